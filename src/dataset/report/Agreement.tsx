@@ -1,10 +1,11 @@
 /** Agreement of experts on the same items. */
-import { barX, plot, ruleX, text } from "@observablehq/plot"
 import type { QualityReport } from "../../domain/QualityReport.ts"
+import { type Fact, Facts } from "../../service/pages/shared/Facts.tsx"
 import { count, decimal, plural, share, shareOf } from "./format.ts"
+import { drawBars } from "./charts.ts"
 import { Figure } from "./Figure.tsx"
-import { drawHistogram, rowsOf, style } from "./histogram.ts"
-import { type Fact, Facts, Section } from "./parts.tsx"
+import { drawHistogram, rowsOf } from "./histogram.ts"
+import { Section } from "./parts.tsx"
 import { describeKappa, list } from "./wording.ts"
 
 type AgreementReport = QualityReport["agreement"]
@@ -46,51 +47,32 @@ const facts = (agreement: AgreementReport): ReadonlyArray<Fact> => {
     unanimous,
   } = agreement
   return [
-    {
-      term: "Free-marginal kappa (Randolph)",
-      value: kappa === null ? "–" : decimal(kappa),
-      words:
-        kappa === null
-          ? "unknown"
-          : `${describeKappa(kappa)}; of ${plural(compared_items, "item")} with two votes for one completion each; chance is 1/K of K texts`,
-    },
-    {
-      term: "Krippendorff’s alpha",
-      value: alpha === null ? "–" : decimal(alpha),
-      words: "chance pooled by the place in the input: low where one place is a better model’s",
-    },
-    { term: "Mean share of votes for the choice", value: mean === null ? "–" : share(mean) },
-    { term: "Unanimous", value: shareOf(unanimous, items), words: plural(unanimous, "item") },
-    { term: "Ties", value: shareOf(ties, items), words: plural(ties, "item") },
+    [
+      "Free-marginal kappa (Randolph)",
+      kappa === null ? "–" : decimal(kappa),
+
+      kappa === null
+        ? "unknown"
+        : `${describeKappa(kappa)}; of ${plural(compared_items, "item")} with two votes for one completion each; chance is 1/K of K texts`,
+    ],
+    [
+      "Krippendorff’s alpha",
+      alpha === null ? "–" : decimal(alpha),
+      "chance pooled by the place in the input: low where one place is a better model’s",
+    ],
+    ["Mean share of votes for the choice", mean === null ? "–" : share(mean)],
+    ["Unanimous", shareOf(unanimous, items), plural(unanimous, "item")],
+    ["Ties", shareOf(ties, items), plural(ties, "item")],
   ]
 }
 
-const drawVotes = (votes: AgreementReport["votes_per_item"]) => (width: number) => {
-  const rows = votes.map((each) => ({ ...each, label: plural(each.votes, "vote") }))
-  return plot({
-    width,
-    height: 28 * rows.length + 16,
-    marginLeft: 64,
-    marginRight: 64,
-    marginTop: 4,
-    marginBottom: 8,
-    style,
-    x: { axis: null },
-    y: { label: null, domain: rows.map(({ label }) => label), tickSize: 0 },
-    marks: [
-      barX(rows, { x: "items", y: "label", fill: "var(--accent)", insetTop: 2, insetBottom: 2 }),
-      text(rows, {
-        x: "items",
-        y: "label",
-        text: (row) => count(row.items),
-        textAnchor: "start",
-        dx: 6,
-        fill: "var(--ink)",
-      }),
-      ruleX([0], { stroke: "var(--line-strong)" }),
-    ],
-  })
-}
+const drawVotes = (votes: AgreementReport["votes_per_item"]) =>
+  drawBars(
+    votes.map(({ items, votes }) => ({ label: plural(votes, "vote"), value: items, words: count(items) })),
+    28,
+    64,
+    64,
+  )
 
 export const Agreement = ({ report: { agreement } }: { readonly report: QualityReport }) => {
   const { items, votes_per_item } = agreement
@@ -105,7 +87,7 @@ export const Agreement = ({ report: { agreement } }: { readonly report: QualityR
       lead={`${plural(items, "item")} of ${count(judgedItems)} have several votes; their choice is ${choiceBy(agreement)}.`}
     >
       <Facts facts={facts(agreement)} />
-      <div class="columns">
+      <div class="grid columns">
         <Figure
           plots={[
             {
@@ -116,7 +98,7 @@ export const Agreement = ({ report: { agreement } }: { readonly report: QualityR
           ]}
           caption={`The most frequent number is ${plural(largest.votes, "vote")}: ${shareOf(largest.items, judgedItems)} of the items.`}
           label="Votes per item"
-          columns={[{ title: "Votes" }, { title: "Items" }, { title: "Share" }]}
+          columns={["Votes", "Items", "Share"]}
           rows={votes_per_item.map((each) => [count(each.votes), count(each.items), shareOf(each.items, judgedItems)])}
         />
         {hasHistogram && (
@@ -134,7 +116,7 @@ export const Agreement = ({ report: { agreement } }: { readonly report: QualityR
             ]}
             caption={`${shareOf(agreement.unanimous, items)} of the items are unanimous. Bars: share of the items.`}
             label="Agreement"
-            columns={[{ title: "Share of votes" }, { title: "Items" }, { title: "Share of items" }]}
+            columns={["Share of votes", "Items", "Share of items"]}
             rows={rowsOf(agreement.agreement, "share")}
           />
         )}

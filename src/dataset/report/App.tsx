@@ -1,6 +1,7 @@
 /** The report page: the overview, then one section per topic. */
 import { useState } from "preact/hooks"
 import type { QualityReport } from "../../domain/QualityReport.ts"
+import { Button } from "../../service/pages/shared/Button.tsx"
 import { Agreement } from "./Agreement.tsx"
 import { Checks } from "./Checks.tsx"
 import { Examples } from "./Examples.tsx"
@@ -21,40 +22,38 @@ import { Splits } from "./Splits.tsx"
 import { LongText } from "./Texts.tsx"
 import { Turnaround } from "./Times.tsx"
 
-const contents = [
-  ["funnel", "Funnel"],
-  ["checks", "Checks"],
-  ["agreement", "Agreement"],
-  ["experts", "Experts"],
-  ["rubric", "Rubric"],
-  ["leaderboard", "Leaderboard"],
-  ["models", "Models"],
-  ["gold", "Gold"],
-  ["costs", "Costs"],
-  ["position", "Position"],
-  ["length", "Length"],
-  ["sizes", "Sizes"],
-  ["turnaround", "Turnaround"],
-  ["languages", "Languages"],
-  ["splits", "Splits"],
-  ["examples", "Examples"],
+const sections = [
+  ["funnel", "Funnel", Funnel],
+  ["checks", "Checks", Checks],
+  ["agreement", "Agreement", Agreement],
+  ["experts", "Experts", Experts],
+  ["rubric", "Rubric", Rubric],
+  ["leaderboard", "Leaderboard", Leaderboard],
+  ["models", "Models", Models],
+  ["gold", "Gold", Gold],
+  ["costs", "Costs", Costs],
+  ["position", "Position", ChosenPosition],
+  ["length", "Length", LengthDifference],
+  ["sizes", "Sizes", Sizes],
+  ["turnaround", "Turnaround", Turnaround],
+  ["languages", "Languages", Languages],
+  ["splits", "Splits", Splits],
+  ["examples", "Examples", Examples],
 ] as const
 
 /** Uses the system's color scheme until the reader chooses one. Print is always light, by print.css. */
 const SchemeButton = () => {
   const [isDark, setDark] = useState(() => matchMedia("(prefers-color-scheme: dark)").matches)
   return (
-    <button
-      type="button"
-      class="button compact"
+    <Button
+      look="compact"
+      text="Dark"
       aria-pressed={isDark}
       onClick={() => {
         document.documentElement.dataset["scheme"] = isDark ? "light" : "dark"
         setDark(!isDark)
       }}
-    >
-      Dark
-    </button>
+    />
   )
 }
 
@@ -85,7 +84,7 @@ export const App = ({ report }: { readonly report: QualityReport }) => (
     <a class="skip" href="#content">
       Skip to the report
     </a>
-    <header class="top">
+    <header class="row top">
       <span class="brand">prefstream</span>
       <span class="muted">Dataset report</span>
       <SchemeButton />
@@ -93,8 +92,8 @@ export const App = ({ report }: { readonly report: QualityReport }) => (
     <main id="content" tabIndex={-1}>
       <Headline report={report} />
       <Origin report={report} />
-      <nav class="contents" aria-label="Sections">
-        {contents
+      <nav class="row contents" aria-label="Sections">
+        {sections
           .filter(([id]) => id !== "rubric" || report.rubric !== undefined)
           .map(([id, title]) => (
             <a key={id} href={`#${id}`}>
@@ -102,22 +101,9 @@ export const App = ({ report }: { readonly report: QualityReport }) => (
             </a>
           ))}
       </nav>
-      <Funnel report={report} />
-      <Checks report={report} />
-      <Agreement report={report} />
-      <Experts report={report} />
-      <Rubric report={report} />
-      <Leaderboard report={report} />
-      <Models report={report} />
-      <Gold report={report} />
-      <Costs report={report} />
-      <ChosenPosition report={report} />
-      <LengthDifference report={report} />
-      <Sizes report={report} />
-      <Turnaround report={report} />
-      <Languages report={report} />
-      <Splits report={report} />
-      <Examples report={report} />
+      {sections.map(([id, , Topic]) => (
+        <Topic key={id} report={report} />
+      ))}
     </main>
     <footer class="foot muted small">
       Lengths in characters (Unicode code points). The same numbers are in report.json.

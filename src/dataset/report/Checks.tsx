@@ -1,7 +1,7 @@
 /** Every check with its threshold, failed ones first. */
 import type { Check, QualityReport } from "../../domain/QualityReport.ts"
 import { count, plural, shareOf } from "./format.ts"
-import { More, Name, Section, Table } from "./parts.tsx"
+import { More, Name, Section, Table, textColumn } from "./parts.tsx"
 import { checkValue, describeThreshold } from "./wording.ts"
 
 const maxExamples = 20
@@ -21,11 +21,11 @@ const CheckCount = ({ check }: { readonly check: Check }) => (
 
 const Examples = ({ check }: { readonly check: Check }) => (
   <details>
-    <summary>
+    <summary class="caption">
       {plural(check.examples.length, "example")}
       <span class="unseen"> of {check.check}</span>
     </summary>
-    <ul class="examples">
+    <ul class="stack examples">
       {check.examples.slice(0, maxExamples).map(({ detail, item_id }, i) => (
         <li key={i}>
           <span class="code">
@@ -55,12 +55,12 @@ const lead = (checks: ReadonlyArray<Check>): string => {
 }
 
 const columns = [
-  { title: "Check", isText: true },
-  { title: "Result", isText: true },
-  { title: "Value" },
-  { title: "Threshold", isText: true, class: "threshold" },
-  { title: "Count", isText: true },
-  { title: "Left out", isText: true },
+  textColumn("Check"),
+  textColumn("Result"),
+  "Value",
+  textColumn("Threshold", "threshold"),
+  textColumn("Count"),
+  textColumn("Left out"),
 ]
 
 export const Checks = ({ report: { checks } }: { readonly report: QualityReport }) => (
@@ -75,7 +75,7 @@ export const Checks = ({ report: { checks } }: { readonly report: QualityReport 
           cells: [
             <>
               <Name text={check.check} />
-              <span class="measure">
+              <span class="caption measure">
                 <Name text={check.measure} chars={200} />
               </span>
               {check.examples.length > 0 && <Examples check={check} />}

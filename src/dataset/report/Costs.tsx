@@ -1,7 +1,8 @@
 /** Costs of the job's votes, by kind of expert. */
 import type { QualityReport } from "../../domain/QualityReport.ts"
+import { type Fact, Facts } from "../../service/pages/shared/Facts.tsx"
 import { count, plural, shareOf } from "./format.ts"
-import { type Fact, Facts, More, Name, Section, Table } from "./parts.tsx"
+import { More, Name, Section, Table, textColumn } from "./parts.tsx"
 
 type Spending = NonNullable<QualityReport["spending"]>
 
@@ -14,42 +15,26 @@ const lead = ({ budget, committed, left, spent }: Spending): string => {
   return `${spent.cost} was spent on ${plural(spent.votes, "vote")}${outstanding}${rest}. All runs and campaigns of the job count.`
 }
 
-const facts = ({
-  committed,
-  cost_per_pair,
-  cost_per_right_vote,
-  left,
-  over_budget,
-  prices,
-  spent,
-}: Spending): ReadonlyArray<Fact> => [
-  { term: "Spent", value: spent.cost, words: plural(spent.votes, "vote") },
-  {
-    term: "Committed",
-    value: committed.cost,
-    words: `${plural(committed.votes, "vote")}${Object.keys(prices).length === 0 ? "" : ", at the highest price"}`,
-  },
-  ...(left === null ? [] : [{ term: "Left", value: left.cost, words: `enough for ${plural(left.votes, "vote")}` }]),
-  ...(over_budget.votes === 0
-    ? []
-    : [
-        {
-          term: "Beyond the budget",
-          value: over_budget.cost,
-          words: `${plural(over_budget.votes, "vote")} not planned`,
-        },
-      ]),
-  {
-    term: "Per pair",
-    value: cost_per_pair ?? "–",
-    ...(cost_per_pair === null && { words: "no pairs, or votes of other campaigns" }),
-  },
-  {
-    term: "Per right vote",
-    value: cost_per_right_vote ?? "–",
-    words: cost_per_right_vote === null ? "no right votes on gold items" : "of results on gold items",
-  },
-]
+const facts = (spending: Spending): ReadonlyArray<Fact | false> => {
+  const { committed, cost_per_pair, cost_per_right_vote, left, over_budget, prices, spent } = spending
+  const priceNote = Object.keys(prices).length === 0 ? "" : ", at the highest price"
+  return [
+    ["Spent", spent.cost, plural(spent.votes, "vote")],
+    ["Committed", committed.cost, `${plural(committed.votes, "vote")}${priceNote}`],
+    left !== null && ["Left", left.cost, `enough for ${plural(left.votes, "vote")}`],
+    over_budget.votes > 0 && [
+      "Beyond the budget",
+      over_budget.cost,
+      `${plural(over_budget.votes, "vote")} not planned`,
+    ],
+    ["Per pair", cost_per_pair ?? "–", cost_per_pair === null ? "no pairs, or votes of other campaigns" : undefined],
+    [
+      "Per right vote",
+      cost_per_right_vote ?? "–",
+      cost_per_right_vote === null ? "no right votes on gold items" : "of results on gold items",
+    ],
+  ]
+}
 
 export const Costs = ({ report: { spending } }: { readonly report: QualityReport }) => {
   if (spending === null) return <Section id="costs" title="Costs" lead="No price of a vote was given." />
@@ -61,14 +46,7 @@ export const Costs = ({ report: { spending } }: { readonly report: QualityReport
         <Table
           label="Costs by kind of expert"
           class="costs"
-          columns={[
-            { title: "Kind of expert", isText: true },
-            { title: "Price now" },
-            { title: "Votes" },
-            { title: "Cost" },
-            { title: "Right on gold" },
-            { title: "Per right vote" },
-          ]}
+          columns={[textColumn("Kind of expert"), "Price now", "Votes", "Cost", "Right on gold", "Per right vote"]}
           rows={kinds
             .slice(0, maxKinds)
             .map(({ cost, cost_per_right_vote, gold_right, gold_votes, kind, votes }) => [

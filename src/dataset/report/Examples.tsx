@@ -1,6 +1,7 @@
 /** Example pairs of the dataset, with their rationales. */
 import { useState } from "preact/hooks"
 import type { Example, QualityReport } from "../../domain/QualityReport.ts"
+import { Button } from "../../service/pages/shared/Button.tsx"
 import { count, plural, share } from "./format.ts"
 import { Name, Section } from "./parts.tsx"
 import { Comparison } from "./Texts.tsx"
@@ -27,8 +28,8 @@ export const Examples = ({ report: { examples } }: { readonly report: QualityRep
       }
     >
       {shown.map((example, i) => (
-        <article key={i} class="example" aria-labelledby={`example-${i + 1}`}>
-          <div class="example-head">
+        <article key={i} class="stack example" aria-labelledby={`example-${i + 1}`}>
+          <div class="row example-head">
             <h3 id={`example-${i + 1}`}>Example {count(i + 1)}</h3>
             <span class="code muted">
               <Name text={example.item_id} />
@@ -47,9 +48,12 @@ export const Examples = ({ report: { examples } }: { readonly report: QualityRep
         </article>
       ))}
       {examples.length > firstExamples && (
-        <button type="button" class="button start" aria-expanded={isAll} onClick={() => setAll(!isAll)}>
-          {isAll ? `Show the first ${firstExamples} only` : `Show all ${count(examples.length)} examples`}
-        </button>
+        <Button
+          look="start"
+          text={isAll ? `Show the first ${firstExamples} only` : `Show all ${count(examples.length)} examples`}
+          aria-expanded={isAll}
+          onClick={() => setAll(!isAll)}
+        />
       )}
     </Section>
   )

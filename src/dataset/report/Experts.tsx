@@ -2,6 +2,7 @@
 import type { ComponentChildren } from "preact"
 import { useMemo, useState } from "preact/hooks"
 import type { ExpertRow, QualityReport } from "../../domain/QualityReport.ts"
+import { Button } from "../../service/pages/shared/Button.tsx"
 import { count, decimal, name, plural, seconds, share } from "./format.ts"
 import { type Column, Name, Section, Table } from "./parts.tsx"
 
@@ -19,15 +20,11 @@ const ratio = (part: number, of: number): number | null => (of > 0 ? part / of :
 
 const ofShare = (title: string, hint: string, part: keyof ExpertRow, of: keyof ExpertRow): ExpertColumn => {
   const value = (row: ExpertRow) => ratio(Number(row[part]), Number(row[of]))
-  return {
-    title,
-    hint,
-    value,
-    words: (row) => {
-      const exact = value(row)
-      return exact === null ? "–" : `${share(exact)} of ${count(Number(row[of]))}`
-    },
+  const words = (row: ExpertRow) => {
+    const exact = value(row)
+    return exact === null ? "–" : `${share(exact)} of ${count(Number(row[of]))}`
   }
+  return { title, hint, value, words }
 }
 
 const columns: ReadonlyArray<ExpertColumn> = [
@@ -110,7 +107,7 @@ export const Experts = ({ report: { experts } }: { readonly report: QualityRepor
       isText: column === -1,
       sort: column === by ? direction : "none",
       title: (
-        <button type="button" class="sort" title={hint} onClick={() => sort(column)}>
+        <button type="button" class="bare sort" title={hint} onClick={() => sort(column)}>
           {title}
           <span aria-hidden="true">{column === by ? (isDescending ? " ↓" : " ↑") : " ↕"}</span>
         </button>
@@ -132,9 +129,12 @@ export const Experts = ({ report: { experts } }: { readonly report: QualityRepor
         />
       )}
       {rows.length > firstRows && (
-        <button type="button" class="button compact start" aria-expanded={isAll} onClick={() => setAll(!isAll)}>
-          {isAll ? `Show the first ${firstRows} only` : `Show all ${count(rows.length)}`}
-        </button>
+        <Button
+          look="compact start"
+          text={isAll ? `Show the first ${firstRows} only` : `Show all ${count(rows.length)}`}
+          aria-expanded={isAll}
+          onClick={() => setAll(!isAll)}
+        />
       )}
       {experts.length > 0 && (
         <p class="muted small">

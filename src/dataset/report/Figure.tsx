@@ -47,7 +47,6 @@ export interface FigureProps {
   readonly label: string
   readonly columns: ReadonlyArray<Column>
   readonly rows: ReadonlyArray<ReadonlyArray<ComponentChildren>>
-  /** Whether plots are side by side if there is enough space. */
   readonly sideBySide?: boolean
 }
 
@@ -60,7 +59,7 @@ export const Figure = ({ sideBySide = false, caption, columns, label, plots, row
     </div>
     <figcaption>{caption}</figcaption>
     <details>
-      <summary>
+      <summary class="caption">
         Numbers as a table<span class="unseen">: {label}</span>
       </summary>
       <Table label={label} columns={columns} rows={rows} />

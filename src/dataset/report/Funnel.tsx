@@ -1,7 +1,7 @@
 /** The steps from records to pairs, with the remaining and lost numbers and reasons. */
 import type { FunnelStep, QualityReport } from "../../domain/QualityReport.ts"
 import { count, name, shareOf } from "./format.ts"
-import { Bar, Section, Table, ScreenReaderText } from "./parts.tsx"
+import { Bar, Section, Table, ScreenReaderText, textColumn } from "./parts.tsx"
 import { describeReason, stepNames } from "./wording.ts"
 
 const Lost = ({ of, step }: { readonly step: FunnelStep; readonly of: number | null }) => {
@@ -36,10 +36,10 @@ export const Funnel = ({ report }: { readonly report: QualityReport }) => {
         label="Steps"
         class="funnel"
         columns={[
-          { title: "Step", isText: true },
-          { title: "Left" },
-          { title: <ScreenReaderText text="As a bar" />, isText: true, class: "bars" },
-          { title: "Lost before this step", isText: true, class: "lost" },
+          textColumn("Step"),
+          "Left",
+          textColumn(<ScreenReaderText text="As a bar" />, "bars"),
+          textColumn("Lost before this step", "lost"),
         ]}
         rows={funnel.map((step, i) => {
           const previousStep = funnel[i - 1]
@@ -56,7 +56,7 @@ export const Funnel = ({ report }: { readonly report: QualityReport }) => {
                 {previousStep.count > 0 && `${(step.count / previousStep.count).toFixed(1)} from each item`}
               </span>
             ) : (
-              <Bar value={step.count} of={largest} tone={step.step === "kept" ? "kept" : ""} />
+              <Bar value={step.count} of={largest} />
             ),
             <Lost step={step} of={isPairs ? null : stepInput} />,
           ]

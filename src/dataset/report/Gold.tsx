@@ -1,9 +1,9 @@
 /** Accuracy of experts on gold items. */
-import { dot, plot, ruleY, text } from "@observablehq/plot"
+import { dot, ruleY, text } from "@observablehq/plot"
 import type { GoldReport, QualityReport } from "../../domain/QualityReport.ts"
+import { chart } from "./charts.ts"
 import { count, plural, share, shortShare } from "./format.ts"
 import { Figure } from "./Figure.tsx"
-import { style } from "./histogram.ts"
 import { Name, Section } from "./parts.tsx"
 import { Comparison } from "./Texts.tsx"
 import { list } from "./wording.ts"
@@ -24,14 +24,7 @@ const lead = (gold: GoldReport): string => {
 }
 
 const draw = (accuracy: number, low: number, high: number) => (width: number) =>
-  plot({
-    width,
-    height: 84,
-    marginLeft: 16,
-    marginRight: 24,
-    marginTop: 24,
-    marginBottom: 32,
-    style,
+  chart(width, 84, [24, 24, 32, 16], {
     x: { domain: [0, 1], ticks: 4, tickFormat: shortShare, label: null, grid: true },
     y: { axis: null, domain: [""] },
     marks: [
@@ -55,7 +48,7 @@ const Wrong = ({ gold }: { readonly gold: GoldReport }) => (
       {gold.wrong_items > gold.wrong.length && `, of which the first ${count(gold.wrong.length)} are shown`}
     </summary>
     {gold.wrong.map((each, i) => (
-      <article key={i} class="example">
+      <article key={i} class="stack example">
         <h3>
           <span class="code">
             <Name text={each.item_id} />
@@ -87,7 +80,7 @@ export const Gold = ({ report: { gold } }: { readonly report: QualityReport }) =
           ]}
           caption={`Share of right votes: ${share(accuracy)}; the line is the 95% interval, ${interval} (Wilson).`}
           label="Gold votes"
-          columns={[{ title: "Votes" }, { title: "Right" }, { title: "Accuracy" }, { title: "95% interval" }]}
+          columns={["Votes", "Right", "Accuracy", "95% interval"]}
           rows={[[count(gold.votes), count(gold.right), share(accuracy), interval]]}
         />
       )}

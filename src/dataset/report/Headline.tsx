@@ -1,5 +1,6 @@
 /** The overview: what the dataset is, whether its checks passed, and the main numbers. */
-import type { QualityReport } from "../../domain/QualityReport.ts"
+import type { ComponentChildren } from "preact"
+import type { Check, QualityReport } from "../../domain/QualityReport.ts"
 import { adviceFor } from "./advice.ts"
 import { count, decimal, plural, share, shareOf } from "./format.ts"
 import { Name } from "./parts.tsx"
@@ -16,35 +17,49 @@ import {
 
 const maxFailed = 6
 
-const Verdict = ({ report }: { readonly report: QualityReport }) => {
+interface VerdictProps {
+  readonly tone?: "good" | "bad"
+  readonly title: string
+  readonly children?: ComponentChildren
+}
+
+const Verdict = ({ tone, title, children }: VerdictProps) => (
+  <div class={`verdict ${tone ?? ""}`}>
+    <p class="verdict-title">{title}</p>
+    {children}
+  </div>
+)
+
+const FailedCheck = ({ check }: { readonly check: Check }) => (
+  <li>
+    <strong>
+      <Name text={check.check} />
+    </strong>
+    : <Name text={check.measure} chars={200} /> is{" "}
+    <strong>{check.value === null ? "unknown" : checkValue(check, check.value)}</strong>
+    {check.threshold !== null && `; the threshold is ${describeThreshold(check)}`}.{" "}
+    <Name text={adviceFor(check)} chars={300} />
+  </li>
+)
+
+const Verdicts = ({ report }: { readonly report: QualityReport }) => {
   const withThreshold = report.checks.filter(({ threshold, passed }) => threshold !== null || !passed)
   const failed = report.checks.filter(({ passed }) => !passed)
   const isEmpty = stepCount(report, "pairs") === 0
+  const exceeded = `${count(failed.length)} of ${plural(withThreshold.length, "threshold")} ${failed.length === 1 ? "was" : "were"} exceeded`
+  const all = withThreshold.length === 1 ? "The one check" : `All ${count(withThreshold.length)} checks`
   return (
     <>
       {isEmpty && (
-        <div class="verdict bad">
-          <p class="verdict-title">✗ No pairs: there is nothing to train on.</p>
+        <Verdict tone="bad" title="✗ No pairs: there is nothing to train on.">
           <p>{describeMainLoss(report) ?? "Nothing was read, or nothing is judged yet."}</p>
-        </div>
+        </Verdict>
       )}
       {failed.length > 0 && (
-        <div class="verdict bad">
-          <p class="verdict-title">
-            ✗ No dataset was written: {count(failed.length)} of {plural(withThreshold.length, "threshold")}{" "}
-            {failed.length === 1 ? "was" : "were"} exceeded.
-          </p>
-          <ul>
+        <Verdict tone="bad" title={`✗ No dataset was written: ${exceeded}.`}>
+          <ul class="stack tight">
             {failed.slice(0, maxFailed).map((check) => (
-              <li key={check.check}>
-                <strong>
-                  <Name text={check.check} />
-                </strong>
-                : <Name text={check.measure} chars={200} /> is{" "}
-                <strong>{check.value === null ? "unknown" : checkValue(check, check.value)}</strong>
-                {check.threshold !== null && `; the threshold is ${describeThreshold(check)}`}.{" "}
-                <Name text={adviceFor(check)} chars={300} />
-              </li>
+              <FailedCheck key={check.check} check={check} />
             ))}
           </ul>
           {failed.length > maxFailed && (
@@ -52,21 +67,15 @@ const Verdict = ({ report }: { readonly report: QualityReport }) => {
               <a href="#checks">All {count(failed.length)} that failed</a>
             </p>
           )}
-        </div>
+        </Verdict>
       )}
       {!isEmpty && failed.length === 0 && withThreshold.length > 0 && (
-        <div class="verdict good">
-          <p class="verdict-title">
-            ✓ {withThreshold.length === 1 ? "The one check" : `All ${count(withThreshold.length)} checks`} with a
-            threshold passed.
-          </p>
-        </div>
+        <Verdict tone="good" title={`✓ ${all} with a threshold passed.`} />
       )}
       {!isEmpty && withThreshold.length === 0 && (
-        <div class="verdict">
-          <p class="verdict-title">No thresholds were set.</p>
+        <Verdict title="No thresholds were set.">
           <p>Check the numbers below before training.</p>
-        </div>
+        </Verdict>
       )}
     </>
   )
@@ -124,11 +133,11 @@ const tiles = ({ agreement, gold, length, position }: QualityReport): ReadonlyAr
 export const Headline = ({ report }: { readonly report: QualityReport }) => (
   <>
     <h1>{headline(report)}</h1>
-    <Verdict report={report} />
-    <ul class="tiles" aria-label="At a glance">
+    <Verdicts report={report} />
+    <ul class="plain-list grid tiles" aria-label="At a glance">
       {tiles(report).map(({ href, term, value, words }) => (
         <li key={href}>
-          <a class="card tile" href={href}>
+          <a class="card stack tile" href={href}>
             <span class="term">{term}</span>
             <span class="value">{value}</span>
             <span class="words">{words}</span>

@@ -1,10 +1,9 @@
 /** The languages of the prompts. */
-import { barX, plot, ruleX, text } from "@observablehq/plot"
 import type { QualityReport } from "../../domain/QualityReport.ts"
 import { count, name, plural, share, shareOf } from "./format.ts"
+import { drawBars } from "./charts.ts"
 import { Figure } from "./Figure.tsx"
-import { style } from "./histogram.ts"
-import { Section } from "./parts.tsx"
+import { Section, textColumn } from "./parts.tsx"
 
 const maxBars = 10
 
@@ -27,50 +26,17 @@ export const Languages = ({ report: { languages } }: { readonly report: QualityR
   const prompts = isSample ? `a random sample of ${plural(allItems, "prompt")}` : plural(allItems, "prompt")
   const most = `${shareOf(first.items, allItems)} of ${prompts}: ${first.language}`
   const rest = rows.slice(maxBars)
-  const bars = rows.slice(0, maxBars).map(({ items, language }, i) => ({ items, language, key: `${i}` }))
+  const barOf = (label: string, items: number, fill = "var(--accent)") => ({
+    label,
+    value: items,
+    words: `${count(items)} (${shareOf(items, allItems)})`,
+    fill,
+  })
+  const bars = rows.slice(0, maxBars).map(({ items, language }) => barOf(language, items))
   if (rest.length > 0) {
-    bars.push({
-      language: `${count(rest.length)} more`,
-      items: rest.reduce((sum, { items }) => sum + items, 0),
-      key: "more",
-    })
+    const restItems = rest.reduce((sum, { items }) => sum + items, 0)
+    bars.push(barOf(`${count(rest.length)} more`, restItems, "var(--line-strong)"))
   }
-  const nameOf = new Map(bars.map(({ key, language }) => [key, language]))
-  const draw = (width: number) =>
-    plot({
-      width,
-      height: 26 * bars.length + 12,
-      marginLeft: 116,
-      marginRight: 110,
-      marginTop: 4,
-      marginBottom: 8,
-      style,
-      x: { axis: null },
-      y: {
-        label: null,
-        domain: bars.map(({ key }) => key),
-        tickFormat: (key: string) => nameOf.get(key) ?? "",
-        tickSize: 0,
-      },
-      marks: [
-        barX(bars, {
-          x: "items",
-          y: "key",
-          fill: (bar: { readonly key: string }) => (bar.key === "more" ? "var(--line-strong)" : "var(--accent)"),
-          insetTop: 2,
-          insetBottom: 2,
-        }),
-        text(bars, {
-          x: "items",
-          y: "key",
-          text: (bar) => `${count(bar.items)} (${shareOf(bar.items, allItems)})`,
-          textAnchor: "start",
-          dx: 6,
-          fill: "var(--ink)",
-        }),
-        ruleX([0], { stroke: "var(--line-strong)" }),
-      ],
-    })
   return (
     <Section
       id="languages"
@@ -83,15 +49,15 @@ export const Languages = ({ report: { languages } }: { readonly report: QualityR
     >
       {rows.length > 1 && (
         <Figure
-          plots={[{ description: `Bars of prompts by language; ${most}.`, draw }]}
+          plots={[{ description: `Bars of prompts by language; ${most}.`, draw: drawBars(bars, 26, 116, 110) }]}
           caption={`${most}.`}
           label="Languages"
           columns={[
-            { title: "Language", isText: true },
-            { title: "Code", isText: true },
-            { title: "Items" },
-            { title: "Share" },
-            ...(isSample ? [{ title: "95% interval" }] : []),
+            textColumn("Language"),
+            textColumn("Code"),
+            "Items",
+            "Share",
+            ...(isSample ? ["95% interval"] : []),
           ]}
           rows={rows.map(({ high, items, language, low }, i) => [
             <bdi>{language}</bdi>,

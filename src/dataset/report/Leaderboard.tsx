@@ -1,11 +1,12 @@
 /** Ratings of models with intervals, and the convergence of agreement and win rates as votes accrue. */
-import { areaY, axisX, axisY, dot, lineY, plot, ruleX, ruleY } from "@observablehq/plot"
+import { areaY, axisX, axisY, dot, lineY, ruleX, ruleY } from "@observablehq/plot"
 import type { Estimate, Leaderboard as Board, LeaderboardRow } from "../../domain/Leaderboard.ts"
 import type { QualityReport } from "../../domain/QualityReport.ts"
+import { Facts } from "../../service/pages/shared/Facts.tsx"
+import { chart } from "./charts.ts"
 import { count, decimal, name, plural, share, short, shortShare } from "./format.ts"
 import { Figure, type PlotSpec } from "./Figure.tsx"
-import { style } from "./histogram.ts"
-import { Facts, Name, ScreenReaderText, Section } from "./parts.tsx"
+import { Name, ScreenReaderText, Section, textColumn } from "./parts.tsx"
 
 const maxDrawn = 40
 const maxCurves = 5
@@ -51,14 +52,7 @@ const drawRatings = (rows: ReadonlyArray<LeaderboardRow>, groups: number) => (wi
   ]
   const ticks = Math.max(2, Math.floor(width / 110))
   const longest = Math.max(...labels.map(({ label }) => label.length))
-  return plot({
-    width,
-    height: 52 + 24 * labels.length,
-    marginLeft: Math.min(width * 0.45, 16 + 7 * longest),
-    marginRight: 16,
-    marginTop: 8,
-    marginBottom: 40,
-    style,
+  return chart(width, 52 + 24 * labels.length, [8, 16, 40, Math.min(width * 0.45, 16 + 7 * longest)], {
     x: { domain, label: null, grid: true, ticks },
     y: { type: "band", domain: labels.map(({ key }) => key), label: null },
     marks: [
@@ -101,14 +95,7 @@ const curve = (
     title: `${title} · ${share(last.value)} ± ${share((last.high - last.low) / 2)}`,
     description: `${title} as votes accrue: after ${plural(last.votes, "vote")}, ${share(last.value)}, with a 95% interval from ${share(last.low)} to ${share(last.high)}.`,
     draw: (width) =>
-      plot({
-        width,
-        height: 170,
-        marginLeft: 44,
-        marginRight: 16,
-        marginTop: 12,
-        marginBottom: 40,
-        style,
+      chart(width, 170, [12, 16, 40, 44], {
         x: { domain: [0, last.votes], label: null },
         y: { label: null, domain: [0, 1], ticks: 3, tickFormat: shortShare, grid: true },
         marks: [
@@ -173,11 +160,11 @@ const Accrual = ({ board: { accrual, lead, votes } }: { readonly board: Board })
         }
         label="Agreement and win rates, and their intervals after more votes"
         columns={[
-          { title: <ScreenReaderText text="What is measured" />, isText: true },
-          { title: "Now" },
-          { title: "95% interval" },
-          { title: `With ${count(next.votes)} more votes` },
-          { title: "Votes for half the width" },
+          textColumn(<ScreenReaderText text="What is measured" />),
+          "Now",
+          "95% interval",
+          `With ${count(next.votes)} more votes`,
+          "Votes for half the width",
         ]}
         rows={[...rowOf("Agreement", last.agreement), ...models.flatMap((model, i) => rowOf(model, last.win_rates[i]))]}
       />
@@ -201,11 +188,9 @@ export const Leaderboard = ({ report: { leaderboard: board } }: { readonly repor
     <Section id="leaderboard" title="Leaderboard" lead={lead(board)}>
       <Facts
         facts={[
-          { term: "Votes", value: count(board.votes), words: `on ${plural(board.items, "item")}` },
-          { term: "Comparisons", value: count(board.comparisons), words: plural(board.ties, "tie") },
-          ...(board.method.weighted
-            ? [{ term: "Weights", value: "by reliability", words: "of the experts, beyond chance" }]
-            : []),
+          ["Votes", count(board.votes), `on ${plural(board.items, "item")}`],
+          ["Comparisons", count(board.comparisons), plural(board.ties, "tie")],
+          board.method.weighted && ["Weights", "by reliability", "of the experts, beyond chance"],
         ]}
       />
       <Figure
@@ -228,16 +213,16 @@ export const Leaderboard = ({ report: { leaderboard: board } }: { readonly repor
         }
         label="Ratings of models"
         columns={[
-          { title: "Model", isText: true },
-          { title: "Rank" },
-          { title: "Rating" },
-          { title: "95% interval" },
-          { title: "At equal length" },
-          { title: "Win rate" },
-          { title: "95% interval" },
-          { title: "Won" },
-          { title: "Tied" },
-          { title: "Lost" },
+          textColumn("Model"),
+          "Rank",
+          "Rating",
+          "95% interval",
+          "At equal length",
+          "Win rate",
+          "95% interval",
+          "Won",
+          "Tied",
+          "Lost",
         ]}
         rows={board.models.map((row) => [
           <Name text={row.model} />,

@@ -1,10 +1,11 @@
 /** Preference for longer completions, and lengths of texts. */
 import type { Distribution } from "../../domain/Distribution.ts"
 import type { Length, QualityReport } from "../../domain/QualityReport.ts"
+import { Facts } from "../../service/pages/shared/Facts.tsx"
 import { decimal, length, plural, share, shareOf } from "./format.ts"
 import { Figure } from "./Figure.tsx"
 import { drawHistogram, isSpread, leftOut, rowsOf } from "./histogram.ts"
-import { Facts, Section, Table } from "./parts.tsx"
+import { Section, Table, textColumn } from "./parts.tsx"
 import { describeEffect } from "./wording.ts"
 
 const lead = ({ cohens_d, share_longer }: Length): string => {
@@ -18,7 +19,7 @@ const lead = ({ cohens_d, share_longer }: Length): string => {
 const items = (n: number): string =>
   Number.isInteger(n) ? plural(n, "item") : `${decimal(n, 1)} items, in parts by their pairs`
 
-const binColumns = (unit: string) => [{ title: "Characters" }, { title: unit }, { title: "Share" }]
+const binColumns = (unit: string) => ["Characters", unit, "Share"]
 
 export const LengthDifference = ({ report: { length: lengths } }: { readonly report: QualityReport }) => {
   const { difference } = lengths
@@ -29,17 +30,9 @@ export const LengthDifference = ({ report: { length: lengths } }: { readonly rep
       {all > 0 && (
         <Facts
           facts={[
-            {
-              term: "Chosen is longer",
-              value: shareOf(lengths.longer_chosen, all),
-              words: items(lengths.longer_chosen),
-            },
-            { term: "Equally long", value: shareOf(lengths.equal, all), words: items(lengths.equal) },
-            {
-              term: "Chosen is shorter",
-              value: shareOf(lengths.shorter_chosen, all),
-              words: items(lengths.shorter_chosen),
-            },
+            ["Chosen is longer", shareOf(lengths.longer_chosen, all), items(lengths.longer_chosen)],
+            ["Equally long", shareOf(lengths.equal, all), items(lengths.equal)],
+            ["Chosen is shorter", shareOf(lengths.shorter_chosen, all), items(lengths.shorter_chosen)],
           ]}
         />
       )}
@@ -97,8 +90,8 @@ export const Sizes = ({ report }: { readonly report: QualityReport }) => {
       <Table
         label="Sizes in characters"
         columns={[
-          { title: "Characters", isText: true },
-          { title: "mean" },
+          textColumn("Characters"),
+          "mean",
           ...quantiles.map((title) => ({ title: title === "p50" ? "p50 (median)" : title })),
         ]}
         rows={sides.map(({ sizes, title }) => [
@@ -125,7 +118,7 @@ export const Sizes = ({ report }: { readonly report: QualityReport }) => {
             .map(({ sizes, title }) => leftOut(sizes.histogram, "characters").replace(" Drawn", ` ${title} drawn`))
             .join("")}`}
           label="Sizes"
-          columns={[{ title: "Side", isText: true }, ...binColumns("Texts")]}
+          columns={[textColumn("Side"), ...binColumns("Texts")]}
           rows={sides.flatMap(({ sizes, title }) =>
             rowsOf(sizes.histogram, "characters").map((row) => [title, ...row]),
           )}

@@ -1,15 +1,9 @@
 /** Shares of pairs that models won, the highest first. */
 import type { QualityReport } from "../../domain/QualityReport.ts"
 import { count, plural, share } from "./format.ts"
-import { Name, Section, Table } from "./parts.tsx"
+import { Name, Section, Table, textColumn } from "./parts.tsx"
 
-const columns = [
-  { title: "Model", isText: true },
-  { title: "Items" },
-  { title: "Chosen" },
-  { title: "Rejected" },
-  { title: "Share of pairs won" },
-]
+const columns = [textColumn("Model"), "Items", "Chosen", "Rejected", "Share of pairs won"]
 
 export const Models = ({ report: { model_count, models } }: { readonly report: QualityReport }) => {
   const [first] = models

@@ -1,9 +1,9 @@
 /** Preference for completions shown at certain positions. */
-import { barY, plot, ruleY, text } from "@observablehq/plot"
+import { barY, ruleY, text } from "@observablehq/plot"
 import type { Position, QualityReport } from "../../domain/QualityReport.ts"
+import { baseline, chart, halo } from "./charts.ts"
 import { count, plural, share, shareOf, shortShare } from "./format.ts"
 import { Figure, type PlotSpec } from "./Figure.tsx"
-import { halo, style } from "./histogram.ts"
 import { Section } from "./parts.tsx"
 import { describePValue } from "./wording.ts"
 
@@ -34,14 +34,7 @@ const draw =
       bars.filter((bar) => bar.share > highest / 6),
       bars.filter((bar) => bar.share <= highest / 6),
     ]
-    return plot({
-      width,
-      height: 190,
-      marginLeft: 44,
-      marginRight: 8,
-      marginTop: 20,
-      marginBottom: 40,
-      style,
+    return chart(width, 190, [20, 8, 40, 44], {
       x: { label: "position shown →", type: "band", tickSize: 0, padding: 0.2 },
       y: { label: null, domain: [0, highest * 1.1], ticks: 3, tickFormat: shortShare, grid: true },
       marks: [
@@ -54,7 +47,7 @@ const draw =
         }),
         text(hasRoom ? inside : [], { x: "position", y: 0, text: label, dy: -10, fill: "var(--on-accent)" }),
         text(hasRoom ? above : [], { x: "position", y: "share", text: label, dy: -8, fill: "var(--ink)" }),
-        ruleY([0], { stroke: "var(--line-strong)" }),
+        ruleY([0], baseline),
         ruleY([1 / completions], halo),
         ruleY([1 / completions], { stroke: "var(--ink)", strokeDasharray: "5 4", strokeWidth: 1.5 }),
       ],
@@ -85,13 +78,7 @@ export const ChosenPosition = ({ report: { position } }: { readonly report: Qual
             groups.length > drawn.length ? ` The ${drawn.length} largest groups are drawn.` : ""
           }`}
           label="Chosen positions"
-          columns={[
-            { title: "Completions" },
-            { title: "Position" },
-            { title: "Chosen" },
-            { title: "Share" },
-            { title: "Expected" },
-          ]}
+          columns={["Completions", "Position", "Chosen", "Share", "Expected"]}
           rows={groups.flatMap(({ chosen, completions }) =>
             chosen.map((n, i) => [
               count(completions),

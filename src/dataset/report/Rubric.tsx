@@ -2,10 +2,11 @@
 import type { Distribution } from "../../domain/Distribution.ts"
 import type { QualityReport } from "../../domain/QualityReport.ts"
 import type { AspectReport, RubricReport, StrengthReport } from "../../domain/RubricReport.ts"
+import { type Fact, Facts } from "../../service/pages/shared/Facts.tsx"
 import { count, decimal, length, name, plural, shareOf } from "./format.ts"
 import { Figure, type FigureProps } from "./Figure.tsx"
 import { drawHistogram, isSpread, leftOut, rowsOf } from "./histogram.ts"
-import { type Fact, Facts, More, Name, Section, Table } from "./parts.tsx"
+import { More, Name, Section, Table, textColumn } from "./parts.tsx"
 import { drawSteps, type Series, stepsOf } from "./steps.ts"
 import { list } from "./wording.ts"
 
@@ -30,42 +31,32 @@ const lead = (
   return `${plural(votes, "vote")} on ${count(items)} of ${plural(judged, "judged item")} say more than the choice${parts.length === 0 ? "" : `: ${list(parts)}`}.`
 }
 
-const facts = ({ all_bad, edited, items, strength }: RubricReport): ReadonlyArray<Fact> => [
-  ...(strength === null
-    ? []
-    : [
-        {
-          term: "Mean strength",
-          value: mean(strength.votes.mean),
-          words: `of ${plural(strength.votes.count, "vote")}; 1 is the least`,
-        },
-        {
-          term: "Agreement on strength",
-          value: mean(strength.krippendorff_alpha),
-          words:
-            strength.krippendorff_alpha === null
-              ? "unknown: no item has two strengths, or all are equal"
-              : "Krippendorff’s alpha, interval, of votes for the same completion",
-        },
-      ]),
-  ...(all_bad.answered === 0
-    ? []
-    : [
-        {
-          term: "All completions bad",
-          value: shareOf(all_bad.items, all_bad.answered),
-          words: `${count(all_bad.items)} of ${plural(all_bad.answered, "item")} whose votes say`,
-        },
-      ]),
-  {
-    term: "Best completion edited",
-    value: shareOf(edited.items, items),
-    words:
-      edited.length_change.p50 === null
+const facts = ({ all_bad, edited, items, strength }: RubricReport): ReadonlyArray<Fact | false> => {
+  const { krippendorff_alpha: alpha = null, votes } = strength ?? {}
+  const { p50: medianChange } = edited.length_change
+  return [
+    votes !== undefined && ["Mean strength", mean(votes.mean), `of ${plural(votes.count, "vote")}; 1 is the least`],
+    votes !== undefined && [
+      "Agreement on strength",
+      mean(alpha),
+      alpha === null
+        ? "unknown: no item has two strengths, or all are equal"
+        : "Krippendorff’s alpha, interval, of votes for the same completion",
+    ],
+    all_bad.answered > 0 && [
+      "All completions bad",
+      shareOf(all_bad.items, all_bad.answered),
+      `${count(all_bad.items)} of ${plural(all_bad.answered, "item")} whose votes say`,
+    ],
+    [
+      "Best completion edited",
+      shareOf(edited.items, items),
+      medianChange === null
         ? "0 items"
-        : `${count(edited.items)} of ${plural(items, "item")} with such answers; the median edit ${describeChange(edited.length_change.p50)}`,
-  },
-]
+        : `${count(edited.items)} of ${plural(items, "item")} with such answers; the median edit ${describeChange(medianChange)}`,
+    ],
+  ]
+}
 
 const describeChange = (characters: number): string => {
   const size = Math.round(Math.abs(characters))
@@ -73,15 +64,17 @@ const describeChange = (characters: number): string => {
   return characters > 0 ? `adds ${plural(size, "character")}` : `takes away ${plural(size, "character")}`
 }
 
+interface ScaleOptions {
+  readonly caption: FigureProps["caption"]
+  readonly label: string
+  readonly title?: string
+}
+
 /** A plot and a table of one scale's answers, or `undefined` if there is nothing to draw. */
 const scaleFigure = (
   scale: string,
   series: ReadonlyArray<Series>,
-  {
-    caption,
-    label,
-    title,
-  }: { readonly caption: FigureProps["caption"]; readonly label: string; readonly title?: string },
+  { caption, label, title }: ScaleOptions,
 ): FigureProps | undefined => {
   const seriesWithAnswers = series.filter(({ values }) => values.count > 0)
   if (seriesWithAnswers.length === 0) return undefined
@@ -93,10 +86,7 @@ const scaleFigure = (
       plots: [{ ...titleOption, description, draw: drawSteps(seriesWithAnswers, steps, label) }],
       caption,
       label: scale,
-      columns: [
-        { title: "Answer", isText: true },
-        ...seriesWithAnswers.flatMap((each) => [{ title: each.title }, { title: "Share" }]),
-      ],
+      columns: [textColumn("Answer"), ...seriesWithAnswers.flatMap((each) => [each.title, "Share"])],
       rows: steps.map(({ counts, step }) => [
         count(step),
         ...counts.flatMap((answers, i) => [count(answers), shareOf(answers, seriesWithAnswers[i]!.values.count)]),
@@ -121,7 +111,7 @@ const scaleFigure = (
         })),
         caption,
         label: scale,
-        columns: [{ title: "Side", isText: true }, { title: "Answers" }, { title: "Count" }, { title: "Share" }],
+        columns: [textColumn("Side"), "Answers", "Count", "Share"],
         rows: drawn.flatMap((each) => rowsOf(each.values.histogram, "number").map((row) => [each.title, ...row])),
       }
 }
@@ -141,12 +131,12 @@ const Strength = ({ strength }: { readonly strength: StrengthReport }) => {
   return (
     <>
       <h3>Strength</h3>
-      <div class="columns">
+      <div class="grid columns">
         {figure !== undefined && <Figure {...figure} />}
         <div>
           <Table
             label="Mean strength by outcome of the votes"
-            columns={[{ title: "Outcome", isText: true }, { title: "Items" }, { title: "Mean strength" }]}
+            columns={[textColumn("Outcome"), "Items", "Mean strength"]}
             rows={strength.by_outcome.map(({ items, mean, outcome }) => [
               outcomeNames[outcome] ?? outcome,
               count(items),
@@ -181,10 +171,7 @@ const AspectsByModel = ({ aspects }: { readonly aspects: ReadonlyArray<AspectRep
       <Table
         label="Mean rating of each aspect by model"
         class="aspects"
-        columns={[
-          { title: "Model", isText: true },
-          ...aspects.map(({ aspect }) => ({ title: <Name text={aspect} /> })),
-        ]}
+        columns={[textColumn("Model"), ...aspects.map(({ aspect }) => ({ title: <Name text={aspect} /> }))]}
         rows={rows
           .slice(0, maxModels)
           .map((row, i) => [<Name text={models[i]!} />, ...row.map((cell) => mean(cell?.mean ?? null))])}
@@ -201,14 +188,7 @@ const Aspects = ({ aspects, of }: { readonly aspects: ReadonlyArray<AspectReport
     <Table
       label="Ratings by aspect"
       class="aspects"
-      columns={[
-        { title: "Aspect", isText: true },
-        { title: "Chosen" },
-        { title: "Rejected" },
-        { title: "Difference" },
-        { title: "Ratings" },
-        { title: "Alpha" },
-      ]}
+      columns={[textColumn("Aspect"), "Chosen", "Rejected", "Difference", "Ratings", "Alpha"]}
       rows={aspects.map((aspect) => [
         <Name text={aspect.aspect} />,
         mean(aspect.chosen.mean),
@@ -222,7 +202,7 @@ const Aspects = ({ aspects, of }: { readonly aspects: ReadonlyArray<AspectReport
       Means of the ratings of completions that are chosen, and of those that are rejected, in the pairs of the dataset.
       Alpha: Krippendorff’s, interval, of several experts’ ratings of the same completion.
     </p>
-    <div class="columns">
+    <div class="grid columns">
       {aspects.slice(0, maxDrawn).map((aspect) => {
         const figure = scaleFigure(`ratings of ${name(aspect.aspect)}`, sides(aspect), {
           title: name(aspect.aspect),
@@ -262,7 +242,7 @@ const Edits = ({ change }: { readonly change: Distribution }) => (
       ]}
       caption={`What edits of the best completion change in its length, in characters; on average ${(change.mean ?? 0) > 0 ? "+" : ""}${length(change.mean)}.${leftOut(change.histogram, "characters")}`}
       label="Changes in length by edits"
-      columns={[{ title: "Characters" }, { title: "Items" }, { title: "Share" }]}
+      columns={["Characters", "Items", "Share"]}
       rows={rowsOf(change.histogram, "characters")}
     />
   </>
@@ -273,7 +253,7 @@ const Flags = ({ flags: { items, kinds } }: Pick<QualityReport, "flags">) => (
     <h3>Flags and marks</h3>
     <Table
       label="Flags and marks"
-      columns={[{ title: "Flag", isText: true }, { title: "Count" }]}
+      columns={[textColumn("Flag"), "Count"]}
       rows={kinds.map(({ flags, kind }) => [<Name text={kind.replaceAll("_", " ")} />, count(flags)])}
     />
     <p class="muted small">Of {plural(items, "judged item")} that experts flagged; each expert’s mark counts.</p>

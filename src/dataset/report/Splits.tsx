@@ -1,7 +1,7 @@
 /** The splits of the dataset. */
 import type { QualityReport } from "../../domain/QualityReport.ts"
 import { count, name, plural, shareOf } from "./format.ts"
-import { Bar, Section, Table, ScreenReaderText } from "./parts.tsx"
+import { Bar, Section, Table, ScreenReaderText, textColumn } from "./parts.tsx"
 import { list } from "./wording.ts"
 
 export const Splits = ({
@@ -27,11 +27,11 @@ export const Splits = ({
         label="Splits"
         class="splits"
         columns={[
-          { title: "Split", isText: true },
-          { title: "Items" },
-          { title: "Pairs" },
-          { title: "Share" },
-          { title: <ScreenReaderText text="As a bar" />, isText: true, class: "bars" },
+          textColumn("Split"),
+          "Items",
+          "Pairs",
+          "Share",
+          textColumn(<ScreenReaderText text="As a bar" />, "bars"),
         ]}
         rows={splits.map((split) => [
           <bdi>{name(split.split, 20)}</bdi>,

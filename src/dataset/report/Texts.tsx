@@ -4,46 +4,20 @@
  */
 import { useState } from "preact/hooks"
 import type { Example } from "../../domain/QualityReport.ts"
+import { Button } from "../../service/pages/shared/Button.tsx"
+import * as Shared from "../../service/pages/shared/LongText.tsx"
 import { characters, count, excerpt } from "./format.ts"
 
-export const LongText = ({
-  text,
-  label,
-  chars = 900,
-  lines = 12,
-}: {
+interface LongTextProps {
   readonly text: string
   readonly label: string
   readonly chars?: number
   readonly lines?: number
-}) => {
-  const [isOpen, setOpen] = useState(false)
-  const { shown, cut } = excerpt(text, chars, lines)
-  if (text.trim() === "") return <p class="text muted">{text === "" ? "(empty)" : "(only spaces)"}</p>
-  const words = isOpen ? "Show less" : `Show all ${count(characters(text))} characters`
-  return (
-    <>
-      <div
-        class={isOpen ? "text open" : "text"}
-        dir="auto"
-        {...(isOpen ? { tabIndex: 0, role: "region", "aria-label": label } : {})}
-      >
-        {isOpen ? text : shown}
-        {cut && !isOpen && " …"}
-      </div>
-      {cut && (
-        <button
-          type="button"
-          class="link"
-          aria-expanded={isOpen}
-          aria-label={`${words} of ${label}`}
-          onClick={() => setOpen(!isOpen)}
-        >
-          {words}
-        </button>
-      )}
-    </>
-  )
+}
+
+export const LongText = ({ text, label, chars = 900, lines = 12 }: LongTextProps) => {
+  const { shown } = excerpt(text, chars, lines)
+  return <Shared.LongText text={text} beginning={shown} label={label} characters={characters(text)} />
 }
 
 const firstTurns = 8
@@ -55,11 +29,14 @@ const Turns = ({ turns, label }: { readonly turns: Exclude<Example["prompt"], st
   return (
     <>
       {turns.length > firstTurns && (
-        <button type="button" class="link" aria-expanded={isAll} onClick={() => setAll(!isAll)}>
-          {isAll ? "Show the last turns only" : `Show ${count(hidden)} earlier turns`}
-        </button>
+        <Button
+          look="link"
+          text={isAll ? "Show the last turns only" : `Show ${count(hidden)} earlier turns`}
+          aria-expanded={isAll}
+          onClick={() => setAll(!isAll)}
+        />
       )}
-      <ol class="turns" start={hidden + 1}>
+      <ol class="plain-list stack tight turns" start={hidden + 1}>
         {turns.slice(hidden).map(({ content, role }, i) => (
           <li key={hidden + i} class={role === "assistant" ? "turn assistant" : "turn"}>
             <bdi class="role">{excerpt(role, 30, 1).shown}</bdi>
@@ -71,35 +48,30 @@ const Turns = ({ turns, label }: { readonly turns: Exclude<Example["prompt"], st
   )
 }
 
-export const PromptText = ({ prompt, label }: { readonly prompt: Example["prompt"]; readonly label: string }) =>
+const PromptText = ({ prompt, label }: { readonly prompt: Example["prompt"]; readonly label: string }) =>
   typeof prompt === "string" ? <LongText text={prompt} label={label} /> : <Turns turns={prompt} label={label} />
 
-export interface Answer {
+interface Answer {
   readonly title: string
   readonly text: string
   readonly tone: "chosen" | "rejected"
 }
 
-export const Comparison = ({
-  prompt,
-  answers,
-  rationale,
-  label,
-}: {
-  readonly prompt: Example["prompt"]
+interface ComparisonProps extends Pick<Example, "prompt" | "rationale"> {
   readonly answers: ReadonlyArray<Answer>
-  readonly rationale: string | null
   readonly label: string
-}) => (
+}
+
+export const Comparison = ({ prompt, answers, rationale, label }: ComparisonProps) => (
   <>
     <div class="part">
       <h4>Prompt</h4>
       <PromptText prompt={prompt} label={`the prompt of ${label}`} />
     </div>
-    <div class="answers">
+    <div class="grid answers">
       {answers.map(({ text, title, tone }) => (
         <div key={tone} class={`answer ${tone}`}>
-          <div class="answer-head">
+          <div class="row answer-head">
             <h4>
               <span aria-hidden="true">{tone === "chosen" ? "✓ " : "✗ "}</span>
               {title}

@@ -32,7 +32,7 @@ const Times = ({
     ]}
     caption={`Median ${seconds(times.p50)}; 95 of 100 within ${seconds(times.p95)}; at most ${seconds(times.max)}. ${plural(times.count, what)}.${leftOut(times.histogram, "seconds")}`}
     label={title}
-    columns={[{ title: "Time" }, { title: "Number" }, { title: "Share" }]}
+    columns={["Time", "Number", "Share"]}
     rows={rowsOf(times.histogram, "seconds")}
   />
 )
@@ -56,7 +56,7 @@ export const Turnaround = ({ report }: { readonly report: QualityReport }) => {
   return (
     <Section id="turnaround" title="Turnaround" lead={lead(report)}>
       {(isSpread(turnaround) || isSpread(votes)) && (
-        <div class="columns">
+        <div class="grid columns">
           {isSpread(turnaround) && (
             <Times times={turnaround} title="From sending a task to its result" what="task" fill="var(--accent)" />
           )}

@@ -2,8 +2,9 @@
  * Histograms by Observable Plot. A bar's height is its bin's share of all values. The axis is linear if bins have
  * equal widths, else logarithmic. The caption mentions outliers that are not drawn.
  */
-import { axisX, type AxisXOptions, plot, rectY, ruleX, ruleY, text } from "@observablehq/plot"
+import { axisX, type AxisXOptions, rectY, ruleX, ruleY, text } from "@observablehq/plot"
 import type { Distribution, Histogram } from "../../domain/Distribution.ts"
+import { baseline, chart, halo } from "./charts.ts"
 import { count, length, plural, seconds, shareOf, short, shortShare } from "./format.ts"
 
 export type Unit = "characters" | "seconds" | "share" | "number"
@@ -104,21 +105,9 @@ export interface HistogramOptions {
   readonly label: string | null
   readonly fill: string
   readonly height?: number
-  /** Labeled vertical lines. */
   readonly marks?: ReadonlyArray<{ readonly at: number; readonly words: string; readonly dashed?: boolean }>
   /** All histograms of a figure that share an axis for comparison. */
   readonly sharedAxis?: ReadonlyArray<Histogram>
-}
-
-/** Makes a line visible on bars. */
-export const halo = { stroke: "var(--surface)", strokeWidth: 4, strokeOpacity: 0.85 }
-
-export const style = {
-  fontSize: "12px",
-  fontFamily: "inherit",
-  color: "var(--ink)",
-  background: "none",
-  overflow: "visible",
 }
 
 /** Draws a histogram that has values. `fill` is a color. */
@@ -141,14 +130,7 @@ export const drawHistogram =
     const visible = marks.filter(({ at }) => at >= domain[0] && at <= domain[1])
     const [marginLeft, marginRight] = [44, 16]
     const [ticks, axis] = ticksOf(unit, isLog, domain, width - marginLeft - marginRight)
-    return plot({
-      width,
-      height,
-      marginLeft,
-      marginRight,
-      marginTop: marks.length > 0 ? 26 : 14,
-      marginBottom: label === null ? 24 : 42,
-      style,
+    return chart(width, height, [marks.length > 0 ? 26 : 14, marginRight, label === null ? 24 : 42, marginLeft], {
       x: { type: isLog ? "log" : "linear", domain, label: null },
       y: { label: null, grid: true, ticks: 3, tickFormat: shortShare, nice: true },
       marks: [
@@ -163,7 +145,7 @@ export const drawHistogram =
             `${values[unit](bin.from)} – ${values[unit](bin.to)}\n${count(bin.count)} (${shareOf(bin.count, all)})`,
           tip: true,
         }),
-        ruleY([0], { stroke: "var(--line-strong)" }),
+        ruleY([0], baseline),
         visible.map(({ at }) => ruleX([at], halo)),
         visible.map(({ at, dashed }) =>
           ruleX([at], { stroke: "var(--ink)", strokeWidth: 1.5, ...(dashed === true && { strokeDasharray: "4 3" }) }),

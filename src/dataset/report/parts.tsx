@@ -2,18 +2,15 @@
 import type { ComponentChildren } from "preact"
 import { count, name } from "./format.ts"
 
-export const Section = ({
-  id,
-  title,
-  lead,
-  children,
-}: {
+interface SectionProps {
   readonly id: string
   readonly title: string
   readonly lead?: ComponentChildren
   readonly children?: ComponentChildren
-}) => (
-  <section id={id} class="card section" aria-labelledby={`${id}-title`}>
+}
+
+export const Section = ({ id, title, lead, children }: SectionProps) => (
+  <section id={id} class="card stack section" aria-labelledby={`${id}-title`}>
     <h2 id={`${id}-title`} tabIndex={-1}>
       {title}
     </h2>
@@ -22,41 +19,35 @@ export const Section = ({
   </section>
 )
 
-/** A name from the data, shortened and isolated from the surrounding text. */
 export const Name = ({ text, chars }: { readonly text: string; readonly chars?: number }) =>
   text.trim() === "" ? <span class="muted">(empty)</span> : <bdi class="name">{name(text, chars)}</bdi>
 
-export interface Fact {
-  readonly term: string
-  readonly value: ComponentChildren
-  readonly words?: ComponentChildren
-}
-
-export const Facts = ({ facts }: { readonly facts: ReadonlyArray<Fact> }) => (
-  <dl class="facts">
-    {facts.map(({ term, value, words }) => (
-      <div key={term}>
-        <dt>{term}</dt>
-        <dd>
-          <span class="value">{value}</span>
-          {words !== undefined && <span class="words">{words}</span>}
-        </dd>
-      </div>
-    ))}
-  </dl>
-)
-
-export interface Column {
+interface ColumnOptions {
   readonly title: ComponentChildren
   readonly isText?: boolean
-  /** The class of all cells of the column. */
   readonly class?: string
-  /** Set for a sortable column. */
   readonly sort?: "ascending" | "descending" | "none"
 }
 
-export interface TableRow {
+/** A column of numbers under this title, or one with options. */
+export type Column = string | ColumnOptions
+
+export const textColumn = (title: ComponentChildren, name?: string): Column => ({
+  title,
+  isText: true,
+  ...(name !== undefined && { class: name }),
+})
+
+interface TableRow {
   readonly cells: ReadonlyArray<ComponentChildren>
+  readonly class?: string
+}
+
+interface TableProps {
+  readonly label: string
+  readonly columns: ReadonlyArray<Column>
+  readonly rows: ReadonlyArray<ReadonlyArray<ComponentChildren> | TableRow>
+  readonly total?: ReadonlyArray<ComponentChildren> | undefined
   readonly class?: string
 }
 
@@ -64,21 +55,9 @@ export interface TableRow {
  * A table whose rows begin with a heading. A wide table scrolls on its own. Roles are explicit, because the styles
  * for narrow screens turn rows into blocks, which removes their roles.
  */
-export const Table = ({
-  label,
-  columns,
-  rows,
-  total,
-  class: name,
-}: {
-  readonly label: string
-  readonly columns: ReadonlyArray<Column>
-  readonly rows: ReadonlyArray<ReadonlyArray<ComponentChildren> | TableRow>
-  /** The last row, with totals. */
-  readonly total?: ReadonlyArray<ComponentChildren> | undefined
-  readonly class?: string
-}) => {
-  const classOf = ({ class: name = "", isText }: Column) => `${isText === true ? "" : "number"} ${name}`.trim()
+export const Table = ({ label, columns: titles, rows, total, class: name }: TableProps) => {
+  const columns = titles.map((column) => (typeof column === "string" ? { title: column } : column))
+  const classOf = ({ class: name = "", isText }: ColumnOptions) => `${isText === true ? "" : "number"} ${name}`.trim()
   const rowOf = (cells: ReadonlyArray<ComponentChildren>, name: string | undefined, key: number) => (
     <tr key={key} role="row" class={name}>
       {columns.map((column, j) =>
@@ -118,17 +97,9 @@ export const Table = ({
 export const ScreenReaderText = ({ text }: { readonly text: string }) => <span class="unseen">{text}</span>
 
 /** A bar for a number relative to the maximum. The number is shown next to it. */
-export const Bar = ({
-  value,
-  of,
-  tone = "",
-}: {
-  readonly value: number
-  readonly of: number
-  readonly tone?: string
-}) => (
+export const Bar = ({ value, of }: { readonly value: number; readonly of: number }) => (
   <span class="bar" aria-hidden="true">
-    {value > 0 && <span class={tone} style={{ width: `${of > 0 ? (100 * value) / of : 0}%` }} />}
+    {value > 0 && <span style={{ width: `${of > 0 ? (100 * value) / of : 0}%` }} />}
   </span>
 )
 

@@ -2,10 +2,10 @@
  * Draws answers on a scale of few whole numbers as bars, side by side for several series. A bar's height is the
  * share of the series. `histogram.ts` draws other scales.
  */
-import { axisFx, barY, plot, ruleY } from "@observablehq/plot"
+import { axisFx, barY, ruleY } from "@observablehq/plot"
 import type { Distribution } from "../../domain/Distribution.ts"
+import { baseline, chart } from "./charts.ts"
 import { count, shareOf, shortShare } from "./format.ts"
-import { style } from "./histogram.ts"
 
 export interface Series {
   readonly title: string
@@ -42,14 +42,7 @@ export const drawSteps =
         return { step, i, fill, title, answers, of: values.count, share: values.count > 0 ? answers / values.count : 0 }
       }),
     )
-    return plot({
-      width,
-      height: 170,
-      marginLeft: 44,
-      marginRight: 16,
-      marginTop: 12,
-      marginBottom: 42,
-      style,
+    return chart(width, 170, [12, 16, 42, 44], {
       fx: { domain: steps.map(({ step }) => step), label: null, axis: null, padding: series.length > 1 ? 0.2 : 0.1 },
       x: { domain: series.map((_, i) => i), axis: null, padding: 0 },
       y: { label: null, grid: true, ticks: 3, tickFormat: shortShare, nice: true },
@@ -66,7 +59,7 @@ export const drawSteps =
             `${title}: ${step}\n${count(answers)} (${shareOf(answers, of)})`,
           tip: true,
         }),
-        ruleY([0], { stroke: "var(--line-strong)" }),
+        ruleY([0], baseline),
       ],
     })
   }

@@ -1,6 +1,7 @@
 /** The annotation page shows the sign-in state, the current item, and notices. */
 import { useState } from "preact/hooks"
-import type { AnnotationState } from "./annotationState.ts"
+import { Button } from "../shared/Button.tsx"
+import { type AnnotationState, want } from "./annotationState.ts"
 import { isBusy } from "./annotationStep.ts"
 import { GuidelinesChanged } from "./GuidelinesChanged.tsx"
 import { Header } from "./Header.tsx"
@@ -24,11 +25,7 @@ export const App = () => {
       )}
       <Notices state={state} dispatch={dispatch} />
       {state.item !== null && state.item.guidelines_change !== null ? (
-        <GuidelinesChanged
-          item={state.item}
-          isBusy={isBusy(state)}
-          onContinue={() => dispatch({ _tag: "want", wanted: { _tag: "guidelines" } })}
-        />
+        <GuidelinesChanged item={state.item} isBusy={isBusy(state)} onContinue={() => dispatch(want("guidelines"))} />
       ) : state.item !== null && state.entry !== null ? (
         <Workbench
           key={`${state.item.item_id} ${state.item.undone}`}
@@ -47,7 +44,7 @@ export const App = () => {
           onClose={() => setDialog(null)}
           onSignOut={() => {
             setDialog(null)
-            dispatch({ _tag: "want", wanted: { _tag: "signOut" } })
+            dispatch(want("signOut"))
           }}
         />
       )}
@@ -62,26 +59,21 @@ interface NothingProps {
 }
 
 const Nothing = ({ state, dispatch, onKeys }: NothingProps) => {
-  const undo = () => dispatch({ _tag: "want", wanted: { _tag: "undo" } })
+  const undo = () => dispatch(want("undo"))
   useKeys(({ _tag }) => {
     if (_tag === "undo") undo()
     if (_tag === "keys") onKeys()
   })
   if (!state.isLoaded) {
     return (
-      <main class="middle">
+      <main class="stack middle">
         {state.trouble === null && state.notice === null ? (
           <p class="muted late">Loading…</p>
         ) : (
-          <button
-            type="button"
-            class="button"
-            onClick={() =>
-              dispatch(state.trouble === null ? { _tag: "want", wanted: { _tag: "next" } } : { _tag: "retry" })
-            }
-          >
-            Try again
-          </button>
+          <Button
+            text="Try again"
+            onClick={() => dispatch(state.trouble === null ? want("next") : { _tag: "retry" })}
+          />
         )}
       </main>
     )
@@ -89,7 +81,7 @@ const Nothing = ({ state, dispatch, onKeys }: NothingProps) => {
   const stopped = state.progress?.stopped ?? null
   if (stopped !== null) {
     return (
-      <main class="middle">
+      <main class="stack middle">
         <h1>No work for you at present</h1>
         <p>{stopped}</p>
         <p class="muted">This page checks every 15 seconds while it is visible.</p>
@@ -98,7 +90,7 @@ const Nothing = ({ state, dispatch, onKeys }: NothingProps) => {
   }
   const today = state.progress?.judged_today ?? 0
   return (
-    <main class="middle">
+    <main class="stack middle">
       <h1>Nothing to judge right now</h1>
       <p>
         {today > 0 ? `You have judged ${today} ${today === 1 ? "item" : "items"} today. ` : ""}
@@ -107,9 +99,7 @@ const Nothing = ({ state, dispatch, onKeys }: NothingProps) => {
       <p class="muted">This page checks for new items every 15 seconds while it is visible.</p>
       {state.progress?.undoable === true && (
         <p>
-          <button type="button" class="button" onClick={undo}>
-            Take back the last judgment
-          </button>
+          <Button text="Take back the last judgment" onClick={undo} />
         </p>
       )}
     </main>

@@ -1,4 +1,5 @@
 /** Shows one completion: its number, its text, and its rank in the judgment. */
+import { Button } from "../shared/Button.tsx"
 import { RichText } from "../shared/RichText.tsx"
 import type { Part } from "../shared/difference.ts"
 import { Marked } from "../shared/Marked.tsx"
@@ -31,28 +32,15 @@ const rankButtons = [
   { sign: "↓", title: "Worse (W)", label: "worse", change: ranking.lower },
 ]
 
-export const Completion = ({
-  place,
-  text,
-  turns,
-  entry,
-  isMarked,
-  source,
-  expand,
-  parts,
-  element,
-  onMark,
-  onPick,
-  onRank,
-  onRead,
-}: CompletionProps) => {
+export const Completion = (props: CompletionProps) => {
+  const { place, text, turns, entry, isMarked, source, parts, onMark, onPick, onRank, onRead } = props
   const number = place + 1
   const isBest = entry.mode === "best" && entry.best === place
   const rank = entry.mode === "rank" ? (entry.ranks[place] ?? null) : null
   const isTied = rank !== null && entry.ranks.filter((each) => each === rank).length > 1
   return (
     <article
-      ref={element}
+      ref={props.element}
       class={`card completion${isMarked ? " marked" : ""}${isBest || rank === 1 ? " best" : ""}`}
       tabIndex={isMarked ? 0 : -1}
       aria-label={`Completion ${number}`}
@@ -79,54 +67,45 @@ export const Completion = ({
           )}
         </span>
         <div class="row tight">
-          <button
-            type="button"
-            class="button plain compact"
+          <Button
+            look="plain compact"
+            text={[<span class="long">Full screen</span>, <span class="short">⤢</span>]}
             title="Full screen (F)"
-            aria-label={`Read completion ${number} in full screen`}
+            label={`Read completion ${number} in full screen`}
             onClick={onRead}
-          >
-            <span class="long">Full screen</span>
-            <span class="short" aria-hidden="true">
-              ⤢
-            </span>
-          </button>
+          />
           {entry.mode === "best" ? (
-            <button
-              type="button"
-              class="button compact"
+            <Button
+              look="compact"
+              text="Best"
+              label={`Completion ${number} is best`}
               aria-pressed={isBest}
-              aria-label={`Completion ${number} is best`}
               onClick={onPick}
-            >
-              Best
-            </button>
+            />
           ) : (
             <div class="joined" role="group" aria-label={`Rank of completion ${number}`}>
               {rankButtons.map(({ sign, title, label, change }) => (
-                <button
+                <Button
                   key={sign}
-                  type="button"
-                  class="button compact"
+                  look="compact"
+                  text={sign}
                   title={title}
-                  aria-label={`Completion ${number} ${label}`}
+                  label={`Completion ${number} ${label}`}
                   onClick={() => onRank((ranks) => change(ranks, place))}
-                >
-                  <span aria-hidden="true">{sign}</span>
-                </button>
+                />
               ))}
             </div>
           )}
         </div>
       </header>
-      <Clamped text={text} expand={expand || parts !== null} name={`completion ${number}`}>
-        {(shown) =>
+      <Clamped text={text} expand={props.expand || parts !== null} name={`completion ${number}`}>
+        {(visible) =>
           text.trim() === "" ? (
             <p class="muted">(This completion is empty.)</p>
-          ) : parts === null && turns !== null && !source && shown === text ? (
+          ) : parts === null && turns !== null && !source && visible === text ? (
             <Turns turns={turns} below={3} />
           ) : parts === null ? (
-            <RichText text={shown} source={source} below={3} />
+            <RichText text={visible} source={source} below={3} />
           ) : (
             <Marked kind={parts.kind} parts={parts.parts} />
           )

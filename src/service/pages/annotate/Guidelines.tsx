@@ -30,7 +30,7 @@ export const Guidelines = ({
         <h2>
           <button
             type="button"
-            class="guidelines-head"
+            class="bare guidelines-head"
             aria-expanded={isOpen}
             title="Open or close (G)"
             onClick={() => onToggle(!isOpen)}

@@ -3,18 +3,18 @@
  */
 import { useEffect, useRef } from "preact/hooks"
 import type { HeldItem } from "../../pageApi/AnnotateApi.ts"
+import { Button } from "../shared/Button.tsx"
 import { Changes } from "../shared/Changes.tsx"
 import { RichText } from "../shared/RichText.tsx"
 
-export const GuidelinesChanged = ({
-  item: { guidelines, guidelines_change, guidelines_version },
-  isBusy,
-  onContinue,
-}: {
+interface Props {
   readonly item: HeldItem
   readonly isBusy: boolean
   readonly onContinue: () => void
-}) => {
+}
+
+export const GuidelinesChanged = ({ item, isBusy, onContinue }: Props) => {
+  const { guidelines, guidelines_change, guidelines_version } = item
   const heading = useRef<HTMLHeadingElement>(null)
   useEffect(() => {
     heading.current?.focus({ preventScroll: true })
@@ -23,7 +23,7 @@ export const GuidelinesChanged = ({
   if (guidelines_change === null) return null
   const { before, from } = guidelines_change
   return (
-    <main class="bench">
+    <main class="stack bench">
       <section class="card changed stack">
         <h1 tabIndex={-1} ref={heading}>
           Guidelines changed: version {guidelines_version}
@@ -34,9 +34,7 @@ export const GuidelinesChanged = ({
           after={{ name: `Version ${guidelines_version}`, text: guidelines ?? "" }}
         />
         <p>
-          <button type="button" class="button primary" aria-disabled={isBusy} onClick={onContinue}>
-            Continue with the next item
-          </button>
+          <Button look="primary" text="Continue with the next item" busy={isBusy} onClick={onContinue} />
         </p>
         {guidelines !== null && (
           <details>

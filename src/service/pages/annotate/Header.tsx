@@ -1,6 +1,7 @@
 /** The page header shows the item's number, the progress, and the signed-in expert. */
+import { Button } from "../shared/Button.tsx"
 import { isBusy } from "./annotationStep.ts"
-import type { AnnotationState } from "./annotationState.ts"
+import { type AnnotationState, want } from "./annotationState.ts"
 import type { Dispatch } from "./useAnnotationState.ts"
 
 export interface HeaderProps {
@@ -53,25 +54,19 @@ export const Header = ({ state, dispatch, onKeys, onSignOut }: HeaderProps) => {
         </dl>
       )}
       <div class="top-actions">
-        <button
-          type="button"
-          class="button plain compact"
+        <Button
+          look="plain compact"
+          text="Undo"
           title="Take back the last judgment (U)"
           disabled={progress?.undoable !== true || isBusy(state)}
-          onClick={() => dispatch({ _tag: "want", wanted: { _tag: "undo" } })}
-        >
-          Undo
-        </button>
-        <button type="button" class="button plain compact wide-only" title="Keys (?)" onClick={onKeys}>
-          Keys
-        </button>
+          onClick={() => dispatch(want("undo"))}
+        />
+        <Button look="plain compact wide-only" text="Keys" title="Keys (?)" onClick={onKeys} />
         <span class="small who wide-only" title={`Signed in as ${state.name}`}>
           <span class="unseen">Signed in as </span>
           <bdi>{state.name}</bdi>
         </span>
-        <button type="button" class="button plain compact" title={`Signed in as ${state.name}`} onClick={onSignOut}>
-          Sign out
-        </button>
+        <Button look="plain compact" text="Sign out" title={`Signed in as ${state.name}`} onClick={onSignOut} />
       </div>
     </header>
   )

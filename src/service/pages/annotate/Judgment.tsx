@@ -1,6 +1,7 @@
 /** The form of a judgment: choice or ranking, rationale, and the button that submits it. */
 import type { RefObject } from "preact"
 import { useEffect, useRef } from "preact/hooks"
+import { Button } from "../shared/Button.tsx"
 import { isUnsaved } from "./annotationStep.ts"
 import type { AnnotationState } from "./annotationState.ts"
 import { maxLength } from "../../pageApi/PageConstants.ts"
@@ -20,7 +21,7 @@ export interface JudgmentProps {
 export const Judgment = ({ state, entry, isBusy, rationale, onEdit, onPick, onSubmit }: JudgmentProps) => {
   const ranks = entry.mode === "rank"
   const isReady = entries.missing(entry) === null
-  const left = maxLength.rationale - entry.rationale.length
+  const charactersLeft = maxLength.rationale - entry.rationale.length
   const chips = useRef<HTMLDivElement>(null)
   useEffect(() => {
     // With many completions, the chosen one may be scrolled out of view.
@@ -35,7 +36,7 @@ export const Judgment = ({ state, entry, isBusy, rationale, onEdit, onPick, onSu
             Rationale
           </label>
           <span class="small muted" title="E to write, Esc to leave">
-            {left < 1_000 ? `${left.toLocaleString("en")} characters left` : keptWords(state)}
+            {charactersLeft < 1_000 ? `${charactersLeft.toLocaleString("en")} characters left` : draftWords(state)}
           </span>
         </div>
         <textarea
@@ -57,16 +58,14 @@ export const Judgment = ({ state, entry, isBusy, rationale, onEdit, onPick, onSu
         <div class="dock-choice">
           <div class="joined" role="group" aria-label="How to judge">
             {(["best", "rank"] as const).map((mode) => (
-              <button
+              <Button
                 key={mode}
-                type="button"
-                class="button compact"
+                look="compact"
+                text={mode === "best" ? "Choose best" : "Rank all"}
                 aria-pressed={entry.mode === mode}
                 title="Change (R)"
                 onClick={() => mode !== entry.mode && onEdit(entries.switchMode)}
-              >
-                {mode === "best" ? "Choose best" : "Rank all"}
-              </button>
+              />
             ))}
           </div>
           <p class="statement numbers">
@@ -94,15 +93,13 @@ export const Judgment = ({ state, entry, isBusy, rationale, onEdit, onPick, onSu
             </button>
           ))}
         </div>
-        <button
-          type="button"
-          class="button primary submit"
-          aria-disabled={!isReady || isBusy}
+        <Button
+          look="primary submit"
+          text={!isBusy ? "Submit" : state.trouble === null ? "Sending…" : "Waiting…"}
+          busy={!isReady || isBusy}
           title="Submit (Enter; Ctrl Enter while writing)"
-          onClick={() => onSubmit()}
-        >
-          {!isBusy ? "Submit" : state.trouble === null ? "Sending…" : "Waiting…"}
-        </button>
+          onClick={onSubmit}
+        />
       </div>
       <p class="unseen" role="status">
         {entries.formatForScreenReader(entry)}
@@ -139,8 +136,7 @@ const Statement = ({ entry }: { readonly entry: entries.Entry }) => {
   )
 }
 
-const keptWords = (state: AnnotationState): string => {
-  if (state.trouble !== null && isUnsaved(state)) return "Kept on this device"
-  if (isUnsaved(state)) return "Saving…"
+const draftWords = (state: AnnotationState): string => {
+  if (isUnsaved(state)) return state.trouble === null ? "Saving…" : "Kept on this device"
   return state.saved > 0 ? "Draft saved" : "Optional"
 }

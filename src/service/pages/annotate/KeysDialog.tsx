@@ -4,7 +4,7 @@ import { help } from "./keys.ts"
 
 export const KeysDialog = ({ onClose }: { readonly onClose: () => void }) => (
   <Dialog title="Keys" class="keys" onClose={onClose}>
-    <div class="keys-groups">
+    <div class="grid keys-groups">
       {help.map(({ title, keys }) => (
         <section key={title}>
           <h3>{title}</h3>

@@ -1,5 +1,6 @@
 /** Shows notices: what happened, what failed, and what was entered for an item that the expert no longer holds. */
-import type { AnnotationState } from "./annotationState.ts"
+import { Button } from "../shared/Button.tsx"
+import type { AnnotationState, Notice } from "./annotationState.ts"
 import type { Dispatch } from "./useAnnotationState.ts"
 
 export interface NoticesProps {
@@ -9,6 +10,13 @@ export interface NoticesProps {
 
 export const Notices = ({ state, dispatch }: NoticesProps) => {
   const { notice, trouble, lost } = state
+  const say = (notice: Notice | null) => dispatch({ _tag: "say", notice })
+  // If the browser denies access to the clipboard, the expert can still select the text.
+  const copy = (text: string) =>
+    void navigator.clipboard.writeText(text).then(
+      () => say({ tone: "good", text: "The rationale is copied." }),
+      () => say({ tone: "warn", text: "Copying is not allowed here: select the text." }),
+    )
   return (
     <div class="notices">
       <div role="alert">
@@ -18,9 +26,7 @@ export const Notices = ({ state, dispatch }: NoticesProps) => {
               {trouble.words} {state.item === null ? "" : "What you enter is kept on this device. "}
               {trouble.waiting ? "This is tried again by itself." : "Trying again…"}
             </span>
-            <button type="button" class="button compact" onClick={() => dispatch({ _tag: "retry" })}>
-              Try now
-            </button>
+            <Button look="compact" text="Try now" onClick={() => dispatch({ _tag: "retry" })} />
           </div>
         )}
       </div>
@@ -28,14 +34,7 @@ export const Notices = ({ state, dispatch }: NoticesProps) => {
         {notice !== null && (
           <div key={notice.text} class={`notice toast ${notice.tone}`}>
             <span class="grow">{notice.text}</span>
-            <button
-              type="button"
-              class="button plain compact"
-              aria-label="Close this message"
-              onClick={() => dispatch({ _tag: "say", notice: null })}
-            >
-              <span aria-hidden="true">✕</span>
-            </button>
+            <Button look="plain compact" text="✕" label="Close this message" onClick={() => say(null)} />
           </div>
         )}
       </div>
@@ -54,27 +53,9 @@ export const Notices = ({ state, dispatch }: NoticesProps) => {
           </div>
           <div class="row tight">
             {lost.rationale !== "" && (
-              <button
-                type="button"
-                class="button compact"
-                onClick={() =>
-                  // If the browser denies access to the clipboard, the expert can still select the text.
-                  void navigator.clipboard.writeText(lost.rationale).then(
-                    () => dispatch({ _tag: "say", notice: { tone: "good", text: "The rationale is copied." } }),
-                    () =>
-                      dispatch({
-                        _tag: "say",
-                        notice: { tone: "warn", text: "Copying is not allowed here: select the text." },
-                      }),
-                  )
-                }
-              >
-                Copy the rationale
-              </button>
+              <Button look="compact" text="Copy the rationale" onClick={() => copy(lost.rationale)} />
             )}
-            <button type="button" class="button compact" onClick={() => dispatch({ _tag: "putAway" })}>
-              Put away
-            </button>
+            <Button look="compact" text="Put away" onClick={() => dispatch({ _tag: "putAway" })} />
           </div>
         </section>
       )}

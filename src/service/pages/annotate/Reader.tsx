@@ -6,6 +6,7 @@
  */
 import { useEffect, useRef } from "preact/hooks"
 import type { HeldItem } from "../../pageApi/AnnotateApi.ts"
+import { Button } from "../shared/Button.tsx"
 import { useModal } from "../shared/Dialog.tsx"
 import { Marked } from "../shared/Marked.tsx"
 import { RichText } from "../shared/RichText.tsx"
@@ -51,34 +52,32 @@ export const Reader = ({ page, item, entry, source, difference, onMove, onPick, 
           {statement === "" ? "" : entry.mode === "best" ? `Best: ${statement}` : statement}
         </span>
         <div class="row tight">
-          <button
-            type="button"
-            class="button compact"
-            aria-label="The one before"
+          <Button
+            look="compact"
+            text="←"
+            label="The one before"
             title="The one before (←)"
             disabled={isPrompt}
             onClick={() => onMove(-1)}
-          >
-            <span aria-hidden="true">←</span>
-          </button>
-          <button
-            type="button"
-            class="button compact"
-            aria-label="The next one"
+          />
+          <Button
+            look="compact"
+            text="→"
+            label="The next one"
             title="The next one (→)"
             disabled={page === completions.length - 1}
             onClick={() => onMove(1)}
-          >
-            <span aria-hidden="true">→</span>
-          </button>
+          />
           {!isPrompt && (
-            <button type="button" class="button compact" aria-pressed={isPicked} title="Space" onClick={onPick}>
-              {entry.mode === "best" ? "Best" : isPicked ? `Rank ${entry.ranks[page]}` : "Next rank"}
-            </button>
+            <Button
+              look="compact"
+              text={entry.mode === "best" ? "Best" : isPicked ? `Rank ${entry.ranks[page]}` : "Next rank"}
+              aria-pressed={isPicked}
+              title="Space"
+              onClick={onPick}
+            />
           )}
-          <button type="button" class="button plain compact" title="Close (Esc)" onClick={onClose}>
-            Close
-          </button>
+          <Button look="plain compact" text="Close" title="Close (Esc)" onClick={onClose} />
         </div>
       </header>
       <div ref={body} class="reader-body" tabIndex={0} role="region" aria-label={name}>

@@ -1,5 +1,6 @@
 /** Asks the expert for the reason of a skip or a flag. */
 import { useId, useRef, useState } from "preact/hooks"
+import { Button } from "../shared/Button.tsx"
 import { Dialog } from "../shared/Dialog.tsx"
 import { flagKinds, otherReason } from "../shared/flags.ts"
 import type { Wanted } from "./annotationState.ts"
@@ -85,7 +86,7 @@ export const ReasonDialog = ({ kind, onClose, onReason }: ReasonDialogProps) => 
             </label>
           ))}
         </fieldset>
-        <div class="field">
+        <div class="stack field">
           <label for={`${id}-words`}>{(preset ?? "") === "" ? "In your words" : "In your words (optional)"}</label>
           <textarea
             id={`${id}-words`}
@@ -98,13 +99,9 @@ export const ReasonDialog = ({ kind, onClose, onReason }: ReasonDialogProps) => 
             onInput={(event) => setWords(event.currentTarget.value)}
           />
         </div>
-        <div class="dialog-foot">
-          <button type="button" class="button" onClick={onClose}>
-            Cancel
-          </button>
-          <button type="submit" class="button primary" disabled={reason === ""}>
-            {action}
-          </button>
+        <div class="row dialog-foot">
+          <Button text="Cancel" onClick={onClose} />
+          <Button type="submit" look="primary" text={action} disabled={reason === ""} />
         </div>
       </form>
     </Dialog>

@@ -6,9 +6,10 @@
  * of choosing a completion.
  */
 import { maxLength } from "../../pageApi/PageConstants.ts"
-import type { RefObject } from "preact"
+import type { ComponentChildren, RefObject } from "preact"
 import { useState } from "preact/hooks"
 import type { HeldItem } from "../../pageApi/AnnotateApi.ts"
+import { Button } from "../shared/Button.tsx"
 import * as entries from "./entry.ts"
 
 export interface RubricProps {
@@ -26,67 +27,71 @@ export const isAsked = ({ rubric }: HeldItem): boolean =>
 
 export const allBadLabel = (completions: number): string => (completions === 2 ? "Both bad" : "All bad")
 
+interface PartProps {
+  readonly id: string
+  readonly title: string
+  readonly hint: string
+  readonly children: ComponentChildren
+}
+
+const Part = ({ id, title, hint, children }: PartProps) => (
+  <div class="stack rubric-part" role="group" aria-labelledby={id}>
+    <span id={id} class="label" title={hint}>
+      {title}
+    </span>
+    {children}
+  </div>
+)
+
 export const Rubric = ({ item, entry, marks, ratings, edit, onEdit, onMark }: RubricProps) => {
   const { completions, rubric } = item
-  const { said } = entry
+  const answers = entry.said
+  const toggleFlag = (flag: string) => onEdit((entry) => entries.toggleFlag(entry, flag))
   return (
-    <section class="card rubric" aria-label="More about your choice">
+    <section class="card stack rubric" aria-label="More about your choice">
       {(rubric.strength.length > 0 || rubric.all_bad) && (
-        <div class="rubric-row">
+        <div class="row rubric-row">
           {rubric.strength.length > 0 && (
-            <div class="rubric-part" role="group" aria-labelledby="strength">
-              <span id="strength" class="label" title="+ and −">
-                How much better is the best?
-              </span>
-              <div class="options">
+            <Part id="strength" title="How much better is the best?" hint="+ and −">
+              <div class="row tight">
                 {rubric.strength.map((label, i) => (
-                  <button
+                  <Button
                     key={label}
-                    type="button"
-                    class="button compact"
-                    aria-pressed={said.strength === i + 1}
+                    look="compact"
+                    text={label}
+                    aria-pressed={answers.strength === i + 1}
                     onClick={() => onEdit((entry) => entries.setStrength(entry, i + 1))}
-                  >
-                    {label}
-                  </button>
+                  />
                 ))}
               </div>
-            </div>
+            </Part>
           )}
           {rubric.all_bad && (
-            <div class="rubric-part" role="group" aria-labelledby="all-bad">
-              <span id="all-bad" class="label" title="N">
-                Not even the best is good enough
-              </span>
-              <div class="options">
-                <button
-                  type="button"
-                  class="button compact"
-                  aria-pressed={said.all_bad}
+            <Part id="all-bad" title="Not even the best is good enough" hint="N">
+              <div class="row tight">
+                <Button
+                  look="compact"
+                  text={allBadLabel(completions.length)}
+                  aria-pressed={answers.all_bad}
                   title="N"
                   onClick={() => onEdit(entries.toggleAllBad)}
-                >
-                  {allBadLabel(completions.length)}
-                </button>
+                />
               </div>
-            </div>
+            </Part>
           )}
         </div>
       )}
       {rubric.aspects.length > 0 && <Ratings {...{ item, entry, ratings, onEdit, onMark }} />}
       {rubric.flags.length > 0 && (
-        <div class="rubric-part" role="group" aria-labelledby="marks">
-          <span id="marks" class="label" title="K, then 1 to 9">
-            Mark what applies
-          </span>
+        <Part id="marks" title="Mark what applies" hint="K, then 1 to 9">
           <div
-            class="options"
+            class="row tight"
             ref={marks}
             onKeyDown={(event) => {
               const flag = /^[1-9]$/.test(event.key) && isPlain(event) ? rubric.flags[Number(event.key) - 1] : undefined
               if (flag === undefined) return
               event.preventDefault()
-              onEdit((entry) => entries.toggleFlag(entry, flag))
+              toggleFlag(flag)
             }}
           >
             {rubric.flags.map((flag, i) => (
@@ -94,8 +99,8 @@ export const Rubric = ({ item, entry, marks, ratings, edit, onEdit, onMark }: Ru
                 key={flag}
                 type="button"
                 class="button compact"
-                aria-pressed={said.flags.includes(flag)}
-                onClick={() => onEdit((entry) => entries.toggleFlag(entry, flag))}
+                aria-pressed={answers.flags.includes(flag)}
+                onClick={() => toggleFlag(flag)}
               >
                 {i < 9 && (
                   <span class="muted numbers" aria-hidden="true">
@@ -106,7 +111,7 @@ export const Rubric = ({ item, entry, marks, ratings, edit, onEdit, onMark }: Ru
               </button>
             ))}
           </div>
-        </div>
+        </Part>
       )}
       {rubric.edit && <Edit {...{ item, entry, edit, onEdit }} />}
     </section>
@@ -115,13 +120,9 @@ export const Rubric = ({ item, entry, marks, ratings, edit, onEdit, onMark }: Ru
 
 const isPlain = ({ altKey, ctrlKey, metaKey }: KeyboardEvent): boolean => !altKey && !ctrlKey && !metaKey
 
-const Ratings = ({
-  item: { completions, rubric },
-  entry,
-  ratings,
-  onEdit,
-  onMark,
-}: Pick<RubricProps, "item" | "entry" | "ratings" | "onEdit" | "onMark">) => {
+const Ratings = (props: Pick<RubricProps, "item" | "entry" | "ratings" | "onEdit" | "onMark">) => {
+  const { entry, ratings, onEdit, onMark } = props
+  const { completions, rubric } = props.item
   const rows = completions.flatMap((_, place) => rubric.aspects.map((aspect) => ({ place, aspect })))
   const focusRow = (row: number) =>
     ratings.current?.querySelectorAll<HTMLElement>(".scale")[row]?.querySelector<HTMLElement>("[tabindex='0']")?.focus()
@@ -145,11 +146,11 @@ const Ratings = ({
     event.preventDefault()
   }
   return (
-    <div class="ratings" ref={ratings}>
+    <div class="grid ratings" ref={ratings}>
       {completions.map((_, place) => (
         <div
           key={place}
-          class="rubric-part"
+          class="stack rubric-part"
           role="group"
           aria-labelledby={`ratings-${place}`}
           onFocusIn={() => onMark(place)}
@@ -160,7 +161,7 @@ const Ratings = ({
           {rubric.aspects.map((aspect, i) => {
             const rating = entry.said.aspects[aspect.name]?.[place] ?? null
             return (
-              <div key={aspect.name} class="rating">
+              <div key={aspect.name} class="row rating">
                 <span id={`aspect-${place}-${i}`} class="aspect">
                   {aspect.name}
                   {(aspect.low !== undefined || aspect.high !== undefined) && (
@@ -179,17 +180,15 @@ const Ratings = ({
                   onKeyDown={(event) => onKeyDown(event, place * rubric.aspects.length + i)}
                 >
                   {Array.from({ length: aspect.steps }, (_, step) => (
-                    <button
+                    <Button
                       key={step}
-                      type="button"
-                      class="button compact"
+                      look="compact"
+                      text={step + 1}
                       role="radio"
                       aria-checked={rating === step + 1}
                       tabIndex={(rating ?? 1) === step + 1 ? 0 : -1}
                       onClick={() => onEdit((entry) => entries.rate(entry, aspect.name, place, step + 1))}
-                    >
-                      {step + 1}
-                    </button>
+                    />
                   ))}
                 </div>
               </div>
@@ -208,7 +207,7 @@ const Edit = ({ item, entry, edit, onEdit }: Pick<RubricProps, "item" | "entry" 
   const edited = entries.editOf(entry)
   const isShown = best !== null && (isOpen || edited !== null)
   return (
-    <div class="rubric-part">
+    <div class="stack rubric-part">
       <div class="row rationale-head">
         {isShown ? (
           <label for="edit" class="label">
@@ -218,13 +217,11 @@ const Edit = ({ item, entry, edit, onEdit }: Pick<RubricProps, "item" | "entry" 
           <span class="label">Improve the best completion</span>
         )}
         {isShown && edited !== null && (
-          <button
-            type="button"
-            class="button plain compact"
+          <Button
+            look="plain compact"
+            text="Undo the edit"
             onClick={() => onEdit((entry) => entries.edit(entry, best, original, original))}
-          >
-            Undo the edit
-          </button>
+          />
         )}
         {!isShown && best === null && <span class="small muted">Choose the best first</span>}
       </div>
@@ -250,10 +247,8 @@ const Edit = ({ item, entry, edit, onEdit }: Pick<RubricProps, "item" | "entry" 
         }}
       />
       {!isShown && best !== null && (
-        <div class="options">
-          <button type="button" class="button compact" title="I" onClick={() => edit.current?.focus()}>
-            Edit completion {best + 1}
-          </button>
+        <div class="row tight">
+          <Button look="compact" text={`Edit completion ${best + 1}`} title="I" onClick={() => edit.current?.focus()} />
         </div>
       )}
     </div>

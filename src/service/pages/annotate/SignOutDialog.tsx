@@ -1,22 +1,18 @@
 /** Asks for confirmation before signing out, because signing in again needs a new invitation. */
+import { Button } from "../shared/Button.tsx"
 import { Dialog } from "../shared/Dialog.tsx"
 
-export const SignOutDialog = ({
-  onClose,
-  onSignOut,
-}: {
+interface Props {
   readonly onClose: () => void
   readonly onSignOut: () => void
-}) => (
+}
+
+export const SignOutDialog = ({ onClose, onSignOut }: Props) => (
   <Dialog title="Sign out?" onClose={onClose}>
     <p>To come back you will need a new invitation link. To pause, just close this page: you stay signed in.</p>
-    <div class="dialog-foot">
-      <button type="button" class="button" onClick={onClose}>
-        Stay
-      </button>
-      <button type="button" class="button danger" onClick={onSignOut}>
-        Sign out
-      </button>
+    <div class="row dialog-foot">
+      <Button text="Stay" onClick={onClose} />
+      <Button look="danger" text="Sign out" onClick={onSignOut} />
     </div>
   </Dialog>
 )

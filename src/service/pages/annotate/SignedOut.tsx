@@ -33,7 +33,7 @@ const words: Readonly<Record<Why, { readonly title: string; readonly text: Reado
 }
 
 export const SignedOut = ({ why }: { readonly why: Why }) => (
-  <main class="middle">
+  <main class="stack middle">
     <h1>{words[why].title}</h1>
     {words[why].text.map((text) => (
       <p key={text}>{text}</p>

@@ -1,4 +1,5 @@
 /** The toolbar above the completions: their number, how they are shown, and buttons to skip or flag the item. */
+import { Button } from "../shared/Button.tsx"
 
 export interface View {
   readonly name: string
@@ -21,26 +22,20 @@ export const Toolbar = ({ count, views, onSetAside }: ToolbarProps) => (
     </h2>
     <div class="row tight" role="group" aria-label="View">
       {views.map(({ name, key_, on, onClick }) => (
-        <button
+        <Button
           key={name}
-          type="button"
-          class="button plain compact"
+          look="plain compact"
+          text={name}
           aria-pressed={on}
           title={`${name} (${key_})`}
           onClick={onClick}
-        >
-          {name}
-        </button>
+        />
       ))}
     </div>
     {onSetAside !== null && (
       <div class="row tight">
-        <button type="button" class="button plain compact" title="Skip (S)" onClick={() => onSetAside("skip")}>
-          Skip…
-        </button>
-        <button type="button" class="button plain compact" title="Flag (X)" onClick={() => onSetAside("flag")}>
-          Flag…
-        </button>
+        <Button look="plain compact" text="Skip…" title="Skip (S)" onClick={() => onSetAside("skip")} />
+        <Button look="plain compact" text="Flag…" title="Flag (X)" onClick={() => onSetAside("flag")} />
       </div>
     )}
   </div>

@@ -26,7 +26,7 @@ export const Turns = ({
 }) => {
   const Heading = below === 2 ? "h3" : "h4"
   return (
-    <ol class="turns" ref={list ?? null}>
+    <ol class="plain-list stack tight turns" ref={list ?? null}>
       {turns.map((turn, i) => (
         <li key={i} class={`turn ${Object.hasOwn(roles, turn.role) ? turn.role : ""}`}>
           {(turn.content !== "" || turn.tool_calls === undefined) && (
@@ -61,7 +61,6 @@ const nameOf = ({ name, role }: Turn): string => {
   return role === "tool" && name !== undefined ? `${called} ${name}` : called
 }
 
-/** The id that connects a tool's result to its call. */
 const Id = ({ id }: { readonly id: string | undefined }) =>
   id === undefined ? null : (
     <span class="muted">

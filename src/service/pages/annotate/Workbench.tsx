@@ -7,10 +7,11 @@
  */
 import { useEffect, useRef, useState } from "preact/hooks"
 import type { HeldItem } from "../../pageApi/AnnotateApi.ts"
+import { Button } from "../shared/Button.tsx"
 import { Clamped } from "./Clamped.tsx"
 import { Completion } from "./Completion.tsx"
 import { isBusy } from "./annotationStep.ts"
-import type { AnnotationState } from "./annotationState.ts"
+import { type AnnotationState, want } from "./annotationState.ts"
 import { DifferenceBar } from "./DifferenceBar.tsx"
 import * as entries from "./entry.ts"
 import { Guidelines } from "./Guidelines.tsx"
@@ -74,7 +75,7 @@ export const Workbench = ({ state, item, entry, dispatch, onKeys }: WorkbenchPro
     entry.mode === "best"
       ? edit((entry) => entries.choose(entry, place))
       : rank((ranks) => ranking.toggleNext(ranks, place))
-  const submit = () => dispatch({ _tag: "want", wanted: { _tag: "submit" } })
+  const submit = () => dispatch(want("submit"))
 
   const onDigit = (digit: number) => {
     if (entry.mode === "rank") return rank((ranks) => ranking.assign(ranks, marked, digit))
@@ -103,7 +104,7 @@ export const Workbench = ({ state, item, entry, dispatch, onKeys }: WorkbenchPro
       case "submit":
         return reader === null ? submit() : undefined
       case "undo":
-        return dispatch({ _tag: "want", wanted: { _tag: "undo" } })
+        return dispatch(want("undo"))
       case "skip":
       case "flag":
         return reader === null && !item.qualification ? setReasonFor(action._tag) : undefined
@@ -147,18 +148,21 @@ export const Workbench = ({ state, item, entry, dispatch, onKeys }: WorkbenchPro
       case "guidelines":
         return guidelines === null ? false : setClosed(closed === guidelines ? "" : guidelines)
       case "source":
-        return setSource(source === "on" ? "" : "on")
+        return toggleSource()
       case "expand":
-        return setExpand(expand === "on" ? "" : "on")
+        return toggleExpanded()
       case "keys":
         return reader === null ? onKeys() : undefined
     }
   })
 
-  const shown = { source: source === "on", expand: expand === "on" }
+  const isSource = source === "on"
+  const isExpanded = expand === "on"
+  const toggleSource = () => setSource(isSource ? "" : "on")
+  const toggleExpanded = () => setExpand(isExpanded ? "" : "on")
   return (
     <main
-      class="bench"
+      class="stack bench"
       onClick={(event) => {
         // This is for the pointer only: `detail` is 0 when a key presses the button.
         const button = event.target instanceof Element ? event.target.closest("button") : null
@@ -179,31 +183,24 @@ export const Workbench = ({ state, item, entry, dispatch, onKeys }: WorkbenchPro
         <div class="row section-head">
           <h2>Prompt</h2>
           {item.undone && <span class="badge accent">Taken back: submit it again</span>}
-          <button
-            type="button"
-            class="button plain compact"
-            aria-label="Read the prompt in full screen"
+          <Button
+            look="plain compact"
+            text="Full screen"
+            label="Read the prompt in full screen"
             onClick={() => setReader(promptPage)}
-          >
-            Full screen
-          </button>
+          />
         </div>
-        <Clamped text={prompt} expand={shown.expand} name="the prompt">
-          {(text) => <Prompt item={item} text={text} source={shown.source} />}
+        <Clamped text={prompt} expand={isExpanded} name="the prompt">
+          {(text) => <Prompt item={item} text={text} source={isSource} />}
         </Clamped>
       </section>
       <section aria-label="Completions">
         <Toolbar
           count={completions.length}
           views={[
-            { name: "Source", key_: "V", on: shown.source, onClick: () => setSource(shown.source ? "" : "on") },
+            { name: "Source", key_: "V", on: isSource, onClick: toggleSource },
             { name: "Differences", key_: "D", on: difference.isOn, onClick: difference.toggle },
-            {
-              name: "Long texts in full",
-              key_: "M",
-              on: shown.expand,
-              onClick: () => setExpand(shown.expand ? "" : "on"),
-            },
+            { name: "Long texts in full", key_: "M", on: isExpanded, onClick: toggleExpanded },
           ]}
           onSetAside={item.qualification ? null : setReasonFor}
         />
@@ -217,8 +214,8 @@ export const Workbench = ({ state, item, entry, dispatch, onKeys }: WorkbenchPro
               turns={item.completion_turns[place] ?? null}
               entry={entry}
               isMarked={place === marked}
-              source={shown.source}
-              expand={shown.expand}
+              source={isSource}
+              expand={isExpanded}
               parts={difference.partsOf(place)}
               element={(element) => void (cards.current[place] = element)}
               onMark={() => setMarked(place)}
@@ -260,7 +257,7 @@ export const Workbench = ({ state, item, entry, dispatch, onKeys }: WorkbenchPro
           page={reader}
           item={item}
           entry={entry}
-          source={shown.source}
+          source={isSource}
           difference={difference}
           onMove={move}
           onPick={() => pick(marked)}

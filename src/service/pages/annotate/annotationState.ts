@@ -1,6 +1,7 @@
 /** The types of the state, events, and commands of `annotationStep`, and the initial state. */
 import type { AnnotateApi, Draft, Flagging, HeldItem, Progress, Work } from "../../pageApi/AnnotateApi.ts"
 import type { Requests } from "../../pageApi/PageClient.ts"
+import type { Problem } from "../shared/api.ts"
 import * as attention from "./attention.ts"
 import type { Entry, Mode } from "./entry.ts"
 
@@ -9,14 +10,15 @@ export type Wanted =
   | { readonly _tag: "skip"; readonly reason: string }
   | { readonly _tag: "flag"; readonly flag: Flagging }
 
+/** The event that asks for an action without details. */
+export const want = (wanted: Exclude<Wanted["_tag"], "skip" | "flag">): Event => ({
+  _tag: "want",
+  wanted: { _tag: wanted },
+})
+
 export type Ask = Wanted["_tag"] | "join" | "session" | "save"
 
-export interface Failure {
-  /** The HTTP status; 0 if no response arrived. */
-  readonly status: number
-  readonly detail: string
-  readonly retryAfter: number | null
-}
+export type Failure = Pick<Problem, "status" | "detail" | "retryAfter">
 
 export interface Notice {
   readonly tone: "good" | "plain" | "warn" | "bad"
@@ -30,7 +32,6 @@ export interface AnnotationState {
   readonly phase: "starting" | "signedOut" | "working"
   readonly signedOut: SignedOut
   readonly name: string
-  /** Null before the first response. */
   readonly progress: Progress | null
   /** Null if there is no item to judge, or none was loaded yet; see `isLoaded`. */
   readonly item: HeldItem | null

@@ -9,19 +9,8 @@
 /* oxlint-disable max-lines -- one state machine, whose transitions share their helpers */
 import type { Draft, HeldItem, Work } from "../../pageApi/AnnotateApi.ts"
 import * as attention from "./attention.ts"
-import {
-  type Ask,
-  type Command,
-  type AnnotationState,
-  type Event,
-  type Failure,
-  initial,
-  type Notice,
-  type Sent,
-  type SignedOut,
-  type Timer,
-  type Wanted,
-} from "./annotationState.ts"
+import type { AnnotationState, Ask, Command, Event, Failure, Notice } from "./annotationState.ts"
+import { initial, type Sent, type SignedOut, type Timer, type Wanted } from "./annotationState.ts"
 import * as entries from "./entry.ts"
 
 /** A draft is saved `saveDelayMillis` after the last change, but at most `maxSaveDelayMillis` after the first. */
@@ -40,19 +29,11 @@ export const step = (state: AnnotationState, event: Event, now: number): Step =>
       return enter({ ...initial(now, state.visible), mode: event.mode, code: event.code })
     case "joined":
       return enter({ ...state, code: null })
-    case "session":
-      return send(
-        {
-          ...state,
-          phase: "working",
-          name: event.name,
-          progress: event.progress,
-          inFlight: null,
-          wanted: { _tag: "next" },
-          trouble: null,
-        },
-        now,
-      )
+    case "session": {
+      const { name, progress } = event
+      const working = { ...state, phase: "working" as const, name, progress, inFlight: null, trouble: null }
+      return send({ ...working, wanted: { _tag: "next" } }, now)
+    }
     case "answer":
       return answered(state, event, now)
     case "saved":
@@ -95,18 +76,15 @@ const isLeaving = ({ inFlight }: AnnotationState): boolean =>
   inFlight?.ask === "submit" || inFlight?.ask === "skip" || inFlight?.ask === "flag"
 
 /** Redeems the invitation if there is one; otherwise asks who is signed in. */
-const enter = (state: AnnotationState): Step => {
-  const ask: Command =
-    state.code === null
-      ? { _tag: "ask", ask: "session", sent: { request: "GET /session", input: undefined }, leaving: false }
-      : {
-          _tag: "ask",
-          ask: "join",
-          sent: { request: "POST /join", input: { payload: { code: state.code } } },
-          leaving: false,
-        }
-  return [{ ...state, inFlight: { ask: ask.ask, revision: 0 } }, [ask]]
-}
+const enter = (state: AnnotationState): Step =>
+  state.code === null
+    ? post(state, "session", { request: "GET /session", input: undefined }, false)
+    : post(state, "join", { request: "POST /join", input: { payload: { code: state.code } } }, false)
+
+const post = (state: AnnotationState, ask: Ask, sent: Sent, leaving: boolean): Step => [
+  { ...state, inFlight: { ask, revision: state.revision } },
+  [{ _tag: "ask", ask, sent, leaving }],
+]
 
 /** Sends the next request that is due, unless one is in flight or a retry is still waiting. */
 const send = (state: AnnotationState, now: number, leaving = !state.visible): Step => {
@@ -114,58 +92,45 @@ const send = (state: AnnotationState, now: number, leaving = !state.visible): St
   if (state.trouble?.waiting === true && !leaving) return [state, []]
   const { item, entry, wanted } = state
   const seconds = attention.seconds(state.attention, now)
-  const post = (ask: Ask, sent: Sent): Step => [
-    { ...state, inFlight: { ask, revision: state.revision } },
-    [{ _tag: "ask", ask, sent, leaving }],
-  ]
   if (item !== null && entry !== null) {
     const params = { item_id: item.item_id }
-    const first = (wanted?._tag === "undo" || wanted?._tag === "signOut") && isUnsaved(state)
-    if (first || (wanted === null && state.saveDue)) {
-      return [
-        { ...state, saveDue: false, lastSave: now, inFlight: { ask: "save", revision: state.revision } },
-        [
-          {
-            _tag: "ask",
-            ask: "save",
-            sent: {
-              request: "PUT /items/:item_id/draft",
-              input: { params, payload: entries.toDraft(entry, seconds) },
-            },
-            leaving,
-          },
-          { _tag: "timer", timer: "save", after: null },
-        ],
-      ]
+    const isSavedFirst = (wanted?._tag === "undo" || wanted?._tag === "signOut") && isUnsaved(state)
+    if (isSavedFirst || (wanted === null && state.saveDue)) {
+      const input = { params, payload: entries.toDraft(entry, seconds) }
+      const saving = { ...state, saveDue: false, lastSave: now }
+      return also(post(saving, "save", { request: "PUT /items/:item_id/draft", input }, leaving), [
+        { _tag: "timer", timer: "save", after: null },
+      ])
     }
-    if (wanted?._tag === "submit") {
-      const body = entries.submission(entry, seconds)
-      // The expert changed the entry while the submission waited for a connection.
-      if (body === null) return [{ ...state, wanted: null, notice: lacking(entry) }, []]
-      return post("submit", {
-        request: "POST /items/:item_id/vote",
-        input: { params, payload: { ...body, guidelines_version: item.guidelines_version } },
-      })
-    }
-    if (wanted?._tag === "guidelines") {
-      return post("guidelines", {
-        request: "POST /items/:item_id/guidelines",
-        input: { params, payload: { version: item.guidelines_version } },
-      })
-    }
-    if (wanted?._tag === "skip") {
-      return post("skip", {
-        request: "POST /items/:item_id/skip",
-        input: { params, payload: { reason: wanted.reason } },
-      })
-    }
-    if (wanted?._tag === "flag") {
-      return post("flag", { request: "POST /items/:item_id/flag", input: { params, payload: wanted.flag } })
+    switch (wanted?._tag) {
+      case "submit": {
+        const vote = entries.submission(entry, seconds)
+        // The expert changed the entry while the submission waited for a connection.
+        if (vote === null) return [{ ...state, wanted: null, notice: lacking(entry) }, []]
+        const input = { params, payload: { ...vote, guidelines_version: item.guidelines_version } }
+        return post(state, "submit", { request: "POST /items/:item_id/vote", input }, leaving)
+      }
+      case "guidelines": {
+        const input = { params, payload: { version: item.guidelines_version } }
+        return post(state, "guidelines", { request: "POST /items/:item_id/guidelines", input }, leaving)
+      }
+      case "skip": {
+        const input = { params, payload: { reason: wanted.reason } }
+        return post(state, "skip", { request: "POST /items/:item_id/skip", input }, leaving)
+      }
+      case "flag":
+        return post(
+          state,
+          "flag",
+          { request: "POST /items/:item_id/flag", input: { params, payload: wanted.flag } },
+          leaving,
+        )
     }
   }
   if (wanted?._tag === "next" || wanted?._tag === "undo")
-    return post(wanted._tag, { request: `POST /${wanted._tag}`, input: undefined })
-  if (wanted?._tag === "signOut") return post("signOut", { request: "POST /sign-out", input: undefined })
+    return post(state, wanted._tag, { request: `POST /${wanted._tag}`, input: undefined }, leaving)
+  if (wanted?._tag === "signOut")
+    return post(state, "signOut", { request: "POST /sign-out", input: undefined }, leaving)
   return [wanted === null ? state : { ...state, wanted: null }, []]
 }
 
@@ -245,16 +210,14 @@ const answered = (state: AnnotationState, event: Event & { _tag: "answer" }, now
   }
   // The item is the same: its entry stays, because it is newer than the service's draft.
   if (work.item !== null && before !== null && work.item.item_id === before.item_id && !done && ask !== "undo") {
-    const again: Notice = { tone: "good", text: "The item had gone back to the queue, and is yours again." }
-    const notice = state.lost === null ? answeredState.notice : again
+    const isBack: Notice = { tone: "good", text: "The item had gone back to the queue, and is yours again." }
+    const notice = state.lost === null ? answeredState.notice : isBack
     const every = holdEvery(work.item, now)
-    return also(
-      send(
-        { ...answeredState, item: work.item, holdEvery: every, lost: null, notice, saveDue: isUnsaved(answeredState) },
-        now,
-      ),
-      [...commands, { _tag: "timer", timer: "hold", after: every }],
-    )
+    const held = { ...answeredState, item: work.item, holdEvery: every, lost: null, notice }
+    return also(send({ ...held, saveDue: isUnsaved(held) }, now), [
+      ...commands,
+      { _tag: "timer", timer: "hold", after: every },
+    ])
   }
   return laid(answeredState, work.item, copy, commands, now)
 }

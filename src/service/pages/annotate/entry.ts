@@ -17,16 +17,8 @@ export interface Entry {
   readonly said: Said
 }
 
-/** The answers to the rubric, besides the choice. */
-export interface Said {
-  readonly strength: number | null
-  readonly all_bad: boolean
-  readonly flags: ReadonlyArray<string>
-  /** The completion that was edited last. The edit counts only while that completion is the best. */
-  readonly edit: { readonly place: number; readonly text: string } | null
-  /** The rating of each place, by aspect. */
-  readonly aspects: { readonly [name: string]: ReadonlyArray<number | null> }
-}
+/** The answers to the rubric, besides the choice. An edit counts only while its completion is the best. */
+type Said = NonNullable<Draft["assessment"]>
 
 const nothingSaid: Said = { strength: null, all_bad: false, flags: [], edit: null, aspects: {} }
 
@@ -62,7 +54,6 @@ export const bestOf = (entry: Entry): number | null => {
   return first === undefined ? null : Math.min(...first)
 }
 
-/** The edit of the best completion; null if there is none. */
 export const editOf = (entry: Entry): string | null => {
   const { edit } = entry.said
   return edit !== null && edit.place === bestOf(entry) ? edit.text : null
@@ -98,7 +89,6 @@ export const rate = (entry: Entry, aspect: string, place: number, rating: number
   })
 }
 
-/** Stores an edit. A text equal to the original is not an edit. */
 export const edit = (entry: Entry, place: number, text: string, original: string): Entry =>
   say(entry, { edit: text === original ? null : { place, text } })
 
@@ -156,7 +146,6 @@ export const submission = (entry: Entry, seconds: number): Submission | null => 
 export const format = (entry: Entry): string =>
   entry.mode === "rank" ? ranking.format(entry.ranks) : entry.best === null ? "" : String(entry.best + 1)
 
-/** Describes the choice or the ranking in words. */
 export const formatForScreenReader = (entry: Entry): string => {
   if (entry.mode === "best") return entry.best === null ? "Nothing chosen" : `Best: completion ${entry.best + 1}`
   const said = ranking.formatForScreenReader(entry.ranks)

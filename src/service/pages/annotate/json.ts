@@ -4,7 +4,6 @@
  * Guarantees: only white space between tokens changes, so digits and escapes stay as they are.
  */
 
-/** Returns undefined if the text is not a JSON object or array. */
 export const indentJson = (text: string): string | undefined => {
   if (!/^\s*[[{]/.test(text) || !isJson(text)) return undefined
   let indented = ""

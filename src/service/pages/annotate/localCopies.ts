@@ -12,9 +12,7 @@ export interface Copies {
   readonly keep: (expertId: string, itemId: number, draft: Draft, now: number) => void
   readonly read: (expertId: string, itemId: number) => Draft | null
   readonly forget: (expertId: string, itemId: number) => void
-  /** Deletes all copies of all experts. */
   readonly forgetAll: () => void
-  /** Deletes copies that are older than a week. */
   readonly forgetOld: (now: number) => void
 }
 

@@ -5,12 +5,13 @@
  * the address before it is used.
  */
 import { useEffect, useRef, useState } from "preact/hooks"
-import type { Draft, Progress, Work } from "../../pageApi/AnnotateApi.ts"
+import type { Work } from "../../pageApi/AnnotateApi.ts"
 import { makeClient } from "../shared/api.ts"
 import * as localCopies from "./localCopies.ts"
 import { step } from "./annotationStep.ts"
 import {
   type AnnotateRequests,
+  type Ask,
   type Command,
   type AnnotationState,
   type Event,
@@ -71,13 +72,13 @@ const makeDispatch = (first: AnnotationState, setState: (state: AnnotationState)
       case "ask":
         return ask(command)
       case "timer": {
-        clearTimeout(timers.get(command.timer))
-        timers.delete(command.timer)
-        if (command.after === null) return undefined
-        timers.set(
-          command.timer,
-          setTimeout(() => dispatch({ _tag: "timer", timer: command.timer }), command.after),
-        )
+        const { after, timer } = command
+        clearTimeout(timers.get(timer))
+        if (after !== null)
+          timers.set(
+            timer,
+            setTimeout(() => dispatch({ _tag: "timer", timer }), after),
+          )
         return undefined
       }
       case "keep":
@@ -91,36 +92,32 @@ const makeDispatch = (first: AnnotationState, setState: (state: AnnotationState)
     }
   }
 
-  const ask = (command: Command & { _tag: "ask" }) => {
-    const { leaving, sent } = command
+  const ask = ({ ask, leaving, sent }: Command & { _tag: "ask" }) => {
     const keepalive = leaving && new TextEncoder().encode(JSON.stringify(sent.input ?? null)).length < maxKeepaliveBytes
-    const asked = (told: (value: unknown) => Event) =>
-      // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- `Sent` pairs each request with its input
-      void request<"POST /join">(sent.request as "POST /join", sent.input as never, { keepalive }).then((answer) =>
-        dispatch(answer.ok ? told(answer.value) : { _tag: "failure", ask: command.ask, failure: answer.problem }),
-      )
-    switch (command.ask) {
+    // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- `Sent` pairs each request with its input
+    void request<"POST /join">(sent.request as "POST /join", sent.input as never, { keepalive }).then((answer) =>
+      dispatch(answer.ok ? eventOf(ask, answer.value) : { _tag: "failure", ask, failure: answer.problem }),
+    )
+  }
+
+  const eventOf = (ask: Ask, value: unknown): Event => {
+    switch (ask) {
       case "join":
-        return asked(() => ({ _tag: "joined" }))
-      case "session":
-        return asked((value) => {
-          // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- `AnnotateApi` declares this answer
-          const session = value as { readonly expert_id: string; readonly name: string; readonly progress: Progress }
-          expertId = session.expert_id
-          return { _tag: "session", name: session.name, progress: session.progress }
-        })
+        return { _tag: "joined" }
       case "save":
-        return asked(() => ({ _tag: "saved" }))
+        return { _tag: "saved" }
       case "signOut":
-        return asked(() => ({ _tag: "signedOut" }))
+        return { _tag: "signedOut" }
+      case "session": {
+        // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- `AnnotateApi` declares this answer
+        const { expert_id, name, progress } = value as AnnotateRequests["GET /session"]["answer"]
+        expertId = expert_id
+        return { _tag: "session", name, progress }
+      }
       default: {
-        const which = command.ask
-        return asked((value) => {
-          // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- `AnnotateApi` declares this answer
-          const work = value as Work
-          const copy: Draft | null = work.item === null ? null : store.read(expertId, work.item.item_id)
-          return { _tag: "answer", ask: which, work, copy }
-        })
+        // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- `AnnotateApi` declares this answer
+        const work = value as Work
+        return { _tag: "answer", ask, work, copy: work.item && store.read(expertId, work.item.item_id) }
       }
     }
   }

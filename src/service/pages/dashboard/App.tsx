@@ -4,9 +4,11 @@
  * Guarantees: when a session ends, a sign-in form covers the page. Nothing on the page is lost, such as a secret that
  * is shown only once.
  */
+import type { JSX } from "preact"
 import { useCallback, useEffect, useLayoutEffect, useRef, useState } from "preact/hooks"
 import { isAtLeast } from "../../pageApi/PageConstants.ts"
 import type { Account } from "../../pageApi/OperatorsApi.ts"
+import { Button } from "../shared/Button.tsx"
 import { Dialog } from "../shared/Dialog.tsx"
 import { AccountPage } from "./AccountPage.tsx"
 import { AuditPage } from "./AuditPage.tsx"
@@ -22,7 +24,7 @@ import { OperatorsPage } from "./OperatorsPage.tsx"
 import { PageHeading, Problem } from "./parts.tsx"
 import { Me, useMay } from "./role.tsx"
 import { QueuePage } from "./QueuePage.tsx"
-import { href, placeOf, type Route } from "./routes.ts"
+import { href, type Page, placeOf, type Route } from "./routes.ts"
 import { Entrance, SetUp, SignIn, SignInForm } from "./SignIn.tsx"
 import { TaskList } from "./TaskList.tsx"
 import { TaskPage } from "./TaskPage.tsx"
@@ -91,9 +93,7 @@ export const App = () => {
       return (
         <Entrance title="The service does not answer">
           <Problem words={session.problem} />
-          <button type="button" class="button primary" onClick={() => setAttempt(attempt + 1)}>
-            Try again
-          </button>
+          <Button look="primary" text="Try again" onClick={() => setAttempt(attempt + 1)} />
         </Entrance>
       )
     case "signed-out":
@@ -118,15 +118,25 @@ const Ended = ({ onSignedIn }: { readonly onSignedIn: (account: Account) => void
   </Dialog>
 )
 
-const Shell = ({
-  route,
-  account: { name, role },
-  onSignedOut,
-}: {
+/** The pages of the main menu, with the pages below each. */
+const below: Readonly<
+  Record<"tasks" | "items" | "queue" | "experts" | "operators" | "developer", ReadonlyArray<string>>
+> = {
+  tasks: ["task", "group"],
+  items: [],
+  queue: [],
+  experts: ["expert"],
+  operators: ["audit"],
+  developer: ["delivery"],
+}
+
+interface ShellProps {
   readonly route: Route
   readonly account: Account
   readonly onSignedOut: () => void
-}) => {
+}
+
+const Shell = ({ route, account: { name, role }, onSignedOut }: ShellProps) => {
   const now = useClock()
   const [said, setSaid] = useState({ words: "", number: 0 })
   const say = useCallback((words: string) => setSaid(({ number }) => ({ words, number: number + 1 })), [])
@@ -149,18 +159,18 @@ const Shell = ({
     document.querySelector("h1")?.focus({ preventScroll: true })
   }, [place])
 
-  const links = [
-    ["Tasks", href("tasks"), ["tasks", "task", "group"].includes(route.page)],
-    ["Items", href("items"), route.page === "items"],
-    ["Queue", href("queue"), route.page === "queue"],
-    ["Experts", href("experts"), route.page === "experts" || route.page === "expert"],
+  const links: ReadonlyArray<readonly [label: string, page: keyof typeof below]> = [
+    ["Tasks", "tasks"],
+    ["Items", "items"],
+    ["Queue", "queue"],
+    ["Experts", "experts"],
     ...(isAtLeast(role, "admin")
       ? ([
-          ["Operators", href("operators"), route.page === "operators" || route.page === "audit"],
-          ["Developer", href("developer"), route.page === "developer" || route.page === "delivery"],
+          ["Operators", "operators"],
+          ["Developer", "developer"],
         ] as const)
       : []),
-  ] as const
+  ]
   return (
     <Now.Provider value={now}>
       <Say.Provider value={say}>
@@ -179,8 +189,12 @@ const Shell = ({
             prefstream
           </a>
           <nav aria-label="Main">
-            {links.map(([label, to, here]) => (
-              <a key={label} href={to} aria-current={here ? "page" : undefined}>
+            {links.map(([label, page]) => (
+              <a
+                key={label}
+                href={href(page)}
+                aria-current={[page, ...below[page]].includes(route.page) ? "page" : undefined}
+              >
                 {label}
               </a>
             ))}
@@ -190,14 +204,12 @@ const Shell = ({
               <span class="unseen">Your account: </span>
               <bdi>{name}</bdi>
             </a>
-            <button
-              type="button"
-              class="button plain compact"
-              aria-disabled={action.busy}
+            <Button
+              look="plain compact"
+              text="Sign out"
+              busy={action.busy}
               onClick={() => void action.run(() => ask("POST /sign-out"), onSignedOut)}
-            >
-              Sign out
-            </button>
+            />
           </div>
         </header>
         <main id="content" class="stack">
@@ -213,57 +225,46 @@ const Shell = ({
 }
 
 /** The pages that the service refuses to operators who are not admins, with their titles. */
-const ofAdmins: Readonly<Partial<Record<Route["page"], string>>> = {
+const adminTitles: Readonly<Partial<Record<Route["page"], string>>> = {
   operators: "Operators",
   audit: "Audit log",
   developer: "Developer settings",
   delivery: "Delivery",
 }
 
+const views: Readonly<Record<Page, (route: Route) => JSX.Element>> = {
+  tasks: ({ query }) => <TaskList query={query} />,
+  task: ({ id, query }) => <TaskPage key={id} taskId={id} prompt={Number(query["prompt"]) || undefined} />,
+  group: ({ id }) => <GroupPage key={id} groupId={id} />,
+  items: ({ query }) => <ItemsPage query={query} />,
+  queue: ({ query }) => <QueuePage query={query} />,
+  experts: () => <ExpertsPage />,
+  expert: ({ id }) => <ExpertPage key={id} expertId={id} />,
+  operators: () => <OperatorsPage />,
+  audit: ({ query }) => <AuditPage query={query} />,
+  account: () => <AccountPage />,
+  developer: ({ query }) => <DeveloperPage query={query} />,
+  delivery: ({ id }) => <DeliveryPage key={id} messageId={id} />,
+}
+
 const View = ({ route }: { readonly route: Route }) => {
   const isAdmin = useMay("admin")
-  const title = ofAdmins[route.page]
-  if (title !== undefined && !isAdmin) {
+  const adminTitle = adminTitles[route.page]
+  if (adminTitle !== undefined && !isAdmin) {
     return (
       <>
-        <PageHeading title={title} />
+        <PageHeading title={adminTitle} />
         <p>Only admins may see this.</p>
       </>
     )
   }
-  switch (route.page) {
-    case "tasks":
-      return <TaskList query={route.query} />
-    case "items":
-      return <ItemsPage query={route.query} />
-    case "expert":
-      return <ExpertPage key={route.id} expertId={route.id} />
-    case "group":
-      return <GroupPage key={route.id} groupId={route.id} />
-    case "task":
-      return <TaskPage key={route.id} taskId={route.id} prompt={Number(route.query["prompt"]) || undefined} />
-    case "experts":
-      return <ExpertsPage />
-    case "operators":
-      return <OperatorsPage />
-    case "queue":
-      return <QueuePage query={route.query} />
-    case "account":
-      return <AccountPage />
-    case "audit":
-      return <AuditPage query={route.query} />
-    case "developer":
-      return <DeveloperPage query={route.query} />
-    case "delivery":
-      return <DeliveryPage key={route.id} messageId={route.id} />
-    default:
-      return (
-        <>
-          <PageHeading title="There is nothing here" />
-          <p>
-            The address leads nowhere. <a href={href("tasks")}>Go to the tasks</a>
-          </p>
-        </>
-      )
-  }
+  if (route.page !== "unknown" && route.page !== "set-up") return views[route.page](route)
+  return (
+    <>
+      <PageHeading title="There is nothing here" />
+      <p>
+        The address leads nowhere. <a href={href("tasks")}>Go to the tasks</a>
+      </p>
+    </>
+  )
 }

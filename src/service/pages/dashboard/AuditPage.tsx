@@ -6,7 +6,7 @@ import { addressOf } from "./client.ts"
 import { exact } from "./format.ts"
 import { useResource } from "./hooks.ts"
 import { askPage, type Filter, FilterForm, type FilterName, filtered, List } from "./List.tsx"
-import { PageHeading, Pager } from "./parts.tsx"
+import { PageHeading } from "./parts.tsx"
 import { href, type Query } from "./routes.ts"
 
 const filters: ReadonlyArray<Filter<FilterName<"GET /audit">>> = [
@@ -29,10 +29,7 @@ export const AuditPage = ({ query: address }: { readonly query: Query }) => {
     [...new Set([...values, ...(value === undefined ? [] : [value])])].map((value) => [value, value] as const)
   return (
     <>
-      <p class="trail">
-        <a href={href("operators")}>Operators</a>
-      </p>
-      <PageHeading title="Audit log">
+      <PageHeading title="Audit log" under={["Operators", href("operators")]}>
         <a href={addressOf("GET /audit/export", { query: kept })} download="audit.jsonl">
           Export as JSON Lines
         </a>
@@ -51,7 +48,7 @@ export const AuditPage = ({ query: address }: { readonly query: Query }) => {
             }))}
           />
         )}
-        below={({ next }) => <Pager label="Pages of the audit log" next={next} page="audit" query={query} />}
+        at={["audit", query]}
         nothing="No entry matches."
         label="Audit log"
         rows={({ entries }) => entries}

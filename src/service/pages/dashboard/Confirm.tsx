@@ -7,94 +7,81 @@
 import type { ComponentChildren } from "preact"
 import { useContext, useEffect, useState } from "preact/hooks"
 import type { Answer } from "../shared/api.ts"
+import { Button } from "../shared/Button.tsx"
 import { Dialog } from "../shared/Dialog.tsx"
 import { type Values, valuesOf } from "./forms.tsx"
-import { Say, useAction } from "./hooks.ts"
+import { Reload, Say, useAction } from "./hooks.ts"
 import { Problem } from "./parts.tsx"
 
-export interface ConfirmProps<A> {
+interface ConfirmProps<A> {
   readonly title: string
-  /** The label of the button that runs the action. */
   readonly confirm: string
   /** Whether the action can't be undone. */
   readonly danger?: boolean
-  /** The label of the button that cancels. */
   readonly keep?: string
   /** Runs the action, with the values of the fields among `children`. */
   readonly ask: (values: Values) => Promise<Answer<A>>
-  /** The announcement after the action succeeds. */
-  readonly said?: string | ((value: A) => string)
-  readonly onDone: (value: A) => void
+  readonly success?: string | ((value: A) => string)
+  readonly onDone?: (value: A) => void
   readonly onClose: () => void
   readonly children: ComponentChildren
 }
 
+/** A dialog. After the action, the data around it is reloaded. */
 export const Confirm = <A,>(props: ConfirmProps<A>) => {
-  const { ask, confirm, danger = false, keep = "Cancel", onClose, onDone, said, title } = props
+  const { ask, confirm, danger = false, keep = "Cancel", onClose, onDone, success, title } = props
   const action = useAction()
   const say = useContext(Say)
+  const reload = useContext(Reload)
   // An earlier announcement could be mistaken for the one of this action.
   useEffect(() => say(""), [])
+  const act = (values: Values) =>
+    void action.run(
+      () => ask(values),
+      (value) => {
+        onClose()
+        if (success !== undefined) say(typeof success === "string" ? success : success(value))
+        onDone?.(value)
+        reload()
+      },
+    )
   return (
     <Dialog title={title} onClose={onClose}>
       <form
         class="stack"
         onSubmit={(event) => {
           event.preventDefault()
-          const values = valuesOf(event.currentTarget)
-          void action.run(
-            () => ask(values),
-            (value) => {
-              onClose()
-              if (said !== undefined) say(typeof said === "string" ? said : said(value))
-              onDone(value)
-            },
-          )
+          act(valuesOf(event.currentTarget))
         }}
       >
         {props.children}
         <Problem words={action.problem} />
-        <div class="dialog-foot">
-          <button type="button" class="button" autofocus={danger} onClick={onClose}>
-            {keep}
-          </button>
-          <button
+        <div class="row dialog-foot">
+          <Button text={keep} autofocus={danger} onClick={onClose} />
+          <Button
             type="submit"
-            class={danger ? "button danger" : "button primary"}
+            look={danger ? "danger" : "primary"}
+            text={confirm}
             autofocus={!danger}
-            aria-disabled={action.busy}
-          >
-            {confirm}
-          </button>
+            busy={action.busy}
+          />
         </div>
       </form>
     </Dialog>
   )
 }
 
-/** A button that opens a `Confirm` dialog. */
-export const ConfirmButton = <A,>({
-  button,
-  label,
-  class: name = "compact",
-  ...props
-}: Omit<ConfirmProps<A>, "onClose"> & {
-  readonly button: string
-  /** The accessible name, if the button's text does not say enough. */
+interface ConfirmButtonProps<A> extends Omit<ConfirmProps<A>, "onClose"> {
+  readonly text: string
   readonly label?: string | undefined
-  readonly class?: string
-}) => {
+  readonly look?: string
+}
+
+export const ConfirmButton = <A,>({ text, label, look = "compact", ...props }: ConfirmButtonProps<A>) => {
   const [isOpen, setOpen] = useState(false)
   return (
     <>
-      <button
-        type="button"
-        class={name === "link" ? name : `button ${name}`}
-        aria-label={label}
-        onClick={() => setOpen(true)}
-      >
-        {button}
-      </button>
+      <Button text={text} label={label} look={look} onClick={() => setOpen(true)} />
       {isOpen && <Confirm {...props} onClose={() => setOpen(false)} />}
     </>
   )

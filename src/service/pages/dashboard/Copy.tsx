@@ -1,6 +1,7 @@
 /** Texts with a copy button: shell commands, and secrets that are shown only once. */
 import type { ComponentChildren } from "preact"
 import { useEffect, useId, useRef, useState } from "preact/hooks"
+import { Button } from "../shared/Button.tsx"
 
 const copy = async (text: string): Promise<boolean> => {
   // Over plain HTTP from another machine, browsers have no clipboard and the call throws.
@@ -31,14 +32,12 @@ export const CopyButton = ({ text, what }: { readonly text: string; readonly wha
   }, [state])
   return (
     <span class="copy">
-      <button
-        type="button"
-        class="button compact"
-        aria-label={`Copy ${what}`}
-        onClick={() => void copy(text).then((copied) => setState(copied ? "copied" : "failed"))}
-      >
-        Copy
-      </button>
+      <Button
+        look="compact"
+        text="Copy"
+        label={`Copy ${what}`}
+        onClick={() => void copy(text).then((isCopied) => setState(isCopied ? "copied" : "failed"))}
+      />
       <span class="copied" role="status">
         {state === "copied" && "Copied"}
         {state === "failed" && "Select it and press Ctrl+C"}
@@ -47,7 +46,6 @@ export const CopyButton = ({ text, what }: { readonly text: string; readonly wha
   )
 }
 
-/** Shell commands with a button that copies them. */
 export const Lines = ({ text, what }: { readonly text: string; readonly what: string }) => (
   <div class="lines">
     <pre tabIndex={0} role="region" aria-label={what}>
@@ -57,51 +55,47 @@ export const Lines = ({ text, what }: { readonly text: string; readonly what: st
   </div>
 )
 
-/** A secret that was just created. It takes the focus, because it is shown only once. */
-export const Secret = ({
-  title,
-  heading: Heading = "h3",
-  label,
-  what,
-  value,
-  children,
-  onDone,
-}: {
+interface SecretProps {
   readonly title: string
   readonly heading?: "h2" | "h3"
-  /** The label of the field. */
   readonly label: string
-  /** The name of what the button copies. */
   readonly what: string
   readonly value: string
   readonly children: ComponentChildren
   readonly onDone: () => void
-}) => {
+  /** The id of the field that takes the focus afterwards. */
+  readonly focusAfter: string
+}
+
+/** A secret that was just created. It takes the focus, because it is shown only once. */
+export const Secret = ({ heading: Heading = "h3", ...props }: SecretProps) => {
   const id = useId()
   const field = useRef<HTMLInputElement>(null)
   useEffect(() => {
     field.current?.focus()
     field.current?.select()
-  }, [value])
+  }, [props.value])
+  const finish = () => {
+    props.onDone()
+    document.getElementById(props.focusAfter)?.focus()
+  }
   return (
     <section class="stack secret" aria-labelledby={id}>
-      <Heading id={id}>{title}</Heading>
+      <Heading id={id}>{props.title}</Heading>
       <div class="row">
         <input
           ref={field}
           class="input code"
-          aria-label={label}
+          aria-label={props.label}
           readOnly
-          value={value}
+          value={props.value}
           spellcheck={false}
           onFocus={(event) => event.currentTarget.select()}
         />
-        <CopyButton text={value} what={what} />
+        <CopyButton text={props.value} what={props.what} />
       </div>
-      {children}
-      <button type="button" class="button" onClick={onDone}>
-        Done
-      </button>
+      {props.children}
+      <Button text="Done" onClick={finish} />
     </section>
   )
 }

@@ -7,7 +7,6 @@ export const Days = ({
   nothing = "There are no valid votes.",
 }: {
   readonly days: ReadonlyArray<{ readonly day: number; readonly votes: number }>
-  /** The text shown if `days` is empty. */
   readonly nothing?: string
 }) => {
   const most = Math.max(1, ...days.map(({ votes }) => votes))

@@ -4,7 +4,7 @@ import { ask } from "./client.ts"
 import { count } from "./format.ts"
 import { useResource } from "./hooks.ts"
 import { askPage, filtered, List } from "./List.tsx"
-import { ActionButton, Badge, Pager, Section, Time } from "./parts.tsx"
+import { ActionButton, Badge, Section, Time } from "./parts.tsx"
 import { href, type Query } from "./routes.ts"
 import { deliveryLabel } from "./wording.ts"
 
@@ -16,7 +16,7 @@ export const Deliveries = ({ query: address, sent }: { readonly query: Query; re
     <Section id="deliveries" title="Deliveries">
       <List
         resource={resource}
-        below={({ next }) => <Pager label="Pages of deliveries" next={next} page="developer" query={query} />}
+        at={["developer", query]}
         nothing={query.before === undefined ? "Nothing was sent yet." : "There are no older deliveries."}
         label="Deliveries"
         rows={({ deliveries }) => deliveries}
@@ -41,21 +41,19 @@ export const Deliveries = ({ query: address, sent }: { readonly query: Query; re
           { label: "Last answer", cell: ({ last_status }) => last_status },
           { label: "Next attempt", cell: ({ next_attempt_at }) => next_attempt_at && <Time at={next_attempt_at} /> },
           { label: "Created", cell: ({ created_at }) => <Time at={created_at} /> },
-          { label: "", cell: (delivery) => <Resend delivery={delivery} reload={() => void resource.reload()} /> },
+          { label: "", cell: (delivery) => <Resend delivery={delivery} /> },
         ]}
       />
     </Section>
   )
 }
 
-export const Resend = ({ delivery, reload }: { readonly delivery: Delivery; readonly reload: () => void }) => (
+export const Resend = ({ delivery }: { readonly delivery: Delivery }) => (
   <ActionButton
-    class="compact"
+    look="compact"
+    text="Resend"
     label={`Resend ${delivery.message_id}`}
     ask={() => ask("POST /deliveries/:message_id/resend", { params: { message_id: delivery.message_id } })}
-    said="The delivery is attempted once more."
-    onDone={reload}
-  >
-    Resend
-  </ActionButton>
+    success="The delivery is attempted once more."
+  />
 )

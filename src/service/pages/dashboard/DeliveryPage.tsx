@@ -1,15 +1,14 @@
 /** Shows one delivery: its payload, and the outcome of each attempt. */
-import type { DeliveryDetail } from "../../pageApi/WebhookApi.ts"
+import type { Delivery, DeliveryDetail } from "../../pageApi/WebhookApi.ts"
 import { ask } from "./client.ts"
 import { Resend } from "./Deliveries.tsx"
 import { count, millis } from "./format.ts"
 import { useResource } from "./hooks.ts"
 import { CopyButton } from "./Copy.tsx"
-import { Badge, Fact, Loaded, LongText, PageHeading, Time } from "./parts.tsx"
+import { Badge, Loaded, LongText, PageHeading, Section, Summary, Time } from "./parts.tsx"
 import { href } from "./routes.ts"
 import { deliveryLabel } from "./wording.ts"
 
-/** Indents the payload if it is JSON. */
 const readable = (payload: string): string => {
   // A payload that is not JSON is shown as it was sent.
   try {
@@ -27,26 +26,21 @@ export const DeliveryPage = ({ messageId }: { readonly messageId: string }) => {
   )
   return (
     <>
-      <p class="trail">
-        <a href={href("developer")}>Developer settings</a>
-      </p>
-      <PageHeading title={messageId} code>
+      <PageHeading title={messageId} code under={["Developer settings", href("developer")]}>
         <CopyButton text={messageId} what="message id" />
       </PageHeading>
       <Loaded resource={resource}>
         {(detail) => (
           <>
-            <Summary detail={detail} reload={() => void resource.reload()} />
-            <Attempts detail={detail} />
-            <section class="section" aria-labelledby="payload">
-              <div class="row heading">
-                <h2 id="payload">Payload</h2>
-                <CopyButton text={detail.payload} what="payload" />
-              </div>
+            <DeliverySummary delivery={detail.delivery} />
+            <Section id="attempts" title="Attempts">
+              <Attempts detail={detail} />
+            </Section>
+            <Section id="payload" title="Payload" beside={<CopyButton text={detail.payload} what="payload" />}>
               <div class="card padded code">
                 <LongText text={readable(detail.payload)} label="the payload" lines={30} chars={4000} />
               </div>
-            </section>
+            </Section>
           </>
         )}
       </Loaded>
@@ -54,77 +48,53 @@ export const DeliveryPage = ({ messageId }: { readonly messageId: string }) => {
   )
 }
 
-const Summary = ({ detail, reload }: { readonly detail: DeliveryDetail; readonly reload: () => void }) => {
-  const { delivery } = detail
-  return (
-    <section class="card padded" aria-label="Summary">
-      <div class="row summary-head">
-        <dl class="facts">
-          <Fact label="State">
-            <Badge label={deliveryLabel[delivery.state]} />
-          </Fact>
-          <Fact label="Event" class="code anywhere">
-            {delivery.type}
-          </Fact>
-          {delivery.tasks > 0 && (
-            <>
-              <Fact label="Group" class="code anywhere">
-                <bdi>{delivery.group_id}</bdi>
-              </Fact>
-              <Fact label="Tasks">{count(delivery.tasks)}</Fact>
-            </>
-          )}
-          <Fact label="Created">
-            <Time at={delivery.created_at} />
-          </Fact>
-          <Fact label="Next attempt">
-            {delivery.next_attempt_at === null ? (
-              <span class="muted">none</span>
-            ) : (
-              <Time at={delivery.next_attempt_at} />
-            )}
-          </Fact>
-        </dl>
-        <Resend delivery={delivery} reload={reload} />
-      </div>
-    </section>
-  )
-}
-
-const Attempts = ({ detail }: { readonly detail: DeliveryDetail }) => (
-  <section class="section" aria-labelledby="attempts">
-    <h2 id="attempts">Attempts</h2>
-    {detail.attempts.length === 0 ? (
-      <p class="card nothing">It was not attempted yet.</p>
-    ) : (
-      <ol class="plain-list stack tight">
-        {detail.attempts.map((attempt, i) => (
-          <li key={i} class="card padded stack tight">
-            <div class="row">
-              <strong>{count(i + 1)}</strong>
-              <Badge
-                label={
-                  attempt.status !== null && attempt.status >= 200 && attempt.status < 300
-                    ? { words: String(attempt.status), tone: "good" }
-                    : { words: attempt.status === null ? "No answer" : String(attempt.status), tone: "bad" }
-                }
-              />
-              <Time at={attempt.at} />
-              <span class="muted">took {millis(attempt.millis)}</span>
-            </div>
-            {attempt.error !== null && <p class="bad toned anywhere">{attempt.error}</p>}
-            <p class="code anywhere muted">{attempt.url}</p>
-            {attempt.answer !== "" && (
-              <div class="sunken">
-                <h3 class="caption">Answer</h3>
-                <div class="code">
-                  <LongText text={attempt.answer} label={`the answer to attempt ${i + 1}`} chars={300} lines={6} />
-                </div>
-              </div>
-            )}
-          </li>
-        ))}
-      </ol>
-    )}
-  </section>
+const DeliverySummary = ({ delivery }: { readonly delivery: Delivery }) => (
+  <Summary
+    facts={[
+      ["State", <Badge label={deliveryLabel[delivery.state]} />],
+      ["Event", <span class="code anywhere">{delivery.type}</span>],
+      delivery.tasks > 0 && ["Group", <bdi class="code anywhere">{delivery.group_id}</bdi>],
+      delivery.tasks > 0 && ["Tasks", count(delivery.tasks)],
+      ["Created", <Time at={delivery.created_at} />],
+      [
+        "Next attempt",
+        delivery.next_attempt_at === null ? <span class="muted">none</span> : <Time at={delivery.next_attempt_at} />,
+      ],
+    ]}
+    actions={<Resend delivery={delivery} />}
+  />
 )
+
+const Attempts = ({ detail }: { readonly detail: DeliveryDetail }) =>
+  detail.attempts.length === 0 ? (
+    <p class="card nothing">It was not attempted yet.</p>
+  ) : (
+    <ol class="plain-list stack tight">
+      {detail.attempts.map((attempt, i) => (
+        <li key={i} class="card padded stack tight">
+          <div class="row">
+            <strong>{count(i + 1)}</strong>
+            <Badge
+              label={
+                attempt.status !== null && attempt.status >= 200 && attempt.status < 300
+                  ? { words: String(attempt.status), tone: "good" }
+                  : { words: attempt.status === null ? "No answer" : String(attempt.status), tone: "bad" }
+              }
+            />
+            <Time at={attempt.at} />
+            <span class="muted">took {millis(attempt.millis)}</span>
+          </div>
+          {attempt.error !== null && <p class="bad toned anywhere">{attempt.error}</p>}
+          <p class="code anywhere muted">{attempt.url}</p>
+          {attempt.answer !== "" && (
+            <div class="sunken">
+              <h3 class="caption">Answer</h3>
+              <div class="code">
+                <LongText text={attempt.answer} label={`the answer to attempt ${i + 1}`} chars={300} lines={6} />
+              </div>
+            </div>
+          )}
+        </li>
+      ))}
+    </ol>
+  )

@@ -2,13 +2,13 @@
 import { maxLength } from "../../pageApi/PageConstants.ts"
 import type { ExpertDetail, Voided } from "../../pageApi/ExpertsApi.ts"
 import type { Standing } from "../../pageApi/QualificationApi.ts"
-import { ask } from "./client.ts"
+import { ask, both } from "./client.ts"
 import { ConfirmButton } from "./Confirm.tsx"
 import { count, percent, plural, seconds } from "./format.ts"
 import { Field } from "./forms.tsx"
 import { useResource } from "./hooks.ts"
 import { Days } from "./Days.tsx"
-import { ActionButton, Fact, Loaded, PageHeading, Section, Time } from "./parts.tsx"
+import { ActionButton, Loaded, PageHeading, Section, shareOf, Summary, Time } from "./parts.tsx"
 import { StandingBadge } from "./Qualification.tsx"
 import { For, useMay } from "./role.tsx"
 import { href } from "./routes.ts"
@@ -18,23 +18,20 @@ import { VoteLinks } from "./VoteLinks.tsx"
 export const ExpertPage = ({ expertId }: { readonly expertId: string }) => {
   const resource = useResource(
     expertId,
-    () => ask("GET /experts/:expert_id", { params: { expert_id: expertId } }),
+    () => both(ask("GET /experts/:expert_id", { params: { expert_id: expertId } }), ask("GET /qualification")),
     10_000,
   )
-  const qualification = useResource("qualification", () => ask("GET /qualification"), 10_000)
-  const standing = qualification.data?.standings.find(({ expert_id }) => expert_id === expertId)
-  const reload = () => void resource.reload()
   const nothing = resource.data?.voidings.length === 0 ? "There are no votes yet." : "There are no valid votes."
   return (
     <>
-      <p class="trail">
-        <a href={href("experts")}>Experts</a>
-      </p>
-      <PageHeading title={resource.data?.name ?? "Expert"} />
+      <PageHeading title={resource.data?.name ?? "Expert"} under={["Experts", href("experts")]} />
       <Loaded resource={resource}>
         {(expert) => (
           <>
-            <Summary expert={expert} standing={standing} reload={reload} />
+            <ExpertSummary
+              expert={expert}
+              standing={expert.standings.find(({ expert_id }) => expert_id === expertId)}
+            />
             {expert.judged > 0 && <VoteLinks filter={{ expert: expertId }} />}
             <Section id="days" title="Votes by day">
               <Days days={expert.days} nothing={nothing} />
@@ -44,7 +41,7 @@ export const ExpertPage = ({ expertId }: { readonly expertId: string }) => {
             </Section>
             {expert.voidings.length > 0 && (
               <Section id="voidings" title="Void votes">
-                <Voidings expert={expert} reload={reload} />
+                <Voidings expert={expert} />
               </Section>
             )}
           </>
@@ -54,61 +51,45 @@ export const ExpertPage = ({ expertId }: { readonly expertId: string }) => {
   )
 }
 
-const shareOf = (part: number, of: number, nothing: string) =>
-  of === 0 ? (
-    <span class="muted">{nothing}</span>
-  ) : (
-    <>
-      {percent(part, of)}{" "}
-      <span class="muted small">
-        {count(part)} of {count(of)}
-      </span>
-    </>
-  )
-
-const Summary = ({
-  expert,
-  standing,
-  reload,
-}: {
+interface SummaryProps {
   readonly expert: ExpertDetail
   /** Undefined if no qualification is required. */
   readonly standing: Standing | undefined
-  readonly reload: () => void
-}) => {
+}
+
+const ExpertSummary = ({ expert, standing }: SummaryProps) => {
   const mayChange = useMay("manager")
   const { gold, judged, latest, majority } = expert
+  const muted = (text: string) => <span class="muted">{text}</span>
   return (
-    <section class="card padded stack" aria-label="Summary">
-      <div class="row summary-head">
-        <dl class="facts">
-          <Fact label="Valid votes">
-            <a href={href("items", { expert: expert.expert_id })}>{count(judged)}</a>
-          </Fact>
-          {standing !== undefined && (
-            <Fact label="Qualification">
-              {standing.state === "working" ? "gets work" : <StandingBadge standing={standing} />}
-            </Fact>
-          )}
-          <Fact label="Agrees with the others">{shareOf(majority.agreed, majority.of, "nothing to compare")}</Fact>
-          <Fact label="Right on gold items in tasks">{shareOf(gold.right, gold.of, "none judged")}</Fact>
-          <Fact label="Median time for a vote" title={`Of the latest ${plural(latest.votes, "vote")}`}>
-            {latest.median_seconds === null ? <span class="muted">unknown</span> : seconds(latest.median_seconds)}
-          </Fact>
-        </dl>
-        {mayChange && judged > 0 && <VoidButton expert={expert} reload={reload} />}
-      </div>
-    </section>
+    <Summary
+      facts={[
+        ["Valid votes", <a href={href("items", { expert: expert.expert_id })}>{count(judged)}</a>],
+        standing !== undefined && [
+          "Qualification",
+          standing.state === "working" ? "gets work" : <StandingBadge standing={standing} />,
+        ],
+        ["Agrees with the others", shareOf(majority.agreed, majority.of) ?? muted("nothing to compare")],
+        ["Right on gold items in tasks", shareOf(gold.right, gold.of) ?? muted("none judged")],
+        [
+          "Median time for a vote",
+          <span title={`Of the latest ${plural(latest.votes, "vote")}`}>
+            {latest.median_seconds === null ? muted("unknown") : seconds(latest.median_seconds)}
+          </span>,
+        ],
+      ]}
+      actions={mayChange && judged > 0 && <VoidButton expert={expert} />}
+    />
   )
 }
 
 const outcomeOf = ({ reopened, tasks, votes }: Voided) =>
   `${plural(votes, "vote")} in ${plural(tasks, "task")}${reopened > 0 ? `, ${plural(reopened, "task")} open again` : ""}.`
 
-const VoidButton = ({ expert, reload }: { readonly expert: ExpertDetail; readonly reload: () => void }) => (
+const VoidButton = ({ expert }: { readonly expert: ExpertDetail }) => (
   <ConfirmButton
-    class="danger"
-    button="Void votes"
+    look="danger"
+    text="Void votes"
     title={`Void all votes of ${expert.name}?`}
     confirm={`Void ${plural(expert.judged, "vote")}`}
     danger
@@ -118,8 +99,7 @@ const VoidButton = ({ expert, reload }: { readonly expert: ExpertDetail; readonl
         payload: { reason: values.text("reason") },
       })
     }
-    said={(voided) => `Void: ${outcomeOf(voided)}`}
-    onDone={reload}
+    success={(voided) => `Void: ${outcomeOf(voided)}`}
   >
     <ul class="stack tight">
       <li>The votes are kept, marked as void, and count no longer.</li>
@@ -134,6 +114,8 @@ const VoidButton = ({ expert, reload }: { readonly expert: ExpertDetail; readonl
   </ConfirmButton>
 )
 
+const sum = (numbers: ReadonlyArray<number>) => numbers.reduce((a, b) => a + b, 0)
+
 const Places = ({ latest, nothing }: { readonly latest: ExpertDetail["latest"]; readonly nothing: string }) =>
   latest.votes === 0 ? (
     <p class="muted">{nothing}</p>
@@ -146,19 +128,13 @@ const Places = ({ latest, nothing }: { readonly latest: ExpertDetail["latest"]; 
       <Table
         label="Choices by place"
         rows={latest.places}
-        keyOf={({ completions }) => String(completions)}
+        keyOf={({ completions }) => completions}
         columns={[
           { label: "Completions", cell: ({ completions }) => count(completions) },
-          {
-            label: "Votes",
-            cell: ({ chosen }) => count(chosen.reduce((sum, n) => sum + n, 0)),
-          },
+          { label: "Votes", cell: ({ chosen }) => count(sum(chosen)) },
           {
             label: "Share of each place",
-            cell: ({ chosen }) => {
-              const total = chosen.reduce((sum, n) => sum + n, 0)
-              return chosen.map((n, i) => `${i + 1}: ${percent(n, total) ?? "0 %"}`).join(", ")
-            },
+            cell: ({ chosen }) => chosen.map((n, i) => `${i + 1}: ${percent(n, sum(chosen)) ?? "0 %"}`).join(", "),
           },
           { label: "Without a habit", cell: ({ completions }) => `${percent(1, completions)} each` },
         ]}
@@ -166,11 +142,11 @@ const Places = ({ latest, nothing }: { readonly latest: ExpertDetail["latest"]; 
     </>
   )
 
-const Voidings = ({ expert, reload }: { readonly expert: ExpertDetail; readonly reload: () => void }) => (
+const Voidings = ({ expert }: { readonly expert: ExpertDetail }) => (
   <Table
     label="Void votes"
     rows={expert.voidings}
-    keyOf={({ voiding_id }) => String(voiding_id)}
+    keyOf={({ voiding_id }) => voiding_id}
     columns={[
       { label: "When", cell: ({ at }) => <Time at={at} /> },
       { label: "By", cell: ({ by }) => <bdi>{by}</bdi> },
@@ -192,14 +168,12 @@ const Voidings = ({ expert, reload }: { readonly expert: ExpertDetail; readonly 
           votes > 0 && (
             <For role="manager">
               <ActionButton
-                class="compact"
+                look="compact"
+                text="Undo"
                 label={`Undo: ${plural(votes, "vote")} void since ${new Date(at).toISOString()}`}
                 ask={() => ask("POST /voidings/:voiding_id/undo", { params: { voiding_id } })}
-                said="The votes that were not replaced count again."
-                onDone={reload}
-              >
-                Undo
-              </ActionButton>
+                success="The votes that were not replaced count again."
+              />
             </For>
           ),
       },

@@ -5,34 +5,29 @@
  */
 import { useContext, useState } from "preact/hooks"
 import type { ExpertSummary, NewInvitation } from "../../pageApi/ExpertsApi.ts"
-import { ask } from "./client.ts"
+import type { Standing } from "../../pageApi/QualificationApi.ts"
+import { ask, both } from "./client.ts"
 import { Confirm, ConfirmButton } from "./Confirm.tsx"
 import { Secret } from "./Copy.tsx"
-import { count, percent } from "./format.ts"
+import { count } from "./format.ts"
 import { Form, NameField } from "./forms.tsx"
-import { Say, useAction, useResource } from "./hooks.ts"
+import { Reload, Say, useAction, useResource } from "./hooks.ts"
 import { List } from "./List.tsx"
-import { Badge, Loaded, PageHeading, Problem, Time } from "./parts.tsx"
+import { Badge, PageHeading, Problem, shareOf, Time } from "./parts.tsx"
 import { QualificationSummary, StandingBadge, StandingButton } from "./Qualification.tsx"
 import { For, useMay } from "./role.tsx"
 import { href } from "./routes.ts"
 import { VoteLinks } from "./VoteLinks.tsx"
-import type { Label } from "./wording.ts"
 
 export const ExpertsPage = () => {
-  const resource = useResource("experts", () => ask("GET /experts"), 10_000)
-  const qualification = useResource("qualification", () => ask("GET /qualification"), 10_000)
-  const [made, setMade] = useState<NewInvitation>()
+  const resource = useResource("experts", () => both(ask("GET /experts"), ask("GET /qualification")), 10_000)
+  const [invitation, setInvitation] = useState<NewInvitation>()
   const mayChange = useMay("manager")
-  const reload = () => {
-    void resource.reload()
-    void qualification.reload()
-  }
-  const required = qualification.data
-  const standings = new Map(required?.standings.map((standing) => [standing.expert_id, standing]))
+  const settings = resource.data?.settings ?? null
+  const standings = new Map(resource.data?.standings.map((standing) => [standing.expert_id, standing]))
   const show = (invitation: NewInvitation) => {
-    setMade(invitation)
-    reload()
+    setInvitation(invitation)
+    void resource.reload()
   }
   return (
     <>
@@ -42,28 +37,26 @@ export const ExpertsPage = () => {
         the service’s configuration.
       </p>
       <VoteLinks filter={{}} />
-      {made !== undefined && (
+      {invitation !== undefined && (
         <Secret
-          key={made.invitation}
+          key={invitation.invitation}
           heading="h2"
-          title={`Invitation for ${made.expert.name}`}
-          label={`Invitation link for ${made.expert.name}`}
+          title={`Invitation for ${invitation.expert.name}`}
+          label={`Invitation link for ${invitation.expert.name}`}
           what="link"
-          value={new URL(made.invitation, location.origin).href}
-          onDone={() => {
-            setMade(undefined)
-            document.getElementById("experts-name")?.focus()
-          }}
+          value={new URL(invitation.invitation, location.origin).href}
+          onDone={() => setInvitation(undefined)}
+          focusAfter="experts-name"
         >
           <p>
             Send it to the expert now: it can’t be shown again. It works once, for 7 days, and whoever opens it judges
-            as <bdi>{made.expert.name}</bdi>.
+            as <bdi>{invitation.expert.name}</bdi>.
           </p>
         </Secret>
       )}
       <For role="manager">
         <Form
-          class="line-form"
+          class="row line-form"
           label="Invite an expert"
           submit="Invite expert"
           ask={(values) => ask("POST /experts", { payload: { name: values.text("name") } })}
@@ -94,25 +87,18 @@ export const ExpertsPage = () => {
               </a>
             ),
           },
-          {
-            label: "State",
-            cell: (expert) => {
-              const standing = standings.get(expert.expert_id)
-              const isAsked = standing !== undefined && expert.joined && standing.state !== "working"
-              return isAsked ? <StandingBadge standing={standing} /> : <Badge label={stateOf(expert)} />
-            },
-          },
-          { label: "Active", cell: (expert) => <Active expert={expert} reload={reload} /> },
+          { label: "State", cell: (expert) => <State expert={expert} standing={standings.get(expert.expert_id)} /> },
+          { label: "Active", cell: (expert) => <Active expert={expert} /> },
           { label: "Judged", cell: ({ judged }) => count(judged) },
           {
             label: "Agrees with the others",
             nothing: "nothing to compare",
-            cell: ({ majority: { agreed, of } }) => (of === 0 ? null : <Share part={agreed} of={of} />),
+            cell: ({ majority: { agreed, of } }) => shareOf(agreed, of),
           },
           {
             label: "Right on gold items in tasks",
             nothing: "none judged",
-            cell: ({ gold: { of, right } }) => (of === 0 ? null : <Share part={right} of={of} />),
+            cell: ({ gold: { of, right } }) => shareOf(right, of),
           },
           {
             label: "Last seen",
@@ -128,84 +114,84 @@ export const ExpertsPage = () => {
                 expert.kind === "person" &&
                 expert.active && (
                   <span class="row tight">
-                    {standing !== undefined && required?.settings && (
-                      <StandingButton
-                        expert={expert}
-                        settings={required.settings}
-                        standing={standing}
-                        reload={reload}
-                      />
+                    {standing !== undefined && settings !== null && (
+                      <StandingButton expert={expert} settings={settings} standing={standing} />
                     )}
-                    <ConfirmButton
-                      button="New link"
-                      label={`New link for ${expert.name}`}
-                      title="Make a new link?"
-                      confirm="Make link"
-                      ask={() => ask("POST /experts/:expert_id/invite", { params: { expert_id: expert.expert_id } })}
-                      onDone={show}
-                    >
-                      <p>
-                        For <bdi>{expert.name}</bdi>, to join or to work on another device. Links made before stop
-                        working; where the expert is signed in already, that goes on.
-                      </p>
-                    </ConfirmButton>
+                    <NewLink expert={expert} onMade={show} />
                   </span>
                 )
               )
             },
           },
         ]}
+        below={(qualification) => <QualificationSummary qualification={qualification} />}
       />
-      <Loaded resource={qualification}>
-        {(qualification) => <QualificationSummary qualification={qualification} reload={reload} />}
-      </Loaded>
     </>
   )
 }
 
-const stateOf = (expert: ExpertSummary): Label => {
-  if (expert.kind === "automatic") return { words: "Automatic", tone: "neutral" }
-  return expert.joined ? { words: "Joined", tone: "good" } : { words: "Invited", tone: "accent" }
+interface NewLinkProps {
+  readonly expert: ExpertSummary
+  readonly onMade: (invitation: NewInvitation) => void
 }
 
-const Share = ({ part, of }: { readonly part: number; readonly of: number }) => {
-  const share = percent(part, of)
-  return (
-    <span class="nowrap">
-      {share}{" "}
-      <span class="muted small">
-        {count(part)} of {count(of)}
-      </span>
-    </span>
+const NewLink = ({ expert: { expert_id, name }, onMade }: NewLinkProps) => (
+  <ConfirmButton
+    text="New link"
+    label={`New link for ${name}`}
+    title="Make a new link?"
+    confirm="Make link"
+    ask={() => ask("POST /experts/:expert_id/invite", { params: { expert_id } })}
+    onDone={onMade}
+  >
+    <p>
+      For <bdi>{name}</bdi>, to join or to work on another device. Links made before stop working; where the expert is
+      signed in already, that goes on.
+    </p>
+  </ConfirmButton>
+)
+
+interface StateProps {
+  readonly expert: ExpertSummary
+  readonly standing: Standing | undefined
+}
+
+const State = ({ expert: { joined, kind }, standing }: StateProps) => {
+  if (kind === "automatic") return <Badge label={{ words: "Automatic", tone: "neutral" }} />
+  if (!joined) return <Badge label={{ words: "Invited", tone: "accent" }} />
+  return standing === undefined || standing.state === "working" ? (
+    <Badge label={{ words: "Joined", tone: "good" }} />
+  ) : (
+    <StandingBadge standing={standing} />
   )
 }
 
-const Active = ({ expert, reload }: { readonly expert: ExpertSummary; readonly reload: () => void }) => {
+const Active = ({ expert: { active, expert_id, name } }: { readonly expert: ExpertSummary }) => {
   const action = useAction()
   const say = useContext(Say)
+  const reload = useContext(Reload)
   const [isStopping, setStopping] = useState(false)
-  if (!useMay("manager")) return <>{expert.active ? "yes" : "no"}</>
+  if (!useMay("manager")) return <>{active ? "yes" : "no"}</>
   const setActive = (active: boolean) =>
-    ask("PUT /experts/:expert_id/active", { params: { expert_id: expert.expert_id }, payload: { active } })
+    ask("PUT /experts/:expert_id/active", { params: { expert_id }, payload: { active } })
+  const activate = () =>
+    void action.run(
+      () => setActive(true),
+      () => {
+        say(`${name} is active.`)
+        reload()
+      },
+    )
   return (
     <>
       <button
         type="button"
         role="switch"
         class="switch"
-        aria-checked={expert.active}
-        aria-label={`${expert.name} is active`}
+        aria-checked={active}
+        aria-label={`${name} is active`}
         aria-disabled={action.busy}
-        onClick={() => {
-          if (expert.active) return setStopping(true)
-          void action.run(
-            () => setActive(true),
-            () => {
-              say(`${expert.name} is active.`)
-              reload()
-            },
-          )
-        }}
+        onClick={() => (active ? setStopping(true) : activate())}
       >
         <span aria-hidden="true" />
       </button>
@@ -216,13 +202,12 @@ const Active = ({ expert, reload }: { readonly expert: ExpertSummary; readonly r
           confirm="Deactivate"
           danger
           ask={() => setActive(false)}
-          said={`${expert.name} is no longer active.`}
+          success={`${name} is no longer active.`}
           onClose={() => setStopping(false)}
-          onDone={reload}
         >
           <p>
-            <bdi>{expert.name}</bdi> is signed out, and what he or she holds returns to the queue. Votes given so far
-            stay. You can activate the expert again later.
+            <bdi>{name}</bdi> is signed out, and what he or she holds returns to the queue. Votes given so far stay. You
+            can activate the expert again later.
           </p>
         </Confirm>
       )}

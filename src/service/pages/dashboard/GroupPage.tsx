@@ -3,8 +3,8 @@ import type { GroupDetail } from "../../pageApi/GroupsApi.ts"
 import { ask } from "./client.ts"
 import { Days } from "./Days.tsx"
 import { count, percent } from "./format.ts"
-import { useResource } from "./hooks.ts"
-import { Badge, Fact, Loaded, Meter, PageHeading, Section } from "./parts.tsx"
+import { Reload, useResource } from "./hooks.ts"
+import { Badge, Loaded, Meter, PageHeading, Section, Summary } from "./parts.tsx"
 import { Pause } from "./Pause.tsx"
 import { href, type Query } from "./routes.ts"
 import { Table } from "./Table.tsx"
@@ -13,21 +13,21 @@ import { pausedLabel } from "./wording.ts"
 
 export const GroupPage = ({ groupId }: { readonly groupId: string }) => {
   const resource = useResource(groupId, () => ask("GET /groups/:group_id", { params: { group_id: groupId } }), 10_000)
+  const { data: group } = resource
   return (
     <>
-      <p class="trail">
-        <a href={href("tasks")}>Tasks</a>
-      </p>
-      <PageHeading title={`Group ${groupId}`}>
-        {resource.data?.paused === true && <Badge label={pausedLabel} />}
-        {resource.data !== undefined && (
-          <Pause groupId={groupId} paused={resource.data.paused} reload={() => void resource.reload()} />
+      <PageHeading title={`Group ${groupId}`} under={["Tasks", href("tasks")]}>
+        {group?.paused === true && <Badge label={pausedLabel} />}
+        {group !== undefined && (
+          <Reload.Provider value={() => void resource.reload()}>
+            <Pause groupId={groupId} paused={group.paused} />
+          </Reload.Provider>
         )}
       </PageHeading>
       <Loaded resource={resource}>
         {(group) => (
           <>
-            <Summary group={group} />
+            <GroupSummary group={group} />
             {group.votes > 0 && <VoteLinks filter={{ group: groupId }} />}
             <Section id="experts" title="Experts">
               <GroupExperts group={group} />
@@ -42,32 +42,31 @@ export const GroupPage = ({ groupId }: { readonly groupId: string }) => {
   )
 }
 
-const Summary = ({ group }: { readonly group: GroupDetail }) => {
+const GroupSummary = ({ group }: { readonly group: GroupDetail }) => {
   const items = (filter: Query, n: number) => (
     <a href={href("items", { group: group.group_id, ...filter })}>{count(n)}</a>
   )
   const { cancelled, completed, open } = group.tasks
+  const tasks = (
+    <>
+      <a href={href("tasks", { text: group.group_id })}>{count(open + completed + cancelled)}</a>{" "}
+      <span class="muted small">
+        ({count(open)} open, {count(completed)} completed{cancelled > 0 && `, ${count(cancelled)} cancelled`})
+      </span>
+    </>
+  )
   return (
-    <section class="card padded" aria-label="Summary">
-      <dl class="facts">
-        <Fact label="Tasks">
-          <a href={href("tasks", { text: group.group_id })}>{count(open + completed + cancelled)}</a>{" "}
-          <span class="muted small">
-            ({count(open)} open, {count(completed)} completed{cancelled > 0 && `, ${count(cancelled)} cancelled`})
-          </span>
-        </Fact>
-        <Fact label="Prompts done">
-          <Meter label="Prompts done" done={group.prompts_done} of={group.prompts} />
-        </Fact>
-        <Fact label="Votes">
-          <Meter label="Votes" done={group.votes} of={group.votes_required} />
-        </Fact>
-        <Fact label="Experts disagree">{items({ state: "disputed" }, group.disputed)}</Fact>
-        <Fact label="Decided by a lead">{items({ state: "decided" }, group.decided)}</Fact>
-        {group.withdrawn > 0 && <Fact label="Withdrawn">{items({ state: "withdrawn" }, group.withdrawn)}</Fact>}
-        <Fact label="Flagged">{items({ flagged: "true" }, group.flagged)}</Fact>
-      </dl>
-    </section>
+    <Summary
+      facts={[
+        ["Tasks", tasks],
+        ["Prompts done", <Meter label="Prompts done" done={group.prompts_done} of={group.prompts} />],
+        ["Votes", <Meter label="Votes" done={group.votes} of={group.votes_required} />],
+        ["Experts disagree", items({ state: "disputed" }, group.disputed)],
+        ["Decided by a lead", items({ state: "decided" }, group.decided)],
+        group.withdrawn > 0 && ["Withdrawn", items({ state: "withdrawn" }, group.withdrawn)],
+        ["Flagged", items({ flagged: "true" }, group.flagged)],
+      ]}
+    />
   )
 }
 

@@ -1,45 +1,39 @@
 /** Shows the guidelines of a task: the newest version, a form for the next one, and the changes in each version. */
-import { useContext, useId, useState } from "preact/hooks"
-import type { GuidelineHistory } from "../../pageApi/TasksApi.ts"
-import type { TaskDetail } from "../../pageApi/TasksApi.ts"
+import { useState } from "preact/hooks"
+import type { GuidelineHistory, TaskDetail } from "../../pageApi/TasksApi.ts"
 import { maxLength } from "../../pageApi/PageConstants.ts"
+import { Button } from "../shared/Button.tsx"
 import { ask } from "./client.ts"
 import { Changes } from "../shared/Changes.tsx"
-import { Say, useAction, useResource } from "./hooks.ts"
-import { Loaded, LongText, Problem, Time } from "./parts.tsx"
+import { Form, TextArea } from "./forms.tsx"
+import { useResource } from "./hooks.ts"
+import { Loaded, LongText, Time } from "./parts.tsx"
 import { For } from "./role.tsx"
 
-export const Guidelines = ({ detail, reload }: { readonly detail: TaskDetail; readonly reload: () => void }) => {
+export const Guidelines = ({ detail }: { readonly detail: TaskDetail }) => {
   const { guidelines, guidelines_version: version, rubric, task } = detail
   const [open, setOpen] = useState<"edit" | "versions" | null>(null)
+  const isEditing = open === "edit"
+  const isComparing = open === "versions"
   return (
     <div class="guidelines stack tight">
       <div class="row">
         <h2 class="caption">Guidelines{version > 1 && `, version ${version}`}</h2>
-        {open !== "edit" && (
+        {!isEditing && (
           <For role="manager">
-            <button
-              type="button"
-              class="button compact"
-              aria-label="Edit the guidelines"
-              onClick={() => setOpen("edit")}
-            >
-              Edit
-            </button>
+            <Button look="compact" text="Edit" label="Edit the guidelines" onClick={() => setOpen("edit")} />
           </For>
         )}
-        {version > 1 && open !== "edit" && (
-          <button
-            type="button"
-            class="button compact"
-            aria-expanded={open === "versions"}
-            onClick={() => setOpen(open === "versions" ? null : "versions")}
-          >
-            What changed
-          </button>
+        {version > 1 && !isEditing && (
+          <Button
+            look="compact"
+            text="What changed"
+            aria-expanded={isComparing}
+            onClick={() => setOpen(isComparing ? null : "versions")}
+          />
         )}
       </div>
-      {open !== "edit" &&
+      {!isEditing &&
         (guidelines === null ? (
           <p class="muted">None were sent with this task.</p>
         ) : (
@@ -51,16 +45,14 @@ export const Guidelines = ({ detail, reload }: { readonly detail: TaskDetail; re
           key={open}
           version={version}
           taskId={task.task_id}
-          editing={open === "edit"}
+          isEditing={isEditing}
           onClose={() => setOpen(null)}
-          reload={reload}
         />
       )}
     </div>
   )
 }
 
-/** Lists what experts are asked besides the choice. */
 const RubricList = ({ all_bad, aspects, edit, flags, strength }: NonNullable<TaskDetail["rubric"]>) => (
   <div class="stack tight">
     <h3 class="caption">Rubric</h3>
@@ -79,20 +71,15 @@ const RubricList = ({ all_bad, aspects, edit, flags, strength }: NonNullable<Tas
   </div>
 )
 
-const History = ({
-  taskId,
-  version,
-  editing,
-  onClose,
-  reload,
-}: {
+interface HistoryProps {
   readonly taskId: string
   /** The newest known version. A new version reloads the history; the text that the operator is writing stays. */
   readonly version: number
-  readonly editing: boolean
+  readonly isEditing: boolean
   readonly onClose: () => void
-  readonly reload: () => void
-}) => {
+}
+
+const History = ({ taskId, version, isEditing, onClose }: HistoryProps) => {
   const resource = useResource(
     `guidelines ${version}`,
     () => ask("GET /tasks/:task_id/guidelines", { params: { task_id: taskId } }),
@@ -101,8 +88,8 @@ const History = ({
   return (
     <Loaded resource={resource}>
       {(history) =>
-        editing ? (
-          <EditForm taskId={taskId} history={history} onClose={onClose} onOutdated={resource.reload} reload={reload} />
+        isEditing ? (
+          <EditForm taskId={taskId} history={history} onClose={onClose} onOutdated={resource.reload} />
         ) : (
           <Versions {...history} />
         )
@@ -111,23 +98,17 @@ const History = ({
   )
 }
 
-const EditForm = ({
-  taskId,
-  history: { has_rubric, versions },
-  onClose,
-  onOutdated,
-  reload,
-}: {
+interface EditFormProps {
   readonly taskId: string
   readonly history: GuidelineHistory
   readonly onClose: () => void
-  /** Reloads the history. */
   readonly onOutdated: () => Promise<void>
-  readonly reload: () => void
-}) => {
+}
+
+const EditForm = ({ taskId, history: { has_rubric, versions }, onClose, onOutdated }: EditFormProps) => {
   const newest = versions[0]!
   const [text, setText] = useState(newest.text)
-  const [begun] = useState(newest.version)
+  const [initial] = useState(newest)
   const save = async () => {
     const answer = await ask("PUT /tasks/:task_id/guidelines", {
       params: { task_id: taskId },
@@ -136,39 +117,29 @@ const EditForm = ({
     if (!answer.ok && answer.problem.status === 409) await onOutdated()
     return answer
   }
-  const action = useAction()
-  const say = useContext(Say)
-  const id = useId()
   return (
-    <form
+    <Form
       class="sunken stack tight"
-      aria-label="Edit the guidelines"
-      onSubmit={(event) => {
-        event.preventDefault()
-        void action.run(save, () => {
-          say(`The guidelines have version ${newest.version + 1}.`)
-          onClose()
-          reload()
-        })
-      }}
+      label="Edit the guidelines"
+      submit={`Save version ${newest.version + 1}`}
+      isUnchanged={text === newest.text}
+      ask={save}
+      success={`The guidelines have version ${newest.version + 1}.`}
+      onClose={onClose}
     >
-      <div class="field">
-        <label for={id}>Text of the guidelines (Markdown)</label>
-        <textarea
-          class="input"
-          id={id}
-          rows={12}
-          maxLength={maxLength.guidelines}
-          value={text}
-          onInput={(event) => setText(event.currentTarget.value)}
-        />
-      </div>
+      <TextArea
+        name="text"
+        label="Text of the guidelines (Markdown)"
+        rows={12}
+        maxLength={maxLength.guidelines}
+        value={initial.text}
+        onInput={(event) => setText(event.currentTarget.value)}
+      />
       <p class="muted small">
         The new version is for all tasks that came with the same guidelines, and for those that will. Experts are told
         of it before their next item; votes given so far stay. {has_rubric && "The rubric stays as it was sent."}
       </p>
-      <Problem words={action.problem} />
-      {newest.version > begun && (
+      {newest.version > initial.version && (
         <div class="stack tight" role="group" aria-label="What somebody else changed">
           <p class="notice warn">
             <span>
@@ -182,20 +153,12 @@ const EditForm = ({
           />
         </div>
       )}
-      <div class="row">
-        <button type="submit" class="button primary" aria-disabled={action.busy || text === newest.text}>
-          Save version {newest.version + 1}
-        </button>
-        <button type="button" class="button" onClick={onClose}>
-          Cancel
-        </button>
-      </div>
-    </form>
+    </Form>
   )
 }
 
 const Versions = ({ versions }: GuidelineHistory) => (
-  <ol class="stack versions" aria-label="Versions of the guidelines">
+  <ol class="plain-list stack" aria-label="Versions of the guidelines">
     {versions.slice(0, -1).map(({ at, by, text, version }, i) => (
       <li key={version} class="sunken stack tight">
         <p>

@@ -1,13 +1,13 @@
 /** Lists the items of all tasks, with filters. A lead can decide an item that experts disagree on, on the same page. */
-import { Fragment } from "preact"
 import { useEffect, useState } from "preact/hooks"
 import type { ItemSummary } from "../../pageApi/ItemsApi.ts"
 import { itemStates } from "../../pageApi/PageConstants.ts"
+import { Button } from "../shared/Button.tsx"
 import { ask } from "./client.ts"
 import { count, percent, plural } from "./format.ts"
 import { useResource } from "./hooks.ts"
 import { askPage, type Filter, FilterForm, FilterLinks, type FilterName, filtered, List } from "./List.tsx"
-import { Badge, Loaded, PageHeading, Pager, Section } from "./parts.tsx"
+import { Badge, commas, Loaded, PageHeading, Section } from "./parts.tsx"
 import { href, type Query } from "./routes.ts"
 import { promptId, TaskItemView } from "./TaskItemView.tsx"
 import { VoteLinks } from "./VoteLinks.tsx"
@@ -59,7 +59,7 @@ export const ItemsPage = ({ query: address }: { readonly query: Query }) => {
           the result.
         </p>
       )}
-      <section class="section" aria-label="Items found">
+      <section class="stack section" aria-label="Items found">
         <List
           resource={resource}
           nothing={
@@ -70,19 +70,13 @@ export const ItemsPage = ({ query: address }: { readonly query: Query }) => {
               </a>
             </>
           }
-          below={({ items, next }) => (
-            <>
-              {items
-                .filter(({ item_no }) => item_no === open)
-                .map((item) => (
-                  <OpenItem key={item.item_no} item={item} reload={() => void resource.reload()} />
-                ))}
-              <Pager label="Pages of items" next={next} page="items" query={query} />
-            </>
-          )}
+          below={({ items }) =>
+            items.filter(({ item_no }) => item_no === open).map((item) => <OpenItem key={item.item_no} item={item} />)
+          }
+          at={["items", query]}
           label="Items"
           rows={({ items }) => items}
-          keyOf={({ item_no }) => String(item_no)}
+          keyOf={({ item_no }) => item_no}
           columns={[
             {
               label: "Prompt",
@@ -100,14 +94,13 @@ export const ItemsPage = ({ query: address }: { readonly query: Query }) => {
                   {item.equal.length > 0 && (
                     <span class="group">
                       asked {plural(item.equal.length + 1, "time")}, also in{" "}
-                      {item.equal.map(({ index, task_id }, i) => (
-                        <Fragment key={`${task_id} ${index}`}>
-                          {i > 0 && ", "}
+                      {commas(
+                        item.equal.map(({ index, task_id }) => (
                           <a class="code" href={href("task", { id: task_id, prompt: index + 1 })}>
                             {task_id.slice(0, 12)}…
                           </a>
-                        </Fragment>
-                      ))}
+                        )),
+                      )}
                     </span>
                   )}
                 </>
@@ -138,17 +131,19 @@ export const ItemsPage = ({ query: address }: { readonly query: Query }) => {
             { label: "Decided by", nothing: "–", cell: ({ decision }) => decision && <bdi>{decision.by}</bdi> },
             {
               label: "",
-              cell: (item) => (
-                <button
-                  type="button"
-                  class="button compact"
-                  aria-expanded={item.item_no === open}
-                  aria-label={`${item.item_no === open ? "Close" : "Open"}: ${item.prompt.slice(0, 60)}`}
-                  onClick={() => setOpen(item.item_no === open ? undefined : item.item_no)}
-                >
-                  {item.item_no === open ? "Close" : "Open"}
-                </button>
-              ),
+              cell: ({ item_no, prompt }) => {
+                const isOpen = item_no === open
+                const text = isOpen ? "Close" : "Open"
+                return (
+                  <Button
+                    look="compact"
+                    text={text}
+                    label={`${text}: ${prompt.slice(0, 60)}`}
+                    aria-expanded={isOpen}
+                    onClick={() => setOpen(isOpen ? undefined : item_no)}
+                  />
+                )
+              },
             },
           ]}
         />
@@ -157,8 +152,7 @@ export const ItemsPage = ({ query: address }: { readonly query: Query }) => {
   )
 }
 
-/** Shows an item with its completions and votes; a lead can decide it here. */
-const OpenItem = ({ item, reload }: { readonly item: ItemSummary; readonly reload: () => void }) => {
+const OpenItem = ({ item }: { readonly item: ItemSummary }) => {
   const resource = useResource(
     String(item.item_no),
     () => ask("GET /tasks/:task_id", { params: { task_id: item.task_id }, query: { from: item.index } }),
@@ -173,19 +167,7 @@ const OpenItem = ({ item, reload }: { readonly item: ItemSummary; readonly reloa
   }, [ready])
   return (
     <Section id="open-item" title="Open item">
-      <Loaded resource={resource}>
-        {({ items, task }) => (
-          <TaskItemView
-            item={items[0]!}
-            task={task}
-            open={task.status === "pending" || task.status === "in_progress"}
-            reload={() => {
-              void resource.reload()
-              reload()
-            }}
-          />
-        )}
-      </Loaded>
+      <Loaded resource={resource}>{({ items, task }) => <TaskItemView item={items[0]!} task={task} />}</Loaded>
     </Section>
   )
 }

@@ -5,10 +5,11 @@
  */
 import type { ComponentChildren } from "preact"
 import { maxLength } from "../../pageApi/PageConstants.ts"
+import { Button } from "../shared/Button.tsx"
 import { ask, type DashboardRequests } from "./client.ts"
 import { Field, type Option, Select, valuesOf } from "./forms.tsx"
 import type { Resource } from "./hooks.ts"
-import { Loaded } from "./parts.tsx"
+import { Loaded, Pager } from "./parts.tsx"
 import { href, type Page, type Query } from "./routes.ts"
 import { Table, type TableProps } from "./Table.tsx"
 
@@ -43,65 +44,82 @@ export const filtered = (query: Query, filters: ReadonlyArray<Filter>): Query =>
     }),
   )
 
-/** Requests one page of a list. */
 export const askPage = <K extends ListRequest>(request: K, query: Query, limit: number) =>
   // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the address holds strings, which the service checks
   ask<K>(request, ...([{ query: { ...query, limit } }] as never))
 
-/** Links for a filter's options; each link keeps the other filters. */
-export const FilterLinks = ({
-  filter: { all = "All", label, name, options = [] },
-  page,
-  query,
-  counts,
-}: {
+interface FilterLinksProps {
   readonly filter: Filter
   readonly page: Page
   readonly query: Query
   /** The counts: first for no value, then for each option. */
   readonly counts?: ReadonlyArray<string>
-}) => (
-  <nav class="filters" aria-label={label}>
-    {[[undefined, all] as const, ...options].map(([value, words], i) => (
-      <a
-        key={words}
-        href={href(page, { ...query, before: undefined, [name]: value })}
-        aria-current={value === query[name] ? "page" : undefined}
-      >
-        <span>{words}</span> {counts !== undefined && <strong>{counts[i]}</strong>}
-      </a>
-    ))}
-  </nav>
-)
+}
 
-/** A form for the filters that are not links. */
-export const FilterForm = ({
-  filters,
-  label,
-  page,
-  query,
-  submit = "Filter",
-}: {
+/** Links for a filter's options; each link keeps the other filters. */
+export const FilterLinks = ({ filter, page, query, counts }: FilterLinksProps) => {
+  const { all = "All", label, name, options = [] } = filter
+  return (
+    <nav class="row filters" aria-label={label}>
+      {[[undefined, all] as const, ...options].map(([value, words], i) => (
+        <a
+          key={words}
+          href={href(page, { ...query, before: undefined, [name]: value })}
+          aria-current={value === query[name] ? "page" : undefined}
+        >
+          <span>{words}</span> {counts !== undefined && <strong>{counts[i]}</strong>}
+        </a>
+      ))}
+    </nav>
+  )
+}
+
+interface FilterFormProps {
   readonly filters: ReadonlyArray<Filter>
   readonly label: string
   readonly page: Page
   readonly query: Query
   /** The button's label. If null, there is no button, and a choice applies at once. */
   readonly submit?: string | null
-}) => {
+}
+
+export const FilterForm = ({ filters, label, page, query, submit = "Filter" }: FilterFormProps) => {
   const { before: _, ...kept } = query
   const fields = filters.filter(({ as }) => as !== "links")
   const show = (form: HTMLFormElement) => {
     const { text } = valuesOf(form)
-    location.hash = href(page, {
-      ...kept,
-      ...Object.fromEntries(fields.map(({ name }) => [name, text(name) || undefined])),
-    })
+    const entered = fields.map(({ name }) => [name, text(name) || undefined])
+    location.hash = href(page, { ...kept, ...Object.fromEntries(entered) })
   }
+  const fieldOf = ({ all = "", as, isOpen: _isOpen, options = [], ...field }: Filter, i: number) => {
+    const value = query[field.name]
+    const attributes = { ...field, value }
+    if (as === "check") {
+      return (
+        <label key={field.name} class="row tight check">
+          <input type="checkbox" name={field.name} value="true" defaultChecked={value !== undefined} />
+          {field.label}
+        </label>
+      )
+    }
+    if (as === "text") {
+      const [type, fieldClass] = i === 0 ? (["search", "wide"] as const) : (["text", ""] as const)
+      return <Field key={field.name} {...attributes} type={type} fieldClass={fieldClass} maxLength={maxLength.filter} />
+    }
+    return (
+      <Select
+        key={field.name}
+        {...attributes}
+        options={[["", all], ...options]}
+        onChange={(event) => submit === null && event.currentTarget.form !== null && show(event.currentTarget.form)}
+      />
+    )
+  }
+  const isLarge = fields.length > 1
   return (
     <form
       key={JSON.stringify(kept)}
-      class={fields.length > 2 ? "line-form item-filter" : "line-form"}
+      class={fields.length > 2 ? "row line-form item-filter" : "row line-form"}
       role="search"
       aria-label={label}
       onSubmit={(event) => {
@@ -109,41 +127,9 @@ export const FilterForm = ({
         show(event.currentTarget)
       }}
     >
-      {fields.map(({ all = "", as, isOpen: _isOpen, options = [], ...field }, i) => {
-        const value = query[field.name]
-        if (as === "check") {
-          return (
-            <label key={field.name} class="row tight check">
-              <input type="checkbox" name={field.name} value="true" defaultChecked={value !== undefined} />
-              {field.label}
-            </label>
-          )
-        }
-        return as === "text" ? (
-          <Field
-            key={field.name}
-            {...field}
-            type={i === 0 ? "search" : "text"}
-            fieldClass={i === 0 ? "wide" : ""}
-            maxLength={maxLength.filter}
-            value={value}
-          />
-        ) : (
-          <Select
-            key={field.name}
-            {...field}
-            value={value}
-            options={[["", all], ...options]}
-            onChange={(event) => submit === null && event.currentTarget.form !== null && show(event.currentTarget.form)}
-          />
-        )
-      })}
-      {submit !== null && (
-        <button type="submit" class={fields.length > 1 ? "button primary" : "button"}>
-          {submit}
-        </button>
-      )}
-      {fields.length > 1 && submit !== null && Object.keys(kept).length > 0 && (
+      {fields.map(fieldOf)}
+      {submit !== null && <Button type="submit" look={isLarge ? "primary" : ""} text={submit} />}
+      {isLarge && submit !== null && Object.keys(kept).length > 0 && (
         <a class="button" href={href(page)}>
           Clear
         </a>
@@ -152,31 +138,27 @@ export const FilterForm = ({
   )
 }
 
-/** Shows the rows of a resource as a table, or a text if there are none. */
-export const List = <A, Row>({
-  resource,
-  rows,
-  nothing,
-  above,
-  below,
-  ...table
-}: Omit<TableProps<Row>, "rows"> & {
+interface ListProps<A, Row> extends Omit<TableProps<Row>, "rows"> {
   readonly resource: Resource<A>
   readonly rows: (data: A) => ReadonlyArray<Row>
-  readonly nothing: ComponentChildren
   readonly above?: (data: A) => ComponentChildren
   readonly below?: (data: A) => ComponentChildren
-}) => (
+  /** The page and query to which the links to newer and older rows lead, if the list is paged. */
+  readonly at?: readonly [Page, Query]
+}
+
+const nextOf = (data: object) => ("next" in data && typeof data.next === "number" ? data.next : null)
+
+/** Shows the rows of a resource as a table with links to other pages of the list, or a text if there are none. */
+export const List = <A extends object, Row>({ resource, rows, above, below, at, ...table }: ListProps<A, Row>) => (
   <Loaded resource={resource}>
     {(data) => (
       <>
         {above?.(data)}
-        <Rows {...table} rows={rows(data)} nothing={nothing} />
+        <Table {...table} rows={rows(data)} />
         {below?.(data)}
+        {at !== undefined && <Pager label={`Pages: ${table.label}`} next={nextOf(data)} page={at[0]} query={at[1]} />}
       </>
     )}
   </Loaded>
 )
-
-export const Rows = <Row,>({ nothing, ...table }: TableProps<Row> & { readonly nothing: ComponentChildren }) =>
-  table.rows.length === 0 ? <p class="card nothing">{nothing}</p> : <Table {...table} />

@@ -7,23 +7,19 @@ import { count, plural } from "./format.ts"
 import { NumberField } from "./forms.tsx"
 import { ActionButton } from "./parts.tsx"
 
-/** A button that opens a dialog, which asks for the number of votes. */
-export const MoreVotes = ({
-  task,
-  index,
-  reload,
-}: {
+interface Props {
   readonly task: Pick<TaskSummary, "status" | "task_id" | "prompts">
   /** The index of the one prompt to judge again; undefined for all prompts. */
   readonly index?: number
-  readonly reload: () => void
-}) => {
+}
+
+export const MoreVotes = ({ task, index }: Props) => {
   const isAll = index === undefined
   const ofPrompt = isAll ? "" : ` on prompt ${count(index + 1)}`
   return (
     <ConfirmButton
-      class={isAll ? "" : "compact"}
-      button={isAll && task.status === "completed" ? "Reopen" : "More votes"}
+      look={isAll ? "" : "compact"}
+      text={isAll && task.status === "completed" ? "Reopen" : "More votes"}
       label={isAll ? undefined : `More votes${ofPrompt}`}
       title={`More votes${ofPrompt}`}
       confirm="Ask for votes"
@@ -33,8 +29,7 @@ export const MoreVotes = ({
           payload: { votes: values.number("votes"), prompts: isAll ? null : [index] },
         })
       }
-      said={({ prompts }) => `${plural(prompts, "prompt")} ${prompts === 1 ? "is" : "are"} with experts again.`}
-      onDone={reload}
+      success={({ prompts }) => `${plural(prompts, "prompt")} ${prompts === 1 ? "is" : "are"} with experts again.`}
     >
       <p>
         Experts who have not judged {isAll ? "the prompts" : "the prompt"} are asked, and are paid for it. A result that
@@ -54,12 +49,10 @@ export const MoreVotes = ({
 }
 
 /** A button that withdraws a request for more votes while some are missing. */
-export const EnoughVotes = ({ taskId, reload }: { readonly taskId: string; readonly reload: () => void }) => (
+export const EnoughVotes = ({ taskId }: { readonly taskId: string }) => (
   <ActionButton
     ask={() => ask("DELETE /tasks/:task_id/reopen", { params: { task_id: taskId } })}
-    said="No more votes are asked for than those that experts are giving now."
-    onDone={reload}
-  >
-    Enough votes
-  </ActionButton>
+    text="Enough votes"
+    success="No more votes are asked for than those that experts are giving now."
+  />
 )

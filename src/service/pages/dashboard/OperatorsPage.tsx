@@ -19,10 +19,9 @@ export const OperatorsPage = () => {
   const resource = useResource("operators", () => ask("GET /operators"), 30_000)
   const [made, setMade] = useState<OperatorLink>()
   const me = useContext(Me)
-  const reload = () => void resource.reload()
   const show = (link: OperatorLink) => {
     setMade(link)
-    reload()
+    void resource.reload()
   }
   return (
     <>
@@ -37,10 +36,8 @@ export const OperatorsPage = () => {
           label="Sign-in link"
           what="link"
           value={new URL(made.link, location.origin).href}
-          onDone={() => {
-            setMade(undefined)
-            document.getElementById("operators-name")?.focus()
-          }}
+          onDone={() => setMade(undefined)}
+          focusAfter="operators-name"
         >
           <p>
             Send it to <bdi>{made.operator.name}</bdi> now: it can’t be shown again. It works once, for 24 hours, and
@@ -63,7 +60,7 @@ export const OperatorsPage = () => {
         nothing="Nobody may sign in."
         label="Operators"
         rows={({ operators }) => operators}
-        keyOf={({ operator_no }) => String(operator_no)}
+        keyOf={({ operator_no }) => operator_no}
         columns={[
           {
             label: "Operator",
@@ -79,8 +76,8 @@ export const OperatorsPage = () => {
             label: "Role",
             cell: ({ name, operator_no, role }) => (
               <ConfirmButton
-                class="link"
-                button={roleWords[role]}
+                look="link"
+                text={roleWords[role]}
                 label={`${roleWords[role]}: change the role of ${name}`}
                 title={`Role of ${name}`}
                 confirm="Set role"
@@ -90,8 +87,7 @@ export const OperatorsPage = () => {
                     payload: { role: roleOf(values) },
                   })
                 }
-                said={({ role }) => `${name} is ${role === "admin" ? "an" : "a"} ${role} now.`}
-                onDone={reload}
+                success={({ role }) => `${name} is ${role === "admin" ? "an" : "a"} ${role} now.`}
               >
                 <RoleChoice value={role} />
               </ConfirmButton>
@@ -114,7 +110,7 @@ export const OperatorsPage = () => {
             cell: ({ name, operator_no }) => (
               <>
                 <ConfirmButton
-                  button="New link"
+                  text="New link"
                   label={`New link for ${name}`}
                   title="Make a new link?"
                   confirm="Make link"
@@ -127,16 +123,15 @@ export const OperatorsPage = () => {
                   </p>
                 </ConfirmButton>
                 <ConfirmButton
-                  class="danger compact"
-                  button="Remove"
+                  look="danger compact"
+                  text="Remove"
                   label={`Remove ${name}`}
                   title="Remove this operator?"
                   confirm="Remove operator"
                   keep="Keep operator"
                   danger
                   ask={() => ask("DELETE /operators/:operator_no", { params: { operator_no } })}
-                  said={`${name} is removed.`}
-                  onDone={reload}
+                  success={`${name} is removed.`}
                 >
                   <p>
                     <bdi>{name}</bdi> is signed out immediately, and can’t sign in any more. What he or she has done

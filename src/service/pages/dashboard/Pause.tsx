@@ -3,31 +3,25 @@ import { ask } from "./client.ts"
 import { ActionButton } from "./parts.tsx"
 import { For } from "./role.tsx"
 
-export const Pause = ({
-  groupId,
-  paused,
-  reload,
-  compact = false,
-}: {
+interface Props {
   /** The group's id; for a task without a group, the task's own id. */
   readonly groupId: string
   readonly paused: boolean
-  readonly reload: () => void
-  readonly compact?: boolean
-}) => (
+  readonly look?: string
+}
+
+export const Pause = ({ groupId, paused, look = "" }: Props) => (
   <For role="manager">
     <ActionButton
-      class={compact ? "compact" : ""}
+      look={look}
+      text={paused ? "Go on" : "Pause"}
       label={`${paused ? "Go on with" : "Pause"} ${groupId}`}
       ask={() => ask("PUT /groups/:group_id/paused", { params: { group_id: groupId }, payload: { paused: !paused } })}
-      said={
+      success={
         paused
           ? `Experts get ${groupId} again.`
           : `${groupId} is paused. What people held of it is back in the queue, with their drafts.`
       }
-      onDone={reload}
-    >
-      {paused ? "Go on" : "Pause"}
-    </ActionButton>
+    />
   </For>
 )

@@ -9,7 +9,7 @@ import { ask } from "./client.ts"
 import { ConfirmButton } from "./Confirm.tsx"
 import { count, plural } from "./format.ts"
 import { Choices, NumberField, TextArea } from "./forms.tsx"
-import { Badge } from "./parts.tsx"
+import { Badge, Section } from "./parts.tsx"
 import { For } from "./role.tsx"
 import type { Label } from "./wording.ts"
 
@@ -20,7 +20,6 @@ const standingLabels: Readonly<Record<Exclude<Standing["state"], "working">, Lab
   paused: { words: "Paused", tone: "bad" },
 }
 
-/** Shows why an expert gets no work; nothing for an expert who gets work. */
 export const StandingBadge = ({ standing }: { readonly standing: Standing }) =>
   standing.state === "working" ? null : (
     <span>
@@ -43,25 +42,20 @@ const rulesOf = ({ items, min_percent, pause_percent }: QualificationSettings) =
       : `Who judges less than ${pause_percent} % of the latest 20 gold items right is paused.`,
   ].join(" ")
 
-export const QualificationSummary = ({
-  qualification,
-  reload,
-}: {
-  readonly qualification: Qualification
-  readonly reload: () => void
-}) => {
+export const QualificationSummary = ({ qualification }: { readonly qualification: Qualification }) => {
   const { available, settings } = qualification
   const lacking = settings !== null && settings.items > (available ?? 0)
   return (
-    <section class="card padded stack" aria-labelledby="qualification">
-      <div class="row heading">
-        <h2 id="qualification" tabIndex={-1}>
-          Qualification
-        </h2>
+    <Section
+      id="qualification"
+      class="card padded stack"
+      title="Qualification"
+      beside={
         <For role="manager">
-          <QualificationButton qualification={qualification} reload={reload} />
+          <QualificationButton qualification={qualification} />
         </For>
-      </div>
+      }
+    >
       <p>{settings === null ? "New people get work at once, and nobody is paused." : rulesOf(settings)}</p>
       {lacking && (
         <p class="notice warn">
@@ -71,23 +65,18 @@ export const QualificationSummary = ({
           </span>
         </p>
       )}
-    </section>
+    </Section>
   )
 }
 
-const QualificationButton = ({
-  qualification: { available, settings },
-  reload,
-}: {
-  readonly qualification: Qualification
-  readonly reload: () => void
-}) => {
+const QualificationButton = ({ qualification }: { readonly qualification: Qualification }) => {
+  const { available, settings } = qualification
   const [hasItems, setHasItems] = useState((settings?.items ?? 0) > 0)
   const isPausing = settings !== null && settings.pause_percent !== null
   const [pauses, setPauses] = useState(isPausing)
   return (
     <ConfirmButton
-      button="Change"
+      text="Change"
       label="Change the qualification"
       title="Qualification"
       confirm="Save"
@@ -101,8 +90,7 @@ const QualificationButton = ({
           },
         })
       }
-      said="The qualification is changed."
-      onDone={reload}
+      success="The qualification is changed."
     >
       <p class="muted small">
         {available === null
@@ -158,25 +146,20 @@ const QualificationButton = ({
   )
 }
 
-/** A button that gives an expert work, or makes the expert qualify again. */
-export const StandingButton = ({
-  expert,
-  settings,
-  standing,
-  reload,
-}: {
+interface StandingButtonProps {
   readonly expert: ExpertSummary
   readonly settings: QualificationSettings
   readonly standing: Standing
-  readonly reload: () => void
-}) => {
+}
+
+export const StandingButton = ({ expert, settings, standing }: StandingButtonProps) => {
   const mayQualify = settings.items > 0
   const isWorking = standing.state === "working"
   const [again, setAgain] = useState(isWorking && mayQualify)
   const params = { expert_id: expert.expert_id }
   return (
     <ConfirmButton
-      button="Qualification"
+      text="Qualification"
       label={`Qualification of ${expert.name}`}
       title={`Qualification of ${expert.name}`}
       confirm={again ? "Qualify again" : "Let in"}
@@ -185,8 +168,7 @@ export const StandingButton = ({
           ? ask("POST /experts/:expert_id/requalify", { params })
           : ask("POST /experts/:expert_id/admit", { params })
       }
-      said={again ? `${expert.name} qualifies again.` : `${expert.name} gets work.`}
-      onDone={reload}
+      success={again ? `${expert.name} qualifies again.` : `${expert.name} gets work.`}
     >
       <p>
         {isWorking ? "Gets work. " : <StandingBadge standing={standing} />}

@@ -11,11 +11,11 @@ import { ConfirmButton } from "./Confirm.tsx"
 import { count, plural } from "./format.ts"
 import { Choices } from "./forms.tsx"
 import { useResource } from "./hooks.ts"
-import { Rows } from "./List.tsx"
-import { Badge, Loaded, Meter, PageHeading, PageLink, Section, Time } from "./parts.tsx"
+import { Badge, Loaded, Meter, PageHeading, PageLinks, Section, Time } from "./parts.tsx"
 import { Pause } from "./Pause.tsx"
 import { useMay } from "./role.tsx"
 import { href, type Query } from "./routes.ts"
+import { Table } from "./Table.tsx"
 import { isOpen } from "./TaskList.tsx"
 import { type Label, pausedLabel } from "./wording.ts"
 
@@ -32,7 +32,6 @@ export const QueuePage = ({ query: { after } }: { readonly query: Query }) => {
     () => ask("GET /groups", { query: { after: after === undefined ? undefined : Number(after) } }),
     10_000,
   )
-  const reload = () => void resource.reload()
   return (
     <>
       <PageHeading title="Queue" />
@@ -49,17 +48,20 @@ export const QueuePage = ({ query: { after } }: { readonly query: Query }) => {
             <>
               {groups.length > 0 && (
                 <Section id="groups" title="Groups">
-                  <EntryTable label="Groups" entries={groups} reload={reload} />
+                  <EntryTable label="Groups" entries={groups} />
                 </Section>
               )}
               {(tasks.length > 0 || after !== undefined) && (
                 <Section id="alone" title="Tasks without a group">
-                  <EntryTable label="Tasks without a group" entries={tasks} reload={reload} />
+                  <EntryTable label="Tasks without a group" entries={tasks} />
                   {(after !== undefined || next !== null) && (
-                    <nav class="pager" aria-label="Pages of tasks without a group">
-                      <PageLink href={after === undefined ? undefined : href("queue")}>← Oldest</PageLink>
-                      <PageLink href={next === null ? undefined : href("queue", { after: next })}>Newer →</PageLink>
-                    </nav>
+                    <PageLinks
+                      label="Pages of tasks without a group"
+                      links={[
+                        ["← Oldest", after === undefined ? undefined : href("queue")],
+                        ["Newer →", next === null ? undefined : href("queue", { after: next })],
+                      ]}
+                    />
                   )}
                 </Section>
               )}
@@ -76,19 +78,11 @@ type Entry = GroupSummary | Queue["tasks"][number]
 
 const nameOf = (entry: Entry) => `${"prompt" in entry ? "task" : "group"} ${entry.group_id}`
 
-const EntryTable = ({
-  label,
-  entries,
-  reload,
-}: {
-  readonly label: string
-  readonly entries: ReadonlyArray<Entry>
-  readonly reload: () => void
-}) => {
+const EntryTable = ({ label, entries }: { readonly label: string; readonly entries: ReadonlyArray<Entry> }) => {
   const mayChange = useMay("manager")
   const isOfTasks = entries.some((entry) => "prompt" in entry)
   return (
-    <Rows
+    <Table
       nothing="No further task is open."
       label={label}
       rows={entries}
@@ -125,7 +119,7 @@ const EntryTable = ({
           class: "anywhere",
           cell: ({ assigned }) => (assigned === null ? "all" : assigned.map(({ name }) => name).join(", ")),
         },
-        ...(isOfTasks ? [] : [{ label: "Open tasks", cell: ({ tasks }: Entry) => count(tasks) }]),
+        !isOfTasks && { label: "Open tasks", cell: ({ tasks }) => count(tasks) },
         {
           label: isOfTasks ? "Votes" : "Votes on open tasks",
           cell: (entry) => <Meter label={`Votes on ${nameOf(entry)}`} done={entry.votes} of={entry.votes_needed} />,
@@ -136,8 +130,8 @@ const EntryTable = ({
           cell: (entry) =>
             mayChange && (
               <span class="row tight">
-                <Change entry={entry} reload={reload} />
-                <Pause groupId={entry.group_id} paused={entry.paused} reload={reload} compact />
+                <Change entry={entry} />
+                <Pause groupId={entry.group_id} paused={entry.paused} look="compact" />
               </span>
             ),
         },
@@ -146,32 +140,31 @@ const EntryTable = ({
   )
 }
 
-const Change = ({ entry: group, reload }: { readonly entry: Entry; readonly reload: () => void }) => (
+const Change = ({ entry }: { readonly entry: Entry }) => (
   <ConfirmButton
-    button="Change"
-    label={`Change priority and experts of ${group.group_id}`}
-    title={nameOf(group).replace(/^./, (first) => first.toUpperCase())}
+    text="Change"
+    label={`Change priority and experts of ${entry.group_id}`}
+    title={nameOf(entry).replace(/^./, (first) => first.toUpperCase())}
     confirm="Save"
     ask={(values) => {
       const [first, ...rest] = values.all("experts")
       return ask("PUT /groups", {
         payload: {
-          group_id: group.group_id,
-          priority: priorities.find((priority) => priority === values.text("priority")) ?? group.priority,
+          group_id: entry.group_id,
+          priority: priorities.find((priority) => priority === values.text("priority")) ?? entry.priority,
           experts: first === undefined ? null : [first, ...rest],
         },
       })
     }}
-    said="The queue is changed."
-    onDone={reload}
+    success="The queue is changed."
   >
     <Choices
       legend="Priority"
       name="priority"
-      value={group.priority}
+      value={entry.priority}
       options={priorities.map((priority) => [priority, priorityLabels[priority].words])}
     />
-    <Assigned group={group} />
+    <Assigned group={entry} />
   </ConfirmButton>
 )
 
@@ -190,16 +183,14 @@ const Assigned = ({ group }: { readonly group: Entry }) => {
   )
 }
 
-const ExpertChoice = ({
-  experts,
-  assigned,
-  votes,
-}: {
+interface ExpertChoiceProps {
   readonly experts: ReadonlyArray<ExpertSummary>
   readonly assigned: ReadonlyArray<string>
   /** The number of votes that a prompt needs, each from a different expert. */
   readonly votes: number
-}) => {
+}
+
+const ExpertChoice = ({ experts, assigned, votes }: ExpertChoiceProps) => {
   const [chosen, setChosen] = useState(assigned)
   const judging = experts.filter(({ active, expert_id }) => active && chosen.includes(expert_id)).length
   return (
@@ -215,10 +206,8 @@ const ExpertChoice = ({
               name="experts"
               value={expert_id}
               checked={chosen.includes(expert_id)}
-              onChange={(event) =>
-                setChosen(
-                  event.currentTarget.checked ? [...chosen, expert_id] : chosen.filter((other) => other !== expert_id),
-                )
+              onChange={({ currentTarget: { checked } }) =>
+                setChosen(checked ? [...chosen, expert_id] : chosen.filter((other) => other !== expert_id))
               }
             />
             <span>

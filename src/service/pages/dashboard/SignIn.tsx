@@ -9,12 +9,13 @@ import { useEffect, useId, useState } from "preact/hooks"
 import type { Account } from "../../pageApi/OperatorsApi.ts"
 import { maxLength, minPasswordLength } from "../../pageApi/PageConstants.ts"
 import type { Answer } from "../shared/api.ts"
+import { Button } from "../shared/Button.tsx"
 import { askSignedOut } from "./client.ts"
-import { useAction } from "./hooks.ts"
+import { Field, Form } from "./forms.tsx"
+import { useResource } from "./hooks.ts"
 import { Problem } from "./parts.tsx"
 import { signInWords } from "./wording.ts"
 
-/** A page with a single card, for visitors who are not signed in. */
 export const Entrance = ({ title, children }: { readonly title: string; readonly children: ComponentChildren }) => {
   useEffect(() => {
     document.title = `${title} · prefstream`
@@ -30,47 +31,38 @@ export const Entrance = ({ title, children }: { readonly title: string; readonly
   )
 }
 
-export const PasswordField = ({
-  label = "Password",
-  isNew,
-  value,
-  onInput,
-}: {
+interface PasswordFieldProps {
   readonly label?: string
-  readonly isNew: boolean
-  readonly value: string
-  readonly onInput: (value: string) => void
-}) => {
+  readonly name: "password" | "new-password"
+}
+
+export const PasswordField = ({ label = "Password", name }: PasswordFieldProps) => {
   const id = useId()
-  const [shown, setShown] = useState(false)
+  const [isShown, setShown] = useState(false)
+  const isNew = name === "new-password"
   return (
-    <div class="field">
+    <div class="stack field">
       <label for={id}>{label}</label>
       <div class="password">
         <input
           class="input"
           id={id}
-          {...(shown ? ({ type: "text" } as const) : ({ type: "password" } as const))}
-          name={isNew ? "new-password" : "password"}
+          {...(isShown ? ({ type: "text" } as const) : ({ type: "password" } as const))}
+          name={name}
           autocomplete={isNew ? "new-password" : "current-password"}
           required
           minLength={isNew ? minPasswordLength : undefined}
           maxLength={maxLength.password}
-          value={value}
           aria-describedby={isNew ? `${id}-hint` : undefined}
           spellcheck={false}
           autocapitalize="off"
-          onInput={(event) => onInput(event.currentTarget.value)}
         />
-        <button
-          type="button"
-          class="button"
-          aria-pressed={shown}
-          aria-label={`Show ${label.toLowerCase()}`}
-          onClick={() => setShown(!shown)}
-        >
-          {shown ? "Hide" : "Show"}
-        </button>
+        <Button
+          text={isShown ? "Hide" : "Show"}
+          label={`Show ${label.toLowerCase()}`}
+          aria-pressed={isShown}
+          onClick={() => setShown(!isShown)}
+        />
       </div>
       {isNew && (
         <p class="small muted" id={`${id}-hint`}>
@@ -81,66 +73,45 @@ export const PasswordField = ({
   )
 }
 
-const CredentialsForm = ({
-  isNew = false,
-  account,
-  submit,
-  submitting,
-  ask,
-  onSignedIn,
-}: {
-  /** Whether the password is a new one. */
-  readonly isNew?: boolean
+interface CredentialsFormProps {
+  readonly password: "password" | "new-password"
   /** The account's name, if it can't be chosen. */
   readonly account?: string | undefined
   readonly submit: string
   readonly submitting: string
-  readonly ask: (name: string, password: string) => Promise<Answer<Account>>
+  readonly ask: (credentials: { readonly name: string; readonly password: string }) => Promise<Answer<Account>>
   readonly onSignedIn: (account: Account) => void
-}) => {
-  const id = useId()
-  const [name, setName] = useState(account ?? "")
-  const [password, setPassword] = useState("")
-  const action = useAction(signInWords)
-  return (
-    <form
-      class="stack"
-      onSubmit={(event) => {
-        event.preventDefault()
-        void action.run(() => ask(name.trim(), password), onSignedIn)
-      }}
-    >
-      <div class="field">
-        <label for={id}>Name</label>
-        <input
-          class="input"
-          id={id}
-          type="text"
-          name="username"
-          autocomplete="username"
-          autocapitalize="off"
-          spellcheck={false}
-          required
-          maxLength={maxLength.name}
-          readOnly={account !== undefined}
-          value={name}
-          onInput={(event) => setName(event.currentTarget.value)}
-        />
-      </div>
-      <PasswordField isNew={isNew} value={password} onInput={setPassword} />
-      <Problem words={action.problem} />
-      <button type="submit" class="button primary" aria-disabled={action.busy}>
-        {action.busy ? submitting : submit}
-      </button>
-    </form>
-  )
 }
+
+const CredentialsForm = ({ password, account, submit, submitting, ask, onSignedIn }: CredentialsFormProps) => (
+  <Form
+    submit={submit}
+    submitting={submitting}
+    words={signInWords}
+    ask={({ raw, text }) => ask({ name: text("username"), password: raw(password) })}
+    onDone={onSignedIn}
+  >
+    <Field
+      name="username"
+      label="Name"
+      autocomplete="username"
+      autocapitalize="off"
+      spellcheck={false}
+      required
+      maxLength={maxLength.name}
+      readOnly={account !== undefined}
+      value={account}
+    />
+    <PasswordField name={password} />
+  </Form>
+)
 
 export const SignInForm = ({ onSignedIn }: { readonly onSignedIn: (account: Account) => void }) => (
   <CredentialsForm
+    password="password"
     submit="Sign in"
     submitting="Signing in …"
-    ask={(name, password) => askSignedOut("POST /sign-in", { payload: { name, password } })}
+    ask={(payload) => askSignedOut("POST /sign-in", { payload })}
     onSignedIn={onSignedIn}
   />
 )
@@ -158,61 +129,36 @@ export const SignIn = ({ onSignedIn }: { readonly onSignedIn: (account: Account)
   </Entrance>
 )
 
-/** Asks the service whose link it is; `problem` says why the link does not work. */
-const useLink = (code: string) => {
-  const [link, setLink] = useState<{ readonly name?: string | undefined; readonly problem?: string }>()
-  useEffect(() => {
-    let over = false
-    const look = async () => {
-      const answer = await askSignedOut("POST /link", { payload: { code } })
-      if (over) return
-      setLink(answer.ok ? { name: answer.value.name ?? undefined } : { problem: answer.problem.detail })
-    }
-    void look()
-    return () => {
-      over = true
-    }
-  }, [code])
-  return link
-}
-
-export const SetUp = ({
-  code,
-  onSignedIn,
-  onLeave,
-}: {
+interface SetUpProps {
   readonly code: string
   readonly onSignedIn: (account: Account) => void
   readonly onLeave: () => void
-}) => {
-  const link = useLink(code)
-  if (link === undefined) return <p class="muted late first">Loading …</p>
-  const leave = (
-    <button type="button" class="link" onClick={onLeave}>
-      Sign in with an existing account
-    </button>
-  )
-  if (link.problem !== undefined) {
-    return (
+}
+
+export const SetUp = ({ code, onSignedIn, onLeave }: SetUpProps) => {
+  const link = useResource(code, () => askSignedOut("POST /link", { payload: { code } }), undefined)
+  const leave = <Button look="link" text="Sign in with an existing account" onClick={onLeave} />
+  if (link.data === undefined) {
+    return link.problem === undefined ? (
+      <p class="muted late first">Loading …</p>
+    ) : (
       <Entrance title="The link does not work">
         <Problem words={link.problem} />
         <p>{leave}</p>
       </Entrance>
     )
   }
+  const account = link.data.name ?? undefined
+  const choice = account === undefined ? "the name and the password" : "the password"
   return (
     <Entrance title="Set up your account">
-      <p>
-        {link.name === undefined
-          ? "Choose the name and the password with which you will sign in to this service’s dashboard."
-          : "Choose the password with which you will sign in to this service’s dashboard."}
-      </p>
+      <p>Choose {choice} with which you will sign in to this service’s dashboard.</p>
       <CredentialsForm
-        isNew
-        account={link.name}
+        password="new-password"
+        account={account}
         submit="Set up and sign in"
         submitting="Setting up …"
-        ask={(name, password) => askSignedOut("POST /set-up", { payload: { code, name, password } })}
+        ask={(credentials) => askSignedOut("POST /set-up", { payload: { code, ...credentials } })}
         onSignedIn={onSignedIn}
       />
       <p class="small muted">The link can be used once. {leave}</p>

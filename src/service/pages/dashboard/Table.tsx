@@ -13,21 +13,24 @@ export interface Column<A> {
 
 export interface TableProps<A> {
   readonly label: string
-  readonly columns: readonly [Column<A>, ...ReadonlyArray<Column<A>>]
+  readonly columns: ReadonlyArray<Column<A> | false>
   readonly rows: ReadonlyArray<A>
-  readonly keyOf: (row: A) => string
+  readonly nothing?: ComponentChildren
+  readonly keyOf: (row: A) => string | number
   /** The class of a table inside a card. Without it, the table is a card itself. */
   readonly class?: string
 }
 
 /** Shows rows under column headings; on a narrow page each row is a card. The first column names the row. */
-export const Table = <A,>({ label, columns: [head, ...columns], rows, keyOf, class: name = "" }: TableProps<A>) => {
+export const Table = <A,>({ label, columns, rows, nothing, keyOf, class: name = "" }: TableProps<A>) => {
+  if (rows.length === 0 && nothing !== undefined) return <p class="card nothing">{nothing}</p>
+  const [head, ...rest] = columns.filter((column) => column !== false)
   // The roles are explicit, because some screen readers ignore a table that is laid out as blocks.
   const table = (
     <table class={`cards ${name}`} role="table" aria-label={label}>
       <thead role="rowgroup">
         <tr role="row">
-          {[head, ...columns].map(({ label }) => (
+          {[head!, ...rest].map(({ label }) => (
             <th key={label} role="columnheader">
               {label === "" ? <span class="unseen">Actions</span> : label}
             </th>
@@ -37,10 +40,10 @@ export const Table = <A,>({ label, columns: [head, ...columns], rows, keyOf, cla
       <tbody role="rowgroup">
         {rows.map((row) => (
           <tr key={keyOf(row)} role="row">
-            <th role="rowheader" scope="row" class={head.class}>
-              {head.cell(row)}
+            <th role="rowheader" scope="row" class={head!.class}>
+              {head!.cell(row)}
             </th>
-            {columns.map(({ cell, class: name = "", label, nothing = "none" }) => {
+            {rest.map(({ cell, class: name = "", label, nothing = "none" }) => {
               const content = cell(row)
               return label === "" ? (
                 <td key={label} role="cell" class="actions">

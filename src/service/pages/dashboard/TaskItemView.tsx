@@ -7,33 +7,30 @@
 import { useState } from "preact/hooks"
 import type { TaskItem, TaskSummary } from "../../pageApi/TasksApi.ts"
 import { ask } from "./client.ts"
+import { Button } from "../shared/Button.tsx"
+import { Facts } from "../shared/Facts.tsx"
 import { flagWords } from "../shared/flags.ts"
 import { count, letter, order, percent, plural, ranking, seconds } from "./format.ts"
-import { ActionButton, Badge, Fact, LongText } from "./parts.tsx"
+import { ActionButton, Badge, commas, LongText } from "./parts.tsx"
 import { Decided } from "./Decide.tsx"
 import { MoreVotes } from "./MoreVotes.tsx"
 import { For } from "./role.tsx"
 import { Table } from "./Table.tsx"
+import { isOpen } from "./TaskList.tsx"
 import { href } from "./routes.ts"
 import { Withdraw, Withdrawal } from "./Withdraw.tsx"
 import { itemLabel } from "./wording.ts"
 
-/** The DOM id of the prompt's heading. */
 export const promptId = (index: number): string => `prompt-${index + 1}`
 
 const shownAtFirst = 8
 
-export const TaskItemView = ({
-  item,
-  task,
-  open,
-  reload,
-}: {
+interface Props {
   readonly item: TaskItem
   readonly task: TaskSummary
-  readonly open: boolean
-  readonly reload: () => void
-}) => {
+}
+
+export const TaskItemView = ({ item, task }: Props) => {
   const [all, setAll] = useState(false)
   const number = item.index + 1
   const completions = all ? item.completions : item.completions.slice(0, shownAtFirst)
@@ -50,142 +47,151 @@ export const TaskItemView = ({
           {result?.tie === true && <Badge label={{ words: "Tie", tone: "warn" }} />}
         </span>
         {item.held_by.length > 0 && (
-          <span class="small muted anywhere">
-            with{" "}
-            {item.held_by.map((name, i) => (
-              <span key={i}>
-                {i > 0 && ", "}
-                <bdi>{name}</bdi>
-              </span>
-            ))}
-          </span>
+          <span class="small muted anywhere">with {commas(item.held_by.map((name) => <bdi>{name}</bdi>))}</span>
         )}
       </div>
       <LongText text={item.prompt} label={`prompt ${number}`} below={3} lines={10} />
-      <div class="completions">
-        {completions.map((completion, index) => {
-          const votes = item.votes.filter(({ choice }) => choice === index).length
-          return (
-            <section
-              key={index}
-              class={index === best ? "completion best" : "completion"}
-              aria-label={`Completion ${letter(index)} of prompt ${number}`}
-            >
-              <div class="row">
-                <strong>{letter(index)}</strong>
-                <span class="muted small">index {index}</span>
-                {item.votes.length > 0 && <span class="small">{votes === 0 ? "no votes" : plural(votes, "vote")}</span>}
-                {index === best && <Badge label={{ words: "Best", tone: "good" }} />}
-              </div>
-              <LongText
-                text={completion}
-                label={`completion ${letter(index)} of prompt ${number}`}
-                below={3}
-                chars={600}
-                lines={8}
-              />
-            </section>
-          )
-        })}
+      <div class="grid">
+        {completions.map((text, index) => (
+          <Completion key={index} text={text} index={index} item={item} isBest={index === best} />
+        ))}
       </div>
       {item.completions.length > shownAtFirst && (
-        <button type="button" class="link" aria-expanded={all} onClick={() => setAll(!all)}>
-          {all ? `Show ${shownAtFirst} completions` : `Show all ${count(item.completions.length)} completions`}
-        </button>
+        <Button
+          look="link"
+          text={all ? `Show ${shownAtFirst} completions` : `Show all ${count(item.completions.length)} completions`}
+          aria-expanded={all}
+          onClick={() => setAll(!all)}
+        />
       )}
-      <Withdrawal item={item} taskId={task.task_id} reload={reload} />
+      <Withdrawal item={item} taskId={task.task_id} />
       {item.withdrawal === null && (
         <For role="manager">
-          <Decided item={item} task={task} reload={reload}>
-            <Withdraw item={item} taskId={task.task_id} reload={reload} />
-            {item.done && task.status !== "pending" && <MoreVotes task={task} index={item.index} reload={reload} />}
+          <Decided item={item} task={task}>
+            <Withdraw item={item} taskId={task.task_id} />
+            {item.done && task.status !== "pending" && <MoreVotes task={task} index={item.index} />}
           </Decided>
         </For>
       )}
       {result !== null && <Result item={item} result={result} />}
       {item.votes.length > 0 && <Votes item={item} />}
       {item.voided.length > 0 && <VoidVotes item={item} />}
-      {item.set_aside.length + item.flags.length > 0 && (
-        <SetAside item={item} task={task} open={open} reload={reload} />
-      )}
+      {item.set_aside.length + item.flags.length > 0 && <SetAside item={item} task={task} />}
     </article>
   )
 }
 
-const Result = ({ item, result }: { readonly item: TaskItem; readonly result: NonNullable<TaskItem["result"]> }) => {
+interface CompletionProps {
+  readonly text: string
+  readonly index: number
+  readonly item: TaskItem
+  readonly isBest: boolean
+}
+
+const Completion = ({ text, index, item, isBest }: CompletionProps) => {
+  const name = `ompletion ${letter(index)} of prompt ${item.index + 1}`
+  const votes = item.votes.filter(({ choice }) => choice === index).length
+  return (
+    <section class={isBest ? "completion best" : "completion"} aria-label={`C${name}`}>
+      <div class="row">
+        <strong>{letter(index)}</strong>
+        <span class="muted small">index {index}</span>
+        {item.votes.length > 0 && <span class="small">{votes === 0 ? "no votes" : plural(votes, "vote")}</span>}
+        {isBest && <Badge label={{ words: "Best", tone: "good" }} />}
+      </div>
+      <LongText text={text} label={`c${name}`} below={3} chars={600} lines={8} />
+    </section>
+  )
+}
+
+interface ResultProps {
+  readonly item: TaskItem
+  readonly result: NonNullable<TaskItem["result"]>
+}
+
+const Result = ({ item, result }: ResultProps) => {
+  const { agreement, best_completion_index: best, rationale, ranking: ranks, tie } = result
+  const note = (words: string) => <span class="muted small"> {words}</span>
   return (
     <div class="stack tight">
-      <dl class="facts">
-        <Fact label={item.decision === null ? "Result" : "Result of the votes"}>
-          {letter(result.best_completion_index)} <span class="muted small">index {result.best_completion_index}</span>
-        </Fact>
-        <Fact label="Agreement">
-          {percent(result.agreement, 1) ?? "0 %"}
-          {result.tie && <span class="muted small"> tie, settled by the rule</span>}
-        </Fact>
-        {result.ranking !== null && <Fact label="Ranking">{ranking(result.ranking)}</Fact>}
-      </dl>
+      <Facts
+        facts={[
+          [
+            item.decision === null ? "Result" : "Result of the votes",
+            <>
+              {letter(best)}
+              {note(`index ${best}`)}
+            </>,
+          ],
+          [
+            "Agreement",
+            <>
+              {percent(agreement, 1) ?? "0 %"}
+              {tie && note("tie, settled by the rule")}
+            </>,
+          ],
+          ranks !== null && ["Ranking", ranking(ranks)],
+        ]}
+      />
       {/* If there is only one vote, the vote itself shows this rationale. */}
-      {item.votes.length > 1 && result.rationale !== null && result.rationale !== "" && (
+      {item.votes.length > 1 && rationale !== null && rationale !== "" && (
         <div>
           <h4>Rationale</h4>
-          <LongText text={result.rationale} label={`the rationale for prompt ${item.index + 1}`} below={4} lines={6} />
+          <LongText text={rationale} label={`the rationale for prompt ${item.index + 1}`} below={4} lines={6} />
         </div>
       )}
     </div>
   )
 }
 
-const Votes = ({ item }: { readonly item: TaskItem }) => {
-  const ranked = item.votes.some(({ ranking }) => ranking !== undefined)
-  return (
-    <Table<TaskItem["votes"][number]>
-      class="votes"
-      label={`Votes on prompt ${item.index + 1}`}
-      rows={item.votes}
-      keyOf={({ expert }) => expert}
-      columns={[
-        {
-          label: "Expert",
-          class: "anywhere",
-          cell: ({ expert_name, repeated }) => (
-            <>
-              <bdi>{expert_name}</bdi>
-              {repeated === true && <span class="group">judged the same in another task before</span>}
-            </>
-          ),
-        },
-        { label: "Choice", cell: ({ choice }) => <strong>{letter(choice)}</strong> },
-        ...(ranked ? [{ label: "Ranking", cell: rankingOf }] : []),
-        ...(item.votes.some(({ guidelines_version }) => guidelines_version !== undefined)
-          ? [{ label: "Guidelines", cell: versionOf }]
-          : []),
-        { label: "Order shown", cell: (vote) => order(vote.order) },
-        { label: "Time taken", cell: (vote) => seconds(vote.seconds) },
-        { label: "Rationale", class: "wide", cell: reasonsOf },
-      ]}
-    />
-  )
-}
+const Votes = ({ item }: { readonly item: TaskItem }) => (
+  <Table<TaskItem["votes"][number]>
+    class="votes"
+    label={`Votes on prompt ${item.index + 1}`}
+    rows={item.votes}
+    keyOf={({ expert }) => expert}
+    columns={[
+      {
+        label: "Expert",
+        class: "anywhere",
+        cell: ({ expert_name, repeated }) => (
+          <>
+            <bdi>{expert_name}</bdi>
+            {repeated === true && <span class="group">judged the same in another task before</span>}
+          </>
+        ),
+      },
+      { label: "Choice", cell: ({ choice }) => <strong>{letter(choice)}</strong> },
+      item.votes.some(({ ranking }) => ranking !== undefined) && {
+        label: "Ranking",
+        cell: (vote) => (vote.ranking === undefined ? null : ranking(vote.ranking)),
+      },
+      item.votes.some(({ guidelines_version }) => guidelines_version !== undefined) && {
+        label: "Guidelines",
+        cell: ({ guidelines_version = 1 }) => `version ${guidelines_version}`,
+      },
+      { label: "Order shown", cell: (vote) => order(vote.order) },
+      { label: "Time taken", cell: (vote) => seconds(vote.seconds) },
+      { label: "Rationale", class: "wide", cell: reasonsOf },
+    ]}
+  />
+)
 
 const VoidVotes = ({ item }: { readonly item: TaskItem }) => (
   <p class="sunken small">
     Void, and not counted:{" "}
-    {item.voided.map(({ choice, expert, expert_name }, i) => (
-      <span key={expert}>
-        {i > 0 && ", "}
-        <bdi>{expert_name}</bdi> for {letter(choice)}
-      </span>
-    ))}
+    {commas(
+      item.voided.map(({ choice, expert_name }) => (
+        <>
+          <bdi>{expert_name}</bdi> for {letter(choice)}
+        </>
+      )),
+    )}
   </p>
 )
 
-const rankingOf = (vote: TaskItem["votes"][number]) => (vote.ranking === undefined ? null : ranking(vote.ranking))
-
-const versionOf = ({ guidelines_version = 1 }: TaskItem["votes"][number]) => `version ${guidelines_version}`
-
 /** Lists what the vote says besides its choice, one line each. */
-const saidOf = ({ all_bad, aspects = {}, edited, flags = [], strength }: TaskItem["votes"][number]) => [
+const answersOf = ({ all_bad, aspects = {}, edited, flags = [], strength }: TaskItem["votes"][number]) => [
   ...(strength === undefined ? [] : [`Strength ${strength}`]),
   ...(all_bad === true ? ["All bad"] : []),
   ...Object.entries(aspects).map(
@@ -197,10 +203,10 @@ const saidOf = ({ all_bad, aspects = {}, edited, flags = [], strength }: TaskIte
 
 const reasonsOf = (vote: TaskItem["votes"][number]) => {
   const { details, expert_name, rationale = "" } = vote
-  const said = saidOf(vote)
-  return rationale === "" && details === undefined && said.length === 0 ? null : (
+  const answers = answersOf(vote)
+  return rationale === "" && details === undefined && answers.length === 0 ? null : (
     <>
-      {said.map((line) => (
+      {answers.map((line) => (
         <LongText key={line} text={line} label={`what ${expert_name} says`} chars={300} lines={4} />
       ))}
       {rationale !== "" && (
@@ -216,17 +222,7 @@ const reasonsOf = (vote: TaskItem["votes"][number]) => {
   )
 }
 
-const SetAside = ({
-  item,
-  task,
-  open,
-  reload,
-}: {
-  readonly item: TaskItem
-  readonly task: TaskSummary
-  readonly open: boolean
-  readonly reload: () => void
-}) => {
+const SetAside = ({ item, task }: Props) => {
   const number = item.index + 1
   return (
     <div class="sunken stack tight">
@@ -252,25 +248,21 @@ const SetAside = ({
             </li>
           ))}
       </ul>
-      {open && !item.done && item.set_aside.length > 0 && (
+      {isOpen(task) && !item.done && item.set_aside.length > 0 && (
         <For role="manager">
           <div class="row">
             <ActionButton
-              class="compact"
+              look="compact"
+              text="Return to experts"
               label={`Return to experts: prompt ${number}`}
               ask={() =>
                 ask("POST /tasks/:task_id/items/:index/return", {
                   params: { task_id: task.task_id, index: item.index },
                 })
               }
-              said={`Prompt ${count(number)} is back in the queue.`}
-              onDone={() => {
-                document.getElementById(promptId(item.index))?.querySelector("a")?.focus()
-                reload()
-              }}
-            >
-              Return to experts
-            </ActionButton>
+              success={`Prompt ${count(number)} is back in the queue.`}
+              onDone={() => document.getElementById(promptId(item.index))?.querySelector("a")?.focus()}
+            />
             <span class="muted small">All experts are asked again, those who set it aside too.</span>
           </div>
         </For>

@@ -1,12 +1,12 @@
 /** Shows the number of tasks by status, and one page of the list, newest first. */
 import { taskStatuses } from "../../pageApi/PageConstants.ts"
 import type { Overview, TaskSummary } from "../../pageApi/TasksApi.ts"
-import { ask } from "./client.ts"
+import { ask, both } from "./client.ts"
 import { FirstTask } from "./FirstTask.tsx"
 import { count } from "./format.ts"
 import { useResource } from "./hooks.ts"
-import { askPage, type Filter, FilterForm, FilterLinks, type FilterName, filtered, Rows } from "./List.tsx"
-import { Badge, Loaded, Meter, PageHeading, Pager, Time } from "./parts.tsx"
+import { askPage, type Filter, FilterForm, FilterLinks, type FilterName, filtered, List } from "./List.tsx"
+import { Badge, Loaded, Meter, PageHeading, Time } from "./parts.tsx"
 import { href, type Query } from "./routes.ts"
 import type { TableProps } from "./Table.tsx"
 import { pausedLabel, statusLabel } from "./wording.ts"
@@ -22,51 +22,58 @@ const filters: ReadonlyArray<Filter<FilterName<"GET /tasks">>> = [
   { name: "text", label: "Task or group", as: "text", placeholder: "Part of its name" },
 ]
 
-const load = async (query: Query) => {
-  const [overview, page] = await Promise.all([ask("GET /overview"), askPage("GET /tasks", query, 50)])
-  if (!overview.ok) return overview
-  return page.ok ? { ok: true as const, value: { overview: overview.value, ...page.value } } : page
-}
-
 const total = ({ tasks }: Overview): number => taskStatuses.reduce((sum, status) => sum + tasks[status], 0)
+
+const load = (query: Query) => {
+  const overview = ask("GET /overview").then((answer) =>
+    answer.ok ? { ok: true as const, value: { overview: answer.value } } : answer,
+  )
+  return both(overview, askPage("GET /tasks", query, 50))
+}
 
 export const TaskList = ({ query: address }: { readonly query: Query }) => {
   const query = filtered(address, filters)
   const resource = useResource(JSON.stringify(query), () => load(query), 5000)
+  const isEmpty = resource.data !== undefined && total(resource.data.overview) === 0
   return (
     <>
       <PageHeading title="Tasks" />
-      <Loaded resource={resource}>
-        {({ overview, tasks, next }) =>
-          total(overview) === 0 ? (
-            <FirstTask />
-          ) : (
-            <>
-              <div class="row overview">
-                <FilterLinks
-                  filter={byStatus}
-                  page="tasks"
-                  query={query}
-                  counts={[total(overview), ...taskStatuses.map((status) => overview.tasks[status])].map(count)}
-                />
-                {overview.open_votes.needed > 0 && (
-                  <p class="row">
-                    <span class="muted">Votes on open tasks</span>
-                    <Meter
-                      label="Votes on open tasks"
-                      done={overview.open_votes.given}
-                      of={overview.open_votes.needed}
-                    />
-                  </p>
-                )}
-              </div>
-              <FilterForm label="Task or group" page="tasks" query={query} filters={filters} submit="Search" />
-              <Rows label="Tasks" rows={tasks} nothing={<Nothing query={query} />} {...table} />
-              <Pager label="Pages of tasks" next={next} page="tasks" query={query} />
-            </>
-          )
-        }
-      </Loaded>
+      {isEmpty ? (
+        <Loaded resource={resource}>{() => <FirstTask />}</Loaded>
+      ) : (
+        <List
+          resource={resource}
+          above={({ overview }) => <Above overview={overview} query={query} />}
+          label="Tasks"
+          rows={({ tasks }) => tasks}
+          nothing={<Nothing query={query} />}
+          at={["tasks", query]}
+          {...table}
+        />
+      )}
+    </>
+  )
+}
+
+const Above = ({ overview, query }: { readonly overview: Overview; readonly query: Query }) => {
+  const { given: done, needed } = overview.open_votes
+  return (
+    <>
+      <div class="row overview">
+        <FilterLinks
+          filter={byStatus}
+          page="tasks"
+          query={query}
+          counts={[total(overview), ...taskStatuses.map((status) => overview.tasks[status])].map(count)}
+        />
+        {needed > 0 && (
+          <p class="row">
+            <span class="muted">Votes on open tasks</span>
+            <Meter label="Votes on open tasks" done={done} of={needed} />
+          </p>
+        )}
+      </div>
+      <FilterForm label="Task or group" page="tasks" query={query} filters={filters} submit="Search" />
     </>
   )
 }

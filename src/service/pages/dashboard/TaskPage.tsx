@@ -2,14 +2,16 @@
 import { useContext, useEffect, useId, useRef, useState } from "preact/hooks"
 import { promptsPerPage } from "../../pageApi/PageConstants.ts"
 import type { TaskDetail, TaskSummary } from "../../pageApi/TasksApi.ts"
+import { Button } from "../shared/Button.tsx"
 import { ask } from "./client.ts"
 import { ConfirmButton } from "./Confirm.tsx"
 import { count, plural } from "./format.ts"
 import { Guidelines } from "./Guidelines.tsx"
+import { valuesOf } from "./forms.tsx"
 import { ShowSource, useResource } from "./hooks.ts"
 import { pagesOf, pageWith } from "./paging.ts"
 import { CopyButton } from "./Copy.tsx"
-import { Fact, Loaded, Meter, PageHeading, PageLink, Time } from "./parts.tsx"
+import { commas, Loaded, Meter, PageHeading, PageLinks, Section, Summary, Time } from "./parts.tsx"
 import { EnoughVotes, MoreVotes } from "./MoreVotes.tsx"
 import { Pause } from "./Pause.tsx"
 import { For } from "./role.tsx"
@@ -45,17 +47,14 @@ export const TaskPage = ({ taskId, prompt }: { readonly taskId: string; readonly
 
   return (
     <>
-      <p class="trail">
-        <a href={href("tasks")}>Tasks</a>
-      </p>
-      <PageHeading title={taskId} code>
+      <PageHeading title={taskId} code under={["Tasks", href("tasks")]}>
         {resource.data !== undefined && <CopyButton text={taskId} what="task id" />}
       </PageHeading>
       <Loaded resource={resource}>
         {(detail) => (
           <ShowSource.Provider value={source}>
-            <Summary detail={detail} reload={() => void resource.reload()} />
-            <Items detail={detail} reload={() => void resource.reload()} onSource={() => setSource(!source)} />
+            <TaskSummaryCard detail={detail} />
+            <Items detail={detail} onSource={() => setSource(!source)} />
           </ShowSource.Provider>
         )}
       </Loaded>
@@ -63,171 +62,154 @@ export const TaskPage = ({ taskId, prompt }: { readonly taskId: string; readonly
   )
 }
 
-const Summary = ({ detail, reload }: { readonly detail: TaskDetail; readonly reload: () => void }) => {
+const TaskSummaryCard = ({ detail }: { readonly detail: TaskDetail }) => {
   const { task } = detail
+  const completesSoon = "Until then experts can take back their last votes."
+  const hasGroup = task.group_id !== task.task_id
+  const group = (
+    <a class="anywhere" href={href("group", { id: task.group_id })}>
+      <bdi>{task.group_id}</bdi>
+    </a>
+  )
   return (
-    <section class="card padded stack" aria-label="Summary">
-      <div class="row summary-head">
-        <dl class="facts">
-          <Fact label="Status">
-            <Status task={task} />
-          </Fact>
-          <Fact label="Prompts done">
-            <Meter label="Prompts done" done={task.prompts_done} of={task.prompts} />
-          </Fact>
-          <Fact label="Votes">
-            <Meter label="Votes" done={task.votes} of={votesNeeded(task)} />
-          </Fact>
-          <Fact label="Votes per prompt">{count(task.votes_per_prompt)}</Fact>
-          {task.extra_votes > 0 && <Fact label="Further votes">{count(task.extra_votes)}</Fact>}
-          <Fact label="Created">
-            <Time at={task.created_at} />
-          </Fact>
-          {task.completes_at !== null && (
-            <Fact label="Completes" title="Until then experts can take back their last votes.">
-              <Time at={task.completes_at} />
-            </Fact>
-          )}
-          {task.finished_at !== null && (
-            <Fact label={statusLabel[task.status].words}>
-              <Time at={task.finished_at} />
-            </Fact>
-          )}
-          {task.group_id !== task.task_id && (
-            <Fact label="Group" class="anywhere">
-              <a href={href("group", { id: task.group_id })}>
-                <bdi>{task.group_id}</bdi>
-              </a>
-            </Fact>
-          )}
-        </dl>
+    <Summary
+      facts={[
+        ["Status", <Status task={task} />],
+        ["Prompts done", <Meter label="Prompts done" done={task.prompts_done} of={task.prompts} />],
+        ["Votes", <Meter label="Votes" done={task.votes} of={votesNeeded(task)} />],
+        ["Votes per prompt", count(task.votes_per_prompt)],
+        task.extra_votes > 0 && ["Further votes", count(task.extra_votes)],
+        ["Created", <Time at={task.created_at} />],
+        task.completes_at !== null && [
+          "Completes",
+          <span title={completesSoon}>
+            <Time at={task.completes_at} />
+          </span>,
+        ],
+        task.finished_at !== null && [statusLabel[task.status].words, <Time at={task.finished_at} />],
+        hasGroup && ["Group", group],
+      ]}
+      actions={
         <For role="manager">
           <div class="row tight">
-            {isOpen(task) && task.group_id === task.task_id && (
-              <Pause groupId={task.task_id} paused={task.paused} reload={reload} />
-            )}
-            {task.status === "in_progress" && task.extra_votes > 0 && (
-              <EnoughVotes taskId={task.task_id} reload={reload} />
-            )}
-            {(task.status === "completed" || task.extra_votes > 0) && <MoreVotes task={task} reload={reload} />}
-            {isOpen(task) && (
-              <ConfirmButton
-                class="danger"
-                button="Cancel task"
-                title="Cancel this task?"
-                confirm="Cancel task"
-                keep="Keep task"
-                danger
-                ask={() => ask("POST /tasks/:task_id/cancel", { params: { task_id: task.task_id } })}
-                said="The task is cancelled."
-                onDone={reload}
-              >
-                <p>
-                  Experts are not asked about it any more, and the client gets no results for it.{" "}
-                  {task.votes > 0 && `The ${plural(task.votes, "vote")} given so far can still be seen here. `}
-                  This can’t be undone.
-                </p>
-              </ConfirmButton>
-            )}
+            {isOpen(task) && !hasGroup && <Pause groupId={task.task_id} paused={task.paused} />}
+            {task.status === "in_progress" && task.extra_votes > 0 && <EnoughVotes taskId={task.task_id} />}
+            {(task.status === "completed" || task.extra_votes > 0) && <MoreVotes task={task} />}
+            {isOpen(task) && <Cancel task={task} />}
           </div>
         </For>
-      </div>
+      }
+    >
       {detail.flagged_at.length > 0 && (
         <p class="notice warn">
           <span>
             Flagged by experts:{" "}
-            {detail.flagged_at.map((index, i) => (
-              <span key={index}>
-                {i > 0 && ", "}
+            {commas(
+              detail.flagged_at.map((index) => (
                 <a href={href("task", { id: task.task_id, prompt: index + 1 })}>prompt {count(index + 1)}</a>
-              </span>
-            ))}
+              )),
+            )}
             {task.flagged > detail.flagged_at.length && `, and ${count(task.flagged - detail.flagged_at.length)} more`}
           </span>
         </p>
       )}
-      <Guidelines detail={detail} reload={reload} />
-    </section>
+      <Guidelines detail={detail} />
+    </Summary>
   )
 }
 
-const Items = ({
-  detail,
-  reload,
-  onSource,
-}: {
-  readonly detail: TaskDetail
-  readonly reload: () => void
-  readonly onSource: () => void
-}) => {
+const Cancel = ({ task }: { readonly task: TaskSummary }) => (
+  <ConfirmButton
+    look="danger"
+    text="Cancel task"
+    title="Cancel this task?"
+    confirm="Cancel task"
+    keep="Keep task"
+    danger
+    ask={() => ask("POST /tasks/:task_id/cancel", { params: { task_id: task.task_id } })}
+    success="The task is cancelled."
+  >
+    <p>
+      Experts are not asked about it any more, and the client gets no results for it.{" "}
+      {task.votes > 0 && `The ${plural(task.votes, "vote")} given so far can still be seen here. `}
+      This can’t be undone.
+    </p>
+  </ConfirmButton>
+)
+
+const Items = ({ detail, onSource }: { readonly detail: TaskDetail; readonly onSource: () => void }) => {
   const source = useContext(ShowSource)
   const { task, items, from } = detail
   const pages = pagesOf(task.prompts, promptsPerPage, from)
-  const hrefOf = (from: number) => href("task", { id: task.task_id, prompt: from + 1 })
+  const isPaged = task.prompts > promptsPerPage
+  const hrefOf = (from: number | undefined) =>
+    from === undefined ? undefined : href("task", { id: task.task_id, prompt: from + 1 })
+  const title = (
+    <>
+      Prompts{" "}
+      {isPaged && (
+        <span class="muted">
+          {count(pages.first)} to {count(pages.last)} of {count(task.prompts)}
+        </span>
+      )}
+    </>
+  )
+  const beside = (
+    <>
+      <Button
+        look="compact"
+        text="Source"
+        aria-pressed={source}
+        title="Texts as they were written"
+        onClick={onSource}
+      />
+      {isPaged && <GoTo task={task} />}
+    </>
+  )
   return (
-    <section class="section" aria-labelledby="prompts">
-      <div class="row heading">
-        <h2 id="prompts" tabIndex={-1}>
-          Prompts{" "}
-          {task.prompts > promptsPerPage && (
-            <span class="muted">
-              {count(pages.first)} to {count(pages.last)} of {count(task.prompts)}
-            </span>
-          )}
-        </h2>
-        <button
-          type="button"
-          class="button compact"
-          aria-pressed={source}
-          title="Texts as they were written"
-          onClick={onSource}
-        >
-          Source
-        </button>
-        {task.prompts > promptsPerPage && <GoTo task={task} />}
-      </div>
+    <Section id="prompts" title={title} beside={beside}>
       <div class="stack">
         {items.map((item) => (
-          <TaskItemView key={item.index} item={item} task={task} open={isOpen(task)} reload={reload} />
+          <TaskItemView key={item.index} item={item} task={task} />
         ))}
       </div>
-      {task.prompts > promptsPerPage && (
-        <nav class="pager" aria-label="Pages of prompts">
-          <PageLink href={pages.previous === undefined ? undefined : hrefOf(pages.previous)}>← Previous</PageLink>
-          <PageLink href={pages.next === undefined ? undefined : hrefOf(pages.next)}>Next →</PageLink>
-        </nav>
+      {isPaged && (
+        <PageLinks
+          label="Pages of prompts"
+          links={[
+            ["← Previous", hrefOf(pages.previous)],
+            ["Next →", hrefOf(pages.next)],
+          ]}
+        />
       )}
-    </section>
+    </Section>
   )
 }
 
 const GoTo = ({ task }: { readonly task: TaskSummary }) => {
   const id = useId()
-  const [number, setNumber] = useState("")
   return (
     <form
-      class="go-to"
+      class="row go-to"
       onSubmit={(event) => {
         event.preventDefault()
-        const prompt = Math.min(Number(number), task.prompts)
-        if (prompt >= 1) location.hash = href("task", { id: task.task_id, prompt })
+        const prompt = Math.min(valuesOf(event.currentTarget).number("prompt"), task.prompts)
+        location.hash = href("task", { id: task.task_id, prompt })
       }}
     >
       <label for={id}>Go to prompt</label>
       <input
         class="input"
         id={id}
+        name="prompt"
         type="text"
         inputMode="numeric"
         pattern="[1-9][0-9]*"
         title={`A number from 1 to ${task.prompts}`}
         required
-        value={number}
-        onInput={(event) => setNumber(event.currentTarget.value)}
+        autocomplete="off"
       />
-      <button type="submit" class="button">
-        Go
-      </button>
+      <Button type="submit" text="Go" />
     </form>
   )
 }

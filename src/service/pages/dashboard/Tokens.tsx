@@ -11,8 +11,8 @@ import { Secret } from "./Copy.tsx"
 import { plural } from "./format.ts"
 import { Form, KeepHours, NameField } from "./forms.tsx"
 import { Now, useResource } from "./hooks.ts"
-import { Rows } from "./List.tsx"
-import { Badge, Loaded, Section, Time } from "./parts.tsx"
+import { List } from "./List.tsx"
+import { Badge, Section, Time } from "./parts.tsx"
 import { Table, type TableProps } from "./Table.tsx"
 import type { Label } from "./wording.ts"
 
@@ -21,10 +21,10 @@ const isUsable = (token: TokenSummary, now: number) =>
 
 export const Tokens = () => {
   const resource = useResource("tokens", () => ask("GET /tokens"), 15_000)
-  const [made, setMade] = useState<NewToken>()
+  const [newToken, setNewToken] = useState<NewToken>()
   const now = useContext(Now)
   const show = (token: NewToken) => {
-    setMade(token)
+    setNewToken(token)
     void resource.reload()
   }
   return (
@@ -33,22 +33,20 @@ export const Tokens = () => {
         Each request of a client carries one, as <code>Authorization: Bearer …</code>. Give each client its own, so that
         one can be revoked without the others.
       </p>
-      {made !== undefined && (
+      {newToken !== undefined && (
         <Secret
-          title={`Token “${made.summary.name}”`}
+          title={`Token “${newToken.summary.name}”`}
           label="New token"
           what="token"
-          value={made.token}
-          onDone={() => {
-            setMade(undefined)
-            document.getElementById("tokens-name")?.focus()
-          }}
+          value={newToken.token}
+          onDone={() => setNewToken(undefined)}
+          focusAfter="tokens-name"
         >
           <p>Copy it now: it is stored hashed, and can’t be shown again.</p>
         </Secret>
       )}
       <Form
-        class="line-form"
+        class="row line-form"
         label="Create a token"
         submit="Create token"
         ask={(values) => ask("POST /tokens", { payload: { name: values.text("name") } })}
@@ -62,57 +60,42 @@ export const Tokens = () => {
           title="Who or what it is for"
         />
       </Form>
-      <Loaded resource={resource}>
-        {({ given, tokens }) => {
-          const usable = tokens.filter((token) => isUsable(token, now))
-          const gone = tokens.filter((token) => !isUsable(token, now))
-          return (
-            <>
-              {given && (
-                <p class="notice">
-                  <span>
-                    The token that the service was started with (<code>PREFSTREAM_TOKEN</code>) is accepted, too. It is
-                    not listed here, and can’t be revoked here.
-                  </span>
-                </p>
-              )}
-              <Rows
-                label="Organization tokens"
-                rows={usable}
-                nothing={
-                  given
-                    ? "No other token is accepted at present."
-                    : "No token is accepted at present. Create one for your first client."
-                }
-                keyOf={({ token_id }) => token_id}
-                columns={[
-                  ...columns,
-                  {
-                    label: "",
-                    cell: (token) => <Actions token={token} onMade={show} reload={() => void resource.reload()} />,
-                  },
-                ]}
-              />
-              {gone.length > 0 && (
-                <details>
-                  <summary class="muted">
-                    {plural(gone.length, "token that is no longer accepted", "tokens that are no longer accepted")}
-                  </summary>
-                  <Table
-                    label="Tokens no longer accepted"
-                    rows={gone}
-                    keyOf={({ token_id }) => token_id}
-                    columns={columns}
-                  />
-                </details>
-              )}
-            </>
+      <List
+        resource={resource}
+        above={({ given }) =>
+          given && (
+            <p class="notice">
+              <span>
+                The token that the service was started with (<code>PREFSTREAM_TOKEN</code>) is accepted, too. It is not
+                listed here, and can’t be revoked here.
+              </span>
+            </p>
           )
-        }}
-      </Loaded>
+        }
+        label="Organization tokens"
+        rows={({ tokens }) => tokens.filter((token) => isUsable(token, now))}
+        nothing={
+          resource.data?.given === true
+            ? "No other token is accepted at present."
+            : "No token is accepted at present. Create one for your first client."
+        }
+        keyOf={({ token_id }) => token_id}
+        columns={[...columns, { label: "", cell: (token) => <Actions token={token} onMade={show} /> }]}
+        below={({ tokens }) => <Unusable tokens={tokens.filter((token) => !isUsable(token, now))} />}
+      />
     </Section>
   )
 }
+
+const Unusable = ({ tokens }: { readonly tokens: ReadonlyArray<TokenSummary> }) =>
+  tokens.length === 0 ? null : (
+    <details>
+      <summary class="muted">
+        {plural(tokens.length, "token that is no longer accepted", "tokens that are no longer accepted")}
+      </summary>
+      <Table label="Tokens no longer accepted" rows={tokens} keyOf={({ token_id }) => token_id} columns={columns} />
+    </details>
+  )
 
 const columns: TableProps<TokenSummary>["columns"] = [
   { label: "Name", class: "anywhere", cell: ({ name }) => <bdi>{name}</bdi> },
@@ -122,15 +105,12 @@ const columns: TableProps<TokenSummary>["columns"] = [
   { label: "Last used", nothing: "never", cell: ({ last_used_at }) => last_used_at && <Time at={last_used_at} /> },
 ]
 
-const Actions = ({
-  token,
-  onMade,
-  reload,
-}: {
+interface ActionsProps {
   readonly token: TokenSummary
   readonly onMade: (token: NewToken) => void
-  readonly reload: () => void
-}) => {
+}
+
+const Actions = ({ token, onMade }: ActionsProps) => {
   const params = { token_id: token.token_id }
   const name = (
     <>
@@ -141,12 +121,12 @@ const Actions = ({
     <>
       {token.expires_at === null && (
         <ConfirmButton
-          button="Rotate"
+          text="Rotate"
           label={`Rotate ${token.name}`}
           title="Rotate this token?"
           confirm="Rotate token"
-          ask={(values) =>
-            ask("POST /tokens/:token_id/rotate", { params, payload: { keep_hours: values.number("keep_hours") } })
+          ask={({ number }) =>
+            ask("POST /tokens/:token_id/rotate", { params, payload: { keep_hours: number("keep_hours") } })
           }
           onDone={onMade}
         >
@@ -155,16 +135,15 @@ const Actions = ({
         </ConfirmButton>
       )}
       <ConfirmButton
-        class="danger compact"
-        button="Revoke"
+        look="danger compact"
+        text="Revoke"
         label={`Revoke ${token.name}`}
         title="Revoke this token?"
         confirm="Revoke token"
         keep="Keep token"
         danger
         ask={() => ask("POST /tokens/:token_id/revoke", { params })}
-        said="The token is revoked."
-        onDone={reload}
+        success="The token is revoked."
       >
         <p>{name} stops working immediately, for each client that uses it. This can’t be undone.</p>
       </ConfirmButton>

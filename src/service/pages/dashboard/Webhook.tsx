@@ -3,26 +3,23 @@
  *
  * Guarantees: a secret is shown only from its creation until it is dismissed or the page is left.
  */
-/* oxlint-disable max-lines -- one form with its states and dialogs */
 import { useContext, useEffect, useState } from "preact/hooks"
 import { maxLength } from "../../pageApi/PageConstants.ts"
 import type { WebhookSettings } from "../../pageApi/WebhookApi.ts"
 import { ask } from "./client.ts"
 import { ConfirmButton } from "./Confirm.tsx"
 import { count } from "./format.ts"
-import { Say, useAction, useResource } from "./hooks.ts"
+import { Reload, useResource } from "./hooks.ts"
 import { Field, Form, KeepHours } from "./forms.tsx"
 import { Secret } from "./Copy.tsx"
-import { ActionButton, Badge, Loaded, Problem, Section, Time } from "./parts.tsx"
+import { ActionButton, Badge, Loaded, Section, Time } from "./parts.tsx"
 import { href } from "./routes.ts"
 import { attemptsWords, deliveryLabel, failureWords } from "./wording.ts"
 
 export const Webhook = ({ onSent }: { readonly onSent: () => void }) => {
   const resource = useResource("webhook", () => ask("GET /webhook"), 15_000)
   const [secret, setSecret] = useState<string>()
-  const [tested, setTested] = useState<string>()
-  const say = useContext(Say)
-  const reload = () => void resource.reload()
+  const [testId, setTestId] = useState<string>()
   return (
     <Section id="webhook" title="Webhook">
       <p class="muted">
@@ -38,10 +35,8 @@ export const Webhook = ({ onSent }: { readonly onSent: () => void }) => {
           label="Webhook secret"
           what="secret"
           value={secret}
-          onDone={() => {
-            setSecret(undefined)
-            document.getElementById("webhook-url")?.focus()
-          }}
+          onDone={() => setSecret(undefined)}
+          focusAfter="webhook-url"
         >
           <p>
             Copy it now: it can’t be shown again. The receiver checks signatures with it; for a pipeline it is{" "}
@@ -52,44 +47,27 @@ export const Webhook = ({ onSent }: { readonly onSent: () => void }) => {
       <Loaded resource={resource}>
         {(settings) => (
           <div class="card padded stack">
-            <State settings={settings} onSet={reload} />
+            <State settings={settings} />
             <UrlForm
               key={settings.url ?? ""}
               saved={settings.url ?? ""}
-              onDone={(made) => {
-                say("The webhook’s URL is saved.")
-                if (made.secret !== null) setSecret(made.secret)
-                reload()
-              }}
+              onDone={(saved) => saved.secret !== null && setSecret(saved.secret)}
             />
             {settings.url !== null && (
               <>
                 <Secrets settings={settings} />
                 <Actions
-                  onRotated={(secret) => {
-                    setSecret(secret)
-                    reload()
-                  }}
+                  onRotated={setSecret}
                   onRemoved={() => {
                     setSecret(undefined)
-                    setTested(undefined)
-                    reload()
+                    setTestId(undefined)
                   }}
                   onTested={(messageId) => {
-                    setTested(messageId)
+                    setTestId(messageId)
                     onSent()
                   }}
                 />
-                {tested !== undefined && (
-                  <Test
-                    key={tested}
-                    messageId={tested}
-                    onAttempted={() => {
-                      reload()
-                      onSent()
-                    }}
-                  />
-                )}
+                {testId !== undefined && <Test key={testId} messageId={testId} onAttempted={onSent} />}
               </>
             )}
           </div>
@@ -99,22 +77,22 @@ export const Webhook = ({ onSent }: { readonly onSent: () => void }) => {
   )
 }
 
-const UrlForm = ({
-  saved,
-  onDone,
-}: {
+interface UrlFormProps {
   readonly saved: string
-  readonly onDone: (made: { readonly secret: string | null }) => void
-}) => {
+  readonly onDone: (saved: { readonly secret: string | null }) => void
+}
+
+const UrlForm = ({ saved, onDone }: UrlFormProps) => {
   const [url, setUrl] = useState(saved)
   return (
     <Form
-      class="line-form"
+      class="row line-form"
       label="Set the webhook"
       submit="Save URL"
-      buttonClass={saved === "" ? "primary" : ""}
+      look={saved === "" ? "primary" : ""}
       isUnchanged={saved !== "" && url.trim() === saved}
       ask={(values) => ask("PUT /webhook", { payload: { url: values.text("url") } })}
+      success="The webhook’s URL is saved."
       onDone={onDone}
     >
       <Field
@@ -133,11 +111,11 @@ const UrlForm = ({
   )
 }
 
-const State = ({ settings, onSet }: { readonly settings: WebhookSettings; readonly onSet: () => void }) => {
-  const { failing, url } = settings
+const State = ({ settings }: { readonly settings: WebhookSettings }) => {
+  const { disabled_reason, enabled, failing, url } = settings
   if (url === null) return <p>No URL is set: completed groups are not announced.</p>
-  if (settings.enabled && failing !== null) return <Failing failing={failing} settings={settings} />
-  if (settings.enabled) {
+  if (enabled && failing !== null) return <Failing failing={failing} settings={settings} />
+  if (enabled) {
     return (
       <p class="badges">
         <Badge label={{ words: "Enabled", tone: "good" }} /> <span>Completed groups are announced to this URL.</span>
@@ -147,24 +125,24 @@ const State = ({ settings, onSet }: { readonly settings: WebhookSettings; readon
   return (
     <div class="notice bad">
       <p class="grow">
-        <strong>Disabled by the service.</strong> {settings.disabled_reason ?? "The receiver refuses deliveries."}{" "}
-        Nothing is sent until it is enabled again.
+        <strong>Disabled by the service.</strong> {disabled_reason ?? "The receiver refuses deliveries."} Nothing is
+        sent until it is enabled again.
       </p>
-      <ActionButton ask={() => ask("PUT /webhook", { payload: { url } })} said="The webhook is enabled." onDone={onSet}>
-        Enable again
-      </ActionButton>
+      <ActionButton
+        text="Enable again"
+        ask={() => ask("PUT /webhook", { payload: { url } })}
+        success="The webhook is enabled."
+      />
     </div>
   )
 }
 
-/** Says since when deliveries fail, and when the next attempt is. */
-const Failing = ({
-  failing,
-  settings: { next_attempt_at, waiting },
-}: {
+interface FailingProps {
   readonly failing: NonNullable<WebhookSettings["failing"]>
   readonly settings: WebhookSettings
-}) => (
+}
+
+const Failing = ({ failing, settings: { next_attempt_at, waiting } }: FailingProps) => (
   <div class="notice bad">
     <p class="grow">
       <strong>
@@ -195,20 +173,15 @@ const Secrets = ({ settings }: { readonly settings: WebhookSettings }) => (
   <div>
     <h3>Secrets that sign at present</h3>
     <ul class="plain-list">
-      {settings.secrets.map((secret) => (
-        <li key={secret.created_at} class="badges">
-          {secret.expires_at === null ? (
-            <Badge label={{ words: "Current", tone: "good" }} />
-          ) : (
-            <Badge label={{ words: "Being replaced", tone: "warn" }} />
-          )}
+      {settings.secrets.map(({ created_at, expires_at }) => (
+        <li key={created_at} class="badges">
+          <Badge
+            label={expires_at === null ? { words: "Current", tone: "good" } : { words: "Being replaced", tone: "warn" }}
+          />
           <span>
-            made <Time at={secret.created_at} />
-            {secret.expires_at !== null && (
-              <>
-                , ends <Time at={secret.expires_at} />
-              </>
-            )}
+            made <Time at={created_at} />
+            {expires_at !== null && ", ends "}
+            {expires_at !== null && <Time at={expires_at} />}
           </span>
         </li>
       ))}
@@ -216,69 +189,56 @@ const Secrets = ({ settings }: { readonly settings: WebhookSettings }) => (
   </div>
 )
 
-const Actions = ({
-  onRotated,
-  onRemoved,
-  onTested,
-}: {
+interface ActionsProps {
   readonly onRotated: (secret: string) => void
   readonly onRemoved: () => void
   readonly onTested: (messageId: string) => void
-}) => {
-  const test = useAction()
-  return (
-    <>
-      <div class="row">
-        <button
-          type="button"
-          class="button"
-          aria-disabled={test.busy}
-          onClick={() =>
-            void test.run(
-              () => ask("POST /webhook/test"),
-              ({ message_id }) => onTested(message_id),
-            )
-          }
-        >
-          Send test event
-        </button>
-        <ConfirmButton
-          class=""
-          button="Rotate secret"
-          title="Rotate the secret?"
-          confirm="Rotate secret"
-          ask={(values) => ask("POST /webhook/rotate-secret", { payload: { keep_hours: values.number("keep_hours") } })}
-          onDone={({ secret }) => onRotated(secret)}
-        >
-          <p>
-            A new secret signs from now on. While the old one signs along, receivers with either can check deliveries.
-          </p>
-          <KeepHours legend="The old secret signs along for" />
-        </ConfirmButton>
-        <ConfirmButton
-          class="danger"
-          button="Remove webhook"
-          title="Remove the webhook?"
-          confirm="Remove webhook"
-          keep="Keep webhook"
-          danger
-          ask={() => ask("DELETE /webhook")}
-          said="The webhook is removed."
-          onDone={onRemoved}
-        >
-          <p>
-            The URL and its secrets are forgotten, and groups that complete from now on are not announced. Setting a URL
-            again makes a new secret.
-          </p>
-        </ConfirmButton>
-      </div>
-      <Problem words={test.problem} />
-    </>
-  )
 }
 
-/** Shows the outcome of a test event. */
-const Test = ({ messageId, onAttempted }: { readonly messageId: string; readonly onAttempted: () => void }) => {
+const Actions = ({ onRotated, onRemoved, onTested }: ActionsProps) => (
+  <div class="row">
+    <ActionButton
+      text="Send test event"
+      ask={() => ask("POST /webhook/test")}
+      onDone={({ message_id }) => onTested(message_id)}
+    />
+    <ConfirmButton
+      look=""
+      text="Rotate secret"
+      title="Rotate the secret?"
+      confirm="Rotate secret"
+      ask={(values) => ask("POST /webhook/rotate-secret", { payload: { keep_hours: values.number("keep_hours") } })}
+      onDone={({ secret }) => onRotated(secret)}
+    >
+      <p>A new secret signs from now on. While the old one signs along, receivers with either can check deliveries.</p>
+      <KeepHours legend="The old secret signs along for" />
+    </ConfirmButton>
+    <ConfirmButton
+      look="danger"
+      text="Remove webhook"
+      title="Remove the webhook?"
+      confirm="Remove webhook"
+      keep="Keep webhook"
+      danger
+      ask={() => ask("DELETE /webhook")}
+      success="The webhook is removed."
+      onDone={onRemoved}
+    >
+      <p>
+        The URL and its secrets are forgotten, and groups that complete from now on are not announced. Setting a URL
+        again makes a new secret.
+      </p>
+    </ConfirmButton>
+  </div>
+)
+
+interface TestProps {
+  readonly messageId: string
+  readonly onAttempted: () => void
+}
+
+const Test = ({ messageId, onAttempted }: TestProps) => {
+  const reload = useContext(Reload)
   const [over, setOver] = useState(false)
   const resource = useResource(
     messageId,
@@ -290,7 +250,9 @@ const Test = ({ messageId, onAttempted }: { readonly messageId: string; readonly
   const attempted = delivery !== undefined && delivery.attempts > 0
   useEffect(() => {
     setOver(attempted)
-    if (attempted) onAttempted()
+    if (!attempted) return
+    onAttempted()
+    reload()
   }, [attempted])
   return (
     <p class={`notice ${delivery?.state === "delivered" ? "good" : attempted ? "bad" : ""}`} role="status">

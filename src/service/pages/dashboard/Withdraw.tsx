@@ -11,11 +11,9 @@ import { For } from "./role.tsx"
 interface Props {
   readonly item: TaskItem
   readonly taskId: string
-  readonly reload: () => void
 }
 
-/** Shows who withdrew the prompt, and why. */
-export const Withdrawal = ({ item, taskId, reload }: Props) => {
+export const Withdrawal = ({ item, taskId }: Props) => {
   if (item.withdrawal === null) return null
   const { at, by, reason } = item.withdrawal
   const number = count(item.index + 1)
@@ -30,27 +28,24 @@ export const Withdrawal = ({ item, taskId, reload }: Props) => {
       </div>
       <For role="manager">
         <ActionButton
-          class="compact"
+          look="compact"
+          text="Restore"
           label={`Restore prompt ${number}`}
           ask={() =>
             ask("DELETE /tasks/:task_id/items/:index/withdrawal", { params: { task_id: taskId, index: item.index } })
           }
-          said={`Prompt ${number} counts again.`}
-          onDone={reload}
-        >
-          Restore
-        </ActionButton>
+          success={`Prompt ${number} counts again.`}
+        />
       </For>
     </div>
   )
 }
 
-/** A button that opens a dialog, which asks for the reason. */
-export const Withdraw = ({ item, taskId, reload }: Props) => {
+export const Withdraw = ({ item, taskId }: Props) => {
   const number = count(item.index + 1)
   return (
     <ConfirmButton
-      button="Withdraw"
+      text="Withdraw"
       label={`Withdraw prompt ${number}`}
       title={`Withdraw prompt ${number}?`}
       confirm="Withdraw prompt"
@@ -61,8 +56,7 @@ export const Withdraw = ({ item, taskId, reload }: Props) => {
           payload: { reason: values.text("reason") },
         })
       }
-      said={`Prompt ${number} is withdrawn.`}
-      onDone={reload}
+      success={`Prompt ${number} is withdrawn.`}
     >
       <p>
         Nobody judges it any more, and the client gets no judgment of it. The rest of the task can be completed. Votes

@@ -5,7 +5,7 @@
  */
 import type { DashboardApi } from "../../pageApi/DashboardApi.ts"
 import type { Requests } from "../../pageApi/PageClient.ts"
-import { makeClient } from "../shared/api.ts"
+import { type Answer, makeClient } from "../shared/api.ts"
 
 export type DashboardRequests = Requests<typeof DashboardApi, "/dashboard/api">
 
@@ -19,3 +19,9 @@ export const whenSessionEnds = (listener: () => void): void => {
 export const { ask, addressOf } = makeClient<DashboardRequests>("/dashboard/api", () => sessionEnded())
 /** Sends requests that need no session. */
 export const { ask: askSignedOut } = makeClient<DashboardRequests>("/dashboard/api")
+
+export const both = async <A, B>(first: Promise<Answer<A>>, second: Promise<Answer<B>>): Promise<Answer<A & B>> => {
+  const [a, b] = await Promise.all([first, second])
+  if (!a.ok) return a
+  return b.ok ? { ok: true, value: { ...a.value, ...b.value } } : b
+}

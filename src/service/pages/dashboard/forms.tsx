@@ -3,15 +3,18 @@
  * submitted.
  */
 import type { ComponentChildren, ComponentProps, JSX } from "preact"
-import { useId } from "preact/hooks"
+import { useContext, useId } from "preact/hooks"
 import { maxLength } from "../../pageApi/PageConstants.ts"
 import type { Answer } from "../shared/api.ts"
-import { useAction } from "./hooks.ts"
+import { Button } from "../shared/Button.tsx"
+import { Reload, Say, useAction } from "./hooks.ts"
 import { Problem } from "./parts.tsx"
 import type { problemWords } from "./wording.ts"
 
 /** The entered values, by the names of the fields. */
 export interface Values {
+  /** The value as it was entered. */
+  readonly raw: (name: string) => string
   /** The value without leading and trailing blanks. */
   readonly text: (name: string) => string
   readonly number: (name: string) => number
@@ -22,41 +25,51 @@ export interface Values {
 export const valuesOf = (form: HTMLFormElement): Values => {
   const data = new FormData(form)
   const all = (name: string) => data.getAll(name).map(String)
-  const text = (name: string) => (all(name)[0] ?? "").trim()
-  return { all, text, number: (name) => Number(text(name)) }
+  const raw = (name: string) => all(name)[0] ?? ""
+  const text = (name: string) => raw(name).trim()
+  return { all, raw, text, number: (name) => Number(text(name)) }
 }
 
-export interface FormProps<A> {
-  /** The accessible name. */
+interface FormProps<A> {
   readonly label?: string
   readonly class?: string
-  /** The button's label; `submitting` replaces it while the request is in flight. */
   readonly submit: string
   readonly submitting?: string
-  readonly buttonClass?: string
+  readonly look?: string
   /** Whether the fields have no changes to submit. */
   readonly isUnchanged?: boolean
   readonly ask: (values: Values) => Promise<Answer<A>>
-  readonly onDone: (value: A) => void
-  /** Replaces the service's words for a problem. */
+  readonly success?: string | ((value: A, values: Values) => string)
+  readonly onDone?: (value: A) => void
+  /** If set, a button closes the form, and so does success. */
+  readonly onClose?: () => void
   readonly words?: typeof problemWords
   readonly children: ComponentChildren
-  /** Content beside the button. */
-  readonly beside?: ComponentChildren
-  /** Content between the fields and the button. */
-  readonly hint?: ComponentChildren
 }
 
-/** A form that is cleared when the request succeeds. */
+/** A form that is cleared when the request succeeds; then the data around it is reloaded. */
 export const Form = <A,>(props: FormProps<A>) => {
-  const { ask, beside, buttonClass = "primary", isUnchanged = false, onDone, submit, submitting = submit } = props
+  const { ask, isUnchanged = false, look = "primary", onClose, onDone, submit, submitting = submit, success } = props
   const action = useAction(props.words)
+  const say = useContext(Say)
+  const reload = useContext(Reload)
+  const act = (form: HTMLFormElement) => {
+    const values = valuesOf(form)
+    void action.run(
+      () => ask(values),
+      (value) => {
+        form.reset()
+        if (success !== undefined) say(typeof success === "string" ? success : success(value, values))
+        onClose?.()
+        onDone?.(value)
+        reload()
+      },
+    )
+  }
   const isInLine = props.class?.includes("line-form") === true
   const problem = <Problem words={action.problem} />
   const button = (
-    <button type="submit" class={`button ${buttonClass}`} aria-disabled={action.busy || isUnchanged}>
-      {action.busy ? submitting : submit}
-    </button>
+    <Button type="submit" look={look} text={action.busy ? submitting : submit} busy={action.busy || isUnchanged} />
   )
   return (
     <form
@@ -64,26 +77,17 @@ export const Form = <A,>(props: FormProps<A>) => {
       aria-label={props.label}
       onSubmit={(event) => {
         event.preventDefault()
-        const form = event.currentTarget
-        if (isUnchanged) return
-        void action.run(
-          () => ask(valuesOf(form)),
-          (value) => {
-            form.reset()
-            onDone(value)
-          },
-        )
+        if (!isUnchanged) act(event.currentTarget)
       }}
     >
       {props.children}
-      {props.hint}
       {!isInLine && problem}
-      {beside === undefined ? (
+      {onClose === undefined ? (
         button
       ) : (
         <div class="row">
           {button}
-          {beside}
+          <Button text="Cancel" onClick={onClose} />
         </div>
       )}
       {isInLine && problem}
@@ -94,49 +98,38 @@ export const Form = <A,>(props: FormProps<A>) => {
 interface Labeled {
   readonly label: string
   readonly name: string
-  /** The field's initial value. */
   readonly value?: string | number | undefined
-  /** The class of the element around label and field. */
   readonly fieldClass?: string
 }
 
-export const Field = ({
-  label,
-  value,
-  fieldClass = "",
-  ...input
-}: Labeled & Omit<JSX.IntrinsicElements["input"], "value">) => {
-  const id = useId()
-  return (
-    <div class={`field ${fieldClass}`}>
-      <label for={input.id ?? id}>{label}</label>
-      <input class="input" id={id} autocomplete="off" type="text" {...(input as object)} defaultValue={value ?? ""} />
-    </div>
-  )
+type Props<Element extends keyof JSX.IntrinsicElements> = Labeled & Omit<JSX.IntrinsicElements[Element], "value">
+
+/** A label above a field, which gets its id. */
+const labeled = (label: string, fieldClass: string, id: string, field: JSX.Element) => (
+  <div class={`stack field ${fieldClass}`}>
+    <label for={id}>{label}</label>
+    {field}
+  </div>
+)
+
+export const Field = ({ label, value = "", fieldClass = "", ...input }: Props<"input"> & { readonly id?: string }) => {
+  const ownId = useId()
+  const { id = ownId } = input
+  const attributes: object = { autocomplete: "off", type: "text", ...input }
+  return labeled(label, fieldClass, id, <input class="input" id={id} {...attributes} defaultValue={value} />)
 }
 
 export const NumberField = (props: ComponentProps<typeof Field> & { readonly min: number; readonly max: number }) => (
   <Field type="number" required {...props} />
 )
 
-/** A required field for a name, which must not be blank. */
 export const NameField = (
   props: Labeled & { readonly id: string; readonly placeholder: string; readonly title?: string },
 ) => <Field required pattern={String.raw`.*\S.*`} maxLength={maxLength.name} {...props} />
 
-export const TextArea = ({
-  label,
-  value,
-  fieldClass = "",
-  ...area
-}: Labeled & Omit<JSX.IntrinsicElements["textarea"], "value">) => {
+export const TextArea = ({ label, value = "", fieldClass = "", ...area }: Props<"textarea">) => {
   const id = useId()
-  return (
-    <div class={`field ${fieldClass}`}>
-      <label for={id}>{label}</label>
-      <textarea class="input" id={id} rows={2} {...area} defaultValue={value ?? ""} />
-    </div>
-  )
+  return labeled(label, fieldClass, id, <textarea class="input" id={id} rows={2} {...area} defaultValue={`${value}`} />)
 }
 
 export const Select = ({
@@ -145,59 +138,53 @@ export const Select = ({
   fieldClass = "",
   options,
   ...select
-}: Labeled & { readonly options: ReadonlyArray<Option> } & Omit<JSX.IntrinsicElements["select"], "value">) => {
+}: Props<"select"> & { readonly options: ReadonlyArray<Option> }) => {
   const id = useId()
-  return (
-    <div class={`field ${fieldClass}`}>
-      <label for={id}>{label}</label>
-      <select class="input" id={id} {...(select as object)}>
-        {options.map(([option, words]) => (
-          <option key={option} value={option} selected={option === String(value)}>
-            {words}
-          </option>
-        ))}
-      </select>
-    </div>
+  return labeled(
+    label,
+    fieldClass,
+    id,
+    <select class="input" id={id} {...(select as object)}>
+      {options.map(([option, words]) => (
+        <option key={option} value={option} selected={option === String(value)}>
+          {words}
+        </option>
+      ))}
+    </select>,
   )
 }
 
 export type Option = readonly [value: string, words: string, hint?: JSX.Element | string]
 
-/** Radio buttons, one below the other. */
-export const Choices = ({
-  legend,
-  name,
-  value,
-  options,
-  onChange,
-}: {
+interface ChoicesProps {
   readonly legend: string
   readonly name: string
-  /** The initial choice. */
-  readonly value: string
+  readonly value?: string | undefined
+  readonly class?: string
   readonly options: ReadonlyArray<Option>
   readonly onChange?: (value: string) => void
-}) => {
-  return (
-    <fieldset class="choices">
-      <legend>{legend}</legend>
-      {options.map(([option, words, hint]) => (
-        <label key={option}>
-          <input
-            type="radio"
-            name={name}
-            value={option}
-            defaultChecked={option === value}
-            onChange={() => onChange?.(option)}
-          />
-          <span>
-            {words} {hint !== undefined && <span class="muted small">{hint}</span>}
-          </span>
-        </label>
-      ))}
-    </fieldset>
-  )
 }
+
+export const Choices = ({ legend, name, value, class: look = "", options, onChange }: ChoicesProps) => (
+  <fieldset class={`choices ${look}`}>
+    <legend>{legend}</legend>
+    {options.map(([option, words, hint]) => (
+      <label key={option}>
+        <input
+          type="radio"
+          name={name}
+          value={option}
+          required
+          defaultChecked={option === value}
+          onChange={() => onChange?.(option)}
+        />
+        <span>
+          {words} {hint !== undefined && <span class="muted small">{hint}</span>}
+        </span>
+      </label>
+    ))}
+  </fieldset>
+)
 
 const hours = ["0", "1", "24", "168", "720"]
 const hourWords = ["Not at all: it stops immediately", "1 hour", "1 day", "7 days", "30 days"]

@@ -31,7 +31,12 @@ export interface Resource<A> {
   readonly reload: () => Promise<void>
 }
 
-/** Loads the data of `key`, and reloads it every `every` milliseconds while the page is visible. */
+export const Reload = createContext(() => {})
+
+/**
+ * Loads the data of `key`, and reloads it every `every` milliseconds while the page is visible. While a dialog is open,
+ * nothing is polled, so that the row that it is about stays on the page.
+ */
 export const useResource = <A>(key: string, load: () => Promise<Answer<A>>, every: number | undefined): Resource<A> => {
   const epoch = useContext(Epoch)
   const [state, setState] = useState<{ key: string; data?: A; problem?: string }>({ key: "" })
@@ -40,18 +45,20 @@ export const useResource = <A>(key: string, load: () => Promise<Answer<A>>, ever
   useEffect(() => {
     let timer: ReturnType<typeof setTimeout> | undefined
     let last = 0
-    const once = async () => {
+    const once = async (isPoll = false) => {
       clearTimeout(timer)
       const mine = ++last
-      const answer = await load()
+      const answer = isPoll && isDialogOpen() ? undefined : await load()
       if (mine !== last) return
-      if (answer.ok) setState({ key, data: answer.value })
+      if (answer === undefined || (isPoll && isDialogOpen())) {
+        // The data stays as it is until the dialog closes.
+      } else if (answer.ok) setState({ key, data: answer.value })
       else setState((state) => ({ ...state, problem: problemWords(answer.problem) }))
-      if (every !== undefined && !document.hidden) timer = setTimeout(() => void once(), every)
+      if (every !== undefined && !document.hidden) timer = setTimeout(() => void once(true), every)
     }
     const onVisibility = () => {
       if (document.hidden) clearTimeout(timer)
-      else void once()
+      else void once(true)
     }
     read.current = once
     void once()
@@ -65,6 +72,8 @@ export const useResource = <A>(key: string, load: () => Promise<Answer<A>>, ever
 
   return { data: state.data, stale: state.key !== key, problem: state.problem, reload: () => read.current() }
 }
+
+const isDialogOpen = () => document.querySelector("dialog[open]") !== null
 
 export interface Action {
   readonly busy: boolean

@@ -1,75 +1,83 @@
 /** Components that several views share. */
 import type { ComponentChildren } from "preact"
-import { useContext, useEffect, useRef, useState } from "preact/hooks"
+import { useContext, useEffect, useRef } from "preact/hooks"
 import type { Answer } from "../shared/api.ts"
+import { Button } from "../shared/Button.tsx"
 import { beginning } from "../shared/chunks.ts"
+import { type Fact, Facts } from "../shared/Facts.tsx"
+import * as Shared from "../shared/LongText.tsx"
 import { RichText } from "../shared/RichText.tsx"
-import { count, exact, relative } from "./format.ts"
-import { Now, type Resource, Say, ShowSource, useAction } from "./hooks.ts"
+import { count, exact, percent, relative } from "./format.ts"
+import { Now, Reload, type Resource, Say, ShowSource, useAction } from "./hooks.ts"
 import { paging, useTrail } from "./paging.ts"
 import { href, type Page, type Query } from "./routes.ts"
 import type { Label } from "./wording.ts"
 
-/** A page's heading. It takes the focus when the page opens, and sets the window's title. */
-export const PageHeading = ({
-  title,
-  code = false,
-  children,
-}: {
+interface PageHeadingProps {
   readonly title: string
-  /** Whether the title is an identifier. */
   readonly code?: boolean
+  readonly under?: readonly [title: string, href: string]
   readonly children?: ComponentChildren
-}) => {
+}
+
+/** A page's heading. It takes the focus when the page opens, and sets the window's title. */
+export const PageHeading = ({ title, code = false, under, children }: PageHeadingProps) => {
   useEffect(() => {
     document.title = `${title} · prefstream`
   }, [title])
   return (
-    <div class="row heading">
-      <h1 tabIndex={-1} class={code ? "code" : ""}>
-        {title}
-      </h1>
-      {children}
-    </div>
+    <>
+      {under !== undefined && (
+        <p class="trail">
+          <a href={under[1]}>{under[0]}</a>
+        </p>
+      )}
+      <div class="row heading">
+        <h1 tabIndex={-1} class={code ? "code" : ""}>
+          {title}
+        </h1>
+        {children}
+      </div>
+    </>
   )
 }
 
-/** A part of a page under a heading. The heading takes the focus if the focused element is gone; see `Loaded`. */
-export const Section = ({
-  id,
-  title,
-  children,
-}: {
+interface SectionProps {
   readonly id: string
-  readonly title: string
+  readonly title: ComponentChildren
+  readonly beside?: ComponentChildren
+  readonly class?: string
   readonly children: ComponentChildren
-}) => (
-  <section class="section" aria-labelledby={id}>
-    <h2 id={id} tabIndex={-1}>
-      {title}
-    </h2>
+}
+
+/** A part of a page under a heading. The heading takes the focus if the focused element is gone; see `Loaded`. */
+export const Section = ({ id, title, beside, class: name = "stack section", children }: SectionProps) => (
+  <section class={name} aria-labelledby={id}>
+    <div class="row heading">
+      <h2 id={id} tabIndex={-1}>
+        {title}
+      </h2>
+      {beside}
+    </div>
     {children}
   </section>
 )
 
-/** One entry of a `<dl class="facts">`. */
-export const Fact = ({
-  label,
-  class: name,
-  title,
-  children,
-}: {
-  readonly label: string
-  readonly class?: string
-  readonly title?: string
-  readonly children: ComponentChildren
-}) => (
-  <div>
-    <dt>{label}</dt>
-    <dd class={name} title={title}>
-      {children}
-    </dd>
-  </div>
+interface SummaryProps {
+  readonly facts: ReadonlyArray<Fact | false | null>
+  readonly actions?: ComponentChildren
+  readonly children?: ComponentChildren
+}
+
+/** The card at the top of a page about one object. */
+export const Summary = ({ facts, actions, children }: SummaryProps) => (
+  <section class="card padded stack" aria-label="Summary">
+    <div class="row summary-head">
+      <Facts facts={facts} />
+      {actions}
+    </div>
+    {children}
+  </section>
 )
 
 export const Time = ({ at }: { readonly at: number }) => {
@@ -82,7 +90,21 @@ export const Time = ({ at }: { readonly at: number }) => {
   )
 }
 
+export const commas = (elements: ReadonlyArray<ComponentChildren>) =>
+  elements.flatMap((element, i) => (i === 0 ? [element] : [", ", element]))
+
 export const Badge = ({ label }: { readonly label: Label }) => <span class={`badge ${label.tone}`}>{label.words}</span>
+
+/** A share in percent, with its numbers; null if `of` is 0. */
+export const shareOf = (part: number, of: number) =>
+  of === 0 ? null : (
+    <span class="nowrap">
+      {percent(part, of)}{" "}
+      <span class="muted small">
+        {count(part)} of {count(of)}
+      </span>
+    </span>
+  )
 
 /** Shows `done` of `of` as a bar and in figures. */
 export const Meter = ({ label, done, of }: { readonly label: string; readonly done: number; readonly of: number }) => (
@@ -100,42 +122,29 @@ export const Problem = ({ words }: { readonly words: string | undefined }) => (
   </div>
 )
 
-/** A button that sends a request to the service. The problem is shown behind it if the request fails. */
-export const ActionButton = <A,>({
-  ask,
-  said,
-  onDone,
-  children,
-  label,
-  class: name = "",
-}: {
+interface ActionButtonProps<A> {
+  readonly text: string
   readonly ask: () => Promise<Answer<A>>
-  /** The announcement after the request succeeds. */
-  readonly said: string
-  readonly onDone: (value: A) => void
-  readonly children: string
-  /** The accessible name, if the button's text does not say enough. */
+  readonly success?: string
+  readonly onDone?: (value: A) => void
   readonly label?: string
-  readonly class?: string
-}) => {
+  readonly look?: string
+}
+
+/** A button that sends a request and reloads the data around it. The problem is shown behind it if the request fails. */
+export const ActionButton = <A,>({ text, ask, success, onDone, ...button }: ActionButtonProps<A>) => {
   const action = useAction()
   const say = useContext(Say)
+  const reload = useContext(Reload)
+  const act = () =>
+    void action.run(ask, (value) => {
+      if (success !== undefined) say(success)
+      onDone?.(value)
+      reload()
+    })
   return (
     <>
-      <button
-        type="button"
-        class={`button ${name}`}
-        aria-label={label}
-        aria-disabled={action.busy}
-        onClick={() =>
-          void action.run(ask, (value) => {
-            say(said)
-            onDone(value)
-          })
-        }
-      >
-        {children}
-      </button>
+      <Button text={text} busy={action.busy} onClick={act} {...button} />
       <Problem words={action.problem} />
     </>
   )
@@ -150,18 +159,22 @@ document.addEventListener("focusin", (event) => {
 const isFocusLost = () =>
   document.activeElement === document.body && lastFocused instanceof Node && !lastFocused.isConnected
 
-/**
- * Shows the data of a resource; before it is loaded, that it is loading, or why loading failed. If a reload removes the
- * focused element, the heading of its section takes the focus.
- */
-export const Loaded = <A,>({
-  resource,
-  children,
-}: {
+interface LoadedProps<A> {
   readonly resource: Resource<A>
   readonly children: (data: A) => ComponentChildren
-}) => {
+}
+
+/**
+ * Shows the data of a resource; before it is loaded, that it is loading, or why loading failed. Actions on it reload it,
+ * and the data around it. If a reload removes the focused element, the heading of its section takes the focus.
+ */
+export const Loaded = <A,>({ resource, children }: LoadedProps<A>) => {
   const place = useRef<HTMLDivElement>(null)
+  const reloadAround = useContext(Reload)
+  const reload = () => {
+    void resource.reload()
+    reloadAround()
+  }
   useEffect(() => {
     if (!isFocusLost()) return
     const heading = place.current?.closest("section")?.querySelector<HTMLElement>("h2[tabindex]")
@@ -172,104 +185,71 @@ export const Loaded = <A,>({
       {resource.problem !== undefined && (
         <div class="notice bad" role="alert">
           <p class="grow">{resource.problem}</p>
-          <button type="button" class="button compact" onClick={() => void resource.reload()}>
-            Try again
-          </button>
+          <Button look="compact" text="Try again" onClick={() => void resource.reload()} />
         </div>
       )}
       {resource.data === undefined ? (
         resource.problem === undefined && <p class="muted late">Loading …</p>
       ) : (
         <div ref={place} class={resource.stale ? "stack stale" : "stack"} aria-busy={resource.stale}>
-          {children(resource.data)}
+          <Reload.Provider value={reload}>{children(resource.data)}</Reload.Provider>
         </div>
       )}
     </>
   )
 }
 
-/**
- * A text that somebody else wrote: Markdown if `below` is given, otherwise plain text, and never trusted markup. Of a
- * long text, only the beginning is shown at first.
- */
-export const LongText = ({
-  text,
-  label,
-  below,
-  chars = 900,
-  lines = 12,
-}: {
+interface LongTextProps {
   readonly text: string
   readonly label: string
-  /** The level of the heading above a text that is rendered; if absent, the text is never rendered. */
+  /** The level of the heading above a text that is rendered as Markdown; if absent, the text is never rendered. */
   readonly below?: number
   readonly chars?: number
   readonly lines?: number
-}) => {
-  const [open, setOpen] = useState(false)
-  const source = useContext(ShowSource)
-  const shown = beginning(text, chars, lines)
-  const drawn = (part: string) => (below === undefined || source ? part : <RichText text={part} below={below} />)
-  const words = open ? "Show less" : `Show all ${count(text.length)} characters`
-  const place = useRef<HTMLDivElement>(null)
-  useEffect(() => {
-    // The browser keeps the button in place, but readers want to start at the beginning.
-    if (open) place.current?.scrollIntoView({ block: "nearest" })
-  }, [open])
-  if (text.trim() === "") return <p class="text muted">{text === "" ? "(empty)" : "(only spaces)"}</p>
-  if (shown.length === text.length) {
-    return (
-      <div class="text" dir="auto">
-        {drawn(shown)}
-      </div>
-    )
-  }
+}
+
+export const LongText = ({ text, label, below, chars = 900, lines = 12 }: LongTextProps) => {
+  const isPlain = useContext(ShowSource) || below === undefined
   return (
-    <>
-      <div
-        ref={place}
-        class={open ? "text open" : "text"}
-        dir="auto"
-        {...(open ? { tabIndex: 0, role: "region", "aria-label": label } : {})}
-      >
-        {drawn(open ? text : shown)}
-        {!open && " …"}
-      </div>
-      <button
-        type="button"
-        class="link more"
-        aria-expanded={open}
-        aria-label={`${words} of ${label}`}
-        onClick={() => setOpen(!open)}
-      >
-        {words}
-      </button>
-    </>
+    <Shared.LongText
+      text={text}
+      beginning={beginning(text, chars, lines)}
+      label={label}
+      characters={text.length}
+      draw={(part) => (isPlain ? part : <RichText text={part} below={below} />)}
+    />
   )
 }
 
-/** A link to another page of a list. Without `href`, the words keep their place, hidden from screen readers. */
-export const PageLink = ({ href, children }: { readonly href: string | undefined; readonly children: string }) =>
-  href === undefined ? <span aria-hidden="true">{children}</span> : <a href={href}>{children}</a>
+interface PageLinksProps {
+  readonly label: string
+  /** The links back and forward. Without an address, the words keep their place, hidden from screen readers. */
+  readonly links: ReadonlyArray<readonly [words: string, href: string | undefined]>
+}
 
-/** Links to the newer and the older page of a list that is newest first. */
-export const Pager = ({
-  label,
-  next,
-  page,
-  query,
-}: {
+export const PageLinks = ({ label, links }: PageLinksProps) => (
+  <nav class="row pager" aria-label={label}>
+    {links.map(([words, href]) =>
+      href === undefined ? <span aria-hidden="true">{words}</span> : <a href={href}>{words}</a>,
+    )}
+  </nav>
+)
+
+interface PagerProps {
   readonly label: string
   /** The `before` of the older page; null on the oldest page. */
   readonly next: number | null
   readonly page: Page
   readonly query: Query
-}) => {
+}
+
+/** Links to the newer and the older page of a list that is newest first. */
+export const Pager = ({ label, next, page, query }: PagerProps) => {
   const { before, ...list } = query
   const at = before === undefined ? undefined : Number(before)
   const { hasNewer, newer, older } = paging(useTrail(at, JSON.stringify(list)), at, next)
   const to = (before: number | undefined) => href(page, { ...list, before })
-  const place = useRef<HTMLElement>(null)
+  const place = useRef<HTMLDivElement>(null)
   const shown = useRef(at)
   useEffect(() => {
     if (shown.current === at) return
@@ -278,9 +258,14 @@ export const Pager = ({
   }, [at])
   if (!hasNewer && older === undefined) return null
   return (
-    <nav ref={place} class="pager" aria-label={label}>
-      <PageLink href={hasNewer ? to(newer) : undefined}>← Newer</PageLink>
-      <PageLink href={older === undefined ? undefined : to(older)}>Older →</PageLink>
-    </nav>
+    <div ref={place}>
+      <PageLinks
+        label={label}
+        links={[
+          ["← Newer", hasNewer ? to(newer) : undefined],
+          ["Older →", older === undefined ? undefined : to(older)],
+        ]}
+      />
+    </div>
   )
 }

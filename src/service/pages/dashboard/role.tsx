@@ -23,12 +23,10 @@ export const Me = createContext<Account>({ name: "", role: "viewer" })
 
 export const useMay = (min: Role): boolean => isAtLeast(useContext(Me).role, min)
 
-/** Shows its children only to operators whose role is at least `role`. */
 export const For = ({ role, children }: { readonly role: Role; readonly children: ComponentChildren }) => (
   <>{useMay(role) && children}</>
 )
 
-/** A choice among the roles; each says what it may do. */
 export const RoleChoice = ({ value }: { readonly value: Role }) => (
   <Choices
     legend="Role"
@@ -38,5 +36,4 @@ export const RoleChoice = ({ value }: { readonly value: Role }) => (
   />
 )
 
-/** Returns the role that was chosen in `RoleChoice`. */
 export const roleOf = (values: Values): Role => roles.find((role) => role === values.text("role")) ?? "viewer"

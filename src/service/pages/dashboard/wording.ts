@@ -19,7 +19,6 @@ export const statusLabel: Readonly<Record<TaskSummary["status"], Label>> = {
   cancelled: { words: "Cancelled", tone: "neutral" },
 }
 
-/** The labels of an item's states, in the order of the filter's options. */
 export const itemStateLabel: Readonly<Record<ItemState, Label>> = {
   waiting: { words: "No votes yet", tone: "neutral" },
   open: { words: "Misses votes", tone: "accent" },
@@ -45,7 +44,6 @@ export const problemWords = ({ status, detail }: Shown): string =>
 /** Returns the service's words also for a 401: at sign-in it means that name or password is wrong. */
 export const signInWords = ({ detail }: Shown): string => detail
 
-/** Returns the label of an item's progress. */
 export const itemLabel = (item: TaskItem, task: TaskSummary): Label => {
   const isFlagged = item.flags.length > 0
   if (item.withdrawal !== null) return { words: "Withdrawn", tone: "warn" }
@@ -56,14 +54,12 @@ export const itemLabel = (item: TaskItem, task: TaskSummary): Label => {
   return { words: votes, tone: item.votes.length > 0 ? "accent" : "neutral" }
 }
 
-/** Describes the last failure of a delivery: the receiver's status, the error, or both. */
 export const failureWords = ({
   last_error,
   last_status,
 }: Pick<NonNullable<WebhookSettings["failing"]>, "last_error" | "last_status">): string =>
   [last_status === null ? null : `answered ${last_status}`, last_error].filter((part) => part !== null).join(", ")
 
-/** Describes the attempts of a delivery, with the outcome of the last one. */
 export const attemptsWords = (delivery: Delivery): string =>
   delivery.attempts === 0
     ? "not attempted yet"

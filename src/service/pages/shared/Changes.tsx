@@ -22,7 +22,7 @@ export const Changes = ({ before, after }: ChangesProps) => {
   }, [before.text, after.text])
   const sides = typeof found === "string" ? { left: whole(before.text), right: whole(after.text) } : found
   return (
-    <div class="changes" aria-busy={found === "pending"}>
+    <div class="grid changes" aria-busy={found === "pending"}>
       <Side kind="del" name={before.name} parts={sides.left} />
       <Side kind="ins" name={after.name} parts={sides.right} />
       {found === "refused" && <p class="muted small">The texts are too different to mark what changed.</p>}
@@ -39,7 +39,7 @@ const Side = ({
   readonly name: string
   readonly parts: ReadonlyArray<Part>
 }) => (
-  <div class="changes-side">
+  <div>
     <p class="small muted">{name}</p>
     <div class="changes-text" tabIndex={0} role="group" aria-label={name}>
       {parts.every(({ text }) => text.trim() === "") ? (

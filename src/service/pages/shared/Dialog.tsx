@@ -4,6 +4,7 @@
  */
 import type { ComponentChildren, RefObject } from "preact"
 import { useLayoutEffect, useId, useRef } from "preact/hooks"
+import { Button } from "./Button.tsx"
 
 /** Returns a `ref` for a `<dialog>` that is open as long as it is rendered. */
 export const useModal = (): RefObject<HTMLDialogElement | null> => {
@@ -22,7 +23,6 @@ export interface DialogProps {
   /** If absent, the user can't dismiss the dialog. */
   readonly onClose?: () => void
   readonly children: ComponentChildren
-  /** An additional CSS class. */
   readonly class?: string
 }
 
@@ -46,11 +46,7 @@ export const Dialog = ({ title, onClose, children, class: name }: DialogProps) =
     >
       <div class="dialog-head">
         <h2 id={id}>{title}</h2>
-        {onClose !== undefined && (
-          <button type="button" class="button plain compact" aria-label="Close" onClick={onClose}>
-            <span aria-hidden="true">✕</span>
-          </button>
-        )}
+        {onClose !== undefined && <Button look="plain compact" text="✕" label="Close" onClick={onClose} />}
       </div>
       {children}
     </dialog>

@@ -1,6 +1,5 @@
 /** The types of files that Vite imports, and of Trusted Types. */
 declare module "*?worker&url" {
-  /** The URL of the worker's script. */
   const url: string
   export default url
 }

@@ -12,7 +12,6 @@ export const flagKinds: ReadonlyArray<{ readonly kind: Flagging["kind"]; readonl
 
 export const otherReason = "Another reason"
 
-/** Describes an expert's flag on one line. */
 export const flagWords = ({ comment, kind }: Flagging): string =>
   [
     ...flagKinds.filter((each) => each.kind === kind).map(({ words }) => words),

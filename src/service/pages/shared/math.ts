@@ -42,7 +42,6 @@ interface Formula {
   readonly display: boolean
   /** The formula as it was written, with its delimiters. */
   readonly source: string
-  /** The formula's HTML, once it is typeset. */
   readonly html?: string
 }
 

@@ -8,7 +8,6 @@
  */
 import katex from "katex"
 
-/** Maximum characters of a formula to typeset. */
 const maxCharacters = 5_000
 
 /** KaTeX writes refused commands in this color, which identifies them in its HTML. A formula is unlikely to name it. */
