@@ -31,7 +31,6 @@ export interface Subject {
   readonly files: ReadonlyArray<DatasetFile>
 }
 
-/** @param written the definitions of the subject's formats */
 export const make = (
   subject: Subject,
   written: ReadonlyArray<TrainerFormat>,
@@ -79,7 +78,6 @@ const frontMatter = (subject: Subject, formats: ReadonlyArray<TrainerFormat>, fo
   },
 })
 
-/** The numbers in the front matter. */
 export const sizes = ({ files, splits }: Pick<Subject, "files" | "splits">) => ({
   splits: splits.map(({ bytes, rows, split }) => ({ name: split, num_bytes: bytes, num_examples: rows })),
   download_size: Number.sumAll(files.filter(({ path }) => path.startsWith("data/")).map(({ bytes }) => bytes)),
@@ -88,11 +86,9 @@ export const sizes = ({ files, splits }: Pick<Subject, "files" | "splits">) => (
 
 const FrontMatter = /^---\n(.*?\n)---\n/s
 
-/** The front matter of a card, if it has any. */
 export const readFrontMatter = (card: string): Option.Option<unknown> =>
   Option.fromNullishOr(FrontMatter.exec(card)?.[1]).pipe(Option.flatMap(Option.liftThrowable((text) => parse(text))))
 
-/** The splits in which the format has rows. */
 const splitsOf = ({ files, splits }: Subject, format: TrainerFormat): ReadonlyArray<Split> =>
   splits
     .map(({ split }) => split)
@@ -100,7 +96,6 @@ const splitsOf = ({ files, splits }: Subject, format: TrainerFormat): ReadonlyAr
 
 const isParquet = ({ container }: TrainerFormat) => container === "parquet"
 
-/** The columns in the form of the front matter. */
 const featureList = (features: Features): ReadonlyArray<unknown> =>
   Record.toEntries(features).map(([name, feature]) => ({ name, ...featureOf(feature) }))
 
@@ -263,5 +258,4 @@ const quoted = (text: string) => text.replace(/^/gm, "> ")
 
 const counted = (n: number, noun: string) => `${grouped(n)} ${noun}${n === 1 ? "" : "s"}`
 
-/** The number with thousands separators, such as 12,345. */
 const grouped = (n: number) => String(n).replace(/\B(?=(\d{3})+$)/g, ",")

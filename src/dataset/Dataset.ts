@@ -177,7 +177,6 @@ const writeFiles = Effect.fnUntraced(function* <E, R>(
   return { ...whole, manifestSha256 }
 }, Effect.scoped)
 
-/** Writes a file without rows. */
 const writeText = Effect.fnUntraced(function* (
   thread: DatasetThread.DatasetThread,
   path: string,
@@ -187,7 +186,6 @@ const writeText = Effect.fnUntraced(function* (
   return { path, rows: null, ...digest } satisfies Manifest.DatasetFile
 })
 
-/** The destinations of a split's rows: the split's files, and a file for each trainer format. */
 interface SplitOutput {
   readonly split: Split
   readonly output: number

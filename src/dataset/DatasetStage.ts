@@ -47,7 +47,6 @@ export type Ask =
   | { readonly kind: "finish" }
   | { readonly kind: "file"; readonly path: string; readonly content: Uint8Array }
 
-/** The rows and files of an output. */
 export interface Written extends Omit<Shards.SplitFiles, "split"> {}
 
 export type Answer =
@@ -58,7 +57,6 @@ export type Answer =
 
 interface OutputWriter extends Pick<Shards.SplitWriter, "close" | "write"> {
   readonly finish: () => Written
-  /** The columns, in the order of the files. */
   readonly names: ReadonlyArray<string>
 }
 

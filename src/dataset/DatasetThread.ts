@@ -33,7 +33,6 @@ const messageRows = 256
 const rowBytes = 200
 
 export interface DatasetThread {
-  /** @returns the number of the output */
   readonly open: (output: Output) => number
   /**
    * @param row the row; a split's output reads only its own columns from it, another file has each member as a column
@@ -41,15 +40,12 @@ export interface DatasetThread {
    * @returns whether a message was sent; if so, wait for `room`
    */
   readonly add: (output: number, row: JsonRow, bytes?: PairBytes) => boolean
-  /** Waits while too many messages are queued. */
   readonly room: Effect.Effect<void, DatasetError>
   /** Finishes all files with rows. Called once. */
   readonly finish: Effect.Effect<ReadonlyArray<Written>, DatasetError>
-  /** Writes a file without rows. */
   readonly file: (path: string, content: Uint8Array | string) => Effect.Effect<FileDigest, DatasetError>
 }
 
-/** The rows of one output in a message. */
 interface Part {
   count: number
   readonly columns: Map<string, Array<Json | undefined>>
@@ -63,7 +59,6 @@ const lengthOf = (value: Json | undefined): number =>
       ? 0
       : Object.values(value).reduce<number>((sum, member) => sum + 8 + lengthOf(member), 0)
 
-/** The approximate size of a row in memory, in bytes. */
 export const sizeOf = (row: JsonRow): number => rowBytes + lengthOf(row)
 
 /** Whether each row has the member and its value is null. (`every` would skip rows without the member.) */

@@ -18,7 +18,6 @@ export const DatasetFile = Schema.Struct({
   /** Number of rows; null for a text file without rows. */
   rows: Schema.NullOr(Schema.Int),
   bytes: Schema.Int,
-  /** Hexadecimal digest of the file. */
   sha256: Schema.String,
 })
 export type DatasetFile = typeof DatasetFile.Type

@@ -40,7 +40,6 @@ interface Entry<Row> {
 export interface PromptSpacing<Row> {
   /** Adds a row, and returns the rows that come next in the output. */
   readonly add: (prompt: string, row: Row, size: number) => ReadonlyArray<Row>
-  /** The remaining rows. */
   readonly end: () => ReadonlyArray<Row>
 }
 
@@ -132,7 +131,6 @@ export const make = <Row>(): PromptSpacing<Row> => {
 
 const maxComparisons = 1_000_000
 
-/** Whether the batch size is a common choice. */
 const isUsual = (size: number) => (size & (size - 1)) === 0 || size % 10 === 0
 
 /** Swaps rows that, in batches of some size, are neighbors of another row of their prompt. */

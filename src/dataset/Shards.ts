@@ -26,7 +26,6 @@ export interface SplitFiles {
 export interface SplitWriter {
   readonly write: (row: EncodedRow) => void
   readonly finish: () => SplitFiles
-  /** Frees the files that are not finished. */
   readonly close: () => void
 }
 

@@ -20,7 +20,6 @@ export const Decision = Schema.Struct({
   /** Zero-based index of the completion that the lead chose. */
   chosen_index: Schema.Int.check(Schema.isGreaterThanOrEqualTo(0)),
   rationale: Schema.NullOr(Schema.String),
-  /** The lead's name. */
   by: Schema.NullOr(Schema.String),
   at: Schema.NullOr(Schema.Union([Schema.String, Schema.Finite])),
   /** True if the service decided, not a lead. Absent counts as false. */
@@ -28,10 +27,8 @@ export const Decision = Schema.Struct({
 })
 export type Decision = typeof Decision.Type
 
-/** Whether a result contains a lead's decision. */
 export const isIn = (annotations: Annotations): boolean => Predicate.isObject(annotations["decision"])
 
-/** Reads the decision in a result; undefined if there is none. */
 export const readIn = (annotations: Annotations, best: number): Decision | undefined => {
   const { decision } = annotations
   if (!Predicate.isObject(decision)) return undefined

@@ -9,7 +9,6 @@ export interface InputFile {
   readonly bytes: number
   /** Records read, accepted or rejected. */
   readonly records?: number
-  /** Hexadecimal digest of the file. */
   readonly sha256?: string
   /** The ETag as the server sent it, including its quotes. */
   readonly etag?: string

@@ -50,7 +50,6 @@ export const VotedAnnotations = Schema.Struct({
 })
 export type VotedAnnotations = typeof VotedAnnotations.Type
 
-/** Combines the assessments of the votes, given the item's best completion. */
 export const assess = (
   completions: ReadonlyArray<string>,
   best: number,

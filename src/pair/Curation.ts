@@ -138,7 +138,6 @@ const makeTally = () => {
 
 const excerpt = (text: string): string => Values.excerpt(text, 120)
 
-/** The sampling key of an item: a hash of its id. */
 const drawKey = ({ itemId }: JudgedItem): string => Sha256.hex(itemId)
 
 /** Numbers items from 0. If items may repeat, an item that occurs again keeps its number. */
@@ -317,7 +316,6 @@ const makeState = (
   }
 
   return {
-    /** Adds an item and returns its pairs; empty if the item is left out. */
     add: (item: JudgedItem): ReadonlyArray<PreferencePair> => {
       const consensus = consensusOf(item)
       experts.add(item, consensus)

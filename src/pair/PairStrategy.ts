@@ -55,7 +55,6 @@ export const isBuiltIn = (strategy: PairStrategy): boolean => builtIn.has(strate
 export const settingsOf = (strategy: PairStrategy): StrategySettings =>
   strategy.settings ?? { strategy: strategy.name === "" ? "custom" : strategy.name }
 
-/** Zero-based indices of the completions. */
 export type IndexPair = readonly [chosen: number, rejected: number]
 
 /**
@@ -69,7 +68,6 @@ export const restOf = (judgment: Judgment): ReadonlyArray<number> => {
   )
 }
 
-/** Whether two completions can be a pair. */
 export const differ =
   ({ completions }: Judgment, first = firstOfText(completions)) =>
   ([chosen, rejected]: IndexPair): boolean =>

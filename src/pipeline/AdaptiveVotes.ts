@@ -40,7 +40,6 @@ export const furtherVotesLeft = Effect.fn("AdaptiveVotes.furtherVotesLeft")(func
   return votes
 }, LedgerReader.snapshot)
 
-/** Finds the items of a campaign that need another vote. */
 export const choose = ({ annotationPaths }: ReadSettings): Choose =>
   Effect.fn("AdaptiveVotes.choose")(
     function* (campaign, confidence) {

@@ -19,7 +19,6 @@ import * as Inspection from "./Inspection.ts"
 import type { Settings } from "./Pipeline.ts"
 import { costOf, textOf, type VotesCost } from "./SpendingReport.ts"
 
-/** A minimum and a maximum. */
 interface Range<A> {
   readonly min: A
   readonly max: A
@@ -45,7 +44,6 @@ export interface Preview extends Omit<Inspection.Inspection, "first"> {
     /** Null without a price. */
     readonly cost: Range<string> | null
   } | null
-  /** The costs; null without a price. */
   readonly spending: {
     readonly price: string
     /** Prices of the kinds of expert that have their own price. */
@@ -62,7 +60,6 @@ export interface Preview extends Omit<Inspection.Inspection, "first"> {
 }
 
 export interface PreviewOptions extends Settings, Pick<Inspection.InspectionOptions, "limits"> {
-  /** The service's rate limit, if it is known. */
   readonly requestsPerSecond?: number | undefined
 }
 
@@ -75,7 +72,6 @@ const untouched = (terms: Terms) => ({
   recorded: undefined,
 })
 
-/** None if items of earlier runs get no further votes. */
 const furtherOf = Effect.fnUntraced(function* (
   ledger: LedgerReader["Service"],
   { campaign, isNew }: { readonly campaign: number; readonly isNew: boolean },

@@ -100,7 +100,6 @@ const existing = Effect.fnUntraced(function* (directory: string, fingerprint: st
   })
 })
 
-/** The results of an export besides the dataset, as JSON. */
 type Noted = Pick<Export.Exported, "gold" | "leftOut"> & {
   readonly example: Option.Option.Value<Export.Exported["example"]> | null
 }

@@ -10,7 +10,6 @@ import { Duration, Effect, Schema } from "effect"
 import type { SqlError } from "effect/sql/SqlError"
 import * as SteadyClock from "../io/SteadyClock.ts"
 
-/** A worker made no progress although tasks were due. */
 export class WorkerStalled extends Schema.TaggedError<WorkerStalled>()("WorkerStalled", {
   millis: Schema.Number,
   /** Whether the worker sent requests that the service did not answer as expected. */
@@ -35,9 +34,7 @@ const maxCheckInterval = 2 * Duration.toMillis(interval)
 const lead = 60_000
 
 export const watch = Effect.fnUntraced(function* (worker: {
-  /** The number of requests sent, and of requests answered as expected. */
   readonly done: { readonly requests: number; readonly answers: number }
-  /** Whether one of the worker's tasks is due. */
   readonly isDue: Effect.Effect<boolean, SqlError>
   /** Whether the service has answered other workers in the last `millis` milliseconds. */
   readonly othersAnsweredWithin: (millis: number) => Effect.Effect<boolean, SqlError>

@@ -91,7 +91,6 @@ const restartSendingInterval = Duration.seconds(30)
 /** Time without progress after which a worker counts as stalled, in addition to the request timeout. */
 const stallLimit = Duration.minutes(10)
 
-/** Interval at which a worker renews its parts. */
 const renewInterval = Duration.seconds(5)
 
 const invalidOptions = ["SubmitOptionInvalid", "PriceMissing", "UnusableGold"]

@@ -48,7 +48,6 @@ export const pollDelay = (profile: Polling, age: number, hinted = false): number
 /** Maximum milliseconds until the first retry of a poll that a webhook asked for. */
 const maxHintedRetryDelay = Duration.toMillis("2 seconds")
 
-/** Tasks read from the ledger per query. */
 const pageSize = 256
 
 /** Consecutive unusable answers, or answers that the task is unknown, before it counts as invalid or failed. */
@@ -60,7 +59,6 @@ const settlingTime = Duration.toMillis("1 minute")
 /** Milliseconds that polls may be late without a warning. */
 const minDelayToReport = Duration.toMillis("10 seconds")
 
-/** Maximum number of warnings about single tasks. */
 const maxWarnings = 20
 
 /** Each sleep is bounded, so that a machine that was suspended polls soon after it wakes up. */
@@ -182,7 +180,6 @@ export const collect = Effect.fn("Collect.collect")(function* (options: CollectO
     (effect, task) => Effect.catchTag(effect, "AnnotationClientError", (failure) => settle(task, failure)),
   )
 
-  /** Keeps a result that was paid for until another one replaces it. */
   const keepResult = Effect.fnUntraced(function* (task: OpenTask, reason: string) {
     failures.delete(task.seq)
     yield* warn(`${task.taskId} keeps the result that it has: ${reason}`)
@@ -240,9 +237,6 @@ export const collect = Effect.fn("Collect.collect")(function* (options: CollectO
   const inFlight = new Set<string>()
   const settled = yield* Latch.make()
 
-  /**
-   * Returns the next due task. Waits while any task is outstanding or may still be submitted. Returns none at the end.
-   */
   const next = Effect.gen(function* () {
     while (true) {
       // Tasks that a webhook named come before tasks that are due by their age.

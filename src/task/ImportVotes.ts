@@ -57,7 +57,6 @@ export interface ImportCounts {
 const maxStepRecords = 1024
 const maxStepCharacters = 4_000_000
 
-/** A record with its item's identity. A rejected record has no item. */
 interface Identified {
   readonly record: VoteRecord
   readonly item: BatchItem | undefined

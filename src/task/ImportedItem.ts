@@ -21,11 +21,9 @@ export interface ImportedItem {
   readonly taskId: string
   readonly prompt: TaskPrompt
   readonly votes: Array<ImportedVote>
-  /** How often the item has each vote, by `keyOf`. */
   readonly keys: Map<string, number>
   readonly flags: Array<Flag>
   decision: Decision.Decision | undefined
-  /** Whether the item has changes that the ledger lacks. */
   isChanged: boolean
 }
 
@@ -110,7 +108,6 @@ export const placesIn = (
   return places.length === completions.length ? places : undefined
 }
 
-/** Moves a vote to another order of the completions. */
 export const moved = (
   { aspects, choice, order, ranking, ...vote }: ImportedVote,
   places: ReadonlyArray<number>,
@@ -124,7 +121,6 @@ export const moved = (
   ...(order === undefined ? {} : { order: order.map((index) => places[index]!) }),
 })
 
-/** Returns the result of the item's task, as JSON. */
 export const resultOf = ({ decision, flags, prompt, taskId, votes }: ImportedItem): string => {
   const result = VotedResult.of(prompt, votes, flags)
   const decided =

@@ -150,7 +150,6 @@ export const send = Effect.fnUntraced(function* <E>(
     })
   })
 
-  /** Splits a task that was not created, and sends its items as two tasks. */
   const sendHalves = Effect.fnUntraced(function* (task: PlannedTask, whole: StoredRequest) {
     const halves = halve(whole, task.vote)
     yield* ledger.split(task.seq, halves)
@@ -175,7 +174,6 @@ export const send = Effect.fnUntraced(function* <E>(
     yield* end(streak.refused(status, detail))
   })
 
-  /** Handles the failure of a task that was not accepted. */
   const settle = Effect.fnUntraced(function* (task: PlannedTask, failure: AnnotationClientError, doubtful: boolean) {
     const { reason } = failure
     switch (reason._tag) {
@@ -216,7 +214,6 @@ export const send = Effect.fnUntraced(function* <E>(
   let page: ReadonlyArray<PlannedTask> = []
   let seq = -1
   let changes = ledger.changes()
-  /** Returns the next planned task. Waits for one while the input is being read. Returns none when the sending ends. */
   const next = Effect.gen(function* () {
     while (!(yield* Deferred.isDone(halt))) {
       const [task, ...rest] = page

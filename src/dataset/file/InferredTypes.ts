@@ -128,5 +128,4 @@ export const inOrder = (features: Features): ((row: Row, line: string) => string
   }
 }
 
-/** The expectation, as findings print it. */
 export const expected = "types and members that the first 10 MB show, from which datasets takes the types of all rows"

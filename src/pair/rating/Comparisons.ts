@@ -31,7 +31,6 @@ const lengthSteps = 2 * maxStep + 1
 /** Maximum number of models. With more, the names probably do not name models but differ for each completion. */
 export const maxModels = 500
 
-/** Two models with the covariates of their comparison. */
 export interface Cell {
   readonly one: number
   readonly other: number

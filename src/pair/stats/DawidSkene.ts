@@ -28,7 +28,6 @@ export interface DawidSkene {
    * @param truth the right choice, if it is known
    */
   readonly add: (completions: number, votes: ReadonlyArray<ExpertVote>, truth?: number) => void
-  /** Estimates the reliabilities from the items so far. */
   readonly fit: (limits?: Limits) => Fit
 }
 
@@ -124,7 +123,6 @@ export const make = (): DawidSkene => {
       }
     }
 
-    /** Counts the right votes on an item with a known answer. */
     const check = (start: number, end: number, truth: number): void => {
       for (let vote = start; vote < end; vote++) if (choices[vote] === truth) right[experts[vote]!]!++
     }

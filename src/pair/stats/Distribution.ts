@@ -13,7 +13,6 @@ import * as SortedNumbers from "./SortedNumbers.ts"
 export interface Summary {
   /** @param value finite */
   readonly add: (value: number) => void
-  /** Summarizes the numbers so far. */
   readonly distribution: () => Distribution
   /** The interpolated value below which this share of the numbers so far lies; null without numbers. */
   readonly quantile: (share: number) => number | null

@@ -17,7 +17,6 @@ export interface FreeMarginalKappa {
   readonly add: (categories: number, counts: ReadonlyArray<number>) => void
   /** Kappa of the subjects so far; null if no subject counts. */
   readonly kappa: () => number | null
-  /** The number of subjects that count. */
   readonly subjects: () => number
 }
 

@@ -94,7 +94,6 @@ const winning = (right: number, wrong: number, others: number): number => {
 
 const factorial = (n: number): number => (n < 2 ? 1 : n * factorial(n - 1))
 
-/** The product of two polynomials, up to a degree. */
 const product = (a: ReadonlyArray<number>, b: ReadonlyArray<number>, degree: number): ReadonlyArray<number> => {
   const terms = Array.from({ length: Math.min(a.length + b.length - 1, degree + 1) }, () => 0)
   for (const [i, x] of a.entries()) for (const [j, y] of b.entries()) if (i + j < terms.length) terms[i + j]! += x * y

@@ -13,7 +13,6 @@ export interface Moments {
    * @param weight above 0; a weight of 2 counts as adding the value twice. Default 1
    */
   readonly add: (value: number, weight?: number) => void
-  /** The sum of the weights. */
   readonly count: () => number
   readonly mean: () => number | null
   /** The sum of squared distances from the mean. */

@@ -6,7 +6,6 @@
  */
 
 export interface Random {
-  /** The next 32 bits. */
   readonly next: () => number
   /** An integer from 0 to below `limit`. The probabilities of two integers differ by less than `limit` / 2^32. */
   readonly below: (limit: number) => number

@@ -93,7 +93,6 @@ export const make = Effect.fnUntraced(function* (threshold = 0.8, directory?: st
   } satisfies NearDuplicates
 })
 
-/** Groups prompts by a part of their records. */
 const makeKeys = (signatures: Signatures.Signatures) => {
   const count = signatures.count()
   const low = new Uint32Array(count)

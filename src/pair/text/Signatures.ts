@@ -40,7 +40,6 @@ export const make = Effect.fnUntraced(function* (file: ScratchFile.ScratchFile) 
   let units = 0
   let computedBatches = 0
   let thread: { readonly scope: Scope.Closeable; readonly stage: Thread.Thread<ReadonlyArray<string>> } | undefined
-  /** Records that the thread has returned. */
   let answers: Array<Uint8Array> = []
 
   const computeHere = (batch: ReadonlyArray<string>) =>
@@ -145,7 +144,6 @@ const makeRecords = (file: ScratchFile.ScratchFile) => {
       }
       visit(view, inFile, waiting)
     },
-    /** Copies the signature of a prompt. */
     read: (ordinal: number, into: Uint8Array): void => {
       const at = (ordinal < inFile ? ordinal : ordinal - inFile) * recordBytes + hashBytes
       if (ordinal < inFile) file.readInto(into, at)

@@ -75,7 +75,6 @@ const byDecision = (item: JudgedItem, votes: ReadonlyArray<ItemVote>): Consensus
 const isMajority = ({ completions }: JudgedItem, counted: Tally, best: number): boolean =>
   !counted.tie && areSame(completions, counted.best, best)
 
-/** Whether two completions are the same text. */
 const areSame = (completions: ReadonlyArray<string>, one: number, other: number): boolean => {
   const first = firstOfText(completions)
   return first[one] === first[other]

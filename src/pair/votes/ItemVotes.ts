@@ -78,7 +78,6 @@ const isPermutation = (indices: ReadonlyArray<number>, length: number): boolean 
 export const textOf = (rationale: string | null | undefined): string | null =>
   rationale === undefined || rationale === null || rationale.trim() === "" ? null : rationale
 
-/** A vote before its position is known. */
 type Given = Omit<ItemVote, "position">
 
 const nameSeveral = /^(votes|annotations|annotators|judge?ments|labels|ratings|responses)$/i
@@ -93,7 +92,6 @@ const severalIn = (annotations: Annotations): string | undefined =>
 
 const kindOf = (kind: string | null): Pick<Given, "kind"> => (kind === null ? {} : { kind })
 
-/** The votes of one task's result. */
 const votesIn = (judgment: Judgment): ReadonlyArray<ItemVote> => {
   const { annotations, bestCompletionIndex, completions, order } = judgment
   const first = firstOfText(completions)
@@ -172,7 +170,6 @@ export const votesOf = (item: Pick<JudgedItem, "judgments">): ReadonlyArray<Item
  */
 export const isDecided = (vote: Pick<ItemVote, "choice" | "ranking">): boolean => topOf(vote).length === 1
 
-/** Whether all votes prefer the same text alone. */
 export const isUnanimous = (votes: ReadonlyArray<ItemVote>): boolean =>
   votes.every((vote) => isDecided(vote) && vote.choice === votes[0]!.choice)
 

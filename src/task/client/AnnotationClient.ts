@@ -20,7 +20,6 @@ import type { TaskCalls, TaskView } from "./TaskCalls.ts"
 import * as Throttle from "./Throttle.ts"
 import * as Transport from "./Transport.ts"
 
-/** The caller's callbacks around the request that creates a task. */
 export interface Sending<E> {
   /** Whether an earlier attempt may have created the task. A later refusal does not rule that out. */
   readonly isDoubtful: boolean
@@ -42,10 +41,8 @@ const unclaimed: Sending<never> = {
   release: Effect.void,
 }
 
-/** A task id that no task has. */
 const madeUpId = "prefstream-probe"
 
-/** Maximum number of known tasks that are remembered for probes. */
 const maxKnown = 8
 
 const minDelay = Duration.toMillis("500 millis")
@@ -191,7 +188,6 @@ export class AnnotationClient extends Context.Service<AnnotationClient, Effect.S
   /** Speaks the contract's protocol to the service of the `ServiceProfile`, over the `HttpClient`. */
   static readonly layer = Layer.effect(AnnotationClient, make(Contract.make)).pipe(Layer.provide(Contract.layerToken))
 
-  /** Speaks a custom protocol. */
   static readonly layerProtocol = (protocol: Protocol.Protocol) =>
     Layer.effect(
       AnnotationClient,

@@ -38,9 +38,7 @@ export const make = (baseUrl: string) => {
   return {
     /** Whether the streak has ended a run, and no task was accepted since. */
     hasEnded: (): boolean => hasEnded,
-    /** Number of accepted tasks. */
     count: (): number => accepted,
-    /** Records that the service accepted a task and gave it a unique id. */
     accepted: (): void => {
       accepted++
       hasEnded = false

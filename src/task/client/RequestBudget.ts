@@ -16,7 +16,6 @@ export interface RequestBudget {
     /** How often the shared rate had been halved. */
     readonly cuts: number
   }>
-  /** Counts a request that was sent. */
   readonly sent: () => void
   /** Records that the service asked for a pause of this many milliseconds. */
   readonly pause: (millis: number) => Effect.Effect<void>
@@ -25,7 +24,6 @@ export interface RequestBudget {
    * slot was taken.
    */
   readonly slow: (cuts: number) => Effect.Effect<void>
-  /** Records that the service answered a request as expected. */
   readonly answered: Effect.Effect<void>
 }
 

@@ -20,7 +20,6 @@ export type Kind = "create" | "poll"
 export interface Permit {
   /** How often the rate had been halved when the request was sent. */
   readonly cuts: number
-  /** Number of requests sent so far, including this one. */
   readonly ordinal: number
 }
 
@@ -66,7 +65,6 @@ export const make = Effect.fnUntraced(function* <E>(settings: {
   readonly patience: number
   /** Returns the failure of a request that would have to wait too many milliseconds for a quota. */
   readonly usedUp: (millis: number) => E
-  /** Limits that this process shares with others. */
   readonly budget?: Option.Option<RequestBudget> | undefined
 }) {
   const { concurrency, patience, requestsPerSecond, usedUp } = settings
@@ -97,7 +95,6 @@ export const make = Effect.fnUntraced(function* <E>(settings: {
   let saidUntil = -Infinity
   yield* Metrics.observeRequests(() => [waiting.create.length + waiting.poll.length, inFlight])
 
-  /** Returns the time until which a used-up quota blocks all requests. */
   const quotaUntil = (now: number): number => {
     let until = 0
     for (const [name, quota] of quotas) {
@@ -121,7 +118,6 @@ export const make = Effect.fnUntraced(function* <E>(settings: {
       if (ordinal - seen < departures.length) departures[(seen - 1) % departures.length] = now
     })
 
-  /** Maximum concurrent requests of this process. */
   const most = () => Math.max(1, budget?.atOnce(Math.floor(atOnce)) ?? Math.floor(atOnce))
 
   const dropMissedSlots = (now: number): void => {
@@ -184,7 +180,6 @@ export const make = Effect.fnUntraced(function* <E>(settings: {
     ),
   )
 
-  /** Completes as soon as any request waits. */
   const wanted = Effect.andThen(
     arrived.close,
     Effect.suspend(() => (isWanted() ? Effect.void : arrived.await)),
@@ -249,7 +244,6 @@ export const make = Effect.fnUntraced(function* <E>(settings: {
       }),
     )
 
-  /** Raises the limits after the service accepted a request. */
   const accepted = ({ cuts: seen }: Permit) => {
     if (seen !== cuts || (atOnce === concurrency && perSecond === requestsPerSecond)) return
     atOnce = Math.min(concurrency, atOnce + 1 / atOnce)
@@ -257,7 +251,6 @@ export const make = Effect.fnUntraced(function* <E>(settings: {
     changed.openUnsafe()
   }
 
-  /** Lowers the limits after the service answered 429 or 503. */
   const refused = Effect.fnUntraced(function* ({ cuts: seen }: Permit, status: number) {
     // The request was sent before the rate was halved.
     if (seen !== cuts) return
@@ -296,7 +289,6 @@ export const make = Effect.fnUntraced(function* <E>(settings: {
     if (budget !== undefined) yield* budget.pause(until - now)
   })
 
-  /** Records the quota that the service reports in an answer. */
   const quota = Effect.fnUntraced(function* ({ ordinal: seen }: Permit, found: ReadonlyArray<Quota>) {
     const now = yield* SteadyClock.now
     for (const { name, remaining, reset } of found) {
@@ -319,14 +311,12 @@ export const make = Effect.fnUntraced(function* <E>(settings: {
     refused,
     pause,
     quota,
-    /** Counts a request that was sent without a turn. */
     count: Effect.gen(function* () {
       if (budget !== undefined) yield* budget.take(1)
       depart(yield* SteadyClock.now)
     }),
     /** End of the pause, in epoch milliseconds. */
     pausedUntil: Effect.sync(() => pausedUntil),
-    /** Stops all requests until `resume`. */
     hold: Effect.sync(() => {
       held = true
       slots.length = 0

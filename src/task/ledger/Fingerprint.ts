@@ -55,7 +55,6 @@ export const readFingerprint = (context: LedgerContext) => {
     }
   })
 
-  /** The digest for the dataset of a campaign, or of all campaigns. */
   const fingerprint = Effect.fn("Ledger.fingerprint")(function* (campaign: Option.Option<number>) {
     const hasher = Sha256.makeHasher()
     const encoder = new TextEncoder()

@@ -59,7 +59,6 @@ export const make =
     }
   }
 
-/** All indices of completions, in the order in which they are preferred. */
 const indices = (seed: number, { item: { completions, gold, models }, itemId }: BatchItem): ReadonlyArray<number> => {
   const seenModels = new Map<string, number>()
   const ranks = completions.map((_, i) => {
@@ -81,7 +80,6 @@ const indices = (seed: number, { item: { completions, gold, models }, itemId }: 
 
 type Lists = NonNullable<SourceItem["completionLists"]>
 
-/** Returns the metadata with only the drawn elements of the list at a path. */
 const pickAt = (metadata: Metadata, path: Lists[number], drawn: ReadonlyArray<number>, count: number): Metadata => {
   const pick = (value: unknown, [step, ...rest]: Lists[number]): unknown => {
     if (step === undefined) return Array.isArray(value) && value.length === count ? apply(value, drawn) : value

@@ -47,7 +47,6 @@ const answer = (status: number, headers: Record<string, string> = {}) => HttpSer
 const turnedAway = (status: number, headers: Record<string, string> = {}) =>
   answer(status, { ...headers, connection: "close" })
 
-/** @returns a function that answers a request; it works until the scope closes */
 export const make = Effect.fnUntraced(function* (options: WebhookScheme.WebhookScheme & DeliveryOptions) {
   const ledger = yield* Ledger
   const profile = yield* ServiceProfile
@@ -59,7 +58,6 @@ export const make = Effect.fnUntraced(function* (options: WebhookScheme.WebhookS
   const place: DeliveryIdPlace | undefined =
     options.deliveryId ?? (options.scheme === "github" ? { header: "x-github-delivery" } : undefined)
 
-  /** Makes the ledger's record of a verified delivery. */
   const deliveryOf = Effect.fnUntraced(function* (
     verified: VerifiedDelivery,
     headers: HttpServerRequest.HttpServerRequest["headers"],
@@ -134,7 +132,6 @@ export const make = Effect.fnUntraced(function* (options: WebhookScheme.WebhookS
     request.method === "POST" ? take(request) : Effect.succeed(turnedAway(405, { allow: "POST" }))
 })
 
-/** Returns the id from its configured place, if the scheme does not sign one. */
 const unsignedId = (
   place: DeliveryIdPlace | undefined,
   payload: Option.Option<unknown>,

@@ -7,12 +7,10 @@ import * as SteadyClock from "../../io/SteadyClock.ts"
 
 const logInterval = Duration.toMillis("1 minute")
 
-/** @returns a function that logs a refused delivery */
 export const make = Effect.gen(function* () {
   let lastLogged = Number.NEGATIVE_INFINITY
   const suppressed = new Map<string, number>()
 
-  /** Describes and clears the counts of deliveries that were not logged. */
   const takeSuppressed = () => {
     const kinds = [...suppressed].toSorted(([, a], [, b]) => b - a).map(([kind, count]) => `${count} ${kind}`)
     suppressed.clear()

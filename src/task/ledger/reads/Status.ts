@@ -9,7 +9,6 @@ import * as SteadyClock from "../../../io/SteadyClock.ts"
 import { inCampaign, isAskedBy } from "../schema/Rows.ts"
 import { type Issue, type LedgerContext, type StateCounts, TaskState } from "../schema/Model.ts"
 
-/** States that a person has to resolve. */
 const issueStates = ["in_doubt", "failed", "invalid", "refused"] as const satisfies ReadonlyArray<TaskState>
 
 /** `items` counts items per task: an item with several votes counts in each. */
@@ -58,19 +57,14 @@ export interface Arrivals {
 
 export interface Progress {
   readonly counts: StateCounts
-  /** Counts of one campaign. */
   readonly countsOf: (campaign: number) => StateCounts
   /**
    * Items of the input by the state of their first vote, in one campaign. Gold items that were mixed in do not count.
    */
   readonly inputOf: (campaign: number) => StateCounts
-  /** Maximum votes of an item. */
   readonly votes: number
-  /** Number of gold items that were mixed in. */
   readonly gold: number
-  /** Time at which the first task was submitted, in epoch milliseconds. */
   readonly firstSubmittedAt: Option.Option<number>
-  /** The outstanding task that has waited longest. */
   readonly oldestOutstanding: Option.Option<{
     readonly number: number
     readonly taskId: string
@@ -195,7 +189,6 @@ export const readStatus = ({ job, sql }: LedgerContext) => {
         ORDER BY CASE WHEN state = 'in_doubt' THEN 0 ELSE 1 END, seq LIMIT ${limit}`,
   )
 
-  /** Number of items whose results were pruned. */
   const prunedItems = Effect.suspend(
     () => sql<{ items: number | null }>`SELECT SUM(new_items) AS items FROM task
       WHERE ${all} AND state = 'completed' AND pruned_at IS NOT NULL`,

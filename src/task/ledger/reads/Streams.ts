@@ -14,7 +14,6 @@ import {
 import * as Payload from "../schema/Payload.ts"
 import { batchColumns, inCampaign, parsePrompts, promptOf } from "../schema/Rows.ts"
 
-/** An item that no expert will judge, as it was in the input. */
 interface DroppedItem extends ItemDetails, Pick<PromptItem, "prompt" | "completions"> {}
 
 export interface PlannedItem extends Pick<ItemDetails, "models"> {
@@ -31,7 +30,6 @@ export interface DroppedTask {
 /** The page is small, since a row of `completed` holds a task's whole request and result. */
 const pageSize = 16
 
-/** Rows per page without payloads. */
 const smallRows = 1024
 
 const decodeReject = Schema.decodeUnknownSync(Schema.fromJsonString(Reject))
@@ -65,7 +63,6 @@ export const readStreams = ({ job, sql }: LedgerContext) => {
       ),
     )
 
-  /** Completed tasks with their results, of one campaign or of all. */
   const completedOf = (campaign: Option.Option<number>): Stream.Stream<CompletedTask, SqlError> =>
     pages(
       (after) => sql<

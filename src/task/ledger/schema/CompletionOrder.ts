@@ -9,11 +9,9 @@ import type { Annotations } from "../../../domain/Task.ts"
 /** Undefined if the order is that of the input. */
 export type CompletionOrder = ReadonlyArray<number> | undefined
 
-/** Puts completions into the order in which they are sent. */
 export const apply = <A>(values: ReadonlyArray<A>, order: ReadonlyArray<number>): ReadonlyArray<A> =>
   order.map((index) => values[index]!)
 
-/** Puts completions back into the order of the input. */
 export const undo = <A>(sent: ReadonlyArray<A>, order: ReadonlyArray<number>): ReadonlyArray<A> => {
   const values = [...sent]
   order.forEach((index, at) => void (values[index] = sent[at]!))

@@ -39,7 +39,6 @@ export interface Slots {
   readonly cuts: number
 }
 
-/** The state of the requests that all workers may send together. */
 export interface BudgetStatus {
   /** Milliseconds for which all slots are already taken. 0 if a request may be sent now. */
   readonly takenFor: number
@@ -50,7 +49,6 @@ export interface BudgetStatus {
 }
 
 export const readBudget = ({ job, sql }: Pick<LedgerContext, "job" | "sql">) => ({
-  /** None if no worker has sent a request. */
   budget: Effect.suspend(() => {
     const now = databaseClock(sql)
     return Effect.map(
@@ -80,7 +78,6 @@ export const writeBudget = ({ job, sql }: Pick<LedgerContext, "job" | "sql">) =>
   const share = sql`LEAST(1, share + ABS(${clock} - cut_at)::float8 / ${recovery})`
   const done = { requests: 0, answers: 0 }
   return {
-    /** Number of requests that this process has sent, and of answers that were as expected. */
     requestsDone: done as Readonly<typeof done>,
     countRequest: () => void done.requests++,
     countAnswer: () => void done.answers++,
@@ -113,7 +110,6 @@ export const writeBudget = ({ job, sql }: Pick<LedgerContext, "job" | "sql">) =>
       sql`UPDATE budget SET share = GREATEST(${leastShare}, ${share} / 2), cuts = cuts + 1, cut_at = ${clock}
         WHERE ${here} AND cuts = ${cuts}`,
 
-    /** Pauses the requests of all workers for this many milliseconds. */
     pauseRequests: Effect.fnUntraced(function* (millis: number) {
       yield* created
       yield* sql`UPDATE budget SET paused_at = ${clock}, paused_until = ${clock} + GREATEST(

@@ -22,7 +22,6 @@ export const maxPollsPerMinute = 5
 
 const minute = Duration.toMillis("1 minute")
 
-/** Milliseconds between two searches for old deliveries and hints. */
 const forgetInterval = Duration.toMillis("10 seconds")
 
 /** The id of a hint for all tasks. */
@@ -54,7 +53,6 @@ export const writeHints = (
   /** The last hint for all tasks that this process has followed. Each process makes the tasks of its own parts due. */
   let all = { at: never, followed: 0, since: 0 }
 
-  /** Time of the last removal. */
   let forgotten = -Infinity
 
   /** Removes old deliveries and hints. The transaction skips locked rows, since other receivers find the same rows. */
@@ -195,7 +193,6 @@ export const writeHints = (
     followAgain: () => void (all = { ...all, at: never }),
     /** Records that this process or another received a delivery about tasks of this ledger. */
     delivered,
-    /** Time of the last delivery that this process knows of, in epoch milliseconds. */
     lastDelivery: Effect.sync(() => lastDelivery),
   }
 }

@@ -22,7 +22,6 @@ import { NoSuchCampaign, TermsChanged } from "../schema/WrongLedger.ts"
 
 const expertKeySetting = "expert_key"
 
-/** Creates the job's key for experts' pseudonyms if it is missing. */
 export const ensureExpertKey = Effect.fnUntraced(function* ({ job, sql }: Pick<Model.LedgerContext, "job" | "sql">) {
   if ((yield* settingOf({ job, sql }, expertKeySetting)) !== undefined) return
   const row = { job, name: expertKeySetting, value: yield* Pseudonym.drawKey }
@@ -43,7 +42,6 @@ type NewTerms = Model.RunTerms & SpendingTerms & { readonly newCampaign?: boolea
 export const readRuns = ({ job, sql }: Model.LedgerContext) => {
   const here = sql`job = ${job}`
 
-  /** All campaigns, the oldest first. */
   const campaigns = Effect.suspend(
     () => sql<CampaignRow>`SELECT campaign, task_type AS "taskType", guidelines, fingerprint, started_at AS "startedAt"
       FROM campaign WHERE ${here} ORDER BY campaign`,
@@ -63,7 +61,6 @@ export const readRuns = ({ job, sql }: Model.LedgerContext) => {
     return Option.map(Option.fromNullishOr(rows[0]), (row) => ({
       ...row,
       endedAt: Option.fromNullishOr(row.endedAt),
-      /** Whether the run read its input to the end. */
       readFinished: row.readFinished === 1,
       failure: Option.fromNullishOr(row.failure),
     }))
@@ -132,15 +129,12 @@ export const readRuns = ({ job, sql }: Model.LedgerContext) => {
       ({ campaign, maxRejects, overBudget, readFinished, run, shuffleSeed, votes, ...counts }) => ({
         run,
         campaign,
-        /** Whether the run read its input to the end. */
         readFinished: readFinished === 1,
-        /** Votes per new item. */
         votes,
         /** New items that the budget did not allow to plan. */
         overBudget,
         /** None if completions are sent in the order of the input. */
         shuffleSeed: Option.fromNullishOr(shuffleSeed),
-        /** The limit of rejects that the run exceeded. */
         maxRejects: Option.fromNullishOr(maxRejects),
         counts: counts satisfies Model.ReadCounts,
       }),
@@ -152,12 +146,10 @@ export const readRuns = ({ job, sql }: Model.LedgerContext) => {
   /** The last run that has read anything. */
   const lastRun = runWhere(sql`read_count > 0`).pipe(Effect.withSpan("Ledger.lastRun"))
 
-  /** The last run of a campaign that has read anything. */
   const lastRunIn = Effect.fn("Ledger.lastRunIn")((campaign: number) =>
     runWhere(sql`read_count > 0 AND campaign = ${campaign}`),
   )
 
-  /** The input files of a campaign or of all, by name. */
   const inputsOf = (campaign: Option.Option<number>): Effect.Effect<ReadonlyArray<InputFile>, SqlError> =>
     Effect.map(
       sql<
@@ -201,7 +193,6 @@ export const readRuns = ({ job, sql }: Model.LedgerContext) => {
 export const writeRuns = ({ job, sql, write }: Model.LedgerContext, { campaignFor }: ReturnType<typeof readRuns>) => {
   const here = sql`job = ${job}`
 
-  /** Starts a run in the campaign of its terms. Terms that differ from the last run's need `newCampaign`. */
   const startRun = Effect.fn("Ledger.startRun")(function* (
     terms: NewTerms = {},
   ): Effect.fn.Return<Model.Run, SqlError | TermsChanged> {
@@ -246,7 +237,6 @@ export const writeRuns = ({ job, sql, write }: Model.LedgerContext, { campaignFo
       failure,
       maxRejects,
     }: {
-      /** The limit of rejects that the run exceeded. */
       readonly maxRejects?: string | undefined
       readonly failure?: string | undefined
     } = {},
@@ -320,7 +310,6 @@ const guidelinesChange = (before: string | undefined, now: string | undefined): 
   ].join(" ")
 }
 
-/** Quotes two texts from shortly before their first difference. */
 const apart = (a = "", b = ""): readonly [string, string] => {
   let same = 0
   while (same < a.length && a[same] === b[same]) same++

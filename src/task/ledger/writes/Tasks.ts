@@ -24,11 +24,9 @@ const rechecked = ["failed", "invalid"] as const satisfies ReadonlyArray<Model.T
 
 const dueAtIn = (state: Model.TaskState): number => (rechecked.some((other) => other === state) ? notDue : 0)
 
-/** The reason of a task that is not resent because its key is too old. */
 const keyExpired = (lifetime: Duration.Duration): string =>
   `it may have been sent, so long ago that the service may have forgotten its Idempotency-Key (after ${Duration.format(lifetime)})`
 
-/** The reason of a task that is not resent because the service ignores keys. */
 const keyIgnored = "it may have been sent, when the service was said to honor Idempotency-Key"
 
 /** The reason of a task in doubt whose request the service answered with the id of another task. */
@@ -61,7 +59,6 @@ export const writeTasks = (
 ) => {
   const here = sql`job = ${job}`
 
-  /** Commits one statement as a change of the ledger. */
   const change = (name: string, statement: Effect.Effect<unknown, SqlError>) =>
     write(statement).pipe(Effect.asVoid, Effect.withSpan(`Ledger.${name}`))
 
@@ -168,7 +165,6 @@ export const writeTasks = (
   /** The request of a task without a result. Such a request is never pruned. */
   const request = (seq: number) => Effect.map(storedRequest(seq), Option.getOrThrow)
 
-  /** The body of a task's request, as UTF-8. */
   const requestBody = Effect.fnUntraced(function* (seq: number) {
     const body = bodies.get(seq)
     if (body !== undefined) return body
@@ -176,7 +172,6 @@ export const writeTasks = (
     return Payload.unpack(rows[0]!.body)
   })
 
-  /** The facts that a task's result must fit. */
   const expected = Effect.fnUntraced(function* (seq: number) {
     const rows = yield* sql<{ expected: string }>`SELECT expected FROM task_request WHERE ${here} AND seq = ${seq}`
     return Expected.decode(rows[0]!.expected)
@@ -265,7 +260,6 @@ export const writeTasks = (
   const markKeyExpired = (seq: number, lifetime: Duration.Duration) => markInDoubt(seq, keyExpired(lifetime))
   const markKeyIgnored = (seq: number) => markInDoubt(seq, keyIgnored)
 
-  /** Holds a task as in doubt because the service gave two tasks the same id. */
   const holdShared = (seq: number, taskId: string, owner: number) => {
     const reason = sharedId(taskId, owner + 1)
     return Effect.map(setHeld(seq, "in_doubt", reason), (rows) => ({ rows, reason: Option.some(reason) }))
@@ -344,7 +338,6 @@ export const writeTasks = (
     )
   })
 
-  /** Makes a failed or invalid task outstanding again. */
   const markOpen = (seq: number, taskId: string) =>
     Effect.asVoid(
       write(sql`UPDATE task SET state = 'submitted', reason = NULL, due_at = 0
@@ -358,7 +351,6 @@ export const writeTasks = (
       WHERE ${here} AND state = 'submitted' AND due_at > ${latest} AND ${owned.areMine()}`)
   })
 
-  /** Makes every outstanding task due at once. */
   const makeDue = Effect.suspend(() =>
     change("makeDue", sql`UPDATE task SET due_at = 0 WHERE ${here} AND state = 'submitted' AND ${owned.areMine()}`),
   )
@@ -415,13 +407,11 @@ export const writeTasks = (
       WHERE ${here} AND seq = ${seq} AND ${stillNamed(taskId)}`)
   })
 
-  /** Records the state `failed` or `invalid` after a poll. */
   const markLost = (state: "failed" | "invalid", seq: number, reason: string, taskId?: string, isCanceled?: boolean) =>
     Effect.flatMap(write(setState(seq, state, reason, taskId, isCanceled)), ({ length }) =>
       Metrics.countTasks(state, length),
     )
 
-  /** @param isCanceled whether the service canceled the task, so that its votes are not paid for */
   const markFailed = (seq: number, reason: string, taskId?: string, isCanceled?: boolean) =>
     markLost("failed", seq, reason, taskId, isCanceled)
 
