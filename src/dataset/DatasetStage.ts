@@ -47,16 +47,13 @@ export type Ask =
   | { readonly kind: "finish" }
   | { readonly kind: "file"; readonly path: string; readonly content: Uint8Array }
 
-export interface Written extends Omit<Shards.SplitFiles, "split"> {}
-
 export type Answer =
   /** Returns the buffer of the message, which may be used again. */
   | { readonly kind: "taken"; readonly texts?: Uint8Array<ArrayBuffer> }
-  | { readonly kind: "finished"; readonly outputs: ReadonlyArray<Written> }
+  | { readonly kind: "finished"; readonly outputs: ReadonlyArray<Shards.OutputFiles> }
   | ({ readonly kind: "file" } & OutputFile.FileDigest)
 
-interface OutputWriter extends Pick<Shards.SplitWriter, "close" | "write"> {
-  readonly finish: () => Written
+interface OutputWriter extends ReturnType<typeof Shards.make> {
   readonly names: ReadonlyArray<string>
 }
 
@@ -138,7 +135,7 @@ const fileOf = (directory: string, { container, features, path }: Extract<Output
       bytes += row.size
       writer.write(row)
     },
-    finish: (): Written => {
+    finish: (): Shards.OutputFiles => {
       const finished = writer.finish()
       const digest = leading.lines.length === 0 ? finished : OutputFile.prepend(directory, path, leading.lines.join(""))
       const rows = finished.rows + leading.lines.length

@@ -9,9 +9,10 @@ import { Effect, Predicate, type Scope } from "effect"
 import { isText, type PairBytes, texts as placed } from "../domain/PairBytes.ts"
 import type { FileDigest } from "../node/OutputFile.ts"
 import * as Thread from "../node/Thread.ts"
-import type { Answer, Ask, Output, Rows, Setup, Written } from "./DatasetStage.ts"
+import type { Answer, Ask, Output, Rows, Setup } from "./DatasetStage.ts"
 import type { Json, JsonRow } from "./file/Features.ts"
 import { DatasetError, reasonOf } from "./file/DatasetError.ts"
+import type { OutputFiles } from "./Shards.ts"
 
 const stage: Thread.StageModule<Setup, Ask, Answer> = {
   path: "dataset/DatasetStage",
@@ -42,7 +43,7 @@ export interface DatasetThread {
   readonly add: (output: number, row: JsonRow, bytes?: PairBytes) => boolean
   readonly room: Effect.Effect<void, DatasetError>
   /** Finishes all files with rows. Called once. */
-  readonly finish: Effect.Effect<ReadonlyArray<Written>, DatasetError>
+  readonly finish: Effect.Effect<ReadonlyArray<OutputFiles>, DatasetError>
   readonly file: (path: string, content: Uint8Array | string) => Effect.Effect<FileDigest, DatasetError>
 }
 
@@ -64,21 +65,19 @@ export const sizeOf = (row: JsonRow): number => rowBytes + lengthOf(row)
 /** Whether each row has the member and its value is null. (`every` would skip rows without the member.) */
 const isNull = (values: ReadonlyArray<Json | undefined>) => values.findIndex((value) => value !== null) === -1
 
-const rowsOf = (output: number, { columns, count, places }: Part): Rows => ({
-  output,
-  count,
-  columns: [...columns].map(([name, values]) => {
-    values.length = count
-    return [name, isNull(values) ? null : values] as const
-  }),
-  ...(places.length > 0 && { places: allOf(places, count) }),
-})
-
-/** The places of all rows, with zeros for rows without places. */
-const allOf = (places: ReadonlyArray<number>, count: number): Int32Array<ArrayBuffer> => {
+const rowsOf = (output: number, { columns, count, places }: Part): Rows => {
+  // Rows without places have zeros.
   const all = new Int32Array(2 * placed.length * count)
   all.set(places)
-  return all
+  return {
+    output,
+    count,
+    columns: [...columns].map(([name, values]) => {
+      values.length = count
+      return [name, isNull(values) ? null : values] as const
+    }),
+    ...(places.length > 0 && { places: all }),
+  }
 }
 
 export const make = Effect.fnUntraced(function* (

@@ -60,6 +60,9 @@ export const Manifest = Schema.Struct({
 })
 export type Manifest = typeof Manifest.Type
 
+/** The contents of a dataset that was written. */
+export interface Written extends Pick<Manifest, "rows" | "splits" | "formats" | "omitted" | "files"> {}
+
 export const make = (content: Omit<Manifest, "format" | "version" | "code">): Manifest => ({
   format: "prefstream-dataset",
   version: 1,

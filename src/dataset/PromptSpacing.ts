@@ -22,14 +22,9 @@ const rowBytes = 500
 
 interface Prompt<Row> {
   readonly key: number
-  readonly rows: Array<SizedRow<Row>>
+  readonly rows: Array<{ readonly row: Row; readonly size: number }>
   /** The position of its latest row in the output. */
   last: number
-}
-
-interface SizedRow<Row> {
-  readonly row: Row
-  readonly size: number
 }
 
 interface Entry<Row> {
@@ -37,13 +32,7 @@ interface Entry<Row> {
   readonly row: Row
 }
 
-export interface PromptSpacing<Row> {
-  /** Adds a row, and returns the rows that come next in the output. */
-  readonly add: (prompt: string, row: Row, size: number) => ReadonlyArray<Row>
-  readonly end: () => ReadonlyArray<Row>
-}
-
-export const make = <Row>(): PromptSpacing<Row> => {
+export const make = <Row>() => {
   const prompts = new Map<number, Prompt<Row>>()
   /**
    * Prompts whose rows may come next, indexed by the number of their rows. In each set, the prompt that has waited
@@ -99,7 +88,8 @@ export const make = <Row>(): PromptSpacing<Row> => {
   let key = 0
 
   return {
-    add: (text, row, size) => {
+    /** Adds a row, and returns the rows that come next in the output. */
+    add: (text: string, row: Row, size: number): ReadonlyArray<Row> => {
       if (text !== lastText) key = Sha256.leading52Bits(text)
       lastText = text
       let prompt = prompts.get(key)
@@ -113,7 +103,7 @@ export const make = <Row>(): PromptSpacing<Row> => {
       while (bytes > maxBytes) rows.push(next()!.row)
       return rows
     },
-    end: () => {
+    end: (): ReadonlyArray<Row> => {
       const counts = Array.from(prompts.values(), ({ rows }) => rows.length).filter((count) => count > 0)
       const most = counts.reduce((a, b) => Math.max(a, b), 0)
       const total = counts.reduce((a, b) => a + b, 0)

@@ -9,7 +9,6 @@ import { Effect, Option, Record, Result, Struct } from "effect"
 import type { PreferencePair } from "../domain/PreferencePair.ts"
 import type { Split } from "../domain/Split.ts"
 import { needsTools } from "./Columns.ts"
-import type { Written } from "./DatasetStage.ts"
 import { type DatasetThread, sizeOf } from "./DatasetThread.ts"
 import { DatasetError, FormatNameInvalid } from "./file/DatasetError.ts"
 import type { Features, JsonRow } from "./file/Features.ts"
@@ -19,6 +18,7 @@ import type { Encoded, FormatOptions, TrainerFormat } from "./format/TrainerForm
 import { type FormatName, formats } from "./format/TrainerFormats.ts"
 import type { DatasetFile } from "./Manifest.ts"
 import * as PromptSpacing from "./PromptSpacing.ts"
+import type { OutputFiles } from "./Shards.ts"
 
 export interface TrainerFile {
   readonly format: TrainerFormat
@@ -150,7 +150,7 @@ export const make = (thread: DatasetThread, format: TrainerFormat, split: Split,
       write(encoder.end())
       append(spacing.end())
     },
-    summary: ({ files: [file] }: Written): TrainerFile => ({
+    summary: ({ files: [file] }: OutputFiles): TrainerFile => ({
       format,
       options,
       split,

@@ -99,7 +99,6 @@ export const make = (reliabilityOf?: (expert: string | null) => number | null) =
         ? undefined
         : rate(found, accrual, methodOf(options, reliabilityOf !== undefined))
     },
-    hasTooManyModels: (): boolean => comparisons.finish() === undefined,
   }
 }
 

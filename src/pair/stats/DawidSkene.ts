@@ -20,17 +20,6 @@ export interface Limits {
 /** Zero-based number of the expert, and any number that identifies the choice. */
 export type ExpertVote = readonly [expert: number, choice: number]
 
-export interface DawidSkene {
-  /**
-   * Adds an item. Votes without a name may share one expert, who then votes several times.
-   *
-   * @param completions the number of completions to choose from
-   * @param truth the right choice, if it is known
-   */
-  readonly add: (completions: number, votes: ReadonlyArray<ExpertVote>, truth?: number) => void
-  readonly fit: (limits?: Limits) => Fit
-}
-
 export interface Fit {
   /** By expert: the probability that a vote of the expert is right, above 0 and below 1. */
   readonly reliability: Float64Array
@@ -63,7 +52,7 @@ const minGain = 1e-6
  *
  * Takes 8 bytes per vote and 12 per item, up to three times that while growing.
  */
-export const make = (): DawidSkene => {
+export const make = () => {
   const counts = NumberList.make(Uint32Array)
   const itemEnds = NumberList.make(Uint32Array)
   /** The right choice plus 1, or 0 if it is unknown. */
@@ -231,7 +220,13 @@ export const make = (): DawidSkene => {
   }
 
   return {
-    add: (completions, votes, truth) => {
+    /**
+     * Adds an item. Votes without a name may share one expert, who then votes several times.
+     *
+     * @param completions the number of completions to choose from
+     * @param truth the right choice, if it is known
+     */
+    add: (completions: number, votes: ReadonlyArray<ExpertVote>, truth?: number): void => {
       counts.push(completions)
       truths.push(truth === undefined ? 0 : truth + 1)
       for (const [expert, choice] of votes) {

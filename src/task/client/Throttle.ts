@@ -112,12 +112,6 @@ export const make = Effect.fnUntraced(function* <E>(settings: {
     return { cuts, ordinal: ++ordinal }
   }
 
-  /** Records a later departure, since a request leaves only after its task was claimed. */
-  const leaving = ({ ordinal: seen }: Permit) =>
-    Effect.map(SteadyClock.now, (now) => {
-      if (ordinal - seen < departures.length) departures[(seen - 1) % departures.length] = now
-    })
-
   const most = () => Math.max(1, budget?.atOnce(Math.floor(atOnce)) ?? Math.floor(atOnce))
 
   const dropMissedSlots = (now: number): void => {
@@ -244,49 +238,11 @@ export const make = Effect.fnUntraced(function* <E>(settings: {
       }),
     )
 
-  const accepted = ({ cuts: seen }: Permit) => {
-    if (seen !== cuts || (atOnce === concurrency && perSecond === requestsPerSecond)) return
-    atOnce = Math.min(concurrency, atOnce + 1 / atOnce)
-    perSecond = Math.min(requestsPerSecond, perSecond + requestsPerSecond / (perSecond * recovery))
-    changed.openUnsafe()
-  }
-
-  const refused = Effect.fnUntraced(function* ({ cuts: seen }: Permit, status: number) {
-    // The request was sent before the rate was halved.
-    if (seen !== cuts) return
-    cuts++
-    atOnce = Math.max(1, atOnce / 2)
-    if (budget === undefined) perSecond = Math.max(slowest, perSecond / 2)
-    else yield* budget.slow(seen)
-    const now = yield* SteadyClock.now
-    if (now - saidAt < quiet) return
-    saidAt = now
-    yield* Effect.logWarning(
-      `the service is rate limiting or overloaded (${status}): reduced to at most ${Math.floor(atOnce)} concurrent requests and ${budget === undefined ? `${Number(perSecond.toPrecision(3))} per second` : "half as many per second by all workers"}, which recover as requests succeed`,
-    )
-  })
-
   /** Logs a wait, if it ends more than 5 seconds after now and after any wait that was logged before. */
   const logPause = Effect.fnUntraced(function* (now: number, until: number, why: string) {
     if (until - Math.max(now, saidUntil) <= longPause) return
     saidUntil = until
     yield* Effect.logWarning(`${why}: no requests before ${instant(until)}`)
-  })
-
-  /**
-   * Pauses all requests because the service asks for it. If the pause is longer than `patience`, all fail with
-   * `failure`.
-   */
-  const pause = Effect.fnUntraced(function* (millis: number, failure: E) {
-    const now = yield* SteadyClock.now
-    const until = now + Math.min(millis, maxPause)
-    if (until <= pausedUntil) return
-    pausedUntil = until
-    pausedBy = failure
-    slots.length = 0
-    changed.openUnsafe()
-    if (millis <= patience) yield* logPause(now, pausedUntil, "the service asks to wait")
-    if (budget !== undefined) yield* budget.pause(until - now)
   })
 
   const quota = Effect.fnUntraced(function* ({ ordinal: seen }: Permit, found: ReadonlyArray<Quota>) {
@@ -306,10 +262,47 @@ export const make = Effect.fnUntraced(function* <E>(settings: {
 
   return {
     turn,
-    leaving,
-    accepted,
-    refused,
-    pause,
+    /** Records a later departure, since a request leaves only after its task was claimed. */
+    leaving: ({ ordinal: seen }: Permit) =>
+      Effect.map(SteadyClock.now, (now) => {
+        if (ordinal - seen < departures.length) departures[(seen - 1) % departures.length] = now
+      }),
+    accepted: ({ cuts: seen }: Permit) => {
+      if (seen !== cuts || (atOnce === concurrency && perSecond === requestsPerSecond)) return
+      atOnce = Math.min(concurrency, atOnce + 1 / atOnce)
+      perSecond = Math.min(requestsPerSecond, perSecond + requestsPerSecond / (perSecond * recovery))
+      changed.openUnsafe()
+    },
+
+    refused: Effect.fnUntraced(function* ({ cuts: seen }: Permit, status: number) {
+      // The request was sent before the rate was halved.
+      if (seen !== cuts) return
+      cuts++
+      atOnce = Math.max(1, atOnce / 2)
+      if (budget === undefined) perSecond = Math.max(slowest, perSecond / 2)
+      else yield* budget.slow(seen)
+      const now = yield* SteadyClock.now
+      if (now - saidAt < quiet) return
+      saidAt = now
+      yield* Effect.logWarning(
+        `the service is rate limiting or overloaded (${status}): reduced to at most ${Math.floor(atOnce)} concurrent requests and ${budget === undefined ? `${Number(perSecond.toPrecision(3))} per second` : "half as many per second by all workers"}, which recover as requests succeed`,
+      )
+    }),
+    /**
+     * Pauses all requests because the service asks for it. If the pause is longer than `patience`, all fail with
+     * `failure`.
+     */
+    pause: Effect.fnUntraced(function* (millis: number, failure: E) {
+      const now = yield* SteadyClock.now
+      const until = now + Math.min(millis, maxPause)
+      if (until <= pausedUntil) return
+      pausedUntil = until
+      pausedBy = failure
+      slots.length = 0
+      changed.openUnsafe()
+      if (millis <= patience) yield* logPause(now, pausedUntil, "the service asks to wait")
+      if (budget !== undefined) yield* budget.pause(until - now)
+    }),
     quota,
     count: Effect.gen(function* () {
       if (budget !== undefined) yield* budget.take(1)
