@@ -24,9 +24,7 @@ export type Output =
   | { readonly split: Split; readonly features: Features; readonly shardBytes: number }
   | { readonly path: string; readonly features: Features; readonly container: "jsonl" | "parquet" }
 
-/**
- * Rows of one output, by column. A column has one value per row; the value is undefined if the row has no such member.
- */
+/** Rows of one output, by column. A value is undefined if its row has no such member. */
 export interface Rows {
   /** The number of the output, in the order in which outputs were opened. */
   readonly output: number

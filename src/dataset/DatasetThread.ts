@@ -24,10 +24,7 @@ const ahead = 24
 
 const messageBytes = 512 * 1024
 
-/**
- * Maximum number of rows per message. Rows that wait longer survive collections of the young generation and become old
- * garbage.
- */
+/** Maximum rows per message. Rows that wait longer become old garbage. */
 const messageRows = 256
 
 /** Approximate bytes of a row in memory besides its texts. */

@@ -34,10 +34,7 @@ interface Entry<Row> {
 
 export const make = <Row>() => {
   const prompts = new Map<number, Prompt<Row>>()
-  /**
-   * Prompts whose rows may come next, indexed by the number of their rows. In each set, the prompt that has waited
-   * longest is first.
-   */
+  /** Prompts whose rows may come next, by the number of their rows, the longest waiting first. */
   const ready: Array<Set<Prompt<Row>>> = []
   /** Prompts with a row among the latest ones in the output. */
   const recent = new Set<Prompt<Row>>()
@@ -47,10 +44,7 @@ export const make = <Row>() => {
 
   const makeReady = (prompt: Prompt<Row>) => (ready[prompt.rows.length] ??= new Set()).add(prompt)
 
-  /**
-   * Chooses the prompt with the most rows, so that no prompt has many left at the end. If no prompt is ready, it
-   * chooses the one whose last row is earliest.
-   */
+  /** Chooses the prompt with the most rows; if none is ready, the one whose last row is earliest. */
   const choose = (): Prompt<Row> | undefined => {
     for (const prompt of recent) {
       if (position - prompt.last < distance) break

@@ -37,9 +37,7 @@ export const readIn = (annotations: Annotations, best: number): Decision | undef
   return Option.getOrElse(asDecision(told), () => ({ ...told, by: null, at: null }))
 }
 
-/**
- * The service's choice, if it differs from the votes and no lead decided; undefined if it is the choice of the votes.
- */
+/** The service's choice, if it differs from the votes and no lead decided. */
 export const ofService = (
   { rationale }: Annotations,
   best: number,
@@ -66,10 +64,7 @@ const agreementWith = (
   return parts.reduce((sum, part) => sum + part, 0) / votes.length
 }
 
-/**
- * The result of an item's votes after a decision of the lead or the service. Members that only hold for the votes' best
- * completion are removed.
- */
+/** The result of an item's votes after a decision, without members that only hold for the votes' choice. */
 export const decided = <A extends ResultItem>(
   result: A,
   completions: ReadonlyArray<string>,

@@ -34,10 +34,7 @@ export const VoteRow = Schema.Struct({
   /** Completions as text, or as messages if they call tools. */
   completions: Schema.Array(Prompt),
   models: list(Schema.String),
-  /**
-   * The definitions of the tools that the model had, as the text of a JSON array. Null in a table of the service,
-   * because it does not receive them.
-   */
+  /** The definitions of the tools that the model had, as a JSON array; null in a table of the service. */
   tools: Schema.NullOr(Schema.String),
   /** Null if the expert has no name. */
   expert: Schema.NullOr(Schema.String),
@@ -56,10 +53,7 @@ export const VoteRow = Schema.Struct({
   gold: Schema.NullOr(Schema.Unknown),
   /** The flags on the item in this task, including problems marked in votes. Each of the item's votes repeats them. */
   flags: list(Schema.Unknown),
-  /**
-   * A decision of a lead or the service against the votes on the item in this task. Each of the item's votes repeats
-   * it.
-   */
+  /** A decision against the votes on the item in this task. Each of the item's votes repeats it. */
   decision: Schema.NullOr(Decision),
   metadata: Schema.NullOr(Schema.Unknown),
 })

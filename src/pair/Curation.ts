@@ -101,10 +101,7 @@ export interface CurationContext {
 
 const maxExamples = 8
 const maxFindings = 5
-/**
- * Bootstrap resamples for the leaderboard. With this number, intervals vary by a few percent of their width, which is
- * not visible in a figure.
- */
+/** Bootstrap resamples for the leaderboard: intervals vary by a few percent of their width. */
 const resamples = 200
 
 /** Collects the items with the smallest keys. */

@@ -57,10 +57,7 @@ export const settingsOf = (strategy: PairStrategy): StrategySettings =>
 
 export type IndexPair = readonly [chosen: number, rejected: number]
 
-/**
- * The completions that are worse than the best one, one index per text. Completions tied with the best are not
- * included.
- */
+/** One index for each text that is worse than the best one. Texts tied with the best are not included. */
 export const restOf = (judgment: Judgment): ReadonlyArray<number> => {
   const top: ReadonlyArray<number> = Option.getOrElse(rankingOf(judgment), (): Ranking => [])[0] ?? []
   return [...new Set(representatives(judgment))].filter(

@@ -31,10 +31,7 @@ export interface Options {
   readonly now?: boolean | undefined
 }
 
-/**
- * Maximum time between two reads of the clock. A timer stands still while the machine sleeps, so one long timer would
- * fire late.
- */
+/** Maximum time between two reads of the clock: a timer stands still while the machine sleeps. */
 const maxSleepMillis = Duration.toMillis("30 seconds")
 
 /** A delay from which a start is logged as late. */

@@ -128,9 +128,7 @@ const minLanguageShare = 0.01
 export const of = Effect.fnUntraced(function* (
   campaign: Which,
   settings: DatasetSettings,
-  /**
-   * The names of those who voted, with their pseudonyms. Names distinguish people from rules, gold files, and models.
-   */
+  /** The names of those who voted, with their pseudonyms. They distinguish people from rules, files, and models. */
   names: ReadonlyMap<string, string>,
   report: QualityReport,
 ) {

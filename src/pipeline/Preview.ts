@@ -25,10 +25,7 @@ interface Range<A> {
 }
 
 export interface Preview extends Omit<Inspection.Inspection, "first"> {
-  /**
-   * Tasks of earlier runs that would also be sent: planned ones, and those of the campaign that the budget no longer
-   * holds back.
-   */
+  /** Tasks of earlier runs that would also be sent, with those that the budget no longer holds back. */
   readonly planned: number
   /** Requests to send these and the new tasks. Each task is then polled at least once. */
   readonly requests: number
@@ -84,10 +81,7 @@ const furtherOf = Effect.fnUntraced(function* (
   return Option.some(yield* Effect.provideService(further, LedgerReader, ledger))
 })
 
-/**
- * Maximum number of votes that the budget may allow in total. Votes that cost less than the highest price leave room
- * for others.
- */
+/** Maximum number of votes that the budget may allow: votes below the highest price leave room for others. */
 const maxVotes = ({ budget, prices }: Terms, votesLeft: number): number =>
   Option.getOrElse(
     Option.zipWith(budget, prices, (budget, prices) =>

@@ -27,10 +27,7 @@ export class WorkerStalled extends Schema.TaggedError<WorkerStalled>()("WorkerSt
 const interval = Duration.seconds(20)
 const maxCheckInterval = 2 * Duration.toMillis(interval)
 
-/**
- * Minimum time in milliseconds between this worker's last answer and later answers to others. A service that is down
- * answers nobody.
- */
+/** Minimum milliseconds between this worker's last answer and others'. A service that is down answers nobody. */
 const lead = 60_000
 
 export const watch = Effect.fnUntraced(function* (worker: {

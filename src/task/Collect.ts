@@ -28,16 +28,10 @@ type Polling = Pick<ServiceSettings, "pollInterval">
 /** Milliseconds from the submission of a task to its first poll. */
 export const firstPollDelay = (profile: Polling): number => Duration.toMillis(profile.pollInterval.min)
 
-/**
- * Milliseconds after a delivery within which more deliveries are expected. Meanwhile, two polls of a task are at most
- * this far apart, or `pollInterval.max` if that is longer.
- */
+/** Milliseconds after a delivery in which two polls of a task are at most this far apart. */
 const hintedSpan = Duration.toMillis("1 hour")
 
-/**
- * Milliseconds until the next poll of a task: half its age, between the minimum and maximum poll interval. While
- * webhook deliveries arrive, it is between the maximum and one hour.
- */
+/** Milliseconds until the next poll of a task: half its age, within the limits. */
 export const pollDelay = (profile: Polling, age: number, hinted = false): number => {
   const max = Duration.toMillis(profile.pollInterval.max)
   return hinted
@@ -94,10 +88,7 @@ export const collect = Effect.fn("Collect.collect")(function* (options: CollectO
   const kindsIn = VoteKinds.reader(profile.kindPath)
   const known = new Set([...profile.openStatuses, ...profile.completedStatuses, ...profile.failedStatuses])
   const maxPollInterval = Duration.toMillis(Duration.fromInputUnsafe(profile.pollInterval.max))
-  /**
-   * Consecutive failed polls of each task. `useless` counts those with a useless answer, `sinceHint` those since a
-   * webhook named the task.
-   */
+  /** Consecutive failed polls of each task: with a useless answer, and since a webhook named the task. */
   const failures = new Map<number, { readonly times: number; readonly useless: number; readonly sinceHint: number }>()
   const repeats = RepeatedExperts.make(ledger)
   let warnings = 0

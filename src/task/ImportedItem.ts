@@ -30,9 +30,7 @@ export interface ImportedItem {
 const Stored = Schema.fromJsonString(Schema.Struct({ results: Schema.Array(ResultItem) }))
 const decodeStored = Schema.decodeUnknownSync(Stored)
 
-/**
- * Returns the same key for two votes with the same content. The expert's kind, the order, and the seconds do not count.
- */
+/** The same for two votes with the same content. The expert's kind, the order, and the seconds do not count. */
 export const keyOf = (vote: ImportedVote): string => {
   const said = Object.entries(Struct.omit(vote, ["kind", "order", "seconds"]))
     .filter(([, value]) => value !== undefined)

@@ -149,10 +149,7 @@ export interface UnjudgedCounts {
   readonly unusable: number
 }
 
-/**
- * The items of `items`, with counts of items without a judgment since the stream began. Gold items that were mixed in
- * do not count.
- */
+/** The items of `items`, with counts of those without a judgment so far. Gold items that were mixed in do not count. */
 export const counted = (campaign?: number | "all", paths?: AnnotationPaths.AnnotationPaths) => {
   let withdrawn = 0
   let unusable = 0

@@ -40,10 +40,7 @@ export interface Cell {
   readonly position: number
 }
 
-/**
- * One vote's comparison of two models on one item. `outcome` is 1 if `one` is better, 0 for a tie, −1 if `other` is
- * better.
- */
+/** One vote's comparison of two models. `outcome`: 1 if `one` is better, 0 for a tie, −1 if `other` is. */
 export interface Comparison {
   readonly one: number
   readonly other: number

@@ -41,9 +41,7 @@ export const make = Effect.fnUntraced(function* (
   }
 
   return {
-    /**
-     * Adds the next prompt. Throws `ScratchFileFailed`, so call it within `ScratchFile.attempt`. Run `room` afterwards.
-     */
+    /** Adds the next prompt. Throws `ScratchFileFailed`: call it within `ScratchFile.attempt`, then run `room`. */
     add: (prompt: string, item_id: string): void => {
       prompts.add(prompt)
       if (waiting.length === perBlock) {

@@ -23,14 +23,9 @@ export type ExpertVote = readonly [expert: number, choice: number]
 export interface Fit {
   /** By expert: the probability that a vote of the expert is right, above 0 and below 1. */
   readonly reliability: Float64Array
-  /**
-   * By item, in the order of adding: the probability of the most probable completion; 1 if the right choice is known.
-   */
+  /** By item, in the order of adding: the probability of the best completion; 1 if the right choice is known. */
   readonly confidence: () => Float64Array
-  /**
-   * By expert: number of votes on items with several votes, or with a known answer. Without any, the reliability is
-   * 2/3.
-   */
+  /** By expert: votes on items with several votes or a known answer. Without any, the reliability is 2/3. */
   readonly shared: Uint32Array
   readonly iterations: number
   readonly converged: boolean
@@ -116,10 +111,7 @@ export const make = () => {
       for (let vote = start; vote < end; vote++) if (choices[vote] === truth) right[experts[vote]!]!++
     }
 
-    /**
-     * Updates the reliabilities from the expected number of right votes; returns the largest change. @param of votes by
-     * expert
-     */
+    /** Updates the reliabilities by the right votes; returns the largest change. @param of votes by expert */
     const update = (of: Uint32Array): number => {
       let change = 0
       for (let expert = 0; expert < expertCount; expert++) {

@@ -14,10 +14,7 @@ import * as Moments from "./Moments.ts"
 export const make = () => {
   /** The number of pairable values by category. */
   const totals: Array<number> = []
-  /**
-   * Ordered pairs of different values, by the number of values in a unit. They are integers, so sums are exact in any
-   * order.
-   */
+  /** Ordered pairs of different values, by the values in a unit. They are integers, so sums are exact. */
   const different = new Map<number, number>()
 
   return {
@@ -48,10 +45,7 @@ export const make = () => {
 /** Alpha for interval data, in constant memory. */
 export const makeInterval = () => {
   const all = Moments.make()
-  /**
-   * Half the sum, over the units, of the squared differences of ordered pairs, each divided by the unit's number of
-   * values minus 1.
-   */
+  /** Half the sum of the squared differences of ordered pairs in each unit, over its number of values minus 1. */
   let within = 0
   return {
     /** Adds a unit with these values. */

@@ -19,10 +19,7 @@ const maxRecords = 65_536
 /** A batch is complete with this many prompts, or this many UTF-16 code units in total. */
 const batchPrompts = 256
 const batchUnits = 262_144
-/**
- * Number of batches that the calling thread computes itself. These 2,000 prompts take about as long as starting a
- * thread.
- */
+/** Batches that the calling thread computes itself: starting a thread takes about as long. */
 const firstBatches = 8
 /** Maximum number of batches that the thread has not answered. */
 const ahead = 4

@@ -25,15 +25,9 @@ export interface ItemVote extends Assessment.Assessment {
   readonly kind?: string
   /** The preferred text, as the index of the first completion with it. */
   readonly choice: number
-  /**
-   * Groups of texts, best first, if the expert ranked them. Each text is represented by the index of the first
-   * completion that has it.
-   */
+  /** Groups of texts, best first, each by the index of its first completion, if the expert ranked them. */
   readonly ranking: Ranking | undefined
-  /**
-   * Zero-based position of the choice in the order in which completions were shown (or sent, if only that order is
-   * known). Null if several completions are at the top or have the text of the choice.
-   */
+  /** Zero-based position of the choice in the order shown, or else sent. Null if the choice is tied. */
   readonly position: number | null
   /** The order in which completions were shown (or sent, if only that order is known), as indices. */
   readonly order: ReadonlyArray<number>
@@ -48,10 +42,7 @@ export interface ItemVote extends Assessment.Assessment {
 /** Thirty years. Longer times come from a wrong clock. */
 const maxSeconds = 1e9
 
-/**
- * The members that are needed to count a vote. Other members may have any shape; `Assessment` ignores those that it
- * cannot read.
- */
+/** The members that are needed to count a vote. Other members may have any shape. */
 const ListedVote = Schema.StructWithRest(
   Schema.Struct({
     ...Struct.pick(Vote.fields, ["choice", "ranking", "rationale"]),
@@ -133,10 +124,7 @@ const votesIn = (judgment: Judgment): ReadonlyArray<ItemVote> => {
   })
 }
 
-/**
- * The votes of one task's result as the service sent them, including members that are not counted. Indices refer to the
- * input's order. Without a valid list, the result itself is the only vote.
- */
+/** The votes of one task's result as sent. Indices refer to the input. Without a list, the result is the only vote. */
 export const recordedIn = ({
   annotations,
   bestCompletionIndex,
@@ -165,9 +153,7 @@ export const allVotesOf = ({ judgments }: Pick<JudgedItem, "judgments">): Readon
 /** The votes that count, at least one: the first vote of each named expert, and all votes without a name. */
 export const votesOf = (item: Pick<JudgedItem, "judgments">): ReadonlyArray<ItemVote> => onePerExpert(allVotesOf(item))
 
-/**
- * Whether a vote prefers exactly one text. If several are at the top, `choice` is only the one that was shown first.
- */
+/** Whether a vote prefers exactly one text. If several are at the top, `choice` is only the first shown. */
 export const isDecided = (vote: Pick<ItemVote, "choice" | "ranking">): boolean => topOf(vote).length === 1
 
 export const isUnanimous = (votes: ReadonlyArray<ItemVote>): boolean =>
@@ -181,10 +167,7 @@ export const isUnanimous = (votes: ReadonlyArray<ItemVote>): boolean =>
 export const marginOf = (votes: ReadonlyArray<ItemVote>, chosen: number, rejected: number): number =>
   votes.reduce((sum, vote) => sum + preference(vote, chosen, rejected), 0) / votes.length
 
-/**
- * Compares two completions according to a vote: 1 for `a`, −1 for `b`, 0 if the vote ranks them equal. Undefined if the
- * vote chose neither of them and did not rank both.
- */
+/** Compares two completions by a vote: 1 for `a`, −1 for `b`, 0 if equal. Undefined if it says nothing of them. */
 export const comparisonOf = (vote: ItemVote, a: number, b: number): number | undefined => {
   const { choice, ranking } = vote
   const isRanked = (index: number) => ranking?.some((group) => group.includes(index)) === true

@@ -48,10 +48,7 @@ const maxKnown = 8
 const minDelay = Duration.toMillis("500 millis")
 const maxDelay = Duration.toMillis("30 seconds")
 
-/**
- * Retries with exponential backoff and jitter while `again` returns true. A wait can be interrupted even if the
- * attempts cannot.
- */
+/** Retries with exponential backoff and jitter while `again` returns true. Waits can always be interrupted. */
 const persisting = Effect.fnUntraced(function* <A, E, E2>(
   effect: Effect.Effect<A, E>,
   again: (failure: E) => Effect.Effect<boolean, E2>,
@@ -110,9 +107,7 @@ const make = Effect.fnUntraced(function* <R>(
       Effect.tapError(health.failed),
     )
 
-  /**
-   * Creates a task, with retries if they are safe, and returns its id. `body` is the JSON of a `TaskRequest`, as UTF-8.
-   */
+  /** Creates a task from the JSON of a `TaskRequest`, with retries if they are safe, and returns its id. */
   const create = Effect.fn("AnnotationClient.create")(function* <E = never>(
     body: Uint8Array,
     idempotencyKey: string,

@@ -19,10 +19,7 @@ export interface RequestBudget {
   readonly sent: () => void
   /** Records that the service asked for a pause of this many milliseconds. */
   readonly pause: (millis: number) => Effect.Effect<void>
-  /**
-   * Records that the service answered 429 or 503 to a request. `cuts` is how often the rate had been halved when its
-   * slot was taken.
-   */
+  /** Records that the service answered 429 or 503 to a request, whose slot was taken after `cuts` halvings. */
   readonly slow: (cuts: number) => Effect.Effect<void>
   readonly answered: Effect.Effect<void>
 }

@@ -221,10 +221,7 @@ export const make = Effect.fnUntraced(function* <E>(settings: {
       })
     })
 
-  /**
-   * Runs a call when its turn has come. The turn ends with the call, or earlier. The wait can be interrupted even if
-   * the call cannot.
-   */
+  /** Runs a call in its turn, which ends with the call or earlier. The wait can always be interrupted. */
   const turn = <A, E2, R>(kind: Kind, call: (turn: Turn) => Effect.Effect<A, E2, R>) =>
     Effect.uninterruptibleMask((restore) =>
       Effect.flatMap(acquire(kind), (permit) => {
@@ -288,10 +285,7 @@ export const make = Effect.fnUntraced(function* <E>(settings: {
         `the service is rate limiting or overloaded (${status}): reduced to at most ${Math.floor(atOnce)} concurrent requests and ${budget === undefined ? `${Number(perSecond.toPrecision(3))} per second` : "half as many per second by all workers"}, which recover as requests succeed`,
       )
     }),
-    /**
-     * Pauses all requests because the service asks for it. If the pause is longer than `patience`, all fail with
-     * `failure`.
-     */
+    /** Pauses all requests for the service. If that is longer than `patience`, all fail with `failure`. */
     pause: Effect.fnUntraced(function* (millis: number, failure: E) {
       const now = yield* SteadyClock.now
       const until = now + Math.min(millis, maxPause)
@@ -314,9 +308,7 @@ export const make = Effect.fnUntraced(function* <E>(settings: {
       held = true
       slots.length = 0
     }),
-    /**
-     * Continues. With `carefully`, requests are sent one at a time, a poll first, and more as the service accepts them.
-     */
+    /** Continues. With `carefully`, one request at a time, a poll first, and more as the service accepts them. */
     resume: (carefully = false) =>
       Effect.sync(() => {
         held = false

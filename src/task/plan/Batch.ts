@@ -29,10 +29,7 @@ interface OpenBatch {
   bytes: number
 }
 
-/**
- * Maximum number of open batches. Beyond it, the fullest batch is closed, so that memory is bounded even if prompts
- * repeat without end.
- */
+/** Maximum number of open batches, so that memory is bounded. Beyond it, the fullest is closed. */
 export const maxOpenBatches = 256
 
 const maxOpenBytes = 64 * 1024 * 1024

@@ -27,10 +27,7 @@ import * as Shuffle from "./Shuffle.ts"
 
 const encoder = new TextEncoder()
 
-/**
- * Adds the identity to an item: its id, or else the hash of its content with the completions sorted. So the same
- * completions in another order are the same item.
- */
+/** Adds the identity: the id, or else the hash of the content with the completions sorted. */
 export const identify = ({
   completionLists,
   completionOrigins,
@@ -69,10 +66,7 @@ export const conflict = ({ item, origin }: BatchItem): Reject => ({
   raw: toJson(item),
 })
 
-/**
- * Returns a reject if the item exceeds the service's limits. The reject does not include the text, since such items are
- * large and the record itself is valid.
- */
+/** A reject if the item exceeds the service's limits. It omits the text, since such items are large. */
 export const beyondLimits = (
   { bytes, item, origin, prompt }: BatchItem,
   { maxCompletionCharacters, maxCompletions, maxPromptCharacters }: ItemLimits,

@@ -21,9 +21,7 @@ import * as WebhookBodies from "./Bodies.ts"
 import * as WebhookRefusals from "./Refusals.ts"
 import * as Metrics from "../../telemetry/Metrics.ts"
 
-/**
- * The place of a delivery's id, if the scheme signs none. A path has the same form as for task ids: `id`, `event.id`.
- */
+/** The place of a delivery's id, if the scheme signs none. A path is written as for task ids: `event.id`. */
 export type DeliveryIdPlace = { readonly header: string } | { readonly path: string }
 
 export interface DeliveryOptions {

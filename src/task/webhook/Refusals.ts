@@ -25,10 +25,7 @@ export const make = Effect.gen(function* () {
   const scope = yield* Effect.scope
   yield* Effect.addFinalizer(() => logSuppressed)
 
-  /**
-   * Logs the counts after the minute. If another refusal has just logged them, that message started a new minute, so
-   * this does nothing.
-   */
+  /** Logs the counts after the minute, unless another refusal has just logged them and so started a new minute. */
   const logLater = Effect.gen(function* () {
     yield* Effect.sleep(lastLogged + logInterval - (yield* SteadyClock.now))
     const now = yield* SteadyClock.now

@@ -328,10 +328,7 @@ const taskFindings = Effect.fnUntraced(function* (job: number, { quick }: CheckO
   return findings
 })
 
-/**
- * The items of a task by their position in it. Undefined for a gold item that was mixed in, or if several items have
- * that position.
- */
+/** The items of a task by position. Undefined for gold items that were mixed in, and for repeated positions. */
 const itemsOf = (
   row: PayloadRow,
   at: ReadonlyMap<number, ReadonlyArray<ItemRow>>,

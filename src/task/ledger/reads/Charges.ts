@@ -86,9 +86,7 @@ export const sum = (votes: ReadonlyArray<Pick<Counted, "votes" | "price">>, { ot
     { votes: 0, cost: Cost.times(other, 0) },
   )
 
-/**
- * The price list that a task counts at once it is planned. Superseded tasks are planned again at the present prices.
- */
+/** The price list that a task counts at once it is planned. Superseded tasks will have the present one. */
 export const listWhenPlanned = "CASE WHEN state = 'superseded' THEN NULL ELSE price_list END"
 
 export const planOf = Effect.fnUntraced(function* ({ job, sql }: Here, condition: Fragment, pricesOf: PricesOf) {

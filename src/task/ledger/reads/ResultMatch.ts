@@ -61,10 +61,7 @@ const readAnswer = (text: string): Result.Result<typeof Answer.Type, string> =>
     },
   )
 
-/**
- * Returns the judgments of one task, in the order of its prompts. A withdrawn prompt has a `NoJudgment` in its place.
- * Fails with the reason if the result does not fit.
- */
+/** The judgments of one task, in the order of its prompts, with `NoJudgment` for a withdrawn prompt. */
 export const match = (
   taskId: string,
   { items, prompts }: Omit<StoredRequest, "body">,

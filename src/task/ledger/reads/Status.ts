@@ -31,10 +31,7 @@ const countsOf = (rows: ReadonlyArray<CountRow>): StateCounts => {
   return Record.fromIterableWith(TaskState.literals, (state) => [state, of(state)]) as StateCounts
 }
 
-/**
- * Outcomes of an item, the most advanced first. If an item is `refused` or `given_up`, each of its tasks is one of the
- * two.
- */
+/** Outcomes of an item, the most advanced first. If one is `refused` or `given_up`, so is each of its tasks. */
 export const itemOutcomes = [
   "judged",
   "pruned",
@@ -58,9 +55,7 @@ export interface Arrivals {
 export interface Progress {
   readonly counts: StateCounts
   readonly countsOf: (campaign: number) => StateCounts
-  /**
-   * Items of the input by the state of their first vote, in one campaign. Gold items that were mixed in do not count.
-   */
+  /** Items of the input by the state of their first vote, in one campaign, without gold items that were mixed in. */
   readonly inputOf: (campaign: number) => StateCounts
   readonly votes: number
   readonly gold: number

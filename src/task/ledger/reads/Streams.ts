@@ -95,10 +95,7 @@ export const readStreams = ({ job, sql }: LedgerContext) => {
       (row) => decodeReject(row.record),
     )
 
-  /**
-   * For each task of the batch that was not refused or given up, the range of the batch's places that it asks for.
-   * Empty if the batch has one vote.
-   */
+  /** For each task of the batch that can get results, the range of places that it asks for. Empty with one vote. */
   const placesOpen = Effect.fnUntraced(function* ({ batch, batchItems, votes }: BatchPlace) {
     const rows =
       votes === 1
@@ -112,10 +109,7 @@ export const readStreams = ({ job, sql }: LedgerContext) => {
     })
   })
 
-  /**
-   * The results of the other votes on the items of a task, if they are stored and readable. Empty if the task's items
-   * have one vote.
-   */
+  /** The stored, readable results of the other votes on the items of a task. Empty if the items have one vote. */
   const resultsBeside = Effect.fnUntraced(function* (seq: number) {
     const rows = yield* sql<{ taskId: string; result: Uint8Array }>`
       SELECT o.task_id AS "taskId", r.body AS result FROM task t
@@ -130,10 +124,7 @@ export const readStreams = ({ job, sql }: LedgerContext) => {
     )
   })
 
-  /**
-   * Tasks of a campaign that the service refused or a person gave up. Each has the items that no expert will judge, in
-   * their first vote.
-   */
+  /** Tasks that the service refused or a person gave up, with the items that no expert will judge. */
   const dropped = (campaign: Option.Option<number>): Stream.Stream<DroppedTask, SqlError> =>
     pages(
       (after) => sql<

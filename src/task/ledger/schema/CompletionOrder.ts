@@ -44,10 +44,7 @@ const membersOf = (members: { readonly [name: string]: Translate }): Translate =
 const indices = listOf(index)
 const groups = listOf(indices)
 
-/**
- * Translates ratings by name, if they are lists with one rating per completion. A single number per name rates the best
- * completion, and stays.
- */
+/** Translates ratings by name with one rating per completion. A single number rates the best one, and stays. */
 const ratings: Translate = (value, order) =>
   Predicate.isObject(value)
     ? Record.map(value, (list) => (Array.isArray(list) && list.length === order.length ? undo(list, order) : list))

@@ -111,15 +111,10 @@ export const ItemDetails = Schema.Struct({
   completion_origins: Schema.optionalKey(Schema.Array(Origin)),
   /** Set if the prompt was a conversation. `Conversation.parse` reads the text that was sent. */
   conversation: Schema.optionalKey(Schema.Literal(true)),
-  /**
-   * Whether each completion was a list of messages. `Conversation.parse` reads the texts that were sent. Absent if none
-   * was.
-   */
+  /** Whether each completion was a list of messages, which `Conversation.parse` reads. Absent if none was. */
   as_messages: Schema.optionalKey(Schema.Array(Schema.Boolean)),
   tools: Schema.optionalKey(Schema.String),
-  /**
-   * The order in which the completions were sent, as indices into those of the input. Absent if both orders are equal.
-   */
+  /** The order in which the completions were sent, as indices into the input's. Absent if both are equal. */
   order: Schema.optionalKey(Schema.Array(Schema.Int)),
   /** Set if the item is a gold item that was mixed in, and not an item of the input. */
   check: Schema.optionalKey(Schema.Literal(true)),
@@ -175,19 +170,13 @@ export interface OpenTask {
 export interface Delivery {
   /** Id of the delivery. All attempts of the service to send it have the same id. */
   readonly id: string
-  /**
-   * Time of the attempt by the service's clock, in epoch milliseconds. Each attempt has its own time. 0 if it is
-   * unknown.
-   */
+  /** Time of this attempt by the service's clock, in epoch milliseconds; 0 if unknown. */
   readonly sentAt: number
   /** The tasks that the delivery names. None means any task. */
   readonly taskIds: Option.Option<ReadonlyArray<string>>
 }
 
-/**
- * The effect of a delivery: `due` if it named tasks of this ledger, which are due now, `unknown` if it named none of
- * them, `repeated` if it was recorded before.
- */
+/** `due`: named tasks of this ledger, which are due now; `unknown`: named none; `repeated`: was recorded before. */
 export type DeliveryOutcome = "due" | "unknown" | "repeated"
 
 /** A request's prompts with their completions in the input's order, and the items' details in the same order. */

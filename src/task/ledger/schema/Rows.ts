@@ -11,10 +11,7 @@ import * as CompletionOrder from "./CompletionOrder.ts"
 import * as Expected from "./Expected.ts"
 import * as Payload from "./Payload.ts"
 
-/**
- * Maximum number of rows per statement. SQLite allows 32,766 values in a statement, the client of PostgreSQL 32,767,
- * and a row has at most six.
- */
+/** Maximum rows per statement. The limits are 32,766 (SQLite) and 32,767 values (PostgreSQL); a row has up to six. */
 const rowsPerStatement = 4096
 
 export const inChunks = <A, B, E, R>(
@@ -187,9 +184,7 @@ export const isAskedBy = (task: string): string =>
 export const inCampaign = (sql: LedgerContext["sql"], campaign: Option.Option<number>) =>
   Option.match(campaign, { onNone: () => sql`1 = 1`, onSome: (campaign) => sql`t.campaign = ${campaign}` })
 
-/**
- * Whether any task meets the condition. Because of the order, PostgreSQL reads the index instead of the whole table.
- */
+/** Whether any task meets the condition. Because of the order, PostgreSQL reads the index. */
 export const isAny = (sql: LedgerContext["sql"], condition: Fragment) =>
   Effect.map(sql`SELECT 1 FROM task WHERE ${condition} ORDER BY due_at LIMIT 1`, (rows) => rows.length > 0)
 
@@ -233,10 +228,7 @@ export const settingOf = ({ job, sql }: Pick<LedgerContext, "job" | "sql">, name
     (rows) => rows[0]?.value,
   )
 
-/**
- * The time at which a result is recorded. It is always later than that of the result it replaces, even if the clock was
- * set back, since `Fingerprint` relies on it.
- */
+/** The time at which a result is recorded: always later than that of the replaced result, for `Fingerprint`. */
 export const completedAt = (sql: LedgerContext["sql"], now: number) =>
   sql`CASE WHEN completed_at >= ${now} THEN completed_at + 1 ELSE CAST(${now} AS BIGINT) END`
 

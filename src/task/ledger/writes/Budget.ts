@@ -16,9 +16,7 @@ import { databaseClock } from "./Parts.ts"
 /** Seconds of slots that a worker takes at once. */
 const leaseSeconds = 0.25
 
-/**
- * Maximum milliseconds and requests by which slots are taken ahead. If they are further ahead, the clock was set back.
- */
+/** Maximum milliseconds and requests by which slots are taken ahead. Beyond them, the clock was set back. */
 const maxAhead = 30_000
 const maxRequestsAhead = 64
 
@@ -71,10 +69,7 @@ export const writeBudget = ({ job, sql }: Pick<LedgerContext, "job" | "sql">) =>
   const clock = databaseClock(sql)
   const created = sql`INSERT INTO budget (job, free_at, paused_at, paused_until, share, cuts, cut_at)
     VALUES (${job}, 0, 0, 0, 1, 0, 0) ON CONFLICT (job) DO NOTHING`
-  /**
-   * Share of the rate that is allowed now, from 0 to 1. If the clock was set back since the rate was halved, the share
-   * is 1.
-   */
+  /** Share of the rate that is allowed now, 0 to 1; 1 if the clock was set back since the rate was halved. */
   const share = sql`LEAST(1, share + ABS(${clock} - cut_at)::float8 / ${recovery})`
   const done = { requests: 0, answers: 0 }
   return {

@@ -151,10 +151,7 @@ export const writeFurtherVotes = (
     ).pipe(Effect.map(Arr.getSomes))
   })
 
-  /**
-   * Records, until another run begins, how many items need another vote that is not planned, and how many votes had
-   * ended then.
-   */
+  /** Records, until another run begins, how many items need a vote that is not planned, and the ended votes. */
   const noteWanted = (items: number, ended: number) =>
     write(
       Effect.andThen(
@@ -163,10 +160,7 @@ export const writeFurtherVotes = (
       ),
     )
 
-  /**
-   * Plans another vote on each of these items, in their order, while the budget allows it. Returns the number of votes,
-   * and of items that the budget does not allow.
-   */
+  /** Plans another vote on each item while the budget allows it. Returns the votes, and the items beyond the budget. */
   const planFurther = Effect.fn("Ledger.planFurther")(function* (
     places: ReadonlyArray<ItemPlace>,
     options: FurtherVotesOptions,

@@ -88,10 +88,7 @@ export const writeHints = (
           at = CASE WHEN excluded.at > hint.at THEN excluded.at ELSE hint.at + 1 END`,
     )
 
-  /**
-   * Adds hints for these ids. Returns whether the ledger has a task with one of them. Unknown ids are kept only while
-   * the id of some task is not known yet.
-   */
+  /** Adds hints for these ids. Keeps unknown ids only while a task's id is unknown. Returns whether a task has one. */
   const addNamed = Effect.fnUntraced(function* (taskIds: ReadonlyArray<string>, now: number) {
     const found = yield* inChunks(
       taskIds,
@@ -129,10 +126,7 @@ export const writeHints = (
       yield* hinted.open
       return outcome
     }),
-    /**
-     * Makes tasks with hints due, except tasks that are being polled: their hints wait until that poll has ended. Returns
-     * the milliseconds until the first of the hints that exceeded `maxPollsPerMinute` may be followed.
-     */
+    /** Makes tasks with hints due, unless they are being polled. Returns the wait for a postponed hint. */
     followHints: Effect.fn("Ledger.followHints")(function* (inFlight: ReadonlySet<string>) {
       const now = yield* SteadyClock.now
       const hasToWait = ({ followed, since }: { readonly followed: number; readonly since: number }) =>

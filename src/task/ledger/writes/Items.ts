@@ -88,9 +88,7 @@ export const readItems = ({ job, sql }: Model.LedgerContext) => {
     WHERE k.job = item.job AND k.run = ${run} AND k.first_seq <= item.seq
     ORDER BY k.first_seq DESC LIMIT 1))`
 
-  /**
-   * Whether the prompt or a completion of any planned item is a list of messages. Older versions did not record this.
-   */
+  /** Whether the input has lists of messages, in any planned item. Older versions did not record this. */
   const hasConversations = Effect.map(settingOf({ job, sql }, conversations), (value) => value !== undefined).pipe(
     Effect.withSpan("Ledger.hasConversations"),
   )
@@ -193,10 +191,7 @@ export const writeItems = (
     })
   })
 
-  /**
-   * Records which known items belong to a run's input, and returns their numbers. Deletes the records of earlier runs,
-   * which are no longer needed.
-   */
+  /** Records which known items belong to a run's input, in place of those of earlier runs. Returns their numbers. */
   const insertKnown = Effect.fnUntraced(function* ({ campaign, run }: Model.Run, itemIds: ReadonlyArray<string>) {
     if (itemIds.length === 0) return []
     const rows = yield* inChunks(
@@ -275,10 +270,7 @@ export const writeItems = (
 
   const noted = new Set<string>()
 
-  /**
-   * Records, once, the facts that a dataset needs before its first row. Returns the names to add to `noted` after the
-   * commit.
-   */
+  /** Records, once, the facts that a dataset needs first. Returns the names to add to `noted` after the commit. */
   const note = Effect.fnUntraced(function* (rows: ReadonlyArray<TaskRow>) {
     const found = [
       ...(!noted.has(conversations) && rows.some(hasConversation) ? [conversations] : []),

@@ -68,9 +68,7 @@ export const make = ({ job, sql }: Pick<LedgerContext, "job" | "sql">, worker: s
     /** SQL condition for the tasks of this process. `task` names the table if the statement has several. */
     areMine,
 
-    /**
-     * SQL condition for tasks of this process to send. Their `due_at` is 0; with it, the index returns them in order.
-     */
+    /** SQL condition for tasks of this process to send. Their `due_at` is 0, so the index returns them in order. */
     areToSend: () => sql`${here} AND state = 'planned' AND due_at = 0 AND ${areMine()}`,
 
     isHeld: (seq: number) =>
@@ -178,9 +176,7 @@ export const writeParts = (
       const rank = rows.findIndex(({ name }) => name === owned.worker)
       crew = rank === -1 ? nobody : { count: rows.length, rank }
     }),
-    /**
-     * How often tasks with earlier numbers became ready to send. A sender that only reads on by number would miss them.
-     */
+    /** How often tasks with earlier numbers became ready; a sender that reads on by number would miss them. */
     changes: () => changes,
     /** Makes the loops query the ledger, which other processes may have changed. */
     notifyAll,

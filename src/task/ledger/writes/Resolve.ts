@@ -74,10 +74,7 @@ export const writeDecisions = (
 ) => {
   const here = sql`job = ${job}`
 
-  /**
-   * Records a decision about tasks, or about those of them in the state `only`, if the state of each allows it. Returns
-   * the tasks as they were before.
-   */
+  /** Records a decision about tasks, if the state of each allows it. Returns the tasks as they were before. */
   const decide = Effect.fnUntraced(function* <E = never>(
     numbers: ReadonlyArray<number>,
     verb: NotResolvable["verb"],

@@ -44,18 +44,12 @@ export interface Spending {
   readonly budget: Option.Option<Cost.Decimal>
   /** Votes of tasks that the service created and that are no longer open. */
   readonly spent: Charge
-  /**
-   * The spent votes by kind of expert, most votes first. The last entry is for unknown kinds, including tasks that
-   * ended without a result.
-   */
+  /** The spent votes by kind of expert, most first. The last entry is for votes of unknown kinds. */
   readonly kinds: ReadonlyArray<Charge & { readonly kind: string | null }>
   /** Votes that are planned, being sent, outstanding, or in doubt. */
   readonly committed: Charge
   readonly votesLeft: number
-  /**
-   * Votes that exceed the budget: those of held-back tasks of the last run's campaign, and further votes that items
-   * need.
-   */
+  /** Votes that exceed the budget: of held-back tasks of the last campaign, and further votes that items need. */
   readonly held: number
   readonly heldItems: number
 }
@@ -118,10 +112,7 @@ export const readSpending = ({ job, sql }: LedgerContext) => ({
 
   votesLeft: votesLeft({ job, sql }),
 
-  /**
-   * Predicts what a run in this campaign would do to the tasks of earlier runs when it starts: see `startRun` and
-   * `holdBack`.
-   */
+  /** Predicts what a run in this campaign would do to earlier tasks at its start: see `startRun` and `holdBack`. */
   planOfNextRun: Effect.fn("Ledger.planOfNextRun")(function* (campaign: number, terms: Terms) {
     const here = { job, sql }
     const own = sql`campaign = ${campaign} AND state IN ('planned', 'superseded')`
@@ -194,9 +185,7 @@ export const setTerms = Effect.fnUntraced(function* (here: Here, { budget, price
   else if (budget !== undefined) yield* setSetting(here, "budget", String(budget))
 })
 
-/**
- * SQL condition for the last of these tasks, as many as needed to cover the excess. Without an excess, it matches none.
- */
+/** SQL condition for the last of these tasks, as many as cover the excess; without one, it matches none. */
 const lastOf = Effect.fnUntraced(function* (
   { job, sql }: Here,
   unsent: Fragment,

@@ -71,9 +71,7 @@ export const writeTasks = (
     return Expected.decode(rows[0]!.expected)
   })
 
-  /**
-   * SQL condition: the task still has the polled id, lacks a result or may have a changed one, and was not given up.
-   */
+  /** SQL condition: the task still has the polled id, may get another result, and was not given up. */
   const stillNamed = (taskId: string | undefined) =>
     taskId === undefined
       ? sql.literal("1 = 1")
@@ -85,9 +83,7 @@ export const writeTasks = (
       canceled = ${isCanceled ? 1 : 0}
       WHERE ${here} AND seq = ${seq} AND ${stillNamed(taskId)} RETURNING seq`
 
-  /**
-   * Commits the outcome of a request and forgets its claim. Statements check that the task was not claimed again since.
-   */
+  /** Commits the outcome of a request and forgets its claim, if the task was not claimed again since. */
   const settled = <A>(seq: number, change: Effect.Effect<A, SqlError>) =>
     Effect.tap(write(change), () => Effect.sync(() => owned.forget(seq)))
 
@@ -144,10 +140,7 @@ export const writeTasks = (
   return {
     /** For services that may ignore keys: holds tasks as in doubt that were being sent when a process ended. */
     holdInterrupted: change("holdInterrupted", holdInterruptedRows),
-    /**
-     * For services that honor keys: plans tasks again that were being sent when a process ended. Tasks in doubt stay so
-     * until the next submit.
-     */
+    /** For services that honor keys: plans interrupted tasks again. Tasks in doubt stay so until the next submit. */
     planInterrupted: change(
       "planInterrupted",
       sql`UPDATE task SET state = 'planned' WHERE ${here} AND state = 'submitting'`,
@@ -181,20 +174,14 @@ export const writeTasks = (
         }),
       )
     }),
-    /**
-     * Makes failed and invalid tasks due once more, since a poll costs nothing. State and reason stay until the answer
-     * arrives.
-     */
+    /** Makes failed and invalid tasks due once more, since a poll costs nothing. Their state stays until the answer. */
     recheck: Effect.suspend(() =>
       change(
         "recheck",
         sql`UPDATE task SET due_at = 0 WHERE ${here} AND ${sql.in("state", rechecked)} AND ${owned.areMine()}`,
       ),
     ),
-    /**
-     * Makes completed tasks due once more, since the service may have changed their results. Pruned and imported tasks
-     * are excluded.
-     */
+    /** Makes completed tasks due once more, unless pruned or imported: the service may have changed their results. */
     recheckCompleted: Effect.suspend(() =>
       change(
         "recheckCompleted",
@@ -240,10 +227,7 @@ export const writeTasks = (
       return Payload.unpack(rows[0]!.body)
     }),
     expected,
-    /**
-     * Claims a planned task for a request that may take `millis` milliseconds. False if it was sent or split after it was
-     * read, or if another process took its part.
-     */
+    /** Claims a planned task for `millis` milliseconds. False if it was sent or split, or its part was taken. */
     claim: Effect.fnUntraced(function* (
       { idempotencyKey, part = 0, seq }: Pick<Model.PlannedTask, "idempotencyKey" | "seq"> & { readonly part?: number },
       millis = 0,
@@ -281,10 +265,7 @@ export const writeTasks = (
       Effect.asVoid(
         settled(seq, sql`UPDATE task SET state = 'planned' WHERE ${here} AND seq = ${seq} AND ${owned.isHeld(seq)}`),
       ),
-    /**
-     * Records the task's id at the service. If another task has the id, the task is in doubt instead, and the reason is
-     * returned.
-     */
+    /** Records the task's id. If another task has it, the task is in doubt, and the reason is returned. */
     markSubmitted: Effect.fnUntraced(function* (seq: number, taskId: string, firstPollDelay: number) {
       const now = yield* SteadyClock.now
       const { reason, rows } = yield* settled(
@@ -322,11 +303,7 @@ export const writeTasks = (
     markKeyIgnored: (seq: number) => markInDoubt(seq, keyIgnored),
     markFailed: (seq: number, reason: string, taskId?: string, isCanceled?: boolean) =>
       markLost("failed", seq, reason, taskId, isCanceled),
-    /**
-     * Stores a result, unless the task's items were planned again and it has another id than `taskId`.
-     *
-     * @param kinds the kinds of its experts, as `VoteKinds` reads them
-     */
+    /** Stores a result, unless the task has another id than `taskId` by now. `kinds`: see `VoteKinds`. */
     markCompleted: (seq: number, result: string, taskId?: string, kinds?: string | null) =>
       storeResult(seq, result, "completed", null, taskId, kinds),
     /** Marks a task as invalid. Without `result`, an earlier result is kept. */
@@ -424,10 +401,7 @@ export const writeTasks = (
         wait: rows.length === 0 ? Option.none<number>() : Option.some(Math.min(...waits)),
       }
     }),
-    /**
-     * Postpones the next poll of a task by `millis`, unless its items were planned again and it has another id than
-     * `taskId`.
-     */
+    /** Postpones the next poll by `millis`, unless the task was planned again and has another id than `taskId`. */
     postpone: Effect.fnUntraced(function* (seq: number, millis: number, taskId?: string) {
       const now = yield* SteadyClock.now
       const at = Math.ceil(now + millis)
