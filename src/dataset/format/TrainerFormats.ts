@@ -48,6 +48,7 @@ export const formats = {
 /** The values of `--format`. */
 export type FormatName = keyof typeof formats
 
+/** The names of the built-in formats, in the order of listings. */
 export const formatNames = Struct.keys(formats)
 
 export {
