@@ -12,10 +12,7 @@ import * as Sync from "../node/Sync.ts"
 import { about, DatasetError, DirectoryNotReplaceable, FileSystemFailure } from "./file/DatasetError.ts"
 import * as Manifest from "./Manifest.ts"
 
-/**
- * Runs `fill` on a new empty directory, and then renames that to `directory`. Fails before `fill` runs if `directory`
- * must not be replaced.
- */
+/** Runs `fill` on a new directory, then renames that to `directory`, after checking that it may be replaced. */
 export const write = Effect.fnUntraced(function* <A, E, R>(
   directory: string,
   fill: (next: string) => Effect.Effect<A, E, R>,

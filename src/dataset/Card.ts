@@ -16,29 +16,18 @@ import { columnsOf, featuresOf, type Form } from "./Columns.ts"
 import type { DatasetFacts } from "./DatasetFacts.ts"
 import type { Feature, Features } from "./file/Features.ts"
 import type { TrainerFormat } from "./format/TrainerFormat.ts"
-import type { DatasetFile, FormatSummary, SplitSummary } from "./Manifest.ts"
-import type { OmittedPairs } from "./file/OmittedPairs.ts"
+import type { Written } from "./Manifest.ts"
 import { pathOf } from "./TrainerFiles.ts"
 
 export const fileName = "README.md"
 
-/** The contents of the dataset that the card describes. */
-export interface Subject {
-  readonly rows: number
-  readonly splits: ReadonlyArray<SplitSummary>
-  readonly formats: ReadonlyArray<FormatSummary>
-  readonly omitted: OmittedPairs
-  readonly files: ReadonlyArray<DatasetFile>
-}
-
-/** @param written the definitions of the subject's formats */
 export const make = (
-  subject: Subject,
-  written: ReadonlyArray<TrainerFormat>,
+  subject: Written,
+  trainerFormats: ReadonlyArray<TrainerFormat>,
   form: Form,
   facts: DatasetFacts,
 ): string => {
-  const formats = written.filter((format) => splitsOf(subject, format).length > 0)
+  const formats = trainerFormats.filter((format) => splitsOf(subject, format).length > 0)
   const sections = [
     `# ${facts.name ?? "Preference pairs"}`,
     facts.description,
@@ -55,7 +44,7 @@ export const make = (
 }
 
 /** The metadata that the Hub and `datasets` read. */
-const frontMatter = (subject: Subject, formats: ReadonlyArray<TrainerFormat>, form: Form, facts: DatasetFacts) => ({
+const frontMatter = (subject: Written, formats: ReadonlyArray<TrainerFormat>, form: Form, facts: DatasetFacts) => ({
   ...(facts.license === undefined ? {} : { license: facts.license }),
   ...(facts.languages === undefined || facts.languages.length === 0 ? {} : { language: facts.languages }),
   ...(facts.name === undefined ? {} : { pretty_name: facts.name }),
@@ -79,8 +68,7 @@ const frontMatter = (subject: Subject, formats: ReadonlyArray<TrainerFormat>, fo
   },
 })
 
-/** The numbers in the front matter. */
-export const sizes = ({ files, splits }: Pick<Subject, "files" | "splits">) => ({
+export const sizes = ({ files, splits }: Pick<Written, "files" | "splits">) => ({
   splits: splits.map(({ bytes, rows, split }) => ({ name: split, num_bytes: bytes, num_examples: rows })),
   download_size: Number.sumAll(files.filter(({ path }) => path.startsWith("data/")).map(({ bytes }) => bytes)),
   dataset_size: Number.sumAll(splits.map(({ bytes }) => bytes)),
@@ -88,19 +76,16 @@ export const sizes = ({ files, splits }: Pick<Subject, "files" | "splits">) => (
 
 const FrontMatter = /^---\n(.*?\n)---\n/s
 
-/** The front matter of a card, if it has any. */
 export const readFrontMatter = (card: string): Option.Option<unknown> =>
   Option.fromNullishOr(FrontMatter.exec(card)?.[1]).pipe(Option.flatMap(Option.liftThrowable((text) => parse(text))))
 
-/** The splits in which the format has rows. */
-const splitsOf = ({ files, splits }: Subject, format: TrainerFormat): ReadonlyArray<Split> =>
+const splitsOf = ({ files, splits }: Written, format: TrainerFormat): ReadonlyArray<Split> =>
   splits
     .map(({ split }) => split)
     .filter((split) => files.some(({ path, rows }) => path === pathOf(format, split) && (rows ?? 0) > 0))
 
 const isParquet = ({ container }: TrainerFormat) => container === "parquet"
 
-/** The columns in the form of the front matter. */
 const featureList = (features: Features): ReadonlyArray<unknown> =>
   Record.toEntries(features).map(([name, feature]) => ({ name, ...featureOf(feature) }))
 
@@ -112,7 +97,7 @@ const featureOf = (feature: Feature): object => {
   return { list: "struct" in list ? featureList(list.struct) : featureOf(list) }
 }
 
-const content = ({ rows, splits }: Subject) => [
+const content = ({ rows, splits }: Written) => [
   `${counted(rows, "preference pair")}: of two completions of a prompt, which one is preferred. Written by prefstream ${version}.`,
   table(
     ["split", "pairs"],
@@ -120,7 +105,7 @@ const content = ({ rows, splits }: Subject) => [
   ),
 ]
 
-const loading = (subject: Subject, formats: ReadonlyArray<TrainerFormat>, form: Form) => {
+const loading = (subject: Written, formats: ReadonlyArray<TrainerFormat>, form: Form) => {
   const [split = "train"] = subject.splits.map(({ split }) => split)
   const rowsOf = new Map(subject.formats.map(({ format, rows }) => [format, rows]))
   const lines = formats.filter((format) => !isParquet(format))
@@ -231,7 +216,7 @@ const making = ({ counts, guidelines, inputs, judges, methods, service, settings
   return parts.length === 0 ? [] : ["## How it was made", ...parts]
 }
 
-const leftOut = ({ formats, omitted }: Subject) => {
+const leftOut = ({ formats, omitted }: Written) => {
   const rows = [
     ...(omitted.count === 0 ? [] : [["all files", grouped(omitted.count), omitted.first[0]?.reason ?? ""]]),
     ...formats
@@ -243,7 +228,7 @@ const leftOut = ({ formats, omitted }: Subject) => {
     : ["## Left out", "Pairs that could not be written as they are:", table(["of", "pairs", "such as"], rows)]
 }
 
-const files = ({ files }: Subject) => [
+const files = ({ files }: Written) => [
   "## Files",
   [
     "- `data`: the pairs as Parquet; `jsonl`: the same rows as JSON Lines",
@@ -263,5 +248,4 @@ const quoted = (text: string) => text.replace(/^/gm, "> ")
 
 const counted = (n: number, noun: string) => `${grouped(n)} ${noun}${n === 1 ? "" : "s"}`
 
-/** The number with thousands separators, such as 12,345. */
 const grouped = (n: number) => String(n).replace(/\B(?=(\d{3})+$)/g, ",")

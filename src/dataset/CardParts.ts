@@ -27,7 +27,6 @@ export const python = (calls: ReadonlyArray<string>, definition?: string) =>
     "```",
   ].join("\n")
 
-/** The Hub's size category for this number of rows. */
 export const sizeCategory = (rows: number): string => {
   if (rows < 1e3) return "n<1K"
   const bounds = ["1K", "10K", "100K", "1M", "10M", "100M", "1B", "10B", "100B", "1T"]

@@ -17,14 +17,12 @@ import type { Feature, Features, JsonRow } from "./file/Features.ts"
 
 export type Shape = "standard" | "conversational"
 
-/** The form of the columns. */
 export interface Form {
   readonly shape: Shape
   /** Whether there are columns and members for tools and their calls. */
   readonly tools?: true
 }
 
-/** The parts of a JSON Schema that columns need. */
 interface JsonType {
   readonly type?: string
   readonly description?: string
@@ -47,13 +45,11 @@ const typesOf = (fields: Schema.Struct.Fields): { readonly [name: string]: JsonT
 export interface Column {
   readonly name: string
   readonly feature: Feature
-  /** The description in Markdown. */
   readonly description: string
 }
 
 const plainMessage = ["role", "content"] as const
 
-/** The columns in the order of the files. */
 export const columnsOf = ({ shape, tools }: Form): ReadonlyArray<Column> => {
   const members = Struct.omit(PreferencePair.fields, ["chosen_messages", "rejected_messages"])
   const message = tools === undefined ? Struct.pick(Message.fields, plainMessage) : Message.fields
@@ -108,7 +104,6 @@ export const needsTools = ({ chosen_messages, prompt, rejected_messages }: Prefe
 const members = Struct.keys(PreferencePair.fields)
 const membersBesidesTexts = members.filter((name) => !PairBytes.isText(name))
 
-/** The first member of the pair that contains a lone surrogate. */
 export const findLoneSurrogate = (pair: PreferencePair): keyof PreferencePair | undefined => {
   // Texts that are bytes contain no lone surrogate.
   const names = PairBytes.of(pair) === undefined ? members : membersBesidesTexts

@@ -47,24 +47,11 @@ export {
   PushOptionInvalid,
   type PushOptions,
 } from "./Push.ts"
+export type { Written } from "./Manifest.ts"
 export { type Verification, verify } from "./Verify.ts"
 
-/** The contents of a dataset that was written. */
-export interface Written {
-  /** Preference pairs. */
-  readonly rows: number
-  /** The splits that have rows, in their order. */
-  readonly splits: ReadonlyArray<Manifest.SplitSummary>
-  /** Rows and omitted pairs of each trainer format. */
-  readonly formats: ReadonlyArray<Manifest.FormatSummary>
-  /** Pairs that could not be written. The weights of their items add up to less than 1. */
-  readonly omitted: OmittedPairs.OmittedPairs
-  /** The files. `path` is relative to the directory, `bytes` is the size, `sha256` is hexadecimal. */
-  readonly files: ReadonlyArray<Manifest.DatasetFile>
-}
-
 /** The contents of a dataset that was written, and its directory. */
-export interface DatasetInfo extends Written {
+export interface DatasetInfo extends Manifest.Written {
   /** The path as the caller wrote it. */
   readonly directory: string
   /** The hexadecimal digest of `manifest.json`, which identifies this dataset. */
@@ -117,7 +104,7 @@ export interface Options<E = never, R = never> {
   /** Whether to write a dataset without pairs, even in place of one with pairs. Default false: fails with `NoPairs`. */
   readonly allowEmpty?: boolean | undefined
   /** Called after all pairs are written and before the dataset appears. */
-  readonly finalize?: ((written: Written) => Effect.Effect<FinalAttachments, E, R>) | undefined
+  readonly finalize?: ((written: Manifest.Written) => Effect.Effect<FinalAttachments, E, R>) | undefined
 }
 
 const defaultShardBytes = 500_000_000
@@ -177,7 +164,6 @@ const writeFiles = Effect.fnUntraced(function* <E, R>(
   return { ...whole, manifestSha256 }
 }, Effect.scoped)
 
-/** Writes a file without rows. */
 const writeText = Effect.fnUntraced(function* (
   thread: DatasetThread.DatasetThread,
   path: string,
@@ -187,7 +173,6 @@ const writeText = Effect.fnUntraced(function* (
   return { path, rows: null, ...digest } satisfies Manifest.DatasetFile
 })
 
-/** The destinations of a split's rows: the split's files, and a file for each trainer format. */
 interface SplitOutput {
   readonly split: Split
   readonly output: number
@@ -204,7 +189,7 @@ const writeRows = Effect.fnUntraced(function* <E, R>(
     splitOf,
     ...trainerOptions
   }: Pick<Options<E, R>, "edited" | "margin" | "marginFrom" | "shardBytes" | "splitOf">,
-): Effect.fn.Return<Written, E | DatasetError, R> {
+): Effect.fn.Return<Manifest.Written, E | DatasetError, R> {
   const counter = OmittedPairs.counter()
   const outputs = new Map<Split, SplitOutput>()
   const options = { tools: form.tools, ...Struct.pick(trainerOptions, ["edited", "margin", "marginFrom"]) }

@@ -4,25 +4,16 @@
  * All of them are optional. Facts that are not given appear neither in the card nor in the manifest.
  */
 import { Schema } from "effect"
+import { InputFile } from "../domain/InputFile.ts"
 import { Judges } from "../domain/Judge.ts"
 
 const text = Schema.optionalKey(Schema.String)
 
-export const InputFile = Schema.Struct({
-  file: Schema.String,
-  bytes: Schema.optionalKey(Schema.Int),
-  /** Hexadecimal digest of the file. */
-  sha256: text,
-  /** The version that the server reported for a remote file of which only parts were read. */
-  etag: text,
-  last_modified: text,
-  records: Schema.optionalKey(Schema.Int),
-})
-export type InputFile = typeof InputFile.Type
-
 /** How the dataset was made, as the manifest records it. */
 export const Provenance = Schema.Struct({
-  inputs: Schema.optionalKey(Schema.Array(InputFile)),
+  inputs: Schema.optionalKey(
+    Schema.Array(Schema.Struct({ ...InputFile.fields, bytes: Schema.optionalKey(Schema.Int) })),
+  ),
   /** People and automatic experts that voted. */
   judges: Schema.optionalKey(Judges),
   /** The annotation service. */

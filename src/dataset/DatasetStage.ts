@@ -24,9 +24,7 @@ export type Output =
   | { readonly split: Split; readonly features: Features; readonly shardBytes: number }
   | { readonly path: string; readonly features: Features; readonly container: "jsonl" | "parquet" }
 
-/**
- * Rows of one output, by column. A column has one value per row; the value is undefined if the row has no such member.
- */
+/** Rows of one output, by column. A value is undefined if its row has no such member. */
 export interface Rows {
   /** The number of the output, in the order in which outputs were opened. */
   readonly output: number
@@ -47,18 +45,13 @@ export type Ask =
   | { readonly kind: "finish" }
   | { readonly kind: "file"; readonly path: string; readonly content: Uint8Array }
 
-/** The rows and files of an output. */
-export interface Written extends Omit<Shards.SplitFiles, "split"> {}
-
 export type Answer =
   /** Returns the buffer of the message, which may be used again. */
   | { readonly kind: "taken"; readonly texts?: Uint8Array<ArrayBuffer> }
-  | { readonly kind: "finished"; readonly outputs: ReadonlyArray<Written> }
+  | { readonly kind: "finished"; readonly outputs: ReadonlyArray<Shards.OutputFiles> }
   | ({ readonly kind: "file" } & OutputFile.FileDigest)
 
-interface OutputWriter extends Pick<Shards.SplitWriter, "close" | "write"> {
-  readonly finish: () => Written
-  /** The columns, in the order of the files. */
+interface OutputWriter extends ReturnType<typeof Shards.make> {
   readonly names: ReadonlyArray<string>
 }
 
@@ -140,7 +133,7 @@ const fileOf = (directory: string, { container, features, path }: Extract<Output
       bytes += row.size
       writer.write(row)
     },
-    finish: (): Written => {
+    finish: (): Shards.OutputFiles => {
       const finished = writer.finish()
       const digest = leading.lines.length === 0 ? finished : OutputFile.prepend(directory, path, leading.lines.join(""))
       const rows = finished.rows + leading.lines.length

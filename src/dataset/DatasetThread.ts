@@ -9,9 +9,10 @@ import { Effect, Predicate, type Scope } from "effect"
 import { isText, type PairBytes, texts as placed } from "../domain/PairBytes.ts"
 import type { FileDigest } from "../node/OutputFile.ts"
 import * as Thread from "../node/Thread.ts"
-import type { Answer, Ask, Output, Rows, Setup, Written } from "./DatasetStage.ts"
+import type { Answer, Ask, Output, Rows, Setup } from "./DatasetStage.ts"
 import type { Json, JsonRow } from "./file/Features.ts"
 import { DatasetError, reasonOf } from "./file/DatasetError.ts"
+import type { OutputFiles } from "./Shards.ts"
 
 const stage: Thread.StageModule<Setup, Ask, Answer> = {
   path: "dataset/DatasetStage",
@@ -23,17 +24,13 @@ const ahead = 24
 
 const messageBytes = 512 * 1024
 
-/**
- * Maximum number of rows per message. Rows that wait longer survive collections of the young generation and become old
- * garbage.
- */
+/** Maximum rows per message. Rows that wait longer become old garbage. */
 const messageRows = 256
 
 /** Approximate bytes of a row in memory besides its texts. */
 const rowBytes = 200
 
 export interface DatasetThread {
-  /** @returns the number of the output */
   readonly open: (output: Output) => number
   /**
    * @param row the row; a split's output reads only its own columns from it, another file has each member as a column
@@ -41,15 +38,12 @@ export interface DatasetThread {
    * @returns whether a message was sent; if so, wait for `room`
    */
   readonly add: (output: number, row: JsonRow, bytes?: PairBytes) => boolean
-  /** Waits while too many messages are queued. */
   readonly room: Effect.Effect<void, DatasetError>
   /** Finishes all files with rows. Called once. */
-  readonly finish: Effect.Effect<ReadonlyArray<Written>, DatasetError>
-  /** Writes a file without rows. */
+  readonly finish: Effect.Effect<ReadonlyArray<OutputFiles>, DatasetError>
   readonly file: (path: string, content: Uint8Array | string) => Effect.Effect<FileDigest, DatasetError>
 }
 
-/** The rows of one output in a message. */
 interface Part {
   count: number
   readonly columns: Map<string, Array<Json | undefined>>
@@ -63,27 +57,24 @@ const lengthOf = (value: Json | undefined): number =>
       ? 0
       : Object.values(value).reduce<number>((sum, member) => sum + 8 + lengthOf(member), 0)
 
-/** The approximate size of a row in memory, in bytes. */
 export const sizeOf = (row: JsonRow): number => rowBytes + lengthOf(row)
 
 /** Whether each row has the member and its value is null. (`every` would skip rows without the member.) */
 const isNull = (values: ReadonlyArray<Json | undefined>) => values.findIndex((value) => value !== null) === -1
 
-const rowsOf = (output: number, { columns, count, places }: Part): Rows => ({
-  output,
-  count,
-  columns: [...columns].map(([name, values]) => {
-    values.length = count
-    return [name, isNull(values) ? null : values] as const
-  }),
-  ...(places.length > 0 && { places: allOf(places, count) }),
-})
-
-/** The places of all rows, with zeros for rows without places. */
-const allOf = (places: ReadonlyArray<number>, count: number): Int32Array<ArrayBuffer> => {
+const rowsOf = (output: number, { columns, count, places }: Part): Rows => {
+  // Rows without places have zeros.
   const all = new Int32Array(2 * placed.length * count)
   all.set(places)
-  return all
+  return {
+    output,
+    count,
+    columns: [...columns].map(([name, values]) => {
+      values.length = count
+      return [name, isNull(values) ? null : values] as const
+    }),
+    ...(places.length > 0 && { places: all }),
+  }
 }
 
 export const make = Effect.fnUntraced(function* (

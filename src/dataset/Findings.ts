@@ -1,23 +1,25 @@
 /** Collects findings: lists at most 20 per file and counts the others. */
 import type { Finding } from "./file/Finding.ts"
 
-export interface Findings {
-  readonly add: (finding: Pick<Finding, "file" | "expected" | "found"> & Partial<Finding>) => void
-  readonly all: () => ReadonlyArray<Finding>
-}
-
 const maxPerFile = 20
 
-export const make = (): Findings => {
+export const make = () => {
   const findings: Array<Finding> = []
   const counts = new Map<string, number>()
   return {
-    add: ({ expected, field = null, file, found, row = null, severity = "error" }) => {
+    add: ({
+      expected,
+      field = null,
+      file,
+      found,
+      row = null,
+      severity = "error",
+    }: Pick<Finding, "file" | "expected" | "found"> & Partial<Finding>) => {
       const count = (counts.get(file) ?? 0) + 1
       counts.set(file, count)
       if (count <= maxPerFile) findings.push({ file, row, field, expected, found, severity })
     },
-    all: () => [
+    all: (): ReadonlyArray<Finding> => [
       ...findings,
       ...[...counts]
         .filter(([, count]) => count > maxPerFile)
@@ -32,6 +34,8 @@ export const make = (): Findings => {
     ],
   }
 }
+
+export type Findings = ReturnType<typeof make>
 
 const maxCharacters = 60
 

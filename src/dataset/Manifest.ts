@@ -18,7 +18,6 @@ export const DatasetFile = Schema.Struct({
   /** Number of rows; null for a text file without rows. */
   rows: Schema.NullOr(Schema.Int),
   bytes: Schema.Int,
-  /** Hexadecimal digest of the file. */
   sha256: Schema.String,
 })
 export type DatasetFile = typeof DatasetFile.Type
@@ -60,6 +59,9 @@ export const Manifest = Schema.Struct({
   files: Schema.Array(DatasetFile),
 })
 export type Manifest = typeof Manifest.Type
+
+/** The contents of a dataset that was written. */
+export interface Written extends Pick<Manifest, "rows" | "splits" | "formats" | "omitted" | "files"> {}
 
 export const make = (content: Omit<Manifest, "format" | "version" | "code">): Manifest => ({
   format: "prefstream-dataset",

@@ -22,14 +22,9 @@ const rowBytes = 500
 
 interface Prompt<Row> {
   readonly key: number
-  readonly rows: Array<SizedRow<Row>>
+  readonly rows: Array<{ readonly row: Row; readonly size: number }>
   /** The position of its latest row in the output. */
   last: number
-}
-
-interface SizedRow<Row> {
-  readonly row: Row
-  readonly size: number
 }
 
 interface Entry<Row> {
@@ -37,19 +32,9 @@ interface Entry<Row> {
   readonly row: Row
 }
 
-export interface PromptSpacing<Row> {
-  /** Adds a row, and returns the rows that come next in the output. */
-  readonly add: (prompt: string, row: Row, size: number) => ReadonlyArray<Row>
-  /** The remaining rows. */
-  readonly end: () => ReadonlyArray<Row>
-}
-
-export const make = <Row>(): PromptSpacing<Row> => {
+export const make = <Row>() => {
   const prompts = new Map<number, Prompt<Row>>()
-  /**
-   * Prompts whose rows may come next, indexed by the number of their rows. In each set, the prompt that has waited
-   * longest is first.
-   */
+  /** Prompts whose rows may come next, by the number of their rows, the longest waiting first. */
   const ready: Array<Set<Prompt<Row>>> = []
   /** Prompts with a row among the latest ones in the output. */
   const recent = new Set<Prompt<Row>>()
@@ -59,10 +44,7 @@ export const make = <Row>(): PromptSpacing<Row> => {
 
   const makeReady = (prompt: Prompt<Row>) => (ready[prompt.rows.length] ??= new Set()).add(prompt)
 
-  /**
-   * Chooses the prompt with the most rows, so that no prompt has many left at the end. If no prompt is ready, it
-   * chooses the one whose last row is earliest.
-   */
+  /** Chooses the prompt with the most rows; if none is ready, the one whose last row is earliest. */
   const choose = (): Prompt<Row> | undefined => {
     for (const prompt of recent) {
       if (position - prompt.last < distance) break
@@ -100,7 +82,8 @@ export const make = <Row>(): PromptSpacing<Row> => {
   let key = 0
 
   return {
-    add: (text, row, size) => {
+    /** Adds a row, and returns the rows that come next in the output. */
+    add: (text: string, row: Row, size: number): ReadonlyArray<Row> => {
       if (text !== lastText) key = Sha256.leading52Bits(text)
       lastText = text
       let prompt = prompts.get(key)
@@ -114,7 +97,7 @@ export const make = <Row>(): PromptSpacing<Row> => {
       while (bytes > maxBytes) rows.push(next()!.row)
       return rows
     },
-    end: () => {
+    end: (): ReadonlyArray<Row> => {
       const counts = Array.from(prompts.values(), ({ rows }) => rows.length).filter((count) => count > 0)
       const most = counts.reduce((a, b) => Math.max(a, b), 0)
       const total = counts.reduce((a, b) => a + b, 0)
@@ -132,7 +115,6 @@ export const make = <Row>(): PromptSpacing<Row> => {
 
 const maxComparisons = 1_000_000
 
-/** Whether the batch size is a common choice. */
 const isUsual = (size: number) => (size & (size - 1)) === 0 || size % 10 === 0
 
 /** Swaps rows that, in batches of some size, are neighbors of another row of their prompt. */

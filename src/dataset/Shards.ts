@@ -15,19 +15,12 @@ import * as Parquet from "./file/Parquet.ts"
 import type { RowWriter } from "./file/RowWriter.ts"
 import type { DatasetFile } from "./Manifest.ts"
 
-export interface SplitFiles {
-  readonly split: Split
+/** The files of one output: a split or a trainer file. */
+export interface OutputFiles {
   readonly rows: number
   /** Size of the rows in memory; see `EncodedRow`. */
   readonly bytes: number
   readonly files: ReadonlyArray<DatasetFile>
-}
-
-export interface SplitWriter {
-  readonly write: (row: EncodedRow) => void
-  readonly finish: () => SplitFiles
-  /** Frees the files that are not finished. */
-  readonly close: () => void
 }
 
 const folders = ["data", "jsonl"] as const
@@ -40,8 +33,6 @@ export const pathOf = (folder: Folder, split: Split, index: number, total: numbe
 
 const number = (n: number) => String(n).padStart(5, "0")
 
-type RowFile = DatasetFile & { readonly rows: number }
-
 interface Shard {
   readonly writers: ReadonlyArray<readonly [Folder, RowWriter]>
   size: number
@@ -52,12 +43,16 @@ export const make = (
   directory: string,
   split: Split,
   { features, shardBytes }: { readonly features: Features; readonly shardBytes: number },
-): SplitWriter => {
+) => {
   let shard: Shard | undefined
   const leading = Jsonl.leadingLines(features)
   let lastItem: unknown
   let shards = 0
-  const done: Array<{ readonly folder: Folder; readonly index: number; readonly file: RowFile }> = []
+  const done: Array<{
+    readonly folder: Folder
+    readonly index: number
+    readonly file: DatasetFile & { readonly rows: number }
+  }> = []
   let rows = 0
   let bytes = 0
 
@@ -80,7 +75,7 @@ export const make = (
   }
 
   return {
-    write: (row) => {
+    write: (row: EncodedRow) => {
       const item = itemOf(row)
       if (shard !== undefined && shard.size >= shardBytes && item !== lastItem) end()
       shard ??= open()
@@ -90,7 +85,7 @@ export const make = (
       bytes += row.size
       rows++
     },
-    finish: () => {
+    finish: (): OutputFiles => {
       if (shards === 0) shard = open()
       end()
       done.sort((a, b) => folders.indexOf(a.folder) - folders.indexOf(b.folder) || a.index - b.index)
@@ -101,7 +96,7 @@ export const make = (
         const digest = OutputFile.prepend(directory, path, leading.lines.join(""))
         return { path, rows: file.rows + leading.lines.length, ...digest }
       })
-      return { split, rows, bytes, files }
+      return { rows, bytes, files }
     },
     close: () => {
       for (const [, writer] of shard?.writers ?? []) writer.close()

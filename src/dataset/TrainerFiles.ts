@@ -9,7 +9,6 @@ import { Effect, Option, Record, Result, Struct } from "effect"
 import type { PreferencePair } from "../domain/PreferencePair.ts"
 import type { Split } from "../domain/Split.ts"
 import { needsTools } from "./Columns.ts"
-import type { Written } from "./DatasetStage.ts"
 import { type DatasetThread, sizeOf } from "./DatasetThread.ts"
 import { DatasetError, FormatNameInvalid } from "./file/DatasetError.ts"
 import type { Features, JsonRow } from "./file/Features.ts"
@@ -19,6 +18,7 @@ import type { Encoded, FormatOptions, TrainerFormat } from "./format/TrainerForm
 import { type FormatName, formats } from "./format/TrainerFormats.ts"
 import type { DatasetFile } from "./Manifest.ts"
 import * as PromptSpacing from "./PromptSpacing.ts"
+import type { OutputFiles } from "./Shards.ts"
 
 export interface TrainerFile {
   readonly format: TrainerFormat
@@ -33,7 +33,6 @@ export interface TrainerFile {
 
 export type Unwritten = { readonly [column: string]: number }
 
-/** The sums over several files. */
 export const combineUnwritten = (parts: ReadonlyArray<Unwritten>): Unwritten =>
   parts.reduce((sum, part) => Record.union(sum, part, (a, b) => a + b), {})
 
@@ -51,7 +50,6 @@ type UnreadColumn = "strength" | "all_bad" | "aspects" | "edited" | "tool_calls"
 const hasValue = (pair: PreferencePair, column: UnreadColumn): boolean =>
   column === "tool_calls" ? needsTools(pair) : (pair[column] ?? false) !== false
 
-/** The columns that the format has no place for, in their order. */
 const unreadColumns = (
   { reads = [] }: TrainerFormat,
   features: Features,
@@ -87,7 +85,6 @@ export const folder = "formats"
 
 export const pathOf = (format: TrainerFormat, split: Split) => `${folder}/${nameOf(format, split)}`
 
-/** The file's path relative to `folder`. */
 const nameOf = ({ container, name }: TrainerFormat, split: Split) => `${name}/${split}.${container}`
 
 /** The formats without duplicates. Fails if a name is unknown or is not a valid folder name. */
@@ -104,7 +101,6 @@ export const resolve = Effect.fnUntraced(function* (requested: ReadonlyArray<For
   return [...chosen.values()]
 })
 
-/** @param thread the thread that writes the file */
 export const make = (thread: DatasetThread, format: TrainerFormat, split: Split, { edited, ...options }: Options) => {
   const path = pathOf(format, split)
   const encoder = format.encoder(options)
@@ -124,7 +120,6 @@ export const make = (thread: DatasetThread, format: TrainerFormat, split: Split,
   const { promptOf } = format
   const spacing = PromptSpacing.make<JsonRow>()
 
-  /** @returns the result of `DatasetThread.add`: whether a message was sent */
   const append = (rowsOf: ReadonlyArray<JsonRow>): boolean => {
     rows += rowsOf.length
     return rowsOf.reduce((isSent, row) => thread.add(output, row) || isSent, false)
@@ -151,13 +146,11 @@ export const make = (thread: DatasetThread, format: TrainerFormat, split: Split,
     output,
     /** @returns the result of `DatasetThread.add`: whether a message was sent */
     write: (pair: PreferencePair): boolean => write(encodePair(pair)),
-    /** Adds the remaining rows. Called once, after the last pair. */
     end: (): void => {
       write(encoder.end())
       append(spacing.end())
     },
-    /** @param written the thread's result for this output */
-    summary: ({ files: [file] }: Written): TrainerFile => ({
+    summary: ({ files: [file] }: OutputFiles): TrainerFile => ({
       format,
       options,
       split,

@@ -93,7 +93,6 @@ const isIntact = Effect.fnUntraced(function* (
   return found.bytes === bytes && found.sha256 === sha256
 })
 
-/** Checks that the manifest's numbers agree with each other. */
 const checkCounts = (manifest: Manifest.Manifest, findings: Findings.Findings) => {
   const compare = (field: string, expected: number, found: number) => {
     if (expected !== found) {
@@ -121,7 +120,6 @@ const FrontMatter = Schema.Struct({
   }),
 })
 
-/** Checks that the numbers in the card's front matter match the manifest. */
 const checkCard = Effect.fnUntraced(function* (
   directory: string,
   { files, splits }: Manifest.Manifest,

@@ -24,7 +24,6 @@ import type { DatasetFile, Manifest } from "./Manifest.ts"
 import * as Parquet from "./file/Parquet.ts"
 import * as ReadBack from "./file/ReadBack.ts"
 
-/** Checks the rows of the files that are `intact`. */
 export const check = Effect.fnUntraced(function* (
   directory: string,
   manifest: Manifest,
@@ -74,7 +73,6 @@ const promptsOf = (order: ReadonlyArray<Split>, findings: Findings.Findings) => 
   }
 }
 
-/** Opens a Parquet file and reports columns that differ from the declared ones. */
 const openParquet = Effect.fnUntraced(function* (
   directory: string,
   { path: file, rows }: DatasetFile,
@@ -98,7 +96,6 @@ const openParquet = Effect.fnUntraced(function* (
 const columnOf = ({ name, num_children, repetition_type, type }: SchemaElement) =>
   [name, type, repetition_type, num_children].filter((part) => part !== undefined && part !== "REQUIRED").join(" ")
 
-/** The lines that a split's JSON Lines files should have. */
 interface ExpectedLines {
   readonly features: Features
   readonly encode: (row: JsonRow) => {
@@ -127,7 +124,6 @@ const expectedLines = (features: Features): ExpectedLines => {
   }
 }
 
-/** The lines before the line of the first row. */
 const leadingLines = Effect.fnUntraced(function* (path: string, first: string) {
   const start = yield* Stream.runCollect(Stream.take(ReadBack.lines(path), Jsonl.maxLeadingLines + 1))
   return start.slice(0, Math.max(0, start.indexOf(first)))

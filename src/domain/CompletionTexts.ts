@@ -62,7 +62,6 @@ export const firstOfText = (completions: ReadonlyArray<string>): ReadonlyArray<n
       ))
 }
 
-/** The number of different texts. */
 export const countDifferent = (completions: ReadonlyArray<string>): number => new Set(firstOfText(completions)).size
 
 /** The number of code points of a completion; each is counted once. */
@@ -73,7 +72,6 @@ export const charactersAt = (completions: ReadonlyArray<string>, index: number):
     : (source.characters[index] ??= JsonText.characters(source.body, source.places[index]!))
 }
 
-/** Whether a completion is only white space. */
 export const isBlankAt = (completions: ReadonlyArray<string>, index: number): boolean => {
   const source = texts.of(completions)
   return (

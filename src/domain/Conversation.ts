@@ -55,7 +55,6 @@ const sectionsOf = (message: Message, before: Message | undefined): ReadonlyArra
   return isImplied ? calls : [[headerOf(message), content], ...calls]
 }
 
-/** The role whose messages can have tool calls. */
 const caller = "assistant"
 const callHeader = "tool call"
 const resultHeader = "tool result"
@@ -107,7 +106,6 @@ export const parse = (text: string): Option.Option<Arr.NonEmptyReadonlyArray<Mes
   return starts[0] === 0 && Arr.isReadonlyArrayNonEmpty(messages) ? Option.some(messages) : Option.none()
 }
 
-/** Reads the tool name and the id from a header that begins with `kind`. */
 const parseTool = (header: string, kind: string) => {
   const parts = header.startsWith(kind)
     ? /^(?: ((?:[^\\,]|\\.)+))?(?:, id (.+))?$/s.exec(header.slice(kind.length))

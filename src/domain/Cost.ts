@@ -17,10 +17,8 @@ export interface Decimal {
 
 const grammar = /^(\d{1,15})(?:\.(\d{1,9}))?$/
 
-/** The form of an amount, for messages. */
 export const amountForm = "a decimal such as 0.40 or 5000, with at most 15 digits before the point and 9 after it"
 
-/** Parses an amount. Returns none if it does not have this form. */
 export const parse = (amount: Amount): Option.Option<Decimal> => {
   const found = grammar.exec(String(amount))
   if (found === null) return Option.none()
@@ -28,7 +26,6 @@ export const parse = (amount: Amount): Option.Option<Decimal> => {
   return Option.some({ units: BigInt(whole + digits), scale: digits.length })
 }
 
-/** Parses a price. Returns none if it is not a decimal above zero. */
 export const parsePrice = (amount: Amount): Option.Option<Decimal> =>
   Option.filter(parse(amount), ({ units }) => units > 0n)
 
@@ -42,7 +39,6 @@ const ten = (scale: number): bigint => 10n ** BigInt(scale)
 
 const atScale = ({ scale, units }: Decimal, wanted: number): bigint => units * ten(wanted - scale)
 
-/** The cost of this many votes. */
 export const times = ({ scale, units }: Decimal, votes: number): Decimal => ({ units: units * BigInt(votes), scale })
 
 const combined =

@@ -20,7 +20,6 @@ export const Decision = Schema.Struct({
   /** Zero-based index of the completion that the lead chose. */
   chosen_index: Schema.Int.check(Schema.isGreaterThanOrEqualTo(0)),
   rationale: Schema.NullOr(Schema.String),
-  /** The lead's name. */
   by: Schema.NullOr(Schema.String),
   at: Schema.NullOr(Schema.Union([Schema.String, Schema.Finite])),
   /** True if the service decided, not a lead. Absent counts as false. */
@@ -28,10 +27,8 @@ export const Decision = Schema.Struct({
 })
 export type Decision = typeof Decision.Type
 
-/** Whether a result contains a lead's decision. */
 export const isIn = (annotations: Annotations): boolean => Predicate.isObject(annotations["decision"])
 
-/** Reads the decision in a result; undefined if there is none. */
 export const readIn = (annotations: Annotations, best: number): Decision | undefined => {
   const { decision } = annotations
   if (!Predicate.isObject(decision)) return undefined
@@ -40,9 +37,7 @@ export const readIn = (annotations: Annotations, best: number): Decision | undef
   return Option.getOrElse(asDecision(told), () => ({ ...told, by: null, at: null }))
 }
 
-/**
- * The service's choice, if it differs from the votes and no lead decided; undefined if it is the choice of the votes.
- */
+/** The service's choice, if it differs from the votes and no lead decided. */
 export const ofService = (
   { rationale }: Annotations,
   best: number,
@@ -69,10 +64,7 @@ const agreementWith = (
   return parts.reduce((sum, part) => sum + part, 0) / votes.length
 }
 
-/**
- * The result of an item's votes after a decision of the lead or the service. Members that only hold for the votes' best
- * completion are removed.
- */
+/** The result of an item's votes after a decision, without members that only hold for the votes' choice. */
 export const decided = <A extends ResultItem>(
   result: A,
   completions: ReadonlyArray<string>,

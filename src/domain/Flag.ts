@@ -55,6 +55,5 @@ const flagOf = (value: unknown): ReadonlyArray<Flag> => {
   ]
 }
 
-/** The flags of a result; an empty array if nothing is flagged. */
 export const flagsIn = ({ flags }: Annotations): ReadonlyArray<Flag> =>
   Array.isArray(flags) ? flags.flatMap(flagOf) : flagOf(flags)

@@ -5,10 +5,8 @@
  * 2,704 bytes, and the id shares them with other columns.
  */
 
-/** The limit applies to the id in UTF-8. */
 const maxBytes = 1000
 
-/** The limit as it appears in messages. */
 export const limitText = "1,000 bytes"
 
 const encoder = new TextEncoder()

@@ -4,15 +4,20 @@
  * Guarantees: the digest covers the bytes that were read. A remote file that was read in part has no digest; it has the
  * version that its server reported.
  */
-export interface InputFile {
-  readonly file: string
-  readonly bytes: number
+import { Schema } from "effect"
+
+const header = Schema.optionalKey(Schema.String)
+
+export const InputFile = Schema.Struct({
+  file: Schema.String,
+  bytes: Schema.Int,
   /** Records read, accepted or rejected. */
-  readonly records?: number
+  records: Schema.optionalKey(Schema.Int),
   /** Hexadecimal digest of the file. */
-  readonly sha256?: string
+  sha256: Schema.optionalKey(Schema.String),
   /** The ETag as the server sent it, including its quotes. */
-  readonly etag?: string
+  etag: header,
   /** The `Last-Modified` header as the server sent it. */
-  readonly last_modified?: string
-}
+  last_modified: header,
+})
+export type InputFile = typeof InputFile.Type

@@ -105,7 +105,6 @@ export const mayBeBlank = (bytes: Uint8Array, [start]: Place): boolean => {
   return first <= 0x22 || first === backslash || first > 0x7e
 }
 
-/** The number of code points of the text at a place. */
 export const characters = (bytes: Uint8Array, [start, end]: Place): number => {
   let count = 0
   for (let at = start + 1; at < end - 1; at++) {

@@ -12,7 +12,6 @@ export const ruleNames = ["first", "last", "longest", "shortest", "random"] as c
 const names = Schema.Array(Schema.String)
 
 export const Judges = Schema.Struct({
-  /** The number of people that the service names. */
   experts: Schema.Int,
   /** The scripted rules among the experts, a subset of `ruleNames`. */
   rules: names,

@@ -20,9 +20,7 @@ export interface LedgerItem {
   readonly completions: ReadonlyArray<string>
   /** The model of each completion, in the same order. */
   readonly models: ReadonlyArray<string> | undefined
-  /**
-   * Which completions are messages; `completions` then has their rendered text. Absent if no completion is messages.
-   */
+  /** Which completions are messages; `completions` has their rendered text. Absent if none is. */
   readonly asMessages?: ReadonlyArray<boolean>
   /** The definitions of the tools that the model had, as JSON text; absent if there are none. */
   readonly tools?: string

@@ -7,7 +7,6 @@
 import { Schema } from "effect"
 import { NonBlankText, WellFormedText } from "./Text.ts"
 
-/** Whether a text is a JSON object. */
 export const isJsonObject = (text: string): boolean => {
   const value = parseJson(text)
   return typeof value === "object" && value !== null && !Array.isArray(value)

@@ -19,7 +19,6 @@ export interface Prices {
   readonly kinds: ReadonlyMap<string, Cost.Decimal>
 }
 
-/** The form of a price, for messages. */
 export const form = `${Cost.amountForm}, above 0; or KIND=AMOUNT for one kind of expert, besides the price of all others`
 
 const recordOf = (price: Price): { readonly [kind: string]: Cost.Amount } =>
@@ -38,7 +37,6 @@ export const parse = (price: Price): Option.Option<Prices> => {
   })
 }
 
-/** The prices by kind, as text. */
 export const toRecord = ({ kinds, other: others }: Prices): { readonly [kind: string]: string } =>
   Object.fromEntries(
     [[other, others] as const, ...[...kinds].toSorted(([a], [b]) => (a < b ? -1 : 1))].map(([kind, price]) => [
@@ -54,12 +52,10 @@ export const decode = (text: string): Prices =>
   // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- `encode` wrote it
   Option.getOrThrow(parse(JSON.parse(text) as Price))
 
-/** The highest price that a vote may have. */
 export const highest = ({ kinds, other }: Prices): Cost.Decimal => [...kinds.values()].reduce(Cost.max, other)
 
 /** @param kind null if the kind is unknown; the highest price then applies */
 export const priceOf = (prices: Prices, kind: string | null): Cost.Decimal =>
   kind === null ? highest(prices) : (prices.kinds.get(kind) ?? prices.other)
 
-/** The lowest price that a vote may have. */
 export const lowest = ({ kinds, other }: Prices): Cost.Decimal => [...kinds.values()].reduce(Cost.min, other)

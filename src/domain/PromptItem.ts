@@ -51,10 +51,7 @@ const itemOf = (text: typeof WellFormedText) => {
     id: Schema.optionalKey(filled),
     prompt,
     completions,
-    /**
-     * Which completions are messages that call tools; `completions` has their rendered text. Absent if no completion
-     * is.
-     */
+    /** Which completions are messages that call tools; `completions` has their text. Absent if none is. */
     as_messages: Schema.optionalKey(Schema.Array(Schema.Boolean)),
     /** The definitions of the tools that the model had, as the text of a JSON array. Not shown to experts. */
     tools: Schema.optionalKey(text),

@@ -1,7 +1,6 @@
 /** Rankings of completions by experts. */
 import { Schema } from "effect"
 
-/** Zero-based. */
 export const Index = Schema.Int.check(Schema.isGreaterThanOrEqualTo(0))
 
 export const rankingText =

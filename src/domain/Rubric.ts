@@ -48,10 +48,8 @@ export const Rubric = Schema.Struct({
 })
 export type Rubric = typeof Rubric.Type
 
-/** A rubric that asks only for the choice. */
 export const none: Rubric = { strength: [], all_bad: false, flags: [], edit: false, aspects: [] }
 
-/** The labels for `strength: true`. */
 export const defaultStrengths: ReadonlyArray<string> = ["slightly better", "clearly better", "much better"]
 
 export const defaultSteps = 5

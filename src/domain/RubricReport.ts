@@ -49,7 +49,6 @@ export interface AspectReport {
 export interface RubricReport {
   /** Judged items with at least one vote that has an answer. */
   readonly items: number
-  /** Votes with an answer. */
   readonly votes: number
   /** Null if no vote gives a strength. */
   readonly strength: StrengthReport | null
@@ -60,7 +59,6 @@ export interface RubricReport {
   readonly all_bad: { readonly answered: number; readonly items: number }
   /** Items whose best completion an expert edited, and the change of its length in characters. */
   readonly edited: { readonly items: number; readonly length_change: Distribution }
-  /** Number of aspects. */
   readonly aspect_count: number
   /** The 50 aspects with the most ratings, sorted by name. */
   readonly aspects: ReadonlyArray<AspectReport>

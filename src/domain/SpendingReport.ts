@@ -13,7 +13,6 @@ export interface VotesCost {
   readonly cost: string
 }
 
-/** The money spent on votes of one kind of expert. */
 export interface KindCost extends VotesCost {
   /** The kind as the service reports it; null if it reports none, or the task ended without a result. */
   readonly kind: string | null

@@ -29,10 +29,7 @@ export interface Tally {
   readonly rationale: string | undefined
 }
 
-/**
- * Reduces a ranking to distinct texts. Each text is represented by its index in `first` and has the best rank of its
- * completions.
- */
+/** Reduces a ranking to distinct texts, by their index in `first`, each at the best rank of its completions. */
 export const rankTexts = (ranking: Ranking, first: ReadonlyArray<number>): Ranking => {
   const seen = new Set<number>()
   return ranking.flatMap((group) => {
@@ -84,10 +81,7 @@ export const tally = (completions: ReadonlyArray<string>, ballots: ReadonlyArray
   }
 }
 
-/**
- * Tells for each vote whether it agrees with the majority of the other votes. Undefined if the others tie, or if the
- * vote has several texts at the top.
- */
+/** Whether each vote agrees with the majority of the others. Undefined if these tie, or the vote is tied. */
 export const agreesWithOthers = (
   completions: ReadonlyArray<string>,
   ballots: ReadonlyArray<Choice>,
@@ -105,10 +99,7 @@ export const agreesWithOthers = (
   })
 }
 
-/**
- * First-choice votes by index. They are counted in integer units; one vote has `unitsPerVote` units, so that shares
- * stay exact.
- */
+/** First-choice votes by index, in integer units so that shares stay exact: a vote has `unitsPerVote`. */
 const firstChoices = (completions: number, tops: ReadonlyArray<ReadonlyArray<number>>) => {
   const unitsPerVote = tops.reduce((common, top) => leastCommonMultiple(common, BigInt(top.length)), 1n)
   const votes = Array.from({ length: completions }, () => 0n)

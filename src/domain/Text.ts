@@ -16,7 +16,6 @@ export const notBlank = Schema.makeFilter<string>((text) =>
   isBlank(text) ? "expected text, found a blank string" : undefined,
 )
 
-/** Well-formed text with more than white space. */
 export const NonBlankText = WellFormedText.check(notBlank)
 
 /** Counts code points, as JSON Schema counts characters. */

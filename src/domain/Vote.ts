@@ -39,7 +39,6 @@ export const fields = {
   ),
 }
 
-/** One element of `annotations.votes`. */
 export const Vote = Schema.Struct(fields).mapFields(
   Struct.mapOmit(["expert", "choice", "order", "seconds"], Schema.optionalKey),
 )

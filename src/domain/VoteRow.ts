@@ -34,10 +34,7 @@ export const VoteRow = Schema.Struct({
   /** Completions as text, or as messages if they call tools. */
   completions: Schema.Array(Prompt),
   models: list(Schema.String),
-  /**
-   * The definitions of the tools that the model had, as the text of a JSON array. Null in a table of the service,
-   * because it does not receive them.
-   */
+  /** The definitions of the tools that the model had, as a JSON array; null in a table of the service. */
   tools: Schema.NullOr(Schema.String),
   /** Null if the expert has no name. */
   expert: Schema.NullOr(Schema.String),
@@ -53,25 +50,19 @@ export const VoteRow = Schema.Struct({
   task_id: Schema.String,
   /** Whether the vote is on a gold item that was mixed in, which is not part of the dataset. */
   is_gold: Schema.Boolean,
-  /** The known answer of the item. */
   gold: Schema.NullOr(Schema.Unknown),
   /** The flags on the item in this task, including problems marked in votes. Each of the item's votes repeats them. */
   flags: list(Schema.Unknown),
-  /**
-   * A decision of a lead or the service against the votes on the item in this task. Each of the item's votes repeats
-   * it.
-   */
+  /** A decision against the votes on the item in this task. Each of the item's votes repeats it. */
   decision: Schema.NullOr(Decision),
   metadata: Schema.NullOr(Schema.Unknown),
 })
 export type VoteRow = typeof VoteRow.Type
 
-/** The columns that have the same name as a field of a vote. */
 export const voteColumns = Struct.keys(ofVote)
 
 type OfItem = Omit<VoteRow, "chosen_index" | "expert" | "judged_at" | "kind" | "vote" | (typeof voteColumns)[number]>
 
-/** @param n the number of the vote among those of its item, from 1 */
 export const of = (item: OfItem, vote: ImportedVote, n: number): VoteRow => {
   const { choice, expert, judged_at = null, kind, strength } = vote
   const given: { readonly [name: string]: unknown } = { ...vote }
@@ -85,7 +76,6 @@ export const of = (item: OfItem, vote: ImportedVote, n: number): VoteRow => {
   return { ...item, ...members, expert, kind: ExpertKind.of(kind), vote: n, chosen_index: choice, judged_at } as VoteRow
 }
 
-/** The columns of the table, in their order. */
 export const columns = Struct.keys(VoteRow.fields)
 
 export const formats = ["jsonl", "csv"] as const

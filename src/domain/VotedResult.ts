@@ -50,7 +50,6 @@ export const VotedAnnotations = Schema.Struct({
 })
 export type VotedAnnotations = typeof VotedAnnotations.Type
 
-/** Combines the assessments of the votes, given the item's best completion. */
 export const assess = (
   completions: ReadonlyArray<string>,
   best: number,
@@ -77,10 +76,7 @@ interface VotedResult<V> extends ResultItem {
   readonly annotations: Omit<VotedAnnotations, "votes"> & { readonly votes: ReadonlyArray<V> }
 }
 
-/**
- * @param votes in the order in which they were given; at least one. The result keeps all of them, but only the first of
- * each expert counts
- */
+/** @param votes in the order in which they were given; at least one. Only the first of each expert counts */
 export const of = <V extends Vote | ImportedVote>(
   { completions, prompt }: TaskPrompt,
   votes: ReadonlyArray<V>,

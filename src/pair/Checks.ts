@@ -11,18 +11,14 @@ import { Struct } from "effect"
 import type { Check } from "../domain/QualityReport.ts"
 
 interface Definition {
-  /** A description of the value. */
   readonly measure: string
   readonly unit: Check["unit"]
   /** Whether value and threshold are shares, which are shown in percent. */
   readonly isShare: boolean
-  /** Advice for a failed check. */
   readonly advice: string
   /** Which values pass besides the threshold itself: those `below` or those `above` it. */
   readonly direction: Check["direction"]
-  /** Bounds of a threshold. */
   readonly range: readonly [min: number, max: number]
-  /** Whether the dataset can leave out the items that the check finds. */
   readonly canDrop: boolean
 }
 
@@ -141,13 +137,11 @@ const isDropName = (name: CheckName): name is DropName => checks[name].canDrop
 /** The names of the checks that can leave out the items that they find. */
 export const dropNames: ReadonlyArray<DropName> = names.filter(isDropName)
 
-/** Whether a number is in the range of a check's thresholds. */
 export const isThreshold = (name: string, threshold: number): boolean => {
   const [min, max] = isCheckName(name) ? checks[name].range : [NaN, NaN]
   return threshold >= min && threshold <= max
 }
 
-/** The range of a check's thresholds, for messages. */
 export const describeRange = (name: string): string => {
   const [min, max] = isCheckName(name) ? checks[name].range : [0, 1]
   return max === Infinity ? `a number, ${min} or more` : `a number from ${min} to ${max}`
@@ -165,7 +159,6 @@ export type Thresholds = { readonly [Name in CheckName]?: number | undefined }
 /** The value of a check, the number of items or votes that it found, and examples. */
 export interface Measured extends Pick<Check, "value" | "count" | "of" | "examples"> {}
 
-/** Compares a value with the thresholds. */
 export const evaluate = (
   check: CheckName,
   measured: Measured,

@@ -101,10 +101,7 @@ export interface CurationContext {
 
 const maxExamples = 8
 const maxFindings = 5
-/**
- * Bootstrap resamples for the leaderboard. With this number, intervals vary by a few percent of their width, which is
- * not visible in a figure.
- */
+/** Bootstrap resamples for the leaderboard: intervals vary by a few percent of their width. */
 const resamples = 200
 
 /** Collects the items with the smallest keys. */
@@ -138,7 +135,6 @@ const makeTally = () => {
 
 const excerpt = (text: string): string => Values.excerpt(text, 120)
 
-/** The sampling key of an item: a hash of its id. */
 const drawKey = ({ itemId }: JudgedItem): string => Sha256.hex(itemId)
 
 /** Numbers items from 0. If items may repeat, an item that occurs again keeps its number. */
@@ -317,7 +313,6 @@ const makeState = (
   }
 
   return {
-    /** Adds an item and returns its pairs; empty if the item is left out. */
     add: (item: JudgedItem): ReadonlyArray<PreferencePair> => {
       const consensus = consensusOf(item)
       experts.add(item, consensus)

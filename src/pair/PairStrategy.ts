@@ -55,13 +55,9 @@ export const isBuiltIn = (strategy: PairStrategy): boolean => builtIn.has(strate
 export const settingsOf = (strategy: PairStrategy): StrategySettings =>
   strategy.settings ?? { strategy: strategy.name === "" ? "custom" : strategy.name }
 
-/** Zero-based indices of the completions. */
 export type IndexPair = readonly [chosen: number, rejected: number]
 
-/**
- * The completions that are worse than the best one, one index per text. Completions tied with the best are not
- * included.
- */
+/** One index for each text that is worse than the best one. Texts tied with the best are not included. */
 export const restOf = (judgment: Judgment): ReadonlyArray<number> => {
   const top: ReadonlyArray<number> = Option.getOrElse(rankingOf(judgment), (): Ranking => [])[0] ?? []
   return [...new Set(representatives(judgment))].filter(
@@ -69,7 +65,6 @@ export const restOf = (judgment: Judgment): ReadonlyArray<number> => {
   )
 }
 
-/** Whether two completions can be a pair. */
 export const differ =
   ({ completions }: Judgment, first = firstOfText(completions)) =>
   ([chosen, rejected]: IndexPair): boolean =>

@@ -23,10 +23,7 @@ type ReadSettings = Pick<ResultsSettings, "annotationPaths">
 export const confidenceOf = ({ confidence = defaultConfidence, votes = 1, votesUpTo = votes }: VoteTerms) =>
   votesUpTo > votes ? confidence : undefined
 
-/**
- * The number of further votes that a campaign may still use. It counts the items that need another vote or wait for
- * one.
- */
+/** The further votes that a campaign may still use, for items that need another vote or wait for one. */
 export const furtherVotesLeft = Effect.fn("AdaptiveVotes.furtherVotesLeft")(function* (
   settings: ReadSettings,
   campaign: number,
@@ -40,7 +37,6 @@ export const furtherVotesLeft = Effect.fn("AdaptiveVotes.furtherVotesLeft")(func
   return votes
 }, LedgerReader.snapshot)
 
-/** Finds the items of a campaign that need another vote. */
 export const choose = ({ annotationPaths }: ReadSettings): Choose =>
   Effect.fn("AdaptiveVotes.choose")(
     function* (campaign, confidence) {

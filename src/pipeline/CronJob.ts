@@ -15,7 +15,6 @@ import * as SteadyClock from "../io/SteadyClock.ts"
 export class InvalidCron extends Schema.TaggedError<InvalidCron>()("InvalidCron", {
   /** Whether the expression or the time zone is invalid. */
   what: Schema.Literals(["expression", "time zone"]),
-  /** The expected form. */
   message: Schema.String,
 }) {
   /** Always false, because the setting must change. */
@@ -32,10 +31,7 @@ export interface Options {
   readonly now?: boolean | undefined
 }
 
-/**
- * Maximum time between two reads of the clock. A timer stands still while the machine sleeps, so one long timer would
- * fire late.
- */
+/** Maximum time between two reads of the clock: a timer stands still while the machine sleeps. */
 const maxSleepMillis = Duration.toMillis("30 seconds")
 
 /** A delay from which a start is logged as late. */
@@ -44,10 +40,8 @@ const maxLateMillis = Duration.toMillis("1 minute")
 /** Smallest step back of the clock that counts. Smaller ones, such as those of NTP, are ignored. */
 const minSetBackMillis = Duration.toMillis("1 second")
 
-/** Skipped runs are counted up to this number. */
 const maxCounted = 1000
 
-/** The named schedules of cron. */
 const nicknames = new Map(
   Object.entries({
     "@yearly": "0 0 1 1 *",
@@ -126,7 +120,6 @@ export const run = Effect.fn("CronJob.run")(function* <A, E, R>(
   const started = yield* Clock.currentTimeMillis
   let due = now ? started : nextAfter(started)
 
-  /** Waits until `due` and returns the present time. */
   const waitUntilDue = Effect.gen(function* () {
     while (true) {
       const millis = (yield* setBack) - before
@@ -165,7 +158,6 @@ export const run = Effect.fn("CronJob.run")(function* <A, E, R>(
   }
 })
 
-/** The scheduled times after `after` up to and including `upTo`, at most `maxCounted`. */
 const timesBetween = (cron: Cron.Cron, after: number, upTo: number): ReadonlyArray<number> => {
   const times: Array<number> = []
   for (const time of Cron.sequence(cron, after)) {

@@ -83,13 +83,11 @@ export class DatasetSettingsInvalid extends Schema.TaggedError<DatasetSettingsIn
   }
 }
 
-/** The shares, with the remainder assigned to `train`. */
 export const wholeShares = (shares: Shares): Shares => {
   const rest = 1 - Object.values(shares).reduce<number>((sum, share) => sum + (share ?? 0), 0)
   return shares.train === undefined && rest > 1e-9 ? { ...shares, train: Number(rest.toFixed(9)) } : shares
 }
 
-/** Lists the problems of settings that did not pass the compiler. */
 const wrong = function* (
   settings: DatasetSettings,
 ): Generator<readonly [setting: string, expected: string, found: unknown]> {
@@ -124,7 +122,6 @@ const wrong = function* (
   if (settings.evaluationPrompts?.length === 0) yield ["evaluationPrompts", "prompts", "none"]
 }
 
-/** Fails with the first invalid setting. */
 export const validate = Effect.fn("DatasetSettings.validate")(function* (settings: DatasetSettings) {
   for (const [setting, expected, found] of wrong(settings)) {
     return yield* new DatasetSettingsInvalid({ setting, expected, found: String(found) })

@@ -99,7 +99,6 @@ const itemOf = (rows: ReadonlyArray<Row>): ReadonlyArray<RatedItem> => {
   ]
 }
 
-/** The files that contain rows: the file itself, or those in the manifest of a folder. */
 const filesOf = Effect.fnUntraced(function* (path: string) {
   const fs = yield* FileSystem.FileSystem
   const paths = yield* Path.Path

@@ -76,10 +76,6 @@ const maxLanguageSample = 2_000
 
 const nothing: Exported = { dataset: Option.none(), example: Option.none(), leftOut: undefined, gold: undefined }
 
-/**
- * Writes the dataset of all results that exist when it begins, if there are any. Fails with `ThresholdsExceeded` if a
- * value exceeds its threshold.
- */
 export const exportDataset = Effect.fn("Export.exportDataset")(
   function* (settings: DatasetSettings & { readonly directory: string; readonly campaign?: Which }) {
     yield* validate(settings)
@@ -119,7 +115,6 @@ export const exportDataset = Effect.fn("Export.exportDataset")(
     const splitOf = new WeakMap<PreferencePair, Split>()
     const inSplits = new Map<Split, { items: number; pairs: number }>()
     let example = Option.none<PreferencePair>()
-    /** The number of pairs with a system message. */
     let withSystem = 0
 
     const note = ({ item, pairs }: Curation.CuratedItem): ReadonlyArray<PreferencePair> => {
@@ -252,7 +247,6 @@ const hasConversations = Effect.gen(function* () {
   return Option.exists(yield* Stream.runHead(ledger.prompts), ({ prompt }) => typeof prompt !== "string")
 })
 
-/** The numbers of the dataset, completed with those that only the ledger has. */
 const reportOf = Effect.fnUntraced(function* (
   campaign: Option.Option<number>,
   standing: OutcomeCounts,

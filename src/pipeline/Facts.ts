@@ -14,7 +14,6 @@ import * as Sha256 from "../node/Sha256.ts"
 import { LedgerReader } from "../task/ledger/Ledger.ts"
 import { type DatasetSettings, type Which, wholeShares } from "./DatasetSettings.ts"
 
-/** A campaign's name for messages. */
 export const nameOf = Effect.fnUntraced(function* (campaign: Which) {
   const ledger = yield* LedgerReader
   const number = typeof campaign === "number" ? Option.some(campaign) : yield* ledger.lastCampaign
@@ -32,14 +31,12 @@ const several = (count: number, noun: string): string => `${number(count)} ${nou
 
 const sentences = (...texts: ReadonlyArray<string | false>): string => texts.filter((text) => text !== false).join(" ")
 
-/** The number with two digits after the point. */
 const rounded = (value: number): string => value.toFixed(2)
 
 /** Experts who voted on items of the dataset's input, not only on gold items that were mixed in. */
 const votersOf = (experts: QualityReport["experts"]) =>
   experts.filter(({ mixed_in_votes, votes }) => votes > mixed_in_votes)
 
-/** Describes what decides items with several votes, and on how many items the choice differs from the majority. */
 const choiceBy = ({ items, method, not_majority }: QualityReport["agreement"]): string => {
   const of = (by: (typeof not_majority)[number]["by"]) => not_majority.find((each) => each.by === by)?.items ?? 0
   const [service, lead] = [of("service"), of("lead")]
@@ -55,7 +52,6 @@ const choiceBy = ({ items, method, not_majority }: QualityReport["agreement"]): 
   return `${ways.join(" or ")} counts${different === 0 ? "" : `, which is not that of the majority on ${several(different, "item")}`}`
 }
 
-/** Describes how the dataset was made: sections, each with a heading and a paragraph. */
 const methodsOf = (
   settings: DatasetSettings,
   judges: Judge.Judges,
@@ -127,16 +123,12 @@ const methodsOf = (
   ]
 }
 
-/** Minimum share of the prompts in a language for the dataset to list it. */
 const minLanguageShare = 0.01
 
-/** The facts about a dataset that its pairs do not contain. */
 export const of = Effect.fnUntraced(function* (
   campaign: Which,
   settings: DatasetSettings,
-  /**
-   * The names of those who voted, with their pseudonyms. Names distinguish people from rules, gold files, and models.
-   */
+  /** The names of those who voted, with their pseudonyms. They distinguish people from rules, files, and models. */
   names: ReadonlyMap<string, string>,
   report: QualityReport,
 ) {

@@ -23,7 +23,6 @@ export const dataset = (directory: string): string => `${directory}/dataset`
 export const exported = (directory: string): string => `${directory}/export.json`
 export const refused = (directory: string): string => `${directory}/refused`
 
-/** Creates the folder if it is missing. */
 export const create = Effect.fn("JobFolder.create")(function* (directory: string) {
   const fs = yield* FileSystem.FileSystem
   yield* fs.makeDirectory(directory, { recursive: true })

@@ -117,10 +117,7 @@ const day = Duration.toMillis("1 day")
 /** If no result came for this many times the mean time between two results, results count as stopped. */
 const stoppedAfterGaps = 10
 
-/**
- * Minimum time without results before they count as stopped. All results of a poll arrive together, so shorter gaps are
- * normal.
- */
+/** Minimum time without results before they count as stopped. All results of a poll arrive together. */
 const stoppedAfter = Duration.toMillis("15 minutes")
 
 const estimateOf = ({ counts, pace }: Progress, now: number): Option.Option<Estimate> => {

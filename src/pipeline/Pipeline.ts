@@ -99,7 +99,6 @@ export interface Pipeline<E = never, R = never> extends Settings {
   readonly client?: Layer.Layer<AnnotationClient, never, ServiceProfile | HttpClient.HttpClient> | undefined
 }
 
-/** The settings that locate the job and its annotation service. */
 type Places<E, R> = Pick<Pipeline<E, R>, "directory" | "ledger" | "job" | "newLedger" | "service" | "client">
 
 /** Makes a pipeline value, which `run` or `prefstream run FILE` executes. */
@@ -236,13 +235,11 @@ const stoppable =
       return Option.some(yield* exit)
     })
 
-/** Receives webhooks while the effect runs, if `webhook` is set. */
 const listening =
   (webhook: WebhookReceiver.ListenOptions | undefined) =>
   <A, E, R>(effect: Effect.Effect<A, E, R>) =>
     Effect.provide(effect, webhook === undefined ? Layer.empty : WebhookReceiver.layer(webhook))
 
-/** Writes the rejects file, whether reading succeeds or fails. */
 const thenWriteRejects =
   ({ directory }: Pick<Settings, "directory">) =>
   <A, E, R>(effect: Effect.Effect<A, E, R>) =>

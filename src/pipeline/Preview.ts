@@ -19,17 +19,13 @@ import * as Inspection from "./Inspection.ts"
 import type { Settings } from "./Pipeline.ts"
 import { costOf, textOf, type VotesCost } from "./SpendingReport.ts"
 
-/** A minimum and a maximum. */
 interface Range<A> {
   readonly min: A
   readonly max: A
 }
 
 export interface Preview extends Omit<Inspection.Inspection, "first"> {
-  /**
-   * Tasks of earlier runs that would also be sent: planned ones, and those of the campaign that the budget no longer
-   * holds back.
-   */
+  /** Tasks of earlier runs that would also be sent, with those that the budget no longer holds back. */
   readonly planned: number
   /** Requests to send these and the new tasks. Each task is then polled at least once. */
   readonly requests: number
@@ -45,7 +41,6 @@ export interface Preview extends Omit<Inspection.Inspection, "first"> {
     /** Null without a price. */
     readonly cost: Range<string> | null
   } | null
-  /** The costs; null without a price. */
   readonly spending: {
     readonly price: string
     /** Prices of the kinds of expert that have their own price. */
@@ -62,7 +57,6 @@ export interface Preview extends Omit<Inspection.Inspection, "first"> {
 }
 
 export interface PreviewOptions extends Settings, Pick<Inspection.InspectionOptions, "limits"> {
-  /** The service's rate limit, if it is known. */
   readonly requestsPerSecond?: number | undefined
 }
 
@@ -75,7 +69,6 @@ const untouched = (terms: Terms) => ({
   recorded: undefined,
 })
 
-/** None if items of earlier runs get no further votes. */
 const furtherOf = Effect.fnUntraced(function* (
   ledger: LedgerReader["Service"],
   { campaign, isNew }: { readonly campaign: number; readonly isNew: boolean },
@@ -88,10 +81,7 @@ const furtherOf = Effect.fnUntraced(function* (
   return Option.some(yield* Effect.provideService(further, LedgerReader, ledger))
 })
 
-/**
- * Maximum number of votes that the budget may allow in total. Votes that cost less than the highest price leave room
- * for others.
- */
+/** Maximum number of votes that the budget may allow: votes below the highest price leave room for others. */
 const maxVotes = ({ budget, prices }: Terms, votesLeft: number): number =>
   Option.getOrElse(
     Option.zipWith(budget, prices, (budget, prices) =>

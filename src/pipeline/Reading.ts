@@ -24,7 +24,6 @@ export const readAndSubmit = (settings: Parameters<typeof submit>[1] & { readonl
         Option.match({ onNone: () => Effect.void, onSome: (run) => ledger.recordInputs(run, files) }),
       ),
     )
-    /** The number of rejected records per file, and the first of them. */
     const rejects = new Map<string, { readonly count: number; readonly first: Reject }>()
     let items = 0
     let withModels = 0

@@ -56,10 +56,7 @@ const fingerprintOf = Effect.fnUntraced(function* (settings: Settings) {
   return Option.some(Sha256.hex(JSON.stringify([version, runtime, campaign === "all", given, state])))
 })
 
-/**
- * The content of `export.json`: the fingerprint of the existing dataset, its manifest's checksum, and the export's
- * other results.
- */
+/** `export.json`: the dataset's fingerprint, its manifest's checksum, and the export's other results. */
 const Note = Schema.fromJsonString(
   Schema.Struct({
     fingerprint: Schema.String,
@@ -71,9 +68,7 @@ const Note = Schema.fromJsonString(
 
 const readNote = Schema.decodeUnknownEffect(Note)
 
-/**
- * The result of the export that wrote the existing dataset; none if that dataset has another fingerprint or is damaged.
- */
+/** The result of the export that wrote the existing dataset; none if that differs or is damaged. */
 const existing = Effect.fnUntraced(function* (directory: string, fingerprint: string) {
   const fs = yield* FileSystem.FileSystem
   const dataset = JobFolder.dataset(directory)
@@ -100,15 +95,11 @@ const existing = Effect.fnUntraced(function* (directory: string, fingerprint: st
   })
 })
 
-/** The results of an export besides the dataset, as JSON. */
 type Noted = Pick<Export.Exported, "gold" | "leftOut"> & {
   readonly example: Option.Option.Value<Export.Exported["example"]> | null
 }
 
-/**
- * Records the dataset that was written, if any, so that later exports can be compared with it. Without this record, the
- * next export writes.
- */
+/** Records the dataset that was written, if any. Without this record, the next export writes. */
 const note = Effect.fnUntraced(
   function* ({ directory }: Settings, fingerprint: string, { dataset, example, gold, leftOut }: Export.Exported) {
     const fs = yield* FileSystem.FileSystem

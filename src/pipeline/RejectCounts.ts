@@ -20,7 +20,6 @@ export const make = () => {
       counts.set(code, { code, count: count + 1, first })
     },
     total: (): number => [...counts.values()].reduce((sum, { count }) => sum + count, 0),
-    /** The counts, the most frequent reason first. */
     byCode: (): ReadonlyArray<RejectCount> => [...counts.values()].toSorted((a, b) => b.count - a.count),
   }
 }

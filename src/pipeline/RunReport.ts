@@ -49,7 +49,6 @@ export interface EarlierCounts {
   readonly rejected: number
 }
 
-/** Counts what earlier runs than this one read. */
 export const earlierThan = Effect.fnUntraced(function* (run: number) {
   const ledger = yield* LedgerReader
   const runs = yield* ledger.earlierRuns(run, Option.none())
@@ -113,7 +112,6 @@ export interface RunReport {
   readonly seconds: number | null
 }
 
-/** A task that needs attention. */
 export interface IssueReport {
   /** The task's number for `prefstream resolve`. */
   readonly task: number
@@ -177,7 +175,6 @@ const statusOf = (
   return run.noPairs ? "no_pairs" : run.overBudget ? "over_budget" : "done"
 }
 
-/** The report of a run from the ledger's present state. */
 export const make = Effect.fn("RunReport.make")(function* (options: {
   /** The run to report; default: the last run that has read anything. */
   readonly run?: number | undefined
@@ -186,14 +183,12 @@ export const make = Effect.fn("RunReport.make")(function* (options: {
   /** Whether a process is running the job. Unread input may then still be read. */
   readonly isRunning?: boolean
   readonly sharedWithWorkers?: boolean
-  /** The progress, if the caller has already read it. */
   readonly progress?: Progress
   readonly elapsed?: Duration.Duration
   readonly rejects?: ReadonlyArray<RejectCount>
   readonly dataset?: Option.Option<DatasetInfo>
   readonly leftOut?: FunnelStep["lost"] | undefined
   readonly example?: Option.Option<PreferencePair>
-  /** Votes on items with a known answer, if a dataset was written. */
   readonly gold?: SpendingReport.Yield["gold"]
 }): Effect.fn.Return<RunReport, SqlError, LedgerReader> {
   const ledger = yield* LedgerReader

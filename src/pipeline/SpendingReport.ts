@@ -23,12 +23,10 @@ const costPerRight = (
   gold: Pick<GoldReport, "results" | "right"> = { results: 0, right: 0 },
 ): string | null => Cost.among(Cost.times(cost, gold.results), votes * gold.right)
 
-/** Numbers about the votes from the dataset that was written. */
 export interface Yield {
   readonly pairs?: number | undefined
   /** The campaign of the pairs; undefined for all campaigns. */
   readonly ofCampaign?: number | undefined
-  /** Votes on items with a known answer. */
   readonly gold?: Pick<GoldReport, "results" | "right" | "kinds"> | undefined
 }
 
@@ -86,5 +84,4 @@ const make = (
   }
 }
 
-/** Whether votes are left that the budget does not allow. */
 export const isOver = ({ over_budget }: SpendingReport): boolean => over_budget.votes > 0

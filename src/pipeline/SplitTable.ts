@@ -17,7 +17,6 @@ import { LedgerReader } from "../task/ledger/Ledger.ts"
 
 interface Planned extends Pick<JudgedItem, "itemId" | "prompt"> {}
 
-/** The 52-bit key of an item in the table. */
 const keyOf = ({ itemId, prompt }: Planned): number => Sha256.leading52Bits(JSON.stringify([itemId, prompt]))
 
 /** Reads all planned items. Fails with `SplitsInvalid` if the shares are invalid. */

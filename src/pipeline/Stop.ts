@@ -9,23 +9,18 @@ import { Context, Duration, Effect, type Exit, Fiber, Option } from "effect"
 import { defaults, ServiceProfile } from "../api/ServiceProfile.ts"
 import * as Readiness from "../telemetry/Readiness.ts"
 
-/**
- * The default grace time exceeds the request timeout. If the service ignores idempotency keys, an interrupted creation
- * would be in doubt.
- */
+/** Longer than a request may take: an interrupted creation would be in doubt if the service ignores keys. */
 const longerThan = (requestTimeout: Duration.Input) =>
   Duration.sum(Duration.fromInputUnsafe(requestTimeout), Duration.seconds(5))
 
 /** The grace time for a service with the default `requestTimeout`. */
 export const defaultGrace = longerThan(defaults.requestTimeout)
 
-/** The configured grace time, or else the one of the service. */
 export const graceOf = (grace: Duration.Input | undefined) =>
   grace === undefined
     ? ServiceProfile.useSync(({ requestTimeout }) => longerThan(requestTimeout))
     : Effect.succeed(Duration.fromInputUnsafe(grace))
 
-/** Options for stopping the running work. */
 export interface StopOptions {
   /** Maximum time for in-flight work to finish. */
   grace: Duration.Duration
@@ -46,7 +41,6 @@ export const CurrentOptions = Context.Reference<StopOptions>("prefstream/pipelin
   defaultValue: makeOptions,
 })
 
-/** Sets some of the options while an effect runs. */
 export const withOptions =
   (options: Partial<StopOptions>) =>
   <A, E, R>(effect: Effect.Effect<A, E, R>): Effect.Effect<A, E, R> =>
@@ -73,7 +67,6 @@ const describeInFlight = (options: StopOptions): Effect.Effect<Option.Option<str
     Effect.catchCause(() => Effect.succeedNone),
   )
 
-/** Describes the unfinished work and how it continues. */
 export const describeUnfinished = (options: StopOptions): Effect.Effect<string> =>
   Effect.map(
     describeInFlight(options),

@@ -8,10 +8,7 @@ import { wilsonInterval } from "../pair/stats/BinomialTest.ts"
 /** The normal quantile for a 99.9% interval. It is high so that no warning appears by chance among many experts. */
 const normal999 = 3.2905267314919255
 
-/**
- * Whether votes on gold items contradict an expert's estimated reliability, which also depends on agreement with other
- * experts.
- */
+/** Whether votes on gold items contradict an estimated reliability, which also depends on other experts. */
 const isOverrated = ({ gold_right, gold_votes, reliability }: ExpertRow): boolean =>
   reliability !== null && (wilsonInterval(gold_right, gold_votes, normal999)?.high ?? 1) < reliability
 

@@ -10,7 +10,6 @@ import { Duration, Effect, Schema } from "effect"
 import type { SqlError } from "effect/sql/SqlError"
 import * as SteadyClock from "../io/SteadyClock.ts"
 
-/** A worker made no progress although tasks were due. */
 export class WorkerStalled extends Schema.TaggedError<WorkerStalled>()("WorkerStalled", {
   millis: Schema.Number,
   /** Whether the worker sent requests that the service did not answer as expected. */
@@ -28,16 +27,11 @@ export class WorkerStalled extends Schema.TaggedError<WorkerStalled>()("WorkerSt
 const interval = Duration.seconds(20)
 const maxCheckInterval = 2 * Duration.toMillis(interval)
 
-/**
- * Minimum time in milliseconds between this worker's last answer and later answers to others. A service that is down
- * answers nobody.
- */
+/** Minimum milliseconds between this worker's last answer and others'. A service that is down answers nobody. */
 const lead = 60_000
 
 export const watch = Effect.fnUntraced(function* (worker: {
-  /** The number of requests sent, and of requests answered as expected. */
   readonly done: { readonly requests: number; readonly answers: number }
-  /** Whether one of the worker's tasks is due. */
   readonly isDue: Effect.Effect<boolean, SqlError>
   /** Whether the service has answered other workers in the last `millis` milliseconds. */
   readonly othersAnsweredWithin: (millis: number) => Effect.Effect<boolean, SqlError>

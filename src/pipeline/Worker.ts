@@ -79,10 +79,7 @@ export const defaultLease = Duration.seconds(35)
 /** Interval at which a worker checks for tasks that others have abandoned, and for changes without a notification. */
 const refreshInterval = Duration.seconds(2)
 
-/**
- * Delay before a failed loop starts again. Each failure without progress doubles the delay, up to `maxRestartInterval`,
- * which is below `stallLimit`.
- */
+/** Delay before a failed loop starts again. It doubles with each failure, up to `maxRestartInterval`. */
 const restartInterval = Duration.seconds(15)
 const maxRestartInterval = Duration.minutes(5)
 
@@ -91,7 +88,6 @@ const restartSendingInterval = Duration.seconds(30)
 /** Time without progress after which a worker counts as stalled, in addition to the request timeout. */
 const stallLimit = Duration.minutes(10)
 
-/** Interval at which a worker renews its parts. */
 const renewInterval = Duration.seconds(5)
 
 const invalidOptions = ["SubmitOptionInvalid", "PriceMissing", "UnusableGold"]
@@ -140,10 +136,7 @@ const work = Effect.fn("Worker.work")(function* (
   const leaseRenewals = Math.ceil(Duration.toMillis(cluster.lease) / Duration.toMillis(renewInterval)) + 1
   const lost = yield* Deferred.make<never, Failure>()
   const logLevel = yield* References.MinimumLogLevel
-  /**
-   * Wraps the effect of a singleton. Its failure becomes the worker's failure, and it logs with the worker's log level,
-   * not the cluster's.
-   */
+  /** Wraps the effect of a singleton: its failure is the worker's, and it logs with the worker's level. */
   const task = <R>(effect: Effect.Effect<unknown, Failure, R>) =>
     Effect.catchCause(effect, (cause) =>
       Cause.hasInterruptsOnly(cause) ? Effect.interrupt : Effect.asVoid(Deferred.failCause(lost, cause)),

@@ -28,16 +28,10 @@ type Polling = Pick<ServiceSettings, "pollInterval">
 /** Milliseconds from the submission of a task to its first poll. */
 export const firstPollDelay = (profile: Polling): number => Duration.toMillis(profile.pollInterval.min)
 
-/**
- * Milliseconds after a delivery within which more deliveries are expected. Meanwhile, two polls of a task are at most
- * this far apart, or `pollInterval.max` if that is longer.
- */
+/** Milliseconds after a delivery in which two polls of a task are at most this far apart. */
 const hintedSpan = Duration.toMillis("1 hour")
 
-/**
- * Milliseconds until the next poll of a task: half its age, between the minimum and maximum poll interval. While
- * webhook deliveries arrive, it is between the maximum and one hour.
- */
+/** Milliseconds until the next poll of a task: half its age, within the limits. */
 export const pollDelay = (profile: Polling, age: number, hinted = false): number => {
   const max = Duration.toMillis(profile.pollInterval.max)
   return hinted
@@ -48,7 +42,6 @@ export const pollDelay = (profile: Polling, age: number, hinted = false): number
 /** Maximum milliseconds until the first retry of a poll that a webhook asked for. */
 const maxHintedRetryDelay = Duration.toMillis("2 seconds")
 
-/** Tasks read from the ledger per query. */
 const pageSize = 256
 
 /** Consecutive unusable answers, or answers that the task is unknown, before it counts as invalid or failed. */
@@ -60,7 +53,6 @@ const settlingTime = Duration.toMillis("1 minute")
 /** Milliseconds that polls may be late without a warning. */
 const minDelayToReport = Duration.toMillis("10 seconds")
 
-/** Maximum number of warnings about single tasks. */
 const maxWarnings = 20
 
 /** Each sleep is bounded, so that a machine that was suspended polls soon after it wakes up. */
@@ -96,10 +88,7 @@ export const collect = Effect.fn("Collect.collect")(function* (options: CollectO
   const kindsIn = VoteKinds.reader(profile.kindPath)
   const known = new Set([...profile.openStatuses, ...profile.completedStatuses, ...profile.failedStatuses])
   const maxPollInterval = Duration.toMillis(Duration.fromInputUnsafe(profile.pollInterval.max))
-  /**
-   * Consecutive failed polls of each task. `useless` counts those with a useless answer, `sinceHint` those since a
-   * webhook named the task.
-   */
+  /** Consecutive failed polls of each task: with a useless answer, and since a webhook named the task. */
   const failures = new Map<number, { readonly times: number; readonly useless: number; readonly sinceHint: number }>()
   const repeats = RepeatedExperts.make(ledger)
   let warnings = 0
@@ -182,7 +171,6 @@ export const collect = Effect.fn("Collect.collect")(function* (options: CollectO
     (effect, task) => Effect.catchTag(effect, "AnnotationClientError", (failure) => settle(task, failure)),
   )
 
-  /** Keeps a result that was paid for until another one replaces it. */
   const keepResult = Effect.fnUntraced(function* (task: OpenTask, reason: string) {
     failures.delete(task.seq)
     yield* warn(`${task.taskId} keeps the result that it has: ${reason}`)
@@ -240,9 +228,6 @@ export const collect = Effect.fn("Collect.collect")(function* (options: CollectO
   const inFlight = new Set<string>()
   const settled = yield* Latch.make()
 
-  /**
-   * Returns the next due task. Waits while any task is outstanding or may still be submitted. Returns none at the end.
-   */
   const next = Effect.gen(function* () {
     while (true) {
       // Tasks that a webhook named come before tasks that are due by their age.

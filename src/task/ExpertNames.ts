@@ -60,10 +60,7 @@ const renamed = (annotations: Annotations, rename: (name: unknown) => unknown): 
   }
 }
 
-/**
- * Reads annotations as `ExpertNames` says. `isMissing` is true if they name somebody and the ledger has no key for
- * pseudonyms.
- */
+/** Reads annotations as `ExpertNames` says. `isMissing`: they name somebody, and there is no key for pseudonyms. */
 export const reader = Effect.gen(function* () {
   const { keep, voters } = yield* ExpertNames
   const key = keep ? Option.none() : yield* LedgerReader.use((ledger) => ledger.expertKey)

@@ -13,15 +13,11 @@ import { furtherVote } from "./plan/TaskRequests.ts"
 import type { JudgmentsError } from "./Results.ts"
 
 export interface Chosen {
-  /** The items that need another vote, in order of need. */
   readonly wanted: ReadonlyArray<ItemPlace>
-  /** Maximum number of these items that get a vote now. */
   readonly atOnce: number
-  /** Number of votes that had ended when the items were chosen. */
   readonly ended: number
 }
 
-/** Chooses among the items of a campaign. */
 export type Choose = (campaign: number, confidence: number) => Effect.Effect<Chosen, JudgmentsError, LedgerReader>
 
 /** Chooses items of a campaign, by default that of the last run. None if no run has asked for further votes. */
@@ -33,7 +29,6 @@ const chosenBy = Effect.fnUntraced(function* (choose: Choose, of?: number) {
   return Option.some(yield* choose(terms.value.campaign, terms.value.confidence))
 })
 
-/** Plans further votes. Returns their number. */
 export const planFurtherVotes = Effect.fn("FurtherVotes.plan")(function* (
   choose: Choose,
   {
@@ -58,7 +53,6 @@ export const planFurtherVotes = Effect.fn("FurtherVotes.plan")(function* (
   return votes
 })
 
-/** Records for the report how many items need another vote now, after results arrived. */
 export const noteWanted = Effect.fn("FurtherVotes.noteWanted")(function* (choose: Choose) {
   const ledger = yield* Ledger
   const chosen = yield* chosenBy(choose)

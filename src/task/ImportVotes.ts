@@ -57,7 +57,6 @@ export interface ImportCounts {
 const maxStepRecords = 1024
 const maxStepCharacters = 4_000_000
 
-/** A record with its item's identity. A rejected record has no item. */
 interface Identified {
   readonly record: VoteRecord
   readonly item: BatchItem | undefined
@@ -76,10 +75,7 @@ const identified = (record: VoteRecord): Identified =>
     },
   })
 
-/**
- * Counts the records before those of the last item, which may have more records to come. If all records are of one
- * item, counts all.
- */
+/** Counts the records before those of the last item, which may have more to come; all, if there is only one item. */
 const wholeItems = (records: ReadonlyArray<Identified>): number => {
   const itemId = records.at(-1)?.item?.itemId
   const last = itemId === undefined ? -1 : records.findLastIndex(({ item }) => item?.itemId !== itemId)

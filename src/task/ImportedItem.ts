@@ -21,20 +21,16 @@ export interface ImportedItem {
   readonly taskId: string
   readonly prompt: TaskPrompt
   readonly votes: Array<ImportedVote>
-  /** How often the item has each vote, by `keyOf`. */
   readonly keys: Map<string, number>
   readonly flags: Array<Flag>
   decision: Decision.Decision | undefined
-  /** Whether the item has changes that the ledger lacks. */
   isChanged: boolean
 }
 
 const Stored = Schema.fromJsonString(Schema.Struct({ results: Schema.Array(ResultItem) }))
 const decodeStored = Schema.decodeUnknownSync(Stored)
 
-/**
- * Returns the same key for two votes with the same content. The expert's kind, the order, and the seconds do not count.
- */
+/** The same for two votes with the same content. The expert's kind, the order, and the seconds do not count. */
 export const keyOf = (vote: ImportedVote): string => {
   const said = Object.entries(Struct.omit(vote, ["kind", "order", "seconds"]))
     .filter(([, value]) => value !== undefined)
@@ -110,7 +106,6 @@ export const placesIn = (
   return places.length === completions.length ? places : undefined
 }
 
-/** Moves a vote to another order of the completions. */
 export const moved = (
   { aspects, choice, order, ranking, ...vote }: ImportedVote,
   places: ReadonlyArray<number>,
@@ -124,7 +119,6 @@ export const moved = (
   ...(order === undefined ? {} : { order: order.map((index) => places[index]!) }),
 })
 
-/** Returns the result of the item's task, as JSON. */
 export const resultOf = ({ decision, flags, prompt, taskId, votes }: ImportedItem): string => {
   const result = VotedResult.of(prompt, votes, flags)
   const decided =

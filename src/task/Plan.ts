@@ -33,10 +33,7 @@ export interface PlanOptions extends RunTerms, DrawOptions {
 
 const nothingRead: ReadCounts = { read: 0, new: 0, known: 0, duplicates: 0, reordered: 0, rejected: 0 }
 
-/**
- * Maximum records and bytes per step. A step writes to pages all over the index of the items: the larger the step, the
- * fewer times each page is written.
- */
+/** Maximum records and bytes per step. Larger steps write each page of the items' index fewer times. */
 export const stepRecords = 4096
 const stepBytes = 4 * 1024 * 1024
 

@@ -14,15 +14,12 @@ import * as VoteKinds from "./ledger/schema/VoteKinds.ts"
 import { Ledger } from "./ledger/Ledger.ts"
 import type { Issue } from "./ledger/schema/Model.ts"
 
-/** The reason of a task that failed by its status. */
 export const failedStatusReason = (status: string): string => `the service reports the status ${status}`
 
 /** Whether the service canceled the task. A canceled task is not paid for. */
 export const isCanceled = (status: string): boolean => status === "cancelled" || status === "canceled"
 
-/**
- * Returns the `seq` of tasks that may be resubmitted: the service confirms that they failed, or never accepted them.
- */
+/** The `seq` of tasks that the service confirms to have failed, or never accepted. */
 export const findResubmittable = Effect.fn("Recheck.findResubmittable")(function* (tasks: ReadonlyArray<Issue>) {
   const ledger = yield* Ledger
   const client = yield* AnnotationClient
@@ -32,7 +29,6 @@ export const findResubmittable = Effect.fn("Recheck.findResubmittable")(function
   const found = new Set<number>()
   let unanswered = 0
 
-  /** Records the task's state and reason if one of them is new. */
   const addResubmittable = Effect.fnUntraced(function* <E>(
     task: Issue,
     state: "failed" | "invalid",

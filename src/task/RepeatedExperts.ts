@@ -19,7 +19,6 @@ const decode = Schema.decodeOption(Answer)
 const expertIn = (of: unknown): ReadonlyArray<string> =>
   Predicate.isObject(of) && Predicate.isString(of["expert"]) ? [of["expert"]] : []
 
-/** Maps each prompt to the experts who judged it. */
 const expertsIn = (answer: string): ReadonlyMap<string, ReadonlySet<string>> => {
   const results = Option.match(decode(answer), { onNone: () => [], onSome: ({ results }) => results })
   return new Map(
@@ -37,7 +36,6 @@ export const make = (ledger: {
 }) => {
   let repeated = 0
 
-  /** Checks the answer of a task before it is stored. */
   const check = Effect.fnUntraced(function* (
     { hasResult, seq, taskId }: { readonly seq: number; readonly taskId: string; readonly hasResult: boolean },
     answer: string,

@@ -17,12 +17,10 @@ import type { CompletedTask } from "./ledger/schema/Model.ts"
 import type { NoSuchCampaign } from "./ledger/schema/WrongLedger.ts"
 import { matchStored } from "./ledger/reads/ResultMatch.ts"
 
-/** Maximum number of warnings about single results. */
 const maxWarnings = 20
 
 type Outcome = Judgment | NoJudgment
 
-/** Returns a function that reads one outcome for each item of a task. */
 const ofTask = Effect.fnUntraced(function* (paths: AnnotationPaths.AnnotationPaths | undefined) {
   const names = yield* ExpertNames.reader
   const read = flow(AnnotationPaths.reader(paths), names.read)
@@ -79,7 +77,6 @@ export const ofCampaign = (
 export interface PlacedItem extends ItemPlace {
   /** Undefined if no judgment is left: the service withdrew all its prompts, or their results are unusable. */
   readonly item: JudgedItem | undefined
-  /** Whether the item was mixed in to measure experts. */
   readonly isCheck: boolean
   /** Whether the service withdrew a prompt of the item. Such an item gets no further vote. */
   readonly isWithdrawn: boolean
@@ -87,7 +84,6 @@ export interface PlacedItem extends ItemPlace {
 
 const isJudgment = (outcome: Outcome): outcome is Judgment => !("reason" in outcome)
 
-/** The items of `items` with their places, and items without a judgment. */
 export const placed = (
   campaign?: number | "all",
   paths?: AnnotationPaths.AnnotationPaths,
@@ -132,7 +128,6 @@ export const items = (
   paths?: AnnotationPaths.AnnotationPaths,
 ): Stream.Stream<JudgedItem, JudgmentsError, LedgerReader> => judged(placed(campaign, paths))
 
-/** @param onOther called for each item without a judgment */
 const judged = <E, R>(
   items: Stream.Stream<PlacedItem, E, R>,
   onOther: (item: PlacedItem) => void = () => {},
@@ -149,18 +144,12 @@ const judged = <E, R>(
     Stream.flattenArray,
   )
 
-/** Counts of items without a judgment, by reason. */
 export interface UnjudgedCounts {
-  /** Items with a withdrawn prompt. */
   readonly withdrawn: number
-  /** Items whose results are all unusable. */
   readonly unusable: number
 }
 
-/**
- * The items of `items`, with counts of items without a judgment since the stream began. Gold items that were mixed in
- * do not count.
- */
+/** The items of `items`, with counts of those without a judgment so far. Gold items that were mixed in do not count. */
 export const counted = (campaign?: number | "all", paths?: AnnotationPaths.AnnotationPaths) => {
   let withdrawn = 0
   let unusable = 0

@@ -41,10 +41,7 @@ const mayBeOneItem: ReadonlySet<number> = new Set([400, 422])
 
 export type SendError = SqlError | AnnotationClientError
 
-/**
- * Sends tasks. Ends early when `halt` is set, and sets it to a failure that every task would meet. If `earlier` has
- * ended a previous call, tasks are sent one by one until the service accepts one.
- */
+/** Sends tasks until `halt` is set. If `earlier` ended a call, sends one by one until one is accepted. */
 export const send = Effect.fnUntraced(function* <E>(
   readingDone: Latch.Latch,
   halt: Deferred.Deferred<never, E | SendError | RejectLimit.TooManyRejects>,
@@ -58,10 +55,7 @@ export const send = Effect.fnUntraced(function* <E>(
   const timeLimit = Duration.toMillis(Duration.fromInputUnsafe(profile.requestTimeout))
   const lifetime = Duration.fromInputUnsafe(profile.idempotencyKeyLifetime)
 
-  /**
-   * Sends one task. If the run is interrupted, a request in flight is finished and recorded first. While the task waits
-   * for its turn or for a retry, an interruption takes effect at once.
-   */
+  /** Sends one task. If interrupted, it finishes and records a request in flight, but stops waiting for its turn. */
   const sendOne: (task: PlannedTask) => Effect.Effect<void, SqlError> = Effect.fnUntraced(
     function* (task) {
       if (yield* Deferred.isDone(halt)) return
@@ -150,7 +144,6 @@ export const send = Effect.fnUntraced(function* <E>(
     })
   })
 
-  /** Splits a task that was not created, and sends its items as two tasks. */
   const sendHalves = Effect.fnUntraced(function* (task: PlannedTask, whole: StoredRequest) {
     const halves = halve(whole, task.vote)
     yield* ledger.split(task.seq, halves)
@@ -175,7 +168,6 @@ export const send = Effect.fnUntraced(function* <E>(
     yield* end(streak.refused(status, detail))
   })
 
-  /** Handles the failure of a task that was not accepted. */
   const settle = Effect.fnUntraced(function* (task: PlannedTask, failure: AnnotationClientError, doubtful: boolean) {
     const { reason } = failure
     switch (reason._tag) {
@@ -216,7 +208,6 @@ export const send = Effect.fnUntraced(function* <E>(
   let page: ReadonlyArray<PlannedTask> = []
   let seq = -1
   let changes = ledger.changes()
-  /** Returns the next planned task. Waits for one while the input is being read. Returns none when the sending ends. */
   const next = Effect.gen(function* () {
     while (!(yield* Deferred.isDone(halt))) {
       const [task, ...rest] = page

@@ -25,5 +25,4 @@ const layerBudget = Layer.effect(
   }),
 )
 
-/** @param client the client to limit; default: the client of the contract */
 export const client = (client = AnnotationClient.layer) => Layer.provide(client, layerBudget)

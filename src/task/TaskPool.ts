@@ -8,7 +8,6 @@
  */
 import { Array as Arr, Effect, Option, Semaphore } from "effect"
 
-/** Runs until `next` returns none. */
 export const run = Effect.fnUntraced(function* <A, E, R, E2, R2>(
   concurrency: number,
   next: Effect.Effect<Option.Option<A>, E, R>,

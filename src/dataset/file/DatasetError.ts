@@ -103,7 +103,6 @@ export const errorAbout = (path: string, error: PlatformError.PlatformError) =>
         : reasonOf(path, error.reason.cause ?? error),
   })
 
-/** @param cause the system's error */
 export const reasonOf = (path: string, cause: unknown) => {
   const code = Predicate.hasProperty(cause, "code") ? cause.code : undefined
   if (code === "ENOSPC" || code === "EDQUOT") return new NoSpace({ path })

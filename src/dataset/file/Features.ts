@@ -1,7 +1,6 @@
 /** Rows and the types of their columns, shared by all file formats. */
 import type { Schema } from "effect"
 
-/** A value that JSON can represent. */
 export type Json = Schema.Json
 
 /** One line of a JSON Lines file, or one row of a Parquet file: columns by name. */

@@ -44,13 +44,7 @@ const isWider = (kind: Kind, other: Kind): boolean =>
 
 type Row = { readonly [column: string]: unknown }
 
-export interface InferredTypes {
-  /** The first column of a row that cannot be read with the types learned so far. */
-  readonly misfit: (row: Row) => string | undefined
-  readonly learn: (row: Row) => void
-}
-
-export const make = (features: Features): InferredTypes => {
+export const make = (features: Features) => {
   const columns = new Map<string, Type>()
   // JsonLine writes each number of such a column with a decimal point.
   for (const column in features) if (features[column] === "float64") columns.set(column, { kind: "fraction" })
@@ -110,7 +104,11 @@ export const make = (features: Features): InferredTypes => {
     return first
   }
 
-  return { misfit: (row) => misfit(row, false), learn: (row) => void misfit(row, true) }
+  return {
+    /** The first column of a row that cannot be read with the types learned so far. */
+    misfit: (row: Row) => misfit(row, false),
+    learn: (row: Row) => void misfit(row, true),
+  }
 }
 
 /** The number of bytes from which `datasets` infers types. */
@@ -128,5 +126,4 @@ export const inOrder = (features: Features): ((row: Row, line: string) => string
   }
 }
 
-/** The expectation, as findings print it. */
 export const expected = "types and members that the first 10 MB show, from which datasets takes the types of all rows"

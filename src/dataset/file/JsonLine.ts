@@ -29,7 +29,6 @@ export const parts = (features: Features): ((row: EncodedRow, emit: (part: strin
   }
 }
 
-/** The line, without its line feed. */
 export const make = (features: Features): ((row: EncodedRow) => string) => {
   const partsOf = parts(features)
   return (row) => {

@@ -26,21 +26,16 @@ const maxStartBytes = 4 * 1024 * 1024
 export const maxLeadingLines = 100
 
 /** The lines to put at the start of a file, or of the first of several files that are read together. */
-export interface LeadingLines {
-  /** Adds the row to the leading lines if necessary. If it returns true, the row must not be written elsewhere. */
-  readonly takes: (row: EncodedRow) => boolean
-  readonly lines: ReadonlyArray<string>
-}
-
-export const leadingLines = (features: Features): LeadingLines => {
+export const leadingLines = (features: Features) => {
   const types = InferredTypes.make(features)
   const lineOf = JsonLine.make(features)
   const lines: Array<string> = []
   let startBytes = 0
   let leadingBytes = 0
   return {
-    lines,
-    takes: (row) => {
+    lines: lines as ReadonlyArray<string>,
+    /** Adds the row to the leading lines if necessary. If it returns true, the row must not be written elsewhere. */
+    takes: (row: EncodedRow): boolean => {
       const { columns } = row
       if (startBytes < maxStartBytes) {
         types.learn(columns)
@@ -59,7 +54,7 @@ export const leadingLines = (features: Features): LeadingLines => {
   }
 }
 
-export const make = (file: OutputFile, features: Features, leading: LeadingLines): RowWriter => {
+export const make = (file: OutputFile, features: Features, leading: ReturnType<typeof leadingLines>): RowWriter => {
   const partsOf = JsonLine.parts(features)
   const buffer = Buffer.allocUnsafeSlow(bufferBytes)
   let length = 0

@@ -35,7 +35,6 @@ export const counter = () => {
   }
 }
 
-/** The sum over several files. */
 export const combine = (parts: ReadonlyArray<OmittedPairs>): OmittedPairs => ({
   count: parts.reduce((sum, { count }) => sum + count, 0),
   first: parts.flatMap(({ first }) => first).slice(0, maxNamed),

@@ -53,7 +53,6 @@ const elementsOf = (name: string, feature: Feature): ReadonlyArray<SchemaElement
 const membersOf = (features: Features) =>
   Object.entries(features).flatMap(([name, feature]) => elementsOf(name, feature))
 
-/** The schema of a file with these columns, as its footer contains it. */
 export const schemaOf = (features: Features): Array<SchemaElement> => [
   { name: "root", num_children: Object.keys(features).length },
   ...membersOf(features),

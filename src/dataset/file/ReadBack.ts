@@ -17,7 +17,6 @@ export class Unreadable extends Schema.TaggedError<Unreadable>()("Unreadable", {
 
 export const unreadable = (cause: unknown) => new Unreadable({ why: causeMessage(cause) })
 
-/** Reads a file's size in bytes, its digest, and its number of line feeds. */
 export const digest = Effect.fnUntraced(function* (path: string) {
   const fs = yield* FileSystem.FileSystem
   const sha256 = Sha256.makeHasher()

@@ -8,6 +8,5 @@ export interface RowWriter {
   readonly write: (row: EncodedRow) => void
   /** Writes the buffered data, and waits until the file has reached the disk. Called once, after the last row. */
   readonly finish: () => FileDigest & { readonly rows: number }
-  /** Frees the file if it is not finished. */
   readonly close: () => void
 }

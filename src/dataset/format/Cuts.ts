@@ -70,7 +70,6 @@ const thoughtsIn = (value: Json, field: string, isAnswer: boolean): ReadonlyArra
   )
 }
 
-/** Warns of thoughts in sides that are text. */
 export const thoughtsInSides = ({ chosen, rejected }: JsonRow): ReadonlyArray<Problem> => [
   ...thoughtsIn(chosen ?? null, "chosen", true),
   ...thoughtsIn(rejected ?? null, "rejected", true),

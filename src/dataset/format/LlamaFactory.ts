@@ -97,7 +97,6 @@ const AnswerTurn = Schema.Struct({
 })
 const tools = Schema.optionalKey(Text)
 
-/** Describes turns that are not a prompt of LLaMA-Factory. */
 const promptProblem = (conversation: ReadonlyArray<typeof Turn.Type>) => {
   const problem = findRoleViolation(
     conversation.map(({ from }) => from),

@@ -32,7 +32,6 @@ export const toConversation = (pair: PreferencePair): Checked<Record<Side | "pro
 export const editedMessages = ({ chosen_messages, edited }: PreferencePair) =>
   chosen_messages === undefined || edited === null ? Option.none() : Conversation.parse(edited)
 
-/** Converts the arguments of calls to objects. */
 export const withObjects = (messages: ReadonlyArray<Message>, field: string): Checked<ReadonlyArray<JsonRow>> =>
   Result.all(
     messages.map(({ tool_calls, ...message }, i): Checked<JsonRow> => {
@@ -94,7 +93,6 @@ export const withRoles = (
 }
 
 export interface Turns {
-  /** Empty if there is none. */
   readonly system: string
   /** Questions and answers in turn. The last turn is a question. */
   readonly turns: ReadonlyArray<Message>

@@ -2,6 +2,7 @@
  * The built-in trainer formats by name, and the parts for custom ones. The `formats` of `Dataset.write` take names
  * and custom `TrainerFormat`s. A new built-in format needs a file in this folder and a name here.
  */
+import { Struct } from "effect"
 import type { TrainerFormat } from "./TrainerFormat.ts"
 import { axolotlBradleyTerry, axolotlChatTemplate } from "./Axolotl.ts"
 import { hh } from "./Hh.ts"
@@ -21,34 +22,8 @@ import {
 } from "./Trl.ts"
 import { verl } from "./Verl.ts"
 
-/** In the order of listings. */
-export const formatNames = [
-  "trl",
-  "trl-conversational",
-  "trl-implicit",
-  "trl-implicit-conversational",
-  "trl-unpaired",
-  "trl-unpaired-conversational",
-  "trl-tpo",
-  "trl-tpo-conversational",
-  "openrlhf",
-  "openrlhf-conversational",
-  "llamafactory-alpaca",
-  "llamafactory-sharegpt",
-  "llamafactory-kto",
-  "axolotl-chat-template",
-  "axolotl-bradley-terry",
-  "nemo-rl",
-  "verl",
-  "openai-preference",
-  "hh",
-] as const
-
-/** The values of `--format`. */
-export type FormatName = (typeof formatNames)[number]
-
-/** The built-in formats by name. */
-export const formats: { readonly [Name in FormatName]: TrainerFormat } = {
+/** The built-in formats by name, in the order of listings. */
+export const formats = {
   trl,
   "trl-conversational": trlConversational,
   "trl-implicit": trlImplicit,
@@ -68,7 +43,13 @@ export const formats: { readonly [Name in FormatName]: TrainerFormat } = {
   verl,
   "openai-preference": openAiPreference,
   hh,
-}
+} satisfies { readonly [name: string]: TrainerFormat }
+
+/** The values of `--format`. */
+export type FormatName = keyof typeof formats
+
+/** The names of the built-in formats, in the order of listings. */
+export const formatNames = Struct.keys(formats)
 
 export {
   type Checked,

@@ -40,7 +40,6 @@ import {
 } from "./TrainerFormat.ts"
 import * as Unpaired from "./Unpaired.ts"
 
-/** Separates prompt and completion in a single text. */
 const separator = "\n\n"
 
 const marginColumn = (pair: PreferencePair, options: FormatOptions): JsonRow =>
@@ -117,7 +116,6 @@ export const trlImplicit: TrainerFormat = {
   warnings: Cuts.commonBeginnings((shared) => shared.lastIndexOf(separator) + separator.length),
 }
 
-/** Counts the messages with which both sides begin. */
 const sharedMessages = (chosen: ReadonlyArray<unknown>, rejected: ReadonlyArray<unknown>): number => {
   const different = chosen.findIndex((message, i) => JSON.stringify(message) !== JSON.stringify(rejected[i]))
   return different === -1 ? chosen.length : different

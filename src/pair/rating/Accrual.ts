@@ -17,7 +17,6 @@ import type { Comparison } from "./Comparisons.ts"
 
 const maxPoints = 48
 
-/** Minimum number of items for an interval. */
 export const minItems = 10
 
 /** Sums over items of y, x, y², xy, x². */
@@ -52,7 +51,6 @@ export const ratio = ({ n, x, xx, xy, y, yy }: Sums): Estimate | null => {
   return { value, low: Math.max(0, value - half), high: Math.min(1, value + half) }
 }
 
-/** The counts and the win rate of a model. */
 export interface ModelCounts {
   readonly items: number
   readonly wins: number
@@ -136,7 +134,6 @@ export const make = () => {
       if (sums === undefined || winRate === null) return undefined
       return { items: sums.n, wins: sums.wins, ties: sums.ties, losses: sums.losses, winRate }
     },
-    /** The agreement and the win rates of these models over time. */
     pointsOf: (numbers: ReadonlyArray<number>): ReadonlyArray<AccrualPoint> => {
       const last = points.at(-1)?.items === items || items === 0 ? points : [...points, point()]
       return last.map((point) => ({

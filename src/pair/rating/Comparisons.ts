@@ -31,7 +31,6 @@ const lengthSteps = 2 * maxStep + 1
 /** Maximum number of models. With more, the names probably do not name models but differ for each completion. */
 export const maxModels = 500
 
-/** Two models with the covariates of their comparison. */
 export interface Cell {
   readonly one: number
   readonly other: number
@@ -41,10 +40,7 @@ export interface Cell {
   readonly position: number
 }
 
-/**
- * One vote's comparison of two models on one item. `outcome` is 1 if `one` is better, 0 for a tie, −1 if `other` is
- * better.
- */
+/** One vote's comparison of two models. `outcome`: 1 if `one` is better, 0 for a tie, −1 if `other` is. */
 export interface Comparison {
   readonly one: number
   readonly other: number

@@ -34,10 +34,7 @@ const designOf = (
   return { design, rowOf }
 }
 
-/**
- * Groups items with the same outcomes into types. There are usually few types, at most as many as items, so a resample
- * consists of counts of types.
- */
+/** Groups items with the same outcomes into types, which are few, so a resample consists of their counts. */
 const itemTypes = ({ ends, entries, items, weights }: Comparisons.Comparisons, rowOf: ReadonlyArray<number>) => {
   const numbers = new Map<string, number>()
   const typeOf = new Uint32Array(items)
@@ -68,10 +65,7 @@ const itemTypes = ({ ends, entries, items, weights }: Comparisons.Comparisons, r
   return { typeOf, ends: types.ends.view(), places: types.places.view(), weights: types.weights.view() }
 }
 
-/**
- * The root mean square of the length differences. It is taken around 0, because which of two completions is `a` is
- * arbitrary.
- */
+/** The root mean square of the length differences, around 0, because which of two is `a` is arbitrary. */
 export const lengthUnit = ({ cells, entries, weights }: Comparisons.Comparisons): number => {
   let squares = 0
   let all = 0

@@ -32,9 +32,7 @@ import * as Comparisons from "./Comparisons.ts"
 import * as Connections from "./Connections.ts"
 import * as ItemFits from "./ItemFits.ts"
 
-/** The ways to treat ties. */
 export const tieModels = ["davidson", "half", "drop"] as const
-/** The properties that can be controlled for. */
 export const controlNames = ["length", "position"] as const
 
 /** How votes become ratings. */
@@ -101,8 +99,6 @@ export const make = (reliabilityOf?: (expert: string | null) => number | null) =
         ? undefined
         : rate(found, accrual, methodOf(options, reliabilityOf !== undefined))
     },
-    /** Whether there are more names than `Comparisons.maxModels`. */
-    hasTooManyModels: (): boolean => comparisons.finish() === undefined,
   }
 }
 

@@ -10,7 +10,6 @@ import * as NearDuplicates from "../text/NearDuplicates.ts"
 
 type Example = Check["examples"][number]
 
-/** The near-duplicates that were found, by the prompts' zero-based ordinals. */
 export interface Found {
   readonly isDuplicate: (ordinal: number) => boolean
   readonly count: number
@@ -32,7 +31,6 @@ export const make = Effect.fnUntraced(function* (
 ) {
   const prompts = yield* NearDuplicates.make(undefined, directory)
   const texts = yield* ScratchFile.temporary(directory)
-  /** The place of each block of examples in the file. */
   const blocks: Array<readonly [start: number, size: number]> = []
   let waiting: Array<Example> = []
 
@@ -43,9 +41,7 @@ export const make = Effect.fnUntraced(function* (
   }
 
   return {
-    /**
-     * Adds the next prompt. Throws `ScratchFileFailed`, so call it within `ScratchFile.attempt`. Run `room` afterwards.
-     */
+    /** Adds the next prompt. Throws `ScratchFileFailed`: call it within `ScratchFile.attempt`, then run `room`. */
     add: (prompt: string, item_id: string): void => {
       prompts.add(prompt)
       if (waiting.length === perBlock) {
@@ -56,7 +52,6 @@ export const make = Effect.fnUntraced(function* (
       waiting.push({ item_id, detail: excerptOf(prompt) })
     },
     room: prompts.room,
-    /** Finds the near-duplicates among the prompts so far. */
     find: Effect.gen(function* () {
       const earliest = yield* prompts.earliest
       const isDuplicate = (ordinal: number) => earliest[ordinal] !== ordinal

@@ -2,7 +2,6 @@
 import type { Flag } from "../../domain/Flag.ts"
 import type { FlagReport } from "../../domain/QualityReport.ts"
 
-/** Describes a flag: its kind, its expert, and the comment. */
 export const describe = ({ comment, expert, kind }: Flag): string =>
   [expert === null ? kind : `${kind} (${expert})`, ...(comment === undefined ? [] : [comment])].join(": ")
 

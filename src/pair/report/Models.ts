@@ -24,7 +24,6 @@ const maxRows = 100
 export const make = () => {
   const rows = new Map<string, ModelTally>()
   return {
-    /** Adds the pairs of one item. */
     add: (
       pairs: ReadonlyArray<PreferencePair>,
       { completions, models = [] }: Pick<JudgedItem, "completions" | "models">,

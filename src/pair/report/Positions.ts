@@ -18,11 +18,6 @@ export const make = () => {
   let secondHalf = 0
   let known = 0
   return {
-    /**
-     * Adds the votes on one item.
-     *
-     * @param completions the number of completions of the item
-     */
     add: (votes: ReadonlyArray<ItemVote>, completions: number): void => {
       let lead = 0
       for (const { position } of votes) {

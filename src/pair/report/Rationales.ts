@@ -34,9 +34,7 @@ export const make = () => {
   }
 }
 
-/**
- * Maximum length of a text that may have this normal form. A longer text cannot be equal and need not be normalized.
- */
+/** Maximum length of a text with this normal form. A longer text need not be normalized. */
 const maxLength = (normalized: string): number => 4 * normalized.length + 64
 
 const sameText = (other: string, normalized: string): boolean =>

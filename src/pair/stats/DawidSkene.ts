@@ -20,29 +20,12 @@ export interface Limits {
 /** Zero-based number of the expert, and any number that identifies the choice. */
 export type ExpertVote = readonly [expert: number, choice: number]
 
-export interface DawidSkene {
-  /**
-   * Adds an item. Votes without a name may share one expert, who then votes several times.
-   *
-   * @param completions the number of completions to choose from
-   * @param truth the right choice, if it is known
-   */
-  readonly add: (completions: number, votes: ReadonlyArray<ExpertVote>, truth?: number) => void
-  /** Estimates the reliabilities from the items so far. */
-  readonly fit: (limits?: Limits) => Fit
-}
-
 export interface Fit {
   /** By expert: the probability that a vote of the expert is right, above 0 and below 1. */
   readonly reliability: Float64Array
-  /**
-   * By item, in the order of adding: the probability of the most probable completion; 1 if the right choice is known.
-   */
+  /** By item, in the order of adding: the probability of the best completion; 1 if the right choice is known. */
   readonly confidence: () => Float64Array
-  /**
-   * By expert: number of votes on items with several votes, or with a known answer. Without any, the reliability is
-   * 2/3.
-   */
+  /** By expert: votes on items with several votes or a known answer. Without any, the reliability is 2/3. */
   readonly shared: Uint32Array
   readonly iterations: number
   readonly converged: boolean
@@ -64,7 +47,7 @@ const minGain = 1e-6
  *
  * Takes 8 bytes per vote and 12 per item, up to three times that while growing.
  */
-export const make = (): DawidSkene => {
+export const make = () => {
   const counts = NumberList.make(Uint32Array)
   const itemEnds = NumberList.make(Uint32Array)
   /** The right choice plus 1, or 0 if it is unknown. */
@@ -124,15 +107,11 @@ export const make = (): DawidSkene => {
       }
     }
 
-    /** Counts the right votes on an item with a known answer. */
     const check = (start: number, end: number, truth: number): void => {
       for (let vote = start; vote < end; vote++) if (choices[vote] === truth) right[experts[vote]!]!++
     }
 
-    /**
-     * Updates the reliabilities from the expected number of right votes; returns the largest change. @param of votes by
-     * expert
-     */
+    /** Updates the reliabilities by the right votes; returns the largest change. @param of votes by expert */
     const update = (of: Uint32Array): number => {
       let change = 0
       for (let expert = 0; expert < expertCount; expert++) {
@@ -233,7 +212,13 @@ export const make = (): DawidSkene => {
   }
 
   return {
-    add: (completions, votes, truth) => {
+    /**
+     * Adds an item. Votes without a name may share one expert, who then votes several times.
+     *
+     * @param completions the number of completions to choose from
+     * @param truth the right choice, if it is known
+     */
+    add: (completions: number, votes: ReadonlyArray<ExpertVote>, truth?: number): void => {
       counts.push(completions)
       truths.push(truth === undefined ? 0 : truth + 1)
       for (const [expert, choice] of votes) {

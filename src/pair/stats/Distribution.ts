@@ -10,20 +10,11 @@ import * as Histogram from "./Histogram.ts"
 import * as Moments from "./Moments.ts"
 import * as SortedNumbers from "./SortedNumbers.ts"
 
-export interface Summary {
-  /** @param value finite */
-  readonly add: (value: number) => void
-  /** Summarizes the numbers so far. */
-  readonly distribution: () => Distribution
-  /** The interpolated value below which this share of the numbers so far lies; null without numbers. */
-  readonly quantile: (share: number) => number | null
-}
-
 /** Size of the buffer of unsorted numbers. It starts small, and grows with the number of different values. */
 const firstWaiting = 64
 const minWaiting = 4096
 
-export const make = (): Summary => {
+export const make = () => {
   const moments = Moments.make()
   let sorted = SortedNumbers.empty
   let waiting = new Float64Array(firstWaiting)
@@ -35,10 +26,12 @@ export const make = (): Summary => {
     return sorted
   }
 
-  const quantile = (share: number) => quantileOf(sort(), share)
+  /** The interpolated value below which this share of the numbers so far lies; null without numbers. */
+  const quantile = (share: number): number | null => quantileOf(sort(), share)
 
   return {
-    add: (value) => {
+    /** @param value finite */
+    add: (value: number): void => {
       moments.add(value)
       if (count === waiting.length) {
         const { different } = sort()
@@ -46,7 +39,7 @@ export const make = (): Summary => {
       }
       waiting[count++] = value
     },
-    distribution: () => {
+    distribution: (): Distribution => {
       const { length } = sort()
       return {
         count: length,
@@ -64,6 +57,8 @@ export const make = (): Summary => {
     quantile,
   }
 }
+
+export type Summary = ReturnType<typeof make>
 
 const quantileOf = (sorted: SortedNumbers.SortedNumbers, share: number): number | null => {
   if (sorted.length === 0) return null

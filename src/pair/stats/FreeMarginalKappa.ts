@@ -7,27 +7,14 @@
  * count. The chance term ignores that one model may be better than the others.
  */
 
-export interface FreeMarginalKappa {
-  /**
-   * Adds a subject.
-   *
-   * @param categories the number of categories to choose from
-   * @param counts the number of ratings in each category; missing categories have none
-   */
-  readonly add: (categories: number, counts: ReadonlyArray<number>) => void
-  /** Kappa of the subjects so far; null if no subject counts. */
-  readonly kappa: () => number | null
-  /** The number of subjects that count. */
-  readonly subjects: () => number
-}
-
-export const make = (): FreeMarginalKappa => {
+export const make = () => {
   let subjects = 0
   let disagreement = 0
   let expected = 0
 
   return {
-    add: (categories, counts) => {
+    /** Adds a subject with the number of ratings in each category; categories without an element have none. */
+    add: (categories: number, counts: ReadonlyArray<number>): void => {
       const ratings = counts.reduce((total, count) => total + count, 0)
       if (ratings < 2 || categories < 2) return
       subjects++
@@ -36,7 +23,8 @@ export const make = (): FreeMarginalKappa => {
       disagreement += differing / (ratings * (ratings - 1))
       expected += 1 - 1 / categories
     },
-    kappa: () => (subjects === 0 ? null : 1 - disagreement / expected),
-    subjects: () => subjects,
+    /** Kappa of the subjects so far; null if no subject counts. */
+    kappa: (): number | null => (subjects === 0 ? null : 1 - disagreement / expected),
+    subjects: (): number => subjects,
   }
 }

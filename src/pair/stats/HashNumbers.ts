@@ -1,14 +1,7 @@
-/** Maps hashes to numbers. It takes 16 to 32 bytes per hash, and half as much again while the table grows. */
-export interface HashNumbers {
-  /**
-   * Returns the number of the hash. A hash without a number gets the given one. @param hash uniform, of up to 52 bits
-   */
-  readonly getOrSet: (hash: number, number: number) => number
-}
-
 const firstSlots = 64
 
-export const make = (): HashNumbers => {
+/** Maps hashes to numbers. It takes 16 to 32 bytes per hash, and half as much again while the table grows. */
+export const make = () => {
   /** The hashes plus one, with linear probing; at most three quarters of the slots are used. */
   let hashes = new Float64Array(firstSlots)
   let numbers = new Uint32Array(firstSlots)
@@ -33,7 +26,8 @@ export const make = (): HashNumbers => {
   }
 
   return {
-    getOrSet: (hash, number) => {
+    /** Returns the number of the hash, or gives it this one. @param hash uniform, of up to 52 bits */
+    getOrSet: (hash: number, number: number): number => {
       const slot = slotOf(hash + 1)
       if (hashes[slot] !== 0) return numbers[slot]!
       hashes[slot] = hash + 1

@@ -29,10 +29,7 @@ const edgesOf = (sorted: SortedNumbers): ReadonlyArray<number> => {
     : equalWidths(least, greatest, whole)
 }
 
-/**
- * A step of `mantissa` tenths of a power of ten. The mantissa is an integer, so that an edge is the nearest number to
- * its decimal.
- */
+/** A step of `mantissa` tenths of a power of ten. The mantissa is an integer, so that edges are exact. */
 interface Step {
   readonly mantissa: number
   readonly exponent: number
@@ -60,10 +57,7 @@ const stepsBelow = (value: number, step: Step): number => {
   return times(steps, step) > value ? steps - 1 : steps
 }
 
-/**
- * The number of steps from 0 to the first edge that is not below the value; for whole numbers, to the first edge above
- * it.
- */
+/** Steps from 0 to the first edge that is not below the value; for whole numbers, to the first above it. */
 const stepsAbove = (value: number, step: Step, whole: boolean): number => {
   const steps = Math.ceil(value / times(1, step))
   const edge = times(steps, step)

@@ -10,29 +10,16 @@
 import { Number } from "effect"
 import * as Moments from "./Moments.ts"
 
-export interface KrippendorffAlpha {
-  /**
-   * Adds a unit.
-   *
-   * @param unit for nominal data, the number of its values in each category, by the category's index (missing
-   * categories at the end have none); for interval data, its values
-   */
-  readonly add: (unit: ReadonlyArray<number>) => void
-  /** Alpha of the units so far; null if there are no pairs, or all values are in one category. */
-  readonly alpha: () => number | null
-}
-
-export const make = (): KrippendorffAlpha => {
+/** Alpha for nominal data. */
+export const make = () => {
   /** The number of pairable values by category. */
   const totals: Array<number> = []
-  /**
-   * Ordered pairs of different values, by the number of values in a unit. They are integers, so sums are exact in any
-   * order.
-   */
+  /** Ordered pairs of different values, by the values in a unit. They are integers, so sums are exact. */
   const different = new Map<number, number>()
 
   return {
-    add: (counts) => {
+    /** Adds a unit with the number of its values in each category. Missing categories at the end have none. */
+    add: (counts: ReadonlyArray<number>): void => {
       const values = Number.sumAll(counts)
       if (values < 2) return
       let unequal = 0
@@ -42,7 +29,8 @@ export const make = (): KrippendorffAlpha => {
       }
       different.set(values, (different.get(values) ?? 0) + unequal)
     },
-    alpha: () => {
+    /** Alpha of the units so far; null if there are no pairs, or all values are in one category. */
+    alpha: (): number | null => {
       const all = Number.sumAll(totals)
       const expected = totals.reduce((pairs, count) => pairs + count * (all - count), 0)
       if (expected === 0) return null
@@ -54,19 +42,14 @@ export const make = (): KrippendorffAlpha => {
   }
 }
 
-/**
- * Alpha for interval data, in constant memory. `add` takes a unit's values; `alpha` is null if there are no pairs, or
- * no value varies.
- */
-export const makeInterval = (): KrippendorffAlpha => {
+/** Alpha for interval data, in constant memory. */
+export const makeInterval = () => {
   const all = Moments.make()
-  /**
-   * Half the sum, over the units, of the squared differences of ordered pairs, each divided by the unit's number of
-   * values minus 1.
-   */
+  /** Half the sum of the squared differences of ordered pairs in each unit, over its number of values minus 1. */
   let within = 0
   return {
-    add: (values) => {
+    /** Adds a unit with these values. */
+    add: (values: ReadonlyArray<number>): void => {
       if (values.length < 2) return
       const unit = Moments.make()
       for (const value of values) {
@@ -76,6 +59,8 @@ export const makeInterval = (): KrippendorffAlpha => {
       // Squared differences of all ordered pairs of n values sum to 2 n times the squares around their mean.
       within += (values.length * unit.squares()) / (values.length - 1)
     },
-    alpha: () => (all.squares() === 0 ? null : 1 - ((all.count() - 1) * within) / (all.count() * all.squares())),
+    /** Null if there are no pairs, or no value varies. */
+    alpha: (): number | null =>
+      all.squares() === 0 ? null : 1 - ((all.count() - 1) * within) / (all.count() * all.squares()),
   }
 }

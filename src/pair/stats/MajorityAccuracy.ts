@@ -57,10 +57,7 @@ export const rightVotes = (voters: ReadonlyArray<Voter>, votes: number): RightVo
 export const accuracyOf = (rights: RightVotes, completions: number): number =>
   rights.reduce((sum, chance, right) => sum + chance * winning(right, rights.length - 1 - right, completions - 1), 0)
 
-/**
- * The probability that two of at least two votes are for the same completion. For experts of the same accuracy p and K
- * completions it is p² + (1 − p)² / (K − 1).
- */
+/** The probability that two votes are for the same completion: p² + (1 − p)² / (K − 1) for equal experts. */
 export const agreementOf = (rights: RightVotes, completions: number): number => {
   const votes = rights.length - 1
   const pairs = (n: number) => (n * (n - 1)) / (votes * (votes - 1))
@@ -94,7 +91,6 @@ const winning = (right: number, wrong: number, others: number): number => {
 
 const factorial = (n: number): number => (n < 2 ? 1 : n * factorial(n - 1))
 
-/** The product of two polynomials, up to a degree. */
 const product = (a: ReadonlyArray<number>, b: ReadonlyArray<number>, degree: number): ReadonlyArray<number> => {
   const terms = Array.from({ length: Math.min(a.length + b.length - 1, degree + 1) }, () => 0)
   for (const [i, x] of a.entries()) for (const [j, y] of b.entries()) if (i + j < terms.length) terms[i + j]! += x * y

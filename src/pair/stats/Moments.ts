@@ -5,41 +5,32 @@
  * calculating corrected sums of squares and products").
  */
 
-export interface Moments {
-  /**
-   * Adds a number.
-   *
-   * @param value finite
-   * @param weight above 0; a weight of 2 counts as adding the value twice. Default 1
-   */
-  readonly add: (value: number, weight?: number) => void
-  /** The sum of the weights. */
-  readonly count: () => number
-  readonly mean: () => number | null
-  /** The sum of squared distances from the mean. */
-  readonly squares: () => number
-  /** The sample's standard deviation, which divides by the count minus 1. Null for fewer than two numbers. */
-  readonly standardDeviation: () => number | null
-}
-
-export const make = (): Moments => {
+export const make = () => {
   let count = 0
   let mean = 0
   let squares = 0
 
   return {
-    add: (value, weight = 1) => {
+    /**
+     * @param value finite
+     * @param weight above 0; a weight of 2 counts as adding the value twice
+     */
+    add: (value: number, weight = 1): void => {
       count += weight
       const distance = value - mean
       mean += (distance * weight) / count
       squares += weight * distance * (value - mean)
     },
-    count: () => count,
-    mean: () => (count === 0 ? null : mean),
-    squares: () => squares,
-    standardDeviation: () => (count < 2 ? null : Math.sqrt(squares / (count - 1))),
+    count: (): number => count,
+    mean: (): number | null => (count === 0 ? null : mean),
+    /** The sum of squared distances from the mean. */
+    squares: (): number => squares,
+    /** The sample's standard deviation, which divides by the count minus 1. Null for fewer than two numbers. */
+    standardDeviation: (): number | null => (count < 2 ? null : Math.sqrt(squares / (count - 1))),
   }
 }
+
+export type Moments = ReturnType<typeof make>
 
 /**
  * Cohen's d: the first mean minus the second, over the pooled standard deviation of the two samples (J. Cohen, 1988,

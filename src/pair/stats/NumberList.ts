@@ -7,24 +7,18 @@ type Numbers = Uint8Array<ArrayBuffer> | Uint32Array<ArrayBuffer> | Float64Array
 
 type Kind<A extends Numbers> = new (buffer: ArrayBuffer, offset?: number, length?: number) => A
 
-export interface NumberList<A extends Numbers> {
-  readonly push: (value: number) => void
-  readonly length: () => number
-  /** The present content of the list, not copied. Read it before the next `push`. */
-  readonly view: () => A
-}
-
 const firstBytes = 8192
 
-export const make = <A extends Numbers>(Kind: Kind<A>): NumberList<A> => {
+export const make = <A extends Numbers>(Kind: Kind<A>) => {
   let values = new Kind(new ArrayBuffer(firstBytes))
   let length = 0
   return {
-    push: (value) => {
+    push: (value: number): void => {
       if (length === values.length) values = new Kind(values.buffer.transfer(2 * values.byteLength))
       values[length++] = value
     },
-    length: () => length,
-    view: () => new Kind(values.buffer, 0, length),
+    length: (): number => length,
+    /** The present content of the list, not copied. Read it before the next `push`. */
+    view: (): A => new Kind(values.buffer, 0, length),
   }
 }

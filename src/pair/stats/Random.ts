@@ -6,16 +6,12 @@
  */
 
 export interface Random {
-  /** The next 32 bits. */
   readonly next: () => number
   /** An integer from 0 to below `limit`. The probabilities of two integers differ by less than `limit` / 2^32. */
   readonly below: (limit: number) => number
 }
 
-/**
- * A bijection of 32-bit integers in which every bit of the result depends on all bits of the argument (Appleby,
- * MurmurHash3, 2011).
- */
+/** A bijection of 32-bit integers in which each bit depends on all bits of the argument (MurmurHash3, 2011). */
 export const mix = (bits: number): number => {
   let h = Math.imul(bits ^ (bits >>> 16), 0x85ebca6b)
   h = Math.imul(h ^ (h >>> 13), 0xc2b2ae35)
@@ -26,10 +22,7 @@ export const mix = (bits: number): number => {
 export const make = (seed: number): Random =>
   ofState(1, 2, 3, 4, (n) => mix(mix(Math.imul(n, 0x9e3779b9) + (seed | 0)) + Math.floor(seed / 2 ** 32)))
 
-/**
- * Makes a generator from a state that is not all zeros. @param mixed a number to mix into each of the four state
- * numbers
- */
+/** Makes a generator from a state that is not all zeros. @param mixed a number to mix into each state number */
 export const ofState = (
   s0: number,
   s1: number,

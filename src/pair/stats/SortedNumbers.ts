@@ -1,8 +1,6 @@
 /** Numbers in ascending order. Equal numbers are stored once with their count: 16 bytes per different number. */
 export interface SortedNumbers {
-  /** The number of numbers, including equal ones. */
   readonly length: number
-  /** The number of different numbers. */
   readonly different: number
   /** @param rank 0 to below `length` */
   readonly at: (rank: number) => number

@@ -16,14 +16,6 @@ export interface Overlap {
   readonly coverage: number
 }
 
-export interface Contamination {
-  /**
-   * Finds the evaluation prompt that the text (a prompt or a completion) covers most. If several are covered equally,
-   * the first counts.
-   */
-  readonly find: (text: string) => Overlap | undefined
-}
-
 const maxGram = 8
 const minTokensToOccur = 5
 const minCoverage = 0.5
@@ -35,13 +27,17 @@ interface Evaluation {
   readonly grams: ReadonlyArray<number>
 }
 
-export const make = (evaluationPrompts: Iterable<string>): Contamination => {
+export const make = (evaluationPrompts: Iterable<string>) => {
   const evaluations = evaluationsOf(evaluationPrompts)
   const lengths = new Set(evaluations.map(({ tokens }) => Math.min(tokens, maxGram)))
   const byGram = indexOf(evaluations)
 
   return {
-    find: (text) => {
+    /**
+     * Finds the evaluation prompt that the text (a prompt or a completion) covers most. If several are covered equally,
+     * the first counts.
+     */
+    find: (text: string): Overlap | undefined => {
       if (evaluations.length === 0) return undefined
       const tokens = tokensOf(text)
       const inText = new Set<number>()

@@ -39,15 +39,10 @@ export const load: Effect.Effect<(text: string) => string> = Effect.map(
 const maxCharacters = 2000
 const maxWordCharacters = 160
 
-/**
- * Minimum score relative to the average score of texts in the language. With `eld`'s default of 0.75, programming terms
- * are detected as Romanian.
- */
+/** Minimum share of the language's average score. With `eld`'s 0.75, programming terms are Romanian. */
 const minShareOfAverage = 0.8
 
-/**
- * Minimum number of letters; with fewer, the result is mostly chance. An ideograph or a kana counts as three letters.
- */
+/** With fewer letters, the result is mostly chance. An ideograph or a kana counts as three. */
 const minLetters = 11
 
 /** Minimum share of parts that are words. A text with a smaller share is a formula or code. */
@@ -75,16 +70,10 @@ const languageOfScript = ({ count, han, hangul, kana }: Letters): string | undef
   return kana > (han + kana) / 10 ? "ja" : "zh"
 }
 
-/**
- * Minimum share of the script. With more letters of another script, the text may only mention a language, such as a
- * request for a translation.
- */
+/** Minimum share of the script. With a smaller one, the text may only mention a language. */
 const minShareOfScript = 0.6
 
-/**
- * Parts of a text that are not words: fenced code, inline code, TeX, addresses. The pattern looks for addresses only
- * where they may begin.
- */
+/** Parts of a text that are not words: code, TeX, addresses. These are only sought where they may begin. */
 const notWords =
   /```[^]*?(?:```|$)|`[^`\n]*`|\$\$[^$]*\$\$|\$[^$\n]*\$|\\\w+|(?<!\w)\w+:\/\/\S+|(?<![^\s`$])[^\s`$]+@\S+/g
 

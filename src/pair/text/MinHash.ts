@@ -23,10 +23,7 @@ const power = (exponent: number): number => (exponent === 0 ? 1 : Math.imul(powe
 const leaves = power(shingleUnits)
 const leavesEastAsian = power(shingleUnitsEastAsian)
 
-/**
- * Maximum number of distinct shingles that are kept to fill empty bins. With more shingles, a bin stays empty in one of
- * 10^13 texts.
- */
+/** Maximum distinct shingles to fill empty bins. With more, a bin stays empty in one of 10^13 texts. */
 const maxKept = 4096
 
 const empty = 0x7fffffff

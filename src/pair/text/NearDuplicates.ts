@@ -52,10 +52,7 @@ export const make = Effect.fnUntraced(function* (threshold = 0.8, directory?: st
   const search: NearDuplicates["search"] = Effect.fnUntraced(function* (isWanted, found) {
     yield* signatures.flush
     const keys = makeKeys(signatures)
-    /**
-     * Prompts that repeat an earlier normal form. They are left out of the bands, because the first prompt represents
-     * them.
-     */
+    /** Prompts that repeat an earlier normal form. The first prompt represents them in the bands. */
     const isRepeat = new Uint8Array(signatures.count())
     yield* ScratchFile.attempt(() =>
       keys.forEachGroup(0, hashBytes, isRepeat, ([first, ...others]) => {
@@ -93,7 +90,6 @@ export const make = Effect.fnUntraced(function* (threshold = 0.8, directory?: st
   } satisfies NearDuplicates
 })
 
-/** Groups prompts by a part of their records. */
 const makeKeys = (signatures: Signatures.Signatures) => {
   const count = signatures.count()
   const low = new Uint32Array(count)

@@ -12,10 +12,7 @@ export const ofText = (text: string): string => {
   return folded.replace(wideSpace, " ").trim()
 }
 
-/**
- * The first 64 bits of SHA-256, as 16 hexadecimal digits. Two of a million texts have the same hash by chance with a
- * probability of 1 in 37 million.
- */
+/** The first 64 bits of SHA-256. Two of a million texts collide with a probability of 1 in 37 million. */
 export const hash = (normal: string): string => Sha256.hex(normal).slice(0, 16)
 
 const isAscii = (text: string): boolean => /^[\0-\x7f]*$/.test(text)

@@ -19,10 +19,7 @@ const maxRecords = 65_536
 /** A batch is complete with this many prompts, or this many UTF-16 code units in total. */
 const batchPrompts = 256
 const batchUnits = 262_144
-/**
- * Number of batches that the calling thread computes itself. These 2,000 prompts take about as long as starting a
- * thread.
- */
+/** Batches that the calling thread computes itself: starting a thread takes about as long. */
 const firstBatches = 8
 /** Maximum number of batches that the thread has not answered. */
 const ahead = 4
@@ -40,7 +37,6 @@ export const make = Effect.fnUntraced(function* (file: ScratchFile.ScratchFile) 
   let units = 0
   let computedBatches = 0
   let thread: { readonly scope: Scope.Closeable; readonly stage: Thread.Thread<ReadonlyArray<string>> } | undefined
-  /** Records that the thread has returned. */
   let answers: Array<Uint8Array> = []
 
   const computeHere = (batch: ReadonlyArray<string>) =>
@@ -145,7 +141,6 @@ const makeRecords = (file: ScratchFile.ScratchFile) => {
       }
       visit(view, inFile, waiting)
     },
-    /** Copies the signature of a prompt. */
     read: (ordinal: number, into: Uint8Array): void => {
       const at = (ordinal < inFile ? ordinal : ordinal - inFile) * recordBytes + hashBytes
       if (ordinal < inFile) file.readInto(into, at)

@@ -52,10 +52,7 @@ const ballotOf = ({ choice, ranking, rationale }: ItemVote): Ballot => ({
   rationale: rationale ?? undefined,
 })
 
-/**
- * The consensus by a lead's decision. If several tasks have a decision, the last one counts. Undefined if nobody
- * decided.
- */
+/** The consensus by a lead's decision, the last one if several tasks have one. Undefined if nobody decided. */
 const byDecision = (item: JudgedItem, votes: ReadonlyArray<ItemVote>): Consensus | undefined => {
   const judgment = item.judgments.findLast(({ annotations }) => Decision.isIn(annotations))
   if (judgment === undefined) return undefined
@@ -75,7 +72,6 @@ const byDecision = (item: JudgedItem, votes: ReadonlyArray<ItemVote>): Consensus
 const isMajority = ({ completions }: JudgedItem, counted: Tally, best: number): boolean =>
   !counted.tie && areSame(completions, counted.best, best)
 
-/** Whether two completions are the same text. */
 const areSame = (completions: ReadonlyArray<string>, one: number, other: number): boolean => {
   const first = firstOfText(completions)
   return first[one] === first[other]
@@ -178,10 +174,7 @@ const withBest = (ranking: Ranking | undefined, best: number): Ranking | undefin
         }),
       ]
 
-/**
- * The share of first choices for `best`. A vote with several completions at the top gives each an equal part. @param
- * best the index by which votes refer to the text
- */
+/** The share of first choices for the text at `best`. A vote with several at the top gives each an equal part. */
 const shareOf = (best: number, votes: ReadonlyArray<ItemVote>): number =>
   votes.reduce((sum, vote) => {
     const top = topOf(vote)
@@ -231,9 +224,6 @@ export const withVotes = (
     : supported.map((pair) => withMembers(pair, { weight: 1 / supported.length }))
 }
 
-/**
- * Sets members of the pair. A pair whose texts are bytes was made for this judgment, so it is changed in place; a copy
- * would decode its texts.
- */
+/** Sets members of a pair. One whose texts are bytes is changed in place; a copy would decode them. */
 const withMembers = (pair: PreferencePair, members: Partial<PreferencePair>): PreferencePair =>
   PairBytes.of(pair) === undefined ? { ...pair, ...members } : Object.assign(pair, members)

@@ -25,15 +25,9 @@ export interface ItemVote extends Assessment.Assessment {
   readonly kind?: string
   /** The preferred text, as the index of the first completion with it. */
   readonly choice: number
-  /**
-   * Groups of texts, best first, if the expert ranked them. Each text is represented by the index of the first
-   * completion that has it.
-   */
+  /** Groups of texts, best first, each by the index of its first completion, if the expert ranked them. */
   readonly ranking: Ranking | undefined
-  /**
-   * Zero-based position of the choice in the order in which completions were shown (or sent, if only that order is
-   * known). Null if several completions are at the top or have the text of the choice.
-   */
+  /** Zero-based position of the choice in the order shown, or else sent. Null if the choice is tied. */
   readonly position: number | null
   /** The order in which completions were shown (or sent, if only that order is known), as indices. */
   readonly order: ReadonlyArray<number>
@@ -48,10 +42,7 @@ export interface ItemVote extends Assessment.Assessment {
 /** Thirty years. Longer times come from a wrong clock. */
 const maxSeconds = 1e9
 
-/**
- * The members that are needed to count a vote. Other members may have any shape; `Assessment` ignores those that it
- * cannot read.
- */
+/** The members that are needed to count a vote. Other members may have any shape. */
 const ListedVote = Schema.StructWithRest(
   Schema.Struct({
     ...Struct.pick(Vote.fields, ["choice", "ranking", "rationale"]),
@@ -78,7 +69,6 @@ const isPermutation = (indices: ReadonlyArray<number>, length: number): boolean 
 export const textOf = (rationale: string | null | undefined): string | null =>
   rationale === undefined || rationale === null || rationale.trim() === "" ? null : rationale
 
-/** A vote before its position is known. */
 type Given = Omit<ItemVote, "position">
 
 const nameSeveral = /^(votes|annotations|annotators|judge?ments|labels|ratings|responses)$/i
@@ -93,7 +83,6 @@ const severalIn = (annotations: Annotations): string | undefined =>
 
 const kindOf = (kind: string | null): Pick<Given, "kind"> => (kind === null ? {} : { kind })
 
-/** The votes of one task's result. */
 const votesIn = (judgment: Judgment): ReadonlyArray<ItemVote> => {
   const { annotations, bestCompletionIndex, completions, order } = judgment
   const first = firstOfText(completions)
@@ -135,10 +124,7 @@ const votesIn = (judgment: Judgment): ReadonlyArray<ItemVote> => {
   })
 }
 
-/**
- * The votes of one task's result as the service sent them, including members that are not counted. Indices refer to the
- * input's order. Without a valid list, the result itself is the only vote.
- */
+/** The votes of one task's result as sent. Indices refer to the input. Without a list, the result is the only vote. */
 export const recordedIn = ({
   annotations,
   bestCompletionIndex,
@@ -167,12 +153,9 @@ export const allVotesOf = ({ judgments }: Pick<JudgedItem, "judgments">): Readon
 /** The votes that count, at least one: the first vote of each named expert, and all votes without a name. */
 export const votesOf = (item: Pick<JudgedItem, "judgments">): ReadonlyArray<ItemVote> => onePerExpert(allVotesOf(item))
 
-/**
- * Whether a vote prefers exactly one text. If several are at the top, `choice` is only the one that was shown first.
- */
+/** Whether a vote prefers exactly one text. If several are at the top, `choice` is only the first shown. */
 export const isDecided = (vote: Pick<ItemVote, "choice" | "ranking">): boolean => topOf(vote).length === 1
 
-/** Whether all votes prefer the same text alone. */
 export const isUnanimous = (votes: ReadonlyArray<ItemVote>): boolean =>
   votes.every((vote) => isDecided(vote) && vote.choice === votes[0]!.choice)
 
@@ -184,10 +167,7 @@ export const isUnanimous = (votes: ReadonlyArray<ItemVote>): boolean =>
 export const marginOf = (votes: ReadonlyArray<ItemVote>, chosen: number, rejected: number): number =>
   votes.reduce((sum, vote) => sum + preference(vote, chosen, rejected), 0) / votes.length
 
-/**
- * Compares two completions according to a vote: 1 for `a`, −1 for `b`, 0 if the vote ranks them equal. Undefined if the
- * vote chose neither of them and did not rank both.
- */
+/** Compares two completions by a vote: 1 for `a`, −1 for `b`, 0 if equal. Undefined if it says nothing of them. */
 export const comparisonOf = (vote: ItemVote, a: number, b: number): number | undefined => {
   const { choice, ranking } = vote
   const isRanked = (index: number) => ranking?.some((group) => group.includes(index)) === true

@@ -21,13 +21,11 @@ const leastAtOnce = 50
 
 export const defaultConfidence = 0.95
 
-/** An item that may get another vote, with its present votes. */
 export interface OpenItem {
   /** Whether the item needs no further vote: its answer is known, it has all of its votes, or it waits for one. */
   readonly isSettled: boolean
   readonly completions: number
   readonly votes: ReadonlyArray<DawidSkene.ExpertVote>
-  /** The right choice, if it is known. */
   readonly truth?: number | undefined
 }
 

@@ -7,10 +7,7 @@ import { Ranking } from "../../domain/Ranking.ts"
 
 const asRanking = Schema.decodeUnknownOption(Ranking)
 
-/**
- * For each completion, the index that represents its text: the best completion if it has this text, otherwise the first
- * one.
- */
+/** For each completion, the index of its text: the best one if it has this text, otherwise the first. */
 export const representatives = ({ bestCompletionIndex, completions }: Judgment): ReadonlyArray<number> => {
   const first = firstOfText(completions)
   return first.map((index) => (index === first[bestCompletionIndex] ? bestCompletionIndex : index))

@@ -24,7 +24,6 @@ export interface Reliabilities {
   readonly probabilitiesOf: (item: JudgedItem, votes?: ReadonlyArray<ItemVote>) => ReadonlyArray<number>
 }
 
-/** Collects votes and estimates reliabilities. */
 export const make = () => {
   const numbers = new Map<string | null, number>()
   const model = DawidSkene.make()
@@ -44,7 +43,6 @@ export const make = () => {
         gold === undefined ? undefined : firstOfText(completions)[gold.best_completion_index],
       )
     },
-    /** Fits the model to the votes so far. */
     fit: (): Reliabilities => {
       const { reliability, shared } = model.fit()
       const of = (expert: string | null): number | null => {

@@ -20,7 +20,6 @@ import type { TaskCalls, TaskView } from "./TaskCalls.ts"
 import * as Throttle from "./Throttle.ts"
 import * as Transport from "./Transport.ts"
 
-/** The caller's callbacks around the request that creates a task. */
 export interface Sending<E> {
   /** Whether an earlier attempt may have created the task. A later refusal does not rule that out. */
   readonly isDoubtful: boolean
@@ -42,19 +41,14 @@ const unclaimed: Sending<never> = {
   release: Effect.void,
 }
 
-/** A task id that no task has. */
 const madeUpId = "prefstream-probe"
 
-/** Maximum number of known tasks that are remembered for probes. */
 const maxKnown = 8
 
 const minDelay = Duration.toMillis("500 millis")
 const maxDelay = Duration.toMillis("30 seconds")
 
-/**
- * Retries with exponential backoff and jitter while `again` returns true. A wait can be interrupted even if the
- * attempts cannot.
- */
+/** Retries with exponential backoff and jitter while `again` returns true. Waits can always be interrupted. */
 const persisting = Effect.fnUntraced(function* <A, E, E2>(
   effect: Effect.Effect<A, E>,
   again: (failure: E) => Effect.Effect<boolean, E2>,
@@ -113,9 +107,7 @@ const make = Effect.fnUntraced(function* <R>(
       Effect.tapError(health.failed),
     )
 
-  /**
-   * Creates a task, with retries if they are safe, and returns its id. `body` is the JSON of a `TaskRequest`, as UTF-8.
-   */
+  /** Creates a task from the JSON of a `TaskRequest`, with retries if they are safe, and returns its id. */
   const create = Effect.fn("AnnotationClient.create")(function* <E = never>(
     body: Uint8Array,
     idempotencyKey: string,
@@ -191,7 +183,6 @@ export class AnnotationClient extends Context.Service<AnnotationClient, Effect.S
   /** Speaks the contract's protocol to the service of the `ServiceProfile`, over the `HttpClient`. */
   static readonly layer = Layer.effect(AnnotationClient, make(Contract.make)).pipe(Layer.provide(Contract.layerToken))
 
-  /** Speaks a custom protocol. */
   static readonly layerProtocol = (protocol: Protocol.Protocol) =>
     Layer.effect(
       AnnotationClient,

@@ -132,7 +132,6 @@ export class AnnotationClientError extends Schema.TaggedError<AnnotationClientEr
   }
 }
 
-/** Removes a full stop at the end of the detail. */
 const sentence = (detail: string): string => detail.replace(/\.$/, "")
 
 /** Whether the service may have carried out the request, although no usable answer says so. */
@@ -143,21 +142,16 @@ export const maybeDone = ({ reason }: AnnotationClientError): boolean =>
 export const asksTooMuch = ({ reason }: AnnotationClientError, patience: Duration.Duration): boolean =>
   reason._tag === "Unavailable" && (reason.retryAfter ?? 0) > Duration.toMillis(patience)
 
-/** Whether polls of other tasks would also fail. */
 export const endsPolling = (failure: AnnotationClientError, patience: Duration.Duration): boolean =>
   ["Down", "AccessDenied", "ServiceBlocked", "TasksRefused", "NoSuchService"].includes(failure.reason._tag) ||
   asksTooMuch(failure, patience)
 
-/**
- * Whether there was no answer, a 5xx, or an answer from something other than the service. A service that limits the
- * rate is up.
- */
+/** Whether there was no answer, a 5xx, or an answer of something else. A service that limits the rate is up. */
 export const seemsDown = ({ reason }: AnnotationClientError): boolean =>
   reason._tag === "Unavailable"
     ? reason.status === undefined || ["timeout", "serverError"].includes(HttpFailure.kindOf(reason.status))
     : reason._tag === "UnusableAnswer" && reason.isForeign === true
 
-/** Returns the reason for a status and `Retry-After`. */
 export const refusal = (
   response: HttpClientResponse.HttpClientResponse,
   text: string,

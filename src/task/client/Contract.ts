@@ -63,7 +63,6 @@ export const make = Effect.fnUntraced(function* ({ attempt, misread }: Transport
   } satisfies TaskCalls
 })
 
-/** Adds the token to each request. */
 export const layerToken = HttpApiMiddleware.layerClient(
   OrganizationToken,
   Effect.map(

@@ -12,10 +12,7 @@ import { AnnotationClientError, TasksRefused, UnusableAnswer } from "./Annotatio
 /** Number of consecutive tasks that end in doubt or are left for the next run, after which the run ends. */
 const maxLostInARow = 5
 
-/**
- * Number of refused tasks, including halves of split tasks, after which the run ends if no task was accepted. The
- * service would probably refuse the others, too.
- */
+/** Refused tasks, with halves of split ones, after which a run without an accepted task ends. */
 const maxFirstRefusals = 20
 
 /** Number of further tasks with the same id after which the run ends, since that member may not be an id. */
@@ -38,9 +35,7 @@ export const make = (baseUrl: string) => {
   return {
     /** Whether the streak has ended a run, and no task was accepted since. */
     hasEnded: (): boolean => hasEnded,
-    /** Number of accepted tasks. */
     count: (): number => accepted,
-    /** Records that the service accepted a task and gave it a unique id. */
     accepted: (): void => {
       accepted++
       hasEnded = false

@@ -16,16 +16,11 @@ export interface RequestBudget {
     /** How often the shared rate had been halved. */
     readonly cuts: number
   }>
-  /** Counts a request that was sent. */
   readonly sent: () => void
   /** Records that the service asked for a pause of this many milliseconds. */
   readonly pause: (millis: number) => Effect.Effect<void>
-  /**
-   * Records that the service answered 429 or 503 to a request. `cuts` is how often the rate had been halved when its
-   * slot was taken.
-   */
+  /** Records that the service answered 429 or 503 to a request, whose slot was taken after `cuts` halvings. */
   readonly slow: (cuts: number) => Effect.Effect<void>
-  /** Records that the service answered a request as expected. */
   readonly answered: Effect.Effect<void>
 }
 

@@ -73,7 +73,6 @@ const upTo = Effect.fnUntraced(function* (response: HttpClientResponse.HttpClien
   return response.status >= 200 && response.status < 300 ? undefined : text
 })
 
-/** Describes an answer briefly, for a message. */
 export const describe = (answer: Answer, quotable: (text: string) => string): string => {
   const text = excerpt(quotable(answer.text), maxDetailCharacters)
   if (text === "") return `nothing (${answer.status})`

@@ -17,13 +17,10 @@ import { AnnotationClientError, Down, instant, seemsDown } from "./AnnotationCli
 import type { Throttle } from "./Throttle.ts"
 
 export interface ServiceHealth {
-  /** Records that the service answered a request as expected. */
   readonly answered: Effect.Effect<void>
-  /** Records that a request failed. */
   readonly failed: (failure: AnnotationClientError) => Effect.Effect<void>
 }
 
-/** A request that checks whether the service is up. */
 export interface Probe {
   readonly ask: Effect.Effect<unknown, AnnotationClientError>
   /** Whether the probe polls a made-up task id. */
@@ -55,7 +52,6 @@ export const make = Effect.fnUntraced(function* (
   let since: number | undefined
   let isDown = false
   let isSaid = false
-  /** Failed probes since the service was last up. */
   let probes = 0
 
   const reset = () => {
@@ -66,7 +62,6 @@ export const make = Effect.fnUntraced(function* (
     since = undefined
   }
 
-  /** Resets the state after the service is up again. */
   const recovered = Effect.suspend(() => {
     const downSince = since
     const wasSaid = isSaid

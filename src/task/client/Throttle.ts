@@ -20,7 +20,6 @@ export type Kind = "create" | "poll"
 export interface Permit {
   /** How often the rate had been halved when the request was sent. */
   readonly cuts: number
-  /** Number of requests sent so far, including this one. */
   readonly ordinal: number
 }
 
@@ -66,7 +65,6 @@ export const make = Effect.fnUntraced(function* <E>(settings: {
   readonly patience: number
   /** Returns the failure of a request that would have to wait too many milliseconds for a quota. */
   readonly usedUp: (millis: number) => E
-  /** Limits that this process shares with others. */
   readonly budget?: Option.Option<RequestBudget> | undefined
 }) {
   const { concurrency, patience, requestsPerSecond, usedUp } = settings
@@ -97,7 +95,6 @@ export const make = Effect.fnUntraced(function* <E>(settings: {
   let saidUntil = -Infinity
   yield* Metrics.observeRequests(() => [waiting.create.length + waiting.poll.length, inFlight])
 
-  /** Returns the time until which a used-up quota blocks all requests. */
   const quotaUntil = (now: number): number => {
     let until = 0
     for (const [name, quota] of quotas) {
@@ -115,13 +112,6 @@ export const make = Effect.fnUntraced(function* <E>(settings: {
     return { cuts, ordinal: ++ordinal }
   }
 
-  /** Records a later departure, since a request leaves only after its task was claimed. */
-  const leaving = ({ ordinal: seen }: Permit) =>
-    Effect.map(SteadyClock.now, (now) => {
-      if (ordinal - seen < departures.length) departures[(seen - 1) % departures.length] = now
-    })
-
-  /** Maximum concurrent requests of this process. */
   const most = () => Math.max(1, budget?.atOnce(Math.floor(atOnce)) ?? Math.floor(atOnce))
 
   const dropMissedSlots = (now: number): void => {
@@ -184,7 +174,6 @@ export const make = Effect.fnUntraced(function* <E>(settings: {
     ),
   )
 
-  /** Completes as soon as any request waits. */
   const wanted = Effect.andThen(
     arrived.close,
     Effect.suspend(() => (isWanted() ? Effect.void : arrived.await)),
@@ -232,10 +221,7 @@ export const make = Effect.fnUntraced(function* <E>(settings: {
       })
     })
 
-  /**
-   * Runs a call when its turn has come. The turn ends with the call, or earlier. The wait can be interrupted even if
-   * the call cannot.
-   */
+  /** Runs a call in its turn, which ends with the call or earlier. The wait can always be interrupted. */
   const turn = <A, E2, R>(kind: Kind, call: (turn: Turn) => Effect.Effect<A, E2, R>) =>
     Effect.uninterruptibleMask((restore) =>
       Effect.flatMap(acquire(kind), (permit) => {
@@ -249,30 +235,6 @@ export const make = Effect.fnUntraced(function* <E>(settings: {
       }),
     )
 
-  /** Raises the limits after the service accepted a request. */
-  const accepted = ({ cuts: seen }: Permit) => {
-    if (seen !== cuts || (atOnce === concurrency && perSecond === requestsPerSecond)) return
-    atOnce = Math.min(concurrency, atOnce + 1 / atOnce)
-    perSecond = Math.min(requestsPerSecond, perSecond + requestsPerSecond / (perSecond * recovery))
-    changed.openUnsafe()
-  }
-
-  /** Lowers the limits after the service answered 429 or 503. */
-  const refused = Effect.fnUntraced(function* ({ cuts: seen }: Permit, status: number) {
-    // The request was sent before the rate was halved.
-    if (seen !== cuts) return
-    cuts++
-    atOnce = Math.max(1, atOnce / 2)
-    if (budget === undefined) perSecond = Math.max(slowest, perSecond / 2)
-    else yield* budget.slow(seen)
-    const now = yield* SteadyClock.now
-    if (now - saidAt < quiet) return
-    saidAt = now
-    yield* Effect.logWarning(
-      `the service is rate limiting or overloaded (${status}): reduced to at most ${Math.floor(atOnce)} concurrent requests and ${budget === undefined ? `${Number(perSecond.toPrecision(3))} per second` : "half as many per second by all workers"}, which recover as requests succeed`,
-    )
-  })
-
   /** Logs a wait, if it ends more than 5 seconds after now and after any wait that was logged before. */
   const logPause = Effect.fnUntraced(function* (now: number, until: number, why: string) {
     if (until - Math.max(now, saidUntil) <= longPause) return
@@ -280,23 +242,6 @@ export const make = Effect.fnUntraced(function* <E>(settings: {
     yield* Effect.logWarning(`${why}: no requests before ${instant(until)}`)
   })
 
-  /**
-   * Pauses all requests because the service asks for it. If the pause is longer than `patience`, all fail with
-   * `failure`.
-   */
-  const pause = Effect.fnUntraced(function* (millis: number, failure: E) {
-    const now = yield* SteadyClock.now
-    const until = now + Math.min(millis, maxPause)
-    if (until <= pausedUntil) return
-    pausedUntil = until
-    pausedBy = failure
-    slots.length = 0
-    changed.openUnsafe()
-    if (millis <= patience) yield* logPause(now, pausedUntil, "the service asks to wait")
-    if (budget !== undefined) yield* budget.pause(until - now)
-  })
-
-  /** Records the quota that the service reports in an answer. */
   const quota = Effect.fnUntraced(function* ({ ordinal: seen }: Permit, found: ReadonlyArray<Quota>) {
     const now = yield* SteadyClock.now
     for (const { name, remaining, reset } of found) {
@@ -314,26 +259,56 @@ export const make = Effect.fnUntraced(function* <E>(settings: {
 
   return {
     turn,
-    leaving,
-    accepted,
-    refused,
-    pause,
+    /** Records a later departure, since a request leaves only after its task was claimed. */
+    leaving: ({ ordinal: seen }: Permit) =>
+      Effect.map(SteadyClock.now, (now) => {
+        if (ordinal - seen < departures.length) departures[(seen - 1) % departures.length] = now
+      }),
+    accepted: ({ cuts: seen }: Permit) => {
+      if (seen !== cuts || (atOnce === concurrency && perSecond === requestsPerSecond)) return
+      atOnce = Math.min(concurrency, atOnce + 1 / atOnce)
+      perSecond = Math.min(requestsPerSecond, perSecond + requestsPerSecond / (perSecond * recovery))
+      changed.openUnsafe()
+    },
+
+    refused: Effect.fnUntraced(function* ({ cuts: seen }: Permit, status: number) {
+      // The request was sent before the rate was halved.
+      if (seen !== cuts) return
+      cuts++
+      atOnce = Math.max(1, atOnce / 2)
+      if (budget === undefined) perSecond = Math.max(slowest, perSecond / 2)
+      else yield* budget.slow(seen)
+      const now = yield* SteadyClock.now
+      if (now - saidAt < quiet) return
+      saidAt = now
+      yield* Effect.logWarning(
+        `the service is rate limiting or overloaded (${status}): reduced to at most ${Math.floor(atOnce)} concurrent requests and ${budget === undefined ? `${Number(perSecond.toPrecision(3))} per second` : "half as many per second by all workers"}, which recover as requests succeed`,
+      )
+    }),
+    /** Pauses all requests for the service. If that is longer than `patience`, all fail with `failure`. */
+    pause: Effect.fnUntraced(function* (millis: number, failure: E) {
+      const now = yield* SteadyClock.now
+      const until = now + Math.min(millis, maxPause)
+      if (until <= pausedUntil) return
+      pausedUntil = until
+      pausedBy = failure
+      slots.length = 0
+      changed.openUnsafe()
+      if (millis <= patience) yield* logPause(now, pausedUntil, "the service asks to wait")
+      if (budget !== undefined) yield* budget.pause(until - now)
+    }),
     quota,
-    /** Counts a request that was sent without a turn. */
     count: Effect.gen(function* () {
       if (budget !== undefined) yield* budget.take(1)
       depart(yield* SteadyClock.now)
     }),
     /** End of the pause, in epoch milliseconds. */
     pausedUntil: Effect.sync(() => pausedUntil),
-    /** Stops all requests until `resume`. */
     hold: Effect.sync(() => {
       held = true
       slots.length = 0
     }),
-    /**
-     * Continues. With `carefully`, requests are sent one at a time, a poll first, and more as the service accepts them.
-     */
+    /** Continues. With `carefully`, one request at a time, a poll first, and more as the service accepts them. */
     resume: (carefully = false) =>
       Effect.sync(() => {
         held = false

@@ -50,7 +50,6 @@ export const make = Effect.fnUntraced(function* (throttle: Throttle.Throttle<Ann
     if (retryAfter !== undefined) yield* throttle.pause(retryAfter, failure)
   })
 
-  /** Returns the failure for a status other than 2xx. */
   const refused = (response: HttpClientResponse.HttpClientResponse, kind: Throttle.Kind, text: string) =>
     Effect.map(retryAfterOf(response), (retryAfter) =>
       error(
@@ -58,7 +57,6 @@ export const make = Effect.fnUntraced(function* (throttle: Throttle.Throttle<Ann
       ),
     )
 
-  /** Sends one request and reads a 2xx answer with `read`. */
   const attempt = <A, E>(
     request: Effect.Effect<HttpClientResponse.HttpClientResponse, E>,
     kind: Throttle.Kind,

@@ -22,10 +22,7 @@ export const taskColumns = [
   "state", "task_id", "planned_at", "resend_at", "sent_at", "submitted_at", "completed_at", "pruned_at", "canceled", "price_list", "vote_kinds",
 ] // prettier-ignore
 
-/**
- * The other columns of `task`, which no dataset depends on: when and by whom a task is polled, and why it has its
- * state.
- */
+/** The other columns of `task`, which no dataset depends on: polling, and the reasons of states. */
 export const otherTaskColumns = ["job", "part", "reason", "due_at", "claim_epoch", "claim_until"]
 
 /** Settings that do not affect a dataset, or whose effect is compared elsewhere. */
@@ -55,7 +52,6 @@ export const readFingerprint = (context: LedgerContext) => {
     }
   })
 
-  /** The digest for the dataset of a campaign, or of all campaigns. */
   const fingerprint = Effect.fn("Ledger.fingerprint")(function* (campaign: Option.Option<number>) {
     const hasher = Sha256.makeHasher()
     const encoder = new TextEncoder()

@@ -36,7 +36,6 @@ import { readStreams } from "./reads/Streams.ts"
 import { checkVersion, migrate } from "./schema/Tables.ts"
 import { readTasks, writeTasks } from "./writes/Tasks.ts"
 
-/** Selects the ledger of a database. */
 export interface LedgerOptions {
   /**
    * Name of the job: 1 to 100 letters, digits, and `. _ -`. Default: `default`. A database may hold several jobs. Each
@@ -61,7 +60,6 @@ export interface SharedOptions {
   readonly parts?: number | undefined
 }
 
-/** A PostgreSQL database by its URL. If the URL has no password, `password` is needed. */
 export interface LedgerPostgresOptions extends LedgerOptions, PostgresUrl.Login {}
 
 /**
@@ -142,23 +140,17 @@ const make = Effect.fnUntraced(function* ({
     isShared,
     /** Fails with `DatabaseTooNew` if a newer version of prefstream has changed the tables since. */
     checkVersion: Effect.provideService(checkVersion, SqlClient.SqlClient, sql),
-    /**
-     * Keeps other processes from reading input into this job until the scope closes. If another process reads, a
-     * command fails with `FileLocked`, and a worker waits.
-     */
+    /** Keeps other processes from reading into this job: a command fails with `FileLocked`, a worker waits. */
     readAlone: shared === undefined ? Effect.void : ReaderLock.acquire(sql, name, shared.by),
     /** Opens when tasks were planned, so that a submitter in this process does not poll the database. */
     planned,
-    /** Opens when a task was submitted. */
     submitted,
-    /** Opens when a webhook delivery made tasks due. */
     hinted,
   }
 })
 
 /** Reads a ledger: runs, items, requests, counts, results. */
 export class LedgerReader extends Context.Service<LedgerReader, Reader>()("prefstream/task/LedgerReader") {
-  /** Runs an effect in a `snapshot` of the ledger in context. */
   static readonly snapshot = <A, E, R>(effect: Effect.Effect<A, E, R>) =>
     LedgerReader.use((ledger) => ledger.snapshot(effect))
 
@@ -166,7 +158,6 @@ export class LedgerReader extends Context.Service<LedgerReader, Reader>()("prefs
   static readonly layer = (options?: LedgerOptions) =>
     Layer.effect(LedgerReader, Effect.andThen(checkVersion, makeReader(options)))
 
-  /** Reads an existing SQLite file, even while another process runs the job. */
   static readonly layerFile = (filename: string, options?: LedgerOptions) =>
     LedgerReader.layer(options).pipe(Layer.provide(SqliteClient.layer({ filename, readonly: true })))
 }
@@ -184,7 +175,6 @@ export class Ledger extends Context.Service<Ledger, Effect.Success<ReturnType<ty
       ),
     )
 
-  /** Opens an SQLite file and locks it against a second process. Creates it if missing. */
   static readonly layerFile = (filename: string, options?: LedgerOptions) =>
     Ledger.layer(options).pipe(
       Layer.provide(SqliteClient.layer({ ...sqliteOptions, filename })),

@@ -14,7 +14,6 @@ export interface Allotment {
   readonly beyond: ReadonlyArray<BatchItem>
 }
 
-/** @param votesLeft the number of votes that the budget still allows; `Infinity` without a budget */
 export const within = (batches: ReadonlyArray<Batch>, votes: number, votesLeft: number): Allotment => {
   if (votesLeft === Infinity) return { batches, beyond: [] }
   let items = Math.floor(votesLeft / votes)

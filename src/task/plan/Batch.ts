@@ -14,7 +14,6 @@ import { LazyItem } from "../../domain/LazyItem.ts"
 import type { BatchItem } from "../ledger/schema/Model.ts"
 
 export interface BatchLimits {
-  /** Maximum number of prompts per task. */
   readonly maxPrompts: number
   /** Maximum UTF-8 bytes of the prompts and completions of a task, as JSON. */
   readonly maxBytes: number
@@ -30,13 +29,9 @@ interface OpenBatch {
   bytes: number
 }
 
-/**
- * Maximum number of open batches. Beyond it, the fullest batch is closed, so that memory is bounded even if prompts
- * repeat without end.
- */
+/** Maximum number of open batches, so that memory is bounded. Beyond it, the fullest is closed. */
 export const maxOpenBatches = 256
 
-/** Maximum UTF-8 bytes of all open batches. */
 const maxOpenBytes = 64 * 1024 * 1024
 
 export const make = ({ maxBytes, maxPrompts }: BatchLimits, openLimit = maxOpenBytes) => {
@@ -73,7 +68,6 @@ export const make = ({ maxBytes, maxPrompts }: BatchLimits, openLimit = maxOpenB
 
   const fullness = ({ bytes, items }: OpenBatch) => Math.max(items.length / maxPrompts, bytes / maxBytes)
 
-  /** Returns the fullest batch. If several are equally full, it is the oldest. */
   const fullest = () => open.reduce((most, batch) => (fullness(batch) > fullness(most) ? batch : most))
 
   const begin = (item: BatchItem) => {
@@ -97,7 +91,6 @@ export const make = ({ maxBytes, maxPrompts }: BatchLimits, openLimit = maxOpenB
   }
 
   return {
-    /** Adds items of the input. Returns the batches that this closes. */
     add: (items: Iterable<BatchItem>): ReadonlyArray<Batch> => {
       for (const item of items) place(item)
       for (const { items } of open) {
@@ -108,18 +101,15 @@ export const make = ({ maxBytes, maxPrompts }: BatchLimits, openLimit = maxOpenB
       }
       return taken()
     },
-    /** Closes and returns the open batches, since no more items follow. */
     end: (): ReadonlyArray<Batch> => {
       while (open.length > 0) close(open[0]!)
       return taken()
     },
-    /** Returns the items of the input that are in open batches. */
     waiting: (): ReadonlyArray<BatchItem> =>
       open.flatMap(({ items }) => items.filter(({ isCheck }) => isCheck !== true)),
   }
 }
 
-/** Returns the first gold item whose prompt differs from the item's and from `prompts`. */
 const goldFor = ({ gold, prompt }: BatchItem, prompts: ReadonlySet<string>): ReadonlyArray<BatchItem> => {
   for (const other of gold ?? []) {
     if (other.prompt !== prompt && !prompts.has(other.prompt)) return [other]

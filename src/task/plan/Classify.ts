@@ -15,7 +15,6 @@ export type Classified =
   | { readonly _tag: "Duplicate"; readonly isReordered: boolean }
   | { readonly _tag: "Rejected"; readonly reject: Reject }
 
-/** @param seenAs tells how an item relates to earlier ones */
 export const classify = (
   read: BatchItem,
   seenAs: (item: BatchItem) => Classification,

@@ -14,9 +14,7 @@ import { apply } from "../ledger/schema/CompletionOrder.ts"
 import type { BatchItem } from "../ledger/schema/Model.ts"
 
 export interface DrawOptions {
-  /**
-   * Number of completions that are sent of an item, at least 2. If an item has more, this many are drawn. Default: all.
-   */
+  /** Number of completions that are sent of an item, at least 2; of more, this many are drawn. Default: all. */
   readonly completionsPerItem?: number | undefined
   /** Seed for drawing completions. Default 0. */
   readonly completionsSeed?: number | undefined
@@ -59,7 +57,6 @@ export const make =
     }
   }
 
-/** All indices of completions, in the order in which they are preferred. */
 const indices = (seed: number, { item: { completions, gold, models }, itemId }: BatchItem): ReadonlyArray<number> => {
   const seenModels = new Map<string, number>()
   const ranks = completions.map((_, i) => {
@@ -81,7 +78,6 @@ const indices = (seed: number, { item: { completions, gold, models }, itemId }: 
 
 type Lists = NonNullable<SourceItem["completionLists"]>
 
-/** Returns the metadata with only the drawn elements of the list at a path. */
 const pickAt = (metadata: Metadata, path: Lists[number], drawn: ReadonlyArray<number>, count: number): Metadata => {
   const pick = (value: unknown, [step, ...rest]: Lists[number]): unknown => {
     if (step === undefined) return Array.isArray(value) && value.length === count ? apply(value, drawn) : value
@@ -98,10 +94,7 @@ const pickAt = (metadata: Metadata, path: Lists[number], drawn: ReadonlyArray<nu
 
 const drawnName = "drawn_completions"
 
-/**
- * Adds the drawn indices to the metadata. Lists that may not be about completions stay unchanged, and the indices tell
- * which of their elements were sent.
- */
+/** Adds the drawn indices to the metadata, whose lists stay unchanged: they may not be about completions. */
 const withDrawn = (metadata: Metadata, drawn: ReadonlyArray<number>): Metadata => ({
   ...metadata,
   [Object.hasOwn(metadata, drawnName) ? `completions[].${drawnName}` : drawnName]: drawn,

@@ -50,7 +50,6 @@ export type Mix = (item: BatchItem) => BatchItem
 
 const decode = Schema.decodeUnknownOption(PromptItem)
 
-/** Fails if an item has no gold answer, or is not a prompt item. */
 export const make = Effect.fn("GoldItems.make")(function* (
   { items, rate = defaultRate, seed = 0 }: GoldOptions,
   draw: Draw = identity,

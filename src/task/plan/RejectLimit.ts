@@ -10,7 +10,6 @@ import { Effect, Option, Schema } from "effect"
 /** A number of at least 0, or a percentage of at most 100, such as `1%` or `0.5%`. */
 export type RejectLimit = number | `${number}%`
 
-/** Number of records read, and of those that the source or the service rejected. */
 export interface ReadAndRejected {
   readonly read: number
   readonly rejected: number
@@ -39,7 +38,6 @@ export const parseLimit = (text: string): Option.Option<RejectLimit> => {
 export const isLimit = (limit: unknown): limit is RejectLimit =>
   typeof limit === "number" ? Number.isSafeInteger(limit) && limit >= 0 : typeof limit === "string" && isShare(limit)
 
-/** Whether the limit allows this many rejects. */
 export const allows = (limit: RejectLimit, { read, rejected }: ReadAndRejected): boolean => {
   if (typeof limit === "number") return rejected <= limit
   const { above, below } = fractionOf(limit)
@@ -70,7 +68,6 @@ export class TooManyRejects extends Schema.TaggedError<TooManyRejects>()("TooMan
 
 const grouped = (count: number): string => count.toLocaleString("en-US")
 
-/** Number of records from which a share is checked. */
 const enoughForShare = 1000
 
 /** Maximum number of records without any usable one, if there is no limit. */
@@ -79,7 +76,6 @@ const enoughForNone = 100_000
 /** Whether all records so far are unusable, and so many that the rest is assumed to be unusable, too. */
 export const isHopeless = ({ read, rejected }: ReadAndRejected): boolean => read >= enoughForNone && rejected >= read
 
-/** Counts the records of a run, and fails as soon as they exceed the limit. */
 export const counter = (limit: RejectLimit | undefined) => {
   let read = 0
   let rejected = 0
@@ -93,14 +89,12 @@ export const counter = (limit: RejectLimit | undefined) => {
   )
   return {
     isTooMany,
-    /** Counts records that were read and rejected, or that the service rejected later. */
     add: (more: ReadAndRejected): Effect.Effect<void, TooManyRejects> =>
       Effect.suspend(() => {
         read += more.read
         rejected += more.rejected
         return check
       }),
-    /** Checks the limit after all records were read. */
     end: Effect.suspend(() => {
       ended = true
       return check

@@ -13,7 +13,6 @@ type Identity = Pick<BatchItem, "contentHash" | "itemId">
 const short = (hexadecimal: string): number => Number.parseInt(hexadecimal.slice(0, 13), 16)
 
 export const make = () => {
-  /** Maps the hash of an item's id to that of its content. */
   const seen = new Map<number, number>()
   return {
     add: ({ contentHash, itemId }: Identity): void => void seen.set(short(Sha256.hex(itemId)), short(contentHash)),

@@ -8,7 +8,6 @@
 import * as Sha256 from "../../node/Sha256.ts"
 import type { CompletionOrder } from "../ledger/schema/CompletionOrder.ts"
 
-/** Generates numbers below 2^32 from a text. */
 const draws = function* (text: string): Generator<number, never> {
   for (let block = 0; ; block++) {
     const hex = Sha256.hex(`${block}:${text}`)
@@ -18,7 +17,6 @@ const draws = function* (text: string): Generator<number, never> {
 
 const span = 2 ** 32
 
-/** Returns a whole number of at least 0 and below `n`. All are equally likely. */
 const below = (n: number, from: Iterator<number, never>): number => {
   const limit = span - (span % n)
   let drawn = from.next().value
@@ -26,12 +24,6 @@ const below = (n: number, from: Iterator<number, never>): number => {
   return drawn % n
 }
 
-/**
- * Draws an order. Undefined if it is the original order.
- *
- * @param key identifies the order, in addition to the seed
- * @param n the number of elements to order
- */
 export const draw = (seed: number, key: string, n: number): CompletionOrder => {
   const order = Array.from({ length: n }, (_, index) => index)
   const from = draws(`${seed}:${key}`)
@@ -44,7 +36,6 @@ export const draw = (seed: number, key: string, n: number): CompletionOrder => {
   return order.every((index, at) => index === at) ? undefined : order
 }
 
-/** The order of an item's completions in one of its votes. */
 export const ofItem = (seed: number, itemId: string, vote: number, completions: number): CompletionOrder =>
   draw(seed, JSON.stringify([itemId, vote]), completions)
 

@@ -27,10 +27,7 @@ import * as Shuffle from "./Shuffle.ts"
 
 const encoder = new TextEncoder()
 
-/**
- * Adds the identity to an item: its id, or else the hash of its content with the completions sorted. So the same
- * completions in another order are the same item.
- */
+/** Adds the identity: the id, or else the hash of the content with the completions sorted. */
 export const identify = ({
   completionLists,
   completionOrigins,
@@ -51,7 +48,6 @@ export const identify = ({
   return { ...known, bytes, contentHash, itemId }
 }
 
-/** Returns the hash of the content with the completions sorted. Undefined if they are sorted already. */
 const sortedHash = (completions: ReadonlyArray<string>, bytes: ItemBytes.ItemBytes): string | undefined => {
   const sorted = ItemBytes.sorted(bytes, completions)
   return sorted === undefined ? undefined : Sha256.hex(sorted)
@@ -63,7 +59,6 @@ export const identifyReordered = (item: BatchItem): BatchItem => ({
   itemId: Sha256.hex(`${item.itemId}:${item.contentHash}`),
 })
 
-/** The reject of an item whose id already belongs to other content. */
 export const conflict = ({ item, origin }: BatchItem): Reject => ({
   ...origin,
   code: "conflicting_id",
@@ -71,10 +66,7 @@ export const conflict = ({ item, origin }: BatchItem): Reject => ({
   raw: toJson(item),
 })
 
-/**
- * Returns a reject if the item exceeds the service's limits. The reject does not include the text, since such items are
- * large and the record itself is valid.
- */
+/** A reject if the item exceeds the service's limits. It omits the text, since such items are large. */
 export const beyondLimits = (
   { bytes, item, origin, prompt }: BatchItem,
   { maxCompletionCharacters, maxCompletions, maxPromptCharacters }: ItemLimits,
@@ -99,7 +91,6 @@ export const beyondLimits = (
     .find((reject) => reject !== undefined)
 }
 
-/** Makes the tasks of a batch, one for each vote, ready to be planned. */
 export const newTasks = (
   items: Arr.NonEmptyReadonlyArray<BatchItem>,
   { shuffleSeed = defaultShuffleSeed, votes = 1, votesUpTo = votes, ...terms }: RunTerms,
@@ -145,7 +136,6 @@ const newTask = (
   }
 }
 
-/** The identity of a task: its question and its items. The same task has the same key in every run. */
 const idempotencyKey = (
   { task_type, guidelines }: Pick<TaskRequest, "task_type"> & { readonly guidelines?: string | undefined },
   items: ReadonlyArray<readonly [itemId: string, sentHash: string]>,
@@ -157,7 +147,6 @@ const idempotencyKey = (
   return Sha256.hex(JSON.stringify(isPlain ? asked : [...asked, vote, items.map((_, i) => orders[i] ?? null)]))
 }
 
-/** Makes the request for some items of another request, with its key. */
 const withKey = (
   request: TaskRequest,
   {
@@ -178,11 +167,6 @@ const withKey = (
   ),
 })
 
-/**
- * Splits a request into two. The first has the larger half.
- *
- * @param vote number of the task's vote in its batch
- */
 export const halve = (question: StoredRequest, vote: number) => {
   const request = parseTaskRequest(Payload.decode(question.body))
   const middle = Math.ceil(request.prompts.length / 2)
@@ -194,11 +178,6 @@ export const halve = (question: StoredRequest, vote: number) => {
   })
 }
 
-/**
- * Makes the request for another vote on consecutive items of a task.
- *
- * @param vote number of the vote in its batch
- */
 export const furtherVote = (
   question: StoredRequest,
   {

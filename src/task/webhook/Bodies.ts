@@ -29,18 +29,14 @@ interface Place {
   bytes: number
   /** Bytes that count against the memory that all bodies share. */
   shared: number
-  /** Fails when another request takes the place. */
   readonly evicted: Deferred.Deferred<never, BodyRefused>
 }
 
-/** @param limit maximum size of a body */
 export const make = (limit: ByteSize.ByteSize) => {
   const maxBytes = Number(limit)
   const shared = Math.max(sharedBytes, maxBytes)
   let held = 0
-  /** Requests that hold memory until their scopes close. */
   const places = new Set<Place>()
-  /** The places of incomplete bodies, the oldest first. */
   const unfinished = new Set<Place>()
 
   const leave = (place: Place) => {
@@ -48,7 +44,6 @@ export const make = (limit: ByteSize.ByteSize) => {
     unfinished.delete(place)
   }
 
-  /** Takes a place, which the request holds until its scope closes. */
   const place = Effect.acquireRelease(
     Effect.suspend(() => {
       if (places.size >= maxReaders) {
@@ -102,7 +97,6 @@ export const make = (limit: ByteSize.ByteSize) => {
     if (Number(headers["content-length"] ?? 0) > maxBytes) return yield* refuse("too_large")
   })
 
-  /** Reads the whole body. It counts against the limits until the scope closes. */
   const read = Effect.fnUntraced(
     function* (request: HttpServerRequest.HttpServerRequest) {
       return yield* Effect.timeoutOrElse(readAll(request), { duration: maxDuration, orElse: () => refuse("too_slow") })

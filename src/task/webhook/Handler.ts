@@ -21,9 +21,7 @@ import * as WebhookBodies from "./Bodies.ts"
 import * as WebhookRefusals from "./Refusals.ts"
 import * as Metrics from "../../telemetry/Metrics.ts"
 
-/**
- * The place of a delivery's id, if the scheme signs none. A path has the same form as for task ids: `id`, `event.id`.
- */
+/** The place of a delivery's id, if the scheme signs none. A path is written as for task ids: `event.id`. */
 export type DeliveryIdPlace = { readonly header: string } | { readonly path: string }
 
 export interface DeliveryOptions {
@@ -47,7 +45,6 @@ const answer = (status: number, headers: Record<string, string> = {}) => HttpSer
 const turnedAway = (status: number, headers: Record<string, string> = {}) =>
   answer(status, { ...headers, connection: "close" })
 
-/** @returns a function that answers a request; it works until the scope closes */
 export const make = Effect.fnUntraced(function* (options: WebhookScheme.WebhookScheme & DeliveryOptions) {
   const ledger = yield* Ledger
   const profile = yield* ServiceProfile
@@ -59,7 +56,6 @@ export const make = Effect.fnUntraced(function* (options: WebhookScheme.WebhookS
   const place: DeliveryIdPlace | undefined =
     options.deliveryId ?? (options.scheme === "github" ? { header: "x-github-delivery" } : undefined)
 
-  /** Makes the ledger's record of a verified delivery. */
   const deliveryOf = Effect.fnUntraced(function* (
     verified: VerifiedDelivery,
     headers: HttpServerRequest.HttpServerRequest["headers"],
@@ -134,7 +130,6 @@ export const make = Effect.fnUntraced(function* (options: WebhookScheme.WebhookS
     request.method === "POST" ? take(request) : Effect.succeed(turnedAway(405, { allow: "POST" }))
 })
 
-/** Returns the id from its configured place, if the scheme does not sign one. */
 const unsignedId = (
   place: DeliveryIdPlace | undefined,
   payload: Option.Option<unknown>,

@@ -12,12 +12,6 @@ const logInterval = Duration.toMillis("1 minute")
 const maxPaths = 100
 const maxPathCharacters = 100
 
-/**
- * Logs the paths of deliveries.
- *
- * @param expected the path that receives webhooks
- * @returns a function that logs the path of a delivery
- */
 export const logged = (expected: string) =>
   Effect.sync(() => {
     let lastLogged = Number.NEGATIVE_INFINITY

@@ -7,12 +7,10 @@ import * as SteadyClock from "../../io/SteadyClock.ts"
 
 const logInterval = Duration.toMillis("1 minute")
 
-/** @returns a function that logs a refused delivery */
 export const make = Effect.gen(function* () {
   let lastLogged = Number.NEGATIVE_INFINITY
   const suppressed = new Map<string, number>()
 
-  /** Describes and clears the counts of deliveries that were not logged. */
   const takeSuppressed = () => {
     const kinds = [...suppressed].toSorted(([, a], [, b]) => b - a).map(([kind, count]) => `${count} ${kind}`)
     suppressed.clear()
@@ -27,10 +25,7 @@ export const make = Effect.gen(function* () {
   const scope = yield* Effect.scope
   yield* Effect.addFinalizer(() => logSuppressed)
 
-  /**
-   * Logs the counts after the minute. If another refusal has just logged them, that message started a new minute, so
-   * this does nothing.
-   */
+  /** Logs the counts after the minute, unless another refusal has just logged them and so started a new minute. */
   const logLater = Effect.gen(function* () {
     yield* Effect.sleep(lastLogged + logInterval - (yield* SteadyClock.now))
     const now = yield* SteadyClock.now

@@ -41,7 +41,6 @@ export type IntegrityIssueCode =
 export interface IntegrityIssue {
   /** The kind of contradiction, for programs. */
   readonly code: IntegrityIssueCode
-  /** One line that names the task or item and the contradiction. */
   readonly message: string
 }
 
@@ -62,13 +61,11 @@ export interface CheckReport {
 }
 
 export interface CheckOptions {
-  /** Name of the job. */
   readonly job: string
   /** Whether to leave requests and results unread, which are most of the work. Default false. */
   readonly quick?: boolean | undefined
 }
 
-/** Maximum number of findings of each kind in a report. */
 const maxFindings = 10
 
 /** Tasks per page. A task's request and result take some 100 kB. */
@@ -138,7 +135,6 @@ const count = Effect.fnUntraced(function* (job: number) {
   return { tasks, items, results, pruned: { tasks: pruned, items: pruned_items } }
 })
 
-/** Runs one query for each rule about rows. */
 const rowFindings = Effect.fnUntraced(function* (job: number) {
   const sql = yield* SqlClient.SqlClient
   const here = sql`job = ${job}`
@@ -293,7 +289,6 @@ interface ItemRow {
   readonly item_id: string
 }
 
-/** Checks tasks with their items and, unless `quick`, with their requests and results. */
 const taskFindings = Effect.fnUntraced(function* (job: number, { quick }: CheckOptions) {
   const sql = yield* SqlClient.SqlClient
   const payloads =
@@ -333,10 +328,7 @@ const taskFindings = Effect.fnUntraced(function* (job: number, { quick }: CheckO
   return findings
 })
 
-/**
- * The items of a task by their position in it. Undefined for a gold item that was mixed in, or if several items have
- * that position.
- */
+/** The items of a task by position. Undefined for gold items that were mixed in, and for repeated positions. */
 const itemsOf = (
   row: PayloadRow,
   at: ReadonlyMap<number, ReadonlyArray<ItemRow>>,

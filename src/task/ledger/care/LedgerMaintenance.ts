@@ -142,7 +142,6 @@ const copy = Effect.fnUntraced(function* (to: string) {
   })
 })
 
-/** Bytes of a file and its write-ahead log. */
 const sizeOf = Effect.fnUntraced(function* (path: string) {
   const fs = yield* FileSystem.FileSystem
   const sizes = yield* Effect.forEach([path, `${path}-wal`], (path) =>
@@ -154,10 +153,8 @@ const sizeOf = Effect.fnUntraced(function* (path: string) {
   return sizes.reduce((sum, size) => sum + size, 0)
 })
 
-/** Number of payloads that one transaction compresses. */
 const packSize = 16
 
-/** Compresses the payloads of a table that are not compressed yet. */
 const packPayloads = Effect.fnUntraced(function* (
   table: "task_request" | "task_result",
   columns: ReadonlyArray<string>,
@@ -223,7 +220,6 @@ export interface PruneReport {
   readonly results: { readonly tasks: number; readonly items: number }
 }
 
-/** Number of tasks that one transaction prunes. */
 const chunkSize = 500
 
 /** The page is large, since a database may scan all tasks for each page. */

@@ -31,7 +31,6 @@ export const votesOfAttempt = ({ sentAt, state }: Pick<Issue, "sentAt" | "state"
 const isCounted = `state NOT IN ('refused', 'superseded', 'given_up') AND NOT (state = 'failed' AND canceled = 1)
   AND NOT (state = 'completed' AND submitted_at IS NULL)`
 
-/** The prices that tasks were planned with, by the number of their list. */
 export const priceLists = ({ job, sql }: Here) =>
   Effect.map(
     sql<{ list: number; prices: string }>`SELECT list, prices FROM price_list WHERE job = ${job}`,
@@ -40,7 +39,6 @@ export const priceLists = ({ job, sql }: Here) =>
 
 export const free: Prices.Prices = { other: Cost.zero, kinds: new Map() }
 
-/** Returns the prices of a task by the number of its price list. */
 export type PricesOf = (list: number | null) => Prices.Prices
 
 /** @param present the job's prices, for tasks that were planned without prices */
@@ -50,7 +48,6 @@ export const pricesBy = (here: Here, present: Option.Option<Prices.Prices>) =>
     return (list) => (list === null ? undefined : lists.get(list)) ?? now
   })
 
-/** Votes at one price. */
 export interface Counted {
   readonly standing: "open" | "given" | "ended"
   readonly kind: string | null
@@ -58,7 +55,6 @@ export interface Counted {
   readonly price: Cost.Decimal
 }
 
-/** All votes that count against a budget. */
 export const countedVotes = Effect.fnUntraced(function* ({ job, sql }: Here, pricesOf: PricesOf) {
   const rows = yield* sql<
     Pick<Counted, "standing" | "votes"> & { list: number | null; kinds: string | null; tasks: number }
@@ -90,12 +86,9 @@ export const sum = (votes: ReadonlyArray<Pick<Counted, "votes" | "price">>, { ot
     { votes: 0, cost: Cost.times(other, 0) },
   )
 
-/**
- * The price list that a task counts at once it is planned. Superseded tasks are planned again at the present prices.
- */
+/** The price list that a task counts at once it is planned. Superseded tasks will have the present one. */
 export const listWhenPlanned = "CASE WHEN state = 'superseded' THEN NULL ELSE price_list END"
 
-/** The number of tasks that are planned, or would be, under a condition, with their maximum cost. */
 export const planOf = Effect.fnUntraced(function* ({ job, sql }: Here, condition: Fragment, pricesOf: PricesOf) {
   const rows = yield* sql<{ list: number | null; tasks: number; votes: number }>`
     SELECT ${sql.literal(listWhenPlanned)} AS list, COUNT(*) AS tasks, SUM(item_count) AS votes

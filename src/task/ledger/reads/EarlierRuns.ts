@@ -14,7 +14,6 @@ import { readStreams } from "./Streams.ts"
 export const readEarlierRuns = (context: LedgerContext) => {
   const { job, sql } = context
   const { rejects } = readStreams(context)
-  /** @param campaign none selects all campaigns */
   const within = (campaign: Option.Option<number>) =>
     Option.match(campaign, {
       onNone: () => sql`job = ${job}`,
@@ -51,7 +50,6 @@ export const readEarlierRuns = (context: LedgerContext) => {
           AND (read_finished = 0 OR run IN (SELECT run FROM input WHERE job = ${job})) ORDER BY run DESC`
       if (runs.length === 0) return Stream.empty
       const { runOf } = yield* lastReads(campaign)
-      /** Files with rejects in later runs. */
       const later = new Set<string>()
       yield* Stream.runForEach(rejects(run), ({ file }) => Effect.sync(() => void later.add(file)))
       return Stream.flatMap(Stream.fromIterable(runs), ({ finished, run }) => {

@@ -33,7 +33,6 @@ const AnsweredItem = Schema.Struct({
 const isAnnotations = (value: { readonly rationale?: unknown }): value is Annotations =>
   Predicate.isNullish(value.rationale) || Predicate.isString(value.rationale)
 
-/** Reads `annotations` as an object whose rationale is text. */
 const annotationsOf = (value: unknown): Annotations =>
   !Predicate.isObject(value)
     ? {}
@@ -45,7 +44,6 @@ const annotationsOf = (value: unknown): Annotations =>
 const isWithdrawn = (annotations: unknown): boolean =>
   Predicate.isObject(annotations) && (annotations["withdrawn"] === true || Predicate.isObject(annotations["withdrawn"]))
 
-/** The members of a completed answer that are used. */
 const Answer = Schema.fromJsonString(Schema.Struct({ results: Schema.Array(AnsweredItem) }))
 SchemaJITCompiler.enable(Answer.ast)
 const decode = Schema.decodeUnknownResult(Answer)
@@ -63,10 +61,7 @@ const readAnswer = (text: string): Result.Result<typeof Answer.Type, string> =>
     },
   )
 
-/**
- * Returns the judgments of one task, in the order of its prompts. A withdrawn prompt has a `NoJudgment` in its place.
- * Fails with the reason if the result does not fit.
- */
+/** The judgments of one task, in the order of its prompts, with `NoJudgment` for a withdrawn prompt. */
 export const match = (
   taskId: string,
   { items, prompts }: Omit<StoredRequest, "body">,
@@ -77,9 +72,7 @@ export const match = (
     vote = 1,
   }: {
     readonly vote?: number | undefined
-    /** Time of the result, in epoch milliseconds. */
     readonly completedAt?: number | undefined
-    /** Converts annotations to prefstream's own shape. */
     readonly read?: ((annotations: Annotations) => Annotations) | undefined
   } = {},
 ): Result.Result<ReadonlyArray<Judgment | NoJudgment>, string> => {
@@ -135,7 +128,6 @@ export const match = (
   return Result.succeed(judgments)
 }
 
-/** Matches a result in the form that the ledger stores. */
 export const matchStored = (
   { taskId, ...request }: Pick<CompletedTask, "items" | "prompts" | "taskId">,
   result: Uint8Array,

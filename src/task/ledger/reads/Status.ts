@@ -9,7 +9,6 @@ import * as SteadyClock from "../../../io/SteadyClock.ts"
 import { inCampaign, isAskedBy } from "../schema/Rows.ts"
 import { type Issue, type LedgerContext, type StateCounts, TaskState } from "../schema/Model.ts"
 
-/** States that a person has to resolve. */
 const issueStates = ["in_doubt", "failed", "invalid", "refused"] as const satisfies ReadonlyArray<TaskState>
 
 /** `items` counts items per task: an item with several votes counts in each. */
@@ -32,10 +31,7 @@ const countsOf = (rows: ReadonlyArray<CountRow>): StateCounts => {
   return Record.fromIterableWith(TaskState.literals, (state) => [state, of(state)]) as StateCounts
 }
 
-/**
- * Outcomes of an item, the most advanced first. If an item is `refused` or `given_up`, each of its tasks is one of the
- * two.
- */
+/** Outcomes of an item, the most advanced first. If one is `refused` or `given_up`, so is each of its tasks. */
 export const itemOutcomes = [
   "judged",
   "pruned",
@@ -58,19 +54,12 @@ export interface Arrivals {
 
 export interface Progress {
   readonly counts: StateCounts
-  /** Counts of one campaign. */
   readonly countsOf: (campaign: number) => StateCounts
-  /**
-   * Items of the input by the state of their first vote, in one campaign. Gold items that were mixed in do not count.
-   */
+  /** Items of the input by the state of their first vote, in one campaign, without gold items that were mixed in. */
   readonly inputOf: (campaign: number) => StateCounts
-  /** Maximum votes of an item. */
   readonly votes: number
-  /** Number of gold items that were mixed in. */
   readonly gold: number
-  /** Time at which the first task was submitted, in epoch milliseconds. */
   readonly firstSubmittedAt: Option.Option<number>
-  /** The outstanding task that has waited longest. */
   readonly oldestOutstanding: Option.Option<{
     readonly number: number
     readonly taskId: string
@@ -195,7 +184,6 @@ export const readStatus = ({ job, sql }: LedgerContext) => {
         ORDER BY CASE WHEN state = 'in_doubt' THEN 0 ELSE 1 END, seq LIMIT ${limit}`,
   )
 
-  /** Number of items whose results were pruned. */
   const prunedItems = Effect.suspend(
     () => sql<{ items: number | null }>`SELECT SUM(new_items) AS items FROM task
       WHERE ${all} AND state = 'completed' AND pruned_at IS NOT NULL`,

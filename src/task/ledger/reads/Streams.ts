@@ -14,7 +14,6 @@ import {
 import * as Payload from "../schema/Payload.ts"
 import { batchColumns, inCampaign, parsePrompts, promptOf } from "../schema/Rows.ts"
 
-/** An item that no expert will judge, as it was in the input. */
 interface DroppedItem extends ItemDetails, Pick<PromptItem, "prompt" | "completions"> {}
 
 export interface PlannedItem extends Pick<ItemDetails, "models"> {
@@ -31,7 +30,6 @@ export interface DroppedTask {
 /** The page is small, since a row of `completed` holds a task's whole request and result. */
 const pageSize = 16
 
-/** Rows per page without payloads. */
 const smallRows = 1024
 
 const decodeReject = Schema.decodeUnknownSync(Schema.fromJsonString(Reject))
@@ -65,7 +63,6 @@ export const readStreams = ({ job, sql }: LedgerContext) => {
       ),
     )
 
-  /** Completed tasks with their results, of one campaign or of all. */
   const completedOf = (campaign: Option.Option<number>): Stream.Stream<CompletedTask, SqlError> =>
     pages(
       (after) => sql<
@@ -98,10 +95,7 @@ export const readStreams = ({ job, sql }: LedgerContext) => {
       (row) => decodeReject(row.record),
     )
 
-  /**
-   * For each task of the batch that was not refused or given up, the range of the batch's places that it asks for.
-   * Empty if the batch has one vote.
-   */
+  /** For each task of the batch that can get results, the range of places that it asks for. Empty with one vote. */
   const placesOpen = Effect.fnUntraced(function* ({ batch, batchItems, votes }: BatchPlace) {
     const rows =
       votes === 1
@@ -115,10 +109,7 @@ export const readStreams = ({ job, sql }: LedgerContext) => {
     })
   })
 
-  /**
-   * The results of the other votes on the items of a task, if they are stored and readable. Empty if the task's items
-   * have one vote.
-   */
+  /** The stored, readable results of the other votes on the items of a task. Empty if the items have one vote. */
   const resultsBeside = Effect.fnUntraced(function* (seq: number) {
     const rows = yield* sql<{ taskId: string; result: Uint8Array }>`
       SELECT o.task_id AS "taskId", r.body AS result FROM task t
@@ -133,10 +124,7 @@ export const readStreams = ({ job, sql }: LedgerContext) => {
     )
   })
 
-  /**
-   * Tasks of a campaign that the service refused or a person gave up. Each has the items that no expert will judge, in
-   * their first vote.
-   */
+  /** Tasks that the service refused or a person gave up, with the items that no expert will judge. */
   const dropped = (campaign: Option.Option<number>): Stream.Stream<DroppedTask, SqlError> =>
     pages(
       (after) => sql<

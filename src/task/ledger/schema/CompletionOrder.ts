@@ -9,11 +9,9 @@ import type { Annotations } from "../../../domain/Task.ts"
 /** Undefined if the order is that of the input. */
 export type CompletionOrder = ReadonlyArray<number> | undefined
 
-/** Puts completions into the order in which they are sent. */
 export const apply = <A>(values: ReadonlyArray<A>, order: ReadonlyArray<number>): ReadonlyArray<A> =>
   order.map((index) => values[index]!)
 
-/** Puts completions back into the order of the input. */
 export const undo = <A>(sent: ReadonlyArray<A>, order: ReadonlyArray<number>): ReadonlyArray<A> => {
   const values = [...sent]
   order.forEach((index, at) => void (values[index] = sent[at]!))
@@ -46,10 +44,7 @@ const membersOf = (members: { readonly [name: string]: Translate }): Translate =
 const indices = listOf(index)
 const groups = listOf(indices)
 
-/**
- * Translates ratings by name, if they are lists with one rating per completion. A single number per name rates the best
- * completion, and stays.
- */
+/** Translates ratings by name with one rating per completion. A single number rates the best one, and stays. */
 const ratings: Translate = (value, order) =>
   Predicate.isObject(value)
     ? Record.map(value, (list) => (Array.isArray(list) && list.length === order.length ? undo(list, order) : list))

@@ -5,10 +5,8 @@
  * number, and is due at the time that `dueOfChanged` returns.
  */
 
-/** A task with this time is never due. */
 export const notDue = Number.MAX_SAFE_INTEGER
 
-/** A completed task with this time is due at once. */
 export const changedDueAt = -1
 
 export const changedDueAtTime = (at: number): number => -at - 1

@@ -19,7 +19,6 @@ export type Expected = typeof Expected.Type
 const hashOf = (prompts: ReadonlyArray<{ readonly prompt: string }>): string =>
   Sha256.hex(JSON.stringify(prompts.map(({ prompt }) => prompt)))
 
-/** Counts the completions and does not read them. */
 export const encode = (
   prompts: ReadonlyArray<{ readonly prompt: string; readonly completions: { readonly length: number } }>,
 ): string => {

@@ -13,12 +13,10 @@ export interface Job {
   readonly partCount: number
 }
 
-/** Number of parts of a new job, unless another number is given. */
 export const defaultPartCount = 64
 
 const missing: Job = { job: 0, partCount: defaultPartCount }
 
-/** The job has another number of parts than requested. */
 export class PartsDiffer extends Schema.TaggedError<PartsDiffer>()("PartsDiffer", {
   job: Schema.String,
   found: Schema.Int,
@@ -36,10 +34,6 @@ export const find = Effect.fnUntraced(function* (name: string) {
   return rows[0] ?? missing
 })
 
-/**
- * Returns the job, and creates it if it is missing. Fails with `PartsDiffer` if the job has another number of parts
- * than `parts`.
- */
 export const findOrCreate = Effect.fnUntraced(function* (name: string, parts?: number) {
   const sql = yield* SqlClient.SqlClient
   while (true) {
@@ -54,7 +48,6 @@ export const findOrCreate = Effect.fnUntraced(function* (name: string, parts?: n
   }
 })
 
-/** The database's record of a job: nothing, only its name, or at least one run. */
 export const recordOf = Effect.fnUntraced(function* (name: string) {
   const sql = yield* SqlClient.SqlClient
   const { job } = yield* find(name)
@@ -62,7 +55,6 @@ export const recordOf = Effect.fnUntraced(function* (name: string) {
   return (yield* sql`SELECT 1 FROM run WHERE job = ${job} LIMIT 1`).length === 0 ? "name" : "runs"
 })
 
-/** Names of the jobs that have run, at most 20. */
 export const names = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
   const rows = yield* sql<{ name: string }>`SELECT name FROM job

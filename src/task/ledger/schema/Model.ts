@@ -64,10 +64,8 @@ export interface Campaign {
   readonly startedAt: number
 }
 
-/** The default seed for shuffling completions. */
 export const defaultShuffleSeed = 0
 
-/** The terms of a run that the ledger records. */
 export interface RunTerms extends CampaignTerms {
   /** Number of votes that are planned for each new item. Default 1. */
   readonly votes?: number | undefined
@@ -83,21 +81,16 @@ export interface RunTerms extends CampaignTerms {
   readonly shuffleSeed?: number | false | undefined
 }
 
-/** One execution over a ledger, in a campaign. */
 export interface Run {
   readonly run: number
   readonly campaign: number
 }
 
-/** An item with its identity, and with its bytes in a task. */
 export interface BatchItem extends SourceItem {
   /** The user's id. Default: the hash of the content. */
   readonly itemId: string
-  /** Hash of the content, in hexadecimal digits. */
   readonly contentHash: string
-  /** The prompt as it is sent. */
   readonly prompt: string
-  /** The element of the task's `prompts`, as UTF-8. */
   readonly bytes: ItemBytes
   /** Hash of the sent content, if only some of the completions are sent. */
   readonly sentHash?: string | undefined
@@ -118,16 +111,10 @@ export const ItemDetails = Schema.Struct({
   completion_origins: Schema.optionalKey(Schema.Array(Origin)),
   /** Set if the prompt was a conversation. `Conversation.parse` reads the text that was sent. */
   conversation: Schema.optionalKey(Schema.Literal(true)),
-  /**
-   * Whether each completion was a list of messages. `Conversation.parse` reads the texts that were sent. Absent if none
-   * was.
-   */
+  /** Whether each completion was a list of messages, which `Conversation.parse` reads. Absent if none was. */
   as_messages: Schema.optionalKey(Schema.Array(Schema.Boolean)),
-  /** The definitions of tools, as JSON text. */
   tools: Schema.optionalKey(Schema.String),
-  /**
-   * The order in which the completions were sent, as indices into those of the input. Absent if both orders are equal.
-   */
+  /** The order in which the completions were sent, as indices into the input's. Absent if both are equal. */
   order: Schema.optionalKey(Schema.Array(Schema.Int)),
   /** Set if the item is a gold item that was mixed in, and not an item of the input. */
   check: Schema.optionalKey(Schema.Literal(true)),
@@ -136,7 +123,6 @@ export type ItemDetails = typeof ItemDetails.Type
 
 export interface NewTask {
   readonly idempotencyKey: string
-  /** The body of `POST /tasks`, as UTF-8. */
   readonly body: Uint8Array
   readonly items: Arr.NonEmptyReadonlyArray<BatchItem>
   /** The order of each item's completions in the body. Undefined if it is that of the input. */
@@ -157,10 +143,8 @@ export interface ImportedResult {
 
 export interface PlannedTask {
   readonly seq: number
-  /** Number of the job's part that the task belongs to. */
   readonly part: number
   readonly itemCount: number
-  /** Number of the vote in its batch, from 1. */
   readonly vote: number
   readonly idempotencyKey: string
   /** Time of the first request of this attempt that may have created the task, in epoch milliseconds. */
@@ -183,28 +167,20 @@ export interface OpenTask {
   readonly dueAt: number
 }
 
-/** A webhook delivery whose signature was verified. */
 export interface Delivery {
   /** Id of the delivery. All attempts of the service to send it have the same id. */
   readonly id: string
-  /**
-   * Time of the attempt by the service's clock, in epoch milliseconds. Each attempt has its own time. 0 if it is
-   * unknown.
-   */
+  /** Time of this attempt by the service's clock, in epoch milliseconds; 0 if unknown. */
   readonly sentAt: number
   /** The tasks that the delivery names. None means any task. */
   readonly taskIds: Option.Option<ReadonlyArray<string>>
 }
 
-/**
- * The effect of a delivery: `due` if it named tasks of this ledger, which are due now, `unknown` if it named none of
- * them, `repeated` if it was recorded before.
- */
+/** `due`: named tasks of this ledger, which are due now; `unknown`: named none; `repeated`: was recorded before. */
 export type DeliveryOutcome = "due" | "unknown" | "repeated"
 
 /** A request's prompts with their completions in the input's order, and the items' details in the same order. */
 export interface StoredRequest {
-  /** The body of the request, as UTF-8. */
   readonly body: Uint8Array
   readonly prompts: ReadonlyArray<TaskPrompt>
   readonly items: ReadonlyArray<ItemDetails>
@@ -227,13 +203,10 @@ export interface BatchPlace {
   readonly batch: number
   /** Number of the batch's items in one vote. */
   readonly batchItems: number
-  /** Number of the vote, from 1. */
   readonly vote: number
-  /** Maximum number of votes on each item of the batch. */
   readonly votes: number
 }
 
-/** A task that waits for a person, or that a person has resolved. */
 export interface Issue {
   /** The number by which a person names the task: the ordinal of its first item, from 1. */
   readonly number: number
@@ -253,7 +226,6 @@ export interface Issue {
 /** Number of tasks by state, and of their items. */
 export type StateCounts = { readonly [State in TaskState]: { readonly tasks: number; readonly items: number } }
 
-/** How an input record relates to earlier records. */
 export type Classification = "new" | "known" | "duplicate" | "conflict"
 
 /** Counts of a run's input: `read = new + known + duplicates + rejected`. */
@@ -279,7 +251,6 @@ export interface ReadingStep {
   readonly finished: boolean
 }
 
-/** The context that the ledger's modules share: job, connection, group commits, and cached request bodies. */
 export interface LedgerContext extends Job {
   readonly sql: SqlClient.SqlClient
   /** Runs statements in a transaction that is committed before the effect succeeds. */

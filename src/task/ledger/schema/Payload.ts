@@ -22,7 +22,6 @@ export const encode = (text: string): Uint8Array => encoder.encode(text)
 export const decode = (bytes: Uint8Array): string =>
   isPacked(bytes) ? Zstd.decompressText(bytes) : decoder.decode(bytes)
 
-/** Decompresses bytes if they are a frame. @throws as `decode` does */
 export const unpack = (bytes: Uint8Array): Uint8Array => (isPacked(bytes) ? Zstd.decompress(bytes) : bytes)
 
 /** Compresses bytes, unless they are compressed already or too large to be decompressed. */

@@ -11,10 +11,7 @@ import * as CompletionOrder from "./CompletionOrder.ts"
 import * as Expected from "./Expected.ts"
 import * as Payload from "./Payload.ts"
 
-/**
- * Maximum number of rows per statement. SQLite allows 32,766 values in a statement, the client of PostgreSQL 32,767,
- * and a row has at most six.
- */
+/** Maximum rows per statement. The limits are 32,766 (SQLite) and 32,767 values (PostgreSQL); a row has up to six. */
 const rowsPerStatement = 4096
 
 export const inChunks = <A, B, E, R>(
@@ -77,7 +74,6 @@ export const parsePrompts = (row: Payloads): Omit<StoredRequest, "body"> => {
   return prompts.length === items.length ? { prompts, items } : parseRequest(row)
 }
 
-/** Finds the places of a prompt and its completions, and their end. Undefined if prefstream did not write the body. */
 const textsOf = (body: Buffer, start: number) => {
   const prompt: JsonText.Place = [start, JsonText.endOf(body, start)]
   const completions: Array<JsonText.Place> = []
@@ -93,7 +89,6 @@ const textsOf = (body: Buffer, start: number) => {
   return isAt(body, afterCompletions, end) ? { prompt, completions, end: end + afterCompletions.length } : undefined
 }
 
-/** Returns the sent prompts with their completions in the order of the input. */
 export const promptsOf = (
   sent: ReadonlyArray<TaskPrompt>,
   items: ReadonlyArray<Pick<ItemDetails, "order">>,
@@ -107,7 +102,6 @@ export const promptsOf = (
 export const promptOf = (sent: string, { conversation }: Pick<ItemDetails, "conversation">): Prompt =>
   conversation === true ? Option.getOrElse(Conversation.parse(sent), () => sent) : sent
 
-/** Whether an item's stored details fit the prompt that was sent. */
 export const fits = (
   { as_messages, completion_origins, conversation, models, order }: ItemDetails,
   { completions, prompt }: TaskPrompt,
@@ -117,7 +111,6 @@ export const fits = (
   ) &&
   (conversation !== true || Option.contains(Option.map(Conversation.parse(prompt), Conversation.render), prompt))
 
-/** Adds a task's request as columns of `task_request`. */
 export const withPayload = <
   Task extends Pick<StoredRequest, "body" | "items"> & { readonly prompts: Parameters<typeof Expected.encode>[0] },
 >(
@@ -148,11 +141,9 @@ type PlannedRow = ReturnType<typeof withPayload> &
 /** The setting for the prices of new tasks: a number of the table `price_list`. */
 export const priceListSetting = "price_list"
 
-/** Returns the number of the price list for new tasks, or null if the job has no price. */
 export const priceListOf = (here: Pick<LedgerContext, "job" | "sql">) =>
   Effect.map(settingOf(here, priceListSetting), (list) => (list === undefined ? null : Number(list)))
 
-/** Inserts planned tasks with their requests. Their prices are the job's, unless a task has its own. */
 export const insertTasks = Effect.fnUntraced(function* (
   { job, sql }: Pick<LedgerContext, "job" | "sql">,
   tasks: ReadonlyArray<PlannedRow>,
@@ -190,13 +181,10 @@ export const isAskedBy = (task: string): string =>
   `item.batch = ${task}.batch AND item.seq >= ${task}.seq - (${task}.vote - 1) * ${task}.batch_items AND ` +
   `item.seq < ${task}.seq - (${task}.vote - 1) * ${task}.batch_items + ${task}.item_count`
 
-/** Whether the task `t` belongs to the campaign. Without a campaign, every task does. */
 export const inCampaign = (sql: LedgerContext["sql"], campaign: Option.Option<number>) =>
   Option.match(campaign, { onNone: () => sql`1 = 1`, onSome: (campaign) => sql`t.campaign = ${campaign}` })
 
-/**
- * Whether any task meets the condition. Because of the order, PostgreSQL reads the index instead of the whole table.
- */
+/** Whether any task meets the condition. Because of the order, PostgreSQL reads the index. */
 export const isAny = (sql: LedgerContext["sql"], condition: Fragment) =>
   Effect.map(sql`SELECT 1 FROM task WHERE ${condition} ORDER BY due_at LIMIT 1`, (rows) => rows.length > 0)
 
@@ -240,10 +228,7 @@ export const settingOf = ({ job, sql }: Pick<LedgerContext, "job" | "sql">, name
     (rows) => rows[0]?.value,
   )
 
-/**
- * The time at which a result is recorded. It is always later than that of the result it replaces, even if the clock was
- * set back, since `Fingerprint` relies on it.
- */
+/** The time at which a result is recorded: always later than that of the replaced result, for `Fingerprint`. */
 export const completedAt = (sql: LedgerContext["sql"], now: number) =>
   sql`CASE WHEN completed_at >= ${now} THEN completed_at + 1 ELSE CAST(${now} AS BIGINT) END`
 

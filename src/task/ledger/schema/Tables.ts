@@ -268,10 +268,8 @@ const migrations: Migrations.MigrationsOptions = {
   },
 }
 
-/** Creates the tables, or updates those of an older version. */
 export const migrate = Migrations.run(migrations)
 
-/** Fails if a newer version wrote the tables. */
 export const checkVersion = Migrations.check(migrations)
 
 /** Whether the ledger's tables exist. Fails if the database has other tables instead. */

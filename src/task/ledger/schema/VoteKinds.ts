@@ -39,10 +39,7 @@ export const reader = (path: string): ReadKinds => {
   }
 }
 
-/**
- * The items of a task by the kind that they are paid as: the most expensive kind of their votes. If several cost the
- * same, it is the first by name.
- */
+/** The items of a task by the kind that they are paid as: the most expensive of their votes, then the first by name. */
 export const paidAs = (
   text: string,
   prices: Prices.Prices,

@@ -3,7 +3,6 @@ import { Schema } from "effect"
 
 /** The tasks of this ledger belong to another service than the requested one. */
 export class OtherService extends Schema.TaggedError<OtherService>()("OtherService", {
-  /** The service of the ledger's tasks. */
   ledger: Schema.String,
   asked: Schema.String,
 }) {

@@ -16,9 +16,7 @@ import { databaseClock } from "./Parts.ts"
 /** Seconds of slots that a worker takes at once. */
 const leaseSeconds = 0.25
 
-/**
- * Maximum milliseconds and requests by which slots are taken ahead. If they are further ahead, the clock was set back.
- */
+/** Maximum milliseconds and requests by which slots are taken ahead. Beyond them, the clock was set back. */
 const maxAhead = 30_000
 const maxRequestsAhead = 64
 
@@ -39,7 +37,6 @@ export interface Slots {
   readonly cuts: number
 }
 
-/** The state of the requests that all workers may send together. */
 export interface BudgetStatus {
   /** Milliseconds for which all slots are already taken. 0 if a request may be sent now. */
   readonly takenFor: number
@@ -50,7 +47,6 @@ export interface BudgetStatus {
 }
 
 export const readBudget = ({ job, sql }: Pick<LedgerContext, "job" | "sql">) => ({
-  /** None if no worker has sent a request. */
   budget: Effect.suspend(() => {
     const now = databaseClock(sql)
     return Effect.map(
@@ -73,14 +69,10 @@ export const writeBudget = ({ job, sql }: Pick<LedgerContext, "job" | "sql">) =>
   const clock = databaseClock(sql)
   const created = sql`INSERT INTO budget (job, free_at, paused_at, paused_until, share, cuts, cut_at)
     VALUES (${job}, 0, 0, 0, 1, 0, 0) ON CONFLICT (job) DO NOTHING`
-  /**
-   * Share of the rate that is allowed now, from 0 to 1. If the clock was set back since the rate was halved, the share
-   * is 1.
-   */
+  /** Share of the rate that is allowed now, 0 to 1; 1 if the clock was set back since the rate was halved. */
   const share = sql`LEAST(1, share + ABS(${clock} - cut_at)::float8 / ${recovery})`
   const done = { requests: 0, answers: 0 }
   return {
-    /** Number of requests that this process has sent, and of answers that were as expected. */
     requestsDone: done as Readonly<typeof done>,
     countRequest: () => void done.requests++,
     countAnswer: () => void done.answers++,
@@ -113,7 +105,6 @@ export const writeBudget = ({ job, sql }: Pick<LedgerContext, "job" | "sql">) =>
       sql`UPDATE budget SET share = GREATEST(${leastShare}, ${share} / 2), cuts = cuts + 1, cut_at = ${clock}
         WHERE ${here} AND cuts = ${cuts}`,
 
-    /** Pauses the requests of all workers for this many milliseconds. */
     pauseRequests: Effect.fnUntraced(function* (millis: number) {
       yield* created
       yield* sql`UPDATE budget SET paused_at = ${clock}, paused_until = ${clock} + GREATEST(

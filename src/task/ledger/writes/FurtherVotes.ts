@@ -18,7 +18,6 @@ export interface ItemPlace {
   readonly batch: number
 }
 
-/** The votes of an item, and their states. */
 export interface VoteCourse {
   /** Whether a vote is planned, outstanding, or in doubt. */
   readonly isWaiting: boolean
@@ -26,7 +25,6 @@ export interface VoteCourse {
   readonly waitsForFurther: boolean
   /** Number of the next vote. None if the item has its maximum of votes. */
   readonly next: Option.Option<number>
-  /** Number of votes that the item may still get. */
   readonly left: number
 }
 
@@ -41,7 +39,6 @@ const openStates: ReadonlyArray<TaskState> = ["planned", "submitting", "submitte
 
 const rowColumns = `seq, item_count AS items, state, least_votes AS "leastVotes", ${batchColumns}`
 
-/** @param rows the tasks of the item's batch */
 const courseOf = (place: number, rows: ReadonlyArray<TaskOfBatch>): VoteCourse => {
   const own = rows.filter(({ batch, batchItems, items, seq, vote }) => {
     const first = seq - batch - (vote - 1) * batchItems
@@ -66,7 +63,6 @@ export const readFurtherVotes = ({ job, sql }: LedgerContext) => {
     Option.map(Option.fromUndefinedOr(text), Number),
   )
 
-  /** Number of votes that have ended, with or without a result. */
   const endedVotes = Effect.map(
     sql<{ votes: number }>`SELECT COALESCE(SUM(item_count), 0) AS votes FROM task
       WHERE ${here} AND seq >= 0 AND NOT (${sql.in("state", openStates)})`,
@@ -101,17 +97,13 @@ export const readFurtherVotes = ({ job, sql }: LedgerContext) => {
   return { confidence, endedVotes, hasUnseenVotes, isChoiceDue, voteCourses }
 }
 
-/** Maximum number of items per transaction. */
 const itemsPerStep = 512
 
 type NewVote = Pick<NewTask, "idempotencyKey"> & StoredRequest
 
 export interface FurtherVotesOptions {
-  /** Maximum number of votes to plan. Default: no limit. */
   readonly atOnce?: number | undefined
-  /** Number of votes that had ended when the items were chosen. */
   readonly ended: number
-  /** Makes the request for another vote on consecutive items of `question`. */
   readonly request: (
     question: StoredRequest,
     of: { readonly first: number; readonly count: number; readonly vote: number },
@@ -125,7 +117,6 @@ export const writeFurtherVotes = (
 ) => {
   const here = sql`job = ${job}`
 
-  /** Makes the tasks for another vote on items of a batch. */
   const tasksOf = Effect.fnUntraced(function* (
     batch: number,
     seqs: ReadonlyArray<number>,
@@ -160,10 +151,7 @@ export const writeFurtherVotes = (
     ).pipe(Effect.map(Arr.getSomes))
   })
 
-  /**
-   * Records, until another run begins, how many items need another vote that is not planned, and how many votes had
-   * ended then.
-   */
+  /** Records, until another run begins, how many items need a vote that is not planned, and the ended votes. */
   const noteWanted = (items: number, ended: number) =>
     write(
       Effect.andThen(
@@ -172,10 +160,7 @@ export const writeFurtherVotes = (
       ),
     )
 
-  /**
-   * Plans another vote on each of these items, in their order, while the budget allows it. Returns the number of votes,
-   * and of items that the budget does not allow.
-   */
+  /** Plans another vote on each item while the budget allows it. Returns the votes, and the items beyond the budget. */
   const planFurther = Effect.fn("Ledger.planFurther")(function* (
     places: ReadonlyArray<ItemPlace>,
     options: FurtherVotesOptions,

@@ -22,7 +22,6 @@ export const maxPollsPerMinute = 5
 
 const minute = Duration.toMillis("1 minute")
 
-/** Milliseconds between two searches for old deliveries and hints. */
 const forgetInterval = Duration.toMillis("10 seconds")
 
 /** The id of a hint for all tasks. */
@@ -54,7 +53,6 @@ export const writeHints = (
   /** The last hint for all tasks that this process has followed. Each process makes the tasks of its own parts due. */
   let all = { at: never, followed: 0, since: 0 }
 
-  /** Time of the last removal. */
   let forgotten = -Infinity
 
   /** Removes old deliveries and hints. The transaction skips locked rows, since other receivers find the same rows. */
@@ -90,10 +88,7 @@ export const writeHints = (
           at = CASE WHEN excluded.at > hint.at THEN excluded.at ELSE hint.at + 1 END`,
     )
 
-  /**
-   * Adds hints for these ids. Returns whether the ledger has a task with one of them. Unknown ids are kept only while
-   * the id of some task is not known yet.
-   */
+  /** Adds hints for these ids. Keeps unknown ids only while a task's id is unknown. Returns whether a task has one. */
   const addNamed = Effect.fnUntraced(function* (taskIds: ReadonlyArray<string>, now: number) {
     const found = yield* inChunks(
       taskIds,
@@ -109,93 +104,85 @@ export const writeHints = (
     return states.size > 0
   })
 
-  /** Records a delivery. The tasks that it names are due at the next `followHints`. If it names none, all tasks are. */
-  const recordDelivery = Effect.fn("Ledger.recordDelivery")(function* (delivery: Delivery) {
-    const now = yield* SteadyClock.now
-    yield* forgetOld(now)
-    const outcome = yield* write(
-      Effect.gen(function* (): Effect.fn.Return<DeliveryOutcome, SqlError> {
-        if (yield* isRepeated(delivery, now)) return "repeated"
-        yield* sql`INSERT INTO setting (job, name, value) VALUES (${job}, 'deliveries', '1')
+  return {
+    /** Records a delivery. The tasks that it names are due at the next `followHints`. If it names none, all tasks are. */
+    recordDelivery: Effect.fn("Ledger.recordDelivery")(function* (delivery: Delivery) {
+      const now = yield* SteadyClock.now
+      yield* forgetOld(now)
+      const outcome = yield* write(
+        Effect.gen(function* (): Effect.fn.Return<DeliveryOutcome, SqlError> {
+          if (yield* isRepeated(delivery, now)) return "repeated"
+          yield* sql`INSERT INTO setting (job, name, value) VALUES (${job}, 'deliveries', '1')
           ON CONFLICT (job, name) DO UPDATE SET value = CAST(CAST(setting.value AS BIGINT) + 1 AS TEXT)`
-        yield* setSetting({ job, sql }, "last_delivery", String(now))
-        if (Option.isSome(delivery.taskIds)) return (yield* addNamed(delivery.taskIds.value, now)) ? "due" : "unknown"
-        yield* addHints([allTasks], now)
-        yield* owned.tell("hinted")
-        return "due"
-      }),
-    )
-    if (outcome !== "due") return outcome
-    yield* delivered
-    yield* hinted.open
-    return outcome
-  })
-
-  /**
-   * Makes tasks with hints due, except tasks that are being polled: their hints wait until that poll has ended. Returns
-   * the milliseconds until the first of the hints that exceeded `maxPollsPerMinute` may be followed.
-   */
-  const followHints = Effect.fn("Ledger.followHints")(function* (inFlight: ReadonlySet<string>) {
-    const now = yield* SteadyClock.now
-    const hasToWait = ({ followed, since }: { readonly followed: number; readonly since: number }) =>
-      followed >= maxPollsPerMinute && now < since + minute
-    const named = yield* sql<{ taskId: string; followed: number; since: number }>`
+          yield* setSetting({ job, sql }, "last_delivery", String(now))
+          if (Option.isSome(delivery.taskIds)) return (yield* addNamed(delivery.taskIds.value, now)) ? "due" : "unknown"
+          yield* addHints([allTasks], now)
+          yield* owned.tell("hinted")
+          return "due"
+        }),
+      )
+      if (outcome !== "due") return outcome
+      yield* delivered
+      yield* hinted.open
+      return outcome
+    }),
+    /** Makes tasks with hints due, unless they are being polled. Returns the wait for a postponed hint. */
+    followHints: Effect.fn("Ledger.followHints")(function* (inFlight: ReadonlySet<string>) {
+      const now = yield* SteadyClock.now
+      const hasToWait = ({ followed, since }: { readonly followed: number; readonly since: number }) =>
+        followed >= maxPollsPerMinute && now < since + minute
+      const named = yield* sql<{ taskId: string; followed: number; since: number }>`
       SELECT h.task_id AS "taskId", h.followed, h.since_at AS since
       FROM hint h JOIN task t ON t.job = h.job AND t.task_id = h.task_id
       WHERE h.job = ${job} AND h.pending = 1 AND ${owned.areMine("t")}`
-    const forAll =
-      (yield* sql<{ at: number }>`SELECT at FROM hint WHERE ${here} AND task_id = ${allTasks}`)[0]?.at ?? never
-    const isForAll = forAll !== all.at
-    const allAreDue = isForAll && !hasToWait(all)
-    const due = named.filter((hint) => !hasToWait(hint) && !inFlight.has(hint.taskId)).map(({ taskId }) => taskId)
-    if (due.length > 0 || allAreDue) {
-      yield* write(
-        Effect.gen(function* () {
-          if (allAreDue) {
-            // Tasks that were due before stay ahead, so that repeated hints for all tasks do not delay them forever.
-            yield* sql`UPDATE task SET due_at = ${now}
+      const forAll =
+        (yield* sql<{ at: number }>`SELECT at FROM hint WHERE ${here} AND task_id = ${allTasks}`)[0]?.at ?? never
+      const isForAll = forAll !== all.at
+      const allAreDue = isForAll && !hasToWait(all)
+      const due = named.filter((hint) => !hasToWait(hint) && !inFlight.has(hint.taskId)).map(({ taskId }) => taskId)
+      if (due.length > 0 || allAreDue) {
+        yield* write(
+          Effect.gen(function* () {
+            if (allAreDue) {
+              // Tasks that were due before stay ahead, so that repeated hints for all tasks do not delay them forever.
+              yield* sql`UPDATE task SET due_at = ${now}
               WHERE ${here} AND state = 'submitted' AND due_at > ${now} AND ${owned.areMine()}`
-            yield* addHints([...inFlight], now)
-          }
-          yield* inChunks(
-            due,
-            (some) => sql`UPDATE task SET due_at = 0
+              yield* addHints([...inFlight], now)
+            }
+            yield* inChunks(
+              due,
+              (some) => sql`UPDATE task SET due_at = 0
               WHERE ${here} AND state = 'submitted' AND ${sql.in("task_id", some)}`,
-          )
-          // The service may have changed a result that it announced before.
-          yield* inChunks(
-            due,
-            (some) => sql`UPDATE task SET due_at = ${changedDueAt}
+            )
+            // The service may have changed a result that it announced before.
+            yield* inChunks(
+              due,
+              (some) => sql`UPDATE task SET due_at = ${changedDueAt}
               WHERE ${here} AND state = 'completed' AND submitted_at IS NOT NULL AND pruned_at IS NULL AND ${sql.in("task_id", some)}`,
-          )
-          yield* inChunks(
-            due,
-            (some) => sql`UPDATE hint SET pending = 0,
+            )
+            yield* inChunks(
+              due,
+              (some) => sql`UPDATE hint SET pending = 0,
               followed = CASE WHEN since_at <= ${now - minute} THEN 1 ELSE followed + 1 END,
               since_at = CASE WHEN since_at <= ${now - minute} THEN ${now} ELSE since_at END
               WHERE ${here} AND ${sql.in("task_id", some)}`,
-          )
-        }),
-      )
-    }
-    if (allAreDue) {
-      all =
-        all.since <= now - minute
-          ? { at: forAll, followed: 1, since: now }
-          : { ...all, at: forAll, followed: all.followed + 1 }
-    }
-    const waits = [...named, ...(isForAll ? [all] : [])].filter(hasToWait).map(({ since }) => since + minute - now)
-    return waits.length === 0 ? Option.none<number>() : Option.some(Math.min(...waits))
-  })
-
-  return {
-    recordDelivery,
-    followHints,
+            )
+          }),
+        )
+      }
+      if (allAreDue) {
+        all =
+          all.since <= now - minute
+            ? { at: forAll, followed: 1, since: now }
+            : { ...all, at: forAll, followed: all.followed + 1 }
+      }
+      const waits = [...named, ...(isForAll ? [all] : [])].filter(hasToWait).map(({ since }) => since + minute - now)
+      return waits.length === 0 ? Option.none<number>() : Option.some(Math.min(...waits))
+    }),
     /** Follows the last hint for all tasks again, since the last owner of a part may not have followed it. */
     followAgain: () => void (all = { ...all, at: never }),
     /** Records that this process or another received a delivery about tasks of this ledger. */
     delivered,
-    /** Time of the last delivery that this process knows of, in epoch milliseconds. */
     lastDelivery: Effect.sync(() => lastDelivery),
   }
 }

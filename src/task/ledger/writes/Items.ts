@@ -62,7 +62,6 @@ const hasConversation = ({ items }: TaskRow): boolean =>
     ({ as_messages, check, conversation }) => (conversation === true || as_messages !== undefined) && check !== true,
   )
 
-/** Whether a dataset with this task needs columns for tools. */
 const hasTools = ({ of }: TaskRow): boolean =>
   of.some(
     ({ isCheck, item: { as_messages, prompt, tools } }) =>
@@ -89,14 +88,11 @@ export const readItems = ({ job, sql }: Model.LedgerContext) => {
     WHERE k.job = item.job AND k.run = ${run} AND k.first_seq <= item.seq
     ORDER BY k.first_seq DESC LIMIT 1))`
 
-  /**
-   * Whether the prompt or a completion of any planned item is a list of messages. Older versions did not record this.
-   */
+  /** Whether the input has lists of messages, in any planned item. Older versions did not record this. */
   const hasConversations = Effect.map(settingOf({ job, sql }, conversations), (value) => value !== undefined).pipe(
     Effect.withSpan("Ledger.hasConversations"),
   )
 
-  /** Whether any planned item has calls, results, or definitions of tools. */
   const hasTools = Effect.map(settingOf({ job, sql }, tools), (value) => value !== undefined).pipe(
     Effect.withSpan("Ledger.hasTools"),
   )
@@ -107,7 +103,6 @@ export const readItems = ({ job, sql }: Model.LedgerContext) => {
 
   const first = (rows: ReadonlyArray<{ readonly items: number }>) => rows[0]!.items
 
-  /** Number of items of a run's input that have a task in one of these states. */
   const itemsIn = Effect.fn("Ledger.itemsIn")((run: number, states: ReadonlyArray<Model.TaskState>) =>
     Effect.map(
       sql<{ items: number }>`SELECT COUNT(*) AS items ${itemsOfTasks}
@@ -132,7 +127,6 @@ export const readItems = ({ job, sql }: Model.LedgerContext) => {
     ),
   )
 
-  /** The rows of these items in a campaign, by id. */
   const recorded = Effect.fnUntraced(function* (
     campaign: number,
     items: ReadonlyArray<Pick<Model.BatchItem, "itemId">>,
@@ -148,7 +142,6 @@ export const readItems = ({ job, sql }: Model.LedgerContext) => {
     return new Map(rows.flat().map((row) => [row.itemId, row]))
   })
 
-  /** Imported tasks by their ids, with requests and results, except pruned ones. */
   const importedTasks = Effect.fnUntraced(function* (taskIds: ReadonlyArray<string>) {
     const rows = yield* inChunks(
       taskIds,
@@ -166,7 +159,6 @@ export const readItems = ({ job, sql }: Model.LedgerContext) => {
     }))
   })
 
-  /** Whether a run imported votes instead of reading items. */
   const isImport = (run: number) => Effect.map(settingOf({ job, sql }, importOf(run)), (value) => value !== undefined)
 
   return { hasConversations, hasTools, itemsIn, itemsLost, recorded, importedTasks, isImport }
@@ -199,10 +191,7 @@ export const writeItems = (
     })
   })
 
-  /**
-   * Records which known items belong to a run's input, and returns their numbers. Deletes the records of earlier runs,
-   * which are no longer needed.
-   */
+  /** Records which known items belong to a run's input, in place of those of earlier runs. Returns their numbers. */
   const insertKnown = Effect.fnUntraced(function* ({ campaign, run }: Model.Run, itemIds: ReadonlyArray<string>) {
     if (itemIds.length === 0) return []
     const rows = yield* inChunks(
@@ -262,7 +251,6 @@ export const writeItems = (
     return placed
   })
 
-  /** Records the rejects and counts of one step of reading. */
   const recordReading = Effect.fnUntraced(function* (
     { run }: Model.Run,
     { counts, finished, rejects }: Model.ReadingStep,
@@ -282,10 +270,7 @@ export const writeItems = (
 
   const noted = new Set<string>()
 
-  /**
-   * Records, once, the facts that a dataset needs before its first row. Returns the names to add to `noted` after the
-   * commit.
-   */
+  /** Records, once, the facts that a dataset needs first. Returns the names to add to `noted` after the commit. */
   const note = Effect.fnUntraced(function* (rows: ReadonlyArray<TaskRow>) {
     const found = [
       ...(!noted.has(conversations) && rows.some(hasConversation) ? [conversations] : []),
@@ -295,7 +280,6 @@ export const writeItems = (
     return found
   })
 
-  /** Makes rows of the tasks that the budget allows. */
   const allotted = Effect.fnUntraced(function* (allot: (votesLeft: number) => AllottedTasks) {
     const { beyond, tasks } = allot(yield* votesLeft({ job, sql }))
     return { tasks: tasks.map(toRow), beyond }
@@ -369,7 +353,6 @@ export const writeItems = (
     found.forEach((name) => noted.add(name))
   })
 
-  /** Number of items that are lost, after one of their tasks was refused. */
   const itemsLostWith = Effect.fn("Ledger.itemsLostWith")((seq: number) =>
     Effect.map(
       sql<{ items: number }>`SELECT COUNT(*) AS items FROM task lost

@@ -57,25 +57,20 @@ export const make = ({ job, sql }: Pick<LedgerContext, "job" | "sql">, worker: s
 
   return {
     worker,
-    /** Whether other processes may own other parts. */
     isShared: worker !== undefined,
 
     /** Notifies other processes of a change, once it is committed. */
     tell: (change: Change): Effect.Effect<unknown, SqlError> =>
       worker === undefined ? Effect.void : sql`SELECT pg_notify(${channel}, ${change})`,
 
-    /** The channel for notifications. */
     channel: Effect.map(sql<{ channel: string }>`SELECT ${channel} AS channel`, (rows) => rows[0]!.channel),
 
     /** SQL condition for the tasks of this process. `task` names the table if the statement has several. */
     areMine,
 
-    /**
-     * SQL condition for tasks of this process to send. Their `due_at` is 0; with it, the index returns them in order.
-     */
+    /** SQL condition for tasks of this process to send. Their `due_at` is 0, so the index returns them in order. */
     areToSend: () => sql`${here} AND state = 'planned' AND due_at = 0 AND ${areMine()}`,
 
-    /** SQL condition for a task that this process is sending. */
     isHeld: (seq: number) =>
       worker === undefined
         ? always
@@ -96,7 +91,6 @@ export const make = ({ job, sql }: Pick<LedgerContext, "job" | "sql">, worker: s
           WHERE ${here} AND part = ${part} AND epoch = ${epoch} FOR SHARE) AS fence`,
       }
     },
-    /** Forgets the claim of a task that is no longer being sent. */
     forget: (seq: number) => void claims.delete(seq),
 
     /**
@@ -125,10 +119,8 @@ export const make = ({ job, sql }: Pick<LedgerContext, "job" | "sql">, worker: s
 
 export type Parts = ReturnType<typeof make>
 
-/** A process that owns parts of a job, or did. */
 export interface WorkerStatus {
   readonly name: string
-  /** Number of parts that it owns. */
   readonly parts: number
   /** 1 if it reads the input, otherwise 0. */
   readonly reads: number
@@ -136,12 +128,10 @@ export interface WorkerStatus {
   readonly renewedAgo: number
   /** Milliseconds since the service last answered one of its requests as expected, or since it had none to send. */
   readonly progressedAgo: number
-  /** Number of tasks of its parts to send or poll now. */
   readonly due: number
 }
 
 export const readParts = ({ job, sql }: LedgerContext) => ({
-  /** The workers, ordered by name. */
   workers: Effect.gen(function* () {
     const now = databaseClock(sql)
     const dueBefore = yield* SteadyClock.now
@@ -180,22 +170,18 @@ export const writeParts = (
     partCount,
     /** This process's share of `together`. The shares of all workers add up to `together`. */
     shareOf: (together: number) => Math.floor(together / crew.count) + (crew.rank < together % crew.count ? 1 : 0),
-    /** Counts the workers and finds the rank of this one. */
     countWorkers: Effect.gen(function* () {
       const rows = yield* sql<{ name: string }>`SELECT DISTINCT owner AS name FROM part_owner
         WHERE ${here} AND part <> ${readerPart} ORDER BY name`
       const rank = rows.findIndex(({ name }) => name === owned.worker)
       crew = rank === -1 ? nobody : { count: rows.length, rank }
     }),
-    /**
-     * How often tasks with earlier numbers became ready to send. A sender that only reads on by number would miss them.
-     */
+    /** How often tasks with earlier numbers became ready; a sender that reads on by number would miss them. */
     changes: () => changes,
     /** Makes the loops query the ledger, which other processes may have changed. */
     notifyAll,
     /** Makes the sender start again at the first planned task. */
     restartSending,
-    /** Handles a notification of another process from the channel. */
     onNotification: (change: string) =>
       change === "planned"
         ? Effect.asVoid(latches.planned.open)
@@ -243,7 +229,6 @@ export const writeParts = (
       }
     }),
 
-    /** Whether the service has answered another worker within the last `millis` milliseconds. */
     othersAnsweredWithin: (millis: number) =>
       Effect.map(
         sql`SELECT 1 FROM part_owner
@@ -271,7 +256,6 @@ export const writeParts = (
      */
     settleAbandoned: Effect.fn("Ledger.settleAbandoned")(function* (
       outcome: "planned" | "in_doubt",
-      /** Maximum milliseconds that a request may take. */
       maxMillis: number,
     ) {
       if (owned.parts.size === 0) return 0

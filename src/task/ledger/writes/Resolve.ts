@@ -17,7 +17,6 @@ import type { Parts } from "./Parts.ts"
 import { votesLeft } from "./Spending.ts"
 import { issueColumns } from "../reads/Status.ts"
 
-/** States of an attempt that allow the items to be planned again. */
 export type Replannable = "failed" | "invalid" | "refused"
 
 /** States of tasks that can be matched to a task at the service, or sent again. */
@@ -32,13 +31,11 @@ const givable: ReadonlyArray<TaskState> = [
   "superseded",
 ]
 
-/** Returns the key of the attempt after the one with this key. */
 const nextKey = (key: string, attempt: number): string => Sha256.hex(JSON.stringify([key, attempt + 1]))
 
 export const readAttempts = ({ job, sql }: LedgerContext) => {
   const here = sql`job = ${job}`
 
-  /** Tasks by their numbers, in the given order. */
   const tasksOf = Effect.fn("Ledger.tasksOf")(function* (numbers: ReadonlyArray<number>) {
     const rows = yield* inChunks(
       numbers,
@@ -55,7 +52,6 @@ export const readAttempts = ({ job, sql }: LedgerContext) => {
     })
   })
 
-  /** Attempts of a task before the current one, the first one first. */
   const attempts = Effect.fn("Ledger.attempts")(function* (number: number) {
     return yield* sql<{
       readonly attempt: number
@@ -78,10 +74,7 @@ export const writeDecisions = (
 ) => {
   const here = sql`job = ${job}`
 
-  /**
-   * Records a decision about tasks, or about those of them in the state `only`, if the state of each allows it. Returns
-   * the tasks as they were before.
-   */
+  /** Records a decision about tasks, if the state of each allows it. Returns the tasks as they were before. */
   const decide = Effect.fnUntraced(function* <E = never>(
     numbers: ReadonlyArray<number>,
     verb: NotResolvable["verb"],
@@ -122,7 +115,6 @@ export const writeDecisions = (
       SELECT job, seq, ${attempt}, ${idempotencyKey}, ${taskId}, ${state}, ${reason}, ${sentAt}, ${now}, price_list,
         ${sql.literal(votesOfAttempt({ sentAt, state }))} FROM task WHERE ${here} AND seq = ${seq}`
 
-  /** Restores a task to its state before it was given up. */
   const revive = Effect.fnUntraced(function* (task: Issue) {
     if (task.state !== "given_up") return task
     const rows = yield* sql<{ state: TaskState; reason: string | null }>`DELETE FROM task_attempt
@@ -224,7 +216,6 @@ export const writeDecisions = (
     )
   })
 
-  /** Tasks of a campaign in these states that have had fewer than `maxAttempts` attempts. */
   const replannable = Effect.fn("Ledger.replannable")(function* (
     campaign: number,
     states: ReadonlyArray<Replannable>,

@@ -22,7 +22,6 @@ import { NoSuchCampaign, TermsChanged } from "../schema/WrongLedger.ts"
 
 const expertKeySetting = "expert_key"
 
-/** Creates the job's key for experts' pseudonyms if it is missing. */
 export const ensureExpertKey = Effect.fnUntraced(function* ({ job, sql }: Pick<Model.LedgerContext, "job" | "sql">) {
   if ((yield* settingOf({ job, sql }, expertKeySetting)) !== undefined) return
   const row = { job, name: expertKeySetting, value: yield* Pseudonym.drawKey }
@@ -43,31 +42,10 @@ type NewTerms = Model.RunTerms & SpendingTerms & { readonly newCampaign?: boolea
 export const readRuns = ({ job, sql }: Model.LedgerContext) => {
   const here = sql`job = ${job}`
 
-  /** All campaigns, the oldest first. */
   const campaigns = Effect.suspend(
     () => sql<CampaignRow>`SELECT campaign, task_type AS "taskType", guidelines, fingerprint, started_at AS "startedAt"
       FROM campaign WHERE ${here} ORDER BY campaign`,
   ).pipe(Effect.map(Arr.map(campaignOfRow)), Effect.withSpan("Ledger.campaigns"))
-
-  /** The newest run, even if it has not read anything. */
-  const newestRun = Effect.gen(function* () {
-    const rows = yield* sql<{
-      run: number
-      campaign: number
-      startedAt: number
-      endedAt: number | null
-      readFinished: number
-      failure: string | null
-    }>`SELECT run, campaign, started_at AS "startedAt", ended_at AS "endedAt", read_finished AS "readFinished", failure
-      FROM run WHERE ${here} ORDER BY run DESC LIMIT 1`
-    return Option.map(Option.fromNullishOr(rows[0]), (row) => ({
-      ...row,
-      endedAt: Option.fromNullishOr(row.endedAt),
-      /** Whether the run read its input to the end. */
-      readFinished: row.readFinished === 1,
-      failure: Option.fromNullishOr(row.failure),
-    }))
-  }).pipe(Effect.withSpan("Ledger.newestRun"))
 
   /** The campaign of the last run that has read anything, or else of the last run. */
   const lastCampaign = Effect.gen(function* () {
@@ -76,40 +54,8 @@ export const readRuns = ({ job, sql }: Model.LedgerContext) => {
     return Option.map(Option.fromNullishOr(rows[0]), ({ campaign }) => campaign)
   }).pipe(Effect.withSpan("Ledger.lastCampaign"))
 
-  /** Returns the given campaign, and fails if it does not exist. Default: the campaign of the last run. */
-  const campaignOf = Effect.fn("Ledger.campaignOf")(function* (campaign: Option.Option<number>) {
-    if (Option.isNone(campaign)) return yield* lastCampaign
-    const numbers = (yield* campaigns).map(({ campaign }) => campaign)
-    if (numbers.includes(campaign.value)) return campaign
-    return yield* new NoSuchCampaign({ campaign: campaign.value, campaigns: numbers })
-  })
-
   const isJudged = ({ campaign }: Pick<Model.Campaign, "campaign">) =>
     Effect.map(sql`SELECT 1 FROM item WHERE ${here} AND campaign = ${campaign} LIMIT 1`, (rows) => rows.length > 0)
-
-  /** Returns the campaign of a run with these terms. Terms that differ from the last run's need `newCampaign`. */
-  const campaignFor = Effect.fnUntraced(function* (terms: NewTerms) {
-    const { taskType = rlhfRanking } = terms
-    const guidelines = normalize(terms.guidelines)
-    const fingerprint = Sha256.hex(JSON.stringify([taskType, guidelines ?? null]))
-    const known = yield* campaigns
-    const same = known.find((campaign) => campaign.fingerprint === fingerprint)
-    // The next campaign reuses the number of one without items.
-    const judged = yield* Effect.filter(known, isJudged)
-    const before = yield* Effect.map(
-      lastCampaign,
-      (last) => judged.find(({ campaign }) => Option.contains(last, campaign)) ?? judged.at(-1),
-    )
-    if (before !== undefined && same?.campaign !== before.campaign && terms.newCampaign !== true) {
-      return yield* new TermsChanged({
-        campaign: before.campaign,
-        changes: changesOf(before, { guidelines, taskType }),
-        ...(same === undefined ? {} : { earlier: same.campaign }),
-      })
-    }
-    const campaign = same?.campaign ?? (judged.at(-1)?.campaign ?? 0) + 1
-    return { campaign, isNew: same === undefined, fingerprint, guidelines, taskType }
-  })
 
   const runWhere = Effect.fnUntraced(function* (condition: Fragment) {
     const rows = yield* sql<
@@ -132,76 +78,106 @@ export const readRuns = ({ job, sql }: Model.LedgerContext) => {
       ({ campaign, maxRejects, overBudget, readFinished, run, shuffleSeed, votes, ...counts }) => ({
         run,
         campaign,
-        /** Whether the run read its input to the end. */
         readFinished: readFinished === 1,
-        /** Votes per new item. */
         votes,
         /** New items that the budget did not allow to plan. */
         overBudget,
         /** None if completions are sent in the order of the input. */
         shuffleSeed: Option.fromNullishOr(shuffleSeed),
-        /** The limit of rejects that the run exceeded. */
         maxRejects: Option.fromNullishOr(maxRejects),
         counts: counts satisfies Model.ReadCounts,
       }),
     )
   })
 
-  const runOf = Effect.fn("Ledger.runOf")((run: number) => runWhere(sql`run = ${run}`))
-
   /** The last run that has read anything. */
   const lastRun = runWhere(sql`read_count > 0`).pipe(Effect.withSpan("Ledger.lastRun"))
 
-  /** The last run of a campaign that has read anything. */
-  const lastRunIn = Effect.fn("Ledger.lastRunIn")((campaign: number) =>
-    runWhere(sql`read_count > 0 AND campaign = ${campaign}`),
-  )
-
-  /** The input files of a campaign or of all, by name. */
-  const inputsOf = (campaign: Option.Option<number>): Effect.Effect<ReadonlyArray<InputFile>, SqlError> =>
-    Effect.map(
-      sql<
-        Required<InputFile>
-      >`SELECT DISTINCT file, bytes, records, sha256, etag, last_modified FROM input WHERE ${here} AND ${Option.match(
-        campaign,
-        { onNone: () => sql.literal("1 = 1"), onSome: (campaign) => sql`campaign = ${campaign}` },
-      )} ORDER BY file, sha256, etag, last_modified`,
-      (rows) =>
-        rows.map(({ bytes, file, records, ...versions }) => ({
-          file,
-          bytes,
-          records,
-          ...Record.filter(versions, (text) => text !== ""),
-        })),
-    )
-
-  /** The identity of the service that the ledger belongs to. None before the first run. */
-  const service = Effect.map(settingOf({ job, sql }, "service"), Option.fromUndefinedOr).pipe(
-    Effect.withSpan("Ledger.service"),
-  )
-
-  /** The key for experts' pseudonyms. None if only an earlier version has written to the ledger. */
-  const expertKey = Effect.map(settingOf({ job, sql }, expertKeySetting), Option.fromUndefinedOr)
-
   return {
     campaigns,
-    expertKey,
-    newestRun,
+    /** The key for experts' pseudonyms. None if only an earlier version has written to the ledger. */
+    expertKey: Effect.map(settingOf({ job, sql }, expertKeySetting), Option.fromUndefinedOr),
+    /** The newest run, even if it has not read anything. */
+    newestRun: Effect.gen(function* () {
+      const rows = yield* sql<{
+        run: number
+        campaign: number
+        startedAt: number
+        endedAt: number | null
+        readFinished: number
+        failure: string | null
+      }>`SELECT run, campaign, started_at AS "startedAt", ended_at AS "endedAt", read_finished AS "readFinished", failure
+      FROM run WHERE ${here} ORDER BY run DESC LIMIT 1`
+      return Option.map(Option.fromNullishOr(rows[0]), (row) => ({
+        ...row,
+        endedAt: Option.fromNullishOr(row.endedAt),
+        readFinished: row.readFinished === 1,
+        failure: Option.fromNullishOr(row.failure),
+      }))
+    }).pipe(Effect.withSpan("Ledger.newestRun")),
     lastCampaign,
-    campaignFor,
-    campaignOf,
-    runOf,
+    /** Returns the campaign of a run with these terms. Terms that differ from the last run's need `newCampaign`. */
+    campaignFor: Effect.fnUntraced(function* (terms: NewTerms) {
+      const { taskType = rlhfRanking } = terms
+      const guidelines = normalize(terms.guidelines)
+      const fingerprint = Sha256.hex(JSON.stringify([taskType, guidelines ?? null]))
+      const known = yield* campaigns
+      const same = known.find((campaign) => campaign.fingerprint === fingerprint)
+      // The next campaign reuses the number of one without items.
+      const judged = yield* Effect.filter(known, isJudged)
+      const before = yield* Effect.map(
+        lastCampaign,
+        (last) => judged.find(({ campaign }) => Option.contains(last, campaign)) ?? judged.at(-1),
+      )
+      if (before !== undefined && same?.campaign !== before.campaign && terms.newCampaign !== true) {
+        return yield* new TermsChanged({
+          campaign: before.campaign,
+          changes: changesOf(before, { guidelines, taskType }),
+          ...(same === undefined ? {} : { earlier: same.campaign }),
+        })
+      }
+      const campaign = same?.campaign ?? (judged.at(-1)?.campaign ?? 0) + 1
+      return { campaign, isNew: same === undefined, fingerprint, guidelines, taskType }
+    }),
+    /** Returns the given campaign, and fails if it does not exist. Default: the campaign of the last run. */
+    campaignOf: Effect.fn("Ledger.campaignOf")(function* (campaign: Option.Option<number>) {
+      if (Option.isNone(campaign)) return yield* lastCampaign
+      const numbers = (yield* campaigns).map(({ campaign }) => campaign)
+      if (numbers.includes(campaign.value)) return campaign
+      return yield* new NoSuchCampaign({ campaign: campaign.value, campaigns: numbers })
+    }),
+    runOf: Effect.fn("Ledger.runOf")((run: number) => runWhere(sql`run = ${run}`)),
     lastRun,
-    lastRunIn,
-    inputsOf,
-    service,
+    lastRunIn: Effect.fn("Ledger.lastRunIn")((campaign: number) =>
+      runWhere(sql`read_count > 0 AND campaign = ${campaign}`),
+    ),
+
+    inputsOf: (campaign: Option.Option<number>): Effect.Effect<ReadonlyArray<InputFile>, SqlError> =>
+      Effect.map(
+        sql<
+          Required<InputFile>
+        >`SELECT DISTINCT file, bytes, records, sha256, etag, last_modified FROM input WHERE ${here} AND ${Option.match(
+          campaign,
+          { onNone: () => sql.literal("1 = 1"), onSome: (campaign) => sql`campaign = ${campaign}` },
+        )} ORDER BY file, sha256, etag, last_modified`,
+        (rows) =>
+          rows.map(({ bytes, file, records, ...versions }) => ({
+            file,
+            bytes,
+            records,
+            ...Record.filter(versions, (text) => text !== ""),
+          })),
+      ),
+    /** The identity of the service that the ledger belongs to. None before the first run. */
+    service: Effect.map(settingOf({ job, sql }, "service"), Option.fromUndefinedOr).pipe(
+      Effect.withSpan("Ledger.service"),
+    ),
   }
 }
 
 export const writeRuns = ({ job, sql, write }: Model.LedgerContext, { campaignFor }: ReturnType<typeof readRuns>) => {
   const here = sql`job = ${job}`
 
-  /** Starts a run in the campaign of its terms. Terms that differ from the last run's need `newCampaign`. */
   const startRun = Effect.fn("Ledger.startRun")(function* (
     terms: NewTerms = {},
   ): Effect.fn.Return<Model.Run, SqlError | TermsChanged> {
@@ -246,7 +222,6 @@ export const writeRuns = ({ job, sql, write }: Model.LedgerContext, { campaignFo
       failure,
       maxRejects,
     }: {
-      /** The limit of rejects that the run exceeded. */
       readonly maxRejects?: string | undefined
       readonly failure?: string | undefined
     } = {},
@@ -320,7 +295,6 @@ const guidelinesChange = (before: string | undefined, now: string | undefined): 
   ].join(" ")
 }
 
-/** Quotes two texts from shortly before their first difference. */
 const apart = (a = "", b = ""): readonly [string, string] => {
   let same = 0
   while (same < a.length && a[same] === b[same]) same++

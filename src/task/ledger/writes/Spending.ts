@@ -34,34 +34,23 @@ export interface SpendingTerms {
   readonly budget?: Cost.Amount | undefined
 }
 
-/** The tasks that a budget allows to plan. */
 export interface AllottedTasks {
   readonly tasks: ReadonlyArray<NewTask>
-  /** Items of the input that are not planned. */
   readonly beyond: ReadonlyArray<BatchItem>
 }
 
 export interface Spending {
-  /** Prices of tasks that are planned next. */
   readonly prices: Prices.Prices
   readonly budget: Option.Option<Cost.Decimal>
   /** Votes of tasks that the service created and that are no longer open. */
   readonly spent: Charge
-  /**
-   * The spent votes by kind of expert, most votes first. The last entry is for unknown kinds, including tasks that
-   * ended without a result.
-   */
+  /** The spent votes by kind of expert, most first. The last entry is for votes of unknown kinds. */
   readonly kinds: ReadonlyArray<Charge & { readonly kind: string | null }>
   /** Votes that are planned, being sent, outstanding, or in doubt. */
   readonly committed: Charge
-  /** Number of further votes that the budget allows. */
   readonly votesLeft: number
-  /**
-   * Votes that exceed the budget: those of held-back tasks of the last run's campaign, and further votes that items
-   * need.
-   */
+  /** Votes that exceed the budget: of held-back tasks of the last campaign, and further votes that items need. */
   readonly held: number
-  /** Items of the tasks that are held back. */
   readonly heldItems: number
 }
 
@@ -82,13 +71,11 @@ const termsOf = Effect.fnUntraced(function* (here: Here) {
   } satisfies Terms
 })
 
-/** Combines these terms with those of the job, which are the default. */
 export const withTerms = ({ budget, price }: SpendingTerms, known: Terms = noTerms): Terms => ({
   prices: price === undefined ? known.prices : Prices.parse(price),
   budget: budget === undefined ? known.budget : Cost.parse(budget),
 })
 
-/** The charge of a job without votes. */
 export const noVotes = ({ prices }: Pick<Terms, "prices">): Charge =>
   Charges.sum(
     [],
@@ -123,13 +110,9 @@ const wanted = (here: Here) => Effect.map(settingOf(here, wantedVotes), (items) 
 export const readSpending = ({ job, sql }: LedgerContext) => ({
   spendingTerms: termsOf({ job, sql }),
 
-  /** Number of votes that the budget still allows. Infinity without a budget. */
   votesLeft: votesLeft({ job, sql }),
 
-  /**
-   * Predicts what a run in this campaign would do to the tasks of earlier runs when it starts: see `startRun` and
-   * `holdBack`.
-   */
+  /** Predicts what a run in this campaign would do to earlier tasks at its start: see `startRun` and `holdBack`. */
   planOfNextRun: Effect.fn("Ledger.planOfNextRun")(function* (campaign: number, terms: Terms) {
     const here = { job, sql }
     const own = sql`campaign = ${campaign} AND state IN ('planned', 'superseded')`
@@ -155,10 +138,8 @@ export const readSpending = ({ job, sql }: LedgerContext) => ({
     }
   }),
 
-  /** Number of items that need another vote that is not planned. */
   wantedVotes: wanted({ job, sql }),
 
-  /** None if the job has no price. */
   spending: Effect.gen(function* () {
     const here = { job, sql }
     const terms = yield* termsOf(here)
@@ -189,7 +170,6 @@ export const readSpending = ({ job, sql }: LedgerContext) => ({
   }).pipe(Effect.withSpan("Ledger.spending")),
 })
 
-/** Sets the prices of tasks that are planned from now on. */
 const setPrices = Effect.fnUntraced(function* ({ job, sql }: Here, prices: Prices.Prices) {
   const text = Prices.encode(prices)
   const lists = yield* sql<{ list: number; prices: string }>`SELECT list, prices FROM price_list WHERE job = ${job}`
@@ -198,7 +178,6 @@ const setPrices = Effect.fnUntraced(function* ({ job, sql }: Here, prices: Price
   yield* setSetting({ job, sql }, priceListSetting, String(list))
 })
 
-/** Records the prices and budget of a run, if it has them. */
 export const setTerms = Effect.fnUntraced(function* (here: Here, { budget, price }: SpendingTerms) {
   const prices = Option.flatMap(Option.fromUndefinedOr(price), Prices.parse)
   if (Option.isSome(prices)) yield* setPrices(here, prices.value)
@@ -206,9 +185,7 @@ export const setTerms = Effect.fnUntraced(function* (here: Here, { budget, price
   else if (budget !== undefined) yield* setSetting(here, "budget", String(budget))
 })
 
-/**
- * SQL condition for the last of these tasks, as many as needed to cover the excess. Without an excess, it matches none.
- */
+/** SQL condition for the last of these tasks, as many as cover the excess; without one, it matches none. */
 const lastOf = Effect.fnUntraced(function* (
   { job, sql }: Here,
   unsent: Fragment,

@@ -24,11 +24,9 @@ const rechecked = ["failed", "invalid"] as const satisfies ReadonlyArray<Model.T
 
 const dueAtIn = (state: Model.TaskState): number => (rechecked.some((other) => other === state) ? notDue : 0)
 
-/** The reason of a task that is not resent because its key is too old. */
 const keyExpired = (lifetime: Duration.Duration): string =>
   `it may have been sent, so long ago that the service may have forgotten its Idempotency-Key (after ${Duration.format(lifetime)})`
 
-/** The reason of a task that is not resent because the service ignores keys. */
 const keyIgnored = "it may have been sent, when the service was said to honor Idempotency-Key"
 
 /** The reason of a task in doubt whose request the service answered with the id of another task. */
@@ -61,7 +59,6 @@ export const writeTasks = (
 ) => {
   const here = sql`job = ${job}`
 
-  /** Commits one statement as a change of the ledger. */
   const change = (name: string, statement: Effect.Effect<unknown, SqlError>) =>
     write(statement).pipe(Effect.asVoid, Effect.withSpan(`Ledger.${name}`))
 
@@ -69,122 +66,12 @@ export const writeTasks = (
       reason = 'the process ended after the request may have been sent'
     WHERE ${here} AND state = 'submitting'`
 
-  /** For services that may ignore keys: holds tasks as in doubt that were being sent when a process ended. */
-  const holdInterrupted = change("holdInterrupted", holdInterruptedRows)
-
-  /**
-   * For services that honor keys: plans tasks again that were being sent when a process ended. Tasks in doubt stay so
-   * until the next submit.
-   */
-  const planInterrupted = change(
-    "planInterrupted",
-    sql`UPDATE task SET state = 'planned' WHERE ${here} AND state = 'submitting'`,
-  )
-
-  /**
-   * Settles interrupted tasks before a submit: those that were being sent when a process ended, and those in doubt.
-   * They are planned again if the service honors keys and still remembers theirs. Otherwise they are in doubt, and so
-   * are planned tasks that may have been sent. A reason stays until the task is settled. Tasks that other workers are
-   * sending stay unchanged.
-   */
-  const settleInterrupted = Effect.fn("Ledger.settleInterrupted")(function* (
-    outcome: "planned" | "in_doubt",
-    /** How long the service remembers the keys that it honors. */
-    lifetime: Duration.Duration = Duration.infinity,
-  ) {
-    // An infinite lifetime gives the clock's earliest time.
-    const since = Math.max(0, (yield* SteadyClock.now) - Duration.toMillis(lifetime))
-    yield* write(
-      Effect.gen(function* () {
-        if (outcome === "planned") {
-          yield* sql`UPDATE task SET state = 'planned'
-            WHERE ${here} AND ${sql.in("state", owned.isShared ? ["in_doubt"] : ["submitting", "in_doubt"])}`
-          yield* sql`UPDATE task SET state = 'in_doubt', reason = ${keyExpired(lifetime)}
-            WHERE ${here} AND state = 'planned' AND sent_at < ${since}`
-        } else {
-          if (!owned.isShared) yield* holdInterruptedRows
-          yield* sql`UPDATE task SET state = 'in_doubt', reason = ${keyIgnored}
-            WHERE ${here} AND state = 'planned' AND sent_at IS NOT NULL`
-        }
-        yield* owned.tell("again")
-      }),
-    )
-  })
-
-  /**
-   * Makes failed and invalid tasks due once more, since a poll costs nothing. State and reason stay until the answer
-   * arrives.
-   */
-  const recheck = Effect.suspend(() =>
-    change(
-      "recheck",
-      sql`UPDATE task SET due_at = 0 WHERE ${here} AND ${sql.in("state", rechecked)} AND ${owned.areMine()}`,
-    ),
-  )
-
-  /**
-   * Makes completed tasks due once more, since the service may have changed their results. Pruned and imported tasks
-   * are excluded.
-   */
-  const recheckCompleted = Effect.suspend(() =>
-    change(
-      "recheckCompleted",
-      sql`UPDATE task SET due_at = ${changedDueAt}
-        WHERE ${here} AND state = 'completed' AND submitted_at IS NOT NULL AND pruned_at IS NULL AND ${owned.areMine()}`,
-    ),
-  )
-
-  /** Keeps the result of a completed task, which is no longer due. */
-  const keepResult = (seq: number) =>
-    change("keepResult", sql`UPDATE task SET due_at = 0 WHERE ${here} AND seq = ${seq} AND state = 'completed'`)
-
-  /** Binds the ledger to a service. `moved` means that it is the same service at a new address. */
-  const bindService = Effect.fn("Ledger.bindService")(function* (identity: string, moved: boolean) {
-    const bound = yield* Rows.settingOf({ job, sql }, "service")
-    if (bound === identity) return
-    if (bound !== undefined && !moved) {
-      const sent = yield* sql`SELECT 1 FROM task
-        WHERE ${here} AND (task_id IS NOT NULL OR ${sql.in("state", ["submitting", "in_doubt"])}
-          OR (state = 'planned' AND sent_at IS NOT NULL)) LIMIT 1`
-      if (sent.length > 0) return yield* new OtherService({ ledger: bound, asked: identity })
-    }
-    yield* write(Rows.setSetting({ job, sql }, "service", identity))
-  })
-
-  const plannedAfter = Effect.fn("Ledger.plannedAfter")(function* (seq: number) {
-    const rows = yield* sql<
-      Omit<Model.PlannedTask, "sentAt"> & { readonly sentAt: number | null; readonly doubted: number }
-    >`
-      SELECT seq, part, item_count AS "itemCount", idempotency_key AS "idempotencyKey", sent_at AS "sentAt", vote,
-        CASE WHEN reason IS NULL THEN 0 ELSE 1 END AS doubted FROM task
-      WHERE ${owned.areToSend()} AND seq > ${seq} ORDER BY seq LIMIT ${pageSize}`
-    return rows.map(({ doubted, sentAt, ...row }): Model.PlannedTask => ({
-      ...row,
-      sentAt: sentAt ?? undefined,
-      wasDoubted: doubted === 1,
-    }))
-  })
-
-  /** The request of a task without a result. Such a request is never pruned. */
-  const request = (seq: number) => Effect.map(storedRequest(seq), Option.getOrThrow)
-
-  /** The body of a task's request, as UTF-8. */
-  const requestBody = Effect.fnUntraced(function* (seq: number) {
-    const body = bodies.get(seq)
-    if (body !== undefined) return body
-    const rows = yield* sql<{ body: Uint8Array }>`SELECT body FROM task_request WHERE ${here} AND seq = ${seq}`
-    return Payload.unpack(rows[0]!.body)
-  })
-
-  /** The facts that a task's result must fit. */
   const expected = Effect.fnUntraced(function* (seq: number) {
     const rows = yield* sql<{ expected: string }>`SELECT expected FROM task_request WHERE ${here} AND seq = ${seq}`
     return Expected.decode(rows[0]!.expected)
   })
 
-  /**
-   * SQL condition: the task still has the polled id, lacks a result or may have a changed one, and was not given up.
-   */
+  /** SQL condition: the task still has the polled id, may get another result, and was not given up. */
   const stillNamed = (taskId: string | undefined) =>
     taskId === undefined
       ? sql.literal("1 = 1")
@@ -196,60 +83,13 @@ export const writeTasks = (
       canceled = ${isCanceled ? 1 : 0}
       WHERE ${here} AND seq = ${seq} AND ${stillNamed(taskId)} RETURNING seq`
 
-  /**
-   * Claims a planned task for a request that may take `millis` milliseconds. False if it was sent or split after it was
-   * read, or if another process took its part.
-   */
-  const claim = Effect.fnUntraced(function* (
-    { idempotencyKey, part = 0, seq }: Pick<Model.PlannedTask, "idempotencyKey" | "seq"> & { readonly part?: number },
-    millis = 0,
-  ) {
-    const now = yield* SteadyClock.now
-    const { assignments, claimed, fence } = owned.claiming({ part, seq }, millis)
-    const rows =
-      yield* write(sql`UPDATE task SET state = 'submitting', sent_at = COALESCE(sent_at, ${now}) ${assignments}
-      ${fence} WHERE ${here} AND seq = ${seq} AND state = 'planned' AND idempotency_key = ${idempotencyKey} RETURNING seq`)
-    if (rows.length > 0) claimed()
-    return rows.length > 0
-  })
-
-  /** Extends the claim of a task to send its request again. False if another process took its part. */
-  const keepClaim = Effect.fnUntraced(function* (task: Pick<Model.PlannedTask, "part" | "seq">, millis: number) {
-    if (owned.worker === undefined) return true
-    const held = owned.isHeld(task.seq)
-    const { assignments, claimed, fence } = owned.claiming(task, millis)
-    const rows = yield* write(sql`UPDATE task SET state = 'submitting' ${assignments}
-      ${fence} WHERE ${here} AND seq = ${task.seq} AND state = 'submitting' AND ${held} RETURNING seq`)
-    if (rows.length > 0) claimed()
-    return rows.length > 0
-  })
-
-  /**
-   * Commits the outcome of a request and forgets its claim. Statements check that the task was not claimed again since.
-   */
+  /** Commits the outcome of a request and forgets its claim, if the task was not claimed again since. */
   const settled = <A>(seq: number, change: Effect.Effect<A, SqlError>) =>
     Effect.tap(write(change), () => Effect.sync(() => owned.forget(seq)))
 
   /** Another worker may have started another campaign meanwhile. */
   const supersedeOwn = (seqs: ReadonlyArray<number>) =>
     owned.isShared ? Rows.supersede({ job, sql }, sql.in("seq", seqs)) : Effect.void
-
-  /** Gives back a claimed task that no request of this attempt can have created. */
-  const release = (seq: number) =>
-    settled(
-      seq,
-      Effect.gen(function* () {
-        yield* sql`UPDATE task SET state = 'planned', sent_at = NULL
-          WHERE ${here} AND seq = ${seq} AND state = 'submitting' AND ${owned.isHeld(seq)}`
-        yield* supersedeOwn([seq])
-      }),
-    )
-
-  /** Plans a task that may have been created, so that it is resent under its key. */
-  const markPlanned = (seq: number) =>
-    Effect.asVoid(
-      settled(seq, sql`UPDATE task SET state = 'planned' WHERE ${here} AND seq = ${seq} AND ${owned.isHeld(seq)}`),
-    )
 
   const setHeld = (seq: number, state: Model.TaskState, reason: string) =>
     sql`UPDATE task SET state = ${state}, reason = ${Rows.storable(reason)}, due_at = ${dueAtIn(state)}
@@ -262,168 +102,15 @@ export const writeTasks = (
   const markRefused = markHeld("refused")
   const markInDoubt = markHeld("in_doubt")
 
-  const markKeyExpired = (seq: number, lifetime: Duration.Duration) => markInDoubt(seq, keyExpired(lifetime))
-  const markKeyIgnored = (seq: number) => markInDoubt(seq, keyIgnored)
-
-  /** Holds a task as in doubt because the service gave two tasks the same id. */
   const holdShared = (seq: number, taskId: string, owner: number) => {
     const reason = sharedId(taskId, owner + 1)
     return Effect.map(setHeld(seq, "in_doubt", reason), (rows) => ({ rows, reason: Option.some(reason) }))
   }
 
-  /**
-   * Records the task's id at the service. If another task has the id, the task is in doubt instead, and the reason is
-   * returned.
-   */
-  const markSubmitted = Effect.fnUntraced(function* (seq: number, taskId: string, firstPollDelay: number) {
-    const now = yield* SteadyClock.now
-    const { reason, rows } = yield* settled(
-      seq,
-      Effect.gen(function* () {
-        const owner = yield* Rows.ownerOf({ job, sql }, taskId, seq)
-        if (Option.isSome(owner)) return yield* holdShared(seq, taskId, owner.value)
-        const named = Effect.map(
-          sql`UPDATE task SET state = 'submitted', reason = NULL, task_id = ${taskId}, submitted_at = ${now},
-            due_at = ${Math.ceil(now + firstPollDelay)}
-            WHERE ${here} AND seq = ${seq} AND ${owned.isHeld(seq)} RETURNING seq`,
-          (rows) => ({ rows, reason: Option.none<string>() }),
-        )
-        if (owned.worker === undefined) return yield* named
-        // Another worker may just have recorded the same id.
-        return yield* sql
-          .withTransaction(named)
-          .pipe(
-            Effect.catchReason("SqlError", "UniqueViolation", (_, failure) =>
-              Effect.flatMap(Rows.ownerOf({ job, sql }, taskId, seq), (owner) =>
-                Option.isSome(owner) ? holdShared(seq, taskId, owner.value) : Effect.fail(failure),
-              ),
-            ),
-          )
-      }),
-    )
-    bodies.drop(seq)
-    yield* Metrics.countTasks(Option.isSome(reason) ? "in_doubt" : "submitted", rows.length)
-    yield* submitted.open
-    return reason
-  })
-
-  /** Replaces a task by two that share its items. The first keeps its place. */
-  const split = Effect.fnUntraced(function* (
-    seq: number,
-    halves: ReadonlyArray<{ readonly idempotencyKey: string } & Model.StoredRequest>,
-  ) {
-    const now = yield* SteadyClock.now
-    const rows = halves.map(Rows.withPayload)
-    bodies.drop(seq)
-    yield* settled(
-      seq,
-      Effect.gen(function* () {
-        const [whole] = yield* sql<
-          Model.BatchPlace & {
-            readonly campaign: number
-            readonly part: number
-            readonly attempt: number
-            readonly leastVotes: number | null
-            readonly resendAt: number | null
-            readonly priceList: number | null
-          }
-        >`DELETE FROM task WHERE ${here} AND seq = ${seq} AND ${owned.isHeld(seq)}
-          RETURNING campaign, part, attempt, least_votes AS "leastVotes", resend_at AS "resendAt",
-            price_list AS "priceList", ${sql.literal(Rows.batchColumns)}`
-        if (whole === undefined) return
-        yield* sql`DELETE FROM task_request WHERE ${here} AND seq = ${seq}`
-        let at = seq
-        const halves = rows.map((half) => {
-          const first = at
-          at += half.items.length
-          return { ...whole, ...half, seq: first, plannedAt: now }
-        })
-        yield* Rows.insertTasks({ job, sql }, halves)
-        yield* supersedeOwn(halves.map(({ seq }) => seq))
-      }),
-    )
-  })
-
-  /** Makes a failed or invalid task outstanding again. */
-  const markOpen = (seq: number, taskId: string) =>
-    Effect.asVoid(
-      write(sql`UPDATE task SET state = 'submitted', reason = NULL, due_at = 0
-        WHERE ${here} AND seq = ${seq} AND ${stillNamed(taskId)}`),
-    )
-
-  /** Makes every outstanding task due within `millis`, since an earlier run may have polled less often. */
-  const dueWithin = Effect.fn("Ledger.dueWithin")(function* (millis: number) {
-    const latest = Math.ceil((yield* SteadyClock.now) + millis)
-    yield* write(sql`UPDATE task SET due_at = ${latest}
-      WHERE ${here} AND state = 'submitted' AND due_at > ${latest} AND ${owned.areMine()}`)
-  })
-
-  /** Makes every outstanding task due at once. */
-  const makeDue = Effect.suspend(() =>
-    change("makeDue", sql`UPDATE task SET due_at = 0 WHERE ${here} AND state = 'submitted' AND ${owned.areMine()}`),
-  )
-
-  /**
-   * Returns due tasks, the longest due first: outstanding tasks and those to poll once more. With `horizon`, tasks must
-   * have been due at that time. Hints are followed first, except for tasks in `underWay`.
-   */
-  const due = Effect.fn("Ledger.due")(function* (
-    limit: number,
-    horizon: Option.Option<number>,
-    underWay: ReadonlySet<string> = new Set(),
-  ) {
-    const hintWait = yield* followHints(underWay)
-    const at = Option.isSome(horizon) ? horizon.value : yield* SteadyClock.now
-    // There is one query per state, so that the index returns its rows in order.
-    const found = yield* Effect.forEach(["submitted", "completed", ...rechecked] as const, (state) =>
-      sql<Model.OpenTask>`SELECT seq, task_id AS "taskId", idempotency_key AS "idempotencyKey", submitted_at AS "submittedAt",
-        due_at AS "dueAt" FROM task
-        WHERE ${here} AND state = ${state} AND due_at < ${state === "completed" ? 0 : notDue} AND ${owned.areMine()}
-        ORDER BY due_at ${sql.literal(state === "completed" ? "DESC" : "ASC")}, seq LIMIT ${limit}`.pipe(
-        Effect.map((rows) =>
-          rows.map((row) => ({
-            ...row,
-            isRecheck: state !== "submitted",
-            hasResult: state === "completed",
-            dueAt: state === "completed" ? dueOfChanged(row.dueAt) : row.dueAt,
-          })),
-        ),
-      ),
-    )
-    const rows = found
-      .flat()
-      .toSorted((a, b) => a.dueAt - b.dueAt || a.seq - b.seq)
-      .slice(0, limit)
-    const tasks = rows.filter(({ dueAt }) => dueAt <= at)
-    const waits = [...Option.toArray(hintWait), ...rows.slice(0, 1).map(({ dueAt }) => Math.max(0, dueAt - at))]
-    return {
-      tasks,
-      /** Milliseconds until the next task is due. None if no task is outstanding. */
-      wait: rows.length === 0 ? Option.none<number>() : Option.some(Math.min(...waits)),
-    }
-  })
-
-  /**
-   * Postpones the next poll of a task by `millis`, unless its items were planned again and it has another id than
-   * `taskId`.
-   */
-  const postpone = Effect.fnUntraced(function* (seq: number, millis: number, taskId?: string) {
-    const now = yield* SteadyClock.now
-    const at = Math.ceil(now + millis)
-    yield* write(sql`UPDATE task SET due_at = CASE state WHEN 'completed' THEN CAST(${changedDueAtTime(at)} AS BIGINT)
-        ELSE CAST(${at} AS BIGINT) END
-      WHERE ${here} AND seq = ${seq} AND ${stillNamed(taskId)}`)
-  })
-
-  /** Records the state `failed` or `invalid` after a poll. */
   const markLost = (state: "failed" | "invalid", seq: number, reason: string, taskId?: string, isCanceled?: boolean) =>
     Effect.flatMap(write(setState(seq, state, reason, taskId, isCanceled)), ({ length }) =>
       Metrics.countTasks(state, length),
     )
-
-  /** @param isCanceled whether the service canceled the task, so that its votes are not paid for */
-  const markFailed = (seq: number, reason: string, taskId?: string, isCanceled?: boolean) =>
-    markLost("failed", seq, reason, taskId, isCanceled)
 
   const storeResult = Effect.fnUntraced(function* (
     seq: number,
@@ -450,49 +137,277 @@ export const writeTasks = (
     yield* Metrics.countTasks(state, length)
   })
 
-  /**
-   * Stores a result, unless the task's items were planned again and it has another id than `taskId`.
-   *
-   * @param kinds the kinds of its experts, as `VoteKinds` reads them
-   */
-  const markCompleted = (seq: number, result: string, taskId?: string, kinds?: string | null) =>
-    storeResult(seq, result, "completed", null, taskId, kinds)
-  /** Marks a task as invalid. Without `result`, an earlier result is kept. */
-  const markInvalid = (seq: number, result: string | undefined, reason: string, taskId?: string) =>
-    result === undefined
-      ? markLost("invalid", seq, reason, taskId)
-      : storeResult(seq, result, "invalid", reason, taskId)
-
   return {
-    holdInterrupted,
-    planInterrupted,
-    settleInterrupted,
-    recheck,
-    recheckCompleted,
-    keepResult,
-    bindService,
-    plannedAfter,
-    request,
-    requestBody,
+    /** For services that may ignore keys: holds tasks as in doubt that were being sent when a process ended. */
+    holdInterrupted: change("holdInterrupted", holdInterruptedRows),
+    /** For services that honor keys: plans interrupted tasks again. Tasks in doubt stay so until the next submit. */
+    planInterrupted: change(
+      "planInterrupted",
+      sql`UPDATE task SET state = 'planned' WHERE ${here} AND state = 'submitting'`,
+    ),
+    /**
+     * Settles interrupted tasks before a submit: those that were being sent when a process ended, and those in doubt.
+     * They are planned again if the service honors keys and still remembers theirs. Otherwise they are in doubt, and so
+     * are planned tasks that may have been sent. A reason stays until the task is settled. Tasks that other workers are
+     * sending stay unchanged.
+     */
+    settleInterrupted: Effect.fn("Ledger.settleInterrupted")(function* (
+      outcome: "planned" | "in_doubt",
+      /** How long the service remembers the keys that it honors. */
+      lifetime: Duration.Duration = Duration.infinity,
+    ) {
+      // An infinite lifetime gives the clock's earliest time.
+      const since = Math.max(0, (yield* SteadyClock.now) - Duration.toMillis(lifetime))
+      yield* write(
+        Effect.gen(function* () {
+          if (outcome === "planned") {
+            yield* sql`UPDATE task SET state = 'planned'
+            WHERE ${here} AND ${sql.in("state", owned.isShared ? ["in_doubt"] : ["submitting", "in_doubt"])}`
+            yield* sql`UPDATE task SET state = 'in_doubt', reason = ${keyExpired(lifetime)}
+            WHERE ${here} AND state = 'planned' AND sent_at < ${since}`
+          } else {
+            if (!owned.isShared) yield* holdInterruptedRows
+            yield* sql`UPDATE task SET state = 'in_doubt', reason = ${keyIgnored}
+            WHERE ${here} AND state = 'planned' AND sent_at IS NOT NULL`
+          }
+          yield* owned.tell("again")
+        }),
+      )
+    }),
+    /** Makes failed and invalid tasks due once more, since a poll costs nothing. Their state stays until the answer. */
+    recheck: Effect.suspend(() =>
+      change(
+        "recheck",
+        sql`UPDATE task SET due_at = 0 WHERE ${here} AND ${sql.in("state", rechecked)} AND ${owned.areMine()}`,
+      ),
+    ),
+    /** Makes completed tasks due once more, unless pruned or imported: the service may have changed their results. */
+    recheckCompleted: Effect.suspend(() =>
+      change(
+        "recheckCompleted",
+        sql`UPDATE task SET due_at = ${changedDueAt}
+        WHERE ${here} AND state = 'completed' AND submitted_at IS NOT NULL AND pruned_at IS NULL AND ${owned.areMine()}`,
+      ),
+    ),
+    /** Keeps the result of a completed task, which is no longer due. */
+    keepResult: (seq: number) =>
+      change("keepResult", sql`UPDATE task SET due_at = 0 WHERE ${here} AND seq = ${seq} AND state = 'completed'`),
+    /** Binds the ledger to a service. `moved` means that it is the same service at a new address. */
+    bindService: Effect.fn("Ledger.bindService")(function* (identity: string, moved: boolean) {
+      const bound = yield* Rows.settingOf({ job, sql }, "service")
+      if (bound === identity) return
+      if (bound !== undefined && !moved) {
+        const sent = yield* sql`SELECT 1 FROM task
+        WHERE ${here} AND (task_id IS NOT NULL OR ${sql.in("state", ["submitting", "in_doubt"])}
+          OR (state = 'planned' AND sent_at IS NOT NULL)) LIMIT 1`
+        if (sent.length > 0) return yield* new OtherService({ ledger: bound, asked: identity })
+      }
+      yield* write(Rows.setSetting({ job, sql }, "service", identity))
+    }),
+
+    plannedAfter: Effect.fn("Ledger.plannedAfter")(function* (seq: number) {
+      const rows = yield* sql<
+        Omit<Model.PlannedTask, "sentAt"> & { readonly sentAt: number | null; readonly doubted: number }
+      >`
+      SELECT seq, part, item_count AS "itemCount", idempotency_key AS "idempotencyKey", sent_at AS "sentAt", vote,
+        CASE WHEN reason IS NULL THEN 0 ELSE 1 END AS doubted FROM task
+      WHERE ${owned.areToSend()} AND seq > ${seq} ORDER BY seq LIMIT ${pageSize}`
+      return rows.map(({ doubted, sentAt, ...row }): Model.PlannedTask => ({
+        ...row,
+        sentAt: sentAt ?? undefined,
+        wasDoubted: doubted === 1,
+      }))
+    }),
+    /** The request of a task without a result. Such a request is never pruned. */
+    request: (seq: number) => Effect.map(storedRequest(seq), Option.getOrThrow),
+    requestBody: Effect.fnUntraced(function* (seq: number) {
+      const body = bodies.get(seq)
+      if (body !== undefined) return body
+      const rows = yield* sql<{ body: Uint8Array }>`SELECT body FROM task_request WHERE ${here} AND seq = ${seq}`
+      return Payload.unpack(rows[0]!.body)
+    }),
     expected,
-    claim,
-    keepClaim,
-    release,
-    markPlanned,
-    markSubmitted,
+    /** Claims a planned task for `millis` milliseconds. False if it was sent or split, or its part was taken. */
+    claim: Effect.fnUntraced(function* (
+      { idempotencyKey, part = 0, seq }: Pick<Model.PlannedTask, "idempotencyKey" | "seq"> & { readonly part?: number },
+      millis = 0,
+    ) {
+      const now = yield* SteadyClock.now
+      const { assignments, claimed, fence } = owned.claiming({ part, seq }, millis)
+      const rows =
+        yield* write(sql`UPDATE task SET state = 'submitting', sent_at = COALESCE(sent_at, ${now}) ${assignments}
+      ${fence} WHERE ${here} AND seq = ${seq} AND state = 'planned' AND idempotency_key = ${idempotencyKey} RETURNING seq`)
+      if (rows.length > 0) claimed()
+      return rows.length > 0
+    }),
+    /** Extends the claim of a task to send its request again. False if another process took its part. */
+    keepClaim: Effect.fnUntraced(function* (task: Pick<Model.PlannedTask, "part" | "seq">, millis: number) {
+      if (owned.worker === undefined) return true
+      const held = owned.isHeld(task.seq)
+      const { assignments, claimed, fence } = owned.claiming(task, millis)
+      const rows = yield* write(sql`UPDATE task SET state = 'submitting' ${assignments}
+      ${fence} WHERE ${here} AND seq = ${task.seq} AND state = 'submitting' AND ${held} RETURNING seq`)
+      if (rows.length > 0) claimed()
+      return rows.length > 0
+    }),
+    /** Gives back a claimed task that no request of this attempt can have created. */
+    release: (seq: number) =>
+      settled(
+        seq,
+        Effect.gen(function* () {
+          yield* sql`UPDATE task SET state = 'planned', sent_at = NULL
+          WHERE ${here} AND seq = ${seq} AND state = 'submitting' AND ${owned.isHeld(seq)}`
+          yield* supersedeOwn([seq])
+        }),
+      ),
+    /** Plans a task that may have been created, so that it is resent under its key. */
+    markPlanned: (seq: number) =>
+      Effect.asVoid(
+        settled(seq, sql`UPDATE task SET state = 'planned' WHERE ${here} AND seq = ${seq} AND ${owned.isHeld(seq)}`),
+      ),
+    /** Records the task's id. If another task has it, the task is in doubt, and the reason is returned. */
+    markSubmitted: Effect.fnUntraced(function* (seq: number, taskId: string, firstPollDelay: number) {
+      const now = yield* SteadyClock.now
+      const { reason, rows } = yield* settled(
+        seq,
+        Effect.gen(function* () {
+          const owner = yield* Rows.ownerOf({ job, sql }, taskId, seq)
+          if (Option.isSome(owner)) return yield* holdShared(seq, taskId, owner.value)
+          const named = Effect.map(
+            sql`UPDATE task SET state = 'submitted', reason = NULL, task_id = ${taskId}, submitted_at = ${now},
+            due_at = ${Math.ceil(now + firstPollDelay)}
+            WHERE ${here} AND seq = ${seq} AND ${owned.isHeld(seq)} RETURNING seq`,
+            (rows) => ({ rows, reason: Option.none<string>() }),
+          )
+          if (owned.worker === undefined) return yield* named
+          // Another worker may just have recorded the same id.
+          return yield* sql
+            .withTransaction(named)
+            .pipe(
+              Effect.catchReason("SqlError", "UniqueViolation", (_, failure) =>
+                Effect.flatMap(Rows.ownerOf({ job, sql }, taskId, seq), (owner) =>
+                  Option.isSome(owner) ? holdShared(seq, taskId, owner.value) : Effect.fail(failure),
+                ),
+              ),
+            )
+        }),
+      )
+      bodies.drop(seq)
+      yield* Metrics.countTasks(Option.isSome(reason) ? "in_doubt" : "submitted", rows.length)
+      yield* submitted.open
+      return reason
+    }),
     markRefused,
     markInDoubt,
-    markKeyExpired,
-    markKeyIgnored,
-    markFailed,
-    markCompleted,
-    markInvalid,
+    markKeyExpired: (seq: number, lifetime: Duration.Duration) => markInDoubt(seq, keyExpired(lifetime)),
+    markKeyIgnored: (seq: number) => markInDoubt(seq, keyIgnored),
+    markFailed: (seq: number, reason: string, taskId?: string, isCanceled?: boolean) =>
+      markLost("failed", seq, reason, taskId, isCanceled),
+    /** Stores a result, unless the task has another id than `taskId` by now. `kinds`: see `VoteKinds`. */
+    markCompleted: (seq: number, result: string, taskId?: string, kinds?: string | null) =>
+      storeResult(seq, result, "completed", null, taskId, kinds),
+    /** Marks a task as invalid. Without `result`, an earlier result is kept. */
+    markInvalid: (seq: number, result: string | undefined, reason: string, taskId?: string) =>
+      result === undefined
+        ? markLost("invalid", seq, reason, taskId)
+        : storeResult(seq, result, "invalid", reason, taskId),
     ownerOf: (taskId: string, seq: number) => Rows.ownerOf({ job, sql }, taskId, seq),
-    split,
-    markOpen,
-    makeDue,
-    dueWithin,
-    due,
-    postpone,
+    /** Replaces a task by two that share its items. The first keeps its place. */
+    split: Effect.fnUntraced(function* (
+      seq: number,
+      halves: ReadonlyArray<{ readonly idempotencyKey: string } & Model.StoredRequest>,
+    ) {
+      const now = yield* SteadyClock.now
+      const rows = halves.map(Rows.withPayload)
+      bodies.drop(seq)
+      yield* settled(
+        seq,
+        Effect.gen(function* () {
+          const [whole] = yield* sql<
+            Model.BatchPlace & {
+              readonly campaign: number
+              readonly part: number
+              readonly attempt: number
+              readonly leastVotes: number | null
+              readonly resendAt: number | null
+              readonly priceList: number | null
+            }
+          >`DELETE FROM task WHERE ${here} AND seq = ${seq} AND ${owned.isHeld(seq)}
+          RETURNING campaign, part, attempt, least_votes AS "leastVotes", resend_at AS "resendAt",
+            price_list AS "priceList", ${sql.literal(Rows.batchColumns)}`
+          if (whole === undefined) return
+          yield* sql`DELETE FROM task_request WHERE ${here} AND seq = ${seq}`
+          let at = seq
+          const halves = rows.map((half) => {
+            const first = at
+            at += half.items.length
+            return { ...whole, ...half, seq: first, plannedAt: now }
+          })
+          yield* Rows.insertTasks({ job, sql }, halves)
+          yield* supersedeOwn(halves.map(({ seq }) => seq))
+        }),
+      )
+    }),
+    markOpen: (seq: number, taskId: string) =>
+      Effect.asVoid(
+        write(sql`UPDATE task SET state = 'submitted', reason = NULL, due_at = 0
+        WHERE ${here} AND seq = ${seq} AND ${stillNamed(taskId)}`),
+      ),
+    makeDue: Effect.suspend(() =>
+      change("makeDue", sql`UPDATE task SET due_at = 0 WHERE ${here} AND state = 'submitted' AND ${owned.areMine()}`),
+    ),
+    /** Makes every outstanding task due within `millis`, since an earlier run may have polled less often. */
+    dueWithin: Effect.fn("Ledger.dueWithin")(function* (millis: number) {
+      const latest = Math.ceil((yield* SteadyClock.now) + millis)
+      yield* write(sql`UPDATE task SET due_at = ${latest}
+      WHERE ${here} AND state = 'submitted' AND due_at > ${latest} AND ${owned.areMine()}`)
+    }),
+    /**
+     * Returns due tasks, the longest due first: outstanding tasks and those to poll once more. With `horizon`, tasks must
+     * have been due at that time. Hints are followed first, except for tasks in `underWay`.
+     */
+    due: Effect.fn("Ledger.due")(function* (
+      limit: number,
+      horizon: Option.Option<number>,
+      underWay: ReadonlySet<string> = new Set(),
+    ) {
+      const hintWait = yield* followHints(underWay)
+      const at = Option.isSome(horizon) ? horizon.value : yield* SteadyClock.now
+      // There is one query per state, so that the index returns its rows in order.
+      const found = yield* Effect.forEach(["submitted", "completed", ...rechecked] as const, (state) =>
+        sql<Model.OpenTask>`SELECT seq, task_id AS "taskId", idempotency_key AS "idempotencyKey", submitted_at AS "submittedAt",
+        due_at AS "dueAt" FROM task
+        WHERE ${here} AND state = ${state} AND due_at < ${state === "completed" ? 0 : notDue} AND ${owned.areMine()}
+        ORDER BY due_at ${sql.literal(state === "completed" ? "DESC" : "ASC")}, seq LIMIT ${limit}`.pipe(
+          Effect.map((rows) =>
+            rows.map((row) => ({
+              ...row,
+              isRecheck: state !== "submitted",
+              hasResult: state === "completed",
+              dueAt: state === "completed" ? dueOfChanged(row.dueAt) : row.dueAt,
+            })),
+          ),
+        ),
+      )
+      const rows = found
+        .flat()
+        .toSorted((a, b) => a.dueAt - b.dueAt || a.seq - b.seq)
+        .slice(0, limit)
+      const tasks = rows.filter(({ dueAt }) => dueAt <= at)
+      const waits = [...Option.toArray(hintWait), ...rows.slice(0, 1).map(({ dueAt }) => Math.max(0, dueAt - at))]
+      return {
+        tasks,
+        /** Milliseconds until the next task is due. None if no task is outstanding. */
+        wait: rows.length === 0 ? Option.none<number>() : Option.some(Math.min(...waits)),
+      }
+    }),
+    /** Postpones the next poll by `millis`, unless the task was planned again and has another id than `taskId`. */
+    postpone: Effect.fnUntraced(function* (seq: number, millis: number, taskId?: string) {
+      const now = yield* SteadyClock.now
+      const at = Math.ceil(now + millis)
+      yield* write(sql`UPDATE task SET due_at = CASE state WHEN 'completed' THEN CAST(${changedDueAtTime(at)} AS BIGINT)
+        ELSE CAST(${at} AS BIGINT) END
+      WHERE ${here} AND seq = ${seq} AND ${stillNamed(taskId)}`)
+    }),
   }
 }
