@@ -47,10 +47,6 @@ export { Expert }
 
 /** Options of the annotation service. Only `experts` is required. */
 export interface ServiceOptions {
-  /**
-   * The experts, in the order in which the service asks them. A string is a name as on the command line: `longest`,
-   * `gold:answers.jsonl`, `judge:gpt-4o`.
-   */
   readonly experts: ReadonlyArray<Expert.Expert | string>
   /** Settings of experts named `judge:MODEL`. */
   readonly judge?: JudgeSettings | undefined
@@ -198,7 +194,6 @@ export const layer = (options: ServiceOptions) => {
   )
 }
 
-/** Everything that the service's database stores: tasks, experts, votes, webhooks. */
 const store = ({ allowPrivateWebhooks, gold, hold, undoGrace }: ServiceOptions) =>
   Layer.unwrap(
     Effect.map(gold === undefined ? Effect.undefined : GoldExpert.read(gold), (known) =>

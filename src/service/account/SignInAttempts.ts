@@ -54,7 +54,6 @@ const makeCounters = ({ burst, restoreMillis, turnMillis }: Pace) => {
     return counter
   }
 
-  /** Counts an attempt. @returns how long it must wait */
   const count = Effect.fnUntraced(function* (key: string, said: string) {
     const now = yield* Clock.currentTimeMillis
     const counter = counterOf(key, now)

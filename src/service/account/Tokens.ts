@@ -5,16 +5,14 @@
  * both tokens are accepted for the given time. Accepted tokens are cached, and the cache never accepts what the
  * database refuses. The last use is written at most once a minute. Lookup is by hash, so its timing reveals nothing.
  */
-import { Clock, Context, Duration, Effect, Layer, Option, Redacted, Schema, Scope } from "effect"
+import { Clock, Context, Duration, Effect, Layer, Option, Redacted, Scope } from "effect"
 import { SecureRandom } from "effect/crypto"
 import { Hex } from "effect/encoding"
 import * as Audit from "../database/Audit.ts"
 import { Database } from "../database/Database.ts"
 import type { TokenSummary } from "../pageApi/TokensApi.ts"
+import { conflict, notFound } from "../pageApi/WebProblems.ts"
 import * as Secrets from "./Secrets.ts"
-
-export class NoSuchToken extends Schema.TaggedError<NoSuchToken>()("NoSuchToken", {}) {}
-export class TokenEnded extends Schema.TaggedError<TokenEnded>()("TokenEnded", {}) {}
 
 export interface AcceptedToken {
   readonly tokenId: string
@@ -29,10 +27,8 @@ export interface NewToken {
 /** A token is this prefix and 43 characters. Secret scanners can find the pattern. */
 const prefix = "pst_"
 
-/** Makes a new token without storing it. */
 export const draw = Effect.map(Secrets.draw(prefix), (token) => Redacted.make(token, { label: "organization token" }))
 
-/** The only organization so far. */
 const organization = "default"
 const writeIntervalMillis = Duration.toMillis("1 minute")
 
@@ -66,19 +62,14 @@ const make = Effect.gen(function* () {
     })
   for (const row of yield* sql<Row>`SELECT ${columns} FROM organization_token WHERE revoked_at IS NULL`) remember(row)
 
-  const summaryOf = (row: Row): TokenSummary => ({
-    token_id: row.token_id,
-    name: row.name,
-    hint: row.hint,
-    created_at: row.created_at,
-    last_used_at: accepted.get(row.hash)?.lastUsedAt ?? row.last_used_at,
-    expires_at: row.expires_at,
-    revoked_at: row.revoked_at,
+  const summaryOf = ({ hash, organization: _, ...row }: Row): TokenSummary => ({
+    ...row,
+    last_used_at: accepted.get(hash)?.lastUsedAt ?? row.last_used_at,
   })
 
   const find = Effect.fnUntraced(function* (tokenId: string) {
     const rows = yield* sql<Row>`SELECT ${columns} FROM organization_token WHERE token_id = ${tokenId}`
-    return rows[0] ?? (yield* new NoSuchToken())
+    return rows[0] ?? (yield* notFound("There is no such token."))
   })
 
   const drawRow = Effect.fnUntraced(function* (name: string, created_at: number) {
@@ -115,7 +106,6 @@ const make = Effect.gen(function* () {
     return { token, summary: summaryOf(row) } satisfies NewToken
   }, whole)
 
-  /** Makes a new token with the same name. The old one is accepted for `keepHours` more. */
   const rotate = Effect.fn("Tokens.rotate")(function* (tokenId: string, keepHours: number) {
     const now = yield* Clock.currentTimeMillis
     const { name } = yield* find(tokenId)
@@ -128,24 +118,20 @@ const make = Effect.gen(function* () {
           yield* sql<Row>`UPDATE organization_token SET expires_at = MIN(COALESCE(expires_at, ${until}), ${until})
           WHERE token_id = ${tokenId} AND revoked_at IS NULL AND COALESCE(expires_at, ${now} + 1) > ${now}
           RETURNING ${columns}`
-        if (old === undefined) return undefined
+        if (old === undefined) return yield* conflict("The token is no longer accepted. Create a new one.")
         yield* sql`INSERT INTO organization_token ${sql.insert({ ...row })}`
         const details = { name, new_token: row.token_id, keep_hours: keepHours }
         yield* Audit.record(sql, "token.rotate", tokenId, details)
         return old
       }),
     )
-    const old = yield* add(
-      row,
-      Effect.flatMap(rotated, (old) => (old === undefined ? new TokenEnded() : Effect.succeed(old))),
-    )
+    const old = yield* add(row, rotated)
     // A missing entry means that the token was revoked in the meantime.
     const entry = accepted.get(old.hash)
     if (entry !== undefined) entry.expiresAt = Math.min(entry.expiresAt ?? Infinity, old.expires_at ?? Infinity)
     return { token, summary: summaryOf(row) } satisfies NewToken
   }, whole)
 
-  /** Revokes a token. The service refuses it from now on. */
   const revoke = Effect.fn("Tokens.revoke")(function* (tokenId: string) {
     const { hash, name } = yield* find(tokenId)
     const revoked_at = yield* Clock.currentTimeMillis
@@ -162,7 +148,6 @@ const make = Effect.gen(function* () {
     )
   }, whole)
 
-  /** Lists all tokens, including revoked ones, newest first. */
   const list = Effect.map(
     sql<Row>`SELECT ${columns} FROM organization_token ORDER BY seq DESC`,
     (rows): ReadonlyArray<TokenSummary> => rows.map(summaryOf),

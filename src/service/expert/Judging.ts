@@ -15,7 +15,6 @@ export type Item = Claim["items"][number]
 
 const maxBreakdowns = 3
 
-/** An expert of the embedding program gave a vote that does not fit the item. */
 class InvalidVote extends Schema.TaggedError<InvalidVote>()("InvalidVote", {
   completions: Schema.Int,
   reason: Schema.String,
@@ -52,7 +51,6 @@ export const make = Effect.fnUntraced(function* (experts: ReadonlyArray<Expert>)
     }))
   }
 
-  /** Asks the expert for a vote. Returns none if it has no answer. */
   const ask = Effect.fnUntraced(function* (name: string, { prompt }: Item, guidelines: string | undefined) {
     const { judge, places } = byName.get(name)!
     const asked = Effect.gen(function* () {
@@ -68,7 +66,6 @@ export const make = Effect.fnUntraced(function* (experts: ReadonlyArray<Expert>)
     return yield* new InvalidVote({ completions: prompt.completions.length, reason: checked.failure, vote })
   })
 
-  /** Returns the reason why a failed expert leaves the item, or none if it will be asked again. */
   const failure = Effect.fnUntraced(function* (
     name: string,
     item: Item,

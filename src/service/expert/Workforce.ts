@@ -18,7 +18,6 @@ import { VoteQueue } from "../store/VoteQueue.ts"
 import type { Claim, Claims, Judged } from "../store/VoteQueueModel.ts"
 
 export interface WorkforceOptions {
-  /** The experts, in the order in which the service asks them. */
   readonly experts: ReadonlyArray<Expert>
   /** The delay between a task's creation and its judgment, to simulate slow experts. Default 0. */
   readonly turnaround?: Duration.Input | undefined
@@ -131,7 +130,6 @@ const make = Effect.fnUntraced(function* (options: WorkforceOptions) {
     })
   })
 
-  /** Waits for a new or returned item, for the end of a task's delay, or for an expert that can be asked again. */
   const rest = Effect.fnUntraced(function* ({ createdAt }: NonNullable<Claims["idle"]>) {
     const now = yield* Clock.currentTimeMillis
     const due = createdAt === undefined ? Infinity : createdAt + turnaround

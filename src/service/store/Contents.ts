@@ -31,7 +31,6 @@ export const contentOf = (
 /** Items do not wait for people who were absent for longer. */
 export const activeWithin: Duration.Input = "7 days"
 
-/** Use these statements within one write of `Database`. */
 export const make = Effect.gen(function* () {
   const { sql } = yield* Database
 
@@ -59,13 +58,11 @@ export const make = Effect.gen(function* () {
       AND NOT EXISTS (${met("hold")} AND met.held_until IS NOT NULL)`
   }
 
-  /** Whether other people should get this row of `item` first. */
   const isDeferred = (expertNo: number) => {
     const times = timesSeen(sql`item.content`, sql`${expertNo}`)
     return sql`(${times} > 0 AND EXISTS (${awaited("item", sql`item.lane`, times)}))`
   }
 
-  /** Records that the person passed these rows of `item` because other people should get them first. */
   const defer = (expertNo: number, items: Statement.Fragment) => sql`
     INSERT INTO deferred_item (item_id, content, items)
     SELECT item.item_id, item.content, ${timesSeen(sql`item.content`, sql`${expertNo}`)} FROM ${items}
@@ -88,7 +85,6 @@ export const make = Effect.gen(function* () {
       yield* sql`DELETE FROM deferred_item WHERE ${rows}`
     })
 
-  /** Records that a person sees an item. */
   const markSeen = Effect.fnUntraced(function* (itemId: number, expertNo: number) {
     const [met] = yield* sql<{ content: number }>`
       INSERT INTO seen_content (content, expert_no, items) SELECT content, ${expertNo}, 1 FROM item WHERE item_id = ${itemId}

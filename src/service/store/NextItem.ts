@@ -11,7 +11,6 @@ import { Database } from "../database/Database.ts"
 import type { Lane } from "./Lanes.ts"
 import type { Voting } from "./Voting.ts"
 
-/** The expert's cursors in lane 0. */
 export interface ExpertCursors {
   readonly expert_no: number
   readonly item_cursor: number
@@ -91,7 +90,6 @@ export const make = Effect.fnUntraced(function* ({ contents, lanes: { openTo } }
     return undefined
   })
 
-  /** Finds the next item that is open for the expert, by priority, then age, and moves the expert's cursors. */
   const nextOpen = Effect.fnUntraced(function* ({ expert_no, ...cursors }: ExpertCursors) {
     const lanes = [{ lane: 0, priority: 0, ...cursors }, ...(yield* openTo(expert_no))]
     const byPriority = Map.groupBy(lanes, ({ priority }) => priority)

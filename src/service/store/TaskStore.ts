@@ -9,6 +9,7 @@ import { Clock, Context, Effect, Layer, Option, Schema } from "effect"
 import { SecureRandom } from "effect/crypto"
 import { Hex } from "effect/encoding"
 import type { SqlError } from "effect/sql/SqlError"
+import type { TaskStatus } from "../../api/AnnotationApi.ts"
 import * as Sha256 from "../../node/Sha256.ts"
 import * as Zstd from "../../node/Zstd.ts"
 import type { Webhooks } from "../webhook/Webhooks.ts"
@@ -23,18 +24,9 @@ import { VoteQueue } from "./VoteQueue.ts"
 import * as Voting from "./Voting.ts"
 
 /**
- * The states of a task:
- *
- * ```
- * pending → in_progress → completed
- *    └─────────┴────────→ cancelled
- * ```
- *
  * A task is in progress from the first item that an expert works on until its last votes can no longer be taken back. A
  * task that was cancelled because no expert had an answer is opened again at the next start.
  */
-export type TaskStatus = "pending" | "in_progress" | "completed" | "cancelled"
-
 export interface TaskState {
   readonly taskId: string
   readonly status: TaskStatus
@@ -52,7 +44,6 @@ export interface NewTask {
   readonly body: Uint8Array
   readonly content: TaskContent
   readonly votes: number
-  /** None means that the task is a group of its own. */
   readonly group?: { readonly id: string; readonly size?: number | undefined } | undefined
 }
 
@@ -140,7 +131,6 @@ const make = Effect.gen(function* () {
     return { taskId: task_id, status: stored.status } satisfies TaskState
   })
 
-  /** Finds one task. A completed task has its `TaskResult` as JSON text. */
   const find = Effect.fnUntraced(function* (organization: string, taskId: string) {
     // The answer is read as bytes, which are sent unchanged. A string would be decoded and encoded again.
     const rows = yield* sql<{ status: TaskStatus; answer: Uint8Array | null }>`
@@ -169,7 +159,6 @@ const make = Effect.gen(function* () {
     )
   })
 
-  /** Ends an open task without results. Returns false if the task does not exist or has ended. */
   const cancel = Effect.fn("TaskStore.cancel")((taskId: string) => cancelTask(taskId, false))
 
   /** Cancels a task because no expert has an answer. The next start opens it again. */

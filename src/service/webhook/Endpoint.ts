@@ -24,7 +24,6 @@ interface SecretRow {
   readonly expires_at: number | null
 }
 
-/** The settings that an attempt needs. */
 export interface Target {
   readonly url: string
   readonly secrets: ReadonlyArray<WebhookSecret>
@@ -77,7 +76,6 @@ export const make = (sql: SqlClient.SqlClient) => {
     } satisfies WebhookSettings
   })
 
-  /** Returns none if no URL is set or the webhook is disabled. */
   const target = Effect.fnUntraced(function* (now: number) {
     const endpoint = yield* find
     if (Option.isNone(endpoint) || endpoint.value.enabled === 0) return Option.none<Target>()
@@ -127,7 +125,6 @@ export const make = (sql: SqlClient.SqlClient) => {
     yield* sql`DELETE FROM webhook_secret`
   })
 
-  /** Records the success or failure of an attempt at `url`. */
   const writeHealth = (url: string, delivered: boolean, { at, error, status }: Outcome) =>
     delivered
       ? sql`DELETE FROM webhook_failure WHERE endpoint_id = (SELECT endpoint_id FROM webhook_endpoint WHERE url = ${url})`

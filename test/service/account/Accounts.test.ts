@@ -57,7 +57,7 @@ describe("Accounts", () => {
         Option.map(yield* accounts.findSession(session), ({ name, role }) => [name, role]),
         Option.some(["Ann", "admin"]),
       )
-      assert.strictEqual((yield* Effect.flip(accounts.setUp(used, "Eve", password)))._tag, "CodeRefused")
+      assert.strictEqual((yield* Effect.flip(accounts.setUp(used, "Eve", password)))._tag, "Forbidden")
       assert.strictEqual((yield* Effect.flip(accounts.signIn("Eve", password, here)))._tag, "SignInRefused")
     }))
 
@@ -80,9 +80,9 @@ describe("Accounts", () => {
       const accounts = yield* Accounts
       const replaced = yield* code
       const old = yield* code
-      assert.strictEqual((yield* Effect.flip(accounts.setUp(replaced, "Ann", password)))._tag, "CodeRefused")
+      assert.strictEqual((yield* Effect.flip(accounts.setUp(replaced, "Ann", password)))._tag, "Forbidden")
       yield* TestClock.adjust("24 hours")
-      assert.strictEqual((yield* Effect.flip(accounts.setUp(old, "Ann", password)))._tag, "CodeRefused")
+      assert.strictEqual((yield* Effect.flip(accounts.setUp(old, "Ann", password)))._tag, "Forbidden")
       const young = yield* code
       yield* TestClock.adjust("23 hours")
       assert.strictEqual((yield* accounts.setUp(young, "Ann", password)).name, "Ann")
@@ -94,7 +94,7 @@ describe("Accounts", () => {
       const { write } = yield* Database
       const issue = OneTimeCodes.use((codes) => write(codes.issue("invitation", "expert_1")))
       const invitation = yield* issue
-      assert.strictEqual((yield* Effect.flip(accounts.setUp(invitation, "Ann", password)))._tag, "CodeRefused")
+      assert.strictEqual((yield* Effect.flip(accounts.setUp(invitation, "Ann", password)))._tag, "Forbidden")
       const use = OneTimeCodes.use((codes) => write(codes.use("invitation", invitation)))
       assert.deepStrictEqual(yield* use, Option.some("expert_1"))
       assert.deepStrictEqual(yield* use, Option.none())

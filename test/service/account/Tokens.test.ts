@@ -76,7 +76,7 @@ describe("Tokens", () => {
       yield* TestClock.adjust("1 minute")
       assert.isFalse(yield* isAccepted(old.token))
       assert.isTrue(yield* isAccepted(fresh.token))
-      assert.strictEqual((yield* Effect.flip(tokens.rotate(old.summary.token_id, 2)))._tag, "TokenEnded")
+      assert.strictEqual((yield* Effect.flip(tokens.rotate(old.summary.token_id, 2)))._tag, "Conflict")
       const [newest, oldest] = yield* tokens.list
       assert.isNull(newest!.expires_at)
       assert.strictEqual(oldest!.expires_at, 2 * 3_600_000)
@@ -112,7 +112,7 @@ describe("Tokens", () => {
         assert.isFalse(yield* isAccepted(token))
         assert.isTrue(yield* isAccepted(other.token))
         yield* tokens.revoke(summary.token_id)
-        assert.strictEqual((yield* Effect.flip(tokens.rotate(summary.token_id, 1)))._tag, "TokenEnded")
+        assert.strictEqual((yield* Effect.flip(tokens.rotate(summary.token_id, 1)))._tag, "Conflict")
         assert.isNumber((yield* tokens.list)[1]!.revoked_at)
         return token
       }).pipe(inProcess(file))
@@ -123,8 +123,8 @@ describe("Tokens", () => {
   test("of a token that is not there nothing can be done", () =>
     Effect.gen(function* () {
       const tokens = yield* Tokens
-      assert.strictEqual((yield* Effect.flip(tokens.revoke("tok_nothing")))._tag, "NoSuchToken")
-      assert.strictEqual((yield* Effect.flip(tokens.rotate("tok_nothing", 1)))._tag, "NoSuchToken")
+      assert.strictEqual((yield* Effect.flip(tokens.revoke("tok_nothing")))._tag, "NotFound")
+      assert.strictEqual((yield* Effect.flip(tokens.rotate("tok_nothing", 1)))._tag, "NotFound")
     }))
 
   it.effect("its last use is known at once, and written once a minute", () =>
@@ -188,7 +188,7 @@ describe("Tokens", () => {
         Database,
         Effect.map(Database, ({ sql, write }) => ({
           sql,
-          write: <A>(statements: Effect.Effect<A, SqlError>) =>
+          write: <A, E = never>(statements: Effect.Effect<A, E | SqlError>) =>
             write(statements).pipe(
               Effect.tap(() =>
                 gated ? Effect.andThen(Deferred.succeed(committed, undefined), Deferred.await(goOn)) : Effect.void,

@@ -6,7 +6,7 @@ import type { ResultItem } from "../../../src/domain/Task.ts"
 import { Experts } from "../../../src/service/store/Experts.ts"
 import { TaskStore } from "../../../src/service/store/TaskStore.ts"
 import { VoteQueue } from "../../../src/service/store/VoteQueue.ts"
-import { create, makeEvents, next, results, statusOf, type Store, store, voteFor } from "./support.ts"
+import { create, makeEvents, next, orderOf, results, statusOf, type Store, store, voteFor } from "./support.ts"
 
 const test = (name: string, effect: () => Effect.Effect<unknown, unknown, Store>) =>
   it.effect(name, () => Effect.provide(effect(), store(":memory:"), { local: true }))
@@ -19,7 +19,7 @@ const detailOf = Effect.fnUntraced(function* (task: string, from = 0) {
 /** A person who judges the next item. */
 const judge = Effect.fnUntraced(function* (expertId: string, best: string, rationale?: string) {
   const item = yield* next(expertId)
-  yield* (yield* VoteQueue).vote(expertId, item.itemId, voteFor(item, best, rationale))
+  yield* (yield* VoteQueue).vote(expertId, item.item_id, voteFor(item, best, rationale))
 })
 const person = Effect.fnUntraced(function* (name: string) {
   return (yield* (yield* Experts).create(name)).expert_id
@@ -57,9 +57,9 @@ describe("a list", () => {
       for (const i of [1, 4, 5]) yield* store.cancel(tasks[i]!)
       const walk = Effect.fnUntraced(function* (page: { readonly limit: number; readonly status?: "pending" }) {
         const pages: Array<ReadonlyArray<number>> = []
-        let before: number | null | undefined
+        let before: number | null = null
         do {
-          const found = yield* store.list({ ...page, before: before ?? undefined })
+          const found = yield* store.list({ ...page, ...(before !== null && { before }) })
           pages.push(found.tasks.map((task) => tasks.indexOf(task.task_id)))
           before = found.next
         } while (before !== null)
@@ -80,7 +80,7 @@ describe("a list", () => {
       const task = yield* create([...one, ...one], { votes: 2, group: "g" })
       yield* judge(ann, "a")
       const item = yield* next(ann)
-      yield* (yield* VoteQueue).setAside(ann, item.itemId, { kind: "flag", problem: "other", comment: "Odd." })
+      yield* (yield* VoteQueue).setAside(ann, item.item_id, { kind: "flag", problem: "other", comment: "Odd." })
       const bob = yield* person("Bob")
       yield* judge(bob, "a")
       const [listed] = (yield* (yield* TaskStore).list({})).tasks
@@ -135,7 +135,7 @@ describe("one task in detail", () => {
           [bob, "Bob", 1, undefined],
         ],
       )
-      assert.strictEqual(item.promptIndex, 1)
+      assert.strictEqual(item.task.number, 2)
       assert.deepInclude(second, { index: 1, done: false, held_by: ["Ann"], result: null })
       assert.deepInclude(third, { index: 2, done: false, held_by: [], votes: [] })
 
@@ -152,8 +152,8 @@ describe("one task in detail", () => {
       const [ann, bob] = [yield* person("Ann"), yield* person("Bob")]
       const task = yield* create(Array.from({ length: 3 }, (_, i) => [`p${i}`, "a", "b"] as const))
       for (let i = 0; i < 3; i++) {
-        const { itemId } = yield* next(ann)
-        yield* queue.setAside(ann, itemId, i === 1 ? { kind: "skip", reason: "why" } : harmful)
+        const { item_id } = yield* next(ann)
+        yield* queue.setAside(ann, item_id, i === 1 ? { kind: "skip", reason: "why" } : harmful)
       }
       assert.deepStrictEqual((yield* detailOf(task)).flagged_at, [0, 2])
       yield* judge(bob, "a")
@@ -171,9 +171,9 @@ describe("completions of the same text", () => {
       const vote = Effect.fnUntraced(function* (name: string, choice: number) {
         const expertId = yield* person(name)
         const item = yield* next(expertId)
-        yield* (yield* VoteQueue).vote(expertId, item.itemId, {
+        yield* (yield* VoteQueue).vote(expertId, item.item_id, {
           ...voteFor(item, "no"),
-          best: item.order.indexOf(choice),
+          best: (yield* orderOf(item)).indexOf(choice),
         })
       })
       for (const [i, choice] of [2, 0, 1].entries()) yield* vote(`Expert ${i}`, choice)
@@ -199,7 +199,7 @@ describe("cancelling", () => {
       const item = yield* next(ann)
       assert.isTrue(yield* store.cancel(task))
       assert.strictEqual(yield* statusOf(task), "cancelled")
-      assert.strictEqual((yield* Effect.flip(queue.vote(ann, item.itemId, voteFor(item, "a"))))._tag, "NotHeld")
+      assert.strictEqual((yield* Effect.flip(queue.vote(ann, item.item_id, voteFor(item, "a"))))._tag, "Conflict")
       assert.isTrue(Option.isNone(yield* queue.next(ann)))
       assert.isFalse((yield* queue.progress(ann)).undoable)
       assert.isFalse(yield* store.cancel(task))

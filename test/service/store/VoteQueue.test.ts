@@ -6,9 +6,9 @@ import { Database } from "../../../src/service/database/Database.ts"
 import { Experts } from "../../../src/service/store/Experts.ts"
 import { TaskStore } from "../../../src/service/store/TaskStore.ts"
 import { VoteQueue } from "../../../src/service/store/VoteQueue.ts"
-import type { PersonVote } from "../../../src/service/store/VoteQueueModel.ts"
+import type { Submission } from "../../../src/service/pageApi/AnnotateApi.ts"
 import { Webhooks } from "../../../src/service/webhook/Webhooks.ts"
-import { create, makeEvents, next, results, statusOf, type Store, store, voteFor } from "./support.ts"
+import { create, draftOf, makeEvents, next, orderOf, results, statusOf, type Store, store, voteFor } from "./support.ts"
 
 const test = (name: string, effect: () => Effect.Effect<unknown, unknown, Store>) =>
   it.effect(name, () => Effect.provide(effect(), store(":memory:"), { local: true }))
@@ -22,8 +22,6 @@ const two: ReadonlyArray<readonly [string, ...ReadonlyArray<string>]> = [
   ["p2", "c", "d"],
 ]
 
-const draftOf = (vote: PersonVote) => JSON.stringify(vote)
-
 describe("the next item", () => {
   test("is the oldest task's first prompt, and the same until it is judged", () =>
     Effect.gen(function* () {
@@ -33,25 +31,22 @@ describe("the next item", () => {
       yield* create(two)
       const item = yield* next(ann)
       assert.deepInclude(item, {
-        taskId: first,
-        promptIndex: 0,
-        prompt: { prompt: "p1", completions: ["a", "b"] },
+        prompt: "p1",
         guidelines: "Be kind.",
         undone: false,
-        promptsInTask: 2,
-        judgedInTask: 0,
+        task: { task_id: first, prompts: 2, judged: 0, number: 1 },
       })
       assert.deepStrictEqual(yield* next(ann), item)
-      yield* queue.vote(ann, item.itemId, voteFor(item, "a"))
-      assert.deepInclude(yield* next(ann), { taskId: first, promptIndex: 1, judgedInTask: 1 })
+      yield* queue.vote(ann, item.item_id, voteFor(item, "a"))
+      assert.deepInclude(yield* next(ann), { task: { task_id: first, prompts: 2, judged: 1, number: 2 } })
     }))
 
   test("is one that nobody else holds", () =>
     Effect.gen(function* () {
       const [ann, bob] = [yield* person("Ann"), yield* person("Bob")]
       yield* create(two)
-      assert.strictEqual((yield* next(ann)).promptIndex, 0)
-      assert.strictEqual((yield* next(bob)).promptIndex, 1)
+      assert.strictEqual((yield* next(ann)).task.number, 1)
+      assert.strictEqual((yield* next(bob)).task.number, 2)
       const cem = yield* person("Cem")
       assert.isTrue(Option.isNone(yield* (yield* VoteQueue).next(cem)))
     }))
@@ -95,11 +90,11 @@ describe("the order shown", () => {
       const counts = new Map<string, number>()
       for (let i = 0; i < 600; i++) {
         const item = yield* next(ann)
-        counts.set(item.order.join(""), (counts.get(item.order.join("")) ?? 0) + 1)
-        yield* queue.vote(ann, item.itemId, voteFor(item, "a"))
+        counts.set(item.completions.join(""), (counts.get(item.completions.join("")) ?? 0) + 1)
+        yield* queue.vote(ann, item.item_id, voteFor(item, "a"))
       }
       // 100 each are expected; the chance of fewer than 60 or more than 140 is below one in 10,000.
-      assert.deepStrictEqual([...counts.keys()].toSorted(), ["012", "021", "102", "120", "201", "210"])
+      assert.deepStrictEqual([...counts.keys()].toSorted(), ["abc", "acb", "bac", "bca", "cab", "cba"])
       for (const count of counts.values()) assert.isTrue(count > 60 && count < 140, JSON.stringify([...counts]))
     }))
 
@@ -109,12 +104,12 @@ describe("the order shown", () => {
       const ann = yield* person("Ann")
       yield* create([["p", ..."abcdefghijklmnop".split("")]])
       const item = yield* next(ann)
-      yield* queue.saveDraft(ann, item.itemId, "half a thought")
+      yield* queue.saveDraft(ann, item.item_id, draftOf("half a thought"))
       yield* TestClock.adjust("31 minutes")
-      assert.strictEqual((yield* Effect.flip(queue.saveDraft(ann, item.itemId, "late")))._tag, "NotHeld")
+      assert.strictEqual((yield* Effect.flip(queue.saveDraft(ann, item.item_id, draftOf("late"))))._tag, "Conflict")
       const again = yield* next(ann)
-      assert.deepStrictEqual(again.order, item.order)
-      assert.deepStrictEqual(again.draft, Option.some("half a thought"))
+      assert.deepStrictEqual(again.completions, item.completions)
+      assert.deepStrictEqual(again.draft, draftOf("half a thought"))
     }))
 })
 
@@ -127,15 +122,15 @@ describe("what is held too long", () => {
       const item = yield* next(ann)
       yield* TestClock.adjust("29 minutes")
       assert.isTrue(Option.isNone(yield* queue.next(bob)))
-      yield* queue.saveDraft(ann, item.itemId, "still here")
+      yield* queue.saveDraft(ann, item.item_id, draftOf("still here"))
       yield* TestClock.adjust("29 minutes")
       assert.isTrue(Option.isNone(yield* queue.next(bob)))
       yield* TestClock.adjust("2 minutes")
       const taken = yield* next(bob)
-      assert.strictEqual(taken.itemId, item.itemId)
-      assert.isTrue(Option.isNone(taken.draft), "a draft is its author's")
-      assert.strictEqual((yield* Effect.flip(queue.vote(ann, item.itemId, voteFor(item, "a"))))._tag, "NotHeld")
-      yield* queue.vote(bob, taken.itemId, voteFor(taken, "b"))
+      assert.strictEqual(taken.item_id, item.item_id)
+      assert.isNull(taken.draft, "a draft is its author's")
+      assert.strictEqual((yield* Effect.flip(queue.vote(ann, item.item_id, voteFor(item, "a"))))._tag, "Conflict")
+      yield* queue.vote(bob, taken.item_id, voteFor(taken, "b"))
     }))
 
   test("goes back to the millisecond", () =>
@@ -143,12 +138,12 @@ describe("what is held too long", () => {
       const queue = yield* VoteQueue
       const [ann, bob] = [yield* person("Ann"), yield* person("Bob")]
       yield* create([["p", "a", "b"]])
-      const { heldUntil } = yield* next(ann)
-      assert.strictEqual(heldUntil, Duration.toMillis("30 minutes"))
-      yield* TestClock.setTime(heldUntil - 1)
+      const { held_until } = yield* next(ann)
+      assert.strictEqual(held_until, Duration.toMillis("30 minutes"))
+      yield* TestClock.setTime(held_until - 1)
       yield* queue.releaseExpired
       assert.isTrue(Option.isNone(yield* queue.next(bob)))
-      yield* TestClock.setTime(heldUntil)
+      yield* TestClock.setTime(held_until)
       yield* queue.releaseExpired
       yield* next(bob)
     }))
@@ -160,7 +155,7 @@ describe("what is held too long", () => {
       yield* create([["p", "a", "b"]])
       yield* next(ann)
       yield* TestClock.adjust("20 minutes")
-      assert.strictEqual((yield* next(ann)).heldUntil, Duration.toMillis("50 minutes"))
+      assert.strictEqual((yield* next(ann)).held_until, Duration.toMillis("50 minutes"))
       yield* TestClock.adjust("29 minutes")
       assert.isTrue(Option.isNone(yield* queue.next(bob)))
       yield* TestClock.adjust("1 minute")
@@ -175,10 +170,10 @@ describe("what is held too long", () => {
       const abandoned = yield* next(ann)
       for (let i = 0; i < 2; i++) {
         const item = yield* next(bob)
-        yield* queue.vote(bob, item.itemId, voteFor(item, "a"))
+        yield* queue.vote(bob, item.item_id, voteFor(item, "a"))
       }
       yield* queue.release(ann)
-      assert.strictEqual((yield* next(bob)).itemId, abandoned.itemId)
+      assert.strictEqual((yield* next(bob)).item_id, abandoned.item_id)
     }))
 })
 
@@ -190,11 +185,14 @@ describe("a vote", () => {
       const task = yield* create([["p", "a", "b", "c"]])
       const item = yield* next(ann)
       yield* TestClock.adjust("3 seconds")
-      yield* queue.vote(ann, item.itemId, voteFor(item, [["c"], ["b", "a"]], " For c. "))
+      yield* queue.vote(ann, item.item_id, voteFor(item, [["c"], ["b", "a"]], " For c. "))
       const [result] = yield* results(task)
       assert.strictEqual(result.best_completion_index, 2)
       const vote = result.annotations.votes[0]
-      assert.deepStrictEqual(vote.order, item.order)
+      assert.deepStrictEqual(
+        vote.order.map((index: number) => "abc"[index]),
+        item.completions,
+      )
       assert.strictEqual(vote.choice, 2)
       assert.deepStrictEqual(vote.ranking, [[2], [1, 0]])
       assert.strictEqual(vote.rationale, " For c. ")
@@ -202,7 +200,7 @@ describe("a vote", () => {
       assert.strictEqual(vote.seconds, 3, "no more than has passed")
     }))
 
-  const invalid: ReadonlyArray<readonly [name: string, vote: Partial<PersonVote>]> = [
+  const invalid: ReadonlyArray<readonly [name: string, vote: Partial<Submission>]> = [
     ["nothing chosen", {}],
     ["a place that is not there", { best: 3 }],
     ["a negative place", { best: -1 }],
@@ -218,9 +216,9 @@ describe("a vote", () => {
         const ann = yield* person("Ann")
         yield* create([["p", "a", "b", "c"]])
         const item = yield* next(ann)
-        const given = { best: undefined, ranking: undefined, rationale: undefined, seconds: 1, ...vote }
-        const error = yield* Effect.flip(queue.vote(ann, item.itemId, given))
-        assert.strictEqual(error._tag, "InvalidVote")
+        const given = { best: null, ranking: null, rationale: "", seconds: 1, ...vote }
+        const error = yield* Effect.flip(queue.vote(ann, item.item_id, given))
+        assert.strictEqual(error._tag, "MalformedRequest")
         assert.deepStrictEqual(yield* next(ann), item)
       }))
   }
@@ -231,7 +229,7 @@ describe("a vote", () => {
       const ann = yield* person("Ann")
       const task = yield* create([["p", "a", "b"]])
       const item = yield* next(ann)
-      yield* queue.vote(ann, item.itemId, voteFor(item, "a", "no \0, no \ud800"))
+      yield* queue.vote(ann, item.item_id, voteFor(item, "a", "no \0, no \ud800"))
       assert.strictEqual((yield* results(task))[0].annotations.rationale, "no \ufffd, no \ufffd")
     }))
 
@@ -244,12 +242,12 @@ describe("a vote", () => {
       const ann = yield* person("Ann")
       const tasks = [yield* create([["p", "a", "b"]], { votes: 2 }), yield* create([["p", "a", "b"]])]
       const first = yield* next(ann)
-      yield* queue.vote(ann, first.itemId, voteFor(first, "a"))
+      yield* queue.vote(ann, first.item_id, voteFor(first, "a"))
       assert.strictEqual(woken, 0)
       const item = yield* next(ann)
       const released = yield* Latch.make()
       yield* Effect.forkChild(write(released.await))
-      const voting = yield* Effect.forkChild(queue.vote(ann, item.itemId, voteFor(item, "a")))
+      const voting = yield* Effect.forkChild(queue.vote(ann, item.item_id, voteFor(item, "a")))
       yield* Effect.repeat(Effect.yieldNow, { times: 50 })
       const interrupted = yield* Effect.forkChild(Fiber.interrupt(voting))
       yield* Effect.repeat(Effect.yieldNow, { times: 50 })
@@ -268,10 +266,10 @@ describe("a vote", () => {
       const [ann, bob] = [yield* person("Ann"), yield* person("Bob")]
       yield* create([["p", "a", "b"]])
       const item = yield* next(ann)
-      assert.strictEqual((yield* Effect.flip(queue.vote(bob, item.itemId, voteFor(item, "a"))))._tag, "NotHeld")
+      assert.strictEqual((yield* Effect.flip(queue.vote(bob, item.item_id, voteFor(item, "a"))))._tag, "Conflict")
       const why = { kind: "skip", reason: "" } as const
-      assert.strictEqual((yield* Effect.flip(queue.setAside(bob, item.itemId, why)))._tag, "NotHeld")
-      assert.strictEqual((yield* Effect.flip(queue.saveDraft(bob, item.itemId, "x")))._tag, "NotHeld")
+      assert.strictEqual((yield* Effect.flip(queue.setAside(bob, item.item_id, why)))._tag, "Conflict")
+      assert.strictEqual((yield* Effect.flip(queue.saveDraft(bob, item.item_id, draftOf("x"))))._tag, "Conflict")
     }))
 
   test("that is the last one completes the task, and announces its group", () =>
@@ -284,7 +282,7 @@ describe("a vote", () => {
         for (const best of ["b", "c"]) {
           const item = yield* next(ann)
           assert.deepStrictEqual(events.events, [])
-          yield* queue.vote(ann, item.itemId, voteFor(item, best))
+          yield* queue.vote(ann, item.item_id, voteFor(item, best))
         }
         assert.strictEqual(yield* statusOf(task), "completed")
         assert.deepStrictEqual(
@@ -306,8 +304,8 @@ describe("what is set aside", () => {
       const [ann, bob] = [yield* person("Ann"), yield* person("Bob")]
       const task = yield* create([["p", "a", "b"]])
       const item = yield* next(ann)
-      yield* queue.saveDraft(ann, item.itemId, "a draft")
-      yield* queue.setAside(ann, item.itemId, { kind: "flag", problem: "other", comment: "Both are wrong.\0" })
+      yield* queue.saveDraft(ann, item.item_id, draftOf("a draft"))
+      yield* queue.setAside(ann, item.item_id, { kind: "flag", problem: "other", comment: "Both are wrong.\0" })
       assert.isTrue(Option.isNone(yield* queue.next(ann)))
       const detail = yield* Effect.flatMap((yield* TaskStore).detail(task, 0), Effect.fromOption)
       assert.strictEqual(detail.task.flagged, 1)
@@ -318,13 +316,13 @@ describe("what is set aside", () => {
       ])
 
       const taken = yield* next(bob)
-      yield* queue.setAside(bob, taken.itemId, { kind: "skip", reason: "" })
+      yield* queue.setAside(bob, taken.item_id, { kind: "skip", reason: "" })
       assert.isTrue(Option.isNone(yield* queue.next(bob)))
 
       yield* queue.returnItem(task, 0)
       const again = yield* next(ann)
-      assert.deepStrictEqual([again.order, again.draft], [item.order, Option.some("a draft")])
-      yield* queue.vote(ann, again.itemId, voteFor(again, "a"))
+      assert.deepStrictEqual([again.completions, again.draft], [item.completions, draftOf("a draft")])
+      yield* queue.vote(ann, again.item_id, voteFor(again, "a"))
       assert.strictEqual(yield* statusOf(task), "completed")
       const [result] = yield* results(task)
       assert.deepStrictEqual(result!.annotations?.["flags"], [
@@ -343,32 +341,32 @@ describe("undo", () => {
       for (const best of ["a", [["b"], ["a", "c"]]] as const) {
         const item = yield* next(ann)
         yield* TestClock.adjust("7 seconds")
-        yield* queue.vote(ann, item.itemId, voteFor(item, best, `why ${judged.length}`))
+        yield* queue.vote(ann, item.item_id, voteFor(item, best, `why ${judged.length}`))
         judged.push(item)
       }
       const third = yield* next(ann)
-      yield* queue.saveDraft(ann, third.itemId, "third")
+      yield* queue.saveDraft(ann, third.item_id, draftOf("third"))
 
-      const second = yield* queue.undo(ann, draftOf)
-      assert.deepInclude(second, { itemId: judged[1]!.itemId, undone: true, order: judged[1]!.order })
-      const draft = JSON.parse(Option.getOrThrow(second.draft))
-      assert.deepStrictEqual(draft, { ...voteFor(second, [["b"], ["a", "c"]], "why 1"), best: draft.ranking[0][0] })
-      const first = yield* queue.undo(ann, draftOf)
-      assert.strictEqual(first.itemId, judged[0]!.itemId)
-      assert.strictEqual((yield* Effect.flip(queue.undo(ann, draftOf)))._tag, "NothingToUndo")
+      const second = yield* queue.undo(ann)
+      assert.deepInclude(second, { item_id: judged[1]!.item_id, undone: true, completions: judged[1]!.completions })
+      const { ranking, rationale } = voteFor(second, [["b"], ["a", "c"]], "why 1")
+      assert.deepInclude({ ...second.draft }, { mode: "rank", best: ranking![0]![0], ranking, rationale, seconds: 5 })
+      const first = yield* queue.undo(ann)
+      assert.strictEqual(first.item_id, judged[0]!.item_id)
+      assert.strictEqual((yield* Effect.flip(queue.undo(ann)))._tag, "Conflict")
       assert.deepStrictEqual(yield* queue.progress(ann), {
         judged: 0,
-        judgedToday: 0,
-        votesNeeded: 4,
+        judged_today: 0,
+        needed: 4,
         undoable: false,
-        stopped: undefined,
+        stopped: null,
       })
 
       // Back again, the last one first.
       for (const expected of [first, second, third]) {
         const item = yield* next(ann)
-        assert.strictEqual(item.itemId, expected.itemId)
-        yield* queue.vote(ann, item.itemId, voteFor(item, "c"))
+        assert.strictEqual(item.item_id, expected.item_id)
+        yield* queue.vote(ann, item.item_id, voteFor(item, "c"))
       }
       assert.strictEqual((yield* queue.progress(ann)).judged, 3)
     }))
@@ -379,9 +377,9 @@ describe("undo", () => {
       const ann = yield* person("Ann")
       yield* create([["p", "a", "b"]])
       const item = yield* next(ann)
-      yield* queue.vote(ann, item.itemId, voteFor(item, "a"))
+      yield* queue.vote(ann, item.item_id, voteFor(item, "a"))
       assert.isFalse((yield* queue.progress(ann)).undoable)
-      assert.strictEqual((yield* Effect.flip(queue.undo(ann, draftOf)))._tag, "NothingToUndo")
+      assert.strictEqual((yield* Effect.flip(queue.undo(ann)))._tag, "Conflict")
     }))
 
   const { events, layer: webhooks } = makeEvents()
@@ -391,7 +389,7 @@ describe("undo", () => {
       const [ann, bob] = [yield* person("Ann"), yield* person("Bob")]
       const task = yield* create([["p", "a", "b"]], { votes: 2 })
       const voteOf = (expert: string, best: string) =>
-        Effect.flatMap(next(expert), (item) => queue.vote(expert, item.itemId, voteFor(item, best)))
+        Effect.flatMap(next(expert), (item) => queue.vote(expert, item.item_id, voteFor(item, best)))
       const isCompleted = statusOf(task).pipe(Effect.repeat({ until: (status) => status === "completed" }))
       yield* voteOf(ann, "a")
       yield* TestClock.adjust("1 minute")
@@ -400,7 +398,7 @@ describe("undo", () => {
       yield* TestClock.adjust("29 seconds")
 
       // Taken back by one who voted earlier: it waits for that vote as long as need be.
-      yield* queue.undo(ann, draftOf)
+      yield* queue.undo(ann)
       yield* TestClock.adjust("5 minutes")
       assert.strictEqual(yield* statusOf(task), "in_progress")
       yield* voteOf(ann, "b")
@@ -418,7 +416,7 @@ describe("undo", () => {
           [1, "person"],
         ],
       )
-      assert.strictEqual((yield* Effect.flip(queue.undo(ann, draftOf)))._tag, "NothingToUndo")
+      assert.strictEqual((yield* Effect.flip(queue.undo(ann)))._tag, "Conflict")
     }).pipe(Effect.provide(store(":memory:", { undoGrace: "30 seconds", webhooks }), { local: true })),
   )
 
@@ -431,7 +429,7 @@ describe("undo", () => {
       const other = yield* create([["q", "a", "b"]])
       for (let given = 0; given < 2; given++) {
         const item = yield* next(ann)
-        yield* queue.vote(ann, item.itemId, voteFor(item, "a"))
+        yield* queue.vote(ann, item.item_id, voteFor(item, "a"))
       }
       const seqs = yield* sql<{ seq: number }>`SELECT seq FROM task WHERE task_id = ${damaged}`
       yield* write(sql`CREATE TRIGGER damage BEFORE INSERT ON task_result WHEN NEW.seq = ${sql.literal(String(seqs[0]!.seq))}
@@ -461,7 +459,7 @@ describe("undo", () => {
         [bob, "b"],
       ] as const) {
         const item = yield* next(expert)
-        yield* queue.vote(expert, item.itemId, voteFor(item, best))
+        yield* queue.vote(expert, item.item_id, voteFor(item, best))
       }
       const counts = Effect.map(experts.list, (all) =>
         all.map(({ judged, majority }) => [judged, majority.of, majority.agreed]),
@@ -471,13 +469,13 @@ describe("undo", () => {
         [1, 1, 0],
         [1, 1, 0],
       ])
-      yield* queue.undo(ann, draftOf)
+      yield* queue.undo(ann)
       assert.deepStrictEqual(yield* counts, [
         [0, 0, 0],
         [1, 0, 0],
       ])
       const item = yield* next(ann)
-      yield* queue.vote(ann, item.itemId, voteFor(item, "b"))
+      yield* queue.vote(ann, item.item_id, voteFor(item, "b"))
       assert.deepStrictEqual(yield* counts, [
         [1, 1, 1],
         [1, 1, 1],
@@ -496,21 +494,21 @@ describe("progress", () => {
       )
       const judge = Effect.gen(function* () {
         const item = yield* next(ann)
-        yield* queue.vote(ann, item.itemId, voteFor(item, "a"))
+        yield* queue.vote(ann, item.item_id, voteFor(item, "a"))
       })
       yield* judge
       yield* TestClock.adjust("23 hours")
       yield* judge
-      assert.deepInclude(yield* queue.progress(ann), { judged: 2, judgedToday: 2, votesNeeded: 4, undoable: true })
+      assert.deepInclude(yield* queue.progress(ann), { judged: 2, judged_today: 2, needed: 4, undoable: true })
       yield* TestClock.adjust("1 hour")
-      assert.deepInclude(yield* queue.progress(ann), { judged: 2, judgedToday: 0 })
+      assert.deepInclude(yield* queue.progress(ann), { judged: 2, judged_today: 0 })
       yield* judge
-      assert.deepInclude(yield* queue.progress(ann), { judged: 3, judgedToday: 1, votesNeeded: 3 })
-      yield* queue.undo(ann, draftOf)
-      assert.deepInclude(yield* queue.progress(ann), { judged: 2, judgedToday: 0 })
+      assert.deepInclude(yield* queue.progress(ann), { judged: 3, judged_today: 1, needed: 3 })
+      yield* queue.undo(ann)
+      assert.deepInclude(yield* queue.progress(ann), { judged: 2, judged_today: 0 })
       // Yesterday's vote is no part of today's count.
-      yield* queue.undo(ann, draftOf)
-      assert.deepInclude(yield* queue.progress(ann), { judged: 1, judgedToday: 0 })
+      yield* queue.undo(ann)
+      assert.deepInclude(yield* queue.progress(ann), { judged: 1, judged_today: 0 })
     }))
 })
 
@@ -529,13 +527,13 @@ describe("gold items", () => {
       const seen = []
       for (const best of ["b", "a", "a"]) {
         const item = yield* next(ann)
-        yield* queue.vote(ann, item.itemId, voteFor(item, best))
+        yield* queue.vote(ann, item.item_id, voteFor(item, best))
         seen.push(yield* counts)
-        if (item.promptIndex === 1) {
-          yield* queue.undo(ann, draftOf)
+        if (item.task.number === 2) {
+          yield* queue.undo(ann)
           assert.deepStrictEqual(yield* counts, [1, 1])
           const again = yield* next(ann)
-          yield* queue.vote(ann, again.itemId, voteFor(again, "a"))
+          yield* queue.vote(ann, again.item_id, voteFor(again, "a"))
         }
       }
       assert.deepStrictEqual(seen, [
@@ -558,8 +556,8 @@ describe("a gold answer", () => {
       const ann = yield* person("Ann")
       yield* create([["p", "same", "other", "same"]])
       const item = yield* next(ann)
-      const best = item.order.indexOf(0)
-      yield* queue.vote(ann, item.itemId, { best, ranking: undefined, rationale: undefined, seconds: 1 })
+      const best = (yield* orderOf(item)).indexOf(0)
+      yield* queue.vote(ann, item.item_id, { best, ranking: null, rationale: "", seconds: 1 })
       const [row] = yield* (yield* Experts).list
       assert.deepInclude(row, { gold: { of: 1, right: 1 } })
     }).pipe(Effect.provide(store(":memory:", { goldAnswer: () => Option.some(2) }))),
@@ -594,7 +592,7 @@ describe("the way to the next item", () => {
       )
       const judge = Effect.gen(function* () {
         const item = yield* next(ann)
-        yield* queue.vote(ann, item.itemId, voteFor(item, "a"))
+        yield* queue.vote(ann, item.item_id, voteFor(item, "a"))
         return item
       })
       yield* Effect.repeat(judge, { times: 499 })
@@ -604,7 +602,7 @@ describe("the way to the next item", () => {
       assert.strictEqual(row!.item_cursor, row!.last)
       // What Bob leaves is offered to Ann only if she has not judged it.
       const item = yield* next(bob)
-      yield* queue.setAside(bob, item.itemId, { kind: "skip", reason: "" })
-      assert.strictEqual((yield* judge).promptIndex, 500)
+      yield* queue.setAside(bob, item.item_id, { kind: "skip", reason: "" })
+      assert.strictEqual((yield* judge).task.number, 501)
     }))
 })

@@ -1,11 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Context, Effect } from "effect"
-import { SqlClient } from "effect/sql"
 import type { HttpApiGroup } from "effect/http-api"
-import * as SqliteClient from "../../../src/node/SqliteClient.ts"
 import { Accounts } from "../../../src/service/account/Accounts.ts"
-import { createAccountTables } from "../../../src/service/database/AccountTables.ts"
-import { addOperatorRoles } from "../../../src/service/database/OperatorTables.ts"
 import { DashboardApi } from "../../../src/service/pageApi/DashboardApi.ts"
 import { type Role } from "../../../src/service/pageApi/OperatorSession.ts"
 import { roles } from "../../../src/service/pageApi/PageConstants.ts"
@@ -193,20 +189,3 @@ describe("an operator's own password", () => {
       assert.strictEqual((yield* signIn(change.password)).status, 200)
     }))
 })
-
-it.effect("operators of an earlier version are admins, in the order in which they came", () =>
-  Effect.gen(function* () {
-    const sql = yield* SqlClient.SqlClient
-    yield* createAccountTables
-    yield* sql`INSERT INTO operator (name_key, name, password, created_at) VALUES ('bea', 'Bea', 'b', 2), ('ann', 'Ann', 'a', 1)`
-    yield* addOperatorRoles
-    const rows = yield* sql`SELECT operator_no, name, password, role FROM operator ORDER BY operator_no`
-    assert.deepStrictEqual(
-      rows.map((row) => ({ ...row })),
-      [
-        { operator_no: 1, name: "Ann", password: "a", role: "admin" },
-        { operator_no: 2, name: "Bea", password: "b", role: "admin" },
-      ],
-    )
-  }).pipe(Effect.provide(SqliteClient.layer({ filename: ":memory:" }))),
-)

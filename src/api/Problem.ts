@@ -1,0 +1,18 @@
+/** Declares a problem (RFC 9457). The `type` of `TaskNotFound` is `tag:prefstream,2026:task-not-found`. */
+import { HttpApiError } from "effect/http-api"
+
+export const Problem =
+  <Self>() =>
+  <
+    const Name extends string,
+    const Status extends number,
+    const Fields extends HttpApiError.ProblemExtensionFields = {},
+  >(
+    name: Name,
+    status: Status,
+    title: string,
+    fields?: Fields,
+  ) => {
+    const type = `tag:prefstream,2026:${name.replace(/\B[A-Z]/g, "-$&").toLowerCase()}` as const
+    return HttpApiError.Problem<Self>()(name, { type, status, title }, fields)
+  }
