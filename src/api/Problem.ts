@@ -1,6 +1,7 @@
 /** Declares a problem (RFC 9457). The `type` of `TaskNotFound` is `tag:prefstream,2026:task-not-found`. */
 import { HttpApiError } from "effect/http-api"
 
+/* oxlint-disable typescript/no-unnecessary-type-parameters -- they keep the literals in the type of the class */
 export const Problem =
   <Self>() =>
   <

@@ -9,7 +9,7 @@ import { Duration, Effect, FileSystem, Layer, Option, Path, type Redacted } from
 import { HttpRouter, HttpServer } from "effect/http"
 import { HttpApiBuilder, HttpApiSchema } from "effect/http-api"
 import { Organization, warningsOf } from "../api/AnnotationApi.ts"
-import { IdempotencyKeyReused, TaskNotFound } from "../api/Problems.ts"
+import { TaskNotFound } from "../api/Problems.ts"
 import { ServiceProfile } from "../api/ServiceProfile.ts"
 import * as FileLock from "../node/FileLock.ts"
 import * as NodeServer from "../node/HttpServer.ts"
@@ -113,15 +113,7 @@ const taskHandlers = (limits: TaskLimits.TaskLimits, defaultVotes: number) =>
               votes,
               group: group === undefined ? undefined : { id: group, size: group_size },
             })
-            .pipe(
-              Effect.catchTags({
-                IdempotencyKeyConflict: ({ taskId }) =>
-                  new IdempotencyKeyReused({
-                    detail: `This Idempotency-Key was already used for ${taskId} with a different body. Use a new key for each task.`,
-                  }),
-                SqlError: Effect.die,
-              }),
-            )
+            .pipe(Effect.catchTag("SqlError", Effect.die))
           yield* Effect.annotateCurrentSpan("prefstream.task_id", task.taskId)
           const warnings = warningsOf(payload)
           return HttpApiSchema.withHeaders({

@@ -47,7 +47,7 @@ const make = Effect.gen(function* () {
   /** Client addresses take turns. */
   const hashing = PartitionedSemaphore.makeUnsafe<string>({ permits: maxConcurrentHashes })
 
-  /** Path and code of a new sign-in link, relative to the service's root. Revokes the previous link. */
+  /** Revokes the previous link. */
   const signInLink = write(
     Effect.tap(codes.issue("sign-in", anybody), Audit.record(sql, "operator.link", "anybody")),
   ).pipe(
@@ -68,10 +68,7 @@ const make = Effect.gen(function* () {
     return Option.some(rows[0]!.name)
   })
 
-  /**
-   * Gives the link's account a new password, ends its sessions, and signs in. If the link has no account, this uses the
-   * chosen name, and creates an admin if no account has it.
-   */
+  /** If the link has no account, uses the chosen name, and creates an admin if no account has it. */
   const setUp = Effect.fn("Accounts.setUp")(function* (code: string, chosen: string, password: string) {
     // The code is checked before hashing, so that only the holder of a code can cause that work.
     const name = Option.getOrElse(yield* findLink(code), () => chosen)

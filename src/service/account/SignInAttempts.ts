@@ -81,10 +81,7 @@ export const make = () => {
   const countName = makeCounters(atName)
   const countAddress = makeCounters(fromAddress)
 
-  /**
-   * Waits for the attempt's turn. @returns an effect for a successful sign-in, which removes the attempt from the
-   * counts
-   */
+  /** Returns an effect for a successful sign-in, which removes the attempt from the counts. */
   return Effect.fnUntraced(function* (address: string, name: string) {
     const ofAddress = yield* countAddress(address, address)
     const key = `${address} ${Sha256.hex(name)}`

@@ -19,11 +19,6 @@ export interface AcceptedToken {
   readonly organization: string
 }
 
-export interface NewToken {
-  readonly token: Redacted.Redacted<string>
-  readonly summary: TokenSummary
-}
-
 /** A token is this prefix and 43 characters. Secret scanners can find the pattern. */
 const prefix = "pst_"
 
@@ -92,7 +87,6 @@ const make = Effect.gen(function* () {
   /** Makes memory and database change together, even if the caller is interrupted. */
   const whole = Effect.uninterruptible
 
-  /** Stores a new token with `store` and accepts it; the token is returned only if it is stored. */
   const add = <A, E>(row: Row, store: Effect.Effect<A, E>) =>
     Effect.suspend(() => {
       remember(row)
@@ -103,7 +97,7 @@ const make = Effect.gen(function* () {
     const { row, token } = yield* drawRow(name, yield* Clock.currentTimeMillis)
     const stored = sql`INSERT INTO organization_token ${sql.insert({ ...row })}`
     yield* add(row, write(Effect.andThen(stored, Audit.record(sql, "token.create", row.token_id, { name }))))
-    return { token, summary: summaryOf(row) } satisfies NewToken
+    return { token, summary: summaryOf(row) }
   }, whole)
 
   const rotate = Effect.fn("Tokens.rotate")(function* (tokenId: string, keepHours: number) {
@@ -129,7 +123,7 @@ const make = Effect.gen(function* () {
     // A missing entry means that the token was revoked in the meantime.
     const entry = accepted.get(old.hash)
     if (entry !== undefined) entry.expiresAt = Math.min(entry.expiresAt ?? Infinity, old.expires_at ?? Infinity)
-    return { token, summary: summaryOf(row) } satisfies NewToken
+    return { token, summary: summaryOf(row) }
   }, whole)
 
   const revoke = Effect.fn("Tokens.revoke")(function* (tokenId: string) {

@@ -73,11 +73,7 @@ export interface RequestContext {
   readonly apiKey?: Redacted.Redacted<string> | undefined
 }
 
-/**
- * Classifies an answer other than 2xx.
- *
- * @param known whether the endpoint has answered another question, which means that its settings are right
- */
+/** `known`: whether the endpoint has answered another question, which means that its settings are right. */
 export const fromStatus = Effect.fnUntraced(function* (
   response: HttpClientResponse.HttpClientResponse,
   text: string,

@@ -86,11 +86,7 @@ export const make = Effect.fnUntraced(function* (experts: ReadonlyArray<Expert>)
     return Option.none()
   })
 
-  /**
-   * @param say logs that an expert begins to fail
-   * @returns the answers to record, the number of missing votes that no expert can give, and the reason for the first
-   * failure
-   */
+  /** Returns the answers, the number of missing votes that no expert can give, and the first failure. */
   const judge = Effect.fnUntraced(function* (
     item: Item,
     guidelines: string | undefined,
@@ -129,9 +125,7 @@ export const make = Effect.fnUntraced(function* (experts: ReadonlyArray<Expert>)
     names: [...byName.keys()],
     isAvailable,
     judge,
-    /**
-     * Returns how many of the items may be judged concurrently, or undefined if all their experts answer immediately.
-     */
+    /** Undefined if all experts of the items answer immediately. */
     concurrency: (items: ReadonlyArray<Item>) => {
       const names = new Set(items.flatMap((item) => item.experts))
       const limits = [...names].flatMap((name) => byName.get(name)!.concurrency ?? [])

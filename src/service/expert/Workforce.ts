@@ -28,9 +28,7 @@ export interface WorkforceOptions {
   readonly cancelUnanswered?: boolean | undefined
 }
 
-/**
- * The maximum number of tasks in flight. With slow experts it is lower, so that they claim only what they are judging.
- */
+/** With slow experts fewer, so that they claim only what they are judging. */
 const maxConcurrentTasksOf = (experts: ReadonlyArray<Expert>) =>
   experts.some(({ concurrency }) => concurrency !== undefined) ? 8 : 32
 const maxReported = 1_000
@@ -68,7 +66,6 @@ const make = Effect.fnUntraced(function* (options: WorkforceOptions) {
     )
 
   let hasToldOfPeople = false
-  /** Handles a task on which all automatic experts have voted and which asks for more votes. This is not a problem. */
   const leaveToPeople = (taskId: string) =>
     Effect.suspend(() => {
       if (hasToldOfPeople) return Effect.void

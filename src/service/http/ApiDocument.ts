@@ -194,5 +194,4 @@ const complete = (decided: ApiSettings) => (document: Record<string, unknown>) =
   }
 }
 
-/** Annotations for the service's definition: `api.annotateMerge(ApiDocument.annotations(…))`. */
 export const annotations = (decided: ApiSettings) => OpenApi.annotations({ transform: complete(decided) })

@@ -37,7 +37,6 @@ const Flags = Schema.Array(Schema.String.check(Schema.isMaxLength(80))).check(Sc
 const EditedText = Schema.String.check(Schema.isMaxLength(maxLength.editedCompletion))
 const Step = Schema.Int.check(Schema.isBetween({ minimum: 1, maximum: 9 }))
 
-/** The parts of a judgment besides the choice that the item's rubric asks for. */
 const Assessment = Schema.Struct({
   strength: Schema.NullOr(Step),
   all_bad: Schema.Boolean,

@@ -95,7 +95,6 @@ export const Voided = Schema.Struct({
 })
 export type Voided = typeof Voided.Type
 
-/** Makes all valid votes of the expert void. Conflict: there are none. */
 const voidVotes = HttpApiEndpoint.post("voidVotes", "/experts/:expert_id/void", {
   params: expertParams,
   payload: Schema.Struct({ reason: Schema.String.check(Schema.isMaxLength(maxLength.reason)) }),

@@ -12,7 +12,6 @@ export const GroupSummary = Schema.Struct({
   /** The group's id; for a task without a group, the task's id. */
   group_id: Schema.String,
   priority: Priority,
-  /** Whether the group is paused, so that nobody gets its items. */
   paused: Schema.Boolean,
   /** The only experts that may judge the group; null means all experts. */
   assigned: Schema.NullOr(Schema.Array(Schema.Struct({ expert_id: Schema.String, name: Schema.String }))),
@@ -39,12 +38,10 @@ export type Queue = typeof Queue.Type
 
 const list = HttpApiEndpoint.get("list", "/groups", {
   query: {
-    /** Skips the tasks of earlier pages; see `next`. */
     after: Schema.optionalKey(IntFromQuery),
   },
   success: Queue,
 })
-/** Not found: the group has no task, or an expert does not exist. */
 const set = HttpApiEndpoint.put("set", "/groups", {
   payload: Schema.Struct({
     group_id: Schema.String,
@@ -53,7 +50,6 @@ const set = HttpApiEndpoint.put("set", "/groups", {
   }),
 })
 
-/** Pauses or resumes a group, or a task without a group, by its id. Not found: the group has no task. */
 const pause = HttpApiEndpoint.put("pause", "/groups/:group_id/paused", {
   params: { group_id: Schema.String },
   payload: Schema.Struct({ paused: Schema.Boolean }),

@@ -48,7 +48,6 @@ const setRole = HttpApiEndpoint.put("setRole", "/operators/:operator_no/role", {
   payload: Schema.Struct({ role: Role }),
   success: OperatorSummary,
 })
-/** Removes the operator and ends the operator's sessions. Conflict: the operator is the last admin. */
 const remove = HttpApiEndpoint.delete("remove", "/operators/:operator_no", { params })
 
 export class DashboardOperators extends HttpApiGroup.make("operators")

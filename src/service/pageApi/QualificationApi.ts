@@ -46,7 +46,6 @@ export const Qualification = Schema.Struct({
 export type Qualification = typeof Qualification.Type
 
 const get = HttpApiEndpoint.get("get", "/qualification", { success: Qualification })
-/** Conflict: the gold file has too few items, or the settings contradict each other. */
 const set = HttpApiEndpoint.put("set", "/qualification", { payload: QualificationSettings, success: Qualification })
 
 const params = { expert_id: Schema.String }

@@ -38,7 +38,6 @@ export type TaskSummary = typeof TaskSummary.Type
 
 export const Overview = Schema.Struct({
   tasks: Schema.Struct({ pending: Schema.Int, in_progress: Schema.Int, completed: Schema.Int, cancelled: Schema.Int }),
-  /** The votes given and needed in all open tasks. */
   open_votes: Schema.Struct({ given: Schema.Int, needed: Schema.Int }),
 })
 export type Overview = typeof Overview.Type
@@ -128,7 +127,6 @@ const reopen = HttpApiEndpoint.post("reopen", "/tasks/:task_id/reopen", {
   }),
   success: Schema.Struct({ prompts: Schema.Int }),
 })
-/** Cancels the further votes that no expert is giving yet. Conflict: there are none. */
 const endReopening = HttpApiEndpoint.delete("endReopening", "/tasks/:task_id/reopen", {
   params: taskParams,
   success: Schema.Struct({ prompts: Schema.Int }),

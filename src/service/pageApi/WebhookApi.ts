@@ -14,14 +14,12 @@ export const WebhookSettings = Schema.Struct({
   failing: Schema.NullOr(
     Schema.Struct({
       since: Millis,
-      /** The number of consecutive failed attempts. */
       attempts: Schema.Int,
       last_at: Millis,
       last_status: Schema.NullOr(Schema.Int),
       last_error: Schema.NullOr(Schema.String),
     }),
   ),
-  /** The number of deliveries that wait for an attempt. */
   waiting: Schema.Int,
   /** When the first of them is due. Null if none waits or the webhook is disabled. */
   next_attempt_at: Schema.NullOr(Millis),
@@ -47,7 +45,6 @@ export type Delivery = typeof Delivery.Type
 
 export const DeliveryDetail = Schema.Struct({
   delivery: Delivery,
-  /** The request body. */
   payload: Schema.String,
   attempts: Schema.Array(
     Schema.Struct({

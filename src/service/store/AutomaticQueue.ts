@@ -64,10 +64,7 @@ export const make = Effect.fnUntraced(function* (voting: Voting) {
     work.openUnsafe()
   }
 
-  /**
-   * Makes automatic experts check all items again because the set of permitted experts has changed. Call it within the
-   * write that makes the change.
-   */
+  /** Call it within the write that changes which experts are permitted. */
   const reconsiderAll = () => {
     turns.clear()
     work.openUnsafe()
@@ -87,10 +84,7 @@ export const make = Effect.fnUntraced(function* (voting: Voting) {
     turn.cursor = Math.max(turn.cursor, lastItemOf(seq))
   }
 
-  /**
-   * Claims the items of a task that can be judged now. If there are none, counts the items on which no expert can vote
-   * any more.
-   */
+  /** If nothing can be claimed, `lacking` counts the items on which no expert can vote any more. */
   const claimOf = Effect.fnUntraced(function* (
     task: Task,
     asked: ReadonlyArray<AutomaticExpert>,

@@ -40,10 +40,7 @@ export const make = Effect.gen(function* () {
   ) => sql`COALESCE((SELECT items FROM seen_content
     WHERE seen_content.content = ${content} AND seen_content.expert_no = ${expert}), 0)`
 
-  /**
-   * Selects active people who may judge the item and have seen its content fewer than `times` times. `row` names a row
-   * with `item_id` and `content`.
-   */
+  /** `row` names a row with `item_id` and `content`. */
   const awaited = (row: string, lane: Statement.Fragment, times: Statement.Fragment) => {
     const itemId = sql.literal(`${row}.item_id`)
     const met = (table: string) =>
@@ -74,10 +71,7 @@ export const make = Effect.gen(function* () {
     sql`deferred_item.items`,
   )})`
 
-  /**
-   * Returns these rows of `deferred_item` to the queue, for the people who passed them. Items with no open votes return
-   * when one opens.
-   */
+  /** Items with no open votes return when one opens. */
   const offerAgain = (rows: Statement.Fragment): Effect.Effect<void, SqlError> =>
     Effect.gen(function* () {
       yield* sql`INSERT OR REPLACE INTO returned_item (item_id)
@@ -118,7 +112,7 @@ export const make = Effect.gen(function* () {
   /** Offers deferred items again after people have stopped being awaited. */
   const awaitFewer = offerAgain(sql`NOT ${isAwaited}`)
 
-  /** Marks people who have been absent for `activeWithin` as away. No item waits for them until they return. */
+  /** No item waits for absent people until they return. */
   const awaitNoLonger = Effect.fnUntraced(function* (now: number) {
     const away = yield* sql`UPDATE expert SET away = 1 WHERE kind = 'person' AND away = 0
       AND COALESCE(last_seen_at, created_at) <= ${now - Duration.toMillis(activeWithin)} RETURNING expert_no`

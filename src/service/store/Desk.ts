@@ -49,7 +49,6 @@ const make = Effect.gen(function* () {
       EXISTS (SELECT 1 FROM decision WHERE decision.item_id = item.item_id AND choice IS NOT NULL) AS "isDone"`
   }
 
-  /** Reopens a completed task, which makes its group incomplete again. */
   const reopen = Effect.fnUntraced(function* ({ group_id, organization, seq, task_id }: Voting.Task) {
     yield* sql`UPDATE task SET status = 'in_progress', finished_at = NULL WHERE seq = ${seq}`
     yield* voting.lanes.rejoin({ organization, group_id, seq })
@@ -155,10 +154,6 @@ const make = Effect.gen(function* () {
   const decisionOn = (itemId: number) =>
     Effect.map(sql<{ choice: number | null }>`SELECT choice FROM decision WHERE item_id = ${itemId}`, (rows) => rows[0])
 
-  /**
-   * Makes the lead's judgment the item's result. Fails with `Conflict` if the task is cancelled, the prompt is withdrawn,
-   * or somebody is judging it.
-   */
   const decide = Effect.fn("Desk.decide")(({ choice, operator, promptIndex, rationale, taskId }: Judgment) =>
     changeDecision(taskId, promptIndex, "item.decide", function* (task, itemId, now) {
       const { prompts } = yield* requests.of(task.seq)
@@ -178,7 +173,6 @@ const make = Effect.gen(function* () {
     }),
   )
 
-  /** Stops all judging of a prompt; its result then says that there is none. People who hold the item lose it. */
   const withdrawPrompt = Effect.fn("Desk.withdrawPrompt")(
     (taskId: string, promptIndex: number, reason: string, operator: string) =>
       changeDecision(taskId, promptIndex, "item.withdraw", function* (task, itemId, now) {
@@ -230,10 +224,7 @@ const make = Effect.gen(function* () {
     deleteDecision(taskId, promptIndex, "item.restore", sql`choice IS NULL`, "The prompt is not withdrawn."),
   )
 
-  /**
-   * Changes how many votes items of a task need. `needs` returns these items, each with the number of votes added or
-   * removed.
-   */
+  /** `needs` returns items, each with the number of votes added or removed. */
   const changeNeeds = (
     taskId: string,
     action: string,
@@ -250,12 +241,7 @@ const make = Effect.gen(function* () {
       return items.length
     })
 
-  /**
-   * Asks for `votes` more votes on each of these prompts, or on all prompts by default. Only experts who have not
-   * judged a prompt can vote on it. The task's result stays available in the meantime.
-   *
-   * @returns the number of prompts reopened, without decided and withdrawn ones
-   */
+  /** Returns the number of prompts reopened, without decided and withdrawn ones. */
   const reopenTask = Effect.fn("Desk.reopen")(
     (taskId: string, votes: number, promptIndices: ReadonlyArray<number> | undefined) =>
       changeNeeds(taskId, "task.reopen", function* ({ seq, status }) {
@@ -276,10 +262,7 @@ const make = Effect.gen(function* () {
       }),
   )
 
-  /**
-   * Cancels the open votes that `reopen` asked for, except those that experts are about to give. @returns the number of
-   * prompts
-   */
+  /** Returns the number of prompts. */
   const endReopening = Effect.fn("Desk.endReopening")((taskId: string) =>
     changeNeeds(taskId, "task.end-reopening", function* ({ seq, status }) {
       const open = sql`${itemsOf(sql, seq)} AND extra_votes > 0 AND open > 0`
@@ -350,10 +333,6 @@ const make = Effect.gen(function* () {
     return votes.map(({ item_id }) => item_id)
   })
 
-  /**
-   * Removes all valid votes of an expert from the results. Items that now miss a vote return to the queue, for other
-   * experts.
-   */
   const voidVotes = Effect.fn("Desk.voidVotes")(function* (expertId: string, reason: string, operator: string) {
     const now = yield* Clock.currentTimeMillis
     const { expertNo, items, voidingId } = yield* change(
@@ -379,7 +358,6 @@ const make = Effect.gen(function* () {
     return { voiding_id: voidingId, ...(yield* changeTasks(items, move, now)) }
   }, Effect.uninterruptible)
 
-  /** Undoes `voidVotes`, except for votes that others have replaced in the meantime. */
   const restoreVotes = Effect.fn("Desk.restoreVotes")(function* (voidingId: number, operator: string) {
     const now = yield* Clock.currentTimeMillis
     const { expertNo, items } = yield* change(

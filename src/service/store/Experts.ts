@@ -92,13 +92,7 @@ const make = Effect.gen(function* () {
     rows.map(toSummary),
   ).pipe(Effect.withSpan("Experts.list"))
 
-  /**
-   * Activates or deactivates an expert. Returns none if the expert does not exist. Items held by a deactivated person
-   * return to the queue. Items claimed by a deactivated automatic expert return when they are recorded, without its
-   * votes.
-   *
-   * @param along statements that belong to the same write
-   */
+  /** Items claimed by a deactivated automatic expert return when they are recorded, without its votes. */
   const setActive = Effect.fn("Experts.setActive")(function* (
     expertId: string,
     active: boolean,

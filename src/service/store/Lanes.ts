@@ -113,7 +113,7 @@ export const make = Effect.gen(function* () {
     yield* move(tasks, 0)
   })
 
-  /** Pauses or resumes an existing group. @returns whether this changed anything */
+  /** Returns whether this changed anything. */
   const pause = Effect.fnUntraced(function* (
     group_id: string,
     { organization, tasks }: { readonly organization: string; readonly tasks: ReadonlyArray<number> },
@@ -176,9 +176,7 @@ export const make = Effect.gen(function* () {
   const ofLane = sql.literal(`lane.lane, COALESCE(priority, 0) AS priority, COALESCE(assigned, 0) AS assigned,
     COALESCE(paused, 0) AS paused`)
 
-  /**
-   * Lists the groups and tasks that have a lane, and the oldest of the others. It reads no more rows than are shown.
-   */
+  /** Lists what has a lane, and the oldest of the others. Reads no more rows than are shown. */
   const list = Effect.fnUntraced(function* (after = 0) {
     const groups = yield* sql<LaneRow>`
       SELECT task_group.group_id, ${ofLane}, open AS tasks, votes, votes_needed,

@@ -27,10 +27,7 @@ export const make = Effect.fnUntraced(function* ({ contents, lanes: { openTo } }
       WHERE voided_vote.item_id = item.item_id AND voided_vote.expert_no = ${expertNo})
     AND NOT EXISTS (SELECT 1 FROM set_aside WHERE set_aside.item_id = item.item_id AND set_aside.expert_no = ${expertNo})`
 
-  /**
-   * Finds the first of these items that is open for the expert, and its position among them. Records that the expert
-   * passed the items before it because other people should get them first.
-   */
+  /** Finds the first of these items that is open for the expert. Records those before it as passed. */
   const firstOpen = Effect.fnUntraced(function* (
     expertNo: number,
     place: Statement.Fragment,
@@ -50,9 +47,7 @@ export const make = Effect.fnUntraced(function* ({ contents, lanes: { openTo } }
 
   const toEnd = sql`COALESCE((SELECT MAX(item_id) FROM item), 0)`
 
-  /**
-   * Moves the expert's cursors forward. Passed items are not checked again, since an item that opens again is returned.
-   */
+  /** Passed items are not checked again, since an item that opens again is returned. */
   const advance = Effect.fnUntraced(function* (
     expertNo: number,
     { lane, item_cursor }: Lane,
@@ -66,10 +61,7 @@ export const make = Effect.fnUntraced(function* ({ contents, lanes: { openTo } }
           VALUES (${expertNo}, ${lane}, ${item}, ${returned})`
   })
 
-  /**
-   * Finds the next item of a lane that is open for the expert. If there is none, moves the cursors to the end of the
-   * lane.
-   */
+  /** Moves the cursors to the end of the lane if nothing in it is open. */
   const nextInLane = Effect.fnUntraced(function* (expertNo: number, at: Lane) {
     const { item_cursor, lane, returned_cursor } = at
     // Returned items beyond the item cursor are found by the second search below.

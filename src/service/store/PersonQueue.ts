@@ -6,7 +6,7 @@
  * expired hold stays the expert's until the item is returned. A returned item keeps its order and draft.
  */
 /* oxlint-disable max-lines -- one queue, whose statements share their conditions */
-import { Clock, Duration, Effect, Option, Random, Result, Schema } from "effect"
+import { Clock, Duration, Effect, Option, Random, type Result, Schema } from "effect"
 import type { Statement } from "effect/sql"
 import type { SqlError } from "effect/sql/SqlError"
 import * as Guidelines from "../../api/Guidelines.ts"
@@ -44,7 +44,7 @@ const DraftText = Schema.fromJsonString(Draft)
 const encodeDraft = Schema.encodeSync(DraftText)
 const decodeDraft = Schema.decodeOption(DraftText)
 
-/** The messages of a completion that calls tools. Other completions are text, and get null. */
+/** Completions that call no tools are text, and get null. */
 const turnsOf = (text: string) =>
   Option.getOrNull(
     Option.filter(Conversation.parse(text), (messages) => messages.some(({ tool_calls }) => tool_calls !== undefined)),
@@ -176,10 +176,7 @@ export const make = Effect.fnUntraced(function* (options: {
     } satisfies HeldItem
   })
 
-  /**
-   * Returns the item that the expert holds, with its hold renewed, or else the next item. Returns none if nothing is
-   * left for this expert. Ids of qualification items are negative.
-   */
+  /** Renews the hold of an item that the expert holds. Ids of qualification items are negative. */
   const next = Effect.fn("VoteQueue.next")(function* (expertId: string) {
     const now = yield* Clock.currentTimeMillis
     const random = yield* Random.Random
@@ -413,16 +410,13 @@ export const make = Effect.fnUntraced(function* (options: {
     ),
   )
 
-  /**
-   * Returns expired holds to the queue, and stops waiting for absent people. The service also runs this every minute.
-   */
+  /** The service also runs this every minute. */
   const releaseExpired = Effect.gen(function* () {
     const now = yield* Clock.currentTimeMillis
     yield* releaseWhere(sql`held_until IS NOT NULL AND held_until <= ${now}`)
     yield* write(voting.contents.awaitNoLonger(now))
   }).pipe(Effect.withSpan("VoteQueue.releaseExpired"))
 
-  /** Offers the item to all experts again, including those who set it aside. Its flags stay. */
   const returnItem = Effect.fn("VoteQueue.returnItem")(function* (taskId: string, promptIndex: number) {
     const [task] = yield* sql<{ seq: number }>`
       SELECT seq FROM task WHERE task_id = ${taskId} AND ${promptIndex} BETWEEN 0 AND prompts - 1`

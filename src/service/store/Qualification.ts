@@ -49,10 +49,7 @@ const make = Effect.fnUntraced(function* (gold: ReadonlyArray<GoldItem> | undefi
     return rows.find(({ gold }) => items.has(gold))
   })
 
-  /**
-   * Draws an item of the file that the person never judged, at random. If there is none, takes the one judged longest
-   * ago.
-   */
+  /** If the person judged every item, takes the one judged longest ago. */
   const draw = Effect.fnUntraced(function* (expertNo: number, random: Random.Random) {
     const judged = yield* sql<{ gold: string; last: number }>`SELECT gold, MAX(n) AS last FROM qualification
       WHERE expert_no = ${expertNo} AND kind = 'item' AND given_at IS NOT NULL GROUP BY gold`

@@ -5,11 +5,12 @@
  * task, also after a restart. An organization sees only its own tasks.
  * Does not: validate requests (`TaskLimits` does), or lock out other processes (a lock on the file does).
  */
-import { Clock, Context, Effect, Layer, Option, Schema } from "effect"
+import { Clock, Context, Effect, Layer, Option } from "effect"
 import { SecureRandom } from "effect/crypto"
 import { Hex } from "effect/encoding"
 import type { SqlError } from "effect/sql/SqlError"
 import type { TaskStatus } from "../../api/AnnotationApi.ts"
+import { IdempotencyKeyReused } from "../../api/Problems.ts"
 import * as Sha256 from "../../node/Sha256.ts"
 import * as Zstd from "../../node/Zstd.ts"
 import type { Webhooks } from "../webhook/Webhooks.ts"
@@ -47,10 +48,6 @@ export interface NewTask {
   readonly group?: { readonly id: string; readonly size?: number | undefined } | undefined
 }
 
-export class IdempotencyKeyConflict extends Schema.TaggedError<IdempotencyKeyConflict>()("IdempotencyKeyConflict", {
-  taskId: Schema.String,
-}) {}
-
 const make = Effect.gen(function* () {
   const { sql, write } = yield* Database
   const random = yield* SecureRandom.SecureRandom
@@ -81,10 +78,7 @@ const make = Effect.gen(function* () {
       Effect.andThen(voting.withdraw(organization, group_id)),
     )
 
-  /**
-   * Stores a task, once per organization and idempotency key, and wakes the experts. A repeated call returns the task
-   * that the first one stored, with its current status.
-   */
+  /** A repeated call returns the task that the first one stored, with its current status. */
   const create = Effect.fnUntraced(function* (task: NewTask) {
     const { content, group, organization, votes } = task
     const task_id = yield* makeTaskId(organization, task.idempotencyKey)
@@ -127,7 +121,10 @@ const make = Effect.gen(function* () {
         return row
       }),
     )
-    if (stored.body_hash !== row.body_hash) return yield* new IdempotencyKeyConflict({ taskId: task_id })
+    if (stored.body_hash !== row.body_hash) {
+      const detail = `This Idempotency-Key was already used for ${task_id} with a different body. Use a new key for each task.`
+      return yield* new IdempotencyKeyReused({ detail })
+    }
     return { taskId: task_id, status: stored.status } satisfies TaskState
   })
 
@@ -161,7 +158,7 @@ const make = Effect.gen(function* () {
 
   const cancel = Effect.fn("TaskStore.cancel")((taskId: string) => cancelTask(taskId, false))
 
-  /** Cancels a task because no expert has an answer. The next start opens it again. */
+  /** The next start opens the task again. */
   const cancelUnanswered = (taskId: string) => cancelTask(taskId, true)
 
   return { create, find, cancel, cancelUnanswered, ...reports }

@@ -162,12 +162,7 @@ export const make = Effect.fnUntraced(function* ({ goldAnswer = () => Option.non
       onSome: (right) => (prompt.completions[vote.choice] === prompt.completions[right] ? 1 : 0),
     })
 
-  /**
-   * Stores votes on items of one task. The caller has already changed the rows of the items.
-   *
-   * @param done the items that have all their votes with these
-   * @returns whether the task has ended
-   */
+  /** Stores votes on items whose rows the caller has changed. `done` items have all. @returns whether the task has ended */
   const give = Effect.fnUntraced(function* (
     task: Task,
     votes: ReadonlyArray<NewVote>,
@@ -218,10 +213,7 @@ export const make = Effect.fnUntraced(function* ({ goldAnswer = () => Option.non
     return true
   })
 
-  /**
-   * Returns when a person last voted on the task, including `votes`. Automatic experts take nothing back, so they don't
-   * count.
-   */
+  /** Automatic experts take nothing back, so they do not count. */
   const lastPersonAt = Effect.fnUntraced(function* (task: Task, votes: ReadonlyArray<NewVote>, now: number) {
     if (graceMillis === 0) return -Infinity
     if (votes.some(({ shownAt }) => shownAt !== null)) return now
@@ -231,12 +223,7 @@ export const make = Effect.fnUntraced(function* ({ goldAnswer = () => Option.non
     return last?.at ?? -Infinity
   })
 
-  /**
-   * Ends a task that has all its votes.
-   *
-   * @param changes the changes to the task's row, including the status
-   * @param votes all the task's votes, if the caller has them
-   */
+  /** Ends a task that has all its votes. @param votes all of them, if the caller has them */
   const complete = Effect.fnUntraced(function* (
     task: Task,
     changes: Statement.Fragment,
@@ -347,11 +334,7 @@ export const make = Effect.fnUntraced(function* ({ goldAnswer = () => Option.non
     yield* sql`DELETE FROM disputed WHERE item_id = ${itemId}`
   })
 
-  /**
-   * Ends a task of which nobody holds an item. This may complete its group.
-   *
-   * @param changes the changes to the task's row, including the status
-   */
+  /** Ends a task of which nobody holds an item. This may complete its group. */
   const finish = Effect.fnUntraced(function* (
     task: Pick<Task, "seq" | "task_id" | "organization" | "group_id">,
     changes: Statement.Fragment,

@@ -14,4 +14,4 @@ export const orNotFound = <A, E, R>(
 
 /** A failure of the database is a defect, which is logged. */
 export const orDieOfSql = <A, E, R>(stored: Effect.Effect<A, E | SqlError, R>): Effect.Effect<A, E, R> =>
-  Effect.catch(stored, (error) => (isSqlError(error) ? Effect.die(error) : Effect.fail(error)))
+  stored.pipe(Effect.catch((error) => (isSqlError(error) ? Effect.die(error) : Effect.fail(error))))

@@ -11,18 +11,8 @@ import type { WebhookSecret } from "../../api/WebhookSignature.ts"
 import type { WebhookSettings } from "../pageApi/WebhookApi.ts"
 import type { Outcome } from "./Attempt.ts"
 
-interface EndpointRow {
-  readonly url: string
-  readonly enabled: number
-  readonly disabled_reason: string | null
-  readonly paused_until: number
-}
-
-interface SecretRow {
-  readonly secret: string
-  readonly created_at: number
-  readonly expires_at: number | null
-}
+type EndpointRow = Pick<WebhookSettings, "disabled_reason"> & { url: string; enabled: number; paused_until: number }
+type SecretRow = WebhookSettings["secrets"][number] & { readonly secret: string }
 
 export interface Target {
   readonly url: string
@@ -91,7 +81,7 @@ export const make = (sql: SqlClient.SqlClient) => {
     yield* sql`INSERT INTO webhook_secret ${sql.insert(row)}`
   })
 
-  /** Sets the URL and enables the webhook. @returns whether `secret` is the first secret, which this call stored */
+  /** Returns whether `secret` is the first secret, which this call stored. */
   const writeUrl = Effect.fnUntraced(function* (url: string, secret: Redacted.Redacted<string>, now: number) {
     yield* sql`
       INSERT INTO webhook_endpoint (endpoint_id, url, enabled, disabled_reason, paused_until)
@@ -133,7 +123,6 @@ export const make = (sql: SqlClient.SqlClient) => {
           ON CONFLICT DO UPDATE SET attempts = attempts + 1, last_at = excluded.last_at,
             last_status = excluded.last_status, last_error = excluded.last_error`
 
-  /** Disables the webhook, unless its URL has changed since the attempt. */
   const writeDisabled = (url: string, reason: string) =>
     sql`UPDATE webhook_endpoint SET enabled = 0, disabled_reason = ${reason} WHERE url = ${url}`
 

@@ -57,12 +57,7 @@ export const make = Effect.fnUntraced(function* (
 ) {
   const random = yield* SecureRandom.SecureRandom
 
-  /**
-   * Stores a message for its first attempt. If a message with the same `gathering` name waits, it gets the new content
-   * and its wait starts again.
-   *
-   * @returns the message's id
-   */
+  /** A waiting message with the same `gathering` name gets the new content and waits again. @returns the id */
   const writeMessage = Effect.fnUntraced(function* ({ data, gathering, groupId, tasks, type }: Content) {
     const now = yield* Clock.currentTimeMillis
     const message_id = `msg_${Hex.encode(yield* random.randomBytes(16))}`
@@ -91,7 +86,6 @@ export const make = Effect.fnUntraced(function* (
 
   const writeWithdrawn = (gathering: string) => sql`DELETE FROM webhook_message WHERE gathering = ${gathering}`
 
-  /** Seals the message, so that it can't be replaced. Returns none if it is no longer due. */
   const writeSealed = Effect.fnUntraced(function* (sequence: number) {
     const now = yield* Clock.currentTimeMillis
     const rows = yield* sql<Due>`
@@ -101,7 +95,6 @@ export const make = Effect.fnUntraced(function* (
     return Option.fromUndefinedOr(rows[0])
   })
 
-  /** Returns the messages to attempt now, the longest due first, except those that are being attempted. */
   const due = (now: number, limit: number, inFlight: ReadonlyArray<number>) =>
     sql<Due>`
       SELECT sequence, message_id, next_attempt_at, gathering, payload FROM webhook_message
@@ -119,13 +112,8 @@ export const make = Effect.fnUntraced(function* (
 
   const writeOutcome = Effect.fnUntraced(function* (attempted: Due, url: string, outcome: Outcome) {
     const { sequence } = attempted
-    const rows = yield* sql<{
-      type: string
-      state: string
-      attempts: number
-      step: number
-      next_attempt_at: number | null
-    }>`
+    type Row = Pick<Delivery, "type" | "state" | "attempts" | "next_attempt_at"> & { step: number }
+    const rows = yield* sql<Row>`
       SELECT type, state, attempts, step, next_attempt_at FROM webhook_message WHERE sequence = ${sequence}`
     const row = rows[0]
     if (row === undefined) return
@@ -165,10 +153,7 @@ export const make = Effect.fnUntraced(function* (
       UPDATE webhook_message SET state = ${state}, next_attempt_at = NULL, finished_at = ${now}
       WHERE sequence = ${sequence}`
 
-  /**
-   * Makes waiting messages due now and restarts their schedules. Messages that are already due, perhaps a hundred
-   * thousand, and gathered ones stay as they are.
-   */
+  /** Messages that are already due, perhaps a hundred thousand, and gathered ones stay as they are. */
   const writeAllDue = (now: number) =>
     sql`
       UPDATE webhook_message SET step = 0, next_attempt_at = ${now}

@@ -46,7 +46,7 @@ export const make = Effect.fnUntraced(function* (options: SenderOptions) {
           Effect.retry(retryForever),
         )
 
-  /** Attempts a message and stores the outcome. A shutdown does not lose an outcome, unless the database fails. */
+  /** A shutdown does not lose an outcome, unless the database fails. */
   const deliver = ({ secrets, url }: Target, found: Due) =>
     Effect.uninterruptibleMask((restore) =>
       Effect.gen(function* () {

@@ -100,7 +100,7 @@ const make = Effect.fnUntraced(function* (options: WebhooksOptions, client: Retu
     wake,
     settings: endpoint.settings,
 
-    /** Stores an event. Stores nothing if no webhook is set. Call it within a write of `Database`. */
+    /** Stores nothing if no webhook is set. Call it within a write of `Database`. */
     enqueue: Effect.fn("Webhooks.enqueue")(function* ({
       groupId,
       mayGrow = false,
@@ -114,10 +114,7 @@ const make = Effect.fnUntraced(function* (options: WebhooksOptions, client: Retu
       yield* outbox.writeMessage({ type, groupId, tasks: taskIds.length, data, gathering })
     }),
 
-    /**
-     * Deletes the event of a group that is no longer complete, if the event was never attempted. Call it within a write
-     * of `Database`.
-     */
+    /** Deletes the event if it was never attempted. Call it within a write of `Database`. */
     withdraw: (organization: string, groupId: string) =>
       Effect.asVoid(outbox.writeWithdrawn(nameOf(organization, groupId))),
 

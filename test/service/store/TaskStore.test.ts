@@ -57,9 +57,9 @@ describe("a list", () => {
       for (const i of [1, 4, 5]) yield* store.cancel(tasks[i]!)
       const walk = Effect.fnUntraced(function* (page: { readonly limit: number; readonly status?: "pending" }) {
         const pages: Array<ReadonlyArray<number>> = []
-        let before: number | null = null
+        let before: number | null | undefined
         do {
-          const found = yield* store.list({ ...page, ...(before !== null && { before }) })
+          const found = yield* store.list({ ...page, before: before ?? Number.MAX_SAFE_INTEGER })
           pages.push(found.tasks.map((task) => tasks.indexOf(task.task_id)))
           before = found.next
         } while (before !== null)

@@ -350,7 +350,10 @@ describe("undo", () => {
       const second = yield* queue.undo(ann)
       assert.deepInclude(second, { item_id: judged[1]!.item_id, undone: true, completions: judged[1]!.completions })
       const { ranking, rationale } = voteFor(second, [["b"], ["a", "c"]], "why 1")
-      assert.deepInclude({ ...second.draft }, { mode: "rank", best: ranking![0]![0], ranking, rationale, seconds: 5 })
+      assert.deepInclude(
+        { ...second.draft },
+        { mode: "rank", best: ranking![0]![0], ranking: ranking!, rationale, seconds: 5 },
+      )
       const first = yield* queue.undo(ann)
       assert.strictEqual(first.item_id, judged[0]!.item_id)
       assert.strictEqual((yield* Effect.flip(queue.undo(ann)))._tag, "Conflict")
