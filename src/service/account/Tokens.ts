@@ -5,7 +5,7 @@
  * both tokens are accepted for the given time. Accepted tokens are cached, and the cache never accepts what the
  * database refuses. The last use is written at most once a minute. Lookup is by hash, so its timing reveals nothing.
  */
-import { Clock, Context, Duration, Effect, Layer, Option, Redacted, Scope } from "effect"
+import { Clock, Context, Duration, Effect, Layer, Option, Redacted, Scope, Struct } from "effect"
 import { SecureRandom } from "effect/crypto"
 import { Hex } from "effect/encoding"
 import * as Audit from "../database/Audit.ts"
@@ -57,9 +57,9 @@ const make = Effect.gen(function* () {
     })
   for (const row of yield* sql<Row>`SELECT ${columns} FROM organization_token WHERE revoked_at IS NULL`) remember(row)
 
-  const summaryOf = ({ hash, organization: _, ...row }: Row): TokenSummary => ({
-    ...row,
-    last_used_at: accepted.get(hash)?.lastUsedAt ?? row.last_used_at,
+  const summaryOf = (row: Row): TokenSummary => ({
+    ...Struct.omit(row, ["hash", "organization"]),
+    last_used_at: accepted.get(row.hash)?.lastUsedAt ?? row.last_used_at,
   })
 
   const find = Effect.fnUntraced(function* (tokenId: string) {

@@ -115,7 +115,7 @@ describe("a new person", () => {
       yield* qualification.admit(eva)
       const queue = yield* VoteQueue
       assert.strictEqual((yield* Effect.flip(queue.vote(eva, held.item_id, voteFor(held, "right"))))._tag, "Conflict")
-      assert.isUndefined(yield* stopped(eva))
+      assert.isNull(yield* stopped(eva))
       assert.strictEqual(yield* judge(eva, "other"), "work 0")
     }))
 
@@ -303,7 +303,7 @@ describe("settings", () => {
       assert.isNull((yield* qualification.summary).settings)
       const eva = yield* expert("Eva")
       assert.include(reasonOf(yield* Effect.exit(qualification.requalify(eva))), "No qualification items")
-      assert.include(reasonOf(yield* Effect.exit(qualification.admit("nobody"))), "NotFound")
+      assert.include(reasonOf(yield* Effect.exit(qualification.admit("nobody"))), "There is no such person.")
       yield* require({ items: 2 })
       yield* require({})
       assert.isNull((yield* qualification.summary).settings)
