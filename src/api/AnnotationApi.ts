@@ -113,6 +113,8 @@ const TaskStatus = described(
   Schema.Literals(["pending", "in_progress", "completed", "cancelled"]),
 )
 
+export type TaskStatus = typeof TaskStatus.Type
+
 /** Answer to `POST /tasks`. */
 export const TaskCreated = Schema.Struct({
   task_id: TaskResult.fields.task_id,
@@ -151,10 +153,7 @@ const creation = {
     /** A repeated key returns the first task if the body is equal, and is refused with 422 if it is not. */
     "idempotency-key": Schema.optionalKey(Schema.String.check(Schema.isBetweenLength(1, 255))),
   },
-  success: HttpApiSchema.WithHeaders(TaskCreated.pipe(HttpApiSchema.status(201)), {
-    /** Path of the task. */
-    location: Schema.String,
-  }),
+  success: HttpApiSchema.WithHeaders(TaskCreated.pipe(HttpApiSchema.status(201)), { location: Schema.String }),
   error: [
     Problems.MalformedRequest,
     Problems.Forbidden,

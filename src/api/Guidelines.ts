@@ -62,7 +62,6 @@ interface Yaml {
   readonly at: (keys: Keys) => string
 }
 
-/** Parses YAML, or fails with a message. */
 const yamlOf = (text: string, file: string | undefined, linesBefore = 0): Result.Result<Yaml, string> => {
   const lines = new LineCounter()
   const document = parseDocument(text, { lineCounter: lines, prettyErrors: false })
@@ -86,8 +85,7 @@ const yamlOf = (text: string, file: string | undefined, linesBefore = 0): Result
   })
 }
 
-/** Reads the rubric, or fails with a message. @param within the keys that lead to it */
-const rubricOf = ({ at, value }: Yaml, written: unknown, within: Keys): Result.Result<Rubric, string> => {
+const readRubric = ({ at, value }: Yaml, written: unknown, within: Keys): Result.Result<Rubric, string> => {
   const wrong = (keys: Keys, problem: string) => Result.fail(at([...within, ...keys]) + problem)
   if (!Predicate.isObject(written)) {
     const found = written === undefined || written === null ? "nothing" : describeValue(written)
@@ -134,7 +132,6 @@ const frontMatter = /^---[ \t]*\r?\n([\s\S]*?)\r?\n---[ \t]*(?:$|\r?\n(?:[ \t]*\
 const isLikeRubric = (name: string): boolean =>
   editsBetween(name.toLowerCase(), "rubric") <= (name.toLowerCase().startsWith("rub") ? 2 : 1)
 
-/** The front matter, if it has a rubric, and the text for the experts. */
 interface Split {
   readonly yaml: Result.Result<Yaml, string> | undefined
   readonly text: string
@@ -163,10 +160,14 @@ export const parse = (guidelines: string | undefined, file?: string): Result.Res
   const { text, yaml } = split(guidelines, file)
   if (yaml === undefined) return Result.succeed({ rubric: none, text })
   return yaml.pipe(
-    Result.flatMap((yaml) => rubricOf(yaml, underRubric(yaml), ["rubric"])),
+    Result.flatMap((yaml) => readRubric(yaml, underRubric(yaml), ["rubric"])),
     Result.map((rubric) => ({ rubric, text: text.trim() === "" ? undefined : text })),
   )
 }
+
+/** The rubric of guidelines, which is empty if they have none or an invalid one. */
+export const rubricOf = (guidelines: string | undefined): Rubric =>
+  Result.getOrElse(parse(guidelines), () => ({ rubric: none })).rubric
 
 /** The text for the experts, whether or not the rubric is valid. */
 export const textOf = (guidelines: string | undefined): string | undefined =>
@@ -189,7 +190,7 @@ export const withRubric = (
     const isWrapped = Predicate.isObject(yaml.value) && "rubric" in yaml.value
     const written = isWrapped ? underRubric(yaml) : yaml.value
     return Result.map(
-      rubricOf(yaml, written, isWrapped ? ["rubric"] : []),
+      readRubric(yaml, written, isWrapped ? ["rubric"] : []),
       () => `---\n${stringify({ rubric: written })}---\n\n${text}`,
     )
   })

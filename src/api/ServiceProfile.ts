@@ -145,8 +145,6 @@ export const baseUrlForm = "http://… or https://…, without user, password, q
 export const isBaseUrl = (text: string): boolean =>
   /^https?:\/\/[^/@?#\s]+(\/[^@?#\s]*)?$/i.test(text) && URL.canParse(text)
 
-const isCount = (min: number) => (value: number) => Number.isInteger(value) && value >= min
-
 const isTime =
   (minMillis: number, maxMillis = Infinity) =>
   (value: Duration.Input): boolean =>
@@ -159,40 +157,28 @@ const isTime =
 /** The time of the next poll must be a valid date, so an interval is at most a year. */
 const isPollInterval = isTime(1, Duration.toMillis("365 days"))
 
-/** Returns the first invalid setting. */
 const problemOf = (settings: ServiceSettings): ServiceSettingsError | undefined => {
-  const { concurrency, downAfter, maxAnswerBytes, patience, pollInterval, requestTimeout, requestsPerSecond, retries } =
-    settings
+  const { patience, pollInterval, requestTimeout, requestsPerSecond } = settings
   const { max, min } = pollInterval
+  const count = (name: "concurrency" | "retries" | "downAfter" | "maxAnswerBytes" | keyof ItemLimits, min: number) => {
+    const value = settings[name]
+    const mayBeInfinite = name in unlimited
+    const expected = `a whole number from ${min} on${mayBeInfinite ? ", or Infinity" : ""}`
+    const isRight = (Number.isInteger(value) && value >= min) || (mayBeInfinite && value === Infinity)
+    return [name, isRight, expected, value] as const
+  }
   const rules: ReadonlyArray<readonly [setting: string, isRight: boolean, expected: string, found: unknown]> = [
     // The message does not repeat the value, which may hold a secret.
     ["baseUrl", isBaseUrl(settings.baseUrl), baseUrlForm, "another"],
-    ["concurrency", isCount(1)(concurrency), "a whole number from 1 on", concurrency],
-    [
-      "requestsPerSecond",
-      Number.isFinite(requestsPerSecond) && requestsPerSecond > 0,
-      "a number above 0",
-      requestsPerSecond,
-    ],
-    [
-      "maxCompletions",
-      settings.maxCompletions === Infinity || isCount(2)(settings.maxCompletions),
-      "a whole number from 2 on, or Infinity",
-      settings.maxCompletions,
-    ],
-    ...(["maxPromptCharacters", "maxCompletionCharacters"] as const).map(
-      (name) =>
-        [
-          name,
-          settings[name] === Infinity || isCount(1)(settings[name]),
-          "a whole number from 1 on, or Infinity",
-          settings[name],
-        ] as const,
-    ),
+    count("concurrency", 1),
+    ["requestsPerSecond", requestsPerSecond > 0 && requestsPerSecond < Infinity, "a number above 0", requestsPerSecond],
+    count("maxCompletions", 2),
+    count("maxPromptCharacters", 1),
+    count("maxCompletionCharacters", 1),
     ["kindPath", Result.isSuccess(FieldPath.parse(settings.kindPath)), "a field path", settings.kindPath],
-    ["retries", isCount(0)(retries), "a whole number from 0 on", retries],
-    ["downAfter", isCount(1)(downAfter), "a whole number from 1 on", downAfter],
-    ["maxAnswerBytes", isCount(1)(maxAnswerBytes), "a whole number from 1 on", maxAnswerBytes],
+    count("retries", 0),
+    count("downAfter", 1),
+    count("maxAnswerBytes", 1),
     ["requestTimeout", isTime(1)(requestTimeout), "a time of a millisecond or more", requestTimeout],
     ["patience", isTime(0)(patience), "a time", patience],
     ["idempotencyKeyLifetime", isTime(0)(settings.idempotencyKeyLifetime), "a time", settings.idempotencyKeyLifetime],

@@ -9,7 +9,7 @@ import { Duration, Effect, FileSystem, Layer, Option, Path, type Redacted } from
 import { HttpRouter, HttpServer } from "effect/http"
 import { HttpApiBuilder, HttpApiSchema } from "effect/http-api"
 import { Organization, warningsOf } from "../api/AnnotationApi.ts"
-import { IdempotencyKeyReused, TaskNotFound } from "../api/Problems.ts"
+import { TaskNotFound } from "../api/Problems.ts"
 import { ServiceProfile } from "../api/ServiceProfile.ts"
 import * as FileLock from "../node/FileLock.ts"
 import * as NodeServer from "../node/HttpServer.ts"
@@ -47,10 +47,6 @@ export { Expert }
 
 /** Options of the annotation service. Only `experts` is required. */
 export interface ServiceOptions {
-  /**
-   * The experts, in the order in which the service asks them. A string is a name as on the command line: `longest`,
-   * `gold:answers.jsonl`, `judge:gpt-4o`.
-   */
   readonly experts: ReadonlyArray<Expert.Expert | string>
   /** Settings of experts named `judge:MODEL`. */
   readonly judge?: JudgeSettings | undefined
@@ -117,15 +113,7 @@ const taskHandlers = (limits: TaskLimits.TaskLimits, defaultVotes: number) =>
               votes,
               group: group === undefined ? undefined : { id: group, size: group_size },
             })
-            .pipe(
-              Effect.catchTags({
-                IdempotencyKeyConflict: ({ taskId }) =>
-                  new IdempotencyKeyReused({
-                    detail: `This Idempotency-Key was already used for ${taskId} with a different body. Use a new key for each task.`,
-                  }),
-                SqlError: Effect.die,
-              }),
-            )
+            .pipe(Effect.catchTag("SqlError", Effect.die))
           yield* Effect.annotateCurrentSpan("prefstream.task_id", task.taskId)
           const warnings = warningsOf(payload)
           return HttpApiSchema.withHeaders({
@@ -198,7 +186,6 @@ export const layer = (options: ServiceOptions) => {
   )
 }
 
-/** Everything that the service's database stores: tasks, experts, votes, webhooks. */
 const store = ({ allowPrivateWebhooks, gold, hold, undoGrace }: ServiceOptions) =>
   Layer.unwrap(
     Effect.map(gold === undefined ? Effect.undefined : GoldExpert.read(gold), (known) =>

@@ -98,11 +98,11 @@ const program = Effect.gen(function* () {
     const { expert_id: hesitant } = yield* experts.create("the hesitant")
     const judge = Effect.fnUntraced(function* (expertId: string) {
       const item = Option.getOrThrow(yield* queue.next(expertId))
-      yield* queue.vote(expertId, item.itemId, { best: 0, ranking: undefined, rationale: "r", seconds: 1 })
+      yield* queue.vote(expertId, item.item_id, { best: 0, ranking: null, rationale: "r", seconds: 1 })
     })
     const skip = Effect.gen(function* () {
       const item = Option.getOrThrow(yield* queue.next(hesitant))
-      yield* queue.setAside(hesitant, item.itemId, { kind: "skip", reason: "" })
+      yield* queue.setAside(hesitant, item.item_id, { kind: "skip", reason: "" })
     })
     yield* measure("the old hand: next and vote", 500, judge(oldHand))
     yield* measure("the newcomer: next and vote", 500, judge(newcomer))

@@ -70,12 +70,7 @@ const announce = Effect.fnUntraced(function* (flags: {
   if (flags.webhookUrl !== undefined) {
     const { secret } = yield* (yield* Webhooks)
       .set(flags.webhookUrl)
-      .pipe(
-        Effect.catchTag(
-          "WebhookTargetRefused",
-          ({ problem }) => new UsageError({ message: `--webhook-url: ${problem}` }),
-        ),
-      )
+      .pipe(Effect.catchTag("Conflict", ({ detail }) => new UsageError({ message: `--webhook-url: ${detail}` })))
     if (Option.isSome(secret)) {
       yield* Console.error("The webhook secret follows. You can replace it in the dashboard.")
       yield* Console.log(`PREFSTREAM_WEBHOOK_SECRET=${secret.value}`)

@@ -6,22 +6,25 @@
  * so does a password change. A sign-in with the old password that is under way is then refused. Links that the service
  * prints create admins, or give any account a new password; `Operators` makes links for one account.
  */
-import { Clock, Context, Effect, Layer, Option, PartitionedSemaphore, Schema } from "effect"
+import { Clock, Context, Effect, Layer, Option, PartitionedSemaphore, Schema, Struct } from "effect"
 import type { SqlError } from "effect/sql/SqlError"
+import { Forbidden } from "../../api/Problems.ts"
 import * as Password from "../../node/Password.ts"
 import * as Audit from "../database/Audit.ts"
 import { Database } from "../database/Database.ts"
-import type { Operator, Role } from "../pageApi/OperatorSession.ts"
+import type { Operator } from "../pageApi/OperatorSession.ts"
 import { OneTimeCodes } from "./OneTimeCodes.ts"
 import * as Secrets from "./Secrets.ts"
 import { Sessions } from "./Sessions.ts"
 import * as SignInAttempts from "./SignInAttempts.ts"
 
-/** The link's code was used, has expired, or does not exist. */
-export class CodeRefused extends Schema.TaggedError<CodeRefused>()("CodeRefused", {}) {}
+const codeRefused = new Forbidden({
+  detail:
+    "This link was used already, is too old, or was replaced. Ask an admin for a new one, or restart the service with --sign-in-link.",
+})
+
 export class SignInRefused extends Schema.TaggedError<SignInRefused>()("SignInRefused", {}) {}
-export interface SignedIn extends Omit<Operator, "operatorNo"> {
-  /** The value of the session's cookie. */
+export interface SignedIn extends Omit<Operator, "operator_no"> {
   readonly session: string
 }
 
@@ -34,7 +37,6 @@ export const keyOf = (name: string) => name.normalize("NFKC").trim().toLowerCase
 /** The subject of a sign-in link whose user chooses the account's name. */
 const anybody = ""
 
-/** Statements that run in the same write. */
 type Along = Effect.Effect<unknown, SqlError>
 
 const make = Effect.gen(function* () {
@@ -45,7 +47,7 @@ const make = Effect.gen(function* () {
   /** Client addresses take turns. */
   const hashing = PartitionedSemaphore.makeUnsafe<string>({ permits: maxConcurrentHashes })
 
-  /** Path and code of a new sign-in link, relative to the service's root. Revokes the previous link. */
+  /** Revokes the previous link. */
   const signInLink = write(
     Effect.tap(codes.issue("sign-in", anybody), Audit.record(sql, "operator.link", "anybody")),
   ).pipe(
@@ -58,19 +60,15 @@ const make = Effect.gen(function* () {
     (rows) => rows.length > 0,
   )
 
-  /** The name of the link's account. None if the link's user chooses the name. */
   const findLink = Effect.fn("Accounts.findLink")(function* (code: string) {
     const subject = yield* codes.find("sign-in", code)
-    if (Option.isNone(subject)) return yield* new CodeRefused()
+    if (Option.isNone(subject)) return yield* codeRefused
     if (subject.value === anybody) return Option.none()
     const rows = yield* sql<{ name: string }>`SELECT name FROM operator WHERE name_key = ${subject.value}`
     return Option.some(rows[0]!.name)
   })
 
-  /**
-   * Gives the link's account a new password, ends its sessions, and signs in. If the link has no account, this uses the
-   * chosen name, and creates an admin if no account has it.
-   */
+  /** If the link has no account, uses the chosen name, and creates an admin if no account has it. */
   const setUp = Effect.fn("Accounts.setUp")(function* (code: string, chosen: string, password: string) {
     // The code is checked before hashing, so that only the holder of a code can cause that work.
     const name = Option.getOrElse(yield* findLink(code), () => chosen)
@@ -81,38 +79,32 @@ const make = Effect.gen(function* () {
     const operator = yield* write(
       Effect.gen(function* () {
         const used = yield* codes.use("sign-in", code)
-        if (Option.isNone(used)) return undefined
+        if (Option.isNone(used)) return yield* codeRefused
         const row = { name_key, name, password: hashed, role: "admin", created_at: now, signed_in_at: now }
-        const [operator] = yield* sql<{
-          operator_no: number
-          name: string
-          role: Role
-        }>`INSERT INTO operator ${sql.insert(row)}
+        const [operator] = yield* sql<Operator>`INSERT INTO operator ${sql.insert(row)}
           ON CONFLICT (name_key) DO UPDATE
           SET name = excluded.name, password = excluded.password, signed_in_at = excluded.signed_in_at
           RETURNING operator_no, name, role`
         yield* sessions.endAll("operator", name_key)
         yield* sessions.insert("operator", name_key, session)
         yield* recordOf(operator!, "operator.set-up")
-        return operator
+        return operator!
       }),
     )
-    if (operator === undefined) return yield* new CodeRefused()
     return { name: operator.name, role: operator.role, session } satisfies SignedIn
   })
 
   /** Records what operators do to their own accounts, signed in or not. */
-  const recordOf = ({ name, operator_no }: { readonly operator_no: number; readonly name: string }, action: string) =>
-    Effect.provideService(Audit.record(sql, action, name), Audit.Actor, { operatorNo: operator_no, name })
+  const recordOf = (operator: Omit<Operator, "role">, action: string) =>
+    Effect.provideService(Audit.record(sql, action, operator.name), Audit.Actor, operator)
 
   const operatorOf = (name_key: string) =>
     Effect.map(
-      sql<{ operator_no: number; name: string; role: Role; password: string | null }>`
+      sql<Operator & { password: string | null }>`
         SELECT operator_no, name, role, password FROM operator WHERE name_key = ${name_key}`,
       ([operator]) => operator,
     )
 
-  /** Returns the operator with this password. Attempts are throttled. */
   const verified = Effect.fnUntraced(function* (name_key: string, password: string, address: string) {
     const giveBack = yield* attempt(address, name_key)
     const operator = yield* operatorOf(name_key)
@@ -122,22 +114,19 @@ const make = Effect.gen(function* () {
     return operator
   })
 
-  /** Opens a session if the verified password is still the operator's. */
   const openSession = Effect.fnUntraced(function* (name_key: string, password: string | null, along: Along) {
     const session = yield* Secrets.draw()
-    const opened = yield* write(
+    yield* write(
       Effect.gen(function* () {
         const rows = yield* sql`SELECT 1 FROM operator WHERE name_key = ${name_key} AND password = ${password}`
-        if (rows.length === 0) return false
+        if (rows.length === 0) return yield* new SignInRefused()
         yield* along
         yield* sessions.insert("operator", name_key, session)
-        return true
       }),
     )
-    return opened ? session : yield* new SignInRefused()
+    return session
   })
 
-  /** @param address the client's address */
   const signIn = Effect.fn("Accounts.signIn")(function* (given: string, password: string, address: string) {
     const name_key = keyOf(given)
     const operator = yield* verified(name_key, password, address)
@@ -153,7 +142,6 @@ const make = Effect.gen(function* () {
     return { name: operator.name, role: operator.role, session } satisfies SignedIn
   })
 
-  /** Changes the password and ends the operator's sessions and link. Returns the cookie value of a new session. */
   const changePassword = Effect.fn("Accounts.changePassword")(function* (
     name: string,
     current: string,
@@ -175,16 +163,11 @@ const make = Effect.gen(function* () {
     )
   })
 
-  /** Returns the operator of a session. */
   const findSession = Effect.fn("Accounts.findSession")(function* (session: string) {
     const subject = yield* sessions.find("operator", session)
     if (Option.isNone(subject)) return Option.none()
     const operator = yield* operatorOf(subject.value)
-    return Option.map(Option.fromUndefinedOr(operator), ({ name, operator_no, role }): Operator => ({
-      operatorNo: operator_no,
-      name,
-      role,
-    }))
+    return Option.map(Option.fromUndefinedOr(operator), Struct.pick(["operator_no", "name", "role"]))
   })
 
   return { signInLink, anyOperator, findLink, setUp, signIn, changePassword, findSession }

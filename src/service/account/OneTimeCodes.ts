@@ -29,7 +29,6 @@ const make = Effect.gen(function* () {
     return code
   })
 
-  /** Returns the subject of a valid code, or none. */
   const find = Effect.fn("OneTimeCodes.find")(function* (kind: CodeKind, code: string) {
     const now = yield* Clock.currentTimeMillis
     const rows = yield* sql<{ subject: string }>`
@@ -47,7 +46,6 @@ const make = Effect.gen(function* () {
     return Option.map(Option.fromUndefinedOr(rows[0]), ({ subject }) => subject)
   })
 
-  /** Revokes the codes of a subject. Call it within a write of `Database`. */
   const endAll = Effect.fn("OneTimeCodes.endAll")(function* (kind: CodeKind, subject: string) {
     yield* sql`DELETE FROM one_time_code WHERE kind = ${kind} AND subject = ${subject}`
   })

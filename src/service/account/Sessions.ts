@@ -33,7 +33,6 @@ const make = Effect.gen(function* () {
     yield* sql`INSERT INTO session ${sql.insert(row)}`
   })
 
-  /** Returns the subject of a session, or none if the session has ended. */
   const find = Effect.fn("Sessions.find")(function* (kind: SessionKind, value: string) {
     if (value === "") return Option.none()
     const hash = Secrets.hash(value)

@@ -54,7 +54,6 @@ const makeCounters = ({ burst, restoreMillis, turnMillis }: Pace) => {
     return counter
   }
 
-  /** Counts an attempt. @returns how long it must wait */
   const count = Effect.fnUntraced(function* (key: string, said: string) {
     const now = yield* Clock.currentTimeMillis
     const counter = counterOf(key, now)
@@ -82,10 +81,7 @@ export const make = () => {
   const countName = makeCounters(atName)
   const countAddress = makeCounters(fromAddress)
 
-  /**
-   * Waits for the attempt's turn. @returns an effect for a successful sign-in, which removes the attempt from the
-   * counts
-   */
+  /** Returns an effect for a successful sign-in, which removes the attempt from the counts. */
   return Effect.fnUntraced(function* (address: string, name: string) {
     const ofAddress = yield* countAddress(address, address)
     const key = `${address} ${Sha256.hex(name)}`

@@ -5,34 +5,25 @@
  * both tokens are accepted for the given time. Accepted tokens are cached, and the cache never accepts what the
  * database refuses. The last use is written at most once a minute. Lookup is by hash, so its timing reveals nothing.
  */
-import { Clock, Context, Duration, Effect, Layer, Option, Redacted, Schema, Scope } from "effect"
+import { Clock, Context, Duration, Effect, Layer, Option, Redacted, Scope, Struct } from "effect"
 import { SecureRandom } from "effect/crypto"
 import { Hex } from "effect/encoding"
 import * as Audit from "../database/Audit.ts"
 import { Database } from "../database/Database.ts"
 import type { TokenSummary } from "../pageApi/TokensApi.ts"
+import { conflict, notFound } from "../pageApi/WebProblems.ts"
 import * as Secrets from "./Secrets.ts"
-
-export class NoSuchToken extends Schema.TaggedError<NoSuchToken>()("NoSuchToken", {}) {}
-export class TokenEnded extends Schema.TaggedError<TokenEnded>()("TokenEnded", {}) {}
 
 export interface AcceptedToken {
   readonly tokenId: string
   readonly organization: string
 }
 
-export interface NewToken {
-  readonly token: Redacted.Redacted<string>
-  readonly summary: TokenSummary
-}
-
 /** A token is this prefix and 43 characters. Secret scanners can find the pattern. */
 const prefix = "pst_"
 
-/** Makes a new token without storing it. */
 export const draw = Effect.map(Secrets.draw(prefix), (token) => Redacted.make(token, { label: "organization token" }))
 
-/** The only organization so far. */
 const organization = "default"
 const writeIntervalMillis = Duration.toMillis("1 minute")
 
@@ -67,18 +58,13 @@ const make = Effect.gen(function* () {
   for (const row of yield* sql<Row>`SELECT ${columns} FROM organization_token WHERE revoked_at IS NULL`) remember(row)
 
   const summaryOf = (row: Row): TokenSummary => ({
-    token_id: row.token_id,
-    name: row.name,
-    hint: row.hint,
-    created_at: row.created_at,
+    ...Struct.omit(row, ["hash", "organization"]),
     last_used_at: accepted.get(row.hash)?.lastUsedAt ?? row.last_used_at,
-    expires_at: row.expires_at,
-    revoked_at: row.revoked_at,
   })
 
   const find = Effect.fnUntraced(function* (tokenId: string) {
     const rows = yield* sql<Row>`SELECT ${columns} FROM organization_token WHERE token_id = ${tokenId}`
-    return rows[0] ?? (yield* new NoSuchToken())
+    return rows[0] ?? (yield* notFound("There is no such token."))
   })
 
   const drawRow = Effect.fnUntraced(function* (name: string, created_at: number) {
@@ -101,7 +87,6 @@ const make = Effect.gen(function* () {
   /** Makes memory and database change together, even if the caller is interrupted. */
   const whole = Effect.uninterruptible
 
-  /** Stores a new token with `store` and accepts it; the token is returned only if it is stored. */
   const add = <A, E>(row: Row, store: Effect.Effect<A, E>) =>
     Effect.suspend(() => {
       remember(row)
@@ -112,10 +97,9 @@ const make = Effect.gen(function* () {
     const { row, token } = yield* drawRow(name, yield* Clock.currentTimeMillis)
     const stored = sql`INSERT INTO organization_token ${sql.insert({ ...row })}`
     yield* add(row, write(Effect.andThen(stored, Audit.record(sql, "token.create", row.token_id, { name }))))
-    return { token, summary: summaryOf(row) } satisfies NewToken
+    return { token, summary: summaryOf(row) }
   }, whole)
 
-  /** Makes a new token with the same name. The old one is accepted for `keepHours` more. */
   const rotate = Effect.fn("Tokens.rotate")(function* (tokenId: string, keepHours: number) {
     const now = yield* Clock.currentTimeMillis
     const { name } = yield* find(tokenId)
@@ -128,24 +112,20 @@ const make = Effect.gen(function* () {
           yield* sql<Row>`UPDATE organization_token SET expires_at = MIN(COALESCE(expires_at, ${until}), ${until})
           WHERE token_id = ${tokenId} AND revoked_at IS NULL AND COALESCE(expires_at, ${now} + 1) > ${now}
           RETURNING ${columns}`
-        if (old === undefined) return undefined
+        if (old === undefined) return yield* conflict("The token is no longer accepted. Create a new one.")
         yield* sql`INSERT INTO organization_token ${sql.insert({ ...row })}`
         const details = { name, new_token: row.token_id, keep_hours: keepHours }
         yield* Audit.record(sql, "token.rotate", tokenId, details)
         return old
       }),
     )
-    const old = yield* add(
-      row,
-      Effect.flatMap(rotated, (old) => (old === undefined ? new TokenEnded() : Effect.succeed(old))),
-    )
+    const old = yield* add(row, rotated)
     // A missing entry means that the token was revoked in the meantime.
     const entry = accepted.get(old.hash)
     if (entry !== undefined) entry.expiresAt = Math.min(entry.expiresAt ?? Infinity, old.expires_at ?? Infinity)
-    return { token, summary: summaryOf(row) } satisfies NewToken
+    return { token, summary: summaryOf(row) }
   }, whole)
 
-  /** Revokes a token. The service refuses it from now on. */
   const revoke = Effect.fn("Tokens.revoke")(function* (tokenId: string) {
     const { hash, name } = yield* find(tokenId)
     const revoked_at = yield* Clock.currentTimeMillis
@@ -162,7 +142,6 @@ const make = Effect.gen(function* () {
     )
   }, whole)
 
-  /** Lists all tokens, including revoked ones, newest first. */
   const list = Effect.map(
     sql<Row>`SELECT ${columns} FROM organization_token ORDER BY seq DESC`,
     (rows): ReadonlyArray<TokenSummary> => rows.map(summaryOf),

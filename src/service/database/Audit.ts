@@ -6,28 +6,23 @@
  * Does not: record what experts do, refused changes, or reads; stop somebody who edits the file.
  */
 import { Clock, Context, Effect } from "effect"
-import { SqlClient } from "effect/sql"
+import type { SqlClient } from "effect/sql"
 
 /** The person who makes a change. The log keeps the name of that time, since operators may be removed. */
 export interface Actor {
-  /** Null means the person who starts the service. */
-  readonly operatorNo: number | null
+  readonly operator_no: number | null
   readonly name: string
 }
 
 /** Undefined means the service itself, an expert, or a client. The log records nothing of them. */
-export const Actor = Context.Reference<Actor | undefined>("prefstream/service/Actor", {
-  defaultValue: () => undefined,
-})
+export const Actor = Context.Reference<Actor | undefined>("prefstream/service/Actor", { defaultValue: () => undefined })
 
-/** The person who starts the service and changes settings with command-line flags. */
-export const commandLine: Actor = { operatorNo: null, name: "command line" }
+export const commandLine: Actor = { operator_no: null, name: "command line" }
 
 export type Details = Readonly<Record<string, string | number | boolean | null | ReadonlyArray<string>>>
 
-export const createAuditTables = Effect.gen(function* () {
-  const sql = yield* SqlClient.SqlClient
-  yield* sql`CREATE TABLE audit_entry (
+export const auditTables: ReadonlyArray<string> = [
+  `CREATE TABLE audit_entry (
     n INTEGER PRIMARY KEY AUTOINCREMENT,
     at INTEGER NOT NULL,
     operator_no INTEGER,
@@ -35,16 +30,16 @@ export const createAuditTables = Effect.gen(function* () {
     action TEXT NOT NULL,
     subject TEXT NOT NULL,
     details TEXT NOT NULL
-  )`
-  yield* sql`CREATE INDEX audit_of_actor ON audit_entry (actor, n)`
-  yield* sql`CREATE INDEX audit_of_action ON audit_entry (action, n)`
-  yield* sql`CREATE TRIGGER audit_is_kept BEFORE DELETE ON audit_entry BEGIN
+  )`,
+  `CREATE INDEX audit_of_actor ON audit_entry (actor, n)`,
+  `CREATE INDEX audit_of_action ON audit_entry (action, n)`,
+  `CREATE TRIGGER audit_is_kept BEFORE DELETE ON audit_entry BEGIN
     SELECT RAISE(ABORT, 'entries of the audit log are not deleted');
-  END`
-  yield* sql`CREATE TRIGGER audit_is_final BEFORE UPDATE ON audit_entry BEGIN
+  END`,
+  `CREATE TRIGGER audit_is_final BEFORE UPDATE ON audit_entry BEGIN
     SELECT RAISE(ABORT, 'entries of the audit log are not changed');
-  END`
-})
+  END`,
+]
 
 /**
  * Records the change that other statements of the same write make. Call it within a write.
@@ -60,8 +55,14 @@ export const record = Effect.fnUntraced(function* (
 ) {
   const actor = yield* Actor
   if (actor === undefined) return
-  const { name, operatorNo: operator_no } = actor
-  const at = yield* Clock.currentTimeMillis
-  const row = { at, operator_no, actor: name, action, subject, details: JSON.stringify(details) }
+  const { name, operator_no } = actor
+  const row = {
+    at: yield* Clock.currentTimeMillis,
+    operator_no,
+    actor: name,
+    action,
+    subject,
+    details: JSON.stringify(details),
+  }
   yield* sql`INSERT INTO audit_entry ${sql.insert(row)}`
 })

@@ -4,39 +4,40 @@
  * Guarantees: a write is one transaction, and it is committed durably when its effect succeeds. Concurrent writes share
  * a commit; see `GroupCommit`.
  */
-import { Context, Effect, Layer } from "effect"
+import { Context, Effect, Layer, Result } from "effect"
 import { SqlClient } from "effect/sql"
+import { isSqlError, type SqlError } from "effect/sql/SqlError"
 import * as Backoff from "../../io/Backoff.ts"
 import * as GroupCommit from "../../sql/GroupCommit.ts"
 import * as Migrations from "../../sql/Migrations.ts"
 import * as Readiness from "../../telemetry/Readiness.ts"
-import { Actor, createAuditTables } from "./Audit.ts"
-import { createAccountTables } from "./AccountTables.ts"
+import { Actor, auditTables } from "./Audit.ts"
+import { accountTables } from "./AccountTables.ts"
 import * as FullDisk from "./FullDisk.ts"
-import { createDeskTables } from "./DeskTables.ts"
-import { createGuidelineTables } from "./GuidelineTables.ts"
-import { addLanes } from "./LaneTables.ts"
-import { addOperatorRoles } from "./OperatorTables.ts"
-import { createQualificationTables } from "./QualificationTables.ts"
-import { createTaskTables } from "./TaskTables.ts"
-import { createWebhookTables } from "./WebhookTables.ts"
+import { deskTables } from "./DeskTables.ts"
+import { taskTables } from "./TaskTables.ts"
+import { webhookTables } from "./WebhookTables.ts"
+
+const tables = [...taskTables, ...accountTables, ...webhookTables, ...auditTables, ...deskTables]
 
 const migrate = Migrations.run({
   what: "the service's database",
   table: "prefstream_service_migration",
   migrations: {
-    "0001_service_tables": Effect.all([createTaskTables, createAccountTables, createWebhookTables], { discard: true }),
-    "0002_operator_roles": addOperatorRoles,
-    "0003_audit_log": createAuditTables,
-    "0004_lanes": addLanes,
-    "0005_desk": createDeskTables,
-    "0006_qualification": createQualificationTables,
-    "0007_guidelines": createGuidelineTables,
+    "0001_tables": Effect.flatMap(SqlClient.SqlClient, (sql) => Effect.forEach(tables, (table) => sql.unsafe(table))),
   },
 })
 
 /** Retries forever, because the database may come back and nothing else would do the waiting work. */
 export const retryForever = Backoff.exponential("100 millis", "30 seconds")
+
+/** Other writes of the group's transaction are committed, whatever this one refuses. */
+const withRefusals = <A, E>(statements: Effect.Effect<A, E | SqlError>) =>
+  Effect.matchEffect(statements, {
+    onSuccess: (value) => Effect.succeed(Result.succeed(value)),
+    onFailure: (error): Effect.Effect<Result.Result<A, E>, SqlError> =>
+      isSqlError(error) ? Effect.fail(error) : Effect.succeed(Result.fail(error)),
+  })
 
 export class Database extends Context.Service<
   Database,
@@ -44,9 +45,9 @@ export class Database extends Context.Service<
     readonly sql: SqlClient.SqlClient
     /**
      * Runs statements that change the database; `Audit` records the actor. They must not wait for anything but the
-     * database.
+     * database. A failure other than `SqlError` rolls nothing back, so they fail before they change anything.
      */
-    readonly write: GroupCommit.Write
+    readonly write: <A, E = never>(statements: Effect.Effect<A, E | SqlError>) => Effect.Effect<A, E | SqlError>
   }
 >()("prefstream/service/Database") {
   static readonly layer = Layer.effect(
@@ -60,8 +61,8 @@ export class Database extends Context.Service<
         sql,
         write: (statements) =>
           Effect.flatMap(Actor, (actor) =>
-            write(actor === undefined ? statements : Effect.provideService(statements, Actor, actor)),
-          ),
+            write(withRefusals(actor === undefined ? statements : Effect.provideService(statements, Actor, actor))),
+          ).pipe(Effect.flatMap(Effect.fromResult)),
       }
     }),
   )

@@ -1,43 +1,40 @@
 /**
- * The tables for managers' searches and decisions: beginnings of prompts, disputed items, decisions, voided votes.
+ * The tables for managers: beginnings of prompts, disputed items, decisions, voided votes, versions of guidelines, and
+ * the qualification of people.
  *
  * Guarantees: voiding moves a vote, with its number, to `voided_vote`, so that `vote` contains only valid votes.
  * `disputed` contains the items that have all their votes and whose votes differ on the best completion.
  */
-import { Effect } from "effect"
-import { SqlClient } from "effect/sql"
 import { maxPrompts } from "./TaskTables.ts"
 
 /** The number of characters of a prompt that can be searched. Requests are compressed, and too slow to search. */
 export const maxSearchedChars = 500
 
-export const createDeskTables = Effect.gen(function* () {
-  const sql = yield* SqlClient.SqlClient
+const recount = (itemId: string) => `
+    UPDATE task SET votes_spared = (SELECT COALESCE(SUM(task.votes_required + item.extra_votes - item.votes), 0)
+      FROM decision CROSS JOIN item USING (item_id)
+      WHERE decision.item_id BETWEEN task.seq * ${maxPrompts} AND task.seq * ${maxPrompts} + ${maxPrompts - 1})
+    WHERE seq = ${itemId} / ${maxPrompts};`
 
-  yield* sql`CREATE TABLE item_text (item_id INTEGER PRIMARY KEY, prompt TEXT NOT NULL)`
-  yield* sql`CREATE TABLE disputed (item_id INTEGER PRIMARY KEY, agreement REAL NOT NULL)`
+export const deskTables: ReadonlyArray<string> = [
+  `CREATE TABLE item_text (item_id INTEGER PRIMARY KEY, prompt TEXT NOT NULL)`,
+  `CREATE TABLE disputed (item_id INTEGER PRIMARY KEY, agreement REAL NOT NULL)`,
   // A lead's judgment, which is the item's result whatever its votes say. operator: a name. choice: null if the lead
   // withdrew the prompt; then `rationale` is the reason, and the result says that there is no judgment.
-  yield* sql`CREATE TABLE decision (
+  `CREATE TABLE decision (
     item_id INTEGER PRIMARY KEY,
     choice INTEGER,
     rationale TEXT NOT NULL,
     operator TEXT NOT NULL,
     at INTEGER NOT NULL
-  )`
-  const recount = (itemId: string) =>
-    sql.literal(`
-    UPDATE task SET votes_spared = (SELECT COALESCE(SUM(task.votes_required + item.extra_votes - item.votes), 0)
-      FROM decision CROSS JOIN item USING (item_id)
-      WHERE decision.item_id BETWEEN task.seq * ${maxPrompts} AND task.seq * ${maxPrompts} + ${maxPrompts - 1})
-    WHERE seq = ${itemId} / ${maxPrompts};`)
-  yield* sql`CREATE TRIGGER item_decided AFTER INSERT ON decision BEGIN ${recount("NEW.item_id")} END`
-  yield* sql`CREATE TRIGGER item_undecided AFTER DELETE ON decision BEGIN ${recount("OLD.item_id")} END`
-  yield* sql`CREATE TRIGGER decided_item_changed AFTER UPDATE OF votes, extra_votes ON item
+  )`,
+  `CREATE TRIGGER item_decided AFTER INSERT ON decision BEGIN ${recount("NEW.item_id")} END`,
+  `CREATE TRIGGER item_undecided AFTER DELETE ON decision BEGIN ${recount("OLD.item_id")} END`,
+  `CREATE TRIGGER decided_item_changed AFTER UPDATE OF votes, extra_votes ON item
     WHEN OLD.votes - OLD.extra_votes <> NEW.votes - NEW.extra_votes
       AND EXISTS (SELECT 1 FROM decision WHERE decision.item_id = NEW.item_id)
-    BEGIN ${recount("NEW.item_id")} END`
-  yield* sql`CREATE TABLE voiding (
+    BEGIN ${recount("NEW.item_id")} END`,
+  `CREATE TABLE voiding (
     voiding_id INTEGER PRIMARY KEY AUTOINCREMENT,
     expert_no INTEGER NOT NULL,
     reason TEXT NOT NULL,
@@ -45,10 +42,10 @@ export const createDeskTables = Effect.gen(function* () {
     at INTEGER NOT NULL,
     undone_by TEXT,
     undone_at INTEGER
-  )`
-  yield* sql`CREATE INDEX voiding_of_expert ON voiding (expert_no)`
+  )`,
+  `CREATE INDEX voiding_of_expert ON voiding (expert_no)`,
   // The columns of `vote` except `agreed`.
-  yield* sql`CREATE TABLE voided_vote (
+  `CREATE TABLE voided_vote (
     n INTEGER PRIMARY KEY,
     voiding_id INTEGER NOT NULL,
     item_id INTEGER NOT NULL,
@@ -58,7 +55,53 @@ export const createDeskTables = Effect.gen(function* () {
     shown_at INTEGER,
     given_at INTEGER NOT NULL,
     correct INTEGER
-  )`
-  yield* sql`CREATE INDEX voided_vote_on_item ON voided_vote (item_id, expert_no)`
-  yield* sql`CREATE INDEX voided_vote_of ON voided_vote (voiding_id)`
-})
+  )`,
+  `CREATE INDEX voided_vote_on_item ON voided_vote (item_id, expert_no)`,
+  `CREATE INDEX voided_vote_of ON voided_vote (voiding_id)`,
+
+  // base: a hash of the organization and the guidelines that the client sent. text: the version without the rubric.
+  // operator: a name.
+  `CREATE TABLE guidelines_version (
+    base TEXT NOT NULL,
+    version INTEGER NOT NULL,
+    text TEXT NOT NULL,
+    operator TEXT NOT NULL,
+    at INTEGER NOT NULL,
+    PRIMARY KEY (base, version)
+  ) WITHOUT ROWID`,
+  // The version that a person saw or acknowledged last.
+  `CREATE TABLE guidelines_seen (
+    expert_no INTEGER NOT NULL,
+    base TEXT NOT NULL,
+    version INTEGER NOT NULL,
+    PRIMARY KEY (expert_no, base)
+  ) WITHOUT ROWID`,
+
+  // Without a row, nothing is required. pause_percent: null if nobody is paused.
+  `CREATE TABLE qualification_setting (
+    id INTEGER PRIMARY KEY CHECK (id = 1),
+    items INTEGER NOT NULL,
+    min_percent INTEGER NOT NULL,
+    pause_percent INTEGER,
+    guidelines TEXT NOT NULL
+  )`,
+  // kind: `item` is a gold item that a person saw or sees; `admit` and `requalify` are decisions of an operator. The
+  // rows of a person after the last decision count. gold, shown_order, draft, choice, correct, and given_at belong to
+  // items. last_vote belongs to decisions: the number of the latest vote, by anybody, at the time of the decision.
+  `CREATE TABLE qualification (
+    n INTEGER PRIMARY KEY AUTOINCREMENT,
+    expert_no INTEGER NOT NULL,
+    kind TEXT NOT NULL,
+    at INTEGER NOT NULL,
+    gold TEXT,
+    shown_order TEXT,
+    draft TEXT,
+    choice INTEGER,
+    correct INTEGER,
+    given_at INTEGER,
+    last_vote INTEGER
+  )`,
+  `CREATE INDEX qualification_of_expert ON qualification (expert_no, n)`,
+  `CREATE INDEX vote_on_gold ON vote (expert_no) WHERE correct IS NOT NULL`,
+  `CREATE INDEX voided_vote_on_gold ON voided_vote (expert_no) WHERE correct IS NOT NULL`,
+]

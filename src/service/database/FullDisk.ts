@@ -28,7 +28,6 @@ export const wasLogged = (failure: unknown): boolean => {
   return isSqlError(error) && isFull(error)
 }
 
-/** Logs the failure of `what`, unless a full disk was the cause. */
 export const logError = (what: string, failure: unknown): Effect.Effect<void> =>
   wasLogged(failure) ? Effect.void : Effect.logError(what, failure)
 

@@ -1,5 +1,5 @@
 /**
- * The tables of tasks, items, votes and experts.
+ * The tables of tasks, items, votes, experts, and lanes of the queue.
  *
  * Guarantees: rows that change are small. Large values (requests, results) have tables of their own and are written
  * once. Frequent queries read rows whose number does not grow with the tasks. `item_open` lists items that miss a vote,
@@ -7,8 +7,7 @@
  * keep `task_count`. An item's id is its task's number times 2^20 plus its prompt's index, so a task's items are a
  * range.
  */
-import { Effect } from "effect"
-import { SqlClient } from "effect/sql"
+import type { SqlClient } from "effect/sql"
 
 /** The number of item ids reserved for each task, and so the maximum number of its prompts. */
 export const maxPrompts = 2 ** 20
@@ -19,17 +18,22 @@ export const promptIndexOf = (itemId: number): number => itemId % maxPrompts
 /** The greatest id that an item of the task can have. The least is `itemIdOf(seq, 0)`. */
 export const lastItemOf = (seq: number): number => itemIdOf(seq, maxPrompts - 1)
 
+export const itemsOf = (sql: SqlClient.SqlClient, seq: number) =>
+  sql`item_id BETWEEN ${itemIdOf(seq, 0)} AND ${lastItemOf(seq)}`
+
 /** Replaces NUL and lone surrogates, so that SQLite and each version of Node store the text unchanged. */
 export const toStorableText = (text: string): string => text.replaceAll("\0", "\uFFFD").toWellFormed()
 
-export const createTaskTables = Effect.gen(function* () {
-  const sql = yield* SqlClient.SqlClient
+const openBy = (row: "NEW" | "OLD") => `(${row}.status IN ('pending', 'in_progress'))`
+const neededBy = (row: "NEW" | "OLD") =>
+  `(${row}.prompts * ${row}.votes_required + ${row}.extra_votes - ${row}.votes_spared)`
 
+export const taskTables: ReadonlyArray<string> = [
   // status: pending, in_progress, completed, or cancelled. unanswered: 1 if no expert had an answer to a cancelled
   // task. extra_votes: the sum of extra_votes of its items. votes_spared: the votes that its decided and withdrawn
   // items miss, and that nobody will give. completes_at: when a task that has all its votes will be completed. See
   // `Completions`.
-  yield* sql`CREATE TABLE task (
+  `CREATE TABLE task (
     seq INTEGER PRIMARY KEY,
     task_id TEXT NOT NULL UNIQUE,
     organization TEXT NOT NULL,
@@ -46,19 +50,19 @@ export const createTaskTables = Effect.gen(function* () {
     created_at INTEGER NOT NULL,
     completes_at INTEGER,
     finished_at INTEGER
-  )`
-  yield* sql`CREATE INDEX task_status ON task (status, seq)`
-  yield* sql`CREATE INDEX task_completes ON task (completes_at) WHERE completes_at IS NOT NULL`
-  yield* sql`CREATE INDEX task_in_group ON task (organization, group_id, seq) WHERE group_id <> task_id`
-  yield* sql`CREATE TABLE task_request (seq INTEGER PRIMARY KEY, body BLOB NOT NULL)`
+  )`,
+  `CREATE INDEX task_status ON task (status, seq)`,
+  `CREATE INDEX task_completes ON task (completes_at) WHERE completes_at IS NOT NULL`,
+  `CREATE INDEX task_in_group ON task (organization, group_id, seq) WHERE group_id <> task_id`,
+  `CREATE TABLE task_request (seq INTEGER PRIMARY KEY, body BLOB NOT NULL)`,
   // This is the whole answer to GET, as text. Compression, as for requests, cost a third of the GET throughput and
   // saved 13 kB for a task of 50 prompts. As bytes, the value would lie outside V8's heap and lengthen garbage
   // collection: p99 was 33 ms instead of 26 with 64 clients, and 25 ms instead of 15 with 40 requests per second each.
-  yield* sql`CREATE TABLE task_result (seq INTEGER PRIMARY KEY, answer TEXT NOT NULL)`
+  `CREATE TABLE task_result (seq INTEGER PRIMARY KEY, answer TEXT NOT NULL)`,
 
   // Only named groups have a row. A task without a group is a group of its own. votes and votes_needed count the
   // group's open tasks. first_open is the oldest of them; null means that none is open.
-  yield* sql`CREATE TABLE task_group (
+  `CREATE TABLE task_group (
     organization TEXT NOT NULL,
     group_id TEXT NOT NULL,
     size INTEGER,
@@ -68,82 +72,80 @@ export const createTaskTables = Effect.gen(function* () {
     votes_needed INTEGER NOT NULL DEFAULT 0,
     first_open INTEGER,
     PRIMARY KEY (organization, group_id)
-  ) WITHOUT ROWID`
-  yield* sql`CREATE INDEX task_group_open ON task_group (first_open) WHERE first_open IS NOT NULL`
-  const open = (row: "NEW" | "OLD") => `(${row}.status IN ('pending', 'in_progress'))`
-  yield* sql`CREATE INDEX task_open_in_group ON task (organization, group_id, seq)
-    WHERE group_id <> task_id AND status IN ('pending', 'in_progress')`
-  yield* sql`CREATE INDEX task_open_alone ON task (seq) WHERE group_id = task_id AND status IN ('pending', 'in_progress')`
+  ) WITHOUT ROWID`,
+  `CREATE INDEX task_group_open ON task_group (first_open) WHERE first_open IS NOT NULL`,
+  `CREATE INDEX task_open_in_group ON task (organization, group_id, seq)
+    WHERE group_id <> task_id AND status IN ('pending', 'in_progress')`,
+  `CREATE INDEX task_open_alone ON task (seq) WHERE group_id = task_id AND status IN ('pending', 'in_progress')`,
 
-  yield* sql`CREATE TABLE task_count (
+  `CREATE TABLE task_count (
     status TEXT PRIMARY KEY,
     tasks INTEGER NOT NULL DEFAULT 0,
     votes_given INTEGER NOT NULL DEFAULT 0,
     votes_required INTEGER NOT NULL DEFAULT 0
-  ) WITHOUT ROWID`
-  yield* sql`INSERT INTO task_count (status) VALUES ('pending'), ('in_progress'), ('completed'), ('cancelled')`
-  const neededBy = (row: "NEW" | "OLD") =>
-    `(${row}.prompts * ${row}.votes_required + ${row}.extra_votes - ${row}.votes_spared)`
-  const needed = (row: "NEW" | "OLD") => sql.literal(neededBy(row))
-  yield* sql`CREATE TRIGGER task_added AFTER INSERT ON task BEGIN
+  ) WITHOUT ROWID`,
+  `INSERT INTO task_count (status) VALUES ('pending'), ('in_progress'), ('completed'), ('cancelled')`,
+  `CREATE TRIGGER task_added AFTER INSERT ON task BEGIN
     UPDATE task_count SET tasks = tasks + 1, votes_given = votes_given + NEW.votes_given,
-      votes_required = votes_required + ${needed("NEW")} WHERE status = NEW.status;
-  END`
-  yield* sql`CREATE TRIGGER task_moved AFTER UPDATE OF status ON task WHEN OLD.status <> NEW.status BEGIN
+      votes_required = votes_required + ${neededBy("NEW")} WHERE status = NEW.status;
+  END`,
+  `CREATE TRIGGER task_moved AFTER UPDATE OF status ON task WHEN OLD.status <> NEW.status BEGIN
     UPDATE task_count SET tasks = tasks - 1, votes_given = votes_given - OLD.votes_given,
-      votes_required = votes_required - ${needed("OLD")} WHERE status = OLD.status;
+      votes_required = votes_required - ${neededBy("OLD")} WHERE status = OLD.status;
     UPDATE task_count SET tasks = tasks + 1, votes_given = votes_given + NEW.votes_given,
-      votes_required = votes_required + ${needed("NEW")} WHERE status = NEW.status;
-  END`
-  yield* sql`CREATE TRIGGER task_voted AFTER UPDATE OF votes_given, extra_votes, votes_spared ON task
-    WHEN OLD.status = NEW.status AND (OLD.votes_given <> NEW.votes_given OR ${needed("OLD")} <> ${needed("NEW")}) BEGIN
+      votes_required = votes_required + ${neededBy("NEW")} WHERE status = NEW.status;
+  END`,
+  `CREATE TRIGGER task_voted AFTER UPDATE OF votes_given, extra_votes, votes_spared ON task
+    WHEN OLD.status = NEW.status AND (OLD.votes_given <> NEW.votes_given OR ${neededBy("OLD")} <> ${neededBy("NEW")}) BEGIN
     UPDATE task_count SET votes_given = votes_given + NEW.votes_given - OLD.votes_given,
-      votes_required = votes_required + ${needed("NEW")} - ${needed("OLD")} WHERE status = NEW.status;
-  END`
+      votes_required = votes_required + ${neededBy("NEW")} - ${neededBy("OLD")} WHERE status = NEW.status;
+  END`,
 
   // A group's row is inserted after its first task, so `joinGroup` adds a new task's numbers, not a trigger.
-  yield* sql`CREATE TRIGGER task_of_group_changed AFTER UPDATE OF status, votes_given, extra_votes, votes_spared ON task
+  `CREATE TRIGGER task_of_group_changed AFTER UPDATE OF status, votes_given, extra_votes, votes_spared ON task
     WHEN NEW.group_id <> NEW.task_id BEGIN
     UPDATE task_group SET
-      votes = votes + ${sql.literal(`${open("NEW")} * NEW.votes_given - ${open("OLD")} * OLD.votes_given`)},
-      votes_needed = votes_needed + ${sql.literal(`${open("NEW")} * ${neededBy("NEW")} - ${open("OLD")} * ${neededBy("OLD")}`)},
-      first_open = CASE WHEN ${sql.literal(`${open("NEW")} = ${open("OLD")}`)} THEN first_open ELSE (
+      votes = votes + ${openBy("NEW")} * NEW.votes_given - ${openBy("OLD")} * OLD.votes_given,
+      votes_needed = votes_needed + ${openBy("NEW")} * ${neededBy("NEW")}
+        - ${openBy("OLD")} * ${neededBy("OLD")},
+      first_open = CASE WHEN ${openBy("NEW")} = ${openBy("OLD")} THEN first_open ELSE (
         SELECT MIN(seq) FROM task WHERE organization = NEW.organization AND group_id = NEW.group_id
           AND group_id <> task_id AND status IN ('pending', 'in_progress')) END
     WHERE organization = NEW.organization AND group_id = NEW.group_id;
-  END`
+  END`,
 
   // votes + claimed + active holds + open = the task's votes_required + extra_votes. Exceptions: items of a finished
   // task, and items that a lead decided or withdrew, have open = 0, even if they miss votes. extra_votes: votes
   // requested when the item was reopened. claimed: votes that automatic experts are about to give. content: see
   // `Contents`.
-  yield* sql`CREATE TABLE item (
+  `CREATE TABLE item (
     item_id INTEGER PRIMARY KEY,
     open INTEGER NOT NULL,
     votes INTEGER NOT NULL DEFAULT 0,
     extra_votes INTEGER NOT NULL DEFAULT 0,
     claimed INTEGER NOT NULL DEFAULT 0,
-    content INTEGER NOT NULL
-  )`
-  yield* sql`CREATE INDEX item_open ON item (item_id) WHERE open > 0`
-  yield* sql`CREATE INDEX item_of_content ON item (content, item_id)`
-  yield* sql`CREATE TABLE returned_item (n INTEGER PRIMARY KEY AUTOINCREMENT, item_id INTEGER NOT NULL UNIQUE)`
+    content INTEGER NOT NULL,
+    lane INTEGER NOT NULL DEFAULT 0
+  )`,
+  `CREATE INDEX item_open ON item (item_id) WHERE open > 0`,
+  `CREATE INDEX item_of_content ON item (content, item_id)`,
+  `CREATE TABLE returned_item (n INTEGER PRIMARY KEY AUTOINCREMENT, item_id INTEGER NOT NULL UNIQUE)`,
   // items: of the people who passed this item, the one who has seen the fewest items of its content has seen this many.
-  yield* sql`CREATE TABLE deferred_item (item_id INTEGER PRIMARY KEY, content INTEGER NOT NULL, items INTEGER NOT NULL)`
-  yield* sql`CREATE INDEX deferred_item_of_content ON deferred_item (content)`
+  `CREATE TABLE deferred_item (item_id INTEGER PRIMARY KEY, content INTEGER NOT NULL, items INTEGER NOT NULL)`,
+  `CREATE INDEX deferred_item_of_content ON deferred_item (content)`,
   // items: the number of items of this content that the person has judged, holds, or has set aside.
-  yield* sql`CREATE TABLE seen_content (
+  `CREATE TABLE seen_content (
     content INTEGER NOT NULL,
     expert_no INTEGER NOT NULL,
     items INTEGER NOT NULL,
     PRIMARY KEY (content, expert_no)
-  ) WITHOUT ROWID`
+  ) WITHOUT ROWID`,
   // The tasks that automatic experts are judging, with the number of claimed items and the experts' ids (JSON).
-  yield* sql`CREATE TABLE claim (seq INTEGER PRIMARY KEY, items INTEGER NOT NULL, experts TEXT NOT NULL)`
+  `CREATE TABLE claim (seq INTEGER PRIMARY KEY, items INTEGER NOT NULL, experts TEXT NOT NULL)`,
 
   // item_cursor and returned_cursor: the expert's position in item_open and in returned_item. away: 1 if the person has
   // been absent so long that no item waits for that person.
-  yield* sql`CREATE TABLE expert (
+  `CREATE TABLE expert (
     expert_no INTEGER PRIMARY KEY,
     expert_id TEXT NOT NULL UNIQUE,
     name TEXT NOT NULL,
@@ -161,11 +163,11 @@ export const createTaskTables = Effect.gen(function* () {
     judged_on_day INTEGER NOT NULL DEFAULT 0,
     item_cursor INTEGER NOT NULL DEFAULT 0,
     returned_cursor INTEGER NOT NULL DEFAULT 0
-  )`
-  yield* sql`CREATE INDEX expert_awaited ON expert (expert_no) WHERE kind = 'person' AND active = 1 AND away = 0`
+  )`,
+  `CREATE INDEX expert_awaited ON expert (expert_no) WHERE kind = 'person' AND active = 1 AND away = 0`,
   // held_until: null while the expert does not hold the item; the order and the draft stay. turn: of several held
   // items, the one with the greatest turn comes first. undone: the number of the vote taken back, or 0.
-  yield* sql`CREATE TABLE hold (
+  `CREATE TABLE hold (
     item_id INTEGER NOT NULL,
     expert_no INTEGER NOT NULL,
     held_until INTEGER,
@@ -175,31 +177,31 @@ export const createTaskTables = Effect.gen(function* () {
     draft TEXT,
     undone INTEGER NOT NULL DEFAULT 0,
     PRIMARY KEY (item_id, expert_no)
-  ) WITHOUT ROWID`
-  yield* sql`CREATE INDEX hold_of_expert ON hold (expert_no, turn) WHERE held_until IS NOT NULL`
-  yield* sql`CREATE INDEX hold_until ON hold (held_until) WHERE held_until IS NOT NULL`
-  yield* sql`CREATE TABLE set_aside (
+  ) WITHOUT ROWID`,
+  `CREATE INDEX hold_of_expert ON hold (expert_no, turn) WHERE held_until IS NOT NULL`,
+  `CREATE INDEX hold_until ON hold (held_until) WHERE held_until IS NOT NULL`,
+  `CREATE TABLE set_aside (
     item_id INTEGER NOT NULL,
     expert_no INTEGER NOT NULL,
     kind TEXT NOT NULL,
     reason TEXT NOT NULL,
     at INTEGER NOT NULL,
     PRIMARY KEY (item_id, expert_no)
-  ) WITHOUT ROWID`
+  ) WITHOUT ROWID`,
   // Problems that experts report about an item. A flag stays when the item returns to the experts, and goes into the
   // result.
-  yield* sql`CREATE TABLE flag (
+  `CREATE TABLE flag (
     item_id INTEGER NOT NULL,
     expert_no INTEGER NOT NULL,
     kind TEXT NOT NULL,
     comment TEXT,
     at INTEGER NOT NULL,
     PRIMARY KEY (item_id, expert_no)
-  ) WITHOUT ROWID`
+  ) WITHOUT ROWID`,
   // n: the order in which votes were given. A number is never reused, because void votes keep theirs. body: the members
   // of a `Vote` except expert, kind, and choice. shown_at: when a person first saw the item; null for automatic
   // experts.
-  yield* sql`CREATE TABLE vote (
+  `CREATE TABLE vote (
     n INTEGER PRIMARY KEY AUTOINCREMENT,
     item_id INTEGER NOT NULL,
     expert_no INTEGER NOT NULL,
@@ -209,13 +211,39 @@ export const createTaskTables = Effect.gen(function* () {
     given_at INTEGER NOT NULL,
     agreed INTEGER,
     correct INTEGER
-  )`
-  yield* sql`CREATE UNIQUE INDEX vote_on_item ON vote (item_id, expert_no)`
+  )`,
+  `CREATE UNIQUE INDEX vote_on_item ON vote (item_id, expert_no)`,
   // This index has the votes in which experts marked a problem by a rubric's name.
-  yield* sql`CREATE INDEX vote_with_flags ON vote (item_id) WHERE json_array_length(body, '$.flags') > 0`
+  `CREATE INDEX vote_with_flags ON vote (item_id) WHERE json_array_length(body, '$.flags') > 0`,
   // The items that experts flagged, with a row for each flag.
-  yield* sql`CREATE VIEW flagged_item AS SELECT item_id FROM flag
-    UNION ALL SELECT item_id FROM vote WHERE json_array_length(body, '$.flags') > 0`
+  `CREATE VIEW flagged_item AS SELECT item_id FROM flag
+    UNION ALL SELECT item_id FROM vote WHERE json_array_length(body, '$.flags') > 0`,
   // This index has people's votes only. A person may take back the last one.
-  yield* sql`CREATE INDEX vote_of_person ON vote (expert_no) WHERE shown_at IS NOT NULL`
-})
+  `CREATE INDEX vote_of_person ON vote (expert_no) WHERE shown_at IS NOT NULL`,
+
+  `CREATE INDEX item_open_in_lane ON item (lane, item_id) WHERE open > 0 AND lane > 0`,
+  // assigned: whether only the experts in lane_expert may judge the group. paused: whether nobody gets items of the
+  // group.
+  `CREATE TABLE lane (
+    lane INTEGER PRIMARY KEY AUTOINCREMENT,
+    organization TEXT NOT NULL,
+    group_id TEXT NOT NULL,
+    priority INTEGER NOT NULL,
+    assigned INTEGER NOT NULL,
+    paused INTEGER NOT NULL DEFAULT 0,
+    UNIQUE (organization, group_id)
+  )`,
+  `CREATE TABLE lane_expert (
+    lane INTEGER NOT NULL,
+    expert_no INTEGER NOT NULL,
+    PRIMARY KEY (lane, expert_no)
+  ) WITHOUT ROWID`,
+  // An expert's position in a lane other than 0. The row of the expert has the cursors of lane 0.
+  `CREATE TABLE lane_cursor (
+    expert_no INTEGER NOT NULL,
+    lane INTEGER NOT NULL,
+    item_cursor INTEGER NOT NULL,
+    returned_cursor INTEGER NOT NULL,
+    PRIMARY KEY (expert_no, lane)
+  ) WITHOUT ROWID`,
+]

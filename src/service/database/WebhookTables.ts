@@ -4,36 +4,32 @@
  * Webhook secrets are stored in plain text, since the service signs with them. Whoever can read the file can sign like
  * the service. All other secrets in the file are hashed.
  */
-import { Effect } from "effect"
-import { SqlClient } from "effect/sql"
 
-export const createWebhookTables = Effect.gen(function* () {
-  const sql = yield* SqlClient.SqlClient
-
-  yield* sql`CREATE TABLE webhook_endpoint (
+export const webhookTables: ReadonlyArray<string> = [
+  `CREATE TABLE webhook_endpoint (
     endpoint_id INTEGER NOT NULL PRIMARY KEY CHECK (endpoint_id = 1),
     url TEXT NOT NULL,
     enabled INTEGER NOT NULL,
     disabled_reason TEXT,
     paused_until INTEGER NOT NULL
-  )`
+  )`,
   // The failed attempts since the last successful one. Without failed attempts there is no row.
-  yield* sql`CREATE TABLE webhook_failure (
+  `CREATE TABLE webhook_failure (
     endpoint_id INTEGER NOT NULL PRIMARY KEY REFERENCES webhook_endpoint (endpoint_id) ON DELETE CASCADE,
     since INTEGER NOT NULL,
     attempts INTEGER NOT NULL,
     last_at INTEGER NOT NULL,
     last_status INTEGER,
     last_error TEXT
-  )`
-  yield* sql`CREATE TABLE webhook_secret (
+  )`,
+  `CREATE TABLE webhook_secret (
     secret_id INTEGER NOT NULL PRIMARY KEY AUTOINCREMENT,
     secret TEXT NOT NULL,
     created_at INTEGER NOT NULL,
     expires_at INTEGER
-  )`
+  )`,
   // The payload is the last column, so that SQLite can read the others without it.
-  yield* sql`CREATE TABLE webhook_message (
+  `CREATE TABLE webhook_message (
     sequence INTEGER NOT NULL PRIMARY KEY AUTOINCREMENT,
     message_id TEXT NOT NULL UNIQUE,
     type TEXT NOT NULL,
@@ -48,12 +44,12 @@ export const createWebhookTables = Effect.gen(function* () {
     last_status INTEGER,
     gathering TEXT,
     payload TEXT NOT NULL
-  )`
-  yield* sql`CREATE INDEX webhook_message_due ON webhook_message (next_attempt_at, sequence) WHERE state = 'waiting'`
+  )`,
+  `CREATE INDEX webhook_message_due ON webhook_message (next_attempt_at, sequence) WHERE state = 'waiting'`,
   // gathering: the group whose event is not sealed yet; see `Outbox`. Each group has at most one such event.
-  yield* sql`CREATE UNIQUE INDEX webhook_message_gathering ON webhook_message (gathering) WHERE gathering IS NOT NULL`
-  yield* sql`CREATE INDEX webhook_message_finished ON webhook_message (finished_at) WHERE state <> 'waiting'`
-  yield* sql`CREATE TABLE webhook_attempt (
+  `CREATE UNIQUE INDEX webhook_message_gathering ON webhook_message (gathering) WHERE gathering IS NOT NULL`,
+  `CREATE INDEX webhook_message_finished ON webhook_message (finished_at) WHERE state <> 'waiting'`,
+  `CREATE TABLE webhook_attempt (
     sequence INTEGER NOT NULL REFERENCES webhook_message (sequence) ON DELETE CASCADE,
     number INTEGER NOT NULL,
     at INTEGER NOT NULL,
@@ -63,5 +59,5 @@ export const createWebhookTables = Effect.gen(function* () {
     millis INTEGER NOT NULL,
     answer TEXT NOT NULL,
     PRIMARY KEY (sequence, number)
-  )`
-})
+  )`,
+]

@@ -20,7 +20,6 @@ interface Answer {
 }
 
 export interface Gold {
-  /** Returns the right answer to a prompt if the file has one. */
   readonly answerTo: (
     prompt: TaskPrompt,
   ) => Option.Option<{ readonly best_completion_index: number; readonly rationale: string }>
@@ -30,7 +29,6 @@ export interface Gold {
 
 const maxItems = 1_000
 
-/** Reads the whole file before it returns. */
 export const read = Effect.fn("GoldExpert.read")(function* (
   file: string,
   options?: GoldFileOptions,
@@ -77,7 +75,6 @@ export const gold = (
     judge: (prompt) => Effect.sync(() => answerTo(prompt)),
   }))
 
-/** Identifies a question independently of the order of its completions. */
 const identify = (prompt: string, sorted: ReadonlyArray<string>): string => Sha256.hex(JSON.stringify([prompt, sorted]))
 
 const sortDistinct = (texts: ReadonlyArray<string>): ReadonlyArray<string> => [...new Set(texts)].toSorted()

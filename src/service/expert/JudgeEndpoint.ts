@@ -36,7 +36,6 @@ export interface EndpointOptions {
 export interface Completion {
   /** The text of the answer; empty if the model gave none. */
   readonly text: string
-  /** The model's name in the answer. */
   readonly model: string | undefined
   readonly promptTokens: number
   readonly completionTokens: number
@@ -122,9 +121,6 @@ export const make = Effect.fnUntraced(function* (
     return { response, text }
   })
 
-  /**
-   * Waits for the end of a short pause. Fails during a long pause, or a pause after the endpoint refused the settings.
-   */
   const awaitTurn = Effect.gen(function* () {
     const pause = Duration.millis(Math.max(0, notBefore - (yield* Clock.currentTimeMillis)))
     const retryAfter = Duration.toMillis(pause)

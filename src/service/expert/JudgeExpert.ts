@@ -54,7 +54,6 @@ export const make = Effect.fn("JudgeExpert.make")(function* (
   const templateHash = Sha256.hex(template).slice(0, 16)
   const attempts = options.attempts ?? 3
 
-  /** Asks the model about two completions in this order. */
   const answer = Effect.fnUntraced(function* (
     question: { readonly prompt: string; readonly guidelines: string | undefined },
     completions: ReadonlyArray<string>,
@@ -146,9 +145,6 @@ export const make = Effect.fn("JudgeExpert.make")(function* (
   return { name, judge, concurrency }
 })
 
-/**
- * The rationale of the vote: a summary of the comparisons if needed, then the model's reason for the best completion.
- */
 const rationaleOf = (ranked: PairwiseRanking.Ranked, distinct: number): string => {
   const ofBest = ranked.comparisons.filter((comparison) => PairwiseRanking.isOf(comparison, ranked.best))
   const [one, other] = ofBest[0] ?? []

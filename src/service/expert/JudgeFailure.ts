@@ -17,7 +17,6 @@ export class JudgeFailed extends Schema.TaggedError<JudgeFailed>()("JudgeFailed"
    */
   fault: Schema.Literals(["Question", "Endpoint", "Moment", "Length", "Temperature"]),
   problem: Schema.String,
-  /** The pause that the endpoint asks for, in milliseconds. */
   retryAfter: Schema.optionalKey(Schema.Finite),
 }) {
   override get message() {
@@ -32,7 +31,6 @@ const maxQuoteCharacters = 300
 /** The maximum pause, even if the endpoint asks for more. */
 const maxRetryAfter = Duration.hours(1)
 
-/** Quotes the beginning of an answer in a message, without the key. */
 export const quote = (text: string, key: Redacted.Redacted<string> | undefined): string => {
   const secret = key === undefined ? "" : Redacted.value(key)
   const withoutKey = secret === "" ? text : text.replaceAll(secret, "<key>")
@@ -44,7 +42,6 @@ const decodeJson = Schema.decodeUnknownOption(Schema.fromJsonString(Schema.Unkno
 const memberOf = (value: unknown, name: string): unknown =>
   Predicate.hasProperty(value, name) ? value[name] : undefined
 
-/** Error codes that refer to the text of this question. */
 const aboutQuestion: ReadonlyArray<unknown> = [
   "content_filter",
   "content_policy_violation",
@@ -56,7 +53,6 @@ const aboutQuestion: ReadonlyArray<unknown> = [
 /** Error codes of a 429 about billing, where a short wait does not help. */
 const outOfCredit: ReadonlyArray<unknown> = ["insufficient_quota", "billing_hard_limit_reached"]
 
-/** Reads an error's body in the formats of OpenAI and of other endpoints. */
 const errorIn = (text: string) => {
   const body = Option.getOrUndefined(decodeJson(text))
   const error = memberOf(body, "error")
@@ -77,11 +73,7 @@ export interface RequestContext {
   readonly apiKey?: Redacted.Redacted<string> | undefined
 }
 
-/**
- * Classifies an answer other than 2xx.
- *
- * @param known whether the endpoint has answered another question, which means that its settings are right
- */
+/** `known`: whether the endpoint has answered another question, which means that its settings are right. */
 export const fromStatus = Effect.fnUntraced(function* (
   response: HttpClientResponse.HttpClientResponse,
   text: string,
@@ -110,7 +102,6 @@ export const fromStatus = Effect.fnUntraced(function* (
   return failed(known ? "Question" : "Endpoint", `${baseUrl} refuses the request (${status})`)
 })
 
-/** Classifies a 2xx answer that is not a chat completion. */
 export const fromBody = (text: string, { apiKey, baseUrl }: RequestContext): JudgeFailed =>
   new JudgeFailed({
     fault: "Moment",

@@ -44,7 +44,6 @@ export interface Message {
 
 const markerBytes = 8
 
-/** Builds the messages that ask about two completions in the given order. */
 export const ask = Effect.fnUntraced(function* (question: {
   readonly template: string
   readonly guidelines: string | undefined
@@ -93,7 +92,6 @@ const verdictOf = (json: string): Option.Option<Verdict> =>
     return Option.some({ place: places[named], rationale: shorten(words, maxRationaleCharacters) })
   })
 
-/** Parses the verdict of an answer. Returns none if the answer has no verdict or is ambiguous. */
 export const read = (answer: string): Option.Option<Verdict> => {
   const whole = verdictOf(answer)
   if (Option.isSome(whole)) return whole

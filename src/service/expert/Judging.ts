@@ -15,7 +15,6 @@ export type Item = Claim["items"][number]
 
 const maxBreakdowns = 3
 
-/** An expert of the embedding program gave a vote that does not fit the item. */
 class InvalidVote extends Schema.TaggedError<InvalidVote>()("InvalidVote", {
   completions: Schema.Int,
   reason: Schema.String,
@@ -52,7 +51,6 @@ export const make = Effect.fnUntraced(function* (experts: ReadonlyArray<Expert>)
     }))
   }
 
-  /** Asks the expert for a vote. Returns none if it has no answer. */
   const ask = Effect.fnUntraced(function* (name: string, { prompt }: Item, guidelines: string | undefined) {
     const { judge, places } = byName.get(name)!
     const asked = Effect.gen(function* () {
@@ -68,7 +66,6 @@ export const make = Effect.fnUntraced(function* (experts: ReadonlyArray<Expert>)
     return yield* new InvalidVote({ completions: prompt.completions.length, reason: checked.failure, vote })
   })
 
-  /** Returns the reason why a failed expert leaves the item, or none if it will be asked again. */
   const failure = Effect.fnUntraced(function* (
     name: string,
     item: Item,
@@ -89,11 +86,7 @@ export const make = Effect.fnUntraced(function* (experts: ReadonlyArray<Expert>)
     return Option.none()
   })
 
-  /**
-   * @param say logs that an expert begins to fail
-   * @returns the answers to record, the number of missing votes that no expert can give, and the reason for the first
-   * failure
-   */
+  /** Returns the answers, the number of missing votes that no expert can give, and the first failure. */
   const judge = Effect.fnUntraced(function* (
     item: Item,
     guidelines: string | undefined,
@@ -132,9 +125,7 @@ export const make = Effect.fnUntraced(function* (experts: ReadonlyArray<Expert>)
     names: [...byName.keys()],
     isAvailable,
     judge,
-    /**
-     * Returns how many of the items may be judged concurrently, or undefined if all their experts answer immediately.
-     */
+    /** Undefined if all experts of the items answer immediately. */
     concurrency: (items: ReadonlyArray<Item>) => {
       const names = new Set(items.flatMap((item) => item.experts))
       const limits = [...names].flatMap((name) => byName.get(name)!.concurrency ?? [])

@@ -37,10 +37,7 @@ export const make = () => {
       return itemId === undefined || (items.get(itemId)?.get(expert)?.until ?? 0) <= now
     },
 
-    /**
-     * @param error undefined if the expert broke down
-     * @returns the expert's consecutive failures, and how often it broke down on this item
-     */
+    /** `error` is undefined if the expert broke down. */
     failed: (now: number, expert: string, itemId: number, error: Pick<JudgeError, "retryAfter"> | undefined) => {
       const general = experts.get(expert) ?? { failures: 0, until: 0 }
       // Requests that were in flight when the expert went down count once.

@@ -35,7 +35,6 @@ export type Compare<E> = (first: number, second: number) => Effect.Effect<Compar
 export const winner = ([one, other]: Comparison): number | undefined =>
   one.choice === other.choice ? one.choice : undefined
 
-/** Whether both orders gave the same answer. */
 export const isConsistent = ([one, other]: Comparison): boolean => one.choice === other.choice
 
 export const isOf = ([{ order }]: Comparison, index: number): boolean => order.includes(index)

@@ -64,7 +64,6 @@ export const random: Expert = {
     ),
 }
 
-/** Answers from a file of prompt items with `gold`; see `GoldExpert`. */
 export const gold = Gold.gold
 
 export const judge = JudgeExpert.make

@@ -18,7 +18,6 @@ import { VoteQueue } from "../store/VoteQueue.ts"
 import type { Claim, Claims, Judged } from "../store/VoteQueueModel.ts"
 
 export interface WorkforceOptions {
-  /** The experts, in the order in which the service asks them. */
   readonly experts: ReadonlyArray<Expert>
   /** The delay between a task's creation and its judgment, to simulate slow experts. Default 0. */
   readonly turnaround?: Duration.Input | undefined
@@ -29,9 +28,7 @@ export interface WorkforceOptions {
   readonly cancelUnanswered?: boolean | undefined
 }
 
-/**
- * The maximum number of tasks in flight. With slow experts it is lower, so that they claim only what they are judging.
- */
+/** With slow experts fewer, so that they claim only what they are judging. */
 const maxConcurrentTasksOf = (experts: ReadonlyArray<Expert>) =>
   experts.some(({ concurrency }) => concurrency !== undefined) ? 8 : 32
 const maxReported = 1_000
@@ -69,7 +66,6 @@ const make = Effect.fnUntraced(function* (options: WorkforceOptions) {
     )
 
   let hasToldOfPeople = false
-  /** Handles a task on which all automatic experts have voted and which asks for more votes. This is not a problem. */
   const leaveToPeople = (taskId: string) =>
     Effect.suspend(() => {
       if (hasToldOfPeople) return Effect.void
@@ -131,7 +127,6 @@ const make = Effect.fnUntraced(function* (options: WorkforceOptions) {
     })
   })
 
-  /** Waits for a new or returned item, for the end of a task's delay, or for an expert that can be asked again. */
   const rest = Effect.fnUntraced(function* ({ createdAt }: NonNullable<Claims["idle"]>) {
     const now = yield* Clock.currentTimeMillis
     const due = createdAt === undefined ? Infinity : createdAt + turnaround

@@ -80,7 +80,6 @@ const headers = (rateLimited: boolean) => ({
 })
 const retryAfter = { "Retry-After": { schema: { type: "integer" }, description: "Seconds." } }
 
-/** Summaries of operations and descriptions of their statuses, by operation id. */
 const operations: Record<string, { readonly summary: string; readonly statuses: Record<string, string> }> = {
   "tasks.create": {
     summary: "Create a task",
@@ -109,7 +108,6 @@ const operations: Record<string, { readonly summary: string; readonly statuses: 
   },
 }
 
-/** The limits as JSON Schema keywords of members, for every schema with such a member. */
 const keywordsOf = (limits: TaskLimits): Record<string, Json> => ({
   task_type: { enum: [rlhfRanking] },
   prompts: { minItems: 1, maxItems: limits.promptsPerTask },
@@ -196,5 +194,4 @@ const complete = (decided: ApiSettings) => (document: Record<string, unknown>) =
   }
 }
 
-/** Annotations for the service's definition: `api.annotateMerge(ApiDocument.annotations(…))`. */
 export const annotations = (decided: ApiSettings) => OpenApi.annotations({ transform: complete(decided) })

@@ -13,17 +13,13 @@ import type { TaskLimits } from "./TaskLimits.ts"
 
 export interface ApiSettings {
   readonly limits: TaskLimits
-  /** Undefined if requests are not limited. */
   readonly rateLimit: RateLimit | undefined
-  /** Votes per prompt if a task does not set `votes`. */
   readonly votes: number
   /** The timeout for a request to arrive and to be answered. */
   readonly timeout: Duration.Input
-  /** The address of the service behind a proxy. */
   readonly publicUrl?: string | undefined
 }
 
-/** Makes a table of the members of a struct. */
 const membersOf = (schema: Schema.Top): string => {
   // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the JSON Schema of a struct with descriptions
   const { properties } = Schema.toJsonSchemaDocument(schema).schema as {
@@ -61,7 +57,6 @@ ${
 **Concurrent bodies**: for each token, requests with up to ${count(maxBodiesPerToken * limits.bodyBytes)} bytes in all are read at once. Further requests wait, and after 15 seconds are answered 429 with \`Retry-After\`.
 `
 
-/** The section about problem types, by status. */
 const problems = `
 Every answer other than 2xx is \`application/problem+json\` (RFC 9457): \`type\`, \`title\`, \`status\`, \`detail\`, sometimes \`errors\` (an array of \`path\` and \`message\`). Decide by \`type\`, which stays the same; \`detail\` is for people.
 

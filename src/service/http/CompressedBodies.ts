@@ -19,7 +19,6 @@ const levels = { br: 9, gzip: 9 }
 
 const ofCompression = ["content-encoding", "vary", "etag"]
 
-/** Makes a middleware that compresses responses with an encoding that the request accepts. */
 export const make = Effect.gen(function* () {
   const platform = yield* HttpPlatform.HttpPlatform
   const { algorithms, compressResponse } = platform.compression

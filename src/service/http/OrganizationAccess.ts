@@ -10,9 +10,7 @@ import * as Secrets from "../account/Secrets.ts"
 import * as RateLimit from "./RateLimit.ts"
 
 export interface OrganizationAccessOptions {
-  /** A token that is accepted in addition to the stored ones. */
   readonly token?: Redacted.Redacted<string> | undefined
-  /** The rate limit of each token. Default: no limit. */
   readonly rateLimit?: RateLimit.RateLimit | undefined
 }
 
@@ -24,7 +22,6 @@ const make = Effect.fnUntraced(function* (options: OrganizationAccessOptions) {
   const take =
     options.rateLimit === undefined ? () => Effect.succeed(unlimited) : yield* RateLimit.make(options.rateLimit)
 
-  /** Finds the organization of a token. Returns none if the token is not accepted. */
   const accept = (token: string): Effect.Effect<Option.Option<AcceptedToken>> => {
     if (token === "") return Effect.succeedNone
     const hash = Secrets.hash(token)
@@ -35,7 +32,6 @@ const make = Effect.fnUntraced(function* (options: OrganizationAccessOptions) {
     accept,
     /** Takes one request from the token's rate limit. A refused request takes nothing. */
     take,
-    /** Whether the layer has a token of its own. */
     hasGiven: given !== undefined,
   }
 })

@@ -39,7 +39,6 @@ const malformed = (error: HttpApiError.HttpApiSchemaError) => {
   return new MalformedRequest({ detail: detail ?? error.message, errors })
 }
 
-/** Converts an error to a problem. Returns undefined if the service itself has failed. */
 const toProblem = (error: unknown, request: HttpServerRequest.HttpServerRequest, bodyBytes: number) => {
   if (HttpApiError.HttpApiSchemaError.is(error)) {
     return error.kind === "Body" || error.kind === "ResponseHeaders" ? undefined : malformed(error)
@@ -81,7 +80,6 @@ const problemsByServerStatus: { readonly [status in NodeServer.ServerStatus]: st
   ),
 }
 
-/** The problem details, as JSON, for a status that the HTTP server sends itself. */
 export const fromServerStatus = (status: NodeServer.ServerStatus): string => problemsByServerStatus[status]
 
 /**

@@ -22,7 +22,6 @@ export interface Allowance {
   readonly retryAfterSeconds: number | undefined
 }
 
-/** Makes a function that takes one request from the bucket of a key. */
 export const make = Effect.fnUntraced(
   function* ({ burst, perSecond }: RateLimit) {
     const limiter = yield* RateLimiter.RateLimiter

@@ -57,7 +57,6 @@ export const make = (limits: TaskLimits) => {
   const { bodyBytes } = limits
   const most = maxValues(limits)
   const inAll = Semaphore.makeUnsafe(maxBodies * bodyBytes)
-  /** The room of each token, in bytes. */
   const ofTokens = new Map<string, Semaphore.Semaphore>()
 
   const ofToken = (tokenId: string) => {
@@ -70,7 +69,6 @@ export const make = (limits: TaskLimits) => {
   const take = (room: Semaphore.Semaphore, bytes: number) =>
     Effect.map(Effect.timeoutOption(room.takeScoped(bytes), maxWait), Option.isSome)
 
-  /** Handles a token's request when there is room for its body. */
   return Effect.fnUntraced(function* <E, R>(
     tokenId: string,
     handled: Effect.Effect<HttpServerResponse.HttpServerResponse, E, R>,

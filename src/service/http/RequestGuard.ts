@@ -14,7 +14,6 @@ import * as ProblemResponses from "./ProblemResponses.ts"
 import { ServiceAddress } from "./ServiceAddress.ts"
 import * as SecurityHeaders from "./SecurityHeaders.ts"
 
-/** The maximum bytes of a body that a page sends. */
 const pageBodyBytes = 256 * 1024
 /** Other maximums: an item's body may contain an edited completion, and a code unit of guidelines takes up to 3 bytes. */
 const pageBodyLimits: ReadonlyArray<readonly [url: RegExp, bytes: number]> = [
@@ -25,7 +24,6 @@ const pageBodyLimits: ReadonlyArray<readonly [url: RegExp, bytes: number]> = [
 export const defaultTimeout: Duration.Input = "1 minute"
 
 export interface GuardOptions {
-  /** The maximum bytes of a body that is sent to the contract's endpoints. */
   readonly bodyBytes: number
   /** The timeout for a request to arrive and to be answered. Default 1 minute. */
   readonly timeout?: Duration.Input | undefined

@@ -7,7 +7,6 @@
  */
 import { HttpServerResponse } from "effect/http"
 
-/** The policy of responses that are not pages. */
 const nothing = "default-src 'none'; frame-ancestors 'none'; base-uri 'none'; form-action 'none'"
 
 /**

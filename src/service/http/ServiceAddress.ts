@@ -74,7 +74,6 @@ const make = Effect.fnUntraced(function* (options: { readonly publicUrl?: string
     return from !== null && /^https?:$/.test(from.protocol) && from.host === host?.toLowerCase()
   }
 
-  /** Returns the client's address, or its network. */
   const clientOf = ({ headers, remoteAddress }: HttpServerRequest.HttpServerRequest) => {
     const peer = Option.flatMap(remoteAddress, parseAddress)
     const forwarded =

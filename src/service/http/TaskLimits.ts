@@ -35,7 +35,6 @@ export const defaultLimits: TaskLimits = {
   guidelinesCharacters: 50_000,
 }
 
-/** The limits of an item, as a client uses them. */
 export const ofItems = ({ completionCharacters, completionsPerPrompt, promptCharacters }: TaskLimits): ItemLimits => ({
   maxCompletions: completionsPerPrompt,
   maxPromptCharacters: promptCharacters,

@@ -14,7 +14,6 @@ import { tableTypes, VoteTable } from "../pageApi/ItemsApi.ts"
 import { Desk } from "../store/Desk.ts"
 import type { VoteFilter } from "../store/VoteExport.ts"
 
-/** Answers with the table, as a file to save. */
 export const respond = ({ exportVotes }: Desk["Service"], format: Format, filter: VoteFilter, raw = false) =>
   // The status is sent before the store can fail, so a failure breaks the answer off.
   HttpServerResponse.stream(
@@ -29,7 +28,6 @@ export const respond = ({ exportVotes }: Desk["Service"], format: Format, filter
 
 const exportVotes = HttpApiEndpoint.get("export", "/votes", {
   query: {
-    /** The format of the table. Default `jsonl`. */
     format: Schema.optionalKey(Schema.Literals(formats)),
     /**
      * Whether CSV keeps texts unchanged. By default, texts that a spreadsheet takes for formulas get a leading
@@ -38,7 +36,6 @@ const exportVotes = HttpApiEndpoint.get("export", "/votes", {
     raw: Schema.optionalKey(Schema.Literal("true")),
     group: Schema.optionalKey(Schema.String),
     task: Schema.optionalKey(Schema.String),
-    /** The id of an expert, to export only that expert's votes. */
     expert: Schema.optionalKey(Schema.String),
   },
   success: VoteTable,
@@ -57,7 +54,6 @@ class VotesGroup extends HttpApiGroup.make("votes")
   .middleware(OrganizationToken)
   .annotateMerge(OpenApi.annotations({ title: "Votes", description: "Read all votes as a table." })) {}
 
-/** The contract's endpoints and the service's additional ones. */
 export const ServiceApi = AnnotationApi.add(VotesGroup).prefix("/v1")
 
 export const handlers = HttpApiBuilder.group(

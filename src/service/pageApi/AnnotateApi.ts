@@ -6,14 +6,7 @@
  * must pass `Csrf`.
  */
 import { Context, Schema } from "effect"
-import {
-  HttpApi,
-  HttpApiEndpoint,
-  HttpApiGroup,
-  HttpApiMiddleware,
-  HttpApiSchema,
-  HttpApiSecurity,
-} from "effect/http-api"
+import { HttpApi, HttpApiEndpoint, HttpApiGroup, HttpApiMiddleware, HttpApiSecurity } from "effect/http-api"
 import { BodyTooLarge, Forbidden, MalformedRequest, ServiceFailure } from "../../api/Problems.ts"
 import { FlagKind } from "../../domain/Flag.ts"
 import { Message } from "../../domain/Message.ts"
@@ -26,12 +19,14 @@ export class SignedInExpert extends Context.Service<
   { readonly expertId: string; readonly name: string }
 >()("prefstream/service/SignedInExpert") {}
 
+const error = [BodyTooLarge, Conflict, Forbidden, MalformedRequest, NotSignedIn, ServiceFailure] as const
+
 /** The cookie is HttpOnly and SameSite=Strict. Its value is random, and the service stores only a hash. */
 export class ExpertSession extends HttpApiMiddleware.Service<ExpertSession, { provides: SignedInExpert }>()(
   "prefstream/service/ExpertSession",
   {
     security: { cookie: HttpApiSecurity.apiKey({ key: "prefstream_expert", in: "cookie" }) },
-    error: NotSignedIn,
+    error,
   },
 ) {}
 
@@ -42,9 +37,7 @@ const Flags = Schema.Array(Schema.String.check(Schema.isMaxLength(80))).check(Sc
 const EditedText = Schema.String.check(Schema.isMaxLength(maxLength.editedCompletion))
 const Step = Schema.Int.check(Schema.isBetween({ minimum: 1, maximum: 9 }))
 
-/** The parts of a judgment besides the choice that the item's rubric asks for. */
 const Assessment = Schema.Struct({
-  /** 1 is the weakest. */
   strength: Schema.NullOr(Step),
   all_bad: Schema.Boolean,
   flags: Flags,
@@ -77,7 +70,6 @@ export const HeldItem = Schema.Struct({
   prompt: Schema.String,
   /** The messages of a prompt that is a conversation; null if the prompt is a text. */
   turns: Schema.NullOr(Schema.Array(Message)),
-  /** The completions in this expert's order. */
   completions: Schema.Array(Schema.String),
   /** The messages of each completion that calls tools; null for each that is a text. */
   completion_turns: Schema.Array(Schema.NullOr(Schema.Array(Message))),
@@ -94,7 +86,6 @@ export const HeldItem = Schema.Struct({
   task: Schema.Struct({
     task_id: Schema.String,
     prompts: Schema.Int,
-    /** The number of the task's prompts that this expert has judged. */
     judged: Schema.Int,
     /** The one-based position of this prompt in its task. */
     number: Schema.Int,
@@ -109,18 +100,13 @@ export const Progress = Schema.Struct({
   judged_today: Schema.Int,
   /** The number of votes that open tasks still need, from any experts. */
   needed: Schema.Int,
-  /** Whether the expert can take the last submission back. */
   undoable: Schema.Boolean,
   /** The reason why this expert gets no work, as a plain sentence. Null if the expert gets work. */
   stopped: Schema.NullOr(Schema.String),
 })
 export type Progress = typeof Progress.Type
 
-export const Work = Schema.Struct({
-  /** Null if nothing is left for this expert at present. */
-  item: Schema.NullOr(HeldItem),
-  progress: Progress,
-})
+export const Work = Schema.Struct({ item: Schema.NullOr(HeldItem), progress: Progress })
 export type Work = typeof Work.Type
 
 const Reason = Schema.String.check(Schema.isMaxLength(maxLength.comment))
@@ -135,7 +121,6 @@ export const Submission = Schema.Struct({
   ranking: Schema.NullOr(Schema.Array(Schema.NonEmptyArray(Place))),
   rationale: Schema.String.check(Schema.isMaxLength(maxLength.rationale)),
   seconds: Schema.Finite.check(Schema.isGreaterThanOrEqualTo(0)),
-  /** The version of the guidelines that the page showed. */
   guidelines_version: Schema.optionalKey(Schema.Int),
   /** The assessment, with the best completion as the expert edited it. */
   assessment: Schema.optionalKey(Schema.Struct({ ...Assessment.fields, edited: Schema.NullOr(EditedText) })),
@@ -143,7 +128,6 @@ export const Submission = Schema.Struct({
 export type Submission = typeof Submission.Type
 
 const params = { item_id: Schema.Int.pipe(Schema.encodeTo(Schema.FiniteFromString)) }
-const error = [BodyTooLarge, Conflict, Forbidden, MalformedRequest, ServiceFailure] as const
 
 /** Exchanges an invitation for a session and sets the cookie. An invitation works once. */
 const join = HttpApiEndpoint.post("join", "/join", {
@@ -158,30 +142,19 @@ export class AnnotateJoin extends HttpApiGroup.make("join").add(join) {}
  * Returns the item that the expert holds, or else the next item. The item stays the same until the expert submits,
  * skips or flags it.
  */
-const next = HttpApiEndpoint.post("next", "/next", { success: Work, error })
+const next = HttpApiEndpoint.post("next", "/next", { success: Work })
 
 /** Saves the draft and holds the item for longer. Conflict: the expert no longer holds the item. */
-const saveDraft = HttpApiEndpoint.put("saveDraft", "/items/:item_id/draft", {
-  params,
-  payload: Draft,
-  success: HttpApiSchema.NoContent,
-  error,
-})
+const saveDraft = HttpApiEndpoint.put("saveDraft", "/items/:item_id/draft", { params, payload: Draft })
 
 /** Submits the vote and returns the next work. Conflict: the expert no longer holds the item. */
-const submit = HttpApiEndpoint.post("submit", "/items/:item_id/vote", {
-  params,
-  payload: Submission,
-  success: Work,
-  error,
-})
+const submit = HttpApiEndpoint.post("submit", "/items/:item_id/vote", { params, payload: Submission, success: Work })
 
 /** Records that the expert has seen this version of the guidelines. The page does not announce it again. */
 const acknowledge = HttpApiEndpoint.post("acknowledge", "/items/:item_id/guidelines", {
   params,
   payload: Schema.Struct({ version: Schema.Int }),
   success: Work,
-  error,
 })
 
 /** Leaves the item to other experts. This expert does not get it again. */
@@ -189,32 +162,25 @@ const skip = HttpApiEndpoint.post("skip", "/items/:item_id/skip", {
   params,
   payload: Schema.Struct({ reason: Reason }),
   success: Work,
-  error,
 })
 
 /**
  * Leaves the item to other experts. The operator sees the flag, and the task's result contains it. `other` needs a
  * comment.
  */
-const flag = HttpApiEndpoint.post("flag", "/items/:item_id/flag", {
-  params,
-  payload: Flagging,
-  success: Work,
-  error,
-})
+const flag = HttpApiEndpoint.post("flag", "/items/:item_id/flag", { params, payload: Flagging, success: Work })
 
 /**
  * Takes back the last vote while its task is not completed. The expert holds the item again, with the vote as its
  * draft. An item held before keeps its draft and comes afterwards. Conflict: there is no vote to take back.
  */
-const undo = HttpApiEndpoint.post("undo", "/undo", { success: Work, error })
+const undo = HttpApiEndpoint.post("undo", "/undo", { success: Work })
 
 const session = HttpApiEndpoint.get("session", "/session", {
   success: Schema.Struct({ expert_id: Schema.String, name: Schema.String, progress: Progress }),
-  error,
 })
 
-const signOut = HttpApiEndpoint.post("signOut", "/sign-out", { success: HttpApiSchema.NoContent, error })
+const signOut = HttpApiEndpoint.post("signOut", "/sign-out")
 
 export class AnnotateWork extends HttpApiGroup.make("work")
   .add(next, saveDraft, acknowledge, submit, skip, flag, undo, session, signOut)

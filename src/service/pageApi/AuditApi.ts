@@ -3,17 +3,14 @@
  */
 import { Schema } from "effect"
 import { HttpApiEndpoint, HttpApiGroup, HttpApiSchema } from "effect/http-api"
-import { error, Millis, MinRole, OperatorSession, page } from "./OperatorSession.ts"
+import { Millis, MinRole, OperatorSession, page } from "./OperatorSession.ts"
 
 export const AuditEntry = Schema.Struct({
   at: Millis,
-  /** Null means the person who starts the service. */
   operator_no: Schema.NullOr(Schema.Int),
-  /** The operator's name at the time of the change. */
   actor: Schema.String,
   /** A noun and a verb, such as `task.cancel`. */
   action: Schema.String,
-  /** The id or name of the changed object. */
   subject: Schema.String,
   details: Schema.Record(Schema.String, Schema.Unknown),
 })
@@ -30,12 +27,11 @@ export const AuditPage = Schema.Struct({
 })
 export type AuditPage = typeof AuditPage.Type
 
-const list = HttpApiEndpoint.get("list", "/audit", { query: { ...page, ...filter }, success: AuditPage, error })
+const list = HttpApiEndpoint.get("list", "/audit", { query: { ...page, ...filter }, success: AuditPage })
 /** Streams all entries, oldest first, one JSON object per line. */
 const exported = HttpApiEndpoint.get("export", "/audit/export", {
   query: filter,
   success: HttpApiSchema.StreamNdjson({ schema: AuditEntry }),
-  error,
 })
 
 export class DashboardAudit extends HttpApiGroup.make("audit")

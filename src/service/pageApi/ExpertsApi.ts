@@ -1,7 +1,7 @@
 /** The part of `DashboardApi` about experts: invitations, statistics, and void votes. */
 import { Schema } from "effect"
 import { HttpApiEndpoint, HttpApiGroup } from "effect/http-api"
-import { error, IntFromQuery, Millis, Name, OperatorSession } from "./OperatorSession.ts"
+import { IntFromQuery, Millis, Name, OperatorSession } from "./OperatorSession.ts"
 import { maxLength } from "./PageConstants.ts"
 
 export const ExpertSummary = Schema.Struct({
@@ -33,13 +33,10 @@ const NewInvitation = Schema.Struct({
 export type NewInvitation = typeof NewInvitation.Type
 const listExperts = HttpApiEndpoint.get("list", "/experts", {
   success: Schema.Struct({ experts: Schema.Array(ExpertSummary) }),
-  error,
 })
-/** Conflict: another expert has this name. */
 const invite = HttpApiEndpoint.post("invite", "/experts", {
   payload: Schema.Struct({ name: Name }),
   success: NewInvitation,
-  error,
 })
 /**
  * Makes a new link for an expert who lost the old one or uses another device. Older links stop working; sessions
@@ -48,7 +45,6 @@ const invite = HttpApiEndpoint.post("invite", "/experts", {
 const inviteAgain = HttpApiEndpoint.post("inviteAgain", "/experts/:expert_id/invite", {
   params: expertParams,
   success: NewInvitation,
-  error,
 })
 /**
  * Activates or deactivates an expert. A deactivated expert loses the session and the invitation, and held items return
@@ -58,7 +54,6 @@ const setActive = HttpApiEndpoint.put("setActive", "/experts/:expert_id/active",
   params: expertParams,
   payload: Schema.Struct({ active: Schema.Boolean }),
   success: ExpertSummary,
-  error,
 })
 
 export const Voiding = Schema.Struct({
@@ -66,7 +61,6 @@ export const Voiding = Schema.Struct({
   reason: Schema.String,
   by: Schema.String,
   at: Millis,
-  /** The number of votes that this voiding makes void at present. */
   votes: Schema.Int,
   undone_by: Schema.NullOr(Schema.String),
   undone_at: Schema.NullOr(Millis),
@@ -77,16 +71,9 @@ export type Voiding = typeof Voiding.Type
 export const Days = Schema.Array(Schema.Struct({ day: Millis, votes: Schema.Int }))
 
 export const ExpertDetail = Schema.Struct({
-  expert_id: Schema.String,
-  name: Schema.String,
-  kind: Schema.Literals(["person", "automatic"]),
-  active: Schema.Boolean,
-  judged: Schema.Int,
-  majority: Schema.Struct({ agreed: Schema.Int, of: Schema.Int }),
-  gold: Schema.Struct({ right: Schema.Int, of: Schema.Int }),
+  ...ExpertSummary.fields,
   /** The last 14 days with votes, newest first. */
   days: Days,
-  /** Statistics of the latest votes, at most 2,000. */
   latest: Schema.Struct({
     votes: Schema.Int,
     median_seconds: Schema.NullOr(Schema.Finite),
@@ -97,11 +84,7 @@ export const ExpertDetail = Schema.Struct({
 })
 export type ExpertDetail = typeof ExpertDetail.Type
 
-const expert = HttpApiEndpoint.get("expert", "/experts/:expert_id", {
-  params: expertParams,
-  success: ExpertDetail,
-  error,
-})
+const expert = HttpApiEndpoint.get("expert", "/experts/:expert_id", { params: expertParams, success: ExpertDetail })
 
 export const Voided = Schema.Struct({
   voiding_id: Schema.Int,
@@ -112,18 +95,15 @@ export const Voided = Schema.Struct({
 })
 export type Voided = typeof Voided.Type
 
-/** Makes all valid votes of the expert void. Conflict: there are none. */
 const voidVotes = HttpApiEndpoint.post("voidVotes", "/experts/:expert_id/void", {
   params: expertParams,
   payload: Schema.Struct({ reason: Schema.String.check(Schema.isMaxLength(maxLength.reason)) }),
   success: Voided,
-  error,
 })
 /** Makes the votes valid again, except those that others have replaced. Conflict: none of them is void. */
 const restoreVotes = HttpApiEndpoint.post("restoreVotes", "/voidings/:voiding_id/undo", {
   params: { voiding_id: IntFromQuery },
   success: Voided,
-  error,
 })
 
 export class DashboardExperts extends HttpApiGroup.make("experts")

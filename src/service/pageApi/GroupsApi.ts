@@ -1,8 +1,8 @@
 /** The part of `DashboardApi` about the order of the queue: priority, experts and pauses of groups of tasks. */
 import { Schema } from "effect"
-import { HttpApiEndpoint, HttpApiGroup, HttpApiSchema } from "effect/http-api"
+import { HttpApiEndpoint, HttpApiGroup } from "effect/http-api"
 import { Days } from "./ExpertsApi.ts"
-import { error, IntFromQuery, Millis, OperatorSession } from "./OperatorSession.ts"
+import { IntFromQuery, Millis, OperatorSession } from "./OperatorSession.ts"
 import { priorities } from "./PageConstants.ts"
 
 export const Priority = Schema.Literals(priorities)
@@ -12,7 +12,6 @@ export const GroupSummary = Schema.Struct({
   /** The group's id; for a task without a group, the task's id. */
   group_id: Schema.String,
   priority: Priority,
-  /** Whether the group is paused, so that nobody gets its items. */
   paused: Schema.Boolean,
   /** The only experts that may judge the group; null means all experts. */
   assigned: Schema.NullOr(Schema.Array(Schema.Struct({ expert_id: Schema.String, name: Schema.String }))),
@@ -20,7 +19,6 @@ export const GroupSummary = Schema.Struct({
   tasks: Schema.Int,
   votes: Schema.Int,
   votes_needed: Schema.Int,
-  /** When the oldest open task was created. */
   created_at: Millis,
 })
 export type GroupSummary = typeof GroupSummary.Type
@@ -40,30 +38,21 @@ export type Queue = typeof Queue.Type
 
 const list = HttpApiEndpoint.get("list", "/groups", {
   query: {
-    /** Skips the tasks of earlier pages; see `next`. */
     after: Schema.optionalKey(IntFromQuery),
   },
   success: Queue,
-  error,
 })
-/** Not found: the group has no task, or an expert does not exist. */
 const set = HttpApiEndpoint.put("set", "/groups", {
   payload: Schema.Struct({
     group_id: Schema.String,
     priority: Priority,
-    /** Ids of the experts; null means all experts. */
     experts: Schema.NullOr(Schema.NonEmptyArray(Schema.String)),
   }),
-  success: HttpApiSchema.NoContent,
-  error,
 })
 
-/** Pauses or resumes a group, or a task without a group, by its id. Not found: the group has no task. */
 const pause = HttpApiEndpoint.put("pause", "/groups/:group_id/paused", {
   params: { group_id: Schema.String },
   payload: Schema.Struct({ paused: Schema.Boolean }),
-  success: HttpApiSchema.NoContent,
-  error,
 })
 
 export const GroupDetail = Schema.Struct({
@@ -100,7 +89,6 @@ export type GroupDetail = typeof GroupDetail.Type
 const group = HttpApiEndpoint.get("group", "/groups/:group_id", {
   params: { group_id: Schema.String },
   success: GroupDetail,
-  error,
 })
 
 export class DashboardGroups extends HttpApiGroup.make("groups")

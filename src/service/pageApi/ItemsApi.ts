@@ -6,22 +6,15 @@
 import { Schema } from "effect"
 import { HttpApiEndpoint, HttpApiGroup, HttpApiSchema } from "effect/http-api"
 import { formats } from "../../domain/VoteRow.ts"
-import { error, IntFromQuery, Millis, OperatorSession, page } from "./OperatorSession.ts"
+import { IntFromQuery, Millis, OperatorSession, page } from "./OperatorSession.ts"
 import { itemStates, maxLength } from "./PageConstants.ts"
 
 export const ItemState = Schema.Literals(itemStates)
 export type ItemState = typeof ItemState.Type
 
-export const Decision = Schema.Struct({
-  choice: Schema.Int,
-  rationale: Schema.String,
-  /** The operator's name. */
-  by: Schema.String,
-  at: Millis,
-})
+export const Decision = Schema.Struct({ choice: Schema.Int, rationale: Schema.String, by: Schema.String, at: Millis })
 export type Decision = typeof Decision.Type
 
-/** The withdrawal of a prompt that nobody should judge. */
 export const Withdrawal = Schema.Struct({ reason: Schema.String, by: Schema.String, at: Millis })
 
 /**
@@ -36,9 +29,7 @@ export const ItemSummary = Schema.Struct({
   item_no: Schema.Int,
   task_id: Schema.String,
   group_id: Schema.String,
-  /** The zero-based position in the task. */
   index: Schema.Int,
-  /** The beginning of the prompt. */
   prompt: Schema.String,
   state: ItemState,
   /** `votes`, `votes_required` and `flagged` combine all equal items. */
@@ -60,10 +51,8 @@ const filter = {
   group: Schema.optionalKey(Text),
   task: Schema.optionalKey(Text),
   state: Schema.optionalKey(ItemState),
-  /** The id of an expert who voted. */
   expert: Schema.optionalKey(Text),
   flagged: Schema.optionalKey(Schema.Literal("true")),
-  /** The maximum agreement, in percent. */
   max_agreement: Schema.optionalKey(IntFromQuery),
 }
 
@@ -73,10 +62,8 @@ export type ItemQuery = typeof ItemQuery.Type
 const items = HttpApiEndpoint.get("items", "/items", {
   query: ItemQuery,
   success: Schema.Struct({ items: Schema.Array(ItemSummary), next: Schema.NullOr(Schema.Int) }),
-  error,
 })
 
-/** The media types of a vote table. */
 export const tableTypes = { jsonl: "application/x-ndjson", csv: "text/csv" } as const
 export const VoteTable = HttpApiSchema.StreamUint8Array({ contentType: [tableTypes.jsonl, tableTypes.csv] })
 
@@ -87,7 +74,6 @@ export const VoteTable = HttpApiSchema.StreamUint8Array({ contentType: [tableTyp
 const exportVotes = HttpApiEndpoint.get("exportVotes", "/votes", {
   query: { ...filter, format: Schema.Literals(formats), raw: Schema.optionalKey(Schema.Literal("true")) },
   success: VoteTable,
-  error,
 })
 
 const itemParams = { task_id: Schema.String, index: IntFromQuery }
@@ -101,13 +87,9 @@ const decide = HttpApiEndpoint.put("decide", "/tasks/:task_id/items/:index/decis
     choice: Schema.Int.check(Schema.isGreaterThanOrEqualTo(0)),
     rationale: Schema.String.check(Schema.isMaxLength(maxLength.decision)),
   }),
-  success: HttpApiSchema.NoContent,
-  error,
 })
 const withdrawDecision = HttpApiEndpoint.delete("withdrawDecision", "/tasks/:task_id/items/:index/decision", {
   params: itemParams,
-  success: HttpApiSchema.NoContent,
-  error,
 })
 
 /**
@@ -117,14 +99,10 @@ const withdrawDecision = HttpApiEndpoint.delete("withdrawDecision", "/tasks/:tas
 const withdrawPrompt = HttpApiEndpoint.put("withdrawPrompt", "/tasks/:task_id/items/:index/withdrawal", {
   params: itemParams,
   payload: Schema.Struct({ reason: Schema.String.check(Schema.isMaxLength(maxLength.reason)) }),
-  success: HttpApiSchema.NoContent,
-  error,
 })
 /** Undoes `withdrawPrompt`. A completed task whose prompt misses votes is open again. */
 const restorePrompt = HttpApiEndpoint.delete("restorePrompt", "/tasks/:task_id/items/:index/withdrawal", {
   params: itemParams,
-  success: HttpApiSchema.NoContent,
-  error,
 })
 
 export class DashboardItems extends HttpApiGroup.make("items")

@@ -20,7 +20,7 @@ export const minRoleOf = ({ annotations, method }: Pick<HttpApiEndpoint.Top, "an
   Option.getOrElse(Context.getOption(annotations, MinRole), () => (method === "GET" ? "viewer" : "manager"))
 
 export interface Operator {
-  readonly operatorNo: number
+  readonly operator_no: number
   readonly name: string
   readonly role: Role
 }
@@ -29,24 +29,27 @@ export class SignedInOperator extends Context.Service<SignedInOperator, Operator
   "prefstream/service/SignedInOperator",
 ) {}
 
-/** The cookie is HttpOnly and SameSite=Strict. Its value is random, and the service stores only a hash. */
-export class OperatorSession extends HttpApiMiddleware.Service<OperatorSession, { provides: SignedInOperator }>()(
-  "prefstream/service/OperatorSession",
-  {
-    security: { cookie: HttpApiSecurity.apiKey({ key: "prefstream_operator", in: "cookie" }) },
-    error: [NotSignedIn, Forbidden],
-  },
-) {}
-
+/** The errors of all requests, with a session or without. */
 export const error = [
   BodyTooLarge,
   Conflict,
   Forbidden,
   MalformedRequest,
   NotFound,
+  NotSignedIn,
   ServiceFailure,
   TooManyAttempts,
 ] as const
+
+/** The cookie is HttpOnly and SameSite=Strict. Its value is random, and the service stores only a hash. */
+export class OperatorSession extends HttpApiMiddleware.Service<OperatorSession, { provides: SignedInOperator }>()(
+  "prefstream/service/OperatorSession",
+  {
+    security: { cookie: HttpApiSecurity.apiKey({ key: "prefstream_operator", in: "cookie" }) },
+    error,
+  },
+) {}
+
 export const Millis = Schema.Int
 export const Name = Schema.String.check(
   Schema.isTrimmed(),

@@ -4,11 +4,10 @@
  * Guarantees: only admins see and change operators. Every operator can change their own password.
  */
 import { Schema } from "effect"
-import { HttpApiEndpoint, HttpApiGroup, HttpApiSchema } from "effect/http-api"
-import { error, IntFromQuery, Millis, MinRole, Name, OperatorSession, Password, Role } from "./OperatorSession.ts"
+import { HttpApiEndpoint, HttpApiGroup } from "effect/http-api"
+import { IntFromQuery, Millis, MinRole, Name, OperatorSession, Password, Role } from "./OperatorSession.ts"
 import { maxLength } from "./PageConstants.ts"
 
-/** The operator who is signed in. */
 export const Account = Schema.Struct({ name: Schema.String, role: Role })
 export type Account = typeof Account.Type
 
@@ -34,32 +33,22 @@ const params = { operator_no: IntFromQuery }
 
 const list = HttpApiEndpoint.get("list", "/operators", {
   success: Schema.Struct({ operators: Schema.Array(OperatorSummary) }),
-  error,
 })
-/** Conflict: another operator has this name. */
 const add = HttpApiEndpoint.post("add", "/operators", {
   payload: Schema.Struct({ name: Name, role: Role }),
   success: OperatorLink,
-  error,
 })
 /**
  * Makes a link with which the operator sets a new password. Older links stop working. The old password works until
  * then.
  */
-const renew = HttpApiEndpoint.post("renew", "/operators/:operator_no/link", { params, success: OperatorLink, error })
-/** Conflict: the operator is the last admin. */
+const renew = HttpApiEndpoint.post("renew", "/operators/:operator_no/link", { params, success: OperatorLink })
 const setRole = HttpApiEndpoint.put("setRole", "/operators/:operator_no/role", {
   params,
   payload: Schema.Struct({ role: Role }),
   success: OperatorSummary,
-  error,
 })
-/** Removes the operator and ends the operator's sessions. Conflict: the operator is the last admin. */
-const remove = HttpApiEndpoint.delete("remove", "/operators/:operator_no", {
-  params,
-  success: HttpApiSchema.NoContent,
-  error,
-})
+const remove = HttpApiEndpoint.delete("remove", "/operators/:operator_no", { params })
 
 export class DashboardOperators extends HttpApiGroup.make("operators")
   .add(list, add, renew, setRole, remove)
@@ -69,6 +58,4 @@ export class DashboardOperators extends HttpApiGroup.make("operators")
 /** Changes the password and ends all other sessions of the operator. Forbidden: the current password is wrong. */
 export const changePassword = HttpApiEndpoint.put("changePassword", "/password", {
   payload: Schema.Struct({ current: Schema.String.check(Schema.isMaxLength(maxLength.password)), password: Password }),
-  success: HttpApiSchema.NoContent,
-  error,
 }).annotate(MinRole, "viewer")

@@ -8,17 +8,14 @@ export const maxLength = {
   name: 100,
   password: 1_000,
   code: 200,
-  /** A text filter of a list. */
   filter: 200,
   url: 2_000,
-  /** The reason for withdrawing a prompt or voiding votes. */
   reason: 1_000,
   decision: 10_000,
   guidelines: 1_000_000,
   qualificationGuidelines: 100_000,
   rationale: 20_000,
   editedCompletion: 200_000,
-  /** The reason for skipping or flagging an item. */
   comment: 2_000,
 } as const
 

@@ -2,8 +2,8 @@
  * The part of `DashboardApi` about people's qualification: the items that they judge first, and the pause of people.
  */
 import { Schema } from "effect"
-import { HttpApiEndpoint, HttpApiGroup, HttpApiSchema } from "effect/http-api"
-import { error, OperatorSession } from "./OperatorSession.ts"
+import { HttpApiEndpoint, HttpApiGroup } from "effect/http-api"
+import { OperatorSession } from "./OperatorSession.ts"
 import { maxLength, maxQualificationItems } from "./PageConstants.ts"
 
 const Percent = Schema.Int.check(Schema.isBetween({ minimum: 1, maximum: 100 }))
@@ -17,7 +17,6 @@ export const QualificationSettings = Schema.Struct({
    * A person gets no more work below this percentage of right judgments among the latest 20 gold items. Null: no pause.
    */
   pause_percent: Schema.NullOr(Percent),
-  /** The guidelines shown with the qualification items. May be empty. */
   guidelines: Schema.String.check(Schema.isMaxLength(maxLength.qualificationGuidelines)),
 })
 export type QualificationSettings = typeof QualificationSettings.Type
@@ -36,7 +35,6 @@ export const Standing = Schema.Struct({
 export type Standing = typeof Standing.Type
 
 export const Qualification = Schema.Struct({
-  /** Null if nothing is required. */
   settings: Schema.NullOr(QualificationSettings),
   /**
    * The number of distinct items of the gold file, at most 1,000. Null if the service was started without a gold file.
@@ -47,27 +45,14 @@ export const Qualification = Schema.Struct({
 })
 export type Qualification = typeof Qualification.Type
 
-const get = HttpApiEndpoint.get("get", "/qualification", { success: Qualification, error })
-/** Conflict: the gold file has too few items, or the settings contradict each other. */
-const set = HttpApiEndpoint.put("set", "/qualification", {
-  payload: QualificationSettings,
-  success: Qualification,
-  error,
-})
+const get = HttpApiEndpoint.get("get", "/qualification", { success: Qualification })
+const set = HttpApiEndpoint.put("set", "/qualification", { payload: QualificationSettings, success: Qualification })
 
 const params = { expert_id: Schema.String }
 /** Lets the person work, whatever the person judged before. */
-const admit = HttpApiEndpoint.post("admit", "/experts/:expert_id/admit", {
-  params,
-  success: HttpApiSchema.NoContent,
-  error,
-})
+const admit = HttpApiEndpoint.post("admit", "/experts/:expert_id/admit", { params })
 /** Makes the person judge qualification items again, starting with new ones. Conflict: none are required. */
-const requalify = HttpApiEndpoint.post("requalify", "/experts/:expert_id/requalify", {
-  params,
-  success: HttpApiSchema.NoContent,
-  error,
-})
+const requalify = HttpApiEndpoint.post("requalify", "/experts/:expert_id/requalify", { params })
 
 export class DashboardQualification extends HttpApiGroup.make("qualification")
   .add(get, set, admit, requalify)

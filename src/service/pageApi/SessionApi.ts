@@ -1,10 +1,9 @@
 /** The part of `DashboardApi` about signing in and out, and changing the password. */
 import { Schema } from "effect"
-import { HttpApiEndpoint, HttpApiGroup, HttpApiSchema } from "effect/http-api"
+import { HttpApiEndpoint, HttpApiGroup } from "effect/http-api"
 import { Account, changePassword } from "./OperatorsApi.ts"
 import { error, MinRole, Name, OperatorSession, Password } from "./OperatorSession.ts"
 import { maxLength } from "./PageConstants.ts"
-import { NotSignedIn } from "./WebProblems.ts"
 
 /** Returns the name of the link's account, or null if the user chooses the name. This does not use the link up. */
 const link = HttpApiEndpoint.post("link", "/link", {
@@ -29,16 +28,13 @@ const signIn = HttpApiEndpoint.post("signIn", "/sign-in", {
     password: Schema.String.check(Schema.isMaxLength(maxLength.password)),
   }),
   success: Account,
-  error: [...error, NotSignedIn],
+  error,
 })
 
 export class DashboardSignIn extends HttpApiGroup.make("signIn").add(link, setUp, signIn) {}
 
-const session = HttpApiEndpoint.get("session", "/session", { success: Account, error })
-const signOut = HttpApiEndpoint.post("signOut", "/sign-out", { success: HttpApiSchema.NoContent, error }).annotate(
-  MinRole,
-  "viewer",
-)
+const session = HttpApiEndpoint.get("session", "/session", { success: Account })
+const signOut = HttpApiEndpoint.post("signOut", "/sign-out").annotate(MinRole, "viewer")
 
 export class DashboardSession extends HttpApiGroup.make("session")
   .add(session, signOut, changePassword)

@@ -1,12 +1,12 @@
 /** The part of `DashboardApi` about tasks, their prompts, and their guidelines. */
 import { Schema } from "effect"
-import { HttpApiEndpoint, HttpApiGroup, HttpApiSchema } from "effect/http-api"
+import { HttpApiEndpoint, HttpApiGroup } from "effect/http-api"
 import { FlagKind } from "../../domain/Flag.ts"
 import { Rubric } from "../../domain/Rubric.ts"
 import { Ranking } from "../../domain/Ranking.ts"
 import { Vote } from "../../domain/Vote.ts"
 import { Decision, Withdrawal } from "./ItemsApi.ts"
-import { error, IntFromQuery, Millis, OperatorSession, page } from "./OperatorSession.ts"
+import { IntFromQuery, Millis, OperatorSession, page } from "./OperatorSession.ts"
 import { maxLength, maxVotes, taskStatuses } from "./PageConstants.ts"
 
 export const TaskStatus = Schema.Literals(taskStatuses)
@@ -38,13 +38,11 @@ export type TaskSummary = typeof TaskSummary.Type
 
 export const Overview = Schema.Struct({
   tasks: Schema.Struct({ pending: Schema.Int, in_progress: Schema.Int, completed: Schema.Int, cancelled: Schema.Int }),
-  /** The votes given and needed in all open tasks. */
   open_votes: Schema.Struct({ given: Schema.Int, needed: Schema.Int }),
 })
 export type Overview = typeof Overview.Type
 
 export const TaskItem = Schema.Struct({
-  /** The zero-based position in the task. */
   index: Schema.Int,
   prompt: Schema.String,
   completions: Schema.Array(Schema.String),
@@ -52,13 +50,10 @@ export const TaskItem = Schema.Struct({
   /** The number of votes requested when the prompt was reopened, beyond those that the task asks for. */
   extra_votes: Schema.Int,
   votes: Schema.Array(Schema.Struct({ ...Vote.fields, expert_name: Schema.String })),
-  /** Votes that no longer count. */
   voided: Schema.Array(Schema.Struct({ ...Vote.fields, expert_name: Schema.String })),
-  /** A lead's judgment, which is the result. */
   decision: Schema.NullOr(Decision),
   /** Set if a lead withdrew the prompt. The result then says that there is no judgment. */
   withdrawal: Schema.NullOr(Withdrawal),
-  /** Experts who hold the item at present. */
   held_by: Schema.Array(Schema.String),
   /** Experts who left the item to others. `flags` has the reason of a flag. */
   set_aside: Schema.Array(
@@ -94,35 +89,29 @@ export const TaskDetail = Schema.Struct({
 })
 export type TaskDetail = typeof TaskDetail.Type
 
-const overview = HttpApiEndpoint.get("overview", "/overview", { success: Overview, error })
+const overview = HttpApiEndpoint.get("overview", "/overview", { success: Overview })
+export const TaskQuery = Schema.Struct({
+  ...page,
+  status: Schema.optionalKey(TaskStatus),
+  /** Part of the id of the task or of its group. */
+  text: Schema.optionalKey(Schema.String.check(Schema.isMaxLength(maxLength.filter))),
+})
+export type TaskQuery = typeof TaskQuery.Type
+
 const list = HttpApiEndpoint.get("list", "/tasks", {
-  query: {
-    ...page,
-    status: Schema.optionalKey(TaskStatus),
-    /** Part of the id of the task or of its group. */
-    text: Schema.optionalKey(Schema.String.check(Schema.isMaxLength(maxLength.filter))),
-  },
+  query: TaskQuery,
   success: Schema.Struct({ tasks: Schema.Array(TaskSummary), next: Schema.NullOr(Schema.Int) }),
-  error,
 })
 const taskParams = { task_id: Schema.String }
 const detail = HttpApiEndpoint.get("detail", "/tasks/:task_id", {
   params: taskParams,
   query: { from: Schema.optionalKey(IntFromQuery) },
   success: TaskDetail,
-  error,
 })
-/** Conflict: the task has already ended. */
-const cancel = HttpApiEndpoint.post("cancel", "/tasks/:task_id/cancel", {
-  params: taskParams,
-  success: HttpApiSchema.NoContent,
-  error,
-})
+const cancel = HttpApiEndpoint.post("cancel", "/tasks/:task_id/cancel", { params: taskParams })
 /** Forgets which experts set the item aside, so that all experts get it again. Their flags stay. */
 const returnItem = HttpApiEndpoint.post("returnItem", "/tasks/:task_id/items/:index/return", {
   params: { ...taskParams, index: IntFromQuery },
-  success: HttpApiSchema.NoContent,
-  error,
 })
 
 /**
@@ -132,19 +121,15 @@ const returnItem = HttpApiEndpoint.post("returnItem", "/tasks/:task_id/items/:in
 const reopen = HttpApiEndpoint.post("reopen", "/tasks/:task_id/reopen", {
   params: taskParams,
   payload: Schema.Struct({
-    /** The number of further votes on each prompt. */
     votes: Schema.Int.check(Schema.isBetween({ minimum: 1, maximum: maxVotes })),
     /** Zero-based positions. Null means all prompts that no lead has decided or withdrawn. */
     prompts: Schema.NullOr(Schema.NonEmptyArray(Schema.Int)),
   }),
   success: Schema.Struct({ prompts: Schema.Int }),
-  error,
 })
-/** Cancels the further votes that no expert is giving yet. Conflict: there are none. */
 const endReopening = HttpApiEndpoint.delete("endReopening", "/tasks/:task_id/reopen", {
   params: taskParams,
   success: Schema.Struct({ prompts: Schema.Int }),
-  error,
 })
 
 export const GuidelineHistory = Schema.Struct({
@@ -154,7 +139,6 @@ export const GuidelineHistory = Schema.Struct({
   versions: Schema.Array(
     Schema.Struct({
       version: Schema.Int,
-      /** The text without the rubric. */
       text: Schema.String,
       /** The operator's name; null for the client's version. */
       by: Schema.NullOr(Schema.String),
@@ -167,7 +151,6 @@ export type GuidelineHistory = typeof GuidelineHistory.Type
 const guidelines = HttpApiEndpoint.get("guidelines", "/tasks/:task_id/guidelines", {
   params: taskParams,
   success: GuidelineHistory,
-  error,
 })
 /**
  * Adds a version for all tasks with the same guidelines. Conflict: `version` is not the newest one, or nothing changed.
@@ -176,11 +159,9 @@ const editGuidelines = HttpApiEndpoint.put("editGuidelines", "/tasks/:task_id/gu
   params: taskParams,
   payload: Schema.Struct({
     text: Schema.String.check(Schema.isMaxLength(maxLength.guidelines)),
-    /** The version that was edited. */
     version: Schema.Int,
   }),
   success: GuidelineHistory,
-  error,
 })
 
 export class DashboardTasks extends HttpApiGroup.make("tasks")

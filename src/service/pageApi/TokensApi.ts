@@ -1,7 +1,7 @@
 /** The part of `DashboardApi` about the tokens of the client organization. */
 import { Schema } from "effect"
-import { HttpApiEndpoint, HttpApiGroup, HttpApiSchema } from "effect/http-api"
-import { error, Millis, MinRole, Name, OperatorSession, Rotation } from "./OperatorSession.ts"
+import { HttpApiEndpoint, HttpApiGroup } from "effect/http-api"
+import { Millis, MinRole, Name, OperatorSession, Rotation } from "./OperatorSession.ts"
 
 export const TokenSummary = Schema.Struct({
   token_id: Schema.String,
@@ -25,12 +25,10 @@ const listTokens = HttpApiEndpoint.get("list", "/tokens", {
     /** Whether the service also accepts the token that it was started with. */
     given: Schema.Boolean,
   }),
-  error,
 })
 const createToken = HttpApiEndpoint.post("create", "/tokens", {
   payload: Schema.Struct({ name: Name }),
   success: NewToken,
-  error,
 })
 /**
  * Makes a new token with the same name. The service accepts the old one for `keep_hours` more; 0 ends it immediately.
@@ -39,13 +37,8 @@ const rotateToken = HttpApiEndpoint.post("rotate", "/tokens/:token_id/rotate", {
   params: tokenParams,
   payload: Rotation,
   success: NewToken,
-  error,
 })
-const revokeToken = HttpApiEndpoint.post("revoke", "/tokens/:token_id/revoke", {
-  params: tokenParams,
-  success: HttpApiSchema.NoContent,
-  error,
-})
+const revokeToken = HttpApiEndpoint.post("revoke", "/tokens/:token_id/revoke", { params: tokenParams })
 
 export class DashboardTokens extends HttpApiGroup.make("tokens")
   .add(listTokens, createToken, rotateToken, revokeToken)

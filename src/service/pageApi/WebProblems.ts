@@ -3,31 +3,18 @@
  *
  * Guarantees: each has a stable `type`, and a `detail` that is suitable for users.
  */
-import { HttpApiError } from "effect/http-api"
+import { Problem } from "../../api/Problem.ts"
 
 /** 401: there is no session, or it has ended. */
-export class NotSignedIn extends HttpApiError.Problem<NotSignedIn>()("NotSignedIn", {
-  type: "tag:prefstream,2026:not-signed-in",
-  status: 401,
-  title: "Sign in first.",
-}) {}
+export class NotSignedIn extends Problem<NotSignedIn>()("NotSignedIn", 401, "Sign in first.") {}
 
-export class NotFound extends HttpApiError.Problem<NotFound>()("NotFound", {
-  type: "tag:prefstream,2026:not-found",
-  status: 404,
-  title: "There is no such thing.",
-}) {}
+export class NotFound extends Problem<NotFound>()("NotFound", 404, "There is no such thing.") {}
 
 /** 409: something has changed since the page was loaded. */
-export class Conflict extends HttpApiError.Problem<Conflict>()("Conflict", {
-  type: "tag:prefstream,2026:conflict",
-  status: 409,
-  title: "This is no longer possible.",
-}) {}
+export class Conflict extends Problem<Conflict>()("Conflict", 409, "This is no longer possible.") {}
 
 /** 429: too many sign-in attempts failed. The `Retry-After` header says how long to wait. */
-export class TooManyAttempts extends HttpApiError.Problem<TooManyAttempts>()("TooManyAttempts", {
-  type: "tag:prefstream,2026:too-many-attempts",
-  status: 429,
-  title: "Too many attempts.",
-}) {}
+export class TooManyAttempts extends Problem<TooManyAttempts>()("TooManyAttempts", 429, "Too many attempts.") {}
+
+export const notFound = (detail: string) => new NotFound({ detail })
+export const conflict = (detail: string) => new Conflict({ detail })

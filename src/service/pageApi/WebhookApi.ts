@@ -1,7 +1,7 @@
 /** The part of `DashboardApi` about the webhook and its deliveries. */
 import { Schema } from "effect"
-import { HttpApiEndpoint, HttpApiGroup, HttpApiSchema } from "effect/http-api"
-import { error, Millis, MinRole, OperatorSession, page, Rotation } from "./OperatorSession.ts"
+import { HttpApiEndpoint, HttpApiGroup } from "effect/http-api"
+import { Millis, MinRole, OperatorSession, page, Rotation } from "./OperatorSession.ts"
 import { maxLength } from "./PageConstants.ts"
 
 export const WebhookSettings = Schema.Struct({
@@ -14,14 +14,12 @@ export const WebhookSettings = Schema.Struct({
   failing: Schema.NullOr(
     Schema.Struct({
       since: Millis,
-      /** The number of consecutive failed attempts. */
       attempts: Schema.Int,
       last_at: Millis,
       last_status: Schema.NullOr(Schema.Int),
       last_error: Schema.NullOr(Schema.String),
     }),
   ),
-  /** The number of deliveries that wait for an attempt. */
   waiting: Schema.Int,
   /** When the first of them is due. Null if none waits or the webhook is disabled. */
   next_attempt_at: Schema.NullOr(Millis),
@@ -47,7 +45,6 @@ export type Delivery = typeof Delivery.Type
 
 export const DeliveryDetail = Schema.Struct({
   delivery: Delivery,
-  /** The request body. */
   payload: Schema.String,
   attempts: Schema.Array(
     Schema.Struct({
@@ -67,7 +64,7 @@ export const DeliveryDetail = Schema.Struct({
 })
 export type DeliveryDetail = typeof DeliveryDetail.Type
 
-const webhook = HttpApiEndpoint.get("settings", "/webhook", { success: WebhookSettings, error })
+const webhook = HttpApiEndpoint.get("settings", "/webhook", { success: WebhookSettings })
 /**
  * Sets the URL and enables the webhook. The first URL also creates a secret, which only this answer contains. Conflict:
  * deliveries to the address are not allowed.
@@ -75,37 +72,26 @@ const webhook = HttpApiEndpoint.get("settings", "/webhook", { success: WebhookSe
 const setWebhook = HttpApiEndpoint.put("set", "/webhook", {
   payload: Schema.Struct({ url: Schema.String.check(Schema.isMaxLength(maxLength.url)) }),
   success: Schema.Struct({ settings: WebhookSettings, secret: Schema.NullOr(Schema.String) }),
-  error,
 })
-const removeWebhook = HttpApiEndpoint.delete("remove", "/webhook", { success: HttpApiSchema.NoContent, error })
-/** Makes a new secret. The old one also signs for `keep_hours` more. */
+const removeWebhook = HttpApiEndpoint.delete("remove", "/webhook")
 const rotateSecret = HttpApiEndpoint.post("rotateSecret", "/webhook/rotate-secret", {
   payload: Rotation,
   success: Schema.Struct({ settings: WebhookSettings, secret: Schema.String }),
-  error,
 })
-/** Sends an event of type `webhook.test` to the URL. */
 const testWebhook = HttpApiEndpoint.post("test", "/webhook/test", {
   success: Schema.Struct({ message_id: Schema.String }),
-  error,
 })
 const deliveries = HttpApiEndpoint.get("deliveries", "/deliveries", {
   query: page,
   success: Schema.Struct({ deliveries: Schema.Array(Delivery), next: Schema.NullOr(Schema.Int) }),
-  error,
 })
 const deliveryParams = { message_id: Schema.String }
 const delivery = HttpApiEndpoint.get("delivery", "/deliveries/:message_id", {
   params: deliveryParams,
   success: DeliveryDetail,
-  error,
 })
 /** Attempts the delivery once more, immediately. If that fails, the schedule starts again. */
-const resend = HttpApiEndpoint.post("resend", "/deliveries/:message_id/resend", {
-  params: deliveryParams,
-  success: HttpApiSchema.NoContent,
-  error,
-})
+const resend = HttpApiEndpoint.post("resend", "/deliveries/:message_id/resend", { params: deliveryParams })
 
 export class DashboardWebhook extends HttpApiGroup.make("webhook")
   .add(webhook, setWebhook, removeWebhook, rotateSecret, testWebhook, deliveries, delivery, resend)

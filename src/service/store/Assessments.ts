@@ -8,11 +8,11 @@ import { Result } from "effect"
 import type { Assessment } from "../../domain/Assessment.ts"
 import type { Rubric } from "../../domain/Rubric.ts"
 import type { Vote } from "../../domain/Vote.ts"
-import type { PersonAssessment } from "./VoteQueueModel.ts"
+import type { Draft, Submission } from "../pageApi/AnnotateApi.ts"
 
+type PersonAssessment = NonNullable<Submission["assessment"]>
 type Members = Assessment & Pick<Vote, "flags">
 
-/** Finds the first member of an assessment that the rubric does not ask for. */
 const problemOf = (
   { aspects, edited, flags, strength }: PersonAssessment,
   rubric: Rubric,
@@ -33,23 +33,23 @@ const problemOf = (
 
 /** Converts an assessment to members of a vote. @param choice the index of the edited completion */
 export const toMembers = (
-  given: PersonAssessment | undefined,
+  assessment: PersonAssessment | undefined,
   rubric: Rubric,
   completions: ReadonlyArray<string>,
   { choice, order }: Pick<Vote, "choice" | "order">,
 ): Result.Result<Members, string> => {
-  const asked = rubric.all_bad ? { all_bad: given?.all_bad === true } : {}
-  if (given === undefined) return Result.succeed(asked)
-  const problem = problemOf(given, rubric, order.length)
+  const allBad = rubric.all_bad ? { all_bad: assessment?.all_bad === true } : {}
+  if (assessment === undefined) return Result.succeed(allBad)
+  const problem = problemOf(assessment, rubric, order.length)
   if (problem !== undefined) return Result.fail(problem)
-  const { edited, flags, strength } = given
-  const rated = Object.entries(given.aspects).flatMap(([name, ratings]) =>
+  const { edited, flags, strength } = assessment
+  const rated = Object.entries(assessment.aspects).flatMap(([name, ratings]) =>
     ratings.every((rating) => rating === null)
       ? []
       : [[name, completions.map((_, index) => ratings[order.indexOf(index)] ?? null)] as const],
   )
   return Result.succeed({
-    ...asked,
+    ...allBad,
     ...(strength !== null && { strength }),
     ...(flags.length > 0 && { flags }),
     ...(edited !== null && edited.trim() !== "" && edited !== completions[choice] && { edited }),
@@ -57,14 +57,16 @@ export const toMembers = (
   })
 }
 
-/** Returns undefined if the vote has no assessment. */
+/** Returns undefined if the vote has no assessment. @param best the place of the edited completion */
 export const toPlaces = (
-  { all_bad = false, aspects = {}, edited, flags = [], strength }: Members,
+  { all_bad = false, aspects = {}, edited, flags = [], strength: step }: Members,
   order: ReadonlyArray<number>,
-): PersonAssessment | undefined => {
+  best: number,
+): Draft["assessment"] => {
   const rated = Object.entries(aspects).map(([name, ratings]) => [name, order.map((index) => ratings[index] ?? null)])
-  const isBlank = strength === undefined && !all_bad && flags.length === 0 && edited === undefined && rated.length === 0
-  return isBlank
-    ? undefined
-    : { strength: strength ?? null, all_bad, flags, edited: edited ?? null, aspects: Object.fromEntries(rated) }
+  const strength = step ?? null
+  if (strength === null && !all_bad && flags.length === 0 && edited === undefined && rated.length === 0)
+    return undefined
+  const edit = edited === undefined ? null : { place: best, text: edited }
+  return { strength, all_bad, flags, edit, aspects: Object.fromEntries(rated) }
 }

@@ -7,10 +7,10 @@
  */
 import { Clock, Effect, Latch, Result } from "effect"
 import { Database } from "../database/Database.ts"
-import { itemIdOf, lastItemOf, promptIndexOf, seqOf, toStorableText } from "../database/TaskTables.ts"
+import { itemIdOf, itemsOf, lastItemOf, promptIndexOf, seqOf, toStorableText } from "../database/TaskTables.ts"
 import * as Interrupted from "./Interrupted.ts"
 import type { ClaimRequest, Claim, Claims, Judged } from "./VoteQueueModel.ts"
-import { type NewVote, type UnfinishedTask, storableVote, type Voting } from "./Voting.ts"
+import { type NewVote, type Task, storableVote, type Voting } from "./Voting.ts"
 
 /** The tasks that an expert has to check: those in `tasks`, and all with items after the cursor. */
 interface Turn {
@@ -55,7 +55,6 @@ export const make = Effect.fnUntraced(function* (voting: Voting) {
     turn.tasks.clear()
   }
 
-  /** Makes automatic experts check these items again. */
   const reconsider = (itemIds: Iterable<number>) => {
     for (const itemId of itemIds) {
       for (const turn of turns.values()) {
@@ -65,16 +64,12 @@ export const make = Effect.fnUntraced(function* (voting: Voting) {
     work.openUnsafe()
   }
 
-  /**
-   * Makes automatic experts check all items again because the set of permitted experts has changed. Call it within the
-   * write that makes the change.
-   */
+  /** Call it within the write that changes which experts are permitted. */
   const reconsiderAll = () => {
     turns.clear()
     work.openUnsafe()
   }
 
-  /** Finds the oldest task that the expert has to check. */
   const candidateOf = Effect.fnUntraced(function* ({ cursor, tasks }: Turn) {
     const rows = yield* sql<{ item_id: number }>`
       SELECT item_id FROM item INDEXED BY item_open WHERE open > 0 AND item_id > ${cursor} ORDER BY item_id LIMIT 1`
@@ -89,31 +84,31 @@ export const make = Effect.fnUntraced(function* (voting: Voting) {
     turn.cursor = Math.max(turn.cursor, lastItemOf(seq))
   }
 
-  /**
-   * Claims the items of a task that can be judged now. If there are none, counts the items on which no expert can vote
-   * any more.
-   */
+  /** If nothing can be claimed, `lacking` counts the items on which no expert can vote any more. */
   const claimOf = Effect.fnUntraced(function* (
-    task: UnfinishedTask,
+    task: Task,
     asked: ReadonlyArray<AutomaticExpert>,
     { isAvailable }: ClaimRequest,
   ) {
     const assigned = yield* voting.lanes.assignedTo(task.organization, task.group_id)
     const experts = assigned === undefined ? asked : asked.filter(({ expert_no }) => assigned.has(expert_no))
     if (experts.length === 0 && asked.length > 0) return noClaim
-    const [first, last] = [itemIdOf(task.seq, 0), lastItemOf(task.seq)]
+    const items = itemsOf(sql, task.seq)
     const answered = new Set<string>()
     let open: ReadonlyArray<{ readonly item_id: number; readonly open: number }>
     if (task.status === "pending") {
-      open = Array.from({ length: task.prompts }, (_, i) => ({ item_id: first + i, open: task.votes_required }))
+      open = Array.from({ length: task.prompts }, (_, i) => ({
+        item_id: itemIdOf(task.seq, i),
+        open: task.votes_required,
+      }))
     } else {
       open = yield* sql<{ item_id: number; open: number }>`
-        SELECT item_id, open FROM item WHERE item_id BETWEEN ${first} AND ${last} AND open > 0 AND claimed = 0`
+        SELECT item_id, open FROM item WHERE ${items} AND open > 0 AND claimed = 0`
       if (open.length === 0) return noClaim
       const rows = yield* sql<{ item_id: number; expert_no: number }>`
-        SELECT item_id, expert_no FROM vote WHERE item_id BETWEEN ${first} AND ${last}
-        UNION ALL SELECT item_id, expert_no FROM voided_vote WHERE item_id BETWEEN ${first} AND ${last}
-        UNION ALL SELECT item_id, expert_no FROM set_aside WHERE item_id BETWEEN ${first} AND ${last}`
+        SELECT item_id, expert_no FROM vote WHERE ${items}
+        UNION ALL SELECT item_id, expert_no FROM voided_vote WHERE ${items}
+        UNION ALL SELECT item_id, expert_no FROM set_aside WHERE ${items}`
       for (const { expert_no, item_id } of rows) answered.add(`${item_id} ${expert_no}`)
     }
 
@@ -134,7 +129,7 @@ export const make = Effect.fnUntraced(function* (voting: Voting) {
     const { held } = claimed[0]!
     const wholeTask = claimed.length === task.prompts && claimed.every((item) => item.held === held)
     yield* wholeTask
-      ? sql`UPDATE item SET open = open - ${held}, claimed = ${held} WHERE item_id BETWEEN ${first} AND ${last}`
+      ? sql`UPDATE item SET open = open - ${held}, claimed = ${held} WHERE ${items}`
       : sql`UPDATE item SET open = open - (value ->> 1), claimed = value ->> 1
           FROM json_each(${JSON.stringify(claimed.map((item) => [item.item_id, item.held]))}) WHERE item_id = value ->> 0`
     if (task.status === "pending") yield* sql`UPDATE task SET status = 'in_progress' WHERE seq = ${task.seq}`
@@ -195,7 +190,6 @@ export const make = Effect.fnUntraced(function* (voting: Voting) {
       }),
     )
 
-  /** Claims items of the oldest tasks that one of these automatic experts can judge now. */
   const claim = (asking: ClaimRequest) =>
     work.close.pipe(
       Effect.andThen(claimOnce(asking)),
@@ -252,7 +246,7 @@ export const make = Effect.fnUntraced(function* (voting: Voting) {
     const wholeTask = judged.length === task.prompts && changes.every((change) => change[1] === given)
     const items = yield* wholeTask
       ? sql<ItemRow>`UPDATE item SET votes = votes + ${given}, open = open + claimed - ${given}, claimed = 0
-          WHERE item_id BETWEEN ${itemIdOf(seq, 0)} AND ${lastItemOf(seq)} RETURNING item_id, votes, extra_votes, open`
+          WHERE ${itemsOf(sql, seq)} RETURNING item_id, votes, extra_votes, open`
       : sql<ItemRow>`UPDATE item SET votes = votes + (value ->> 1), open = open + claimed - (value ->> 1), claimed = 0
           FROM json_each(${JSON.stringify(changes)}) WHERE item_id = value ->> 0 RETURNING item_id, votes, extra_votes, open`
     const open = items.flatMap((item) => (item.open > 0 ? [item.item_id] : []))
@@ -270,7 +264,6 @@ export const make = Effect.fnUntraced(function* (voting: Voting) {
     return false
   })
 
-  /** Stores the answers of automatic experts about claimed items, and returns items that miss votes to the queue. */
   const record = Effect.fnUntraced(function* (judged: ReadonlyArray<Judged>) {
     const now = yield* Clock.currentTimeMillis
     const tasks = Map.groupBy(judged, ({ itemId }) => seqOf(itemId))

@@ -13,7 +13,6 @@ import type { Voting } from "./Voting.ts"
 /** The longest sleep before the loop reads the clock again, since somebody may change the clock. */
 const maxSleep = Duration.toMillis("10 minutes")
 
-/** Runs until its scope closes. */
 export const make = Effect.fnUntraced(function* (voting: Voting) {
   const { write } = yield* Database
 

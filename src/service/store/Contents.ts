@@ -31,7 +31,6 @@ export const contentOf = (
 /** Items do not wait for people who were absent for longer. */
 export const activeWithin: Duration.Input = "7 days"
 
-/** Use these statements within one write of `Database`. */
 export const make = Effect.gen(function* () {
   const { sql } = yield* Database
 
@@ -41,10 +40,7 @@ export const make = Effect.gen(function* () {
   ) => sql`COALESCE((SELECT items FROM seen_content
     WHERE seen_content.content = ${content} AND seen_content.expert_no = ${expert}), 0)`
 
-  /**
-   * Selects active people who may judge the item and have seen its content fewer than `times` times. `row` names a row
-   * with `item_id` and `content`.
-   */
+  /** `row` names a row with `item_id` and `content`. */
   const awaited = (row: string, lane: Statement.Fragment, times: Statement.Fragment) => {
     const itemId = sql.literal(`${row}.item_id`)
     const met = (table: string) =>
@@ -59,13 +55,11 @@ export const make = Effect.gen(function* () {
       AND NOT EXISTS (${met("hold")} AND met.held_until IS NOT NULL)`
   }
 
-  /** Whether other people should get this row of `item` first. */
   const isDeferred = (expertNo: number) => {
     const times = timesSeen(sql`item.content`, sql`${expertNo}`)
     return sql`(${times} > 0 AND EXISTS (${awaited("item", sql`item.lane`, times)}))`
   }
 
-  /** Records that the person passed these rows of `item` because other people should get them first. */
   const defer = (expertNo: number, items: Statement.Fragment) => sql`
     INSERT INTO deferred_item (item_id, content, items)
     SELECT item.item_id, item.content, ${timesSeen(sql`item.content`, sql`${expertNo}`)} FROM ${items}
@@ -77,10 +71,7 @@ export const make = Effect.gen(function* () {
     sql`deferred_item.items`,
   )})`
 
-  /**
-   * Returns these rows of `deferred_item` to the queue, for the people who passed them. Items with no open votes return
-   * when one opens.
-   */
+  /** Items with no open votes return when one opens. */
   const offerAgain = (rows: Statement.Fragment): Effect.Effect<void, SqlError> =>
     Effect.gen(function* () {
       yield* sql`INSERT OR REPLACE INTO returned_item (item_id)
@@ -88,7 +79,6 @@ export const make = Effect.gen(function* () {
       yield* sql`DELETE FROM deferred_item WHERE ${rows}`
     })
 
-  /** Records that a person sees an item. */
   const markSeen = Effect.fnUntraced(function* (itemId: number, expertNo: number) {
     const [met] = yield* sql<{ content: number }>`
       INSERT INTO seen_content (content, expert_no, items) SELECT content, ${expertNo}, 1 FROM item WHERE item_id = ${itemId}
@@ -122,7 +112,7 @@ export const make = Effect.gen(function* () {
   /** Offers deferred items again after people have stopped being awaited. */
   const awaitFewer = offerAgain(sql`NOT ${isAwaited}`)
 
-  /** Marks people who have been absent for `activeWithin` as away. No item waits for them until they return. */
+  /** No item waits for absent people until they return. */
   const awaitNoLonger = Effect.fnUntraced(function* (now: number) {
     const away = yield* sql`UPDATE expert SET away = 1 WHERE kind = 'person' AND away = 0
       AND COALESCE(last_seen_at, created_at) <= ${now - Duration.toMillis(activeWithin)} RETURNING expert_no`

@@ -7,37 +7,19 @@
  * Voiding and restoring votes commit task by task, and can be repeated after a crash.
  */
 /* oxlint-disable max-lines -- one state machine: each change of votes or decisions settles its tasks by the same rules */
-import { Clock, Context, Effect, Layer, Schema } from "effect"
+import { Clock, Context, Effect, Layer } from "effect"
 import type { Statement } from "effect/sql"
 import type { SqlError } from "effect/sql/SqlError"
 import type { Webhooks } from "../webhook/Webhooks.ts"
 import * as Audit from "../database/Audit.ts"
 import { Database } from "../database/Database.ts"
-import { itemIdOf, lastItemOf, seqOf, toStorableText } from "../database/TaskTables.ts"
+import { itemIdOf, itemsOf, seqOf, toStorableText } from "../database/TaskTables.ts"
+import { type Conflict, type NotFound, conflict, notFound } from "../pageApi/WebProblems.ts"
 import * as DeskReports from "./DeskReports.ts"
 import * as VoteExport from "./VoteExport.ts"
 import { TaskRequests } from "./TaskRequests.ts"
 import { VoteQueue } from "./VoteQueue.ts"
 import * as Voting from "./Voting.ts"
-
-/** The task, prompt, completion, expert or voiding does not exist; `problem` says which. */
-export class NothingThere extends Schema.TaggedError<NothingThere>()("NothingThere", { problem: Schema.String }) {}
-/** The state of the task or item does not allow the change. */
-export class NotNow extends Schema.TaggedError<NotNow>()("NotNow", { problem: Schema.String }) {}
-const isProblem = Schema.is(Schema.Union([NothingThere, NotNow]))
-
-interface TaskRow {
-  readonly seq: number
-  readonly task_id: string
-  readonly organization: string
-  readonly group_id: string
-  readonly status: "pending" | "in_progress" | "completed" | "cancelled"
-  readonly prompts: number
-  readonly votes_required: number
-  readonly extra_votes: number
-  readonly created_at: number
-  readonly completes_at: number | null
-}
 
 export interface Judgment {
   readonly taskId: string
@@ -53,14 +35,9 @@ const make = Effect.gen(function* () {
   const requests = yield* TaskRequests
   const voting = yield* Voting.make({})
 
-  const taskBy = Effect.fnUntraced(function* (condition: Statement.Fragment) {
-    const rows = yield* sql<TaskRow>`SELECT seq, task_id, organization, group_id, status, prompts, votes_required,
-      extra_votes, created_at, completes_at FROM task WHERE ${condition}`
-    return rows[0]
-  })
+  const { taskBy } = voting
 
-  /** Sets an item's counters from its votes and its decision. */
-  const recountItem = (task: TaskRow, itemId: number) => {
+  const recountItem = (task: Voting.Task, itemId: number) => {
     const votes = sql`(SELECT COUNT(*) FROM vote WHERE vote.item_id = item.item_id)`
     const holds = sql`(SELECT COUNT(*) FROM hold WHERE hold.item_id = item.item_id AND held_until IS NOT NULL)`
     const isClosed = sql`(${task.status === "cancelled" ? 1 : 0} OR
@@ -72,8 +49,7 @@ const make = Effect.gen(function* () {
       EXISTS (SELECT 1 FROM decision WHERE decision.item_id = item.item_id AND choice IS NOT NULL) AS "isDone"`
   }
 
-  /** Reopens a completed task, which makes its group incomplete again. */
-  const reopen = Effect.fnUntraced(function* ({ group_id, organization, seq, task_id }: TaskRow) {
+  const reopen = Effect.fnUntraced(function* ({ group_id, organization, seq, task_id }: Voting.Task) {
     yield* sql`UPDATE task SET status = 'in_progress', finished_at = NULL WHERE seq = ${seq}`
     yield* voting.lanes.rejoin({ organization, group_id, seq })
     if (group_id === task_id) return
@@ -86,14 +62,13 @@ const make = Effect.gen(function* () {
    * undone the comparisons of their votes.
    */
   const settle = Effect.fnUntraced(function* (
-    task: TaskRow,
+    task: Voting.Task,
     itemIds: ReadonlyArray<number>,
     now: number,
     /** Whether the change only asks for more votes. Then the published result stays as it is. */
     asksOnly = false,
   ) {
     const { seq, status } = task
-    const [first, last] = [itemIdOf(seq, 0), lastItemOf(seq)]
     const open: Array<number> = []
     for (const itemId of itemIds) {
       const [item] = yield* recountItem(task, itemId)
@@ -109,13 +84,11 @@ const make = Effect.gen(function* () {
       SELECT COUNT(*) FILTER (WHERE votes = ${task.votes_required} + extra_votes OR decision.item_id IS NOT NULL) AS done,
         SUM(votes) AS votes, COUNT(*) FILTER (WHERE votes > 0 OR decision.item_id IS NOT NULL) AS answered,
         COUNT(decision.item_id) AS decided
-      FROM item LEFT JOIN decision USING (item_id) WHERE item_id BETWEEN ${first} AND ${last}`
+      FROM item LEFT JOIN decision USING (item_id) WHERE ${itemsOf(sql, seq)}`
     const { answered, decided, done, votes } = counts!
     yield* sql`UPDATE task SET votes_given = ${votes}, prompts_done = ${done} WHERE seq = ${seq}`
     if (status === "cancelled") return "same" as const
-    const [published] = yield* sql<{ found: number }>`
-      SELECT EXISTS (SELECT 1 FROM task_result WHERE seq = ${seq}) AS found`
-    const wasPublished = published!.found === 1
+    const results = yield* sql`SELECT 1 FROM task_result WHERE seq = ${seq}`
     const event = { organization: task.organization, groupId: task.group_id, taskIds: [task.task_id] }
 
     if (done === task.prompts && status !== "completed") {
@@ -132,7 +105,7 @@ const make = Effect.gen(function* () {
       }
       yield* sql`UPDATE task SET completes_at = NULL WHERE seq = ${seq}`
     }
-    if (!wasPublished || asksOnly) return "same" as const
+    if (results.length === 0 || asksOnly) return "same" as const
     if (answered === task.prompts) {
       yield* voting.writeAnswer(task)
       yield* voting.enqueue(event)
@@ -144,105 +117,87 @@ const make = Effect.gen(function* () {
   })
 
   /** Runs a write that may change results. It wakes the webhooks and those who wait for work. */
-  const change = <A>(statements: Effect.Effect<A, SqlError>) => voting.writeEnding(statements, () => true)
+  const change = <A, E = never>(statements: Effect.Effect<A, E | SqlError>) =>
+    voting.writeEnding(statements, () => true)
 
-  /**
-   * Changes the decision on an item. `statements` return the details for the audit log, or the reason for a refusal.
-   */
-  const changeDecision = Effect.fnUntraced(function* (
+  type Change<A> = Effect.fn.Return<A, NotFound | Conflict | SqlError>
+
+  const changeTask = <A>(taskId: string, statements: (task: Voting.Task, now: number) => Change<A>) =>
+    Effect.flatMap(Clock.currentTimeMillis, (now) =>
+      change(
+        Effect.gen(function* (): Change<A> {
+          const task = yield* taskBy(sql`task_id = ${taskId}`)
+          if (task === undefined) return yield* notFound(`There is no task ${taskId}.`)
+          return yield* statements(task, now)
+        }),
+      ),
+    )
+
+  /** Changes the decision on an item. `statements` return the details for the audit log. */
+  const changeDecision = (
     taskId: string,
     promptIndex: number,
     action: string,
-    statements: (
-      task: TaskRow,
-      itemId: number,
-      now: number,
-    ) => Effect.Effect<Audit.Details | NothingThere | NotNow, SqlError>,
-  ) {
-    const now = yield* Clock.currentTimeMillis
-    const failed = yield* change(
-      Effect.gen(function* () {
-        const task = yield* taskBy(sql`task_id = ${taskId}`)
-        if (task === undefined) return new NothingThere({ problem: `There is no task ${taskId}.` })
-        if (promptIndex < 0 || promptIndex >= task.prompts) {
-          return new NothingThere({ problem: `The task has no prompt ${promptIndex}.` })
-        }
-        const itemId = itemIdOf(task.seq, promptIndex)
-        const details = yield* statements(task, itemId, now)
-        if (isProblem(details)) return details
-        yield* voting.uncompare(itemId)
-        yield* settle(task, [itemId], now)
-        yield* Audit.record(sql, action, taskId, { prompt: promptIndex + 1, ...details })
-        return undefined
-      }),
-    )
-    if (failed !== undefined) return yield* failed
-  })
+    statements: (task: Voting.Task, itemId: number, now: number) => Change<Audit.Details>,
+  ) =>
+    changeTask(taskId, function* (task, now) {
+      if (promptIndex < 0 || promptIndex >= task.prompts) {
+        return yield* notFound(`The task has no prompt ${promptIndex}.`)
+      }
+      const itemId = itemIdOf(task.seq, promptIndex)
+      const details = yield* statements(task, itemId, now)
+      yield* voting.uncompare(itemId)
+      yield* settle(task, [itemId], now)
+      return yield* Audit.record(sql, action, taskId, { prompt: promptIndex + 1, ...details })
+    })
 
   const decisionOn = (itemId: number) =>
     Effect.map(sql<{ choice: number | null }>`SELECT choice FROM decision WHERE item_id = ${itemId}`, (rows) => rows[0])
 
-  /**
-   * Makes the lead's judgment the item's result. Fails with `NotNow` if the task is cancelled, the prompt is withdrawn,
-   * or somebody is judging it.
-   */
   const decide = Effect.fn("Desk.decide")(({ choice, operator, promptIndex, rationale, taskId }: Judgment) =>
-    changeDecision(
-      taskId,
-      promptIndex,
-      "item.decide",
-      Effect.fnUntraced(function* (task, itemId, now) {
-        const { prompts } = yield* requests.of(task.seq)
-        if (choice < 0 || choice >= prompts[promptIndex]!.completions.length) {
-          return new NothingThere({ problem: `The prompt has no completion ${choice}.` })
-        }
-        if (task.status === "cancelled") return new NotNow({ problem: "The task is cancelled." })
-        if ((yield* decisionOn(itemId))?.choice === null) {
-          return new NotNow({ problem: "The prompt is withdrawn. Restore it first." })
-        }
-        const busy = yield* sql`SELECT 1 FROM item WHERE item_id = ${itemId} AND (claimed > 0 OR EXISTS
+    changeDecision(taskId, promptIndex, "item.decide", function* (task, itemId, now) {
+      const { prompts } = yield* requests.of(task.seq)
+      if (choice < 0 || choice >= prompts[promptIndex]!.completions.length) {
+        return yield* notFound(`The prompt has no completion ${choice}.`)
+      }
+      if (task.status === "cancelled") return yield* conflict("The task is cancelled.")
+      if ((yield* decisionOn(itemId))?.choice === null) {
+        return yield* conflict("The prompt is withdrawn. Restore it first.")
+      }
+      const busy = yield* sql`SELECT 1 FROM item WHERE item_id = ${itemId} AND (claimed > 0 OR EXISTS
           (SELECT 1 FROM hold WHERE hold.item_id = item.item_id AND held_until IS NOT NULL))`
-        if (busy.length > 0) return new NotNow({ problem: "An expert is judging this prompt now. Decide it later." })
-        const values = { item_id: itemId, choice, rationale: toStorableText(rationale), operator, at: now }
-        yield* sql`INSERT OR REPLACE INTO decision ${sql.insert(values)}`
-        return { completion: choice + 1, rationale }
-      }),
-    ),
+      if (busy.length > 0) return yield* conflict("An expert is judging this prompt now. Decide it later.")
+      const values = { item_id: itemId, choice, rationale: toStorableText(rationale), operator, at: now }
+      yield* sql`INSERT OR REPLACE INTO decision ${sql.insert(values)}`
+      return { completion: choice + 1, rationale }
+    }),
   )
 
-  /** Stops all judging of a prompt; its result then says that there is none. People who hold the item lose it. */
   const withdrawPrompt = Effect.fn("Desk.withdrawPrompt")(
     (taskId: string, promptIndex: number, reason: string, operator: string) =>
-      changeDecision(
-        taskId,
-        promptIndex,
-        "item.withdraw",
-        Effect.fnUntraced(function* (task, itemId, now) {
-          if (task.status === "cancelled") return new NotNow({ problem: "The task is cancelled." })
-          const decision = yield* decisionOn(itemId)
-          if (decision !== undefined) {
-            return new NotNow({
-              problem:
-                decision.choice === null
-                  ? "The prompt is withdrawn already."
-                  : "A lead has decided this prompt. Withdraw the decision first.",
-            })
-          }
-          const claimed = yield* sql`SELECT 1 FROM item WHERE item_id = ${itemId} AND claimed > 0`
-          if (claimed.length > 0) {
-            return new NotNow({ problem: "An automatic expert is judging this prompt now. Withdraw it later." })
-          }
-          const holds = yield* sql<{ item_id: number; expert_no: number }>`UPDATE hold SET held_until = NULL
+      changeDecision(taskId, promptIndex, "item.withdraw", function* (task, itemId, now) {
+        if (task.status === "cancelled") return yield* conflict("The task is cancelled.")
+        const decision = yield* decisionOn(itemId)
+        if (decision !== undefined) {
+          return yield* conflict(
+            decision.choice === null
+              ? "The prompt is withdrawn already."
+              : "A lead has decided this prompt. Withdraw the decision first.",
+          )
+        }
+        const claimed = yield* sql`SELECT 1 FROM item WHERE item_id = ${itemId} AND claimed > 0`
+        if (claimed.length > 0) {
+          return yield* conflict("An automatic expert is judging this prompt now. Withdraw it later.")
+        }
+        const holds = yield* sql<{ item_id: number; expert_no: number }>`UPDATE hold SET held_until = NULL
             WHERE item_id = ${itemId} AND held_until IS NOT NULL RETURNING item_id, expert_no`
-          yield* voting.contents.unmarkSeen(holds)
-          const values = { item_id: itemId, choice: null, rationale: toStorableText(reason), operator, at: now }
-          yield* sql`INSERT INTO decision ${sql.insert(values)}`
-          return { reason }
-        }),
-      ),
+        yield* voting.contents.unmarkSeen(holds)
+        const values = { item_id: itemId, choice: null, rationale: toStorableText(reason), operator, at: now }
+        yield* sql`INSERT INTO decision ${sql.insert(values)}`
+        return { reason }
+      }),
   )
 
-  /** Deletes the decision on an item if the decision meets the condition. */
   const deleteDecision = (
     taskId: string,
     promptIndex: number,
@@ -250,14 +205,11 @@ const make = Effect.gen(function* () {
     condition: Statement.Fragment,
     problem: string,
   ) =>
-    changeDecision(taskId, promptIndex, action, (_task, itemId) =>
-      Effect.map(
-        sql`DELETE FROM decision WHERE item_id = ${itemId} AND ${condition} RETURNING item_id`,
-        (deleted): Audit.Details | NotNow => (deleted.length === 0 ? new NotNow({ problem }) : {}),
-      ),
-    )
+    changeDecision(taskId, promptIndex, action, function* (_task, itemId) {
+      const deleted = yield* sql`DELETE FROM decision WHERE item_id = ${itemId} AND ${condition} RETURNING item_id`
+      return deleted.length === 0 ? yield* conflict(problem) : {}
+    })
 
-  /** Lets the item's votes decide again. An item that misses votes returns to the queue. */
   const withdrawDecision = Effect.fn("Desk.withdrawDecision")((taskId: string, promptIndex: number) =>
     deleteDecision(
       taskId,
@@ -268,100 +220,66 @@ const make = Effect.gen(function* () {
     ),
   )
 
-  /** Undoes `withdrawPrompt`. An item that misses votes returns to the queue. */
   const restorePrompt = Effect.fn("Desk.restorePrompt")((taskId: string, promptIndex: number) =>
     deleteDecision(taskId, promptIndex, "item.restore", sql`choice IS NULL`, "The prompt is not withdrawn."),
   )
 
-  /**
-   * Changes how many votes items of a task need. `needs` returns these items, each with the number of votes added or
-   * removed.
-   */
-  const changeNeeds = Effect.fnUntraced(function* (
+  /** `needs` returns items, each with the number of votes added or removed. */
+  const changeNeeds = (
     taskId: string,
     action: string,
-    needs: (task: TaskRow) => Effect.Effect<ReadonlyArray<{ item_id: number; votes: number }> | NotNow, SqlError>,
-  ) {
-    const now = yield* Clock.currentTimeMillis
-    const outcome = yield* change(
-      Effect.gen(function* () {
-        const task = yield* taskBy(sql`task_id = ${taskId}`)
-        if (task === undefined) return new NothingThere({ problem: `There is no task ${taskId}.` })
-        const items = yield* needs(task)
-        if (isProblem(items)) return items
-        const votes = items.reduce((sum, item) => sum + item.votes, 0)
-        for (const { item_id } of items) yield* voting.uncompare(item_id)
-        yield* sql`UPDATE task SET extra_votes = extra_votes + ${votes} WHERE seq = ${task.seq}`
-        yield* settle(
-          { ...task, extra_votes: task.extra_votes + votes },
-          items.map(({ item_id }) => item_id),
-          now,
-          true,
-        )
-        yield* Audit.record(sql, action, taskId, { prompts: items.length, votes: Math.abs(votes) })
-        return items.length
-      }),
-    )
-    return isProblem(outcome) ? yield* outcome : outcome
-  })
+    needs: (task: Voting.Task) => Change<ReadonlyArray<{ item_id: number; votes: number }>>,
+  ) =>
+    changeTask(taskId, function* (task, now) {
+      const items = yield* needs(task)
+      const votes = items.reduce((sum, item) => sum + item.votes, 0)
+      const itemIds = items.map(({ item_id }) => item_id)
+      for (const itemId of itemIds) yield* voting.uncompare(itemId)
+      yield* sql`UPDATE task SET extra_votes = extra_votes + ${votes} WHERE seq = ${task.seq}`
+      yield* settle({ ...task, extra_votes: task.extra_votes + votes }, itemIds, now, true)
+      yield* Audit.record(sql, action, taskId, { prompts: items.length, votes: Math.abs(votes) })
+      return items.length
+    })
 
-  /**
-   * Asks for `votes` more votes on each of these prompts, or on all prompts by default. Only experts who have not
-   * judged a prompt can vote on it. The task's result stays available in the meantime.
-   *
-   * @returns the number of prompts reopened, without decided and withdrawn ones
-   */
+  /** Returns the number of prompts reopened, without decided and withdrawn ones. */
   const reopenTask = Effect.fn("Desk.reopen")(
     (taskId: string, votes: number, promptIndices: ReadonlyArray<number> | undefined) =>
-      changeNeeds(
-        taskId,
-        "task.reopen",
-        Effect.fnUntraced(function* ({ seq, status }) {
-          if (status === "cancelled") return new NotNow({ problem: "The task is cancelled." })
-          // `AutomaticQueue` relies on a `pending` task having exactly the votes open that it was created with.
-          if (status === "pending") return new NotNow({ problem: "Nobody has judged it yet: all its votes are open." })
-          const chosen = JSON.stringify(promptIndices?.map((index) => itemIdOf(seq, index)) ?? [])
-          const items = yield* sql<{
-            item_id: number
-            votes: number
-          }>`UPDATE item SET extra_votes = extra_votes + ${votes}
-            WHERE item_id BETWEEN ${itemIdOf(seq, 0)} AND ${lastItemOf(seq)}
+      changeNeeds(taskId, "task.reopen", function* ({ seq, status }) {
+        if (status === "cancelled") return yield* conflict("The task is cancelled.")
+        // `AutomaticQueue` relies on a `pending` task having exactly the votes open that it was created with.
+        if (status === "pending") return yield* conflict("Nobody has judged it yet: all its votes are open.")
+        const chosen = JSON.stringify(promptIndices?.map((index) => itemIdOf(seq, index)) ?? [])
+        const items = yield* sql<{
+          item_id: number
+          votes: number
+        }>`UPDATE item SET extra_votes = extra_votes + ${votes}
+            WHERE ${itemsOf(sql, seq)}
             AND (${promptIndices === undefined ? 1 : 0} OR item_id IN (SELECT value FROM json_each(${chosen})))
             AND NOT EXISTS (SELECT 1 FROM decision WHERE decision.item_id = item.item_id)
             RETURNING item_id, ${votes} AS votes`
-          return items.length > 0
-            ? items
-            : new NotNow({ problem: "No prompt can be judged again: they are decided, withdrawn, or not there." })
-        }),
-      ),
-  )
-
-  /**
-   * Cancels the open votes that `reopen` asked for, except those that experts are about to give. @returns the number of
-   * prompts
-   */
-  const endReopening = Effect.fn("Desk.endReopening")((taskId: string) =>
-    changeNeeds(
-      taskId,
-      "task.end-reopening",
-      Effect.fnUntraced(function* ({ seq, status }) {
-        const open = sql`item_id BETWEEN ${itemIdOf(seq, 0)} AND ${lastItemOf(seq)} AND extra_votes > 0 AND open > 0`
-        const items = yield* sql<{ item_id: number; votes: number }>`
-          SELECT item_id, -MIN(extra_votes, open) AS votes FROM item WHERE ${open}`
-        if (status !== "in_progress" || items.length === 0) {
-          return new NotNow({ problem: "No vote that was asked for afterwards is open." })
-        }
-        yield* sql`UPDATE item SET extra_votes = extra_votes - MIN(extra_votes, open) WHERE ${open}`
-        return items
+        if (items.length > 0) return items
+        return yield* conflict("No prompt can be judged again: they are decided, withdrawn, or not there.")
       }),
-    ),
   )
 
-  /** Changes the votes of each task in a separate write. */
+  /** Returns the number of prompts. */
+  const endReopening = Effect.fn("Desk.endReopening")((taskId: string) =>
+    changeNeeds(taskId, "task.end-reopening", function* ({ seq, status }) {
+      const open = sql`${itemsOf(sql, seq)} AND extra_votes > 0 AND open > 0`
+      const items = yield* sql<{ item_id: number; votes: number }>`
+          SELECT item_id, -MIN(extra_votes, open) AS votes FROM item WHERE ${open}`
+      if (status !== "in_progress" || items.length === 0) {
+        return yield* conflict("No vote that was asked for afterwards is open.")
+      }
+      yield* sql`UPDATE item SET extra_votes = extra_votes - MIN(extra_votes, open) WHERE ${open}`
+      return items
+    }),
+  )
+
   const changeTasks = Effect.fnUntraced(function* (
     itemIds: ReadonlyArray<number>,
     /** Moves votes on these items and returns the items whose votes changed. */
-    move: (task: TaskRow, itemIds: ReadonlyArray<number>) => Effect.Effect<ReadonlyArray<number>, SqlError>,
+    move: (task: Voting.Task, itemIds: ReadonlyArray<number>) => Effect.Effect<ReadonlyArray<number>, SqlError>,
     now: number,
   ) {
     const counts = { votes: 0, tasks: 0, reopened: 0 }
@@ -397,78 +315,72 @@ const make = Effect.gen(function* () {
   }
 
   const columns = sql.literal("n, item_id, expert_no, choice, body, shown_at, given_at, correct")
-  type Moved = { readonly item_id: number; readonly correct: number | null; readonly given_at: number }
 
-  /**
-   * Removes all valid votes of an expert from the results. Items that now miss a vote return to the queue, for other
-   * experts.
-   */
+  /** Moves votes of the expert to the other table. @param copy an INSERT that lacks its FROM */
+  const transfer = Effect.fnUntraced(function* (
+    expertNo: number,
+    from: "vote" | "voided_vote",
+    mine: Statement.Fragment,
+    copy: Statement.Fragment,
+    sign: 1 | -1,
+  ) {
+    const votes = yield* sql<{ item_id: number; correct: number | null; given_at: number }>`
+      SELECT item_id, correct, given_at FROM ${sql(from)} WHERE ${mine}`
+    for (const { item_id } of votes) yield* voting.uncompare(item_id)
+    yield* sql`${copy} FROM ${sql(from)} WHERE ${mine}`
+    yield* sql`DELETE FROM ${sql(from)} WHERE ${mine}`
+    yield* count(expertNo, votes, sign)
+    return votes.map(({ item_id }) => item_id)
+  })
+
   const voidVotes = Effect.fn("Desk.voidVotes")(function* (expertId: string, reason: string, operator: string) {
     const now = yield* Clock.currentTimeMillis
-    const begun = yield* change(
+    const { expertNo, items, voidingId } = yield* change(
       Effect.gen(function* () {
         const [expert] = yield* sql<{ expert_no: number; name: string }>`
           SELECT expert_no, name FROM expert WHERE expert_id = ${expertId}`
-        if (expert === undefined) return new NothingThere({ problem: "There is no such expert." })
+        if (expert === undefined) return yield* notFound("There is no such expert.")
         const { expert_no, name } = expert
         const items = yield* sql<{ item_id: number }>`
           SELECT item_id FROM vote WHERE expert_no = ${expert_no} ORDER BY item_id`
-        if (items.length === 0) return new NotNow({ problem: "The expert has no valid votes." })
+        if (items.length === 0) return yield* conflict("The expert has no valid votes.")
         const [voiding] = yield* sql<{ voiding_id: number }>`INSERT INTO voiding
           ${sql.insert({ expert_no, reason: toStorableText(reason), operator, at: now })} RETURNING voiding_id`
         yield* Audit.record(sql, "expert.void-votes", expertId, { name, votes: items.length, reason })
         return { expertNo: expert_no, items: items.map(({ item_id }) => item_id), voidingId: voiding!.voiding_id }
       }),
     )
-    if (isProblem(begun)) return yield* begun
-    const { expertNo, items, voidingId } = begun
-    const move = Effect.fnUntraced(function* (_task: TaskRow, itemIds: ReadonlyArray<number>) {
+    const move = (_task: Voting.Task, itemIds: ReadonlyArray<number>) => {
       const mine = sql`expert_no = ${expertNo} AND ${sql.in("item_id", itemIds)}`
-      const found = yield* sql<Moved>`SELECT item_id, correct, given_at FROM vote WHERE ${mine}`
-      for (const { item_id } of found) yield* voting.uncompare(item_id)
-      yield* sql`INSERT INTO voided_vote (voiding_id, ${columns}) SELECT ${voidingId}, ${columns} FROM vote WHERE ${mine}`
-      yield* sql`DELETE FROM vote WHERE ${mine}`
-      yield* count(expertNo, found, -1)
-      return found.map(({ item_id }) => item_id)
-    })
+      const copy = sql`INSERT INTO voided_vote (voiding_id, ${columns}) SELECT ${voidingId}, ${columns}`
+      return transfer(expertNo, "vote", mine, copy, -1)
+    }
     return { voiding_id: voidingId, ...(yield* changeTasks(items, move, now)) }
   }, Effect.uninterruptible)
 
-  /** Undoes `voidVotes`, except for votes that others have replaced in the meantime. */
   const restoreVotes = Effect.fn("Desk.restoreVotes")(function* (voidingId: number, operator: string) {
     const now = yield* Clock.currentTimeMillis
-    const begun = yield* change(
+    const { expertNo, items } = yield* change(
       Effect.gen(function* () {
         const [voiding] = yield* sql<{ expert_no: number; expert_id: string; name: string }>`
           SELECT expert_no, expert_id, name FROM voiding JOIN expert USING (expert_no) WHERE voiding_id = ${voidingId}`
-        if (voiding === undefined) return new NothingThere({ problem: "There is no such voiding." })
+        if (voiding === undefined) return yield* notFound("There is no such voiding.")
         const items = yield* sql<{ item_id: number }>`
           SELECT item_id FROM voided_vote WHERE voiding_id = ${voidingId} ORDER BY item_id`
-        if (items.length === 0) return new NotNow({ problem: "All its votes are valid again already." })
+        if (items.length === 0) return yield* conflict("All its votes are valid again already.")
         yield* sql`UPDATE voiding SET undone_by = ${operator}, undone_at = ${now} WHERE voiding_id = ${voidingId}`
         yield* Audit.record(sql, "expert.restore-votes", voiding.expert_id, { name: voiding.name, votes: items.length })
         return { expertNo: voiding.expert_no, items: items.map(({ item_id }) => item_id) }
       }),
     )
-    if (isProblem(begun)) return yield* begun
-    const { expertNo, items } = begun
-    const move = Effect.fnUntraced(function* (task: TaskRow, itemIds: ReadonlyArray<number>) {
+    const move = (task: Voting.Task, itemIds: ReadonlyArray<number>) => {
       // A vote stays void if somebody replaced it or is about to replace it.
       const mine = sql`voiding_id = ${voidingId} AND item_id IN (
         SELECT item.item_id FROM item WHERE ${sql.in("item.item_id", itemIds)} AND (open > 0 OR (claimed = 0
           AND votes < ${task.votes_required} + extra_votes
           AND NOT EXISTS (SELECT 1 FROM hold WHERE hold.item_id = item.item_id AND held_until IS NOT NULL))))`
-      const found = yield* sql<Moved>`SELECT item_id, correct, given_at FROM voided_vote WHERE ${mine}`
-      for (const { item_id } of found) yield* voting.uncompare(item_id)
-      const these = sql`voiding_id = ${voidingId} AND ${sql.in(
-        "item_id",
-        found.map(({ item_id }) => item_id),
-      )}`
-      yield* sql`INSERT INTO vote (${columns}) SELECT ${columns} FROM voided_vote WHERE ${these}`
-      yield* sql`DELETE FROM voided_vote WHERE ${these}`
-      yield* count(expertNo, found, 1)
-      return found.map(({ item_id }) => item_id)
-    })
+      return transfer(expertNo, "voided_vote", mine, sql`INSERT INTO vote (${columns}) SELECT ${columns}`, 1)
+    }
     return { voiding_id: voidingId, ...(yield* changeTasks(items, move, now)) }
   }, Effect.uninterruptible)
 
@@ -482,9 +394,7 @@ const make = Effect.gen(function* () {
     endReopening,
     voidVotes,
     restoreVotes,
-    /** Returns none if the task does not exist. */
     guidelines,
-    /** Adds a new version for all tasks that were created with the same guidelines. */
     editGuidelines,
     ...(yield* DeskReports.make),
     ...(yield* VoteExport.make),

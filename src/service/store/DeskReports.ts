@@ -13,6 +13,7 @@ import type { ExpertDetail } from "../pageApi/ExpertsApi.ts"
 import type { GroupDetail } from "../pageApi/GroupsApi.ts"
 import type { ItemQuery, ItemState, ItemSummary } from "../pageApi/ItemsApi.ts"
 import { Database } from "../database/Database.ts"
+import * as Experts from "./Experts.ts"
 import { make as makeFilters } from "./ItemFilters.ts"
 import { maxPrompts, promptIndexOf, seqOf } from "../database/TaskTables.ts"
 import { TaskRequests } from "./TaskRequests.ts"
@@ -24,14 +25,9 @@ const shownDays = 14
 const latestVotes = 2_000
 const millisOfDay = 24 * 60 * 60 * 1000
 
-interface ItemRow {
+interface ItemRow extends Pick<ItemSummary, "task_id" | "group_id" | "prompt" | "votes" | "votes_required"> {
   readonly item_id: number
-  readonly task_id: string
-  readonly group_id: string
-  readonly prompt: string
   readonly status: string
-  readonly votes: number
-  readonly votes_required: number
   readonly withdrawn: number
   readonly flagged: number
   readonly agreement: number | null
@@ -135,11 +131,9 @@ export const make = Effect.gen(function* () {
   })
 
   const withEqual = Effect.fnUntraced(function* (rows: ReadonlyArray<ItemRow>) {
-    const all = yield* sql<
-      Pick<ItemRow, "item_id" | "task_id" | "group_id" | "content" | "votes" | "votes_required"> & {
-        readonly flagged: number
-      }
-    >`SELECT item.item_id, task_id, group_id, content, votes, ${required} AS votes_required, ${isFlagged} AS flagged
+    type Equal = Pick<ItemRow, "item_id" | "task_id" | "group_id" | "content" | "votes" | "votes_required" | "flagged">
+    const all =
+      yield* sql<Equal>`SELECT item.item_id, task_id, group_id, content, votes, ${required} AS votes_required, ${isFlagged} AS flagged
       FROM item INDEXED BY item_of_content CROSS JOIN task ON task.seq = item.item_id / ${maxPrompts}
       WHERE status <> 'cancelled'
         AND content IN (SELECT value FROM json_each(${JSON.stringify(rows.map(({ content }) => content))}))
@@ -195,24 +189,14 @@ export const make = Effect.gen(function* () {
     GROUP BY 1 ORDER BY 1 DESC LIMIT ${shownDays}`
 
   const expert = Effect.fn("Desk.expert")(function* (expertId: string) {
-    const [row] = yield* sql<{
-      expert_no: number
-      expert_id: string
-      name: string
-      kind: ExpertDetail["kind"]
-      active: number
-      judged: number
-      agreed: number
-      compared: number
-      gold_right: number
-      gold_judged: number
-    }>`SELECT expert_no, expert_id, name, kind, active, judged, agreed, compared, gold_right, gold_judged
-      FROM expert WHERE expert_id = ${expertId}`
-    if (row === undefined) return Option.none()
+    const [expert] = yield* sql<Experts.Row & { expert_no: number }>`
+      SELECT expert_no, ${sql.literal(Experts.rowColumns)} FROM expert WHERE expert_id = ${expertId}`
+    if (expert === undefined) return Option.none()
+    const { expert_no, ...row } = expert
     const latest = yield* sql<{ completions: number; place: number; seconds: number }>`
       SELECT json_array_length(body, '$.order') AS completions, body ->> '$.seconds' AS seconds,
         (SELECT key FROM json_each(body, '$.order') WHERE value = choice) AS place
-      FROM vote WHERE expert_no = ${row.expert_no} ORDER BY n DESC LIMIT ${latestVotes}`
+      FROM vote WHERE expert_no = ${expert_no} ORDER BY n DESC LIMIT ${latestVotes}`
     const places = Array.from(Map.groupBy(latest, ({ completions }) => completions))
       .toSorted(([a], [b]) => a - b)
       .map(([completions, votes]) => ({
@@ -222,31 +206,20 @@ export const make = Effect.gen(function* () {
     const voidings = yield* sql<ExpertDetail["voidings"][number]>`
       SELECT voiding_id, reason, operator AS by, at, undone_by, undone_at,
         (SELECT COUNT(*) FROM voided_vote WHERE voided_vote.voiding_id = voiding.voiding_id) AS votes
-      FROM voiding WHERE expert_no = ${row.expert_no} ORDER BY voiding_id DESC`
+      FROM voiding WHERE expert_no = ${expert_no} ORDER BY voiding_id DESC`
     return Option.some({
-      expert_id: row.expert_id,
-      name: row.name,
-      kind: row.kind,
-      active: row.active === 1,
-      judged: row.judged,
-      majority: { agreed: row.agreed, of: row.compared },
-      gold: { right: row.gold_right, of: row.gold_judged },
-      days: yield* daysOf(sql`vote WHERE expert_no = ${row.expert_no}`),
+      ...Experts.toSummary(row),
+      days: yield* daysOf(sql`vote WHERE expert_no = ${expert_no}`),
       latest: { votes: latest.length, median_seconds: medianOf(latest.map(({ seconds }) => seconds)), places },
       voidings,
     } satisfies ExpertDetail)
   })
 
   const group = Effect.fn("Desk.group")(function* (groupId: string) {
-    const [counts] = yield* sql<{
-      open: number
-      completed: number
-      cancelled: number
-      prompts: number
-      prompts_done: number
-      votes: number
-      votes_required: number
-    }>`SELECT COUNT(*) FILTER (WHERE status IN ('pending', 'in_progress')) AS open,
+    type Sums = Pick<GroupDetail, "prompts" | "prompts_done" | "votes" | "votes_required">
+    const [counts] = yield* sql<
+      GroupDetail["tasks"] & Sums
+    >`SELECT COUNT(*) FILTER (WHERE status IN ('pending', 'in_progress')) AS open,
       COUNT(*) FILTER (WHERE status = 'completed') AS completed,
       COUNT(*) FILTER (WHERE status = 'cancelled') AS cancelled,
       SUM(prompts) AS prompts, SUM(prompts_done) AS prompts_done, SUM(votes_given) AS votes,

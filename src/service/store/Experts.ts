@@ -4,7 +4,7 @@
  * Guarantees: the commit of a vote also updates the expert's counters (votes, agreement with the majority of the
  * others, accuracy on gold items), so listing experts reads no votes.
  */
-import { Clock, Context, Effect, Layer, Option, Predicate, Schema } from "effect"
+import { Clock, Context, Effect, Layer, Option } from "effect"
 import { SecureRandom } from "effect/crypto"
 import { Hex } from "effect/encoding"
 import type { SqlError } from "effect/sql/SqlError"
@@ -12,9 +12,13 @@ import * as Contents from "./Contents.ts"
 import * as Audit from "../database/Audit.ts"
 import { Database } from "../database/Database.ts"
 import type { ExpertSummary } from "../pageApi/ExpertsApi.ts"
+import { conflict } from "../pageApi/WebProblems.ts"
 import { VoteQueue } from "./VoteQueue.ts"
 
-interface Row extends Pick<ExpertSummary, "expert_id" | "name" | "kind" | "created_at" | "last_seen_at" | "judged"> {
+export interface Row extends Pick<
+  ExpertSummary,
+  "expert_id" | "name" | "kind" | "created_at" | "last_seen_at" | "judged"
+> {
   readonly active: number
   readonly agreed: number
   readonly compared: number
@@ -22,7 +26,7 @@ interface Row extends Pick<ExpertSummary, "expert_id" | "name" | "kind" | "creat
   readonly gold_judged: number
 }
 
-const toSummary = ({ agreed, compared, gold_judged, gold_right, ...row }: Row): ExpertSummary => ({
+export const toSummary = ({ agreed, compared, gold_judged, gold_right, ...row }: Row): ExpertSummary => ({
   ...row,
   active: row.active === 1,
   // Accepting an invitation counts as presence.
@@ -31,13 +35,11 @@ const toSummary = ({ agreed, compared, gold_judged, gold_right, ...row }: Row): 
   gold: { right: gold_right, of: gold_judged },
 })
 
-/** Another expert has this name. The comparison ignores case, width and spacing. */
-export class NameTaken extends Schema.TaggedError<NameTaken>()("NameTaken", {
-  name: Schema.String,
-  active: Schema.Boolean,
-}) {}
-
+/** Names that differ only in case, width, or spacing are the same. */
 const comparable = (name: string): string => name.normalize("NFKC").replace(/\s+/gu, " ").trim().toLowerCase()
+
+export const rowColumns =
+  "expert_id, name, kind, active, created_at, last_seen_at, judged, agreed, compared, gold_right, gold_judged"
 
 const touchMillis = 60_000
 
@@ -47,9 +49,7 @@ const make = Effect.gen(function* () {
   const contents = yield* Contents.make
   const random = yield* SecureRandom.SecureRandom
 
-  const columns = sql.literal(
-    "expert_id, name, kind, active, created_at, last_seen_at, judged, agreed, compared, gold_right, gold_judged",
-  )
+  const columns = sql.literal(rowColumns)
 
   const find = Effect.fn("Experts.find")(function* (expertId: string) {
     const rows = yield* sql<Row>`SELECT ${columns} FROM expert WHERE expert_id = ${expertId}`
@@ -70,22 +70,19 @@ const make = Effect.gen(function* () {
   const create = Effect.fn("Experts.create")(function* (name: string) {
     const id = Hex.encode(yield* random.randomBytes(8))
     const now = yield* Clock.currentTimeMillis
-    const created = yield* write(
+    return yield* write(
       Effect.gen(function* () {
-        const people = yield* sql<{
-          name: string
-          active: number
-        }>`SELECT name, active FROM expert WHERE kind = 'person'`
+        const people = yield* sql<{ name: string; active: number }>`
+          SELECT name, active FROM expert WHERE kind = 'person'`
         const same = people.find((other) => comparable(other.name) === comparable(name))
-        return same === undefined
-          ? yield* insert({ expert_id: `expert_${id}`, name, kind: "person" }, now)
-          : new NameTaken({ name: same.name, active: same.active === 1 })
+        if (same === undefined) return yield* insert({ expert_id: `expert_${id}`, name, kind: "person" }, now)
+        return yield* conflict(
+          `${same.name} is among the experts already. ${same.active === 1 ? "Make a new link" : "Activate the expert"} below, or give another name.`,
+        )
       }),
     )
-    return Predicate.isTagged(created, "NameTaken") ? yield* created : created
   })
 
-  /** Finds an automatic expert, or creates it. */
   const ensure = Effect.fn("Experts.ensure")(function* (name: string) {
     const now = yield* Clock.currentTimeMillis
     return yield* write(insert({ expert_id: name, name, kind: "automatic" }, now))
@@ -95,13 +92,7 @@ const make = Effect.gen(function* () {
     rows.map(toSummary),
   ).pipe(Effect.withSpan("Experts.list"))
 
-  /**
-   * Activates or deactivates an expert. Returns none if the expert does not exist. Items held by a deactivated person
-   * return to the queue. Items claimed by a deactivated automatic expert return when they are recorded, without its
-   * votes.
-   *
-   * @param along statements that belong to the same write
-   */
+  /** Items claimed by a deactivated automatic expert return when they are recorded, without its votes. */
   const setActive = Effect.fn("Experts.setActive")(function* (
     expertId: string,
     active: boolean,

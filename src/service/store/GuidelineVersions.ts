@@ -6,19 +6,15 @@
  * text is plain text. Version 1 is the text that the client sent. `history` and `edit` run on their own; use the other
  * statements within one write of `Database`.
  */
-import { Clock, Effect, Option, Schema } from "effect"
+import { Clock, Effect, Option } from "effect"
 import * as Guidelines from "../../api/Guidelines.ts"
 import * as Sha256 from "../../node/Sha256.ts"
 import * as Audit from "../database/Audit.ts"
 import { Database } from "../database/Database.ts"
 import { toStorableText } from "../database/TaskTables.ts"
 import type { GuidelineHistory } from "../pageApi/TasksApi.ts"
+import { conflict, notFound } from "../pageApi/WebProblems.ts"
 import { TaskRequests } from "./TaskRequests.ts"
-
-/** The edit is refused; `problem` says why. */
-export class GuidelinesRefused extends Schema.TaggedError<GuidelinesRefused>()("GuidelinesRefused", {
-  problem: Schema.String,
-}) {}
 
 export interface Current {
   readonly base: string
@@ -67,7 +63,6 @@ export const make = Effect.gen(function* () {
       (rows) => rows[0],
     )
 
-  /** Lists all versions, newest first. */
   const history = Effect.fn("Desk.guidelines")(function* (taskId: string) {
     const task = yield* taskBy(taskId)
     if (task === undefined) return Option.none()
@@ -87,25 +82,19 @@ export const make = Effect.gen(function* () {
   ) {
     const at = yield* Clock.currentTimeMillis
     const text = toStorableText(change.text)
-    const failed = yield* write(
-      Effect.gen(function* () {
-        const task = yield* taskBy(taskId)
-        if (task === undefined) return new GuidelinesRefused({ problem: `There is no task ${taskId}.` })
-        const newest = yield* current(task)
-        if (newest.version !== change.version) {
-          const problem = `There is a version ${newest.version} of the guidelines by now: yours is not saved.`
-          return new GuidelinesRefused({ problem })
-        }
-        if ((newest.text ?? "") === text) return new GuidelinesRefused({ problem: "Nothing is changed." })
-        const version = newest.version + 1
-        const { operator } = change
-        yield* sql`INSERT INTO guidelines_version ${sql.insert({ base: newest.base, version, text, operator, at })}`
-        yield* Audit.record(sql, "guidelines.edit", taskId, { version })
-        return undefined
-      }),
-    )
-    if (failed !== undefined) return yield* failed
-  })
+    const task = yield* taskBy(taskId)
+    if (task === undefined) return yield* notFound(`There is no task ${taskId}.`)
+    const newest = yield* current(task)
+    if (newest.version !== change.version) {
+      const detail = `There is a version ${newest.version} of the guidelines by now: yours is not saved.`
+      return yield* conflict(detail)
+    }
+    if ((newest.text ?? "") === text) return yield* conflict("Nothing is changed.")
+    const version = newest.version + 1
+    const { operator } = change
+    yield* sql`INSERT INTO guidelines_version ${sql.insert({ base: newest.base, version, text, operator, at })}`
+    yield* Audit.record(sql, "guidelines.edit", taskId, { version })
+  }, write)
 
   return { current, meet, changedFor, acknowledge, history, edit }
 })

@@ -7,26 +7,20 @@
  */
 import { Clock, Effect } from "effect"
 import type { SqlClient } from "effect/sql"
-import { itemIdOf, lastItemOf, maxPrompts } from "../database/TaskTables.ts"
-import type { Voting } from "./Voting.ts"
+import { itemsOf, maxPrompts } from "../database/TaskTables.ts"
+import type { Task, Voting } from "./Voting.ts"
 
 /** Call this within one write of `Database`. */
 export const release = Effect.fnUntraced(function* (sql: SqlClient.SqlClient, voting: Voting) {
-  const isOf = (seq: number) => sql`item_id BETWEEN ${itemIdOf(seq, 0)} AND ${lastItemOf(seq)}`
   const now = yield* Clock.currentTimeMillis
   const claims = yield* sql<{ seq: number }>`DELETE FROM claim RETURNING seq`
   for (const { seq } of claims) {
     const items = yield* sql<{ item_id: number }>`UPDATE item SET open = open + claimed, claimed = 0
-      WHERE ${isOf(seq)} AND claimed > 0 RETURNING item_id`
+      WHERE ${itemsOf(sql, seq)} AND claimed > 0 RETURNING item_id`
     yield* voting.putBack(items.map((item) => item.item_id))
   }
-  const tasks = yield* sql<{
-    seq: number
-    votes_required: number
-    extra_votes: number
-    organization: string
-    group_id: string
-  }>`
+  type Unanswered = Pick<Task, "seq" | "votes_required" | "extra_votes" | "organization" | "group_id">
+  const tasks = yield* sql<Unanswered>`
     UPDATE task SET status = 'in_progress', unanswered = 0, finished_at = NULL
     WHERE status = 'cancelled' AND unanswered = 1 RETURNING seq, votes_required, extra_votes, organization, group_id`
   for (const { extra_votes, group_id, organization, seq, votes_required } of tasks) {
@@ -35,12 +29,12 @@ export const release = Effect.fnUntraced(function* (sql: SqlClient.SqlClient, vo
       item_id: number
       open: number
     }>`UPDATE item SET open = ${votes_required} + extra_votes - votes
-      WHERE ${isOf(seq)} AND NOT EXISTS (SELECT 1 FROM decision WHERE decision.item_id = item.item_id)
+      WHERE ${itemsOf(sql, seq)} AND NOT EXISTS (SELECT 1 FROM decision WHERE decision.item_id = item.item_id)
       RETURNING item_id, open`
     yield* voting.putBack(items.flatMap((item) => (item.open > 0 ? [item.item_id] : [])))
     // `AutomaticQueue` relies on all votes of a `pending` task being open.
     yield* sql`UPDATE task SET status = 'pending' WHERE seq = ${seq} AND votes_given = 0 AND ${extra_votes} = 0
-      AND NOT EXISTS (SELECT 1 FROM decision WHERE ${isOf(seq)})`
+      AND NOT EXISTS (SELECT 1 FROM decision WHERE ${itemsOf(sql, seq)})`
     const due = yield* sql`UPDATE task SET completes_at = ${now} WHERE seq = ${seq} AND prompts_done = prompts
       RETURNING seq`
     if (due.length > 0) yield* voting.completing.open

@@ -9,11 +9,9 @@ import type { ItemQuery, ItemState } from "../pageApi/ItemsApi.ts"
 
 type ItemFilter = Omit<ItemQuery, "before" | "limit">
 
-/** Makes a LIKE pattern that matches the text literally. */
 const containing = (text: string): string => `%${text.replace(/[%_\\]/g, String.raw`\$&`)}%`
 
 export const make = (sql: SqlClient.SqlClient) => {
-  /** The SQL expression for the number of votes that the item needs. */
   const required = sql.literal("votes_required + item.extra_votes")
   const isFlagged = sql.literal("EXISTS (SELECT 1 FROM flagged_item WHERE flagged_item.item_id = item.item_id)")
   const states: Record<ItemState, Statement.Fragment> = {

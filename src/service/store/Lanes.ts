@@ -10,11 +10,10 @@
  */
 import { Effect, Struct } from "effect"
 import { Database } from "../database/Database.ts"
-import { itemIdOf, lastItemOf } from "../database/TaskTables.ts"
+import { itemIdOf, itemsOf } from "../database/TaskTables.ts"
 import { type GroupSummary, type Priority } from "../pageApi/GroupsApi.ts"
 import { priorities } from "../pageApi/PageConstants.ts"
 
-/** A lane with open items, and the expert's cursors in it. */
 export interface Lane {
   readonly lane: number
   readonly priority: number
@@ -25,7 +24,6 @@ export interface Lane {
 export interface GroupSettings {
   readonly groupId: string
   readonly priority: Priority
-  /** Ids of the experts; undefined means all experts. */
   readonly experts: ReadonlyArray<string> | undefined
 }
 
@@ -45,7 +43,6 @@ export interface LaneRow extends Omit<GroupSummary, "priority" | "assigned" | "p
   readonly paused: number
 }
 
-/** Use these statements within one write of `Database`; `list` only reads. */
 export const make = Effect.gen(function* () {
   const { sql } = yield* Database
 
@@ -73,7 +70,6 @@ export const make = Effect.gen(function* () {
     return new Set(rows.map((row) => row.expert_no))
   })
 
-  /** A group's open tasks and its organization; undefined if the group does not exist. */
   const tasksOf = Effect.fnUntraced(function* (groupId: string) {
     const [group] = yield* sql<{ organization: string }>`
       SELECT organization FROM task_group WHERE group_id = ${groupId}
@@ -88,16 +84,15 @@ export const make = Effect.gen(function* () {
     return { organization, tasks: rows.map(({ seq }) => seq) }
   })
 
-  /** Moves the items of these tasks to a lane. */
   const move = Effect.fnUntraced(function* (tasks: ReadonlyArray<number>, lane: number) {
     for (const seq of tasks) {
-      yield* sql`UPDATE item SET lane = ${lane} WHERE item_id BETWEEN ${itemIdOf(seq, 0)} AND ${lastItemOf(seq)}`
+      yield* sql`UPDATE item SET lane = ${lane} WHERE ${itemsOf(sql, seq)}`
     }
     // Experts whose cursor in lane 0 has passed these items must get them again.
     if (lane > 0) return
     for (const seq of tasks) {
       yield* sql`INSERT OR REPLACE INTO returned_item (item_id) SELECT item_id FROM item
-        WHERE item_id BETWEEN ${itemIdOf(seq, 0)} AND ${lastItemOf(seq)} AND open > 0 ORDER BY item_id`
+        WHERE ${itemsOf(sql, seq)} AND open > 0 ORDER BY item_id`
     }
   })
 
@@ -109,17 +104,16 @@ export const make = Effect.gen(function* () {
   }) {
     const lane = yield* laneOf(task.organization, task.group_id)
     yield* sql`UPDATE item SET lane = ${lane?.lane ?? 0}
-      WHERE item_id BETWEEN ${itemIdOf(task.seq, 0)} AND ${lastItemOf(task.seq)}`
+      WHERE ${itemsOf(sql, task.seq)}`
   })
 
-  /** Deletes a lane and moves its items to lane 0. */
   const leave = Effect.fnUntraced(function* (lane: number, tasks: ReadonlyArray<number>) {
     yield* sql`DELETE FROM lane WHERE lane = ${lane}`
     yield* sql`DELETE FROM lane_cursor WHERE lane = ${lane}`
     yield* move(tasks, 0)
   })
 
-  /** Pauses or resumes an existing group. @returns whether this changed anything */
+  /** Returns whether this changed anything. */
   const pause = Effect.fnUntraced(function* (
     group_id: string,
     { organization, tasks }: { readonly organization: string; readonly tasks: ReadonlyArray<number> },
@@ -140,7 +134,6 @@ export const make = Effect.gen(function* () {
     return true
   })
 
-  /** Sets priority and experts of an existing group. */
   const set = Effect.fnUntraced(function* (
     { groupId: group_id, priority }: GroupSettings,
     { organization, tasks }: { readonly organization: string; readonly tasks: ReadonlyArray<number> },
@@ -183,9 +176,7 @@ export const make = Effect.gen(function* () {
   const ofLane = sql.literal(`lane.lane, COALESCE(priority, 0) AS priority, COALESCE(assigned, 0) AS assigned,
     COALESCE(paused, 0) AS paused`)
 
-  /**
-   * Lists the groups and tasks that have a lane, and the oldest of the others. It reads no more rows than are shown.
-   */
+  /** Lists what has a lane, and the oldest of the others. Reads no more rows than are shown. */
   const list = Effect.fnUntraced(function* (after = 0) {
     const groups = yield* sql<LaneRow>`
       SELECT task_group.group_id, ${ofLane}, open AS tasks, votes, votes_needed,

@@ -11,7 +11,6 @@ import { Database } from "../database/Database.ts"
 import type { Lane } from "./Lanes.ts"
 import type { Voting } from "./Voting.ts"
 
-/** The expert's cursors in lane 0. */
 export interface ExpertCursors {
   readonly expert_no: number
   readonly item_cursor: number
@@ -28,10 +27,7 @@ export const make = Effect.fnUntraced(function* ({ contents, lanes: { openTo } }
       WHERE voided_vote.item_id = item.item_id AND voided_vote.expert_no = ${expertNo})
     AND NOT EXISTS (SELECT 1 FROM set_aside WHERE set_aside.item_id = item.item_id AND set_aside.expert_no = ${expertNo})`
 
-  /**
-   * Finds the first of these items that is open for the expert, and its position among them. Records that the expert
-   * passed the items before it because other people should get them first.
-   */
+  /** Finds the first of these items that is open for the expert. Records those before it as passed. */
   const firstOpen = Effect.fnUntraced(function* (
     expertNo: number,
     place: Statement.Fragment,
@@ -51,9 +47,7 @@ export const make = Effect.fnUntraced(function* ({ contents, lanes: { openTo } }
 
   const toEnd = sql`COALESCE((SELECT MAX(item_id) FROM item), 0)`
 
-  /**
-   * Moves the expert's cursors forward. Passed items are not checked again, since an item that opens again is returned.
-   */
+  /** Passed items are not checked again, since an item that opens again is returned. */
   const advance = Effect.fnUntraced(function* (
     expertNo: number,
     { lane, item_cursor }: Lane,
@@ -67,10 +61,7 @@ export const make = Effect.fnUntraced(function* ({ contents, lanes: { openTo } }
           VALUES (${expertNo}, ${lane}, ${item}, ${returned})`
   })
 
-  /**
-   * Finds the next item of a lane that is open for the expert. If there is none, moves the cursors to the end of the
-   * lane.
-   */
+  /** Moves the cursors to the end of the lane if nothing in it is open. */
   const nextInLane = Effect.fnUntraced(function* (expertNo: number, at: Lane) {
     const { item_cursor, lane, returned_cursor } = at
     // Returned items beyond the item cursor are found by the second search below.
@@ -91,7 +82,6 @@ export const make = Effect.fnUntraced(function* ({ contents, lanes: { openTo } }
     return undefined
   })
 
-  /** Finds the next item that is open for the expert, by priority, then age, and moves the expert's cursors. */
   const nextOpen = Effect.fnUntraced(function* ({ expert_no, ...cursors }: ExpertCursors) {
     const lanes = [{ lane: 0, priority: 0, ...cursors }, ...(yield* openTo(expert_no))]
     const byPriority = Map.groupBy(lanes, ({ priority }) => priority)

@@ -6,31 +6,27 @@
  * expired hold stays the expert's until the item is returned. A returned item keeps its order and draft.
  */
 /* oxlint-disable max-lines -- one queue, whose statements share their conditions */
-import { Clock, Duration, Effect, Option, Random, Result } from "effect"
+import { Clock, Duration, Effect, Option, Random, type Result, Schema } from "effect"
 import type { Statement } from "effect/sql"
 import type { SqlError } from "effect/sql/SqlError"
 import * as Guidelines from "../../api/Guidelines.ts"
+import { MalformedRequest } from "../../api/Problems.ts"
+import * as Conversation from "../../domain/Conversation.ts"
 import { none } from "../../domain/Rubric.ts"
-import * as Assessments from "./Assessments.ts"
+import type { TaskPrompt } from "../../domain/Task.ts"
 import * as Audit from "../database/Audit.ts"
 import { Database } from "../database/Database.ts"
+import { itemIdOf, itemsOf, promptIndexOf, seqOf, toStorableText } from "../database/TaskTables.ts"
+import { Draft, type HeldItem, type Progress, type Submission } from "../pageApi/AnnotateApi.ts"
+import { conflict, notFound } from "../pageApi/WebProblems.ts"
+import * as Assessments from "./Assessments.ts"
+import type { GroupSettings } from "./Lanes.ts"
+import * as NextItem from "./NextItem.ts"
 import * as Places from "./Places.ts"
 import { Qualification } from "./Qualification.ts"
 import type { Standing } from "./Standings.ts"
-import { itemIdOf, lastItemOf, promptIndexOf, seqOf, toStorableText } from "../database/TaskTables.ts"
-import { dayOf, millisOfDay, storableVote, type VoteBody, type Voting } from "./Voting.ts"
-import type { GroupSettings } from "./Lanes.ts"
-import * as NextItem from "./NextItem.ts"
-import {
-  type HeldItem,
-  InvalidVote,
-  NoSuchExpert,
-  NoSuchGroup,
-  NotHeld,
-  NothingToUndo,
-  type PersonVote,
-  type SetAside,
-} from "./VoteQueueModel.ts"
+import { notHeld, type SetAside } from "./VoteQueueModel.ts"
+import { dayOf, millisOfDay, storableVote, type StoredVote, type VoteBody, type Voting } from "./Voting.ts"
 
 interface HoldRow {
   readonly item_id: number
@@ -43,6 +39,24 @@ interface HoldRow {
 }
 
 const maxReleasedPerWrite = 500
+
+const DraftText = Schema.fromJsonString(Draft)
+const encodeDraft = Schema.encodeSync(DraftText)
+const decodeDraft = Schema.decodeOption(DraftText)
+
+/** Completions that call no tools are text, and get null. */
+const turnsOf = (text: string) =>
+  Option.getOrNull(
+    Option.filter(Conversation.parse(text), (messages) => messages.some(({ tool_calls }) => tool_calls !== undefined)),
+  )
+
+const shownOf = ({ completions, prompt }: TaskPrompt, order: ReadonlyArray<number>, draft: string | null) => ({
+  prompt,
+  turns: Option.getOrNull(Conversation.parse(prompt)),
+  completions: order.map((index) => completions[index]!),
+  completion_turns: order.map((index) => turnsOf(completions[index]!)),
+  draft: draft === null ? null : Option.getOrNull(decodeDraft(draft)),
+})
 
 export const make = Effect.fnUntraced(function* (options: {
   readonly voting: Voting
@@ -58,7 +72,6 @@ export const make = Effect.fnUntraced(function* (options: {
   const nextOpen = yield* NextItem.make(voting)
   const holdMillis = Duration.toMillis(options.hold)
 
-  /** Opens one more vote of each of these items for any expert. */
   const giveBack = Effect.fnUntraced(function* (itemIds: ReadonlyArray<number>) {
     if (itemIds.length === 0) return
     for (const itemId of itemIds) yield* sql`UPDATE item SET open = open + 1 WHERE item_id = ${itemId}`
@@ -81,12 +94,11 @@ export const make = Effect.fnUntraced(function* (options: {
       (rows) => rows[0],
     )
 
-  /** Finds the item if the expert holds it and may work at present. */
   const heldItem = Effect.fnUntraced(function* (expertId: string, itemId: number) {
     const [hold] = yield* sql<HoldRow>`SELECT ${columns} FROM hold JOIN expert USING (expert_no)
       WHERE expert_id = ${expertId} AND item_id = ${itemId} AND held_until IS NOT NULL`
-    if (hold === undefined) return undefined
-    return (yield* qualification.standing(hold.expert_no)).state === "working" ? hold : undefined
+    if (hold === undefined) return yield* notHeld()
+    return (yield* qualification.standing(hold.expert_no)).state === "working" ? hold : yield* notHeld()
   })
 
   /** Gives the item to the expert. If the expert held it before, the item keeps its earlier order and draft. */
@@ -108,11 +120,8 @@ export const make = Effect.fnUntraced(function* (options: {
       })}
       ON CONFLICT DO UPDATE SET held_until = excluded.held_until, turn = 0 RETURNING ${columns}`
     yield* voting.contents.markSeen(itemId, expertNo)
-    const [task] = yield* sql<{
-      organization: string
-      seq: number
-    }>`SELECT organization, seq FROM task WHERE seq = ${seq}`
-    yield* voting.guidelines.meet(expertNo, yield* voting.guidelines.current(task!))
+    const [task] = yield* sql<{ organization: string }>`SELECT organization FROM task WHERE seq = ${seq}`
+    yield* voting.guidelines.meet(expertNo, yield* voting.guidelines.current({ ...task!, seq }))
     return rows[0]!
   })
 
@@ -121,30 +130,25 @@ export const make = Effect.fnUntraced(function* (options: {
     const { prompts } = yield* voting.requests.of(seq)
     const rows = yield* sql<{ task_id: string; organization: string; judged: number }>`
       SELECT task_id, organization, (SELECT COUNT(*) FROM vote INDEXED BY vote_on_item WHERE expert_no = ${hold.expert_no}
-        AND item_id BETWEEN ${itemIdOf(seq, 0)} AND ${lastItemOf(seq)}) AS judged
+        AND ${itemsOf(sql, seq)}) AS judged
       FROM task WHERE seq = ${seq}`
     const promptIndex = promptIndexOf(hold.item_id)
-    const guidelines = yield* voting.guidelines.current({ organization: rows[0]!.organization, seq })
+    const { judged, organization, task_id } = rows[0]!
+    const guidelines = yield* voting.guidelines.current({ organization, seq })
     return {
-      itemId: hold.item_id,
-      taskId: rows[0]!.task_id,
-      promptIndex,
-      prompt: prompts[promptIndex]!,
-      sentGuidelines: guidelines.sent,
-      guidelines: guidelines.text,
-      guidelinesVersion: guidelines.version,
-      guidelinesChange: yield* voting.guidelines.changedFor(hold.expert_no, guidelines),
-      order: orderOf(hold),
-      draft: Option.fromNullOr(hold.draft),
+      item_id: hold.item_id,
+      guidelines: guidelines.text ?? null,
+      guidelines_version: guidelines.version,
+      guidelines_change: (yield* voting.guidelines.changedFor(hold.expert_no, guidelines)) ?? null,
+      rubric: Guidelines.rubricOf(guidelines.sent),
+      ...shownOf(prompts[promptIndex]!, orderOf(hold), hold.draft),
       undone: hold.undone > 0,
-      heldUntil: hold.held_until,
-      promptsInTask: prompts.length,
-      judgedInTask: rows[0]!.judged,
-      isQualification: false,
+      held_until: hold.held_until,
+      qualification: false,
+      task: { task_id, prompts: prompts.length, judged, number: promptIndex + 1 },
     } satisfies HeldItem
   })
 
-  /** Returns a qualification item, or nothing, for a person who may not work on the queue at present. */
   const withoutWork = Effect.fnUntraced(function* (
     expertNo: number,
     standing: Standing,
@@ -156,39 +160,27 @@ export const make = Effect.fnUntraced(function* (options: {
     const away = yield* sql`UPDATE expert SET away = 1 WHERE expert_no = ${expertNo} AND away = 0 RETURNING expert_no`
     if (away.length > 0) yield* voting.contents.awaitFewer
     if (standing.state !== "qualifying") return undefined
-    const { draft, guidelines, item, items, judged, n, order } = yield* qualification.next(
-      expertNo,
-      standing,
-      now,
-      random,
-    )
+    const { draft, guidelines, item, n, order, prompts } = yield* qualification.next(expertNo, now, random)
+    const { judged } = standing
     return {
-      itemId: -n,
-      taskId: "",
-      promptIndex: judged,
-      prompt: item,
-      sentGuidelines: undefined,
+      item_id: -n,
       guidelines,
-      guidelinesVersion: 1,
-      guidelinesChange: undefined,
-      order,
-      draft,
+      guidelines_version: 1,
+      guidelines_change: null,
+      rubric: none,
+      ...shownOf(item, order, draft),
       undone: false,
-      heldUntil: now + holdMillis,
-      promptsInTask: items,
-      judgedInTask: judged,
-      isQualification: true,
+      held_until: now + holdMillis,
+      qualification: true,
+      task: { task_id: "", prompts, judged, number: judged + 1 },
     } satisfies HeldItem
   })
 
-  /**
-   * Returns the item that the expert holds, with its hold renewed, or else the next item. Returns none if nothing is
-   * left for this expert. Ids of qualification items are negative.
-   */
+  /** Renews the hold of an item that the expert holds. Ids of qualification items are negative. */
   const next = Effect.fn("VoteQueue.next")(function* (expertId: string) {
     const now = yield* Clock.currentTimeMillis
     const random = yield* Random.Random
-    const found = yield* write(
+    const held = yield* write(
       Effect.gen(function* () {
         const expert = yield* activeExpert(expertId)
         if (expert === undefined) return undefined
@@ -205,130 +197,106 @@ export const make = Effect.fnUntraced(function* (options: {
         return itemId === undefined ? undefined : yield* take(expert.expert_no, itemId, now, random)
       }),
     )
-    if (found === undefined) return Option.none()
-    return Option.some("isQualification" in found ? found : yield* show(found))
+    if (held === undefined) return Option.none()
+    return Option.some("qualification" in held ? held : yield* show(held))
   })
 
-  /** Saves a draft and renews the hold. */
-  const saveDraft = Effect.fn("VoteQueue.saveDraft")(function* (expertId: string, itemId: number, draft: string) {
+  const saveDraft = Effect.fn("VoteQueue.saveDraft")(function* (expertId: string, itemId: number, entry: Draft) {
+    const draft = encodeDraft(entry)
     const heldUntil = (yield* Clock.currentTimeMillis) + holdMillis
-    const saved = yield* write(
-      Effect.gen(function* () {
-        const expert = yield* activeExpert(expertId)
-        if (expert === undefined) return false
-        const { expert_no } = expert
-        if (itemId < 0) return yield* qualification.saveDraft(expert_no, -itemId, draft)
-        if ((yield* heldItem(expertId, itemId)) === undefined) return false
-        yield* sql`UPDATE hold SET draft = ${draft}, held_until = ${heldUntil}
-          WHERE item_id = ${itemId} AND expert_no = ${expert_no}`
-        return true
-      }),
-    )
-    if (!saved) return yield* new NotHeld()
-  })
+    const expert = yield* activeExpert(expertId)
+    if (expert === undefined) return yield* notHeld()
+    const { expert_no } = expert
+    if (itemId < 0) return yield* qualification.saveDraft(expert_no, -itemId, draft)
+    yield* heldItem(expertId, itemId)
+    yield* sql`UPDATE hold SET draft = ${draft}, held_until = ${heldUntil}
+      WHERE item_id = ${itemId} AND expert_no = ${expert_no}`
+  }, write)
 
-  const vote = Effect.fn("VoteQueue.vote")(function* (expertId: string, itemId: number, given: PersonVote) {
+  const vote = Effect.fn("VoteQueue.vote")(function* (expertId: string, itemId: number, submission: Submission) {
     const now = yield* Clock.currentTimeMillis
     let ended = false
-    const outcome = yield* voting.writeEnding(
-      Effect.gen(function* (): Effect.fn.Return<Result.Result<void, NotHeld | InvalidVote>, SqlError> {
+    yield* voting.writeEnding(
+      Effect.gen(function* () {
         const expert = yield* activeExpert(expertId)
-        if (expert === undefined) return Result.fail(new NotHeld())
-        if (itemId < 0) return yield* qualification.answer(expert.expert_no, -itemId, given, now)
+        if (expert === undefined) return yield* notHeld()
+        if (itemId < 0) return yield* qualification.answer(expert.expert_no, -itemId, submission, now)
         const hold = yield* heldItem(expertId, itemId)
-        const task = hold && (yield* voting.openTask(seqOf(itemId)))
-        if (hold === undefined || task === undefined) return Result.fail(new NotHeld())
+        const task = yield* voting.openTask(seqOf(itemId))
+        if (task === undefined) return yield* notHeld()
         const order = orderOf(hold)
-        const choice = Places.toIndices(given, order)
-        if (Result.isFailure(choice)) return Result.fail(new InvalidVote({ problem: choice.failure }))
+        const choice = yield* orMalformed(Places.toIndices(submission, order))
         const { prompts } = yield* voting.requests.of(task.seq)
         const guidelines = yield* voting.guidelines.current(task)
-        const { completions } = prompts[promptIndexOf(itemId)]!
-        const rubric = Result.getOrElse(Guidelines.parse(guidelines.sent), () => ({ rubric: none })).rubric
-        const members = Assessments.toMembers(given.assessment, rubric, completions, { ...choice.success, order })
-        if (Result.isFailure(members)) return Result.fail(new InvalidVote({ problem: members.failure }))
+        const prompt = prompts[promptIndexOf(itemId)]!
+        const { assessment, guidelines_version = guidelines.version, rationale, seconds } = submission
+        const rubric = Guidelines.rubricOf(guidelines.sent)
+        const members = yield* orMalformed(
+          Assessments.toMembers(assessment, rubric, prompt.completions, { ...choice, order }),
+        )
 
         yield* sql`DELETE FROM hold WHERE item_id = ${itemId} AND expert_no = ${hold.expert_no}`
         const [item] = yield* sql<{ isDone: number }>`UPDATE item SET votes = votes + 1
           WHERE item_id = ${itemId} RETURNING votes = ${task.votes_required} + extra_votes AS "isDone"`
-        const shown = Math.min(Math.max(given.seconds, 0), (now - hold.shown_at) / 1000)
+        const shown = Math.min(seconds, (now - hold.shown_at) / 1000)
         const vote = storableVote({
           expert: expertId,
           kind: "person",
-          ...choice.success,
+          ...choice,
           order,
           seconds: Math.round(shown * 1000) / 1000,
-          ...members.success,
-          ...(given.rationale !== undefined && given.rationale.trim() !== "" && { rationale: given.rationale }),
+          ...members,
+          ...(rationale.trim() !== "" && { rationale }),
           ...((yield* voting.contents.hasJudged(itemId, hold.expert_no)) && { repeated: true }),
           ...(guidelines.version > 1 && {
-            guidelines_version: Math.min(
-              Math.max(given.guidelinesVersion ?? guidelines.version, 1),
-              guidelines.version,
-            ),
+            guidelines_version: Math.min(Math.max(guidelines_version, 1), guidelines.version),
           }),
         })
         ended = yield* voting.give(
           task,
-          [{ itemId, expertNo: hold.expert_no, prompt: prompts[promptIndexOf(itemId)]!, vote, shownAt: hold.shown_at }],
+          [{ itemId, expertNo: hold.expert_no, prompt, vote, shownAt: hold.shown_at }],
           item!.isDone === 1 ? [itemId] : [],
           now,
         )
-        return Result.void
       }),
       () => ended,
     )
-    yield* Effect.fromResult(outcome)
   })
 
-  /** Records that the expert has seen this version of the guidelines of an item that the expert holds. */
   const acknowledge = Effect.fn("VoteQueue.acknowledge")(function* (expertId: string, itemId: number, version: number) {
-    yield* write(
-      Effect.gen(function* () {
-        const hold = yield* heldItem(expertId, itemId)
-        const task = hold && (yield* voting.openTask(seqOf(itemId)))
-        if (hold === undefined || task === undefined) return
-        yield* voting.guidelines.acknowledge(hold.expert_no, yield* voting.guidelines.current(task), version)
-      }),
-    )
-  })
+    const hold = yield* Effect.catchTag(heldItem(expertId, itemId), "Conflict", () => Effect.undefined)
+    const task = hold && (yield* voting.openTask(seqOf(itemId)))
+    if (hold === undefined || task === undefined) return
+    yield* voting.guidelines.acknowledge(hold.expert_no, yield* voting.guidelines.current(task), version)
+  }, write)
 
-  /** Leaves the item to other experts. A flag is shown to the operator and goes into the task's result. */
   const setAside = Effect.fn("VoteQueue.setAside")(function* (expertId: string, itemId: number, why: SetAside) {
     const at = yield* Clock.currentTimeMillis
-    const outcome = yield* write(
-      Effect.gen(function* () {
-        const hold = yield* heldItem(expertId, itemId)
-        if (hold === undefined) return false
-        const { expert_no } = hold
-        const { kind } = why
-        const row = { item_id: itemId, expert_no, at }
-        const reason = kind === "skip" ? toStorableText(why.reason) : ""
-        yield* sql`INSERT OR REPLACE INTO set_aside ${sql.insert({ ...row, kind, reason })}`
-        if (kind === "flag") {
-          const comment = why.comment.trim() === "" ? null : toStorableText(why.comment)
-          yield* sql`INSERT OR REPLACE INTO flag ${sql.insert({ ...row, kind: why.problem, comment })}`
-        }
-        yield* sql`UPDATE hold SET held_until = NULL WHERE item_id = ${itemId} AND expert_no = ${expert_no}`
-        yield* giveBack([itemId])
-        return true
-      }),
-    )
-    if (!outcome) return yield* new NotHeld()
-  })
+    const { expert_no } = yield* heldItem(expertId, itemId)
+    const { kind } = why
+    const row = { item_id: itemId, expert_no, at }
+    const reason = kind === "skip" ? toStorableText(why.reason) : ""
+    yield* sql`INSERT OR REPLACE INTO set_aside ${sql.insert({ ...row, kind, reason })}`
+    if (kind === "flag") {
+      const comment = why.comment.trim() === "" ? null : toStorableText(why.comment)
+      yield* sql`INSERT OR REPLACE INTO flag ${sql.insert({ ...row, kind: why.problem, comment })}`
+    }
+    yield* sql`UPDATE hold SET held_until = NULL WHERE item_id = ${itemId} AND expert_no = ${expert_no}`
+    yield* giveBack([itemId])
+  }, write)
 
-  /** Takes back the expert's last vote if its task is open. `draft` turns the vote, in places, into a draft. */
-  const undo = Effect.fn("VoteQueue.undo")(function* (expertId: string, draft: (vote: PersonVote) => string) {
+  /** Takes back the expert's last vote if its task is open. The vote is the draft of the item, which is held again. */
+  const undo = Effect.fn("VoteQueue.undo")(function* (expertId: string) {
     const now = yield* Clock.currentTimeMillis
     const hold = yield* write(
       Effect.gen(function* () {
         const expert = yield* activeExpert(expertId)
         const vote = expert && (yield* lastVote(expert.expert_no))
         const task = vote && (yield* undoableIn(vote))
-        if (vote === undefined || task === undefined) return undefined
+        if (vote === undefined || task === undefined) return yield* nothingToUndo
         const { expert_no, item_id } = vote
         // Without this check, a paused person could correct wrong votes until the pause ends.
-        if ((yield* qualification.standing(expert_no)).state !== "working") return undefined
+        if ((yield* qualification.standing(expert_no)).state !== "working") return yield* nothingToUndo
 
         yield* voting.uncompare(item_id)
         yield* sql`DELETE FROM vote WHERE n = ${vote.n}`
@@ -342,8 +310,17 @@ export const make = Effect.fnUntraced(function* (options: {
           WHERE expert_no = ${expert_no}`
 
         // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- written by `Voting.give`
-        const { order, ranking, rationale, repeated: _, seconds, ...members } = JSON.parse(vote.body) as VoteBody
-        const places = Places.toPlaces({ choice: vote.choice, ...(ranking !== undefined && { ranking }) }, order)
+        const { order, ranking, rationale = "", repeated: _, seconds, ...members } = JSON.parse(vote.body) as VoteBody
+        const best = order.indexOf(vote.choice)
+        const assessment = Assessments.toPlaces(members, order, best)
+        const draft = encodeDraft({
+          mode: ranking === undefined ? "best" : "rank",
+          best,
+          ranking: Places.toPlaces(ranking ?? [], order),
+          rationale,
+          seconds,
+          ...(assessment !== undefined && { assessment }),
+        })
         const rows = yield* sql<HoldRow>`
           INSERT INTO hold ${sql.insert({
             item_id,
@@ -352,7 +329,7 @@ export const make = Effect.fnUntraced(function* (options: {
             turn: 0,
             shown_at: vote.shown_at,
             shown_order: JSON.stringify(order),
-            draft: draft({ ...places, rationale, seconds, assessment: Assessments.toPlaces(members, order) }),
+            draft,
             undone: vote.n,
           })} RETURNING ${columns}`
         yield* sql`UPDATE hold SET turn = 1 + (SELECT MAX(turn) FROM hold WHERE expert_no = ${expert_no}
@@ -360,21 +337,14 @@ export const make = Effect.fnUntraced(function* (options: {
         return rows[0]!
       }),
     )
-    if (hold === undefined) return yield* new NothingToUndo()
     return yield* show(hold)
   })
 
   const lastVote = Effect.fnUntraced(function* (expertNo: number) {
-    const rows = yield* sql<{
-      n: number
-      item_id: number
-      expert_no: number
-      choice: number
-      body: string
-      shown_at: number
-      given_at: number
-      correct: number | null
-    }>`SELECT n, item_id, expert_no, choice, body, shown_at, given_at, correct
+    type Given = Omit<StoredVote, "expert_id" | "name" | "expert_kind">
+    const rows = yield* sql<
+      Given & { shown_at: number; given_at: number; correct: number | null }
+    >`SELECT n, item_id, expert_no, choice, body, shown_at, given_at, correct
       FROM vote INDEXED BY vote_of_person WHERE expert_no = ${expertNo} AND shown_at IS NOT NULL
       ORDER BY n DESC LIMIT 1`
     return rows[0]
@@ -396,24 +366,24 @@ export const make = Effect.fnUntraced(function* (options: {
     return closed.length > 0 ? undefined : task
   })
 
-  const progress = Effect.fn("VoteQueue.progress")(function* (expertId: string) {
+  const progress = Effect.fn("VoteQueue.progress")(function* (expertId: string): Effect.fn.Return<Progress, SqlError> {
     const today = dayOf(yield* Clock.currentTimeMillis)
     const [expert] = yield* sql<{ expert_no: number; judged: number; today: number }>`
       SELECT expert_no, judged, CASE day WHEN ${today} THEN judged_on_day ELSE 0 END AS today
       FROM expert WHERE expert_id = ${expertId}`
     const [open] = yield* sql<{ needed: number }>`
       SELECT SUM(votes_required - votes_given) AS needed FROM task_count WHERE status IN ('pending', 'in_progress')`
-    const votesNeeded = open!.needed
-    if (expert === undefined) return { judged: 0, judgedToday: 0, votesNeeded, undoable: false, stopped: undefined }
+    const { needed } = open!
+    if (expert === undefined) return { judged: 0, judged_today: 0, needed, undoable: false, stopped: null }
     const last = yield* lastVote(expert.expert_no)
     const { reason, state } = yield* qualification.standing(expert.expert_no)
     const { ever, since } = yield* qualification.judgedBy(expert.expert_no, today * millisOfDay)
     return {
       judged: expert.judged + ever,
-      judgedToday: expert.today + since,
-      votesNeeded,
+      judged_today: expert.today + since,
+      needed,
       undoable: state === "working" && last !== undefined && (yield* undoableIn(last)) !== undefined,
-      stopped: reason,
+      stopped: reason ?? null,
     }
   })
 
@@ -434,92 +404,67 @@ export const make = Effect.fnUntraced(function* (options: {
       Effect.asVoid,
     )
 
-  /** Returns all items that a deactivated expert holds to the queue. */
   const release = Effect.fn("VoteQueue.release")((expertId: string) =>
     releaseWhere(
       sql`expert_no = (SELECT expert_no FROM expert WHERE expert_id = ${expertId}) AND held_until IS NOT NULL`,
     ),
   )
 
-  /**
-   * Returns expired holds to the queue, and stops waiting for absent people. The service also runs this every minute.
-   */
+  /** The service also runs this every minute. */
   const releaseExpired = Effect.gen(function* () {
     const now = yield* Clock.currentTimeMillis
     yield* releaseWhere(sql`held_until IS NOT NULL AND held_until <= ${now}`)
     yield* write(voting.contents.awaitNoLonger(now))
   }).pipe(Effect.withSpan("VoteQueue.releaseExpired"))
 
-  /** Offers the item to all experts again, including those who set it aside. Its flags stay. */
   const returnItem = Effect.fn("VoteQueue.returnItem")(function* (taskId: string, promptIndex: number) {
-    yield* write(
-      Effect.gen(function* () {
-        const [task] = yield* sql<{ seq: number }>`
-          SELECT seq FROM task WHERE task_id = ${taskId} AND ${promptIndex} BETWEEN 0 AND prompts - 1`
-        if (task === undefined) return
-        yield* Audit.record(sql, "item.return", taskId, { prompt: promptIndex + 1 })
-        const itemId = itemIdOf(task.seq, promptIndex)
-        const setAside = yield* sql<{ item_id: number; expert_no: number }>`
-          DELETE FROM set_aside WHERE item_id = ${itemId} RETURNING item_id, expert_no`
-        yield* voting.contents.unmarkSeen(setAside)
-        const open = yield* sql`SELECT 1 FROM item WHERE item_id = ${itemId} AND open > 0`
-        if (open.length === 0) return
-        yield* voting.putBack([itemId])
-        options.onReturned([itemId])
-      }),
-    )
-  })
+    const [task] = yield* sql<{ seq: number }>`
+      SELECT seq FROM task WHERE task_id = ${taskId} AND ${promptIndex} BETWEEN 0 AND prompts - 1`
+    if (task === undefined) return
+    yield* Audit.record(sql, "item.return", taskId, { prompt: promptIndex + 1 })
+    const itemId = itemIdOf(task.seq, promptIndex)
+    const setAside = yield* sql<{ item_id: number; expert_no: number }>`
+      DELETE FROM set_aside WHERE item_id = ${itemId} RETURNING item_id, expert_no`
+    yield* voting.contents.unmarkSeen(setAside)
+    const open = yield* sql`SELECT 1 FROM item WHERE item_id = ${itemId} AND open > 0`
+    if (open.length === 0) return
+    yield* voting.putBack([itemId])
+    options.onReturned([itemId])
+  }, write)
 
-  /** Sets a group's priority and experts. Items that other experts hold of the group return to the queue. */
   const setGroup = Effect.fn("VoteQueue.setGroup")(function* (settings: GroupSettings) {
     const { experts: ids, groupId, priority } = settings
-    const outcome = yield* write(
-      Effect.gen(function* (): Effect.fn.Return<Result.Result<void, NoSuchExpert | NoSuchGroup>, SqlError> {
-        const group = yield* voting.lanes.tasksOf(groupId)
-        if (group === undefined) return Result.fail(new NoSuchGroup())
-        const rows = yield* sql<{ expert_id: string; expert_no: number; name: string }>`
-          SELECT expert_id, expert_no, name FROM expert
-          WHERE expert_id IN (SELECT value FROM json_each(${JSON.stringify(ids ?? [])}))`
-        const missing = ids?.find((id) => rows.every(({ expert_id }) => expert_id !== id))
-        if (missing !== undefined) return Result.fail(new NoSuchExpert({ expertId: missing }))
-        const assigned = ids && rows.map(({ expert_no }) => expert_no)
-        yield* voting.lanes.set(settings, group, assigned)
-        for (const seq of assigned === undefined ? [] : group.tasks) {
-          yield* releaseHolds(sql`item_id BETWEEN ${itemIdOf(seq, 0)} AND ${lastItemOf(seq)} AND held_until IS NOT NULL
-            AND expert_no NOT IN (SELECT value FROM json_each(${JSON.stringify(assigned)}))`)
-        }
-        yield* voting.contents.awaitFewer
-        options.onAssigned()
-        const experts = ids === undefined ? "all" : rows.map(({ name }) => name)
-        yield* Audit.record(sql, "group.set", groupId, { priority, experts })
-        return Result.void
-      }),
-    )
-    yield* Effect.fromResult(outcome)
-  })
+    const group = yield* voting.lanes.tasksOf(groupId)
+    if (group === undefined) return yield* noGroup(groupId)
+    const rows = yield* sql<{ expert_id: string; expert_no: number; name: string }>`
+      SELECT expert_id, expert_no, name FROM expert
+      WHERE expert_id IN (SELECT value FROM json_each(${JSON.stringify(ids ?? [])}))`
+    const missing = ids?.find((id) => rows.every(({ expert_id }) => expert_id !== id))
+    if (missing !== undefined) return yield* notFound(`There is no expert ${missing}.`)
+    const assigned = ids && rows.map(({ expert_no }) => expert_no)
+    yield* voting.lanes.set(settings, group, assigned)
+    for (const seq of assigned === undefined ? [] : group.tasks) {
+      yield* releaseHolds(sql`${itemsOf(sql, seq)} AND held_until IS NOT NULL
+        AND expert_no NOT IN (SELECT value FROM json_each(${JSON.stringify(assigned)}))`)
+    }
+    yield* voting.contents.awaitFewer
+    options.onAssigned()
+    const experts = ids === undefined ? "all" : rows.map(({ name }) => name)
+    yield* Audit.record(sql, "group.set", groupId, { priority, experts })
+  }, write)
 
-  /**
-   * Pauses or resumes a group, or a task without a group. Nobody gets items of a paused group, and held ones return to
-   * the queue.
-   */
   const pauseGroup = Effect.fn("VoteQueue.pauseGroup")(function* (groupId: string, isPaused: boolean) {
-    const found = yield* write(
-      Effect.gen(function* () {
-        const group = yield* voting.lanes.tasksOf(groupId)
-        if (group === undefined) return false
-        if (!(yield* voting.lanes.pause(groupId, group, isPaused))) return true
-        for (const seq of isPaused ? group.tasks : []) {
-          const ofTask = sql`item_id BETWEEN ${itemIdOf(seq, 0)} AND ${lastItemOf(seq)} AND held_until IS NOT NULL`
-          while ((yield* releaseHolds(ofTask)) === maxReleasedPerWrite);
-        }
-        yield* voting.contents.awaitFewer
-        options.onAssigned()
-        yield* Audit.record(sql, isPaused ? "group.pause" : "group.resume", groupId)
-        return true
-      }),
-    )
-    if (!found) return yield* new NoSuchGroup()
-  })
+    const group = yield* voting.lanes.tasksOf(groupId)
+    if (group === undefined) return yield* noGroup(groupId)
+    if (!(yield* voting.lanes.pause(groupId, group, isPaused))) return
+    for (const seq of isPaused ? group.tasks : []) {
+      const ofTask = sql`${itemsOf(sql, seq)} AND held_until IS NOT NULL`
+      while ((yield* releaseHolds(ofTask)) === maxReleasedPerWrite);
+    }
+    yield* voting.contents.awaitFewer
+    options.onAssigned()
+    yield* Audit.record(sql, isPaused ? "group.pause" : "group.resume", groupId)
+  }, write)
 
   return {
     next,
@@ -534,13 +479,14 @@ export const make = Effect.fnUntraced(function* (options: {
     returnItem,
     setGroup,
     pauseGroup,
-    /**
-     * Lists open groups, and open tasks without a group, in queue order. Tasks without a group start after a given
-     * number.
-     */
     groups: voting.lanes.list,
   }
 })
+
+const nothingToUndo = conflict("There is no vote of yours that can still be taken back.")
+const orMalformed = <A>(result: Result.Result<A, string>) =>
+  Effect.mapError(Effect.fromResult(result), (detail) => new MalformedRequest({ detail }))
+const noGroup = (groupId: string) => notFound(`No task is in group ${groupId}.`)
 
 // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- written by `take`
 const orderOf = (hold: HoldRow) => JSON.parse(hold.shown_order) as ReadonlyArray<number>

@@ -7,36 +7,28 @@
 import { Result } from "effect"
 import type { Ranking } from "../../domain/Ranking.ts"
 import type { Vote } from "../../domain/Vote.ts"
-import type { PersonVote } from "./VoteQueueModel.ts"
 
-type Groups = ReadonlyArray<readonly [number, ...ReadonlyArray<number>]>
-
-const mapGroups = (groups: Groups, f: (n: number) => number): Ranking =>
+const mapGroups = (groups: Ranking, f: (n: number) => number): Ranking =>
   groups.map(([head, ...rest]) => [f(head), ...rest.map(f)])
 
 export const toIndices = (
-  { best, ranking }: Pick<PersonVote, "best" | "ranking">,
+  { best, ranking }: { readonly best?: number | null; readonly ranking?: Ranking | null | undefined },
   order: ReadonlyArray<number>,
 ): Result.Result<Pick<Vote, "choice" | "ranking">, string> => {
-  const problem = ranking === undefined ? undefined : problemOf(ranking, order.length)
+  const problem = ranking ? problemOf(ranking, order.length) : undefined
   if (problem !== undefined) return Result.fail(problem)
   const [top] = ranking ?? []
   const place = best ?? (top === undefined ? undefined : Math.min(...top))
   if (place === undefined) return Result.fail("Choose a completion, or rank them all.")
   const index = order[place]
   if (index === undefined) return Result.fail(`There is no completion at place ${place + 1}.`)
-  if (ranking === undefined) return Result.succeed({ choice: index })
+  if (ranking === undefined || ranking === null) return Result.succeed({ choice: index })
   if (top?.includes(place) !== true) return Result.fail("The choice is not in the first group of the ranking.")
   return Result.succeed({ choice: index, ranking: mapGroups(ranking, (place) => order[place]!) })
 }
 
-export const toPlaces = (
-  { choice, ranking }: Pick<Vote, "choice" | "ranking">,
-  order: ReadonlyArray<number>,
-): Pick<PersonVote, "best" | "ranking"> => ({
-  best: order.indexOf(choice),
-  ranking: ranking === undefined ? undefined : mapGroups(ranking, (index) => order.indexOf(index)),
-})
+export const toPlaces = (ranking: Ranking, order: ReadonlyArray<number>): Ranking =>
+  mapGroups(ranking, (index) => order.indexOf(index))
 
 const problemOf = (ranking: Ranking, completions: number): string | undefined => {
   const places = ranking.flat()

@@ -7,15 +7,18 @@
  * item comes twice, and items of earlier rounds come last. Qualification judgments are not votes. Automatic experts are
  * exempt.
  */
-import { Clock, Context, Effect, Layer, Option, Random, Result } from "effect"
+import { Clock, Context, Effect, Layer, Random } from "effect"
 import type { SqlError } from "effect/sql/SqlError"
 import * as Audit from "../database/Audit.ts"
+import { MalformedRequest } from "../../api/Problems.ts"
 import { Database } from "../database/Database.ts"
 import { toStorableText } from "../database/TaskTables.ts"
+import type { Submission } from "../pageApi/AnnotateApi.ts"
 import type * as Api from "../pageApi/QualificationApi.ts"
+import { conflict, notFound } from "../pageApi/WebProblems.ts"
 import * as Places from "./Places.ts"
 import * as Standings from "./Standings.ts"
-import { InvalidVote, NoSuchExpert, NotHeld, type PersonVote, QualificationRefused } from "./VoteQueueModel.ts"
+import { notHeld } from "./VoteQueueModel.ts"
 
 export interface GoldItem {
   /** Items with the same prompt and completions have the same key. */
@@ -23,7 +26,6 @@ export interface GoldItem {
   readonly prompt: string
   /** The distinct completions, sorted by text, so that the order does not change with the file. */
   readonly completions: ReadonlyArray<string>
-  /** The index of the right completion. */
   readonly best: number
 }
 
@@ -34,7 +36,6 @@ interface Row {
   readonly draft: string | null
 }
 
-/** @param gold undefined if the service has no gold file */
 const make = Effect.fnUntraced(function* (gold: ReadonlyArray<GoldItem> | undefined) {
   const { sql, write } = yield* Database
   const items = new Map((gold ?? []).map((item) => [item.key, item]))
@@ -48,10 +49,7 @@ const make = Effect.fnUntraced(function* (gold: ReadonlyArray<GoldItem> | undefi
     return rows.find(({ gold }) => items.has(gold))
   })
 
-  /**
-   * Draws an item of the file that the person never judged, at random. If there is none, takes the one judged longest
-   * ago.
-   */
+  /** If the person judged every item, takes the one judged longest ago. */
   const draw = Effect.fnUntraced(function* (expertNo: number, random: Random.Random) {
     const judged = yield* sql<{ gold: string; last: number }>`SELECT gold, MAX(n) AS last FROM qualification
       WHERE expert_no = ${expertNo} AND kind = 'item' AND given_at IS NOT NULL GROUP BY gold`
@@ -62,57 +60,43 @@ const make = Effect.fnUntraced(function* (gold: ReadonlyArray<GoldItem> | undefi
     return [...items.values()].toSorted((a, b) => last.get(a.key)! - last.get(b.key)!)[0]
   })
 
-  const next = Effect.fnUntraced(function* (
-    expertNo: number,
-    { judged }: Standings.Standing,
-    now: number,
-    random: Random.Random,
-  ) {
-    const required = yield* settings
-    const row = yield* shown(expertNo)
-    const toItem = (row: Row) => ({
-      n: row.n,
-      item: items.get(row.gold)!,
-      order: orderOf(row),
-      draft: Option.fromNullOr(row.draft),
-      guidelines: required!.guidelines === "" ? undefined : required!.guidelines,
-      items: required!.items,
-      judged,
-    })
-    if (row !== undefined) return toItem(row)
-    const item = (yield* draw(expertNo, random))!
-    const order = yield* Effect.provideService(Random.shuffle(item.completions.keys()), Random.Random, random)
-    const values = { kind: "item", at: now, gold: item.key, shown_order: JSON.stringify(order) }
-    const [made] = yield* sql<Row>`INSERT INTO qualification ${sql.insert({ expert_no: expertNo, ...values })}
-      RETURNING n, gold, shown_order, draft`
-    return toItem(made!)
+  const next = Effect.fnUntraced(function* (expertNo: number, now: number, random: Random.Random) {
+    const { guidelines, items: prompts } = (yield* settings)!
+    let row = yield* shown(expertNo)
+    if (row === undefined) {
+      const item = (yield* draw(expertNo, random))!
+      const order = yield* Effect.provideService(Random.shuffle(item.completions.keys()), Random.Random, random)
+      const shown_order = JSON.stringify(order)
+      ;[row] = yield* sql<Row>`INSERT INTO qualification ${sql.insert({
+        expert_no: expertNo,
+        kind: "item",
+        at: now,
+        gold: item.key,
+        shown_order,
+      })} RETURNING n, gold, shown_order, draft`
+    }
+    const { draft, gold, n } = row!
+    const item = items.get(gold)!
+    return { n, item, order: orderOf(row!), draft, guidelines: guidelines === "" ? null : guidelines, prompts }
   })
 
   const saveDraft = Effect.fnUntraced(function* (expertNo: number, n: number, draft: string) {
     const row = yield* shown(expertNo)
-    if (row?.n !== n) return false
+    if (row?.n !== n) return yield* notHeld()
     yield* sql`UPDATE qualification SET draft = ${draft} WHERE n = ${n}`
-    return true
   })
 
-  const answer = Effect.fnUntraced(function* (
-    expertNo: number,
-    n: number,
-    given: PersonVote,
-    now: number,
-  ): Effect.fn.Return<Result.Result<void, NotHeld | InvalidVote>, SqlError> {
+  const answer = Effect.fnUntraced(function* (expertNo: number, n: number, submission: Submission, now: number) {
     const row = yield* shown(expertNo)
-    if (row?.n !== n || (yield* standing(expertNo)).state !== "qualifying") return Result.fail(new NotHeld())
-    const vote = Places.toIndices(given, orderOf(row))
-    if (Result.isFailure(vote)) return Result.fail(new InvalidVote({ problem: vote.failure }))
-    const { choice } = vote.success
+    if (row?.n !== n || (yield* standing(expertNo)).state !== "qualifying") return yield* notHeld()
+    const { choice } = yield* Effect.fromResult(Places.toIndices(submission, orderOf(row))).pipe(
+      Effect.mapError((detail) => new MalformedRequest({ detail })),
+    )
     const correct = choice === items.get(row.gold)!.best ? 1 : 0
     yield* sql`UPDATE qualification SET choice = ${choice}, correct = ${correct}, given_at = ${now}, draft = NULL
       WHERE n = ${n}`
-    return Result.void
   })
 
-  /** Counts the qualification items that the person judged in total, and since the given time. */
   const judgedBy = Effect.fnUntraced(function* (expertNo: number, since: number) {
     const [row] = yield* sql<{ ever: number; since: number }>`
       SELECT COUNT(*) AS ever, COUNT(*) FILTER (WHERE given_at >= ${since}) AS since
@@ -154,19 +138,15 @@ const make = Effect.fnUntraced(function* (gold: ReadonlyArray<GoldItem> | undefi
 
   const set = Effect.fn("Qualification.set")(function* (required: Api.QualificationSettings) {
     const problem = problemWith(required)
-    if (problem !== undefined) return yield* new QualificationRefused({ problem })
+    if (problem !== undefined) return yield* conflict(problem)
     const guidelines = toStorableText(required.guidelines.trim())
-    yield* write(
-      Effect.gen(function* () {
-        yield* sql`DELETE FROM qualification_setting`
-        if (required.items > 0 || required.pause_percent !== null) {
-          yield* sql`INSERT INTO qualification_setting ${sql.insert({ id: 1, ...required, guidelines })}`
-        }
-        const { items, min_percent, pause_percent } = required
-        yield* Audit.record(sql, "qualification.set", "qualification", { items, min_percent, pause_percent })
-      }),
-    )
-  })
+    yield* sql`DELETE FROM qualification_setting`
+    if (required.items > 0 || required.pause_percent !== null) {
+      yield* sql`INSERT INTO qualification_setting ${sql.insert({ id: 1, ...required, guidelines })}`
+    }
+    const { items, min_percent, pause_percent } = required
+    yield* Audit.record(sql, "qualification.set", "qualification", { items, min_percent, pause_percent })
+  }, write)
 
   /** Stores a decision about a person. `refuse` returns the reason if the decision is not possible. */
   const decide = Effect.fnUntraced(function* (
@@ -175,23 +155,17 @@ const make = Effect.fnUntraced(function* (gold: ReadonlyArray<GoldItem> | undefi
     refuse: (required: Api.QualificationSettings | undefined) => string | undefined,
   ) {
     const at = yield* Clock.currentTimeMillis
-    const failed = yield* write(
-      Effect.gen(function* () {
-        const [person] = yield* sql<{ expert_no: number; name: string }>`
-          SELECT expert_no, name FROM expert WHERE expert_id = ${expertId} AND kind = 'person'`
-        if (person === undefined) return new NoSuchExpert({ expertId })
-        const problem = refuse(yield* settings)
-        if (problem !== undefined) return new QualificationRefused({ problem })
-        // The greatest number in `vote` would be wrong, because voiding moves votes to another table.
-        const [latest] = yield* sql<{ seq: number }>`SELECT seq FROM sqlite_sequence WHERE name = 'vote'`
-        const row = { expert_no: person.expert_no, kind, at, last_vote: latest?.seq ?? 0 }
-        yield* sql`INSERT INTO qualification ${sql.insert(row)}`
-        yield* Audit.record(sql, `expert.${kind}`, expertId, { name: person.name })
-        return undefined
-      }),
-    )
-    if (failed !== undefined) return yield* failed
-  })
+    const [person] = yield* sql<{ expert_no: number; name: string }>`
+      SELECT expert_no, name FROM expert WHERE expert_id = ${expertId} AND kind = 'person'`
+    if (person === undefined) return yield* notFound("There is no such person.")
+    const problem = refuse(yield* settings)
+    if (problem !== undefined) return yield* conflict(problem)
+    // The greatest number in `vote` would be wrong, because voiding moves votes to another table.
+    const [latest] = yield* sql<{ seq: number }>`SELECT seq FROM sqlite_sequence WHERE name = 'vote'`
+    const row = { expert_no: person.expert_no, kind, at, last_vote: latest?.seq ?? 0 }
+    yield* sql`INSERT INTO qualification ${sql.insert(row)}`
+    yield* Audit.record(sql, `expert.${kind}`, expertId, { name: person.name })
+  }, write)
 
   const admit = Effect.fn("Qualification.admit")((expertId: string) => decide("admit", expertId, () => undefined))
 
@@ -223,7 +197,6 @@ const orderOf = ({ shown_order }: Row) => JSON.parse(shown_order) as ReadonlyArr
 export class Qualification extends Context.Service<Qualification, Effect.Success<ReturnType<typeof make>>>()(
   "prefstream/service/Qualification",
 ) {
-  /** @param gold the items of the gold file; undefined if the service has none */
   static readonly layer = (gold: ReadonlyArray<GoldItem> | undefined): Layer.Layer<Qualification, SqlError, Database> =>
     Layer.effect(Qualification, make(gold))
 }

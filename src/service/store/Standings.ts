@@ -20,7 +20,6 @@ const minRunningItems = 5
 
 const working: Standing = { state: "working", right: 0, judged: 0, reason: undefined }
 
-/** @param keys the keys of the items in the gold file */
 export const make = Effect.fnUntraced(function* (keys: ReadonlyArray<string>) {
   const { sql } = yield* Database
 
@@ -29,7 +28,6 @@ export const make = Effect.fnUntraced(function* (keys: ReadonlyArray<string>) {
     (rows) => rows[0],
   )
 
-  /** The last decision of an operator about the person. */
   const lastDecision = (expertNo: number) =>
     Effect.map(
       sql<{ n: number; last_vote: number; kind: "admit" | "requalify" | "none" }>`
@@ -49,7 +47,6 @@ export const make = Effect.fnUntraced(function* (keys: ReadonlyArray<string>) {
       (rows) => rows.length > 0,
     )
 
-  /** The keys of the qualification items that the person judged since row `n`. */
   const judgedSince = (expertNo: number, n: number) =>
     Effect.map(
       sql<{ gold: string }>`SELECT gold FROM qualification

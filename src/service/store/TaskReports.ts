@@ -5,14 +5,14 @@
  * text) reads the tasks that it shows, and one task reads up to 20 items. Pages are found by position, so they do not
  * shift when tasks are added.
  */
-import { Effect, Equal, Option, Result, Struct } from "effect"
+import { Effect, Equal, Option, Struct } from "effect"
 import * as Guidelines from "../../api/Guidelines.ts"
 import { none } from "../../domain/Rubric.ts"
 import type { TaskPrompt } from "../../domain/Task.ts"
 import * as Tally from "../../domain/Tally.ts"
-import type { Overview, TaskDetail, TaskItem, TaskSummary } from "../pageApi/TasksApi.ts"
+import type { Overview, TaskDetail, TaskItem, TaskQuery, TaskSummary } from "../pageApi/TasksApi.ts"
 import { Database } from "../database/Database.ts"
-import { itemIdOf, lastItemOf, maxPrompts, promptIndexOf } from "../database/TaskTables.ts"
+import { itemIdOf, itemsOf, maxPrompts, promptIndexOf } from "../database/TaskTables.ts"
 import * as Decisions from "./Decisions.ts"
 import { voteOf, type Voting } from "./Voting.ts"
 
@@ -42,10 +42,7 @@ export const make = Effect.fnUntraced(function* (voting: Voting) {
         completed: count("completed").tasks,
         cancelled: count("cancelled").tasks,
       },
-      open_votes: {
-        given: pending.given + in_progress.given,
-        needed: pending.required + in_progress.required,
-      },
+      open_votes: { given: pending.given + in_progress.given, needed: pending.required + in_progress.required },
     } satisfies Overview
   }).pipe(Effect.withSpan("TaskStore.overview"))
 
@@ -56,13 +53,7 @@ export const make = Effect.fnUntraced(function* (voting: Voting) {
     (SELECT COUNT(DISTINCT item_id) FROM flagged_item
       WHERE item_id BETWEEN task.seq * ${maxPrompts} AND task.seq * ${maxPrompts} + ${maxPrompts - 1}) AS flagged`
 
-  /** Lists tasks, newest first. */
-  const list = Effect.fn("TaskStore.list")(function* (page: {
-    readonly before?: number | undefined
-    readonly limit?: number | undefined
-    readonly status?: TaskSummary["status"] | undefined
-    readonly text?: string | undefined
-  }) {
+  const list = Effect.fn("TaskStore.list")(function* (page: TaskQuery) {
     const limit = Math.min(Math.max(page.limit ?? pageSize, 1), maxPageSize)
     const before = page.before ?? Number.MAX_SAFE_INTEGER
     const { status, text = "" } = page
@@ -77,18 +68,17 @@ export const make = Effect.fnUntraced(function* (voting: Voting) {
     return { tasks: shown.map(summaryOf), next: rows.length > limit ? shown.at(-1)!.seq : null }
   })
 
-  /** Reads one task and up to 20 of its items, starting at `from`. */
   const detail = Effect.fn("TaskStore.detail")(function* (taskId: string, from: number) {
     const rows = yield* sql<SummaryRow>`SELECT ${columns} FROM task WHERE task_id = ${taskId}`
     const row = rows[0]
     if (row === undefined) return Option.none()
     const flagged = yield* sql<{ item_id: number }>`
       SELECT DISTINCT item_id FROM flagged_item
-      WHERE item_id BETWEEN ${itemIdOf(row.seq, 0)} AND ${lastItemOf(row.seq)} ORDER BY item_id LIMIT ${maxFlags}`
+      WHERE ${itemsOf(sql, row.seq)} ORDER BY item_id LIMIT ${maxFlags}`
     const { prompts } = yield* voting.requests.of(row.seq)
     const { sent, text, version } = yield* voting.guidelines.current(row)
-    const asked = Result.getOrElse(Guidelines.parse(sent), () => ({ rubric: none })).rubric
-    const rubric = Equal.equals(asked, none) ? null : asked
+    const parsed = Guidelines.rubricOf(sent)
+    const rubric = Equal.equals(parsed, none) ? null : parsed
     const start = Math.min(Math.max(Math.trunc(from), 0), prompts.length)
     const end = Math.min(start + itemsPerPage, prompts.length)
     return Option.some({
@@ -96,13 +86,13 @@ export const make = Effect.fnUntraced(function* (voting: Voting) {
       guidelines: text === undefined || (text.trim() === "" && rubric !== null) ? null : text,
       rubric,
       guidelines_version: version,
-      items: yield* itemsOf(row, prompts, start, end),
+      items: yield* detailsOf(row, prompts, start, end),
       from: start,
       flagged_at: flagged.map(({ item_id }) => promptIndexOf(item_id)),
     } satisfies TaskDetail)
   })
 
-  const itemsOf = Effect.fnUntraced(function* (
+  const detailsOf = Effect.fnUntraced(function* (
     task: SummaryRow,
     prompts: ReadonlyArray<TaskPrompt>,
     start: number,
@@ -165,7 +155,6 @@ const summaryOf = (row: SummaryRow): TaskSummary => ({
   paused: row.paused === 1,
 })
 
-/** Converts a lead's decision to the members of a `TaskItem`. */
 const leadOf = (decision: Decisions.StoredDecision | undefined): Pick<TaskItem, "decision" | "withdrawal"> => {
   if (decision === undefined) return { decision: null, withdrawal: null }
   const { at, operator: by, rationale } = decision

@@ -10,7 +10,6 @@ import type { TaskPrompt } from "../../domain/Task.ts"
 import * as Zstd from "../../node/Zstd.ts"
 import { Database } from "../database/Database.ts"
 
-/** A prompt, with the metadata that its client wants back in the result. */
 export interface RequestedPrompt extends TaskPrompt {
   readonly metadata?: Metadata
 }
@@ -55,7 +54,6 @@ const make = Effect.gen(function* () {
   })
 
   return {
-    /** @param seq the number of a stored task */
     of: (seq: number) =>
       Effect.suspend(() => {
         const found = kept.get(seq)

@@ -5,10 +5,12 @@
  * task, also after a restart. An organization sees only its own tasks.
  * Does not: validate requests (`TaskLimits` does), or lock out other processes (a lock on the file does).
  */
-import { Clock, Context, Effect, Layer, Option, Schema } from "effect"
+import { Clock, Context, Effect, Layer, Option } from "effect"
 import { SecureRandom } from "effect/crypto"
 import { Hex } from "effect/encoding"
 import type { SqlError } from "effect/sql/SqlError"
+import type { TaskStatus } from "../../api/AnnotationApi.ts"
+import { IdempotencyKeyReused } from "../../api/Problems.ts"
 import * as Sha256 from "../../node/Sha256.ts"
 import * as Zstd from "../../node/Zstd.ts"
 import type { Webhooks } from "../webhook/Webhooks.ts"
@@ -23,18 +25,9 @@ import { VoteQueue } from "./VoteQueue.ts"
 import * as Voting from "./Voting.ts"
 
 /**
- * The states of a task:
- *
- * ```
- * pending → in_progress → completed
- *    └─────────┴────────→ cancelled
- * ```
- *
  * A task is in progress from the first item that an expert works on until its last votes can no longer be taken back. A
  * task that was cancelled because no expert had an answer is opened again at the next start.
  */
-export type TaskStatus = "pending" | "in_progress" | "completed" | "cancelled"
-
 export interface TaskState {
   readonly taskId: string
   readonly status: TaskStatus
@@ -52,13 +45,8 @@ export interface NewTask {
   readonly body: Uint8Array
   readonly content: TaskContent
   readonly votes: number
-  /** None means that the task is a group of its own. */
   readonly group?: { readonly id: string; readonly size?: number | undefined } | undefined
 }
-
-export class IdempotencyKeyConflict extends Schema.TaggedError<IdempotencyKeyConflict>()("IdempotencyKeyConflict", {
-  taskId: Schema.String,
-}) {}
 
 const make = Effect.gen(function* () {
   const { sql, write } = yield* Database
@@ -90,10 +78,7 @@ const make = Effect.gen(function* () {
       Effect.andThen(voting.withdraw(organization, group_id)),
     )
 
-  /**
-   * Stores a task, once per organization and idempotency key, and wakes the experts. A repeated call returns the task
-   * that the first one stored, with its current status.
-   */
+  /** A repeated call returns the task that the first one stored, with its current status. */
   const create = Effect.fnUntraced(function* (task: NewTask) {
     const { content, group, organization, votes } = task
     const task_id = yield* makeTaskId(organization, task.idempotencyKey)
@@ -136,11 +121,13 @@ const make = Effect.gen(function* () {
         return row
       }),
     )
-    if (stored.body_hash !== row.body_hash) return yield* new IdempotencyKeyConflict({ taskId: task_id })
+    if (stored.body_hash !== row.body_hash) {
+      const detail = `This Idempotency-Key was already used for ${task_id} with a different body. Use a new key for each task.`
+      return yield* new IdempotencyKeyReused({ detail })
+    }
     return { taskId: task_id, status: stored.status } satisfies TaskState
   })
 
-  /** Finds one task. A completed task has its `TaskResult` as JSON text. */
   const find = Effect.fnUntraced(function* (organization: string, taskId: string) {
     // The answer is read as bytes, which are sent unchanged. A string would be decoded and encoded again.
     const rows = yield* sql<{ status: TaskStatus; answer: Uint8Array | null }>`
@@ -169,10 +156,9 @@ const make = Effect.gen(function* () {
     )
   })
 
-  /** Ends an open task without results. Returns false if the task does not exist or has ended. */
   const cancel = Effect.fn("TaskStore.cancel")((taskId: string) => cancelTask(taskId, false))
 
-  /** Cancels a task because no expert has an answer. The next start opens it again. */
+  /** The next start opens the task again. */
   const cancelUnanswered = (taskId: string) => cancelTask(taskId, true)
 
   return { create, find, cancel, cancelUnanswered, ...reports }

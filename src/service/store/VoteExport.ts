@@ -24,7 +24,6 @@ import { type RequestedPrompt, TaskRequests } from "./TaskRequests.ts"
 import * as Voting from "./Voting.ts"
 
 export interface VoteFilter extends Omit<ItemQuery, "before" | "limit"> {
-  /** The organization whose votes to export. Default: all organizations. */
   readonly organization?: string | undefined
 }
 
@@ -95,7 +94,6 @@ export const make = Effect.gen(function* () {
   const { conditionsOf } = makeFilters(sql)
   const readDecisions = Decisions.readFrom(sql)
 
-  /** Reads the next items after `after` with their votes. Returns the last item's id, or none at the end. */
   const pageAfter = Effect.fnUntraced(function* (
     after: number,
     lastVote: number,

@@ -23,7 +23,6 @@ import * as Voting from "./Voting.ts"
 export interface VoteQueueOptions extends Voting.VotingOptions {
   /** How long the queue holds an item for an idle person. Default 30 minutes. */
   readonly hold?: Duration.Input | undefined
-  /** The items of the gold file, for the qualification of people. Undefined if the service has no gold file. */
   readonly goldItems?: ReadonlyArray<Qualification.GoldItem> | undefined
 }
 

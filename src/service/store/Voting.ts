@@ -11,7 +11,7 @@ import { Cause, Duration, Effect, Latch, Option } from "effect"
 import type { Statement } from "effect/sql"
 import type { SqlError } from "effect/sql/SqlError"
 import * as FullDisk from "../database/FullDisk.ts"
-import type { ServiceTaskResult } from "../../api/AnnotationApi.ts"
+import type { ServiceTaskResult, TaskStatus } from "../../api/AnnotationApi.ts"
 import type { Flag, FlagKind } from "../../domain/Flag.ts"
 import type { TaskPrompt } from "../../domain/Task.ts"
 import type { Vote } from "../../domain/Vote.ts"
@@ -24,20 +24,21 @@ import * as GuidelineVersions from "./GuidelineVersions.ts"
 import { Database } from "../database/Database.ts"
 import * as Lanes from "./Lanes.ts"
 import { type RequestedPrompt, TaskRequests } from "./TaskRequests.ts"
-import { itemIdOf, lastItemOf, promptIndexOf, toStorableText } from "../database/TaskTables.ts"
+import { itemIdOf, itemsOf, lastItemOf, promptIndexOf, toStorableText } from "../database/TaskTables.ts"
 
-export interface UnfinishedTask {
+export interface Task {
   readonly seq: number
   readonly task_id: string
   readonly organization: string
   readonly group_id: string
-  readonly status: "pending" | "in_progress"
+  readonly status: TaskStatus
   readonly prompts: number
   readonly votes_required: number
   readonly extra_votes: number
   readonly prompts_done: number
   readonly votes_given: number
   readonly created_at: number
+  readonly completes_at: number | null
 }
 
 export interface NewVote {
@@ -58,13 +59,11 @@ export interface StoredVote {
   readonly expert_no: number
   readonly expert_id: string
   readonly name: string
-  /** Either `person` or `automatic`. */
   readonly expert_kind: string
   readonly choice: number
   readonly body: string
 }
 
-/** The number is small, so that other writes need not wait long. */
 const maxCompletedPerWrite = 32
 
 export interface FlagRow {
@@ -97,7 +96,6 @@ export const flagOf = ({ comment, expert_id, kind }: Omit<FlagRow, "name">): Fla
   ...(comment !== null && { comment }),
 })
 
-/** Makes the vote's texts storable without a change by the database. */
 export const storableVote = (vote: Vote): Vote =>
   vote.rationale === undefined && vote.edited === undefined
     ? vote
@@ -107,7 +105,6 @@ export const storableVote = (vote: Vote): Vote =>
         ...(vote.edited !== undefined && { edited: toStorableText(vote.edited) }),
       }
 
-/** Builds the result of one prompt from its votes and flags, in the order in which they were given. */
 export const resultOf = (
   { completions, metadata, prompt }: RequestedPrompt,
   votes: ReadonlyArray<Vote>,
@@ -135,25 +132,22 @@ export const make = Effect.fnUntraced(function* ({ goldAnswer = () => Option.non
   const guidelines = yield* GuidelineVersions.make
 
   /** Runs a write that may end tasks. If it did, this wakes the webhooks, even if the caller was interrupted. */
-  const writeEnding = <A>(statements: Effect.Effect<A, SqlError>, hasEnded: (value: A) => boolean) =>
+  const writeEnding = <A, E = never>(statements: Effect.Effect<A, E | SqlError>, hasEnded: (value: A) => boolean) =>
     Effect.uninterruptible(Effect.tap(write(statements), (value) => (hasEnded(value) ? webhooks.wake : Effect.void)))
 
-  const openTask = Effect.fnUntraced(function* (seq: number) {
-    const rows = yield* sql<UnfinishedTask>`
-      SELECT seq, task_id, organization, group_id, status, prompts, votes_required, extra_votes, prompts_done,
-        votes_given, created_at
-      FROM task WHERE seq = ${seq} AND status IN ('pending', 'in_progress')`
-    return rows[0]
+  const taskBy = Effect.fnUntraced(function* (condition: Statement.Fragment) {
+    const [task] = yield* sql<Task>`SELECT seq, task_id, organization, group_id, status, prompts, votes_required,
+      extra_votes, prompts_done, votes_given, created_at, completes_at FROM task WHERE ${condition}`
+    return task
   })
 
-  const votesOn = (from: number, to: number) => sql<StoredVote>`
-    SELECT vote.n, vote.item_id, vote.expert_no, expert.expert_id, expert.name, expert.kind AS expert_kind,
-      vote.choice, vote.body
-    FROM vote JOIN expert USING (expert_no) WHERE vote.item_id BETWEEN ${from} AND ${to} ORDER BY vote.item_id, vote.n`
+  const openTask = (seq: number) => taskBy(sql`seq = ${seq} AND status IN ('pending', 'in_progress')`)
 
-  const voidedOn = (from: number, to: number) => sql<StoredVote>`
-    SELECT n, item_id, expert_no, expert_id, name, kind AS expert_kind, choice, body FROM voided_vote JOIN expert USING (expert_no)
-    WHERE item_id BETWEEN ${from} AND ${to} ORDER BY item_id, n`
+  const votesIn = (table: "vote" | "voided_vote") => (from: number, to: number) =>
+    sql<StoredVote>`
+    SELECT n, item_id, expert_no, expert_id, name, kind AS expert_kind, choice, body
+    FROM ${sql(table)} JOIN expert USING (expert_no) WHERE item_id BETWEEN ${from} AND ${to} ORDER BY item_id, n`
+  const votesOn = votesIn("vote")
 
   const flagsOn = (from: number, to: number) => sql<FlagRow>`
     SELECT flag.item_id, expert.expert_id, expert.name, flag.kind, flag.comment
@@ -161,7 +155,6 @@ export const make = Effect.fnUntraced(function* ({ goldAnswer = () => Option.non
 
   const decisionsOn = Decisions.readFrom(sql)
 
-  /** Returns null if the right answer is not known. */
   const isCorrect = ({ prompt, vote }: NewVote) =>
     Option.match(goldAnswer(prompt), {
       onNone: () => null,
@@ -169,14 +162,9 @@ export const make = Effect.fnUntraced(function* ({ goldAnswer = () => Option.non
       onSome: (right) => (prompt.completions[vote.choice] === prompt.completions[right] ? 1 : 0),
     })
 
-  /**
-   * Stores votes on items of one task. The caller has already changed the rows of the items.
-   *
-   * @param done the items that have all their votes with these
-   * @returns whether the task has ended
-   */
+  /** Stores votes on items whose rows the caller has changed. `done` items have all. @returns whether the task has ended */
   const give = Effect.fnUntraced(function* (
-    task: UnfinishedTask,
+    task: Task,
     votes: ReadonlyArray<NewVote>,
     done: ReadonlyArray<number>,
     now: number,
@@ -225,40 +213,32 @@ export const make = Effect.fnUntraced(function* ({ goldAnswer = () => Option.non
     return true
   })
 
-  /**
-   * Returns when a person last voted on the task, including `votes`. Automatic experts take nothing back, so they don't
-   * count.
-   */
-  const lastPersonAt = Effect.fnUntraced(function* (task: UnfinishedTask, votes: ReadonlyArray<NewVote>, now: number) {
+  /** Automatic experts take nothing back, so they do not count. */
+  const lastPersonAt = Effect.fnUntraced(function* (task: Task, votes: ReadonlyArray<NewVote>, now: number) {
     if (graceMillis === 0) return -Infinity
     if (votes.some(({ shownAt }) => shownAt !== null)) return now
     if (task.votes_given === 0) return -Infinity
     const [last] = yield* sql<{ at: number | null }>`SELECT MAX(given_at) AS at FROM vote INDEXED BY vote_on_item
-      WHERE item_id BETWEEN ${itemIdOf(task.seq, 0)} AND ${lastItemOf(task.seq)} AND shown_at IS NOT NULL`
+      WHERE ${itemsOf(sql, task.seq)} AND shown_at IS NOT NULL`
     return last?.at ?? -Infinity
   })
 
-  /**
-   * Ends a task that has all its votes.
-   *
-   * @param changes the changes to the task's row, including the status
-   * @param votes all the task's votes, if the caller has them
-   */
+  /** Ends a task that has all its votes. @param votes all of them, if the caller has them */
   const complete = Effect.fnUntraced(function* (
-    task: UnfinishedTask,
+    task: Task,
     changes: Statement.Fragment,
     now: number,
     votes?: ReadonlyArray<NewVote>,
   ) {
     const { seq } = task
     yield* writeAnswer(task, votes)
-    yield* sql`DELETE FROM hold WHERE item_id BETWEEN ${itemIdOf(seq, 0)} AND ${lastItemOf(seq)}`
+    yield* sql`DELETE FROM hold WHERE ${itemsOf(sql, seq)}`
     yield* finish(task, changes, now)
   })
 
   /** Stores the answer to GET. @param votes all the task's votes, if the caller has them */
   const writeAnswer = Effect.fnUntraced(function* (
-    task: Pick<UnfinishedTask, "seq" | "task_id">,
+    task: Pick<Task, "seq" | "task_id">,
     votes?: ReadonlyArray<NewVote>,
   ) {
     const { seq, task_id } = task
@@ -305,9 +285,8 @@ export const make = Effect.fnUntraced(function* ({ goldAnswer = () => Option.non
     (rows) => rows[0]?.completes_at,
   )
 
-  /** @param all all the task's votes, if the caller has them */
   const resultsOf = Effect.fnUntraced(function* (
-    { seq }: Pick<UnfinishedTask, "seq">,
+    { seq }: Pick<Task, "seq">,
     all: ReadonlyArray<Pick<NewVote, "itemId" | "vote">> | undefined,
   ) {
     const { prompts } = yield* requests.of(seq)
@@ -332,7 +311,7 @@ export const make = Effect.fnUntraced(function* ({ goldAnswer = () => Option.non
   })
 
   /** Marks which votes agree with the others on their item, and counts those that can be compared. */
-  const compare = Effect.fnUntraced(function* (task: Pick<UnfinishedTask, "seq">, itemId: number) {
+  const compare = Effect.fnUntraced(function* (task: Pick<Task, "seq">, itemId: number) {
     const { prompts } = yield* requests.of(task.seq)
     const rows = yield* votesOn(itemId, itemId)
     const ballots = rows.map(voteOf)
@@ -348,7 +327,6 @@ export const make = Effect.fnUntraced(function* ({ goldAnswer = () => Option.non
     }
   })
 
-  /** Undoes `compare` for an item whose votes or decision change. */
   const uncompare = Effect.fnUntraced(function* (itemId: number) {
     yield* sql`UPDATE expert SET compared = compared - 1, agreed = expert.agreed - vote.agreed
       FROM vote WHERE vote.expert_no = expert.expert_no AND vote.item_id = ${itemId} AND vote.agreed IS NOT NULL`
@@ -356,21 +334,16 @@ export const make = Effect.fnUntraced(function* ({ goldAnswer = () => Option.non
     yield* sql`DELETE FROM disputed WHERE item_id = ${itemId}`
   })
 
-  /**
-   * Ends a task of which nobody holds an item. This may complete its group.
-   *
-   * @param changes the changes to the task's row, including the status
-   */
+  /** Ends a task of which nobody holds an item. This may complete its group. */
   const finish = Effect.fnUntraced(function* (
-    task: Pick<UnfinishedTask, "seq" | "task_id" | "organization" | "group_id">,
+    task: Pick<Task, "seq" | "task_id" | "organization" | "group_id">,
     changes: Statement.Fragment,
     now: number,
   ) {
     const { group_id: groupId, organization, seq, task_id } = task
-    const [first, last] = [itemIdOf(seq, 0), lastItemOf(seq)]
     yield* sql`UPDATE task SET ${changes}, completes_at = NULL, finished_at = ${now} WHERE seq = ${seq}`
-    yield* sql`DELETE FROM returned_item WHERE item_id BETWEEN ${first} AND ${last}`
-    yield* sql`DELETE FROM deferred_item WHERE item_id BETWEEN ${first} AND ${last}`
+    yield* sql`DELETE FROM returned_item WHERE ${itemsOf(sql, seq)}`
+    yield* sql`DELETE FROM deferred_item WHERE ${itemsOf(sql, seq)}`
     yield* sql`DELETE FROM claim WHERE seq = ${seq}`
     if (groupId === task_id) return yield* webhooks.enqueue({ organization, groupId, taskIds: [task_id] })
 
@@ -385,18 +358,18 @@ export const make = Effect.fnUntraced(function* ({ goldAnswer = () => Option.non
     yield* webhooks.enqueue({ organization, groupId, taskIds, mayGrow: groups[0].mayGrow === 1 })
   })
 
-  const cancel = Effect.fnUntraced(function* (task: UnfinishedTask, unanswered: boolean, now: number) {
+  const cancel = Effect.fnUntraced(function* (task: Task, unanswered: boolean, now: number) {
     yield* finish(task, sql`status = 'cancelled', unanswered = ${unanswered ? 1 : 0}`, now)
     // A reopened task still has its earlier result.
     yield* sql`DELETE FROM task_result WHERE seq = ${task.seq}`
-    const [first, last] = [itemIdOf(task.seq, 0), lastItemOf(task.seq)]
-    yield* sql`UPDATE item SET open = 0, claimed = 0 WHERE item_id BETWEEN ${first} AND ${last}`
+    const items = itemsOf(sql, task.seq)
+    yield* sql`UPDATE item SET open = 0, claimed = 0 WHERE ${items}`
     const holds = yield* sql<{ item_id: number; expert_no: number }>`
-      UPDATE hold SET held_until = NULL WHERE item_id BETWEEN ${first} AND ${last} AND held_until IS NOT NULL
+      UPDATE hold SET held_until = NULL WHERE ${items} AND held_until IS NOT NULL
       RETURNING item_id, expert_no`
     yield* contents.unmarkSeen(holds)
     // An unanswered task keeps its holds: if it is opened again, people see the same order again.
-    if (!unanswered) yield* sql`DELETE FROM hold WHERE item_id BETWEEN ${first} AND ${last}`
+    if (!unanswered) yield* sql`DELETE FROM hold WHERE ${items}`
   })
 
   /** Returns open items to the queue, also for experts whose cursor has passed them. */
@@ -406,9 +379,10 @@ export const make = Effect.fnUntraced(function* ({ goldAnswer = () => Option.non
     )
 
   return {
+    taskBy,
     openTask,
     votesOn,
-    voidedOn,
+    voidedOn: votesIn("voided_vote"),
     flagsOn,
     decisionsOn,
     give,

@@ -42,7 +42,6 @@ export const layer = HttpApiBuilder.group(
         ...(action === undefined ? [] : [sql`action = ${action}`]),
       ])
 
-    /** Lists the distinct values of a column. Each is found in the column's index. */
     const distinct = (column: "actor" | "action") =>
       Effect.map(
         sql<{ value: string }>`WITH RECURSIVE found (value) AS (

@@ -10,7 +10,6 @@ import { type Headers, HttpRouter, HttpServerRequest, HttpServerRespondable } fr
 import { Forbidden } from "../../api/Problems.ts"
 import { ServiceAddress } from "../http/ServiceAddress.ts"
 
-/** Returns the reason for a refusal, or undefined if the request is accepted. */
 const refusal = (
   method: string,
   headers: Headers.Headers,

@@ -16,7 +16,6 @@ const notBuilt = HttpServerResponse.text("The pages of prefstream are not built.
   status: 503,
 })
 
-/** Reads the files of a folder as responses, keyed by path. */
 const readFiles = Effect.fnUntraced(function* (folder: string) {
   const fs = yield* FileSystem.FileSystem
   const path = yield* Path.Path

@@ -97,5 +97,4 @@ const expert = Layer.effect(
   }),
 )
 
-/** The middleware for both kinds of sessions. */
 export const layer = Layer.merge(operator, expert)

@@ -10,12 +10,7 @@ import { DashboardApi } from "../pageApi/DashboardApi.ts"
 import { SignedInOperator } from "../pageApi/OperatorSession.ts"
 import { NotSignedIn, TooManyAttempts } from "../pageApi/WebProblems.ts"
 import * as SessionCookies from "./SessionCookies.ts"
-
-const codeRefused = () =>
-  new Forbidden({
-    detail:
-      "This link was used already, is too old, or was replaced. Ask an admin for a new one, or restart the service with --sign-in-link.",
-  })
+import { orDieOfSql } from "./StoreFailures.ts"
 
 const attemptsExceeded = Effect.fnUntraced(function* ({ retryAfterSeconds }: { readonly retryAfterSeconds: number }) {
   yield* HttpEffect.appendPreResponseHandler((_request, response) =>
@@ -37,15 +32,11 @@ const signInHandlers = HttpApiBuilder.group(
 
     return handlers.handleAll({
       link: Effect.fnUntraced(function* ({ payload: { code } }) {
-        const name = yield* accounts
-          .findLink(code)
-          .pipe(Effect.catchTags({ CodeRefused: codeRefused, SqlError: Effect.die }))
+        const name = yield* orDieOfSql(accounts.findLink(code))
         return { name: Option.getOrNull(name) }
       }),
       setUp: ({ payload: { code, name, password } }) =>
-        accounts
-          .setUp(code, name, password)
-          .pipe(Effect.catchTags({ CodeRefused: codeRefused, SqlError: Effect.die }), Effect.flatMap(open)),
+        accounts.setUp(code, name, password).pipe(Effect.catchTag("SqlError", Effect.die), Effect.flatMap(open)),
       signIn: ({ payload: { name, password }, request }) =>
         accounts.signIn(name, password, address.clientOf(request)).pipe(
           Effect.catchTags({

@@ -3,11 +3,11 @@ import { Effect } from "effect"
 import { HttpApiBuilder } from "effect/http-api"
 import { DashboardApi } from "../pageApi/DashboardApi.ts"
 import { SignedInOperator } from "../pageApi/OperatorSession.ts"
-import { Conflict, NotFound } from "../pageApi/WebProblems.ts"
+import { conflict, notFound } from "../pageApi/WebProblems.ts"
 import { Desk } from "../store/Desk.ts"
 import { TaskStore } from "../store/TaskStore.ts"
 import { VoteQueue } from "../store/VoteQueue.ts"
-import { failures, orNotFound } from "./StoreFailures.ts"
+import { orDieOfSql, orNotFound } from "./StoreFailures.ts"
 
 const noTask = (taskId: string) => `There is no task ${taskId}.`
 
@@ -26,34 +26,21 @@ export const layer = HttpApiBuilder.group(
       detail: ({ params: { task_id }, query }) => detailOf(task_id, query.from ?? 0),
       cancel: Effect.fnUntraced(function* ({ params: { task_id } }) {
         yield* detailOf(task_id, 0)
-        if (!(yield* Effect.orDie(store.cancel(task_id)))) {
-          return yield* new Conflict({ detail: "The task has ended already." })
-        }
+        if (!(yield* Effect.orDie(store.cancel(task_id)))) return yield* conflict("The task has ended already.")
       }),
       returnItem: Effect.fnUntraced(function* ({ params: { index, task_id } }) {
         const { task } = yield* detailOf(task_id, index)
-        if (index < 0 || index >= task.prompts) {
-          return yield* new NotFound({ detail: `The task has no prompt ${index}.` })
-        }
+        if (index < 0 || index >= task.prompts) return yield* notFound(`The task has no prompt ${index}.`)
         yield* Effect.orDie(queue.returnItem(task_id, index))
       }),
       reopen: ({ params: { task_id }, payload: { prompts, votes } }) =>
-        desk.reopen(task_id, votes, prompts ?? undefined).pipe(
-          Effect.map((prompts) => ({ prompts })),
-          Effect.catchTags(failures),
-        ),
+        Effect.map(orDieOfSql(desk.reopen(task_id, votes, prompts ?? undefined)), (prompts) => ({ prompts })),
       endReopening: ({ params: { task_id } }) =>
-        desk.endReopening(task_id).pipe(
-          Effect.map((prompts) => ({ prompts })),
-          Effect.catchTags(failures),
-        ),
+        Effect.map(orDieOfSql(desk.endReopening(task_id)), (prompts) => ({ prompts })),
       guidelines: ({ params: { task_id } }) => historyOf(task_id),
       editGuidelines: Effect.fnUntraced(function* ({ params: { task_id }, payload }) {
-        yield* historyOf(task_id)
         const { name } = yield* SignedInOperator
-        yield* desk
-          .editGuidelines(task_id, { ...payload, operator: name })
-          .pipe(Effect.catchTags({ GuidelinesRefused: failures.NotNow, SqlError: Effect.die }))
+        yield* orDieOfSql(desk.editGuidelines(task_id, { ...payload, operator: name }))
         return yield* historyOf(task_id)
       }),
     })

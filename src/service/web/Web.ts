@@ -11,23 +11,17 @@ import { AnnotateApi } from "../pageApi/AnnotateApi.ts"
 import * as AnnotateHandlers from "./AnnotateHandlers.ts"
 import * as AuditHandlers from "./AuditHandlers.ts"
 import * as Csrf from "./Csrf.ts"
+import * as DashboardHandlers from "./DashboardHandlers.ts"
 import { DashboardApi } from "../pageApi/DashboardApi.ts"
 import * as ExpertsHandlers from "./ExpertsHandlers.ts"
-import * as GroupsHandlers from "./GroupsHandlers.ts"
-import * as ItemsHandlers from "./ItemsHandlers.ts"
 import { OneTimeCodes } from "../account/OneTimeCodes.ts"
 import { Operators } from "../account/Operators.ts"
-import * as OperatorsHandlers from "./OperatorsHandlers.ts"
 import * as Pages from "./Pages.ts"
-import * as QualificationHandlers from "./QualificationHandlers.ts"
 import * as SessionCookies from "./SessionCookies.ts"
 import * as SessionHandlers from "./SessionHandlers.ts"
 import { Sessions } from "../account/Sessions.ts"
 import * as TasksHandlers from "./TasksHandlers.ts"
-import * as TokensHandlers from "./TokensHandlers.ts"
-import * as WebhookHandlers from "./WebhookHandlers.ts"
 
-/** The services for accounts, sign-in codes, and sessions. */
 export const accounts = Layer.merge(Accounts.layer, Operators.layer).pipe(
   Layer.provideMerge(Layer.merge(OneTimeCodes.layer, Sessions.layer)),
 )
@@ -35,15 +29,10 @@ export const accounts = Layer.merge(Accounts.layer, Operators.layer).pipe(
 const handlers = Layer.mergeAll(
   AnnotateHandlers.layer,
   AuditHandlers.layer,
+  DashboardHandlers.layer,
   ExpertsHandlers.layer,
-  GroupsHandlers.layer,
-  ItemsHandlers.layer,
-  OperatorsHandlers.layer,
-  QualificationHandlers.layer,
   SessionHandlers.layer,
   TasksHandlers.layer,
-  TokensHandlers.layer,
-  WebhookHandlers.layer,
 )
 
 export const layer = Layer.merge(

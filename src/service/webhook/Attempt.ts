@@ -26,11 +26,9 @@ export interface Outcome {
   readonly millis: number
   /** The first 1,000 characters of the answer, or the reason why they are not kept. */
   readonly answer: string
-  /** The receiver's `Retry-After`, in milliseconds. */
   readonly retryAfter: number
 }
 
-/** Returns `delivered` for 2xx and `gone` for 410. */
 export const verdict = ({ status }: Outcome): "delivered" | "gone" | "failed" =>
   status !== null && status >= 200 && status < 300 ? "delivered" : status === 410 ? "gone" : "failed"
 
@@ -46,7 +44,6 @@ const kept = (chunks: ReadonlyArray<Uint8Array>): string =>
     .slice(0, answerCharacters)
     .join("")
 
-/** Says in the delivery log why no answer came. */
 const explain = (error: unknown): string => {
   const chain = HttpFailure.causes(error)
   const refused = chain.find(Schema.is(AddressRefused))
@@ -60,7 +57,6 @@ const explain = (error: unknown): string => {
   return `${innermost?.message ?? "the request failed"}${codes[0] === undefined ? "" : ` (${codes[0]})`}`.slice(0, 300)
 }
 
-/** The meaning of a status that needs an explanation. */
 const meaning = (status: number): string | null => {
   if (status === 410) return "the receiver wants no more deliveries"
   if (status >= 300 && status < 400) return "a redirect, which is not followed"

@@ -11,20 +11,9 @@ import type { WebhookSecret } from "../../api/WebhookSignature.ts"
 import type { WebhookSettings } from "../pageApi/WebhookApi.ts"
 import type { Outcome } from "./Attempt.ts"
 
-interface EndpointRow {
-  readonly url: string
-  readonly enabled: number
-  readonly disabled_reason: string | null
-  readonly paused_until: number
-}
+type EndpointRow = Pick<WebhookSettings, "disabled_reason"> & { url: string; enabled: number; paused_until: number }
+type SecretRow = WebhookSettings["secrets"][number] & { readonly secret: string }
 
-interface SecretRow {
-  readonly secret: string
-  readonly created_at: number
-  readonly expires_at: number | null
-}
-
-/** The settings that an attempt needs. */
 export interface Target {
   readonly url: string
   readonly secrets: ReadonlyArray<WebhookSecret>
@@ -77,7 +66,6 @@ export const make = (sql: SqlClient.SqlClient) => {
     } satisfies WebhookSettings
   })
 
-  /** Returns none if no URL is set or the webhook is disabled. */
   const target = Effect.fnUntraced(function* (now: number) {
     const endpoint = yield* find
     if (Option.isNone(endpoint) || endpoint.value.enabled === 0) return Option.none<Target>()
@@ -93,7 +81,7 @@ export const make = (sql: SqlClient.SqlClient) => {
     yield* sql`INSERT INTO webhook_secret ${sql.insert(row)}`
   })
 
-  /** Sets the URL and enables the webhook. @returns whether `secret` is the first secret, which this call stored */
+  /** Returns whether `secret` is the first secret, which this call stored. */
   const writeUrl = Effect.fnUntraced(function* (url: string, secret: Redacted.Redacted<string>, now: number) {
     yield* sql`
       INSERT INTO webhook_endpoint (endpoint_id, url, enabled, disabled_reason, paused_until)
@@ -127,7 +115,6 @@ export const make = (sql: SqlClient.SqlClient) => {
     yield* sql`DELETE FROM webhook_secret`
   })
 
-  /** Records the success or failure of an attempt at `url`. */
   const writeHealth = (url: string, delivered: boolean, { at, error, status }: Outcome) =>
     delivered
       ? sql`DELETE FROM webhook_failure WHERE endpoint_id = (SELECT endpoint_id FROM webhook_endpoint WHERE url = ${url})`
@@ -136,7 +123,6 @@ export const make = (sql: SqlClient.SqlClient) => {
           ON CONFLICT DO UPDATE SET attempts = attempts + 1, last_at = excluded.last_at,
             last_status = excluded.last_status, last_error = excluded.last_error`
 
-  /** Disables the webhook, unless its URL has changed since the attempt. */
   const writeDisabled = (url: string, reason: string) =>
     sql`UPDATE webhook_endpoint SET enabled = 0, disabled_reason = ${reason} WHERE url = ${url}`
 

@@ -15,7 +15,6 @@ import { type Outcome, verdict } from "./Attempt.ts"
 import type { Endpoint } from "./Endpoint.ts"
 import * as RetryPolicy from "./RetryPolicy.ts"
 
-/** A message that is due for an attempt. */
 export interface Due {
   readonly sequence: number
   readonly message_id: string
@@ -27,7 +26,6 @@ export interface Due {
 
 interface Content {
   readonly type: string
-  /** Empty if the message is not about a group. */
   readonly groupId: string
   readonly tasks: number
   readonly data: unknown
@@ -37,6 +35,11 @@ interface Content {
 
 /** The type of a test event. It is attempted once. */
 export const testType = "webhook.test"
+
+interface Page {
+  readonly before?: number | undefined
+  readonly limit?: number | undefined
+}
 
 type DeliveryRow = Delivery & { readonly sequence: number }
 
@@ -54,12 +57,7 @@ export const make = Effect.fnUntraced(function* (
 ) {
   const random = yield* SecureRandom.SecureRandom
 
-  /**
-   * Stores a message for its first attempt. If a message with the same `gathering` name waits, it gets the new content
-   * and its wait starts again.
-   *
-   * @returns the message's id
-   */
+  /** A waiting message with the same `gathering` name gets the new content and waits again. @returns the id */
   const writeMessage = Effect.fnUntraced(function* ({ data, gathering, groupId, tasks, type }: Content) {
     const now = yield* Clock.currentTimeMillis
     const message_id = `msg_${Hex.encode(yield* random.randomBytes(16))}`
@@ -86,10 +84,8 @@ export const make = Effect.fnUntraced(function* (
     return rows[0]!.message_id
   })
 
-  /** Deletes the message gathered under that name. */
   const writeWithdrawn = (gathering: string) => sql`DELETE FROM webhook_message WHERE gathering = ${gathering}`
 
-  /** Seals the message, so that it can't be replaced. Returns none if it is no longer due. */
   const writeSealed = Effect.fnUntraced(function* (sequence: number) {
     const now = yield* Clock.currentTimeMillis
     const rows = yield* sql<Due>`
@@ -99,7 +95,6 @@ export const make = Effect.fnUntraced(function* (
     return Option.fromUndefinedOr(rows[0])
   })
 
-  /** Returns the messages to attempt now, the longest due first, except those that are being attempted. */
   const due = (now: number, limit: number, inFlight: ReadonlyArray<number>) =>
     sql<Due>`
       SELECT sequence, message_id, next_attempt_at, gathering, payload FROM webhook_message
@@ -115,16 +110,10 @@ export const make = Effect.fnUntraced(function* (
       (rows) => Option.map(Option.fromUndefinedOr(rows[0]), (row) => row.next_attempt_at),
     )
 
-  /** Stores the outcome of an attempt at `url`, and updates the message and the endpoint. */
   const writeOutcome = Effect.fnUntraced(function* (attempted: Due, url: string, outcome: Outcome) {
     const { sequence } = attempted
-    const rows = yield* sql<{
-      type: string
-      state: string
-      attempts: number
-      step: number
-      next_attempt_at: number | null
-    }>`
+    type Row = Pick<Delivery, "type" | "state" | "attempts" | "next_attempt_at"> & { step: number }
+    const rows = yield* sql<Row>`
       SELECT type, state, attempts, step, next_attempt_at FROM webhook_message WHERE sequence = ${sequence}`
     const row = rows[0]
     if (row === undefined) return
@@ -164,10 +153,7 @@ export const make = Effect.fnUntraced(function* (
       UPDATE webhook_message SET state = ${state}, next_attempt_at = NULL, finished_at = ${now}
       WHERE sequence = ${sequence}`
 
-  /**
-   * Makes waiting messages due now and restarts their schedules. Messages that are already due, perhaps a hundred
-   * thousand, and gathered ones stay as they are.
-   */
+  /** Messages that are already due, perhaps a hundred thousand, and gathered ones stay as they are. */
   const writeAllDue = (now: number) =>
     sql`
       UPDATE webhook_message SET step = 0, next_attempt_at = ${now}
@@ -201,8 +187,7 @@ export const make = Effect.fnUntraced(function* (
     CASE WHEN EXISTS (SELECT 1 FROM webhook_endpoint WHERE enabled = 1) THEN next_attempt_at END AS next_attempt_at,
     last_status`)
 
-  /** Returns a page of deliveries, newest first. */
-  const page = Effect.fnUntraced(function* (before: number | undefined, limit: number | undefined) {
+  const page = Effect.fn("Webhooks.deliveries")(function* ({ before, limit }: Page) {
     const size = Math.min(Math.max(1, limit ?? 50), maxPageSize)
     const rows = yield* sql<DeliveryRow>`
       SELECT ${columns} FROM webhook_message WHERE sequence < ${before ?? Number.MAX_SAFE_INTEGER}
@@ -214,8 +199,7 @@ export const make = Effect.fnUntraced(function* (
     }
   })
 
-  /** Returns a delivery with its attempts, oldest first. */
-  const detail = Effect.fnUntraced(function* (messageId: string) {
+  const detail = Effect.fn("Webhooks.delivery")(function* (messageId: string) {
     const rows = yield* sql<DeliveryRow & { payload: string }>`
       SELECT ${columns}, payload FROM webhook_message WHERE message_id = ${messageId}`
     if (rows[0] === undefined) return Option.none<DeliveryDetail>()

@@ -32,7 +32,6 @@ export const standardSchedule: RetrySchedule = [
 ]
 
 const maxRetryAfter = Duration.hours(24)
-/** The maximum pause of all deliveries when the receiver is overloaded. */
 const maxPause = Duration.hours(1)
 
 /**

@@ -25,14 +25,12 @@ export interface SenderOptions {
     message: AttemptedMessage,
   ) => Effect.Effect<Outcome, never, Mac.Mac>
   readonly concurrency: number
-  /** How long delivered and failed messages are kept. */
   readonly keep: Duration.Duration
 }
 
 /** The longest sleep before the loop reads the clock again, since somebody may change the clock. */
 const maxSleepMillis = Duration.toMillis("10 minutes")
 
-/** Runs until its scope closes. @returns `wake`, which makes it look for due messages now */
 export const make = Effect.fnUntraced(function* (options: SenderOptions) {
   const { concurrency, endpoint, keep, outbox, send, write } = options
   const work = yield* Latch.make(false)
@@ -40,7 +38,6 @@ export const make = Effect.fnUntraced(function* (options: SenderOptions) {
   const attempts = yield* FiberSet.make<void>()
   const inFlight = new Set<number>()
 
-  /** Returns the message to send. Seals it first if it could still be replaced. */
   const sealed = (due: Due) =>
     due.gathering === null
       ? Effect.succeedSome(due)
@@ -49,7 +46,7 @@ export const make = Effect.fnUntraced(function* (options: SenderOptions) {
           Effect.retry(retryForever),
         )
 
-  /** Attempts a message and stores the outcome. A shutdown does not lose an outcome, unless the database fails. */
+  /** A shutdown does not lose an outcome, unless the database fails. */
   const deliver = ({ secrets, url }: Target, found: Due) =>
     Effect.uninterruptibleMask((restore) =>
       Effect.gen(function* () {
@@ -79,7 +76,6 @@ export const make = Effect.fnUntraced(function* (options: SenderOptions) {
       Effect.ignore,
     )
 
-  /** Waits until something changes or until the given time. */
   const rest = (until: Option.Option<number>) =>
     Effect.flatMap(Clock.currentTimeMillis, (now) => {
       const sleep = Option.isNone(until) ? maxSleepMillis : Math.min(maxSleepMillis, Math.max(1, until.value - now))

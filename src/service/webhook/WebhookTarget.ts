@@ -57,7 +57,6 @@ const judge = (address: ipaddr.IPv4 | ipaddr.IPv6): { readonly kind: Kind; reado
 
 const onlyIfAllowed = "where deliveries go only if the service was started with --allow-private-webhooks"
 
-/** Refuses the addresses to which the policy allows no deliveries. */
 export const guard =
   (policy: TargetPolicy): GuardedHttpClient.Guard =>
   (address) => {
@@ -87,7 +86,6 @@ export const showsAnswers =
     return kind === "public" || (kind === "loopback" && allowLoopback)
   }
 
-/** Explains to the operator why deliveries can't go to this URL. Returns none if they can. */
 export const problem = Effect.fn("WebhookTarget.problem")(function* (
   text: string,
   client: GuardedHttpClient.GuardedHttpClientOptions,

@@ -7,7 +7,7 @@
  * operator sets the URL again. Removing the webhook fails waiting messages. Finished messages are deleted after a
  * month.
  */
-import { Clock, Context, Duration, Effect, Layer, Option, Redacted, Schema } from "effect"
+import { Clock, Context, Duration, Effect, Layer, Option, Redacted } from "effect"
 import { SecureRandom } from "effect/crypto"
 import * as StandardWebhooks from "../../api/StandardWebhooks.ts"
 import * as WebhookSignature from "../../api/WebhookSignature.ts"
@@ -15,19 +15,13 @@ import * as GuardedHttpClient from "../../node/GuardedHttpClient.ts"
 import { version } from "../../node/Version.ts"
 import * as Audit from "../database/Audit.ts"
 import { Database } from "../database/Database.ts"
+import { conflict, notFound } from "../pageApi/WebProblems.ts"
 import * as Attempt from "./Attempt.ts"
 import * as Endpoint from "./Endpoint.ts"
 import * as Outbox from "./Outbox.ts"
 import * as RetryPolicy from "./RetryPolicy.ts"
 import * as Sender from "./Sender.ts"
 import * as WebhookTarget from "./WebhookTarget.ts"
-
-/** Deliveries may not go to this URL; `problem` says why. */
-export class WebhookTargetRefused extends Schema.TaggedError<WebhookTargetRefused>()("WebhookTargetRefused", {
-  problem: Schema.String,
-}) {}
-export class NoSuchDelivery extends Schema.TaggedError<NoSuchDelivery>()("NoSuchDelivery", {}) {}
-export class NoWebhook extends Schema.TaggedError<NoWebhook>()("NoWebhook", {}) {}
 
 /**
  * An event about a group's tasks. `task_group.completed`: all tasks of the group have ended, or `taskIds` have new
@@ -41,11 +35,6 @@ export interface GroupCompleted {
   readonly taskIds: ReadonlyArray<string>
   /** Whether the group may still get more tasks. Default false. */
   readonly mayGrow?: boolean | undefined
-}
-
-interface Page {
-  readonly before?: number | undefined
-  readonly limit?: number | undefined
 }
 
 export interface WebhooksOptions {
@@ -65,7 +54,6 @@ export interface WebhooksOptions {
   readonly keep?: Duration.Input | undefined
   /** How long a group without a size must be complete before it is announced. Default 2 seconds. */
   readonly quiet?: Duration.Input | undefined
-  /** The DNS resolver. Default: the system's resolver. */
   readonly resolver?: GuardedHttpClient.Resolver | undefined
 }
 
@@ -82,7 +70,6 @@ const clientOptions = ({ allowLoopback = false, allowPrivate = false, resolver }
   }
 }
 
-/** The name under which a group's event is gathered. */
 const nameOf = (organization: string, groupId: string): string => JSON.stringify([organization, groupId])
 
 const make = Effect.fnUntraced(function* (options: WebhooksOptions, client: ReturnType<typeof clientOptions>) {
@@ -107,14 +94,13 @@ const make = Effect.fnUntraced(function* (options: WebhooksOptions, client: Retu
     concurrency: options.concurrency ?? 8,
     keep: Duration.fromInputUnsafe(options.keep ?? "30 days"),
   })
-  const noWebhook = Effect.fail(new NoWebhook())
+  const noWebhook = Effect.fail(conflict("Set a webhook URL first."))
 
   return {
-    /** Makes the sender look for committed messages now. */
     wake,
     settings: endpoint.settings,
 
-    /** Stores an event. Stores nothing if no webhook is set. Call it within a write of `Database`. */
+    /** Stores nothing if no webhook is set. Call it within a write of `Database`. */
     enqueue: Effect.fn("Webhooks.enqueue")(function* ({
       groupId,
       mayGrow = false,
@@ -128,16 +114,13 @@ const make = Effect.fnUntraced(function* (options: WebhooksOptions, client: Retu
       yield* outbox.writeMessage({ type, groupId, tasks: taskIds.length, data, gathering })
     }),
 
-    /**
-     * Deletes the event of a group that is no longer complete, if the event was never attempted. Call it within a write
-     * of `Database`.
-     */
+    /** Deletes the event if it was never attempted. Call it within a write of `Database`. */
     withdraw: (organization: string, groupId: string) =>
       Effect.asVoid(outbox.writeWithdrawn(nameOf(organization, groupId))),
 
     set: Effect.fn("Webhooks.set")(function* (url: string) {
       const problem = yield* WebhookTarget.problem(url, client)
-      if (Option.isSome(problem)) return yield* new WebhookTargetRefused({ problem: problem.value })
+      if (Option.isSome(problem)) return yield* conflict(problem.value)
       const drawn = yield* StandardWebhooks.drawSecret
       const isFirst = yield* write(
         Effect.gen(function* () {
@@ -163,53 +146,42 @@ const make = Effect.fnUntraced(function* (options: WebhooksOptions, client: Retu
 
     rotateSecret: Effect.fn("Webhooks.rotateSecret")(function* (keepHours: number) {
       const drawn = yield* StandardWebhooks.drawSecret
-      const rotated = yield* write(
+      yield* write(
         Effect.gen(function* () {
           const now = yield* Clock.currentTimeMillis
-          const rotated = yield* endpoint.writeRotation(drawn, Duration.hours(keepHours), now)
-          if (rotated) yield* Audit.record(sql, "webhook.rotate-secret", "webhook", { keep_hours: keepHours })
-          return rotated
+          if (!(yield* endpoint.writeRotation(drawn, Duration.hours(keepHours), now))) return yield* noWebhook
+          yield* Audit.record(sql, "webhook.rotate-secret", "webhook", { keep_hours: keepHours })
         }),
       )
-      if (!rotated) return yield* noWebhook
       return { settings: yield* endpoint.settings, secret: Redacted.value(drawn) }
     }),
 
     test: Effect.gen(function* () {
       const messageId = yield* write(
         Effect.gen(function* () {
-          if (!(yield* endpoint.exists)) return undefined
+          if (!(yield* endpoint.exists)) return yield* noWebhook
           yield* endpoint.writeResumed
           yield* Audit.record(sql, "webhook.test", "webhook")
           return yield* outbox.writeMessage({ type: Outbox.testType, groupId: "", tasks: 0, data: { task_ids: [] } })
         }),
       )
-      if (messageId === undefined) return yield* noWebhook
       yield* wake
       return messageId
     }).pipe(Effect.withSpan("Webhooks.test")),
 
-    deliveries: Effect.fn("Webhooks.deliveries")(function* ({ before, limit }: Page) {
-      return yield* outbox.page(before, limit)
-    }),
-
-    delivery: Effect.fn("Webhooks.delivery")(function* (messageId: string) {
-      return yield* outbox.detail(messageId)
-    }),
+    deliveries: outbox.page,
+    delivery: outbox.detail,
 
     resend: Effect.fn("Webhooks.resend")(function* (messageId: string) {
-      const done = yield* write(
+      yield* write(
         Effect.gen(function* () {
-          if (!(yield* endpoint.exists)) return "no webhook"
+          if (!(yield* endpoint.exists)) return yield* noWebhook
           yield* endpoint.writeResumed
-          const resent = yield* outbox.writeResend(messageId, yield* Clock.currentTimeMillis)
-          if (!resent) return "no such delivery"
+          const isResent = yield* outbox.writeResend(messageId, yield* Clock.currentTimeMillis)
+          if (!isResent) return yield* notFound("There is no such delivery.")
           yield* Audit.record(sql, "webhook.resend", messageId)
-          return "resent"
         }),
       )
-      if (done === "no webhook") return yield* noWebhook
-      if (done === "no such delivery") return yield* new NoSuchDelivery()
       yield* wake
     }),
   }

@@ -51,9 +51,9 @@ describe("Accounts", () => {
     const accounts = yield* Accounts
     const replaced = yield* code
     const old = yield* code
-    assert.strictEqual((yield* Effect.flip(accounts.setUp(replaced, "Ann", password)))._tag, "CodeRefused")
+    assert.strictEqual((yield* Effect.flip(accounts.setUp(replaced, "Ann", password)))._tag, "Forbidden")
     yield* TestClock.adjust("24 hours")
-    assert.strictEqual((yield* Effect.flip(accounts.setUp(old, "Ann", password)))._tag, "CodeRefused")
+    assert.strictEqual((yield* Effect.flip(accounts.setUp(old, "Ann", password)))._tag, "Forbidden")
     const young = yield* code
     yield* TestClock.adjust("23 hours")
     assert.strictEqual((yield* accounts.setUp(young, "Ann", password)).name, "Ann")

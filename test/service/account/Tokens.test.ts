@@ -67,7 +67,7 @@ describe("Tokens", () => {
     yield* TestClock.adjust("1 minute")
     assert.isFalse(yield* isAccepted(old.token))
     assert.isTrue(yield* isAccepted(fresh.token))
-    assert.strictEqual((yield* Effect.flip(tokens.rotate(old.summary.token_id, 2)))._tag, "TokenEnded")
+    assert.strictEqual((yield* Effect.flip(tokens.rotate(old.summary.token_id, 2)))._tag, "Conflict")
     const [newest, oldest] = yield* tokens.list
     assert.isNull(newest!.expires_at)
     assert.strictEqual(oldest!.expires_at, 2 * 3_600_000)
@@ -146,7 +146,7 @@ describe("Tokens", () => {
       Database,
       Effect.map(Database, ({ sql, write }) => ({
         sql,
-        write: <A>(statements: Effect.Effect<A, SqlError>) =>
+        write: <A, E = never>(statements: Effect.Effect<A, E | SqlError>) =>
           write(statements).pipe(
             Effect.tap(() =>
               gated ? Effect.andThen(Deferred.succeed(committed, undefined), Deferred.await(goOn)) : Effect.void,

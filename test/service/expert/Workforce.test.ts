@@ -67,7 +67,7 @@ describe("several experts", () => {
       Effect.andThen(next(expertId)),
     )
     assert.deepStrictEqual((yield* itemOf(task)).held_by, ["Ann"])
-    yield* queue.vote(expertId, item.itemId, voteFor(item, "b"))
+    yield* queue.vote(expertId, item.item_id, voteFor(item, "b"))
     const [{ annotations }] = yield* results(task)
     assert.deepInclude(annotations, { agreement: 1 })
     const all = yield* (yield* Experts).list
@@ -335,7 +335,7 @@ describe("what no expert has an answer to", () => {
     const task = yield* create([["p", "a", "b"]])
     yield* until(Effect.map(itemOf(task), (item) => item.set_aside.length === 1))
     const item = yield* next(expertId)
-    yield* queue.vote(expertId, item.itemId, voteFor(item, "b"))
+    yield* queue.vote(expertId, item.item_id, voteFor(item, "b"))
     assert.strictEqual(yield* statusOf(task), "completed")
   })
 

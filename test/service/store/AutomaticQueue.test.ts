@@ -121,7 +121,7 @@ test("what none of the experts can vote on any more is named once nobody is at w
   const [first, second] = claims[0]!.items
   const silent = { expert: "two", vote: Result.fail("has no answer") }
   yield* queue.record([{ itemId: first!.itemId, answers: [choose("one", 0), silent] }])
-  yield* queue.setAside(ann, item.itemId, { kind: "skip", reason: "" })
+  yield* queue.setAside(ann, item.item_id, { kind: "skip", reason: "" })
   assert.deepStrictEqual((yield* claim()).unanswered, [])
   yield* queue.record([{ itemId: second!.itemId, answers: [choose("one", 0), choose("two", 0)] }])
   assert.deepStrictEqual((yield* claim()).unanswered, [{ taskId: task, lacking: 1, prompts: 2 }])

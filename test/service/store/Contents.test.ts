@@ -8,7 +8,7 @@ import { activeWithin, contentOf } from "../../../src/service/store/Contents.ts"
 import { Database } from "../../../src/service/database/Database.ts"
 import { Experts } from "../../../src/service/store/Experts.ts"
 import { VoteQueue } from "../../../src/service/store/VoteQueue.ts"
-import type { HeldItem } from "../../../src/service/store/VoteQueueModel.ts"
+import type { HeldItem } from "../../../src/service/pageApi/AnnotateApi.ts"
 import { TaskStore } from "../../../src/service/store/TaskStore.ts"
 import { create, next, person, results, statusOf, store, storeOver, voteFor } from "./support.ts"
 import { cases } from "../../support/cases.ts"
@@ -19,7 +19,7 @@ const test = testOver(store(":memory:"))
 const people = (...names: ReadonlyArray<string>) => Effect.forEach(names, person)
 
 const judge = Effect.fnUntraced(function* (expertId: string, item: HeldItem) {
-  yield* (yield* VoteQueue).vote(expertId, item.itemId, voteFor(item, item.prompt.completions[0]!))
+  yield* (yield* VoteQueue).vote(expertId, item.item_id, voteFor(item, item.completions[0]!))
 })
 
 const judgeNext = Effect.fnUntraced(function* (expertId: string) {
@@ -35,7 +35,7 @@ const judgeAll = Effect.fnUntraced(function* (expertId: string) {
   let item = yield* queue.next(expertId)
   while (Option.isSome(item)) {
     yield* judge(expertId, item.value)
-    tasks.push(item.value.taskId)
+    tasks.push(item.value.task.task_id)
     item = yield* queue.next(expertId)
   }
   return tasks
@@ -125,7 +125,7 @@ describe("tasks that ask for the same", () => {
     assert.deepStrictEqual(yield* judgeAll(ann!), [tasks[0]])
     const held = yield* next(bob!)
     assert.deepStrictEqual(yield* judgeAll(ann!), [tasks[2]])
-    yield* queue.setAside(bob!, held.itemId, { kind: "skip", reason: "" })
+    yield* queue.setAside(bob!, held.item_id, { kind: "skip", reason: "" })
     assert.deepStrictEqual(yield* judgeAll(ann!), [tasks[1]])
   })
 
@@ -173,7 +173,7 @@ describe("tasks that ask for the same", () => {
     const again = storeOver().pipe(Layer.provide(Layer.succeed(SqlClient.SqlClient, sql)))
     yield* Effect.gen(function* () {
       yield* nothingFor(ann!)
-      assert.deepStrictEqual(yield* judgeNext(bob!).pipe(Effect.map((item) => item.taskId)), tasks[1])
+      assert.deepStrictEqual(yield* judgeNext(bob!).pipe(Effect.map((item) => item.task.task_id)), tasks[1])
       assert.deepStrictEqual(yield* judgeAll(ann!), [tasks[2]])
     }).pipe(Effect.provide(again, { local: true }))
   })
@@ -225,7 +225,7 @@ describe("any number of tasks of one item, votes and people, in any order of wor
       const turn = Effect.fnUntraced(function* (expertId: string) {
         const item = yield* queue.next(expertId)
         if (Option.isNone(item)) return 0
-        if (item.value.prompt.prompt === "p") voters.push(expertId)
+        if (item.value.prompt === "p") voters.push(expertId)
         yield* judge(expertId, item.value)
         return 1
       })

@@ -79,8 +79,8 @@ describe("decisions", () => {
     const decision = { taskId, promptIndex: 0, choice: 1, rationale: "", operator: "Lea" }
     yield* judge(ann, "blue")
     const held = yield* next(bob)
-    assert.strictEqual((yield* Effect.flip(desk.decide(decision)))._tag, "NotNow")
-    yield* (yield* VoteQueue).setAside(bob, held.itemId, { kind: "skip", reason: "" })
+    assert.strictEqual((yield* Effect.flip(desk.decide(decision)))._tag, "Conflict")
+    yield* (yield* VoteQueue).setAside(bob, held.item_id, { kind: "skip", reason: "" })
     yield* desk.decide(decision)
     assert.strictEqual((yield* results(taskId))[0].best_completion_index, 1)
     yield* assertCounters
@@ -89,9 +89,9 @@ describe("decisions", () => {
     assert.strictEqual((yield* detailOf(taskId)).task.status, "in_progress")
     yield* assertCounters
     yield* (yield* TaskStore).cancel(taskId)
-    assert.strictEqual((yield* Effect.flip(desk.decide(decision)))._tag, "NotNow")
-    assert.strictEqual((yield* Effect.flip(desk.decide({ ...decision, taskId: "task_none" })))._tag, "NothingThere")
-    assert.strictEqual((yield* Effect.flip(desk.decide({ ...decision, promptIndex: 1 })))._tag, "NothingThere")
+    assert.strictEqual((yield* Effect.flip(desk.decide(decision)))._tag, "Conflict")
+    assert.strictEqual((yield* Effect.flip(desk.decide({ ...decision, taskId: "task_none" })))._tag, "NotFound")
+    assert.strictEqual((yield* Effect.flip(desk.decide({ ...decision, promptIndex: 1 })))._tag, "NotFound")
     yield* assertCounters
   })
 })
@@ -101,9 +101,10 @@ const rubric = "---\nrubric: { strength: true, all_bad: true, edit: true, aspect
 /** A vote with all that the rubric asks for. */
 const assessed = Effect.fnUntraced(function* (expertId: string, text: string, strength: number) {
   const item = yield* next(expertId)
-  const aspects = { clarity: item.order.map((index) => index + strength) }
+  const order = item.completions.map((completion) => ["blue", "green", "red"].indexOf(completion))
+  const aspects = { clarity: order.map((index) => index + strength) }
   const assessment = { strength, all_bad: strength === 1, edited: `${text}, improved`, flags: [], aspects }
-  yield* (yield* VoteQueue).vote(expertId, item.itemId, { ...voteFor(item, text), assessment })
+  yield* (yield* VoteQueue).vote(expertId, item.item_id, { ...voteFor(item, text), assessment })
 })
 
 test("what votes say besides the choice is of the completion that a lead chooses, and stays with votes that are void for a time", function* () {
@@ -150,7 +151,7 @@ describe("prompts that miss a vote again", () => {
       // `pending` would say that all votes of the task are open.
       assert.strictEqual(yield* statusOf(taskId), "in_progress")
       assert.isTrue(Option.isNone(yield* (yield* VoteQueue).next(ann)))
-      assert.strictEqual((yield* next(bob)).prompt.prompt, "grass")
+      assert.strictEqual((yield* next(bob)).prompt, "grass")
       yield* assertCounters
     }).pipe(Effect.provide(Layer.fresh(storeOver())))
   })
@@ -187,8 +188,8 @@ describe("prompts that miss a vote again", () => {
     const promptsFor = Effect.fnUntraced(function* (expertId: string) {
       const prompts: Array<string> = []
       for (let item = yield* queue.next(expertId); Option.isSome(item); item = yield* queue.next(expertId)) {
-        prompts.push(item.value.prompt.prompt)
-        yield* queue.setAside(expertId, item.value.itemId, { kind: "skip", reason: "" })
+        prompts.push(item.value.prompt)
+        yield* queue.setAside(expertId, item.value.item_id, { kind: "skip", reason: "" })
       }
       return prompts
     })
@@ -230,12 +231,12 @@ describe("void votes", () => {
     assert.strictEqual(yield* statusOf(taskId), "in_progress")
     assert.deepStrictEqual(events, [{ organization: "default", groupId: "colors", taskIds: [taskId] }])
     yield* assertCounters
-    assert.strictEqual((yield* Effect.flip(desk.voidVotes(cleo, "", "Lea")))._tag, "NotNow")
+    assert.strictEqual((yield* Effect.flip(desk.voidVotes(cleo, "", "Lea")))._tag, "Conflict")
     // Not by the same expert.
     assert.isTrue(Option.isNone(yield* queue.next(cleo)))
 
     const item = yield* next(dan)
-    yield* queue.vote(dan, item.itemId, voteFor(item, "blue"))
+    yield* queue.vote(dan, item.item_id, voteFor(item, "blue"))
     const restored = yield* desk.restoreVotes(1, "Lea")
     assert.deepStrictEqual(restored, { voiding_id: 1, votes: 1, tasks: 1, reopened: 0 })
     yield* assertCounters
@@ -342,7 +343,7 @@ describe("reports", () => {
     yield* judge(ann, "blue")
     yield* judge(bob, "green")
     const grass = yield* next(ann)
-    yield* queue.setAside(ann, grass.itemId, { kind: "flag", problem: "unclear_prompt", comment: "" })
+    yield* queue.setAside(ann, grass.item_id, { kind: "flag", problem: "unclear_prompt", comment: "" })
     const found = (filter: Parameters<typeof desk.items>[0]) =>
       Effect.map(desk.items(filter), ({ items }) => items.map(({ prompt }) => prompt))
     assert.deepStrictEqual(yield* found({}), ["100% of_them", "grass", "sky"])

@@ -11,9 +11,12 @@ const test = testOver(store(":memory:"))
 
 const edit = (taskId: string, text: string, version: number) =>
   Desk.use((desk) => desk.editGuidelines(taskId, { text, version, operator: "Lea" }))
-const judge = Effect.fnUntraced(function* (expertId: string, guidelinesVersion?: number) {
+const judge = Effect.fnUntraced(function* (expertId: string, guidelines_version?: number) {
   const item = yield* next(expertId)
-  yield* (yield* VoteQueue).vote(expertId, item.itemId, { ...voteFor(item, "a"), guidelinesVersion })
+  yield* (yield* VoteQueue).vote(expertId, item.item_id, {
+    ...voteFor(item, "a"),
+    ...(guidelines_version !== undefined && { guidelines_version }),
+  })
   return item
 })
 const prompts = (n: number) => Array.from({ length: n }, (_, i) => [`p${i}`, "a", "b"] as const)
@@ -24,31 +27,30 @@ describe("guidelines with versions", () => {
     const task = yield* create(prompts(4), { guidelines: sent, votes: 2 })
     const [eva, bob] = [yield* person("Eva"), yield* person("Bob")]
     const first = yield* judge(eva)
-    assert.deepInclude(first, { guidelines: "Be fair.", guidelinesVersion: 1, guidelinesChange: undefined })
+    assert.deepInclude(first, { guidelines: "Be fair.", guidelines_version: 1, guidelines_change: null })
     const held = yield* next(eva)
     yield* edit(task, "Be fair and kind.", 1)
     // What was shown before the change.
-    yield* (yield* VoteQueue).vote(eva, held.itemId, { ...voteFor(held, "a"), guidelinesVersion: 1 })
+    yield* (yield* VoteQueue).vote(eva, held.item_id, { ...voteFor(held, "a"), guidelines_version: 1 })
     yield* edit(task, "Be kind.", 2)
 
     const told = yield* next(eva)
     assert.deepInclude(told, {
       guidelines: "Be kind.",
-      sentGuidelines: sent,
-      guidelinesVersion: 3,
-      guidelinesChange: { from: 1, before: "Be fair." },
+      guidelines_version: 3,
+      guidelines_change: { from: 1, before: "Be fair." },
     })
     const queue = yield* VoteQueue
-    assert.isDefined((yield* next(eva)).guidelinesChange, "until it is acknowledged")
-    yield* queue.acknowledge(eva, told.itemId, 2)
-    assert.deepStrictEqual((yield* next(eva)).guidelinesChange, { from: 2, before: "Be fair and kind." })
-    yield* queue.acknowledge(eva, told.itemId, 99)
-    assert.isUndefined((yield* next(eva)).guidelinesChange)
+    assert.isNotNull((yield* next(eva)).guidelines_change, "until it is acknowledged")
+    yield* queue.acknowledge(eva, told.item_id, 2)
+    assert.deepStrictEqual((yield* next(eva)).guidelines_change, { from: 2, before: "Be fair and kind." })
+    yield* queue.acknowledge(eva, told.item_id, 99)
+    assert.isNull((yield* next(eva)).guidelines_change)
     yield* judge(eva, 3)
     yield* judge(eva)
 
     // Who comes now sees the newest alone; a page that says nonsense is not believed.
-    assert.deepInclude(yield* judge(bob, 99), { guidelinesVersion: 3, guidelinesChange: undefined })
+    assert.deepInclude(yield* judge(bob, 99), { guidelines_version: 3, guidelines_change: null })
     for (let i = 0; i < 3; i++) yield* judge(bob)
     const versions = (yield* results(task)).map(({ annotations }) =>
       annotations.votes.map((vote: Record<string, unknown>) => vote["guidelines_version"]),
@@ -87,9 +89,9 @@ describe("guidelines with versions", () => {
     // Asked of the rubric that was sent, and of no other.
     const said = { strength: null, all_bad: true, flags: [], edited: "edited", aspects: {} }
     const queue = yield* VoteQueue
-    const refused = yield* Effect.flip(queue.vote(eva, item.itemId, { ...voteFor(item, "a"), assessment: said }))
-    assert.strictEqual(refused._tag, "InvalidVote")
-    yield* queue.vote(eva, item.itemId, { ...voteFor(item, "a"), assessment: { ...said, edited: null } })
+    const refused = yield* Effect.flip(queue.vote(eva, item.item_id, { ...voteFor(item, "a"), assessment: said }))
+    assert.strictEqual(refused._tag, "MalformedRequest")
+    yield* queue.vote(eva, item.item_id, { ...voteFor(item, "a"), assessment: { ...said, edited: null } })
     assert.deepInclude((yield* results(one))[0].annotations.votes[0], { all_bad: true, guidelines_version: 2 })
   })
 

@@ -10,11 +10,11 @@ import { testOver } from "../../support/effectTest.ts"
 const test = testOver(store(":memory:"))
 
 const promptOf = (expertId: string) =>
-  VoteQueue.use((queue) => Effect.map(queue.next(expertId), (item) => Option.map(item, ({ prompt }) => prompt.prompt)))
+  VoteQueue.use((queue) => Effect.map(queue.next(expertId), (item) => Option.map(item, ({ prompt }) => prompt)))
 const judge = Effect.fnUntraced(function* (expertId: string) {
   const item = yield* next(expertId)
-  yield* (yield* VoteQueue).vote(expertId, item.itemId, voteFor(item, item.prompt.completions[0]!))
-  return item.prompt.prompt
+  yield* (yield* VoteQueue).vote(expertId, item.item_id, voteFor(item, item.completions[0]!))
+  return item.prompt
 })
 /** The prompts that the expert gets until nothing is left. */
 const all = Effect.fnUntraced(function* (expertId: string) {
@@ -104,8 +104,8 @@ describe("an assigned group", () => {
     const held = yield* next(eva)
     yield* set("a", "normal", [max])
     const queue = yield* VoteQueue
-    const late = yield* Effect.flip(queue.vote(eva, held.itemId, voteFor(held, "a")))
-    assert.strictEqual(late._tag, "NotHeld")
+    const late = yield* Effect.flip(queue.vote(eva, held.item_id, voteFor(held, "a")))
+    assert.strictEqual(late._tag, "Conflict")
     assert.deepStrictEqual(yield* promptOf(eva), Option.none())
     assert.strictEqual(yield* judge(max), "a1")
     yield* set("a", "normal", [eva])
@@ -145,8 +145,8 @@ describe("an assigned group", () => {
 
   test("a group or an expert that does not exist is an error, and changes nothing", function* () {
     yield* group("a", ["a1"])
-    assert.strictEqual((yield* Effect.flip(set("b", "high")))._tag, "NoSuchGroup")
-    assert.strictEqual((yield* Effect.flip(set("a", "high", ["nobody"])))._tag, "NoSuchExpert")
+    assert.strictEqual((yield* Effect.flip(set("b", "high")))._tag, "NotFound")
+    assert.strictEqual((yield* Effect.flip(set("a", "high", ["nobody"])))._tag, "NotFound")
     const {
       groups: [found],
     } = yield* (yield* VoteQueue).groups()

@@ -10,6 +10,7 @@ import { VoteQueue } from "../../../src/service/store/VoteQueue.ts"
 import {
   assertCounters,
   create,
+  draftOf,
   detailOf,
   experts,
   judge,
@@ -45,15 +46,15 @@ describe("a pause", () => {
     const taskId = yield* create(colors, { group: "colors" })
     const other = yield* create([["snow", "white", "black"]])
     const held = yield* next(ann)
-    yield* queue.saveDraft(ann, held.itemId, "half a thought")
+    yield* queue.saveDraft(ann, held.item_id, draftOf("half a thought"))
     yield* queue.pauseGroup("colors", true)
     // Paused already.
     yield* queue.pauseGroup("colors", true)
     yield* assertCounters
 
-    assert.strictEqual((yield* Effect.flip(queue.vote(ann, held.itemId, voteFor(held, "blue"))))._tag, "NotHeld")
-    assert.strictEqual((yield* Effect.flip(queue.saveDraft(ann, held.itemId, "more")))._tag, "NotHeld")
-    assert.strictEqual((yield* next(ann)).prompt.prompt, "snow")
+    assert.strictEqual((yield* Effect.flip(queue.vote(ann, held.item_id, voteFor(held, "blue"))))._tag, "Conflict")
+    assert.strictEqual((yield* Effect.flip(queue.saveDraft(ann, held.item_id, draftOf("more"))))._tag, "Conflict")
+    assert.strictEqual((yield* next(ann)).prompt, "snow")
     assert.isTrue(Option.isNone(yield* queue.next(bob)))
     assert.strictEqual(yield* statusOf(taskId), "in_progress")
     assert.isTrue((yield* detailOf(taskId)).task.paused)
@@ -75,9 +76,9 @@ describe("a pause", () => {
     )
     yield* judge(ann, "white")
     const again = yield* next(ann)
-    assert.deepStrictEqual([again.prompt.prompt, again.draft], ["sky", Option.some("half a thought")])
-    assert.deepStrictEqual(again.order, held.order)
-    assert.strictEqual((yield* next(bob)).prompt.prompt, "grass")
+    assert.deepStrictEqual([again.prompt, again.draft], ["sky", draftOf("half a thought")])
+    assert.deepStrictEqual(again.completions, held.completions)
+    assert.strictEqual((yield* next(bob)).prompt, "grass")
   })
 
   test("keeps priority and experts of the group, and outlasts changes of them; nothing is taken back in it", function* () {
@@ -87,7 +88,7 @@ describe("a pause", () => {
     yield* judge(ann, "blue")
     yield* queue.setGroup({ groupId: "colors", priority: "high", experts: [ann] })
     yield* queue.pauseGroup("colors", true)
-    assert.strictEqual((yield* Effect.flip(queue.undo(ann, () => "")))._tag, "NothingToUndo")
+    assert.strictEqual((yield* Effect.flip(queue.undo(ann)))._tag, "Conflict")
     assert.isFalse((yield* queue.progress(ann)).undoable)
     yield* queue.setGroup({ groupId: "colors", priority: "normal", experts: undefined })
     assert.isTrue(Option.isNone(yield* queue.next(bob)))
@@ -95,7 +96,7 @@ describe("a pause", () => {
     assert.isTrue(Option.isNone(yield* queue.next(bob)))
     yield* queue.pauseGroup("colors", false)
     assert.isTrue(Option.isNone(yield* queue.next(ann)))
-    assert.strictEqual((yield* next(bob)).prompt.prompt, "sky")
+    assert.strictEqual((yield* next(bob)).prompt, "sky")
     assert.isTrue((yield* queue.progress(ann)).undoable)
     yield* assertCounters
   })
@@ -112,10 +113,10 @@ describe("a withdrawn prompt", () => {
       const taskId = yield* create(colors)
       yield* judge(ann, "blue")
       const held = yield* next(bob)
-      yield* queue.saveDraft(bob, held.itemId, "not yet")
+      yield* queue.saveDraft(bob, held.item_id, draftOf("not yet"))
       yield* desk.withdrawPrompt(taskId, 1, "Not a question.", "Lea")
       yield* assertCounters
-      assert.strictEqual((yield* Effect.flip(queue.vote(bob, held.itemId, voteFor(held, "green"))))._tag, "NotHeld")
+      assert.strictEqual((yield* Effect.flip(queue.vote(bob, held.item_id, voteFor(held, "green"))))._tag, "Conflict")
       assert.isTrue(Option.isNone(yield* queue.next(bob)))
       assert.strictEqual(yield* statusOf(taskId), "completed")
       const [first, second] = yield* results(taskId)
@@ -138,7 +139,7 @@ describe("a withdrawn prompt", () => {
       assert.deepStrictEqual(events.slice(1), [{ ...event, type: "task_group.reopened" }])
       assert.strictEqual(yield* statusOf(taskId), "in_progress")
       // The draft was thrown away with the completed task.
-      assert.strictEqual((yield* next(bob)).prompt.prompt, "grass")
+      assert.strictEqual((yield* next(bob)).prompt, "grass")
       yield* judge(bob, "green")
       assert.strictEqual((yield* results(taskId))[1].best_completion_index, 0)
       assert.lengthOf(events, 3)
@@ -176,7 +177,7 @@ describe("a withdrawn prompt", () => {
       [1],
     )
     assert.strictEqual((yield* desk.group("colors").pipe(Effect.flatMap(Effect.fromOption))).votes_required, 1)
-    assert.strictEqual((yield* queue.progress(ann)).votesNeeded, 1)
+    assert.strictEqual((yield* queue.progress(ann)).needed, 1)
     yield* desk.withdrawPrompt(taskId, 1, "", "Lea")
     yield* assertCounters
     assert.deepStrictEqual(yield* choicesOf(taskId), [null, null])
@@ -195,12 +196,12 @@ describe("a withdrawn prompt", () => {
     yield* (yield* Experts).ensure("longest")
     const problemOf = (taskId: string, index: number) =>
       Effect.map(Effect.flip(desk.withdrawPrompt(taskId, index, "", "Lea")), (error) =>
-        error._tag === "NotNow" ? error.problem : error._tag,
+        error._tag === "Conflict" ? error.detail : error._tag,
       )
     const cancelled = yield* create(colors)
     yield* (yield* TaskStore).cancel(cancelled)
     assert.strictEqual(yield* problemOf(cancelled, 0), "The task is cancelled.")
-    assert.strictEqual(yield* problemOf("task_none", 0), "NothingThere")
+    assert.strictEqual(yield* problemOf("task_none", 0), "NotFound")
     const taskId = yield* create([...colors, ["snow", "white", "black"]], { votes: 2 })
     yield* desk.decide({ taskId, promptIndex: 0, choice: 0, rationale: "", operator: "Lea" })
     yield* desk.withdrawPrompt(taskId, 2, "", "Lea")
@@ -208,11 +209,11 @@ describe("a withdrawn prompt", () => {
     assert.include(yield* problemOf(taskId, 2), "withdrawn already")
     const decided = desk.decide({ taskId, promptIndex: 2, choice: 0, rationale: "", operator: "Lea" })
     assert.deepInclude(yield* Effect.flip(decided), {
-      _tag: "NotNow",
-      problem: "The prompt is withdrawn. Restore it first.",
+      _tag: "Conflict",
+      detail: "The prompt is withdrawn. Restore it first.",
     })
-    assert.strictEqual((yield* Effect.flip(desk.withdrawDecision(taskId, 2)))._tag, "NotNow")
-    assert.strictEqual((yield* Effect.flip(desk.restorePrompt(taskId, 0)))._tag, "NotNow")
+    assert.strictEqual((yield* Effect.flip(desk.withdrawDecision(taskId, 2)))._tag, "Conflict")
+    assert.strictEqual((yield* Effect.flip(desk.restorePrompt(taskId, 0)))._tag, "Conflict")
     const { claims } = yield* queue.claim(automatic)
     assert.include(yield* problemOf(taskId, 1), "An automatic expert is judging")
     assert.deepStrictEqual(
@@ -220,8 +221,8 @@ describe("a withdrawn prompt", () => {
       [1],
     )
     yield* queue.record(
-      claims[0]!.items.map(({ itemId }) => ({
-        itemId,
+      claims[0]!.items.map(({ item_id }) => ({
+        item_id,
         answers: [{ expert: "longest", vote: Result.succeed({ choice: 0, order: [0, 1], seconds: 0 }) }],
       })),
     )
@@ -274,7 +275,7 @@ describe("further votes", () => {
     )
     assert.strictEqual((yield* detailOf(taskId)).task.status, "completed")
     yield* assertCounters
-    assert.strictEqual((yield* Effect.flip(desk.endReopening(taskId)))._tag, "NotNow")
+    assert.strictEqual((yield* Effect.flip(desk.endReopening(taskId)))._tag, "Conflict")
   })
 
   test("leave out decided and withdrawn prompts, and are asked of no task that is cancelled or just begins", function* () {
@@ -283,12 +284,12 @@ describe("further votes", () => {
     const problemOf = (taskId: string, prompts?: ReadonlyArray<number>) =>
       Effect.map(Effect.flip(desk.reopen(taskId, 1, prompts)), (error) => error._tag)
     const taskId = yield* create([...colors, ["snow", "white", "black"]])
-    assert.strictEqual(yield* problemOf(taskId), "NotNow")
+    assert.strictEqual(yield* problemOf(taskId), "Conflict")
     yield* desk.decide({ taskId, promptIndex: 0, choice: 0, rationale: "", operator: "Lea" })
     yield* desk.withdrawPrompt(taskId, 1, "", "Lea")
     yield* judge(ann, "white")
-    assert.strictEqual(yield* problemOf(taskId, [0, 1]), "NotNow")
-    assert.strictEqual(yield* problemOf(taskId, [-1, 3, 1048576]), "NotNow")
+    assert.strictEqual(yield* problemOf(taskId, [0, 1]), "Conflict")
+    assert.strictEqual(yield* problemOf(taskId, [-1, 3, 1048576]), "Conflict")
     // What is decided or withdrawn needs no votes, and is not among those that have theirs.
     const itemsOf = Effect.map(desk.items({ state: "done" }), ({ items }) => items.map(({ prompt }) => prompt))
     assert.deepStrictEqual(yield* itemsOf, ["snow"])
@@ -315,8 +316,8 @@ describe("further votes", () => {
     )
     const cancelled = yield* create(colors)
     yield* (yield* TaskStore).cancel(cancelled)
-    assert.strictEqual(yield* problemOf(cancelled), "NotNow")
-    assert.strictEqual(yield* problemOf("task_none"), "NothingThere")
+    assert.strictEqual(yield* problemOf(cancelled), "Conflict")
+    assert.strictEqual(yield* problemOf("task_none"), "NotFound")
   })
 })
 
@@ -331,13 +332,13 @@ describe("a vote of a published result", () => {
     const before = yield* results(taskId)
     yield* desk.reopen(taskId, 1, undefined)
     assert.isFalse((yield* queue.progress(ann)).undoable)
-    assert.strictEqual((yield* Effect.flip(queue.undo(ann, () => "")))._tag, "NothingToUndo")
+    assert.strictEqual((yield* Effect.flip(queue.undo(ann)))._tag, "Conflict")
     assert.deepStrictEqual(yield* results(taskId), before)
 
     // A further vote can be taken back until the result includes it. The decision has the result written anew.
     yield* judge(cleo, "blue")
     assert.isTrue((yield* queue.progress(cleo)).undoable)
-    yield* queue.undo(cleo, () => "")
+    yield* queue.undo(cleo)
     yield* judge(cleo, "blue")
     yield* desk.decide({ taskId, promptIndex: 1, choice: 0, rationale: "", operator: "Lea" })
     assert.isFalse((yield* queue.progress(cleo)).undoable)
@@ -353,7 +354,7 @@ describe("a vote of a published result", () => {
     yield* judge(bob, "blue")
     yield* desk.voidVotes(bob, "", "Lea")
     assert.lengthOf((yield* results(taskId))[0].annotations.votes, 1)
-    assert.strictEqual((yield* Effect.flip(queue.undo(ann, () => "")))._tag, "NothingToUndo")
+    assert.strictEqual((yield* Effect.flip(queue.undo(ann)))._tag, "Conflict")
     yield* assertCounters
   })
 })
@@ -376,7 +377,7 @@ test("a change that fails on its way leaves nothing behind", function* () {
     Effect.asVoid(desk.reopen(taskId, 1, undefined)),
     Effect.asVoid(queue.pauseGroup("colors", true)),
   ] as ReadonlyArray<Effect.Effect<void, { readonly _tag: string }>>) {
-    const failed = yield* Effect.flip(Effect.provideService(change, Actor, { operatorNo: 1, name: "Lea" }))
+    const failed = yield* Effect.flip(Effect.provideService(change, Actor, { operator_no: 1, name: "Lea" }))
     assert.strictEqual(failed._tag, "SqlError")
     assert.deepStrictEqual(yield* all, before)
   }

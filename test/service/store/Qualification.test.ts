@@ -8,7 +8,7 @@ import { Experts } from "../../../src/service/store/Experts.ts"
 import { type GoldItem, Qualification } from "../../../src/service/store/Qualification.ts"
 import { VoteQueue } from "../../../src/service/store/VoteQueue.ts"
 import { platform, temporaryFile } from "../web/support.ts"
-import { type Store, create, next, person, results, store, voteFor } from "./support.ts"
+import { type Store, create, draftOf, next, person, results, store, voteFor } from "./support.ts"
 import { testOver } from "../../support/effectTest.ts"
 
 /** Their right answer is "right". */
@@ -38,9 +38,9 @@ const stopped = (expertId: string) =>
 /** Judges the next item, and says which it was. A moment passes, as between any two judgments. */
 const judge = Effect.fnUntraced(function* (expertId: string, choice: string) {
   const item = yield* next(expertId)
-  yield* (yield* VoteQueue).vote(expertId, item.itemId, voteFor(item, choice))
+  yield* (yield* VoteQueue).vote(expertId, item.item_id, voteFor(item, choice))
   yield* TestClock.adjust("1 second")
-  return item.prompt.prompt
+  return item.prompt
 })
 const tasks = (n: number, prompt = "work") =>
   create(Array.from({ length: n }, (_, i) => [`${prompt} ${i}`, "right", "other"] as const))
@@ -48,11 +48,11 @@ const tasks = (n: number, prompt = "work") =>
 const assertNotHeld = Effect.fnUntraced(function* (expertId: string, itemId: number) {
   const queue = yield* VoteQueue
   const attempts = [
-    queue.saveDraft(expertId, itemId, "late"),
+    queue.saveDraft(expertId, itemId, draftOf("late")),
     queue.setAside(expertId, itemId, { kind: "skip", reason: "late" }),
     queue.setAside(expertId, itemId, { kind: "flag", problem: "other", comment: "late" }),
   ]
-  for (const attempt of attempts) assert.strictEqual((yield* Effect.flip(attempt))._tag, "NotHeld")
+  for (const attempt of attempts) assert.strictEqual((yield* Effect.flip(attempt))._tag, "Conflict")
   const { sql } = yield* Database
   assert.deepStrictEqual(yield* sql`SELECT item_id FROM set_aside UNION SELECT item_id FROM flag`, [])
 })
@@ -69,7 +69,10 @@ describe("a new person", () => {
     const seen: Array<string> = []
     for (const judged of [0, 1, 2]) {
       const item = yield* next(eva)
-      assert.deepInclude(item, { isQualification: true, promptsInTask: 3, judgedInTask: judged, promptIndex: judged })
+      assert.deepInclude(item, {
+        qualification: true,
+        task: { task_id: "", prompts: 3, judged, number: judged + 1 },
+      })
       assert.strictEqual(item.guidelines, "Prefer what is right.")
       assert.deepStrictEqual(yield* standing(eva), ["qualifying", Math.min(judged, 2), judged])
       seen.push(yield* judge(eva, judged === 2 ? "other" : "right"))
@@ -84,7 +87,7 @@ describe("a new person", () => {
     )
     const [summary] = yield* (yield* Experts).list
     assert.strictEqual(summary!.judged, 1)
-    assert.deepInclude(yield* (yield* VoteQueue).progress(eva), { judged: 4, judgedToday: 4, undoable: false })
+    assert.deepInclude(yield* (yield* VoteQueue).progress(eva), { judged: 4, judged_today: 4, undoable: false })
   })
 
   test("who judged too few right is told so, gets nothing, and can be let in or qualify again with other items", function* () {
@@ -104,11 +107,11 @@ describe("a new person", () => {
     yield* qualification.requalify(eva)
     assert.strictEqual(yield* judge(eva, "other"), first[0])
     const held = yield* next(eva)
-    assert.strictEqual(held.prompt.prompt, first[1])
+    assert.strictEqual(held.prompt, first[1])
     yield* qualification.admit(eva)
     const queue = yield* VoteQueue
-    assert.strictEqual((yield* Effect.flip(queue.vote(eva, held.itemId, voteFor(held, "right"))))._tag, "NotHeld")
-    assert.isUndefined(yield* stopped(eva))
+    assert.strictEqual((yield* Effect.flip(queue.vote(eva, held.item_id, voteFor(held, "right"))))._tag, "Conflict")
+    assert.isNull(yield* stopped(eva))
     assert.strictEqual(yield* judge(eva, "other"), "work 0")
   })
 
@@ -118,20 +121,20 @@ describe("a new person", () => {
     const [one, two] = [yield* next(eva), yield* next(eva)]
     assert.deepStrictEqual(one, two)
     const queue = yield* VoteQueue
-    yield* queue.saveDraft(eva, one.itemId, "a draft")
-    assert.deepStrictEqual((yield* next(eva)).draft, Option.some("a draft"))
-    yield* queue.vote(eva, one.itemId, voteFor(one, "right"))
-    assert.notStrictEqual((yield* next(eva)).itemId, one.itemId)
-    assert.strictEqual((yield* Effect.flip(queue.vote(eva, two.itemId, voteFor(two, "other"))))._tag, "NotHeld")
-    assert.strictEqual((yield* Effect.flip(queue.saveDraft(eva, two.itemId, "late")))._tag, "NotHeld")
+    yield* queue.saveDraft(eva, one.item_id, draftOf("a draft"))
+    assert.deepStrictEqual((yield* next(eva)).draft, draftOf("a draft"))
+    yield* queue.vote(eva, one.item_id, voteFor(one, "right"))
+    assert.notStrictEqual((yield* next(eva)).item_id, one.item_id)
+    assert.strictEqual((yield* Effect.flip(queue.vote(eva, two.item_id, voteFor(two, "other"))))._tag, "Conflict")
+    assert.strictEqual((yield* Effect.flip(queue.saveDraft(eva, two.item_id, draftOf("late"))))._tag, "Conflict")
     assert.strictEqual(
-      (yield* Effect.flip(queue.setAside(eva, two.itemId, { kind: "skip", reason: "" })))._tag,
-      "NotHeld",
+      (yield* Effect.flip(queue.setAside(eva, two.item_id, { kind: "skip", reason: "" })))._tag,
+      "Conflict",
     )
     assert.deepStrictEqual(yield* standing(eva), ["qualifying", 1, 1])
     const other = yield* person("Bob")
     const his = yield* next(other)
-    assert.strictEqual((yield* Effect.flip(queue.vote(eva, his.itemId, voteFor(his, "right"))))._tag, "NotHeld")
+    assert.strictEqual((yield* Effect.flip(queue.vote(eva, his.item_id, voteFor(his, "right"))))._tag, "Conflict")
   })
 
   test("who holds an item when the qualification is set has it taken, and a vote on it is refused", function* () {
@@ -140,11 +143,11 @@ describe("a new person", () => {
     const held = yield* next(eva)
     yield* require({ items: 1 })
     const queue = yield* VoteQueue
-    assert.strictEqual((yield* Effect.flip(queue.vote(eva, held.itemId, voteFor(held, "right"))))._tag, "NotHeld")
-    yield* assertNotHeld(eva, held.itemId)
-    assert.isTrue((yield* next(eva)).isQualification)
+    assert.strictEqual((yield* Effect.flip(queue.vote(eva, held.item_id, voteFor(held, "right"))))._tag, "Conflict")
+    yield* assertNotHeld(eva, held.item_id)
+    assert.isTrue((yield* next(eva)).qualification)
     yield* (yield* Qualification).admit(old)
-    assert.strictEqual((yield* next(old)).itemId, held.itemId)
+    assert.strictEqual((yield* next(old)).item_id, held.item_id)
   })
 
   test("who has voted before is not asked, unless an operator asks", function* () {
@@ -157,7 +160,7 @@ describe("a new person", () => {
     assert.deepStrictEqual((yield* standing(eva))[0], "working")
     yield* TestClock.adjust("1 second")
     yield* (yield* Qualification).requalify(eva)
-    assert.isTrue((yield* next(eva)).isQualification)
+    assert.isTrue((yield* next(eva)).qualification)
   })
 
   test("an operator's decision is about the votes given before it, also if the clock was set back since", function* () {
@@ -171,7 +174,7 @@ describe("a new person", () => {
     for (let i = 0; i < 5; i++) yield* judge(bob, "other")
     yield* tasks(2, "more work")
     yield* judge(cleo, "right")
-    yield* queue.undo(cleo, () => "draft")
+    yield* queue.undo(cleo)
     yield* require({ items: 2, pause_percent: 50 })
     assert.deepStrictEqual((yield* standing(cleo))[0], "working")
     assert.deepStrictEqual(yield* standing(bob), ["paused", 0, 5])
@@ -194,11 +197,11 @@ describe("a new person", () => {
     const eva = yield* person("Eva")
     const queue = yield* VoteQueue
     const held = yield* next(eva)
-    yield* queue.vote(eva, held.itemId, voteFor(held, "other"))
+    yield* queue.vote(eva, held.item_id, voteFor(held, "other"))
     yield* require({ items: 3 })
-    const undone = yield* queue.undo(eva, () => "draft")
-    assert.strictEqual((yield* next(eva)).itemId, undone.itemId)
-    yield* queue.vote(eva, undone.itemId, voteFor(undone, "right"))
+    const undone = yield* queue.undo(eva)
+    assert.strictEqual((yield* next(eva)).item_id, undone.item_id)
+    yield* queue.vote(eva, undone.item_id, voteFor(undone, "right"))
     yield* judge(eva, "right")
     assert.strictEqual((yield* results(task))[0].best_completion_index, 0)
   })
@@ -234,7 +237,7 @@ describe("a pause", () => {
     assert.isTrue(yield* isOut(eva))
     assert.match((yield* stopped(eva))!, /You are paused: of your latest 5 items .* judged 3 right, .* 70 %/)
     const queue = yield* VoteQueue
-    assert.strictEqual((yield* Effect.flip(queue.undo(eva, () => "")))._tag, "NothingToUndo")
+    assert.strictEqual((yield* Effect.flip(queue.undo(eva)))._tag, "Conflict")
     // Votes that are declared void stay a reason.
     yield* (yield* Desk).voidVotes(eva, "careless", "Lea")
     assert.deepStrictEqual(yield* standing(eva), ["paused", 3, 5])
@@ -268,10 +271,10 @@ describe("a pause", () => {
     const held = yield* next(eva)
     yield* require({ pause_percent: 50 })
     const queue = yield* VoteQueue
-    assert.strictEqual((yield* Effect.flip(queue.vote(eva, held.itemId, voteFor(held, "right"))))._tag, "NotHeld")
-    yield* assertNotHeld(eva, held.itemId)
+    assert.strictEqual((yield* Effect.flip(queue.vote(eva, held.item_id, voteFor(held, "right"))))._tag, "Conflict")
+    yield* assertNotHeld(eva, held.item_id)
     assert.isTrue(yield* isOut(eva))
-    assert.strictEqual((yield* next(bob)).itemId, held.itemId)
+    assert.strictEqual((yield* next(bob)).item_id, held.item_id)
   })
 })
 
@@ -286,7 +289,7 @@ describe("settings", () => {
     assert.isNull((yield* qualification.summary).settings)
     const eva = yield* person("Eva")
     assert.include(reasonOf(yield* Effect.exit(qualification.requalify(eva))), "No qualification items")
-    assert.include(reasonOf(yield* Effect.exit(qualification.admit("nobody"))), "NoSuchExpert")
+    assert.include(reasonOf(yield* Effect.exit(qualification.admit("nobody"))), "There is no such person.")
     yield* require({ items: 2 })
     yield* require({})
     assert.isNull((yield* qualification.summary).settings)

@@ -15,9 +15,10 @@ import { Experts } from "../../../src/service/store/Experts.ts"
 import { type GoldItem, Qualification } from "../../../src/service/store/Qualification.ts"
 import { TaskStore } from "../../../src/service/store/TaskStore.ts"
 import { VoteQueue } from "../../../src/service/store/VoteQueue.ts"
-import type { Claim, PersonVote } from "../../../src/service/store/VoteQueueModel.ts"
+import type { Draft, Submission } from "../../../src/service/pageApi/AnnotateApi.ts"
+import type { Claim } from "../../../src/service/store/VoteQueueModel.ts"
 import { agreesWithOthers } from "../../../src/domain/Tally.ts"
-import { create, makeEvents, storeOver } from "./support.ts"
+import { create, draftOf, makeEvents, storeOver } from "./support.ts"
 import { cases } from "../../support/cases.ts"
 
 const step = fc.record({
@@ -212,19 +213,19 @@ const everybody = Effect.fnUntraced(function* (stopped: ReadonlySet<string>) {
 
 const weekAgo = Effect.map(Clock.currentTimeMillis, (now) => now - Duration.toMillis("7 days"))
 
-const placeVote = (places: number, n: number, ranked: boolean): PersonVote => {
+const placeVote = (places: number, n: number, ranked: boolean): Submission => {
   const order = Array.from({ length: places }, (_, i) => (i + n) % places)
   const [head, ...rest] = order
   return {
-    best: ranked ? undefined : head,
+    best: ranked ? null : head!,
     ranking: !ranked
-      ? undefined
+      ? null
       : n % 2 === 0
         ? order.map((place) => [place] as const)
         : rest.length === 1
           ? [[head!, rest[0]!]]
           : [[head!, rest[0]!], ...rest.slice(1).map((place) => [place] as const)],
-    rationale: n % 3 === 0 ? `because of ${n}` : undefined,
+    rationale: n % 3 === 0 ? `because of ${n}` : "",
     seconds: n,
   }
 }
@@ -239,7 +240,7 @@ const run = Effect.fnUntraced(function* (steps: ReadonlyArray<Step>) {
   }
   // What each expert has seen of an item, in all its appearances.
   const orders = new Map<string, string>()
-  const drafts = new Map<string, string>()
+  const drafts = new Map<string, Draft>()
   // By task and prompt, told apart by what experts read.
   const contents: Array<ReadonlyArray<string>> = []
   const contentOf = (itemId: number) => contents[Math.floor(itemId / 1048576) - 1]![itemId % 1048576]!
@@ -286,7 +287,7 @@ const run = Effect.fnUntraced(function* (steps: ReadonlyArray<Step>) {
       const before = yield* shownTo(expertId)
       const held = yield* queue.next(expertId)
       assert.strictEqual(
-        Option.exists(held, ({ isQualification }) => isQualification),
+        Option.exists(held, ({ qualification }) => qualification),
         active && standing === "qualifying",
       )
       if (active && standing !== "working") {
@@ -300,18 +301,18 @@ const run = Effect.fnUntraced(function* (steps: ReadonlyArray<Step>) {
         assert.isFalse(before.length > 0 && active && standing === "working", "there was work, and none was given")
         return undefined
       }
-      const { itemId } = held.value
+      const { item_id: itemId } = held.value
       const isNew = !met.some((row) => row.expert_id === expertId && row.item_id === itemId)
       if (isNew && itemId > 0) assert.include(before, itemId, "it was for others first, or for nobody")
       if (itemId > 0) {
         assert.isFalse(withdrawn.has(itemId), "it is withdrawn")
-        assert.isFalse(paused.has(groups[tasks.indexOf(held.value.taskId)]!), "it is paused")
+        assert.isFalse(paused.has(groups[tasks.indexOf(held.value.task.task_id)]!), "it is paused")
       }
       const key = `${expertId} ${itemId}`
-      const order = held.value.order.join()
+      const order = held.value.completions.join()
       assert.strictEqual(orders.get(key) ?? order, order, "the order changed")
       orders.set(key, order)
-      if (!held.value.undone) assert.strictEqual(Option.getOrUndefined(held.value.draft), drafts.get(key))
+      if (!held.value.undone) assert.deepStrictEqual(held.value.draft ?? undefined, drafts.get(key))
       return held.value
     })
 
@@ -339,30 +340,30 @@ const run = Effect.fnUntraced(function* (steps: ReadonlyArray<Step>) {
         case "rank": {
           const item = yield* nextOf(person)
           if (item === undefined) return
-          drafts.delete(`${person} ${item.itemId}`)
-          return yield* queue.vote(person, item.itemId, placeVote(item.order.length, n, kind === "rank"))
+          drafts.delete(`${person} ${item.item_id}`)
+          return yield* queue.vote(person, item.item_id, placeVote(item.completions.length, n, kind === "rank"))
         }
         case "draft": {
           const item = yield* nextOf(person)
           if (item === undefined) return
-          yield* queue.saveDraft(person, item.itemId, `draft ${n}`)
-          drafts.set(`${person} ${item.itemId}`, `draft ${n}`)
+          yield* queue.saveDraft(person, item.item_id, draftOf(`draft ${n}`))
+          drafts.set(`${person} ${item.item_id}`, draftOf(`draft ${n}`))
           return
         }
         case "skip":
         case "flag": {
           const item = yield* nextOf(person)
-          if (item === undefined || item.isQualification) return
+          if (item === undefined || item.qualification) return
           const reason = `reason ${n}`
           const why = kind === "skip" ? { kind, reason } : ({ kind, problem: "other", comment: reason } as const)
-          return yield* queue.setAside(person, item.itemId, why)
+          return yield* queue.setAside(person, item.item_id, why)
         }
         case "undo": {
-          const undone = yield* Effect.result(queue.undo(person, (vote) => JSON.stringify(vote)))
+          const undone = yield* Effect.result(queue.undo(person))
           if (Result.isFailure(undone)) return
-          const { itemId } = undone.success
-          assert.strictEqual((yield* nextOf(person))?.itemId, itemId)
-          drafts.set(`${person} ${itemId}`, Option.getOrThrow(undone.success.draft))
+          const { item_id: itemId } = undone.success
+          assert.strictEqual((yield* nextOf(person))?.item_id, itemId)
+          drafts.set(`${person} ${itemId}`, undone.success.draft!)
           return
         }
         case "wait":
@@ -509,7 +510,7 @@ const run = Effect.fnUntraced(function* (steps: ReadonlyArray<Step>) {
       for (const expertId of crowd) {
         let item = yield* nextOf(expertId)
         while (item !== undefined) {
-          yield* queue.vote(expertId, item.itemId, placeVote(item.order.length, item.itemId, true))
+          yield* queue.vote(expertId, item.item_id, placeVote(item.completions.length, item.item_id, true))
           given++
           item = yield* nextOf(expertId)
         }

@@ -14,7 +14,7 @@ const one = [["p", "a", "b"]] as const
 /** A person who judges the next item. */
 const judge = Effect.fnUntraced(function* (expertId: string, best: string, rationale?: string) {
   const item = yield* next(expertId)
-  yield* (yield* VoteQueue).vote(expertId, item.itemId, voteFor(item, best, rationale))
+  yield* (yield* VoteQueue).vote(expertId, item.item_id, voteFor(item, best, rationale))
 })
 
 test("the list of tasks says how far each is", function* () {
@@ -23,7 +23,7 @@ test("the list of tasks says how far each is", function* () {
   const task = yield* create([...one, ...one], { votes: 2, group: "g" })
   yield* judge(ann, "a")
   const item = yield* next(ann)
-  yield* (yield* VoteQueue).setAside(ann, item.itemId, { kind: "flag", problem: "other", comment: "Odd." })
+  yield* (yield* VoteQueue).setAside(ann, item.item_id, { kind: "flag", problem: "other", comment: "Odd." })
   const bob = yield* person("Bob")
   yield* judge(bob, "a")
   const [listed] = (yield* (yield* TaskStore).list({})).tasks
@@ -76,7 +76,7 @@ describe("one task in detail", () => {
         [bob, "Bob", 1, undefined],
       ],
     )
-    assert.strictEqual(item.promptIndex, 1)
+    assert.strictEqual(item.task.number, 2)
     assert.deepInclude(second, { index: 1, done: false, held_by: ["Ann"], result: null })
     assert.deepInclude(third, { index: 2, done: false, held_by: [], votes: [] })
 
@@ -92,8 +92,8 @@ describe("one task in detail", () => {
     const [ann, bob] = [yield* person("Ann"), yield* person("Bob")]
     const task = yield* create(Array.from({ length: 3 }, (_, i) => [`p${i}`, "a", "b"] as const))
     for (let i = 0; i < 3; i++) {
-      const { itemId } = yield* next(ann)
-      yield* queue.setAside(ann, itemId, i === 1 ? { kind: "skip", reason: "why" } : harmful)
+      const { item_id } = yield* next(ann)
+      yield* queue.setAside(ann, item_id, i === 1 ? { kind: "skip", reason: "why" } : harmful)
     }
     assert.deepStrictEqual((yield* detailOf(task)).flagged_at, [0, 2])
     yield* judge(bob, "a")
@@ -112,7 +112,7 @@ test("cancelling a task ends it for all who work on it", function* () {
   const item = yield* next(ann)
   assert.isTrue(yield* store.cancel(task))
   assert.strictEqual(yield* statusOf(task), "cancelled")
-  assert.strictEqual((yield* Effect.flip(queue.vote(ann, item.itemId, voteFor(item, "a"))))._tag, "NotHeld")
+  assert.strictEqual((yield* Effect.flip(queue.vote(ann, item.item_id, voteFor(item, "a"))))._tag, "Conflict")
   assert.isTrue(Option.isNone(yield* queue.next(ann)))
   assert.isFalse((yield* queue.progress(ann)).undoable)
   assert.isFalse(yield* store.cancel(task))

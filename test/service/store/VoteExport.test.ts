@@ -61,7 +61,7 @@ describe("the table of votes", () => {
     for (let i = 0; i < 3; i++) {
       for (const person of [ann, bob]) {
         const item = yield* next(person)
-        yield* queue.vote(person, item.itemId, voteFor(item, "a", rationale))
+        yield* queue.vote(person, item.item_id, voteFor(item, "a", rationale))
       }
     }
     const seen = rowsOf(yield* chunksOf()).map((row) => [row.prompt, row.expert, row.rationale?.length])
@@ -81,7 +81,7 @@ describe("the table of votes", () => {
     const queue = yield* VoteQueue
     for (const _ of texts) {
       const item = yield* next(ann)
-      yield* queue.vote(ann, item.itemId, voteFor(item, link, link))
+      yield* queue.vote(ann, item.item_id, voteFor(item, link, link))
     }
     const cellsOf = Effect.fnUntraced(function* (raw: boolean) {
       const text = yield* Stream.mkString(Stream.decodeText(exportVotes("csv", {}, raw)))

@@ -6,9 +6,9 @@ import { Database } from "../../../src/service/database/Database.ts"
 import { Experts } from "../../../src/service/store/Experts.ts"
 import { TaskStore } from "../../../src/service/store/TaskStore.ts"
 import { VoteQueue } from "../../../src/service/store/VoteQueue.ts"
-import type { PersonVote } from "../../../src/service/store/VoteQueueModel.ts"
+import type { Submission } from "../../../src/service/pageApi/AnnotateApi.ts"
 import { Webhooks } from "../../../src/service/webhook/Webhooks.ts"
-import { create, makeEvents, next, person, results, statusOf, store, voteFor } from "./support.ts"
+import { create, draftOf, makeEvents, next, orderOf, person, results, statusOf, store, voteFor } from "./support.ts"
 import { testOver } from "../../support/effectTest.ts"
 
 const test = testOver(store(":memory:"))
@@ -16,7 +16,7 @@ const test = testOver(store(":memory:"))
 /** Judges the next item. */
 const judge = Effect.fnUntraced(function* (expertId: string, best: string) {
   const item = yield* next(expertId)
-  yield* (yield* VoteQueue).vote(expertId, item.itemId, voteFor(item, best))
+  yield* (yield* VoteQueue).vote(expertId, item.item_id, voteFor(item, best))
   return item
 })
 
@@ -24,8 +24,6 @@ const two: ReadonlyArray<readonly [string, ...ReadonlyArray<string>]> = [
   ["p1", "a", "b"],
   ["p2", "c", "d"],
 ]
-
-const draftOf = (vote: PersonVote) => JSON.stringify(vote)
 
 describe("the next item", () => {
   test("is the oldest task's first prompt, and the same until it is judged", function* () {
@@ -37,17 +35,14 @@ describe("the next item", () => {
     const item = yield* next(ann)
     assert.strictEqual(yield* statusOf(first), "in_progress")
     assert.deepInclude(item, {
-      taskId: first,
-      promptIndex: 0,
-      prompt: { prompt: "p1", completions: ["a", "b"] },
+      prompt: "p1",
       guidelines: "Be kind.",
       undone: false,
-      promptsInTask: 2,
-      judgedInTask: 0,
+      task: { task_id: first, prompts: 2, judged: 0, number: 1 },
     })
     assert.deepStrictEqual(yield* next(ann), item)
-    yield* queue.vote(ann, item.itemId, voteFor(item, "a"))
-    assert.deepInclude(yield* next(ann), { taskId: first, promptIndex: 1, judgedInTask: 1 })
+    yield* queue.vote(ann, item.item_id, voteFor(item, "a"))
+    assert.deepInclude(yield* next(ann), { task: { task_id: first, prompts: 2, judged: 1, number: 2 } })
   })
 
   test("is shown to as many experts as votes are asked for, at once", function* () {
@@ -75,11 +70,11 @@ test("the order shown is drawn for each expert and item, each permutation alike"
   yield* create(Array.from({ length: 300 }, (_, i) => [`p${i}`, "a", "b", "c"] as const))
   const counts = new Map<string, number>()
   for (let i = 0; i < 300; i++) {
-    const { order } = yield* judge(ann, "a")
-    counts.set(order.join(""), (counts.get(order.join("")) ?? 0) + 1)
+    const shown = (yield* judge(ann, "a")).completions.join("")
+    counts.set(shown, (counts.get(shown) ?? 0) + 1)
   }
   // 50 each are expected; the chance of fewer than 20 or more than 80 is below one in 10,000.
-  assert.deepStrictEqual([...counts.keys()].toSorted(), ["012", "021", "102", "120", "201", "210"])
+  assert.deepStrictEqual([...counts.keys()].toSorted(), ["abc", "acb", "bac", "bca", "cab", "cba"])
   for (const count of counts.values()) assert.isTrue(count > 20 && count < 80, JSON.stringify([...counts]))
 })
 
@@ -91,31 +86,31 @@ describe("what is held too long", () => {
     const item = yield* next(ann)
     yield* TestClock.adjust("29 minutes")
     assert.isTrue(Option.isNone(yield* queue.next(bob)))
-    yield* queue.saveDraft(ann, item.itemId, "still here")
+    yield* queue.saveDraft(ann, item.item_id, draftOf("still here"))
     yield* TestClock.adjust("29 minutes")
     assert.isTrue(Option.isNone(yield* queue.next(bob)))
-    assert.strictEqual((yield* next(ann)).heldUntil, Duration.toMillis("88 minutes"))
+    assert.strictEqual((yield* next(ann)).held_until, Duration.toMillis("88 minutes"))
     yield* TestClock.adjust("29 minutes")
     assert.isTrue(Option.isNone(yield* queue.next(bob)))
     yield* TestClock.adjust("2 minutes")
     const taken = yield* next(bob)
-    assert.strictEqual(taken.itemId, item.itemId)
-    assert.isTrue(Option.isNone(taken.draft), "a draft is its author's")
-    assert.strictEqual((yield* Effect.flip(queue.vote(ann, item.itemId, voteFor(item, "a"))))._tag, "NotHeld")
-    assert.strictEqual((yield* Effect.flip(queue.saveDraft(ann, item.itemId, "late")))._tag, "NotHeld")
-    yield* queue.vote(bob, taken.itemId, voteFor(taken, "b"))
+    assert.strictEqual(taken.item_id, item.item_id)
+    assert.isNull(taken.draft, "a draft is its author's")
+    assert.strictEqual((yield* Effect.flip(queue.vote(ann, item.item_id, voteFor(item, "a"))))._tag, "Conflict")
+    assert.strictEqual((yield* Effect.flip(queue.saveDraft(ann, item.item_id, draftOf("late"))))._tag, "Conflict")
+    yield* queue.vote(bob, taken.item_id, voteFor(taken, "b"))
   })
 
   test("goes back to the millisecond", function* () {
     const queue = yield* VoteQueue
     const [ann, bob] = [yield* person("Ann"), yield* person("Bob")]
     yield* create([["p", "a", "b"]])
-    const { heldUntil } = yield* next(ann)
-    assert.strictEqual(heldUntil, Duration.toMillis("30 minutes"))
-    yield* TestClock.setTime(heldUntil - 1)
+    const { held_until } = yield* next(ann)
+    assert.strictEqual(held_until, Duration.toMillis("30 minutes"))
+    yield* TestClock.setTime(held_until - 1)
     yield* queue.releaseExpired
     assert.isTrue(Option.isNone(yield* queue.next(bob)))
-    yield* TestClock.setTime(heldUntil)
+    yield* TestClock.setTime(held_until)
     yield* queue.releaseExpired
     yield* next(bob)
   })
@@ -127,7 +122,7 @@ describe("what is held too long", () => {
     const abandoned = yield* next(ann)
     for (let i = 0; i < 2; i++) yield* judge(bob, "a")
     yield* queue.release(ann)
-    assert.strictEqual((yield* next(bob)).itemId, abandoned.itemId)
+    assert.strictEqual((yield* next(bob)).item_id, abandoned.item_id)
   })
 })
 
@@ -138,11 +133,14 @@ describe("a vote", () => {
     const task = yield* create([["p", "a", "b", "c"]])
     const item = yield* next(ann)
     yield* TestClock.adjust("3 seconds")
-    yield* queue.vote(ann, item.itemId, voteFor(item, [["c"], ["b", "a"]], " For c.\0 \ud800"))
+    yield* queue.vote(ann, item.item_id, voteFor(item, [["c"], ["b", "a"]], " For c.\0 \ud800"))
     const [result] = yield* results(task)
     assert.strictEqual(result.best_completion_index, 2)
     const vote = result.annotations.votes[0]
-    assert.deepStrictEqual(vote.order, item.order)
+    assert.deepStrictEqual(
+      vote.order.map((index: number) => "abc"[index]),
+      item.completions,
+    )
     assert.strictEqual(vote.choice, 2)
     assert.deepStrictEqual(vote.ranking, [[2], [1, 0]])
     assert.strictEqual(vote.rationale, " For c.\ufffd \ufffd")
@@ -159,12 +157,12 @@ describe("a vote", () => {
       const ann = yield* person("Ann")
       const tasks = [yield* create([["p", "a", "b"]], { votes: 2 }), yield* create([["p", "a", "b"]])]
       const first = yield* next(ann)
-      yield* queue.vote(ann, first.itemId, voteFor(first, "a"))
+      yield* queue.vote(ann, first.item_id, voteFor(first, "a"))
       assert.strictEqual(woken, 0)
       const item = yield* next(ann)
       const released = yield* Latch.make()
       yield* Effect.forkChild(write(released.await))
-      const voting = yield* Effect.forkChild(queue.vote(ann, item.itemId, voteFor(item, "a")))
+      const voting = yield* Effect.forkChild(queue.vote(ann, item.item_id, voteFor(item, "a")))
       yield* Effect.repeat(Effect.yieldNow, { times: 50 })
       const interrupted = yield* Effect.forkChild(Fiber.interrupt(voting))
       yield* Effect.repeat(Effect.yieldNow, { times: 50 })
@@ -183,12 +181,12 @@ test("an item that was flagged comes back with its order and draft, and its resu
   const ann = yield* person("Ann")
   const task = yield* create([["p", "a", "b"]])
   const item = yield* next(ann)
-  yield* queue.saveDraft(ann, item.itemId, "a draft")
-  yield* queue.setAside(ann, item.itemId, { kind: "flag", problem: "other", comment: "Both are wrong.\0" })
+  yield* queue.saveDraft(ann, item.item_id, draftOf("a draft"))
+  yield* queue.setAside(ann, item.item_id, { kind: "flag", problem: "other", comment: "Both are wrong.\0" })
   assert.isTrue(Option.isNone(yield* queue.next(ann)))
   yield* queue.returnItem(task, 0)
   const again = yield* judge(ann, "a")
-  assert.deepStrictEqual([again.order, again.draft], [item.order, Option.some("a draft")])
+  assert.deepStrictEqual([again.completions, again.draft], [item.completions, draftOf("a draft")])
   const [{ annotations }] = yield* results(task)
   assert.deepStrictEqual(annotations.flags, [{ expert: ann, kind: "other", comment: "Both are wrong.\uFFFD" }])
 })
@@ -209,7 +207,7 @@ describe("undo", () => {
       yield* TestClock.adjust("29 seconds")
 
       // Taken back by one who voted earlier: it waits for that vote as long as need be.
-      yield* queue.undo(ann, draftOf)
+      yield* queue.undo(ann)
       yield* TestClock.adjust("5 minutes")
       assert.strictEqual(yield* statusOf(task), "in_progress")
       yield* judge(ann, "b")
@@ -227,7 +225,7 @@ describe("undo", () => {
           [1, "person"],
         ],
       )
-      assert.strictEqual((yield* Effect.flip(queue.undo(ann, draftOf)))._tag, "NothingToUndo")
+      assert.strictEqual((yield* Effect.flip(queue.undo(ann)))._tag, "Conflict")
     },
   )
 
@@ -267,16 +265,16 @@ test("progress counts today's votes from midnight on", function* () {
   yield* judge(ann, "a")
   yield* TestClock.adjust("23 hours")
   yield* judge(ann, "a")
-  assert.deepInclude(yield* queue.progress(ann), { judged: 2, judgedToday: 2, votesNeeded: 4, undoable: true })
+  assert.deepInclude(yield* queue.progress(ann), { judged: 2, judged_today: 2, needed: 4, undoable: true })
   yield* TestClock.adjust("1 hour")
-  assert.deepInclude(yield* queue.progress(ann), { judged: 2, judgedToday: 0 })
+  assert.deepInclude(yield* queue.progress(ann), { judged: 2, judged_today: 0 })
   yield* judge(ann, "a")
-  assert.deepInclude(yield* queue.progress(ann), { judged: 3, judgedToday: 1, votesNeeded: 3 })
-  yield* queue.undo(ann, draftOf)
-  assert.deepInclude(yield* queue.progress(ann), { judged: 2, judgedToday: 0 })
+  assert.deepInclude(yield* queue.progress(ann), { judged: 3, judged_today: 1, needed: 3 })
+  yield* queue.undo(ann)
+  assert.deepInclude(yield* queue.progress(ann), { judged: 2, judged_today: 0 })
   // Yesterday's vote is no part of today's count.
-  yield* queue.undo(ann, draftOf)
-  assert.deepInclude(yield* queue.progress(ann), { judged: 1, judgedToday: 0 })
+  yield* queue.undo(ann)
+  assert.deepInclude(yield* queue.progress(ann), { judged: 1, judged_today: 0 })
 })
 
 describe("a gold answer", () => {
@@ -287,8 +285,8 @@ describe("a gold answer", () => {
       const ann = yield* person("Ann")
       yield* create([["p", "same", "other", "same"]])
       const item = yield* next(ann)
-      const best = item.order.indexOf(0)
-      yield* queue.vote(ann, item.itemId, { best, ranking: undefined, rationale: undefined, seconds: 1 })
+      const best = (yield* orderOf(item)).indexOf(0)
+      yield* queue.vote(ann, item.item_id, { best, ranking: null, rationale: "", seconds: 1 })
       const [row] = yield* (yield* Experts).list
       assert.deepInclude(row, { gold: { of: 1, right: 1 } })
     },
@@ -323,6 +321,6 @@ test("the way to the next item does not grow with what the expert has judged and
   assert.strictEqual(row!.item_cursor, row!.last)
   // What Bob leaves is offered to Ann only if she has not judged it.
   const item = yield* next(bob)
-  yield* queue.setAside(bob, item.itemId, { kind: "skip", reason: "" })
-  assert.strictEqual((yield* judge(ann, "a")).promptIndex, 100)
+  yield* queue.setAside(bob, item.item_id, { kind: "skip", reason: "" })
+  assert.strictEqual((yield* judge(ann, "a")).task.number, 101)
 })

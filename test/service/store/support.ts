@@ -10,7 +10,7 @@ import { Experts } from "../../../src/service/store/Experts.ts"
 import type { Qualification } from "../../../src/service/store/Qualification.ts"
 import { TaskStore } from "../../../src/service/store/TaskStore.ts"
 import { VoteQueue, type VoteQueueOptions } from "../../../src/service/store/VoteQueue.ts"
-import type { PersonVote } from "../../../src/service/store/VoteQueueModel.ts"
+import type { Draft, HeldItem, Submission } from "../../../src/service/pageApi/AnnotateApi.ts"
 import { type GroupCompleted, Webhooks } from "../../../src/service/webhook/Webhooks.ts"
 
 /** Group events in the order in which they were stored. */
@@ -73,21 +73,31 @@ export const create = Effect.fnUntraced(function* (
 
 /** A vote for the completion with this text, whatever the order shown; with a ranking of all where texts are given in groups. */
 export const voteFor = (
-  item: { readonly order: ReadonlyArray<number>; readonly prompt: TaskPrompt },
+  { completions }: Pick<HeldItem, "completions">,
   best: string | ReadonlyArray<ReadonlyArray<string>>,
-  rationale?: string,
-): PersonVote => {
-  const placeOf = (text: string) => item.order.findIndex((index) => item.prompt.completions[index] === text)
+  rationale = "",
+): Submission => {
+  const placeOf = (text: string) => completions.indexOf(text)
   return {
-    best: typeof best === "string" ? placeOf(best) : undefined,
+    best: typeof best === "string" ? placeOf(best) : null,
     ranking:
       typeof best === "string"
-        ? undefined
+        ? null
         : best.map((group) => group.map(placeOf) as unknown as readonly [number, ...Array<number>]),
     rationale,
     seconds: 5,
   }
 }
+
+/** A draft with this rationale. */
+export const draftOf = (rationale: string): Draft => ({ mode: "best", best: null, ranking: [], rationale, seconds: 0 })
+
+/** The order in which an item's completions were shown. */
+export const orderOf = Effect.fnUntraced(function* ({ item_id }: Pick<HeldItem, "item_id">) {
+  const { sql } = yield* Database
+  const [hold] = yield* sql<{ shown_order: string }>`SELECT shown_order FROM hold WHERE item_id = ${item_id}`
+  return JSON.parse(hold!.shown_order) as ReadonlyArray<number>
+})
 
 /** What an expert gets next; fails where nothing is left. */
 export const next = (expertId: string) =>
@@ -113,7 +123,7 @@ export const judge = Effect.fnUntraced(function* (expertId: string, ...texts: Re
   const queue = yield* VoteQueue
   for (const text of texts) {
     const item = yield* next(expertId)
-    yield* queue.vote(expertId, item.itemId, voteFor(item, text, `${text} is right`))
+    yield* queue.vote(expertId, item.item_id, voteFor(item, text, `${text} is right`))
   }
 })
 

@@ -229,7 +229,7 @@ describe("the audit log", () => {
     const { services } = yield* started()
     const { sql, write } = Context.get(services, Database)
     const entries = sql`SELECT actor, action FROM audit_entry`
-    const as = Effect.provideService(Audit.Actor, { operatorNo: 7, name: "Ann" })
+    const as = Effect.provideService(Audit.Actor, { operator_no: 7, name: "Ann" })
     const change = Effect.andThen(
       Audit.record(sql, "thing.change", "x"),
       sql`INSERT INTO task_group (organization, group_id, size, tasks, open) VALUES ('o', 'g', 1, 1, 1)`,

@@ -1,17 +1,12 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Context, Effect } from "effect"
-import { SqlClient } from "effect/sql"
-import * as SqliteClient from "../../../src/node/SqliteClient.ts"
 import { Accounts } from "../../../src/service/account/Accounts.ts"
-import { createAccountTables } from "../../../src/service/database/AccountTables.ts"
-import { addOperatorRoles } from "../../../src/service/database/OperatorTables.ts"
 import { DashboardApi } from "../../../src/service/pageApi/DashboardApi.ts"
 import { type Role } from "../../../src/service/pageApi/OperatorSession.ts"
 import { roles } from "../../../src/service/pageApi/PageConstants.ts"
 import { assertProblem, type Browser, browser } from "./http.ts"
 import { needs } from "./roles.ts"
 import { type Started, endpointsOf, password, platform, test, withOperator } from "./support.ts"
-import { testOver } from "../../support/effectTest.ts"
 
 const endpoints = endpointsOf(DashboardApi).filter(({ group }) => group !== "signIn")
 
@@ -164,21 +159,3 @@ test("an operator's own password is changed with the present one; all other sess
   assertProblem(yield* signIn(password), 401, "not-signed-in")
   assert.strictEqual((yield* signIn(change.password)).status, 200)
 })
-
-testOver(SqliteClient.layer({ filename: ":memory:" }))(
-  "operators of an earlier version are admins, in the order in which they came",
-  function* () {
-    const sql = yield* SqlClient.SqlClient
-    yield* createAccountTables
-    yield* sql`INSERT INTO operator (name_key, name, password, created_at) VALUES ('bea', 'Bea', 'b', 2), ('ann', 'Ann', 'a', 1)`
-    yield* addOperatorRoles
-    const rows = yield* sql`SELECT operator_no, name, password, role FROM operator ORDER BY operator_no`
-    assert.deepStrictEqual(
-      rows.map((row) => ({ ...row })),
-      [
-        { operator_no: 1, name: "Ann", password: "a", role: "admin" },
-        { operator_no: 2, name: "Bea", password: "b", role: "admin" },
-      ],
-    )
-  },
-)

@@ -204,7 +204,7 @@ describe("a stored URL", () => {
     const service = yield* Webhooks
     yield* set(target.url)
     const refused = yield* Effect.flip(service.set("http://10.0.0.1/"))
-    assert.strictEqual(refused._tag, "WebhookTargetRefused")
+    assert.strictEqual(refused._tag, "Conflict")
     assert.strictEqual((yield* service.settings).url, target.url)
   })
 })

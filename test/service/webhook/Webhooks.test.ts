@@ -5,7 +5,8 @@ import { TestClock } from "effect/testing"
 import { version } from "../../../src/node/Version.ts"
 import { Database } from "../../../src/service/database/Database.ts"
 import { standardSchedule } from "../../../src/service/webhook/RetryPolicy.ts"
-import { NoSuchDelivery, NoWebhook, Webhooks } from "../../../src/service/webhook/Webhooks.ts"
+import { Conflict, NotFound } from "../../../src/service/pageApi/WebProblems.ts"
+import { Webhooks } from "../../../src/service/webhook/Webhooks.ts"
 import {
   attempted,
   complete,
@@ -368,9 +369,9 @@ describe("what is stored", () => {
     const service = yield* Webhooks
     yield* write(service.enqueue({ organization: "default", groupId: "g", taskIds: ["t"] }))
     assert.deepStrictEqual(yield* service.deliveries({}), { deliveries: [], next: null })
-    assert.instanceOf(yield* Effect.flip(service.test), NoWebhook)
-    assert.instanceOf(yield* Effect.flip(service.rotateSecret(1)), NoWebhook)
-    assert.instanceOf(yield* Effect.flip(service.resend("msg_1")), NoWebhook)
+    assert.instanceOf(yield* Effect.flip(service.test), Conflict)
+    assert.instanceOf(yield* Effect.flip(service.rotateSecret(1)), Conflict)
+    assert.instanceOf(yield* Effect.flip(service.resend("msg_1")), Conflict)
     assert.isTrue(Option.isNone(yield* service.delivery("msg_1")))
   })
 
@@ -620,7 +621,7 @@ describe("by hand", () => {
       target.react = () => ({ status: 200 })
       yield* service.resend(id)
       assert.strictEqual((yield* attempted(id, 4)).delivery.state, "delivered")
-      assert.instanceOf(yield* Effect.flip(service.resend("msg_unknown")), NoSuchDelivery)
+      assert.instanceOf(yield* Effect.flip(service.resend("msg_unknown")), NotFound)
     },
   )
 

@@ -112,7 +112,7 @@ export const sessions =
     Effect.provide(Effect.gen(body), webhooks(options, filename), { local: true })
 
 /** Webhooks whose writes to the database go through this function. */
-export const webhooksThrough = (around: <A>(write: Effect.Effect<A, SqlError>) => Effect.Effect<A, SqlError>) => {
+export const webhooksThrough = (around: <A, E>(write: Effect.Effect<A, E>) => Effect.Effect<A, E | SqlError>) => {
   const database = Effect.map(Database, ({ sql, write }) => ({
     sql,
     write: ((statements) => around(write(statements))) satisfies typeof write,
