@@ -221,8 +221,8 @@ describe("a withdrawn prompt", () => {
       [1],
     )
     yield* queue.record(
-      claims[0]!.items.map(({ item_id }) => ({
-        item_id,
+      claims[0]!.items.map(({ itemId }) => ({
+        itemId,
         answers: [{ expert: "longest", vote: Result.succeed({ choice: 0, order: [0, 1], seconds: 0 }) }],
       })),
     )

@@ -112,7 +112,9 @@ export const sessions =
     Effect.provide(Effect.gen(body), webhooks(options, filename), { local: true })
 
 /** Webhooks whose writes to the database go through this function. */
-export const webhooksThrough = (around: <A, E>(write: Effect.Effect<A, E>) => Effect.Effect<A, E | SqlError>) => {
+export const webhooksThrough = (
+  around: <A, E>(write: Effect.Effect<A, E | SqlError>) => Effect.Effect<A, E | SqlError>,
+) => {
   const database = Effect.map(Database, ({ sql, write }) => ({
     sql,
     write: ((statements) => around(write(statements))) satisfies typeof write,

@@ -59,18 +59,9 @@ const work = Effect.gen(function* () {
   })
 })
 
-/** The ledger of `work`, which is done once: each further one is a copy, at the time that it was done. */
-let done: { readonly file: Uint8Array; readonly at: number } | undefined
 const worked = Effect.gen(function* () {
-  const fs = yield* FileSystem.FileSystem
   const location = yield* newLocation
-  if (done === undefined) {
-    yield* work.pipe(Effect.provide(LedgerLocation.layer(location)))
-    done = { file: yield* fs.readFile(pathOf(location)), at: yield* Clock.currentTimeMillis }
-  } else {
-    yield* fs.writeFile(pathOf(location), done.file)
-    yield* TestClock.setTime(done.at)
-  }
+  yield* work.pipe(Effect.provide(LedgerLocation.layer(location)))
   return location
 })
 
