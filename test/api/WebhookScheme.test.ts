@@ -186,7 +186,7 @@ const describeVerdicts = (
   delivery: Omit<Delivery, "headers">,
   rows: ReadonlyArray<Row>,
 ) =>
-  describe(scheme, () => {
+  describe(`the scheme ${scheme}`, () => {
     for (const [what, headers, reason, settings] of rows) {
       it.effect(`${what}: ${reason ?? "accepted"}`, () =>
         Effect.map(verdict({ scheme, ...settings }, secrets, { ...delivery, headers }), (found) =>

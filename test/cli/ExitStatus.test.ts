@@ -270,7 +270,7 @@ describe("2: the command line or a setting is wrong", () => {
 
 test("3: waiting: run with slow experts and a time limit; then status, submit and collect --once", function* () {
   const job = yield* temporaryDirectory
-  const args = ["run", sample, "--dir", job, "--expert", "first", "--turnaround", "1h", "--timeout", "1s"]
+  const args = ["run", sample, "--dir", job, "--expert", "first", "--turnaround", "1h", "--timeout", "5s"]
   const ran = yield* cli(args).pipe(ends(3))
   assert.match(ran.stdout, /^Results are outstanding/)
   assert.strictEqual((yield* cli(["status", "--dir", job])).status, 3)

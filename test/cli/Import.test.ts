@@ -529,18 +529,21 @@ describe("prefstream import", () => {
       ]
       const one = [{ expert: "dan", choice: 1, order: [0, 1, 2], seconds: 1 }]
       const byLead = { rationale: "clear", expert: "Lea", decision: { by: "Lea", at } }
-      const withoutVotes = { prompt: unvoted!, best_completion_index: 2, annotations: byLead }
+      const withoutVotes = { prompt: unvoted, best_completion_index: 2, annotations: byLead }
       // Another service says less.
-      const less = { prompt: other!, best_completion_index: 0, annotations: { votes, decision: {} } }
+      const less = { prompt: other, best_completion_index: 0, annotations: { votes, decision: {} } }
       const { again, folder, pairs } = yield* cameBack(
         format,
         [against, twice, unvoted, other].map((prompt, i) => ({ id: `q${i}`, prompt, completions })),
         [
-          decided(against!, 2),
-          VotedResult.of({ prompt: against!, completions }, one, []),
-          decided(twice!, 0),
-          decided(twice!, 2),
-          ...[withoutVotes, withoutVotes, less, less],
+          decided(against, 2),
+          VotedResult.of({ prompt: against, completions }, one, []),
+          decided(twice, 0),
+          decided(twice, 2),
+          withoutVotes,
+          withoutVotes,
+          less,
+          less,
         ],
         "--votes",
         "2",

@@ -36,6 +36,7 @@ const isSignedIn = (session: string) =>
 describe("Accounts", () => {
   test("of two who use one link at once, one gets in", function* () {
     const accounts = yield* Accounts
+    assert.isFalse(yield* accounts.anyOperator)
     const used = yield* code
     const exits = yield* Effect.all(
       ["Ann", "Eve"].map((name) => Effect.exit(accounts.setUp(used, name, password))),
@@ -45,6 +46,7 @@ describe("Accounts", () => {
       exits.filter(({ _tag }) => _tag === "Success"),
       1,
     )
+    assert.isTrue(yield* accounts.anyOperator)
   })
 
   test("a sign-in link ends after a day, and when there is a newer one", function* () {

@@ -259,7 +259,7 @@ describe("another try", () => {
   })
 
   testOver(httpClient)(
-    "is not made within a minute after the endpoint refused the key, and then once, by no question",
+    "is not made within a minute after the key was refused, and then once, by no question",
     function* () {
       const service = yield* scripted([{ status: 401 }, { status: 401 }, says("four")])
       const endpoint = yield* endpointAt(service.baseUrl, { concurrency: 1, retries: 4 })

@@ -47,37 +47,34 @@ describe("RateLimit", () => {
   })
 })
 
-testOver(platform)(
-  "the service's rate limit is told in each answer, and refuses with 429 and Retry-After",
-  function* () {
-    const base = yield* start({ rateLimit: { perSecond: 1, burst: 3 } })
-    const get = call("GET", `${base}/v1/tasks/task_nothing`)
+testOver(platform)("the service's rate limit is in each answer, and refuses with 429 and Retry-After", function* () {
+  const base = yield* start({ rateLimit: { perSecond: 1, burst: 3 } })
+  const get = call("GET", `${base}/v1/tasks/task_nothing`)
 
-    const unknown = yield* call("GET", `${base}/v1/tasks/task_nothing`, { headers: { authorization: "Bearer x" } })
-    assert.strictEqual(unknown.status, 401)
-    assert.notProperty(unknown.headers, "ratelimit", "whose limit would it be?")
+  const unknown = yield* call("GET", `${base}/v1/tasks/task_nothing`, { headers: { authorization: "Bearer x" } })
+  assert.strictEqual(unknown.status, 401)
+  assert.notProperty(unknown.headers, "ratelimit", "whose limit would it be?")
 
-    const created = yield* call("POST", `${base}/v1/tasks`, { body })
-    assert.strictEqual(created.status, 201)
-    assert.strictEqual(created.headers["ratelimit-policy"], '"default";q=3;w=3')
-    assert.strictEqual(created.headers["ratelimit"], '"default";r=2;t=1')
-    const missing = yield* get
-    assert.deepStrictEqual([missing.status, missing.headers["ratelimit"]], [404, '"default";r=1;t=2'])
-    const malformed = yield* call("POST", `${base}/v1/tasks`, { body: "{" })
-    assert.deepStrictEqual([malformed.status, malformed.headers["ratelimit"]], [400, '"default";r=0;t=3'])
+  const created = yield* call("POST", `${base}/v1/tasks`, { body })
+  assert.strictEqual(created.status, 201)
+  assert.strictEqual(created.headers["ratelimit-policy"], '"default";q=3;w=3')
+  assert.strictEqual(created.headers["ratelimit"], '"default";r=2;t=1')
+  const missing = yield* get
+  assert.deepStrictEqual([missing.status, missing.headers["ratelimit"]], [404, '"default";r=1;t=2'])
+  const malformed = yield* call("POST", `${base}/v1/tasks`, { body: "{" })
+  assert.deepStrictEqual([malformed.status, malformed.headers["ratelimit"]], [400, '"default";r=0;t=3'])
 
-    const refused = yield* get
-    assert.strictEqual(refused.status, 429)
-    assert.strictEqual(refused.headers["content-type"], "application/problem+json")
-    assert.strictEqual(refused.json.type, "tag:prefstream,2026:too-many-requests")
-    assert.strictEqual(refused.headers["retry-after"], "1")
-    const post = yield* call("POST", `${base}/v1/tasks`, { body })
-    assert.strictEqual(post.status, 429, "before the task is stored")
+  const refused = yield* get
+  assert.strictEqual(refused.status, 429)
+  assert.strictEqual(refused.headers["content-type"], "application/problem+json")
+  assert.strictEqual(refused.json.type, "tag:prefstream,2026:too-many-requests")
+  assert.strictEqual(refused.headers["retry-after"], "1")
+  const post = yield* call("POST", `${base}/v1/tasks`, { body })
+  assert.strictEqual(post.status, 429, "before the task is stored")
 
-    yield* TestClock.adjust("1 second")
-    assert.strictEqual((yield* get).status, 404)
-    assert.strictEqual((yield* get).status, 429)
-    const docs = yield* call("GET", `${base}/v1/openapi.json`)
-    assert.deepStrictEqual([docs.status, docs.headers["ratelimit"]], [200, undefined])
-  },
-)
+  yield* TestClock.adjust("1 second")
+  assert.strictEqual((yield* get).status, 404)
+  assert.strictEqual((yield* get).status, 429)
+  const docs = yield* call("GET", `${base}/v1/openapi.json`)
+  assert.deepStrictEqual([docs.status, docs.headers["ratelimit"]], [200, undefined])
+})

@@ -4,6 +4,7 @@ import { Clock, Effect, Layer, Result } from "effect"
 import { TestClock } from "effect/testing"
 import { Database } from "../../../src/service/database/Database.ts"
 import { Experts } from "../../../src/service/store/Experts.ts"
+import { TaskStore } from "../../../src/service/store/TaskStore.ts"
 import { VoteQueue } from "../../../src/service/store/VoteQueue.ts"
 import type { ClaimRequest, Claim } from "../../../src/service/store/VoteQueueModel.ts"
 import { create, detailOf, next, person, results, statusOf, store } from "./support.ts"
@@ -66,6 +67,14 @@ describe("who is active", () => {
     yield* queue.record(again.claims[0]!.items.map(({ itemId }) => ({ itemId, answers: [choose("one", 0)] })))
     assert.lengthOf((yield* results(task))[1].annotations.votes, 2)
   })
+})
+
+test("the answers for a task that was cancelled meanwhile are not taken", function* () {
+  const task = yield* create(one)
+  const { claims } = yield* claim()
+  yield* (yield* TaskStore).cancel(task)
+  yield* (yield* VoteQueue).record([{ itemId: claims[0]!.items[0]!.itemId, answers: [choose("one", 0)] }])
+  assert.deepInclude((yield* detailOf(task)).items[0], { held_by: [], votes: [] })
 })
 
 describe("what is looked at again", () => {

@@ -34,43 +34,40 @@ const colors = [
 ] as const
 
 describe("decisions", () => {
-  told(
-    "replace the result that was delivered, announce it, and keep the votes; withdrawn, the votes decide again",
-    function* () {
-      events.length = 0
-      const desk = yield* Desk
-      const [ann = "", bob = "", cleo = ""] = yield* experts
-      const taskId = yield* create(colors, { votes: 3 })
-      yield* judge(ann, "blue", "green")
-      for (const one of [bob, cleo]) yield* judge(one, "green", "green")
-      assert.strictEqual(yield* statusOf(taskId), "completed")
-      const [before, other] = yield* results(taskId)
-      assert.strictEqual(before.best_completion_index, 1)
-      assert.lengthOf(events, 1)
-      assert.deepStrictEqual(
-        (yield* desk.items({ state: "disputed" })).items.map(({ index }) => index),
-        [0],
-      )
+  told("replace the delivered result, announce it, and keep the votes, which decide again afterwards", function* () {
+    events.length = 0
+    const desk = yield* Desk
+    const [ann = "", bob = "", cleo = ""] = yield* experts
+    const taskId = yield* create(colors, { votes: 3 })
+    yield* judge(ann, "blue", "green")
+    for (const one of [bob, cleo]) yield* judge(one, "green", "green")
+    assert.strictEqual(yield* statusOf(taskId), "completed")
+    const [before, other] = yield* results(taskId)
+    assert.strictEqual(before.best_completion_index, 1)
+    assert.lengthOf(events, 1)
+    assert.deepStrictEqual(
+      (yield* desk.items({ state: "disputed" })).items.map(({ index }) => index),
+      [0],
+    )
 
-      yield* desk.decide({ taskId, promptIndex: 0, choice: 0, rationale: "It is day.", operator: "Lea" })
-      const [after, unchanged] = yield* results(taskId)
-      assert.strictEqual(after.best_completion_index, 0)
-      assert.deepStrictEqual(after.annotations.votes, before.annotations.votes)
-      assert.strictEqual(after.annotations.rationale, "It is day.")
-      assert.strictEqual(after.annotations.agreement, 1 / 3)
-      assert.strictEqual(after.annotations.decision.by, "Lea")
-      assert.deepStrictEqual(unchanged, other)
-      assert.deepStrictEqual(events.slice(1), [{ organization: "default", groupId: taskId, taskIds: [taskId] }])
-      assert.deepStrictEqual((yield* desk.items({ state: "disputed" })).items, [])
-      assert.strictEqual((yield* desk.items({ state: "decided" })).items[0]?.decision?.by, "Lea")
-      yield* assertCounters
+    yield* desk.decide({ taskId, promptIndex: 0, choice: 0, rationale: "It is day.", operator: "Lea" })
+    const [after, unchanged] = yield* results(taskId)
+    assert.strictEqual(after.best_completion_index, 0)
+    assert.deepStrictEqual(after.annotations.votes, before.annotations.votes)
+    assert.strictEqual(after.annotations.rationale, "It is day.")
+    assert.strictEqual(after.annotations.agreement, 1 / 3)
+    assert.strictEqual(after.annotations.decision.by, "Lea")
+    assert.deepStrictEqual(unchanged, other)
+    assert.deepStrictEqual(events.slice(1), [{ organization: "default", groupId: taskId, taskIds: [taskId] }])
+    assert.deepStrictEqual((yield* desk.items({ state: "disputed" })).items, [])
+    assert.strictEqual((yield* desk.items({ state: "decided" })).items[0]?.decision?.by, "Lea")
+    yield* assertCounters
 
-      yield* desk.withdrawDecision(taskId, 0)
-      assert.deepStrictEqual((yield* results(taskId))[0], before)
-      assert.lengthOf(events, 3)
-      yield* assertCounters
-    },
-  )
+    yield* desk.withdrawDecision(taskId, 0)
+    assert.deepStrictEqual((yield* results(taskId))[0], before)
+    assert.lengthOf(events, 3)
+    yield* assertCounters
+  })
 
   test("settle a prompt that misses votes, but not one that an expert is judging, nor one of a cancelled task", function* () {
     const desk = yield* Desk

@@ -142,21 +142,18 @@ describe("a group", () => {
     [3, 2, 1],
     [undefined, 3, 1],
   ]) {
-    grouped(
-      `is not announced before it has its size, of several sizes the greatest: ${sizes.join(", ")}`,
-      function* () {
-        const ann = yield* person("Ann")
-        const tasks: Array<string> = []
-        // All of them are open until the last is there: without a size, one task is a whole group.
-        for (const groupSize of sizes) {
-          tasks.push(yield* create(one, { group: "g", ...(groupSize !== undefined && { groupSize }) }))
-          assert.deepStrictEqual(told(), [])
-          if (sizes[0] !== undefined) yield* judge(ann, "a")
-        }
-        if (sizes[0] === undefined) for (const _ of sizes) yield* judge(ann, "a")
-        assert.deepStrictEqual(told(), [["g", ...tasks]])
-      },
-    )
+    grouped(`is not announced before it has the greatest of its sizes: ${sizes.join(", ")}`, function* () {
+      const ann = yield* person("Ann")
+      const tasks: Array<string> = []
+      // All of them are open until the last is there: without a size, one task is a whole group.
+      for (const groupSize of sizes) {
+        tasks.push(yield* create(one, { group: "g", ...(groupSize !== undefined && { groupSize }) }))
+        assert.deepStrictEqual(told(), [])
+        if (sizes[0] !== undefined) yield* judge(ann, "a")
+      }
+      if (sizes[0] === undefined) for (const _ of sizes) yield* judge(ann, "a")
+      assert.deepStrictEqual(told(), [["g", ...tasks]])
+    })
   }
 
   grouped("of unknown size is announced again when it grows", function* () {
