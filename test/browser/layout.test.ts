@@ -34,11 +34,11 @@ const brokenWords = (page: Page) =>
 
 inBrowser(
   "tables break no words, and each page is in reach, on narrow and wide screens",
-  // The service refuses a second expert of the same name.
-  { refusals: [409] },
+  {},
   ({ create, link, open, origin }) =>
     Effect.gen(function* () {
-      const page = yield* open()
+      // The service refuses a second expert of the same name.
+      const page = yield* open({ refusals: [409] })
       const phone = { width: 375, height: 812 }
       yield* Effect.promise(async () => {
         await signIn(page, link)

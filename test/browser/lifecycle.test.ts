@@ -36,7 +36,8 @@ inBrowser(
         yield* bob.ask("POST", `/annotate/api/items/${json.item.item_id}/vote`, body)
         return true
       })
-      const ann = yield* open()
+      // Her vote on the item of a paused group is refused.
+      const ann = yield* open({ refusals: [409] })
       const phone = { width: 390, height: 844 }
 
       // Ann has an item open when its group is paused.

@@ -10,98 +10,95 @@ import { picture } from "../support/pictures.ts"
 // The service refuses the wrong password, the removal of the last admin, and the ended session.
 const refusals = [401, 403, 409]
 
-inBrowser(
-  "an admin adds a viewer, who sees no controls; each changes the own password",
-  { refusals },
-  ({ link, origin, open }) =>
-    Effect.gen(function* () {
-      const page = yield* open()
-      const viewer = yield* open()
-      yield* Effect.promise(async () => {
-        await signIn(page, link)
-        await page.getByRole("link", { name: "Operators" }).click()
-        await page.getByRole("heading", { name: "Operators", level: 1 }).waitFor()
-        await page.getByRole("textbox", { name: "Name of the operator" }).focus()
-        await page.keyboard.type("Vic")
-        await page.keyboard.press("Tab")
-        await page.keyboard.press("ArrowUp")
-        assert.isTrue(await page.getByRole("radio", { name: /Viewer/ }).isChecked())
-        await page.keyboard.press("Enter")
-        const invitation = await page.getByRole("textbox", { name: "Sign-in link" }).inputValue()
-        await picture(page, "operators-1-link")
-        await page.getByRole("button", { name: "Done" }).click()
+inBrowser("an admin adds a viewer, who sees no controls; each changes the own password", {}, ({ link, origin, open }) =>
+  Effect.gen(function* () {
+    const page = yield* open({ refusals })
+    const viewer = yield* open({ refusals })
+    yield* Effect.promise(async () => {
+      await signIn(page, link)
+      await page.getByRole("link", { name: "Operators" }).click()
+      await page.getByRole("heading", { name: "Operators", level: 1 }).waitFor()
+      await page.getByRole("textbox", { name: "Name of the operator" }).focus()
+      await page.keyboard.type("Vic")
+      await page.keyboard.press("Tab")
+      await page.keyboard.press("ArrowUp")
+      assert.isTrue(await page.getByRole("radio", { name: /Viewer/ }).isChecked())
+      await page.keyboard.press("Enter")
+      const invitation = await page.getByRole("textbox", { name: "Sign-in link" }).inputValue()
+      await picture(page, "operators-1-link")
+      await page.getByRole("button", { name: "Done" }).click()
 
-        await viewer.goto(invitation)
-        const name = viewer.getByRole("textbox", { name: "Name" })
-        await name.waitFor()
-        assert.strictEqual(await name.inputValue(), "Vic")
-        await picture(viewer, "operators-2-set-up")
-        await fillIn(viewer, "Password", "a password of Vic")
-        await viewer.getByRole("link", { name: "Experts", exact: true }).click()
+      await viewer.goto(invitation)
+      const name = viewer.getByRole("textbox", { name: "Name" })
+      await name.waitFor()
+      assert.strictEqual(await name.inputValue(), "Vic")
+      await picture(viewer, "operators-2-set-up")
+      await fillIn(viewer, "Password", "a password of Vic")
+      await viewer.getByRole("link", { name: "Experts", exact: true }).click()
+      await viewer.getByText("Nobody judges yet").waitFor()
+      assert.deepStrictEqual(
+        await viewer.getByRole("navigation", { name: "Main" }).getByRole("link").allTextContents(),
+        ["Tasks", "Items", "Queue", "Experts"],
+      )
+      assert.strictEqual(await viewer.getByRole("button", { name: "Invite expert" }).count(), 0)
+      await picture(viewer, "operators-3-viewer")
+
+      assert.strictEqual(await viewer.getByText("Invite the first expert").count(), 0)
+      for (const place of ["operators", "audit", "developer", "developer/deliveries/msg_1"]) {
+        await viewer.goto(`${origin}/dashboard/#/${place}`)
+        await viewer.getByText("Only admins may see this.").waitFor()
+        assert.strictEqual(await viewer.getByRole("main").getByRole("button").count(), 0)
+        await viewer.goto(`${origin}/dashboard/#/experts`)
         await viewer.getByText("Nobody judges yet").waitFor()
-        assert.deepStrictEqual(
-          await viewer.getByRole("navigation", { name: "Main" }).getByRole("link").allTextContents(),
-          ["Tasks", "Items", "Queue", "Experts"],
-        )
-        assert.strictEqual(await viewer.getByRole("button", { name: "Invite expert" }).count(), 0)
-        await picture(viewer, "operators-3-viewer")
+      }
 
-        assert.strictEqual(await viewer.getByText("Invite the first expert").count(), 0)
-        for (const place of ["operators", "audit", "developer", "developer/deliveries/msg_1"]) {
-          await viewer.goto(`${origin}/dashboard/#/${place}`)
-          await viewer.getByText("Only admins may see this.").waitFor()
-          assert.strictEqual(await viewer.getByRole("main").getByRole("button").count(), 0)
-          await viewer.goto(`${origin}/dashboard/#/experts`)
-          await viewer.getByText("Nobody judges yet").waitFor()
-        }
+      await viewer.getByRole("link", { name: "Your account: Vic" }).click()
+      await viewer.getByRole("textbox", { name: "Present password" }).fill("wrong")
+      await fillIn(viewer, "New password", "another password of Vic")
+      await viewer.getByText("The present password is wrong.").waitFor()
+      await picture(viewer, "operators-4-account")
+      await viewer.getByRole("textbox", { name: "Present password" }).fill("a password of Vic")
+      await fillIn(viewer, "New password", "another password of Vic")
+      await viewer.getByText("Your password is changed.").waitFor()
 
-        await viewer.getByRole("link", { name: "Your account: Vic" }).click()
-        await viewer.getByRole("textbox", { name: "Present password" }).fill("wrong")
-        await fillIn(viewer, "New password", "another password of Vic")
-        await viewer.getByText("The present password is wrong.").waitFor()
-        await picture(viewer, "operators-4-account")
-        await viewer.getByRole("textbox", { name: "Present password" }).fill("a password of Vic")
-        await fillIn(viewer, "New password", "another password of Vic")
-        await viewer.getByText("Your password is changed.").waitFor()
+      await page.reload()
+      await page.getByRole("row", { name: /Vic/ }).getByText("Joined").waitFor()
+      await page.getByRole("button", { name: "Viewer: change the role of Vic" }).click()
+      await picture(page, "operators-5-role")
+      await page
+        .getByRole("dialog")
+        .getByRole("radio", { name: /Manager/ })
+        .check()
+      await page.getByRole("button", { name: "Set role" }).click()
+      await page.getByRole("button", { name: "Manager: change the role of Vic" }).waitFor()
+      await page.getByRole("button", { name: "Remove Ada" }).click()
+      await page.getByRole("button", { name: "Remove operator" }).click()
+      await page.getByText("This is the last admin").waitFor()
+      await page.getByRole("button", { name: "Keep operator" }).click()
+      await page.getByRole("button", { name: "Remove Vic" }).click()
+      await page.getByRole("button", { name: "Remove operator" }).click()
+      await page.getByRole("row", { name: /Vic/ }).waitFor({ state: "detached" })
 
-        await page.reload()
-        await page.getByRole("row", { name: /Vic/ }).getByText("Joined").waitFor()
-        await page.getByRole("button", { name: "Viewer: change the role of Vic" }).click()
-        await picture(page, "operators-5-role")
-        await page
-          .getByRole("dialog")
-          .getByRole("radio", { name: /Manager/ })
-          .check()
-        await page.getByRole("button", { name: "Set role" }).click()
-        await page.getByRole("button", { name: "Manager: change the role of Vic" }).waitFor()
-        await page.getByRole("button", { name: "Remove Ada" }).click()
-        await page.getByRole("button", { name: "Remove operator" }).click()
-        await page.getByText("This is the last admin").waitFor()
-        await page.getByRole("button", { name: "Keep operator" }).click()
-        await page.getByRole("button", { name: "Remove Vic" }).click()
-        await page.getByRole("button", { name: "Remove operator" }).click()
-        await page.getByRole("row", { name: /Vic/ }).waitFor({ state: "detached" })
+      await page.getByRole("link", { name: "Audit log" }).click()
+      await page.getByRole("row", { name: /operator\.remove/ }).waitFor()
+      await picture(page, "audit-1")
+      await page.getByLabel("Who").selectOption("Vic")
+      await page.getByRole("row", { name: /operator\.password/ }).waitFor()
+      await page.getByRole("row", { name: /operator\.remove/ }).waitFor({ state: "detached" })
+      const download = page.waitForEvent("download")
+      await page.getByRole("link", { name: "Export as JSON Lines" }).click()
+      const lines = readFileSync(await (await download).path(), "utf8")
+        .trimEnd()
+        .split("\n")
+      assert.deepStrictEqual(
+        lines.map((line) => (JSON.parse(line) as { readonly action: string }).action),
+        ["operator.set-up", "operator.password"],
+      )
 
-        await page.getByRole("link", { name: "Audit log" }).click()
-        await page.getByRole("row", { name: /operator\.remove/ }).waitFor()
-        await picture(page, "audit-1")
-        await page.getByLabel("Who").selectOption("Vic")
-        await page.getByRole("row", { name: /operator\.password/ }).waitFor()
-        await page.getByRole("row", { name: /operator\.remove/ }).waitFor({ state: "detached" })
-        const download = page.waitForEvent("download")
-        await page.getByRole("link", { name: "Export as JSON Lines" }).click()
-        const lines = readFileSync(await (await download).path(), "utf8")
-          .trimEnd()
-          .split("\n")
-        assert.deepStrictEqual(
-          lines.map((line) => (JSON.parse(line) as { readonly action: string }).action),
-          ["operator.set-up", "operator.password"],
-        )
-
-        await viewer.goto(`${origin}/dashboard/`)
-        await viewer.getByRole("heading", { name: "Sign in" }).waitFor()
-      })
-    }),
+      await viewer.goto(`${origin}/dashboard/`)
+      await viewer.getByRole("heading", { name: "Sign in" }).waitFor()
+    })
+  }),
 )
 
 inBrowser(

@@ -9,9 +9,9 @@ import { picture } from "../support/pictures.ts"
 
 const gold = colorItems.map((item) => ({ ...item, gold: { best_completion_index: 0 } }))
 
-inBrowser("a lead asks for a qualification, an expert fails it and is let in", { gold, refusals: [409] }, (service) =>
+inBrowser("a lead asks for a qualification, an expert fails it and is let in", { gold }, (service) =>
   Effect.gen(function* () {
-    const page = yield* service.open()
+    const page = yield* service.open({ refusals: [409] })
     const at = yield* service.open()
     yield* Effect.promise(async () => {
       await signIn(page, service.link, "Lea")

@@ -19,7 +19,10 @@ interface Setting {
   readonly flags?: ReadonlyArray<string>
   /** The service's gold items. */
   readonly gold?: ReadonlyArray<object>
-  /** Statuses of requests that the service refuses, of which the browser's console tells. */
+}
+
+interface PageOptions extends BrowserContextOptions {
+  /** Statuses of requests that the service refuses to this person, of which the browser's console tells. */
   readonly refusals?: ReadonlyArray<number>
 }
 
@@ -43,7 +46,7 @@ const serve = Effect.fnUntraced(function* ({ flags = [], gold }: Setting) {
   const talk = yield* Effect.promise(() => service.talks(/#set-up=\S+\n/))
   const baseUrl = /PREFSTREAM_BASE_URL=(\S+)/.exec(said)![1]!
   const token = /PREFSTREAM_TOKEN=(\S+)/.exec(said)![1]!
-  const accounts: Array<Account> = []
+  const accounts: Array<Account & Pick<PageOptions, "refusals">> = []
   return {
     scratch,
     baseUrl,
@@ -56,9 +59,9 @@ const serve = Effect.fnUntraced(function* ({ flags = [], gold }: Setting) {
     /** What the pages did that `open` opened. */
     accounts,
     /** A page of a person who uses no other one's cookies. */
-    open: Effect.fnUntraced(function* (options?: BrowserContextOptions) {
+    open: Effect.fnUntraced(function* ({ refusals, ...options }: PageOptions = {}) {
       const { account, page } = yield* open(yield* launched, options)
-      accounts.push(account)
+      accounts.push({ ...account, refusals: refusals ?? [] })
       return page
     }),
     /** Creates a task by the API, and gives its id. */
@@ -78,7 +81,7 @@ const serve = Effect.fnUntraced(function* ({ flags = [], gold }: Setting) {
 
 export type Service = Effect.Success<ReturnType<typeof serve>>
 
-/** A test with the service started. No page may have a problem that is not one of the refusals. */
+/** A test with the service started. No page may have a problem that is not one of its refusals. */
 export const inBrowser = (
   name: string,
   setting: Setting,
@@ -88,9 +91,8 @@ export const inBrowser = (
     Effect.gen(function* () {
       const service = yield* serve(setting)
       yield* test(service)
-      const isRefusal = (problem: string) =>
-        (setting.refusals ?? []).some((status) => problem.includes(`status of ${status}`))
-      for (const { problems } of service.accounts) {
+      for (const { problems, refusals = [] } of service.accounts) {
+        const isRefusal = (problem: string) => refusals.some((status) => problem.includes(`status of ${status}`))
         assert.deepStrictEqual(
           problems.filter((problem) => !isRefusal(problem)),
           [],
