@@ -65,12 +65,9 @@ const dataSets: ReadonlyArray<DataSet> = [
     published: (folder) => [
       `${folder}/question.jsonl`,
       ...arenaModels.flatMap((model) => ["--completions", `${folder}/answers/${model}.jsonl`]),
-      "--key",
-      "question_id",
-      "--prompt-path",
-      "turns[0].content",
-      "--completion-path",
-      "choices[0].turns[0].content",
+      "--key=question_id",
+      "--prompt-path=turns[0].content",
+      "--completion-path=choices[0].turns[0].content",
     ],
     items: (folder) =>
       joined(
@@ -88,10 +85,8 @@ const dataSets: ReadonlyArray<DataSet> = [
     published: (folder) => [
       `${folder}/${instructModels[0]}.jsonl`,
       ...instructModels.flatMap((model) => ["--completions", `${folder}/${model}.jsonl`]),
-      "--key",
-      "prompt",
-      "--completion-path",
-      "response",
+      "--key=prompt",
+      "--completion-path=response",
     ],
     items: (folder) => {
       const models = instructModels.map((model) => [model, lines(`${folder}/${model}.jsonl`)] as const)
@@ -177,6 +172,8 @@ const asConversations = (items: ReadonlyArray<Item>) =>
     })),
   )
 
+const { br, gz, zst } = Convert.compressions
+
 type Variant = (items: ReadonlyArray<Item>, folder: string) => Promise<Record<string, string | Uint8Array>>
 
 /** Each gives the files that the command line is given, all of them. */
@@ -192,21 +189,15 @@ const variants: Record<string, Variant> = {
   "items.parquet by DuckDB, snappy": async (items, folder) => ({
     "items.parquet": await Convert.parquetByDuckDb(asItems(items), folder, "snappy"),
   }),
-  "items.jsonl.gz": async (items) => ({ "items.jsonl.gz": Convert.compressions.gz(Convert.jsonl(asItems(items))) }),
-  "items.jsonl.zst": async (items) => ({ "items.jsonl.zst": Convert.compressions.zst(Convert.jsonl(asItems(items))) }),
-  "items.jsonl.br": async (items) => ({ "items.jsonl.br": Convert.compressions.br(Convert.jsonl(asItems(items))) }),
-  "gzip under a name that does not say so": async (items) => ({
-    "items.jsonl": Convert.compressions.gz(Convert.jsonl(asItems(items))),
-  }),
-  "items.json.zst": async (items) => ({ "items.json.zst": Convert.compressions.zst(Convert.json(asItems(items))) }),
-  "items.parquet.gz": async (items) => ({
-    "items.parquet.gz": Convert.compressions.gz(Convert.parquet(asItems(items))),
-  }),
+  "items.jsonl.gz": async (items) => ({ "items.jsonl.gz": gz(Convert.jsonl(asItems(items))) }),
+  "items.jsonl.zst": async (items) => ({ "items.jsonl.zst": zst(Convert.jsonl(asItems(items))) }),
+  "items.jsonl.br": async (items) => ({ "items.jsonl.br": br(Convert.jsonl(asItems(items))) }),
+  "gzip under a name that does not say so": async (items) => ({ "items.jsonl": gz(Convert.jsonl(asItems(items))) }),
+  "items.json.zst": async (items) => ({ "items.json.zst": zst(Convert.json(asItems(items))) }),
+  "items.parquet.gz": async (items) => ({ "items.parquet.gz": gz(Convert.parquet(asItems(items))) }),
   "wide.jsonl": async (items) => ({ "wide.jsonl": Convert.jsonl(asWide(items)) }),
   "wide.csv": async (items) => ({ "wide.csv": Convert.csv(asWide(items)) }),
-  "wide.csv with semicolons, gzip": async (items) => ({
-    "wide.csv.gz": Convert.compressions.gz(Convert.csv(asWide(items), ";")),
-  }),
+  "wide.csv with semicolons, gzip": async (items) => ({ "wide.csv.gz": gz(Convert.csv(asWide(items), ";")) }),
   "wide.tsv": async (items) => ({ "wide.tsv": Convert.csv(asWide(items), "\t") }),
   "wide.parquet": async (items) => ({ "wide.parquet": Convert.parquet(asWide(items)) }),
   "wide.parquet by DuckDB, zstd": async (items, folder) => ({
@@ -215,9 +206,7 @@ const variants: Record<string, Variant> = {
   "long.jsonl": async (items) => ({ "long.jsonl": Convert.jsonl(asLong(items)) }),
   "long.csv": async (items) => ({ "long.csv": Convert.csv(asLong(items)) }),
   "long.parquet": async (items) => ({ "long.parquet": Convert.parquet(asLong(items), 37) }),
-  "long.jsonl.zst, unsorted": async (items) => ({
-    "long.jsonl.zst": Convert.compressions.zst(Convert.jsonl(scattered(items))),
-  }),
+  "long.jsonl.zst, unsorted": async (items) => ({ "long.jsonl.zst": zst(Convert.jsonl(scattered(items))) }),
   "long.csv, unsorted": async (items) => ({ "long.csv": Convert.csv(scattered(items)) }),
   "a long file for each model": async (items) => {
     const { length } = items[0]!.completions
@@ -230,7 +219,7 @@ const variants: Record<string, Variant> = {
     "0.csv": Convert.csv(asItems(items.slice(0, 50))),
     "1.json": Convert.json(asItems(items.slice(50, 100))),
     "2.parquet": Convert.parquet(asItems(items.slice(100, 150))),
-    "3.jsonl.gz": Convert.compressions.gz(Convert.jsonl(asItems(items.slice(150)))),
+    "3.jsonl.gz": gz(Convert.jsonl(asItems(items.slice(150)))),
   }),
 }
 
@@ -309,7 +298,7 @@ for (const [n, { items: itemsOf, name, published }] of dataSets.entries()) {
       Effect.gen(function* () {
         const directory = yield* temporaryDirectory
         const service = yield* ScriptedService.make(ScriptedService.obliging)
-        writeFileSync(`${directory}/wide.csv.gz`, Convert.compressions.gz(Convert.csv(asWide(items()))))
+        writeFileSync(`${directory}/wide.csv.gz`, gz(Convert.csv(asWide(items()))))
         const said = yield* Effect.promise(() =>
           piped(`${directory}/wide.csv.gz`, ["submit", "-", "--dir", directory, ...quick], to(service)),
         )

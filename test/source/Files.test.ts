@@ -1,10 +1,12 @@
 import { createServer } from "node:http"
 import type { AddressInfo } from "node:net"
-import { assert, describe, it } from "@effect/vitest"
-import { Effect } from "effect"
+import { assert, describe } from "@effect/vitest"
+import { Effect, Result } from "effect"
 import * as Conversation from "../../src/domain/Conversation.ts"
+import type { Reject } from "../../src/domain/Reject.ts"
 import * as Source from "../../src/source/Source.ts"
-import { collect, platform, summary, toLines, writeFiles } from "./support.ts"
+import { chat } from "./layout/support.ts"
+import { collect, summary, test, toLines, writeFiles } from "./support.ts"
 
 const wide = (n: number, more: (i: number) => object = () => ({})) =>
   Array.from({ length: n }, (_, i) => ({ instruction: `q${i}`, output_1: `a${i}`, output_2: `b${i}`, ...more(i) }))
@@ -23,458 +25,358 @@ const foundIn = Effect.fnUntraced(function* (content: string, options?: Source.F
   return yield* Source.files(file!, options).summary!
 }, Effect.scoped)
 
+/** The line of each reject, and the field that its reason names. */
+const fieldsOf = (rejects: ReadonlyArray<Reject>) =>
+  rejects.map(({ line, reason }) => `${line} ${reason.split(":")[0]}`).join(", ")
+
+const detectedFrom = "expected no value, because the layout was detected from the first 100 records"
+
 describe("files", () => {
-  it.layer(platform)((it) => {
-    it.effect("a later record with what the first ones lack is refused where it would be left out", () =>
-      Effect.gen(function* () {
-        const late = wide(103, (i) =>
-          i === 100 ? { input: "more" } : i === 101 ? { output_3: "c" } : i === 102 ? { score: 1 } : {},
-        )
-        const { items, rejects } = yield* read(toLines(late))
-        assert.strictEqual(items.length, 101)
-        assert.deepStrictEqual(
-          rejects.map(({ line, reason }) => [line, reason.split(":")[0]]),
-          [
-            [101, "input"],
-            [102, "output_3"],
-          ],
-        )
-        const said = { prompt: "instruction", completions: ["output_1", "output_2"] }
-        assert.strictEqual((yield* read(toLines(late), said)).items.length, 102)
-        assert.strictEqual((yield* read(toLines(late), { ...said, ignore: ["input"] })).items.length, 103)
-      }),
+  test("a later record with what the first ones lack is refused where it would be left out", function* () {
+    const late = wide(103, (i) =>
+      i === 100 ? { input: "more" } : i === 101 ? { output_3: "c" } : i === 102 ? { score: 1 } : {},
     )
+    const { items, rejects } = yield* read(toLines(late))
+    assert.strictEqual(items.length, 101)
+    assert.strictEqual(fieldsOf(rejects), "101 input, 102 output_3")
+    const said = { prompt: "instruction", completions: ["output_1", "output_2"] }
+    assert.strictEqual((yield* read(toLines(late), said)).items.length, 102)
+    assert.strictEqual((yield* read(toLines(late), { ...said, ignore: ["input"] })).items.length, 103)
+  })
 
-    it.effect(
-      "also behind more names than are compared, in time that grows with the file alone",
-      () =>
-        Effect.gen(function* () {
-          const ownNames = (i: number) =>
-            Object.fromEntries(Array.from({ length: 400 }, (_, k) => [`own_${i}_${k}`, 1]))
-          const records = wide(601, (i) => (i === 600 ? { ...ownNames(i), output_3: "c" } : ownNames(i)))
-          const { items, rejects } = yield* read(toLines(records))
-          assert.strictEqual(items.length, 600)
-          assert.deepStrictEqual(
-            rejects.map(({ line, reason }) => [line, reason.split(":")[0]]),
-            [[601, "output_3"]],
-          )
-        }),
-      60_000,
+  test("a new name is found behind more names than are compared, in time that grows with the file alone", function* () {
+    const ownNames = (i: number) => Object.fromEntries(Array.from({ length: 400 }, (_, k) => [`own_${i}_${k}`, 1]))
+    const records = wide(601, (i) => (i === 600 ? { ...ownNames(i), output_3: "c" } : ownNames(i)))
+    const { items, rejects } = yield* read(toLines(records))
+    assert.strictEqual(items.length, 600)
+    assert.strictEqual(fieldsOf(rejects), "601 output_3")
+  })
+
+  test("a system prompt that comes late is refused, too, beside items of the own form", function* () {
+    const item = { prompt: "Q", completions: ["A", "B"] }
+    const text = toLines([...Array.from({ length: 100 }, () => item), { ...item, system: "S" }])
+    const { items, rejects } = yield* read(text)
+    assert.strictEqual(items.length, 100)
+    const options = "(--prompt-path, --system-path, --history-path, --completion-path, --completions-path)"
+    assert.isTrue(rejects[0]!.reason.startsWith(`system: ${detectedFrom}`), rejects[0]!.reason)
+    assert.isTrue(rejects[0]!.reason.endsWith(options), rejects[0]!.reason)
+    assert.strictEqual((yield* read(text, { system: "system" })).items.length, 101)
+  })
+
+  test("a column of CSV that is empty at first is refused where it has a value late", function* () {
+    const rows = Array.from({ length: 102 }, (_, i) => `q${i},a${i},b${i},${i === 101 ? "c" : ""}`)
+    const { items, rejects } = yield* read(`prompt,response_a,response_b,response_c\n${rows.join("\n")}\n`, {}, "f.csv")
+    assert.strictEqual(items.length, 101)
+    assert.isTrue(rejects[0]!.reason.startsWith(`response_c: ${detectedFrom}`), rejects[0]!.reason)
+  })
+
+  test("the summary says that models may be named after files, where no record names one", function* () {
+    const layoutOf = Effect.fnUntraced(function* (more: object) {
+      const text = (output: string) => toLines([{ prompt: "Q", output, ...more }])
+      const files = yield* writeFiles({ "A.jsonl": text("A"), "B.jsonl": text("B") })
+      return (yield* Source.files(files).summary!).layout
+    }, Effect.scoped)
+    const named = "models named after the files, if most prompts are in each"
+    assert.strictEqual(
+      yield* layoutOf({}),
+      `long: prompt at "prompt", completion at "output", grouped by the prompt, ${named}`,
     )
+    assert.notInclude(yield* layoutOf({ model: "m" }), named)
+  })
 
-    it.effect("so is a system prompt that comes late, beside items of the own form, too", () =>
-      Effect.gen(function* () {
-        const item = { prompt: "Q", completions: ["A", "B"] }
-        const { items, rejects } = yield* read(
-          toLines([...Array.from({ length: 100 }, () => item), { ...item, system: "S" }]),
-        )
-        assert.strictEqual(items.length, 100)
-        assert.match(
-          rejects[0]!.reason,
-          /^system: expected no value, because the layout was detected from the first 100 records/,
-        )
-        assert.match(
-          rejects[0]!.reason,
-          /\(--prompt-path, --system-path, --history-path, --completion-path, --completions-path\)$/,
-        )
-        const said = yield* read(toLines([...Array.from({ length: 100 }, () => item), { ...item, system: "S" }]), {
-          system: "system",
-        })
-        assert.strictEqual(said.items.length, 101)
-      }),
-    )
+  test("hints at the flags that a detected layout may lack", function* () {
+    const hintsOf = (records: ReadonlyArray<object>, options?: Source.FilesOptions) =>
+      Effect.map(foundIn(toLines(records), options), ({ hints }) => hints)
+    const named = [{ prompt: "Q", response_baseline: "A", response_new: "B" }]
+    assert.deepStrictEqual(yield* hintsOf(named), [
+      'no models; --models-from-columns names them after the columns, "baseline" and "new"',
+    ])
+    assert.deepStrictEqual(yield* hintsOf(named, { modelsFromColumns: true }), [])
+    assert.deepStrictEqual(yield* hintsOf(wide(2)), [])
+    const apart = [1, 2].map((n) => ({ prompt: `Q${n}`, reply: "A", alternative: "B" }))
+    assert.deepStrictEqual(yield* hintsOf(apart), [
+      "layout long was detected, but no two of the first 2 records share a prompt: if a record has all of its completions, set --completion-path for each column of them; if other files have the others, name these, too",
+    ])
+    assert.deepStrictEqual(yield* hintsOf([...apart, ...apart]), [])
+    assert.deepStrictEqual(yield* hintsOf(apart, { layout: "long" }), [])
+    assert.deepStrictEqual(yield* hintsOf([{ prompt: "Q", answers: [{ text: "A" }] }]), [
+      "none of the first 1 records fits this layout, which was detected (answers[].text: expected at least two distinct completions, found 1): set --layout, --prompt-path, and --completion-path or --completions-path",
+    ])
+  })
 
-    it.effect("the summary says that models may be named after files, where no record names one", () =>
-      Effect.gen(function* () {
-        const layoutOf = Effect.fnUntraced(function* (more: object) {
-          const files = yield* writeFiles(
-            Object.fromEntries(
-              ["A", "B"].map((output) => [`${output}.jsonl`, toLines([{ prompt: "Q", output, ...more }])]),
-            ),
-          )
-          return (yield* Source.files(files).summary!).layout
-        }, Effect.scoped)
-        const named = "models named after the files, if most prompts are in each"
-        assert.strictEqual(
-          yield* layoutOf({}),
-          `long: prompt at "prompt", completion at "output", grouped by the prompt, ${named}`,
-        )
-        assert.notInclude(yield* layoutOf({ model: "m" }), named)
-      }),
-    )
+  test("an id of questions is none where the models differ between records", function* () {
+    const record = { question_id: 81, prompt: "Q", response_a: "A", response_b: "B" }
+    const idsOf = (records: ReadonlyArray<object>, options?: Source.FilesOptions) =>
+      Effect.map(read(toLines(records), options), ({ items }) => items.map(({ item }) => item.id))
+    assert.deepStrictEqual(yield* idsOf([record]), ["81"])
+    assert.deepStrictEqual(yield* idsOf([{ id: "x", ...record }]), ["x"])
+    assert.deepStrictEqual(yield* idsOf([{ ...record, model_a: "m", model_b: "n" }]), [undefined])
+    assert.deepStrictEqual(yield* idsOf([record], { ignore: ["question_id"] }), [undefined])
+  })
 
-    it.effect("hints at the flags that a detected layout may lack", () =>
-      Effect.gen(function* () {
-        const hintsOf = (records: ReadonlyArray<object>, options?: Source.FilesOptions) =>
-          Effect.map(foundIn(toLines(records), options), ({ hints }) => hints)
-        const named = [{ prompt: "Q", response_baseline: "A", response_new: "B" }]
-        assert.deepStrictEqual(yield* hintsOf(named), [
-          'no models; --models-from-columns names them after the columns, "baseline" and "new"',
-        ])
-        assert.deepStrictEqual(yield* hintsOf(named, { modelsFromColumns: true }), [])
-        assert.deepStrictEqual(yield* hintsOf(wide(2)), [])
-        const apart = [1, 2].map((n) => ({ prompt: `Q${n}`, reply: "A", alternative: "B" }))
-        assert.deepStrictEqual(yield* hintsOf(apart), [
-          "layout long was detected, but no two of the first 2 records share a prompt: if a record has all of its completions, set --completion-path for each column of them; if other files have the others, name these, too",
-        ])
-        assert.deepStrictEqual(yield* hintsOf([...apart, ...apart]), [])
-        assert.deepStrictEqual(yield* hintsOf(apart, { layout: "long" }), [])
-        assert.deepStrictEqual(yield* hintsOf([{ prompt: "Q", answers: [{ text: "A" }] }]), [
-          "none of the first 1 records fits this layout, which was detected (answers[].text: expected at least two distinct completions, found 1): set --layout, --prompt-path, and --completion-path or --completions-path",
-        ])
-      }),
-    )
+  test("lists as JSON text are hinted at, with the flags that read them", function* () {
+    const { hints } = yield* foundIn(toLines([{ prompt: '["Q"]', response_a: '["A"]', response_b: "B" }]))
+    assert.deepStrictEqual(hints, [
+      `"prompt" holds JSON lists as text; they stay text unless --prompt-path 'prompt[]' is set`,
+      `"response_a" holds JSON lists as text; they stay text unless --completion-path 'response_a[]' is set`,
+    ])
+  })
 
-    it.effect("an id of questions is none where the models differ between records", () =>
-      Effect.gen(function* () {
-        const record = { question_id: 81, prompt: "Q", response_a: "A", response_b: "B" }
-        const idsOf = (records: ReadonlyArray<object>, options?: Source.FilesOptions) =>
-          Effect.map(read(toLines(records), options), ({ items }) => items.map(({ item }) => item.id))
-        assert.deepStrictEqual(yield* idsOf([record]), ["81"])
-        assert.deepStrictEqual(yield* idsOf([{ id: "x", ...record }]), ["x"])
-        assert.deepStrictEqual(yield* idsOf([{ ...record, model_a: "m", model_b: "n" }]), [undefined])
-        assert.deepStrictEqual(yield* idsOf([record], { ignore: ["question_id"] }), [undefined])
-      }),
-    )
+  describe("lists that Python or NumPy wrote into CSV", () => {
+    const conversation = (answer: string, separator: string) =>
+      `"[{'role': 'user', 'content': 'Q'}${separator}{'role': 'assistant', 'content': '${answer}'}]"`
+    const message = "{'role': 'assistant', 'content': 'A'}"
+    const refused = (path: string, found: string) =>
+      `${path}: expected text or a list as JSON, found ${found}; export the data as Parquet or JSON Lines, or write the column with json.dumps`
+    const noCommas = "a list as NumPy prints it, with no commas between its elements"
 
-    it.effect("lists as JSON text are hinted at, with the flags that read them", () =>
-      Effect.gen(function* () {
-        const { hints } = yield* foundIn(toLines([{ prompt: '["Q"]', response_a: '["A"]', response_b: "B" }]))
-        assert.deepStrictEqual(hints, [
-          `"prompt" holds JSON lists as text; they stay text unless --prompt-path 'prompt[]' is set`,
-          `"response_a" holds JSON lists as text; they stay text unless --completion-path 'response_a[]' is set`,
-        ])
-      }),
-    )
-
-    it.effect("the same in CSV, where the column is there and empty at first", () =>
-      Effect.gen(function* () {
-        const rows = Array.from({ length: 102 }, (_, i) => `q${i},a${i},b${i},${i === 101 ? "c" : ""}`)
-        const { items, rejects } = yield* read(
-          `prompt,response_a,response_b,response_c\n${rows.join("\n")}\n`,
-          {},
-          "f.csv",
-        )
-        assert.strictEqual(items.length, 101)
-        assert.match(
-          rejects[0]!.reason,
-          /^response_c: expected no value, because the layout was detected from the first 100 records/,
-        )
-      }),
-    )
-
-    describe("lists that Python or NumPy wrote into CSV", () => {
-      const conversation = (answer: string, separator: string) =>
-        `"[{'role': 'user', 'content': 'Q'}${separator}{'role': 'assistant', 'content': '${answer}'}]"`
-      const texts = Effect.fnUntraced(function* (header: string, ...lines: ReadonlyArray<string>) {
-        const { items, rejects } = yield* read(`${header}\n${lines.join("\n")}\n`, {}, "f.csv")
-        return [
-          ...items.map(({ item }) => [Conversation.render(item.prompt), ...item.completions]),
-          ...rejects.map(({ reason }) => reason),
-        ]
-      })
-      const message = "{'role': 'assistant', 'content': 'A'}"
-      const refused = (path: string, found: string) =>
-        `${path}: expected text or a list as JSON, found ${found}; export the data as Parquet or JSON Lines, or write the column with json.dumps`
-      const noCommas = "a list as NumPy prints it, with no commas between its elements"
-
-      it.effect.each<readonly [string, ReadonlyArray<string>, ReadonlyArray<unknown>]>([
+    const pair = "prompt,response_a,response_b"
+    test.each<readonly [string, lines: ReadonlyArray<string>, items: ReadonlyArray<string>, reasons?: Array<string>]>([
+      [
+        "whole conversations",
+        ["prompt,chosen,rejected", `Q,${conversation("A", ", ")},${conversation("B", "\n ")}`],
+        ["Q|A|B"],
+      ],
+      ["the assistant's turn alone, beside a text", [pair, `Q,"[${message}]",B`, "R,C,D"], ["Q|A|B", "R|C|D"]],
+      [
+        "the prompt's messages",
+        [pair, `"[{'role': 'system', 'content': 'S'}, {'role': 'user', 'content': 'Q'}]",A,B`],
+        ["[system]\nS\n\n[user]\nQ|A|B"],
+      ],
+      [
+        "items",
+        ["prompt,completions", `Q,"['A', ""B's""]"`, `R,"['A' 'B']"`],
+        ["Q|A|B's"],
+        [refused("completions", noCommas)],
+      ],
+      [
+        "one completion per record",
+        ["prompt,model,response", `Q,m,"[${message}]"`, "Q,n,B", `Q,o,"['A'\n 'B']"`],
+        ["Q|A|B"],
+        [refused("response", noCommas)],
+      ],
+      ["lists of one text", [pair, `['Q'],['A'],['B']`, `['R'],"[""A's""]",['B']`], ["Q|A|B", "R|A's|B"]],
+      [
+        "what NumPy printed of texts",
+        [pair, `Q,['A' 'B'],C`, `Q,C,"['A' 'B' ... 'Y' 'Z']"`],
+        [],
         [
-          "whole conversations",
-          ["prompt,chosen,rejected", `Q,${conversation("A", ", ")},${conversation("B", "\n ")}`],
-          [["Q", "A", "B"]],
+          refused("response_a", noCommas),
+          refused("response_b", 'a list as NumPy prints it, with "..." for elements that are left out'),
         ],
-        [
-          "the assistant's turn alone, beside a text",
-          ["prompt,response_a,response_b", `Q,"[${message}]",B`, "R,C,D"],
-          [
-            ["Q", "A", "B"],
-            ["R", "C", "D"],
-          ],
-        ],
-        [
-          "the prompt's messages",
-          [
-            "prompt,response_a,response_b",
-            `"[{'role': 'system', 'content': 'S'}, {'role': 'user', 'content': 'Q'}]",A,B`,
-          ],
-          [["[system]\nS\n\n[user]\nQ", "A", "B"]],
-        ],
-        [
-          "items",
-          ["prompt,completions", `Q,"['A', ""B's""]"`, `R,"['A' 'B']"`],
-          [["Q", "A", "B's"], refused("completions", noCommas)],
-        ],
-        [
-          "one completion per record",
-          ["prompt,model,response", `Q,m,"[${message}]"`, "Q,n,B", `Q,o,"['A'\n 'B']"`],
-          [["Q", "A", "B"], refused("response", noCommas)],
-        ],
-        [
-          "lists of one text",
-          ["prompt,response_a,response_b", `['Q'],['A'],['B']`, `['R'],"[""A's""]",['B']`],
-          [
-            ["Q", "A", "B"],
-            ["R", "A's", "B"],
-          ],
-        ],
-        [
-          "what NumPy printed of texts",
-          ["prompt,response_a,response_b", `Q,['A' 'B'],C`, `Q,C,"['A' 'B' ... 'Y' 'Z']"`],
-          [
-            refused("response_a", noCommas),
-            refused("response_b", 'a list as NumPy prints it, with "..." for elements that are left out'),
-          ],
-        ],
-        [
-          "a list of messages that is cut off",
-          ["prompt,response_a,response_b", `Q,A,"[{'role': 'assistant', 'content': 'It"`],
-          [refused("response_b", "the beginning of a list of messages")],
-        ],
-        [
-          "text that is no list stays as it is, and a list among texts",
-          ["prompt,response_a,response_b", `Q,[x for x in 'ab'],"['a', 'b']"`, "R,A,B"],
-          [
-            ["Q", "[x for x in 'ab']", "['a', 'b']"],
-            ["R", "A", "B"],
-          ],
-        ],
-      ])("%s", ([, [header = "", ...lines], expected]) =>
-        Effect.map(texts(header, ...lines), (found) => assert.sameDeepMembers(found, [...expected])),
-      )
+      ],
+      [
+        "a list of messages that is cut off",
+        [pair, `Q,A,"[{'role': 'assistant', 'content': 'It"`],
+        [],
+        [refused("response_b", "the beginning of a list of messages")],
+      ],
+      [
+        "text that is no list stays as it is, and a list among texts",
+        [pair, `Q,[x for x in 'ab'],"['a', 'b']"`, "R,A,B"],
+        ["Q|[x for x in 'ab']|['a', 'b']", "R|A|B"],
+      ],
+    ])("%s", function* ([, lines, expected, reasons = []]) {
+      const { items, rejects } = yield* read(`${lines.join("\n")}\n`, {}, "f.csv")
+      const texts = items.map(({ item }) => [Conversation.render(item.prompt), ...item.completions].join("|"))
+      assert.deepStrictEqual(texts, expected)
+      const found = rejects.map(({ reason }) => reason)
+      assert.deepStrictEqual(found, reasons)
     })
+  })
 
-    it.effect.each<readonly [string, unknown, string]>([
-      ["lists", { prompt: ["q", "r"], response_a: ["a", "b"] }, "FILE"],
-      ["lists of messages", { prompt: ["q", "r"], chosen: [[{ role: "user", content: "q" }], []] }, "FILE"],
-      ["objects by row", { prompt: { 0: "q", 1: "r" }, response_a: { 0: "a", 1: "b" } }, "FILE"],
-      ["split", { columns: ["prompt"], index: [0], data: [["q"]] }, 'FILE, orient="split"'],
-    ])("a table by columns is refused as what it is: %s", ([, table, of]) =>
-      Effect.gen(function* () {
-        for (const content of [JSON.stringify(table), JSON.stringify(table, undefined, 2)]) {
-          const { message } = yield* Effect.flip(read(content, {}, "f.json"))
-          assert.match(
-            message,
-            /f\.json: cannot be read: expected one object per row, found one table stored by column; /,
-          )
-          assert.include(message, `pandas.read_json(${of}).to_json(`)
-        }
+  test.each<readonly [string, unknown, string]>([
+    ["lists", { prompt: ["q", "r"], response_a: ["a", "b"] }, "FILE"],
+    ["lists of messages", { prompt: ["q", "r"], chosen: [[{ role: "user", content: "q" }], []] }, "FILE"],
+    ["objects by row", { prompt: { 0: "q", 1: "r" }, response_a: { 0: "a", 1: "b" } }, "FILE"],
+    ["split", { columns: ["prompt"], index: [0], data: [["q"]] }, 'FILE, orient="split"'],
+  ])("a table by columns is refused as what it is: %s", function* ([, table, of]) {
+    for (const content of [JSON.stringify(table), JSON.stringify(table, undefined, 2)]) {
+      const { message } = yield* Effect.flip(read(content, {}, "f.json"))
+      assert.match(message, /f\.json: cannot be read: expected one object per row, found one table stored by column; /)
+      assert.include(message, `pandas.read_json(${of}).to_json(`)
+    }
+  })
+
+  test("a record of lists is none", function* () {
+    for (const [record, prompt] of [
+      [{ prompt: chat("Q", "A"), completions: ["A", "B"] }, "[user]\nQ\n\n[assistant]\nA"],
+      [{ prompt: ["Q"], response_a: ["A"], response_b: ["B"] }, "Q"],
+    ] as const) {
+      const { items } = yield* read(toLines([record]))
+      const found = items.map(({ item }) => [Conversation.render(item.prompt), ...item.completions])
+      assert.deepStrictEqual(found, [[prompt, "A", "B"]])
+    }
+  })
+
+  test("a pair with a list on one side only is told from one without a prompt", function* () {
+    for (const record of [
+      { chosen: chat("Q", "A"), rejected: "B" },
+      { question: "Q", chosen: ["A", "B"], rejected: "C" },
+    ]) {
+      const { message } = yield* Effect.flip(read(toLines([record])))
+      assert.match(message, /: "chosen" has lists and "rejected" has text: write both sides in the same way$/)
+    }
+  })
+
+  test("files that were put together of several are read, and a second header is no record", function* () {
+    const item = JSON.stringify({ prompt: "Q", completions: ["A", "B"] })
+    const lines = yield* read(`\uFEFF${item}\n\uFEFF${item}\n`)
+    assert.deepStrictEqual([lines.items.length, lines.rejects], [2, []])
+    for (const name of ["f.json", "f.jsonl"]) {
+      const arrays = yield* read(`[${item},${item}]\n[]\n[${item}]\n`, {}, name)
+      assert.strictEqual(arrays.items.map(({ origin }) => `${origin.line}/${origin.row}`).join(), "1/1,1/2,3/3")
+    }
+    const conversations = yield* read(`[{"role":"user","content":"Q"}]\n[{"role":"user","content":"R"}]\n`)
+    assert.strictEqual(conversations.rejects.length, 2)
+    const csv = 'prompt,response_a,response_b\nQ,A,B\n\uFEFF"prompt",response_a,response_b\nR,A,B\n'
+    const table = yield* read(csv, {}, "f.csv")
+    assert.strictEqual(table.items.length, 2)
+    assert.deepStrictEqual(summary(table.rejects.map(Result.fail)), [
+      "3 invalid_shape expected a record, found the header again; the file may be several files in one",
+    ])
+  })
+
+  test("a needed field that no record has ends the reading at once, with the names that there are", function* () {
+    for (const [options, expected] of [
+      [{ prompt: "promt" }, /f\.jsonl: --prompt-path: the first records have no "promt"; they have "instruction", /],
+      [{ completions: ["output_1", "x"], prompt: "instruction" }, undefined],
+      [{ completions: ["x", "y"], prompt: "instruction" }, /--completions-path: the first records have no "x"/],
+    ] as const) {
+      const outcome = yield* Effect.result(read(toLines(wide(3)), options))
+      if (expected === undefined || outcome._tag === "Success") assert.isUndefined(expected)
+      else assert.match(outcome.failure.message, expected)
+    }
+  })
+
+  test("finds a member by its name, whatever that is, before it reads the name as a path", function* () {
+    const record = {
+      "Frage 1": "Q",
+      "Antwort A": "A",
+      "model.v2": "B",
+      model: { v2: "other" },
+      "Die Nr.": "7",
+      "best?": "model.v2",
+      "wer A": "x",
+      "wer B": "y",
+    }
+    const options = {
+      prompt: "{Frage 1} ({Die Nr.})",
+      completions: ["Antwort A", "model.v2"],
+      id: "Die Nr.",
+      gold: "best?",
+      model: ["wer A", "wer B"],
+      keep: ["Frage 1"],
+    } as const
+    const { items } = yield* read(toLines([record]), options)
+    assert.deepStrictEqual(
+      items.map(({ item }) => item),
+      [
+        {
+          id: "7",
+          prompt: "Q (7)",
+          completions: ["A", "B"],
+          models: ["x", "y"],
+          gold: { best_completion_index: 1 },
+          metadata: { "Frage 1": "Q" },
+        },
+      ],
+    )
+    const long = ["A", "B"].map((text) => ({ "Frage 1": "Q", "Antwort A": text, "von wem": `m${text}`, "Nr.": 1 }))
+    const grouped = yield* read(toLines(long), {
+      layout: "long",
+      prompt: "Frage 1",
+      completion: "Antwort A",
+      key: "Nr.",
+      model: "von wem",
+    })
+    const { completions, id, models } = grouped.items[0]!.item
+    assert.deepStrictEqual({ completions, id, models }, { completions: ["A", "B"], id: "1", models: ["mA", "mB"] })
+    const failure = yield* Effect.flip(read(toLines([record]), { ...options, id: "Nr. 1" }))
+    assert.match(failure.message, /--id-path: not a field path: "Nr\. 1": .+; nor is it a name .+ "Antwort A"/)
+  })
+
+  test("a folder with a file for each model names the models, and one of a file's pieces does not", function* () {
+    const questions = Array.from({ length: 8 }, (_, i) => `Q${i}`)
+    const answer = (prompt: string, by: string, more?: object) => ({ prompt, response: `${by} ${prompt}`, ...more })
+    const modelsIn = Effect.fnUntraced(function* (files: Readonly<Record<string, ReadonlyArray<object>>>) {
+      const [first] = yield* writeFiles(
+        Object.fromEntries(Object.entries(files).map(([name, lines]) => [`${name}.jsonl`, toLines(lines)])),
+      )
+      const { items } = yield* collect(Source.files(first!.replace(/[^/]+$/, "")))
+      return items.map(({ item }) => item.models?.join())
+    })
+    const of = (name: string, more?: object) => questions.map((prompt) => answer(prompt, name, more))
+    const all = (models: string) => questions.map(() => models)
+    // Not every model answers everything, and one may answer twice.
+    const some = yield* modelsIn({ "gpt-4": of("x"), llama: of("y").slice(1), "x.1": of("z") })
+    assert.deepStrictEqual(some, ["gpt-4,x.1", ...all("gpt-4,llama,x.1").slice(1)])
+    const twice = yield* modelsIn({ a: [...of("x"), ...of("y")], b: [...of("z"), ...of("w")] })
+    assert.deepStrictEqual(twice, all("a,a,b,b"))
+    // A record's own model is the model.
+    assert.deepStrictEqual(yield* modelsIn({ a: of("x", { model: "m" }), b: of("y") }), all("m,b"))
+    const lines = questions.flatMap((prompt) => ["x", "y", "z"].map((by) => answer(prompt, by)))
+    const none = questions.map(() => undefined)
+    assert.deepStrictEqual(yield* modelsIn({ "part-1": lines.slice(0, 11), "part-2": lines.slice(11) }), none)
+    const dealt = (rest: number) => lines.filter((_, i) => (i * 7 + (i >> 2)) % 2 === rest)
+    assert.deepStrictEqual(yield* modelsIn({ "part-1": dealt(0), "part-2": dealt(1) }), none)
+    assert.deepStrictEqual(yield* modelsIn({ only: lines }), none)
+    // Three of four prompts are enough that have as many answers in each file, and two of three are not.
+    const twiceFirst = (count: number) => ({
+      a: of("x").slice(0, count),
+      b: [...of("y").slice(0, count), answer("Q0", "z")],
+    })
+    assert.deepStrictEqual(yield* modelsIn(twiceFirst(4)), ["a,b,b", "a,b", "a,b", "a,b"])
+    assert.deepStrictEqual(yield* modelsIn(twiceFirst(3)), none.slice(0, 3))
+    // A prompt counts that is in more than half of the files.
+    const quarters = ["a", "b", "c", "d"].map((name, i) => [name, of(name).slice(i < 2 ? 0 : 4, i < 2 ? 4 : 8)])
+    assert.deepStrictEqual(yield* modelsIn(Object.fromEntries(quarters)), none)
+  })
+
+  test("tells of fields that were set and are not there, and of members that are not used", function* () {
+    const found = yield* foundIn(toLines(wide(3, () => ({ score: 1 }))), { gold: "winer" })
+    assert.deepStrictEqual(found.unknownFields, ['"winer" (--gold-path)'])
+    assert.deepStrictEqual(found.unused, [{ name: "score", share: 1 }])
+    for (const unreadable of ["", "not JSON\n"]) assert.strictEqual((yield* foundIn(unreadable)).layout, undefined)
+  })
+
+  test("large records are looked at by fewer, so that a pipe can be read again", function* () {
+    const large = wide(40, () => ({ filler: "x".repeat(500_000) }))
+    const { items } = yield* read(toLines(large))
+    assert.strictEqual(items.length, 40)
+  })
+
+  test("neither user nor query of a URL is in what is read from it, nor in what is found", function* () {
+    const server = yield* Effect.acquireRelease(
+      Effect.promise(async () => {
+        const server = createServer((_, response) => response.end(toLines([...wide(2), "{"])))
+        await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve))
+        return server
       }),
+      (server) => Effect.promise(() => new Promise((resolve) => server.close(resolve))),
     )
-
-    it.effect("a record of lists is none", () =>
-      Effect.gen(function* () {
-        const messages = [
-          { role: "user", content: "Q" },
-          { role: "assistant", content: "A" },
-        ]
-        for (const [record, prompt] of [
-          [{ prompt: messages, completions: ["A", "B"] }, "[user]\nQ\n\n[assistant]\nA"],
-          [{ prompt: ["Q"], response_a: ["A"], response_b: ["B"] }, "Q"],
-        ] as const) {
-          const { items } = yield* read(toLines([record]))
-          assert.deepStrictEqual(
-            items.map(({ item }) => [Conversation.render(item.prompt), ...item.completions]),
-            [[prompt, "A", "B"]],
-          )
-        }
-      }),
-    )
-
-    it.effect("a pair with a list on one side only is told from one without a prompt", () =>
-      Effect.gen(function* () {
-        for (const record of [
-          {
-            chosen: [
-              { role: "user", content: "Q" },
-              { role: "assistant", content: "A" },
-            ],
-            rejected: "B",
-          },
-          { question: "Q", chosen: ["A", "B"], rejected: "C" },
-        ]) {
-          const { message } = yield* Effect.flip(read(toLines([record])))
-          assert.match(message, /: "chosen" has lists and "rejected" has text: write both sides in the same way$/)
-        }
-      }),
-    )
-
-    it.effect("files that were put together of several are read, and a second header is no record", () =>
-      Effect.gen(function* () {
-        const item = JSON.stringify({ prompt: "Q", completions: ["A", "B"] })
-        const lines = yield* read(`\uFEFF${item}\n\uFEFF${item}\n`)
-        assert.deepStrictEqual([lines.items.length, lines.rejects], [2, []])
-        for (const name of ["f.json", "f.jsonl"]) {
-          const arrays = yield* read(`[${item},${item}]\n[]\n[${item}]\n`, {}, name)
-          assert.deepStrictEqual(
-            arrays.items.map(({ origin }) => [origin.line, origin.row]),
-            [
-              [1, 1],
-              [1, 2],
-              [3, 3],
-            ],
-          )
-        }
-        const conversations = yield* read(`[{"role":"user","content":"Q"}]\n[{"role":"user","content":"R"}]\n`)
-        assert.strictEqual(conversations.rejects.length, 2)
-        const csv = 'prompt,response_a,response_b\nQ,A,B\n\uFEFF"prompt",response_a,response_b\nR,A,B\n'
-        const table = yield* read(csv, {}, "f.csv")
-        assert.strictEqual(table.items.length, 2)
-        assert.deepStrictEqual(
-          table.rejects.map(({ line, reason }) => [line, reason]),
-          [[3, "expected a record, found the header again; the file may be several files in one"]],
-        )
-      }),
-    )
-
-    it.effect("a needed field that no record has ends the reading at once, with the names that there are", () =>
-      Effect.gen(function* () {
-        for (const [options, expected] of [
-          [
-            { prompt: "promt" },
-            /f\.jsonl: --prompt-path: the first records have no "promt"; they have "instruction", /,
-          ],
-          [{ completions: ["output_1", "x"], prompt: "instruction" }, undefined],
-          [{ completions: ["x", "y"], prompt: "instruction" }, /--completions-path: the first records have no "x"/],
-        ] as const) {
-          const outcome = yield* Effect.result(read(toLines(wide(3)), options))
-          if (expected === undefined || outcome._tag === "Success") assert.isUndefined(expected)
-          else assert.match(outcome.failure.message, expected)
-        }
-      }),
-    )
-
-    it.effect("finds a member by its name, whatever that is, before it reads the name as a path", () =>
-      Effect.gen(function* () {
-        const record = {
-          "Frage 1": "Q",
-          "Antwort A": "A",
-          "model.v2": "B",
-          model: { v2: "other" },
-          "Die Nr.": "7",
-          "best?": "model.v2",
-          "wer A": "x",
-          "wer B": "y",
-        }
-        const options = {
-          prompt: "{Frage 1} ({Die Nr.})",
-          completions: ["Antwort A", "model.v2"],
-          id: "Die Nr.",
-          gold: "best?",
-          model: ["wer A", "wer B"],
-          keep: ["Frage 1"],
-        } as const
-        const { items } = yield* read(toLines([record]), options)
-        assert.deepStrictEqual(
-          items.map(({ item }) => item),
-          [
-            {
-              id: "7",
-              prompt: "Q (7)",
-              completions: ["A", "B"],
-              models: ["x", "y"],
-              gold: { best_completion_index: 1 },
-              metadata: { "Frage 1": "Q" },
-            },
-          ],
-        )
-        const long = ["A", "B"].map((text) => ({ "Frage 1": "Q", "Antwort A": text, "von wem": `m${text}`, "Nr.": 1 }))
-        const grouped = yield* read(toLines(long), {
-          layout: "long",
-          prompt: "Frage 1",
-          completion: "Antwort A",
-          key: "Nr.",
-          model: "von wem",
-        })
-        const { completions, id, models } = grouped.items[0]!.item
-        assert.deepStrictEqual({ completions, id, models }, { completions: ["A", "B"], id: "1", models: ["mA", "mB"] })
-        const failure = yield* Effect.flip(read(toLines([record]), { ...options, id: "Nr. 1" }))
-        assert.match(failure.message, /--id-path: not a field path: "Nr\. 1": .+; nor is it a name .+ "Antwort A"/)
-      }),
-    )
-
-    it.effect("a folder with a file for each model names the models, and one of a file's pieces does not", () =>
-      Effect.gen(function* () {
-        const questions = Array.from({ length: 8 }, (_, i) => `Q${i}`)
-        const answer = (prompt: string, by: string, more?: object) => ({ prompt, response: `${by} ${prompt}`, ...more })
-        const modelsIn = Effect.fnUntraced(function* (files: Readonly<Record<string, ReadonlyArray<object>>>) {
-          const [first] = yield* writeFiles(
-            Object.fromEntries(Object.entries(files).map(([name, lines]) => [`${name}.jsonl`, toLines(lines)])),
-          )
-          const { items } = yield* collect(Source.files(first!.replace(/[^/]+$/, "")))
-          return items.map(({ item }) => item.models?.join())
-        })
-        const of = (name: string, more?: object) => questions.map((prompt) => answer(prompt, name, more))
-        const all = (models: string) => questions.map(() => models)
-        // Not every model answers everything, and one may answer twice.
-        const some = yield* modelsIn({ "gpt-4": of("x"), llama: of("y").slice(1), "x.1": of("z") })
-        assert.deepStrictEqual(some, ["gpt-4,x.1", ...all("gpt-4,llama,x.1").slice(1)])
-        const twice = yield* modelsIn({ a: [...of("x"), ...of("y")], b: [...of("z"), ...of("w")] })
-        assert.deepStrictEqual(twice, all("a,a,b,b"))
-        // A record's own model is the model.
-        assert.deepStrictEqual(yield* modelsIn({ a: of("x", { model: "m" }), b: of("y") }), all("m,b"))
-        const lines = questions.flatMap((prompt) => ["x", "y", "z"].map((by) => answer(prompt, by)))
-        const none = questions.map(() => undefined)
-        assert.deepStrictEqual(yield* modelsIn({ "part-1": lines.slice(0, 11), "part-2": lines.slice(11) }), none)
-        const dealt = (rest: number) => lines.filter((_, i) => (i * 7 + (i >> 2)) % 2 === rest)
-        assert.deepStrictEqual(yield* modelsIn({ "part-1": dealt(0), "part-2": dealt(1) }), none)
-        assert.deepStrictEqual(yield* modelsIn({ only: lines }), none)
-      }),
-    )
-
-    it.effect("tells of fields that were set and are not there, and of members that are not used", () =>
-      Effect.gen(function* () {
-        const found = yield* foundIn(toLines(wide(3, () => ({ score: 1 }))), { gold: "winer" })
-        assert.deepStrictEqual(found.unknownFields, ['"winer" (--gold-path)'])
-        assert.deepStrictEqual(found.unused, [{ name: "score", share: 1 }])
-        for (const unreadable of ["", "not JSON\n"]) assert.strictEqual((yield* foundIn(unreadable)).layout, undefined)
-      }),
-    )
-
-    it.effect("large records are looked at by fewer, so that a pipe can be read again", () =>
-      Effect.gen(function* () {
-        const large = wide(40, () => ({ filler: "x".repeat(500_000) }))
-        const { items } = yield* read(toLines(large))
-        assert.strictEqual(items.length, 40)
-      }),
-    )
-
-    it.effect("neither user nor query of a URL is in what is read from it, nor in what is found", () =>
-      Effect.gen(function* () {
-        const server = yield* Effect.acquireRelease(
-          Effect.promise(async () => {
-            const server = createServer((_, response) => response.end(toLines([...wide(2), "{"])))
-            await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve))
-            return server
-          }),
-          (server) => Effect.promise(() => new Promise((resolve) => server.close(resolve))),
-        )
-        const { port } = server.address() as AddressInfo
-        const url = (path: string) => `http://user:hidden@127.0.0.1:${port}/${path}?signature=hidden`
-        const source = Source.files(url("p.jsonl"))
-        const all = [source.description, yield* source.summary!, (yield* collect(source)).records]
-        const joined = Source.join({
-          prompts: url("p.jsonl"),
-          completions: [url("a/m.jsonl"), url("b/m.jsonl"), url("c/n.jsonl")],
-          key: "instruction",
-          promptPath: "instruction",
-          completionPath: "output_1",
-        })
-        const records = (yield* collect(joined)).records
-        assert.isAbove(records.length, 2)
-        const shown = JSON.stringify([all, joined.description, records])
-        assert.notInclude(shown, "hidden")
-        assert.include(shown, `http://127.0.0.1:${port}/a/m.jsonl`)
-        assert.notDeepEqual(summary(records), [])
-      }).pipe(Effect.scoped),
-    )
+    const { port } = server.address() as AddressInfo
+    const url = (path: string) => `http://user:hidden@127.0.0.1:${port}/${path}?signature=hidden`
+    const source = Source.files(url("p.jsonl"))
+    const all = [source.description, yield* source.summary!, (yield* collect(source)).records]
+    const joined = Source.join({
+      prompts: url("p.jsonl"),
+      completions: [url("a/m.jsonl"), url("b/m.jsonl"), url("c/n.jsonl")],
+      key: "instruction",
+      promptPath: "instruction",
+      completionPath: "output_1",
+    })
+    const records = (yield* collect(joined)).records
+    assert.isAbove(records.length, 2)
+    const shown = JSON.stringify([all, joined.description, records])
+    assert.notInclude(shown, "hidden")
+    assert.include(shown, `http://127.0.0.1:${port}/a/m.jsonl`)
+    assert.notDeepEqual(summary(records), [])
   })
 })
 
-it.effect("an idle timeout that is no duration above zero is an error with its reason", () =>
-  Effect.gen(function* () {
-    const [file] = yield* writeFiles({ "a.jsonl": toLines([{ prompt: "p", completions: ["a", "b"] }]) })
-    const { reason } = yield* Effect.flip(collect(Source.files(file!, { idleTimeout: 0 })))
-    assert.strictEqual(reason.message, "idleTimeout: expected a duration above zero, found 0")
-  }).pipe(Effect.provide(platform)),
-)
+test("an idle timeout that is no duration above zero is an error with its reason", function* () {
+  const [file] = yield* writeFiles({ "a.jsonl": toLines([{ prompt: "p", completions: ["a", "b"] }]) })
+  const { reason } = yield* Effect.flip(collect(Source.files(file!, { idleTimeout: 0 })))
+  assert.strictEqual(reason.message, "idleTimeout: expected a duration above zero, found 0")
+})

@@ -3,7 +3,9 @@ import { assert, describe, it } from "@effect/vitest"
 import { Effect, FileSystem, Result, Stream } from "effect"
 import * as Source from "../../src/source/Source.ts"
 import * as Choice from "../../src/source/vote/Choice.ts"
-import { temporaryDirectory, test } from "../support/job.ts"
+import * as Convert from "../support/convert.ts"
+import { temporaryDirectory } from "../support/job.ts"
+import { test } from "./support.ts"
 
 const sourceOf = Effect.fnUntraced(function* (records: ReadonlyArray<unknown>) {
   const fs = yield* FileSystem.FileSystem
@@ -24,17 +26,24 @@ const read = Effect.fnUntraced(function* (records: ReadonlyArray<unknown>) {
   return { layout: summary.layout ?? "", votes: found.map((record) => Result.getOrThrow(record)) }
 })
 
+const judged = "2026-01-02T03:04:05Z"
+const pairwise = (selected: string) => ({ from_name: "pw", to_name: "text1", type: "pairwise", value: { selected } })
+const ranked = (ranker: unknown) => [{ from_name: "rank", to_name: "results", type: "ranker", value: { ranker } }]
+const bodies = ["a", "b", "c"].map((id) => ({ id, title: `Title ${id}`, body: `Body ${id}` }))
+const pair = { prompt: "P", response_a: "one", response_b: "two" }
+const argilla = { prompt: "P", "response-1": "one", "response-2": "two" }
+const ranking = ["response-2", "response-1"].map((value, i) => ({ value, rank: i + 1 }))
+const byServer = (user_id: string, status: string, said: { readonly [question: string]: string }) => ({
+  user_id,
+  status,
+  values: Object.fromEntries(Object.entries(said).map(([question, value]) => [question, { value }])),
+})
+
 describe("exports of annotation tools", () => {
-  test("Label Studio: pairwise, with several annotators and one who skipped", () =>
-    Effect.gen(function* () {
-      const result = (selected: string) => ({
-        from_name: "pw",
-        to_name: "text1",
-        type: "pairwise",
-        value: { selected },
-      })
-      const comment = { from_name: "why", to_name: "text1", type: "textarea", value: { text: ["clearer"] } }
-      const { layout, votes } = yield* read([
+  test.each<readonly [string, ReadonlyArray<unknown>, RegExp, votes: ReadonlyArray<ReadonlyArray<unknown>>]>([
+    [
+      "Label Studio: pairwise, with several annotators and one who skipped",
+      [
         {
           id: 7,
           data: { prompt: "P", answer1: "one", answer2: "two" },
@@ -42,85 +51,109 @@ describe("exports of annotation tools", () => {
             {
               id: 1,
               completed_by: 10,
-              result: [result("right"), comment],
               was_cancelled: false,
               lead_time: 4.2,
-              created_at: "2026-01-02T03:04:05Z",
+              created_at: judged,
+              result: [
+                pairwise("right"),
+                { from_name: "why", to_name: "text1", type: "textarea", value: { text: ["clearer"] } },
+              ],
             },
-            { id: 2, completed_by: { id: 11, email: "b@example.com" }, result: [result("left")], was_cancelled: false },
-            { id: 3, completed_by: 12, result: [result("left")], was_cancelled: true },
+            {
+              id: 2,
+              completed_by: { id: 11, email: "b@example.com" },
+              result: [pairwise("left")],
+              was_cancelled: false,
+            },
+            { id: 3, completed_by: 12, result: [pairwise("left")], was_cancelled: true },
           ],
           predictions: [],
         },
-      ])
-      assert.match(layout, /^Label Studio: wide: prompt at "prompt", completions at "answer1" and "answer2"/)
-      assert.deepStrictEqual(votes[0]?.item.completions, ["one", "two"])
-      assert.deepStrictEqual(votes[0]?.votes, [
-        { expert: "10", choice: 1, seconds: 4.2, rationale: "clearer", judged_at: "2026-01-02T03:04:05Z" },
-        { expert: "11", choice: 0 },
-      ])
-    }))
-
-  test("Label Studio: what was judged there counts, not the labels that its data had before", () =>
-    Effect.gen(function* () {
-      const { votes } = yield* read(
-        [0, 1, 0, 1].map((winner, i) => ({
-          id: i,
-          data: {
-            prompt: `P${i}`,
-            response_a: "one",
-            response_b: "two",
-            winner: "response_a",
-            winner_model_a: 1 - winner,
-            winner_model_b: winner,
-            winner_tie: 0,
-          },
-          annotations: [
-            { completed_by: 7, result: [{ type: "choices", value: { choices: [winner === 0 ? "b" : "a"] } }] },
-          ],
-        })),
-      )
-      assert.deepStrictEqual(
-        votes.map((item) => item.votes.map(({ choice, expert }) => [expert, choice])),
-        [[["7", 1]], [["7", 0]], [["7", 1]], [["7", 0]]],
-      )
-    }))
-
-  test("Label Studio: ranker, in order and in buckets", () =>
-    Effect.gen(function* () {
-      const items = ["a", "b", "c"].map((id) => ({ id, title: `Title ${id}`, body: `Body ${id}` }))
-      const ranked = (ranker: unknown) => [{ from_name: "rank", to_name: "results", type: "ranker", value: { ranker } }]
-      const { votes } = yield* read([
+      ],
+      /^Label Studio: wide: prompt at "prompt", completions at "answer1" and "answer2"/,
+      [
+        [
+          { expert: "10", choice: 1, seconds: 4.2, rationale: "clearer", judged_at: judged },
+          { expert: "11", choice: 0 },
+        ],
+      ],
+    ],
+    [
+      "Label Studio: what was judged there counts, not the labels that its data had before",
+      [0, 1, 0, 1].map((winner, i) => ({
+        id: i,
+        data: {
+          ...pair,
+          prompt: `P${i}`,
+          winner: "response_a",
+          winner_model_a: 1 - winner,
+          winner_model_b: winner,
+          winner_tie: 0,
+        },
+        annotations: [
+          { completed_by: 7, result: [{ type: "choices", value: { choices: [winner === 0 ? "b" : "a"] } }] },
+        ],
+      })),
+      /^Label Studio: /,
+      [1, 0, 1, 0].map((choice) => [{ expert: "7", choice }]),
+    ],
+    [
+      "Label Studio: ranker, in order and in buckets",
+      [
         {
           id: 1,
-          data: { prompt: "P", items },
-          annotations: [
-            { completed_by: 1, result: ranked({ rank: ["c", "a", "b"] }) },
-            { completed_by: 2, result: ranked(["b", "a", "c"]) },
-            { completed_by: 3, result: ranked({ _: ["c"], good: ["a", "b"] }) },
-          ],
+          data: { prompt: "P", items: bodies },
+          annotations: [{ rank: ["c", "a", "b"] }, ["b", "a", "c"], { _: ["c"], good: ["a", "b"] }].map(
+            (ranker, i) => ({ completed_by: i, result: ranked(ranker) }),
+          ),
         },
-      ])
-      assert.deepStrictEqual(votes[0]?.item.completions, ["Body a", "Body b", "Body c"])
-      assert.deepStrictEqual(
-        votes[0]?.votes.map(({ ranking }) => ranking),
+      ],
+      /^Label Studio: /,
+      [
         [
-          [[2], [0], [1]],
-          [[1], [0], [2]],
-          [[0, 1], [2]],
+          { expert: "0", choice: 2, ranking: [[2], [0], [1]] },
+          { expert: "1", choice: 1, ranking: [[1], [0], [2]] },
+          { expert: "2", choice: 0, ranking: [[0, 1], [2]] },
         ],
-      )
-    }))
-
-  test("Argilla: records of a dataset, with a ranking and a rationale", () =>
-    Effect.gen(function* () {
-      const ranking = ["response-2", "response-1"].map((value, i) => ({ value, rank: i + 1 }))
-      const { layout, votes } = yield* read([
+      ],
+    ],
+    [
+      "Label Studio: JSON-MIN with a ranker",
+      [
+        {
+          prompt: "P",
+          items: bodies,
+          id: 1,
+          rank: [{ ranker: ["c", "a", "b"] }],
+          annotator: 1,
+          annotation_id: 2,
+          lead_time: 3,
+        },
+      ],
+      /^Label Studio \(flat\): /,
+      [[{ expert: "1", choice: 2, ranking: [[2], [0], [1]], seconds: 3 }]],
+    ],
+    [
+      "Label Studio: the template's names, and exports of versions before 1",
+      (["annotations", "completions"] as const).map((name, i) => ({
+        id: i,
+        data: { prompt: `P ${i}`, text1: "one", text2: "two" },
+        [name]: [{ completed_by: 1, result: [pairwise(["left", "right"][i]!)] }],
+      })),
+      /^Label Studio: /,
+      [[{ expert: "1", choice: 0 }], [{ expert: "1", choice: 1 }]],
+    ],
+    [
+      "Argilla: records of a dataset, with a ranking and a rationale",
+      [
         {
           id: "r1",
-          fields: { prompt: "P", "response-1": "one", "response-2": "two" },
+          fields: argilla,
           metadata: {},
           suggestions: {},
+          vectors: {},
+          status: "completed",
+          _server_id: "s",
           responses: {
             ranking: [
               { value: ranking, user_id: "u1" },
@@ -129,25 +162,23 @@ describe("exports of annotation tools", () => {
             ],
             rationale: [{ value: "better", user_id: "u1" }],
           },
-          vectors: {},
-          status: "completed",
-          _server_id: "s",
         },
-      ])
-      assert.match(layout, /^Argilla: /)
-      assert.deepStrictEqual(votes[0]?.votes, [
-        { expert: "u1", choice: 1, ranking: [[1], [0]], rationale: "better" },
-        { expert: "u2", choice: 0, ranking: [[0], [1]] },
-        { expert: "u3", choice: 1, ranking: [[1, 0]] },
-      ])
-    }))
-
-  test("Argilla: a ranking as a list of names, as the SDK writes it, beside labels, which are lists, too", () =>
-    Effect.gen(function* () {
-      const { votes } = yield* read([
+      ],
+      /^Argilla: /,
+      [
+        [
+          { expert: "u1", choice: 1, ranking: [[1], [0]], rationale: "better" },
+          { expert: "u2", choice: 0, ranking: [[0], [1]] },
+          { expert: "u3", choice: 1, ranking: [[1, 0]] },
+        ],
+      ],
+    ],
+    [
+      "Argilla: a ranking as a list of names, as the SDK writes it, beside labels, which are lists, too",
+      [
         {
           id: "r1",
-          fields: { prompt: "P", "response-1": "one", "response-2": "two" },
+          fields: argilla,
           responses: {
             tags: [{ value: ["short", "polite"], user_id: "u1" }],
             ranking: [
@@ -156,197 +187,152 @@ describe("exports of annotation tools", () => {
             ],
           },
         },
-      ])
-      assert.deepStrictEqual(votes[0]?.votes, [
-        { expert: "u1", choice: 1, ranking: [[1], [0]] },
-        { expert: "u2", choice: 0, ranking: [[0], [1]] },
-      ])
-    }))
-
-  test("Argilla: a ranking that names a completion twice, or leaves one out, is refused", () =>
-    Effect.gen(function* () {
-      const ranked = (...value: ReadonlyArray<string>) => ({
-        id: value.join(),
-        fields: { prompt: "P", response_a: "one", response_b: "two", response_c: "three" },
-        responses: { ranking: [{ value, user_id: "u1" }] },
-      })
-      const records = yield* readAll([ranked("response_a", "response_a"), ranked("response_b", "response_a")])
-      for (const record of records) {
-        assert.match(
-          Result.isFailure(record) ? record.failure.reason : "",
-          /^ranking: expected each of 3 completions once, found /,
-        )
-      }
-    }))
-
-  test("Argilla: flat records, and a feedback dataset of the Hub, whose drafts and discarded answers do not count", () =>
-    Effect.gen(function* () {
-      const flat = yield* read([
+      ],
+      /^Argilla: /,
+      [
+        [
+          { expert: "u1", choice: 1, ranking: [[1], [0]] },
+          { expert: "u2", choice: 0, ranking: [[0], [1]] },
+        ],
+      ],
+    ],
+    [
+      "Argilla: flat records, of which drafts do not count",
+      [
         {
           id: "r1",
-          prompt: "P",
-          response_a: "one",
-          response_b: "two",
+          ...pair,
           "preference.responses": ["response_b", "response_a", "tie"],
           "preference.responses.users": ["u1", "u2", "u3"],
           "preference.responses.status": ["submitted", "draft", "submitted"],
         },
-      ])
-      assert.deepStrictEqual(flat.votes[0]?.votes, [
-        { expert: "u1", choice: 1 },
-        { expert: "u3", choice: 0, ranking: [[0, 1]] },
-      ])
-      const columns = { user_id: ["u1", "u2"], value: ["response_a", "response_b"], status: ["submitted", "discarded"] }
-      const hub = yield* read([
+      ],
+      /^Argilla/,
+      [
+        [
+          { expert: "u1", choice: 1 },
+          { expert: "u3", choice: 0, ranking: [[0, 1]] },
+        ],
+      ],
+    ],
+    [
+      "Argilla: a feedback dataset of the Hub, whose discarded answers do not count",
+      [
         {
-          prompt: "P",
-          response_a: "one",
-          response_b: "two",
-          preference: columns,
+          ...pair,
           "preference-suggestion": null,
           external_id: "e1",
+          preference: {
+            user_id: ["u1", "u2"],
+            value: ["response_a", "response_b"],
+            status: ["submitted", "discarded"],
+          },
         },
         {
+          ...pair,
           prompt: "Q",
-          response_a: "one",
-          response_b: "two",
-          preference: [{ user_id: "u1", value: "response_b", status: "submitted" }],
           external_id: "e2",
+          preference: [{ user_id: "u1", value: "response_b", status: "submitted" }],
         },
-      ])
-      assert.deepStrictEqual(
-        hub.votes.map(({ item, votes }) => [item.id, votes]),
-        [
-          ["e1", [{ expert: "u1", choice: 0 }]],
-          ["e2", [{ expert: "u1", choice: 1 }]],
-        ],
-      )
-    }))
-
-  test("Argilla: records as its server has them", () =>
-    Effect.gen(function* () {
-      const response = (user_id: string, status: string, said: { readonly [question: string]: string }) => ({
-        user_id,
-        status,
-        values: Object.fromEntries(Object.entries(said).map(([question, value]) => [question, { value }])),
-      })
-      const { layout, votes } = yield* read([
+      ],
+      /^Argilla/,
+      [[{ expert: "u1", choice: 0 }], [{ expert: "u1", choice: 1 }]],
+    ],
+    [
+      "Argilla: records as its server has them",
+      [
         {
           id: "r1",
           fields: { prompt: "P", response1: "one", response2: "two" },
           external_id: null,
           responses: [
-            response("u1", "submitted", { preference: "response1", why: "shorter" }),
-            response("u2", "submitted", { preference: "response2" }),
-            response("u3", "discarded", { preference: "response2" }),
+            byServer("u1", "submitted", { preference: "response1", why: "shorter" }),
+            byServer("u2", "submitted", { preference: "response2" }),
+            byServer("u3", "discarded", { preference: "response2" }),
           ],
         },
-      ])
-      assert.match(layout, /^Argilla \(server\): /)
-      assert.strictEqual(votes[0]?.item.id, "r1")
-      assert.deepStrictEqual(votes[0]?.votes, [
-        { expert: "u1", choice: 0, rationale: "shorter" },
-        { expert: "u2", choice: 1 },
-      ])
-    }))
-
-  test("Argilla: records that nobody answered are rejected, and hide no others", () =>
-    Effect.gen(function* () {
-      const record = (prompt: string, preference: ReadonlyArray<unknown>) => ({
-        prompt,
-        response1: "one",
-        response2: "two",
-        preference,
-        external_id: null,
-      })
-      const source = yield* sourceOf([
-        record("Q", []),
-        record("P", [{ user_id: "u1", value: "response2", status: "submitted" }]),
-      ])
-      const found = yield* Effect.scoped(Stream.runCollect(source.records))
-      assert.deepStrictEqual(
-        found.map(Result.match({ onFailure: ({ reason }) => reason, onSuccess: ({ votes }) => votes })),
-        ["votes: expected at least one vote, found none", [{ expert: "u1", choice: 1 }]],
-      )
-    }))
-
-  test("Label Studio: JSON-MIN and CSV, a record per annotation", () =>
-    Effect.gen(function* () {
-      const record = (id: number, annotator: number | string, said: object) => ({
-        prompt: `P ${id}`,
-        text1: "one",
-        text2: "two",
-        id,
-        ...said,
-        annotator,
-        annotation_id: 70 + id,
-        created_at: "2026-01-02T03:04:05Z",
-        updated_at: "2026-01-02T03:05:05Z",
-        lead_time: 6.5,
-      })
-      const records = [
-        record(1, 3, { pw: [{ selected: "left" }], why: "clearer" }),
-        record(1, 4, { pw: [{ selected: "right" }], why: "shorter" }),
-      ]
-      const expected = ["clearer", "shorter"].map((rationale, choice) => ({
-        expert: String(3 + choice),
-        choice,
-        seconds: 6.5,
-        rationale,
-        judged_at: "2026-01-02T03:04:05Z",
-      }))
-      const { layout, votes } = yield* read(records)
-      assert.match(layout, /^Label Studio \(flat\): /)
-      assert.deepStrictEqual(
-        votes.flatMap(({ votes }) => votes),
-        expected,
-      )
-      const fs = yield* FileSystem.FileSystem
-      const file = `${yield* temporaryDirectory}/export.csv`
-      const cell = (value: unknown) =>
-        `"${(typeof value === "string" ? value : JSON.stringify(value)).replaceAll('"', '""')}"`
-      const lines = [Object.keys(records[0]!), ...records.map((one) => Object.values(one).map(cell))]
-      yield* fs.writeFileString(file, lines.map((cells) => cells.join(",")).join("\n"))
-      const found = yield* Effect.scoped(Stream.runCollect(Source.votes(file).records))
-      assert.deepStrictEqual(
-        found.map((one) => Result.getOrThrow(one)).map(({ item, votes }) => [item.id, item.completions, votes[0]]),
-        expected.map((vote) => ["1", ["one", "two"], vote]),
-      )
-    }))
-
-  test("Label Studio: JSON-MIN with a ranker", () =>
-    Effect.gen(function* () {
-      const items = ["a", "b", "c"].map((id) => ({ id, body: `Body ${id}` }))
-      const { votes } = yield* read([
-        {
-          prompt: "P",
-          items,
-          id: 1,
-          rank: [{ ranker: ["c", "a", "b"] }],
-          annotator: 1,
-          annotation_id: 2,
-          lead_time: 3,
-        },
-      ])
-      assert.deepStrictEqual(votes[0]?.votes[0].ranking, [[2], [0], [1]])
-    }))
-
-  test("Label Studio: the template's names, and exports of versions before 1", () =>
-    Effect.gen(function* () {
-      const record = (id: number, selected: string, name: string) => ({
-        id,
-        data: { prompt: `P ${id}`, text1: "one", text2: "two" },
-        [name]: [{ completed_by: 1, result: [{ type: "pairwise", value: { selected } }] }],
-      })
-      const { votes } = yield* read([record(1, "left", "annotations"), record(2, "right", "completions")])
-      assert.deepStrictEqual(
-        votes.map(({ item, votes }) => [item.completions, votes]),
+      ],
+      /^Argilla \(server\): /,
+      [
         [
-          [["one", "two"], [{ expert: "1", choice: 0 }]],
-          [["one", "two"], [{ expert: "1", choice: 1 }]],
+          { expert: "u1", choice: 0, rationale: "shorter" },
+          { expert: "u2", choice: 1 },
         ],
-      )
-    }))
+      ],
+    ],
+  ])("%s", function* ([, records, layoutLike, expected]) {
+    const { layout, votes } = yield* read(records)
+    assert.match(layout, layoutLike)
+    const found = votes.map(({ votes }) => votes)
+    assert.deepStrictEqual<unknown>(found, expected)
+    const completions = JSON.stringify(records).includes("Body a") ? ["Body a", "Body b", "Body c"] : ["one", "two"]
+    for (const { item } of votes) assert.deepStrictEqual(item.completions, completions)
+    const ids = records.map((record) => (record as { external_id?: string }).external_id)
+    if (typeof ids[0] === "string") assert.strictEqual(votes.map(({ item }) => item.id).join(), ids.join())
+  })
+
+  test("Argilla: a ranking that names a completion twice, or leaves one out, is refused", function* () {
+    const ranked = (...value: ReadonlyArray<string>) => ({
+      id: value.join(),
+      fields: { ...pair, response_c: "three" },
+      responses: { ranking: [{ value, user_id: "u1" }] },
+    })
+    const records = yield* readAll([ranked("response_a", "response_a"), ranked("response_b", "response_a")])
+    for (const record of records) {
+      const reason = Result.isFailure(record) ? record.failure.reason : ""
+      assert.match(reason, /^ranking: expected each of 3 completions once, found /)
+    }
+  })
+
+  test("Argilla: records that nobody answered are rejected, and hide no others", function* () {
+    const record = (prompt: string, preference: ReadonlyArray<unknown>) => ({
+      prompt,
+      response1: "one",
+      response2: "two",
+      preference,
+      external_id: null,
+    })
+    const found = yield* readAll([
+      record("Q", []),
+      record("P", [{ user_id: "u1", value: "response2", status: "submitted" }]),
+    ])
+    const read = found.map(Result.match({ onFailure: ({ reason }) => reason, onSuccess: ({ votes }) => votes }))
+    assert.deepStrictEqual(read, ["votes: expected at least one vote, found none", [{ expert: "u1", choice: 1 }]])
+  })
+
+  test("Label Studio: JSON-MIN and CSV, a record per annotation", function* () {
+    const record = (annotator: number, said: object) => ({
+      prompt: "P 1",
+      text1: "one",
+      text2: "two",
+      id: 1,
+      ...said,
+      annotator,
+      annotation_id: 71,
+      created_at: judged,
+      updated_at: "2026-01-02T03:05:05Z",
+      lead_time: 6.5,
+    })
+    const records = [
+      record(3, { pw: [{ selected: "left" }], why: "clearer" }),
+      record(4, { pw: [{ selected: "right" }], why: "shorter" }),
+    ]
+    const expected = ["clearer", "shorter"].map((rationale, choice) => {
+      return { expert: String(3 + choice), choice, seconds: 6.5, rationale, judged_at: judged }
+    })
+    const { layout, votes } = yield* read(records)
+    assert.match(layout, /^Label Studio \(flat\): /)
+    const shown = votes.flatMap(({ votes }) => votes)
+    assert.deepStrictEqual(shown, expected)
+    const fs = yield* FileSystem.FileSystem
+    const file = `${yield* temporaryDirectory}/export.csv`
+    yield* fs.writeFileString(file, Convert.csv(records))
+    const found = yield* Stream.runCollect(Source.votes(file).records)
+    assert.deepStrictEqual(
+      found.map((one) => Result.getOrThrow(one)).map(({ item, votes }) => [item.id, item.completions, votes[0]]),
+      expected.map((vote) => ["1", ["one", "two"], vote]),
+    )
+  })
 })
 
 describe("choices", () => {
@@ -356,71 +342,67 @@ describe("choices", () => {
     ["answer_left", "answer_right"],
     ["completion_model_a", "completion_model_b"],
   ] as const) {
-    test(`places are those of the names, whatever the order of the members: ${first}`, () =>
-      Effect.gen(function* () {
-        for (const winners of [
-          [1, 2],
-          ["left", "right"],
-          ["A", "b"],
-          [first, second],
-        ]) {
-          if (winners[0] === "A" && !first.endsWith("a")) continue
-          const { votes } = yield* read(
-            winners.map((winner, i) => ({ prompt: `P ${i}`, [second]: "two", [first]: "one", winner })),
-          )
-          assert.deepStrictEqual(
-            votes.map(({ item, votes }) => [item.completions, votes[0]?.choice]),
-            [0, 1].map((choice) => [["one", "two"], choice]),
-            JSON.stringify(winners),
-          )
-        }
-      }))
+    test(`places are those of the names, whatever the order of the members: ${first}`, function* () {
+      for (const winners of [
+        [1, 2],
+        ["left", "right"],
+        ["A", "b"],
+        [first, second],
+      ]) {
+        if (winners[0] === "A" && !first.endsWith("a")) continue
+        const { votes } = yield* read(
+          winners.map((winner, i) => ({ prompt: `P ${i}`, [second]: "two", [first]: "one", winner })),
+        )
+        assert.deepStrictEqual(
+          votes.map(({ item, votes }) => [item.completions, votes[0]?.choice]),
+          [0, 1].map((choice) => [["one", "two"], choice]),
+          JSON.stringify(winners),
+        )
+      }
+    })
   }
 
-  test("the models' columns go with those of the completions", () =>
-    Effect.gen(function* () {
-      const record = (winner: string) => ({
-        prompt: `P ${winner}`,
-        response_b: "two",
-        response_a: "one",
-        model_b: "claude",
-        model_a: "gpt",
-        winner,
-      })
-      const { votes } = yield* read(["gpt", "claude", "model_a", "model_b"].map(record))
-      assert.deepStrictEqual(votes[0]?.item.models, ["gpt", "claude"])
-      assert.deepStrictEqual(
-        votes.map(({ votes }) => votes[0]?.choice),
-        [0, 1, 0, 1],
-      )
-    }))
+  test("the models' columns go with those of the completions", function* () {
+    const record = (winner: string) => ({
+      prompt: `P ${winner}`,
+      response_b: "two",
+      response_a: "one",
+      model_b: "claude",
+      model_a: "gpt",
+      winner,
+    })
+    const { votes } = yield* read(["gpt", "claude", "model_a", "model_b"].map(record))
+    assert.deepStrictEqual(votes[0]?.item.models, ["gpt", "claude"])
+    const choices = votes.map(({ votes }) => votes[0]?.choice)
+    assert.deepStrictEqual(choices, [0, 1, 0, 1])
+  })
 
-  it("an exact name goes before what is derived from names and places", () => {
-    const read = Choice.reader({}, ["response_b", "response_a"])
-    const of = (value: unknown, models?: ReadonlyArray<string>) =>
-      Result.map(read(value, { completions: ["x", "y"], models }), (chosen) => chosen?.choice)
-    assert.deepStrictEqual(of("response_b"), Result.succeed(0))
-    assert.deepStrictEqual(of("A"), Result.succeed(1))
-    assert.deepStrictEqual(of("b", ["a", "b"]), Result.succeed(1))
-    assert.deepStrictEqual(of("left", ["right", "left"]), Result.succeed(1))
+  const backward = ["response_b", "response_a"]
+  const forward = ["response_a", "response_b"]
+  it.for<readonly [columns: Array<string>, value: unknown, choice: number | undefined, models?: Array<string>]>([
+    // An exact name goes before what is derived from names and places.
+    [backward, "response_b", 0],
+    [backward, "A", 1],
+    [backward, "b", 1, ["a", "b"]],
+    [backward, "left", 1, ["right", "left"]],
+    [forward, "model_b", 1],
+    [forward, "y", 1],
+    [forward, "left", 0],
+    [forward, "tie (bothbad)", undefined],
+    [forward, "gpt", 0, ["gpt", "claude"]],
+  ])("of columns %j, %j chooses %j", ([columns, value, choice, models]) => {
+    const chosen = Choice.reader({}, columns)(value, { completions: ["x", "y"], models })
+    assert.deepStrictEqual<unknown>(Result.getOrThrow(chosen)?.choice, choice)
   })
 
   it("a value that names none or several completions is refused", () => {
-    const read = Choice.reader({}, ["response_a", "response_b"])
-    const of = (value: unknown, models?: ReadonlyArray<string>) =>
-      Result.map(read(value, { completions: ["x", "y"], models }), (chosen) => chosen?.choice)
-    assert.deepStrictEqual(of("model_b"), Result.succeed(1))
-    assert.deepStrictEqual(of("y"), Result.succeed(1))
-    assert.deepStrictEqual(of("left"), Result.succeed(0))
-    assert.deepStrictEqual(of("tie (bothbad)"), Result.succeed(undefined))
-    assert.deepStrictEqual(of("gpt", ["gpt", "claude"]), Result.succeed(0))
+    const read = (value: unknown, models?: ReadonlyArray<string>) =>
+      Choice.reader({}, forward)(value, { completions: ["x", "y"], models })
     for (const value of ["z", "", null, { a: 1 }, "none", "neither", 1, "2"])
-      assert.isTrue(Result.isFailure(of(value)), JSON.stringify(value))
-    assert.isTrue(Result.isFailure(of("gpt", ["gpt", "gpt"])))
-    assert.deepStrictEqual(
-      Choice.reader({ kind: "scale" }, undefined)(-2, { completions: ["x", "y"] }),
-      Result.succeed({ choice: 0, strength: 2 }),
-    )
+      assert.isTrue(Result.isFailure(read(value)), JSON.stringify(value))
+    assert.isTrue(Result.isFailure(read("gpt", ["gpt", "gpt"])))
+    const scale = Choice.reader({ kind: "scale" }, undefined)
+    assert.deepStrictEqual(scale(-2, { completions: ["x", "y"] }), Result.succeed({ choice: 0, strength: 2 }))
   })
 })
 
@@ -447,27 +429,25 @@ describe("members of any shape", () => {
     return yield* Effect.scoped(Stream.runCollect(Source.votes(file, { votes: { choiceAs: "index" } }).records))
   })
 
-  test("a record of too many levels is one reject, wherever they are", () =>
-    Effect.gen(function* () {
-      const nested = `${"[".repeat(6_000)}${"]".repeat(6_000)}`
-      for (const name of ["choice", "expert", "rationale", "seconds", "flags", "aspects", "ranking", "decision"]) {
-        const records = yield* votesIn(`"${name}":${nested}`)
-        assert.deepStrictEqual(
-          records.map((record) => (Result.isSuccess(record) ? "vote" : record.failure.reason)),
-          ["vote", "the record: expected at most 100 levels of nesting, found more", "vote"],
-          name,
-        )
-      }
-    }))
+  test("a record of too many levels is one reject, wherever they are", function* () {
+    const nested = `${"[".repeat(6_000)}${"]".repeat(6_000)}`
+    for (const name of ["choice", "expert", "rationale", "seconds", "flags", "aspects", "ranking", "decision"]) {
+      const records = yield* votesIn(`"${name}":${nested}`)
+      assert.deepStrictEqual(
+        records.map((record) => (Result.isSuccess(record) ? "vote" : record.failure.reason)),
+        ["vote", "the record: expected at most 100 levels of nesting, found more", "vote"],
+        name,
+      )
+    }
+  })
 
-  test("lists and objects that have no text of their own stop nothing", () =>
-    Effect.gen(function* () {
-      const odd = '{"toString":1,"valueOf":2}'
-      for (const name of ["choice", "expert", "rationale", "seconds", "ranked", "judged_at", "strength"]) {
-        for (const value of [odd, `[${odd}]`]) {
-          const [first, , last] = yield* votesIn(`"${name}":${value}`)
-          assert.isTrue(Result.isSuccess(first!) && Result.isSuccess(last!), name)
-        }
+  test("lists and objects that have no text of their own stop nothing", function* () {
+    const odd = '{"toString":1,"valueOf":2}'
+    for (const name of ["choice", "expert", "rationale", "seconds", "ranked", "judged_at", "strength"]) {
+      for (const value of [odd, `[${odd}]`]) {
+        const [first, , last] = yield* votesIn(`"${name}":${value}`)
+        assert.isTrue(Result.isSuccess(first!) && Result.isSuccess(last!), name)
       }
-    }))
+    }
+  })
 })

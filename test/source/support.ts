@@ -1,10 +1,29 @@
 /** Real files with given contents, and what a source makes of them. */
 import { NodeServices } from "@effect/platform-node"
-import { Array, Effect, FileSystem, Path, Result, Stream } from "effect"
+import { it } from "@effect/vitest"
+import { Array, Effect, FileSystem, Path, Result, type Scope, Stream } from "effect"
 import * as Conversation from "../../src/domain/Conversation.ts"
 import type { Source, SourceRecord } from "../../src/source/Source.ts"
 
 export const platform = NodeServices.layer
+
+type Body<Args extends ReadonlyArray<unknown>> = (
+  ...args: Args
+) => Generator<Effect.Effect<unknown, unknown, Scope.Scope | NodeServices.NodeServices>, void, never>
+
+const run = (body: Body<[]>) => Effect.provide(Effect.gen(body), platform)
+
+/** A test as a generator, with real files and a scope. */
+export const test = Object.assign((name: string, body: Body<[]>) => it.effect(name, () => run(body)), {
+  /** With real time, too. */
+  live: (name: string, body: Body<[]>) => it.live(name, () => run(body)),
+  skipIf: (condition: boolean) => (name: string, body: Body<[]>) => it.effect.skipIf(condition)(name, () => run(body)),
+  /** A test for each case. */
+  each:
+    <A>(cases: ReadonlyArray<A>) =>
+    (name: string, body: Body<[A]>) =>
+      it.effect.each(cases)(name, (one) => run(() => body(one))),
+})
 
 /** Writes files into a new directory that lives as long as the scope; gives their paths. */
 export const writeFiles = Effect.fn(function* (files: Readonly<Record<string, string | Uint8Array>>) {

@@ -5,7 +5,7 @@ import type { Origin } from "../../../src/domain/Origin.ts"
 import type { Reject } from "../../../src/domain/Reject.ts"
 import * as Groups from "../../../src/source/combine/Group.ts"
 import type { Part } from "../../../src/source/layout/Layout.ts"
-import { platform } from "../support.ts"
+import { platform, test } from "../support.ts"
 
 /** A part as a line of a file, whose text tells all of it. */
 const part = (at: string, key: string, completion: string, more?: Partial<Part>): Part => {
@@ -33,165 +33,145 @@ const at = ({ file, line }: Origin) => `${file}:${line}`
 const described = (rejects: ReadonlyArray<Reject>) => rejects.map((it) => `${at(it)} ${it.code} ${it.reason}`)
 
 describe("group", () => {
-  it.effect("items in the order in which keys appear, completions in that of their records, over several files", () =>
-    Effect.gen(function* () {
-      const { items, rejects } = yield* run([
-        part("a:1", "x", "x1", { model: "m", metadata: { n: 1, topic: "t" } }),
-        part("a:2", "y", "y1"),
-        part("a:3", "x", "x2", { model: "n", metadata: { n: 2, topic: "t" } }),
-        part("b:1", "z", "z1", { model: "m" }),
-        part("b:2", "y", "y2", { model: "n" }),
-        part("b:3", "x", "x1", { model: "o", metadata: { topic: "t" } }),
-        part("b:4", "z", "z2", { model: "n" }),
-      ])
-      assert.deepStrictEqual(rejects, [])
-      assert.deepStrictEqual(items.map(({ completionLists }) => completionLists)[0], [["n"]])
-      assert.deepStrictEqual(
-        items.map(({ completionOrigins, item, origin }) => [item, at(origin), completionOrigins!.map(at)]),
+  test("items in the order in which keys appear, completions in that of their records, over several files", function* () {
+    const { items, rejects } = yield* run([
+      part("a:1", "x", "x1", { model: "m", metadata: { n: 1, topic: "t" } }),
+      part("a:2", "y", "y1"),
+      part("a:3", "x", "x2", { model: "n", metadata: { n: 2, topic: "t" } }),
+      part("b:1", "z", "z1", { model: "m" }),
+      part("b:2", "y", "y2", { model: "n" }),
+      part("b:3", "x", "x1", { model: "o", metadata: { topic: "t" } }),
+      part("b:4", "z", "z2", { model: "n" }),
+    ])
+    assert.deepStrictEqual(rejects, [])
+    assert.deepStrictEqual(items.map(({ completionLists }) => completionLists)[0], [["n"]])
+    assert.deepStrictEqual(
+      items.map(({ completionOrigins, item, origin }) => [item, at(origin), completionOrigins!.map(at)]),
+      [
         [
-          [
-            {
-              id: "x",
-              prompt: "prompt of x",
-              completions: ["x1", "x2", "x1"],
-              models: ["m", "n", "o"],
-              metadata: { n: [1, 2, null], topic: "t" },
-            },
-            "a:1",
-            ["a:1", "a:3", "b:3"],
-          ],
-          [{ id: "y", prompt: "prompt of y", completions: ["y1", "y2"] }, "a:2", ["a:2", "b:2"]],
-          [{ id: "z", prompt: "prompt of z", completions: ["z1", "z2"], models: ["m", "n"] }, "b:1", ["b:1", "b:4"]],
+          {
+            id: "x",
+            prompt: "prompt of x",
+            completions: ["x1", "x2", "x1"],
+            models: ["m", "n", "o"],
+            metadata: { n: [1, 2, null], topic: "t" },
+          },
+          "a:1",
+          ["a:1", "a:3", "b:3"],
         ],
-      )
-    }),
-  )
+        [{ id: "y", prompt: "prompt of y", completions: ["y1", "y2"] }, "a:2", ["a:2", "b:2"]],
+        [{ id: "z", prompt: "prompt of z", completions: ["z1", "z2"], models: ["m", "n"] }, "b:1", ["b:1", "b:4"]],
+      ],
+    )
+  })
 
-  it.effect("an item has the key for its id only where it is one, and its hash where it is too long", () =>
-    Effect.gen(function* () {
-      const keys = ["7", "__proto__", "'; DROP TABLE part; --", "k".repeat(65), "k".repeat(1000), "k".repeat(1001)]
-      const parts = keys.flatMap((key) => [part("a:1", key, "one"), part("a:2", key, "two")])
-      const ids = (keyIsId: boolean) =>
-        Effect.map(run(parts, { keyIsId }), ({ items }) => items.map(({ item }) => item.id))
-      const hash = createHash("sha256").update(keys[5]!).digest("hex")
-      assert.deepStrictEqual(yield* ids(true), [...keys.slice(0, 5), `sha256:${hash}`])
-      assert.deepStrictEqual(yield* ids(false), [undefined, undefined, undefined, undefined, undefined, undefined])
-    }),
-  )
+  test("an item has the key for its id only where it is one, and its hash where it is too long", function* () {
+    const keys = ["7", "__proto__", "'; DROP TABLE part; --", "k".repeat(65), "k".repeat(1000), "k".repeat(1001)]
+    const parts = keys.flatMap((key) => [part("a:1", key, "one"), part("a:2", key, "two")])
+    const ids = (keyIsId: boolean) =>
+      Effect.map(run(parts, { keyIsId }), ({ items }) => items.map(({ item }) => item.id))
+    const hash = createHash("sha256").update(keys[5]!).digest("hex")
+    assert.deepStrictEqual(yield* ids(true), [...keys.slice(0, 5), `sha256:${hash}`])
+    assert.deepStrictEqual(yield* ids(false), [undefined, undefined, undefined, undefined, undefined, undefined])
+  })
 
-  it.effect("text comes as it went, NUL and all", () =>
-    Effect.gen(function* () {
-      const text = '\0 and \uFEFF, \u{1F600}, \u2028 "quoted", in a text that is long enough'
-      const { items } = yield* run(
-        [part("a:1", text, "one", { metadata: { ["__proto__"]: text } }), part("a:2", text, text)],
-        { keyIsId: false },
-      )
-      assert.deepStrictEqual(items[0]!.item.completions, ["one", text])
-      assert.deepStrictEqual(items[0]!.item.metadata, { ["__proto__"]: [text, null] })
-      const { rejects } = yield* run([part("a:1", text, text)])
-      assert.strictEqual(rejects[0]!.raw, part("a:1", text, text).place.raw)
-    }),
-  )
+  test("text comes as it went, NUL and all", function* () {
+    const text = '\0 and \uFEFF, \u{1F600}, \u2028 "quoted", in a text that is long enough'
+    const { items } = yield* run(
+      [part("a:1", text, "one", { metadata: { ["__proto__"]: text } }), part("a:2", text, text)],
+      { keyIsId: false },
+    )
+    assert.deepStrictEqual(items[0]!.item.completions, ["one", text])
+    assert.deepStrictEqual(items[0]!.item.metadata, { ["__proto__"]: [text, null] })
+    const { rejects } = yield* run([part("a:1", text, text)])
+    assert.strictEqual(rejects[0]!.raw, part("a:1", text, text).place.raw)
+  })
 
-  it.effect("a key as long as a prompt, and a prompt of messages", () =>
-    Effect.gen(function* () {
-      const long = "Why is that? ".repeat(100)
-      const prompt = [{ role: "user", content: long }] as const
-      const { items, rejects } = yield* run(
-        [
-          part("a:1", long, "one", { prompt: long }),
-          part("a:2", `${long}!`, "one", { prompt }),
-          part("a:3", `${long}!`, "two", { prompt: [{ ...prompt[0] }] }),
-          part("a:4", long, "two", { prompt: long }),
-        ],
-        { keyIsId: false },
-      )
-      assert.deepStrictEqual(rejects, [])
-      assert.deepStrictEqual(
-        items.map(({ item }) => item),
-        [
-          { prompt: long, completions: ["one", "two"] },
-          { prompt, completions: ["one", "two"] },
-        ],
-      )
-    }),
-  )
+  test("a key as long as a prompt, and a prompt of messages", function* () {
+    const long = "Why is that? ".repeat(100)
+    const prompt = [{ role: "user", content: long }] as const
+    const { items, rejects } = yield* run(
+      [
+        part("a:1", long, "one", { prompt: long }),
+        part("a:2", `${long}!`, "one", { prompt }),
+        part("a:3", `${long}!`, "two", { prompt: [{ ...prompt[0] }] }),
+        part("a:4", long, "two", { prompt: long }),
+      ],
+      { keyIsId: false },
+    )
+    assert.deepStrictEqual(rejects, [])
+    assert.deepStrictEqual(
+      items.map(({ item }) => item),
+      [
+        { prompt: long, completions: ["one", "two"] },
+        { prompt, completions: ["one", "two"] },
+      ],
+    )
+  })
 
-  it.effect("a group without a choice is refused with all of its records", () =>
-    Effect.gen(function* () {
-      const parts = [part("a:1", "x", "same"), part("a:2", "y", "alone"), part("b:1", "x", "same")]
-      const { rejects } = yield* run(parts)
-      assert.deepStrictEqual(described(rejects), [
-        'a:1 invalid_shape expected at least two distinct completions for key "x", found 1 in 2 records',
-        'a:2 invalid_shape expected at least two distinct completions for key "y", found 1 in 1 record',
-      ])
-      const raws = parts.map(({ place }) => place.raw)
-      assert.deepStrictEqual(
-        rejects.map(({ raw }) => raw),
-        [`${raws[0]}\n${raws[2]}`, raws[1]],
-      )
-    }),
-  )
+  test("a group without a choice is refused with all of its records", function* () {
+    const parts = [part("a:1", "x", "same"), part("a:2", "y", "alone"), part("b:1", "x", "same")]
+    const { rejects } = yield* run(parts)
+    assert.deepStrictEqual(described(rejects), [
+      'a:1 invalid_shape expected at least two distinct completions for key "x", found 1 in 2 records',
+      'a:2 invalid_shape expected at least two distinct completions for key "y", found 1 in 1 record',
+    ])
+    const raws = parts.map(({ place }) => place.raw)
+    const read = rejects.map(({ raw }) => raw)
+    assert.deepStrictEqual(read, [`${raws[0]}\n${raws[2]}`, raws[1]])
+  })
 
-  it.effect("records that do not belong are refused alone", () =>
-    Effect.gen(function* () {
-      const refused: Reject = { file: "a", line: 9, code: "invalid_shape", reason: "odd", raw: "{}" }
-      const { items, rejects } = yield* run([
-        part("a:1", "x", "one", { model: "m" }),
-        part("a:2", "x", "two", { prompt: "another" }),
-        part("a:3", "x", "one", { model: "m" }),
-        refused,
-        part("b:1", "x", "four", { prompt: [{ role: "user", content: "prompt of x" }] }),
-        part("b:2", "x", "five", { model: "n" }),
-      ])
-      assert.deepStrictEqual(described(rejects), [
-        "a:9 invalid_shape odd",
-        'a:2 invalid_shape expected the same prompt as a:1 for key "x", found a different one',
-        'a:3 duplicate_key expected each completion of a model once for key "x", but "m" has the same one at a:1',
-        'b:1 invalid_shape expected the same prompt as a:1 for key "x", found a different one',
-      ])
-      assert.deepStrictEqual(items[0]!.item.completions, ["one", "five"])
-      assert.isTrue(rejects.every(({ raw }) => raw !== undefined))
-    }),
-  )
+  test("records that do not belong are refused alone", function* () {
+    const refused: Reject = { file: "a", line: 9, code: "invalid_shape", reason: "odd", raw: "{}" }
+    const { items, rejects } = yield* run([
+      part("a:1", "x", "one", { model: "m" }),
+      part("a:2", "x", "two", { prompt: "another" }),
+      part("a:3", "x", "one", { model: "m" }),
+      refused,
+      part("b:1", "x", "four", { prompt: [{ role: "user", content: "prompt of x" }] }),
+      part("b:2", "x", "five", { model: "n" }),
+    ])
+    assert.deepStrictEqual(described(rejects), [
+      "a:9 invalid_shape odd",
+      'a:2 invalid_shape expected the same prompt as a:1 for key "x", found a different one',
+      'a:3 duplicate_key expected each completion of a model once for key "x", but "m" has the same one at a:1',
+      'b:1 invalid_shape expected the same prompt as a:1 for key "x", found a different one',
+    ])
+    assert.deepStrictEqual(items[0]!.item.completions, ["one", "five"])
+    assert.isTrue(rejects.every(({ raw }) => raw !== undefined))
+  })
 
-  it.effect("several completions of one model, as best-of-n sampling gives them, make an item", () =>
-    Effect.gen(function* () {
-      const { items, rejects } = yield* run([
-        part("a:1", "x", "one", { model: "m" }),
-        part("a:2", "x", "two", { model: "m" }),
-        part("a:3", "x", "one", { model: "n" }),
-        part("a:4", "x", "three", { model: "m" }),
-      ])
-      assert.deepStrictEqual(rejects, [])
-      assert.deepStrictEqual(items[0]!.item.completions, ["one", "two", "one", "three"])
-      assert.deepStrictEqual(items[0]!.item.models, ["m", "m", "n", "m"])
-    }),
-  )
+  test("several completions of one model, as best-of-n sampling gives them, make an item", function* () {
+    const { items, rejects } = yield* run([
+      part("a:1", "x", "one", { model: "m" }),
+      part("a:2", "x", "two", { model: "m" }),
+      part("a:3", "x", "one", { model: "n" }),
+      part("a:4", "x", "three", { model: "m" }),
+    ])
+    assert.deepStrictEqual(rejects, [])
+    assert.deepStrictEqual(items[0]!.item.completions, ["one", "two", "one", "three"])
+    assert.deepStrictEqual(items[0]!.item.models, ["m", "m", "n", "m"])
+  })
 
-  it.effect("a group that is too large for memory is refused record by record", () =>
-    Effect.gen(function* () {
-      const text = "t".repeat(1024 * 1024)
-      const parts = Array.from({ length: 34 }, (_, i) => part(`a:${i + 1}`, "x", `${i} ${text}`))
-      const { records, rejects } = yield* run([...parts, part("b:1", "y", "one"), part("b:2", "y", "two")])
-      assert.deepStrictEqual(
-        rejects.map(({ code, line }) => `${code} ${line}`),
-        parts.map(({ place }) => `too_large ${place.line}`),
-      )
-      assert.match(rejects[0]!.reason, /key "x", found more in 34 records/)
-      assert.strictEqual(rejects[33]!.raw, parts[33]!.place.raw)
-      assert.isTrue(Result.isSuccess(records.at(-1)!))
-    }),
-  )
+  test("a group that is too large for memory is refused record by record", function* () {
+    const text = "t".repeat(1024 * 1024)
+    const parts = Array.from({ length: 34 }, (_, i) => part(`a:${i + 1}`, "x", `${i} ${text}`))
+    const { records, rejects } = yield* run([...parts, part("b:1", "y", "one"), part("b:2", "y", "two")])
+    assert.deepStrictEqual(
+      rejects.map(({ code, line }) => `${code} ${line}`),
+      parts.map(({ place }) => `too_large ${place.line}`),
+    )
+    assert.match(rejects[0]!.reason, /key "x", found more in 34 records/)
+    assert.strictEqual(rejects[33]!.raw, parts[33]!.place.raw)
+    assert.isTrue(Result.isSuccess(records.at(-1)!))
+  })
 
-  it.effect("nothing in, nothing out; nothing stays behind", () =>
-    Effect.gen(function* () {
-      const fs = yield* FileSystem.FileSystem
-      const scratchDirectory = yield* fs.makeTempDirectoryScoped()
-      assert.deepStrictEqual((yield* run([], { scratchDirectory })).records, [])
-      assert.deepStrictEqual(yield* fs.readDirectory(scratchDirectory), [])
-    }).pipe(Effect.provide(platform)),
-  )
+  test("nothing in, nothing out; nothing stays behind", function* () {
+    const fs = yield* FileSystem.FileSystem
+    const scratchDirectory = yield* fs.makeTempDirectoryScoped()
+    assert.deepStrictEqual((yield* run([], { scratchDirectory })).records, [])
+    assert.deepStrictEqual(yield* fs.readDirectory(scratchDirectory), [])
+  })
 
   const Letter = Schema.Literals(["a", "b", "c", "d", "e"])
   const Row = Schema.Struct({

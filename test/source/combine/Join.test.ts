@@ -1,13 +1,12 @@
 import { createHash } from "node:crypto"
 import { existsSync, readdirSync, readlinkSync } from "node:fs"
 import { assert, describe, it } from "@effect/vitest"
-import { DateTime, Effect, FileSystem, Path, Schema, Stream } from "effect"
-import { TestClock } from "effect/testing"
+import { DateTime, Effect, FileSystem, Path, Result, Schema, Stream } from "effect"
+import type { Origin } from "../../../src/domain/Origin.ts"
 import type { PromptItem } from "../../../src/domain/PromptItem.ts"
 import * as Source from "../../../src/source/Source.ts"
-import { sharedData } from "../../support/sharedData.ts"
 import * as SmallDisk from "../../support/smallDisk.ts"
-import { collect, platform, summary, toLines, writeFiles } from "../support.ts"
+import { collect, platform, summary, test, toLines, writeFiles } from "../support.ts"
 
 const canSeeOpenFiles = existsSync("/proc/self/fd")
 
@@ -41,772 +40,637 @@ const run = Effect.fn(function* (files: Files, options?: Partial<Source.JoinOpti
     ...(files.c === undefined ? undefined : { "c.jsonl": toLines(files.c) }),
   })
   const collected = yield* collect(Source.join({ prompts: prompts!, completions, ...options }))
-  const directory = prompts!.slice(0, prompts!.lastIndexOf("/") + 1)
-  return {
-    ...collected,
-    described: summary(collected.records).map((line) => line.replaceAll(directory, "")),
-    places: collected.rejects.map(({ file, line }) => `${file.replace(directory, "")}:${line}`),
-  }
+  return { ...collected, described: describeAll(collected.records) }
 }, Effect.provide(platform))
+
+/** Each record as `FILE:LINE item ID` or `FILE:LINE CODE REASON`, of files named without folder and extension. */
+const describeAll = (records: ReadonlyArray<Source.SourceRecord>) =>
+  summary(records).map((line, i) => {
+    const { file } = Result.match(records[i]!, { onFailure: (reject) => reject, onSuccess: ({ origin }) => origin })
+    const folder = file.slice(0, file.lastIndexOf("/") + 1)
+    return `${file.slice(folder.length).replace(".jsonl", "")}:${line.replaceAll(folder, "")}`
+  })
 
 const prompt = (id: unknown, more?: object) => ({ id, prompt: `prompt ${String(id)}`, ...more })
 const completion = (id: unknown, text: string) => ({ id, completion: text })
 const rows = (text: string, ...ids: ReadonlyArray<unknown>) => ids.map((id) => completion(id, `${text}${String(id)}`))
 
 describe("join", () => {
-  it.effect("prompt and completion are detected, also a completion that is a list of one text", () =>
-    Effect.gen(function* () {
-      const told = (id: number, output: unknown) => ({
-        id,
-        instruction: `Task ${id}`,
-        input: "",
-        output,
-        generator: "m",
-      })
-      const files = yield* writeFiles({
-        "one.json": JSON.stringify([told(1, "a"), told(2, "b")]),
-        "two.json": JSON.stringify([told(1, ["c"]), told(2, ["d"])]),
-      })
-      const source = Source.join({ prompts: files[0]!, completions: files })
-      const { items, rejects } = yield* collect(source)
-      assert.deepStrictEqual(rejects, [])
-      assert.deepStrictEqual(
-        items.map(({ item }) => [item.prompt, item.completions, item.models]),
+  test("prompt and completion are detected, also a completion that is a list of one text", function* () {
+    const answers = (...outputs: ReadonlyArray<unknown>) =>
+      JSON.stringify(
+        outputs.map((output, i) => ({ id: i, instruction: `Task ${i}`, input: "", output, generator: "m" })),
+      )
+    const files = yield* writeFiles({ "one.json": answers("a", "b"), "two.json": answers(["c"], ["d"]) })
+    const source = Source.join({ prompts: files[0]!, completions: files })
+    const { items, rejects } = yield* collect(source)
+    assert.deepStrictEqual(rejects, [])
+    const of = (prompt: string, ...completions: ReadonlyArray<string>) => [prompt, completions, ["one", "two"]]
+    const read = items.map(({ item }) => [item.prompt, item.completions, item.models])
+    assert.deepStrictEqual(read, [of("Task 0", "a", "c"), of("Task 1", "b", "d")])
+    const { hints, unused } = yield* source.summary!
+    assert.deepStrictEqual(unused, [{ name: "generator", share: 1 }])
+    assert.deepStrictEqual(hints, [
+      'models are named after the files; to name them by "generator", set --model-path generator',
+    ])
+    const [a, b] = [["a", "b"], ["c"]].map((output) => [{ id: 1, output }])
+    const more = yield* run({ prompts: [prompt(1)], a: a!, b: b! })
+    assert.match(more.rejects[1]?.reason ?? "", /^output: expected a string, found an array$/)
+  })
+
+  test("what is not detected is named, with the option that sets it and a value that works", function* () {
+    const prompts = ["P", "Q"].map((foo, question_id) => ({ question_id, foo }))
+    const [a, b] = ["a", "b"].map((text) => prompts.map(({ question_id }) => ({ question_id, bar: text })))
+    const failing = (options: Partial<Source.JoinOptions>) =>
+      Effect.map(Effect.flip(run({ prompts, a: a!, b: b! }, options)), ({ message }) => message.replace(/^.*\//, ""))
+    for (const [what, file, other, option, value, set] of [
+      ["key", "p", "foo", "--key", "question_id", {}],
+      ["prompt", "p", "foo", "--prompt-path", "foo", { key: "question_id" }],
+      ["completion", "a", "bar", "--completion-path", "bar", { key: "question_id", promptPath: "foo" }],
+    ] as const) {
+      assert.strictEqual(
+        yield* failing(set),
+        `${file}.jsonl: found no ${what} in "question_id" and "${other}": set ${option} to its field, such as ${option} ${value}`,
+      )
+    }
+    const set = { key: "question_id", promptPath: "foo", completionPath: "bar" }
+    assert.lengthOf((yield* run({ prompts, a: a!, b: b! }, set)).items, 2)
+  })
+
+  test("completions stand in the order of their files, prompts in the order of theirs", function* () {
+    const { items, rejects } = yield* run({
+      prompts: [prompt("2", { metadata: { topic: "x" }, gold: "c" }), prompt("1")],
+      a: rows("a", "1", "2"),
+      b: rows("b", "2", "1"),
+      c: rows("c", "2", "1"),
+    })
+    assert.deepStrictEqual(
+      items.map(({ item, origin }) => [origin.line, item]),
+      [
         [
-          ["Task 1", ["a", "c"], ["one", "two"]],
-          ["Task 2", ["b", "d"], ["one", "two"]],
+          1,
+          {
+            id: "2",
+            prompt: "prompt 2",
+            completions: ["a2", "b2", "c2"],
+            models: ["a", "b", "c"],
+            metadata: { topic: "x" },
+            gold: { best_completion_index: 2 },
+          },
         ],
-      )
-      const { hints, unused } = yield* source.summary!
-      assert.deepStrictEqual(unused, [{ name: "generator", share: 1 }])
-      assert.deepStrictEqual(hints, [
-        'models are named after the files; to name them by "generator", set --model-path generator',
-      ])
-      const more = yield* run({
-        prompts: [prompt(1)],
-        a: [{ id: 1, output: ["a", "b"] }],
-        b: [{ id: 1, output: ["c"] }],
-      })
-      assert.match(more.rejects[1]?.reason ?? "", /^output: expected a string, found an array$/)
-    }).pipe(Effect.provide(platform)),
-  )
+        [2, { id: "1", prompt: "prompt 1", completions: ["a1", "b1", "c1"], models: ["a", "b", "c"] }],
+      ],
+    )
+    assert.deepStrictEqual(rejects, [])
+  })
 
-  it.effect("what is not detected is named, with the option that sets it and a value that works", () =>
-    Effect.gen(function* () {
-      const prompts = [
-        { question_id: 1, foo: "P" },
-        { question_id: 2, foo: "Q" },
-      ]
-      const [a, b] = ["a", "b"].map((text) => prompts.map(({ question_id }) => ({ question_id, bar: text })))
-      const failing = (options: Partial<Source.JoinOptions>) =>
-        Effect.map(Effect.flip(run({ prompts, a: a!, b: b! }, options)), ({ message }) => message.replace(/^.*\//, ""))
-      assert.strictEqual(
-        yield* failing({}),
-        'p.jsonl: found no key in "question_id" and "foo": set --key to its field, such as --key question_id',
-      )
-      assert.strictEqual(
-        yield* failing({ key: "question_id" }),
-        'p.jsonl: found no prompt in "question_id" and "foo": set --prompt-path to its field, such as --prompt-path foo',
-      )
-      assert.strictEqual(
-        yield* failing({ key: "question_id", promptPath: "foo" }),
-        'a.jsonl: found no completion in "question_id" and "bar": set --completion-path to its field, such as --completion-path bar',
-      )
-      const found = yield* run(
-        { prompts, a: a!, b: b! },
-        { key: "question_id", promptPath: "foo", completionPath: "bar" },
-      )
-      assert.lengthOf(found.items, 2)
-    }),
-  )
-
-  it.effect("completions stand in the order of their files, prompts in the order of theirs", () =>
-    Effect.gen(function* () {
-      const { items, rejects } = yield* run({
-        prompts: [prompt("2", { metadata: { topic: "x" }, gold: "c" }), prompt("1")],
-        a: rows("a", "1", "2"),
-        b: rows("b", "2", "1"),
-        c: rows("c", "2", "1"),
-      })
-      assert.deepStrictEqual(
-        items.map(({ item, origin }) => [origin.line, item]),
-        [
-          [
-            1,
-            {
-              id: "2",
-              prompt: "prompt 2",
-              completions: ["a2", "b2", "c2"],
-              models: ["a", "b", "c"],
-              metadata: { topic: "x" },
-              gold: { best_completion_index: 2 },
-            },
-          ],
-          [2, { id: "1", prompt: "prompt 1", completions: ["a1", "b1", "c1"], models: ["a", "b", "c"] }],
+  test("values are found where the paths say", function* () {
+    const answer = (q: number, text: string) => ({ for: { q }, out: [{ text }] })
+    const { items } = yield* run(
+      {
+        prompts: [
+          {
+            "the key": 7,
+            turns: [{ content: "hello" }],
+            about: { models: ["b", "a"] },
+            right: { best_completion_index: 1 },
+          },
         ],
-      )
-      assert.deepStrictEqual(rejects, [])
-    }),
-  )
+        a: [answer(7, "x")],
+        b: [answer(7, "y")],
+      },
+      {
+        promptKey: '["the key"]',
+        completionKey: "for.q",
+        promptPath: "turns[0].content",
+        completionPath: "out[0].text",
+        metadataPath: "about",
+        goldPath: "right",
+      },
+    )
+    assert.deepStrictEqual(items[0]!.item, {
+      id: "7",
+      prompt: "hello",
+      completions: ["y", "x"],
+      models: ["b", "a"],
+      metadata: { models: ["b", "a"] },
+      gold: { best_completion_index: 1 },
+    })
+  })
 
-  it.effect("a prompt's record may be nested deeper than the engine can write", () =>
-    Effect.gen(function* () {
-      const deep = "[".repeat(50_000) + "]".repeat(50_000)
-      const refused = `{"id":"2","prompt":"Q","metadata":{"x":${deep}}}`
-      const { rejects, described } = yield* run({
-        prompts: [`{"id":"1","prompt":"Q","other":${deep}}`, refused, prompt("3")],
+  test("a key too long for an id has its hash for one, wherever the rows stand", function* () {
+    const keys = ["x".repeat(1000), "x".repeat(1001), "é".repeat(501)]
+    const { items, rejects } = yield* run({
+      prompts: keys.map((key) => prompt(key)),
+      a: keys.map((key) => completion(key, "a")),
+      b: keys.map((key) => completion(key, "b")).toReversed(),
+    })
+    assert.deepStrictEqual(rejects, [])
+    const hashed = (key: string) => `sha256:${createHash("sha256").update(key).digest("hex")}`
+    const ids = items.map(({ item }) => item.id)
+    assert.deepStrictEqual(ids, [keys[0], hashed(keys[1]!), hashed(keys[2]!)])
+  })
+
+  const gold = { best_completion_index: 1 }
+  const deep = "[".repeat(50_000) + "]".repeat(50_000)
+  const tooDeep = `{"id":"2","prompt":"Q","metadata":{"x":${deep}}}`
+  const keys = [1, "01", "1 ", "A", "a", "é", "e\u0301", "'; DROP TABLE entry; --", "__proto__"]
+  const noRow = (key: string) =>
+    `no_match expected a usable row for key "${key}" in each completions file, found none in`
+  const twice = (key: string, at: string) => `duplicate_key expected each key once, but "${key}" is also at ${at}`
+
+  test.each<readonly [string, Files, Partial<Source.JoinOptions>, ReadonlyArray<string>]>([
+    [
+      "a prompt's record may be nested deeper than the engine can write",
+      {
+        prompts: [`{"id":"1","prompt":"Q","other":${deep}}`, tooDeep, prompt("3")],
         a: rows("a", "1", "2", "3"),
         b: rows("b", "1", "2", "3"),
-      })
-      assert.deepStrictEqual(described, [
-        "1 item 1",
-        "2 invalid_shape metadata: expected at most 100 levels of nesting, found more",
-        "3 item 3",
-      ])
-      assert.strictEqual(rejects[0]!.raw, refused)
-    }),
-  )
-
-  it.effect("values are found where the paths say", () =>
-    Effect.gen(function* () {
-      const answer = (q: number, text: string) => ({ for: { q }, out: [{ text }] })
-      const { items } = yield* run(
-        {
-          prompts: [
-            {
-              "the key": 7,
-              turns: [{ content: "hello" }],
-              about: { models: ["b", "a"] },
-              right: { best_completion_index: 1 },
-            },
-          ],
-          a: [answer(7, "x")],
-          b: [answer(7, "y")],
-        },
-        {
-          promptKey: '["the key"]',
-          completionKey: "for.q",
-          promptPath: "turns[0].content",
-          completionPath: "out[0].text",
-          metadataPath: "about",
-          goldPath: "right",
-        },
-      )
-      assert.deepStrictEqual(items[0]!.item, {
-        id: "7",
-        prompt: "hello",
-        completions: ["y", "x"],
-        models: ["b", "a"],
-        metadata: { models: ["b", "a"] },
-        gold: { best_completion_index: 1 },
-      })
-    }),
-  )
-
-  it.effect("a key too long for an id has its hash for one, wherever the rows stand", () =>
-    Effect.gen(function* () {
-      const keys = ["x".repeat(1000), "x".repeat(1001), "é".repeat(501)]
-      const { items, rejects } = yield* run({
-        prompts: keys.map((key) => prompt(key)),
-        a: keys.map((key) => completion(key, "a")),
-        b: keys.map((key) => completion(key, "b")).toReversed(),
-      })
-      assert.deepStrictEqual(rejects, [])
-      const hashed = (key: string) => `sha256:${createHash("sha256").update(key).digest("hex")}`
-      assert.deepStrictEqual(
-        items.map(({ item }) => item.id),
-        [keys[0], hashed(keys[1]!), hashed(keys[2]!)],
-      )
-    }),
-  )
-
-  it.effect("keys are compared as text, to the last character", () =>
-    Effect.gen(function* () {
-      const keys = [1, "01", "1 ", "A", "a", "é", "e\u0301", "'; DROP TABLE entry; --", "__proto__"]
-      const { described } = yield* run({
+      },
+      {},
+      ["p:1 item 1", "p:2 invalid_shape metadata: expected at most 100 levels of nesting, found more", "p:3 item 3"],
+    ],
+    [
+      "keys are compared as text, to the last character",
+      {
         prompts: keys.map((key) => prompt(key)),
         a: keys.map((key) => completion(String(key), "a")),
         b: keys.map((key) => completion(key, "b")).toReversed(),
-      })
-      assert.deepStrictEqual(
-        described,
-        keys.map((key, i) => `${i + 1} item ${key}`),
-      )
-    }),
-  )
-
-  it.effect("a prompt without a row in each file is refused, and its other rows with it", () =>
-    Effect.gen(function* () {
-      const { described, places } = yield* run({
-        prompts: [prompt("1"), prompt("2"), prompt("3")],
-        a: rows("a", "1", "2"),
-        b: rows("b", "1"),
-      })
-      assert.deepStrictEqual(described, [
-        "1 item 1",
-        '2 no_match expected a usable row for key "2" in each completions file, found none in b.jsonl',
-        '3 no_match expected a usable row for key "3" in each completions file, found none in a.jsonl, b.jsonl',
-      ])
-      assert.deepStrictEqual(places, ["p.jsonl:2", "p.jsonl:3"])
-    }),
-  )
-
-  it.effect("or kept, where two completions are left and the gold answer is one of them", () =>
-    Effect.gen(function* () {
-      const gold = { best_completion_index: 1 }
-      const { described, items } = yield* run(
-        {
-          prompts: [
-            prompt("1"),
-            prompt("2"),
-            prompt("3", { gold, metadata: { models: ["a", "c"] } }),
-            prompt("4", { gold }),
-            prompt("5", { gold, metadata: { models: ["b", "c"] } }),
-            prompt("same"),
-          ],
-          a: [...rows("a", "1", "2", "3", "4", "5"), completion("same", "x")],
-          b: [],
-          c: [...rows("c", "1", "3", "4", "5"), completion("same", "x")],
-        },
-        { missing: "keep" },
-      )
-      assert.deepStrictEqual(described, [
-        "1 item 1",
-        '2 no_match expected a usable row for key "2" in each completions file, found none in b.jsonl, c.jsonl; at least two completions are needed',
-        "3 item 3",
-        "4 invalid_shape gold: expected a list of models at models for the index 1, found none; add the list, or name the model",
-        '5 invalid_shape gold: expected the models of all completions in metadata.models, found none of "a"',
-        "6 invalid_shape completions: expected at least two distinct completions, found 1",
-      ])
-      assert.deepStrictEqual(items[0]!.item.completions, ["a1", "c1"])
-      assert.deepStrictEqual(items[0]!.item.models, ["a", "c"])
-    }),
-  )
-
-  it.effect("each key counts once in a file, the first time", () =>
-    Effect.gen(function* () {
-      const { described, places, items, rejects } = yield* run({
+      },
+      {},
+      keys.map((key, i) => `p:${i + 1} item ${key}`),
+    ],
+    [
+      "a prompt without a row in each file is refused, and its other rows with it",
+      { prompts: [prompt("1"), prompt("2"), prompt("3")], a: rows("a", "1", "2"), b: rows("b", "1") },
+      {},
+      ["p:1 item 1", `p:2 ${noRow("2")} b.jsonl`, `p:3 ${noRow("3")} a.jsonl, b.jsonl`],
+    ],
+    [
+      "each key counts once in a file, the first time",
+      {
         prompts: [prompt("1"), prompt("2"), prompt("1", { late: true }), prompt(1)],
         a: [...rows("a", "1", "2"), completion("1", "again"), completion(2, "again")],
         b: rows("b", "2", "1"),
-      })
-      assert.deepStrictEqual(described, [
-        "1 item 1",
-        "2 item 2",
-        '3 duplicate_key expected each key once, but "1" is also at p.jsonl:1',
-        '4 duplicate_key expected each key once, but "1" is also at p.jsonl:1',
-        '3 duplicate_key expected each key once, but "1" is also at a.jsonl:1',
-        '4 duplicate_key expected each key once, but "2" is also at a.jsonl:2',
-      ])
-      assert.deepStrictEqual(places, ["p.jsonl:3", "p.jsonl:4", "a.jsonl:3", "a.jsonl:4"])
-      assert.deepStrictEqual(items[0]!.item.completions, ["a1", "b1"])
-      assert.strictEqual(rejects[0]!.raw, '{"id":"1","prompt":"prompt 1","late":true}')
-      assert.strictEqual(rejects[2]!.raw, '{"id":"1","completion":"again"}')
-    }),
-  )
-
-  it.effect("completions that could not be used come at the end, in the order of files and lines", () =>
-    Effect.gen(function* () {
-      const { described, places, rejects } = yield* run(
-        {
-          prompts: [
-            prompt("1"),
-            "oops",
-            prompt("2", { prompt: 5 }),
-            prompt("3", { metadata: 1 }),
-            { prompt: "no key" },
-          ],
-          a: [
-            completion("x", "ax"),
-            "[",
-            ...rows("a", "1"),
-            { id: "2" },
-            { id: "3", completion: 7 },
-            completion({}, "odd"),
-            completion("1", "again"),
-            completion("y", "ay"),
-          ],
-          b: [
-            ...rows("b", "1", "2", "3"),
-            completion("x", "bx"),
-            "long".repeat(100),
-            { ...completion("1", "b"), n: 1 },
-          ],
-        },
-        { maxLineBytes: 100 },
-      )
-      assert.deepStrictEqual(described, [
-        "1 item 1",
-        '2 invalid_json column 1: expected a value, found "oops"',
-        '3 no_match expected a usable row for key "2" in each completions file, found none in a.jsonl',
-        '4 no_match expected a usable row for key "3" in each completions file, found none in a.jsonl',
-        "5 invalid_shape id: expected a string or a safe integer, found nothing",
-        '1 no_match expected a prompt with key "x" in p.jsonl, found none',
-        '2 invalid_json column 2: expected a value or "]", found the end of the line',
-        "4 invalid_shape completion: expected a string, found nothing",
-        "5 invalid_shape completion: expected a string, found 7",
-        "6 invalid_shape id: expected a string or a safe integer, found an object",
-        '7 duplicate_key expected each key once, but "1" is also at a.jsonl:3',
-        '8 no_match expected a prompt with key "y" in p.jsonl, found none',
-        '4 no_match expected a prompt with key "x" in p.jsonl, found none',
-        "5 oversized_line expected a line of at most 100 bytes, found 400",
-        '6 duplicate_key expected each key once, but "1" is also at b.jsonl:1',
-      ])
-      assert.deepStrictEqual(
-        places.slice(4),
-        [1, 2, 4, 5, 6, 7, 8].map((line) => `a.jsonl:${line}`).concat([4, 5, 6].map((line) => `b.jsonl:${line}`)),
-      )
-      assert.isTrue(rejects.every(({ raw }) => raw !== undefined))
-    }),
-  )
-
-  it.effect("a prompts row of the wrong shape is refused by the names in its file", () =>
-    Effect.gen(function* () {
-      const { described } = yield* run(
-        {
-          prompts: [
-            { id: "1", q: [] },
-            { id: "2", q: ["x"], meta: "m" },
-            { id: "3", q: ["x"], right: { best_completion_index: 9 }, models: ["a", "b"] },
-            { id: "4", q: ["x"], right: { best_completion_index: null }, models: ["a", "b"] },
-          ],
-          a: rows("a", "1", "2", "3", "4"),
-          b: rows("b", "1", "2", "3", "4"),
-        },
-        { promptPath: "q[0]", metadataPath: "meta", goldPath: "right" },
-      )
-      assert.deepStrictEqual(described, [
-        "1 invalid_shape q[0]: expected text or a list of messages, found nothing",
-        '2 invalid_shape meta: expected an object, found "m"',
-        "3 invalid_shape right: expected an index below 2, the length of models, found 9",
-        "4 invalid_shape right.best_completion_index: expected a number, found null",
-      ])
-    }),
-  )
-
-  it.effect("more rows than one statement or one page holds", () =>
-    Effect.gen(function* () {
-      const ids = Array.from({ length: 3_000 }, (_, i) => i)
-      const { items, rejects, places } = yield* run({
-        prompts: ids.map((id) => ({ id, prompt: "p" })),
-        a: ids.toReversed().map((id) => completion(id, "a")),
-        b: [...ids.map((id) => completion(-1 - id, "b")), ...ids.map((id) => completion(id, "b"))],
-      })
-      assert.deepStrictEqual(
-        items.map(({ item }) => Number(item.id)),
-        ids,
-      )
-      assert.deepStrictEqual(
-        places,
-        ids.map((id) => `b.jsonl:${id + 1}`),
-      )
-      assert.isTrue(rejects.every(({ code }) => code === "no_match"))
-    }),
-  )
-
-  it.effect("more text than is read at once", () =>
-    Effect.gen(function* () {
-      const ids = Array.from({ length: 20 }, (_, i) => i)
-      const text = (id: number) => `${id} ${"é".repeat(1024 * 1024)}`
-      const files = {
-        prompts: ids.map((id) => prompt(id)),
+      },
+      {},
+      [
+        "p:1 item 1",
+        "p:2 item 2",
+        `p:3 ${twice("1", "p.jsonl:1")}`,
+        `p:4 ${twice("1", "p.jsonl:1")}`,
+        `a:3 ${twice("1", "a.jsonl:1")}`,
+        `a:4 ${twice("2", "a.jsonl:2")}`,
+      ],
+    ],
+    [
+      "completions that could not be used come at the end, in the order of files and lines",
+      {
+        prompts: [prompt("1"), "oops", prompt("2", { prompt: 5 }), prompt("3", { metadata: 1 }), { prompt: "no key" }],
         a: [
-          ...ids.map((id) => completion(id, text(id))),
-          completion(3, text(3)),
-          completion("x", text(0)),
-        ].toReversed(),
-        b: ids.map((id) => completion(id, "b")),
-      }
-      const { items, described } = yield* run(files)
-      assert.deepStrictEqual(
-        items.map(({ item }) => item.completions[0] === text(Number(item.id))),
-        ids.map(() => true),
-      )
-      assert.deepStrictEqual(described.slice(ids.length), [
-        '1 no_match expected a prompt with key "x" in p.jsonl, found none',
-        '19 duplicate_key expected each key once, but "3" is also at a.jsonl:2',
-      ])
-    }),
-  )
-
-  it.effect("files of the same name in different folders are distinguished", () =>
-    Effect.gen(function* () {
-      const [prompts, ...completions] = yield* writeFiles({
-        "p.jsonl": toLines([prompt("1")]),
-        "x/out.jsonl": toLines([completion("1", "a")]),
-        "y/out.jsonl": toLines([completion("1", "b")]),
-      })
-      const source = Source.join({ prompts: prompts!, completions })
-      const { items } = yield* collect(source)
-      assert.deepStrictEqual(items[0]!.item.models, completions)
-      assert.strictEqual(source.description, `${prompts} with 2 inputs of completions, joined by id`)
-    }).pipe(Effect.provide(platform)),
-  )
-
-  it.effect("what ends the run says which option or file, before the first record", () =>
-    Effect.gen(function* () {
-      const [p, a, b] = yield* writeFiles({ "p.jsonl": toLines([prompt("1")]), "a.jsonl": "", "b.jsonl": "" })
-      const fail = (options: Partial<Source.JoinOptions>) =>
-        Source.join({ prompts: p!, completions: [a!, b!], ...options }).records.pipe(
-          Stream.take(1),
-          Stream.runDrain,
-          Effect.flip,
-          Effect.map((error) => `${error.reason._tag} ${error.message.replaceAll(p!.slice(0, -7), "")}`),
-        )
-      assert.strictEqual(
-        yield* fail({ completionPath: "choices[0" }),
-        'InvalidOption completionPath: not a field path: "choices[0": expected .name, [0] or ["name"] at character 8, found "[0"',
-      )
-      assert.match(yield* fail({ key: "" }), /^InvalidOption key: not a field path: ""/)
-      assert.match(yield* fail({ completionKey: "a b" }), /^InvalidOption completionKey: /)
-      assert.strictEqual(
-        yield* fail({ completions: [a!] }),
-        "InvalidOption completions: expected at least two files, found 1",
-      )
-      assert.strictEqual(
-        yield* fail({ completions: [a!, `${b}.gone`] }),
-        "FileNotFound b.jsonl.gone: there is no such file; check the path",
-      )
-      assert.match(yield* fail({ scratchDirectory: `${p}/none` }), /p\.jsonl\/none/)
-    }).pipe(Effect.provide(platform)),
-  )
-
-  it.effect("files of completions may be a folder or a pattern, in the order of their names", () =>
-    Effect.gen(function* () {
-      const json = (text: string) => JSON.stringify([completion("1", text)])
-      const [prompts, b] = yield* writeFiles({
-        "p.jsonl": toLines([prompt("1")]),
-        "answers/b.json": json("B"),
-        "answers/a.json": json("A"),
-        "answers/notes.txt": "no data",
-        "more/c.json": json("C"),
-      })
-      const folder = b!.slice(0, -"/b.json".length)
-      const join = (completions: string | ReadonlyArray<string>) => Source.join({ prompts: prompts!, completions })
-      const models = (completions: string | ReadonlyArray<string>) =>
-        Effect.map(collect(join(completions)), ({ items }) => items.map(({ item }) => item.models?.join()))
-      assert.deepStrictEqual(yield* models(`${folder}/*.json`), ["a,b"])
-      assert.deepStrictEqual(yield* models(folder), ["a,b"])
-      assert.deepStrictEqual(yield* models([`${folder}/../more`, folder, b!]), ["c,a,b"])
-      const found = yield* join([`${folder}/*.json`, `${folder}/*.csv`]).summary!
-      assert.deepStrictEqual(found.empty, [`${folder}/*.csv`])
-      assert.strictEqual(found.count, 3)
-      assert.strictEqual(join(folder).description, `${prompts} with ${folder}, joined by id`)
-      const failure = yield* Effect.flip(Stream.runDrain(join([`${folder}/../more`, `${folder}/*.csv`]).records))
-      assert.match(failure.message, /at least two files, found 1, and none in .+\*\.csv$/)
-    }).pipe(Effect.provide(platform)),
-  )
-
-  it.effect("a member is found by its name, whatever that is", () =>
-    Effect.gen(function* () {
-      const row = (text: string) => [
-        { "model.v2": { key: "1" }, "key no.": "1", "Antwort A": text, "by[0]": `m${text}` },
-      ]
-      const named = yield* run(
-        { prompts: [{ "key no.": "1", "Frage {de}": "Q" }], a: row("A"), b: row("B") },
-        { key: "key no.", promptPath: "Frage {de}", completionPath: "Antwort A", modelPath: "by[0]" },
-      )
-      assert.deepStrictEqual(named.items[0]?.item, {
-        id: "1",
-        prompt: "Q",
-        completions: ["A", "B"],
-        models: ["mA", "mB"],
-      })
-      const nested = yield* run(
-        { prompts: [prompt("1")], a: row("A"), b: row("B") },
-        { completionKey: '["model.v2"].key', completionPath: "{Antwort A}!" },
-      )
-      assert.deepStrictEqual(nested.items[0]?.item.completions, ["A!", "B!"])
-    }),
-  )
-
-  it.effect("origins say where each completion was read", () =>
-    Effect.gen(function* () {
-      const { items } = yield* run({
-        prompts: [prompt("1"), prompt("2")],
-        a: ["[", ...rows("a", "2", "1")],
-        b: rows("b", "1", "2"),
-      })
-      assert.deepStrictEqual(
-        items.map(({ completionOrigins }) =>
-          completionOrigins!.map(({ file, line }) => `${file.replace(/.*\//, "")}:${line}`),
-        ),
-        [
-          ["a.jsonl:3", "b.jsonl:1"],
-          ["a.jsonl:2", "b.jsonl:2"],
+          completion("x", "ax"),
+          "[",
+          ...rows("a", "1"),
+          { id: "2" },
+          { id: "3", completion: 7 },
+          completion({}, "odd"),
+          completion("1", "again"),
+          completion("y", "ay"),
         ],
-      )
-    }),
-  )
-
-  it.effect("a model is called as the file, or as the row says", () =>
-    Effect.gen(function* () {
-      const row = (model: unknown, text: string) => ({ ...completion("1", text), by: { name: model } })
-      const names = ["gpt-3.5.jsonl", "x/opus.v2.JSONL", "y/llama-3.1-8b", ".jsonl"]
-      const [prompts, ...completions] = yield* writeFiles({
-        "p.jsonl": toLines([prompt("1")]),
-        ...Object.fromEntries(names.map((name, i) => [name, toLines([row(`model ${i}`, `text ${i}`)])])),
-      })
-      const modelsOf = (options: Partial<Source.JoinOptions>) =>
-        Effect.map(collect(Source.join({ prompts: prompts!, completions, ...options })), ({ items, rejects }) =>
-          items.length === 1 ? items[0]!.item.models : rejects.map(({ reason }) => reason),
-        )
-      assert.deepStrictEqual(yield* modelsOf({}), ["gpt-3.5", "opus.v2", "llama-3.1-8b", ".jsonl"])
-      assert.deepStrictEqual(
-        yield* modelsOf({ modelPath: "by.name" }),
-        names.map((_, i) => `model ${i}`),
-      )
-      const refused = yield* modelsOf({ modelPath: "by.nam" })
-      assert.strictEqual(refused!.at(-1), "by.nam: expected a string, found nothing")
-    }).pipe(Effect.provide(platform)),
-  )
-
-  it.effect("a gold answer follows its model's name", () =>
-    Effect.gen(function* () {
-      const gold = { best_completion_index: 1, rationale: "so" }
-      const files = (more: object) => ({ prompts: [prompt("1", more)], a: rows("a", "1"), b: [], c: rows("c", "1") })
-      const best = (more: object, options?: Partial<Source.JoinOptions>) =>
-        Effect.map(run(files(more), { missing: "keep", ...options }), ({ items, rejects }) => {
-          const { item } = items[0] ?? {}
-          if (item === undefined) return rejects[0]!.reason
-          return item.gold === undefined ? "no gold" : item.completions[item.gold.best_completion_index]!
-        })
-      const among = (...models: ReadonlyArray<string>) => best({ gold, models })
-      assert.strictEqual(yield* among("a", "c"), "c1")
-      assert.strictEqual(yield* among("c", "a"), "a1")
-      assert.strictEqual(yield* among("b", "c", "a"), "c1")
-      assert.strictEqual(yield* among("a", "b", "c"), 'gold: expected one of "a" and "c", found "b"')
-      assert.match(yield* among("a", "b"), /found none of "c"$/)
-      assert.strictEqual(yield* among("c", "a", "a"), 'gold: expected each model once, found "a" twice')
-      assert.strictEqual(yield* among("c", "a", "c"), 'gold: expected each model once, found "c" twice')
-      assert.strictEqual(yield* best({ gold: "c" }), "c1")
-      assert.strictEqual(yield* best({ gold: "0", models: ["c", "a"] }), "c1")
-      assert.strictEqual(yield* best({ gold: "tie" }), "no gold")
-      assert.strictEqual(yield* best({ gold: "b" }), 'gold: expected one of "a" and "c", found "b"')
-      const about = { gold, about: { who: ["c", "a"] } }
-      assert.strictEqual(yield* best(about, { modelsPath: "about.who" }), "a1")
-      assert.match(yield* best({ gold, models: ["a", "c"] }, { modelsPath: "about.who" }), /at about.who for the index/)
-      assert.match(yield* best({ gold, models: ["a", "b"], metadata: { models: ["a", "c"] } }), /found none of "c"$/)
-    }),
-  )
-
-  it.effect("what goes along is kept once where all completions have the same, and else for each of them", () =>
-    Effect.gen(function* () {
-      const row = (more: object) => [{ ...completion("1", "x"), ...more }]
-      const files = {
+        b: [...rows("b", "1", "2", "3"), completion("x", "bx"), "long".repeat(100), { ...completion("1", "b"), n: 1 }],
+      },
+      { maxLineBytes: 100 },
+      [
+        "p:1 item 1",
+        'p:2 invalid_json column 1: expected a value, found "oops"',
+        `p:3 ${noRow("2")} a.jsonl`,
+        `p:4 ${noRow("3")} a.jsonl`,
+        "p:5 invalid_shape id: expected a string or a safe integer, found nothing",
+        'a:1 no_match expected a prompt with key "x" in p.jsonl, found none',
+        'a:2 invalid_json column 2: expected a value or "]", found the end of the line',
+        "a:4 invalid_shape completion: expected a string, found nothing",
+        "a:5 invalid_shape completion: expected a string, found 7",
+        "a:6 invalid_shape id: expected a string or a safe integer, found an object",
+        `a:7 ${twice("1", "a.jsonl:3")}`,
+        'a:8 no_match expected a prompt with key "y" in p.jsonl, found none',
+        'b:4 no_match expected a prompt with key "x" in p.jsonl, found none',
+        "b:5 oversized_line expected a line of at most 100 bytes, found 400",
+        `b:6 ${twice("1", "b.jsonl:1")}`,
+      ],
+    ],
+    [
+      "a prompts row of the wrong shape is refused by the names in its file",
+      {
         prompts: [
-          prompt("1", { topic: "t", lang: "en", models: ["b", "a"], gold: { best_completion_index: 0, by: "z" } }),
+          { id: "1", q: [] },
+          { id: "2", q: ["x"], meta: "m" },
+          { id: "3", q: ["x"], right: { best_completion_index: 9 }, models: ["a", "b"] },
+          { id: "4", q: ["x"], right: { best_completion_index: null }, models: ["a", "b"] },
         ],
-        a: row({ score: 9, run: 7, lang: "en" }),
-        b: row({ completion: [{ role: "assistant", content: "y" }], score: 2, run: 7, lang: "de", tokens: 3 }),
-      }
-      const kept = (keep: ReadonlyArray<string>) =>
-        Effect.map(run(files, { keep }), ({ items }) => items[0]?.item.metadata)
-      assert.deepStrictEqual(yield* kept(["*"]), {
-        topic: "t",
-        lang: "en",
-        models: ["b", "a"],
-        gold: { by: "z" },
-        score: [2, 9],
-        run: 7,
-        "completions[].lang": ["de", "en"],
-        tokens: [3, null],
-      })
-      const { items } = yield* run(files, { keep: ["*"] })
-      assert.deepStrictEqual(items[0]?.completionLists, [["score"], ["completions[].lang"], ["tokens"]])
-      assert.deepStrictEqual(yield* kept(["topic", "score"]), { topic: "t", score: [2, 9] })
-      assert.isUndefined(yield* kept([]))
-      const { described } = yield* run({ ...files, a: row({ score: 2 ** 60 }) }, { keep: ["score"] })
-      assert.match(described[1]!, /^1 invalid_shape score: expected numbers that keep their digits/)
-    }),
-  )
+        a: rows("a", "1", "2", "3", "4"),
+        b: rows("b", "1", "2", "3", "4"),
+      },
+      { promptPath: "q[0]", metadataPath: "meta", goldPath: "right" },
+      [
+        "p:1 invalid_shape q[0]: expected text or a list of messages, found nothing",
+        'p:2 invalid_shape meta: expected an object, found "m"',
+        "p:3 invalid_shape right: expected an index below 2, the length of models, found 9",
+        "p:4 invalid_shape right.best_completion_index: expected a number, found null",
+      ],
+    ],
+    ["an empty file has no rows", { prompts: [], a: [], b: [] }, {}, []],
+  ])("%s", function* ([, files, options, expected]) {
+    const { described, items, rejects } = yield* run(files, options)
+    assert.deepStrictEqual(described, expected)
+    for (const { item } of items) if (item.id === "1") assert.match(item.completions.join(), /^a1?,b1?$/)
+    // Each reject has its line, or the beginning of one that is too long.
+    const lines = { p: files.prompts, a: files.a, b: files.b }
+    for (const { code, file, line, raw } of rejects) {
+      const text = toLines([lines[file.at(-".jsonl".length - 1) as keyof typeof lines][line! - 1]]).slice(0, -1)
+      if (code !== "oversized_line") assert.strictEqual(raw, text)
+    }
+  })
 
-  it.effect("prompts stand in several files, in each of which a key may be asked for but once in all", () =>
-    Effect.gen(function* () {
-      const [one, two, ...completions] = yield* writeFiles({
-        "one.jsonl": toLines([prompt("1"), prompt("x")]),
-        "two.jsonl": toLines([prompt("2"), prompt("1"), prompt("x"), prompt("x")]),
-        "a.jsonl": toLines(rows("a", "1", "2")),
-        "b.jsonl": toLines(rows("b", "1", "2")),
-      })
-      const source = Source.join({ prompts: [one!, two!], completions })
-      const { records } = yield* collect(source)
-      const directory = one!.slice(0, -"one.jsonl".length)
-      assert.deepStrictEqual(
-        summary(records).map((line) => line.replaceAll(directory, "")),
-        [
-          "1 item 1",
-          '2 no_match expected a usable row for key "x" in each completions file, found none in a.jsonl, b.jsonl',
-          "1 item 2",
-          '2 duplicate_key expected each key once, but "1" is also at one.jsonl:1',
-          '3 duplicate_key expected each key once, but "x" is also at one.jsonl:2',
-          '4 duplicate_key expected each key once, but "x" is also at one.jsonl:2',
-        ],
-      )
-      assert.strictEqual(source.description, "2 inputs of prompts with 2 inputs of completions, joined by id")
-    }).pipe(Effect.provide(platform)),
-  )
-
-  it.effect("prompts and completions may be messages", () =>
-    Effect.gen(function* () {
-      const user = { role: "user", content: "Hello" }
-      const assistant = (content: string) => ({ role: "assistant", content })
-      const { items, rejects } = yield* run({
+  test("a prompt that lacks a row is kept if two completions are left and the gold answer is one of them", function* () {
+    const { described, items } = yield* run(
+      {
         prompts: [
-          { id: 1, prompt: [user] },
-          { id: 2, prompt: "Hello" },
-          { id: 3, prompt: "Bye" },
+          prompt("1"),
+          prompt("2"),
+          prompt("3", { gold, metadata: { models: ["a", "c"] } }),
+          prompt("4", { gold }),
+          prompt("5", { gold, metadata: { models: ["b", "c"] } }),
+          prompt("same"),
         ],
-        a: [1, 2, 3].map((id) => ({ id, completion: [user, assistant(`a${id}`)] })),
-        b: [1, 2, 3].map((id) => ({ id, completion: [assistant(`b${id}`)] })),
-      })
-      assert.deepStrictEqual(
-        items.map(({ item }) => [item.prompt, item.completions]),
-        [
-          [[user], ["a1", "b1"]],
-          ["Hello", ["a2", "b2"]],
-        ],
+        a: [...rows("a", "1", "2", "3", "4", "5"), completion("same", "x")],
+        b: [],
+        c: [...rows("c", "1", "3", "4", "5"), completion("same", "x")],
+      },
+      { missing: "keep" },
+    )
+    assert.deepStrictEqual(described, [
+      "p:1 item 1",
+      `p:2 ${noRow("2")} b.jsonl, c.jsonl; at least two completions are needed`,
+      "p:3 item 3",
+      "p:4 invalid_shape gold: expected a list of models at models for the index 1, found none; add the list, or name the model",
+      'p:5 invalid_shape gold: expected the models of all completions in metadata.models, found none of "a"',
+      "p:6 invalid_shape completions: expected at least two distinct completions, found 1",
+    ])
+    assert.deepStrictEqual(items[0]!.item.completions, ["a1", "c1"])
+    assert.deepStrictEqual(items[0]!.item.models, ["a", "c"])
+  })
+
+  test("more rows than one statement or one page holds", function* () {
+    const ids = Array.from({ length: 3_000 }, (_, i) => i)
+    const { items, rejects } = yield* run({
+      prompts: ids.map((id) => ({ id, prompt: "p" })),
+      a: ids.toReversed().map((id) => completion(id, "a")),
+      b: [...ids.map((id) => completion(-1 - id, "b")), ...ids.map((id) => completion(id, "b"))],
+    })
+    const found = items.map(({ item }) => Number(item.id))
+    assert.deepStrictEqual(found, ids)
+    assert.deepStrictEqual(
+      rejects.map(({ code, file, line }) => `${file.at(-".jsonl".length - 1)}:${line} ${code}`),
+      ids.map((id) => `b:${id + 1} no_match`),
+    )
+  })
+
+  test("more text than is read at once", function* () {
+    const ids = Array.from({ length: 20 }, (_, i) => i)
+    const text = (id: number) => `${id} ${"é".repeat(1024 * 1024)}`
+    const files = {
+      prompts: ids.map((id) => prompt(id)),
+      a: [...ids.map((id) => completion(id, text(id))), completion(3, text(3)), completion("x", text(0))].toReversed(),
+      b: ids.map((id) => completion(id, "b")),
+    }
+    const { items, described } = yield* run(files)
+    assert.deepStrictEqual(
+      items.map(({ item }) => item.completions[0] === text(Number(item.id))),
+      ids.map(() => true),
+    )
+    assert.deepStrictEqual(described.slice(ids.length), [
+      'a:1 no_match expected a prompt with key "x" in p.jsonl, found none',
+      'a:19 duplicate_key expected each key once, but "3" is also at a.jsonl:2',
+    ])
+  })
+
+  test("files of the same name in different folders are distinguished", function* () {
+    const [prompts, ...completions] = yield* writeFiles({
+      "p.jsonl": toLines([prompt("1")]),
+      "x/out.jsonl": toLines([completion("1", "a")]),
+      "y/out.jsonl": toLines([completion("1", "b")]),
+    })
+    const source = Source.join({ prompts: prompts!, completions })
+    const { items } = yield* collect(source)
+    assert.deepStrictEqual(items[0]!.item.models, completions)
+    assert.strictEqual(source.description, `${prompts} with 2 inputs of completions, joined by id`)
+  })
+
+  test.each<readonly [Partial<Source.JoinOptions>, string]>([
+    [
+      { completionPath: "choices[0" },
+      'InvalidOption completionPath: not a field path: "choices[0": expected .name, [0] or ["name"] at character 8, found "[0"',
+    ],
+    [{ key: "" }, 'InvalidOption key: not a field path: ""'],
+    [{ completionKey: "a b" }, "InvalidOption completionKey: "],
+    [{ completions: ["a.jsonl"] }, "InvalidOption completions: expected at least two files, found 1"],
+    [{ completions: ["a.jsonl", "gone"] }, "FileNotFound gone: there is no such file; check the path"],
+    [{ scratchDirectory: "p.jsonl/none" }, "p.jsonl/none"],
+  ])("%j ends the run with the name of the option or file, before the first record", function* ([options, expected]) {
+    const [p = ""] = yield* writeFiles({ "p.jsonl": toLines([prompt("1")]), "a.jsonl": "", "b.jsonl": "" })
+    const folder = p.slice(0, -"p.jsonl".length)
+    const { completions = ["a.jsonl", "b.jsonl"], scratchDirectory } = options
+    const all = {
+      ...options,
+      completions: [completions].flat().map((name) => folder + name),
+      ...(scratchDirectory !== undefined && { scratchDirectory: folder + scratchDirectory }),
+    }
+    const error = yield* Effect.flip(Stream.runDrain(Stream.take(Source.join({ prompts: p, ...all }).records, 1)))
+    assert.include(`${error.reason._tag} ${error.message.replaceAll(folder, "")}`, expected)
+  })
+
+  test("files of completions may be a folder or a pattern, in the order of their names", function* () {
+    const json = (text: string) => JSON.stringify([completion("1", text)])
+    const [prompts, b] = yield* writeFiles({
+      "p.jsonl": toLines([prompt("1")]),
+      "answers/b.json": json("B"),
+      "answers/a.json": json("A"),
+      "answers/notes.txt": "no data",
+      "more/c.json": json("C"),
+    })
+    const folder = b!.slice(0, -"/b.json".length)
+    const join = (completions: string | ReadonlyArray<string>) => Source.join({ prompts: prompts!, completions })
+    const models = (completions: string | ReadonlyArray<string>) =>
+      Effect.map(collect(join(completions)), ({ items }) => items.map(({ item }) => item.models?.join()))
+    assert.deepStrictEqual(yield* models(`${folder}/*.json`), ["a,b"])
+    assert.deepStrictEqual(yield* models(folder), ["a,b"])
+    assert.deepStrictEqual(yield* models([`${folder}/../more`, folder, b!]), ["c,a,b"])
+    const found = yield* join([`${folder}/*.json`, `${folder}/*.csv`]).summary!
+    assert.deepStrictEqual(found.empty, [`${folder}/*.csv`])
+    assert.strictEqual(found.count, 3)
+    assert.strictEqual(join(folder).description, `${prompts} with ${folder}, joined by id`)
+    const failure = yield* Effect.flip(Stream.runDrain(join([`${folder}/../more`, `${folder}/*.csv`]).records))
+    assert.match(failure.message, /at least two files, found 1, and none in .+\*\.csv$/)
+  })
+
+  test("a member is found by its name, whatever that is", function* () {
+    const row = (text: string) => [{ "model.v2": { key: "1" }, "key no.": "1", "Antwort A": text, "by[0]": `m${text}` }]
+    const named = yield* run(
+      { prompts: [{ "key no.": "1", "Frage {de}": "Q" }], a: row("A"), b: row("B") },
+      { key: "key no.", promptPath: "Frage {de}", completionPath: "Antwort A", modelPath: "by[0]" },
+    )
+    assert.deepStrictEqual(named.items[0]?.item, {
+      id: "1",
+      prompt: "Q",
+      completions: ["A", "B"],
+      models: ["mA", "mB"],
+    })
+    const nested = yield* run(
+      { prompts: [prompt("1")], a: row("A"), b: row("B") },
+      { completionKey: '["model.v2"].key', completionPath: "{Antwort A}!" },
+    )
+    assert.deepStrictEqual(nested.items[0]?.item.completions, ["A!", "B!"])
+  })
+
+  test("origins say where each completion was read", function* () {
+    const prompts = [prompt("1"), prompt("2")]
+    const { items } = yield* run({ prompts, a: ["[", ...rows("a", "2", "1")], b: rows("b", "1", "2") })
+    const at = ({ file, line }: Origin) => `${file.replace(/.*\//, "")}:${line}`
+    const found = items.map(({ completionOrigins }) => completionOrigins!.map(at).join())
+    assert.deepStrictEqual(found, ["a.jsonl:3,b.jsonl:1", "a.jsonl:2,b.jsonl:2"])
+  })
+
+  test("a model is called as the file, or as the row says", function* () {
+    const row = (model: unknown, text: string) => ({ ...completion("1", text), by: { name: model } })
+    const names = ["gpt-3.5.jsonl", "x/opus.v2.JSONL", "y/llama-3.1-8b", ".jsonl"]
+    const [prompts, ...completions] = yield* writeFiles({
+      "p.jsonl": toLines([prompt("1")]),
+      ...Object.fromEntries(names.map((name, i) => [name, toLines([row(`model ${i}`, `text ${i}`)])])),
+    })
+    const modelsOf = (options: Partial<Source.JoinOptions>) =>
+      Effect.map(collect(Source.join({ prompts: prompts!, completions, ...options })), ({ items, rejects }) =>
+        items.length === 1 ? items[0]!.item.models : rejects.map(({ reason }) => reason),
       )
-      assert.strictEqual(rejects.length, 1)
-      assert.match(rejects[0]!.reason, /^completion at .*a\.jsonl:3: expected the prompt's messages/)
-    }),
-  )
+    assert.deepStrictEqual(yield* modelsOf({}), ["gpt-3.5", "opus.v2", "llama-3.1-8b", ".jsonl"])
+    assert.deepStrictEqual(
+      yield* modelsOf({ modelPath: "by.name" }),
+      names.map((_, i) => `model ${i}`),
+    )
+    const refused = yield* modelsOf({ modelPath: "by.nam" })
+    assert.strictEqual(refused!.at(-1), "by.nam: expected a string, found nothing")
+  })
 
-  it.effect("rejects have the row's text to the character, however its completion is written there", () =>
-    Effect.gen(function* () {
-      const texts = [
-        '{"id":"1","completion":"a line that is not short, \\n and another"}',
-        '{ "completion" : "\\u0061 line that is not short, \\u00e9" , "id" : "2" }',
-        '{"id":"3","completion":"é \\"quoted\\" and long enough to be cut out","twice":"é \\"quoted\\" and long enough to be cut out"}',
-        '{"id":"4","completion":"$& is no pattern, and {} is no template","x":[1, 2]}',
-        '{"id":"5","completion":"short"}',
-        `{"id":"${"six".repeat(40)}","completion":"the key is longer than this"}`,
-      ]
-      const unasked = yield* run({ prompts: [], a: texts, b: [] })
-      assert.deepStrictEqual(
-        unasked.rejects.map(({ code, raw }) => [code, raw]),
-        texts.map((raw) => ["no_match", raw]),
+  test("a gold answer follows its model's name", function* () {
+    const gold = { best_completion_index: 1, rationale: "so" }
+    const files = (more: object) => ({ prompts: [prompt("1", more)], a: rows("a", "1"), b: [], c: rows("c", "1") })
+    const best = (more: object, options?: Partial<Source.JoinOptions>) =>
+      Effect.map(run(files(more), { missing: "keep", ...options }), ({ items, rejects }) => {
+        const { item } = items[0] ?? {}
+        if (item === undefined) return rejects[0]!.reason
+        return item.gold === undefined ? "no gold" : item.completions[item.gold.best_completion_index]!
+      })
+    const who = { modelsPath: "about.who" }
+    for (const [more, expected, options] of [
+      [{ gold, models: ["a", "c"] }, "c1"],
+      [{ gold, models: ["c", "a"] }, "a1"],
+      [{ gold, models: ["b", "c", "a"] }, "c1"],
+      [{ gold, models: ["a", "b", "c"] }, 'gold: expected one of "a" and "c", found "b"'],
+      [{ gold, models: ["a", "b"] }, 'found none of "c"'],
+      [{ gold, models: ["c", "a", "a"] }, 'gold: expected each model once, found "a" twice'],
+      [{ gold, models: ["c", "a", "c"] }, 'gold: expected each model once, found "c" twice'],
+      [{ gold: "c" }, "c1"],
+      [{ gold: "0", models: ["c", "a"] }, "c1"],
+      [{ gold: "tie" }, "no gold"],
+      [{ gold: "b" }, 'gold: expected one of "a" and "c", found "b"'],
+      [{ gold, about: { who: ["c", "a"] } }, "a1", who],
+      [{ gold, models: ["a", "c"] }, "at about.who for the index", who],
+      [{ gold, models: ["a", "b"], metadata: { models: ["a", "c"] } }, 'found none of "c"'],
+    ] as const) {
+      assert.include(yield* best(more, options), expected)
+    }
+  })
+
+  test("what goes along is kept once where all completions have the same, and else for each of them", function* () {
+    const row = (more: object) => [{ ...completion("1", "x"), ...more }]
+    const files = {
+      prompts: [
+        prompt("1", { topic: "t", lang: "en", models: ["b", "a"], gold: { best_completion_index: 0, by: "z" } }),
+      ],
+      a: row({ score: 9, run: 7, lang: "en" }),
+      b: row({ completion: [{ role: "assistant", content: "y" }], score: 2, run: 7, lang: "de", tokens: 3 }),
+    }
+    const kept = (keep: ReadonlyArray<string>) =>
+      Effect.map(run(files, { keep }), ({ items }) => items[0]?.item.metadata)
+    assert.deepStrictEqual(yield* kept(["*"]), {
+      topic: "t",
+      lang: "en",
+      models: ["b", "a"],
+      gold: { by: "z" },
+      score: [2, 9],
+      run: 7,
+      "completions[].lang": ["de", "en"],
+      tokens: [3, null],
+    })
+    const { items } = yield* run(files, { keep: ["*"] })
+    assert.deepStrictEqual(items[0]?.completionLists, [["score"], ["completions[].lang"], ["tokens"]])
+    assert.deepStrictEqual(yield* kept(["topic", "score"]), { topic: "t", score: [2, 9] })
+    assert.isUndefined(yield* kept([]))
+    const { described } = yield* run({ ...files, a: row({ score: 2 ** 60 }) }, { keep: ["score"] })
+    assert.match(described[1]!, /^a:1 invalid_shape score: expected numbers that keep their digits/)
+  })
+
+  test("prompts stand in several files, in each of which a key may be asked for but once in all", function* () {
+    const [one, two, ...completions] = yield* writeFiles({
+      "one.jsonl": toLines([prompt("1"), prompt("x")]),
+      "two.jsonl": toLines([prompt("2"), prompt("1"), prompt("x"), prompt("x")]),
+      "a.jsonl": toLines(rows("a", "1", "2")),
+      "b.jsonl": toLines(rows("b", "1", "2")),
+    })
+    const source = Source.join({ prompts: [one!, two!], completions })
+    assert.deepStrictEqual(describeAll((yield* collect(source)).records), [
+      "one:1 item 1",
+      `one:2 ${noRow("x")} a.jsonl, b.jsonl`,
+      "two:1 item 2",
+      `two:2 ${twice("1", "one.jsonl:1")}`,
+      `two:3 ${twice("x", "one.jsonl:2")}`,
+      `two:4 ${twice("x", "one.jsonl:2")}`,
+    ])
+    assert.strictEqual(source.description, "2 inputs of prompts with 2 inputs of completions, joined by id")
+  })
+
+  test("prompts and completions may be messages", function* () {
+    const user = { role: "user", content: "Hello" }
+    const assistant = (content: string) => ({ role: "assistant", content })
+    const { items, rejects } = yield* run({
+      prompts: [
+        { id: 1, prompt: [user] },
+        { id: 2, prompt: "Hello" },
+        { id: 3, prompt: "Bye" },
+      ],
+      a: [1, 2, 3].map((id) => ({ id, completion: [user, assistant(`a${id}`)] })),
+      b: [1, 2, 3].map((id) => ({ id, completion: [assistant(`b${id}`)] })),
+    })
+    assert.deepStrictEqual(
+      items.map(({ item }) => [item.prompt, item.completions]),
+      [
+        [[user], ["a1", "b1"]],
+        ["Hello", ["a2", "b2"]],
+      ],
+    )
+    assert.strictEqual(rejects.length, 1)
+    assert.match(rejects[0]!.reason, /^completion at .*a\.jsonl:3: expected the prompt's messages/)
+  })
+
+  test("rejects have the row's text to the character, however its completion is written there", function* () {
+    const texts = [
+      '{"id":"1","completion":"a line that is not short, \\n and another"}',
+      '{ "completion" : "\\u0061 line that is not short, \\u00e9" , "id" : "2" }',
+      '{"id":"3","completion":"é \\"quoted\\" and long enough to be cut out","twice":"é \\"quoted\\" and long enough to be cut out"}',
+      '{"id":"4","completion":"$& is no pattern, and {} is no template","x":[1, 2]}',
+      '{"id":"5","completion":"short"}',
+      `{"id":"${"six".repeat(40)}","completion":"the key is longer than this"}`,
+    ]
+    const unasked = yield* run({ prompts: [], a: texts, b: [] })
+    assert.deepStrictEqual(
+      unasked.rejects.map(({ code, raw }) => [code, raw]),
+      texts.map((raw) => ["no_match", raw]),
+    )
+    const prompts = texts.map((text) => prompt(JSON.parse(text).id))
+    const twice = yield* run({ prompts, a: [...texts, ...texts], b: [] })
+    assert.deepStrictEqual(
+      twice.rejects.slice(prompts.length).map(({ code, raw }) => [code, raw]),
+      texts.map((raw) => ["duplicate_key", raw]),
+    )
+  })
+
+  test("a system prompt stands before the prompt", function* () {
+    const prompts = [prompt(1, { system: "S" }), prompt(2)]
+    const read = (options: Partial<Source.JoinOptions>) =>
+      Effect.map(run({ prompts, a: rows("a", 1, 2), b: rows("b", 1, 2) }, options), ({ items }) =>
+        items.map(({ item }) => item.prompt),
       )
-      const prompts = texts.map((text) => prompt(JSON.parse(text).id))
-      const twice = yield* run({ prompts, a: [...texts, ...texts], b: [] })
-      assert.deepStrictEqual(
-        twice.rejects.slice(prompts.length).map(({ code, raw }) => [code, raw]),
-        texts.map((raw) => ["duplicate_key", raw]),
+    for (const options of [{}, { promptPath: "prompt" }, { promptPath: "prompt", systemPath: "system" }]) {
+      assert.deepStrictEqual(yield* read(options), ["S\n\nprompt 1", "prompt 2"])
+    }
+    assert.deepStrictEqual(yield* read({ ignore: ["system"] }), ["prompt 1", "prompt 2"])
+  })
+
+  test("the scratch file has no name, and is gone with the stream, however that ends", function* () {
+    const fs = yield* FileSystem.FileSystem
+    const scratchDirectory = yield* fs.makeTempDirectoryScoped()
+    const [prompts, ...completions] = yield* writeFiles({
+      "p.jsonl": toLines([prompt("1"), prompt("2")]),
+      "a.jsonl": toLines(rows("a", "1", "2")),
+      "b.jsonl": toLines(rows("b", "1", "2")),
+    })
+    const { records } = Source.join({ prompts: prompts!, completions, scratchDirectory })
+    const seen = Effect.gen(function* () {
+      return { open: openFilesIn(scratchDirectory), named: yield* fs.readDirectory(scratchDirectory) }
+    })
+    const ended = (use: Effect.Effect<void, string>) =>
+      records.pipe(
+        Stream.mapEffect(() => Effect.tap(seen, () => use)),
+        Stream.take(1),
+        Stream.runCollect,
+        Effect.exit,
       )
-    }),
-  )
+    const [left] = yield* Effect.flatten(ended(Effect.void))
+    assert.strictEqual(left!.open.length > 0, canSeeOpenFiles)
+    assert.deepStrictEqual(left!.named, [])
+    for (const use of [Effect.void, Effect.fail("broken"), Effect.interrupt]) {
+      yield* ended(use)
+      assert.deepStrictEqual(yield* seen, { open: [], named: [] })
+    }
+  })
 
-  it.effect("a system prompt stands before the prompt", () =>
-    Effect.gen(function* () {
-      const prompts = [
-        { id: 1, prompt: "Q", system: "S" },
-        { id: 2, prompt: "Q" },
-      ]
-      const answers = (text: string) => toLines([1, 2].map((id) => ({ id, completion: `${text}${id}` })))
-      const [file, ...completions] = yield* writeFiles({
-        "prompts.jsonl": toLines(prompts),
-        "a.jsonl": answers("a"),
-        "b.jsonl": answers("b"),
-      })
-      const read = (options: Partial<Source.JoinOptions>) =>
-        Effect.map(collect(Source.join({ prompts: file!, completions, ...options })), ({ items }) =>
-          items.map(({ item }) => item.prompt),
-        )
-      assert.deepStrictEqual(yield* read({}), ["S\n\nQ", "Q"])
-      assert.deepStrictEqual(yield* read({ promptPath: "prompt" }), ["S\n\nQ", "Q"])
-      assert.deepStrictEqual(yield* read({ ignore: ["system"] }), ["Q", "Q"])
-      assert.deepStrictEqual(yield* read({ promptPath: "prompt", systemPath: "system" }), ["S\n\nQ", "Q"])
-    }).pipe(Effect.provide(platform)),
-  )
-
-  it.effect("an empty file has no rows", () =>
-    Effect.gen(function* () {
-      const { records } = yield* run({ prompts: [], a: [], b: [] })
-      assert.deepStrictEqual(records, [])
-    }),
-  )
-
-  it.effect("the scratch file has no name, and is gone with the stream, however that ends", () =>
-    Effect.gen(function* () {
-      const fs = yield* FileSystem.FileSystem
-      const scratchDirectory = yield* fs.makeTempDirectoryScoped()
-      const [prompts, ...completions] = yield* writeFiles({
-        "p.jsonl": toLines([prompt("1"), prompt("2")]),
-        "a.jsonl": toLines(rows("a", "1", "2")),
-        "b.jsonl": toLines(rows("b", "1", "2")),
-      })
-      const { records } = Source.join({ prompts: prompts!, completions, scratchDirectory })
-      const seen = Effect.gen(function* () {
-        return { open: openFilesIn(scratchDirectory), named: yield* fs.readDirectory(scratchDirectory) }
-      })
-      const ended = (use: Effect.Effect<void, string>) =>
-        records.pipe(
-          Stream.mapEffect(() => Effect.tap(seen, () => use)),
-          Stream.take(1),
-          Stream.runCollect,
-          Effect.exit,
-        )
-      const [left] = yield* Effect.flatten(ended(Effect.void))
-      assert.strictEqual(left!.open.length > 0, canSeeOpenFiles)
-      assert.deepStrictEqual(left!.named, [])
-      for (const use of [Effect.void, Effect.fail("broken"), Effect.interrupt]) {
-        yield* ended(use)
-        assert.deepStrictEqual(yield* seen, { open: [], named: [] })
-      }
-    }).pipe(Effect.provide(platform)),
-  )
-
-  it.effect.skipIf(SmallDisk.unavailable)(
+  test.skipIf(SmallDisk.unavailable)(
     "a full disk ends the run and says so (skipped where none can be mounted)",
-    () =>
-      Effect.gen(function* () {
-        const disk = yield* Effect.acquireRelease(
-          Effect.sync(() => SmallDisk.make("512k")),
-          ({ remove }) => Effect.sync(remove),
-        )
-        const fs = yield* FileSystem.FileSystem
-        const ids = Array.from({ length: 1_000 }, (_, i) => i)
-        const failure = yield* run(
-          {
-            prompts: ids.map((id) => prompt(id)),
-            a: ids.map((id) => completion(id, "a".repeat(1_000))),
-            b: ids.map((id) => completion(id, "b")),
-          },
-          { scratchDirectory: disk.path },
-        ).pipe(Effect.flip)
-        assert.strictEqual(failure.reason._tag, "ScratchFailed")
-        assert.match(
-          failure.message,
-          /^the scratch file of the join or group failed: .*disk is full.*job folder.*TMPDIR.*scratchDirectory/,
-        )
-        assert.deepStrictEqual(
-          { open: openFilesIn(disk.path), named: yield* fs.readDirectory(disk.path) },
-          { open: [], named: [] },
-        )
-      }).pipe(Effect.provide(platform)),
+    function* () {
+      const disk = yield* Effect.acquireRelease(
+        Effect.sync(() => SmallDisk.make("512k")),
+        ({ remove }) => Effect.sync(remove),
+      )
+      const fs = yield* FileSystem.FileSystem
+      const ids = Array.from({ length: 1_000 }, (_, i) => i)
+      const failure = yield* run(
+        {
+          prompts: ids.map((id) => prompt(id)),
+          a: ids.map((id) => completion(id, "a".repeat(1_000))),
+          b: ids.map((id) => completion(id, "b")),
+        },
+        { scratchDirectory: disk.path },
+      ).pipe(Effect.flip)
+      assert.strictEqual(failure.reason._tag, "ScratchFailed")
+      assert.match(
+        failure.message,
+        /^the scratch file of the join or group failed: .*disk is full.*job folder.*TMPDIR.*scratchDirectory/,
+      )
+      assert.deepStrictEqual(
+        { open: openFilesIn(disk.path), named: yield* fs.readDirectory(disk.path) },
+        { open: [], named: [] },
+      )
+    },
   )
 
-  it.effect("what a killed run left behind is removed, and nothing else", () =>
-    Effect.gen(function* () {
-      const fs = yield* FileSystem.FileSystem
-      const scratchDirectory = yield* fs.makeTempDirectoryScoped()
-      const make = Effect.fnUntraced(function* (name: string, time: Date) {
-        yield* fs.makeDirectory(`${scratchDirectory}/${name}`)
-        yield* fs.writeFileString(`${scratchDirectory}/${name}/join.sqlite`, "")
-        yield* fs.utimes(`${scratchDirectory}/${name}`, time, time)
-      })
-      const now = DateTime.toDateUtc(yield* DateTime.now)
-      const longAgo = DateTime.toDateUtc(DateTime.makeUnsafe(0))
-      yield* make("prefstream-scratch-AbCdEf", longAgo)
-      yield* make("prefstream-scratch-beingmade", now)
-      yield* make("results", longAgo)
-      yield* run({ prompts: [], a: [], b: [] }, { scratchDirectory })
-      assert.deepStrictEqual((yield* fs.readDirectory(scratchDirectory)).toSorted(), [
-        "prefstream-scratch-beingmade",
-        "results",
-      ])
-    }).pipe(Effect.provide(platform), TestClock.withLive),
-  )
+  test.live("what a killed run left behind is removed, and nothing else", function* () {
+    const fs = yield* FileSystem.FileSystem
+    const scratchDirectory = yield* fs.makeTempDirectoryScoped()
+    const make = Effect.fnUntraced(function* (name: string, time: Date) {
+      yield* fs.makeDirectory(`${scratchDirectory}/${name}`)
+      yield* fs.writeFileString(`${scratchDirectory}/${name}/join.sqlite`, "")
+      yield* fs.utimes(`${scratchDirectory}/${name}`, time, time)
+    })
+    const now = DateTime.toDateUtc(yield* DateTime.now)
+    const longAgo = DateTime.toDateUtc(DateTime.makeUnsafe(0))
+    yield* make("prefstream-scratch-AbCdEf", longAgo)
+    yield* make("prefstream-scratch-beingmade", now)
+    yield* make("results", longAgo)
+    yield* run({ prompts: [], a: [], b: [] }, { scratchDirectory })
+    assert.deepStrictEqual((yield* fs.readDirectory(scratchDirectory)).toSorted(), [
+      "prefstream-scratch-beingmade",
+      "results",
+    ])
+  })
 
   const Key = Schema.Int.check(Schema.isBetween({ minimum: 0, maximum: 12 }))
   it.effect.prop(
@@ -859,76 +723,28 @@ describe("join", () => {
 
 const goldText = ({ completions, gold }: PromptItem) => completions[gold!.best_completion_index]
 
-/** All orders of a list. */
-const orders = <A>(list: ReadonlyArray<A>): ReadonlyArray<ReadonlyArray<A>> =>
-  list.length < 2
-    ? [list]
-    : list.flatMap((first, i) => orders(list.filter((_, other) => other !== i)).map((rest) => [first, ...rest]))
-
 describe("join of this repository's sample", () => {
-  it.effect("gives the items of the joined sample file, in whichever order the files are named", () =>
-    Effect.gen(function* () {
-      const path = yield* Path.Path
-      const data = path.join(import.meta.dirname, "../../../data")
-      const whole = yield* collect(Source.files(path.join(data, "sample.jsonl")))
-      const items = new Map(whole.items.map(({ item }) => [item.id, item]))
-      assert.strictEqual(items.size, 72)
-      for (const models of orders(["aspen", "birch", "cedar", "willow"])) {
-        const joined = yield* collect(
-          Source.join({
-            prompts: path.join(data, "joined/prompts.jsonl"),
-            completions: models.map((model) => path.join(data, `joined/completions/${model}.jsonl`)),
-            completionPath: "choices[0].message.content",
-            missing: "keep",
-          }),
-        )
-        const right = joined.items.filter(({ item }) => goldText(item) === goldText(items.get(item.id)!))
-        const outcome = `${models.join()}: gold right ${right.length} of ${joined.items.length}, ${joined.rejects.length} rejected`
-        assert.strictEqual(outcome, `${models.join()}: gold right 72 of 72, 0 rejected`)
-        assert.deepStrictEqual(new Map(joined.items.map(({ item }) => [item.id, item])), items)
-      }
-    }).pipe(Effect.provide(platform)),
-  )
-})
-
-const arenaHard = sharedData("arena-hard")
-describe(`join of arena-hard${arenaHard === undefined ? " (skipped: the data is absent)" : ""}`, () => {
-  it.effect.skipIf(arenaHard === undefined)("gives 500 items", () =>
-    Effect.gen(function* () {
-      const { items, rejects } = yield* collect(
+  test("gives the items of the joined sample file, whichever of the files is named first", function* () {
+    const path = yield* Path.Path
+    const data = path.join(import.meta.dirname, "../../../data")
+    const whole = yield* collect(Source.files(path.join(data, "sample.jsonl")))
+    const items = new Map(whole.items.map(({ item }) => [item.id, item]))
+    assert.strictEqual(items.size, 72)
+    const names = ["aspen", "birch", "cedar", "willow"]
+    for (const [i] of names.entries()) {
+      const models = [...names.slice(i), ...names.slice(0, i)]
+      const joined = yield* collect(
         Source.join({
-          prompts: `${arenaHard}/question.jsonl`,
-          completions: ["gpt-3.5-turbo-0125", "gpt-4-0314", "gpt-4-0613"].map(
-            (model) => `${arenaHard}/answers/${model}.jsonl`,
-          ),
-          key: "question_id",
-          promptPath: "turns[0].content",
-          completionPath: "choices[0].turns[0].content",
+          prompts: path.join(data, "joined/prompts.jsonl"),
+          completions: models.map((model) => path.join(data, `joined/completions/${model}.jsonl`)),
+          completionPath: "choices[0].message.content",
+          missing: "keep",
         }),
       )
-      assert.deepStrictEqual(rejects, [])
-      assert.strictEqual(items.length, 500)
-      assert.isTrue(items.every(({ item }) => item.completions.length === 3))
-      assert.deepStrictEqual(items[0]!.item.models, ["gpt-3.5-turbo-0125", "gpt-4-0314", "gpt-4-0613"])
-    }).pipe(Effect.provide(platform)),
-  )
-})
-
-const selfInstruct = sharedData("self-instruct")
-describe(`join of self-instruct${selfInstruct === undefined ? " (skipped: the data is absent)" : ""}`, () => {
-  // For seven of the 252 prompts all four models answer the same: there is nothing to choose.
-  it.effect.skipIf(selfInstruct === undefined)("gives 245 items, and rejects the 7 that leave no choice", () =>
-    Effect.gen(function* () {
-      const models = ["davinci-self-instruct", "text-davinci-001", "text-davinci-002", "text-davinci-003"]
-      const files = models.map((model) => `${selfInstruct}/${model}.jsonl`)
-      const { items, rejects } = yield* collect(
-        Source.join({ prompts: files[0]!, completions: files, key: "prompt", completionPath: "response" }),
-      )
-      assert.strictEqual(items.length, 245)
-      assert.deepStrictEqual(
-        rejects.map(({ reason }) => reason),
-        Array.from({ length: 7 }, () => "completions: expected at least two distinct completions, found 1"),
-      )
-    }).pipe(Effect.provide(platform)),
-  )
+      const right = joined.items.filter(({ item }) => goldText(item) === goldText(items.get(item.id)!))
+      const outcome = `${models.join()}: gold right ${right.length} of ${joined.items.length}, ${joined.rejects.length} rejected`
+      assert.strictEqual(outcome, `${models.join()}: gold right 72 of 72, 0 rejected`)
+      assert.deepStrictEqual(new Map(joined.items.map(({ item }) => [item.id, item])), items)
+    }
+  })
 })

@@ -2,154 +2,317 @@ import { readdirSync, readFileSync } from "node:fs"
 import { assert, describe, it } from "@effect/vitest"
 import type { LayoutOptions } from "../../../src/source/layout/Layout.ts"
 import { sharedData } from "../../support/sharedData.ts"
-import { assistant, look, user } from "../layout/support.ts"
+import { assistant, chat, look, user } from "../layout/support.ts"
 
-interface Shape {
-  readonly title: string
-  readonly records: ReadonlyArray<unknown>
-  readonly isTextual?: true
-  readonly description: string
-  /** Of the first record: the item, or prompt, completion, key and model of the part. */
-  readonly first: unknown
-}
+/**
+ * `first` is what the first record gives: of an item, the members beside "Q", "A" and "B"; of a part, prompt, completion,
+ * key and model.
+ */
+type Shape = readonly [title: string, records: ReadonlyArray<unknown>, description: string, first?: object]
+
+const human = (value: string) => ({ from: "human", value })
+const gpt = (value: string) => ({ from: "gpt", value })
+const part = (text: string) => [{ type: "text", text, image: null, mimeType: null }]
+const [chosen, rejected] = [chat("Q", "A"), chat("Q", "B")]
+const models = ["gpt-4", "llama"]
+const best = (best_completion_index: number) => ({ gold: { best_completion_index } })
 
 /** The members are those of the data sets as they are published; the texts are not. */
 const shapes: ReadonlyArray<Shape> = [
-  {
-    title: "the own form",
-    records: [{ prompt: "Q", completions: ["A", "B"], id: 7, gold: null, other: 1 }],
-    description: `items: prompt at "prompt", completions at "completions"`,
-    first: { id: "7", prompt: "Q", completions: ["A", "B"] },
-  },
-  {
-    title: "the own form, as CSV",
-    records: [
-      {
-        prompt: "Q",
-        completions: '["A","B"]',
-        models: '["m","n"]',
-        gold: '{"best_completion_index":"1"}',
-        metadata: '{"a":1}',
-        id: "",
-      },
-    ],
-    isTextual: true,
-    description: `items: prompt at "prompt", completions at "completions"`,
-    first: {
-      prompt: "Q",
-      completions: ["A", "B"],
-      models: ["m", "n"],
-      gold: { best_completion_index: 1 },
-      metadata: { a: 1 },
-    },
-  },
-  {
-    title: "openbmb/UltraFeedback",
-    records: [
+  [
+    "the own form",
+    [{ prompt: "Q", completions: ["A", "B"], id: 7, gold: null, other: 1 }],
+    `items: prompt at "prompt", completions at "completions"`,
+    { id: "7" },
+  ],
+  [
+    "openbmb/UltraFeedback",
+    [
       {
         source: "evol_instruct",
         instruction: "Q",
-        models: ["alpaca-7b", "llama-2-13b"],
-        completions: [
-          {
-            annotations: {},
-            custom_system_prompt: "S",
-            model: "alpaca-7b",
-            principle: "p",
-            response: "A",
-            critique: "c",
-          },
-          {
-            annotations: {},
-            custom_system_prompt: "S",
-            model: "llama-2-13b",
-            principle: "p",
-            response: "B",
-            critique: "c",
-          },
-        ],
+        models,
+        completions: ["A", "B"].map((response, i) => {
+          const model = models[i]
+          return { annotations: {}, custom_system_prompt: "S", model, principle: "p", response, critique: "c" }
+        }),
         correct_answers: ["None"],
         incorrect_answers: ["None"],
       },
     ],
-    description: `items: prompt at "instruction", completions at "completions[].response", models at "completions[].model"`,
-    first: { prompt: "Q", completions: ["A", "B"], models: ["alpaca-7b", "llama-2-13b"] },
-  },
-  {
-    title: "HuggingFaceH4/ultrafeedback_binarized",
-    records: [
-      {
-        prompt: "Q",
-        prompt_id: "x",
-        chosen: [user("Q"), assistant("A")],
-        rejected: [user("Q"), assistant("B")],
-        messages: [user("Q"), assistant("A")],
-        score_chosen: 8,
-        score_rejected: 3,
-      },
-    ],
-    description: `pairs: prompt at "prompt", completions at "chosen" and "rejected"`,
-    first: { prompt: "Q", completions: ["A", "B"] },
-  },
-  {
-    title: "argilla/ultrafeedback-binarized-preferences-cleaned",
-    records: [
+    `items: prompt at "instruction", completions at "completions[].response", models at "completions[].model"`,
+    { models },
+  ],
+  [
+    "HuggingFaceH4/ultrafeedback_binarized",
+    [{ prompt: "Q", prompt_id: "x", chosen, rejected, messages: chosen, score_chosen: 8, score_rejected: 3 }],
+    `pairs: prompt at "prompt", completions at "chosen" and "rejected"`,
+  ],
+  [
+    "argilla/ultrafeedback-binarized-preferences-cleaned",
+    [
       {
         source: "s",
         prompt: "Q",
-        chosen: [user("Q"), assistant("A")],
+        chosen,
         "chosen-rating": 5,
         "chosen-model": "gpt-4",
-        rejected: [user("Q"), assistant("B")],
+        rejected,
         "rejected-rating": 1,
         "rejected-model": "llama",
       },
     ],
-    description: `pairs: prompt at "prompt", completions at "chosen" and "rejected", models at "chosen-model" and "rejected-model"`,
-    first: { prompt: "Q", completions: ["A", "B"], models: ["gpt-4", "llama"] },
-  },
-  {
-    title: "nvidia/HelpSteer2",
-    records: [
-      { prompt: "Q", response: "A", helpfulness: 3, correctness: 3, coherence: 4, complexity: 1, verbosity: 2 },
-      { prompt: "Q", response: "B", helpfulness: 1, correctness: 3, coherence: 4, complexity: 1, verbosity: 2 },
-    ],
-    description: `long: prompt at "prompt", completion at "response", grouped by the prompt`,
-    first: ["Q", "A", "Q", undefined],
-  },
-  {
-    title: "nvidia/HelpSteer3",
-    records: [
+    `pairs: prompt at "prompt", completions at "chosen" and "rejected", models at "chosen-model" and "rejected-model"`,
+    { models },
+  ],
+  [
+    "nvidia/HelpSteer2",
+    ["A", "B"].map((response, i) => {
+      return { prompt: "Q", response, helpfulness: i, correctness: 3, coherence: 4, complexity: 1, verbosity: 2 }
+    }),
+    `long: prompt at "prompt", completion at "response", grouped by the prompt`,
+    ["Q", "A", "Q", undefined],
+  ],
+  [
+    "nvidia/HelpSteer3",
+    [
       {
         domain: "code",
         language: "python",
-        context: [user("Q"), assistant("a"), user("R")],
+        context: chat("Q", "a", "R"),
         response1: "A",
         response2: "B",
         overall_preference: -2,
         individual_preference: [{ score: -2, reasoning: "r", feedback1: "f", feedback2: "g" }],
       },
     ],
-    description: `wide: prompt at "context", completions at "response1" and "response2"`,
-    first: {
-      prompt: [user("Q"), assistant("a"), user("R")],
-      completions: ["A", "B"],
-    },
-  },
-  {
-    title: "Anthropic/hh-rlhf",
-    records: [
+    `wide: prompt at "context", completions at "response1" and "response2"`,
+    { prompt: chat("Q", "a", "R") },
+  ],
+  [
+    "Anthropic/hh-rlhf",
+    [
       {
         chosen: "\n\nHuman: Hi\n\nAssistant: Yes?\n\nHuman: Q\n\nAssistant: A",
         rejected: "\n\nHuman: Hi\n\nAssistant: Yes?\n\nHuman: Q\n\nAssistant: B",
       },
     ],
-    description: `pairs: completions at "chosen" and "rejected", the prompt is what they have in common`,
-    first: { prompt: [user("Hi"), assistant("Yes?"), user("Q")], completions: ["A", "B"] },
-  },
-  {
-    title: "lmsys-arena-human-preference-55k",
-    records: [
+    `pairs: completions at "chosen" and "rejected", the prompt is what they have in common`,
+    { prompt: chat("Hi", "Yes?", "Q") },
+  ],
+  [
+    "lmsys/mt_bench_human_judgments",
+    [
+      {
+        question_id: 81,
+        model_a: "gpt-4",
+        model_b: "llama",
+        winner: "model_b",
+        judge: "author_2",
+        conversation_a: chosen,
+        conversation_b: rejected,
+        turn: 1,
+      },
+    ],
+    `wide: completions at "conversation_a" and "conversation_b", the prompt is what they have in common, models at "model_a" and "model_b", gold at "winner"`,
+    { prompt: [user("Q")], models, ...best(1) },
+  ],
+  [
+    "lmarena-ai/arena-human-preference-140k",
+    [
+      {
+        id: "u",
+        model_a: "gpt-4",
+        model_b: "llama",
+        winner: "both_bad",
+        evaluation_order: 1,
+        conversation_a: [user(part("Q")), { ...assistant(part("A")), num_tokens: 4 }],
+        conversation_b: [user(part("Q")), { ...assistant(part("B")), num_tokens: 5 }],
+        full_conversation: [{ user: user("Q") }],
+        language: "en",
+      },
+    ],
+    `wide: completions at "conversation_a" and "conversation_b", the prompt is what they have in common, models at "model_a" and "model_b", id at "id"`,
+    { id: "u", prompt: [user("Q")], models },
+  ],
+  [
+    "berkeley-nest/Nectar",
+    [
+      {
+        prompt: "\n\nHuman: Q\n\nAssistant: ",
+        answers: ["A", "B"].map((answer, i) => ({ answer, model: models[i], rank: i + 1 })),
+        turns: 1,
+        num_responses: 7,
+        source: ["sharegpt"],
+        good_natured: true,
+      },
+    ],
+    `items: prompt at "prompt", completions at "answers[].answer", models at "answers[].model"`,
+    { prompt: "\n\nHuman: Q\n\nAssistant: ", models },
+  ],
+  [
+    "ShareGPT",
+    [{ id: "x_0", conversations: [human("Q"), gpt("A")] }],
+    `long: prompt and completion at "conversations", grouped by the prompt`,
+    [[user("Q")], "A", "[user]\nQ", undefined],
+  ],
+  [
+    "tatsu-lab/alpaca",
+    ["", "x"].map((input) => ({ instruction: "I", input, output: "O", text: "Below is an instruction" })),
+    `long: prompt from "{instruction}\\n\\n{input}", completion at "output", grouped by the prompt`,
+    ["I", "O", "I", undefined],
+  ],
+  [
+    "Intel/orca_dpo_pairs",
+    [{ system: "S", question: "Q", chosen: "A", rejected: "B" }],
+    `pairs: prompt at "question", system prompt at "system", completions at "chosen" and "rejected"`,
+    { prompt: "S\n\nQ" },
+  ],
+  [
+    "PKU-Alignment/PKU-SafeRLHF",
+    [
+      {
+        prompt: "Q",
+        response_0: "A",
+        response_1: "B",
+        is_response_0_safe: true,
+        is_response_1_safe: false,
+        better_response_id: 1,
+        safer_response_id: 0,
+      },
+    ],
+    `wide: prompt at "prompt", completions at "response_0" and "response_1", gold at "better_response_id"`,
+    best(1),
+  ],
+  [
+    "stanfordnlp/SHP",
+    [{ post_id: "p", history: "Q", human_ref_A: "A", human_ref_B: "B", labels: 1, upvote_ratio: 0.9 }],
+    `wide: prompt at "history", completions at "human_ref_A" and "human_ref_B"`,
+  ],
+  [
+    "OpenAI's preference files",
+    [
+      {
+        input: { messages: [user("Q")], tools: [], parallel_tool_calls: true },
+        preferred_output: [assistant("A")],
+        non_preferred_output: [assistant("B")],
+      },
+    ],
+    `pairs: prompt at "input.messages", completions at "preferred_output" and "non_preferred_output"`,
+    { prompt: [user("Q")] },
+  ],
+  [
+    "NeMo RL",
+    [{ context: [user("Q")], completions: ["A", "B"].map((text, rank) => ({ rank, completion: [assistant(text)] })) }],
+    `items: prompt at "context", completions at "completions[].completion"`,
+    { prompt: [user("Q")] },
+  ],
+  [
+    "LLaMA-Factory's ranking files",
+    [{ conversations: [human("Q")], chosen: gpt("A"), rejected: gpt("B") }],
+    `pairs: prompt at "conversations", completions at "chosen" and "rejected"`,
+    { prompt: [user("Q")] },
+  ],
+  [
+    "axolotl's DPO files",
+    [{ messages: [user("Q")], chosen: assistant("A"), rejected: assistant("B") }],
+    `pairs: prompt at "messages", completions at "chosen" and "rejected"`,
+    { prompt: [user("Q")] },
+  ],
+  [
+    "columns named after models",
+    [{ question: "Q", "response_gpt-4": "A", response_llama: "B", response_length: 4 }],
+    `wide: prompt at "question", completions at "response_gpt-4" and "response_llama", models "gpt-4" and "llama"`,
+    { models },
+  ],
+  [
+    "other letters and blanks",
+    [{ Prompt: "Q", "Response A": "A", "Response B": "B", Winner: "B" }],
+    `wide: prompt at "Prompt", completions at "Response A" and "Response B", gold at "Winner"`,
+    best(1),
+  ],
+  [
+    "conversations by several models",
+    [
+      { prompt_id: "p", model: "m", messages: chosen },
+      { prompt_id: "p", model: "n", messages: rejected },
+    ],
+    `long: prompt and completion at "messages", model at "model", grouped by "prompt_id"`,
+    [[user("Q")], "A", "p", "m"],
+  ],
+  [
+    "an id of rows is no key",
+    ["A", "B"].map((output, id) => ({ id, prompt: "Q", output })),
+    `long: prompt at "prompt", completion at "output", grouped by the prompt`,
+    ["Q", "A", "Q", undefined],
+  ],
+  [
+    "an id of prompts is the key",
+    [
+      { id: 1, prompt: "Q", output: "A", source: "m" },
+      { id: 1, prompt: "Q", output: "B", source: "n" },
+      { id: 2, prompt: "R", output: "A", source: "m" },
+    ],
+    `long: prompt at "prompt", completion at "output", model at "source", grouped by "id"`,
+    ["Q", "A", "1", "m"],
+  ],
+  [
+    "a group of different prompts is no key",
+    [
+      { group: "math", prompt: "Q", output: "A" },
+      { group: "math", prompt: "R", output: "B" },
+    ],
+    `long: prompt at "prompt", completion at "output", grouped by the prompt`,
+    ["Q", "A", "Q", undefined],
+  ],
+  [
+    "LLaMA-Factory's history",
+    [
+      { instruction: "R", input: "x", chosen: "A", rejected: "B", system: "S", history: [["Q", "a"]] },
+      { instruction: "Q", input: "", chosen: "A", rejected: "B", system: "", history: [] },
+    ],
+    `pairs: prompt from "{instruction}\\n\\n{input}", system prompt at "system", earlier turns at "history", completions at "chosen" and "rejected"`,
+    { prompt: [{ role: "system", content: "S" }, ...chat("Q", "a", "R\n\nx")] },
+  ],
+  [
+    "an experiment's columns",
+    [{ question_id: 7, prompt: "Q", candidate: "B", baseline: "A", score: "4" }],
+    `wide: prompt at "prompt", completions at "baseline" and "candidate", id at "question_id"`,
+    { id: "7" },
+  ],
+  [
+    "columns that are called after bots",
+    [{ Prompt: "Q", "Bot B": "B", "Bot A": "A" }],
+    `wide: prompt at "Prompt", completions at "Bot A" and "Bot B"`,
+  ],
+  [
+    "an id of questions, beside lists",
+    [{ question_id: "x", prompt: "Q", completions: ["A", "B"] }],
+    `items: prompt at "prompt", completions at "completions", id at "question_id"`,
+    { id: "x" },
+  ],
+]
+
+/** Records whose values are all text, as cells of CSV are. */
+const cells: ReadonlyArray<Shape> = [
+  [
+    "the own form, as CSV",
+    [
+      {
+        prompt: "Q",
+        completions: '["A","B"]',
+        models: '["gpt-4","llama"]',
+        id: "",
+        gold: '{"best_completion_index":"1"}',
+        metadata: '{"a":1}',
+      },
+    ],
+    `items: prompt at "prompt", completions at "completions"`,
+    { models, ...best(1), metadata: { a: 1 } },
+  ],
+  [
+    "lmsys-arena-human-preference-55k",
+    [
       {
         id: "30192",
         model_a: "gpt-4",
@@ -162,343 +325,84 @@ const shapes: ReadonlyArray<Shape> = [
         winner_tie: "0",
       },
     ],
-    isTextual: true,
-    description: `wide: prompt at "prompt", completions at "response_a" and "response_b", models at "model_a" and "model_b", id at "id"`,
-    first: { id: "30192", prompt: "Q", completions: ["A", "B"], models: ["gpt-4", "llama"] },
-  },
-  {
-    title: "lmsys/mt_bench_human_judgments",
-    records: [
-      {
-        question_id: 81,
-        model_a: "alpaca-13b",
-        model_b: "gpt-3.5-turbo",
-        winner: "model_b",
-        judge: "author_2",
-        conversation_a: [user("Q"), assistant("A")],
-        conversation_b: [user("Q"), assistant("B")],
-        turn: 1,
-      },
-    ],
-    description: `wide: completions at "conversation_a" and "conversation_b", the prompt is what they have in common, models at "model_a" and "model_b", gold at "winner"`,
-    first: {
-      prompt: [user("Q")],
-      completions: ["A", "B"],
-      models: ["alpaca-13b", "gpt-3.5-turbo"],
-      gold: { best_completion_index: 1 },
-    },
-  },
-  {
-    title: "lmarena-ai/arena-human-preference-140k",
-    records: [
-      {
-        id: "u",
-        model_a: "x",
-        model_b: "y",
-        winner: "both_bad",
-        evaluation_order: 1,
-        conversation_a: [
-          { role: "user", content: [{ type: "text", text: "Q", image: null, mimeType: null }] },
-          { role: "assistant", content: [{ type: "text", text: "A", image: null, mimeType: null }], num_tokens: 4 },
-        ],
-        conversation_b: [
-          { role: "user", content: [{ type: "text", text: "Q", image: null, mimeType: null }] },
-          { role: "assistant", content: [{ type: "text", text: "B", image: null, mimeType: null }], num_tokens: 5 },
-        ],
-        full_conversation: [{ user: user("Q") }],
-        language: "en",
-      },
-    ],
-    description: `wide: completions at "conversation_a" and "conversation_b", the prompt is what they have in common, models at "model_a" and "model_b", id at "id"`,
-    first: { id: "u", prompt: [user("Q")], completions: ["A", "B"], models: ["x", "y"] },
-  },
-  {
-    title: "berkeley-nest/Nectar",
-    records: [
-      {
-        prompt: "\n\nHuman: Q\n\nAssistant: ",
-        answers: [
-          { answer: "A", model: "gpt-4", rank: 1 },
-          { answer: "B", model: "llama", rank: 2 },
-        ],
-        turns: 1,
-        num_responses: 7,
-        source: ["sharegpt"],
-        good_natured: true,
-      },
-    ],
-    description: `items: prompt at "prompt", completions at "answers[].answer", models at "answers[].model"`,
-    first: { prompt: "\n\nHuman: Q\n\nAssistant: ", completions: ["A", "B"], models: ["gpt-4", "llama"] },
-  },
-  {
-    title: "ShareGPT",
-    records: [
-      {
-        id: "x_0",
-        conversations: [
-          { from: "human", value: "Q" },
-          { from: "gpt", value: "A" },
-        ],
-      },
-    ],
-    description: `long: prompt and completion at "conversations", grouped by the prompt`,
-    first: [[user("Q")], "A", "[user]\nQ", undefined],
-  },
-  {
-    title: "tatsu-lab/alpaca",
-    records: [
-      { instruction: "I", input: "", output: "O", text: "Below is an instruction" },
-      { instruction: "I", input: "x", output: "O", text: "Below is an instruction" },
-    ],
-    description: `long: prompt from "{instruction}\\n\\n{input}", completion at "output", grouped by the prompt`,
-    first: ["I", "O", "I", undefined],
-  },
-  {
-    title: "Intel/orca_dpo_pairs",
-    records: [{ system: "S", question: "Q", chosen: "A", rejected: "B" }],
-    description: `pairs: prompt at "question", system prompt at "system", completions at "chosen" and "rejected"`,
-    first: { prompt: "S\n\nQ", completions: ["A", "B"] },
-  },
-  {
-    title: "PKU-Alignment/PKU-SafeRLHF",
-    records: [
-      {
-        prompt: "Q",
-        response_0: "A",
-        response_1: "B",
-        is_response_0_safe: true,
-        is_response_1_safe: false,
-        better_response_id: 1,
-        safer_response_id: 0,
-      },
-    ],
-    description: `wide: prompt at "prompt", completions at "response_0" and "response_1", gold at "better_response_id"`,
-    first: {
-      prompt: "Q",
-      completions: ["A", "B"],
-      gold: { best_completion_index: 1 },
-    },
-  },
-  {
-    title: "stanfordnlp/SHP",
-    records: [{ post_id: "p", history: "Q", human_ref_A: "A", human_ref_B: "B", labels: 1, upvote_ratio: 0.9 }],
-    description: `wide: prompt at "history", completions at "human_ref_A" and "human_ref_B"`,
-    first: { prompt: "Q", completions: ["A", "B"] },
-  },
-  {
-    title: "OpenAI's preference files",
-    records: [
-      {
-        input: { messages: [user("Q")], tools: [], parallel_tool_calls: true },
-        preferred_output: [assistant("A")],
-        non_preferred_output: [assistant("B")],
-      },
-    ],
-    description: `pairs: prompt at "input.messages", completions at "preferred_output" and "non_preferred_output"`,
-    first: { prompt: [user("Q")], completions: ["A", "B"] },
-  },
-  {
-    title: "NeMo RL",
-    records: [
-      {
-        context: [user("Q")],
-        completions: [
-          { rank: 0, completion: [assistant("A")] },
-          { rank: 1, completion: [assistant("B")] },
-        ],
-      },
-    ],
-    description: `items: prompt at "context", completions at "completions[].completion"`,
-    first: { prompt: [user("Q")], completions: ["A", "B"] },
-  },
-  {
-    title: "LLaMA-Factory's ranking files",
-    records: [
-      {
-        conversations: [{ from: "human", value: "Q" }],
-        chosen: { from: "gpt", value: "A" },
-        rejected: { from: "gpt", value: "B" },
-      },
-    ],
-    description: `pairs: prompt at "conversations", completions at "chosen" and "rejected"`,
-    first: { prompt: [user("Q")], completions: ["A", "B"] },
-  },
-  {
-    title: "axolotl's DPO files",
-    records: [{ messages: [user("Q")], chosen: assistant("A"), rejected: assistant("B") }],
-    description: `pairs: prompt at "messages", completions at "chosen" and "rejected"`,
-    first: { prompt: [user("Q")], completions: ["A", "B"] },
-  },
-  {
-    title: "columns named after models",
-    records: [{ question: "Q", "response_gpt-4": "A", response_llama: "B", response_length: 4 }],
-    description: `wide: prompt at "question", completions at "response_gpt-4" and "response_llama", models "gpt-4" and "llama"`,
-    first: { prompt: "Q", completions: ["A", "B"], models: ["gpt-4", "llama"] },
-  },
-  {
-    title: "other letters and blanks",
-    records: [{ Prompt: "Q", "Response A": "A", "Response B": "B", Winner: "B" }],
-    description: `wide: prompt at "Prompt", completions at "Response A" and "Response B", gold at "Winner"`,
-    first: {
-      prompt: "Q",
-      completions: ["A", "B"],
-      gold: { best_completion_index: 1 },
-    },
-  },
-  {
-    title: "conversations by several models",
-    records: [
-      { prompt_id: "p", model: "m", messages: [user("Q"), assistant("A")] },
-      { prompt_id: "p", model: "n", messages: [user("Q"), assistant("B")] },
-    ],
-    description: `long: prompt and completion at "messages", model at "model", grouped by "prompt_id"`,
-    first: [[user("Q")], "A", "p", "m"],
-  },
-  {
-    title: "an id of rows is no key",
-    records: [
-      { id: 1, prompt: "Q", output: "A" },
-      { id: 2, prompt: "Q", output: "B" },
-    ],
-    description: `long: prompt at "prompt", completion at "output", grouped by the prompt`,
-    first: ["Q", "A", "Q", undefined],
-  },
-  {
-    title: "an id of prompts is the key",
-    records: [
-      { id: 1, prompt: "Q", output: "A", source: "m" },
-      { id: 1, prompt: "Q", output: "B", source: "n" },
-      { id: 2, prompt: "R", output: "A", source: "m" },
-    ],
-    description: `long: prompt at "prompt", completion at "output", model at "source", grouped by "id"`,
-    first: ["Q", "A", "1", "m"],
-  },
-  {
-    title: "LLaMA-Factory's history",
-    records: [
-      { instruction: "R", input: "x", chosen: "A", rejected: "B", system: "S", history: [["Q", "a"]] },
-      { instruction: "Q", input: "", chosen: "A", rejected: "B", system: "", history: [] },
-    ],
-    description: `pairs: prompt from "{instruction}\\n\\n{input}", system prompt at "system", earlier turns at "history", completions at "chosen" and "rejected"`,
-    first: {
-      prompt: [{ role: "system", content: "S" }, user("Q"), assistant("a"), user("R\n\nx")],
-      completions: ["A", "B"],
-    },
-  },
-  {
-    title: "earlier turns in CSV, of messages that the question follows",
-    records: [{ question: "R", context: JSON.stringify([user("Q"), assistant("a")]), answer_1: "A", answer_2: "B" }],
-    isTextual: true,
-    description: `wide: prompt at "question", earlier turns at "context", completions at "answer_1" and "answer_2"`,
-    first: { prompt: [user("Q"), assistant("a"), user("R")], completions: ["A", "B"] },
-  },
-  {
-    title: "an experiment's columns",
-    records: [{ question_id: 7, prompt: "Q", candidate: "B", baseline: "A", score: "4" }],
-    description: `wide: prompt at "prompt", completions at "baseline" and "candidate", id at "question_id"`,
-    first: { id: "7", prompt: "Q", completions: ["A", "B"] },
-  },
-  {
-    title: "columns that are called after bots",
-    records: [{ Prompt: "Q", "Bot B": "B", "Bot A": "A" }],
-    description: `wide: prompt at "Prompt", completions at "Bot A" and "Bot B"`,
-    first: { prompt: "Q", completions: ["A", "B"] },
-  },
-  {
-    title: "an id of questions, beside lists",
-    records: [{ question_id: "x", prompt: "Q", completions: ["A", "B"] }],
-    description: `items: prompt at "prompt", completions at "completions", id at "question_id"`,
-    first: { id: "x", prompt: "Q", completions: ["A", "B"] },
-  },
-  {
-    title: "a group of different prompts is no key",
-    records: [
-      { group: "math", prompt: "Q", output: "A" },
-      { group: "math", prompt: "R", output: "B" },
-    ],
-    description: `long: prompt at "prompt", completion at "output", grouped by the prompt`,
-    first: ["Q", "A", "Q", undefined],
-  },
+    `wide: prompt at "prompt", completions at "response_a" and "response_b", models at "model_a" and "model_b", id at "id"`,
+    { id: "30192", models },
+  ],
+  [
+    "earlier turns in CSV, of messages that the question follows",
+    [{ question: "R", context: JSON.stringify(chat("Q", "a")), answer_1: "A", answer_2: "B" }],
+    `wide: prompt at "question", earlier turns at "context", completions at "answer_1" and "answer_2"`,
+    { prompt: chat("Q", "a", "R") },
+  ],
 ]
 
 describe("Detect", () => {
-  it.each(shapes.map((shape) => [shape.title, shape] as const))(
-    "%s",
-    (_, { description, first, isTextual, records }) => {
-      const found = look(records, {}, isTextual)
-      assert.strictEqual(found.description, description)
-      assert.deepStrictEqual(found.reasons, [])
-      const [part] = found.parts
-      assert.deepStrictEqual(
-        part === undefined ? found.items[0] : [part.prompt, part.completion, part.key, part.model],
-        first,
-      )
-    },
-  )
+  it.for([...shapes, ...cells])("%s", (shape) => {
+    const [, records, description, first = {}] = shape
+    const found = look(records, {}, cells.includes(shape))
+    assert.strictEqual(found.description, description)
+    assert.deepStrictEqual(found.reasons, [])
+    const [part] = found.parts
+    const expected = Array.isArray(first) ? first : { prompt: "Q", completions: ["A", "B"], ...first }
+    const read = part === undefined ? found.items[0] : [part.prompt, part.completion, part.key, part.model]
+    assert.deepStrictEqual<unknown>(read, expected)
+  })
 
   const join = "or join files of prompts and of completions with --completions FILE and --key"
-  it.each<readonly [title: string, records: ReadonlyArray<unknown>, options: LayoutOptions, problem: string]>([
+  it.for<readonly [title: string, records: ReadonlyArray<unknown>, problem: string, options?: LayoutOptions]>([
     [
       "prompts alone",
       [{ question_id: "x", turns: [{ content: "Write a melody in ABC notation." }] }],
-      {},
       `found no prompt and no completions in "question_id", "turns" (there is text at turns[0].content): set --prompt-path and --completions-path (a list) or --completion-path (a text; once for each column of completions), ${join}`,
     ],
     [
       "prompts alone, by their usual name",
       [{ prompt: "Q", category: "c" }],
-      {},
       `found a prompt at "prompt" and no completions in "prompt", "category": set --completions-path (a list) or --completion-path (a text; once for each column of completions), ${join}`,
     ],
     [
       "completions alone",
       [{ question_id: "x", model: "m", response: "A" }],
-      {},
       `found completions at "response" and no prompt in "question_id", "model", "response": set --prompt-path (without a prompt, to a template of fixed words and a field: --prompt-path 'Which is better? ({question_id})'), ${join}`,
     ],
     [
       "several prompts",
       [{ question: "Q", context: "C", response_a: "A", response_b: "B" }],
-      {},
       `the prompt may be at "question" and "context": set --prompt-path to a template such as '{context}\\n\\n{question}', or leave out with --ignore-field what experts need not see`,
     ],
     [
       "several places of completions",
       [{ prompt: "Q", chosen: "A", rejected: "B", generations: ["A", "B"] }],
-      {},
       `the completions may be at "chosen" and "rejected" (layout pairs), or at "generations" (layout items): set --layout, --completions-path or --completion-path`,
     ],
     [
       "several lists",
       [{ prompt: "Q", responses: ["A", "B"], answers: ["A", "B"] }],
-      {},
       `the completions may be at "responses", or at "answers": set --completions-path`,
     ],
     [
       "several texts of long records",
       [{ prompt: "Q", response: "A", output: "B" }],
-      {},
       `the completions may be at "response", or at "output": set --completion-path to one of them, or once for each if a record has both`,
     ],
     [
       "two texts that nothing is known of",
       [{ prompt: "Q", ours: "A", "their text": "B", topic: "t" }],
-      {},
       `found a prompt at "prompt", and texts at "ours" and "their text": if these are completions, set --completion-path ours --completion-path 'their text'`,
     ],
     [
       "a layout that is not there",
       [{ prompt: "Q", response: "A" }],
-      { layout: "wide" },
       `found a prompt at "prompt" and no completions in "prompt", "response": set --completion-path, once for each completion`,
+      { layout: "wide" },
     ],
     [
       "a path that is none",
       [{ prompt: "Q", completions: ["A", "B"] }],
-      { prompt: "{a" },
       `--prompt-path: not a template: "{a": expected a field and "}" after "{" at character 1; nor is it a name in the first records, which have "prompt" and "completions"`,
+      { prompt: "{a" },
     ],
-  ])("says what it found: %s", (_, records, options, problem) => {
+  ])("says what it found: %s", ([, records, problem, options]) => {
     assert.strictEqual(look(records, options).description, problem)
   })
 
@@ -515,13 +419,12 @@ describe("Detect", () => {
     })
 
     const system = { role: "system", content: "S" }
-    const [one, other] = ["A", "B"].map((text) => [user("Q"), assistant(text)])
     it.each([
       ["items", { prompt: [user("Q")], completions: ["A", "B"], system: "S" }],
       ["wide", { messages: [user("Q")], response_a: "A", response_b: "B", system: "S" }],
-      ["pairs of whole conversations", { chosen: one, rejected: other, system: "S" }],
-      ["pairs of a text and whole conversations", { prompt: "Q", chosen: one, rejected: other, system: "S" }],
-      ["long, of whole conversations", { messages: one, system: "S" }],
+      ["pairs of whole conversations", { chosen, rejected, system: "S" }],
+      ["pairs of a text and whole conversations", { prompt: "Q", chosen, rejected, system: "S" }],
+      ["long, of whole conversations", { messages: chosen, system: "S" }],
       ["one that the messages begin with", { prompt: [system, user("Q")], completions: ["A", "B"], system: "S" }],
     ])("messages: %s", (_, record) => {
       const { description, items, parts, reasons } = look([record])
@@ -538,10 +441,8 @@ describe("Detect", () => {
         item,
         { ...item, system: 7 },
       ])
-      assert.deepStrictEqual(
-        items.map(({ prompt }) => prompt),
-        ["S\n\nQ", "Q", "Q"],
-      )
+      const prompts = items.map(({ prompt }) => prompt)
+      assert.deepStrictEqual(prompts, ["S\n\nQ", "Q", "Q"])
       assert.deepStrictEqual(reasons, ["system: expected a string, found 7"])
       const promptOf = (options: LayoutOptions) => look([{ ...item, system: "S" }], options).items[0]?.prompt
       assert.strictEqual(promptOf({ prompt: "prompt" }), "S\n\nQ")
@@ -554,22 +455,20 @@ describe("Detect", () => {
 
   it("what is set is taken, the rest is found", () => {
     const several = [{ prompt: "Q", question: "R", chosen: "A", rejected: "B", generations: ["C", "D"] }]
-    const described = (options: LayoutOptions) => look(several, options).description
-    assert.strictEqual(
-      described({ layout: "pairs" }),
-      `pairs: prompt at "prompt", completions at "chosen" and "rejected"`,
-    )
-    assert.strictEqual(
-      described({ completions: "generations", prompt: "question" }),
-      `items: prompt at "question", completions at "generations"`,
-    )
-    assert.strictEqual(
-      described({ completions: ["rejected", "chosen"], gold: "chosen" }),
-      `wide: prompt at "prompt", completions at "rejected" and "chosen", gold at "chosen"`,
-    )
-    assert.strictEqual(
-      described({ completion: "chosen", key: "question" }),
-      `long: prompt at "prompt", completion at "chosen", grouped by "question"`,
+    const options: ReadonlyArray<LayoutOptions> = [
+      { layout: "pairs" },
+      { completions: "generations", prompt: "question" },
+      { completions: ["rejected", "chosen"], gold: "chosen" },
+      { completion: "chosen", key: "question" },
+    ]
+    assert.deepStrictEqual(
+      options.map((set) => look(several, set).description),
+      [
+        `pairs: prompt at "prompt", completions at "chosen" and "rejected"`,
+        `items: prompt at "question", completions at "generations"`,
+        `wide: prompt at "prompt", completions at "rejected" and "chosen", gold at "chosen"`,
+        `long: prompt at "prompt", completion at "chosen", grouped by "question"`,
+      ],
     )
   })
 
@@ -598,13 +497,15 @@ describe("Detect", () => {
   })
 
   describe("what a file grows by changes the identity of no item that it had", () => {
-    /** Ids of the first `count` records, as they stand alone and before others. */
-    const idsOf = (records: ReadonlyArray<unknown>, odd: ReadonlyArray<unknown>) => {
-      const [before, after] = [look(records), look([...records, ...odd])]
-      const ids = ({ items, parts }: typeof before) =>
-        [...items.map(({ id }) => id), ...parts.map(({ key }) => key)].slice(0, records.length)
-      return { before: ids(before), after: ids(after), last: after.items.at(-1), description: after.description }
-    }
+    const idsOf = ({ items, parts }: ReturnType<typeof look>) => [
+      ...items.map(({ id }) => id),
+      ...parts.map(({ key }) => key),
+    ]
+    /** Ids of the records, as they stand alone and before another. */
+    const idsBeside = (records: ReadonlyArray<unknown>, odd: unknown) => [
+      idsOf(look(records)),
+      idsOf(look([...records, odd])).slice(0, records.length),
+    ]
     const wide = (id: unknown, text = "B") => ({ id, prompt: `Q${text}`, response_a: "A", response_b: text })
     const { id: _, ...without } = wide(0, "C")
 
@@ -616,17 +517,15 @@ describe("Detect", () => {
       ["an id that is none", wide({ a: 1 }, "C")],
       ["another member named like an id", { ...without, uid: "u" }],
     ])("wide: by a record with %s", (_, odd) => {
-      const records = [1, 2, 3, 4, 5].map((id) => wide(id))
-      const { after, before } = idsOf(records, [odd])
-      assert.deepStrictEqual(before, ["1", "2", "3", "4", "5"])
-      assert.deepStrictEqual(after, before)
+      const ids = ["1", "2", "3", "4", "5"]
+      const records = ids.map((id) => wide(Number(id)))
+      assert.deepStrictEqual(idsBeside(records, odd), [ids, ids])
     })
 
     it("wide: by the first record that has an id", () => {
-      const { after, before, last } = idsOf([without, without], [wide(7)])
-      assert.deepStrictEqual(before, [undefined, undefined])
-      assert.deepStrictEqual(after, before)
-      assert.strictEqual(last?.id, "7")
+      const none = [undefined, undefined]
+      assert.deepStrictEqual(idsBeside([without, without], wide(7)), [none, none])
+      assert.strictEqual(look([without, without, wide(7)]).items.at(-1)?.id, "7")
     })
 
     it("pairs, of a text prompt and whole conversations: by one that asks more than its prompt", () => {
@@ -646,13 +545,10 @@ describe("Detect", () => {
     })
 
     const long = (key: object, prompt: string, output: string) => ({ ...key, prompt, output })
-    const keyed = (name: string) => [
-      long({ [name]: "q" }, "Q", "A"),
-      long({ [name]: "q" }, "Q", "B"),
-      long({ [name]: "r" }, "R", "A"),
-      long({ [name]: "r" }, "R", "B"),
-    ]
     for (const name of ["prompt_id", "question_id", "id"]) {
+      const keyed = ["q", "r"].flatMap((key) =>
+        ["A", "B"].map((output) => long({ [name]: key }, key.toUpperCase(), output)),
+      )
       it.each<readonly [title: string, odd: object]>([
         ["no key", long({}, "S", "A")],
         ["a key that is null", long({ [name]: null }, "S", "A")],
@@ -661,27 +557,22 @@ describe("Detect", () => {
         ["a new key", long({ [name]: "s" }, "S", "A")],
         ["another member named like a key", long({ [name]: "s", idx: 1, query_id: "x" }, "S", "A")],
       ])(`long, with ${name}: by a record with %s`, (_, odd) => {
-        const { after, before } = idsOf(keyed(name), [odd])
-        assert.deepStrictEqual(before, ["q", "q", "r", "r"])
-        assert.deepStrictEqual(after, before)
+        const ids = ["q", "q", "r", "r"]
+        assert.deepStrictEqual(idsBeside(keyed, odd), [ids, ids])
       })
     }
 
     it("long, with an id of prompts that have one record each so far: by a second one", () => {
-      const { after, before } = idsOf(
-        [long({ prompt_id: "q" }, "Q", "A"), long({ prompt_id: "r" }, "Q", "B")],
-        [long({ prompt_id: "r" }, "R", "C")],
-      )
-      assert.deepStrictEqual(before, ["q", "r"])
-      assert.deepStrictEqual(after, before)
+      const records = [long({ prompt_id: "q" }, "Q", "A"), long({ prompt_id: "r" }, "Q", "B")]
+      const ids = ["q", "r"]
+      assert.deepStrictEqual(idsBeside(records, long({ prompt_id: "r" }, "R", "C")), [ids, ids])
     })
 
     it("long, with an id of rows: by a copy of a record, or one without id", () => {
       const rows = ["A", "B", "C", "D"].map((output, i) => long({ id: i }, i < 2 ? "Q" : "R", output))
+      const ids = ["Q", "Q", "R", "R"]
       for (const odd of [rows[1]!, long({}, "Q", "E"), long({ id: 1 }, "S", "F")]) {
-        const { after, before } = idsOf(rows, [odd])
-        assert.deepStrictEqual(before, ["Q", "Q", "R", "R"])
-        assert.deepStrictEqual(after, before)
+        assert.deepStrictEqual(idsBeside(rows, odd), [ids, ids])
       }
     })
   })
@@ -701,41 +592,17 @@ describe("Detect", () => {
     assert.strictEqual(description, `wide: prompt at "prompt", completions at "response_a" and "response_b"`)
   })
 
-  describe("published files", () => {
-    const read = (folder: string, file: string): ReadonlyArray<unknown> => {
-      const text = readFileSync(`${folder}/${file}`, "utf8")
-      return file.endsWith(".json")
-        ? JSON.parse(text)
-        : text.split("\n").flatMap((line) => (line === "" ? [] : [JSON.parse(line)]))
-    }
-    const llmbar = sharedData("llmbar")
-    it.skipIf(llmbar === undefined)("LLMBar (where the data is here): all items, each with its gold", () => {
-      const files = readdirSync(llmbar!).filter((file) => file.endsWith(".json"))
-      const found = files.map((file) => look(read(llmbar!, file)))
-      assert.strictEqual(found.flatMap(({ items }) => items).length, 280)
-      for (const { description, items } of found) {
-        assert.strictEqual(
-          description,
-          `wide: prompt at "input", completions at "output_1" and "output_2", gold at "label"`,
-        )
-        assert.isTrue(items.every(({ gold }) => gold !== undefined))
-      }
-    })
-
-    const selfInstruct = sharedData("self-instruct")
-    it.skipIf(selfInstruct === undefined)("self-instruct (where the data is here): the responses of a model", () => {
-      const { description, parts } = look(read(selfInstruct!, "text-davinci-003.jsonl"))
-      assert.strictEqual(description, `long: prompt at "prompt", completion at "response", grouped by the prompt`)
-      assert.strictEqual(parts.length, 252)
-    })
-
-    const arena = sharedData("arena-hard")
-    it.skipIf(arena === undefined)("Arena-Hard (where the data is here): questions and answers want a join", () => {
-      assert.match(look(read(arena!, "question.jsonl")).description, /^found no prompt .*turns\[0\]\.content.* join /)
-      assert.match(
-        look(read(arena!, "answers/gpt-4-0613.jsonl")).description,
-        /^found no prompt .*choices\[0\]\.turns\[0\]\.content.* join /,
+  const llmbar = sharedData("llmbar")
+  it.skipIf(llmbar === undefined)("LLMBar (where the data is here): all items, each with its gold", () => {
+    const files = readdirSync(llmbar!).filter((file) => file.endsWith(".json"))
+    const found = files.map((file) => look(JSON.parse(readFileSync(`${llmbar}/${file}`, "utf8"))))
+    assert.strictEqual(found.flatMap(({ items }) => items).length, 280)
+    for (const { description, items } of found) {
+      assert.strictEqual(
+        description,
+        `wide: prompt at "input", completions at "output_1" and "output_2", gold at "label"`,
       )
-    })
+      assert.isTrue(items.every(({ gold }) => gold !== undefined))
+    }
   })
 })

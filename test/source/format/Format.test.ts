@@ -1,4 +1,4 @@
-import { assert, describe, it } from "@effect/vitest"
+import { assert, describe } from "@effect/vitest"
 import { Effect, Exit, FileSystem, Layer, Ref, Result, Stream } from "effect"
 import { parquetWriteBuffer } from "hyparquet-writer"
 import { createHash } from "node:crypto"
@@ -11,14 +11,10 @@ import * as Place from "../../../src/source/place/Place.ts"
 import * as OpenFile from "../../../src/source/OpenFile.ts"
 import type { RowResult } from "../../../src/source/record/Row.ts"
 import { cases } from "../../support/cases.ts"
-import { platform, toLines, writeFiles } from "../support.ts"
+import { platform, test, toLines, writeFiles } from "../support.ts"
 import { cut } from "./support.ts"
 
-const items = Array.from({ length: 500 }, (_, n) => ({
-  prompt: `p ${n} żółć`,
-  a: "x".repeat(n + 1),
-  b: `"${n}", {[`,
-}))
+const items = Array.from({ length: 500 }, (_, n) => ({ prompt: `p ${n} żółć`, a: "x".repeat(n + 1), b: `"${n}", {[` }))
 
 const texts = {
   jsonl: toLines(items),
@@ -82,315 +78,285 @@ describe("Format", () => {
   describe.each(Object.keys(texts) as Array<keyof typeof texts>)("%s", (kind) => {
     const text = texts[kind]
 
-    it.effect("is read whatever its name, with byte order mark and without", () =>
-      Effect.gen(function* () {
-        for (const name of [`f.${kind}`, "f", "f.txt", "f.gz"]) {
-          for (const mark of ["", "\uFEFF"]) {
-            const { description, error, rows } = yield* read(name, mark + text)
-            assert.deepStrictEqual({ description, error }, { description: descriptions[kind], error: undefined })
-            assert.deepStrictEqual(valuesOf(rows), items)
-          }
-        }
-      }),
-    )
-
-    it.effect.each(["gzip", "zstd", "brotli"] as const)("is read from %s, whatever its name", (compression) =>
-      Effect.gen(function* () {
-        const packed = packers[compression](text)
-        for (const name of [`f.${kind}${endings[compression]}`, "f", `f.${kind}`]) {
-          const { description, error, rows } = yield* read(name, packed)
-          assert.deepStrictEqual(
-            { description, error },
-            { description: `${descriptions[kind]}, ${compression}`, error: undefined },
-          )
+    test("is read whatever its name, with byte order mark and without", function* () {
+      for (const name of [`f.${kind}`, "f", "f.txt", "f.gz"]) {
+        for (const mark of ["", "\uFEFF"]) {
+          const { description, error, rows } = yield* read(name, mark + text)
+          assert.deepStrictEqual({ description, error }, { description: descriptions[kind], error: undefined })
           assert.deepStrictEqual(valuesOf(rows), items)
         }
-        const cutShort = yield* read("f", packed.subarray(0, -20))
-        assert.match(cutShort.error ?? "none", /^FILE: cannot be read: the .* data ends too early/)
-        const whole = cutShort.rows.flatMap((row) => (Result.isSuccess(row) ? [row.success.value] : []))
-        assert.deepStrictEqual(whole, items.slice(0, whole.length))
-      }),
+      }
+    })
+
+    test.each(["gzip", "zstd", "brotli"] as const)("is read from %s, whatever its name", function* (compression) {
+      const packed = packers[compression](text)
+      for (const name of [`f.${kind}${endings[compression]}`, "f", `f.${kind}`]) {
+        const { description, error, rows } = yield* read(name, packed)
+        assert.deepStrictEqual(
+          { description, error },
+          { description: `${descriptions[kind]}, ${compression}`, error: undefined },
+        )
+        assert.deepStrictEqual(valuesOf(rows), items)
+      }
+    })
+  })
+
+  test("an empty file has no records, packed or not", function* () {
+    const contents = ["", "\n \n", "\uFEFF", packers.gzip(""), packers.zstd(""), packers.gzip("\n")]
+    for (const name of ["f", "f.json", "f.csv", "f.jsonl.gz", "f.zst"]) {
+      for (const content of contents) {
+        const { rows, error } = yield* read(name, content)
+        assert.deepStrictEqual({ rows, error }, { rows: [], error: undefined })
+      }
+    }
+    assert.deepStrictEqual((yield* read("f.br", packers.brotli(""))).rows, [])
+  })
+
+  test("a format that is chosen is not looked for; a compression is told all the same", function* () {
+    const lines = packers.gzip('{"a":1}\n{"a":2}\n')
+    const asCsv = yield* read("f.jsonl", lines, { format: "csv", header: false })
+    assert.deepStrictEqual(valuesOf(asCsv.rows), [{ column_1: '{"a":1}' }, { column_1: '{"a":2}' }])
+    assert.match(asCsv.description, /^CSV .*without header, gzip$/)
+    const asJson = yield* read("f.csv", lines, { format: "json" })
+    assert.deepStrictEqual(valuesOf(asJson.rows), [{ a: 1 }, { a: 2 }])
+    const semicolons = yield* read("f.csv", "a;b\n1,5;2\n")
+    assert.deepStrictEqual(
+      [valuesOf(semicolons.rows), semicolons.description],
+      [[{ a: "1,5", b: "2" }], 'CSV with ";"'],
+    )
+    const chosen = yield* read("f.csv", "a;b\n1,5;2\n", { delimiter: "," })
+    assert.strictEqual(Result.isFailure(chosen.rows[0]!), true)
+    assert.strictEqual((yield* read("f", "a\tb\n1\t2\n", { format: "tsv" })).format, "tsv")
+  })
+
+  const damaged = packers.gzip(texts.jsonl)
+  damaged[0] = 0x1e
+  test.each<readonly [string, string | Uint8Array, RegExp, Format.FormatOptions?]>([
+    [
+      "f.gz",
+      zlib.gzipSync(packers.zstd(texts.jsonl)),
+      /^f.gz: compressed twice, with zstd and then gzip; decompress it once$/,
+    ],
+    ["f.jsonl.gz", zlib.gzipSync("PK\u0003\u0004"), /^f.jsonl.gz: this is a ZIP archive/],
+    ["f.jsonl", "<!doctype html>", /^f.jsonl: this is an HTML or XML page/],
+    ["f", Buffer.from("\uFEFFa", "utf16le"), /^f: this is UTF-16LE text, .*--encoding utf-16le/, { format: "csv" }],
+    [
+      "f.jsonl.gz",
+      damaged,
+      /^f.jsonl.gz: the name is that of a compressed file, but the content is not compressed; download it again$/,
+    ],
+    ["f", packers.gzip(texts.jsonl).subarray(0, 12), /^f: the gzip data ends too early/],
+    ["f.br", Buffer.from([0, 1, 2, 3, 0xff]), /^f.br: the Brotli data/],
+  ])(
+    "%s that cannot be read is refused with the file's name and what to do",
+    function* ([name, content, expected, set]) {
+      assert.match(yield* refusalOf(name, content, set), expected)
+    },
+  )
+
+  test("what is no UTF-8 is refused with its line, and taken for no compression", function* () {
+    const latin1 = Buffer.from(toLines([{ a: "e" }, { a: "é" }, { a: "e" }]), "latin1")
+    const { rows, description } = yield* read("f.jsonl", latin1)
+    assert.strictEqual(description, "JSONL")
+    assert.deepStrictEqual(
+      rows.map(
+        Result.match({ onSuccess: ({ place }) => place.line, onFailure: ({ line, code }) => `${line} ${code}` }),
+      ),
+      [1, "2 invalid_utf8", 3],
     )
   })
 
-  it.effect("an empty file has no records, packed or not", () =>
-    Effect.gen(function* () {
-      const contents = ["", "\n \n", "\uFEFF", packers.gzip(""), packers.zstd(""), packers.gzip("\n")]
-      for (const name of ["f", "f.json", "f.csv", "f.jsonl.gz", "f.zst"]) {
-        for (const content of contents) {
-          const { rows, error } = yield* read(name, content)
-          assert.deepStrictEqual({ rows, error }, { rows: [], error: undefined })
-        }
+  test("text in another encoding is read where it is said, packed or not", function* () {
+    const expected = [{ prompt: "Grün – „ja“", a: "5 €" }]
+    const windows1252 = Buffer.concat([
+      Buffer.from("prompt;a\nGr\xfcn ", "latin1"),
+      Buffer.from([0x96, 0x20, 0x84, 0x6a, 0x61, 0x93, 0x3b, 0x35, 0x20, 0x80, 0x0a]),
+    ])
+    const utf16 = Buffer.from(`\uFEFFprompt;a\n${Object.values(expected[0]!).join(";")}\n`, "utf16le")
+    for (const [encoding, bytes] of [
+      ["windows-1252", windows1252],
+      ["utf-16le", utf16],
+    ] as const) {
+      for (const content of [bytes, zlib.gzipSync(bytes)]) {
+        assert.include(yield* refusalOf("f.csv", content), `set --encoding ${encoding}`)
+        const { description, rows } = yield* read("f.csv", content, { encoding })
+        assert.match(description, new RegExp(`^CSV with ";", ${encoding}`))
+        assert.deepStrictEqual(valuesOf(rows), expected)
       }
-      assert.deepStrictEqual((yield* read("f.br", packers.brotli(""))).rows, [])
-    }),
-  )
-
-  it.effect("a format that is chosen is not looked for; a compression is told all the same", () =>
-    Effect.gen(function* () {
-      const lines = packers.gzip('{"a":1}\n{"a":2}\n')
-      const asCsv = yield* read("f.jsonl", lines, { format: "csv", header: false })
-      assert.deepStrictEqual(valuesOf(asCsv.rows), [{ column_1: '{"a":1}' }, { column_1: '{"a":2}' }])
-      assert.match(asCsv.description, /^CSV .*without header, gzip$/)
-      const asJson = yield* read("f.csv", lines, { format: "json" })
-      assert.deepStrictEqual(valuesOf(asJson.rows), [{ a: 1 }, { a: 2 }])
-      const semicolons = yield* read("f.csv", "a;b\n1,5;2\n")
-      assert.deepStrictEqual(
-        [valuesOf(semicolons.rows), semicolons.description],
-        [[{ a: "1,5", b: "2" }], 'CSV with ";"'],
-      )
-      const chosen = yield* read("f.csv", "a;b\n1,5;2\n", { delimiter: "," })
-      assert.strictEqual(Result.isFailure(chosen.rows[0]!), true)
-      assert.strictEqual((yield* read("f", "a\tb\n1\t2\n", { format: "tsv" })).format, "tsv")
-    }),
-  )
-
-  it.effect("what cannot be read is refused with the file's name and what to do", () =>
-    Effect.gen(function* () {
-      assert.strictEqual(
-        yield* refusalOf("f.gz", zlib.gzipSync(packers.zstd(texts.jsonl))),
-        "f.gz: compressed twice, with zstd and then gzip; decompress it once",
-      )
-      assert.match(
-        yield* refusalOf("f.jsonl.gz", zlib.gzipSync("PK\u0003\u0004")),
-        /^f.jsonl.gz: this is a ZIP archive/,
-      )
-      assert.match(yield* refusalOf("f.jsonl", "<!doctype html>"), /^f.jsonl: this is an HTML or XML page/)
-      assert.match(
-        yield* refusalOf("f", Buffer.from("\uFEFFa", "utf16le"), { format: "csv" }),
-        /^f: this is UTF-16LE text, .*--encoding utf-16le/,
-      )
-      const damaged = packers.gzip(texts.jsonl)
-      damaged[0] = 0x1e
-      assert.strictEqual(
-        yield* refusalOf("f.jsonl.gz", damaged),
-        "f.jsonl.gz: the name is that of a compressed file, but the content is not compressed; download it again",
-      )
-      assert.match(yield* refusalOf("f", packers.gzip(texts.jsonl).subarray(0, 12)), /^f: the gzip data ends too early/)
-      assert.match(yield* refusalOf("f.br", Buffer.from([0, 1, 2, 3, 0xff])), /^f.br: the Brotli data/)
-    }),
-  )
-
-  it.effect("what is no UTF-8 is refused with its line, and taken for no compression", () =>
-    Effect.gen(function* () {
-      const latin1 = Buffer.from(toLines([{ a: "e" }, { a: "é" }, { a: "e" }]), "latin1")
-      const { rows, description } = yield* read("f.jsonl", latin1)
-      assert.strictEqual(description, "JSONL")
-      assert.deepStrictEqual(
-        rows.map(
-          Result.match({ onSuccess: ({ place }) => place.line, onFailure: ({ line, code }) => `${line} ${code}` }),
-        ),
-        [1, "2 invalid_utf8", 3],
-      )
-    }),
-  )
-
-  it.effect("text in another encoding is read where it is said, packed or not", () =>
-    Effect.gen(function* () {
-      const expected = [{ prompt: "Grün – „ja“", a: "5 €" }]
-      const windows1252 = Buffer.concat([
-        Buffer.from("prompt;a\nGr\xfcn ", "latin1"),
-        Buffer.from([0x96, 0x20, 0x84, 0x6a, 0x61, 0x93, 0x3b, 0x35, 0x20, 0x80, 0x0a]),
-      ])
-      const utf16 = Buffer.from(`\uFEFFprompt;a\n${Object.values(expected[0]!).join(";")}\n`, "utf16le")
-      for (const [encoding, bytes] of [
-        ["windows-1252", windows1252],
-        ["utf-16le", utf16],
-      ] as const) {
-        for (const content of [bytes, zlib.gzipSync(bytes)]) {
-          assert.include(yield* refusalOf("f.csv", content), `set --encoding ${encoding}`)
-          const { description, rows } = yield* read("f.csv", content, { encoding })
-          assert.match(description, new RegExp(`^CSV with ";", ${encoding}`))
-          assert.deepStrictEqual(valuesOf(rows), expected)
-        }
-      }
-      const damaged = yield* read("f.csv", windows1252, { encoding: "utf-8" })
-      assert.match(
-        Result.getOrThrow(Result.flip(damaged.rows[0]!)).reason,
-        /^expected UTF-8, found bytes that are not \(but may be Windows-1252: --encoding windows-1252\)/,
-      )
-      const cut = yield* read("f.csv", utf16.subarray(0, -1), { encoding: "utf-16le" })
-      assert.match(cut.error!, /: cannot be read: not valid utf-16le \(--encoding\)$/)
-      assert.match(yield* refusalOf("f.csv", utf16, { encoding: "utf-17" }), /^encoding: expected an encoding such/)
-    }),
-  )
+    }
+    const damaged = yield* read("f.csv", windows1252, { encoding: "utf-8" })
+    assert.match(
+      Result.getOrThrow(Result.flip(damaged.rows[0]!)).reason,
+      /^expected UTF-8, found bytes that are not \(but may be Windows-1252: --encoding windows-1252\)/,
+    )
+    const cut = yield* read("f.csv", utf16.subarray(0, -1), { encoding: "utf-16le" })
+    assert.match(cut.error!, /: cannot be read: not valid utf-16le \(--encoding\)$/)
+    assert.match(yield* refusalOf("f.csv", utf16, { encoding: "utf-17" }), /^encoding: expected an encoding such/)
+  })
 
   const megabytes = cases(150, 300)
-  it.effect(
-    `a line of ${megabytes} MB from a gzip of ${megabytes} kB is one reject, of which the beginning is held`,
-    () =>
-      Effect.gen(function* () {
-        const megabyte = Buffer.alloc(1_000_000, "x")
-        const contents = [
-          Buffer.from('{"a":1}\n'),
-          ...Array.from({ length: megabytes }, () => megabyte),
-          Buffer.from('\n{"a":2}\n'),
-        ]
-        // One member, whose blocks are compressed once for all that are alike.
-        const finishFlush = zlib.constants.Z_FULL_FLUSH
-        const deflated = new Map(contents.map((part) => [part, zlib.deflateRawSync(part, { finishFlush })]))
-        const trailer = Buffer.alloc(8)
-        trailer.writeUInt32LE(contents.reduce((sum, part) => zlib.crc32(part, sum), 0))
-        trailer.writeUInt32LE(
-          contents.reduce((sum, part) => sum + part.length, 0),
-          4,
-        )
-        const packed = Buffer.concat([
-          Buffer.from([0x1f, 0x8b, 8, 0, 0, 0, 0, 0, 0, 3]),
-          ...contents.map((part) => deflated.get(part)!),
-          zlib.deflateRawSync(""),
-          trailer,
-        ])
-        assert.isBelow(packed.length, 400_000)
-        const before = process.memoryUsage().arrayBuffers
-        const { rows } = yield* read("f", packed)
-        assert.isBelow(process.memoryUsage().arrayBuffers - before, 100_000_000)
-        assert.deepStrictEqual(
-          rows.map(
-            Result.match({ onSuccess: ({ value }) => value, onFailure: ({ code, raw_bytes }) => [code, raw_bytes] }),
-          ),
-          [{ a: 1 }, ["oversized_line", megabytes * 1_000_000], { a: 2 }],
-        )
-      }),
-  )
+  test(`a line of ${megabytes} MB from a gzip of ${megabytes} kB is one reject, of which the beginning is held`, function* () {
+    const megabyte = Buffer.alloc(1_000_000, "x")
+    const contents = [
+      Buffer.from('{"a":1}\n'),
+      ...Array.from({ length: megabytes }, () => megabyte),
+      Buffer.from('\n{"a":2}\n'),
+    ]
+    // One member, whose blocks are compressed once for all that are alike.
+    const finishFlush = zlib.constants.Z_FULL_FLUSH
+    const deflated = new Map(contents.map((part) => [part, zlib.deflateRawSync(part, { finishFlush })]))
+    const trailer = Buffer.alloc(8)
+    trailer.writeUInt32LE(contents.reduce((sum, part) => zlib.crc32(part, sum), 0))
+    trailer.writeUInt32LE(
+      contents.reduce((sum, part) => sum + part.length, 0),
+      4,
+    )
+    const packed = Buffer.concat([
+      Buffer.from([0x1f, 0x8b, 8, 0, 0, 0, 0, 0, 0, 3]),
+      ...contents.map((part) => deflated.get(part)!),
+      zlib.deflateRawSync(""),
+      trailer,
+    ])
+    assert.isBelow(packed.length, 400_000)
+    const before = process.memoryUsage().arrayBuffers
+    const { rows } = yield* read("f", packed)
+    assert.isBelow(process.memoryUsage().arrayBuffers - before, 100_000_000)
+    assert.deepStrictEqual(
+      rows.map(
+        Result.match({ onSuccess: ({ value }) => value, onFailure: ({ code, raw_bytes }) => [code, raw_bytes] }),
+      ),
+      [{ a: 1 }, ["oversized_line", megabytes * 1_000_000], { a: 2 }],
+    )
+  })
 
-  it.effect("the input log is told once, of the bytes that stand in the file, when they are read to their end", () =>
-    Effect.gen(function* () {
-      for (const [name, content] of Object.entries({
-        "f.jsonl": Buffer.from(texts.jsonl),
-        "f.json": Buffer.from(texts.json),
-        "f.csv.gz": packers.gzip(texts.csv),
-        "f.json.br": packers.brotli(texts.json),
-        "f.zst": Buffer.concat([packers.zstd(texts.jsonl), packers.zstd("")]),
-      })) {
-        const told: Array<InputFile> = []
-        const log = Layer.succeed(InputAudit, (file) => void told.push(file))
-        yield* Effect.provide(Effect.asVoid(read(name, content)), log)
-        const sha256 = createHash("sha256").update(content).digest("hex")
-        assert.deepStrictEqual(
-          told.map(({ bytes, sha256 }) => ({ bytes, sha256 })),
-          [{ bytes: content.length, sha256 }],
-        )
-      }
-    }),
-  )
-
-  it.effect("Parquet is read from a file, a compressed file and a pipe; the log is told of the file", () =>
-    Effect.gen(function* () {
-      const parquet = Buffer.from(
-        parquetWriteBuffer({
-          columnData: [
-            { name: "prompt", data: items.map(({ prompt }) => prompt), type: "STRING" },
-            { name: "a", data: items.map(({ a }) => a), type: "STRING" },
-          ],
-        }),
-      )
-      const files = {
-        "f.parquet": parquet,
-        "f.jsonl": parquet,
-        "f.parquet.gz": zlib.gzipSync(parquet),
-        f: zlib.brotliCompressSync(parquet),
-      }
-      for (const [name, content] of Object.entries(files)) {
-        const paths = yield* writeFiles({ [name]: content })
-        const ofFile = yield* Place.open(paths[0]!)
-        const ofPipe: Input = { ...ofFile, size: undefined, slice: undefined }
-        for (const input of [ofFile, ofPipe]) {
-          if (name === "f") {
-            assert.match((yield* Effect.flip(Format.open(input))).message, /neither text nor a known format/)
-            continue
-          }
-          const file = yield* Format.open(input)
-          const compression = name.endsWith(".gz") ? ", gzip" : ""
-          assert.strictEqual(file.description, `Parquet, 500 rows${compression}`)
-          assert.strictEqual(file.count, 500)
-          const told: Array<InputFile> = []
-          const rows = yield* Stream.runCollect(file.rows(["prompt"])).pipe(
-            Effect.provideService(InputAudit, (file) => void told.push(file)),
-          )
-          assert.deepStrictEqual(
-            valuesOf(rows),
-            items.map(({ prompt }) => ({ prompt })),
-          )
-          assert.deepStrictEqual(
-            told.map(({ sha256 }) => sha256),
-            [createHash("sha256").update(content).digest("hex")],
-          )
-        }
-      }
-    }).pipe(Effect.provide(platform), Effect.scoped),
-  )
-
-  it.effect("Parquet that is replaced while it is read is told as what was read, or is a failure", () =>
-    Effect.gen(function* () {
-      const parquet = (prompt: string) =>
-        Buffer.from(parquetWriteBuffer({ columnData: [{ name: "prompt", data: [prompt], type: "STRING" }] }))
-      const fs = yield* FileSystem.FileSystem
-      const [path, other] = yield* writeFiles({ "f.parquet": parquet("before"), "other.parquet": parquet("after it") })
+  test("the input log is told once, of the file's bytes and records, and only if it is read to its end", function* () {
+    for (const [name, content] of Object.entries({
+      "f.jsonl": Buffer.from(texts.jsonl),
+      "f.json": Buffer.from(texts.json),
+      "f.csv.gz": packers.gzip(texts.csv),
+      "f.json.br": packers.brotli(texts.json),
+      "f.zst": Buffer.concat([packers.zstd(texts.jsonl), packers.zstd("")]),
+    })) {
       const told: Array<InputFile> = []
-      const rows = (file: Format.RowFile) =>
-        Effect.provideService(Stream.runCollect(file.rows()), InputAudit, (file) => void told.push(file))
+      const log = Layer.succeed(InputAudit, (file) => void told.push(file))
+      yield* Effect.provide(Effect.asVoid(read(name, content)), log)
+      const sha256 = createHash("sha256").update(content).digest("hex")
+      const found = told.map(({ bytes, records, sha256 }) => ({ bytes, records, sha256 }))
+      assert.deepStrictEqual(found, [{ bytes: content.length, records: items.length, sha256 }])
+    }
+    const [file] = yield* writeFiles({ "f.jsonl": texts.jsonl })
+    const { rows } = yield* OpenFile.open(file!)
+    const unread: Array<InputFile> = []
+    yield* Effect.provideService(Stream.runHead(rows()), InputAudit, (file) => void unread.push(file))
+    assert.deepStrictEqual(unread, [])
+  })
 
-      const renamed = yield* OpenFile.open(path!)
-      yield* fs.rename(other!, path!)
-      assert.deepStrictEqual(valuesOf(yield* rows(renamed)), [{ prompt: "before" }])
-      const before = parquet("before")
-      const sha256 = createHash("sha256").update(before).digest("hex")
-      assert.deepStrictEqual(told, [{ file: path!, bytes: before.length, records: 1, sha256 }])
-
-      const overwritten = yield* OpenFile.open(path!)
-      yield* fs.writeFile(path!, parquet("like it!"))
-      yield* fs.utimes(path!, 1, 1)
-      const problem = yield* Effect.flip(rows(overwritten))
-      assert.match(problem.message, /f\.parquet: cannot be read: the file changed while it was read; run again$/)
-      assert.strictEqual(told.length, 1)
-    }).pipe(Effect.provide(platform), Effect.scoped),
-  )
-
-  it.effect("a record that does not end, or never begins, ends the reading", () =>
-    Effect.gen(function* () {
-      for (const [byte, format] of [
-        [0, "jsonl"],
-        [0, "json"],
-        [0, "csv"],
-        [10, "jsonl"],
-      ] as const) {
-        const input: Input = {
-          name: "endless",
-          size: undefined,
-          bytes: Stream.forever(Stream.succeed(new Uint8Array(64 * 1024).fill(byte))),
-          slice: undefined,
+  test("Parquet is read from a file, a compressed file and a pipe; the log is told of the file", function* () {
+    const parquet = Buffer.from(
+      parquetWriteBuffer({
+        columnData: [
+          { name: "prompt", data: items.map(({ prompt }) => prompt), type: "STRING" },
+          { name: "a", data: items.map(({ a }) => a), type: "STRING" },
+        ],
+      }),
+    )
+    const files = {
+      "f.parquet": parquet,
+      "f.jsonl": parquet,
+      "f.parquet.gz": zlib.gzipSync(parquet),
+      f: zlib.brotliCompressSync(parquet),
+    }
+    for (const [name, content] of Object.entries(files)) {
+      const paths = yield* writeFiles({ [name]: content })
+      const ofFile = yield* Place.open(paths[0]!)
+      const ofPipe: Input = { ...ofFile, size: undefined, slice: undefined }
+      for (const input of [ofFile, ofPipe]) {
+        if (name === "f") {
+          assert.match((yield* Effect.flip(Format.open(input))).message, /neither text nor a known format/)
+          continue
         }
-        const file = yield* Format.open(input, { format, maxLineBytes: 1000 })
-        assert.strictEqual(
-          (yield* Effect.flip(Stream.runDrain(file.rows()))).message,
-          "endless: cannot be read: no record ends in 65536 bytes; check that this is a file of records, and its --format",
+        const file = yield* Format.open(input)
+        const compression = name.endsWith(".gz") ? ", gzip" : ""
+        assert.strictEqual(file.description, `Parquet, 500 rows${compression}`)
+        assert.strictEqual(file.count, 500)
+        const told: Array<InputFile> = []
+        const rows = yield* Stream.runCollect(file.rows(["prompt"])).pipe(
+          Effect.provideService(InputAudit, (file) => void told.push(file)),
         )
+        assert.deepStrictEqual(
+          valuesOf(rows),
+          items.map(({ prompt }) => ({ prompt })),
+        )
+        const found = told.map(({ sha256 }) => sha256)
+        assert.deepStrictEqual(found, [createHash("sha256").update(content).digest("hex")])
       }
-    }).pipe(Effect.provide(platform), Effect.scoped),
-  )
+    }
+  })
 
-  it.effect("rows are the same wherever the boundaries of chunks fall", () =>
-    Effect.gen(function* () {
-      const contents = Object.values(texts).flatMap((text) => {
-        const short = text.slice(0, 3_000)
-        return [Buffer.from(short), packers.gzip(short), packers.zstd(short), packers.brotli(short)]
-      })
-      for (const content of contents) {
-        const rowsIn = Effect.fnUntraced(function* (size: number) {
-          const input: Input = {
-            name: "f",
-            size: undefined,
-            slice: undefined,
-            bytes: Stream.fromArray(cut(content, [size])).pipe(Stream.rechunk(1)),
-          }
-          const file = yield* Format.open(input)
-          const rows = yield* Stream.runCollect(file.rows())
-          return { description: file.description, rows }
-        })
-        const whole = yield* rowsIn(content.length)
-        for (const size of [1, 2, 3, 1_000]) assert.deepStrictEqual(yield* rowsIn(size), whole)
+  test("Parquet that is replaced while it is read is told as what was read, or is a failure", function* () {
+    const parquet = (prompt: string) =>
+      Buffer.from(parquetWriteBuffer({ columnData: [{ name: "prompt", data: [prompt], type: "STRING" }] }))
+    const fs = yield* FileSystem.FileSystem
+    const [path, other] = yield* writeFiles({ "f.parquet": parquet("before"), "other.parquet": parquet("after it") })
+    const told: Array<InputFile> = []
+    const rows = (file: Format.RowFile) =>
+      Effect.provideService(Stream.runCollect(file.rows()), InputAudit, (file) => void told.push(file))
+
+    const renamed = yield* OpenFile.open(path!)
+    yield* fs.rename(other!, path!)
+    assert.deepStrictEqual(valuesOf(yield* rows(renamed)), [{ prompt: "before" }])
+    const before = parquet("before")
+    const sha256 = createHash("sha256").update(before).digest("hex")
+    assert.deepStrictEqual(told, [{ file: path!, bytes: before.length, records: 1, sha256 }])
+
+    const overwritten = yield* OpenFile.open(path!)
+    yield* fs.writeFile(path!, parquet("like it!"))
+    yield* fs.utimes(path!, 1, 1)
+    const problem = yield* Effect.flip(rows(overwritten))
+    assert.match(problem.message, /f\.parquet: cannot be read: the file changed while it was read; run again$/)
+    assert.strictEqual(told.length, 1)
+  })
+
+  test("a record that does not end, or never begins, ends the reading", function* () {
+    for (const [byte, format] of [
+      [0, "jsonl"],
+      [0, "json"],
+      [0, "csv"],
+      [10, "jsonl"],
+    ] as const) {
+      const input: Input = {
+        name: "endless",
+        size: undefined,
+        bytes: Stream.forever(Stream.succeed(new Uint8Array(64 * 1024).fill(byte))),
+        slice: undefined,
       }
-    }).pipe(Effect.provide(platform), Effect.scoped),
-  )
+      const file = yield* Format.open(input, { format, maxLineBytes: 1000 })
+      assert.strictEqual(
+        (yield* Effect.flip(Stream.runDrain(file.rows()))).message,
+        "endless: cannot be read: no record ends in 65536 bytes; check that this is a file of records, and its --format",
+      )
+    }
+  })
+
+  test("rows are the same wherever the boundaries of chunks fall", function* () {
+    const contents = Object.values(texts).flatMap((text) => {
+      const short = text.slice(0, 3_000)
+      return [Buffer.from(short), packers.gzip(short)]
+    })
+    for (const content of contents) {
+      const rowsIn = Effect.fnUntraced(function* (size: number) {
+        const input: Input = {
+          name: "f",
+          size: undefined,
+          slice: undefined,
+          bytes: Stream.fromArray(cut(content, [size])).pipe(Stream.rechunk(1)),
+        }
+        const file = yield* Format.open(input)
+        const rows = yield* Stream.runCollect(file.rows())
+        return { description: file.description, rows }
+      })
+      const whole = yield* rowsIn(content.length)
+      for (const size of [1, 1_000]) assert.deepStrictEqual(yield* rowsIn(size), whole)
+    }
+  })
 })

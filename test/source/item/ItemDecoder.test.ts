@@ -1,9 +1,8 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Result } from "effect"
 import * as ItemDecoder from "../../../src/source/item/ItemDecoder.ts"
+import { assistant, user } from "../layout/support.ts"
 
-const user = (content: unknown) => ({ role: "user", content })
-const assistant = (content: unknown) => ({ role: "assistant", content })
 const good = { prompt: "Q", completions: ["A", "B"] }
 
 const decode = (value: unknown, isTextual = false) =>
@@ -12,134 +11,88 @@ const decode = (value: unknown, isTextual = false) =>
     onFailure: ({ reason }) => reason,
   })
 
-const prompts = (list: ReadonlyArray<unknown>) =>
-  list.map((prompt) => {
-    const item = decode({ ...good, prompt })
-    return typeof item === "string" ? item : item.prompt
-  })
-
 describe("ItemDecoder", () => {
-  it("messages come in the forms that trainers write", () => {
-    assert.deepStrictEqual(
-      prompts([
-        [{ role: "system", content: "S" }, user("Q")],
-        [
-          { from: "system", value: "S" },
-          { from: "human", value: "Q" },
-          { from: "gpt", value: "A" },
-          { from: "function", value: "F" },
-          { from: "observation", value: "O" },
-          { from: "tool", value: "T" },
-          { from: "narrator", value: "N" },
-        ],
-        [
-          user([
-            { type: "text", text: "a" },
-            { type: "text", text: "b" },
-          ]),
-        ],
-        [user([])],
-      ]),
-      [
-        [
-          { role: "system", content: "S" },
-          { role: "user", content: "Q" },
-        ],
-        [
-          { role: "system", content: "S" },
-          { role: "user", content: "Q" },
-          { role: "assistant", content: "A" },
-          { role: "tool", content: "F" },
-          { role: "tool", content: "O" },
-          { role: "tool", content: "T" },
-          { role: "narrator", content: "N" },
-        ],
-        [{ role: "user", content: "ab" }],
-        "prompt: expected a message with text, found blank ones only",
-      ],
-    )
-  })
+  const of = (from: string, value: unknown) => ({ from, value })
+  const texts = (...texts: ReadonlyArray<string>) => texts.map((text) => ({ type: "text", text }))
+  const image = { type: "image_url", image_url: {} }
+  const system = { role: "system", content: "S" }
 
-  it("what only tells of a message is left out, what is said in another way is refused", () => {
-    assert.deepStrictEqual(
-      prompts([
-        [{ ...user("Q"), timestamp: 1, num_tokens: 3, tool_calls: null, name: "", images: [], refusal: {} }],
-        [user("Q"), { ...assistant("A"), tool_calls: [{ id: "1" }] }],
-        [{ ...user("Q"), name: "Ann" }],
-        [{ ...user("Q"), "odd name": 0 }],
-        [
-          user([
-            { type: "text", text: "a" },
-            { type: "image_url", image_url: {} },
-          ]),
-        ],
-      ]),
-      [
-        [{ role: "user", content: "Q" }],
-        "prompt[1].tool_calls[0].function: expected name and arguments, found nothing",
-        'prompt[0].name: expected messages with only role and content, found "Ann"',
-        'prompt[0]["odd name"]: expected messages with only role and content, found 0',
-        'prompt[0].content[1].type: expected "text", found "image_url"; experts cannot be shown images, audio, video, or files',
-      ],
-    )
-  })
-
-  it("a faulty message is named by its path", () => {
-    assert.deepStrictEqual(
-      prompts([
-        [],
-        ["Q"],
-        [user("Q"), null],
-        [{ content: "Q" }],
-        [{ role: 1, content: "Q" }],
-        [user(null)],
-        [user("\ud800")],
-        [user(["Q"])],
-        [user([{ type: "text", text: 1 }])],
-        [{ from: "human", value: 7 }],
-        { role: "user", content: "Q" },
-      ]),
-      [
-        "prompt: expected text or a list of messages, found an empty array",
-        'prompt[0]: expected a message, found "Q"',
-        "prompt[1]: expected a message, found null",
-        "prompt[0].role: expected text, found nothing",
-        "prompt[0].role: expected text, found 1",
-        "prompt[0].content: expected text, found null",
-        "prompt[0].content: expected well-formed Unicode, found a lone surrogate",
-        'prompt[0].content[0]: expected a part of type text, found "Q"',
-        "prompt[0].content[0].text: expected text, found 1",
-        "prompt[0].value: expected text, found 7",
-        "prompt: expected text or a list of messages, found an object",
-      ],
-    )
+  it.each<readonly [string, prompt: unknown, read: unknown]>([
+    ["system and user", [system, user("Q")], [system, user("Q")]],
+    [
+      "ShareGPT's roles",
+      [of("system", "S"), of("human", "Q"), of("gpt", "A"), of("tool", "T"), of("narrator", "N")],
+      [system, user("Q"), assistant("A"), { role: "tool", content: "T" }, { role: "narrator", content: "N" }],
+    ],
+    [
+      "ShareGPT's names of tools",
+      [of("human", "Q"), of("function", "F"), of("observation", "O")],
+      [user("Q"), { role: "tool", content: "F" }, { role: "tool", content: "O" }],
+    ],
+    ["parts of text", [user(texts("a", "b"))], [user("ab")]],
+    ["no parts", [user([])], "prompt: expected a message with text, found blank ones only"],
+    [
+      "what only tells of a message",
+      [{ ...user("Q"), timestamp: 1, num_tokens: 3, tool_calls: null, name: "", images: [], refusal: {} }],
+      [user("Q")],
+    ],
+    [
+      "a tool call without a function",
+      [user("Q"), { ...assistant("A"), tool_calls: [{ id: "1" }] }],
+      "prompt[1].tool_calls[0].function: expected name and arguments, found nothing",
+    ],
+    [
+      "a name",
+      [{ ...user("Q"), name: "Ann" }],
+      'prompt[0].name: expected messages with only role and content, found "Ann"',
+    ],
+    [
+      "a member of another name",
+      [{ ...user("Q"), "odd name": 0 }],
+      'prompt[0]["odd name"]: expected messages with only role and content, found 0',
+    ],
+    [
+      "a picture",
+      [user([...texts("a"), image])],
+      'prompt[0].content[1].type: expected "text", found "image_url"; experts cannot be shown images, audio, video, or files',
+    ],
+    ["no message", [], "prompt: expected text or a list of messages, found an empty array"],
+    ["a text among messages", ["Q"], 'prompt[0]: expected a message, found "Q"'],
+    ["null among messages", [user("Q"), null], "prompt[1]: expected a message, found null"],
+    ["no role", [{ content: "Q" }], "prompt[0].role: expected text, found nothing"],
+    ["a number for a role", [{ role: 1, content: "Q" }], "prompt[0].role: expected text, found 1"],
+    ["null for a text", [user(null)], "prompt[0].content: expected text, found null"],
+    ["half a character", [user("\ud800")], "prompt[0].content: expected well-formed Unicode, found a lone surrogate"],
+    ["a list of texts", [user(["Q"])], 'prompt[0].content[0]: expected a part of type text, found "Q"'],
+    ["a number in a part", [user([{ type: "text", text: 1 }])], "prompt[0].content[0].text: expected text, found 1"],
+    ["a number as ShareGPT's text", [of("human", 7)], "prompt[0].value: expected text, found 7"],
+    ["a message alone", user("Q"), "prompt: expected text or a list of messages, found an object"],
+  ])("a prompt of messages: %s", (_, prompt, expected) => {
+    const item = decode({ ...good, prompt })
+    assert.deepStrictEqual(typeof item === "string" ? item : item.prompt, expected)
   })
 
   it("a completion may be the assistant's turn, or the whole conversation", () => {
-    const told = (prompt: unknown, completion: unknown) => {
-      const item = decode({ prompt, completions: ["A", completion] })
-      return typeof item === "string" ? item : item.completions[1]
-    }
     const prompt = [user("Q"), assistant("a"), user("R")]
-    assert.strictEqual(told("Q", [assistant("B")]), "B")
-    assert.strictEqual(told("Q", assistant("B")), "B")
-    assert.strictEqual(told("Q", { from: "gpt", value: "B" }), "B")
-    assert.strictEqual(told("Q", [user("Q"), assistant("B")]), "B")
-    assert.strictEqual(told(prompt, [...prompt, assistant("B")]), "B")
     const otherwise = (count: number) =>
       `completions[1]: expected the prompt's messages and the assistant's turn, or only this turn, found ${count} messages that begin differently`
-    assert.strictEqual(told("R", [user("Q"), assistant("B")]), otherwise(2))
-    assert.strictEqual(told(prompt, [...prompt.slice(1), assistant("B")]), otherwise(3))
-    assert.strictEqual(told(prompt, [user("Q"), assistant("B")]), otherwise(2))
-    assert.strictEqual(told(prompt, [...prompt, assistant("B"), assistant("C")]), otherwise(5))
-    assert.strictEqual(
-      told(prompt, [...prompt]),
-      'completions[1][2]: expected a message of the assistant, found one of "user"',
-    )
-    assert.strictEqual(
-      told("Q", [assistant(" ")]),
-      "completions: expected at least two distinct completions that are not blank, found 1",
-    )
+    const cases: ReadonlyArray<readonly [prompt: unknown, completion: unknown, expected: string]> = [
+      ["Q", [assistant("B")], "B"],
+      ["Q", assistant("B"), "B"],
+      ["Q", of("gpt", "B"), "B"],
+      ["Q", [user("Q"), assistant("B")], "B"],
+      [prompt, [...prompt, assistant("B")], "B"],
+      ["R", [user("Q"), assistant("B")], otherwise(2)],
+      [prompt, [...prompt.slice(1), assistant("B")], otherwise(3)],
+      [prompt, [user("Q"), assistant("B")], otherwise(2)],
+      [prompt, [...prompt, assistant("B"), assistant("C")], otherwise(5)],
+      [prompt, [...prompt], 'completions[1][2]: expected a message of the assistant, found one of "user"'],
+      ["Q", [assistant(" ")], "completions: expected at least two distinct completions that are not blank, found 1"],
+    ]
+    for (const [prompt, completion, expected] of cases) {
+      const item = decode({ prompt, completions: ["A", completion] })
+      assert.strictEqual(typeof item === "string" ? item : item.completions[1], expected)
+    }
   })
 
   it("a blank completion is one of the item's, beside two others", () => {
@@ -170,11 +123,6 @@ describe("ItemDecoder", () => {
     assert.strictEqual(decode({ ...good, gold: "{" }), 'gold: expected an object, found "{"')
   })
 
-  it("text is text where cells are not textual", () => {
-    const record = { prompt: '[{"role":"user","content":"Q"}]', completions: ['["A"]', "B"] }
-    assert.deepStrictEqual(decode(record), record)
-  })
-
   it("cells that are text may hold lists and numbers; empty ones hold nothing", () => {
     assert.deepStrictEqual(
       decode(
@@ -188,12 +136,7 @@ describe("ItemDecoder", () => {
         },
         true,
       ),
-      {
-        prompt: "Q",
-        completions: ["A", "B"],
-        models: ["x", "y"],
-        gold: { best_completion_index: 0 },
-      },
+      { prompt: "Q", completions: ["A", "B"], models: ["x", "y"], gold: { best_completion_index: 0 } },
     )
     const prompt = JSON.stringify([user("Q")])
     const completions = [prompt, JSON.stringify(assistant("A"))]

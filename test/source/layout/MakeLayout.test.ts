@@ -3,10 +3,16 @@ import { Result, Schema } from "effect"
 import { content, type PromptItem } from "../../../src/domain/PromptItem.ts"
 import type { LayoutOptions } from "../../../src/source/layout/Layout.ts"
 import * as MakeLayout from "../../../src/source/layout/MakeLayout.ts"
-import { assistant, look, toRows, user } from "./support.ts"
+import { assistant, chat, look, toRows, user } from "./support.ts"
 
 const reasons = (records: ReadonlyArray<unknown>, options?: LayoutOptions, isTextual?: boolean) =>
   look(records, options, isTextual).reasons
+
+/** The reasons why records are refused, and those that stand beside the records. */
+const refusals = (cases: ReadonlyArray<readonly [record: unknown, reason?: string]>, options?: LayoutOptions) => {
+  const records = cases.map(([record]) => record)
+  return { found: reasons(records, options), expected: cases.flatMap(([, reason]) => reason ?? []) }
+}
 
 const golds = (records: ReadonlyArray<unknown>, options?: LayoutOptions) =>
   look(records, options).items.map(({ gold }) => gold?.best_completion_index)
@@ -105,113 +111,62 @@ describe("MakeLayout", () => {
     })
 
     it("long", () => {
-      const { description, parts } = look(
-        [one, other].map((response) => ({ id: 1, prompt, response })),
-        {},
-        true,
-      )
-      assert.deepStrictEqual(
-        parts.map((part) => [part.prompt, part.completion]),
-        [
-          [prompt, one],
-          [prompt, other],
-        ],
-        description,
-      )
+      const records = [one, other].map((response) => ({ id: 1, prompt, response }))
+      const { description, parts } = look(records, {}, true)
+      assert.deepStrictEqual([parts[0]?.prompt, parts[0]?.completion], [prompt, one], description)
+      assert.deepStrictEqual([parts[1]?.prompt, parts[1]?.completion], [prompt, other], description)
     })
 
     it("wide, in a file whose texts are no cells", () => {
-      const record = { prompt, response_a: '["y"]', response_b: '["z"]' }
-      const { items } = look([record])
+      const { items } = look([{ prompt, response_a: '["y"]', response_b: '["z"]' }])
       assert.deepStrictEqual([items[0]?.prompt, items[0]?.completions], [prompt, ['["y"]', '["z"]']])
     })
   })
 
   describe("wide", () => {
-    it("a completion that is missing is named by its column", () => {
-      assert.deepStrictEqual(
-        reasons([wide, { ...wide, response_b: null }, { ...wide, response_a: "" }, { prompt: "Q", response_a: "A" }]),
-        [
-          "response_b: expected a completion, found null",
-          'response_a: expected a completion, found ""',
-          "response_b: expected a completion, found nothing",
-        ],
-      )
-    })
-
-    it("or is left out, with its model, if two are left", () => {
+    it("a completion that is missing is left out, with its model, if two are left", () => {
       const three = { ...wide, response_c: "C", model_a: "x", model_b: "y", model_c: "z" }
       const { items, reasons } = look([three, { ...three, response_b: "" }, { ...wide, response_b: null }], {
         missing: "keep",
       })
-      assert.deepStrictEqual(
-        items.map(({ completions, models }) => [completions, models]),
-        [
-          [
-            ["A", "B", "C"],
-            ["x", "y", "z"],
-          ],
-          [
-            ["A", "C"],
-            ["x", "z"],
-          ],
-        ],
-      )
+      const read = items.map(({ completions, models }) => `${completions.join()} by ${models!.join()}`)
+      assert.deepStrictEqual(read, ["A,B,C by x,y,z", "A,C by x,z"])
       assert.deepStrictEqual(reasons, [
         "response_b: expected a completion, found null; at least two completions are needed",
       ])
     })
 
-    it.each([
-      [["response_a", "response_b"], undefined],
-      [["chosen", "rejected"], undefined],
-      [["Antwort A", "Antwort B"], undefined],
-      [["réponse1", "réponse2", "réponse3"], undefined],
-      [["claude-1", "claude-2"], undefined],
-      [["outputs[0].text", "outputs[1].text"], undefined],
-      [["answer_gpt4", "answer_1"], undefined],
-      [["better answer", "worse answer"], undefined],
-      [["Antwort A", "Antwort B", "gpt-4"], undefined],
-      [["response_v1", "response_gpt-4"], undefined],
-      [["bevorzugt", "abgelehnt"], undefined],
-      [["original", "edited"], undefined],
-      [["draft", "final"], undefined],
-      [["response_before", "response_after"], undefined],
-      [["strong", "weak"], undefined],
-      [
-        ["response_ours-7b", "response_baseline"],
-        ["ours-7b", "baseline"],
-      ],
-      [
-        ["response_gpt-4", "response_llama"],
-        ["gpt-4", "llama"],
-      ],
-      [
-        ["gpt-3", "gpt-4"],
-        ["gpt-3", "gpt-4"],
-      ],
-      [
-        ["text-davinci-001", "text-davinci-002"],
-        ["text-davinci-001", "text-davinci-002"],
-      ],
-      [
-        ["sft_output", "model_output_ppo"],
-        ["sft", "ppo"],
-      ],
-      [
-        ["answers.gpt4.text", "answers.llama.text"],
-        ["gpt4", "llama"],
-      ],
-    ])("columns %j name the models %j", (columns, models) => {
+    it.each<readonly [columns: string, models: string | undefined]>([
+      ["response_a, response_b", undefined],
+      ["chosen, rejected", undefined],
+      ["Antwort A, Antwort B", undefined],
+      ["réponse1, réponse2, réponse3", undefined],
+      ["claude-1, claude-2", undefined],
+      ["outputs[0].text, outputs[1].text", undefined],
+      ["answer_gpt4, answer_1", undefined],
+      ["better answer, worse answer", undefined],
+      ["Antwort A, Antwort B, gpt-4", undefined],
+      ["response_v1, response_gpt-4", undefined],
+      ["bevorzugt, abgelehnt", undefined],
+      ["original, edited", undefined],
+      ["draft, final", undefined],
+      ["response_before, response_after", undefined],
+      ["strong, weak", undefined],
+      ["response_ours-7b, response_baseline", "ours-7b, baseline"],
+      ["response_gpt-4, response_llama", "gpt-4, llama"],
+      ["gpt-3, gpt-4", "gpt-3, gpt-4"],
+      ["text-davinci-001, text-davinci-002", "text-davinci-001, text-davinci-002"],
+      ["sft_output, model_output_ppo", "sft, ppo"],
+      ["answers.gpt4.text, answers.llama.text", "gpt4, llama"],
+    ])("columns %s name the models %s", (list, models) => {
+      const columns = list.split(", ")
       const completions = columns.map((path) => (/[- ]/.test(path) ? `["${path}"]` : path))
       const outputs = columns.map((text) => ({ text }))
       const answers = Object.fromEntries(["gpt4", "llama"].map((text) => [text, { text }]))
       const record = { prompt: "Q", outputs, answers, ...Object.fromEntries(columns.map((name) => [name, name])) }
       const { items } = look([record], { layout: "wide", completions })
-      assert.deepStrictEqual(
-        items.map((item) => item.models),
-        [models],
-      )
+      assert.lengthOf(items, 1)
+      assert.strictEqual(items[0]!.models?.join(", "), models)
     })
 
     it("columns of pairs name no models", () => {
@@ -241,10 +196,7 @@ describe("MakeLayout", () => {
     it("models are named where all of them are", () => {
       const record = { ...wide, model_a: "x", model_b: "y" }
       const { items } = look([record, { ...record, model_b: "" }])
-      assert.deepStrictEqual(
-        items.map(({ models }) => models),
-        [["x", "y"], undefined],
-      )
+      assert.deepStrictEqual([items[0]!.models, items[1]!.models], [["x", "y"], undefined])
     })
 
     it("gold stays with its completion where others are missing", () => {
@@ -275,10 +227,8 @@ describe("MakeLayout", () => {
 
     it("gold may name a column that is called in very many words", () => {
       const name = `output_${"a_".repeat(20_000)}b`
-      assert.deepStrictEqual(
-        golds([{ prompt: "Q", output_1: "A", [name]: "B", winner: name }], { gold: "winner" }),
-        [1],
-      )
+      const record = { prompt: "Q", output_1: "A", [name]: "B", winner: name }
+      assert.deepStrictEqual(golds([record], { gold: "winner" }), [1])
     })
 
     it("gold that names none, or more than one, is refused", () => {
@@ -306,27 +256,29 @@ describe("MakeLayout", () => {
     })
 
     it("a reject names the columns", () => {
-      assert.deepStrictEqual(
-        reasons([
-          wide,
-          { ...wide, response_b: 5 },
-          { ...wide, response_b: " " },
-          { ...wide, response_b: "A" },
-          { ...wide, response_b: [user("Q"), assistant("B")], prompt: "R" },
-          { ...wide, response_b: [user("Q")] },
-          { ...wide, prompt: undefined },
-          7,
-        ]),
+      const { expected, found } = refusals([
+        [wide],
+        [{ ...wide, response_b: null }, "response_b: expected a completion, found null"],
+        [{ ...wide, response_a: "" }, 'response_a: expected a completion, found ""'],
+        [{ prompt: "Q", response_a: "A" }, "response_b: expected a completion, found nothing"],
+        [{ ...wide, response_b: 5 }, "response_b: expected a string, found 5"],
         [
-          "response_b: expected a string, found 5",
+          { ...wide, response_b: " " },
           "response_a, response_b: expected at least two distinct completions that are not blank, found 1",
-          "response_a, response_b: expected at least two distinct completions, found 1",
-          "response_b: expected the prompt's messages and the assistant's turn, or only this turn, found 2 messages that begin differently",
-          'response_b[0]: expected a message of the assistant, found one of "user"',
-          "prompt: expected text or a list of messages, found nothing",
-          "expected an object, found 7",
         ],
-      )
+        [{ ...wide, response_b: "A" }, "response_a, response_b: expected at least two distinct completions, found 1"],
+        [
+          { ...wide, response_b: chat("Q", "B"), prompt: "R" },
+          "response_b: expected the prompt's messages and the assistant's turn, or only this turn, found 2 messages that begin differently",
+        ],
+        [
+          { ...wide, response_b: [user("Q")] },
+          'response_b[0]: expected a message of the assistant, found one of "user"',
+        ],
+        [{ ...wide, prompt: undefined }, "prompt: expected text or a list of messages, found nothing"],
+        [7, "expected an object, found 7"],
+      ])
+      assert.deepStrictEqual(found, expected)
     })
 
     it("lists of one turn are texts, longer ones are refused", () => {
@@ -337,13 +289,8 @@ describe("MakeLayout", () => {
         { ...turns, response_b: [null] },
         { ...turns, response_b: "B" },
       ])
-      assert.deepStrictEqual(
-        items.map(({ completions, prompt }) => [prompt, ...completions]),
-        [
-          ["Q", "A", "B"],
-          ["Q", "A", "B"],
-        ],
-      )
+      const item = { prompt: "Q", completions: ["A", "B"] }
+      assert.deepStrictEqual(items, [item, item])
       assert.deepStrictEqual(reasons, [
         "prompt: expected one turn, found 2, whose earlier answers differ between models",
         "response_b: expected a completion, found null",
@@ -355,13 +302,7 @@ describe("MakeLayout", () => {
       const turns = { prompt: '["Q"]', response_a: '["A"]', response_b: '["B"]', winner: "b" }
       for (const isTextual of [true, false]) {
         const { items, reasons } = look([turns, { ...turns, response_a: '["A","C"]' }], lists, isTextual)
-        assert.deepStrictEqual(items, [
-          {
-            prompt: "Q",
-            completions: ["A", "B"],
-            gold: { best_completion_index: 1 },
-          },
-        ])
+        assert.deepStrictEqual(items, [{ prompt: "Q", completions: ["A", "B"], gold: { best_completion_index: 1 } }])
         assert.deepStrictEqual(reasons, [
           "response_a[]: expected one turn, found 2, whose earlier answers differ between models",
         ])
@@ -373,74 +314,57 @@ describe("MakeLayout", () => {
     it("may be transcripts of many turns", () => {
       const turns = "\n\nHuman: Q\n\nAssistant: A".repeat(10_000)
       const { items } = look([{ chosen: turns, rejected: `${turns.slice(0, -1)}B` }])
-      assert.deepStrictEqual(
-        items.map(({ completions, prompt }) => [prompt.length, completions]),
-        [[19_999, ["A", "B"]]],
-      )
+      const found = items.map(({ completions, prompt }) => [prompt.length, completions])
+      assert.deepStrictEqual(found, [[19_999, ["A", "B"]]])
     })
 
     it("have to differ in the last message alone, the assistant's", () => {
-      const conversation = (...texts: ReadonlyArray<string>) =>
-        texts.map((text, i) => (i % 2 === 0 ? user(text) : assistant(text)))
-      const good = { chosen: conversation("Q", "A"), rejected: conversation("Q", "B") }
-      assert.deepStrictEqual(
-        reasons([
-          good,
-          { chosen: conversation("Q", "A", "R", "C"), rejected: conversation("Q", "B", "S", "D") },
-          { chosen: conversation("Q", "A"), rejected: conversation("R", "B") },
-          { chosen: conversation("Q", "A", "R"), rejected: conversation("Q", "B") },
-          { chosen: "A", rejected: "B" },
-          { chosen: conversation("Q", "A"), rejected: conversation("Q", "A") },
-        ]),
+      const { expected, found } = refusals([
+        [{ chosen: chat("Q", "A"), rejected: chat("Q", "B") }],
         [
+          { chosen: chat("Q", "A", "R", "C"), rejected: chat("Q", "B", "S", "D") },
           "chosen: expected conversations that differ only in the last message, found a difference in message 2 of 4",
+        ],
+        [
+          { chosen: chat("Q", "A"), rejected: chat("R", "B") },
           "chosen, rejected: expected conversations with the same beginning, found different ones",
+        ],
+        [
+          { chosen: chat("Q", "A", "R"), rejected: chat("Q", "B") },
           'chosen: expected the last message to be the assistant\'s, found one of "user"',
-          'chosen: expected a whole conversation, because no prompt is set, found "A"',
+        ],
+        [{ chosen: "A", rejected: "B" }, 'chosen: expected a whole conversation, because no prompt is set, found "A"'],
+        [
+          { chosen: chat("Q", "A"), rejected: chat("Q", "A") },
           "chosen, rejected: expected at least two distinct completions, found 1",
         ],
-      )
+      ])
+      assert.deepStrictEqual(found, expected)
     })
   })
 
   describe("items", () => {
     it("a reject names the paths of the file", () => {
-      const options = { prompt: "{q}\\n\\n{r}", completions: "all[].text", model: "all[].by" }
-      assert.deepStrictEqual(
-        reasons(
-          [
-            { q: "", all: [{ text: "A" }, { text: "B" }] },
-            { q: [1], all: [{ text: "A" }, { text: "B" }] },
-            { q: "Q", all: [{ text: "A" }, { t: "B" }] },
-            { q: "Q", all: "A" },
-            { q: "Q" },
-            {
-              q: "Q",
-              all: [
-                { text: "A", by: "x" },
-                { text: "B", by: 7 },
-              ],
-            },
-          ],
-          options,
-        ),
+      const [a, b] = [{ text: "A" }, { text: "B" }]
+      const by = { q: "Q", all: [{ ...a, by: "x" }, { ...b, by: 7 }] } // prettier-ignore
+      const { expected, found } = refusals(
         [
-          "{q}\\n\\n{r}: expected text or a list of messages, found nothing",
-          "{q}\\n\\n{r}: expected text or a list of messages, found an object",
-          "all[1].text: expected a string, found nothing",
-          'all[].text: expected an array, found "A"',
-          "all[].text: expected a value, found nothing",
-          "all[1].by: expected a string, found 7",
+          [{ q: "", all: [a, b] }, "{q}\\n\\n{r}: expected text or a list of messages, found nothing"],
+          [{ q: [1], all: [a, b] }, "{q}\\n\\n{r}: expected text or a list of messages, found an object"],
+          [{ q: "Q", all: [a, { t: "B" }] }, "all[1].text: expected a string, found nothing"],
+          [{ q: "Q", all: "A" }, 'all[].text: expected an array, found "A"'],
+          [{ q: "Q" }, "all[].text: expected a value, found nothing"],
+          [by, "all[1].by: expected a string, found 7"],
         ],
+        { prompt: "{q}\\n\\n{r}", completions: "all[].text", model: "all[].by" },
       )
+      assert.deepStrictEqual(found, expected)
     })
 
     it("gold may be an index, or the name of a model", () => {
       const item = { prompt: "Q", completions: ["A", "B"], models: ["x", "y"] }
-      assert.deepStrictEqual(
-        golds([1, "0", "y", "tie", null, { best_completion_index: 1 }].map((gold) => ({ ...item, gold }))),
-        [1, 0, 1, undefined, undefined, 1],
-      )
+      const read = golds([1, "0", "y", "tie", null, { best_completion_index: 1 }].map((gold) => ({ ...item, gold })))
+      assert.deepStrictEqual(read, [1, 0, 1, undefined, undefined, 1])
       assert.deepStrictEqual(reasons([2, "z", 0.5, []].map((gold) => ({ ...item, gold }))), [
         "gold.best_completion_index: expected an index below 2, found 2",
         'gold: expected an object, the index of a completion, or the name of its model, found "z"',
@@ -452,51 +376,35 @@ describe("MakeLayout", () => {
 
   describe("long", () => {
     it("a reject names the paths of the file", () => {
-      assert.deepStrictEqual(
-        reasons(
-          [
-            { prompt: "Q", response: "A", k: "1", by: "x" },
-            { prompt: "Q", response: "A" },
-            { prompt: "", response: "A", k: "1" },
-            { prompt: "Q", response: { text: "A" }, k: "1" },
-            { prompt: "Q", response: "A", k: 0.5 },
-            { prompt: "Q", response: "A", k: "1", by: {} },
-            [],
-          ],
-          { completion: "response", key: "k", model: "by" },
-        ),
+      const { expected, found } = refusals(
         [
-          "k: expected a string or a safe integer, found nothing",
-          "prompt: expected text, found a blank string",
-          "response: expected a string, found an object",
-          "k: expected a string or a safe integer, found 0.5",
-          "by: expected a string, found an object",
-          "expected an object, found an empty array",
+          [{ prompt: "Q", response: "A", k: "1", by: "x" }],
+          [{ prompt: "Q", response: "A" }, "k: expected a string or a safe integer, found nothing"],
+          [{ prompt: "", response: "A", k: "1" }, "prompt: expected text, found a blank string"],
+          [{ prompt: "Q", response: { text: "A" }, k: "1" }, "response: expected a string, found an object"],
+          [{ prompt: "Q", response: "A", k: 0.5 }, "k: expected a string or a safe integer, found 0.5"],
+          [{ prompt: "Q", response: "A", k: "1", by: {} }, "by: expected a string, found an object"],
+          [[], "expected an object, found an empty array"],
         ],
+        { completion: "response", key: "k", model: "by" },
       )
+      assert.deepStrictEqual(found, expected)
     })
 
     it("of messages, the last is the assistant's", () => {
-      const options = { layout: "long", prompt: "messages" } as const
-      assert.deepStrictEqual(
-        reasons(
-          [
-            { messages: [user("Q"), assistant("A")] },
-            { messages: [user("Q")] },
-            { messages: [user("Q"), user("A")] },
-            { messages: [user("Q"), assistant(" ")] },
-            { messages: [user(" "), assistant("A")] },
-            { messages: "text" },
-          ],
-          options,
-        ),
+      const notLast = 'messages[1]: expected the last message to be the assistant\'s, found one of "user"'
+      const { expected, found } = refusals(
         [
-          "messages: expected a prompt and an answer, found one message",
-          'messages[1]: expected the last message to be the assistant\'s, found one of "user"',
-          "messages: expected a message with text, found blank ones only",
-          'messages: expected a list of messages, found "text"',
+          [{ messages: chat("Q", "A") }],
+          [{ messages: [user("Q")] }, "messages: expected a prompt and an answer, found one message"],
+          [{ messages: [user("Q"), user("A")] }, notLast],
+          [{ messages: chat("Q", " ") }],
+          [{ messages: chat(" ", "A") }, "messages: expected a message with text, found blank ones only"],
+          [{ messages: "text" }, 'messages: expected a list of messages, found "text"'],
         ],
+        { layout: "long", prompt: "messages" },
       )
+      assert.deepStrictEqual(found, expected)
     })
 
     it("a key without a field of its own is the prompt, and can be kept as text", () => {
@@ -538,10 +446,7 @@ describe("MakeLayout", () => {
       assert.deepStrictEqual(
         kept(
           { turns: [{ text: "Q" }, "second"], one: { text: "A", n: 1 }, two: { text: "B" } },
-          {
-            prompt: "turns[0].text",
-            completions: ["one.text", "two.text"],
-          },
+          { prompt: "turns[0].text", completions: ["one.text", "two.text"] },
         ),
         [{ turns: [null, "second"], one: { n: 1 } }],
       )
@@ -591,9 +496,7 @@ describe("MakeLayout", () => {
       const record = JSON.parse('{"prompt":"Q","completions":["A","B"],"__proto__":{"x":1},"metadata":{"__proto__":2}}')
       const { items, reasons } = look(
         [record, { ...JSON.parse('{"__proto__":{"x":1}}'), ...wide, completions: ["A", "B"] }],
-        {
-          keep: ["__proto__"],
-        },
+        { keep: ["__proto__"] },
       )
       assert.deepStrictEqual(reasons, [
         "__proto__: expected a name that the metadata lacks, or the same value, found a different one",
@@ -603,12 +506,10 @@ describe("MakeLayout", () => {
     })
   })
 
+  const each = "expected two or more --completion-path flags, one for each completion, found"
   it.each<readonly [options: LayoutOptions, problem: string]>([
-    [
-      { layout: "wide", completions: ["a"] },
-      "layout wide: expected two or more --completion-path flags, one for each completion, found 1",
-    ],
-    [{ layout: "wide" }, "layout wide: expected two or more --completion-path flags, one for each completion, found 0"],
+    [{ layout: "wide", completions: ["a"] }, `layout wide: ${each} 1`],
+    [{ layout: "wide" }, `layout wide: ${each} 0`],
     [{ layout: "wide", completions: ["a", "a"] }, "layout wide: expected each --completion-path once"],
     [
       { layout: "wide", completions: ["a", "b"], model: "m" },
@@ -641,23 +542,15 @@ describe("MakeLayout", () => {
       '--id-path: not a field path: "a..b": expected .name, [0] or ["name"] at character 2, found "..b"',
     ],
   ])("%j is refused", (options, problem) => {
-    const made = MakeLayout.make(options)
-    assert.strictEqual(Result.isFailure(made) ? made.failure : made.success.description, problem)
+    assert.strictEqual(Result.merge(Result.map(MakeLayout.make(options), (made) => made.description)), problem)
   })
 
   const Junk = Schema.Union([
     Schema.Json,
     Schema.Record(
       Schema.Literals([
-        "prompt",
-        "response_a",
-        "response_b",
-        "chosen",
-        "rejected",
-        "messages",
-        "label",
-        "id",
-        "metadata",
+        ...(["prompt", "response_a", "response_b", "chosen", "rejected"] as const),
+        ...(["messages", "label", "id", "metadata"] as const),
       ]),
       Schema.Union([
         Schema.Json,

@@ -32,5 +32,8 @@ export const look = (values: ReadonlyArray<unknown>, options: LayoutOptions = {}
   }
 }
 
-export const user = (content: string) => ({ role: "user", content })
-export const assistant = (content: string) => ({ role: "assistant", content })
+export const user = <A>(content: A) => ({ role: "user", content })
+export const assistant = <A>(content: A) => ({ role: "assistant", content })
+/** Messages of user and assistant in turn. */
+export const chat = (...texts: ReadonlyArray<string>) =>
+  texts.map((text, i) => ({ role: i % 2 === 0 ? "user" : "assistant", content: text }))

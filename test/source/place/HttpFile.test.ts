@@ -15,12 +15,8 @@ import * as Place from "../../../src/source/place/Place.ts"
 import { RemoteTimeouts } from "../../../src/source/place/Remote.ts"
 import { bytesOf, failureOf, pattern, test } from "./support.ts"
 
-interface Options {
-  readonly tls?: boolean
-}
-
 /** A server on a free port; what was asked of it. */
-const serve = Effect.fnUntraced(function* (handle: RequestListener, { tls = false }: Options = {}) {
+const serve = Effect.fnUntraced(function* (handle: RequestListener, { tls = false } = {}) {
   const asked: Array<IncomingMessage> = []
   const listener: RequestListener = (request, response) => {
     asked.push(request)
@@ -50,13 +46,15 @@ interface Kept {
   readonly modified?: string
 }
 
+const rangeOf = ({ headers }: IncomingMessage) => /^bytes=(\d+)-(\d*)$/.exec(headers.range ?? "") ?? []
+
 /** Answers as a server of files does, with ranges and their conditions (RFC 9110, 13 and 14). */
 const answer = (request: IncomingMessage, response: ServerResponse, { content, etag, modified }: Kept) => {
   if (etag !== undefined) response.setHeader("etag", etag)
   if (modified !== undefined) response.setHeader("last-modified", modified)
   const condition = request.headers["if-range"]
   const isFresh = condition === undefined || condition === etag || condition === modified
-  const [, first, last] = /^bytes=(\d+)-(\d*)$/.exec(request.headers.range ?? "") ?? []
+  const [, first, last] = rangeOf(request)
   if (first === undefined || !isFresh) {
     response.writeHead(200, { "content-length": content.length })
     return response
@@ -75,7 +73,7 @@ const answer = (request: IncomingMessage, response: ServerResponse, { content, e
 }
 
 const piece = (request: IncomingMessage, content: Uint8Array) => {
-  const [, first, last] = /^bytes=(\d+)-(\d*)$/.exec(request.headers.range ?? "") ?? []
+  const [, first, last] = rangeOf(request)
   return content.slice(Number(first ?? 0), last === undefined || last === "" ? undefined : Number(last) + 1)
 }
 
@@ -116,183 +114,163 @@ const withOpen = (url: string) => impatient(Place.open(url))
 const read = (url: string) => impatient(Effect.flatMap(Place.open(url), bytesOf))
 
 describe("a file at a URL", () => {
-  test("is read whole, as often as one likes, and here and there", () =>
-    Effect.gen(function* () {
-      const { url } = yield* serve(keeping({ content, etag }))
-      const input = yield* withOpen(`${url}/items.jsonl`)
-      assert.strictEqual(input.size, content.length)
-      assert.deepStrictEqual(yield* bytesOf(input), content)
-      assert.deepStrictEqual(yield* bytesOf(input), content)
-      assert.deepStrictEqual(yield* input.slice!(0, 4), content.slice(0, 4))
-      assert.deepStrictEqual(yield* input.slice!(399_996, 400_000), content.slice(-4))
-      assert.deepStrictEqual(yield* input.slice!(5, 5), new Uint8Array(0))
-    }))
+  test("is read whole, as often as one likes, and here and there", function* () {
+    const { url } = yield* serve(keeping({ content, etag }))
+    const input = yield* withOpen(`${url}/items.jsonl`)
+    assert.strictEqual(input.size, content.length)
+    assert.deepStrictEqual(yield* bytesOf(input), content)
+    assert.deepStrictEqual(yield* bytesOf(input), content)
+    assert.deepStrictEqual(yield* input.slice!(0, 4), content.slice(0, 4))
+    assert.deepStrictEqual(yield* input.slice!(399_996, 400_000), content.slice(-4))
+    assert.deepStrictEqual(yield* input.slice!(5, 5), new Uint8Array(0))
+  })
 
-  test("may be empty, with ranges and without", () =>
-    Effect.gen(function* () {
-      for (const handle of [keeping({ content: new Uint8Array(0), etag }), plain(new Uint8Array(0))]) {
-        const { url } = yield* serve(handle)
-        const input = yield* withOpen(url)
-        assert.strictEqual(input.size, 0)
-        assert.strictEqual((yield* bytesOf(input)).length, 0)
-      }
-    }))
-
-  test("has no slices where its server ignores ranges, or says nothing that tells a changed file", () =>
-    Effect.gen(function* () {
-      for (const handle of [plain(content), keeping({ content })]) {
-        const { url } = yield* serve(handle)
-        const input = yield* withOpen(url)
-        assert.strictEqual(input.slice, undefined)
-        assert.strictEqual(input.size, content.length)
-        assert.deepStrictEqual(yield* bytesOf(input), content)
-      }
-    }))
-
-  test("may have a size that nobody knows", () =>
-    Effect.gen(function* () {
-      const { url } = yield* serve((_, response) => {
-        response.write(content.slice(0, 1000))
-        response.end(content.slice(1000))
-      })
+  const none = new Uint8Array(0)
+  const inParts: RequestListener = (_, response) => {
+    response.write(content.slice(0, 1000))
+    response.end(content.slice(1000))
+  }
+  for (const [what, handle, bytes, size, hasSlices] of [
+    ["may be empty", keeping({ content: none, etag }), none, 0, true],
+    ["may be empty, without ranges", plain(none), none, 0, false],
+    ["has no slices where its server ignores ranges", plain(content), content, content.length, false],
+    ["has no slices where nothing tells a changed file", keeping({ content }), content, content.length, false],
+    ["may have a size that nobody knows", inParts, content, undefined, false],
+  ] as const) {
+    test(what, function* () {
+      const { url } = yield* serve(handle)
       const input = yield* withOpen(url)
-      assert.strictEqual(input.size, undefined)
-      assert.deepStrictEqual(yield* bytesOf(input), content)
-    }))
+      assert.strictEqual(input.size, size)
+      if (!hasSlices) assert.strictEqual(input.slice, undefined)
+      assert.deepStrictEqual(yield* bytesOf(input), bytes)
+    })
+  }
 
-  test("is asked for as its URL says; its name shows neither user nor query", () =>
-    Effect.gen(function* () {
-      const { asked, host } = yield* serve(keeping({ content, etag }))
-      const secret = "X-Amz-Signature=abc%2Fdef&b=ä"
-      const input = yield* withOpen(`http://us%40er:p%3Ass@${host}/my items/100%25 [1].jsonl?${secret}#part`)
-      yield* bytesOf(input)
-      assert.strictEqual(input.name, `http://${host}/my%20items/100%25%20[1].jsonl`)
-      for (const { headers, url } of asked) {
-        assert.strictEqual(url, "/my%20items/100%25%20[1].jsonl?X-Amz-Signature=abc%2Fdef&b=%C3%A4")
-        assert.strictEqual(headers.authorization, `Basic ${btoa("us@er:p:ss")}`)
-        assert.strictEqual(headers["accept-encoding"], "identity")
-        assert.strictEqual(headers["traceparent"], undefined)
-      }
-      assert.strictEqual(asked.length, 2)
-    }))
+  test("is asked for as its URL says; its name shows neither user nor query", function* () {
+    const { asked, host } = yield* serve(keeping({ content, etag }))
+    const secret = "X-Amz-Signature=abc%2Fdef&b=ä"
+    const input = yield* withOpen(`http://us%40er:p%3Ass@${host}/my items/100%25 [1].jsonl?${secret}#part`)
+    yield* bytesOf(input)
+    assert.strictEqual(input.name, `http://${host}/my%20items/100%25%20[1].jsonl`)
+    for (const { headers, url } of asked) {
+      assert.strictEqual(url, "/my%20items/100%25%20[1].jsonl?X-Amz-Signature=abc%2Fdef&b=%C3%A4")
+      assert.strictEqual(headers.authorization, `Basic ${btoa("us@er:p:ss")}`)
+      assert.strictEqual(headers["accept-encoding"], "identity")
+      assert.strictEqual(headers["traceparent"], undefined)
+    }
+    assert.strictEqual(asked.length, 2)
+  })
 
-  test("that the server keeps compressed comes compressed, for the format to find", () =>
-    Effect.gen(function* () {
-      const packed = gzipSync(content)
-      const { url } = yield* serve((_, response) =>
-        response.writeHead(200, { "content-encoding": "gzip", "content-length": packed.length }).end(packed),
-      )
-      assert.deepStrictEqual(new Uint8Array(gunzipSync(yield* read(url))), content)
-      const brotli = yield* serve((_, response) => response.writeHead(200, { "content-encoding": "br" }).end("x"))
-      assert.match(
-        yield* failureOf(read(brotli.url)),
-        /sends the file compressed \(br\), although this was not accepted$/,
-      )
-    }))
+  test("that the server keeps compressed comes compressed, for the format to find", function* () {
+    const packed = gzipSync(content)
+    const { url } = yield* serve((_, response) =>
+      response.writeHead(200, { "content-encoding": "gzip", "content-length": packed.length }).end(packed),
+    )
+    assert.deepStrictEqual(new Uint8Array(gunzipSync(yield* read(url))), content)
+    const brotli = yield* serve((_, response) => response.writeHead(200, { "content-encoding": "br" }).end("x"))
+    assert.match(
+      yield* failureOf(read(brotli.url)),
+      /sends the file compressed \(br\), although this was not accepted$/,
+    )
+  })
 })
 
 describe("a redirection", () => {
-  test("is followed, each time anew, with authorization for the first host alone", () =>
-    Effect.gen(function* () {
-      const kept = { content, etag }
-      const elsewhere = yield* serve(keeping(kept))
-      const hub = yield* serve((request, response) =>
+  test("is followed, each time anew, with authorization for the first host alone", function* () {
+    const kept = { content, etag }
+    const elsewhere = yield* serve(keeping(kept))
+    const hub = yield* serve((request, response) =>
+      request.url === "/file"
+        ? response.writeHead(302, { location: "/moved" }).end()
+        : response.writeHead(307, { location: `${elsewhere.url}/cdn?signed=1` }).end(),
+    )
+    const input = yield* withOpen(`http://user:pass@${hub.host}/file`)
+    assert.strictEqual(input.name, `${hub.url}/file`)
+    assert.deepStrictEqual(yield* bytesOf(input), content)
+    assert.deepStrictEqual(yield* input.slice!(10, 20), content.slice(10, 20))
+    assert.isTrue(hub.asked.every(({ headers }) => headers.authorization === `Basic ${btoa("user:pass")}`))
+    assert.isTrue(
+      elsewhere.asked.every(({ headers, url }) => headers.authorization === undefined && url === "/cdn?signed=1"),
+    )
+    assert.strictEqual(elsewhere.asked.at(-1)?.headers.range, "bytes=10-19")
+  })
+
+  test("that goes round and round, or nowhere, is a failure", function* () {
+    for (const headers of [{ location: "/again" }, {}]) {
+      const { url } = yield* serve((_, response) => response.writeHead(302, headers).end())
+      assert.match(yield* failureOf(read(url)), /the server redirects more than 10 times, or without a target$/)
+    }
+  })
+
+  test("from https to http is refused", function* () {
+    // The certificate is the test's own: nobody has signed it.
+    yield* Effect.acquireRelease(
+      Effect.sync(() => {
+        const before = getGlobalDispatcher()
+        setGlobalDispatcher(new Agent({ connect: { rejectUnauthorized: false } }))
+        return before
+      }),
+      (before) => Effect.sync(() => setGlobalDispatcher(before)),
+    )
+    const open = yield* serve(keeping({ content, etag }))
+    const secure = yield* serve(
+      (request, response) =>
         request.url === "/file"
-          ? response.writeHead(302, { location: "/moved" }).end()
-          : response.writeHead(307, { location: `${elsewhere.url}/cdn?signed=1` }).end(),
-      )
-      const input = yield* withOpen(`http://user:pass@${hub.host}/file`)
-      assert.strictEqual(input.name, `${hub.url}/file`)
-      assert.deepStrictEqual(yield* bytesOf(input), content)
-      assert.deepStrictEqual(yield* input.slice!(10, 20), content.slice(10, 20))
-      assert.isTrue(hub.asked.every(({ headers }) => headers.authorization === `Basic ${btoa("user:pass")}`))
-      assert.isTrue(
-        elsewhere.asked.every(({ headers, url }) => headers.authorization === undefined && url === "/cdn?signed=1"),
-      )
-      assert.strictEqual(elsewhere.asked.at(-1)?.headers.range, "bytes=10-19")
-    }))
-
-  test("that goes round and round, or nowhere, is a failure", () =>
-    Effect.gen(function* () {
-      const round = yield* serve((_, response) => response.writeHead(302, { location: "/again" }).end())
-      assert.match(yield* failureOf(read(round.url)), /the server redirects more than 10 times, or without a target$/)
-      const nowhere = yield* serve((_, response) => response.writeHead(302).end())
-      assert.match(yield* failureOf(read(nowhere.url)), /the server redirects more than 10 times, or without a target$/)
-    }))
-
-  test("from https to http is refused", () =>
-    Effect.gen(function* () {
-      // The certificate is the test's own: nobody has signed it.
-      yield* Effect.acquireRelease(
-        Effect.sync(() => {
-          const before = getGlobalDispatcher()
-          setGlobalDispatcher(new Agent({ connect: { rejectUnauthorized: false } }))
-          return before
-        }),
-        (before) => Effect.sync(() => setGlobalDispatcher(before)),
-      )
-      const open = yield* serve(keeping({ content, etag }))
-      const secure = yield* serve(
-        (request, response) =>
-          request.url === "/file"
-            ? keeping({ content, etag })(request, response)
-            : response.writeHead(302, { location: request.url === "/down" ? `${open.url}/x` : "/file" }).end(),
-        { tls: true },
-      )
-      assert.deepStrictEqual(yield* read(`${secure.url}/same`), content)
-      assert.match(yield* failureOf(read(`${secure.url}/down`)), /the server redirects from https to http/)
-      assert.strictEqual(open.asked.length, 0)
-    }))
+          ? keeping({ content, etag })(request, response)
+          : response.writeHead(302, { location: request.url === "/down" ? `${open.url}/x` : "/file" }).end(),
+      { tls: true },
+    )
+    assert.deepStrictEqual(yield* read(`${secure.url}/same`), content)
+    assert.match(yield* failureOf(read(`${secure.url}/down`)), /the server redirects from https to http/)
+    assert.strictEqual(open.asked.length, 0)
+  })
 })
 
 describe("an answer that is no file", () => {
   const answering = (status: number, headers: Record<string, string> = {}) =>
     serve((_, response) => response.writeHead(status, headers).end("<html>no</html>"))
 
-  test("fails with a readable message, without user and query", () =>
-    Effect.gen(function* () {
-      for (const [status, words] of [
-        [404, /: there is no such file/],
-        [410, /: there is no such file/],
-        [401, /authorization \(401\)/],
-        [403, /denies access \(403\)/],
-        [418, /answered 418$/],
-        [204, /answered 204$/],
-      ] as const) {
-        const { asked, host } = yield* answering(status)
-        const message = yield* failureOf(read(`http://user:hush@${host}/a.jsonl?secret=hush`))
-        assert.match(message, words)
-        assert.isTrue(message.startsWith(`http://${host}/a.jsonl: `), message)
-        assert.notInclude(message, "hush")
-        assert.strictEqual(asked.length, 1)
-      }
-    }))
+  test("fails with a readable message, without user and query", function* () {
+    for (const [status, words] of [
+      [404, /: there is no such file/],
+      [410, /: there is no such file/],
+      [401, /authorization \(401\)/],
+      [403, /denies access \(403\)/],
+      [418, /answered 418$/],
+      [204, /answered 204$/],
+    ] as const) {
+      const { asked, host } = yield* answering(status)
+      const message = yield* failureOf(read(`http://user:hush@${host}/a.jsonl?secret=hush`))
+      assert.match(message, words)
+      assert.isTrue(message.startsWith(`http://${host}/a.jsonl: `), message)
+      assert.notInclude(message, "hush")
+      assert.strictEqual(asked.length, 1)
+    }
+  })
 
-  test("of a server that is busy or broken is asked for again, so many times", () =>
-    Effect.gen(function* () {
-      for (const status of [429, 500, 503]) {
-        let answers = 0
-        const recovers = yield* serve((request, response) =>
-          answers++ < 3 ? response.writeHead(status).end() : keeping({ content, etag })(request, response),
-        )
-        assert.deepStrictEqual(yield* read(recovers.url), content)
-        const { asked, url } = yield* answering(status)
-        assert.match(yield* failureOf(read(url)), new RegExp(`the server answered ${status}`))
-        assert.strictEqual(asked.length, 4)
-      }
-    }))
+  test("of a server that is busy or broken is asked for again, so many times", function* () {
+    for (const status of [429, 500, 503]) {
+      let answers = 0
+      const recovers = yield* serve((request, response) =>
+        answers++ < 3 ? response.writeHead(status).end() : keeping({ content, etag })(request, response),
+      )
+      assert.deepStrictEqual(yield* read(recovers.url), content)
+      const { asked, url } = yield* answering(status)
+      assert.match(yield* failureOf(read(url)), new RegExp(`the server answered ${status}`))
+      assert.strictEqual(asked.length, 4)
+    }
+  })
 
-  test("is a failure where nobody answers, or nothing is said", () =>
-    Effect.gen(function* () {
-      const gone = yield* Effect.scoped(serve(plain(content)))
-      assert.match(yield* failureOf(read(gone.url)), /: cannot be read: connect ECONNREFUSED/)
-      const silent = yield* serve(() => {})
-      const opened = hasty(Place.open(silent.url))
-      assert.match(yield* failureOf(opened), /: cannot be read: no data for 200ms; --idle-timeout sets a longer limit$/)
-      assert.strictEqual(silent.asked.length, 1)
-      assert.match(yield* failureOf(read("http://")), /^http:\/\/: .*invalid URL$/)
-      assert.notInclude(yield* failureOf(read("http://user:hush@host:port/a?hush")), "hush")
-    }))
+  test("is a failure where nobody answers, or nothing is said", function* () {
+    const gone = yield* Effect.scoped(serve(plain(content)))
+    assert.match(yield* failureOf(read(gone.url)), /: cannot be read: connect ECONNREFUSED/)
+    const silent = yield* serve(() => {})
+    const opened = hasty(Place.open(silent.url))
+    assert.match(yield* failureOf(opened), /: cannot be read: no data for 200ms; --idle-timeout sets a longer limit$/)
+    assert.strictEqual(silent.asked.length, 1)
+    assert.match(yield* failureOf(read("http://")), /^http:\/\/: .*invalid URL$/)
+    assert.notInclude(yield* failureOf(read("http://user:hush@host:port/a?hush")), "hush")
+  })
 })
 
 describe("Parquet at a URL", () => {
@@ -310,30 +288,28 @@ describe("Parquet at a URL", () => {
     return inputs
   })
 
-  test("is reported with its server's version, and not downloaded for that", () =>
-    Effect.gen(function* () {
-      const { asked, url } = yield* serve(keeping({ content: parquet, etag, modified }))
-      const file = `${url}/f.parquet`
-      assert.deepStrictEqual(yield* told(file), [
-        { file, bytes: parquet.length, records: 1, etag, last_modified: modified },
-      ])
-      // For its beginning alone.
-      assert.strictEqual(asked.filter(({ headers }) => headers.range === undefined).length, 1)
-    }))
+  test("is reported with its server's version, and not downloaded for that", function* () {
+    const { asked, url } = yield* serve(keeping({ content: parquet, etag, modified }))
+    const file = `${url}/f.parquet`
+    assert.deepStrictEqual(yield* told(file), [
+      { file, bytes: parquet.length, records: 1, etag, last_modified: modified },
+    ])
+    // For its beginning alone.
+    assert.strictEqual(asked.filter(({ headers }) => headers.range === undefined).length, 1)
+  })
 
-  test("is reported with its digest where all of it was read: compressed, or without ranges", () =>
-    Effect.gen(function* () {
-      const packed = gzipSync(parquet)
-      for (const bytes of [packed, parquet]) {
-        const { asked, url } = yield* serve(bytes === packed ? keeping({ content: packed, etag }) : plain(parquet))
-        const file = `${url}/f`
-        const sha256 = createHash("sha256").update(bytes).digest("hex")
-        assert.deepStrictEqual(yield* told(file), [{ file, bytes: bytes.length, records: 1, sha256 }])
-        const whole = asked.filter(({ headers }) => headers.range === undefined)
-        // For its beginning, packed and unpacked, and once for all.
-        assert.isAtMost(whole.length, bytes === packed ? 3 : 2)
-      }
-    }))
+  test("is reported with its digest where all of it was read: compressed, or without ranges", function* () {
+    const packed = gzipSync(parquet)
+    for (const bytes of [packed, parquet]) {
+      const { asked, url } = yield* serve(bytes === packed ? keeping({ content: packed, etag }) : plain(parquet))
+      const file = `${url}/f`
+      const sha256 = createHash("sha256").update(bytes).digest("hex")
+      assert.deepStrictEqual(yield* told(file), [{ file, bytes: bytes.length, records: 1, sha256 }])
+      const whole = asked.filter(({ headers }) => headers.range === undefined)
+      // For its beginning, packed and unpacked, and once for all.
+      assert.isAtMost(whole.length, bytes === packed ? 3 : 2)
+    }
+  })
 })
 
 /** Gives up after 200 ms in which nothing comes. */
@@ -353,170 +329,138 @@ describe("a download that falls silent", () => {
       else response.write(bytes.slice(0, 150_000))
     }
 
-  test("goes on where it fell silent", () =>
-    Effect.gen(function* () {
-      const { asked, url } = yield* serve(stalling({ content, etag }, 1))
-      assert.deepStrictEqual(yield* hasty(Effect.flatMap(Place.open(url), bytesOf)), content)
-      assert.match(String(asked.at(-1)!.headers.range), /^bytes=[1-9]\d+-$/)
-    }))
+  test("goes on where it fell silent", function* () {
+    const { asked, url } = yield* serve(stalling({ content, etag }, 1))
+    assert.deepStrictEqual(yield* hasty(Effect.flatMap(Place.open(url), bytesOf)), content)
+    assert.match(String(asked.at(-1)!.headers.range), /^bytes=[1-9]\d+-$/)
+  })
 
-  test("is a failure where it stays silent, or can't go on", () =>
-    Effect.gen(function* () {
-      for (const [kept, problem] of [
-        [{ content, etag }, /: no data for 200ms; --idle-timeout sets a longer limit$/],
-        [{ content }, /: no data for 200ms; --idle-timeout sets a longer limit; the server cannot resume after/],
-      ] as const) {
-        let isFirst = true
-        const { asked, url } = yield* serve((request, response) => {
-          if (isProbe(request)) return keeping(kept)(request, response)
-          if (isFirst) return ((isFirst = false), stalling(kept, 1)(request, response))
-          answer(request, response, kept).flushHeaders()
-        })
-        assert.match(yield* failureOf(hasty(Effect.flatMap(Place.open(url), bytesOf))), problem)
-        // The second answer's first byte is waited for until the end.
-        const downloads = asked.filter((request) => !isProbe(request)).length
-        assert.strictEqual(downloads, kept.etag === undefined ? 1 : 2)
-      }
-    }))
+  test("is a failure where it stays silent, or can't go on", function* () {
+    for (const [kept, problem] of [
+      [{ content, etag }, /: no data for 200ms; --idle-timeout sets a longer limit$/],
+      [{ content }, /: no data for 200ms; --idle-timeout sets a longer limit; the server cannot resume after/],
+    ] as const) {
+      let isFirst = true
+      const { asked, url } = yield* serve((request, response) => {
+        if (isProbe(request)) return keeping(kept)(request, response)
+        if (isFirst) return ((isFirst = false), stalling(kept, 1)(request, response))
+        answer(request, response, kept).flushHeaders()
+      })
+      assert.match(yield* failureOf(hasty(Effect.flatMap(Place.open(url), bytesOf))), problem)
+      // The second answer's first byte is waited for until the end.
+      const downloads = asked.filter((request) => !isProbe(request)).length
+      assert.strictEqual(downloads, kept.etag === undefined ? 1 : 2)
+    }
+  })
 })
 
 describe("a download that breaks off", () => {
-  test("goes on where it broke off, by ETag or date", () =>
-    Effect.gen(function* () {
-      for (const kept of [
-        { content, etag },
-        { content, modified },
-        { content, etag: 'W/"weak"', modified },
-      ]) {
-        const { asked, url } = yield* serve(breaking(kept, 150_000))
-        assert.deepStrictEqual(yield* read(url), content)
-        const resumed = asked.filter((request) => !isProbe(request)).slice(1)
-        assert.isAbove(resumed.length, 1)
-        for (const { headers } of resumed) {
-          assert.match(String(headers.range), /^bytes=[1-9]\d+-$/)
-          assert.strictEqual(headers["if-range"], kept.etag === etag ? etag : modified)
-        }
+  test("goes on where it broke off, by ETag or date", function* () {
+    for (const kept of [
+      { content, etag },
+      { content, modified },
+      { content, etag: 'W/"weak"', modified },
+    ]) {
+      const { asked, url } = yield* serve(breaking(kept, 150_000))
+      assert.deepStrictEqual(yield* read(url), content)
+      const resumed = asked.filter((request) => !isProbe(request)).slice(1)
+      assert.isAbove(resumed.length, 1)
+      for (const { headers } of resumed) {
+        assert.match(String(headers.range), /^bytes=[1-9]\d+-$/)
+        assert.strictEqual(headers["if-range"], kept.etag === etag ? etag : modified)
       }
-    }))
+    }
+  })
 
-  test("goes on in a slice", () =>
-    Effect.gen(function* () {
-      const { url } = yield* serve(breaking({ content, etag }, 100_000))
-      const input = yield* withOpen(url)
-      assert.deepStrictEqual(yield* impatient(input.slice!(1000, 399_000)), content.slice(1000, 399_000))
-    }))
+  test("goes on in a slice", function* () {
+    const { url } = yield* serve(breaking({ content, etag }, 100_000))
+    const input = yield* withOpen(url)
+    assert.deepStrictEqual(yield* impatient(input.slice!(1000, 399_000)), content.slice(1000, 399_000))
+  })
 
-  test("is a failure where the server can't go on, and no shorter file", () =>
-    Effect.gen(function* () {
-      const noRanges: RequestListener = (_, response) => {
-        response.writeHead(200, { "content-length": content.length, etag })
-        response.write(content.slice(0, 150_000), () => response.destroy())
-      }
-      const noSize: RequestListener = (_, response) => {
-        response.write(content.slice(0, 150_000), () => response.destroy())
-      }
-      for (const handle of [noRanges, noSize, breaking({ content }, 150_000)]) {
-        const { url } = yield* serve(handle)
-        assert.match(yield* failureOf(read(url)), /the server cannot resume after \d+ bytes/)
-      }
-    }))
+  test("is a failure where the server can't go on, and no shorter file", function* () {
+    const part = (response: ServerResponse) => response.write(content.slice(0, 150_000), () => response.destroy())
+    const noRanges: RequestListener = (_, response) =>
+      part(response.writeHead(200, { "content-length": content.length, etag }))
+    const noSize: RequestListener = (_, response) => part(response)
+    for (const handle of [noRanges, noSize, breaking({ content }, 150_000)]) {
+      const { url } = yield* serve(handle)
+      assert.match(yield* failureOf(read(url)), /the server cannot resume after \d+ bytes/)
+    }
+  })
 
-  test("is given up where it never goes on", () =>
-    Effect.gen(function* () {
-      let answers = 0
-      const { asked, url } = yield* serve((request, response) => {
-        if (++answers <= 2) return breaking({ content, etag }, 150_000)(request, response)
-        answer(request, response, { content, etag }).flushHeaders()
-        response.destroy()
-      })
-      assert.match(yield* failureOf(read(url)), /: cannot be read: /)
-      // For its first byte, for all, and three times more.
-      assert.strictEqual(asked.length, 5)
-    }))
+  test("is given up where it never goes on", function* () {
+    let answers = 0
+    const { asked, url } = yield* serve((request, response) => {
+      if (++answers <= 2) return breaking({ content, etag }, 150_000)(request, response)
+      answer(request, response, { content, etag }).flushHeaders()
+      response.destroy()
+    })
+    assert.match(yield* failureOf(read(url)), /: cannot be read: /)
+    // For its first byte, for all, and three times more.
+    assert.strictEqual(asked.length, 5)
+  })
 
-  test("is a failure where the file is another meanwhile", () =>
-    Effect.gen(function* () {
-      const other = pattern(400_000).toReversed()
-      let answers = 0
-      const { url } = yield* serve((request, response) =>
-        ++answers <= 2
-          ? breaking({ content, etag }, 150_000)(request, response)
-          : keeping({ content: other, etag: '"v2"' })(request, response),
-      )
-      assert.match(yield* failureOf(read(url)), /changed since it was opened; run again$/)
-    }))
+  test("is a failure where the file is another meanwhile", function* () {
+    const other = pattern(400_000).toReversed()
+    let answers = 0
+    const { url } = yield* serve((request, response) =>
+      ++answers <= 2
+        ? breaking({ content, etag }, 150_000)(request, response)
+        : keeping({ content: other, etag: '"v2"' })(request, response),
+    )
+    assert.match(yield* failureOf(read(url)), /changed since it was opened; run again$/)
+  })
 })
 
 describe("a file that was changed since it was opened", () => {
-  const before = { content, etag, modified }
-  for (const [what, after] of [
-    ["its ETag", { content, etag: '"v2"', modified }],
-    ["its size", { content: pattern(400_001), etag, modified }],
+  for (const [what, before, after] of [
+    ["its ETag", { content, etag, modified }, { content, etag: '"v2"', modified }],
+    ["its size", { content, etag, modified }, { content: pattern(400_001), etag, modified }],
+    ["its date where there is no ETag", { content, modified }, { content, modified: "Thu, 22 Oct 2015 07:28:00 GMT" }],
   ] as const) {
-    test(`is a failure, by ${what}`, () =>
-      Effect.gen(function* () {
-        let kept: Kept = before
-        const { url } = yield* serve((request, response) => keeping(kept)(request, response))
-        const input = yield* withOpen(url)
-        kept = after
-        assert.match(yield* failureOf(impatient(bytesOf(input))), /changed since it was opened; run again$/)
-        assert.match(yield* failureOf(impatient(input.slice!(0, 10))), /changed since it was opened; run again$/)
-      }))
-  }
-
-  test("is a failure, by its date where there is no ETag", () =>
-    Effect.gen(function* () {
-      let kept: Kept = { content, modified }
+    test(`is a failure, by ${what}`, function* () {
+      let kept: Kept = before
       const { url } = yield* serve((request, response) => keeping(kept)(request, response))
       const input = yield* withOpen(url)
-      kept = { content, modified: "Thu, 22 Oct 2015 07:28:00 GMT" }
+      kept = after
       assert.match(yield* failureOf(impatient(bytesOf(input))), /changed since it was opened; run again$/)
-    }))
+      if (input.slice === undefined) return
+      assert.match(yield* failureOf(impatient(input.slice(0, 10))), /changed since it was opened; run again$/)
+    })
+  }
 
-  test("is a failure where a part is not the one that was asked for", () =>
-    Effect.gen(function* () {
-      for (const range of ["bytes 11-20/400000", "bytes */400000", "items 10-19/400000"]) {
-        const { url } = yield* serve((request, response) =>
-          isProbe(request)
-            ? keeping({ content, etag })(request, response)
-            : response.writeHead(206, { "content-range": range, etag }).end(content.slice(10, 20)),
-        )
-        const input = yield* withOpen(url)
-        assert.match(
-          yield* failureOf(impatient(input.slice!(10, 20))),
-          /requested its bytes from 10, but the server sent/,
-        )
-      }
-    }))
-
-  test("is a failure where a part has more or fewer bytes than were asked for", () =>
-    Effect.gen(function* () {
-      for (const length of [9, 11]) {
-        const { url } = yield* serve((request, response) =>
-          isProbe(request)
-            ? keeping({ content, etag })(request, response)
-            : response
-                .writeHead(206, { "content-range": "bytes 10-19/400000", etag, "content-length": length })
-                .end(content.slice(10, 10 + length)),
-        )
-        const input = yield* withOpen(url)
-        assert.match(yield* failureOf(impatient(input.slice!(10, 20))), /cannot be read: /)
-      }
-    }))
+  for (const [range, length, problem] of [
+    ["bytes 11-20/400000", 10, /requested its bytes from 10, but the server sent/],
+    ["bytes */400000", 10, /requested its bytes from 10, but the server sent/],
+    ["items 10-19/400000", 10, /requested its bytes from 10, but the server sent/],
+    ["bytes 10-19/400000", 9, /cannot be read: /],
+    ["bytes 10-19/400000", 11, /cannot be read: /],
+  ] as const) {
+    test(`is a failure where bytes 10 to 19 were asked for, and ${length} bytes come as ${range}`, function* () {
+      const headers = { "content-range": range, etag, "content-length": length }
+      const { url } = yield* serve((request, response) =>
+        isProbe(request)
+          ? keeping({ content, etag })(request, response)
+          : response.writeHead(206, headers).end(content.slice(10, 10 + length)),
+      )
+      const input = yield* withOpen(url)
+      assert.match(yield* failureOf(impatient(input.slice!(10, 20))), problem)
+    })
+  }
 })
 
 describe("a stream that is given up", () => {
-  test("ends its request", () =>
-    Effect.gen(function* () {
-      let ended: () => void = () => {}
-      const closed = new Promise<void>((resolve) => (ended = resolve))
-      const { url } = yield* serve((request, response) => {
-        if (isProbe(request)) return keeping({ content, etag })(request, response)
-        response.on("close", ended)
-        answer(request, response, { content, etag }).write(content.slice(0, 1000))
-      })
-      const input = yield* withOpen(url)
-      yield* impatient(Stream.runDrain(Stream.take(input.bytes, 1)))
-      yield* Effect.promise(() => closed)
-    }))
+  test("ends its request", function* () {
+    let ended: () => void = () => {}
+    const closed = new Promise<void>((resolve) => (ended = resolve))
+    const { url } = yield* serve((request, response) => {
+      if (isProbe(request)) return keeping({ content, etag })(request, response)
+      response.on("close", ended)
+      answer(request, response, { content, etag }).write(content.slice(0, 1000))
+    })
+    const input = yield* withOpen(url)
+    yield* impatient(Stream.runDrain(Stream.take(input.bytes, 1)))
+    yield* Effect.promise(() => closed)
+  })
 })

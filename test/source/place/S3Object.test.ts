@@ -2,8 +2,9 @@ import { copyFileSync, globSync } from "node:fs"
 import { connect, createServer, type AddressInfo, type Server } from "node:net"
 import { fileURLToPath } from "node:url"
 import { PutObjectCommand, S3Client } from "@aws-sdk/client-s3"
-import { assert, describe } from "@effect/vitest"
-import { ConfigProvider, Duration, Effect, Option, Stream } from "effect"
+import { NodeServices } from "@effect/platform-node"
+import { afterAll, assert, beforeAll, describe } from "@effect/vitest"
+import { ConfigProvider, Duration, Effect, Exit, Option, Scope, Stream } from "effect"
 import { ChildProcess } from "effect/process"
 import * as Listing from "../../../src/source/place/Listing.ts"
 import * as Place from "../../../src/source/place/Place.ts"
@@ -33,11 +34,8 @@ const environment = (values: Readonly<Record<string, string>>) =>
     (reset) => Effect.sync(reset),
   )
 
-/** A storage with one bucket, `data`, that holds these objects; the environment leads to it. */
-const storage = Effect.fnUntraced(function* (
-  objects: Readonly<Record<string, Uint8Array | string>>,
-  { checksSignatures = true } = {},
-) {
+/** A storage with one bucket, `data`; the environment leads to it. */
+const storage = Effect.fnUntraced(function* ({ checksSignatures }: { readonly checksSignatures: boolean }) {
   const directory = yield* temporaryDirectory
   const started = yield* ChildProcess.make(
     process.execPath,
@@ -60,9 +58,19 @@ const storage = Effect.fnUntraced(function* (
   const put = (key: string, content: Uint8Array | string) =>
     Effect.promise(() => client.send(new PutObjectCommand({ Bucket: "data", Key: key, Body: content })))
   yield* Effect.addFinalizer(() => Effect.sync(() => client.destroy()))
-  yield* Effect.forEach(Object.entries(objects), ([key, content]) => put(key, content), { concurrency: 16 })
   return { directory, port, put }
 })
+
+/** One storage for the tests of the group in which this is called. */
+const storageOf = (options: { readonly checksSignatures: boolean }) => {
+  const scope = Scope.makeUnsafe()
+  let started: Effect.Success<ReturnType<typeof storage>>
+  beforeAll(async () => {
+    started = await Effect.runPromise(storage(options).pipe(Scope.provide(scope), Effect.provide(NodeServices.layer)))
+  })
+  afterAll(() => Effect.runPromise(Scope.close(scope, Exit.void)))
+  return () => started
+}
 
 /** Passes on to the port; an answer breaks off after so many bytes. The environment leads to it. */
 const breaking = Effect.fnUntraced(function* (port: number, after: number) {
@@ -114,150 +122,110 @@ const expand = (names: ReadonlyArray<string>) => nowadays(Listing.expand(names))
 const content = pattern(400_000)
 
 describe("an object of S3-compatible storage", () => {
-  test("is read whole, as often as one likes, and here and there", () =>
-    Effect.gen(function* () {
-      yield* storage({ "a/items 100%.jsonl": content })
-      const input = yield* open("s3://data/a/items 100%.jsonl")
-      assert.strictEqual(input.name, "s3://data/a/items 100%.jsonl")
-      assert.strictEqual(input.size, content.length)
-      assert.deepStrictEqual(yield* bytesOf(input), content)
-      assert.deepStrictEqual(yield* bytesOf(input), content)
-      assert.deepStrictEqual(yield* input.slice!(0, 4), content.slice(0, 4))
-      assert.deepStrictEqual(yield* input.slice!(100, 399_900), content.slice(100, 399_900))
-      assert.deepStrictEqual(yield* input.slice!(5, 5), new Uint8Array(0))
-    }))
+  const stored = storageOf({ checksSignatures: true })
 
-  test("may be empty", () =>
-    Effect.gen(function* () {
-      yield* storage({ "empty.jsonl": new Uint8Array(0) })
-      const input = yield* open("s3://data/empty.jsonl")
-      assert.strictEqual(input.size, 0)
-      assert.strictEqual((yield* bytesOf(input)).length, 0)
-    }))
+  test("is read whole, as often as one likes, and here and there; it may be empty", function* () {
+    yield* stored().put("a/items 100%.jsonl", content)
+    const input = yield* open("s3://data/a/items 100%.jsonl")
+    assert.strictEqual(input.name, "s3://data/a/items 100%.jsonl")
+    assert.strictEqual(input.size, content.length)
+    assert.deepStrictEqual(yield* bytesOf(input), content)
+    assert.deepStrictEqual(yield* bytesOf(input), content)
+    assert.deepStrictEqual(yield* input.slice!(0, 4), content.slice(0, 4))
+    assert.deepStrictEqual(yield* input.slice!(100, 399_900), content.slice(100, 399_900))
+    assert.deepStrictEqual(yield* input.slice!(5, 5), new Uint8Array(0))
+    yield* stored().put("empty.jsonl", new Uint8Array(0))
+    const empty = yield* open("s3://data/empty.jsonl")
+    assert.deepStrictEqual([empty.size, (yield* bytesOf(empty)).length], [0, 0])
+  })
 
-  test("whose connection breaks off is read on from there", () =>
-    Effect.gen(function* () {
-      const { port } = yield* storage({ "a.jsonl": content })
-      const proxy = yield* breaking(port, 150_000)
-      assert.deepStrictEqual(yield* read("s3://data/a.jsonl"), content)
-      assert.isAbove(proxy.broken(), 1)
-    }))
+  test("whose connection breaks off is read on from there", function* () {
+    yield* stored().put("whole.jsonl", content)
+    const proxy = yield* breaking(stored().port, 150_000)
+    assert.deepStrictEqual(yield* read("s3://data/whole.jsonl"), content)
+    assert.isAbove(proxy.broken(), 1)
+  })
 
-  test("that is replaced after it was opened is a failure", () =>
-    Effect.gen(function* () {
-      const { put } = yield* storage({ "a.jsonl": content })
-      const input = yield* open("s3://data/a.jsonl")
-      for (const other of [pattern(400_000).toReversed(), "short"]) {
-        yield* put("a.jsonl", other)
-        assert.match(
-          yield* failureOf(bytesOf(input)),
-          /^s3:\/\/data\/a\.jsonl: .*the object changed since it was opened/,
-        )
-        assert.match(yield* failureOf(input.slice!(1000, 2000)), /changed since it was opened; run again$/)
-      }
-    }))
+  test("that is replaced after it was opened is a failure", function* () {
+    const { put } = stored()
+    yield* put("a.jsonl", content)
+    const input = yield* open("s3://data/a.jsonl")
+    for (const other of [pattern(400_000).toReversed(), "short"]) {
+      yield* put("a.jsonl", other)
+      assert.match(yield* failureOf(bytesOf(input)), /^s3:\/\/data\/a\.jsonl: .*the object changed since it was opened/)
+      assert.match(yield* failureOf(input.slice!(1000, 2000)), /changed since it was opened; run again$/)
+    }
+  })
 
-  test("that can't be had is a failure that says why", () =>
-    Effect.gen(function* () {
-      const { port } = yield* storage({})
-      assert.match(
-        yield* failureOf(read("s3://data/absent.jsonl")),
-        /^s3:\/\/data\/absent\.jsonl: there is no such file/,
-      )
-      assert.match(
-        yield* failureOf(read("s3://absent/a.jsonl")),
-        /there is no such bucket; check its name, and the endpoint$/,
-      )
-      assert.match(yield* failureOf(read("s3://")), /expected s3:\/\/BUCKET\/KEY$/)
-      yield* environment({ AWS_ENDPOINT_URL: `http://127.0.0.1:${port}` })
-      assert.match(yield* failureOf(read("s3://data/a")), /no credentials were found; set AWS_ACCESS_KEY_ID and/)
-      yield* environment({ ...credentials })
-      assert.match(yield* failureOf(read("s3://data/a")), /no region is set; set AWS_REGION to the bucket's region$/)
-      const to = { AWS_ENDPOINT_URL: `http://127.0.0.1:${port}` }
-      yield* environment({ ...to, ...credentials, AWS_ACCESS_KEY_ID: "another" })
-      assert.match(yield* failureOf(read("s3://data/a")), /does not know this access key; check AWS_ACCESS_KEY_ID/)
-      yield* environment({ ...to, ...credentials, AWS_SECRET_ACCESS_KEY: "another" })
-      assert.match(yield* failureOf(read("s3://data/a")), /does not match the access key; check AWS_SECRET_ACCESS_KEY$/)
-    }))
+  test("that can't be had is a failure that says why", function* () {
+    const { port } = stored()
+    assert.match(yield* failureOf(read("s3://data/absent.jsonl")), /^s3:\/\/data\/absent\.jsonl: there is no such file/)
+    const noBucket = /there is no such bucket; check its name, and the endpoint$/
+    assert.match(yield* failureOf(read("s3://absent/a.jsonl")), noBucket)
+    assert.match(yield* failureOf(read("s3://")), /expected s3:\/\/BUCKET\/KEY$/)
+    yield* environment({ AWS_ENDPOINT_URL: `http://127.0.0.1:${port}` })
+    assert.match(yield* failureOf(read("s3://data/a")), /no credentials were found; set AWS_ACCESS_KEY_ID and/)
+    yield* environment({ ...credentials })
+    assert.match(yield* failureOf(read("s3://data/a")), /no region is set; set AWS_REGION to the bucket's region$/)
+    const to = { AWS_ENDPOINT_URL: `http://127.0.0.1:${port}` }
+    yield* environment({ ...to, ...credentials, AWS_ACCESS_KEY_ID: "another" })
+    assert.match(yield* failureOf(read("s3://data/a")), /does not know this access key; check AWS_ACCESS_KEY_ID/)
+    yield* environment({ ...to, ...credentials, AWS_SECRET_ACCESS_KEY: "another" })
+    assert.match(yield* failureOf(read("s3://data/a")), /does not match the access key; check AWS_SECRET_ACCESS_KEY$/)
+  })
 
-  test("is a failure where nobody answers", () =>
-    Effect.gen(function* () {
-      yield* environment({ ...credentials, AWS_ENDPOINT_URL: "http://127.0.0.1:9", AWS_MAX_ATTEMPTS: "1" })
-      assert.match(yield* failureOf(read("s3://data/a")), /^s3:\/\/data\/a: cannot be read: connect ECONNREFUSED/)
-    }))
+  test("is a failure where nobody answers", function* () {
+    yield* environment({ ...credentials, AWS_ENDPOINT_URL: "http://127.0.0.1:9", AWS_MAX_ATTEMPTS: "1" })
+    assert.match(yield* failureOf(read("s3://data/a")), /^s3:\/\/data\/a: cannot be read: connect ECONNREFUSED/)
+  })
 })
 
 describe("the client library of S3", () => {
-  test("is asked for where it is not installed", () =>
-    Effect.gen(function* () {
-      const script = fileURLToPath(new URL("fixtures/withoutS3.ts", import.meta.url))
-      const process_ = yield* ChildProcess.make(process.execPath, ["--no-warnings", script], { stderr: "inherit" })
-      const said = yield* process_.stdout.pipe(Stream.decodeText(), Stream.mkString)
-      assert.strictEqual(
-        said,
-        "s3://data/a.jsonl: cannot be read: to read from S3, install its client: npm install @aws-sdk/client-s3\n",
-      )
-    }))
+  test("is asked for where it is not installed", function* () {
+    const script = fileURLToPath(new URL("fixtures/withoutS3.ts", import.meta.url))
+    const process_ = yield* ChildProcess.make(process.execPath, ["--no-warnings", script], { stderr: "inherit" })
+    const said = yield* process_.stdout.pipe(Stream.decodeText(), Stream.mkString)
+    assert.strictEqual(
+      said,
+      "s3://data/a.jsonl: cannot be read: to read from S3, install its client: npm install @aws-sdk/client-s3\n",
+    )
+  })
 })
 
 describe("names in S3-compatible storage", () => {
-  test("are objects, folders and patterns", () =>
-    Effect.gen(function* () {
-      yield* storage(
-        {
-          "b.jsonl": "{}",
-          "a/x.jsonl": "{}",
-          "a/y.csv.gz": "{}",
-          "a/_SUCCESS": "{}",
-          "a/_x.jsonl": "{}",
-          "a/notes.txt": "{}",
-          "a/b/z.jsonl": "{}",
-          "a/[1].jsonl": "{}",
-        },
-        { checksSignatures: false },
-      )
-      const files = (...names: ReadonlyArray<string>) =>
-        Effect.map(expand(names), (found) => [...found.files, ...found.empty.map((name) => `empty: ${name}`)])
-      assert.deepStrictEqual(yield* files("s3://data/a/"), [
-        "s3://data/a/[1].jsonl",
-        "s3://data/a/x.jsonl",
-        "s3://data/a/y.csv.gz",
-      ])
-      assert.deepStrictEqual(yield* files("s3://data"), ["s3://data/b.jsonl"])
-      assert.deepStrictEqual(yield* files("s3://data/**/[xz].jsonl", "s3://data/b.jsonl"), [
-        "s3://data/a/b/z.jsonl",
-        "s3://data/a/x.jsonl",
-        "s3://data/b.jsonl",
-      ])
-      assert.deepStrictEqual(yield* files("s3://data/a/*.jsonl", "s3://data/a/x.jsonl"), [
-        "s3://data/a/[1].jsonl",
-        "s3://data/a/_x.jsonl",
-        "s3://data/a/x.jsonl",
-      ])
-      assert.deepStrictEqual(yield* files("s3://data/a/[1].jsonl"), ["s3://data/a/[1].jsonl"])
-      assert.deepStrictEqual(yield* files("s3://data/none/", "s3://data/*.tsv"), [
-        "empty: s3://data/none/",
-        "empty: s3://data/*.tsv",
-      ])
-      assert.match(yield* failureOf(files("s3://data/absent.jsonl")), /absent\.jsonl: there is no such file/)
-      assert.match(yield* failureOf(files("s3://absent/")), /there is no such bucket/)
-    }))
+  const stored = storageOf({ checksSignatures: false })
 
-  test("are found beyond the thousand that an answer holds", () =>
-    Effect.gen(function* () {
-      const [first = "", ...others] = Array.from(
-        { length: 1_050 },
-        (_, i) => `many/${String(i).padStart(5, "0")}.jsonl`,
+  test("are objects, folders and patterns", function* () {
+    const names = "b.jsonl a/x.jsonl a/y.csv.gz a/_SUCCESS a/_x.jsonl a/notes.txt a/b/z.jsonl a/[1].jsonl"
+    yield* Effect.forEach(names.split(" "), (name) => stored().put(name, "{}"))
+    const files = (...names: ReadonlyArray<string>) =>
+      Effect.map(expand(names.map((name) => `s3://${name}`)), (found) =>
+        [...found.files, ...found.empty.map((name) => `empty:${name}`)].map((name) => name.replace("s3://data/", "")),
       )
-      const { directory } = yield* storage({ [first]: "{}" }, { checksSignatures: false })
-      // The server's own files of the first object, under other names: quicker than a thousand requests.
-      for (const file of globSync(`${directory}/data/${first}*`)) {
-        for (const other of others) copyFileSync(file, file.replace(first, other))
-      }
-      const { files } = yield* expand(["s3://data/many/"])
-      assert.deepStrictEqual(
-        files,
-        [first, ...others].map((name) => `s3://data/${name}`),
-      )
-    }))
+    assert.deepStrictEqual(yield* files("data/a/"), ["a/[1].jsonl", "a/x.jsonl", "a/y.csv.gz"])
+    assert.deepStrictEqual(yield* files("data"), ["b.jsonl"])
+    const three = ["a/b/z.jsonl", "a/x.jsonl", "b.jsonl"]
+    assert.deepStrictEqual(yield* files("data/**/[xz].jsonl", "data/b.jsonl"), three)
+    const named = ["a/[1].jsonl", "a/_x.jsonl", "a/x.jsonl"]
+    assert.deepStrictEqual(yield* files("data/a/*.jsonl", "data/a/x.jsonl"), named)
+    assert.deepStrictEqual(yield* files("data/a/[1].jsonl"), ["a/[1].jsonl"])
+    assert.deepStrictEqual(yield* files("data/none/", "data/*.tsv"), ["empty:none/", "empty:*.tsv"])
+    assert.match(yield* failureOf(files("data/absent.jsonl")), /absent\.jsonl: there is no such file/)
+    assert.match(yield* failureOf(files("absent/")), /there is no such bucket/)
+  })
+
+  test("are found beyond the thousand that an answer holds", function* () {
+    const [first = "", ...others] = Array.from({ length: 1_050 }, (_, i) => `many/${String(i).padStart(5, "0")}.jsonl`)
+    const { directory, put } = stored()
+    yield* put(first, "{}")
+    // The server's own files of the first object, under other names: quicker than a thousand requests.
+    for (const file of globSync(`${directory}/data/${first}*`)) {
+      for (const other of others) copyFileSync(file, file.replace(first, other))
+    }
+    const { files } = yield* expand(["s3://data/many/"])
+    assert.deepStrictEqual(
+      files,
+      [first, ...others].map((name) => `s3://data/${name}`),
+    )
+  })
 })

@@ -1,8 +1,7 @@
 /** What the tests of places have in common. */
-import { NodeServices } from "@effect/platform-node"
-import { it } from "@effect/vitest"
-import { Effect, type Scope, Stream } from "effect"
+import { Effect, Stream } from "effect"
 import type { Input } from "../../../src/source/place/Input.ts"
+import { test as shared } from "../support.ts"
 
 /** Bytes of which no piece is like another. */
 export const pattern = (length: number): Uint8Array => {
@@ -22,7 +21,4 @@ export const failureOf = <A, R>(effect: Effect.Effect<A, { readonly message: str
   Effect.map(Effect.flip(effect), ({ message }) => message)
 
 /** With real time, files and sockets; and with no HTTP client around, as the places bring their own. */
-export const test = (
-  name: string,
-  effect: () => Effect.Effect<void, unknown, Scope.Scope | NodeServices.NodeServices>,
-) => it.live(name, () => Effect.provide(Effect.scoped(effect()), NodeServices.layer))
+export const test = shared.live

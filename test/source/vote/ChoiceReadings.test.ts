@@ -2,7 +2,8 @@
 import { assert, describe } from "@effect/vitest"
 import { Effect, FileSystem, Result, Stream } from "effect"
 import * as Source from "../../../src/source/Source.ts"
-import { temporaryDirectory, test } from "../../support/job.ts"
+import { temporaryDirectory } from "../../support/job.ts"
+import { test } from "../support.ts"
 
 type Row = { readonly [member: string]: unknown }
 
@@ -48,12 +49,7 @@ const pair = (
   i: number,
   said: Row,
   [first, second]: readonly [string, string] = ["response_a", "response_b"],
-): Row => ({
-  prompt: `Question ${i}`,
-  [first]: `one ${i}`,
-  [second]: `two ${i}`,
-  ...said,
-})
+): Row => ({ prompt: `Question ${i}`, [first]: `one ${i}`, [second]: `two ${i}`, ...said })
 
 const rowsOf = (name: string, values: ReadonlyArray<unknown>, columns?: [string, string]) =>
   values.map((value, i) => pair(i, { [name]: value }, columns))
@@ -72,33 +68,24 @@ describe("one reading", () => {
     ["a completion's text, also where it is a number", [["4", "5", "5"], ["Paris", "2", "Paris"]].map(([one, two, best], i) => ({ prompt: `Q${i}`, completions: [one, two], choice: best })), [1, 0]],
   ] // prettier-ignore
   for (const [what, rows, expected] of cases) {
-    test(what, () =>
-      Effect.gen(function* () {
-        assert.deepStrictEqual(yield* choices(jsonl(rows), "votes.jsonl"), expected)
-        assert.deepStrictEqual(yield* choices(csvOf(rows), "votes.csv"), expected)
-      }),
-    )
+    test(what, function* () {
+      assert.deepStrictEqual(yield* choices(jsonl(rows), "votes.jsonl"), expected)
+      assert.deepStrictEqual(yield* choices(csvOf(rows), "votes.csv"), expected)
+    })
   }
 
-  test("a ranking of more than two, by signs", () =>
-    Effect.gen(function* () {
-      const records = yield* sourceOf(
-        jsonl(
-          ["B>A=C", "C < A < B", "A>B"].map((verdict, i) => ({
-            prompt: `Q${i}`,
-            completions: ["x", "y", "z"],
-            verdict,
-          })),
-        ),
-        "votes.jsonl",
-        {},
-      )
-      const found = yield* Effect.scoped(Stream.runCollect(records.records))
-      assert.deepStrictEqual(
-        found.map(Result.match({ onFailure: () => "rejected", onSuccess: ({ votes }) => votes[0].ranking })),
-        [[[1], [0, 2]], [[1], [0], [2]], "rejected"],
-      )
-    }))
+  test("a ranking of more than two, by signs", function* () {
+    const records = yield* sourceOf(
+      jsonl(
+        ["B>A=C", "C < A < B", "A>B"].map((verdict, i) => ({ prompt: `Q${i}`, completions: ["x", "y", "z"], verdict })),
+      ),
+      "votes.jsonl",
+      {},
+    )
+    const found = yield* Effect.scoped(Stream.runCollect(records.records))
+    const read = found.map(Result.match({ onFailure: () => "rejected", onSuccess: ({ votes }) => votes[0].ranking }))
+    assert.deepStrictEqual(read, [[[1], [0, 2]], [[1], [0], [2]], "rejected"])
+  })
 })
 
 describe("several readings", () => {
@@ -120,61 +107,56 @@ describe("several readings", () => {
     ["three completions and no ties", [0, 1, 2].map((choice) => ({ prompt: `P${choice}`, completions: ["a", "b", "c"], choice })), ["--choice-as index", "--choice-as number"]],
   ] // prettier-ignore
   for (const [what, rows, options] of cases) {
-    test(`${what}, however many there are`, () =>
-      Effect.gen(function* () {
-        const many = Array.from({ length: 40 }, (_, copy) =>
-          rows.map((row) => ({ ...row, prompt: `${String(row["prompt"])}, ${copy}` })),
-        )
-        for (const some of [rows, many.flat()]) {
-          const said = yield* problem(jsonl(some))
-          for (const option of options) assert.include(said, `\n  ${option} `)
-          assert.match(said, /line 1: .*\n +line \d+: /)
-        }
-      }))
+    test(`${what}, however many there are`, function* () {
+      const many = Array.from({ length: 40 }, (_, copy) =>
+        rows.map((row) => ({ ...row, prompt: `${String(row["prompt"])}, ${copy}` })),
+      )
+      for (const some of [rows, many.flat()]) {
+        const said = yield* problem(jsonl(some))
+        for (const option of options) assert.include(said, `\n  ${option} `)
+        assert.match(said, /line 1: .*\n +line \d+: /)
+      }
+    })
   }
 
-  test("a number below 1 after first records with 1 and 2 ends the import", () =>
-    Effect.gen(function* () {
-      const rows = rowsOf("label", [...Array.from({ length: 100 }, (_, i) => (i % 2) + 1), 0])
-      assert.match(yield* problem(jsonl(rows)), /line 101 has a choice below 1.* --choice-map/)
-      assert.lengthOf(yield* choices(jsonl(rows), "votes.jsonl", { choiceAs: "number" }), 101)
-    }))
+  test("a number below 1 after first records with 1 and 2 ends the import", function* () {
+    const rows = rowsOf("label", [...Array.from({ length: 100 }, (_, i) => (i % 2) + 1), 0])
+    assert.match(yield* problem(jsonl(rows)), /line 101 has a choice below 1.* --choice-map/)
+    assert.lengthOf(yield* choices(jsonl(rows), "votes.jsonl", { choiceAs: "number" }), 101)
+  })
 
-  test("texts that name nothing, with the map that would read them", () =>
-    Effect.gen(function* () {
-      const said = yield* problem(jsonl(rowsOf("winner", ["Response 1 is better", "same, more or less"])))
-      assert.include(said, `--choice-map 'Response 1 is better=…,"same, more or less"=…'`)
-      const map = { "response 1 is better": "first", "same, more or less": "tie" }
-      const rows = rowsOf("winner", ["Response 1 is better", "same, more or less", "neither"])
-      const [first, tie, other] = yield* choices(jsonl(rows), "votes.jsonl", { choiceMap: map })
-      assert.deepStrictEqual([first, tie], [0, "tie"])
-      assert.match(String(other), /^winner: expected a value of --choice-map \(.*\), found "neither"$/)
-    }))
+  test("texts that name nothing, with the map that would read them", function* () {
+    const said = yield* problem(jsonl(rowsOf("winner", ["Response 1 is better", "same, more or less"])))
+    assert.include(said, `--choice-map 'Response 1 is better=…,"same, more or less"=…'`)
+    const map = { "response 1 is better": "first", "same, more or less": "tie" }
+    const rows = rowsOf("winner", ["Response 1 is better", "same, more or less", "neither"])
+    const [first, tie, other] = yield* choices(jsonl(rows), "votes.jsonl", { choiceMap: map })
+    assert.deepStrictEqual([first, tie], [0, "tie"])
+    assert.match(String(other), /^winner: expected a value of --choice-map \(.*\), found "neither"$/)
+  })
 
-  test("a list of numbers that may be an order or ranks", () =>
-    Effect.gen(function* () {
-      const ranked = (ranking: unknown, said: Row = {}) => ({
-        prompt: "P",
-        completions: ["a", "b", "c"],
-        ranking,
-        ...said,
-      })
-      const rows = [ranked([1, 2, 0]), ranked([1, 0, 2]), ranked([[1], [2], [0]]), ranked([1, 2, 0], { choice: "b" })]
-      const [first, ...others] = yield* choices(jsonl(rows), "votes.jsonl", { choice: "choice" })
-      assert.match(String(first), /^ranking: found \[1,2,0\], which may be an order, best first, or ranks/)
-      assert.deepStrictEqual(others, [1, 1, 1])
-    }))
+  test("a list of numbers that may be an order or ranks", function* () {
+    const ranked = (ranking: unknown, said: Row = {}) => ({
+      prompt: "P",
+      completions: ["a", "b", "c"],
+      ranking,
+      ...said,
+    })
+    const rows = [ranked([1, 2, 0]), ranked([1, 0, 2]), ranked([[1], [2], [0]]), ranked([1, 2, 0], { choice: "b" })]
+    const [first, ...others] = yield* choices(jsonl(rows), "votes.jsonl", { choice: "choice" })
+    assert.match(String(first), /^ranking: found \[1,2,0\], which may be an order, best first, or ranks/)
+    assert.deepStrictEqual(others, [1, 1, 1])
+  })
 
-  test("measures of each completion are suggested, with the options that read them", () =>
-    Effect.gen(function* () {
-      const said = yield* problem(jsonl([pair(0, { score_a: -0.5, score_b: 0.5 })]))
-      assert.include(said, "--choice-path 'score_a' --choice-path 'score_b' --choice-as scores")
-      const answers = ["a", "b"].map((answer, i) => ({ answer, rank: 2 - i }))
-      assert.include(
-        yield* problem(jsonl([{ prompt: "P", answers }])),
-        "--choice-path 'answers[].rank' --choice-as ranks",
-      )
-    }))
+  test("measures of each completion are suggested, with the options that read them", function* () {
+    const said = yield* problem(jsonl([pair(0, { score_a: -0.5, score_b: 0.5 })]))
+    assert.include(said, "--choice-path 'score_a' --choice-path 'score_b' --choice-as scores")
+    const answers = ["a", "b"].map((answer, i) => ({ answer, rank: 2 - i }))
+    assert.include(
+      yield* problem(jsonl([{ prompt: "P", answers }])),
+      "--choice-path 'answers[].rank' --choice-as ranks",
+    )
+  })
 })
 
 describe("as options say", () => {
@@ -201,94 +183,82 @@ describe("as options say", () => {
     ["Label Studio: a value in a list", [pair(0, { pw: [{ selected: "right" }] })], { choice: "pw" }, [1]],
   ] // prettier-ignore
   for (const [what, rows, options, expected] of cases) {
-    test(what, () =>
-      Effect.gen(function* () {
-        assert.deepStrictEqual(yield* choices(jsonl(rows), "votes.jsonl", options), expected)
-        assert.deepStrictEqual(yield* choices(csvOf(rows), "votes.csv", options), expected)
-      }),
-    )
+    test(what, function* () {
+      assert.deepStrictEqual(yield* choices(jsonl(rows), "votes.jsonl", options), expected)
+      assert.deepStrictEqual(yield* choices(csvOf(rows), "votes.csv", options), expected)
+    })
   }
 
-  test("ranks deep in records, beside completions whose names begin alike", () =>
-    Effect.gen(function* () {
-      const records = [[2, 1], [1, 2]].map(([one, other], i) => ({
+  test("ranks deep in records, beside completions whose names begin alike", function* () {
+    const records = [[2, 1], [1, 2]].map(([one, other], i) => ({
         prompt: `Q${i}`,
         questions: [
           { bart: { text: "x", reviews: [{ rank: one }] }, "bart-dpr": { text: "y", reviews: [{ rank: other }] } },
         ],
       })) // prettier-ignore
-      const fs = yield* FileSystem.FileSystem
-      const file = `${yield* temporaryDirectory}/votes.jsonl`
-      yield* fs.writeFileString(file, jsonl(records))
-      const at = (part: string) => ["bart", "bart-dpr"].map((name) => `questions[0].${name}.${part}`)
-      const source = Source.votes(file, {
-        completions: at("text"),
-        votes: { choice: at("reviews[0].rank").toReversed(), choiceAs: "ranks" },
-      })
-      const found = yield* Effect.scoped(Stream.runCollect(source.records))
-      assert.deepStrictEqual(
-        found.map((one) => Result.getOrThrow(one).votes[0].ranking),
-        [
-          [[1], [0]],
-          [[0], [1]],
-        ],
-      )
-    }))
+    const fs = yield* FileSystem.FileSystem
+    const file = `${yield* temporaryDirectory}/votes.jsonl`
+    yield* fs.writeFileString(file, jsonl(records))
+    const at = (part: string) => ["bart", "bart-dpr"].map((name) => `questions[0].${name}.${part}`)
+    const source = Source.votes(file, {
+      completions: at("text"),
+      votes: { choice: at("reviews[0].rank").toReversed(), choiceAs: "ranks" },
+    })
+    const found = yield* Effect.scoped(Stream.runCollect(source.records))
+    assert.deepStrictEqual(
+      found.map((one) => Result.getOrThrow(one).votes[0].ranking),
+      [
+        [[1], [0]],
+        [[0], [1]],
+      ],
+    )
+  })
 
-  test("columns of which one names two completions, or two name one, are refused with what each names", () =>
-    Effect.gen(function* () {
-      const rows = [pair(0, { quality_a: 1, gold_a: 2 })]
-      const set = { choice: ["quality_a", "gold_a"], choiceAs: "scores" } as const
-      assert.deepStrictEqual(yield* choices(jsonl(rows), "votes.jsonl", set), [
-        'quality_a and gold_a: expected one column named after each of 2 completions ("response_a" and "response_b"), but "quality_a" names "response_a" and "gold_a" names "response_a": rename the columns',
-      ])
-      const alike = [pair(0, { answer_x: 1, answer_x_c: 2 }, ["answer_x_a", "answer_x_b"])]
-      assert.match(
-        String(
-          (yield* choices(jsonl(alike), "votes.jsonl", { choice: ["answer_x", "answer_x_c"], choiceAs: "ranks" }))[0],
-        ),
-        /but "answer_x" names "answer_x_a" and "answer_x_b" and "answer_x_c" names .*: rename the columns$/,
-      )
-    }))
+  test("columns of which one names two completions, or two name one, are refused with what each names", function* () {
+    const rows = [pair(0, { quality_a: 1, gold_a: 2 })]
+    const set = { choice: ["quality_a", "gold_a"], choiceAs: "scores" } as const
+    assert.deepStrictEqual(yield* choices(jsonl(rows), "votes.jsonl", set), [
+      'quality_a and gold_a: expected one column named after each of 2 completions ("response_a" and "response_b"), but "quality_a" names "response_a" and "gold_a" names "response_a": rename the columns',
+    ])
+    const alike = [pair(0, { answer_x: 1, answer_x_c: 2 }, ["answer_x_a", "answer_x_b"])]
+    assert.match(
+      String(
+        (yield* choices(jsonl(alike), "votes.jsonl", { choice: ["answer_x", "answer_x_c"], choiceAs: "ranks" }))[0],
+      ),
+      /but "answer_x" names "answer_x_a" and "answer_x_b" and "answer_x_c" names .*: rename the columns$/,
+    )
+  })
 
-  test("a record whose columns say two things, or nothing, is rejected", () =>
-    Effect.gen(function* () {
-      const flags = [[1, 1], [0, 0], [1, 0], [0, 1]] // prettier-ignore
-      const rows = flags.map(([a, b], i) => pair(i, { winner_a: a, winner_b: b }))
-      assert.match(yield* problem(jsonl(rows)), /found no votes in .*"winner_a" and "winner_b"/)
-      const set = { choice: ["winner_a", "winner_b"], choiceAs: "one-hot" } as const
-      const [two, none, ...others] = yield* choices(jsonl(rows), "votes.jsonl", set)
-      assert.strictEqual(two, "winner_a and winner_b: expected 1 once and 0 otherwise, found 1 and 1")
-      assert.strictEqual(none, "winner_a and winner_b: expected 1 once and 0 otherwise, found 0 and 0")
-      assert.deepStrictEqual(others, [0, 1])
-      const scored = [pair(0, { score_a: 1, score_b: null })]
-      assert.match(
-        String(
-          (yield* choices(jsonl(scored), "votes.jsonl", { choice: ["score_a", "score_b"], choiceAs: "scores" }))[0],
-        ),
-        /^score_a and score_b: expected a number for each of 2 completions, found 1 and null$/,
-      )
-    }))
+  test("a record whose columns say two things, or nothing, is rejected", function* () {
+    const flags = [[1, 1], [0, 0], [1, 0], [0, 1]] // prettier-ignore
+    const rows = flags.map(([a, b], i) => pair(i, { winner_a: a, winner_b: b }))
+    assert.match(yield* problem(jsonl(rows)), /found no votes in .*"winner_a" and "winner_b"/)
+    const set = { choice: ["winner_a", "winner_b"], choiceAs: "one-hot" } as const
+    const [two, none, ...others] = yield* choices(jsonl(rows), "votes.jsonl", set)
+    assert.strictEqual(two, "winner_a and winner_b: expected 1 once and 0 otherwise, found 1 and 1")
+    assert.strictEqual(none, "winner_a and winner_b: expected 1 once and 0 otherwise, found 0 and 0")
+    assert.deepStrictEqual(others, [0, 1])
+    const scored = [pair(0, { score_a: 1, score_b: null })]
+    assert.match(
+      String((yield* choices(jsonl(scored), "votes.jsonl", { choice: ["score_a", "score_b"], choiceAs: "scores" }))[0]),
+      /^score_a and score_b: expected a number for each of 2 completions, found 1 and null$/,
+    )
+  })
 
-  test("columns of 0 and 1 that name no completion are no votes", () =>
-    Effect.gen(function* () {
-      const rows = [1, 0].map((toxic, i) => pair(i, { label_toxic: toxic, label_fine: 1 - toxic }))
-      assert.match(yield* problem(jsonl(rows)), /label_toxic and label_fine: expected a name of one of 2 completions/)
-    }))
+  test("columns of 0 and 1 that name no completion are no votes", function* () {
+    const rows = [1, 0].map((toxic, i) => pair(i, { label_toxic: toxic, label_fine: 1 - toxic }))
+    assert.match(yield* problem(jsonl(rows)), /label_toxic and label_fine: expected a name of one of 2 completions/)
+  })
 
-  test("a map that cannot be meant is refused", () =>
-    Effect.gen(function* () {
-      const rows = jsonl(rowsOf("label", [0, 1]))
-      const refused = (votes: Votes) => problem(rows, votes)
-      assert.match(
-        yield* refused({ choiceMap: { 0: "frist", 1: "second" } }),
-        /--choice-map: expected first, .*"frist"$/,
-      )
-      assert.match(yield* refused({ choiceMap: { 0: "first", "0.0": "second" } }), /"0\.0" has two meanings/)
-      assert.match(yield* refused({ choiceMap: {} }), /expected at least one value/)
-      assert.match(
-        yield* refused({ choiceMap: { 0: "first" }, choiceAs: "index" }),
-        /cannot be used with --choice-as index/,
-      )
-    }))
+  test("a map that cannot be meant is refused", function* () {
+    const rows = jsonl(rowsOf("label", [0, 1]))
+    const refused = (votes: Votes) => problem(rows, votes)
+    assert.match(yield* refused({ choiceMap: { 0: "frist", 1: "second" } }), /--choice-map: expected first, .*"frist"$/)
+    assert.match(yield* refused({ choiceMap: { 0: "first", "0.0": "second" } }), /"0\.0" has two meanings/)
+    assert.match(yield* refused({ choiceMap: {} }), /expected at least one value/)
+    assert.match(
+      yield* refused({ choiceMap: { 0: "first" }, choiceAs: "index" }),
+      /cannot be used with --choice-as index/,
+    )
+  })
 })

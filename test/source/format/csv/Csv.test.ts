@@ -5,18 +5,18 @@ import * as Csv from "../../../../src/source/format/csv/Csv.ts"
 import type { RowResult } from "../../../../src/source/record/Row.ts"
 import { cut } from "../support.ts"
 import { cases } from "../../../support/cases.ts"
+import { test } from "../../support.ts"
 
 const bytesOf = (text: string) => new TextEncoder().encode(text)
 const comma: Csv.CsvDialect = { delimiter: ",", header: true, description: "CSV" }
 
-const read = (
-  bytes: Uint8Array,
-  {
-    sizes = [65_536],
-    dialect = comma,
-    maxLineBytes,
-  }: { sizes?: ReadonlyArray<number>; dialect?: Csv.CsvDialect; maxLineBytes?: number } = {},
-) =>
+interface Options {
+  readonly sizes?: ReadonlyArray<number>
+  readonly dialect?: Csv.CsvDialect
+  readonly maxLineBytes?: number
+}
+
+const read = (bytes: Uint8Array, { sizes = [65_536], dialect = comma, maxLineBytes }: Options = {}) =>
   Stream.fromArray(cut(bytes, sizes)).pipe(
     Stream.rechunk(1),
     Csv.rows("f.csv", dialect, { maxLineBytes }),
@@ -39,7 +39,7 @@ const misplaced = (line: number, found: string) =>
   `expected "," or a line end after the closing quote in line ${line}, found ${JSON.stringify(found)}; if quotes are text in this file, set --quote none`
 
 describe("Csv.rows", () => {
-  it.effect.each<[string, string, Array<string>]>([
+  test.each<[string, string, Array<string>]>([
     ["nothing", "", []],
     ["a header alone", "a,b", []],
     ["LF", "a,b\n1,2\n", ['2 {"a":"1","b":"2"}']],
@@ -132,49 +132,41 @@ describe("Csv.rows", () => {
         "6 invalid_csv cell 2: expected LF after CR, or quotes around the cell, found neither",
       ],
     ],
-  ])("%s", ([, text, expected]) =>
-    Effect.gen(function* () {
-      const whole = yield* read(bytesOf(text))
-      assert.deepStrictEqual(summary(whole), expected)
-      assert.deepStrictEqual(yield* read(bytesOf(text), { sizes: [1] }), whole)
-    }),
-  )
+  ])("%s", function* ([, text, expected]) {
+    const whole = yield* read(bytesOf(text))
+    assert.deepStrictEqual(summary(whole), expected)
+    assert.deepStrictEqual(yield* read(bytesOf(text), { sizes: [1] }), whole)
+  })
 
-  it.effect("a row has its text as it stands in the file, and says that its cells are text", () =>
-    Effect.gen(function* () {
-      const records = ['"x\r\ny",1', '"abc"def,1', "5", 'z,"1""2"', "last,"]
-      const rows = yield* read(bytesOf(`a,b\r\n${records.join("\r\n")}`))
-      assert.deepStrictEqual(raws(rows), records)
-      assert.isTrue(Result.getOrThrow(rows[0]!).isTextual)
-      assert.strictEqual(Result.getOrThrow(rows[0]!).place.file, "f.csv")
-    }),
-  )
+  test("a row has its text as it stands in the file, and says that its cells are text", function* () {
+    const records = ['"x\r\ny",1', '"abc"def,1', "5", 'z,"1""2"', "last,"]
+    const rows = yield* read(bytesOf(`a,b\r\n${records.join("\r\n")}`))
+    assert.deepStrictEqual(raws(rows), records)
+    assert.isTrue(Result.getOrThrow(rows[0]!).isTextual)
+    assert.strictEqual(Result.getOrThrow(rows[0]!).place.file, "f.csv")
+  })
 
-  it.effect("without a header, columns have numbers and the first record tells how many", () =>
-    Effect.gen(function* () {
-      const rows = yield* read(bytesOf('\n1,"2"\n3\n5,6\n'), { dialect: { ...comma, header: false } })
-      assert.deepStrictEqual(summary(rows), [
-        '2 {"column_1":"1","column_2":"2"}',
-        "3 invalid_shape expected 2 cells as in the record in line 2, found 1",
-        '4 {"column_1":"5","column_2":"6"}',
-      ])
-    }),
-  )
+  test("without a header, columns have numbers and the first record tells how many", function* () {
+    const rows = yield* read(bytesOf('\n1,"2"\n3\n5,6\n'), { dialect: { ...comma, header: false } })
+    assert.deepStrictEqual(summary(rows), [
+      '2 {"column_1":"1","column_2":"2"}',
+      "3 invalid_shape expected 2 cells as in the record in line 2, found 1",
+      '4 {"column_1":"5","column_2":"6"}',
+    ])
+  })
 
-  it.effect("a column may be called __proto__", () =>
-    Effect.gen(function* () {
-      const rows = yield* read(bytesOf("__proto__,constructor,0\nx,y,z\n"))
-      const { value } = Result.getOrThrow(rows[0]!)
-      assert.deepStrictEqual(Object.entries(value as object), [
-        ["0", "z"],
-        ["__proto__", "x"],
-        ["constructor", "y"],
-      ])
-      assert.strictEqual(Object.getPrototypeOf(value), Object.prototype)
-    }),
-  )
+  test("a column may be called __proto__", function* () {
+    const rows = yield* read(bytesOf("__proto__,constructor,0\nx,y,z\n"))
+    const { value } = Result.getOrThrow(rows[0]!)
+    assert.deepStrictEqual(Object.entries(value as object), [
+      ["0", "z"],
+      ["__proto__", "x"],
+      ["constructor", "y"],
+    ])
+    assert.strictEqual(Object.getPrototypeOf(value), Object.prototype)
+  })
 
-  it.effect.each<[string, string | Uint8Array, string]>([
+  test.each<[string, string | Uint8Array, string]>([
     [
       "two columns of one name",
       "a,b, a\n1,2,3\n",
@@ -201,101 +193,74 @@ describe("Csv.rows", () => {
       "\0a\0,\0b\0\n\0",
       'expected names without NUL, found "\\u0000a\\u0000"; save the file as UTF-8',
     ],
-  ])("a header with %s ends the reading", ([, content, problem]) =>
-    Effect.gen(function* () {
-      for (const sizes of [[65_536], [1]]) {
-        const error = yield* Effect.flip(read(typeof content === "string" ? bytesOf(content) : content, { sizes }))
-        assert.strictEqual(error.reason._tag, "FileUnreadable")
-        assert.strictEqual(error.message, `f.csv: cannot be read: unusable header in line 1: ${problem}`)
-      }
-    }),
-  )
+  ])("a header with %s ends the reading", function* ([, content, problem]) {
+    for (const sizes of [[65_536], [1]]) {
+      const error = yield* Effect.flip(read(typeof content === "string" ? bytesOf(content) : content, { sizes }))
+      assert.strictEqual(error.reason._tag, "FileUnreadable")
+      assert.strictEqual(error.message, `f.csv: cannot be read: unusable header in line 1: ${problem}`)
+    }
+  })
 
-  it.effect("a delimiter is one ASCII character", () =>
-    Effect.gen(function* () {
-      for (const delimiter of ["", "::", "§", '"', "\n"]) {
-        const error = yield* Effect.flip(read(bytesOf("a"), { dialect: { ...comma, delimiter } }))
-        assert.strictEqual(error.reason._tag, "InvalidOption")
-      }
-    }),
-  )
+  test("a delimiter is one ASCII character", function* () {
+    for (const delimiter of ["", "::", "§", '"', "\n"]) {
+      const error = yield* Effect.flip(read(bytesOf("a"), { dialect: { ...comma, delimiter } }))
+      assert.strictEqual(error.reason._tag, "InvalidOption")
+    }
+  })
 
-  it.effect("a record that is not UTF-8 is refused alone, with its bytes", () =>
-    Effect.gen(function* () {
-      const bad = Uint8Array.of(...bytesOf('"1\n'), 0xff, 0xc3, ...bytesOf('",é'))
-      const bytes = Uint8Array.of(...bytesOf("a,b\nß,ü\n"), ...bad, ...bytesOf("\n😀,ö\n"))
-      for (const size of [1, 2, 3, 7, 100]) {
-        const rows = yield* read(bytes, { sizes: [size] })
-        assert.deepStrictEqual(summary(rows), [
-          '2 {"a":"ß","b":"ü"}',
-          "3 invalid_utf8 expected UTF-8, found bytes that are not (--encoding NAME reads others); see raw_base64",
-          '5 {"a":"😀","b":"ö"}',
-        ])
-        assert.strictEqual(Result.getOrThrow(Result.flip(rows[1]!)).raw_base64, Base64.encode(bad))
-      }
-    }),
-  )
-
-  it.effect("a record over the limit is refused, with its beginning and its size", () =>
-    Effect.gen(function* () {
-      // Three bytes each, so that the beginning's end falls into a character; lines within count.
-      const long = `"${"€".repeat(30_000)}\n${"€".repeat(20_000)}",1`
-      const bytes = bytesOf(`a,b\n${long}\nx,y\n${long}`)
-      const size = bytesOf(long).length
-      for (const sizes of [[1_000_000], [65_536], [997], [4, 100_000]]) {
-        const rows = yield* read(bytes, { sizes, maxLineBytes: size - 1 })
-        const reason = `oversized_line expected a record of at most ${size - 1} bytes, found ${size}`
-        assert.deepStrictEqual(summary(rows), [`2 ${reason}`, '4 {"a":"x","b":"y"}', `5 ${reason}`])
-        const reject = Result.getOrThrow(Result.flip(rows[0]!))
-        assert.strictEqual(reject.raw, `"${"€".repeat(21_845)}`)
-        assert.strictEqual(reject.raw_bytes, size)
-        assert.isTrue((yield* read(bytes, { sizes, maxLineBytes: size })).every(Result.isSuccess))
-      }
-    }),
-  )
-
-  it.effect("an open quote before hundreds of megabytes is one reject, and no more than the limit is held", () =>
-    Effect.gen(function* () {
-      const chunk = bytesOf("4,5\n".repeat(65_536))
-      const chunks = cases(200, 2_000)
-      const before = process.memoryUsage.rss()
-      let peak = 0
-      const rows = yield* Stream.range(1, chunks).pipe(
-        Stream.rechunk(1),
-        Stream.map((i) => {
-          if (i % 100 === 0) peak = Math.max(peak, process.memoryUsage.rss())
-          return i === 1 ? bytesOf('a,b\n1,2\n3,"') : chunk.slice()
-        }),
-        Csv.rows("f.csv", comma),
-        Stream.runCollect,
-      )
-      const size = 3 + (chunks - 1) * chunk.length
+  test("a record that is not UTF-8 is refused alone, with its bytes", function* () {
+    const bad = Uint8Array.of(...bytesOf('"1\n'), 0xff, 0xc3, ...bytesOf('",é'))
+    const bytes = Uint8Array.of(...bytesOf("a,b\nß,ü\n"), ...bad, ...bytesOf("\n😀,ö\n"))
+    for (const size of [1, 2, 3, 7, 100]) {
+      const rows = yield* read(bytes, { sizes: [size] })
       assert.deepStrictEqual(summary(rows), [
-        '2 {"a":"1","b":"2"}',
-        `3 oversized_line expected a record of at most 33554432 bytes, found ${size}: its quotes are not closed, or not doubled`,
+        '2 {"a":"ß","b":"ü"}',
+        "3 invalid_utf8 expected UTF-8, found bytes that are not (--encoding NAME reads others); see raw_base64",
+        '5 {"a":"😀","b":"ö"}',
       ])
-      assert.isBelow(peak - before, 110e6)
-    }),
-  )
+      assert.strictEqual(Result.getOrThrow(Result.flip(rows[1]!)).raw_base64, Base64.encode(bad))
+    }
+  })
 
-  const Part = Schema.Literals([
-    "a",
-    "é",
-    "😀",
-    '"',
-    '"',
-    '""',
-    ",",
-    "\n",
-    "\r\n",
-    "\r",
-    " ",
-    "\uFEFF",
-    "bad",
-    "long",
-    '"a"\n',
-    "x,y\n",
-  ])
+  test("a record over the limit is refused, with its beginning and its size", function* () {
+    // Three bytes each, so that the beginning's end falls into a character; lines within count.
+    const long = `"${"€".repeat(30_000)}\n${"€".repeat(20_000)}",1`
+    const bytes = bytesOf(`a,b\n${long}\nx,y\n${long}`)
+    const size = bytesOf(long).length
+    for (const sizes of [[1_000_000], [65_536], [997], [4, 100_000]]) {
+      const rows = yield* read(bytes, { sizes, maxLineBytes: size - 1 })
+      const reason = `oversized_line expected a record of at most ${size - 1} bytes, found ${size}`
+      assert.deepStrictEqual(summary(rows), [`2 ${reason}`, '4 {"a":"x","b":"y"}', `5 ${reason}`])
+      const reject = Result.getOrThrow(Result.flip(rows[0]!))
+      assert.strictEqual(reject.raw, `"${"€".repeat(21_845)}`)
+      assert.strictEqual(reject.raw_bytes, size)
+      assert.isTrue((yield* read(bytes, { sizes, maxLineBytes: size })).every(Result.isSuccess))
+    }
+  })
+
+  test("an open quote before hundreds of megabytes is one reject, and no more than the limit is held", function* () {
+    const chunk = bytesOf("4,5\n".repeat(65_536))
+    const chunks = cases(200, 2_000)
+    const before = process.memoryUsage.rss()
+    let peak = 0
+    const rows = yield* Stream.range(1, chunks).pipe(
+      Stream.rechunk(1),
+      Stream.map((i) => {
+        if (i % 100 === 0) peak = Math.max(peak, process.memoryUsage.rss())
+        return i === 1 ? bytesOf('a,b\n1,2\n3,"') : chunk.slice()
+      }),
+      Csv.rows("f.csv", comma),
+      Stream.runCollect,
+    )
+    const size = 3 + (chunks - 1) * chunk.length
+    assert.deepStrictEqual(summary(rows), [
+      '2 {"a":"1","b":"2"}',
+      `3 oversized_line expected a record of at most 33554432 bytes, found ${size}: its quotes are not closed, or not doubled`,
+    ])
+    assert.isBelow(peak - before, 110e6)
+  })
+
+  const Part = Schema.Literals([...Array.from('aé😀"",\n\r \uFEFF'), '""', "\r\n", "bad", "long", '"a"\n', "x,y\n"])
   const Size = Schema.Int.check(Schema.isBetween({ minimum: 1, maximum: 40 }))
   it.effect.prop(
     "any chunks give the rows of the whole, and every byte is in a row, a reject or a blank line",
@@ -359,13 +324,11 @@ it.effect.each<[string, Csv.CsvDialect, Array<string>]>([
   Effect.map(read(bytesOf(balanced), { dialect }), (rows) => assert.deepStrictEqual(summary(rows), expected)),
 )
 
-it.effect("Excel's line is no record, and lines keep their numbers", () =>
-  Effect.gen(function* () {
-    const bytes = bytesOf("sep=;\r\na;b\r\n1;2\r\n")
-    const rows = yield* read(bytes, { dialect: Csv.sniff(bytes), sizes: [3] })
-    assert.deepStrictEqual(summary(rows), ['3 {"a":"1","b":"2"}'])
-  }),
-)
+test("Excel's line is no record, and lines keep their numbers", function* () {
+  const bytes = bytesOf("sep=;\r\na;b\r\n1;2\r\n")
+  const rows = yield* read(bytes, { dialect: Csv.sniff(bytes), sizes: [3] })
+  assert.deepStrictEqual(summary(rows), ['3 {"a":"1","b":"2"}'])
+})
 
 describe("Csv.sniff", () => {
   it.each<[string, string, Csv.CsvOptions, string, string]>([

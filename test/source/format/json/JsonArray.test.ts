@@ -5,6 +5,7 @@ import * as JsonArray from "../../../../src/source/format/json/JsonArray.ts"
 import type { LinesOptions } from "../../../../src/io/Lines.ts"
 import type { RowResult } from "../../../../src/source/record/Row.ts"
 import { cut } from "../support.ts"
+import { test } from "../../support.ts"
 
 const bytesOf = (text: string) => new TextEncoder().encode(text)
 
@@ -23,7 +24,7 @@ const summary = (rows: ReadonlyArray<RowResult>) =>
 const rest = (bytes: number | string) => `; the rest of the file (${bytes} bytes) cannot be split into records`
 
 describe("JsonArray", () => {
-  it.effect.each<[string, Array<string>]>([
+  test.each<[string, Array<string>]>([
     ["", []],
     [" \n\t", []],
     ["[]", []],
@@ -112,93 +113,79 @@ describe("JsonArray", () => {
       ["1/1 {}", `2/2! invalid_json line 2, column 1: expected "," or "}", found "{"${rest(15)}`],
     ],
     ["x", ['1/1! invalid_json column 1: expected a value, found "x"']],
-  ])("%j", ([text, expected]) =>
-    Effect.gen(function* () {
-      for (const size of [1_000, 1, 2, 3, 5]) {
-        assert.deepStrictEqual(summary(yield* rowsOf(cut(bytesOf(text), [size]))), expected)
-      }
-    }),
-  )
+  ])("%j", function* ([text, expected]) {
+    for (const size of [1_000, 1, 2, 3, 5]) {
+      assert.deepStrictEqual(summary(yield* rowsOf(cut(bytesOf(text), [size]))), expected)
+    }
+  })
 
-  it.effect("the text of a record stands as it was in the file", () =>
-    Effect.gen(function* () {
-      for (const size of [1_000, 1]) {
-        const rows = yield* rowsOf(cut(bytesOf('[ {"a" : 1.0} , {"b": 1,} \n, {"c"'), [size]))
-        assert.deepStrictEqual(
-          rows.map(Result.match({ onSuccess: ({ place }) => place.raw, onFailure: ({ raw }) => raw })),
-          ['{"a" : 1.0}', '{"b": 1,}', '{"c"'],
-        )
-      }
-    }),
-  )
+  test("the text of a record stands as it was in the file", function* () {
+    for (const size of [1_000, 1]) {
+      const rows = yield* rowsOf(cut(bytesOf('[ {"a" : 1.0} , {"b": 1,} \n, {"c"'), [size]))
+      const found = rows.map(Result.match({ onSuccess: ({ place }) => place.raw, onFailure: ({ raw }) => raw }))
+      assert.deepStrictEqual(found, ['{"a" : 1.0}', '{"b": 1,}', '{"c"'])
+    }
+  })
 
-  it.effect("an element that is not UTF-8 is refused alone, with its bytes", () =>
-    Effect.gen(function* () {
-      const bad = Uint8Array.of(0x22, 0xff, 0xc3, 0x22)
-      const bytes = Uint8Array.of(...bytesOf('["é",'), ...bad, ...bytesOf(',"ü"]'))
-      for (const size of [1, 2, 3, 100]) {
-        const rows = yield* rowsOf(cut(bytes, [size]))
-        assert.deepStrictEqual(summary(rows), [
-          '1/1 "é"',
-          "1/2! invalid_utf8 expected UTF-8, found bytes that are not (--encoding NAME reads others); see raw_base64",
-          '1/3 "ü"',
-        ])
-        assert.strictEqual(Result.getOrThrow(Result.flip(rows[1]!)).raw_base64, Base64.encode(bad))
-      }
-    }),
-  )
-
-  it.effect("bytes of which a part is a byte order mark's are not passed over", () =>
-    Effect.gen(function* () {
-      for (const mark of [[0xef], [0xef, 0xbb]]) {
-        const [row] = yield* rowsOf([Uint8Array.of(...mark, ...bytesOf("[1]"))])
-        assert.strictEqual(
-          Result.getOrThrow(Result.flip(row!)).raw_base64,
-          Base64.encode(Uint8Array.of(...mark, ...bytesOf("[1]"))),
-        )
-      }
-    }),
-  )
-
-  it.effect("an element over the limit is refused, with its beginning and its size; so is a rest", () =>
-    Effect.gen(function* () {
-      // Three bytes each, so that the beginning's end falls into a character.
-      const long = `"${"€".repeat(50_000)}"`
-      for (const sizes of [[1_000_000], [65_536], [997], [4, 100_000]]) {
-        const chunks = cut(bytesOf(`[1,${long},\n2,[${long}`), sizes)
-        const rows = yield* rowsOf(chunks, { maxLineBytes: 150_001 })
-        assert.deepStrictEqual(summary(rows), [
-          "1/1 1",
-          "1/2! oversized_line expected a record of at most 150001 bytes, found 150002",
-          "2/3 2",
-          `2/4! invalid_json column 21847: expected a character of a string or its closing ", found no end of it${rest("150,003")}`,
-        ])
-        const rejects = rows.flatMap((row) => (Result.isFailure(row) ? [row.failure] : []))
-        assert.deepStrictEqual(
-          rejects.map(({ raw, raw_bytes }) => [raw, raw_bytes]),
-          [
-            [`"${"€".repeat(21_845)}`, 150_002],
-            [`["${"€".repeat(21_844)}`, 150_003],
-          ],
-        )
-        assert.strictEqual(summary(yield* rowsOf(chunks, { maxLineBytes: 150_002 }))[1]!.slice(0, 6), '1/2 "€')
-      }
-    }),
-  )
-
-  it.effect("no depth of nesting breaks it", () =>
-    Effect.gen(function* () {
-      const deep = (depth: number) => `${"[".repeat(depth)}${"]".repeat(depth)}`
-      const rows = yield* rowsOf(
-        cut(bytesOf(`[${deep(90_000)},${deep(2_000_000)},${'{"a":'.repeat(1_000_000)}`), [65_536]),
-      )
-      assert.isTrue(Result.isSuccess(rows[0]!))
-      assert.deepStrictEqual(summary(rows.slice(1)), [
-        "1/2! invalid_json expected at most 100,000 levels of nesting, found more",
-        '1/3! invalid_json column 65537: expected a name in double quotes or "}", found no end of it; the rest of the file (5,000,000 bytes) cannot be split into records',
+  test("an element that is not UTF-8 is refused alone, with its bytes", function* () {
+    const bad = Uint8Array.of(0x22, 0xff, 0xc3, 0x22)
+    const bytes = Uint8Array.of(...bytesOf('["é",'), ...bad, ...bytesOf(',"ü"]'))
+    for (const size of [1, 2, 3, 100]) {
+      const rows = yield* rowsOf(cut(bytes, [size]))
+      assert.deepStrictEqual(summary(rows), [
+        '1/1 "é"',
+        "1/2! invalid_utf8 expected UTF-8, found bytes that are not (--encoding NAME reads others); see raw_base64",
+        '1/3 "ü"',
       ])
-    }),
-  )
+      assert.strictEqual(Result.getOrThrow(Result.flip(rows[1]!)).raw_base64, Base64.encode(bad))
+    }
+  })
+
+  test("bytes of which a part is a byte order mark's are not passed over", function* () {
+    for (const mark of [[0xef], [0xef, 0xbb]]) {
+      const [row] = yield* rowsOf([Uint8Array.of(...mark, ...bytesOf("[1]"))])
+      assert.strictEqual(
+        Result.getOrThrow(Result.flip(row!)).raw_base64,
+        Base64.encode(Uint8Array.of(...mark, ...bytesOf("[1]"))),
+      )
+    }
+  })
+
+  test("an element over the limit is refused, with its beginning and its size; so is a rest", function* () {
+    // Three bytes each, so that the beginning's end falls into a character.
+    const long = `"${"€".repeat(50_000)}"`
+    for (const sizes of [[1_000_000], [65_536], [997], [4, 100_000]]) {
+      const chunks = cut(bytesOf(`[1,${long},\n2,[${long}`), sizes)
+      const rows = yield* rowsOf(chunks, { maxLineBytes: 150_001 })
+      assert.deepStrictEqual(summary(rows), [
+        "1/1 1",
+        "1/2! oversized_line expected a record of at most 150001 bytes, found 150002",
+        "2/3 2",
+        `2/4! invalid_json column 21847: expected a character of a string or its closing ", found no end of it${rest("150,003")}`,
+      ])
+      const rejects = rows.flatMap((row) => (Result.isFailure(row) ? [row.failure] : []))
+      assert.deepStrictEqual(
+        rejects.map(({ raw, raw_bytes }) => [raw, raw_bytes]),
+        [
+          [`"${"€".repeat(21_845)}`, 150_002],
+          [`["${"€".repeat(21_844)}`, 150_003],
+        ],
+      )
+      assert.strictEqual(summary(yield* rowsOf(chunks, { maxLineBytes: 150_002 }))[1]!.slice(0, 6), '1/2 "€')
+    }
+  })
+
+  test("no depth of nesting breaks it", function* () {
+    const deep = (depth: number) => `${"[".repeat(depth)}${"]".repeat(depth)}`
+    const rows = yield* rowsOf(
+      cut(bytesOf(`[${deep(90_000)},${deep(2_000_000)},${'{"a":'.repeat(1_000_000)}`), [65_536]),
+    )
+    assert.isTrue(Result.isSuccess(rows[0]!))
+    assert.deepStrictEqual(summary(rows.slice(1)), [
+      "1/2! invalid_json expected at most 100,000 levels of nesting, found more",
+      '1/3! invalid_json column 65537: expected a name in double quotes or "}", found no end of it; the rest of the file (5,000,000 bytes) cannot be split into records',
+    ])
+  })
 
   const Value = Schema.Array(Schema.Json)
   const Size = Schema.Int.check(Schema.isBetween({ minimum: 1, maximum: 40 }))
@@ -222,24 +209,7 @@ describe("JsonArray", () => {
       }),
   )
 
-  const Token = Schema.Literals([
-    "{",
-    "}",
-    "[",
-    "]",
-    ",",
-    ":",
-    '"',
-    '"a"',
-    "\\",
-    "\n",
-    " ",
-    "1",
-    "x",
-    "é",
-    "\uFEFF",
-    "bad",
-  ])
+  const Token = Schema.Literals([...Array.from('{}[],:"\\\n 1xé\uFEFF'), '"a"', "bad"])
   it.effect.prop(
     "any bytes in any chunks give the same, and each byte that is no space, comma or bracket of the array is in a record",
     [Schema.Array(Token), Schema.NonEmptyArray(Size), Schema.Literals(["", "["])],

@@ -1,8 +1,7 @@
 import { brotliCompressSync, gzipSync, zstdCompressSync } from "node:zlib"
-import { NodeServices } from "@effect/platform-node"
-import { assert, describe, it } from "@effect/vitest"
+import { assert, describe } from "@effect/vitest"
 import { tableFromArrays, tableToIPC } from "apache-arrow"
-import { Effect, FileSystem, Result, Schema, Stream } from "effect"
+import { FileSystem, Result, Schema, Stream } from "effect"
 import { parquetWriteBuffer } from "hyparquet-writer"
 import { Compression, Table, WriterPropertiesBuilder, WriterVersion, writeParquet } from "parquet-wasm"
 import * as Dataset from "../../../../src/dataset/Dataset.ts"
@@ -23,6 +22,7 @@ import {
   root,
   values,
 } from "./parquetFiles.ts"
+import { test } from "../../support.ts"
 
 const sqlText = (text: string | null) =>
   text === null ? "NULL" : Array.from(text, (character) => `chr(${character.codePointAt(0)})`).join(" || ") || "''"
@@ -68,134 +68,108 @@ const byHyparquet = (options: { readonly pageSize?: number; readonly codec?: "ZS
     }),
   )
 
-it.layer(NodeServices.layer)("Parquet", (it) => {
+describe("Parquet", () => {
   describe("by hyparquet-writer", () => {
-    it.effect.each([1_000_000, 200, 1])("is read value for value, in pages of %i bytes", (pageSize) =>
-      Effect.gen(function* () {
-        assert.deepStrictEqual<unknown>(yield* values(byHyparquet({ pageSize })), rows)
-      }),
-    )
+    test.each([1_000_000, 200, 1])("is read value for value, in pages of %i bytes", function* (pageSize) {
+      assert.deepStrictEqual<unknown>(yield* values(byHyparquet({ pageSize })), rows)
+    })
 
-    it.effect("others have their turn between two pages, such as a signal", () =>
-      Effect.gen(function* () {
-        let turns = 0
-        const count = () => {
-          turns++
-          next = setImmediate(count)
-        }
-        let next = setImmediate(count)
-        const found = yield* read(byHyparquet({ pageSize: 1 }))
-        clearImmediate(next)
-        assert.strictEqual(found.rows.length, rows.length)
-        assert.isAbove(turns, 2 * rows.length)
-      }),
-    )
+    test("others have their turn between two pages, such as a signal", function* () {
+      let turns = 0
+      const count = () => {
+        turns++
+        next = setImmediate(count)
+      }
+      let next = setImmediate(count)
+      const found = yield* read(byHyparquet({ pageSize: 1 }))
+      clearImmediate(next)
+      assert.strictEqual(found.rows.length, rows.length)
+      assert.isAbove(turns, 2 * rows.length)
+    })
 
-    it.effect("says its rows, and each row's place and text", () =>
-      Effect.gen(function* () {
-        const { count, description, rows: read } = yield* Parquet.open(inputOf(byHyparquet()))
-        assert.strictEqual(count, 300)
-        assert.strictEqual(description, "Parquet, 300 rows")
-        const found = (yield* Stream.runCollect(read())).map((row) => Result.getOrThrow(row).place)
-        assert.deepStrictEqual(
-          found.map(({ row }) => row),
-          rows.map((_, i) => i + 1),
-        )
-        assert.deepStrictEqual(found[131], { file: "a.parquet", row: 132, raw: JSON.stringify(rows[131]) })
-      }),
-    )
+    test("says its rows, and each row's place and text", function* () {
+      const { count, description, rows: read } = yield* Parquet.open(inputOf(byHyparquet()))
+      assert.strictEqual(count, 300)
+      assert.strictEqual(description, "Parquet, 300 rows")
+      const found = (yield* Stream.runCollect(read())).map((row) => Result.getOrThrow(row).place)
+      assert.deepStrictEqual(
+        found.map(({ row }) => row),
+        rows.map((_, i) => i + 1),
+      )
+      assert.deepStrictEqual(found[131], { file: "a.parquet", row: 132, raw: JSON.stringify(rows[131]) })
+    })
 
-    it.effect("gives the columns that are asked for, reads no others, and few times", () =>
-      Effect.gen(function* () {
-        const bytes = byHyparquet({ codec: "UNCOMPRESSED" })
-        const slices: Array<number> = []
-        const file = yield* Parquet.open(inputOf(bytes, (start, end) => slices.push(end - start)))
-        assert.deepStrictEqual(slices, [Math.min(bytes.length, 65_536)])
-        const found = yield* Stream.runCollect(file.rows(["score", "absent", "isGold"]))
-        assert.deepStrictEqual<unknown>(
-          found.map((row) => Result.getOrThrow(row).value),
-          rows.map(({ score, isGold }) => ({ score, isGold })),
-        )
-        assert.strictEqual(slices.length, 1 + 3)
-        assert.isBelow(
-          slices.slice(1).reduce((sum, size) => sum + size),
-          300 * 12,
-        )
-        assert.deepStrictEqual(
-          yield* values(bytes, ["absent"]),
-          rows.map(() => ({})),
-        )
-      }),
-    )
+    test("gives the columns that are asked for, reads no others, and few times", function* () {
+      const bytes = byHyparquet({ codec: "UNCOMPRESSED" })
+      const slices: Array<number> = []
+      const file = yield* Parquet.open(inputOf(bytes, (start, end) => slices.push(end - start)))
+      assert.deepStrictEqual(slices, [Math.min(bytes.length, 65_536)])
+      const found = yield* Stream.runCollect(file.rows(["score", "absent", "isGold"]))
+      assert.deepStrictEqual<unknown>(
+        found.map((row) => Result.getOrThrow(row).value),
+        rows.map(({ score, isGold }) => ({ score, isGold })),
+      )
+      assert.strictEqual(slices.length, 1 + 3)
+      assert.isBelow(
+        slices.slice(1).reduce((sum, size) => sum + size),
+        300 * 12,
+      )
+      assert.deepStrictEqual(
+        yield* values(bytes, ["absent"]),
+        rows.map(() => ({})),
+      )
+    })
 
-    it.effect("is read from a file on this machine, twice", () =>
-      Effect.gen(function* () {
-        const fs = yield* FileSystem.FileSystem
-        const path = `${yield* fs.makeTempDirectoryScoped()}/a.parquet`
-        yield* fs.writeFile(path, byHyparquet())
-        const file = yield* Parquet.open(yield* LocalFile.open(path))
-        for (const _ of [1, 2]) {
-          const found = yield* Stream.runCollect(file.rows())
-          assert.deepStrictEqual<unknown>(
-            found.map((row) => Result.getOrThrow(row).value),
-            rows,
-          )
-        }
-      }),
-    )
+    test("is read from a file on this machine, twice", function* () {
+      const fs = yield* FileSystem.FileSystem
+      const path = `${yield* fs.makeTempDirectoryScoped()}/a.parquet`
+      yield* fs.writeFile(path, byHyparquet())
+      const file = yield* Parquet.open(yield* LocalFile.open(path))
+      for (const _ of [1, 2]) {
+        const found = yield* Stream.runCollect(file.rows())
+        const shown = found.map((row) => Result.getOrThrow(row).value)
+        assert.deepStrictEqual<unknown>(shown, rows)
+      }
+    })
 
-    it.effect("without rows gives none", () =>
-      Effect.gen(function* () {
-        const bytes = new Uint8Array(parquetWriteBuffer({ columnData: [{ name: "a", data: [], type: "STRING" }] }))
-        assert.deepStrictEqual(yield* read(bytes), { count: 0, rows: [], problem: undefined })
-      }),
-    )
+    test("without rows gives none", function* () {
+      const bytes = new Uint8Array(parquetWriteBuffer({ columnData: [{ name: "a", data: [], type: "STRING" }] }))
+      assert.deepStrictEqual(yield* read(bytes), { count: 0, rows: [], problem: undefined })
+    })
   })
 
-  describe.each([
-    ["uncompressed", 1],
-    ["snappy", 1],
-    ["gzip", 1],
-    ["zstd", 1],
-    ["brotli", 1],
-    ["lz4", 1],
-    ["lz4_raw", 1],
-    ["zstd", 2],
-    ["snappy", 2],
-  ] as const)("by DuckDB, %s, version %i", (codec, version) => {
-    it.effect("is read value for value", () =>
-      Effect.gen(function* () {
-        const query = `SELECT i, 'text ' || i AS text, repeat(chr(65 + CAST(i % 26 AS INTEGER)), CAST(i % 70 AS INTEGER)) AS same,
+  const codecs = ["uncompressed", "snappy", "gzip", "zstd", "brotli", "lz4", "lz4_raw"]
+  test.each([...codecs.map((codec) => `${codec}, v1`), "zstd, v2", "snappy, v2"])(
+    "by DuckDB, is read value for value: %s",
+    function* (writer) {
+      const [codec, version] = writer.split(", ")
+      const query = `SELECT i, 'text ' || i AS text, repeat(chr(65 + CAST(i % 26 AS INTEGER)), CAST(i % 70 AS INTEGER)) AS same,
           CASE WHEN i % 3 = 0 THEN NULL ELSE i % 7 END AS few, i % 2 = 0 AS even,
           list_transform(range(i % 4), k -> CASE WHEN k = 1 THEN NULL ELSE {'role': 'r' || k, 'at': [k, i]} END) AS list
           FROM range(5000) t(i)`
-        const bytes = yield* duckdb(query, `, COMPRESSION ${codec}, PARQUET_VERSION v${version}, ROW_GROUP_SIZE 2048`)
-        const expected = Array.from({ length: 5000 }, (_, i) => ({
-          i,
-          text: `text ${i}`,
-          same: String.fromCharCode(65 + (i % 26)).repeat(i % 70),
-          few: i % 3 === 0 ? null : i % 7,
-          even: i % 2 === 0,
-          list: Array.from({ length: i % 4 }, (_, k) => (k === 1 ? null : { role: `r${k}`, at: [k, i] })),
-        }))
-        assert.deepStrictEqual(yield* values(bytes), expected)
-      }),
+      const bytes = yield* duckdb(query, `, COMPRESSION ${codec}, PARQUET_VERSION ${version}, ROW_GROUP_SIZE 2048`)
+      const expected = Array.from({ length: 5000 }, (_, i) => ({
+        i,
+        text: `text ${i}`,
+        same: String.fromCharCode(65 + (i % 26)).repeat(i % 70),
+        few: i % 3 === 0 ? null : i % 7,
+        even: i % 2 === 0,
+        list: Array.from({ length: i % 4 }, (_, k) => (k === 1 ? null : { role: `r${k}`, at: [k, i] })),
+      }))
+      assert.deepStrictEqual(yield* values(bytes), expected)
+    },
+  )
+
+  test("by DuckDB, texts are as they were", function* () {
+    const bytes = yield* duckdb(`SELECT unnest([${[...texts, null].map(sqlText).join(", ")}]) AS text`)
+    assert.deepStrictEqual(
+      yield* values(bytes),
+      [...texts, null].map((text) => ({ text })),
     )
   })
 
-  it.effect("by DuckDB, texts are as they were", () =>
-    Effect.gen(function* () {
-      const bytes = yield* duckdb(`SELECT unnest([${[...texts, null].map(sqlText).join(", ")}]) AS text`)
-      assert.deepStrictEqual(
-        yield* values(bytes),
-        [...texts, null].map((text) => ({ text })),
-      )
-    }),
-  )
-
-  it.effect("by DuckDB, values of each type become what JSON has, and lose nothing", () =>
-    Effect.gen(function* () {
-      const bytes = yield* duckdb(`SELECT
+  test("by DuckDB, values of each type become what JSON has, and lose nothing", function* () {
+    const bytes = yield* duckdb(`SELECT
         9007199254740991 AS safe, -9007199254740992 AS unsafe, 18446744073709551615::UBIGINT AS unsigned,
         4294967295::UINTEGER AS unsigned32, 255::UTINYINT AS unsigned8, (-128)::TINYINT AS signed8,
         12.30::DECIMAL(4, 2) AS price, -0.05::DECIMAL(18, 2) AS wide,
@@ -209,111 +183,102 @@ it.layer(NodeServices.layer)("Parquet", (it) => {
         '\\xFF\\x00'::BLOB AS bytes, 'abc'::BLOB AS text, 'b'::ENUM('a', 'b') AS enum,
         MAP {'a': 1, '__proto__': 2} AS map, MAP {7: [1]} AS numbered, {'a': {'b': NULL}} AS struct, NULL::INTEGER AS none,
         [[1, NULL], [], NULL] AS nested, []::INTEGER[] AS empty, NULL::INTEGER[] AS no_list, NULL::STRUCT(a INTEGER) AS no_struct`)
-      const [row] = yield* values(bytes)
-      assert.deepStrictEqual(row, {
-        safe: 9007199254740991,
-        unsafe: "-9007199254740992",
-        unsigned: "18446744073709551615",
-        unsigned32: 4294967295,
-        unsigned8: 255,
-        signed8: -128,
-        price: 12.3,
-        wide: "-0.05",
-        widest: "-12345678901234567890123456789.012345678",
-        single: Math.fround(0.1),
-        double: 0.1,
-        nan: null,
-        infinite: "Infinity",
-        negative: "-Infinity",
-        day: "1969-12-31",
-        ides: "-000043-03-15",
-        local: "1969-12-31T23:59:59.999999",
-        millis: "2026-03-01T13:00:00.500",
-        nanos: "2026-03-01T13:00:00.000000001",
-        instant: "2026-03-01T13:00:00.000000Z",
-        time: "13:00:00.250000",
-        interval: "P14M2DT0.500S",
-        uuid: "123e4567-e89b-12d3-a456-426614174000",
-        json: JSON.parse('{"a": [1, {"__proto__": 2}]}'),
-        bytes: { base64: "/wA=" },
-        text: "abc",
-        enum: "b",
-        map: JSON.parse('{"a": 1, "__proto__": 2}'),
-        numbered: { "7": [1] },
-        struct: { a: { b: null } },
-        none: null,
-        nested: [[1, null], [], null],
-        empty: [],
-        no_list: null,
-        no_struct: null,
-      })
-    }),
-  )
+    const [row] = yield* values(bytes)
+    assert.deepStrictEqual(row, {
+      safe: 9007199254740991,
+      unsafe: "-9007199254740992",
+      unsigned: "18446744073709551615",
+      unsigned32: 4294967295,
+      unsigned8: 255,
+      signed8: -128,
+      price: 12.3,
+      wide: "-0.05",
+      widest: "-12345678901234567890123456789.012345678",
+      single: Math.fround(0.1),
+      double: 0.1,
+      nan: null,
+      infinite: "Infinity",
+      negative: "-Infinity",
+      day: "1969-12-31",
+      ides: "-000043-03-15",
+      local: "1969-12-31T23:59:59.999999",
+      millis: "2026-03-01T13:00:00.500",
+      nanos: "2026-03-01T13:00:00.000000001",
+      instant: "2026-03-01T13:00:00.000000Z",
+      time: "13:00:00.250000",
+      interval: "P14M2DT0.500S",
+      uuid: "123e4567-e89b-12d3-a456-426614174000",
+      json: JSON.parse('{"a": [1, {"__proto__": 2}]}'),
+      bytes: { base64: "/wA=" },
+      text: "abc",
+      enum: "b",
+      map: JSON.parse('{"a": 1, "__proto__": 2}'),
+      numbered: { "7": [1] },
+      struct: { a: { b: null } },
+      none: null,
+      nested: [[1, null], [], null],
+      empty: [],
+      no_list: null,
+      no_struct: null,
+    })
+  })
 
-  it.effect("a column may be called __proto__", () =>
-    Effect.gen(function* () {
-      const bytes = yield* duckdb(`SELECT 1 AS "__proto__", {'__proto__': {'polluted': true}} AS "constructor"`)
-      const [row] = yield* values(bytes)
-      assert.deepStrictEqual(row, JSON.parse('{"__proto__": 1, "constructor": {"__proto__": {"polluted": true}}}'))
-      assert.deepStrictEqual(yield* values(bytes, ["__proto__"]), [JSON.parse('{"__proto__": 1}')])
-      assert.isUndefined(({} as Record<string, unknown>)["polluted"])
-    }),
-  )
+  test("a column may be called __proto__", function* () {
+    const bytes = yield* duckdb(`SELECT 1 AS "__proto__", {'__proto__': {'polluted': true}} AS "constructor"`)
+    const [row] = yield* values(bytes)
+    assert.deepStrictEqual(row, JSON.parse('{"__proto__": 1, "constructor": {"__proto__": {"polluted": true}}}'))
+    assert.deepStrictEqual(yield* values(bytes, ["__proto__"]), [JSON.parse('{"__proto__": 1}')])
+    assert.isUndefined(({} as Record<string, unknown>)["polluted"])
+  })
 
-  it.effect.each([WriterVersion.V1, WriterVersion.V2])("by Arrow (parquet-wasm), pages of version %i", (version) =>
-    Effect.gen(function* () {
-      const table = Table.fromIPCStream(
-        tableToIPC(tableFromArrays({ text: rows.map(({ prompt }) => prompt), n: rows.map((_, i) => i) }), "stream"),
-      )
-      const properties = new WriterPropertiesBuilder()
-        .setWriterVersion(version)
-        .setCompression(Compression.SNAPPY)
-        .setDictionaryEnabled(version === WriterVersion.V1)
-        .setDataPageSizeLimit(500)
-        .setWriteBatchSize(16)
-        .build()
-      assert.deepStrictEqual(
-        yield* values(writeParquet(table, properties)),
-        rows.map(({ prompt }, i) => ({ text: prompt, n: i })),
-      )
-    }),
-  )
+  test.each([WriterVersion.V1, WriterVersion.V2])("by Arrow (parquet-wasm), pages of version %i", function* (version) {
+    const table = Table.fromIPCStream(
+      tableToIPC(tableFromArrays({ text: rows.map(({ prompt }) => prompt), n: rows.map((_, i) => i) }), "stream"),
+    )
+    const properties = new WriterPropertiesBuilder()
+      .setWriterVersion(version)
+      .setCompression(Compression.SNAPPY)
+      .setDictionaryEnabled(version === WriterVersion.V1)
+      .setDataPageSizeLimit(500)
+      .setWriteBatchSize(16)
+      .build()
+    assert.deepStrictEqual(
+      yield* values(writeParquet(table, properties)),
+      rows.map(({ prompt }, i) => ({ text: prompt, n: i })),
+    )
+  })
 
-  it.effect.skipIf(polars === undefined)("by Polars", () =>
-    Effect.gen(function* () {
-      const fs = yield* FileSystem.FileSystem
-      const path = `${yield* fs.makeTempDirectoryScoped()}/a.parquet`
-      const columns = {
-        text: rows.map(({ prompt }) => prompt),
-        score: rows.map(({ score }) => score),
-        list: rows.map(({ completions }) => completions),
-      }
-      const { DataFrame } = polars as unknown as {
-        readonly DataFrame: (columns: object) => { readonly writeParquet: (path: string) => void }
-      }
-      DataFrame(columns).writeParquet(path)
-      assert.deepStrictEqual<unknown>(
-        yield* values(yield* fs.readFile(path)),
-        rows.map(({ prompt, score, completions }) => ({ text: prompt, score, list: completions })),
-      )
-    }),
-  )
+  test.skipIf(polars === undefined)("by Polars", function* () {
+    const fs = yield* FileSystem.FileSystem
+    const path = `${yield* fs.makeTempDirectoryScoped()}/a.parquet`
+    const columns = {
+      text: rows.map(({ prompt }) => prompt),
+      score: rows.map(({ score }) => score),
+      list: rows.map(({ completions }) => completions),
+    }
+    const { DataFrame } = polars as unknown as {
+      readonly DataFrame: (columns: object) => { readonly writeParquet: (path: string) => void }
+    }
+    DataFrame(columns).writeParquet(path)
+    assert.deepStrictEqual<unknown>(
+      yield* values(yield* fs.readFile(path)),
+      rows.map(({ prompt, score, completions }) => ({ text: prompt, score, list: completions })),
+    )
+  })
 
-  it.effect.each([false, true])("prefstream's own datasets; conversational: %s", (conversational) =>
-    Effect.gen(function* () {
-      const fs = yield* FileSystem.FileSystem
-      const directory = `${yield* fs.makeTempDirectoryScoped()}/dataset`
-      yield* Stream.run(Stream.fromIterable(difficultPairs), Dataset.write({ directory, conversational }))
-      const bytes = yield* fs.readFile(`${directory}/data/train-00000-of-00001.parquet`)
-      const lines = yield* fs.readFileString(`${directory}/jsonl/train-00000-of-00001.jsonl`)
-      const expected = lines
-        .split("\n")
-        .slice(0, -1)
-        .map((line) => Schema.decodeSync(Schema.fromJsonString(Schema.Unknown))(line))
-      assert.strictEqual(expected.length, difficultPairs.length)
-      assert.deepStrictEqual(yield* values(bytes), expected)
-    }),
-  )
+  test.each([false, true])("prefstream's own datasets; conversational: %s", function* (conversational) {
+    const fs = yield* FileSystem.FileSystem
+    const directory = `${yield* fs.makeTempDirectoryScoped()}/dataset`
+    yield* Stream.run(Stream.fromIterable(difficultPairs), Dataset.write({ directory, conversational }))
+    const bytes = yield* fs.readFile(`${directory}/data/train-00000-of-00001.parquet`)
+    const lines = yield* fs.readFileString(`${directory}/jsonl/train-00000-of-00001.jsonl`)
+    const expected = lines
+      .split("\n")
+      .slice(0, -1)
+      .map((line) => Schema.decodeSync(Schema.fromJsonString(Schema.Unknown))(line))
+    assert.strictEqual(expected.length, difficultPairs.length)
+    assert.deepStrictEqual(yield* values(bytes), expected)
+  })
 
   describe("is valid, as other writers have it", () => {
     const int32 = (...numbers: ReadonlyArray<number>) => Buffer.from(Int32Array.from(numbers).buffer)
@@ -335,7 +300,7 @@ it.layer(NodeServices.layer)("Parquet", (it) => {
     const optionalBodies = Buffer.concat([runs(0, 1, 0, 0, 0), runs(2, 2, 1, 0, 2), int32(1, 2, 3)])
     const requiredBodies = Buffer.concat([runs(0, 1, 0, 0), runs(1, 1, 0, 1), int32(1, 2, 3)])
     const lists = [[1, 2], [], [3]]
-    it.effect.each<readonly [string, Uint8Array, ReadonlyArray<unknown>]>([
+    test.each<readonly [string, Uint8Array, ReadonlyArray<unknown>]>([
       ["a column without its repetition", oneColumn([root, leaf("a", 1)], ["a"], [1, 2, 2], int32(1, 2)), [1, 2]],
       [
         "a list of two levels, empty and null",
@@ -383,65 +348,47 @@ it.layer(NodeServices.layer)("Parquet", (it) => {
         ),
         [true, false],
       ],
-    ])("%s", ([, bytes, expected]) =>
-      Effect.map(values(bytes), (found) =>
-        assert.deepStrictEqual<unknown>(
-          found,
-          expected.map((a) => ({ a })),
-        ),
-      ),
+    ])("%s", function* ([, bytes, expected]) {
+      const rows = expected.map((a) => ({ a }))
+      assert.deepStrictEqual<unknown>(yield* values(bytes), rows)
+    })
+  })
+
+  test("a row whose text is not UTF-8 is refused, and the rest is read", function* () {
+    const bytes = byHand({
+      pages: [dataPage(4, plainTexts(["\uFEFFa", new Uint8Array([0x61, 0xff]), "\uFFFD", "b"]))],
+      rows: 4,
+    })
+    const { problem, rows } = yield* read(bytes)
+    assert.isUndefined(problem)
+    assert.deepStrictEqual(
+      rows.map((row) => (Result.isSuccess(row) ? row.success.value : row.failure)),
+      [
+        { text: "\uFEFFa" },
+        { file: "a.parquet", row: 2, code: "invalid_utf8", reason: "text: expected UTF-8, found invalid bytes" },
+        { text: "\uFFFD" },
+        { text: "b" },
+      ],
     )
   })
 
-  it.effect("a row whose text is not UTF-8 is refused, and the rest is read", () =>
-    Effect.gen(function* () {
-      const bytes = byHand({
-        pages: [dataPage(4, plainTexts(["\uFEFFa", new Uint8Array([0x61, 0xff]), "\uFFFD", "b"]))],
-        rows: 4,
-      })
-      const { problem, rows } = yield* read(bytes)
-      assert.isUndefined(problem)
-      assert.deepStrictEqual(
-        rows.map((row) => (Result.isSuccess(row) ? row.success.value : row.failure)),
-        [
-          { text: "\uFEFFa" },
-          {
-            file: "a.parquet",
-            row: 2,
-            code: "invalid_utf8",
-            reason: "text: expected UTF-8, found invalid bytes",
-          },
-          { text: "\uFFFD" },
-          { text: "b" },
-        ],
-      )
-    }),
-  )
+  test("a row whose JSON is none is refused", function* () {
+    const schema = [root, { ...optionalText, field_6: 19 }]
+    const pages = [dataPage(3, plainTexts(['{"a":1}', "{", "[".repeat(100_000) + "]".repeat(100_000)]))]
+    const { rows } = yield* read(byHand({ pages, rows: 3, schema }))
+    assert.deepStrictEqual(Result.getOrThrow(rows[0]!).value, { text: { a: 1 } })
+    assert.deepStrictEqual(Result.getOrThrow(Result.flip(rows[1]!)).code, "invalid_json")
+    assert.isUndefined(Result.getOrThrow(rows[2]!).place.raw)
+  })
 
-  it.effect("a row whose JSON is none is refused", () =>
-    Effect.gen(function* () {
-      const schema = [root, { ...optionalText, field_6: 19 }]
-      const pages = [dataPage(3, plainTexts(['{"a":1}', "{", "[".repeat(100_000) + "]".repeat(100_000)]))]
-      const { rows } = yield* read(byHand({ pages, rows: 3, schema }))
-      assert.deepStrictEqual(Result.getOrThrow(rows[0]!).value, { text: { a: 1 } })
-      assert.deepStrictEqual(Result.getOrThrow(Result.flip(rows[1]!)).code, "invalid_json")
-      assert.isUndefined(Result.getOrThrow(rows[2]!).place.raw)
-    }),
-  )
-
-  describe.each([
+  test.each([
     ["GZIP", (bytes: Uint8Array) => gzipSync(bytes)],
     ["BROTLI", (bytes: Uint8Array) => brotliCompressSync(bytes)],
     ["ZSTD", (bytes: Uint8Array) => zstdCompressSync(bytes)],
-  ] as const)("a page in %s", (codec, compress) => {
-    it.effect("that holds more than its header says is refused before it is unpacked whole", () =>
-      Effect.gen(function* () {
-        const bomb = compress(new Uint8Array(50_000_000))
-        const pages = [dataPage(1, plainTexts(["a"]), { stored: bomb })]
-        const { problem, rows } = yield* read(byHand({ pages, rows: 1, codec }))
-        assert.match(problem!, /^row group 1: column "text": /)
-        assert.deepStrictEqual(rows, [])
-      }),
-    )
+  ] as const)("a page in %s that holds more than its header says is not unpacked whole", function* ([codec, compress]) {
+    const pages = [dataPage(1, plainTexts(["a"]), { stored: compress(new Uint8Array(50_000_000)) })]
+    const { problem, rows } = yield* read(byHand({ pages, rows: 1, codec }))
+    assert.match(problem!, /^row group 1: column "text": /)
+    assert.deepStrictEqual(rows, [])
   })
 })
