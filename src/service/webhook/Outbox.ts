@@ -36,7 +36,7 @@ interface Content {
 /** The type of a test event. It is attempted once. */
 export const testType = "webhook.test"
 
-interface Page {
+export interface Page {
   readonly before?: number | undefined
   readonly limit?: number | undefined
 }
