@@ -8,6 +8,9 @@ import * as WebhookScheme from "../../src/api/WebhookScheme.ts"
 import * as WebhookSignature from "../../src/api/WebhookSignature.ts"
 import { sharedData } from "../support/sharedData.ts"
 import { clockTest } from "../support/job.ts"
+import { effectTest } from "../support/effectTest.ts"
+
+const test = effectTest(it.effect)
 
 type Named = Exclude<WebhookScheme.WebhookScheme, { readonly verify: unknown }>
 
@@ -340,31 +343,25 @@ describe("secrets", () => {
     ["shared-secret", "hunter2\nhunter3", /characters that no header has/],
   ]
   for (const scheme of ["standard-webhooks", "svix", "stripe"] as const) {
-    it.effect(`a tolerance below a second or above an hour is none for ${scheme}`, () =>
-      Effect.gen(function* () {
-        const secrets = [Redacted.make("whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw")] as const
-        for (const tolerance of ["0 seconds", "999 millis", "3601 seconds"] as const) {
-          const made = WebhookScheme.make({ scheme, secrets, tolerance }).pipe(
-            Effect.provide(WebhookSignature.layerMac),
-          )
-          assert.strictEqual((yield* Effect.flip(made))._tag, "MalformedTolerance")
-        }
-        for (const tolerance of ["1 second", "1 hour"] as const) {
-          yield* WebhookScheme.make({ scheme, secrets, tolerance }).pipe(Effect.provide(WebhookSignature.layerMac))
-        }
-      }),
-    )
+    test(`a tolerance below a second or above an hour is none for ${scheme}`, function* () {
+      const secrets = [Redacted.make("whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw")] as const
+      for (const tolerance of ["0 seconds", "999 millis", "3601 seconds"] as const) {
+        const made = WebhookScheme.make({ scheme, secrets, tolerance }).pipe(Effect.provide(WebhookSignature.layerMac))
+        assert.strictEqual((yield* Effect.flip(made))._tag, "MalformedTolerance")
+      }
+      for (const tolerance of ["1 second", "1 hour"] as const) {
+        yield* WebhookScheme.make({ scheme, secrets, tolerance }).pipe(Effect.provide(WebhookSignature.layerMac))
+      }
+    })
   }
 
   for (const [scheme, secret, problem] of problems) {
-    it.effect(`${JSON.stringify(secret)} is none for ${scheme}, and not repeated`, () =>
-      Effect.gen(function* () {
-        const failure = yield* Effect.flip(verify({ scheme }, [secret], { headers: {}, body: "" }))
-        assert.strictEqual(failure._tag, "MalformedSecret")
-        assert.match(failure.message, problem)
-        assert.notInclude(failure.message, "hunter")
-      }),
-    )
+    test(`${JSON.stringify(secret)} is none for ${scheme}, and not repeated`, function* () {
+      const failure = yield* Effect.flip(verify({ scheme }, [secret], { headers: {}, body: "" }))
+      assert.strictEqual(failure._tag, "MalformedSecret")
+      assert.match(failure.message, problem)
+      assert.notInclude(failure.message, "hunter")
+    })
   }
 
   it.effect("stand in nothing that is printed", () =>
@@ -378,12 +375,10 @@ describe("secrets", () => {
   )
 })
 
-it.effect("an unknown scheme is found out when it is set", () =>
-  Effect.gen(function* () {
-    const failure = yield* Effect.flip(verify({ scheme: "md5" as "svix" }, ["s"], { headers: {}, body: "" }))
-    assert.strictEqual(
-      failure.message,
-      'unknown webhook scheme "md5": expected standard-webhooks, svix, stripe, github, shared-secret, or a function verify',
-    )
-  }),
-)
+test("an unknown scheme is found out when it is set", function* () {
+  const failure = yield* Effect.flip(verify({ scheme: "md5" as "svix" }, ["s"], { headers: {}, body: "" }))
+  assert.strictEqual(
+    failure.message,
+    'unknown webhook scheme "md5": expected standard-webhooks, svix, stripe, github, shared-secret, or a function verify',
+  )
+})

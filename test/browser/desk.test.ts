@@ -54,8 +54,16 @@ inBrowser(
       yield* prefstream("collect", "--once")
 
       yield* Effect.promise(async () => {
+        // A text that is typed before the experts have loaded stays.
+        const experts = Promise.withResolvers<void>()
+        await page.route("**/dashboard/api/experts", (route) => experts.promise.then(() => route.continue()))
         await page.getByRole("link", { name: "Items", exact: true }).click()
         await rowOf(page, /red/).waitFor()
+        const text = page.getByLabel("Prompt contains", { exact: true })
+        await text.fill("early")
+        experts.resolve()
+        await page.getByRole("option", { name: "Ann" }).waitFor({ state: "attached" })
+        assert.strictEqual(await text.inputValue(), "early")
         await page.getByRole("link", { name: "Experts disagree" }).click()
         await page.getByText("All votes are there, and they differ.").waitFor()
         await fillIn(page, "Prompt contains", "GREEN")

@@ -11,6 +11,7 @@ import { bundle } from "../support/built.ts"
 import { pair } from "../support/pairs.ts"
 import { importedByThreads } from "../support/threads.ts"
 import * as FullDevice from "./fixtures/fullDevice.ts"
+import { effectTest } from "../support/effectTest.ts"
 
 const crashingWrite = await bundle("crashingWrite", "test/dataset/fixtures/crashingWrite.ts")
 
@@ -70,66 +71,59 @@ const failure = Effect.fnUntraced(function* <A, E, R>(effect: Effect.Effect<A, E
 })
 
 it.layer(NodeServices.layer)("a dataset's directory", (it) => {
-  it.effect("holds the files that the manifest lists, with their digests", () =>
-    Effect.gen(function* () {
-      const { folder, directory } = yield* workspace
-      const info = yield* Stream.run(pairs(3), Dataset.write({ directory: `${folder}/new/folders/dataset` }))
-      const files = yield* contents(`${folder}/new/folders/dataset`)
-      assert.deepStrictEqual(
-        [...files.keys()],
-        ["README.md", "data/train-00000-of-00001.parquet", "jsonl/train-00000-of-00001.jsonl", "manifest.json"],
-      )
-      const manifest = JSON.parse(files.get("manifest.json")!)
-      assert.deepInclude(manifest, { format: "prefstream-dataset", version: 1, shape: "standard", rows: 3 })
-      assert.deepStrictEqual(manifest.files, info.files)
-      assert.deepStrictEqual(manifest.splits, info.splits)
-      for (const { path, bytes, rows, sha256 } of info.files) {
-        const file = Buffer.from(files.get(path)!, "latin1")
-        assert.strictEqual(bytes, file.length)
-        assert.strictEqual(rows, path === "README.md" ? null : 3)
-        const digest = yield* Effect.promise(() => crypto.subtle.digest("SHA-256", file))
-        assert.strictEqual(sha256, Buffer.from(digest).toString("hex"))
-      }
-      assert.strictEqual(info.rows, 3)
-      assert.isFalse(existsSync(directory))
-    }),
-  )
+  const test = effectTest(it.effect)
+  test("holds the files that the manifest lists, with their digests", function* () {
+    const { folder, directory } = yield* workspace
+    const info = yield* Stream.run(pairs(3), Dataset.write({ directory: `${folder}/new/folders/dataset` }))
+    const files = yield* contents(`${folder}/new/folders/dataset`)
+    assert.deepStrictEqual(
+      [...files.keys()],
+      ["README.md", "data/train-00000-of-00001.parquet", "jsonl/train-00000-of-00001.jsonl", "manifest.json"],
+    )
+    const manifest = JSON.parse(files.get("manifest.json")!)
+    assert.deepInclude(manifest, { format: "prefstream-dataset", version: 1, shape: "standard", rows: 3 })
+    assert.deepStrictEqual(manifest.files, info.files)
+    assert.deepStrictEqual(manifest.splits, info.splits)
+    for (const { path, bytes, rows, sha256 } of info.files) {
+      const file = Buffer.from(files.get(path)!, "latin1")
+      assert.strictEqual(bytes, file.length)
+      assert.strictEqual(rows, path === "README.md" ? null : 3)
+      const digest = yield* Effect.promise(() => crypto.subtle.digest("SHA-256", file))
+      assert.strictEqual(sha256, Buffer.from(digest).toString("hex"))
+    }
+    assert.strictEqual(info.rows, 3)
+    assert.isFalse(existsSync(directory))
+  })
 
-  it.effect("is replaced by the next write, byte for byte the same for the same pairs", () =>
-    Effect.gen(function* () {
-      const { folder, directory } = yield* workspace
-      yield* Stream.run(pairs(3), Dataset.write({ directory }))
-      const first = yield* contents(directory)
-      yield* Stream.run(pairs(5), Dataset.write({ directory }))
-      assert.strictEqual(yield* rowsIn(directory), 5)
-      yield* Stream.run(pairs(3), Dataset.write({ directory }))
-      assert.deepStrictEqual(yield* contents(directory), first)
-      assert.deepStrictEqual(yield* siblings(folder), ["dataset"])
-    }),
-  )
+  test("is replaced by the next write, byte for byte the same for the same pairs", function* () {
+    const { folder, directory } = yield* workspace
+    yield* Stream.run(pairs(3), Dataset.write({ directory }))
+    const first = yield* contents(directory)
+    yield* Stream.run(pairs(5), Dataset.write({ directory }))
+    assert.strictEqual(yield* rowsIn(directory), 5)
+    yield* Stream.run(pairs(3), Dataset.write({ directory }))
+    assert.deepStrictEqual(yield* contents(directory), first)
+    assert.deepStrictEqual(yield* siblings(folder), ["dataset"])
+  })
 
-  it.effect("is open to whom the folder's creator lets in", () =>
-    Effect.gen(function* () {
-      const fs = yield* FileSystem.FileSystem
-      const { folder, directory } = yield* workspace
-      yield* fs.makeDirectory(`${folder}/ordinary`)
-      yield* Stream.run(pairs(1), Dataset.write({ directory }))
-      assert.strictEqual((yield* fs.stat(directory)).mode, (yield* fs.stat(`${folder}/ordinary`)).mode)
-    }),
-  )
+  test("is open to whom the folder's creator lets in", function* () {
+    const fs = yield* FileSystem.FileSystem
+    const { folder, directory } = yield* workspace
+    yield* fs.makeDirectory(`${folder}/ordinary`)
+    yield* Stream.run(pairs(1), Dataset.write({ directory }))
+    assert.strictEqual((yield* fs.stat(directory)).mode, (yield* fs.stat(`${folder}/ordinary`)).mode)
+  })
 
-  it.effect("may be empty before, or a link", () =>
-    Effect.gen(function* () {
-      const fs = yield* FileSystem.FileSystem
-      const { folder, directory } = yield* workspace
-      yield* fs.makeDirectory(directory)
-      yield* fs.symlink(directory, `${folder}/link`)
-      yield* Stream.run(pairs(2), Dataset.write({ directory: `${folder}/link` }))
-      assert.strictEqual(yield* rowsIn(directory), 2)
-      assert.strictEqual(yield* fs.readLink(`${folder}/link`), directory)
-      assert.deepStrictEqual(yield* siblings(folder), ["dataset", "link"])
-    }),
-  )
+  test("may be empty before, or a link", function* () {
+    const fs = yield* FileSystem.FileSystem
+    const { folder, directory } = yield* workspace
+    yield* fs.makeDirectory(directory)
+    yield* fs.symlink(directory, `${folder}/link`)
+    yield* Stream.run(pairs(2), Dataset.write({ directory: `${folder}/link` }))
+    assert.strictEqual(yield* rowsIn(directory), 2)
+    assert.strictEqual(yield* fs.readLink(`${folder}/link`), directory)
+    assert.deepStrictEqual(yield* siblings(folder), ["dataset", "link"])
+  })
 
   it.effect("stays as it was when the stream fails", () =>
     staysAsItWas(({ directory }) =>
@@ -158,26 +152,24 @@ it.layer(NodeServices.layer)("a dataset's directory", (it) => {
     ),
   )
 
-  it.effect("may be written by two at once, who leave each other alone", () =>
-    Effect.gen(function* () {
-      const { folder, directory } = yield* workspace
-      const reached = yield* Deferred.make<void>()
-      const go = yield* Deferred.make<void>()
-      const waiting = Stream.concat(
-        Stream.fromEffect(Effect.as(Deferred.succeed(reached, undefined), pair(0))),
-        Stream.fromEffect(Effect.as(Deferred.await(go), pair(1))),
-      )
-      const slow = yield* Effect.forkChild(Stream.run(waiting, Dataset.write({ directory })))
-      yield* Deferred.await(reached)
-      yield* Stream.run(pairs(5), Dataset.write({ directory }))
-      assert.strictEqual(yield* rowsIn(directory), 5)
-      yield* Deferred.succeed(go, undefined)
-      yield* Fiber.join(slow)
-      assert.deepStrictEqual(yield* siblings(folder), ["dataset"])
-      yield* Stream.run(pairs(2), Dataset.write({ directory: `${folder}/undisturbed` }))
-      assert.deepStrictEqual(yield* contents(directory), yield* contents(`${folder}/undisturbed`))
-    }),
-  )
+  test("may be written by two at once, who leave each other alone", function* () {
+    const { folder, directory } = yield* workspace
+    const reached = yield* Deferred.make<void>()
+    const go = yield* Deferred.make<void>()
+    const waiting = Stream.concat(
+      Stream.fromEffect(Effect.as(Deferred.succeed(reached, undefined), pair(0))),
+      Stream.fromEffect(Effect.as(Deferred.await(go), pair(1))),
+    )
+    const slow = yield* Effect.forkChild(Stream.run(waiting, Dataset.write({ directory })))
+    yield* Deferred.await(reached)
+    yield* Stream.run(pairs(5), Dataset.write({ directory }))
+    assert.strictEqual(yield* rowsIn(directory), 5)
+    yield* Deferred.succeed(go, undefined)
+    yield* Fiber.join(slow)
+    assert.deepStrictEqual(yield* siblings(folder), ["dataset"])
+    yield* Stream.run(pairs(2), Dataset.write({ directory: `${folder}/undisturbed` }))
+    assert.deepStrictEqual(yield* contents(directory), yield* contents(`${folder}/undisturbed`))
+  })
 
   it.effect("stays as it was when somebody removes the unfinished files", () =>
     staysAsItWas(({ directory, folder }) =>
@@ -195,6 +187,7 @@ it.layer(NodeServices.layer)("a dataset's directory", (it) => {
 })
 
 it.layer(NodeServices.layer)("a directory that prefstream did not write", (it) => {
+  const test = effectTest(it.effect)
   const refused = Effect.fnUntraced(function* (directory: string, expected: string) {
     let isRead = false
     const stream = Stream.tap(pairs(1), () => Effect.sync(() => (isRead = true)))
@@ -223,28 +216,24 @@ it.layer(NodeServices.layer)("a directory that prefstream did not write", (it) =
     }),
   )
 
-  it.effect("is refused where somebody puts a file into it during the write", () =>
-    Effect.gen(function* () {
-      const fs = yield* FileSystem.FileSystem
-      const { folder, directory } = yield* workspace
-      yield* fs.makeDirectory(directory)
-      const meddling = Stream.fromEffect(Effect.as(fs.writeFileString(`${directory}/mine.txt`, "mine"), pair(0)))
-      const { reason } = yield* failure(Stream.run(meddling, Dataset.write({ directory })))
-      assert.strictEqual(reason._tag, "DirectoryNotReplaceable")
-      assert.deepStrictEqual(yield* contents(directory), new Map([["mine.txt", "mine"]]))
-      assert.deepStrictEqual(yield* siblings(folder), ["dataset"])
-    }),
-  )
+  test("is refused where somebody puts a file into it during the write", function* () {
+    const fs = yield* FileSystem.FileSystem
+    const { folder, directory } = yield* workspace
+    yield* fs.makeDirectory(directory)
+    const meddling = Stream.fromEffect(Effect.as(fs.writeFileString(`${directory}/mine.txt`, "mine"), pair(0)))
+    const { reason } = yield* failure(Stream.run(meddling, Dataset.write({ directory })))
+    assert.strictEqual(reason._tag, "DirectoryNotReplaceable")
+    assert.deepStrictEqual(yield* contents(directory), new Map([["mine.txt", "mine"]]))
+    assert.deepStrictEqual(yield* siblings(folder), ["dataset"])
+  })
 
-  it.effect("is refused where it is a file, or the current directory", () =>
-    Effect.gen(function* () {
-      const fs = yield* FileSystem.FileSystem
-      const { directory } = yield* workspace
-      yield* fs.writeFileString(directory, "a file")
-      yield* refused(directory, "not a directory")
-      yield* refused(".", "current directory")
-    }),
-  )
+  test("is refused where it is a file, or the current directory", function* () {
+    const fs = yield* FileSystem.FileSystem
+    const { directory } = yield* workspace
+    yield* fs.writeFileString(directory, "a file")
+    yield* refused(directory, "not a directory")
+    yield* refused(".", "current directory")
+  })
 
   it.effect.skipIf(process.platform !== "linux")("is refused where it is a mount point, which can't be renamed", () =>
     refused("/proc", "root of a file system"),
@@ -307,6 +296,7 @@ it.layer(NodeServices.layer)("a file system that fails", (it) => {
 })
 
 it.layer(NodeServices.layer)("after a writer was killed", (it) => {
+  const test = effectTest(it.effect)
   const crash = (directory: string, rows: number, moment: "before" | "after", rename: number) => {
     const { signal } = spawnSync(process.execPath, [crashingWrite, directory, String(rows), moment, String(rename)])
     assert.strictEqual(signal, "SIGKILL")
@@ -329,33 +319,29 @@ it.layer(NodeServices.layer)("after a writer was killed", (it) => {
     }),
   )
 
-  it.effect("between the renames, recovery finds the place through a link", () =>
-    Effect.gen(function* () {
-      const fs = yield* FileSystem.FileSystem
-      const { folder, directory } = yield* workspace
-      yield* fs.makeDirectory(`${folder}/links`)
-      yield* fs.symlink("../dataset", `${folder}/links/latest`)
-      yield* Stream.run(pairs(3), Dataset.write({ directory: `${folder}/links/latest` }))
-      crash(`${folder}/links/latest`, 5, "before", 2)
-      assert.isFalse(existsSync(directory))
-      yield* Dataset.recover(`${folder}/links/latest`)
-      assert.strictEqual(yield* rowsIn(directory), 3)
-      assert.deepStrictEqual(yield* siblings(folder), ["dataset", "links"])
-    }),
-  )
+  test("between the renames, recovery finds the place through a link", function* () {
+    const fs = yield* FileSystem.FileSystem
+    const { folder, directory } = yield* workspace
+    yield* fs.makeDirectory(`${folder}/links`)
+    yield* fs.symlink("../dataset", `${folder}/links/latest`)
+    yield* Stream.run(pairs(3), Dataset.write({ directory: `${folder}/links/latest` }))
+    crash(`${folder}/links/latest`, 5, "before", 2)
+    assert.isFalse(existsSync(directory))
+    yield* Dataset.recover(`${folder}/links/latest`)
+    assert.strictEqual(yield* rowsIn(directory), 3)
+    assert.deepStrictEqual(yield* siblings(folder), ["dataset", "links"])
+  })
 
-  it.effect("the next write recovers by itself, also one that fails", () =>
-    Effect.gen(function* () {
-      const { folder, directory } = yield* workspace
-      yield* Stream.run(pairs(3), Dataset.write({ directory }))
-      const before = yield* contents(directory)
-      crash(directory, 5, "before", 2)
-      yield* Effect.flip(Stream.run(Stream.fail("no ledger"), Dataset.write({ directory })))
-      assert.deepStrictEqual(yield* contents(directory), before)
-      crash(directory, 5, "before", 2)
-      yield* Stream.run(pairs(7), Dataset.write({ directory }))
-      assert.strictEqual(yield* rowsIn(directory), 7)
-      assert.deepStrictEqual(yield* siblings(folder), ["dataset"])
-    }),
-  )
+  test("the next write recovers by itself, also one that fails", function* () {
+    const { folder, directory } = yield* workspace
+    yield* Stream.run(pairs(3), Dataset.write({ directory }))
+    const before = yield* contents(directory)
+    crash(directory, 5, "before", 2)
+    yield* Effect.flip(Stream.run(Stream.fail("no ledger"), Dataset.write({ directory })))
+    assert.deepStrictEqual(yield* contents(directory), before)
+    crash(directory, 5, "before", 2)
+    yield* Stream.run(pairs(7), Dataset.write({ directory }))
+    assert.strictEqual(yield* rowsIn(directory), 7)
+    assert.deepStrictEqual(yield* siblings(folder), ["dataset"])
+  })
 })

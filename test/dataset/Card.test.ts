@@ -10,6 +10,7 @@ import * as Conversation from "../../src/domain/Conversation.ts"
 import type { Split } from "../../src/domain/Split.ts"
 import * as readers from "../support/datasetReaders.ts"
 import { pair } from "../support/pairs.ts"
+import { effectTest } from "../support/effectTest.ts"
 
 const splitOf = ({ item_id }: PreferencePair): Split => (item_id.endsWith("7") ? "test" : "train")
 
@@ -40,180 +41,165 @@ const written = Effect.fnUntraced(function* (options: Omit<Dataset.Options, "dir
 })
 
 it.layer(NodeServices.layer)("the card", (it) => {
-  it.effect("has front matter whose globs find each file of its split, and none else", () =>
-    Effect.gen(function* () {
-      const { front, info } = yield* written({ splitOf, shardBytes: 2_000, formats: ["verl", "trl"] })
-      const globs = front.configs.flatMap(
-        (config: { config_name: string; data_files: ReadonlyArray<{ split: Split; path: string }> }) =>
-          config.data_files.map(({ path, split }) => ({ config: config.config_name, split, path })),
-      )
-      const found = globs.map(({ config, path, split }: { config: string; path: string; split: string }) => ({
-        config,
-        split,
-        files: info.files.filter((file) => matchesGlob(file.path, path)).map(({ path }) => path),
-      }))
-      const under = (prefix: string) => info.files.map(({ path }) => path).filter((path) => path.startsWith(prefix))
-      assert.deepStrictEqual(found, [
-        { config: "default", split: "train", files: under("data/train-") },
-        { config: "default", split: "test", files: under("data/test-") },
-        // All configurations of a folder are read as Parquet, since the first one is: JSON Lines can't be one.
-        { config: "verl", split: "train", files: ["formats/verl/train.parquet"] },
-        { config: "verl", split: "test", files: ["formats/verl/test.parquet"] },
-      ])
-      assert.isAbove(found[0].files.length, 1)
-    }),
-  )
+  const test = effectTest(it.effect)
+  test("has front matter whose globs find each file of its split, and none else", function* () {
+    const { front, info } = yield* written({ splitOf, shardBytes: 2_000, formats: ["verl", "trl"] })
+    const globs = front.configs.flatMap(
+      (config: { config_name: string; data_files: ReadonlyArray<{ split: Split; path: string }> }) =>
+        config.data_files.map(({ path, split }) => ({ config: config.config_name, split, path })),
+    )
+    const found = globs.map(({ config, path, split }: { config: string; path: string; split: string }) => ({
+      config,
+      split,
+      files: info.files.filter((file) => matchesGlob(file.path, path)).map(({ path }) => path),
+    }))
+    const under = (prefix: string) => info.files.map(({ path }) => path).filter((path) => path.startsWith(prefix))
+    assert.deepStrictEqual(found, [
+      { config: "default", split: "train", files: under("data/train-") },
+      { config: "default", split: "test", files: under("data/test-") },
+      // All configurations of a folder are read as Parquet, since the first one is: JSON Lines can't be one.
+      { config: "verl", split: "train", files: ["formats/verl/train.parquet"] },
+      { config: "verl", split: "test", files: ["formats/verl/test.parquet"] },
+    ])
+    assert.isAbove(found[0].files.length, 1)
+  })
 
-  it.effect("has the numbers of the files in dataset_info", () =>
-    Effect.gen(function* () {
-      const { front, info } = yield* written({ splitOf, shardBytes: 2_000 })
-      const { dataset_size, download_size, splits } = front.dataset_info
-      assert.deepStrictEqual(
-        splits.map((split: { name: string; num_examples: number }) => [split.name, split.num_examples]),
-        [
-          ["train", 90],
-          ["test", 10],
-        ],
-      )
-      const parquet = info.files.filter(({ path }) => path.endsWith(".parquet"))
-      assert.strictEqual(
-        download_size,
-        parquet.reduce((sum, { bytes }) => sum + bytes, 0),
-      )
-      assert.strictEqual(
-        dataset_size,
-        splits.reduce((sum: number, { num_bytes }: { num_bytes: number }) => sum + num_bytes, 0),
-      )
-      assert.deepStrictEqual(front.size_categories, ["n<1K"])
-    }),
-  )
+  test("has the numbers of the files in dataset_info", function* () {
+    const { front, info } = yield* written({ splitOf, shardBytes: 2_000 })
+    const { dataset_size, download_size, splits } = front.dataset_info
+    assert.deepStrictEqual(
+      splits.map((split: { name: string; num_examples: number }) => [split.name, split.num_examples]),
+      [
+        ["train", 90],
+        ["test", 10],
+      ],
+    )
+    const parquet = info.files.filter(({ path }) => path.endsWith(".parquet"))
+    assert.strictEqual(
+      download_size,
+      parquet.reduce((sum, { bytes }) => sum + bytes, 0),
+    )
+    assert.strictEqual(
+      dataset_size,
+      splits.reduce((sum: number, { num_bytes }: { num_bytes: number }) => sum + num_bytes, 0),
+    )
+    assert.deepStrictEqual(front.size_categories, ["n<1K"])
+  })
 
-  it.effect("names the columns' types as datasets 5 does, in either shape", () =>
-    Effect.gen(function* () {
-      const standard = yield* written({})
-      assert.deepStrictEqual(standard.front.dataset_info.features.slice(0, 2), [
-        { name: "prompt", dtype: "string" },
-        { name: "chosen", dtype: "string" },
-      ])
-      const { front } = yield* written({ conversational: true })
-      // Features(…)._to_yaml_list() of List({"role": Value("string"), "content": Value("string")})
-      assert.deepStrictEqual(front.dataset_info.features[0], {
-        name: "prompt",
-        list: [
-          { name: "role", dtype: "string" },
-          { name: "content", dtype: "string" },
-        ],
-      })
-      assert.deepStrictEqual(
-        front.dataset_info.features.map(({ name }: { name: string }) => name),
-        Object.keys(pair(0)),
-      )
-    }),
-  )
+  test("names the columns' types as datasets 5 does, in either shape", function* () {
+    const standard = yield* written({})
+    assert.deepStrictEqual(standard.front.dataset_info.features.slice(0, 2), [
+      { name: "prompt", dtype: "string" },
+      { name: "chosen", dtype: "string" },
+    ])
+    const { front } = yield* written({ conversational: true })
+    // Features(…)._to_yaml_list() of List({"role": Value("string"), "content": Value("string")})
+    assert.deepStrictEqual(front.dataset_info.features[0], {
+      name: "prompt",
+      list: [
+        { name: "role", dtype: "string" },
+        { name: "content", dtype: "string" },
+      ],
+    })
+    assert.deepStrictEqual(
+      front.dataset_info.features.map(({ name }: { name: string }) => name),
+      Object.keys(pair(0)),
+    )
+  })
 
-  it.effect("has a table of the columns, which the guide repeats", () =>
-    Effect.gen(function* () {
-      const rowsOf = (text: string) => /\| column +\| type.*\n\|.*\n((?:\|.*\n)+)/.exec(text)![1]
-      const { prose } = yield* written({ tools: true })
-      const guide = yield* Effect.flatMap(FileSystem.FileSystem, (fs) => fs.readFileString("data/README.md"))
-      assert.strictEqual(rowsOf(guide), rowsOf(prose))
-    }),
-  )
+  test("has a table of the columns, which the guide repeats", function* () {
+    const rowsOf = (text: string) => /\| column +\| type.*\n\|.*\n((?:\|.*\n)+)/.exec(text)![1]
+    const { prose } = yield* written({ tools: true })
+    const guide = yield* Effect.flatMap(FileSystem.FileSystem, (fs) => fs.readFileString("data/README.md"))
+    assert.strictEqual(rowsOf(guide), rowsOf(prose))
+  })
 
-  it.effect("tells the facts that are given, and the manifest records them", () =>
-    Effect.gen(function* () {
-      const { front, manifest, prose } = yield* written({ facts })
-      assert.deepInclude(front, { license: "cc-by-4.0", language: ["en", "no"], pretty_name: facts.name })
-      assert.deepStrictEqual(front.tags, ["preference", "rlhf", "helpfulness"])
-      for (const text of [
-        `# ${facts.name}\n`,
-        "Answers of two models.",
-        "Annotators Ltd, https://annotators.example/v1",
-        "> Prefer what is true.\n> Then what is short.",
-        "### Votes\n\nThree experts judged each item.",
-        "| read | 1,234 |",
-        "| a\\|b.jsonl | 1,234 |",
-        '| strategy | `"best-against-rest"` |',
-      ]) {
-        assert.include(prose, text)
-      }
-      const { counts, guidelines, inputs, service, settings } = facts
-      assert.deepInclude(manifest, { counts, guidelines, inputs, service, settings })
-    }),
-  )
+  test("tells the facts that are given, and the manifest records them", function* () {
+    const { front, manifest, prose } = yield* written({ facts })
+    assert.deepInclude(front, { license: "cc-by-4.0", language: ["en", "no"], pretty_name: facts.name })
+    assert.deepStrictEqual(front.tags, ["preference", "rlhf", "helpfulness"])
+    for (const text of [
+      `# ${facts.name}\n`,
+      "Answers of two models.",
+      "Annotators Ltd, https://annotators.example/v1",
+      "> Prefer what is true.\n> Then what is short.",
+      "### Votes\n\nThree experts judged each item.",
+      "| read | 1,234 |",
+      "| a\\|b.jsonl | 1,234 |",
+      '| strategy | `"best-against-rest"` |',
+    ]) {
+      assert.include(prose, text)
+    }
+    const { counts, guidelines, inputs, service, settings } = facts
+    assert.deepInclude(manifest, { counts, guidelines, inputs, service, settings })
+  })
 
-  it.effect("has none of what is not known", () =>
-    Effect.gen(function* () {
-      const { front, manifest, prose } = yield* written({})
-      assert.notProperty(front, "license")
-      assert.notProperty(front, "language")
-      assert.notInclude(prose, "How it was made")
-      assert.notInclude(prose, "Left out")
-      assert.notInclude(prose, "undefined")
-      for (const member of ["inputs", "service", "settings", "counts"]) assert.notProperty(manifest, member)
-    }),
-  )
+  test("has none of what is not known", function* () {
+    const { front, manifest, prose } = yield* written({})
+    assert.notProperty(front, "license")
+    assert.notProperty(front, "language")
+    assert.notInclude(prose, "How it was made")
+    assert.notInclude(prose, "Left out")
+    assert.notInclude(prose, "undefined")
+    for (const member of ["inputs", "service", "settings", "counts"]) assert.notProperty(manifest, member)
+  })
 
-  it.effect("tells what was left out, and links to what was attached once the pairs were written", () =>
-    Effect.gen(function* () {
-      const fs = yield* FileSystem.FileSystem
-      const directory = `${yield* fs.makeTempDirectoryScoped()}/dataset`
-      const seen: Array<number> = []
-      const info = yield* Stream.run(
-        Stream.make(pair(0), pair(1, { chosen: "\uD800" })),
-        Dataset.write({
-          directory,
-          finalize: ({ files, omitted, rows }) =>
-            Effect.sync(() => {
-              seen.push(rows, omitted.count)
-              return {
-                attachments: [
-                  { path: "report.html", content: "<!doctype html>" },
-                  { path: "report/numbers.bin", content: new Uint8Array([0, 255]) },
-                ],
-                facts: { description: `${files.length} files of pairs.` },
-              }
-            }),
-        }),
-      )
-      assert.deepStrictEqual(seen, [1, 1])
-      const card = yield* fs.readFileString(`${directory}/README.md`)
-      assert.include(card, "## Left out")
-      assert.include(card, "[report.html](report.html)")
-      assert.include(card, "2 files of pairs.")
-      assert.deepStrictEqual([...(yield* fs.readFile(`${directory}/report/numbers.bin`))], [0, 255])
-      assert.includeMembers(
-        info.files.map(({ path }) => path),
-        ["report.html", "report/numbers.bin", "README.md"],
-      )
-    }),
-  )
+  test("tells what was left out, and links to what was attached once the pairs were written", function* () {
+    const fs = yield* FileSystem.FileSystem
+    const directory = `${yield* fs.makeTempDirectoryScoped()}/dataset`
+    const seen: Array<number> = []
+    const info = yield* Stream.run(
+      Stream.make(pair(0), pair(1, { chosen: "\uD800" })),
+      Dataset.write({
+        directory,
+        finalize: ({ files, omitted, rows }) =>
+          Effect.sync(() => {
+            seen.push(rows, omitted.count)
+            return {
+              attachments: [
+                { path: "report.html", content: "<!doctype html>" },
+                { path: "report/numbers.bin", content: new Uint8Array([0, 255]) },
+              ],
+              facts: { description: `${files.length} files of pairs.` },
+            }
+          }),
+      }),
+    )
+    assert.deepStrictEqual(seen, [1, 1])
+    const card = yield* fs.readFileString(`${directory}/README.md`)
+    assert.include(card, "## Left out")
+    assert.include(card, "[report.html](report.html)")
+    assert.include(card, "2 files of pairs.")
+    assert.deepStrictEqual([...(yield* fs.readFile(`${directory}/report/numbers.bin`))], [0, 255])
+    assert.includeMembers(
+      info.files.map(({ path }) => path),
+      ["report.html", "report/numbers.bin", "README.md"],
+    )
+  })
 
-  it.effect("names no format without rows, and of others the splits that have some", () =>
-    Effect.gen(function* () {
-      const fs = yield* FileSystem.FileSystem
-      const directory = `${yield* fs.makeTempDirectoryScoped()}/dataset`
-      // Only item 7, of the split test, has an edit, and no prompt is a transcript's.
-      const prompt = [{ role: "system", content: "Be brief." }] as const
-      yield* Stream.run(
-        Stream.map(Stream.take(pairs, 10), (pair) => ({
-          ...pair,
-          prompt: [...prompt, { role: "user", content: typeof pair.prompt === "string" ? pair.prompt : "" }] as const,
-          edited: pair.item_id.endsWith("7") ? pair.edited : null,
-        })),
-        Dataset.write({ directory, splitOf, formats: ["hh", "trl-tpo", "trl", "verl", "llamafactory-alpaca"] }),
-      )
-      const card = yield* fs.readFileString(`${directory}/README.md`)
-      const named = [...card.matchAll(/formats\/([\w-]+)/g)].map(([, name]) => name)
-      // Left out, `hh` is named for its pairs.
-      assert.deepStrictEqual(new Set(named), new Set(["verl", "trl-tpo", "trl", "llamafactory-alpaca", "hh"]))
-      const [loading = ""] = card.split("## Left out")
-      assert.notInclude(loading, "formats/hh")
-      assert.include(loading, 'data_files="formats/trl-tpo/test.jsonl"')
-      assert.include(loading, 'data_files="formats/trl/train.jsonl"')
-      assert.notInclude(loading, "trl-conversational")
-    }),
-  )
+  test("names no format without rows, and of others the splits that have some", function* () {
+    const fs = yield* FileSystem.FileSystem
+    const directory = `${yield* fs.makeTempDirectoryScoped()}/dataset`
+    // Only item 7, of the split test, has an edit, and no prompt is a transcript's.
+    const prompt = [{ role: "system", content: "Be brief." }] as const
+    yield* Stream.run(
+      Stream.map(Stream.take(pairs, 10), (pair) => ({
+        ...pair,
+        prompt: [...prompt, { role: "user", content: typeof pair.prompt === "string" ? pair.prompt : "" }] as const,
+        edited: pair.item_id.endsWith("7") ? pair.edited : null,
+      })),
+      Dataset.write({ directory, splitOf, formats: ["hh", "trl-tpo", "trl", "verl", "llamafactory-alpaca"] }),
+    )
+    const card = yield* fs.readFileString(`${directory}/README.md`)
+    const named = [...card.matchAll(/formats\/([\w-]+)/g)].map(([, name]) => name)
+    // Left out, `hh` is named for its pairs.
+    assert.deepStrictEqual(new Set(named), new Set(["verl", "trl-tpo", "trl", "llamafactory-alpaca", "hh"]))
+    const [loading = ""] = card.split("## Left out")
+    assert.notInclude(loading, "formats/hh")
+    assert.include(loading, 'data_files="formats/trl-tpo/test.jsonl"')
+    assert.include(loading, 'data_files="formats/trl/train.jsonl"')
+    assert.notInclude(loading, "trl-conversational")
+  })
 
   const python = spawnSync("python3", ["--version"]).status === 0
 

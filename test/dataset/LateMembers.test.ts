@@ -8,6 +8,7 @@ import * as Conversation from "../../src/domain/Conversation.ts"
 import type { Message } from "../../src/domain/Message.ts"
 import type { PreferencePair } from "../../src/domain/PreferencePair.ts"
 import { pair } from "../support/pairs.ts"
+import { effectTest } from "../support/effectTest.ts"
 
 const readAtOnce = 10 * 1024 * 1024
 
@@ -113,70 +114,63 @@ const itemsIn = (texts: ReadonlyArray<string>) =>
   )
 
 it.layer(NodeServices.layer)("a row with what the first 10 MB would not show", (it) => {
+  const test = effectTest(it.effect)
   const pairs = [...Array.from({ length: 11 }, (_, i) => plain(i)), late, later, plain(21)]
 
-  it.effect("is at the start of each file of JSON Lines, and verify finds nothing", () =>
-    Effect.gen(function* () {
-      const { directory, info, read } = yield* written(pairs, { formats: conversationalFormats })
-      const files = info.files.filter(({ path }) => path.endsWith(".jsonl"))
-      assert.strictEqual(files.length, 1 + conversationalFormats.length)
-      for (const { path, rows } of files) {
-        const text = yield* read(path)
-        assert.deepStrictEqual(lateIn([text]), [], path)
-        assert.strictEqual(text.split("\n").length - 1, rows, path)
-      }
-      const [items] = itemsIn([yield* read("jsonl/train-00000-of-00001.jsonl")])
-      assert.deepStrictEqual(items!.slice(0, 3), ["item-1000", "item-1001", "item-0"])
-      assert.deepStrictEqual(items!.toSorted(), pairs.map(({ item_id }) => item_id).toSorted())
-      assert.deepStrictEqual((yield* Dataset.verify(directory)).findings, [])
-    }),
-  )
+  test("is at the start of each file of JSON Lines, and verify finds nothing", function* () {
+    const { directory, info, read } = yield* written(pairs, { formats: conversationalFormats })
+    const files = info.files.filter(({ path }) => path.endsWith(".jsonl"))
+    assert.strictEqual(files.length, 1 + conversationalFormats.length)
+    for (const { path, rows } of files) {
+      const text = yield* read(path)
+      assert.deepStrictEqual(lateIn([text]), [], path)
+      assert.strictEqual(text.split("\n").length - 1, rows, path)
+    }
+    const [items] = itemsIn([yield* read("jsonl/train-00000-of-00001.jsonl")])
+    assert.deepStrictEqual(items!.slice(0, 3), ["item-1000", "item-1001", "item-0"])
+    assert.deepStrictEqual(items!.toSorted(), pairs.map(({ item_id }) => item_id).toSorted())
+    assert.deepStrictEqual((yield* Dataset.verify(directory)).findings, [])
+  })
 
-  it.effect("is in the first of several shards, whose rows stay where they are in Parquet", () =>
-    Effect.gen(function* () {
-      const { directory, info, read } = yield* written(pairs, { shardBytes: 4_000_000 })
-      const under = (folder: string) => info.files.filter(({ path }) => path.startsWith(folder))
-      const texts = yield* Effect.forEach(under("jsonl/"), ({ path }) => read(path))
-      assert.isAbove(texts.length, 2)
-      assert.deepStrictEqual(lateIn(texts), [])
-      const rows = itemsIn(texts)
-      assert.deepStrictEqual(
-        under("jsonl/").map(({ rows }) => rows),
-        rows.map(({ length }) => length),
-      )
-      assert.strictEqual(rows[0]![0], "item-1000")
-      assert.deepStrictEqual(
-        under("data/").map(({ rows }) => rows),
-        under("jsonl/").map(({ rows: all }, i) => all! + (i === 0 ? -2 : i === under("jsonl/").length - 1 ? 2 : 0)),
-      )
-      assert.deepStrictEqual((yield* Dataset.verify(directory)).findings, [])
-    }),
-  )
+  test("is in the first of several shards, whose rows stay where they are in Parquet", function* () {
+    const { directory, info, read } = yield* written(pairs, { shardBytes: 4_000_000 })
+    const under = (folder: string) => info.files.filter(({ path }) => path.startsWith(folder))
+    const texts = yield* Effect.forEach(under("jsonl/"), ({ path }) => read(path))
+    assert.isAbove(texts.length, 2)
+    assert.deepStrictEqual(lateIn(texts), [])
+    const rows = itemsIn(texts)
+    assert.deepStrictEqual(
+      under("jsonl/").map(({ rows }) => rows),
+      rows.map(({ length }) => length),
+    )
+    assert.strictEqual(rows[0]![0], "item-1000")
+    assert.deepStrictEqual(
+      under("data/").map(({ rows }) => rows),
+      under("jsonl/").map(({ rows: all }, i) => all! + (i === 0 ? -2 : i === under("jsonl/").length - 1 ? 2 : 0)),
+    )
+    assert.deepStrictEqual((yield* Dataset.verify(directory)).findings, [])
+  })
 
-  it.effect("is found by verify, where a file does not start with it", () =>
-    Effect.gen(function* () {
-      const fs = yield* FileSystem.FileSystem
-      const { directory, read } = yield* written(pairs, { formats: ["trl-conversational"] })
-      const path = "formats/trl-conversational/train.jsonl"
-      const [first, ...others] = (yield* read(path)).trimEnd().split("\n")
-      const content = [...others, first, ""].join("\n")
-      yield* fs.writeFileString(`${directory}/${path}`, content)
-      const manifest = JSON.parse(yield* read("manifest.json"))
-      const file = manifest.files.find((file: { path: string }) => file.path === path)
-      file.sha256 = createHash("sha256").update(content).digest("hex")
-      yield* fs.writeFileString(`${directory}/manifest.json`, JSON.stringify(manifest))
-      assert.deepStrictEqual((yield* Dataset.verify(directory)).findings.map(Dataset.formatFinding), [
-        `${path}:14: prompt: expected types and members that the first 10 MB show, from which datasets takes the types of all rows, found others`,
-      ])
-    }),
-  )
+  test("is found by verify, where a file does not start with it", function* () {
+    const fs = yield* FileSystem.FileSystem
+    const { directory, read } = yield* written(pairs, { formats: ["trl-conversational"] })
+    const path = "formats/trl-conversational/train.jsonl"
+    const [first, ...others] = (yield* read(path)).trimEnd().split("\n")
+    const content = [...others, first, ""].join("\n")
+    yield* fs.writeFileString(`${directory}/${path}`, content)
+    const manifest = JSON.parse(yield* read("manifest.json"))
+    const file = manifest.files.find((file: { path: string }) => file.path === path)
+    file.sha256 = createHash("sha256").update(content).digest("hex")
+    yield* fs.writeFileString(`${directory}/manifest.json`, JSON.stringify(manifest))
+    assert.deepStrictEqual((yield* Dataset.verify(directory)).findings.map(Dataset.formatFinding), [
+      `${path}:14: prompt: expected types and members that the first 10 MB show, from which datasets takes the types of all rows, found others`,
+    ])
+  })
 
-  it.effect("stays where it is in a small file", () =>
-    Effect.gen(function* () {
-      const { read } = yield* written([pair(1), late, pair(2)])
-      assert.deepStrictEqual(itemsIn([yield* read("jsonl/train-00000-of-00001.jsonl")]), [
-        ["item-1", "item-1000", "item-2"],
-      ])
-    }),
-  )
+  test("stays where it is in a small file", function* () {
+    const { read } = yield* written([pair(1), late, pair(2)])
+    assert.deepStrictEqual(itemsIn([yield* read("jsonl/train-00000-of-00001.jsonl")]), [
+      ["item-1", "item-1000", "item-2"],
+    ])
+  })
 })

@@ -7,6 +7,7 @@ import { type Split, splits } from "../../src/domain/Split.ts"
 import { cases } from "../support/cases.ts"
 import * as readers from "../support/datasetReaders.ts"
 import { pair } from "../support/pairs.ts"
+import { effectTest } from "../support/effectTest.ts"
 
 /** Pairs of items with 1, 2, 3, 1, 2, 3 … pairs, some of them longer than others. */
 const pairsOf = (items: number): ReadonlyArray<PreferencePair> =>
@@ -45,104 +46,91 @@ const shardsOf = ({ directory, files }: Dataset.DatasetInfo, prefix: string) =>
   )
 
 it.layer(NodeServices.layer)("splits and shards", (it) => {
-  it.effect("hold each pair once, in order, and no item in two of them", () =>
-    Effect.gen(function* () {
-      const pairs = pairsOf(200)
-      const info = yield* written(Stream.fromIterable(pairs), { splitOf, shardBytes: 2_000 })
-      for (const split of splits) {
-        const expected = pairs.filter((pair) => splitOf(pair) === split)
-        const parquet = yield* shardsOf(info, `data/${split}-`)
-        const jsonl = yield* shardsOf(info, `jsonl/${split}-`)
-        assert.isAbove(parquet.length, 2)
-        assert.deepStrictEqual(jsonl, parquet)
-        assert.deepStrictEqual<unknown>(parquet.flat(), expected)
-        const items = parquet.map((rows) => new Set(rows.map((row) => (row as PreferencePair).item_id)))
-        const distinct = new Set(expected.map(({ item_id }) => item_id))
-        assert.strictEqual(
-          items.reduce((sum, { size }) => sum + size, 0),
-          distinct.size,
-        )
-        assert.strictEqual(info.splits.find((summary) => summary.split === split)?.rows, expected.length)
-      }
-    }),
-  )
-
-  it.effect("are named with their number and their total, from 00000 on", () =>
-    Effect.gen(function* () {
-      const info = yield* written(Stream.fromIterable(pairsOf(60)), { splitOf, shardBytes: 1 })
-      const names = info.files.map(({ path }) => path).filter((path) => path.startsWith("data/test-"))
-      // Items 7, 17, 27, 37, 47 and 57, a shard for each.
-      assert.deepStrictEqual(
-        names,
-        [0, 1, 2, 3, 4, 5].map((i) => `data/test-0000${i}-of-00006.parquet`),
+  const test = effectTest(it.effect)
+  test("hold each pair once, in order, and no item in two of them", function* () {
+    const pairs = pairsOf(200)
+    const info = yield* written(Stream.fromIterable(pairs), { splitOf, shardBytes: 2_000 })
+    for (const split of splits) {
+      const expected = pairs.filter((pair) => splitOf(pair) === split)
+      const parquet = yield* shardsOf(info, `data/${split}-`)
+      const jsonl = yield* shardsOf(info, `jsonl/${split}-`)
+      assert.isAbove(parquet.length, 2)
+      assert.deepStrictEqual(jsonl, parquet)
+      assert.deepStrictEqual<unknown>(parquet.flat(), expected)
+      const items = parquet.map((rows) => new Set(rows.map((row) => (row as PreferencePair).item_id)))
+      const distinct = new Set(expected.map(({ item_id }) => item_id))
+      assert.strictEqual(
+        items.reduce((sum, { size }) => sum + size, 0),
+        distinct.size,
       )
-      const fs = yield* FileSystem.FileSystem
-      for (const folder of ["data", "jsonl"]) {
-        const listed = info.files.flatMap(({ path }) =>
-          path.startsWith(folder) ? [path.slice(folder.length + 1)] : [],
-        )
-        const entries = yield* fs.readDirectory(`${info.directory}/${folder}`)
-        assert.deepStrictEqual(entries.toSorted(), listed.toSorted())
-      }
-    }),
-  )
+      assert.strictEqual(info.splits.find((summary) => summary.split === split)?.rows, expected.length)
+    }
+  })
 
-  it.effect("end with the item that reaches the limit", () =>
-    Effect.gen(function* () {
-      const pairs = pairsOf(100)
-      const whole = yield* written(Stream.fromIterable(pairs))
-      assert.strictEqual(whole.files.filter(({ path }) => path.startsWith("data/")).length, 1)
-      const shardBytes = Math.ceil(whole.splits[0]!.bytes / 4)
-      const info = yield* written(Stream.fromIterable(pairs), { shardBytes })
-      const shards = yield* shardsOf(info, "data/train-")
-      assert.strictEqual(shards.length, 4)
-      // Each but the last, were it a dataset of its own, has the limit's size; without its last item it has not.
-      for (const rows of shards.slice(0, -1) as ReadonlyArray<ReadonlyArray<PreferencePair>>) {
-        const size = (rows: ReadonlyArray<PreferencePair>) =>
-          Effect.map(written(Stream.fromIterable(rows)), ({ splits }) => splits[0]!.bytes)
-        assert.isAtLeast(yield* size(rows), shardBytes)
-        assert.isBelow(yield* size(rows.filter(({ item_id }) => item_id !== rows.at(-1)!.item_id)), shardBytes)
-      }
-    }),
-  )
+  test("are named with their number and their total, from 00000 on", function* () {
+    const info = yield* written(Stream.fromIterable(pairsOf(60)), { splitOf, shardBytes: 1 })
+    const names = info.files.map(({ path }) => path).filter((path) => path.startsWith("data/test-"))
+    // Items 7, 17, 27, 37, 47 and 57, a shard for each.
+    assert.deepStrictEqual(
+      names,
+      [0, 1, 2, 3, 4, 5].map((i) => `data/test-0000${i}-of-00006.parquet`),
+    )
+    const fs = yield* FileSystem.FileSystem
+    for (const folder of ["data", "jsonl"]) {
+      const listed = info.files.flatMap(({ path }) => (path.startsWith(folder) ? [path.slice(folder.length + 1)] : []))
+      const entries = yield* fs.readDirectory(`${info.directory}/${folder}`)
+      assert.deepStrictEqual(entries.toSorted(), listed.toSorted())
+    }
+  })
 
-  it.effect("are the same bytes, however the pairs arrive", () =>
-    Effect.gen(function* () {
-      const options = { splitOf, shardBytes: 3_000, formats: ["trl", "trl-unpaired", "verl"] } as const
-      const pairs = pairsOf(150)
-      const one = yield* written(Stream.fromIterable(pairs), options)
-      const two = yield* written(Stream.rechunk(Stream.fromIterable(pairs), 7), {
-        ...options,
-        splitOf: (pair) => Effect.yieldNow.pipe(Effect.as(splitOf(pair))),
-      })
-      assert.deepStrictEqual(two.files, one.files)
-    }),
-  )
+  test("end with the item that reaches the limit", function* () {
+    const pairs = pairsOf(100)
+    const whole = yield* written(Stream.fromIterable(pairs))
+    assert.strictEqual(whole.files.filter(({ path }) => path.startsWith("data/")).length, 1)
+    const shardBytes = Math.ceil(whole.splits[0]!.bytes / 4)
+    const info = yield* written(Stream.fromIterable(pairs), { shardBytes })
+    const shards = yield* shardsOf(info, "data/train-")
+    assert.strictEqual(shards.length, 4)
+    // Each but the last, were it a dataset of its own, has the limit's size; without its last item it has not.
+    for (const rows of shards.slice(0, -1) as ReadonlyArray<ReadonlyArray<PreferencePair>>) {
+      const size = (rows: ReadonlyArray<PreferencePair>) =>
+        Effect.map(written(Stream.fromIterable(rows)), ({ splits }) => splits[0]!.bytes)
+      assert.isAtLeast(yield* size(rows), shardBytes)
+      assert.isBelow(yield* size(rows.filter(({ item_id }) => item_id !== rows.at(-1)!.item_id)), shardBytes)
+    }
+  })
 
-  it.effect("without pairs have no file", () =>
-    Effect.gen(function* () {
-      const info = yield* written(Stream.make(pair(7)), { splitOf, formats: ["trl"] })
-      assert.deepStrictEqual(
-        info.files.map(({ path }) => path),
-        ["data/test-00000-of-00001.parquet", "jsonl/test-00000-of-00001.jsonl", "formats/trl/test.jsonl", "README.md"],
-      )
-      assert.deepStrictEqual(
-        info.splits.map(({ split, rows }) => [split, rows]),
-        [["test", 1]],
-      )
-    }),
-  )
+  test("are the same bytes, however the pairs arrive", function* () {
+    const options = { splitOf, shardBytes: 3_000, formats: ["trl", "trl-unpaired", "verl"] } as const
+    const pairs = pairsOf(150)
+    const one = yield* written(Stream.fromIterable(pairs), options)
+    const two = yield* written(Stream.rechunk(Stream.fromIterable(pairs), 7), {
+      ...options,
+      splitOf: (pair) => Effect.yieldNow.pipe(Effect.as(splitOf(pair))),
+    })
+    assert.deepStrictEqual(two.files, one.files)
+  })
 
-  it.effect("fail with the error of whoever assigns them, and leave nothing", () =>
-    Effect.gen(function* () {
-      const fs = yield* FileSystem.FileSystem
-      const folder = yield* fs.makeTempDirectoryScoped()
-      const splitOf = () => Effect.fail("no split")
-      const write = Stream.run(Stream.make(pair(0)), Dataset.write({ directory: `${folder}/dataset`, splitOf }))
-      assert.strictEqual(yield* Effect.flip(write), "no split")
-      assert.deepStrictEqual(yield* fs.readDirectory(folder), [])
-    }),
-  )
+  test("without pairs have no file", function* () {
+    const info = yield* written(Stream.make(pair(7)), { splitOf, formats: ["trl"] })
+    assert.deepStrictEqual(
+      info.files.map(({ path }) => path),
+      ["data/test-00000-of-00001.parquet", "jsonl/test-00000-of-00001.jsonl", "formats/trl/test.jsonl", "README.md"],
+    )
+    assert.deepStrictEqual(
+      info.splits.map(({ split, rows }) => [split, rows]),
+      [["test", 1]],
+    )
+  })
+
+  test("fail with the error of whoever assigns them, and leave nothing", function* () {
+    const fs = yield* FileSystem.FileSystem
+    const folder = yield* fs.makeTempDirectoryScoped()
+    const splitOf = () => Effect.fail("no split")
+    const write = Stream.run(Stream.make(pair(0)), Dataset.write({ directory: `${folder}/dataset`, splitOf }))
+    assert.strictEqual(yield* Effect.flip(write), "no split")
+    assert.deepStrictEqual(yield* fs.readDirectory(folder), [])
+  })
 
   it.effect.prop(
     "hold each pair once, wherever the limit is and however the pairs arrive",
@@ -163,45 +151,40 @@ it.layer(NodeServices.layer)("splits and shards", (it) => {
 })
 
 it.layer(NodeServices.layer)("trainer formats", (it) => {
-  it.effect("are one file for each split, however small the shards", () =>
-    Effect.gen(function* () {
-      const pairs = pairsOf(50)
-      const info = yield* written(Stream.fromIterable(pairs), { splitOf, shardBytes: 1, formats: ["trl", "verl"] })
-      const files = info.files.filter(({ path }) => path.startsWith("formats/"))
-      assert.deepStrictEqual(files.map(({ path }) => path).toSorted(), [
-        "formats/trl/test.jsonl",
-        "formats/trl/train.jsonl",
-        "formats/trl/validation.jsonl",
-        "formats/verl/test.parquet",
-        "formats/verl/train.parquet",
-        "formats/verl/validation.parquet",
-      ])
-      const rows = yield* Effect.promise(() => readers.jsonl(`${info.directory}/formats/trl/train.jsonl`))
-      // As TRL's documentation of the standard preference format has it.
-      const expected = pairs
-        .filter((pair) => splitOf(pair) === "train" && pair.chosen !== "")
-        .map(({ chosen, prompt, rejected }) => ({ prompt, chosen, rejected }))
-      assert.deepStrictEqual<unknown>(rows, expected)
-    }),
-  )
+  const test = effectTest(it.effect)
+  test("are one file for each split, however small the shards", function* () {
+    const pairs = pairsOf(50)
+    const info = yield* written(Stream.fromIterable(pairs), { splitOf, shardBytes: 1, formats: ["trl", "verl"] })
+    const files = info.files.filter(({ path }) => path.startsWith("formats/"))
+    assert.deepStrictEqual(files.map(({ path }) => path).toSorted(), [
+      "formats/trl/test.jsonl",
+      "formats/trl/train.jsonl",
+      "formats/trl/validation.jsonl",
+      "formats/verl/test.parquet",
+      "formats/verl/train.parquet",
+      "formats/verl/validation.parquet",
+    ])
+    const rows = yield* Effect.promise(() => readers.jsonl(`${info.directory}/formats/trl/train.jsonl`))
+    // As TRL's documentation of the standard preference format has it.
+    const expected = pairs
+      .filter((pair) => splitOf(pair) === "train" && pair.chosen !== "")
+      .map(({ chosen, prompt, rejected }) => ({ prompt, chosen, rejected }))
+    assert.deepStrictEqual<unknown>(rows, expected)
+  })
 
-  it.effect("count and name what they can't hold, which the dataset's own files still do", () =>
-    Effect.gen(function* () {
-      const info = yield* written(Stream.make(pair(0), pair(1, { chosen: "" }), pair(2)), { formats: ["trl"] })
-      assert.strictEqual(info.rows, 3)
-      assert.strictEqual(info.omitted.count, 0)
-      const [trl] = info.formats
-      assert.deepInclude(trl, { format: "trl", rows: 2 })
-      assert.strictEqual(trl?.omitted.count, 1)
-      assert.deepInclude(trl?.omitted.first[0], { item_id: "item-1", field: "chosen" })
-    }),
-  )
+  test("count and name what they can't hold, which the dataset's own files still do", function* () {
+    const info = yield* written(Stream.make(pair(0), pair(1, { chosen: "" }), pair(2)), { formats: ["trl"] })
+    assert.strictEqual(info.rows, 3)
+    assert.strictEqual(info.omitted.count, 0)
+    const [trl] = info.formats
+    assert.deepInclude(trl, { format: "trl", rows: 2 })
+    assert.strictEqual(trl?.omitted.count, 1)
+    assert.deepInclude(trl?.omitted.first[0], { item_id: "item-1", field: "chosen" })
+  })
 
-  it.effect("have a margin where it is asked for", () =>
-    Effect.gen(function* () {
-      const info = yield* written(Stream.make(pair(1)), { formats: ["trl"], margin: true })
-      const rows = yield* Effect.promise(() => readers.jsonl(`${info.directory}/formats/trl/train.jsonl`))
-      assert.deepInclude<unknown>(rows[0], { margin: 1 / 3 })
-    }),
-  )
+  test("have a margin where it is asked for", function* () {
+    const info = yield* written(Stream.make(pair(1)), { formats: ["trl"], margin: true })
+    const rows = yield* Effect.promise(() => readers.jsonl(`${info.directory}/formats/trl/train.jsonl`))
+    assert.deepInclude<unknown>(rows[0], { margin: 1 / 3 })
+  })
 })

@@ -9,6 +9,7 @@ import type { PreferencePair } from "../../src/domain/PreferencePair.ts"
 import { cases, drawn } from "../support/cases.ts"
 import * as readers from "../support/datasetReaders.ts"
 import { difficultPairs, difficultTexts, pair } from "../support/pairs.ts"
+import { effectTest } from "../support/effectTest.ts"
 
 const scratch = mkdtempSync(join(tmpdir(), "prefstream-files-"))
 afterAll(() => rmSync(scratch, { recursive: true, force: true }))
@@ -94,6 +95,7 @@ const readings = shapes.flatMap((shape) =>
 )
 
 it.layer(NodeServices.layer)("the dataset's files", (it) => {
+  const test = effectTest(it.effect)
   it("are read by Polars, too, in CI", () => {
     assert.isTrue(readers.polars !== undefined || process.env["CI"] === undefined)
   })
@@ -140,27 +142,25 @@ it.layer(NodeServices.layer)("the dataset's files", (it) => {
     )
   })
 
-  it.effect("as text, a conversation is rendered, and a single user message is its text", () =>
-    Effect.gen(function* () {
-      const files = yield* written(
-        Stream.make(
-          pair(0, { prompt: [{ role: "user", content: "Hello" }] }),
-          pair(1, {
-            prompt: [
-              { role: "system", content: "Be terse." },
-              { role: "user", content: "Hello" },
-            ],
-          }),
-          pair(2, { prompt: [{ role: "system", content: "Be terse." }] }),
-        ),
-      )
-      const rows = yield* Effect.promise(() => readers.jsonl(files.jsonl))
-      assert.deepStrictEqual(
-        rows.map(({ prompt }) => prompt),
-        ["Hello", "[system]\nBe terse.\n\n[user]\nHello", "[system]\nBe terse."],
-      )
-    }),
-  )
+  test("as text, a conversation is rendered, and a single user message is its text", function* () {
+    const files = yield* written(
+      Stream.make(
+        pair(0, { prompt: [{ role: "user", content: "Hello" }] }),
+        pair(1, {
+          prompt: [
+            { role: "system", content: "Be terse." },
+            { role: "user", content: "Hello" },
+          ],
+        }),
+        pair(2, { prompt: [{ role: "system", content: "Be terse." }] }),
+      ),
+    )
+    const rows = yield* Effect.promise(() => readers.jsonl(files.jsonl))
+    assert.deepStrictEqual(
+      rows.map(({ prompt }) => prompt),
+      ["Hello", "[system]\nBe terse.\n\n[user]\nHello", "[system]\nBe terse."],
+    )
+  })
 
   it.effect.prop(
     "Parquet and JSONL hold the same rows, whatever they are",
@@ -178,29 +178,28 @@ it.layer(NodeServices.layer)("the dataset's files", (it) => {
     { arbitrary: { runs: cases(25, 100) } },
   )
 
-  it.effect("do not hold a pair with a lone surrogate, which is counted and named", () =>
-    Effect.gen(function* () {
-      const fields = ["prompt", "chosen", "rejected", "rationale", "item_id", "task_id", "metadata"] as const
-      const spoilt = fields.map((field, i) => pair(i, { [field]: "cut \uD83D" }))
-      const inMessage = pair(7, { prompt: [{ role: "user", content: "\uDE00 cut" }] })
-      for (const shape of shapes) {
-        const files = yield* written(Stream.make(...spoilt, pair(8), inMessage), shape)
-        const [row, ...others] = yield* Effect.promise(() => readers.jsonl(files.jsonl))
-        assert.deepStrictEqual<unknown>([row, others], [rowOf(pair(8), shape), []])
-        assert.strictEqual(files.info.rows, 1)
-        assert.strictEqual(files.info.omitted.count, 8)
-        assert.deepStrictEqual(
-          files.info.omitted.first.map(({ field }) => field),
-          [...fields, "prompt"],
-        )
-        assert.strictEqual(files.info.omitted.first[0]?.item_id, "item-0")
-        assert.include(files.info.omitted.first[0]?.reason, "surrogate")
-      }
-    }),
-  )
+  test("do not hold a pair with a lone surrogate, which is counted and named", function* () {
+    const fields = ["prompt", "chosen", "rejected", "rationale", "item_id", "task_id", "metadata"] as const
+    const spoilt = fields.map((field, i) => pair(i, { [field]: "cut \uD83D" }))
+    const inMessage = pair(7, { prompt: [{ role: "user", content: "\uDE00 cut" }] })
+    for (const shape of shapes) {
+      const files = yield* written(Stream.make(...spoilt, pair(8), inMessage), shape)
+      const [row, ...others] = yield* Effect.promise(() => readers.jsonl(files.jsonl))
+      assert.deepStrictEqual<unknown>([row, others], [rowOf(pair(8), shape), []])
+      assert.strictEqual(files.info.rows, 1)
+      assert.strictEqual(files.info.omitted.count, 8)
+      assert.deepStrictEqual(
+        files.info.omitted.first.map(({ field }) => field),
+        [...fields, "prompt"],
+      )
+      assert.strictEqual(files.info.omitted.first[0]?.item_id, "item-0")
+      assert.include(files.info.omitted.first[0]?.reason, "surrogate")
+    }
+  })
 })
 
 it.layer(NodeServices.layer)("the Parquet file", (it) => {
+  const test = effectTest(it.effect)
   /** The types of the columns that are not texts. */
   const notTexts: Readonly<Record<string, string>> = {
     chosen_index: "INT32",
@@ -214,53 +213,49 @@ it.layer(NodeServices.layer)("the Parquet file", (it) => {
   }
   const kilobyte = "All work and no play makes a dull dataset. ".repeat(24)
 
-  it.effect("has the declared schema, with and without rows", () =>
-    Effect.gen(function* () {
-      for (const pairs of [Stream.empty, Stream.make(pair(0))]) {
-        const { parquet } = yield* written(pairs)
-        const { schema, key_value_metadata } = yield* Effect.promise(() => readers.metadata(parquet))
-        const columns = schema
-          .slice(1)
-          .map(({ name, type, converted_type, repetition_type }) => [name, converted_type ?? type, repetition_type])
-        assert.deepStrictEqual(
-          columns,
-          Object.keys(pair(0)).map((name) => [name, notTexts[name] ?? "UTF8", "OPTIONAL"]),
-        )
-        const huggingface = JSON.parse(key_value_metadata?.find(({ key }) => key === "huggingface")?.value ?? "null")
-        assert.deepStrictEqual(
-          Object.keys(huggingface.info.features),
-          columns.map(([name]) => name),
-        )
-        assert.deepStrictEqual(huggingface.info.features.prompt, { dtype: "string", _type: "Value" })
-        assert.deepStrictEqual(huggingface.info.features.chosen_index, { dtype: "int32", _type: "Value" })
-        assert.deepStrictEqual(huggingface.info.features.weight, { dtype: "float64", _type: "Value" })
-      }
-    }),
-  )
+  test("has the declared schema, with and without rows", function* () {
+    for (const pairs of [Stream.empty, Stream.make(pair(0))]) {
+      const { parquet } = yield* written(pairs)
+      const { schema, key_value_metadata } = yield* Effect.promise(() => readers.metadata(parquet))
+      const columns = schema
+        .slice(1)
+        .map(({ name, type, converted_type, repetition_type }) => [name, converted_type ?? type, repetition_type])
+      assert.deepStrictEqual(
+        columns,
+        Object.keys(pair(0)).map((name) => [name, notTexts[name] ?? "UTF8", "OPTIONAL"]),
+      )
+      const huggingface = JSON.parse(key_value_metadata?.find(({ key }) => key === "huggingface")?.value ?? "null")
+      assert.deepStrictEqual(
+        Object.keys(huggingface.info.features),
+        columns.map(([name]) => name),
+      )
+      assert.deepStrictEqual(huggingface.info.features.prompt, { dtype: "string", _type: "Value" })
+      assert.deepStrictEqual(huggingface.info.features.chosen_index, { dtype: "int32", _type: "Value" })
+      assert.deepStrictEqual(huggingface.info.features.weight, { dtype: "float64", _type: "Value" })
+    }
+  })
 
-  it.effect("has lists of three levels for messages, with types that datasets before 4 and after know", () =>
-    Effect.gen(function* () {
-      for (const pairs of [Stream.empty, Stream.make(pair(0))]) {
-        const { parquet } = yield* written(pairs, "conversational")
-        const { schema, key_value_metadata } = yield* Effect.promise(() => readers.metadata(parquet))
-        const levels = schema
-          .slice(1, 6)
-          .map(({ name, converted_type, repetition_type }) => [name, converted_type, repetition_type])
-        assert.deepStrictEqual(levels, [
-          ["prompt", "LIST", "OPTIONAL"],
-          ["list", undefined, "REPEATED"],
-          ["element", undefined, "OPTIONAL"],
-          ["role", "UTF8", "OPTIONAL"],
-          ["content", "UTF8", "OPTIONAL"],
-        ])
-        const huggingface = JSON.parse(key_value_metadata?.find(({ key }) => key === "huggingface")?.value ?? "null")
-        // Features({"prompt": [{"role": Value("string"), "content": Value("string")}]}).to_dict() of datasets 3.6.0
-        assert.deepStrictEqual(huggingface.info.features.prompt, [
-          { role: { dtype: "string", _type: "Value" }, content: { dtype: "string", _type: "Value" } },
-        ])
-      }
-    }),
-  )
+  test("has lists of three levels for messages, with types that datasets before 4 and after know", function* () {
+    for (const pairs of [Stream.empty, Stream.make(pair(0))]) {
+      const { parquet } = yield* written(pairs, "conversational")
+      const { schema, key_value_metadata } = yield* Effect.promise(() => readers.metadata(parquet))
+      const levels = schema
+        .slice(1, 6)
+        .map(({ name, converted_type, repetition_type }) => [name, converted_type, repetition_type])
+      assert.deepStrictEqual(levels, [
+        ["prompt", "LIST", "OPTIONAL"],
+        ["list", undefined, "REPEATED"],
+        ["element", undefined, "OPTIONAL"],
+        ["role", "UTF8", "OPTIONAL"],
+        ["content", "UTF8", "OPTIONAL"],
+      ])
+      const huggingface = JSON.parse(key_value_metadata?.find(({ key }) => key === "huggingface")?.value ?? "null")
+      // Features({"prompt": [{"role": Value("string"), "content": Value("string")}]}).to_dict() of datasets 3.6.0
+      assert.deepStrictEqual(huggingface.info.features.prompt, [
+        { role: { dtype: "string", _type: "Value" }, content: { dtype: "string", _type: "Value" } },
+      ])
+    }
+  })
 
   it.effect.each(drawn(shapes))("has row groups of about 16 MiB of text, in zstd, with page indexes: %s", (shape) =>
     Effect.gen(function* () {
@@ -306,30 +301,26 @@ it.layer(NodeServices.layer)("the Parquet file", (it) => {
     }),
   )
 
-  it.effect("lets a reader find text by the bounds of its column", () =>
-    Effect.gen(function* () {
-      // In UTF-16 order U+E000 comes after the emoji, in the order of bytes before it.
-      const prompts = ["😀 smile", "\uE000 private", "a".repeat(40), "\u{10FFFF}".repeat(9)]
-      const { parquet } = yield* written(Stream.fromIterable(prompts.map((prompt, i) => pair(i, { prompt }))))
-      for (const prompt of prompts) {
-        const found = yield* Effect.promise(() =>
-          readers.query(`SELECT encode(prompt) AS prompt FROM read_parquet('${parquet}') WHERE prompt = '${prompt}'`),
-        )
-        assert.deepStrictEqual(found, [{ prompt }])
-      }
-    }),
-  )
+  test("lets a reader find text by the bounds of its column", function* () {
+    // In UTF-16 order U+E000 comes after the emoji, in the order of bytes before it.
+    const prompts = ["😀 smile", "\uE000 private", "a".repeat(40), "\u{10FFFF}".repeat(9)]
+    const { parquet } = yield* written(Stream.fromIterable(prompts.map((prompt, i) => pair(i, { prompt }))))
+    for (const prompt of prompts) {
+      const found = yield* Effect.promise(() =>
+        readers.query(`SELECT encode(prompt) AS prompt FROM read_parquet('${parquet}') WHERE prompt = '${prompt}'`),
+      )
+      assert.deepStrictEqual(found, [{ prompt }])
+    }
+  })
 
-  it.effect("states bounds that are marked as cut where they are", () =>
-    Effect.gen(function* () {
-      const pairs = ["a".repeat(40), "short", "z".repeat(40)].map((prompt, i) => pair(i, { prompt }))
-      const { parquet } = yield* written(Stream.fromIterable(pairs))
-      const { row_groups } = yield* Effect.promise(() => readers.metadata(parquet))
-      const [prompt, , , , item] = row_groups[0]!.columns.map(({ meta_data }) => meta_data!.statistics!)
-      assert.deepInclude(prompt, { min_value: "a".repeat(16), is_min_value_exact: false })
-      assert.deepInclude(prompt, { max_value: "z".repeat(15) + "{", is_max_value_exact: false })
-      assert.deepInclude(item, { min_value: "item-0", max_value: "item-2", null_count: 0n })
-      assert.notStrictEqual(item!.is_min_value_exact, false)
-    }),
-  )
+  test("states bounds that are marked as cut where they are", function* () {
+    const pairs = ["a".repeat(40), "short", "z".repeat(40)].map((prompt, i) => pair(i, { prompt }))
+    const { parquet } = yield* written(Stream.fromIterable(pairs))
+    const { row_groups } = yield* Effect.promise(() => readers.metadata(parquet))
+    const [prompt, , , , item] = row_groups[0]!.columns.map(({ meta_data }) => meta_data!.statistics!)
+    assert.deepInclude(prompt, { min_value: "a".repeat(16), is_min_value_exact: false })
+    assert.deepInclude(prompt, { max_value: "z".repeat(15) + "{", is_max_value_exact: false })
+    assert.deepInclude(item, { min_value: "item-0", max_value: "item-2", null_count: 0n })
+    assert.notStrictEqual(item!.is_min_value_exact, false)
+  })
 })

@@ -253,12 +253,11 @@ for (const [n, { items: itemsOf, name, published }] of dataSets.entries()) {
   })
 
   describe.skipIf(folder === undefined)(`${name} through the command line (needs the public data)`, () => {
-    test("as it is published", () =>
-      Effect.gen(function* () {
-        const hashes = hashesOf(items())
-        assert.isAbove(hashes.length, 200)
-        assert.deepStrictEqual(yield* submitted(published(files)), hashes)
-      }))
+    test("as it is published", function* () {
+      const hashes = hashesOf(items())
+      assert.isAbove(hashes.length, 200)
+      assert.deepStrictEqual(yield* submitted(published(files)), hashes)
+    })
 
     for (const [variant, write] of variantsOf) {
       test(variant, () =>
@@ -276,35 +275,32 @@ for (const [n, { items: itemsOf, name, published }] of dataSets.entries()) {
 
     if (!allCases && n !== chosen) return
 
-    test("a folder of files", () =>
-      Effect.gen(function* () {
-        const directory = yield* temporaryDirectory
-        mkdirSync(`${directory}/in`)
-        for (let i = 0; i < items().length; i += 50) {
-          writeFileSync(`${directory}/in/${i}.jsonl`, Convert.jsonl(asItems(items().slice(i, i + 50))))
-        }
-        assert.deepStrictEqual(yield* submitted([`${directory}/in`]), hashesOf(items()))
-      }))
+    test("a folder of files", function* () {
+      const directory = yield* temporaryDirectory
+      mkdirSync(`${directory}/in`)
+      for (let i = 0; i < items().length; i += 50) {
+        writeFileSync(`${directory}/in/${i}.jsonl`, Convert.jsonl(asItems(items().slice(i, i + 50))))
+      }
+      assert.deepStrictEqual(yield* submitted([`${directory}/in`]), hashesOf(items()))
+    })
 
-    test("conversations of one question: the same answers to the same questions", () =>
-      Effect.gen(function* () {
-        const directory = yield* temporaryDirectory
-        writeFileSync(`${directory}/chat.jsonl`, Convert.jsonl(asConversations(items())))
-        const rendered = items().map((item) => ({ ...item, prompt: `[user]\n${escaped(item.prompt)}` }))
-        assert.deepStrictEqual(yield* submitted([`${directory}/chat.jsonl`]), hashesOf(rendered))
-      }))
+    test("conversations of one question: the same answers to the same questions", function* () {
+      const directory = yield* temporaryDirectory
+      writeFileSync(`${directory}/chat.jsonl`, Convert.jsonl(asConversations(items())))
+      const rendered = items().map((item) => ({ ...item, prompt: `[user]\n${escaped(item.prompt)}` }))
+      assert.deepStrictEqual(yield* submitted([`${directory}/chat.jsonl`]), hashesOf(rendered))
+    })
 
-    test("from standard input, of a process of its own", () =>
-      Effect.gen(function* () {
-        const directory = yield* temporaryDirectory
-        const service = yield* ScriptedService.make(ScriptedService.obliging)
-        writeFileSync(`${directory}/wide.csv.gz`, gz(Convert.csv(asWide(items()))))
-        const said = yield* Effect.promise(() =>
-          piped(`${directory}/wide.csv.gz`, ["submit", "-", "--dir", directory, ...quick], to(service)),
-        )
-        assert.strictEqual(said.status, 0, said.stderr)
-        assert.deepStrictEqual(hashesIn(directory), hashesOf(items()))
-      }))
+    test("from standard input, of a process of its own", function* () {
+      const directory = yield* temporaryDirectory
+      const service = yield* ScriptedService.make(ScriptedService.obliging)
+      writeFileSync(`${directory}/wide.csv.gz`, gz(Convert.csv(asWide(items()))))
+      const said = yield* Effect.promise(() =>
+        piped(`${directory}/wide.csv.gz`, ["submit", "-", "--dir", directory, ...quick], to(service)),
+      )
+      assert.strictEqual(said.status, 0, said.stderr)
+      assert.deepStrictEqual(hashesIn(directory), hashesOf(items()))
+    })
   })
 }
 

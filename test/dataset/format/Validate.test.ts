@@ -5,62 +5,58 @@ import { parquetWriteBuffer } from "hyparquet-writer"
 import { format } from "../../../src/dataset/file/Finding.ts"
 import { formats } from "../../../src/dataset/format/TrainerFormats.ts"
 import { encode, findings, sky, writtenText } from "./support.ts"
+import { effectTest } from "../../support/effectTest.ts"
 
 const good = '{"chosen":"q\\n\\na","rejected":"q\\n\\nb"}'
 
 it.layer(NodeServices.layer)("validate", (it) => {
-  it.effect("reads any file, however its lines fall into chunks, and numbers them", () =>
-    Effect.gen(function* () {
-      const long = JSON.stringify({ chosen: `${"ä".repeat(300_000)}\n\na`, rejected: `${"ä".repeat(300_000)}\n\nb` })
-      const lines = Array.from({ length: 5000 }, (_, i) => (i % 1000 === 999 ? long : good))
-      lines[3456] = "{}"
-      lines[4999] = '{"chosen":"q","rejected":"q"}'
-      const path = yield* writtenText(lines.join("\n"))
-      assert.deepStrictEqual((yield* findings("trl-implicit", path)).map(format), [
-        `${path}:3457: chosen: expected a value, found nothing`,
-        `${path}:3457: rejected: expected a value, found nothing`,
-        `${path}:5000: rejected: expected another text than chosen's, found "q"`,
-      ])
-    }),
-  )
+  const test = effectTest(it.effect)
+  test("reads any file, however its lines fall into chunks, and numbers them", function* () {
+    const long = JSON.stringify({ chosen: `${"ä".repeat(300_000)}\n\na`, rejected: `${"ä".repeat(300_000)}\n\nb` })
+    const lines = Array.from({ length: 5000 }, (_, i) => (i % 1000 === 999 ? long : good))
+    lines[3456] = "{}"
+    lines[4999] = '{"chosen":"q","rejected":"q"}'
+    const path = yield* writtenText(lines.join("\n"))
+    assert.deepStrictEqual((yield* findings("trl-implicit", path)).map(format), [
+      `${path}:3457: chosen: expected a value, found nothing`,
+      `${path}:3457: rejected: expected a value, found nothing`,
+      `${path}:5000: rejected: expected another text than chosen's, found "q"`,
+    ])
+  })
 
-  it.effect("tells of bytes that are not UTF-8, and reads on", () =>
-    Effect.gen(function* () {
-      const line = Buffer.from(`${good}\n`)
-      const path = yield* writtenText(Buffer.concat([line, Buffer.from([0x22, 0xff, 0x22, 0x0a]), line]))
-      assert.deepStrictEqual((yield* findings("trl-implicit", path)).map(format), [
-        `${path}:2: expected a JSON object, found bytes that are not UTF-8`,
-      ])
-    }),
-  )
+  test("tells of bytes that are not UTF-8, and reads on", function* () {
+    const line = Buffer.from(`${good}\n`)
+    const path = yield* writtenText(Buffer.concat([line, Buffer.from([0x22, 0xff, 0x22, 0x0a]), line]))
+    assert.deepStrictEqual((yield* findings("trl-implicit", path)).map(format), [
+      `${path}:2: expected a JSON object, found bytes that are not UTF-8`,
+    ])
+  })
 
-  it.effect("reads Parquet: texts as they are, rows by their number", () =>
-    Effect.gen(function* () {
-      const columns = (rejected: ReadonlyArray<string>) =>
-        new Uint8Array(
-          parquetWriteBuffer({
-            columnData: [
-              { name: "prompt", data: ["q", "\uFEFFq", "😀"], type: "STRING" },
-              { name: "chosen", data: ["a", "\uFEFF", "a"], type: "STRING" },
-              { name: "rejected", data: [...rejected], type: "STRING" },
-            ],
-            rowGroupSize: 2,
-          }),
-        )
-      const fine = yield* writtenText(columns(["b", "b", "b"]), "train.parquet")
-      assert.deepStrictEqual(yield* findings("verl", fine), [])
-      const bad = yield* writtenText(columns(["b", "", "a"]), "train.parquet")
-      assert.deepStrictEqual((yield* findings("verl", bad)).map(format), [
-        `${bad}:2: rejected: expected text, found ""`,
-        `${bad}:3: rejected: expected another text than chosen's, found "a"`,
-      ])
-      const broken = yield* writtenText("no Parquet", "train.parquet")
-      assert.match(
-        format((yield* findings("verl", broken))[0]!),
-        /:1: expected a JSON object, found a file that cannot be read as Parquet: /,
+  test("reads Parquet: texts as they are, rows by their number", function* () {
+    const columns = (rejected: ReadonlyArray<string>) =>
+      new Uint8Array(
+        parquetWriteBuffer({
+          columnData: [
+            { name: "prompt", data: ["q", "\uFEFFq", "😀"], type: "STRING" },
+            { name: "chosen", data: ["a", "\uFEFF", "a"], type: "STRING" },
+            { name: "rejected", data: [...rejected], type: "STRING" },
+          ],
+          rowGroupSize: 2,
+        }),
       )
-    }),
-  )
+    const fine = yield* writtenText(columns(["b", "b", "b"]), "train.parquet")
+    assert.deepStrictEqual(yield* findings("verl", fine), [])
+    const bad = yield* writtenText(columns(["b", "", "a"]), "train.parquet")
+    assert.deepStrictEqual((yield* findings("verl", bad)).map(format), [
+      `${bad}:2: rejected: expected text, found ""`,
+      `${bad}:3: rejected: expected another text than chosen's, found "a"`,
+    ])
+    const broken = yield* writtenText("no Parquet", "train.parquet")
+    assert.match(
+      format((yield* findings("verl", broken))[0]!),
+      /:1: expected a JSON object, found a file that cannot be read as Parquet: /,
+    )
+  })
 
   it.effect.each(["jsonl", "parquet"])("fails where there is no file: %s", (ending) =>
     Effect.gen(function* () {

@@ -4,6 +4,9 @@ import { Effect } from "effect"
 import * as Language from "../../../src/pair/text/Language.ts"
 import { sharedData } from "../../support/sharedData.ts"
 import { hostile } from "./support.ts"
+import { effectTest } from "../../support/effectTest.ts"
+
+const test = effectTest(it.effect)
 
 /** Article 1 of the Universal Declaration of Human Rights, first sentence (United Nations, 1948). */
 const articles: Readonly<Record<string, string>> = {
@@ -30,49 +33,43 @@ const code = "```python\nfor item in range(10):\n    print(item ** 2)  # all the
 const arena = sharedData("arena-hard")
 
 describe("Language", () => {
-  it.effect("tells the language of a sentence, also with code, formulas and addresses beside it", () =>
-    Effect.gen(function* () {
-      const languageOf = yield* Language.load
-      for (const [language, article] of Object.entries(articles)) {
-        assert.strictEqual(languageOf(article), language, article)
-        assert.strictEqual(
-          languageOf(`${article}\n${code}\n$x^2 + y^2 = 1$ https://example.com/some/english/words`),
-          language,
-        )
-      }
-    }),
-  )
+  test("tells the language of a sentence, also with code, formulas and addresses beside it", function* () {
+    const languageOf = yield* Language.load
+    for (const [language, article] of Object.entries(articles)) {
+      assert.strictEqual(languageOf(article), language, article)
+      assert.strictEqual(
+        languageOf(`${article}\n${code}\n$x^2 + y^2 = 1$ https://example.com/some/english/words`),
+        language,
+      )
+    }
+  })
 
-  it.effect("does not guess at code, formulas, numbers and a word or less", () =>
-    Effect.gen(function* () {
-      const languageOf = yield* Language.load
-      for (const text of [
-        code,
-        "2 + 2 = ?",
-        "x^2 - 4x + 4 = 0",
-        "$\\int_0^1 x^2 \\, dx = \\frac{1}{3}$",
-        "#include <stdio.h>\nint main(void) { return 0; }",
-        '{"id": 1, "name": "x", "tags": ["a", "b"]}',
-        'fn main() { let x: i32 = 5; println!("{}", x); }',
-        "C6H12O6 + 6 O2 -> 6 CO2 + 6 H2O",
-        "😀😀😀",
-        "Hello",
-        "12345 67890",
-      ]) {
-        assert.strictEqual(languageOf(text), Language.undetermined, text)
-      }
-    }),
-  )
+  test("does not guess at code, formulas, numbers and a word or less", function* () {
+    const languageOf = yield* Language.load
+    for (const text of [
+      code,
+      "2 + 2 = ?",
+      "x^2 - 4x + 4 = 0",
+      "$\\int_0^1 x^2 \\, dx = \\frac{1}{3}$",
+      "#include <stdio.h>\nint main(void) { return 0; }",
+      '{"id": 1, "name": "x", "tags": ["a", "b"]}',
+      'fn main() { let x: i32 = 5; println!("{}", x); }',
+      "C6H12O6 + 6 O2 -> 6 CO2 + 6 H2O",
+      "😀😀😀",
+      "Hello",
+      "12345 67890",
+    ]) {
+      assert.strictEqual(languageOf(text), Language.undetermined, text)
+    }
+  })
 
-  it.effect("takes any text, and says the same each time", () =>
-    Effect.gen(function* () {
-      const languageOf = yield* Language.load
-      for (const text of hostile) {
-        assert.match(languageOf(text), /^[a-z]{2,3}$/)
-        assert.strictEqual(languageOf(text), languageOf(text))
-      }
-    }),
-  )
+  test("takes any text, and says the same each time", function* () {
+    const languageOf = yield* Language.load
+    for (const text of hostile) {
+      assert.match(languageOf(text), /^[a-z]{2,3}$/)
+      assert.strictEqual(languageOf(text), languageOf(text))
+    }
+  })
 
   it.effect.skipIf(arena === undefined)("finds Arena-Hard in English (needs arena-hard)", () =>
     Effect.gen(function* () {

@@ -46,7 +46,6 @@ export const ItemsPage = ({ query: address }: { readonly query: Query }) => {
       <PageHeading title="Items" />
       <FilterLinks filter={byState} page="items" query={query} />
       <FilterForm
-        key={expertOptions.length}
         label="Filter items"
         page="items"
         query={query}

@@ -106,9 +106,10 @@ export const FilterForm = ({ filters, label, page, query, submit = "Filter" }: F
       const [type, fieldClass] = i === 0 ? (["search", "wide"] as const) : (["text", ""] as const)
       return <Field key={field.name} {...attributes} type={type} fieldClass={fieldClass} maxLength={maxLength.filter} />
     }
+    // Options that load later make a new field, so that its value can be one of them. The other fields keep what is typed.
     return (
       <Select
-        key={field.name}
+        key={`${field.name} ${options.length}`}
         {...attributes}
         options={[["", all], ...options]}
         onChange={(event) => submit === null && event.currentTarget.form !== null && show(event.currentTarget.form)}
