@@ -1,10 +1,8 @@
 /**
- * Adapter: lets one process at a time use a file, by an exclusive `node:sqlite` transaction on `FILE.lock`.
- *
- * Guarantees: the operating system releases the lock when the process ends, however it ends. The file itself is not
- * touched. `FILE.lock.json` names the holder for messages, and may briefly name the previous one. It does not work on a
- * network file system without working locks. It does not remove `FILE.lock`, because two processes could then lock two
- * different files of that name.
+ * Adapter: lets one process at a time use a file, by an exclusive `node:sqlite` transaction on `FILE.lock`, which the
+ * operating system releases when the process ends. `FILE.lock.json` names the holder for messages, and may briefly name
+ * the previous one. `FILE.lock` is not removed, because two processes could then lock two different files of that name.
+ * A network file system must have working locks.
  */
 import { readFileSync, realpathSync, rmSync, statSync, writeFileSync } from "node:fs"
 import { hostname } from "node:os"
@@ -39,7 +37,6 @@ export class FileLocked extends Schema.TaggedError<FileLocked>()("FileLocked", {
   }
 }
 
-/** The lock file cannot be created or opened. */
 export class LockUnavailable extends Schema.TaggedError<LockUnavailable>()("LockUnavailable", {
   path: Schema.String,
   cause: Schema.Defect(),
@@ -132,7 +129,6 @@ export const acquire = Effect.fn("FileLock.acquire")(function* (
   )
 })
 
-/** Whether a process on this machine is alive. */
 const isAlive = (pid: number) =>
   Effect.try(() => process.kill(pid, 0)).pipe(
     Effect.as(true),

@@ -1,9 +1,7 @@
 /**
- * Adapter: detects a pooler in front of PostgreSQL, such as PgBouncer, and whether its connections keep their sessions.
- *
- * Guarantees: changes nothing in a session. A pooler in transaction or statement mode is refused. It passes only if it
- * happens to assign the same two sessions to two connections in all queries of the check (16 rounds). A pooler that
- * reports the server's own process id to clients is not detected.
+ * Adapter: detects a pooler in front of PostgreSQL, such as PgBouncer, and refuses one in transaction or statement
+ * mode, unless it happens to assign the same two sessions in all 16 rounds of the check, or reports the server's own
+ * process id. Changes nothing in a session.
  */
 import { Effect, Option, Predicate } from "effect"
 import { type SqlClient, type SqlConnection, SqlError } from "effect/sql"
@@ -18,7 +16,6 @@ export const clusterConnections = 4
  */
 export const workerConnections = clusterConnections + 1
 
-/** Maximum wait for a session. A pooler lets clients wait until a session is free. */
 const maxWait = "10 seconds"
 
 /**

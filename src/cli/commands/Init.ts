@@ -1,11 +1,9 @@
 /**
  * `prefstream init` inspects input files. It writes the settings of a run to `prefstream.yaml`, and the names of
- * environment variables to `.env.example`.
- *
- * Guarantees: it overwrites no file, and writes nothing if it can read no item.
+ * environment variables to `.env.example`. It overwrites no file, and writes nothing if it can read no item.
  */
 import { Console, Effect, FileSystem, Path, Predicate, Schema, Stdio } from "effect"
-import { Command, Prompt } from "effect/cli"
+import { Prompt } from "effect/cli"
 import * as Inspection from "../../pipeline/Inspection.ts"
 import { makeCommand } from "../flags/Definition.ts"
 import { datasetFlags } from "../flags/DatasetFlags.ts"
@@ -14,7 +12,7 @@ import { ledgerFlags } from "../flags/LedgerFlags.ts"
 import { check } from "../flags/Rules.ts"
 import { fromEnvironment, serviceFlags } from "../flags/ServiceFlags.ts"
 import { itemFlags } from "../flags/TaskFlags.ts"
-import { UsageError } from "../output/ExitStatus.ts"
+import { usageError } from "../output/ExitStatus.ts"
 import { count, say } from "../output/Text.ts"
 import * as Settings from "../settings/Settings.ts"
 import * as SettingsFile from "../settings/SettingsFile.ts"
@@ -40,10 +38,7 @@ PREFSTREAM_TOKEN=
 PREFSTREAM_WEBHOOK_SECRET=
 `
 
-/**
- * Makes a comment that tells editors where the schema is. Looks for it in this folder and its parents, in an installed
- * package or in a clone of the repository.
- */
+/** Tells editors where the schema is: in an installed package, or in a clone of the repository. */
 const schemaComment = Effect.gen(function* () {
   const fs = yield* FileSystem.FileSystem
   const path = yield* Path.Path
@@ -56,34 +51,27 @@ const schemaComment = Effect.gen(function* () {
   }
 })
 
-export const initCommand = makeCommand(
+export const command = makeCommand(
   "init",
-  {
-    ...inputFlags,
-    ...itemFlags,
-    baseUrl: serviceFlags.baseUrl,
-    ...datasetFlags,
-    dir: ledgerFlags.dir,
-  },
+  "Inspect input files, and write prefstream.yaml with the given flags, and .env.example. Without FILE, prompt for what is needed.",
+  { ...inputFlags, ...itemFlags, baseUrl: serviceFlags.baseUrl, ...datasetFlags, dir: ledgerFlags.dir },
   Effect.fn("prefstream init")(function* (given) {
     const fs = yield* FileSystem.FileSystem
     if (yield* fs.exists(Settings.fileName)) {
-      return yield* new UsageError({ message: `${Settings.fileName} already exists: edit it, or remove it first` })
+      return yield* usageError(`${Settings.fileName} already exists: edit it, or remove it first`)
     }
     const isAsked = given.files.length === 0 && (yield* (yield* Stdio.Stdio).stdinIsTerminal)
     const asked = isAsked ? yield* ask : []
     const flags = { ...given, files: asked.find(({ name }) => name === "files")?.values ?? given.files }
     yield* check(flags)
-    if (flags.files.includes("-")) {
-      return yield* new UsageError({ message: "-: name files, which later runs read again" })
-    }
+    if (flags.files.includes("-")) return yield* usageError("-: name files, which later runs read again")
     const source = yield* sourceOf(flags)
     yield* printDetected(source)
     const inspection = yield* Inspection.inspect(source, { show: 0 })
     if (inspection.items === 0) {
-      return yield* new UsageError({
-        message: `no item can be read (${counts(inspection)}): run prefstream inspect to see why, and set --layout and the --…-path flags`,
-      })
+      return yield* usageError(
+        `no item can be read (${counts(inspection)}): run prefstream inspect to see why, and set --layout and the --…-path flags`,
+      )
     }
     const { parsed } = yield* Settings.Current
     const settings = [
@@ -121,17 +109,11 @@ export const initCommand = makeCommand(
         : "set the address of the service where several people vote, in PREFSTREAM_BASE_URL"
     yield* say(`written; ${next}, or check what it needs with prefstream doctor`, "info")
   }),
-).pipe(
-  Command.withDescription(
-    "Inspect input files, and write prefstream.yaml with the given flags, and .env.example. Without FILE, prompt for what is needed.",
-  ),
-  Command.withExamples([
-    { command: "prefstream init items.jsonl", description: "One file" },
-    {
-      command: "prefstream init question.jsonl --completions 'answers/*.jsonl' --key question_id --dir arena --votes 3",
-      description: "A file of completions for each model, and some settings",
-    },
-  ]),
+  {
+    "prefstream init items.jsonl": "One file",
+    "prefstream init question.jsonl --completions 'answers/*.jsonl' --key question_id --dir arena --votes 3":
+      "A file of completions for each model, and some settings",
+  },
 )
 
 const isUrl = Schema.is(Schema.String.check(Schema.isPattern(/^(https?:\/\/\S+)?$/)))
@@ -144,7 +126,6 @@ const valid = (isValid: (text: string) => boolean, expected: string) => (text: s
 const wordsOf = (text: string): ReadonlyArray<string> =>
   Array.from(text.matchAll(/"([^"]+)"|'([^']+)'|(\S+)/g), ([, double, single, bare]) => double ?? single ?? bare ?? "")
 
-/** Prompts for the files, and for settings that cannot be detected from them. */
 const ask = Effect.gen(function* () {
   const files = yield* Prompt.run(
     Prompt.String({
@@ -169,4 +150,4 @@ const ask = Effect.gen(function* () {
     ...(baseUrl === "" ? [] : [{ name: "base-url", values: [baseUrl] }]),
     ...(votes === "" ? [] : [{ name: "votes", values: [votes] }]),
   ]
-}).pipe(Effect.catchTag("QuitError", () => new UsageError({ message: "init: nothing was written" })))
+}).pipe(Effect.catchTag("QuitError", () => usageError("init: nothing was written")))

@@ -1,15 +1,14 @@
 /**
- * `prefstream push` uploads a dataset to a repository of the Hugging Face Hub.
- *
- * The access token comes from HF_TOKEN, or else from the file in which `hf auth login` stores it.
+ * `prefstream push` uploads a dataset to a repository of the Hugging Face Hub. The access token comes from HF_TOKEN, or
+ * else from the file in which `hf auth login` stores it.
  */
 import { Config, Console, Effect, FileSystem, Option, Path, Redacted } from "effect"
-import { Argument, Command, Flag } from "effect/cli"
+import { Argument, Flag } from "effect/cli"
 import * as Dataset from "../../dataset/Dataset.ts"
 import { makeCommand } from "../flags/Definition.ts"
 import { ledgerFlags } from "../flags/LedgerFlags.ts"
 import { required, text, toggle } from "../flags/Values.ts"
-import { UsageError } from "../output/ExitStatus.ts"
+import { usageError } from "../output/ExitStatus.ts"
 import { count, printable, size } from "../output/Text.ts"
 
 const directory = Argument.Directory("DIR", { mustExist: true }).pipe(
@@ -22,17 +21,13 @@ const repo = required(
   "Dataset repository; created if there is none [token: HF_TOKEN]",
 )
 
-/** The value of an environment variable; none if it is unset or empty. */
 const variable = (name: string) =>
   Effect.map(
     Config.option(Config.String(name)),
     Option.filter((value) => value !== ""),
   )
 
-/**
- * The file in which `huggingface_hub` stores the token, see
- * https://huggingface.co/docs/huggingface_hub/package_reference/environment_variables
- */
+/** See https://huggingface.co/docs/huggingface_hub/package_reference/environment_variables */
 const tokenFile = Effect.gen(function* () {
   const paths = yield* Path.Path
   const named = yield* variable("HF_TOKEN_PATH")
@@ -62,12 +57,11 @@ const token = Effect.gen(function* () {
   )
   const found = Option.isSome(set) ? set : Option.filter(yield* kept, (text) => text !== "")
   if (Option.isNone(found)) {
-    return yield* new UsageError({ message: "set an access token of the Hub in HF_TOKEN, or log in: hf auth login" })
+    return yield* usageError("set an access token of the Hub in HF_TOKEN, or log in: hf auth login")
   }
   return Redacted.make(found.value.trim())
 })
 
-/** The flag or environment variable that sets each option. */
 const given: { readonly [option: string]: string } = {
   repository: "--repo",
   token: "HF_TOKEN",
@@ -83,8 +77,11 @@ const textOf = ({ branch, bytes, commit, deleted, files, repository, rows, url, 
     : `Pushed to ${where}, commit ${commit.slice(0, 12)}: ${what}${gone}.\n${url}`
 }
 
-export const pushCommand = makeCommand(
+export const command = makeCommand(
   "push",
+  "Verify a dataset, and push it to a dataset repository of the Hugging Face Hub, in one commit. " +
+    "Pushed again, it replaces what was pushed before; large files that have arrived are not sent again. " +
+    "Needs the Hub's client: npm install @huggingface/hub.",
   {
     directory,
     repo,
@@ -103,21 +100,11 @@ export const pushCommand = makeCommand(
       expertNames: flags.expertNames,
       endpoint: Option.getOrUndefined(endpoint),
     }).pipe(
-      Effect.catchReason(
-        "PushError",
-        "PushOptionInvalid",
-        ({ expected, option }) => new UsageError({ message: `${given[option] ?? option}: expected ${expected}` }),
+      Effect.catchReason("PushError", "PushOptionInvalid", ({ expected, option }) =>
+        usageError(`${given[option] ?? option}: expected ${expected}`),
       ),
     )
     yield* Console.log(flags.json ? JSON.stringify(pushed) : printable(textOf(pushed)))
   }),
-).pipe(
-  Command.withDescription(
-    "Verify a dataset, and push it to a dataset repository of the Hugging Face Hub, in one commit. " +
-      "Pushed again, it replaces what was pushed before; large files that have arrived are not sent again. " +
-      "Needs the Hub's client: npm install @huggingface/hub.",
-  ),
-  Command.withExamples([
-    { command: "prefstream push week-48/dataset --repo user/preferences", description: "To a private repository" },
-  ]),
+  { "prefstream push week-48/dataset --repo user/preferences": "To a private repository" },
 )

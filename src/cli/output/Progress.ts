@@ -1,7 +1,6 @@
 /**
- * Shows the progress of a run on stderr. On a terminal, it redraws one line. Elsewhere it prints a line at most every 5
- * seconds if the counts have changed, and every 10 minutes if not. All counts come from the ledger, so they agree with
- * the run's report.
+ * Shows the progress of a run on stderr, by the counts of the ledger. On a terminal, it redraws one line. Elsewhere it
+ * prints a line at most every 5 seconds if the counts have changed, and every 10 minutes if not.
  */
 import { Duration, Effect, Option, Stdio, Stream } from "effect"
 import * as SteadyClock from "../../io/SteadyClock.ts"
@@ -71,7 +70,6 @@ const elapsed = Effect.fnUntraced(function* (since: number) {
   return duration(((yield* SteadyClock.now) - since) / 1000)
 })
 
-/** Shows the progress of an effect while it runs. */
 export const during = Effect.fnUntraced(function* <A, E, R>(effect: Effect.Effect<A, E, R>) {
   const stdio = yield* Stdio.Stdio
   const since = yield* SteadyClock.now

@@ -1,8 +1,6 @@
 /**
- * Formats the report of a run for a terminal.
- *
- * Guarantees: the text names files and counts, says what to do next, and shows one pair, with long texts shortened.
- * `--json` prints the report itself.
+ * Formats the report of a run for a terminal: files and counts, what to do next, and one pair, with long texts
+ * shortened.
  */
 import { Console, Effect } from "effect"
 import { render } from "../../domain/Conversation.ts"
@@ -38,16 +36,12 @@ export const end = Effect.fn("Summary.end")(function* (report: Pick<RunReport, "
   if (status !== ExitStatus.done) return yield* new ExitStatus.Finished({ status })
 })
 
-/** Prints the report, and ends the command as `end` does. */
 export const finish = Effect.fn("Summary.finish")(function* (report: RunReport, options: Options) {
   yield* Console.log(options.json ? JSON.stringify(report) : printable(text(report, options)))
   yield* end(report)
 })
 
-/**
- * Like `finish`, but for a command that does not wait: outstanding results are not a failure. If the budget is used up,
- * the exit status is 8.
- */
+/** Outstanding results are no failure of a command that does not wait. If the budget is used up, the status is 8. */
 export const finishSubmit = Effect.fn("Summary.finishSubmit")(function* (report: RunReport, options: Options) {
   const { planned, submitting } = report.tasks
   const isOver = report.spending !== null && isOverBudget(report.spending)
@@ -61,7 +55,6 @@ export const finishSubmit = Effect.fn("Summary.finishSubmit")(function* (report:
   )
 })
 
-/** The report as text. `more` rows follow in its table. */
 export const text = (report: RunReport, options: TextOptions, more: Rows = []): string => {
   const { directory, ledger = JobFolder.ledger(directory) } = options
   return [
@@ -161,7 +154,6 @@ const headline = (report: RunReport, options: TextOptions): ReadonlyArray<string
   }
 }
 
-/** Tells how to send tasks in doubt again if the service honors `Idempotency-Key`. */
 const honoring = ({ shared_with_workers, seconds }: RunReport): string => {
   const flag = "with --idempotency-key honored"
   if (shared_with_workers) return `start the workers again ${flag}`
@@ -183,7 +175,6 @@ const whyAllRejected = ({ tasks, issues }: RunReport): string => {
   return `the service refused ${all}${count(refused, "task")}${first == null ? "" : `. First reason: ${first}`}`
 }
 
-/** Counts the tasks without a usable result, and those that are not finished. */
 const describeUnfinished = (unusable: number, { planned, submitted, submitting }: RunReport["tasks"]): string =>
   present([
     unusable > 0 && `${count(unusable, "task")} without a usable result`,
@@ -193,7 +184,6 @@ const describeUnfinished = (unusable: number, { planned, submitted, submitting }
       `${count(submitted.tasks, "task")} still ${submitted.tasks === 1 ? "waits" : "wait"} for results`,
   ]).join(", and ")
 
-/** The number of duplicates, such as `30 duplicates (28 with the completions in another order)`. */
 export const duplicates = (report: { readonly duplicates: number; readonly reordered: number }): string =>
   count(report.duplicates, "duplicate") +
   (report.reordered === 0 ? "" : ` (${number(report.reordered)} with the completions in another order)`)
