@@ -52,12 +52,12 @@ const words = (args: ReadonlyArray<string>) => {
   const [first, ...rest] = all
   // For an unknown command, the library prints an error in place of help.
   const isKnown = rest[0] === undefined || rest[0].startsWith("-") || rest[0] === "help" || commandNames.has(rest[0])
-  const given =
+  const rewritten =
     first === "help" ? [...rest, ...(isKnown ? ["--help"] : [])] : first === "version" ? ["--version", ...rest] : all
-  const end = given.indexOf("--")
-  const place = given.indexOf("--help-all")
+  const end = rewritten.indexOf("--")
+  const place = rewritten.indexOf("--help-all")
   const isAll = place !== -1 && (end === -1 || place < end)
-  return { args: isAll ? given.with(place, "--help") : given, isAll }
+  return { args: isAll ? rewritten.with(place, "--help") : rewritten, isAll }
 }
 
 const formatter = (isAll: boolean): CliOutput.Formatter => ({

@@ -51,7 +51,7 @@ export const layer = ({ host, lease, password, port, prefix, url }: ClusterOptio
         Layer.provide(
           Layer.effect(
             References.MinimumLogLevel,
-            Effect.map(References.MinimumLogLevel, (asked) => (LogLevel.isLessThan(asked, "Info") ? asked : "None")),
+            Effect.map(References.MinimumLogLevel, (level) => (LogLevel.isLessThan(level, "Info") ? level : "None")),
           ),
         ),
       )

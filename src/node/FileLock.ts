@@ -21,7 +21,6 @@ export const LockHolder = Schema.Struct({
 })
 export type LockHolder = typeof LockHolder.Type
 
-/** Another process, or another part of this process, uses the file. */
 export class FileLocked extends Schema.TaggedError<FileLocked>()("FileLocked", {
   path: Schema.String,
   holder: Schema.optionalKey(LockHolder),
@@ -149,8 +148,9 @@ export const holder = Effect.fn("FileLock.holder")(function* (
   const file = `${real}.lock.json`
   const named = yield* Effect.try(() => statSync(file)).pipe(Effect.option)
   if (Option.isNone(named)) return Option.none()
-  const said = yield* readHolder(file)
-  if (Option.isSome(said) && said.value.host === hostname() && !(yield* isAlive(said.value.pid))) return Option.none()
+  const owner = yield* readHolder(file)
+  if (Option.isSome(owner) && owner.value.host === hostname() && !(yield* isAlive(owner.value.pid)))
+    return Option.none()
   const isHeld = yield* Effect.acquireUseRelease(
     Effect.try(() => new DatabaseSync(`${real}.lock`, { readOnly: true })),
     (db) => Effect.try(() => void db.prepare("SELECT * FROM sqlite_schema").all()),
@@ -159,5 +159,5 @@ export const holder = Effect.fn("FileLock.holder")(function* (
     Effect.as(false),
     Effect.catch(({ cause }) => Effect.succeed(isBusy(cause))),
   )
-  return isHeld ? Option.some(Option.getOrElse(said, () => "unknown" as const)) : Option.none()
+  return isHeld ? Option.some(Option.getOrElse(owner, () => "unknown" as const)) : Option.none()
 })

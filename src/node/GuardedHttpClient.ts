@@ -45,10 +45,10 @@ export const hostOf = (url: URL): string => url.hostname.replace(/^\[|\]$/g, "")
 const sift = (guard: Guard, addresses: ReadonlyArray<dns.LookupAddress>) => {
   const permitted: Array<dns.LookupAddress> = []
   let refused: AddressRefused | undefined
-  for (const found of addresses) {
-    const problem = guard(found.address)
-    if (problem === undefined) permitted.push(found)
-    else refused ??= new AddressRefused({ address: found.address, problem })
+  for (const entry of addresses) {
+    const problem = guard(entry.address)
+    if (problem === undefined) permitted.push(entry)
+    else refused ??= new AddressRefused({ address: entry.address, problem })
   }
   return { permitted, refused }
 }

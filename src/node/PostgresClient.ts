@@ -20,7 +20,7 @@ export interface PostgresClientConfig extends PostgresUrl.Login {
   readonly readonly?: boolean | undefined
   /** Name of an advisory lock that one process at a time holds in this schema. Without it, nothing is locked. */
   readonly lock?: string | undefined
-  /** Who shares the lock: a worker, or a command alongside workers. Default: the lock is exclusive. */
+  /** The process shares the lock: as a worker, or as a command alongside workers. Default: the lock is exclusive. */
   readonly sharedBy?: "worker" | "command" | undefined
 }
 
@@ -31,8 +31,8 @@ const maxMessageBytes = 2 ** 30 - 1
 const named = (where: string) => (error: SqlError.SqlError) => {
   const { reason } = error
   const server = reason.cause
-  const said = server instanceof Error && server.message !== "" ? server.message : error.message
-  const fields = { cause: server, operation: reason.operation, message: `${where}: ${said}` }
+  const serverMessage = server instanceof Error && server.message !== "" ? server.message : error.message
+  const fields = { cause: server, operation: reason.operation, message: `${where}: ${serverMessage}` }
   if (reason._tag === "UniqueViolation") {
     return new SqlError.SqlError({ reason: new SqlError.UniqueViolation({ ...fields, constraint: reason.constraint }) })
   }
@@ -217,7 +217,7 @@ export const listen = Effect.fnUntraced(function* (config: PostgresUrl.Login, ch
   const { PgClient } = yield* Effect.promise(() => import("@effect/sql-pg"))
   const name = named(PostgresUrl.redact(config.url))
   const begun = yield* Deferred.make<void, SqlError.SqlError>()
-  const told = yield* Queue.unbounded<PgConnection.Notification>()
+  const notifications = yield* Queue.unbounded<PgConnection.Notification>()
   yield* Effect.gen(function* () {
     const client = yield* PgClient.makeClient({
       ...PostgresUrl.credentials(config),
@@ -227,7 +227,9 @@ export const listen = Effect.fnUntraced(function* (config: PostgresUrl.Login, ch
     yield* settle(client)
     const messages = yield* client.listen(channel)
     yield* Deferred.succeed(begun, undefined)
-    return yield* Effect.forever(Effect.flatMap(Queue.take(messages), (message) => Queue.offer(told, message))).pipe(
+    return yield* Effect.forever(
+      Effect.flatMap(Queue.take(messages), (message) => Queue.offer(notifications, message)),
+    ).pipe(
       Effect.tapError((failure) =>
         Effect.logWarning(`changes by others are found by polling until they are told again: ${name(failure).message}`),
       ),
@@ -239,7 +241,7 @@ export const listen = Effect.fnUntraced(function* (config: PostgresUrl.Login, ch
     Effect.forkScoped,
   )
   yield* Deferred.await(begun)
-  return told
+  return notifications
 }, Effect.provide(Reactivity.layer))
 
 export const layer = (

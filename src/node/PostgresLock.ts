@@ -62,12 +62,12 @@ export const take = Effect.fnUntraced(function* (
   // The server ends the session of a dead process a moment after its death.
   yield* waitFor("1s")
   const take = sql.literal(shared ? "pg_advisory_lock_shared" : "pg_advisory_lock")
-  const taken = yield* sql`SELECT ${take}(${keyOf(sql, lock)})`.pipe(
+  const isTaken = yield* sql`SELECT ${take}(${keyOf(sql, lock)})`.pipe(
     Effect.as(true),
     Effect.catchReason("SqlError", "LockTimeoutError", () => Effect.succeed(false)),
   )
   yield* waitFor("0")
-  if (taken) return
+  if (isTaken) return
   const by = Option.filter(yield* holder(sql, lock), (holder) => holder !== "unknown")
   return yield* new FileLockError({ reason: new FileLocked({ path, ...(Option.isSome(by) && { holder: by.value }) }) })
 })

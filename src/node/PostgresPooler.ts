@@ -53,7 +53,7 @@ export const requireSessions = Effect.fnUntraced(function* (
   others: SqlClient.SqlClient,
   { count, url }: { readonly count: number; readonly url: string },
 ) {
-  const found = new Map<SqlConnection.Connection, Session>()
+  const sessions = new Map<SqlConnection.Connection, Session>()
   const look = Effect.fnUntraced(function* (connection: SqlConnection.Connection) {
     // The pooler may not support prepared statements.
     const rows = yield* connection.executeUnprepared(
@@ -62,14 +62,14 @@ export const requireSessions = Effect.fnUntraced(function* (
       undefined,
     )
     const session = rows[0] as Session
-    for (const [other, { process }] of found) {
+    for (const [other, { process }] of sessions) {
       if ((process === session.process) !== (other === connection)) {
         return yield* refuse(
           "a pooler that changes sessions, such as PgBouncer in transaction or statement mode: connect to PostgreSQL itself, or to a pool in session mode",
         )
       }
     }
-    found.set(connection, session)
+    sessions.set(connection, session)
     return connection
   })
   const opened = (client: SqlClient.SqlClient) =>
@@ -78,7 +78,7 @@ export const requireSessions = Effect.fnUntraced(function* (
         duration: maxWait,
         orElse: () =>
           refuse(
-            `a pooler that serves ${found.size} of the ${count + 1} connections that a process needs: raise the size of the pool (in PgBouncer default_pool_size), or connect to PostgreSQL itself`,
+            `a pooler that serves ${sessions.size} of the ${count + 1} connections that a process needs: raise the size of the pool (in PgBouncer default_pool_size), or connect to PostgreSQL itself`,
           ),
       }),
     )
@@ -93,7 +93,7 @@ export const requireSessions = Effect.fnUntraced(function* (
     { concurrency: "unbounded", discard: true },
   )
   const path = Option.getOrUndefined(searchPathIn(url))
-  if (path === undefined || found.get(first)?.path === path) return
+  if (path === undefined || sessions.get(first)?.path === path) return
   return yield* refuse(
     "a pooler that ignores the schema in the options of the URL: set it by ALTER ROLE ... SET search_path, or connect to PostgreSQL itself",
   )

@@ -12,12 +12,12 @@ const digits = 12
 
 /** Makes pseudonyms with a key, such as `expert-3f9a1c2b47d0`. The same name always gets the same pseudonym. */
 export const make = (key: string): ((name: string) => string) => {
-  const known = new Map<string, string>()
+  const pseudonyms = new Map<string, string>()
   return (name) => {
     const pseudonym =
-      known.get(name) ??
+      pseudonyms.get(name) ??
       `expert-${createHmac("sha256", Buffer.from(key, "hex")).update(name).digest("hex").slice(0, digits)}`
-    known.set(name, pseudonym)
+    pseudonyms.set(name, pseudonym)
     return pseudonym
   }
 }

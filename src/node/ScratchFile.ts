@@ -19,7 +19,6 @@ export interface ScratchFile {
 }
 
 export class ScratchFileFailed extends Schema.TaggedError<ScratchFileFailed>()("ScratchFileFailed", {
-  /** The folder for the file. */
   path: Schema.String,
   cause: Schema.Defect(),
 }) {

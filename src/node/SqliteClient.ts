@@ -141,8 +141,8 @@ const knownNames = new WeakMap<StatementSync, ReadonlyArray<string>>()
 
 /** The column names of a statement. They are read again each time for `SELECT *`, whose columns can change. */
 const namesOf = (statement: StatementSync): ReadonlyArray<string> => {
-  const known = knownNames.get(statement)
-  if (known !== undefined) return known
+  const cachedNames = knownNames.get(statement)
+  if (cachedNames !== undefined) return cachedNames
   const names = statement.columns().map((column) => column.name)
   if (!statement.sourceSQL.includes("*")) knownNames.set(statement, names)
   return names

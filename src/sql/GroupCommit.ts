@@ -44,10 +44,10 @@ export const make = Effect.fnUntraced(function* (
   return (statements) =>
     Effect.gen(function* () {
       const done = yield* Deferred.make<Effect.Success<typeof statements>, SqlError>()
-      const asked = yield* Queue.offer(queue, {
+      const isQueued = yield* Queue.offer(queue, {
         run: Effect.map(statements, (value) => Effect.asVoid(Deferred.succeed(done, value))),
         fail: (exit) => Effect.asVoid(Deferred.done(done, exit)),
       })
-      return asked ? yield* Deferred.await(done) : yield* Effect.interrupt
+      return isQueued ? yield* Deferred.await(done) : yield* Effect.interrupt
     })
 })

@@ -8,7 +8,6 @@ import * as PostgresLock from "../node/PostgresLock.ts"
 
 export type Migrations = Record<string, Effect.Effect<void, unknown, SqlClient.SqlClient>>
 
-/** A newer version of prefstream has written the database. */
 export class DatabaseTooNew extends Schema.TaggedError<DatabaseTooNew>()("DatabaseTooNew", {
   what: Schema.String,
   found: Schema.Int,
@@ -19,7 +18,6 @@ export class DatabaseTooNew extends Schema.TaggedError<DatabaseTooNew>()("Databa
   }
 }
 
-/** Something else wrote the database, such as a version of prefstream that was never released. */
 export class DatabaseForeign extends Schema.TaggedError<DatabaseForeign>()("DatabaseForeign", {
   what: Schema.String,
   found: Schema.String,
@@ -40,7 +38,6 @@ export class DatabaseOccupied extends Schema.TaggedError<DatabaseOccupied>()("Da
   }
 }
 
-/** The database needs migrations, but processes of an older version may be using it. */
 export class DatabaseInUse extends Schema.TaggedError<DatabaseInUse>()("DatabaseInUse", {
   what: Schema.String,
   found: Schema.Int,
@@ -73,9 +70,9 @@ const tables = Effect.gen(function* () {
 
 /** Whether the database has these tables. Fails if it has other tables instead. */
 export const exist = Effect.fn("Migrations.exist")(function* ({ table, what }: MigrationsOptions) {
-  const found = yield* tables
-  if (found.length === 0 || found.includes(table)) return found.length > 0
-  return yield* new DatabaseOccupied({ what, tables: found })
+  const existingTables = yield* tables
+  if (existingTables.length === 0 || existingTables.includes(table)) return existingTables.length > 0
+  return yield* new DatabaseOccupied({ what, tables: existingTables })
 })
 
 export const run = Effect.fn("Migrations.run")(function* (options: MigrationsOptions) {

@@ -77,7 +77,7 @@ const warned = Layer.effect(
 
 /** Adds to the logger of its context, so that logger must come first. */
 export const layer = Effect.gen(function* () {
-  const given = yield* ConfigProvider.ConfigProvider
+  const environment = yield* ConfigProvider.ConfigProvider
   const attributes = yield* Config.String("OTEL_RESOURCE_ATTRIBUTES").pipe(Config.withDefault(""))
   const protocol = yield* Config.Literals(["http/json", "http/protobuf"], "OTEL_EXPORTER_OTLP_PROTOCOL").pipe(
     Config.withDefault("http/json"),
@@ -85,7 +85,7 @@ export const layer = Effect.gen(function* () {
   // If two attributes have the same name, the last counts.
   const resource = { OTEL_RESOURCE_ATTRIBUTES: `service.name=prefstream,service.version=${version},${attributes}` }
   const provider = ConfigProvider.fromEnv({ env: resource }).pipe(
-    ConfigProvider.orElse(given),
+    ConfigProvider.orElse(environment),
     ConfigProvider.orElse(ConfigProvider.fromEnv({ env: exporters })),
   )
   const otlp = Otlp.layerFromConfig().pipe(

@@ -77,7 +77,6 @@ export const command = makeCommand(
     const root = Command.make("prefstream").pipe(Command.withSubcommands(commands))
     const descriptor = completed(commands)(Completions.fromCommand(root))
     const script = Completions.generate("prefstream", shell, descriptor)
-    // The library's `--completions` flag is not available: joins have a flag of that name.
     const named = script.replaceAll("prefstream --completions", "prefstream completion")
     yield* Console.log(shell === "bash" ? inBash(named) : named)
   }),

@@ -115,9 +115,9 @@ const checkRun = Effect.gen(function* () {
 const existing = Effect.fnUntraced(function* (folder: string) {
   const fs = yield* FileSystem.FileSystem
   const path = yield* Path.Path
-  let found = path.resolve(folder)
-  while (!(yield* fs.exists(found))) found = path.dirname(found)
-  return found
+  let parent = path.resolve(folder)
+  while (!(yield* fs.exists(parent))) parent = path.dirname(parent)
+  return parent
 })
 
 const ledger = Effect.fnUntraced(
@@ -126,13 +126,13 @@ const ledger = Effect.fnUntraced(
   ): Effect.fn.Return<Finding, unknown, FileSystem.FileSystem | Path.Path> {
     const name = "ledger"
     const { directory, ledger, location } = yield* placeOf(flags)
-    const found = yield* Effect.scoped(Layer.build(LedgerLocation.layerReadonly(location))).pipe(
+    const missing = yield* Effect.scoped(Layer.build(LedgerLocation.layerReadonly(location))).pipe(
       Effect.as(undefined),
       Effect.catchTag("LedgerMissing", (missing) => Effect.succeed(missing)),
     )
-    if (found === undefined) return { name, state: "ok", message: ledger }
+    if (missing === undefined) return { name, state: "ok", message: ledger }
     if (location._tag === "Postgres") {
-      return { name, state: "ok", message: `the database answers; ${found.message}: a first run creates it` }
+      return { name, state: "ok", message: `the database answers; ${missing.message}: a first run creates it` }
     }
     const fs = yield* FileSystem.FileSystem
     const folder = yield* existing(directory)
@@ -164,14 +164,14 @@ const service = Effect.fnUntraced(function* (flags: Parameters<typeof addressOf>
     )
   const before = yield* Clock.currentTimeMillis
   const wrongToken = Redacted.make("prefstream-doctor")
-  const asked = yield* Effect.result(Effect.all([ask(address.token), ask(wrongToken), ask(undefined)]))
-  if (asked._tag === "Failure") {
-    const { detail } = noAnswer(asked.failure)
+  const responses = yield* Effect.result(Effect.all([ask(address.token), ask(wrongToken), ask(undefined)]))
+  if (responses._tag === "Failure") {
+    const { detail } = noAnswer(responses.failure)
     const message = `${address.baseUrl}: ${detail}: check address, proxy and firewall`
     return [{ name: "service", state: "failed", message } as const, notChecked("clock", "no answer to compare with")]
   }
   const after = yield* Clock.currentTimeMillis
-  const [answer, ...others] = asked.success
+  const [answer, ...others] = responses.success
   return [answered(address.baseUrl, answer, others), clock(answer.headers["date"], before, after)]
 })
 

@@ -44,8 +44,8 @@ const schemaComment = Effect.gen(function* () {
   const path = yield* Path.Path
   const file = "dist/prefstream.schema.json"
   for (let folder = path.resolve(); ; folder = path.dirname(folder)) {
-    for (const found of [path.join(folder, "node_modules/prefstream", file), path.join(folder, file)]) {
-      if (yield* fs.exists(found)) return [`# yaml-language-server: $schema=${path.relative("", found)}`]
+    for (const schema of [path.join(folder, "node_modules/prefstream", file), path.join(folder, file)]) {
+      if (yield* fs.exists(schema)) return [`# yaml-language-server: $schema=${path.relative("", schema)}`]
     }
     if (path.dirname(folder) === folder) return []
   }
@@ -61,8 +61,8 @@ export const command = makeCommand(
       return yield* usageError(`${Settings.fileName} already exists: edit it, or remove it first`)
     }
     const isAsked = given.files.length === 0 && (yield* (yield* Stdio.Stdio).stdinIsTerminal)
-    const asked = isAsked ? yield* ask : []
-    const flags = { ...given, files: asked.find(({ name }) => name === "files")?.values ?? given.files }
+    const answers = isAsked ? yield* ask : []
+    const flags = { ...given, files: answers.find(({ name }) => name === "files")?.values ?? given.files }
     yield* check(flags)
     if (flags.files.includes("-")) return yield* usageError("-: name files, which later runs read again")
     const source = yield* sourceOf(flags)
@@ -77,7 +77,7 @@ export const command = makeCommand(
     const settings = [
       { name: "files", values: flags.files },
       ...[...(parsed?.given ?? [])].map(([name, values]) => ({ name, values })),
-      ...asked.filter(({ name }) => name !== "files"),
+      ...answers.filter(({ name }) => name !== "files"),
     ]
     const valueOf = (name: string) => {
       const values = settings.find((setting) => setting.name === name)?.values
@@ -119,32 +119,26 @@ export const command = makeCommand(
 const isUrl = Schema.is(Schema.String.check(Schema.isPattern(/^(https?:\/\/\S+)?$/)))
 const isVotes = Schema.is(Schema.String.check(Schema.isPattern(/^([1-9]\d?)?$/)))
 
-const valid = (isValid: (text: string) => boolean, expected: string) => (text: string) =>
-  isValid(text.trim()) ? Effect.succeed(text.trim()) : Effect.fail(expected)
-
 /** Splits text into words at white space, as a shell does. Quotes keep a word with spaces together. */
 const wordsOf = (text: string): ReadonlyArray<string> =>
   Array.from(text.matchAll(/"([^"]+)"|'([^']+)'|(\S+)/g), ([, double, single, bare]) => double ?? single ?? bare ?? "")
 
 const ask = Effect.gen(function* () {
-  const files = yield* Prompt.run(
-    Prompt.String({
-      message: "Files of items (a pattern, or several names with spaces between them; quote a name with spaces)",
-      validate: valid((text) => text !== "", "Name a file"),
-    }),
+  const prompt = (message: string, isValid: (text: string) => boolean, expected: string) =>
+    Prompt.run(
+      Prompt.String({
+        message,
+        validate: (text) => (isValid(text.trim()) ? Effect.succeed(text.trim()) : Effect.fail(expected)),
+      }),
+    )
+  const files = yield* prompt(
+    "Files of items (a pattern, or several names with spaces between them; quote a name with spaces)",
+    (text) => text !== "",
+    "Name a file",
   )
-  const baseUrl = yield* Prompt.run(
-    Prompt.String({
-      message: "Address of the annotation service (empty: one on this machine, to try things out)",
-      validate: valid(isUrl, "Expected http://… or https://…"),
-    }),
-  )
-  const votes =
-    baseUrl === ""
-      ? ""
-      : yield* Prompt.run(
-          Prompt.String({ message: "Votes for each item (empty: 1)", validate: valid(isVotes, "Expected 1 to 99") }),
-        )
+  const address = "Address of the annotation service (empty: one on this machine, to try things out)"
+  const baseUrl = yield* prompt(address, isUrl, "Expected http://… or https://…")
+  const votes = baseUrl === "" ? "" : yield* prompt("Votes for each item (empty: 1)", isVotes, "Expected 1 to 99")
   return [
     { name: "files", values: wordsOf(files) },
     ...(baseUrl === "" ? [] : [{ name: "base-url", values: [baseUrl] }]),

@@ -75,13 +75,13 @@ export const preview = Effect.fnUntraced(function* (
 ) {
   yield* Console.error(`Reading ${settings.source.description}; nothing is sent or recorded`)
   yield* printDetected(settings.source)
-  const found = yield* Layer.build(LedgerLocation.layerReadonly(place.location)).pipe(
+  const preview = yield* Layer.build(LedgerLocation.layerReadonly(place.location)).pipe(
     Effect.map((context) => Option.some(Context.get(context, LedgerReader))),
     Effect.catchTag("LedgerMissing", () => Effect.succeedNone),
     Effect.flatMap((ledger) => Preview.preview(settings, ledger)),
     Effect.scoped,
   )
-  yield* Console.log(flags.json ? JSON.stringify(found) : printable(PreviewSummary.text(found)))
+  yield* Console.log(flags.json ? JSON.stringify(preview) : printable(PreviewSummary.text(preview)))
 })
 
 /** Saves the settings for later commands. The ledger must be open: then only workers also write to the folder. */

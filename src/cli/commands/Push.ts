@@ -21,48 +21,30 @@ const repo = required(
   "Dataset repository; created if there is none [token: HF_TOKEN]",
 )
 
+/** An empty variable counts as unset. */
 const variable = (name: string) =>
-  Effect.map(
-    Config.option(Config.String(name)),
-    Option.filter((value) => value !== ""),
+  Effect.map(Config.option(Config.String(name)), (value) =>
+    Option.getOrUndefined(Option.filter(value, (text) => text !== "")),
   )
 
 /** See https://huggingface.co/docs/huggingface_hub/package_reference/environment_variables */
 const tokenFile = Effect.gen(function* () {
-  const paths = yield* Path.Path
-  const named = yield* variable("HF_TOKEN_PATH")
-  if (Option.isSome(named)) return named.value
-  const home = Option.orElse(yield* variable("HOME"), () => Option.some("."))
-  const cache = Option.orElse(yield* variable("XDG_CACHE_HOME"), () =>
-    Option.map(home, (home) => paths.join(home, ".cache")),
-  )
-  const own = yield* variable("HF_HOME")
-  return paths.join(
-    Option.getOrElse(own, () =>
-      paths.join(
-        Option.getOrElse(cache, () => "."),
-        "huggingface",
-      ),
-    ),
-    "token",
-  )
+  const { join } = yield* Path.Path
+  const file = yield* variable("HF_TOKEN_PATH")
+  if (file !== undefined) return file
+  const cache = (yield* variable("XDG_CACHE_HOME")) ?? join((yield* variable("HOME")) ?? ".", ".cache")
+  return join((yield* variable("HF_HOME")) ?? join(cache, "huggingface"), "token")
 })
 
 const token = Effect.gen(function* () {
   const fs = yield* FileSystem.FileSystem
-  const set = yield* variable("HF_TOKEN")
-  const kept = fs.readFileString(yield* tokenFile).pipe(
-    Effect.map((text) => text.trim()),
-    Effect.option,
-  )
-  const found = Option.isSome(set) ? set : Option.filter(yield* kept, (text) => text !== "")
-  if (Option.isNone(found)) {
-    return yield* usageError("set an access token of the Hub in HF_TOKEN, or log in: hf auth login")
-  }
-  return Redacted.make(found.value.trim())
+  const storedToken = Effect.orElseSucceed(fs.readFileString(yield* tokenFile), () => "")
+  const text = ((yield* variable("HF_TOKEN")) ?? (yield* storedToken)).trim()
+  if (text === "") return yield* usageError("set an access token of the Hub in HF_TOKEN, or log in: hf auth login")
+  return Redacted.make(text)
 })
 
-const given: { readonly [option: string]: string } = {
+const sources: { readonly [option: string]: string } = {
   repository: "--repo",
   token: "HF_TOKEN",
   endpoint: "HF_ENDPOINT",
@@ -91,17 +73,16 @@ export const command = makeCommand(
     json: ledgerFlags.json,
   },
   Effect.fn("prefstream push")(function* (flags) {
-    const endpoint = yield* variable("HF_ENDPOINT")
     const pushed = yield* Dataset.push(flags.directory, {
       repository: flags.repo,
       token: yield* token,
       branch: flags.branch,
       public: flags.public,
       expertNames: flags.expertNames,
-      endpoint: Option.getOrUndefined(endpoint),
+      endpoint: yield* variable("HF_ENDPOINT"),
     }).pipe(
       Effect.catchReason("PushError", "PushOptionInvalid", ({ expected, option }) =>
-        usageError(`${given[option] ?? option}: expected ${expected}`),
+        usageError(`${sources[option] ?? option}: expected ${expected}`),
       ),
     )
     yield* Console.log(flags.json ? JSON.stringify(pushed) : printable(textOf(pushed)))

@@ -79,7 +79,7 @@ export const command = makeCommand(
       const after = yield* LedgerReader.use((ledger) => ledger.tasksOf(decided.numbers)).pipe(read)
       const anew = after.filter(({ attempt }, i) => attempt !== decided.tasks[i]!.attempt).length
       const hints = IssueList.waitAgain(after.map(issueReport), given)
-      yield* Console.log(printable([said(decided, decision, anew), ...hints].join("\n")))
+      yield* Console.log(printable([describeDecision(decided, decision, anew), ...hints].join("\n")))
     },
     Effect.catchTags({ NoSuchTask: asUsage, NotResolvable: asUsage, TaskIdTaken: asUsage }),
   ),
@@ -132,11 +132,11 @@ const numbersOf = Effect.fnUntraced(function* (
     ...(all === undefined ? (["in_doubt", "failed", "invalid", "refused"] as const) : [all]),
     ...(all === undefined || all === "in_doubt" ? interrupted : []),
   ]
-  const found = yield* ledger.issues(Number.MAX_SAFE_INTEGER, wanted)
-  if (decision !== undefined && found.length === 0) {
+  const tasksInState = yield* ledger.issues(Number.MAX_SAFE_INTEGER, wanted)
+  if (decision !== undefined && tasksInState.length === 0) {
     return yield* usageError(`no task ${all === undefined ? "needs attention" : `is ${all}`}`)
   }
-  return found.map(({ number }) => number)
+  return tasksInState.map(({ number }) => number)
 })
 
 /** Records a decision about tasks. With `--all STATE`, it applies to the tasks that are still in that state. */
@@ -164,7 +164,7 @@ const rewriteRejects = Effect.fnUntraced(function* (directory: string) {
 })
 
 /** Describes the effect of a decision. `anew` is the number of tasks that are sent again as new, billable tasks. */
-const said = (
+const describeDecision = (
   { numbers, sender }: Effect.Success<ReturnType<typeof decide>>,
   decision: Decision,
   anew: number,

@@ -118,8 +118,8 @@ export const command = makeCommand(
   },
   Effect.fnUntraced(function* (flags) {
     yield* check(flags)
-    const given = yield* organizationToken
-    const token = given === undefined ? undefined : yield* usableToken(given)
+    const variable = yield* organizationToken
+    const token = variable === undefined ? undefined : yield* usableToken(variable)
     const requestsPerSecond = flags.rateLimit ?? defaultRateLimit.perSecond
     const service = AnnotationService.layerServer({
       ...defaults,

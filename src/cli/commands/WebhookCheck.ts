@@ -60,11 +60,11 @@ export const webhook = Effect.fnUntraced(
       ),
     )
     const wrong = (message: string): Finding => ({ name, state: "failed", message: `${url} ${message}` })
-    const found = yield* Deferred.poll(otherPath)
-    if (Option.isSome(found)) {
+    const arrivedPath = yield* Deferred.poll(otherPath)
+    if (Option.isSome(arrivedPath)) {
       const expected = options.path ?? WebhookReceiver.defaultPath
       return wrong(
-        `leads to ${yield* found.value}, but webhooks are received at ${expected}: correct the path of the webhook URL at the service, or set --webhook-path`,
+        `leads to ${yield* arrivedPath.value}, but webhooks are received at ${expected}: correct the path of the webhook URL at the service, or set --webhook-path`,
       )
     }
     const { status } = response

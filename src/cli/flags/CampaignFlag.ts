@@ -5,7 +5,6 @@ import { option, parsed } from "./Values.ts"
 const campaignOf = (text: string): Option.Option<number | "all"> =>
   text === "all" ? Option.some(text) : /^[1-9]\d{0,8}$/.test(text) ? Option.some(Number(text)) : Option.none()
 
-/** @param verb the command's action, such as `export`; the help of the flag contains it */
 export const campaignFlag = (verb: string) =>
   option(
     parsed("campaign", campaignOf, "the number of a campaign, or all"),

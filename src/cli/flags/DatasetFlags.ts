@@ -134,11 +134,13 @@ export const datasetFlags = inGroup("DATASET", {
 
 type DatasetFlags = Command.Command.Config.Infer<typeof datasetFlags>
 
-const sharesOf = Effect.fnUntraced(function* (given: DatasetFlags["split"]): Effect.fn.Return<Shares, UsageError> {
-  const shares = Record.fromEntries(given.filter(([, share]) => share > 0))
-  const names = given.map(([split]) => split)
-  if (new Set(names).size < given.length) return yield* usageError("--split: name each split once")
-  const sum = given.reduce((sum, [, share]) => sum + share, 0)
+const sharesOf = Effect.fnUntraced(function* (
+  namedShares: DatasetFlags["split"],
+): Effect.fn.Return<Shares, UsageError> {
+  const shares = Record.fromEntries(namedShares.filter(([, share]) => share > 0))
+  const names = namedShares.map(([split]) => split)
+  if (new Set(names).size < namedShares.length) return yield* usageError("--split: name each split once")
+  const sum = namedShares.reduce((sum, [, share]) => sum + share, 0)
   if (sum > 1 + 1e-9 || (names.includes("train") && sum < 1 - 1e-9)) {
     return yield* usageError(`--split: expected shares that add up to 1, found ${Number(sum.toFixed(6))}`)
   }

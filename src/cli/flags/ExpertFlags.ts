@@ -63,7 +63,6 @@ const judgeOf = (flags: Command.Command.Config.Infer<typeof expertFlags>): Judge
       }
     : undefined
 
-/** The named experts. Fails for an unknown name, an unusable gold file, or unusable settings of a judge. */
 export const expertsOf = Effect.fnUntraced(function* (
   names: ReadonlyArray<string>,
   flags: Command.Command.Config.Infer<typeof expertFlags> & { readonly ignoreField?: ReadonlyArray<string> },

@@ -107,14 +107,14 @@ export const check = Effect.fn("Rules.check")(function* (flags: object, pipeline
   for (const rule of rules) {
     // An environment variable applies to all commands, so it may be irrelevant to this one.
     const isVariable = (flag: string) => [untyped.get(kebab(flag))].some((each) => each && isFromEnvironment(each))
-    const said = rule.flags.filter((flag) => isGiven(all[flag]) && !isVariable(flag))
-    if (said.length === 0) continue
+    const setFlags = rule.flags.filter((flag) => isGiven(all[flag]) && !isVariable(flag))
+    if (setFlags.length === 0) continue
     const isOnly = Predicate.hasProperty(rule, "onlyWith")
     const condition = isOnly ? rule.onlyWith : rule.notWith
     if (condition.holds(all, pipeline) === isOnly) continue
-    const names = joinWords(said.map((flag) => spelled(flag, all[flag])))
+    const names = joinWords(setFlags.map((flag) => spelled(flag, all[flag])))
     const why = rule.why === undefined ? "" : `, ${rule.why}`
-    const conflict = isOnly ? `require${said.length === 1 ? "s" : ""}` : "cannot be combined with"
+    const conflict = isOnly ? `require${setFlags.length === 1 ? "s" : ""}` : "cannot be combined with"
     return yield* usageError(`${names} ${conflict} ${condition.text}${why}`)
   }
 })

@@ -134,9 +134,9 @@ export const fromEnvironment = Effect.fnUntraced(function* <Flags extends Pick<S
 export const addressOf = Effect.fnUntraced(function* ({ baseUrl }: Pick<ServiceFlags, "baseUrl">) {
   if (baseUrl === undefined) return undefined
   if (!isBaseUrl(baseUrl)) return yield* usageError(`--base-url: expected ${baseUrlForm}`)
-  const given = yield* token
-  if (given === undefined) return yield* usageError("set the organization token in PREFSTREAM_TOKEN")
-  return { baseUrl, token: yield* usableToken(given) }
+  const variable = yield* token
+  if (variable === undefined) return yield* usageError("set the organization token in PREFSTREAM_TOKEN")
+  return { baseUrl, token: yield* usableToken(variable) }
 })
 
 /** The service at `--base-url`, or else `otherwise`, with the settings of the flags. */

@@ -68,7 +68,6 @@ const hasCode = Schema.is(Schema.Struct({ code: Schema.String }))
 const isSqliteFailure = Schema.is(Schema.Struct({ errcode: Schema.Number }))
 const hasPath = Schema.is(Schema.Struct({ path: Schema.String }))
 
-/** Describes a system error by its code, after its path if there is one; none for an unknown code. */
 const describe = (cause: unknown, path: string | undefined): Option.Option<string> => {
   const words = isSqliteFailure(cause)
     ? (sqliteWords[cause.errcode] ?? sqliteWords[cause.errcode & 0xff])
@@ -105,9 +104,9 @@ const isFileForFolder = Schema.is(
 
 const platformMessage = (failure: PlatformError.PlatformError): string => {
   const { reason } = failure
-  const given = "pathOrDescriptor" in reason ? reason.pathOrDescriptor : undefined
+  const pathOrDescriptor = "pathOrDescriptor" in reason ? reason.pathOrDescriptor : undefined
   // A file descriptor is a number, which tells a person nothing.
-  const path = typeof given === "string" ? given : undefined
+  const path = typeof pathOrDescriptor === "string" ? pathOrDescriptor : undefined
   return Option.getOrElse(describe(reason.cause, path), () => {
     const words = isFileForFolder(reason) ? "it is a file, but must be a folder" : platformWords[reason._tag]
     return words === undefined || path === undefined ? failure.message : `${path}: ${words}`

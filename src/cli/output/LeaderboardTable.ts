@@ -47,9 +47,9 @@ const aligned = (rows: ReadonlyArray<ReadonlyArray<string>>): ReadonlyArray<stri
   )
 }
 
-const lead = ({ lead: found, votes }: Leaderboard): string | false => {
-  if (found === null) return false
-  const { first, probability, second, votes_needed } = found
+const lead = ({ lead, votes }: Leaderboard): string | false => {
+  if (lead === null) return false
+  const { first, probability, second, votes_needed } = lead
   const sure = `${first} is better than ${second} in ${percent(probability)} of the resamples`
   if (votes_needed === null) return `${first} and ${second} are equal.`
   return votes_needed === 0

@@ -10,7 +10,6 @@ export const votesCost = ({ cost, votes }: VotesCost): string => `${count(votes,
 export const hasRoom = ({ spending, votes }: RunReport): boolean =>
   spending !== null && Object.keys(spending.prices).length > 0 && (spending.left?.votes ?? 0) >= votes
 
-/** The prices, such as `0.40 per vote, judge 0.01, specialist 2.50`. */
 export const perVote = ({ price, prices }: Pick<SpendingReport, "price" | "prices">): string =>
   [`${price} per vote`, ...Object.entries(prices).map(([kind, price]) => `${nameOf(kind)} ${price}`)].join(", ")
 

@@ -64,7 +64,7 @@ export const text = (report: RunReport, options: TextOptions, more: Rows = []): 
       ["read", `${count(report.read, "record")} = ${reading(report)}`],
       ["", earlier(report.earlier)],
       ["tasks", tasks(report)],
-      ...asked(report),
+      ...voteRows(report),
       ...(report.spending === null ? [] : spending(report.spending)),
       ...rejects(report, directory),
       ["pruned", report.pruned > 0 && `results of ${count(report.pruned, "item")}, removed from the ledger`],
@@ -222,7 +222,7 @@ const tasks = (report: Pick<RunReport, "tasks" | "votes">): string =>
     .map(([state, { items, tasks }]) => `${number(tasks)} ${state.replace("_", " ")} (${count(items, unit(report))})`)
     .join(", ") || "none"
 
-const asked = ({ gold, votes, wanted_votes }: Pick<RunReport, "gold" | "votes" | "wanted_votes">): Rows => [
+const voteRows = ({ gold, votes, wanted_votes }: Pick<RunReport, "gold" | "votes" | "wanted_votes">): Rows => [
   ["votes", votes > 1 && `up to ${number(votes)} per item, each in its own task`],
   ["", wanted_votes > 0 && `another one is needed for ${count(wanted_votes, "item")}`],
   ["gold", gold > 0 && `${count(gold, "gold item")} mixed in${votes === 1 ? "" : ", with as many votes"}`],
@@ -251,8 +251,8 @@ const folders = (files: DatasetInfo["files"]): string =>
 
 const leftOut = (reasons: NonNullable<RunReport["left_out"]>): string | false => {
   const items = reasons.reduce((sum, { count }) => sum + count, 0)
-  const said = reasons.map(({ count, reason }) => `${number(count)} ${reason.replaceAll("_", " ")}`).join(", ")
-  return items > 0 && `${count(items, "item")}: ${said}`
+  const counts = reasons.map(({ count, reason }) => `${number(count)} ${reason.replaceAll("_", " ")}`).join(", ")
+  return items > 0 && `${count(items, "item")}: ${counts}`
 }
 
 const issues = ({ issues, tasks }: RunReport, resolve: string): ReadonlyArray<string> => {
@@ -270,7 +270,6 @@ const issues = ({ issues, tasks }: RunReport, resolve: string): ReadonlyArray<st
       ]
 }
 
-/** Shows a pair, one line per column. Long texts are shortened; the dataset has the whole pair. */
 const pair = (pair: PreferencePair): ReadonlyArray<string> =>
   (["prompt", "chosen", "rejected", "rationale", "item_id", "task_id", "metadata"] as const).flatMap((column) => {
     const value = column === "prompt" ? render(pair.prompt) : pair[column]
