@@ -4,9 +4,9 @@
  * Guarantees: data goes to stdout, and messages go to stderr. An expected failure prints one line that says what to do,
  * without a stack. A bug is logged to stderr with its stack. The statuses are those of `ExitStatus`.
  */
-import { Cause, Console, Effect, Schema, Struct } from "effect"
+import { Cause, Console, Effect, Struct } from "effect"
 import { CliConfig, CliOutput, Command, GlobalFlag } from "effect/cli"
-import { allDefinitions, commandNames, commandsFor } from "./Commands.ts"
+import { commandNames, commandsFor } from "./Commands.ts"
 import { secrets } from "./settings/Secrets.ts"
 import * as ExitStatus from "./output/ExitStatus.ts"
 import * as Help from "./flags/Help.ts"
@@ -46,52 +46,41 @@ const presenter: CliOutput.Presenter = {
 /** Leaves out the library's `--completions` flag for shell scripts: joins have a flag of that name. */
 const config = CliConfig.make({ builtIns: [GlobalFlag.Help, GlobalFlag.Version, GlobalFlag.LogLevel] })
 
-/**
- * Rewrites the arguments for the library: `help run` becomes `run --help`, `version` becomes `--version`, and
- * `--help-all` becomes `--help` with `isAll`. Removes `--log-format`. Words after `--` belong to another command.
- */
+/** Rewrites `help run`, `version` and `--help-all` for the library. Words after `--` belong to another command. */
 const words = (args: ReadonlyArray<string>) => {
   const all = LogFormat.split(args).rest
   const [first, ...rest] = all
   // For an unknown command, the library prints an error in place of help.
   const isKnown = rest[0] === undefined || rest[0].startsWith("-") || rest[0] === "help" || commandNames.has(rest[0])
-  const given =
+  const rewritten =
     first === "help" ? [...rest, ...(isKnown ? ["--help"] : [])] : first === "version" ? ["--version", ...rest] : all
-  const end = given.indexOf("--")
-  const place = given.indexOf("--help-all")
+  const end = rewritten.indexOf("--")
+  const place = rewritten.indexOf("--help-all")
   const isAll = place !== -1 && (end === -1 || place < end)
-  return { args: isAll ? given.with(place, "--help") : given, isAll }
+  return { args: isAll ? rewritten.with(place, "--help") : rewritten, isAll }
 }
 
 const formatter = (isAll: boolean): CliOutput.Formatter => ({
   ...Struct.omit(CliOutput.defaultFormatter(), ["formatHelpDoc"]),
-  formatHelpDoc: (doc) =>
-    Help.text(doc, {
-      columns: columns(),
-      isAll,
-    }),
+  formatHelpDoc: (doc) => Help.text(doc, { columns: columns(), isAll }),
 })
 
 const refuseSecrets = Effect.fnUntraced(function* (args: ReadonlyArray<string>) {
   for (const [flag, variable] of secrets) {
     if (args.some((word) => word === flag || word.startsWith(`${flag}=`))) {
-      return yield* new ExitStatus.UsageError({
-        message: `${flag}: a secret on the command line can be read by everybody on this machine: set it in ${variable}`,
-      })
+      return yield* ExitStatus.usageError(
+        `${flag}: a secret on the command line can be read by everybody on this machine: set it in ${variable}`,
+      )
     }
   }
 })
-
-const isFinished = Schema.is(ExitStatus.Finished)
 
 /** Whether the user corrects the error on the command line, rather than in the files. */
 const isSetting = (reason: string): boolean => reason === "LayoutUnknown" || reason === "InvalidOption"
 
 const wrongUsage = ({ message }: { readonly message: string }) => Effect.as(say(message), ExitStatus.usage)
 
-/** Prints a failure, and returns its exit status. */
 const statusOf = Effect.fnUntraced(function* (failure: unknown) {
-  if (isFinished(failure)) return failure.status
   const { isBusy, messageOf } = yield* Effect.promise(() => import("./output/Failure.ts"))
   yield* say(messageOf(failure))
   return isBusy(failure) ? ExitStatus.busy : ExitStatus.failure
@@ -103,7 +92,7 @@ const carriedOut = Effect.fnUntraced(function* (args: ReadonlyArray<string>) {
   const settings = yield* Settings.of(args, command)
   return yield* Command.runWith(command, { version })(args).pipe(
     Effect.catchTag("UsageError", ({ message }) =>
-      Effect.fail(new ExitStatus.UsageError({ message: Settings.withSources(message, settings) })),
+      Effect.fail(ExitStatus.usageError(Settings.withSources(message, settings))),
     ),
     Settings.provide(settings),
   )
@@ -114,6 +103,7 @@ export const main = (given: ReadonlyArray<string>) => {
   return carriedOut(args).pipe(
     Effect.as(ExitStatus.done),
     Effect.catchTags({
+      Finished: ({ status }) => Effect.succeed(status),
       ShowHelp: ({ errors }) => Effect.succeed(errors.length === 0 ? ExitStatus.done : ExitStatus.usage),
       UsageError: wrongUsage,
       TermsChanged: wrongUsage,
@@ -133,7 +123,7 @@ export const main = (given: ReadonlyArray<string>) => {
     Effect.provide(Telemetry.layer(args)),
     Effect.catchTag(["OtlpSettingInvalid", "ConfigError"], wrongUsage),
     Effect.provide(Log.layer),
-    Effect.provideService(Settings.Commands, { names: commandNames, allDefinitions }),
+    Effect.provideService(Settings.Commands, { names: commandNames, load: commandsFor }),
     Effect.provideService(CliOutput.Presenter, presenter),
     Effect.provideService(CliConfig.CliConfig, config),
     Effect.provide(CliOutput.layer(formatter(isAll))),

@@ -1,12 +1,10 @@
 /**
- * Stops a command on SIGINT, SIGTERM or SIGHUP.
- *
- * Guarantees: the first signal stops the command, which has its grace time to finish. A second signal ends the process
- * immediately. Signals within half a second of the first count as one, because npm, systemd and a terminal may each
- * deliver the same signal. The exit status is 128 + the signal's number, unless the command had already ended or
- * normally ends by being stopped.
+ * Stops a command on SIGINT, SIGTERM or SIGHUP, with its grace time; a second signal ends the process immediately.
+ * Signals within half a second of the first count as one, because npm, systemd and a terminal may each deliver the same
+ * signal. The exit status is 128 + the signal's number, unless the command had already ended or normally ends by being
+ * stopped.
  */
-import { Cause, Duration, Effect, Exit, Option, Queue } from "effect"
+import { Cause, Effect, Exit, Option, Queue } from "effect"
 import * as SteadyClock from "../io/SteadyClock.ts"
 import * as Stop from "../pipeline/Stop.ts"
 import * as ExitStatus from "./output/ExitStatus.ts"
@@ -15,8 +13,6 @@ import { say } from "./output/Text.ts"
 export const signals = { SIGHUP: 1, SIGINT: 2, SIGTERM: 15 } as const
 
 export type Signal = keyof typeof signals
-
-const sameSignal = Duration.millis(500)
 
 /** Runs a command until it ends or a signal stops it, and returns its exit status. */
 export const supervise = Effect.fnUntraced(function* <E, R>(
@@ -35,7 +31,7 @@ export const supervise = Effect.fnUntraced(function* <E, R>(
   const second = Effect.gen(function* () {
     let signal: Signal
     do signal = yield* Queue.take(received)
-    while ((yield* SteadyClock.now) - stoppedAt < Duration.toMillis(sameSignal))
+    while ((yield* SteadyClock.now) - stoppedAt < 500)
     yield* say(`${signal}: ended immediately; ${yield* Stop.describeUnfinished(options)}`)
   })
   const { exit, reason } = yield* Stop.until(Effect.provideService(command, Stop.CurrentOptions, options), {

@@ -1,10 +1,8 @@
 /**
- * Adapter: Effect Cluster over sockets, with the runners and their locks in PostgreSQL.
- *
- * Guarantees: a singleton runs on one of the connected runners, and starts on another if that one is lost. It waits for
- * `lease` before, because a runner that does not answer may only be slow. Locks are session locks of PostgreSQL, which
- * ends the session of a suspended runner. A suspended runner may still continue briefly after it resumes; preventing
- * that needs a fencing token (the epochs of `task/ledger/writes/Parts`).
+ * Adapter: Effect Cluster over sockets, with the runners and their locks in PostgreSQL. A singleton runs on one of the
+ * connected runners. If that is lost, it starts on another one after `lease`, because a runner that does not answer may
+ * only be slow. A suspended runner loses its locks with its session, but may continue briefly after it resumes;
+ * preventing that needs a fencing token (the epochs of `task/ledger/writes/Parts`).
  */
 import { createSocket } from "node:dgram"
 import { lookup } from "node:dns"
@@ -19,7 +17,6 @@ import { credentials, type Login } from "./PostgresUrl.ts"
 export interface ClusterOptions extends Login {
   /** The prefix of its tables' names. Runners with the same prefix belong together. */
   readonly prefix: string
-  /** The host at which other runners reach this one. */
   readonly host: string
   readonly port: number
   /** Time that a runner may be silent before its singletons move, at least `minLease`. */
@@ -28,7 +25,6 @@ export interface ClusterOptions extends Login {
 
 export const minLease = Duration.seconds(5)
 
-/** Runs singletons together with the other runners. */
 export const layer = ({ host, lease, password, port, prefix, url }: ClusterOptions) =>
   Layer.unwrap(
     Effect.gen(function* () {
@@ -51,22 +47,18 @@ export const layer = ({ host, lease, password, port, prefix, url }: ClusterOptio
         Layer.provide(SqlRunnerStorage.layerWith({ prefix })),
         Layer.provide(ShardingConfig.layer(settings)),
         Layer.provide(sql),
-        // If the database or another runner is unreachable for a moment, the cluster logs many messages with stack
-        // traces.
+        // If the database is unreachable for a moment, the cluster logs many messages with stack traces.
         Layer.provide(
           Layer.effect(
             References.MinimumLogLevel,
-            Effect.map(References.MinimumLogLevel, (asked) => (LogLevel.isLessThan(asked, "Info") ? asked : "None")),
+            Effect.map(References.MinimumLogLevel, (level) => (LogLevel.isLessThan(level, "Info") ? level : "None")),
           ),
         ),
       )
     }),
   )
 
-/**
- * The address to listen on: the host's own address if it belongs to this machine, otherwise all addresses, because the
- * host may be that of a NAT.
- */
+/** All addresses unless the host is this machine's own, because it may be that of a NAT. */
 const listenHost = (host: string) =>
   Effect.callback<string>((resume) =>
     lookup(host, (failure, address, family) => {
@@ -78,11 +70,7 @@ const listenHost = (host: string) =>
 
 const loopback = "127.0.0.1"
 
-/**
- * The address of this machine, or container, from which it connects to the server of a PostgreSQL URL. Other clients of
- * that server probably reach this machine at the same address. It is the loopback address for a server on this machine.
- * Nothing is sent.
- */
+/** The address from which this machine connects to PostgreSQL, where others probably reach it. Nothing is sent. */
 export const addressTowards = (url: Redacted.Redacted<string>) =>
   Effect.callback<string>((resume) => {
     const { hostname, searchParams } = new URL(Redacted.value(url))
@@ -103,7 +91,6 @@ export const addressTowards = (url: Redacted.Redacted<string>) =>
     })
   })
 
-/** A port that no process listens on. */
 export const freePort = Effect.callback<number>((resume) => {
   const server = createServer().listen(0, "127.0.0.1", () => {
     const address = server.address()

@@ -1,9 +1,7 @@
 /**
- * Adapter: the streaming decoders of `node:zlib`, which report the bytes that they did not use.
- *
- * Node's decompression streams silently ignore bytes after the end of the data. Before Node 24.20 and 26.7 they also
- * accept a truncated Zstandard frame. The caller of a decoder finds where members begin and end. Guarantees: decoding
- * runs off the main thread, and pauses while its output is not read, at most 128 kB ahead.
+ * Adapter: the streaming decoders of `node:zlib`, which report the bytes after the end of the data, so that the caller
+ * finds where members begin and end. (Node's own streams ignore them; before Node 24.20 and 26.7 they also accept a
+ * truncated Zstandard frame.) Decoding runs off the main thread, at most 128 kB ahead of its reader.
  */
 import type { Transform } from "node:stream"
 import { crc32 as nodeCrc32, createBrotliDecompress, createInflateRaw, createZstdDecompress } from "node:zlib"
@@ -34,7 +32,6 @@ export interface Decoder {
   readonly close: () => void
 }
 
-/** CRC-32 over several chunks; pass 0 as `before` for the first. */
 export const crc32 = (bytes: Uint8Array, before: number): number => nodeCrc32(bytes, before)
 
 const chunkSize = 64 * 1024

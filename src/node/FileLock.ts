@@ -1,10 +1,8 @@
 /**
- * Adapter: lets one process at a time use a file, by an exclusive `node:sqlite` transaction on `FILE.lock`.
- *
- * Guarantees: the operating system releases the lock when the process ends, however it ends. The file itself is not
- * touched. `FILE.lock.json` names the holder for messages, and may briefly name the previous one. It does not work on a
- * network file system without working locks. It does not remove `FILE.lock`, because two processes could then lock two
- * different files of that name.
+ * Adapter: lets one process at a time use a file, by an exclusive `node:sqlite` transaction on `FILE.lock`, which the
+ * operating system releases when the process ends. `FILE.lock.json` names the holder for messages, and may briefly name
+ * the previous one. `FILE.lock` is not removed, because two processes could then lock two different files of that name.
+ * A network file system must have working locks.
  */
 import { readFileSync, realpathSync, rmSync, statSync, writeFileSync } from "node:fs"
 import { hostname } from "node:os"
@@ -23,7 +21,6 @@ export const LockHolder = Schema.Struct({
 })
 export type LockHolder = typeof LockHolder.Type
 
-/** Another process, or another part of this process, uses the file. */
 export class FileLocked extends Schema.TaggedError<FileLocked>()("FileLocked", {
   path: Schema.String,
   holder: Schema.optionalKey(LockHolder),
@@ -39,7 +36,6 @@ export class FileLocked extends Schema.TaggedError<FileLocked>()("FileLocked", {
   }
 }
 
-/** The lock file cannot be created or opened. */
 export class LockUnavailable extends Schema.TaggedError<LockUnavailable>()("LockUnavailable", {
   path: Schema.String,
   cause: Schema.Defect(),
@@ -132,7 +128,6 @@ export const acquire = Effect.fn("FileLock.acquire")(function* (
   )
 })
 
-/** Whether a process on this machine is alive. */
 const isAlive = (pid: number) =>
   Effect.try(() => process.kill(pid, 0)).pipe(
     Effect.as(true),
@@ -153,8 +148,9 @@ export const holder = Effect.fn("FileLock.holder")(function* (
   const file = `${real}.lock.json`
   const named = yield* Effect.try(() => statSync(file)).pipe(Effect.option)
   if (Option.isNone(named)) return Option.none()
-  const said = yield* readHolder(file)
-  if (Option.isSome(said) && said.value.host === hostname() && !(yield* isAlive(said.value.pid))) return Option.none()
+  const owner = yield* readHolder(file)
+  if (Option.isSome(owner) && owner.value.host === hostname() && !(yield* isAlive(owner.value.pid)))
+    return Option.none()
   const isHeld = yield* Effect.acquireUseRelease(
     Effect.try(() => new DatabaseSync(`${real}.lock`, { readOnly: true })),
     (db) => Effect.try(() => void db.prepare("SELECT * FROM sqlite_schema").all()),
@@ -163,5 +159,5 @@ export const holder = Effect.fn("FileLock.holder")(function* (
     Effect.as(false),
     Effect.catch(({ cause }) => Effect.succeed(isBusy(cause))),
   )
-  return isHeld ? Option.some(Option.getOrElse(said, () => "unknown" as const)) : Option.none()
+  return isHeld ? Option.some(Option.getOrElse(owner, () => "unknown" as const)) : Option.none()
 })

@@ -1,9 +1,7 @@
 /**
- * Adapter: an HTTP client on undici that connects only to permitted addresses.
- *
- * Guarantees: the guard checks each address before a connection is made, whether the URL contains the address or a name
- * resolves to it. The connection uses the checked address (no DNS rebinding). Redirects are not followed, proxies of
- * the environment are ignored, and connections are reused only for seconds. Requests have no timeout of their own.
+ * Adapter: an HTTP client on undici that connects only to permitted addresses. The guard checks each address, in the
+ * URL or of a name, before a connection to that address is made (no DNS rebinding). Redirects are not followed, proxies
+ * of the environment are ignored, and connections are reused only for seconds. Requests have no timeout of their own.
  */
 import * as dns from "node:dns"
 import { isIP, type LookupFunction } from "node:net"
@@ -33,7 +31,6 @@ export type Resolver = (
 
 export interface GuardedHttpClientOptions {
   readonly guard: Guard
-  /** The resolver. Default: the system's. */
   readonly resolver?: Resolver | undefined
   /** Called with each permitted address of a host before a connection is made to it. */
   readonly onPermitted?: ((host: string, address: string) => void) | undefined
@@ -45,22 +42,18 @@ const connectTimeoutMillis = 15_000
 /** The host of a URL in the form of `node:net`: an IPv6 address without its brackets. */
 export const hostOf = (url: URL): string => url.hostname.replace(/^\[|\]$/g, "")
 
-/** Splits a host's addresses into the permitted ones and the first refusal. */
 const sift = (guard: Guard, addresses: ReadonlyArray<dns.LookupAddress>) => {
   const permitted: Array<dns.LookupAddress> = []
   let refused: AddressRefused | undefined
-  for (const found of addresses) {
-    const problem = guard(found.address)
-    if (problem === undefined) permitted.push(found)
-    else refused ??= new AddressRefused({ address: found.address, problem })
+  for (const entry of addresses) {
+    const problem = guard(entry.address)
+    if (problem === undefined) permitted.push(entry)
+    else refused ??= new AddressRefused({ address: entry.address, problem })
   }
   return { permitted, refused }
 }
 
-/**
- * Fails if the guard refuses the host's address, or all addresses that its name resolves to. Succeeds for a name
- * without an address.
- */
+/** Fails if the guard refuses all addresses of the host. Succeeds for a name without an address. */
 export const check = Effect.fnUntraced(function* (
   host: string,
   { guard, resolver = dns.lookup }: GuardedHttpClientOptions,

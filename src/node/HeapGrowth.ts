@@ -1,11 +1,8 @@
 /**
- * Adapter: limits how far V8's heaps grow before garbage is collected. V8 uses more memory to save time, but runs of
- * this tool get no faster from it.
- *
- * - Young generation: it stops growing when it has reached 16 MB. V8's own limit is 64 MB, and can be changed only
- *   before the process starts. A job with large texts then takes 60 to 80 MB less, and no more time.
- * - Old generation: it is collected when it has doubled since the last collection; V8 waits until it is up to four
- *   times as large. An export of small texts takes 110 MB less; one of large texts takes 40 MB less and 2% more time.
+ * Adapter: limits how far V8's heaps grow before garbage is collected; no run of this tool takes noticeably longer. The
+ * young generation stops growing at 16 MB (V8's limit is 64 MB, and can be changed only before the process starts): 60
+ * to 80 MB less with large texts. The old generation is collected when it has doubled (V8: up to four times): an export
+ * of small texts takes 110 MB less, one of large texts 40 MB less and 2% more time.
  */
 import { PerformanceObserver } from "node:perf_hooks"
 import { getHeapSpaceStatistics, setFlagsFromString } from "node:v8"
@@ -14,10 +11,7 @@ const maxBytes = 16 * 1024 * 1024
 
 const growingPercent = 100
 
-/**
- * Initial size in MB of the young generation in threads that start later. It does not grow in them either. With 1 MB,
- * the thread that writes a dataset would run 1,400 collections for 50,000 items.
- */
+/** MB at first in later threads, where it does not grow either. With 1 MB, 50,000 items took 1,400 collections. */
 const megabytesInThreads = 4
 
 const isLarge = (): boolean =>
@@ -26,8 +20,7 @@ const isLarge = (): boolean =>
 /** Sets the limits. They apply to the whole process, so call this in a program, not in a library. */
 export const bound = (): void => {
   setFlagsFromString(`--heap-growing-percent=${growingPercent}`)
-  // The young generation grows only during garbage collections. With an observer, an idle process does not have to wake
-  // up.
+  // The young generation grows only during garbage collections, so an idle process need not wake up.
   const collections = new PerformanceObserver(() => {
     if (!isLarge()) return
     collections.disconnect()

@@ -1,8 +1,6 @@
 /**
- * Adapter: an HTTP client on undici with the connection pool of the process.
- *
- * Guarantees: redirects are not followed; undici is loaded with the first request. Requests have no timeout of their
- * own.
+ * Adapter: an HTTP client on undici, which is loaded with the first request, with the connection pool of the process.
+ * Redirects are not followed. Requests have no timeout of their own.
  */
 import { Effect, Layer } from "effect"
 import type { HttpClientError, HttpClientRequest } from "effect/http"

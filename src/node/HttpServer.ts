@@ -1,10 +1,8 @@
 /**
- * Adapter: an HTTP server on Node, for Effect.
- *
- * Guarantees: loopback and a free port by default; requests get 503 while no application is served; requests that
- * Node's parser refuses (400, 408, 413, 417, 431) get the application's problem details. On close, open requests get
- * one second to finish. Headers must arrive within 20 seconds, the complete request within two minutes. A request that
- * `answerFirst` does not answer reaches the application.
+ * Adapter: an HTTP server on Node, for Effect; on loopback and a free port by default. Requests get 503 while no
+ * application is served; requests that Node's parser refuses (400, 408, 413, 417, 431) get the application's problem
+ * details. On close, open requests get one second to finish. Headers must arrive within 20 seconds, the complete
+ * request within two minutes.
  */
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http"
 import type { Duplex } from "node:stream"
@@ -18,7 +16,6 @@ import { statusText } from "./StatusText.ts"
 export type ServerStatus = 400 | 408 | 413 | 417 | 431 | 503
 
 export interface ServerOptions {
-  /** An address or a name. Default: loopback. */
   readonly host?: string | undefined
   readonly port?: number | undefined
   /** Returns the problem details as JSON for such a status. Without it, the answer has no body. */
@@ -32,11 +29,9 @@ const headersOf = (status: ServerStatus, body: string) => ({
   ...(status === 503 && { "retry-after": "1" }),
 })
 
-/** The response to a request; undefined if the application should answer. */
 type FirstAnswer = HttpServerResponse.HttpServerResponse | undefined
 type Answerer = (request: IncomingMessage) => FirstAnswer
 
-/** For each server, the function that answers requests before the application does. */
 const answerers = new WeakMap<HttpServer.HttpServer["Service"], { current: Answerer | undefined }>()
 
 /**
@@ -68,18 +63,11 @@ export const answerFirst = Effect.fnUntraced(function* (
 const send = (response: ServerResponse, { body, headers, status }: HttpServerResponse.HttpServerResponse) =>
   response.writeHead(status, headers).end(body._tag === "Uint8Array" ? body.body : undefined)
 
-/** The status for an error code of Node's parser. */
-const statusOf = (code: string | undefined): ServerStatus => {
-  switch (code) {
-    case "HPE_HEADER_OVERFLOW":
-      return 431
-    case "HPE_CHUNK_EXTENSIONS_OVERFLOW":
-      return 413
-    case "ERR_HTTP_REQUEST_TIMEOUT":
-      return 408
-    default:
-      return 400
-  }
+/** Error codes of Node's parser; the status for the others is 400. */
+const statuses: { readonly [code: string]: ServerStatus } = {
+  HPE_HEADER_OVERFLOW: 431,
+  HPE_CHUNK_EXTENSIONS_OVERFLOW: 413,
+  ERR_HTTP_REQUEST_TIMEOUT: 408,
 }
 
 const make = Effect.fnUntraced(function* (options: ServerOptions) {
@@ -114,7 +102,7 @@ const make = Effect.fnUntraced(function* (options: ServerOptions) {
       socket.destroy()
       return
     }
-    const status = statusOf(error.code)
+    const status = statuses[error.code ?? ""] ?? 400
     const body = options.problem?.(status) ?? ""
     const fields = Object.entries({ ...headersOf(status, body), connection: "close" })
     const head = [`HTTP/1.1 ${statusText(status)}`, ...fields.map(([name, value]) => `${name}: ${value}`)]
@@ -142,20 +130,14 @@ const make = Effect.fnUntraced(function* (options: ServerOptions) {
   return server
 })
 
-/**
- * Whether a request has no `Host` header, which HTTP 1.1 requires. If `problem` is set, the application must check
- * this.
- */
+/** Whether the `Host` header of HTTP 1.1 is missing. If `problem` is set, the application must check this. */
 export const lacksHost = (request: HttpServerRequest.HttpServerRequest): boolean =>
   request.headers["host"] === undefined && NodeHttpServerRequest.toIncomingMessage(request).httpVersion === "1.1"
 
-/** Whether the request has been received completely, including its body. */
 export const isComplete = (request: HttpServerRequest.HttpServerRequest): boolean =>
   NodeHttpServerRequest.toIncomingMessage(request).complete
 
-/** The file and path services that the server needs. */
 export const services = NodeHttpServer.layerHttpServices
 
-/** Listens while the layer is in use. */
 export const layer = (options: ServerOptions = {}) =>
   Layer.merge(Layer.effect(HttpServer.HttpServer, make(options)), services)

@@ -1,8 +1,6 @@
 /**
- * Adapter: bytes of a Node stream that can be read only once: standard input, a named pipe.
- *
- * Guarantees: waiting can be interrupted at any time without losing bytes. A stream that nobody waits for does not keep
- * the process running.
+ * Adapter: bytes of a Node stream that can be read only once: standard input, a named pipe. Waiting can be interrupted
+ * without losing bytes. A stream that nobody waits for does not keep the process running.
  */
 import { constants, openSync } from "node:fs"
 import { Socket } from "node:net"
@@ -12,11 +10,9 @@ import { Context, Effect, Result, Schema } from "effect"
 /** The stream broke or cannot be opened. `cause` is the system's error. */
 export class NotReadable extends Schema.TaggedError<NotReadable>()("NotReadable", { cause: Schema.Defect() }) {}
 
-/** The bytes that have arrived since the last read. */
 export type Arrival = Uint8Array | "nothing yet" | "end"
 
 export interface IncomingBytes {
-  /** Returns the bytes that have arrived, without waiting. */
   readonly take: () => Result.Result<Arrival, NotReadable>
   /** Waits until `take` has something to return. */
   readonly arrival: Effect.Effect<void>
@@ -55,10 +51,7 @@ export const fromReadable = (open: () => Readable): IncomingBytes => {
 
 const events = ["readable", "end", "error", "close"] as const
 
-/**
- * Keeps the process running while it waits. File streams, as in `prefstream - < items.jsonl`, have no `ref` and need
- * none.
- */
+/** File streams, as in `prefstream - < items.jsonl`, have no `ref` and need none. */
 const keepAlive = (stream: Readable & { ref?(): void; unref?(): void }, isNeeded: boolean): void => {
   if (isNeeded) stream.ref?.()
   else stream.unref?.()

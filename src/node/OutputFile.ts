@@ -1,9 +1,7 @@
 /**
- * Adapter: a new file that is written from start to end, with its digest. Calls block; they run in a thread for this
- * purpose (`dataset/DatasetStage`).
- *
- * Guarantees: appended bytes are written in order, or the call throws the system's error with the file's path. The
- * digest covers the bytes written. `finish` syncs the file and checks that it still exists under its name.
+ * Adapter: a new file that is written from start to end, with the digest of the bytes written. Calls block, in a thread
+ * for this purpose (`dataset/DatasetStage`), or throw the system's error with the file's path. `finish` syncs the file
+ * and checks that it still exists under its name.
  */
 import { closeSync, fsyncSync, mkdirSync, openSync, readSync, renameSync, rmSync, statSync, writeSync } from "node:fs"
 import { join } from "node:path"
@@ -18,9 +16,7 @@ export interface OutputFile {
 }
 
 export interface FileDigest {
-  /** Size in bytes. */
   readonly bytes: number
-  /** Hexadecimal digest of the file. */
   readonly sha256: string
 }
 
@@ -76,7 +72,6 @@ export const create = (directory: string, path: string): OutputFile => {
   }
 }
 
-/** Writes a complete file. */
 export const write = (directory: string, path: string, content: Uint8Array): FileDigest => {
   const file = create(directory, path)
   try {

@@ -1,9 +1,7 @@
 /**
- * Adapter: password hashing by scrypt of `node:crypto`. (Argon2id needs Node 24.7; prefstream runs on 22.19.)
- *
- * Guarantees: one salt per password; costs are stored with the hash; comparison takes constant time; at most two hashes
- * run at once, 64 MiB each, off the event loop. The length of a password is not limited here. Callers must limit it,
- * because normalizing takes quadratic time.
+ * Adapter: password hashing by scrypt of `node:crypto`. (Argon2id needs Node 24.7; prefstream runs on 22.19.) Costs and
+ * salt are stored with the hash; comparison takes constant time; at most two hashes run at once, 64 MiB each, off the
+ * event loop. Callers must limit the length of a password, because normalizing takes quadratic time.
  */
 import { randomBytes, scrypt, timingSafeEqual } from "node:crypto"
 import { Context, Effect, Semaphore } from "effect"
@@ -14,10 +12,7 @@ interface Costs {
   readonly p: number
 }
 
-/**
- * The cost of a new hash. OWASP's setting of 2^16, 8, 2 is as much work as the better known 2^17, 8, 1, in half the
- * memory; it takes about a third of a second.
- */
+/** OWASP's 2^16, 8, 2: as much work as the better known 2^17, 8, 1, in half the memory; about a third of a second. */
 export const Cost = Context.Reference<Costs>("prefstream/node/Password/Cost", {
   defaultValue: () => ({ log2N: 16, r: 8, p: 2 }),
 })

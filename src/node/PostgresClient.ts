@@ -1,11 +1,10 @@
 /**
- * Adapter: an Effect `SqlClient` over `@effect/sql-pg`, which is loaded with the first client. It serves a process that
- * uses a job alone or shares it.
+ * Adapter: an Effect `SqlClient` over `@effect/sql-pg`, which is loaded with the first client.
  *
- * Guarantees: all transactions run in the session that holds `lock`, so nothing is committed without the lock. A lost
- * session rolls back and releases the lock, and later transactions fail; the lock of a dead machine ends after about a
- * minute. Other statements run on a few more connections. No message contains the password. A pooler such as PgBouncer
- * must be in `session` mode; others are refused before anything is written. Text with NUL cannot be stored.
+ * Guarantees: all transactions run in the session that holds `lock`, so nothing is committed without it. A lost session
+ * rolls back and releases the lock, and later transactions fail; the lock of a dead machine ends after about a minute.
+ * No message contains the password. A pooler must be in `session` mode; others are refused before anything is written.
+ * Text with NUL cannot be stored.
  */
 import type { PgConnection, PgTypes } from "@effect/sql-pg"
 import { Deferred, Effect, Layer, Queue, Redacted, Result, Schedule, Schema, type Scope, Stream } from "effect"
@@ -21,30 +20,23 @@ export interface PostgresClientConfig extends PostgresUrl.Login {
   readonly readonly?: boolean | undefined
   /** Name of an advisory lock that one process at a time holds in this schema. Without it, nothing is locked. */
   readonly lock?: string | undefined
-  /**
-   * Shares the lock with other processes that share it: a worker, or a command alongside workers. Default: the lock is
-   * exclusive.
-   */
+  /** The process shares the lock: as a worker, or as a command alongside workers. Default: the lock is exclusive. */
   readonly sharedBy?: "worker" | "command" | undefined
 }
 
 const readConnections = 4
 
-/** The maximum size of a server message, which is the maximum size of a value in PostgreSQL. */
 const maxMessageBytes = 2 ** 30 - 1
 
-/** Adds `where` to the start of the failure's message. */
 const named = (where: string) => (error: SqlError.SqlError) => {
   const { reason } = error
   const server = reason.cause
-  const said = server instanceof Error && server.message !== "" ? server.message : error.message
-  const fields = { cause: server, operation: reason.operation, message: `${where}: ${said}` }
+  const serverMessage = server instanceof Error && server.message !== "" ? server.message : error.message
+  const fields = { cause: server, operation: reason.operation, message: `${where}: ${serverMessage}` }
   if (reason._tag === "UniqueViolation") {
-    return new SqlError.SqlError({
-      reason: new SqlError.UniqueViolation({ ...fields, constraint: reason.constraint }),
-    })
+    return new SqlError.SqlError({ reason: new SqlError.UniqueViolation({ ...fields, constraint: reason.constraint }) })
   }
-  const Reason = isSessionEnd(server) ? SqlError.ConnectionError : reasons[reason._tag]
+  const Reason = isSessionEnd(server) ? SqlError.ConnectionError : SqlError[reason._tag]
   return new SqlError.SqlError({ reason: new Reason(fields) })
 }
 
@@ -53,19 +45,6 @@ const isSessionEnd = Schema.is(Schema.Struct({ code: Schema.String.check(Schema.
 
 /** The code of PgBouncer's refusals. */
 const isProtocolViolation = Schema.is(Schema.Struct({ code: Schema.Literal("08P01") }))
-
-const reasons = {
-  AuthenticationError: SqlError.AuthenticationError,
-  AuthorizationError: SqlError.AuthorizationError,
-  ConnectionError: SqlError.ConnectionError,
-  ConstraintError: SqlError.ConstraintError,
-  DeadlockError: SqlError.DeadlockError,
-  LockTimeoutError: SqlError.LockTimeoutError,
-  SerializationError: SqlError.SerializationError,
-  SqlSyntaxError: SqlError.SqlSyntaxError,
-  StatementTimeoutError: SqlError.StatementTimeoutError,
-  UnknownError: SqlError.UnknownError,
-}
 
 const namedConnection = (
   name: (error: SqlError.SqlError) => SqlError.SqlError,
@@ -233,18 +212,12 @@ const settle = (
   JOIN pg_settings USING (name)
   WHERE ${process === undefined ? sql.literal("true") : sql`pg_backend_pid() = ${process}`}`
 
-/** Interval between two attempts to listen again. */
-const relisten = Schedule.spaced("2 seconds")
-
-/**
- * The notifications of a channel while the scope is open, on a separate connection. If that is lost, another connection
- * is made; notifications in between are missed.
- */
+/** The channel's notifications, on a separate connection. After its loss, another one is made; some are missed. */
 export const listen = Effect.fnUntraced(function* (config: PostgresUrl.Login, channel: string) {
   const { PgClient } = yield* Effect.promise(() => import("@effect/sql-pg"))
   const name = named(PostgresUrl.redact(config.url))
   const begun = yield* Deferred.make<void, SqlError.SqlError>()
-  const told = yield* Queue.unbounded<PgConnection.Notification>()
+  const notifications = yield* Queue.unbounded<PgConnection.Notification>()
   yield* Effect.gen(function* () {
     const client = yield* PgClient.makeClient({
       ...PostgresUrl.credentials(config),
@@ -254,7 +227,9 @@ export const listen = Effect.fnUntraced(function* (config: PostgresUrl.Login, ch
     yield* settle(client)
     const messages = yield* client.listen(channel)
     yield* Deferred.succeed(begun, undefined)
-    return yield* Effect.forever(Effect.flatMap(Queue.take(messages), (message) => Queue.offer(told, message))).pipe(
+    return yield* Effect.forever(
+      Effect.flatMap(Queue.take(messages), (message) => Queue.offer(notifications, message)),
+    ).pipe(
       Effect.tapError((failure) =>
         Effect.logWarning(`changes by others are found by polling until they are told again: ${name(failure).message}`),
       ),
@@ -262,11 +237,11 @@ export const listen = Effect.fnUntraced(function* (config: PostgresUrl.Login, ch
   }).pipe(
     Effect.scoped,
     Effect.tapError((failure) => Deferred.fail(begun, name(failure))),
-    Effect.retry(relisten),
+    Effect.retry(Schedule.spaced("2 seconds")),
     Effect.forkScoped,
   )
   yield* Deferred.await(begun)
-  return told
+  return notifications
 }, Effect.provide(Reactivity.layer))
 
 export const layer = (

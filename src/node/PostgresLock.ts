@@ -1,9 +1,7 @@
 /**
- * Adapter: advisory locks of PostgreSQL, which sessions hold, and the processes that hold them.
- *
- * Guarantees: a lock is identified by a schema and a name. The session of a process that has ended releases its locks;
- * the session of a worker can also be ended by others. No process uses the tables of a schema while another process
- * changes them.
+ * Adapter: advisory locks of PostgreSQL, identified by a schema and a name, and the processes that hold them. The
+ * session of a process that has ended releases its locks; the session of a worker can also be ended by others. No
+ * process uses the tables of a schema while another process changes them.
  */
 import { hostname } from "node:os"
 import { Duration, Effect, Option, Schedule } from "effect"
@@ -39,10 +37,7 @@ export const holder = Effect.fnUntraced(function* (sql: SqlClient.SqlClient, loc
   return Option.map(Option.fromNullishOr(rows[0]), holderOf)
 })
 
-/**
- * Takes another lock in the session of the transactions, if it is free. A process that loses this session can commit
- * nothing more.
- */
+/** Takes a free lock in the session of the transactions. Without this session, the process can commit nothing. */
 export const tryTake = (sql: SqlClient.SqlClient, lock: string) =>
   Effect.map(
     sql.withTransaction(sql<{ taken: boolean }>`SELECT pg_try_advisory_lock(${keyOf(sql, lock)}) AS taken`),
@@ -52,10 +47,7 @@ export const tryTake = (sql: SqlClient.SqlClient, lock: string) =>
 export const release = (sql: SqlClient.SqlClient, lock: string) =>
   Effect.asVoid(sql.withTransaction(sql`SELECT pg_advisory_unlock(${keyOf(sql, lock)})`))
 
-/**
- * Ends the session of a worker that holds a lock, even if the worker is suspended or disconnected. This releases the
- * lock.
- */
+/** Ends the session of a worker, which releases the lock, even if the worker is suspended or disconnected. */
 export const endWorker = (sql: SqlClient.SqlClient, lock: string) =>
   sql`SELECT pg_terminate_backend(pid) ${holders(sql, lock)} AND application_name LIKE 'prefstream worker %'`
 
@@ -70,28 +62,23 @@ export const take = Effect.fnUntraced(function* (
   // The server ends the session of a dead process a moment after its death.
   yield* waitFor("1s")
   const take = sql.literal(shared ? "pg_advisory_lock_shared" : "pg_advisory_lock")
-  const taken = yield* sql`SELECT ${take}(${keyOf(sql, lock)})`.pipe(
+  const isTaken = yield* sql`SELECT ${take}(${keyOf(sql, lock)})`.pipe(
     Effect.as(true),
     Effect.catchReason("SqlError", "LockTimeoutError", () => Effect.succeed(false)),
   )
   yield* waitFor("0")
-  if (taken) return
+  if (isTaken) return
   const by = Option.filter(yield* holder(sql, lock), (holder) => holder !== "unknown")
-  return yield* new FileLockError({
-    reason: new FileLocked({ path, ...(Option.isSome(by) && { holder: by.value }) }),
-  })
+  return yield* new FileLockError({ reason: new FileLocked({ path, ...(Option.isSome(by) && { holder: by.value }) }) })
 })
 
 /** The name of the lock that all users of a schema's tables share. No job has a space in its name. */
 const tables = "the tables"
 
-/** Maximum number of attempts to get the tables exclusively, and the interval between them. */
 const tries = 20
 const interval = Duration.millis(100)
 
-/**
- * Takes a share of the tables' lock in the session of the transactions. Waits while another process changes the tables.
- */
+/** Waits while another process changes the tables. */
 export const shareTables = (sql: SqlClient.SqlClient) =>
   sql.withTransaction(sql`SELECT pg_advisory_lock_shared(${keyOf(sql, tables)})`)
 

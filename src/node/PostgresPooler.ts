@@ -1,9 +1,7 @@
 /**
- * Adapter: detects a pooler in front of PostgreSQL, such as PgBouncer, and whether its connections keep their sessions.
- *
- * Guarantees: changes nothing in a session. A pooler in transaction or statement mode is refused. It passes only if it
- * happens to assign the same two sessions to two connections in all queries of the check (16 rounds). A pooler that
- * reports the server's own process id to clients is not detected.
+ * Adapter: detects a pooler in front of PostgreSQL, such as PgBouncer, and refuses one in transaction or statement
+ * mode, unless it happens to assign the same two sessions in all 16 rounds of the check, or reports the server's own
+ * process id. Changes nothing in a session.
  */
 import { Effect, Option, Predicate } from "effect"
 import { type SqlClient, type SqlConnection, SqlError } from "effect/sql"
@@ -18,7 +16,6 @@ export const clusterConnections = 4
  */
 export const workerConnections = clusterConnections + 1
 
-/** Maximum wait for a session. A pooler lets clients wait until a session is free. */
 const maxWait = "10 seconds"
 
 /**
@@ -56,7 +53,7 @@ export const requireSessions = Effect.fnUntraced(function* (
   others: SqlClient.SqlClient,
   { count, url }: { readonly count: number; readonly url: string },
 ) {
-  const found = new Map<SqlConnection.Connection, Session>()
+  const sessions = new Map<SqlConnection.Connection, Session>()
   const look = Effect.fnUntraced(function* (connection: SqlConnection.Connection) {
     // The pooler may not support prepared statements.
     const rows = yield* connection.executeUnprepared(
@@ -65,14 +62,14 @@ export const requireSessions = Effect.fnUntraced(function* (
       undefined,
     )
     const session = rows[0] as Session
-    for (const [other, { process }] of found) {
+    for (const [other, { process }] of sessions) {
       if ((process === session.process) !== (other === connection)) {
         return yield* refuse(
           "a pooler that changes sessions, such as PgBouncer in transaction or statement mode: connect to PostgreSQL itself, or to a pool in session mode",
         )
       }
     }
-    found.set(connection, session)
+    sessions.set(connection, session)
     return connection
   })
   const opened = (client: SqlClient.SqlClient) =>
@@ -81,7 +78,7 @@ export const requireSessions = Effect.fnUntraced(function* (
         duration: maxWait,
         orElse: () =>
           refuse(
-            `a pooler that serves ${found.size} of the ${count + 1} connections that a process needs: raise the size of the pool (in PgBouncer default_pool_size), or connect to PostgreSQL itself`,
+            `a pooler that serves ${sessions.size} of the ${count + 1} connections that a process needs: raise the size of the pool (in PgBouncer default_pool_size), or connect to PostgreSQL itself`,
           ),
       }),
     )
@@ -96,7 +93,7 @@ export const requireSessions = Effect.fnUntraced(function* (
     { concurrency: "unbounded", discard: true },
   )
   const path = Option.getOrUndefined(searchPathIn(url))
-  if (path === undefined || found.get(first)?.path === path) return
+  if (path === undefined || sessions.get(first)?.path === path) return
   return yield* refuse(
     "a pooler that ignores the schema in the options of the URL: set it by ALTER ROLE ... SET search_path, or connect to PostgreSQL itself",
   )

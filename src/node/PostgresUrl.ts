@@ -1,8 +1,4 @@
-/**
- * Adapter: a URL of PostgreSQL, and the password that it may contain.
- *
- * Guarantees: no text that this module returns contains a password.
- */
+/** Adapter: a URL of PostgreSQL, and the password that it may contain. No text that this module returns contains it. */
 import { Option, Redacted, Result } from "effect"
 
 export interface Login {
@@ -45,10 +41,7 @@ export const findProblem = (url: URL): Option.Option<string> => {
 }
 
 /** The URL, with the separate password if the URL has none. */
-export const credentials = ({ password, url }: Login) => ({
-  url,
-  ...(!hasPassword(url) && { password }),
-})
+export const credentials = ({ password, url }: Login) => ({ url, ...(!hasPassword(url) && { password }) })
 
 const hasPassword = (url: Redacted.Redacted<string>): boolean =>
   Result.match(

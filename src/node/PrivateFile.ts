@@ -1,12 +1,10 @@
 /**
- * Adapter: creates files that only their owner can read, whatever the umask of the process.
- *
- * Guarantees: a new file is private from the start. An existing file is not opened, because closing it would end this
- * process's locks on it. On Windows, a file has the access rights of its folder.
+ * Adapter: creates files that only their owner can read from the start, whatever the umask of the process. An existing
+ * file is not opened, because closing it would end this process's locks on it. On Windows, a file has the access rights
+ * of its folder.
  */
 import { closeSync, openSync } from "node:fs"
 
-/** Only the owner can read and write the file. */
 export const mode = 0o600
 
 /** Creates an empty file if there is none. Other failures appear when the file is opened. */

@@ -2,7 +2,6 @@
 import { open as openFile } from "node:fs/promises"
 import { Effect, Schema } from "effect"
 
-/** The file cannot be opened. `cause` is the system's error. */
 export class NotOpened extends Schema.TaggedError<NotOpened>()("NotOpened", { cause: Schema.Defect() }) {}
 
 const notOpened = (cause: unknown) => new NotOpened({ cause })

@@ -1,8 +1,7 @@
 /**
- * Adapter: a temporary file that only its owner can read. It is written at its end and read anywhere.
- *
- * Guarantees: appended bytes are read back unchanged, or the call throws the system's error. Calls block. The bytes
- * pass through the system's cache, in pieces so large or so numerous that a promise for each would cost more.
+ * Adapter: a temporary file that only its owner can read. It is written at its end and read anywhere. Calls block, and
+ * throw the system's error: the bytes pass through the system's cache, in pieces so large or so numerous that a promise
+ * for each would cost more.
  */
 import { closeSync, mkdtempSync, openSync, readSync, rmSync, writeSync } from "node:fs"
 import { tmpdir } from "node:os"
@@ -15,14 +14,11 @@ export interface ScratchFile {
   /** @returns the offset at which the bytes begin */
   readonly append: (bytes: Uint8Array) => number
   readonly read: (start: number, size: number) => Uint8Array
-  /** Reads into `bytes` and fills it completely. */
   readonly readInto: (bytes: Uint8Array, start: number) => void
   readonly close: () => void
 }
 
-/** A scratch file could not be created, written or read. */
 export class ScratchFileFailed extends Schema.TaggedError<ScratchFileFailed>()("ScratchFileFailed", {
-  /** The folder for the file. */
   path: Schema.String,
   cause: Schema.Defect(),
 }) {

@@ -1,16 +1,12 @@
 /** Adapter: synchronous SHA-256 from `node:crypto`, because `effect/crypto` returns a promise for each hash. */
 import { createHash, hash } from "node:crypto"
 
-/**
- * The hash as 64 lower-case hexadecimal digits. A string is hashed as UTF-8. For short texts, this is 1.5 times as fast
- * as a hash object.
- */
+/** 64 lower-case hexadecimal digits of a text's UTF-8. For short texts, 1.5 times as fast as a hash object. */
 export const hex = (text: string | Uint8Array): string => hash("sha256", text, "hex")
 
 /** The first 52 bits, which a number holds exactly. */
 export const leading52Bits = (text: string): number => Number.parseInt(hex(text).slice(0, 13), 16)
 
-/** A hash over several chunks. */
 export interface Hasher {
   readonly update: (bytes: Uint8Array) => void
   /** The hexadecimal hash of all chunks. Call it once, after the last chunk. */

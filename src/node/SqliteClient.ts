@@ -1,11 +1,9 @@
 /**
- * Adapter: an Effect `SqlClient` over `node:sqlite`, with the interface of `@effect/sql-sqlite-node`.
- *
- * Guarantees: one connection, used by one statement, stream or transaction at a time; `reserve` opens another
- * connection to the same file. Values are read back as they were written. Values that SQLite or Node would change
- * silently are refused (integers beyond 2^53 unless `SqlClient.SafeIntegers` is set, NaN, objects, a second statement).
- * New files are private. Statements run on the main thread: a statement that waits for another process's lock blocks
- * the program for at most `busyTimeout`.
+ * Adapter: an Effect `SqlClient` over `node:sqlite`, with the interface of `@effect/sql-sqlite-node`. One connection is
+ * used by one statement, stream or transaction at a time; `reserve` opens another one to the same file. Values that
+ * SQLite or Node would change silently are refused (integers beyond 2^53 unless `SqlClient.SafeIntegers` is set, NaN,
+ * objects, a second statement). New files are private. Statements run on the main thread, and wait for another
+ * process's lock for at most `busyTimeout`.
  */
 import { accessSync, constants } from "node:fs"
 import { DatabaseSync } from "node:sqlite"
@@ -61,7 +59,6 @@ const sqlError = (path: string, cause: unknown, operation: string, failed: strin
   })
 }
 
-/** Whether the database is in a file, which several connections can open. */
 const isFile = ({ filename }: SqliteClientConfig): boolean => filename !== "" && !/^(:memory:|file:)/.test(filename)
 
 const open = Effect.fnUntraced(function* (config: SqliteClientConfig) {
@@ -88,9 +85,7 @@ const open = Effect.fnUntraced(function* (config: SqliteClientConfig) {
   // SQLite opens files lazily. The next statement detects that a file is not a database.
   yield* opening(() => db.exec(config.readonly ? "PRAGMA schema_version" : "PRAGMA journal_mode = WAL"))
   yield* opening(() => db.exec(`PRAGMA synchronous = ${config.synchronous ?? "full"}`))
-  if (cacheBytes !== undefined) {
-    yield* opening(() => db.exec(`PRAGMA cache_size = -${Math.ceil(cacheBytes / 1024)}`))
-  }
+  if (cacheBytes !== undefined) yield* opening(() => db.exec(`PRAGMA cache_size = -${Math.ceil(cacheBytes / 1024)}`))
   if (walBytes !== undefined) {
     yield* opening(() => {
       const pageBytes = Number(db.prepare("PRAGMA page_size").get()!["page_size"])
@@ -100,10 +95,7 @@ const open = Effect.fnUntraced(function* (config: SqliteClientConfig) {
   return db
 })
 
-/**
- * The file to open for reading. Reading creates a file next to the database, which fails on a read-only file system.
- * Nothing can change there, so the database is opened as immutable.
- */
+/** Reading creates a file next to the database. Where that is impossible, the database is opened as immutable. */
 const readable = (filename: string): string | URL => {
   try {
     accessSync(filename, constants.W_OK)
@@ -149,14 +141,13 @@ const knownNames = new WeakMap<StatementSync, ReadonlyArray<string>>()
 
 /** The column names of a statement. They are read again each time for `SELECT *`, whose columns can change. */
 const namesOf = (statement: StatementSync): ReadonlyArray<string> => {
-  const known = knownNames.get(statement)
-  if (known !== undefined) return known
+  const cachedNames = knownNames.get(statement)
+  if (cachedNames !== undefined) return cachedNames
   const names = statement.columns().map((column) => column.name)
   if (!statement.sourceSQL.includes("*")) knownNames.set(statement, names)
   return names
 }
 
-/** Makes rows as plain objects, which is faster than the rows of `node:sqlite`. */
 const toRows = (statement: StatementSync, values: Values): ReadonlyArray<object> => {
   if (values.length === 0) return []
   const names = namesOf(statement)

@@ -1,12 +1,10 @@
 /**
- * Adapter: commits of an SQLite file in WAL mode that do not block the main thread, because libuv syncs the write-ahead
- * log.
+ * Adapter: commits of an SQLite file in WAL mode that do not block the main thread, because libuv syncs the log.
  *
- * Guarantees: a transaction is on disk when `withTransaction` succeeds; a statement outside a transaction is on disk
- * when it has run. Other statements run during a sync, and can read committed data before it is on disk. After a failed
- * sync, each later transaction or statement fails, because unwritten data may be lost and the system reports this only
- * once. SQLite itself syncs the log before a checkpoint, the log's header when the log restarts, and its folder when
- * the log is created.
+ * Guarantees: a transaction is on disk when `withTransaction` succeeds; a statement outside one, when it has run.
+ * Others run during a sync, and can read committed data before it is on disk. After a failed sync, each later statement
+ * fails, because the system reports lost data only once. SQLite itself syncs the log before a checkpoint, its header
+ * when it restarts, and its folder when it is created.
  */
 import { closeSync, fdatasync, openSync } from "node:fs"
 import type { DatabaseSync, StatementSync } from "node:sqlite"
@@ -25,12 +23,10 @@ export interface Sync {
   readonly prepareFor: (statement: StatementSync) => void
 }
 
-/** SQLite's result codes for a full disk and for a failed sync. */
 const [full, failedSync] = [13, 1034]
 
 const isFull = ({ code }: NodeJS.ErrnoException): boolean => code === "ENOSPC" || code === "EDQUOT"
 
-/** Whether the database is in WAL mode, which some file systems do not allow. */
 export const isPossible = (db: DatabaseSync): boolean => db.prepare("PRAGMA journal_mode").get()?.journal_mode === "wal"
 
 /**
@@ -57,10 +53,7 @@ export const make = Effect.fnUntraced(function* (
     for (const resume of all) resume(exit)
   }
 
-  /**
-   * Starts a sync. Only one runs at a time, because only one of several would get the error. Transactions that are
-   * committed during a sync share the next one.
-   */
+  /** Only one runs at a time, because only one of several would get the error. Later transactions share the next. */
   const startSync = () => {
     const all = waiting
     waiting = []
@@ -105,9 +98,7 @@ export const make = Effect.fnUntraced(function* (
   return { sync, prepareFor }
 })
 
-/**
- * A client's `withTransaction` that succeeds when the transaction is on disk. The connection is free during the sync.
- */
+/** Succeeds when the transaction is on disk. The connection is free during the sync. */
 export const withSync =
   (
     { transactionService, withTransaction }: Pick<SqlClient.SqlClient, "transactionService" | "withTransaction">,

@@ -1,16 +1,13 @@
 /** Adapter: `fsync` through the `FileSystem` of Node, so that written data survive a loss of power. */
 import { Effect, FileSystem } from "effect"
 
-/** Waits until a file's bytes are on the disk. */
 export const file = Effect.fnUntraced(function* (path: string) {
   const fs = yield* FileSystem.FileSystem
   const file = yield* fs.open(path, { flag: "r+" })
   yield* file.sync
 }, Effect.scoped)
 
-/**
- * Waits until a folder's entries are on the disk. Does nothing on systems that cannot sync folders, such as Windows.
- */
+/** Does nothing on systems that cannot sync folders, such as Windows. */
 export const entry = Effect.fnUntraced(
   function* (path: string) {
     const fs = yield* FileSystem.FileSystem

@@ -1,14 +1,11 @@
 /**
- * Adapter: runs a stage of the work in a separate thread, by `node:worker_threads`. The stage runs in this thread
- * instead in three cases: there is one core, the stage's file is missing (in a bundled program), or
- * `PREFSTREAM_THREADS=0` is set.
+ * Adapter: runs a stage of the work in a separate thread, by `node:worker_threads`; in this thread if there is one
+ * core, the stage's file is missing (in a bundled program), or `PREFSTREAM_THREADS=0` is set.
  *
- * Guarantees: messages are answered one at a time, in order, and with the same answers in either thread. System errors
- * keep their code and path; other errors are defects. After a failure, no further message is processed. A thread that
- * ends before it has answered is an error. The thread ends with the scope, which aborts the message in progress.
- *
- * A stage is a module that exports `start`. It does not import Effect, because the thread would load all of it.
- * Messages are cloned, which is fast for numbers, short texts and transferred buffers.
+ * Guarantees: messages are answered one at a time, in order, with the same answers in either thread. System errors keep
+ * their code and path; other errors are defects. After a failure, or if the thread ends early, no further message is
+ * processed. The thread ends with the scope. A stage is a module that exports `start`, and does not import Effect.
+ * Messages are cloned.
  */
 import { existsSync } from "node:fs"
 import { availableParallelism } from "node:os"
@@ -16,14 +13,10 @@ import { fileURLToPath } from "node:url"
 import { Worker } from "node:worker_threads"
 import { Cause, Context, Effect, Schema, Scope } from "effect"
 
-/**
- * Answers a message. Buffers in `transfer` are moved to the receiver. `close` frees the system resources of the stage;
- * ending the thread also frees them.
- */
-export type Stage<Ask, Answer> = ((ask: Ask) => {
-  readonly answer: Answer
-  readonly transfer?: Array<ArrayBuffer>
-}) & { readonly close?: () => void }
+/** Buffers in `transfer` are moved to the receiver. `close` frees system resources, as ending the thread does. */
+export type Stage<Ask, Answer> = ((ask: Ask) => { readonly answer: Answer; readonly transfer?: Array<ArrayBuffer> }) & {
+  readonly close?: () => void
+}
 
 export interface StageModule<Setup, Ask, Answer> {
   /** The module's place in the sources, such as `dataset/DatasetStage`. */
@@ -36,7 +29,6 @@ interface Loaded<Setup, Ask, Answer> {
   readonly start: (setup: Setup) => Stage<Ask, Answer>
 }
 
-/** The data with which a thread starts. */
 export interface ThreadData {
   readonly url: string
   readonly setup: unknown
@@ -62,18 +54,13 @@ export class ThreadFailed extends Schema.TaggedError<ThreadFailed>()("ThreadFail
 }
 
 export interface Thread<Ask> {
-  /**
-   * Sends a message. Buffers in `transfer` are no longer usable here. `send` does not wait for the thread; use `room`
-   * for that.
-   */
+  /** Buffers in `transfer` are no longer usable here. `send` does not wait for the thread; `room` does. */
   readonly send: (ask: Ask, transfer?: ReadonlyArray<ArrayBuffer>) => void
   /** Waits while the maximum number of messages is unanswered. */
   readonly room: Effect.Effect<void, ThreadFailed>
-  /** Waits until all messages are answered. */
   readonly drain: Effect.Effect<void, ThreadFailed>
 }
 
-/** Values of the environment variable: `0` for `never`, `1` for `always`. */
 const values: { readonly [value: string]: "always" | "never" | undefined } = { "0": "never", "1": "always" }
 
 /**

@@ -1,7 +1,4 @@
-/**
- * Adapter: the first module of a thread. It loads the stage, and answers each message of `Thread` in the order of
- * arrival.
- */
+/** Adapter: the first module of a thread. It loads the stage, and answers each message of `Thread` in order. */
 import { parentPort, workerData } from "node:worker_threads"
 import type { FromThread, Stage, ThreadData } from "./Thread.ts"
 

@@ -3,5 +3,4 @@ import manifest from "../../package.json" with { type: "json" }
 
 export const version: string = manifest.version
 
-/** The version of Node.js, such as `v26.1.0`. */
 export const runtime: string = process.version

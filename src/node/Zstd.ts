@@ -1,20 +1,14 @@
 /**
- * Adapter: Zstandard from `node:zlib`, for payloads of up to a few megabytes.
- *
- * Guarantees: on one version of Node, the same input gives the same output; input that would decompress to more than
- * the limit is refused.
+ * Adapter: Zstandard from `node:zlib`, for payloads of up to a few megabytes. On one version of Node, the same input
+ * gives the same output.
  */
 import { constants, zstdCompressSync, zstdDecompressSync } from "node:zlib"
 
 const options = { params: { [constants.ZSTD_c_compressionLevel]: 3 } }
 
-/** Default limit of the output. */
 export const maxOutputBytes = 256 * 1024 * 1024
 
-/**
- * Compresses at level 3, in one pass. With a buffer for the whole output and the size of the input, zstd takes a tenth
- * less time.
- */
+/** Level 3, in one pass: with a buffer for the whole output and the input's size, it takes a tenth less time. */
 export const compress = (bytes: Uint8Array): Uint8Array =>
   zstdCompressSync(bytes, { ...options, chunkSize: maxCompressedBytes(bytes.length), pledgedSrcSize: bytes.length })
 
@@ -27,7 +21,6 @@ const maxCompressedBytes = (size: number): number => size + (size >> 8) + 1024
  */
 export const decompress = (bytes: Uint8Array, limit: number = maxOutputBytes): Uint8Array => unpack(bytes, limit)
 
-/** @throws in the same cases as `decompress` */
 export const decompressText = (bytes: Uint8Array): string => unpack(bytes, maxOutputBytes).toString("utf8")
 
 const unpack = (bytes: Uint8Array, limit: number): Buffer =>

@@ -4,16 +4,14 @@
  *
  * Guarantees: those of `task/ImportVotes`. The files are recorded as the job's inputs.
  */
-import { Effect, type FileSystem, Layer, Option, type Path, type Stream } from "effect"
-import type { InputFile } from "../domain/InputFile.ts"
+import { Effect, type FileSystem, Layer, type Path, type Stream } from "effect"
 import type { VoteRecord } from "../domain/VotedItem.ts"
-import { InputAudit } from "../source/place/InputAudit.ts"
 import type { SourceError } from "../source/record/SourceError.ts"
 import * as Import from "../task/ImportVotes.ts"
-import { Ledger } from "../task/ledger/Ledger.ts"
 import * as LedgerLocation from "../task/ledger/LedgerLocation.ts"
 import * as JobFolder from "./JobFolder.ts"
 import * as LostLedger from "./LostLedger.ts"
+import { recordingInputs } from "./Reading.ts"
 import { type EarlierCounts, earlierThan } from "./RunReport.ts"
 import type { RejectCount } from "./RejectCounts.ts"
 import * as RejectsFile from "./RejectsFile.ts"
@@ -43,16 +41,8 @@ export const importVotes = Effect.fn("Pipeline.importVotes")(function* ({
   votes,
   ...options
 }: ImportSettings) {
-  const files: Array<InputFile> = []
-  const remember = Ledger.use((ledger) =>
-    Effect.flatMap(
-      ledger.newestRun,
-      Option.match({ onNone: () => Effect.void, onSome: (run) => ledger.recordInputs(run, files) }),
-    ),
-  )
   const counts = yield* Import.importVotes(votes.records, options).pipe(
-    Effect.provideService(InputAudit, (file) => void files.push(file)),
-    Effect.ensuring(Effect.ignore(remember)),
+    recordingInputs([]),
     Effect.onError(() => Effect.ignore(RejectsFile.write(directory))),
   )
   return {

@@ -15,15 +15,26 @@ import { Ledger } from "../task/ledger/Ledger.ts"
 import { submit } from "../task/Submit.ts"
 import { confidenceOf } from "./AdaptiveVotes.ts"
 
+/** Adds the files that an effect reads to `files`, and records them in the ledger when it ends. */
+export const recordingInputs =
+  (files: Array<InputFile>) =>
+  <A, E, R>(effect: Effect.Effect<A, E, R>) =>
+    effect.pipe(
+      Effect.provideService(InputAudit, (file) => void files.push(file)),
+      Effect.ensuring(
+        Ledger.use((ledger) =>
+          ledger.newestRun.pipe(
+            Effect.flatMap(Effect.fromOption),
+            Effect.flatMap((run) => ledger.recordInputs(run, files)),
+            Effect.ignore,
+          ),
+        ),
+      ),
+    )
+
 export const readAndSubmit = (settings: Parameters<typeof submit>[1] & { readonly source: Source }) =>
   Effect.suspend(() => {
     const files: Array<InputFile> = []
-    const remember = Ledger.use((ledger) =>
-      Effect.flatMap(
-        ledger.newestRun,
-        Option.match({ onNone: () => Effect.void, onSome: (run) => ledger.recordInputs(run, files) }),
-      ),
-    )
     const rejects = new Map<string, { readonly count: number; readonly first: Reject }>()
     let items = 0
     let withModels = 0
@@ -42,9 +53,8 @@ export const readAndSubmit = (settings: Parameters<typeof submit>[1] & { readonl
       }),
     )
     return submit(records, { ...settings, confidence: confidenceOf(settings) }).pipe(
-      Effect.provideService(InputAudit, (file) => void files.push(file)),
       Effect.provideService(LazyItems, true),
-      Effect.ensuring(Effect.ignore(remember)),
+      recordingInputs(files),
       Effect.map(({ run }) => ({ run })),
       Effect.bind("warnings", () =>
         Effect.map(items > 0 && withModels === 0 ? missingModels : Effect.succeed([]), (missing) => [

@@ -14,35 +14,13 @@ import * as Sha256 from "../node/Sha256.ts"
 import { runtime, version } from "../node/Version.ts"
 import { bestAgainstRest, isBuiltIn, settingsOf } from "../pair/PairStrategy.ts"
 import { LedgerReader } from "../task/ledger/Ledger.ts"
-import type { DatasetSettings } from "./DatasetSettings.ts"
 import * as Export from "./Export.ts"
 import * as JobFolder from "./JobFolder.ts"
+import { datasetSettings } from "./SettingNames.ts"
 
 type Settings = Parameters<typeof Export.exportDataset>[0] & {
   /** Whether to write the dataset even if it is up to date. Default false. */
   readonly force?: boolean | undefined
-}
-
-/** Every setting of a dataset except `pairs`, which is a function and is compared separately. */
-const compared: { readonly [Name in keyof Required<Omit<DatasetSettings, "pairs">>]: true } = {
-  aggregate: true,
-  allowEmpty: true,
-  annotationPaths: true,
-  card: true,
-  conversational: true,
-  drop: true,
-  edited: true,
-  evaluationPrompts: true,
-  expertNames: true,
-  formats: true,
-  margin: true,
-  marginFrom: true,
-  minAgreement: true,
-  minVotes: true,
-  splitSeed: true,
-  splits: true,
-  thresholds: true,
-  ties: true,
 }
 
 /** A digest of everything that the dataset depends on; none if the pair strategy cannot be compared. */
@@ -51,9 +29,10 @@ const fingerprintOf = Effect.fnUntraced(function* (settings: Settings) {
   if (!isBuiltIn(pairs)) return Option.none<string>()
   const ledger = yield* LedgerReader
   const which = campaign === "all" ? Option.none<number>() : yield* ledger.campaignOf(Option.fromUndefinedOr(campaign))
-  const given = { ...Struct.pick(settings, Struct.keys(compared)), pairs: settingsOf(pairs) }
+  // A pair strategy is a function, so its settings are compared.
+  const compared = { ...Struct.pick(settings, Struct.keys(datasetSettings)), pairs: settingsOf(pairs) }
   const state = yield* ledger.fingerprint(which)
-  return Option.some(Sha256.hex(JSON.stringify([version, runtime, campaign === "all", given, state])))
+  return Option.some(Sha256.hex(JSON.stringify([version, runtime, campaign === "all", compared, state])))
 })
 
 /** `export.json`: the dataset's fingerprint, its manifest's checksum, and the export's other results. */

@@ -20,7 +20,7 @@ import type { DatasetInfo } from "../dataset/Dataset.ts"
 import type { PreferencePair } from "../domain/PreferencePair.ts"
 import type { FunnelStep } from "../domain/QualityReport.ts"
 import { LedgerReader } from "../task/ledger/Ledger.ts"
-import { lostStates, type StateCounts, type TaskState, type Issue } from "../task/ledger/schema/Model.ts"
+import { lostStates, nothingRead, type StateCounts, type TaskState, type Issue } from "../task/ledger/schema/Model.ts"
 import type { Progress } from "../task/ledger/reads/Status.ts"
 import { parseLimit, type RejectLimit } from "../task/plan/RejectLimit.ts"
 import type { RejectCount } from "./RejectCounts.ts"
@@ -209,7 +209,7 @@ export const make = Effect.fn("RunReport.make")(function* (options: {
     votes: 1,
     overBudget: 0,
     maxRejects: Option.none<string>(),
-    counts: { read: 0, new: 0, known: 0, duplicates: 0, reordered: 0, rejected: 0 },
+    counts: nothingRead,
   }))
   const inCampaign = campaign === null ? tasks : progress.countsOf(campaign)
   const input = campaign === null ? tasks : progress.inputOf(campaign)

@@ -1,10 +1,8 @@
 /**
- * Combines many small writes into few commits: writes that arrive during a commit share the next transaction.
- *
- * Guarantees: a write is durable when its effect succeeds, and writes run in order. When a transaction fails, each of
- * its writes fails and none has happened, unless the disk failed after the commit (`SqliteSync`). A transaction that
- * fails with a deadlock or serialization error is retried, at most five times. A write runs before the scope closes,
- * even if no fiber waits for it.
+ * Combines many small writes into few commits: writes that arrive during a commit share the next transaction. A write
+ * is durable when its effect succeeds, and writes run in order. When a transaction fails, none of its writes has
+ * happened, unless the disk failed after the commit (`SqliteSync`); deadlocks and serialization errors are retried, at
+ * most five times. A write runs before the scope closes, even if no fiber waits for it.
  */
 import { type Cause, Deferred, Effect, Exit, Fiber, Queue, type Scope } from "effect"
 import type { SqlClient } from "effect/sql"
@@ -46,10 +44,10 @@ export const make = Effect.fnUntraced(function* (
   return (statements) =>
     Effect.gen(function* () {
       const done = yield* Deferred.make<Effect.Success<typeof statements>, SqlError>()
-      const asked = yield* Queue.offer(queue, {
+      const isQueued = yield* Queue.offer(queue, {
         run: Effect.map(statements, (value) => Effect.asVoid(Deferred.succeed(done, value))),
         fail: (exit) => Effect.asVoid(Deferred.done(done, exit)),
       })
-      return asked ? yield* Deferred.await(done) : yield* Effect.interrupt
+      return isQueued ? yield* Deferred.await(done) : yield* Effect.interrupt
     })
 })

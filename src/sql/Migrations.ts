@@ -1,19 +1,14 @@
 /**
- * Creates and updates the tables of a database by numbered migrations.
- *
- * Guarantees: a migration runs once, in a transaction. A database that a newer version of prefstream has written is
- * refused. A database that other processes use is not changed.
+ * Creates and updates the tables of a database by numbered migrations, each once and in a transaction. A database that
+ * a newer version of prefstream has written is refused; one that other processes use is not changed.
  */
 import { Effect, Schema } from "effect"
 import { Migrator, SqlClient, SqlError } from "effect/sql"
 import * as PostgresLock from "../node/PostgresLock.ts"
 
-/** Migrations by name, such as `0001_create_tables`. */
 export type Migrations = Record<string, Effect.Effect<void, unknown, SqlClient.SqlClient>>
 
-/** A newer version of prefstream has written the database. */
 export class DatabaseTooNew extends Schema.TaggedError<DatabaseTooNew>()("DatabaseTooNew", {
-  /** The name of the database in messages: the ledger, the task store. */
   what: Schema.String,
   found: Schema.Int,
   known: Schema.Int,
@@ -23,9 +18,7 @@ export class DatabaseTooNew extends Schema.TaggedError<DatabaseTooNew>()("Databa
   }
 }
 
-/** Something else wrote the database, such as a version of prefstream that was never released. */
 export class DatabaseForeign extends Schema.TaggedError<DatabaseForeign>()("DatabaseForeign", {
-  /** The name of the database in messages: the ledger, the task store. */
   what: Schema.String,
   found: Schema.String,
   expected: Schema.String,
@@ -35,9 +28,7 @@ export class DatabaseForeign extends Schema.TaggedError<DatabaseForeign>()("Data
   }
 }
 
-/** The database holds tables of another program. */
 export class DatabaseOccupied extends Schema.TaggedError<DatabaseOccupied>()("DatabaseOccupied", {
-  /** The name of the expected database in messages: the ledger, the task store. */
   what: Schema.String,
   tables: Schema.Array(Schema.String),
 }) {
@@ -47,9 +38,7 @@ export class DatabaseOccupied extends Schema.TaggedError<DatabaseOccupied>()("Da
   }
 }
 
-/** The database needs migrations, but processes of an older version may be using it. */
 export class DatabaseInUse extends Schema.TaggedError<DatabaseInUse>()("DatabaseInUse", {
-  /** The name of the database in messages: the ledger, the task store. */
   what: Schema.String,
   found: Schema.Int,
   known: Schema.Int,
@@ -62,14 +51,13 @@ export class DatabaseInUse extends Schema.TaggedError<DatabaseInUse>()("Database
 }
 
 export interface MigrationsOptions {
-  /** The name of the database in messages. */
+  /** The name of the database in messages, such as `the ledger`. */
   readonly what: string
   /** The table that records which migrations have run. */
   readonly table: string
   readonly migrations: Migrations
 }
 
-/** Lists the tables of the SQLite file or the PostgreSQL schema. */
 const tables = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
   const rows = yield* sql.onDialectOrElse({
@@ -82,12 +70,11 @@ const tables = Effect.gen(function* () {
 
 /** Whether the database has these tables. Fails if it has other tables instead. */
 export const exist = Effect.fn("Migrations.exist")(function* ({ table, what }: MigrationsOptions) {
-  const found = yield* tables
-  if (found.length === 0 || found.includes(table)) return found.length > 0
-  return yield* new DatabaseOccupied({ what, tables: found })
+  const existingTables = yield* tables
+  if (existingTables.length === 0 || existingTables.includes(table)) return existingTables.length > 0
+  return yield* new DatabaseOccupied({ what, tables: existingTables })
 })
 
-/** Runs the migrations that have not run yet. */
 export const run = Effect.fn("Migrations.run")(function* (options: MigrationsOptions) {
   const { migrations, table, what } = options
   const sql = yield* SqlClient.SqlClient
@@ -127,7 +114,6 @@ export const check = Effect.fn("Migrations.check")(function* (options: Migration
   return { found, newest }
 })
 
-/** The column type for bytes. */
 export const bytes = Effect.map(SqlClient.SqlClient, (sql) =>
   sql.onDialectOrElse({ pg: () => sql.literal("BYTEA"), orElse: () => sql.literal("BLOB") }),
 )

@@ -1,8 +1,6 @@
 /**
- * Several reads of one state of a database, while others write to it.
- *
- * Guarantees: all statements of the effect see the same state, in any fiber. With a separate connection (`reserve`),
- * they do not block writers. Inside a transaction or another snapshot, they see its state. Does not write.
+ * Several reads of one state of a database, in any fiber, on a connection of their own (`reserve`) that does not block
+ * writers. Inside a transaction or another snapshot, they see its state.
  */
 import { Effect, Option, Scope } from "effect"
 import type { SqlClient } from "effect/sql"

@@ -19,7 +19,7 @@ import type { VotedItem, VoteRecord } from "../domain/VotedItem.ts"
 import * as Sha256 from "../node/Sha256.ts"
 import * as ImportedItem from "./ImportedItem.ts"
 import { Ledger } from "./ledger/Ledger.ts"
-import type { BatchItem, CampaignTerms, ReadCounts } from "./ledger/schema/Model.ts"
+import { type BatchItem, type CampaignTerms, nothingRead, type ReadCounts } from "./ledger/schema/Model.ts"
 import * as RejectLimit from "./plan/RejectLimit.ts"
 import { conflict, identify, newTasks } from "./plan/TaskRequests.ts"
 import { reasonOf } from "./Submit.ts"
@@ -104,7 +104,7 @@ export const importVotes = Effect.fn("ImportVotes.importVotes")(function* <E, R>
   const terms = { guidelines: given.guidelines ?? before?.guidelines, taskType: given.taskType ?? before?.taskType }
   const run = yield* ledger.startRun({ ...terms, shuffleSeed: false, newCampaign: given.newCampaign })
   const counter = RejectLimit.counter(maxRejects)
-  let counts: ReadCounts = { read: 0, new: 0, known: 0, duplicates: 0, reordered: 0, rejected: 0 }
+  let counts: ReadCounts = nothingRead
   let votes = 0
   let ties = 0
   /** How often this import has read each vote without an expert. */

@@ -15,7 +15,7 @@ import * as Batch from "./plan/Batch.ts"
 import type { Draw, DrawOptions } from "./plan/CompletionDraw.ts"
 import type * as GoldItems from "./plan/GoldItems.ts"
 import { Ledger } from "./ledger/Ledger.ts"
-import type { BatchItem, ReadCounts, Run, RunTerms, Classification } from "./ledger/schema/Model.ts"
+import { type BatchItem, type Classification, nothingRead, type Run, type RunTerms } from "./ledger/schema/Model.ts"
 import type * as RejectLimit from "./plan/RejectLimit.ts"
 import { classify } from "./plan/Classify.ts"
 import * as SeenItems from "./plan/SeenItems.ts"
@@ -30,8 +30,6 @@ export interface PlanOptions extends RunTerms, DrawOptions {
   readonly keepReordered?: boolean | undefined
   readonly batch?: Batch.BatchLimits | undefined
 }
-
-const nothingRead: ReadCounts = { read: 0, new: 0, known: 0, duplicates: 0, reordered: 0, rejected: 0 }
 
 /** Maximum records and bytes per step. Larger steps write each page of the items' index fewer times. */
 export const stepRecords = 4096

@@ -1,8 +1,4 @@
-/**
- * `GET /healthz`: the process is alive. `GET /readyz`: the process can do its work, or 503 (`Readiness`).
- *
- * No authentication. Responses contain only this status.
- */
+/** `GET /healthz`: the process is alive. `GET /readyz`: it can do its work, or 503 (`Readiness`). No authentication. */
 import { Effect, Layer } from "effect"
 import { HttpRouter, HttpServerResponse } from "effect/http"
 import * as Readiness from "./Readiness.ts"

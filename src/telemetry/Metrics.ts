@@ -1,13 +1,9 @@
 /**
- * The counters and measurements of prefstream, by Effect's `Metric`. `Monitor` serves them, `Otlp` exports them, and a
- * program may provide another exporter. README.md explains the names.
- *
- * Guarantees: the number of series is small for any input, and no label holds data of users. A number covers this
- * process since its start. The ledger has the numbers of a job.
+ * The counters and measurements of prefstream, by Effect's `Metric`, since the start of this process. README.md
+ * explains the names. The number of series is small for any input, and no label holds data of users.
  */
 import { Effect, Exit, Function, Metric } from "effect"
 
-/** Returns the series of a metric for one value of each label. */
 const labelled = <const Labels extends ReadonlyArray<string>, Input, State>(
   metric: Metric.Metric<Input, State>,
   ...labels: Labels
@@ -57,10 +53,7 @@ const requests = labelled(
   "state",
 )
 
-/**
- * Registers a gauge until the scope closes. Each reading calls `counts` for the requests to the annotation service that
- * wait and that are in flight.
- */
+/** Each reading of the gauge calls `counts`, until the scope closes. */
 export const observeRequests = (counts: () => readonly [waiting: number, inFlight: number]) =>
   Effect.forEach(
     ["waiting", "in_flight"] as const,
@@ -100,7 +93,6 @@ const clientSeconds = labelled(
   "status",
 )
 
-/** Measures a request to the annotation service, until its answer has arrived. */
 export const timeRequest =
   (request: "create" | "poll") =>
   <A extends { readonly response: { readonly status: number } }, E, R>(effect: Effect.Effect<A, E, R>) =>
@@ -115,7 +107,6 @@ const serverSeconds = labelled(
   "status",
 )
 
-/** Measures how long the annotation service takes to answer a request. */
 export const timeAnswer = <A extends { readonly status: number }, E, R>(effect: Effect.Effect<A, E, R>) =>
   timed(effect, (exit) => (Exit.isSuccess(exit) ? exit.value.status : "none"), serverSeconds)
 

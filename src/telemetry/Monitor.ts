@@ -1,8 +1,7 @@
 /**
- * The monitoring server: `/healthz`, `/readyz`, and `/metrics` in Prometheus' text format.
- *
- * It has an address of its own, because clients of the annotation service and senders of webhooks must not see metrics.
- * It has neither authentication nor TLS.
+ * The monitoring server: `/healthz`, `/readyz`, and `/metrics` in Prometheus' text format. It has an address of its
+ * own, because clients of the annotation service and senders of webhooks must not see metrics. No authentication, no
+ * TLS.
  */
 import { type Effect, Layer } from "effect"
 import { HttpRouter, HttpServer } from "effect/http"
@@ -12,12 +11,10 @@ import * as HealthRoutes from "./HealthRoutes.ts"
 
 const routes = Layer.merge(HealthRoutes.layer, PrometheusMetrics.layerHttp())
 
-/** Listens as long as the layer is in use. `onListening` gets the origin. */
 export const layer = ({
   onListening,
   ...address
 }: {
-  /** Default: loopback. */
   readonly host?: string | undefined
   readonly port: number
   readonly onListening: (origin: string) => Effect.Effect<void>

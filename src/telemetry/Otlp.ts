@@ -1,10 +1,8 @@
 /**
- * Exports traces, metrics, and logs by OTLP over HTTP. OpenTelemetry's variables configure it (README.md).
- *
- * Guarantees: the work does not wait for the collector. Only the last export is waited for, for at most three seconds
- * by default. No span contains headers, values of queries, or texts of items. The size of a trace is bounded, however
- * long the process lives: each task has a trace of its own (`TaskTrace`), and each request that the process answers
- * begins one, unless it continues its client's. A command's own trace has only its stages, not their ledger queries.
+ * Exports traces, metrics, and logs by OTLP over HTTP. OpenTelemetry's variables configure it (README.md). Only the
+ * last export is waited for, for at most three seconds by default. No span contains headers, values of queries, or
+ * texts of items. Traces are bounded: each task has its own (`TaskTrace`), and so has each request that the process
+ * answers, unless it continues its client's. A command's trace has only its stages, not their ledger queries.
  */
 import { Cause, Config, ConfigProvider, Effect, Layer, Option, Schema, Tracer } from "effect"
 import { HttpClient, HttpMiddleware, UrlParams } from "effect/http"
@@ -12,7 +10,6 @@ import { Otlp, OtlpSerialization } from "effect/observability"
 import { version } from "../node/Version.ts"
 import * as HealthRoutes from "./HealthRoutes.ts"
 
-/** An OpenTelemetry variable has an invalid value. */
 export class OtlpSettingInvalid extends Schema.TaggedError<OtlpSettingInvalid>()("OtlpSettingInvalid", {
   message: Schema.String,
 }) {}
@@ -48,7 +45,6 @@ const bounded = (tracer: Tracer.Tracer): Tracer.Tracer =>
 
 const isConfigError = Schema.is(Schema.instanceOf(Config.ConfigError))
 
-/** Fails with the invalid setting that caused the error. */
 const refused = (cause: Cause.Cause<unknown>) => {
   const error = Cause.squash(cause)
   return Layer.effectDiscard(
@@ -60,9 +56,7 @@ const refused = (cause: Cause.Cause<unknown>) => {
 
 const exporters = { OTEL_TRACES_EXPORTER: "otlp", OTEL_METRICS_EXPORTER: "otlp", OTEL_LOGS_EXPORTER: "otlp" }
 
-/**
- * Logs a warning at the first request that the collector does not accept, since the exporters do not report it visibly.
- */
+/** Warns at the first request that the collector does not accept, which the exporters do not report visibly. */
 const warned = Layer.effect(
   HttpClient.HttpClient,
   Effect.map(HttpClient.HttpClient, (client) => {
@@ -81,12 +75,9 @@ const warned = Layer.effect(
   }),
 )
 
-/**
- * Exports telemetry of the effects that get this layer. Adds to the logger of its context, so that logger must come
- * first.
- */
+/** Adds to the logger of its context, so that logger must come first. */
 export const layer = Effect.gen(function* () {
-  const given = yield* ConfigProvider.ConfigProvider
+  const environment = yield* ConfigProvider.ConfigProvider
   const attributes = yield* Config.String("OTEL_RESOURCE_ATTRIBUTES").pipe(Config.withDefault(""))
   const protocol = yield* Config.Literals(["http/json", "http/protobuf"], "OTEL_EXPORTER_OTLP_PROTOCOL").pipe(
     Config.withDefault("http/json"),
@@ -94,7 +85,7 @@ export const layer = Effect.gen(function* () {
   // If two attributes have the same name, the last counts.
   const resource = { OTEL_RESOURCE_ATTRIBUTES: `service.name=prefstream,service.version=${version},${attributes}` }
   const provider = ConfigProvider.fromEnv({ env: resource }).pipe(
-    ConfigProvider.orElse(given),
+    ConfigProvider.orElse(environment),
     ConfigProvider.orElse(ConfigProvider.fromEnv({ env: exporters })),
   )
   const otlp = Otlp.layerFromConfig().pipe(

@@ -1,9 +1,7 @@
 /**
- * Whether this process can do its work (`/readyz`). Each open database must answer a trivial statement within two
- * seconds, the database of the service must be writable, and the process must not be stopping. A process without an
- * open database is not ready.
- *
- * Does not ask the annotation service: while the service is down, a job waits for it.
+ * Whether this process can do its work (`/readyz`): each open database answers a trivial statement within two seconds,
+ * that of the service is writable, at least one is open, and the process is not stopping. The annotation service is not
+ * asked: while it is down, a job waits for it.
  */
 import { Context, Effect, identity } from "effect"
 import { SqlClient } from "effect/sql"
@@ -13,7 +11,6 @@ const Checks = Context.Reference<Set<Effect.Effect<unknown, unknown>>>("prefstre
   defaultValue: () => new Set(),
 })
 
-/** Requires a check to succeed while the scope is open. */
 export const require = Effect.fnUntraced(function* (check: Effect.Effect<unknown, unknown>) {
   const checks = yield* Checks
   yield* Effect.acquireRelease(
@@ -22,10 +19,8 @@ export const require = Effect.fnUntraced(function* (check: Effect.Effect<unknown
   )
 })
 
-/** Requires the database to answer while the scope is open. */
 export const requireDatabase = SqlClient.SqlClient.use((sql) => require(sql`SELECT 1`))
 
-/** Marks the process as not ready while an effect runs. */
 export const unreadyDuring = <A, E, R>(effect: Effect.Effect<A, E, R>) =>
   Effect.scoped(Effect.andThen(require(Effect.fail("stopping")), effect))
 

@@ -1,12 +1,10 @@
 /**
- * One trace for each attempt at a task, across processes, however much time lies between sending and polling.
- *
- * Guarantees: the trace's id is the first half of the task's idempotency key (a SHA-256 in hexadecimal digits), so
- * nothing has to be stored for it. Spans link to the spans around them. Their common parent is not exported.
+ * One trace for each attempt at a task, across processes. Its id is the first half of the task's idempotency key (a
+ * SHA-256 in hexadecimal digits), so nothing has to be stored for it. Spans link to the spans around them. Their common
+ * parent is not exported.
  */
 import { Effect, Option, Tracer } from "effect"
 
-/** Runs the effect in a span of the task's trace. */
 export const span = (name: string, idempotencyKey: string, attributes: Record<string, unknown>) => {
   const parent = Tracer.externalSpan({ traceId: idempotencyKey.slice(0, 32), spanId: idempotencyKey.slice(32, 48) })
   return <A, E, R>(effect: Effect.Effect<A, E, R>) =>

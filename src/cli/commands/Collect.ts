@@ -1,6 +1,5 @@
 /** `prefstream collect` waits for the results of tasks that `submit` sent, on another day or in another process. */
 import { Effect } from "effect"
-import { Command } from "effect/cli"
 import * as Pipeline from "../../pipeline/Pipeline.ts"
 import * as PublishedLimits from "../../task/client/PublishedLimits.ts"
 import { makeCommand } from "../flags/Definition.ts"
@@ -11,8 +10,9 @@ import { pipelineArgument } from "../flags/PipelineFile.ts"
 import { webhookFlags, webhookOf } from "../flags/WebhookFlags.ts"
 import * as Job from "./Job.ts"
 
-export const collectCommand = makeCommand(
+export const command = makeCommand(
   "collect",
+  "Wait for the results of submitted tasks, and record them in the ledger. The exit status is 3 while some are missing, or items need further votes (--votes N..M of submit), which the next submit plans.",
   { once, recheckCompleted, pipeline: pipelineArgument, ...webhookFlags, ...Job.commonFlags },
   Effect.fn("prefstream collect")(function* (given) {
     const job = yield* Job.prepare(given, given.pipeline)
@@ -36,20 +36,12 @@ export const collectCommand = makeCommand(
       }),
     )
   }, Job.withJobFlags),
-).pipe(
-  Command.withDescription(
-    "Wait for the results of submitted tasks, and record them in the ledger. The exit status is 3 while some are missing, or items need further votes (--votes N..M of submit), which the next submit plans.",
-  ),
-  Command.withExamples([
-    { command: "prefstream collect --dir week-48", description: "Wait until all results are there" },
-    { command: "prefstream collect --dir week-48 --once", description: "In a cron line: record the results so far" },
-    {
-      command: "prefstream collect --dir week-48 --once --recheck-completed",
-      description: "Also record results that leads changed after they were delivered",
-    },
-    {
-      command: "PREFSTREAM_WEBHOOK_SECRET=whsec_... prefstream collect --dir week-48 --listen 8485",
-      description: "Wait, and receive the service's webhooks",
-    },
-  ]),
+  {
+    "prefstream collect --dir week-48": "Wait until all results are there",
+    "prefstream collect --dir week-48 --once": "In a cron line: record the results so far",
+    "prefstream collect --dir week-48 --once --recheck-completed":
+      "Also record results that leads changed after they were delivered",
+    "PREFSTREAM_WEBHOOK_SECRET=whsec_... prefstream collect --dir week-48 --listen 8485":
+      "Wait, and receive the service's webhooks",
+  },
 )

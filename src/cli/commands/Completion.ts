@@ -1,11 +1,10 @@
 /**
  * `prefstream completion` prints a script with which a shell completes commands, flags, their values, and file names.
- *
- * Guarantees: the shell itself completes names of files and folders, as it does for other programs.
  */
 import { Console, Effect } from "effect"
 import { Argument, Command, Completions } from "effect/cli"
-import { type Definitions, definitionsOf } from "../flags/Definition.ts"
+import { type Definitions, definitionsOf, makeCommand } from "../flags/Definition.ts"
+import * as Settings from "../settings/Settings.ts"
 
 const file: Completions.ArgumentType = { _tag: "Path", pathType: "either" }
 
@@ -69,20 +68,17 @@ const inBash = (script: string): string =>
 complete -o default -o bashdefault -F _prefstream--completed prefstream`,
   )
 
-export const completionCommand = (everyCommand: Effect.Effect<ReadonlyArray<Command.Command.Any>>) =>
-  Command.make(
-    "completion",
-    { shell: Argument.Literals("SHELL", ["bash", "zsh", "fish", "powershell"]) },
-    Effect.fn("prefstream completion")(function* ({ shell }) {
-      const commands = yield* everyCommand
-      const root = Command.make("prefstream").pipe(Command.withSubcommands(commands))
-      const descriptor = completed(commands)(Completions.fromCommand(root))
-      const script = Completions.generate("prefstream", shell, descriptor)
-      // The library's `--completions` flag is not available: joins have a flag of that name.
-      const named = script.replaceAll("prefstream --completions", "prefstream completion")
-      yield* Console.log(shell === "bash" ? inBash(named) : named)
-    }),
-  ).pipe(
-    Command.withDescription("Print a script that completes commands, flags and their values in a shell."),
-    Command.withExamples([{ command: "source <(prefstream completion bash)", description: "In ~/.bashrc" }]),
-  )
+export const command = makeCommand(
+  "completion",
+  "Print a script that completes commands, flags and their values in a shell.",
+  { shell: Argument.Literals("SHELL", ["bash", "zsh", "fish", "powershell"]) },
+  Effect.fn("prefstream completion")(function* ({ shell }) {
+    const commands = yield* Settings.allCommands
+    const root = Command.make("prefstream").pipe(Command.withSubcommands(commands))
+    const descriptor = completed(commands)(Completions.fromCommand(root))
+    const script = Completions.generate("prefstream", shell, descriptor)
+    const named = script.replaceAll("prefstream --completions", "prefstream completion")
+    yield* Console.log(shell === "bash" ? inBash(named) : named)
+  }),
+  { "source <(prefstream completion bash)": "In ~/.bashrc" },
+)

@@ -5,78 +5,64 @@ import { makeCommand } from "../flags/Definition.ts"
 import { secrets } from "../settings/Secrets.ts"
 import { ledgerFlags } from "../flags/LedgerFlags.ts"
 import { text, toggle } from "../flags/Values.ts"
-import { UsageError } from "../output/ExitStatus.ts"
+import { usageError } from "../output/ExitStatus.ts"
 import { printable } from "../output/Text.ts"
 import { schemaOf } from "../settings/Schema.ts"
 import * as Settings from "../settings/Settings.ts"
 
-/** Masks the password in a URL, such as that of a ledger. */
 const masked = (text: string): string =>
   text.replace(/(:\/\/[^:@]*):.*@/s, "$1:***@").replace(/([?&]password=)[^&#]*/gi, "$1***")
 
-export const configCommand = (
-  commandsFor: (args: ReadonlyArray<string>) => Effect.Effect<ReadonlyArray<Command.Command.Any>>,
-  allCommands: Effect.Effect<ReadonlyArray<Command.Command.Any>>,
-) =>
-  makeCommand(
-    "config",
-    {
-      command: Argument.String("COMMAND").pipe(
-        Argument.withDescription("Command whose settings to show (default: run)"),
-        Argument.variadic(),
-      ),
-      dir: text("dir", "DIR", "Job folder, for commands that reuse its last run's settings", { path: "whole" }),
-      schema: toggle("schema", "Print the JSON Schema of prefstream.yaml, for editors", { isTypedOnly: true }),
-      json: ledgerFlags.json,
-    },
-    Effect.fn("prefstream config")(function* ({ command, json, schema }) {
-      if (schema) return yield* Console.log(JSON.stringify(schemaOf(yield* allCommands), undefined, 2))
-      const names = command.length === 0 ? ["run"] : command
-      const root = Command.make("prefstream").pipe(Command.withSubcommands(yield* commandsFor(names)))
-      // Only a typed folder is passed on. The command finds a folder from the environment or a file itself.
-      const directory = (yield* Settings.Current).parsed?.given.get("dir")
-      const args = directory === undefined || Predicate.isBoolean(directory) ? names : [...names, "--dir", ...directory]
-      const { all, parsed } = yield* Settings.of(args, root)
-      if (parsed?.command !== names.join(" ")) {
-        return yield* new UsageError({ message: `config: expected a command, found ${names.join(" ")}` })
-      }
-      const present = yield* Effect.filter([...secrets.values()], (name) =>
-        Effect.map(Config.option(Config.String(name)), Option.isSome),
-      )
-      const shown = all.map(({ values, ...setting }) => ({
-        ...setting,
-        values: Predicate.isBoolean(values) ? values : values.map(masked),
-      }))
-      const settings = [
-        ...shown,
-        ...present.map((name) => ({ name, values: ["(not shown)"], from: "the environment" })),
-      ]
-      if (json) return yield* Console.log(JSON.stringify(settings))
-      const rows = settings.map(
-        ({ from, name, values }) =>
-          [
-            name,
-            (Predicate.isBoolean(values) ? String(values) : values.join(", ")).replaceAll(/\s*\n\s*/g, " "),
-            from,
-          ] as const,
-      )
-      const widths = [0, 1].map((column) => Math.min(60, Math.max(0, ...rows.map((row) => row[column]!.length))))
-      for (const row of rows) {
-        yield* Console.log(printable(row.map((cell, column) => cell.padEnd(widths[column] ?? 0)).join("  ")))
-      }
-      yield* Console.error(
-        `${rows.length === 0 ? "No setting is given: all" : "All others"} have their defaults: prefstream ${parsed.command} --help-all`,
-      )
-    }),
-  ).pipe(
-    Command.withDescription(
-      `Show the settings that a command would use, and where each one is set: the environment, the job's last run, or ${Settings.fileName}. That file is searched for in this folder and its parents, unless PREFSTREAM_CONFIG names it.`,
+export const command = makeCommand(
+  "config",
+  `Show the settings that a command would use, and where each one is set: the environment, the job's last run, or ${Settings.fileName}. That file is searched for in this folder and its parents, unless PREFSTREAM_CONFIG names it.`,
+  {
+    command: Argument.String("COMMAND").pipe(
+      Argument.withDescription("Command whose settings to show (default: run)"),
+      Argument.variadic(),
     ),
-    Command.withExamples([
-      { command: "prefstream config", description: "Settings of run" },
-      {
-        command: "prefstream config export --dir week-48",
-        description: "Settings of export, including those of the job's last run",
-      },
-    ]),
-  )
+    dir: text("dir", "DIR", "Job folder, for commands that reuse its last run's settings", { path: "whole" }),
+    schema: toggle("schema", "Print the JSON Schema of prefstream.yaml, for editors", { isTypedOnly: true }),
+    json: ledgerFlags.json,
+  },
+  Effect.fn("prefstream config")(function* ({ command, json, schema }) {
+    if (schema) return yield* Console.log(JSON.stringify(schemaOf(yield* Settings.allCommands), undefined, 2))
+    const names = command.length === 0 ? ["run"] : command
+    const root = Command.make("prefstream").pipe(Command.withSubcommands(yield* (yield* Settings.Commands).load(names)))
+    // Only a typed folder is passed on. The command finds a folder from the environment or a file itself.
+    const directory = (yield* Settings.Current).parsed?.given.get("dir")
+    const args = directory === undefined || Predicate.isBoolean(directory) ? names : [...names, "--dir", ...directory]
+    const { all, parsed } = yield* Settings.of(args, root)
+    if (parsed?.command !== names.join(" ")) {
+      return yield* usageError(`config: expected a command, found ${names.join(" ")}`)
+    }
+    const present = yield* Effect.filter([...secrets.values()], (name) =>
+      Effect.map(Config.option(Config.String(name)), Option.isSome),
+    )
+    const shown = all.map(({ values, ...setting }) => ({
+      ...setting,
+      values: Predicate.isBoolean(values) ? values : values.map(masked),
+    }))
+    const settings = [...shown, ...present.map((name) => ({ name, values: ["(not shown)"], from: "the environment" }))]
+    if (json) return yield* Console.log(JSON.stringify(settings))
+    const rows = settings.map(
+      ({ from, name, values }) =>
+        [
+          name,
+          (Predicate.isBoolean(values) ? String(values) : values.join(", ")).replaceAll(/\s*\n\s*/g, " "),
+          from,
+        ] as const,
+    )
+    const widths = [0, 1].map((column) => Math.min(60, Math.max(0, ...rows.map((row) => row[column]!.length))))
+    for (const row of rows) {
+      yield* Console.log(printable(row.map((cell, column) => cell.padEnd(widths[column] ?? 0)).join("  ")))
+    }
+    yield* Console.error(
+      `${rows.length === 0 ? "No setting is given: all" : "All others"} have their defaults: prefstream ${parsed.command} --help-all`,
+    )
+  }),
+  {
+    "prefstream config": "Settings of run",
+    "prefstream config export --dir week-48": "Settings of export, including those of the job's last run",
+  },
+)

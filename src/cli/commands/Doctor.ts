@@ -1,7 +1,6 @@
 /**
- * `prefstream doctor` checks the prerequisites of a job, and says how to fix each problem.
- *
- * Guarantees: it sends no item, and changes neither ledger nor service. A temporary ledger records the test webhook.
+ * `prefstream doctor` checks the prerequisites of a job, and says how to fix each problem. It sends no item, and
+ * changes neither ledger nor service; a temporary ledger records the test webhook.
  *
  * Adapter: reads Node's version from `node:process`.
  */
@@ -29,14 +28,12 @@ import * as Settings from "../settings/Settings.ts"
 import { runFlags } from "./Run.ts"
 import { webhook } from "./WebhookCheck.ts"
 
-/**
- * Milliseconds. The receiver accepts deliveries within 5 minutes by default. Half of that remains for the delivery
- * itself.
- */
+/** Milliseconds: half of the 5 minutes within which the receiver accepts deliveries by default. */
 const maxClockDifference = 150_000
 
-export const doctorCommand = makeCommand(
+export const command = makeCommand(
   "doctor",
+  "Check what a job needs: Node, settings, ledger, the service's address and token, and this machine's clock. With --listen, also send a signed test webhook to the receiver (schemes standard-webhooks and svix). Reports how to fix each problem; exits with 1 if a check fails. Sends no items.",
   {
     baseUrl: serviceFlags.baseUrl,
     ...webhookFlags,
@@ -47,7 +44,7 @@ export const doctorCommand = makeCommand(
   },
   Effect.fn("prefstream doctor")(function* (given) {
     if (given.listen === undefined && (yield* Settings.Current).parsed?.given.has("webhook-url")) {
-      return yield* new ExitStatus.UsageError({ message: "--webhook-url: only with --listen, which receives the test" })
+      return yield* ExitStatus.usageError("--webhook-url: only with --listen, which receives the test")
     }
     const flags = yield* Effect.result(fromEnvironment(given))
     const findings = [
@@ -67,20 +64,11 @@ export const doctorCommand = makeCommand(
       return yield* new ExitStatus.Finished({ status: ExitStatus.failure })
     }
   }),
-).pipe(
-  Command.withDescription(
-    "Check what a job needs: Node, settings, ledger, the service's address and token, and this machine's clock. With --listen, also send a signed test webhook to the receiver (schemes standard-webhooks and svix). Reports how to fix each problem; exits with 1 if a check fails. Sends no items.",
-  ),
-  Command.withExamples([
-    {
-      command: "PREFSTREAM_BASE_URL=https://host/v1 PREFSTREAM_TOKEN=... prefstream doctor",
-      description: "Before a first run",
-    },
-    {
-      command: "prefstream doctor --listen 8485 --webhook-url https://hooks.example/webhook",
-      description: "Check that a proxy forwards webhooks unchanged",
-    },
-  ]),
+  {
+    "PREFSTREAM_BASE_URL=https://host/v1 PREFSTREAM_TOKEN=... prefstream doctor": "Before a first run",
+    "prefstream doctor --listen 8485 --webhook-url https://hooks.example/webhook":
+      "Check that a proxy forwards webhooks unchanged",
+  },
 )
 
 const settings = Effect.fnUntraced(
@@ -100,6 +88,7 @@ const settings = Effect.fnUntraced(
 const checkRun = Effect.gen(function* () {
   const run = makeCommand(
     "run",
+    "",
     runFlags,
     Effect.fnUntraced(function* (given) {
       const flags = yield* Effect.orElseSucceed(fromEnvironment(given), () => given)
@@ -113,23 +102,22 @@ const checkRun = Effect.gen(function* () {
   yield* Command.runWith(root, { version })(["run"]).pipe(
     Effect.catchTag("ShowHelp", ({ errors }) => {
       const message = errors.map(({ message }) => inOneLine(message)).join("; ")
-      return new ExitStatus.UsageError({ message })
+      return ExitStatus.usageError(message)
     }),
     Effect.catchTag("UsageError", ({ message }) =>
-      Effect.fail(new ExitStatus.UsageError({ message: Settings.withSources(message, settings) })),
+      Effect.fail(ExitStatus.usageError(Settings.withSources(message, settings))),
     ),
     Settings.provide(settings),
     Effect.provideService(CliOutput.Presenter, { present: () => Effect.void }),
   )
 })
 
-/** The folder, or the nearest parent that exists. */
 const existing = Effect.fnUntraced(function* (folder: string) {
   const fs = yield* FileSystem.FileSystem
   const path = yield* Path.Path
-  let found = path.resolve(folder)
-  while (!(yield* fs.exists(found))) found = path.dirname(found)
-  return found
+  let parent = path.resolve(folder)
+  while (!(yield* fs.exists(parent))) parent = path.dirname(parent)
+  return parent
 })
 
 const ledger = Effect.fnUntraced(
@@ -138,13 +126,13 @@ const ledger = Effect.fnUntraced(
   ): Effect.fn.Return<Finding, unknown, FileSystem.FileSystem | Path.Path> {
     const name = "ledger"
     const { directory, ledger, location } = yield* placeOf(flags)
-    const found = yield* Effect.scoped(Layer.build(LedgerLocation.layerReadonly(location))).pipe(
+    const missing = yield* Effect.scoped(Layer.build(LedgerLocation.layerReadonly(location))).pipe(
       Effect.as(undefined),
       Effect.catchTag("LedgerMissing", (missing) => Effect.succeed(missing)),
     )
-    if (found === undefined) return { name, state: "ok", message: ledger }
+    if (missing === undefined) return { name, state: "ok", message: ledger }
     if (location._tag === "Postgres") {
-      return { name, state: "ok", message: `the database answers; ${found.message}: a first run creates it` }
+      return { name, state: "ok", message: `the database answers; ${missing.message}: a first run creates it` }
     }
     const fs = yield* FileSystem.FileSystem
     const folder = yield* existing(directory)
@@ -176,14 +164,14 @@ const service = Effect.fnUntraced(function* (flags: Parameters<typeof addressOf>
     )
   const before = yield* Clock.currentTimeMillis
   const wrongToken = Redacted.make("prefstream-doctor")
-  const asked = yield* Effect.result(Effect.all([ask(address.token), ask(wrongToken), ask(undefined)]))
-  if (asked._tag === "Failure") {
-    const { detail } = noAnswer(asked.failure)
+  const responses = yield* Effect.result(Effect.all([ask(address.token), ask(wrongToken), ask(undefined)]))
+  if (responses._tag === "Failure") {
+    const { detail } = noAnswer(responses.failure)
     const message = `${address.baseUrl}: ${detail}: check address, proxy and firewall`
     return [{ name: "service", state: "failed", message } as const, notChecked("clock", "no answer to compare with")]
   }
   const after = yield* Clock.currentTimeMillis
-  const [answer, ...others] = asked.success
+  const [answer, ...others] = responses.success
   return [answered(address.baseUrl, answer, others), clock(answer.headers["date"], before, after)]
 })
 
@@ -221,12 +209,7 @@ const answered = (
   )
 }
 
-/**
- * Compares this machine's clock with the `Date` header of a response.
- *
- * @param before when the request was sent, in milliseconds since 1970
- * @param after when the response had arrived, in milliseconds since 1970
- */
+/** `before` and `after` are the times of request and response, in milliseconds since 1970. */
 const clock = (date: string | undefined, before: number, after: number): Finding => {
   const name = "clock"
   const there = Date.parse(date ?? "")

@@ -1,9 +1,5 @@
-/**
- * `prefstream export` writes the dataset from the ledger. It needs neither the service nor the input. Its dataset flags
- * are those of `run`: `flags/DatasetFlags`.
- */
+/** `prefstream export` writes the dataset from the ledger. It needs neither the service nor the input. */
 import { Effect } from "effect"
-import { Command } from "effect/cli"
 import * as Pipeline from "../../pipeline/Pipeline.ts"
 import * as RunReport from "../../pipeline/RunReport.ts"
 import { LedgerReader } from "../../task/ledger/Ledger.ts"
@@ -18,8 +14,10 @@ import * as Settings from "../settings/Settings.ts"
 import * as Summary from "../output/Summary.ts"
 import { reportExpectedFailures } from "./Job.ts"
 
-export const exportCommand = makeCommand(
+export const command = makeCommand(
   "export",
+  "Write the dataset from all results so far. The same ledger and settings give the same bytes, and are not written again. " +
+    "A later export adds results that are still missing; while there are any, the exit status is 3.",
   {
     pipeline: pipelineArgument,
     campaign: campaignFlag("export"),
@@ -48,13 +46,8 @@ export const exportCommand = makeCommand(
       Effect.provide(existingLedger(place.location)),
     )
   }),
-).pipe(
-  Command.withDescription(
-    "Write the dataset from all results so far. The same ledger and settings give the same bytes, and are not written again. " +
-      "A later export adds results that are still missing; while there are any, the exit status is 3.",
-  ),
-  Command.withExamples([
-    { command: "prefstream export --dir week-48", description: "Write week-48/dataset" },
-    { command: "prefstream export pipelines/quickstart.ts", description: "With the dataset settings of a pipeline" },
-  ]),
+  {
+    "prefstream export --dir week-48": "Write week-48/dataset",
+    "prefstream export pipelines/quickstart.ts": "With the dataset settings of a pipeline",
+  },
 )

@@ -1,6 +1,5 @@
 /** `prefstream export-votes` prints the votes of a ledger as JSON Lines or CSV, which `prefstream import` can read. */
 import { Effect, type PlatformError, Predicate, Stdio, Stream } from "effect"
-import { Command, Flag } from "effect/cli"
 import { formats } from "../../domain/VoteRow.ts"
 import * as VoteTable from "../../pipeline/VoteTable.ts"
 import { LedgerReader } from "../../task/ledger/Ledger.ts"
@@ -8,7 +7,7 @@ import { makeCommand } from "../flags/Definition.ts"
 import { annotationFlags, annotationPathsOf } from "../flags/AnnotationPath.ts"
 import { campaignFlag } from "../flags/CampaignFlag.ts"
 import { existingLedger, ledgerFlags, placeOf } from "../flags/LedgerFlags.ts"
-import { option, raw } from "../flags/Values.ts"
+import { literals, raw } from "../flags/Values.ts"
 
 /** Whether the reader closed the pipe early, as `head` does. This is not a failure. */
 const isClosedPipe = ({ reason }: PlatformError.PlatformError): boolean =>
@@ -16,10 +15,13 @@ const isClosedPipe = ({ reason }: PlatformError.PlatformError): boolean =>
 
 const { json: _json, ...where } = ledgerFlags
 
-export const exportVotesCommand = makeCommand(
+export const command = makeCommand(
   "export-votes",
+  "Print all votes, one record per vote, with the experts' names: item, prompt, completions, expert, choice, order shown, " +
+    "rationale, and time. The table is for the team; datasets and reports have pseudonyms. " +
+    "prefstream import reads the table again. In CSV, texts that a spreadsheet would run as formulas begin with an apostrophe, which import removes.",
   {
-    as: option(Flag.Literals("as", formats), "FORMAT", "Format of the table", { default: "jsonl" }),
+    as: literals("as", formats, "Format of the table", { metavar: "FORMAT", default: "jsonl" }),
     raw,
     campaign: campaignFlag("print"),
     ...annotationFlags,
@@ -39,17 +41,8 @@ export const exportVotesCommand = makeCommand(
       Effect.provide(existingLedger(place.location)),
     )
   }),
-).pipe(
-  Command.withDescription(
-    "Print all votes, one record per vote, with the experts' names: item, prompt, completions, expert, choice, order shown, " +
-      "rationale, and time. The table is for the team; datasets and reports have pseudonyms. " +
-      "prefstream import reads the table again. In CSV, texts that a spreadsheet would run as formulas begin with an apostrophe, which import removes.",
-  ),
-  Command.withExamples([
-    { command: "prefstream export-votes --dir week-48 > votes.jsonl", description: "All votes of a job" },
-    {
-      command: "prefstream export-votes --dir week-48 --as csv > votes.csv",
-      description: "The same for a spreadsheet",
-    },
-  ]),
+  {
+    "prefstream export-votes --dir week-48 > votes.jsonl": "All votes of a job",
+    "prefstream export-votes --dir week-48 --as csv > votes.csv": "The same for a spreadsheet",
+  },
 )

@@ -1,6 +1,5 @@
 /** `prefstream import` reads votes from other tools into a ledger, which `export` and `status` read like any other. */
 import { Console, Effect, FileSystem } from "effect"
-import { Command } from "effect/cli"
 import * as Pipeline from "../../pipeline/Pipeline.ts"
 import type { ImportReport } from "../../pipeline/ImportVotes.ts"
 import * as JobFolder from "../../pipeline/JobFolder.ts"
@@ -15,8 +14,11 @@ import * as ExitStatus from "../output/ExitStatus.ts"
 import * as Summary from "../output/Summary.ts"
 import { count, number, printable, table } from "../output/Text.ts"
 
-export const importCommand = makeCommand(
+export const command = makeCommand(
   "import",
+  "Read votes that were given elsewhere into the ledger: tables with one record per vote or per item, and exports of " +
+    "Argilla and Label Studio. Nothing is sent. Importing the same votes again adds nothing; later files add votes. " +
+    "Afterwards, prefstream export writes the dataset.",
   {
     ...voteFlags,
     maxRejects: maxRejects("Maximum rejects; above it, exit status 5", {
@@ -53,23 +55,11 @@ export const importCommand = makeCommand(
       return yield* new ExitStatus.Finished({ status: ExitStatus.ofRun.all_rejected })
     }
   }),
-).pipe(
-  Command.withDescription(
-    "Read votes that were given elsewhere into the ledger: tables with one record per vote or per item, and exports of " +
-      "Argilla and Label Studio. Nothing is sent. Importing the same votes again adds nothing; later files add votes. " +
-      "Afterwards, prefstream export writes the dataset.",
-  ),
-  Command.withExamples([
-    { command: "prefstream import votes.jsonl --dir judged", description: "One record per vote; fields are detected" },
-    {
-      command: "prefstream import votes.csv --choice-path annotator1 --choice-path annotator2",
-      description: "One column per expert",
-    },
-    {
-      command: "prefstream import labels.jsonl --choice-map '0=first,1=second,2=tie'",
-      description: "Numbers, with what each of them means",
-    },
-  ]),
+  {
+    "prefstream import votes.jsonl --dir judged": "One record per vote; fields are detected",
+    "prefstream import votes.csv --choice-path annotator1 --choice-path annotator2": "One column per expert",
+    "prefstream import labels.jsonl --choice-map '0=first,1=second,2=tie'": "Numbers, with what each of them means",
+  },
 )
 
 const textOf = (report: ImportReport, { directory, given, ledger }: Place): string =>

@@ -1,11 +1,9 @@
 /**
  * `prefstream init` inspects input files. It writes the settings of a run to `prefstream.yaml`, and the names of
- * environment variables to `.env.example`.
- *
- * Guarantees: it overwrites no file, and writes nothing if it can read no item.
+ * environment variables to `.env.example`. It overwrites no file, and writes nothing if it can read no item.
  */
 import { Console, Effect, FileSystem, Path, Predicate, Schema, Stdio } from "effect"
-import { Command, Prompt } from "effect/cli"
+import { Prompt } from "effect/cli"
 import * as Inspection from "../../pipeline/Inspection.ts"
 import { makeCommand } from "../flags/Definition.ts"
 import { datasetFlags } from "../flags/DatasetFlags.ts"
@@ -14,7 +12,7 @@ import { ledgerFlags } from "../flags/LedgerFlags.ts"
 import { check } from "../flags/Rules.ts"
 import { fromEnvironment, serviceFlags } from "../flags/ServiceFlags.ts"
 import { itemFlags } from "../flags/TaskFlags.ts"
-import { UsageError } from "../output/ExitStatus.ts"
+import { usageError } from "../output/ExitStatus.ts"
 import { count, say } from "../output/Text.ts"
 import * as Settings from "../settings/Settings.ts"
 import * as SettingsFile from "../settings/SettingsFile.ts"
@@ -40,56 +38,46 @@ PREFSTREAM_TOKEN=
 PREFSTREAM_WEBHOOK_SECRET=
 `
 
-/**
- * Makes a comment that tells editors where the schema is. Looks for it in this folder and its parents, in an installed
- * package or in a clone of the repository.
- */
+/** Tells editors where the schema is: in an installed package, or in a clone of the repository. */
 const schemaComment = Effect.gen(function* () {
   const fs = yield* FileSystem.FileSystem
   const path = yield* Path.Path
   const file = "dist/prefstream.schema.json"
   for (let folder = path.resolve(); ; folder = path.dirname(folder)) {
-    for (const found of [path.join(folder, "node_modules/prefstream", file), path.join(folder, file)]) {
-      if (yield* fs.exists(found)) return [`# yaml-language-server: $schema=${path.relative("", found)}`]
+    for (const schema of [path.join(folder, "node_modules/prefstream", file), path.join(folder, file)]) {
+      if (yield* fs.exists(schema)) return [`# yaml-language-server: $schema=${path.relative("", schema)}`]
     }
     if (path.dirname(folder) === folder) return []
   }
 })
 
-export const initCommand = makeCommand(
+export const command = makeCommand(
   "init",
-  {
-    ...inputFlags,
-    ...itemFlags,
-    baseUrl: serviceFlags.baseUrl,
-    ...datasetFlags,
-    dir: ledgerFlags.dir,
-  },
+  "Inspect input files, and write prefstream.yaml with the given flags, and .env.example. Without FILE, prompt for what is needed.",
+  { ...inputFlags, ...itemFlags, baseUrl: serviceFlags.baseUrl, ...datasetFlags, dir: ledgerFlags.dir },
   Effect.fn("prefstream init")(function* (given) {
     const fs = yield* FileSystem.FileSystem
     if (yield* fs.exists(Settings.fileName)) {
-      return yield* new UsageError({ message: `${Settings.fileName} already exists: edit it, or remove it first` })
+      return yield* usageError(`${Settings.fileName} already exists: edit it, or remove it first`)
     }
     const isAsked = given.files.length === 0 && (yield* (yield* Stdio.Stdio).stdinIsTerminal)
-    const asked = isAsked ? yield* ask : []
-    const flags = { ...given, files: asked.find(({ name }) => name === "files")?.values ?? given.files }
+    const answers = isAsked ? yield* ask : []
+    const flags = { ...given, files: answers.find(({ name }) => name === "files")?.values ?? given.files }
     yield* check(flags)
-    if (flags.files.includes("-")) {
-      return yield* new UsageError({ message: "-: name files, which later runs read again" })
-    }
+    if (flags.files.includes("-")) return yield* usageError("-: name files, which later runs read again")
     const source = yield* sourceOf(flags)
     yield* printDetected(source)
     const inspection = yield* Inspection.inspect(source, { show: 0 })
     if (inspection.items === 0) {
-      return yield* new UsageError({
-        message: `no item can be read (${counts(inspection)}): run prefstream inspect to see why, and set --layout and the --…-path flags`,
-      })
+      return yield* usageError(
+        `no item can be read (${counts(inspection)}): run prefstream inspect to see why, and set --layout and the --…-path flags`,
+      )
     }
     const { parsed } = yield* Settings.Current
     const settings = [
       { name: "files", values: flags.files },
       ...[...(parsed?.given ?? [])].map(([name, values]) => ({ name, values })),
-      ...asked.filter(({ name }) => name !== "files"),
+      ...answers.filter(({ name }) => name !== "files"),
     ]
     const valueOf = (name: string) => {
       const values = settings.find((setting) => setting.name === name)?.values
@@ -121,52 +109,39 @@ export const initCommand = makeCommand(
         : "set the address of the service where several people vote, in PREFSTREAM_BASE_URL"
     yield* say(`written; ${next}, or check what it needs with prefstream doctor`, "info")
   }),
-).pipe(
-  Command.withDescription(
-    "Inspect input files, and write prefstream.yaml with the given flags, and .env.example. Without FILE, prompt for what is needed.",
-  ),
-  Command.withExamples([
-    { command: "prefstream init items.jsonl", description: "One file" },
-    {
-      command: "prefstream init question.jsonl --completions 'answers/*.jsonl' --key question_id --dir arena --votes 3",
-      description: "A file of completions for each model, and some settings",
-    },
-  ]),
+  {
+    "prefstream init items.jsonl": "One file",
+    "prefstream init question.jsonl --completions 'answers/*.jsonl' --key question_id --dir arena --votes 3":
+      "A file of completions for each model, and some settings",
+  },
 )
 
 const isUrl = Schema.is(Schema.String.check(Schema.isPattern(/^(https?:\/\/\S+)?$/)))
 const isVotes = Schema.is(Schema.String.check(Schema.isPattern(/^([1-9]\d?)?$/)))
 
-const valid = (isValid: (text: string) => boolean, expected: string) => (text: string) =>
-  isValid(text.trim()) ? Effect.succeed(text.trim()) : Effect.fail(expected)
-
 /** Splits text into words at white space, as a shell does. Quotes keep a word with spaces together. */
 const wordsOf = (text: string): ReadonlyArray<string> =>
   Array.from(text.matchAll(/"([^"]+)"|'([^']+)'|(\S+)/g), ([, double, single, bare]) => double ?? single ?? bare ?? "")
 
-/** Prompts for the files, and for settings that cannot be detected from them. */
 const ask = Effect.gen(function* () {
-  const files = yield* Prompt.run(
-    Prompt.String({
-      message: "Files of items (a pattern, or several names with spaces between them; quote a name with spaces)",
-      validate: valid((text) => text !== "", "Name a file"),
-    }),
+  const prompt = (message: string, isValid: (text: string) => boolean, expected: string) =>
+    Prompt.run(
+      Prompt.String({
+        message,
+        validate: (text) => (isValid(text.trim()) ? Effect.succeed(text.trim()) : Effect.fail(expected)),
+      }),
+    )
+  const files = yield* prompt(
+    "Files of items (a pattern, or several names with spaces between them; quote a name with spaces)",
+    (text) => text !== "",
+    "Name a file",
   )
-  const baseUrl = yield* Prompt.run(
-    Prompt.String({
-      message: "Address of the annotation service (empty: one on this machine, to try things out)",
-      validate: valid(isUrl, "Expected http://… or https://…"),
-    }),
-  )
-  const votes =
-    baseUrl === ""
-      ? ""
-      : yield* Prompt.run(
-          Prompt.String({ message: "Votes for each item (empty: 1)", validate: valid(isVotes, "Expected 1 to 99") }),
-        )
+  const address = "Address of the annotation service (empty: one on this machine, to try things out)"
+  const baseUrl = yield* prompt(address, isUrl, "Expected http://… or https://…")
+  const votes = baseUrl === "" ? "" : yield* prompt("Votes for each item (empty: 1)", isVotes, "Expected 1 to 99")
   return [
     { name: "files", values: wordsOf(files) },
     ...(baseUrl === "" ? [] : [{ name: "base-url", values: [baseUrl] }]),
     ...(votes === "" ? [] : [{ name: "votes", values: [votes] }]),
   ]
-}).pipe(Effect.catchTag("QuitError", () => new UsageError({ message: "init: nothing was written" })))
+}).pipe(Effect.catchTag("QuitError", () => usageError("init: nothing was written")))

@@ -1,8 +1,5 @@
-/**
- * `prefstream inspect` shows the content of files, and the tasks that a run would make of them. It sends no item.
- */
+/** `prefstream inspect` shows the content of files, and the tasks that a run would make of them. It sends no item. */
 import { Console, Effect, Struct } from "effect"
-import { Command } from "effect/cli"
 import * as Conversation from "../../domain/Conversation.ts"
 import * as Origin from "../../domain/Origin.ts"
 import type { SourceItem } from "../../domain/PromptItem.ts"
@@ -16,19 +13,21 @@ import { ledgerFlags } from "../flags/LedgerFlags.ts"
 import { check } from "../flags/Rules.ts"
 import { fromEnvironment, limitsOf, serviceFlags } from "../flags/ServiceFlags.ts"
 import { batchFlags, batchOf } from "../flags/TaskFlags.ts"
-import { integer, option } from "../flags/Values.ts"
+import { integer } from "../flags/Values.ts"
 import { counts } from "../output/PreviewSummary.ts"
 import { rejectCount } from "../output/Summary.ts"
 import { count, number, printable, type Rows, rowsOf, table } from "../output/Text.ts"
 
-export const inspectCommand = makeCommand(
+export const command = makeCommand(
   "inspect",
+  "Show the format and layout of files, how many items they contain, which records are rejected and why, " +
+    "how many tasks a first run would submit (items that share a prompt go into different tasks), and the first items as experts would see them. Reads all of the input, but stops after 100,000 records if all are rejected. Sends no item and writes nothing.",
   {
     ...inputFlags,
     ...batchFlags,
     baseUrl: serviceFlags.baseUrl,
     maxCompletions: serviceFlags.maxCompletions,
-    show: option(integer("show", { min: 0 }), "N", "Number of items to show", { default: 3, isTypedOnly: true }),
+    show: integer("show", "Number of items to show", { min: 0, default: 3, isTypedOnly: true }),
     json: ledgerFlags.json,
   },
   Effect.fn("prefstream inspect")(function* (given) {
@@ -49,18 +48,11 @@ export const inspectCommand = makeCommand(
       return yield* new ExitStatus.Finished({ status: ExitStatus.failure })
     }
   }),
-).pipe(
-  Command.withDescription(
-    "Show the format and layout of files, how many items they contain, which records are rejected and why, " +
-      "how many tasks a first run would submit (items that share a prompt go into different tasks), and the first items as experts would see them. Reads all of the input, but stops after 100,000 records if all are rejected. Sends no item and writes nothing.",
-  ),
-  Command.withExamples([
-    { command: "prefstream inspect items.parquet", description: "Show what a file contains" },
-    {
-      command: "prefstream inspect 's3://bucket/answers/*.jsonl.gz' --prompt-path '{instruction}\\n\\n{input}' --json",
-      description: "Build the prompt from a template, and print JSON",
-    },
-  ]),
+  {
+    "prefstream inspect items.parquet": "Show what a file contains",
+    "prefstream inspect 's3://bucket/answers/*.jsonl.gz' --prompt-path '{instruction}\\n\\n{input}' --json":
+      "Build the prompt from a template, and print JSON",
+  },
 )
 
 const text = (description: string, found: InputSummary | undefined, inspection: Inspection.Inspection): string =>
@@ -119,7 +111,6 @@ const sizes = (all: Inspection.Inspection["completions"]): string =>
 const tasks = ({ tasks, votes }: Inspection.Inspection): string =>
   `${count(tasks, "task")} in a first run${votes === 1 ? "" : `, ${number(votes)} votes of each item`}`
 
-/** Maximum length of each text that is shown, in UTF-16 code units. */
 const maxShownCharacters = 400
 
 const indented = (text: string, indent: string): string =>

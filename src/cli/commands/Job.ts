@@ -1,6 +1,6 @@
 /**
- * Contains the steps that `run`, `submit` and `collect` share. They read flags and pipeline file, open the service and
- * the ledger, do the work, print the report, and set the exit status.
+ * The steps that `run`, `submit` and `collect` share: read flags and pipeline file, open service and ledger, work,
+ * report.
  */
 import { Cause, Console, Context, type Duration, Effect, Layer, Option, Schedule, Schema, type Stdio } from "effect"
 import type { Command } from "effect/cli"
@@ -51,16 +51,12 @@ export const prepare = Effect.fnUntraced(function* <F extends Flags>(given: F, p
   return { flags, pipeline, place: yield* placeOf(flags, pipeline) } satisfies Job
 })
 
-/** The timeout and the grace time of the job, by the flags or else by the pipeline. */
 export const limitsOf = ({ flags, pipeline }: Job) => ({
   timeout: flags.timeout ?? pipeline?.timeout,
   grace: flags.grace ?? pipeline?.grace,
 })
 
-/**
- * The service at `--base-url`, or else the job's own service. Checks the settings of the former, and fails if there is
- * neither. `schedule` ends its dry run here.
- */
+/** The service at `--base-url`, whose settings are checked, or else the job's own. `schedule` ends its dry run here. */
 export const checkedService = Effect.fnUntraced(function* ({ flags }: Job, own: Loaded["service"] | undefined) {
   const service = serviceOf(flags, own === undefined ? serviceRequired : reported(own))
   if (own === undefined || flags.baseUrl !== undefined) yield* Effect.scoped(Layer.build(service))
@@ -68,42 +64,35 @@ export const checkedService = Effect.fnUntraced(function* ({ flags }: Job, own: 
   return service
 })
 
-/** Describes the input before the command sends anything. */
 export const announceInput = Effect.fnUntraced(function* (source: Source, { directory }: Place) {
   yield* Console.error(`Reading ${source.description}; the job folder is ${directory}/`)
   yield* printDetected(source)
 })
 
-/** Carries out `--dry-run`: prints a preview of the tasks that the command would send. */
 export const preview = Effect.fnUntraced(function* (
   { flags, place }: Job,
   settings: Parameters<typeof Preview.preview>[0],
 ) {
   yield* Console.error(`Reading ${settings.source.description}; nothing is sent or recorded`)
   yield* printDetected(settings.source)
-  const found = yield* Layer.build(LedgerLocation.layerReadonly(place.location)).pipe(
+  const preview = yield* Layer.build(LedgerLocation.layerReadonly(place.location)).pipe(
     Effect.map((context) => Option.some(Context.get(context, LedgerReader))),
     Effect.catchTag("LedgerMissing", () => Effect.succeedNone),
     Effect.flatMap((ledger) => Preview.preview(settings, ledger)),
     Effect.scoped,
   )
-  yield* Console.log(flags.json ? JSON.stringify(found) : printable(PreviewSummary.text(found)))
+  yield* Console.log(flags.json ? JSON.stringify(preview) : printable(PreviewSummary.text(preview)))
 })
 
-/**
- * Saves in the job folder the settings that later commands of the job reuse, then does the work. The ledger must be open:
- * then no other process except workers writes to the folder.
- */
+/** Saves the settings for later commands. The ledger must be open: then only workers also write to the folder. */
 export const savingSettings = Effect.fnUntraced(function* <E, R>(
   work: Effect.Effect<RunReport.RunReport, E, R>,
   { directory }: Place,
 ) {
-  // While workers run, other processes may share the folder, so nothing is saved.
   if (!(yield* Ledger).isShared) yield* Settings.save(directory)
   return yield* work
 })
 
-/** Runs the job, shows its progress, and prints the report. With `--lock-wait`, it waits for another run of the job. */
 export const runAndReport = <E, R, E2, R2>(
   { flags, pipeline, place }: Job,
   service: Layer.Layer<ServiceProfile, E2, R2>,
@@ -151,7 +140,6 @@ export const reportExpectedFailures = <E, R>(effect: Effect.Effect<RunReport.Run
     ),
   )
 
-/** Retries for at most `lockWait` while another process is running the same job. */
 const waitForOthers =
   (lockWait: Duration.Duration | undefined) =>
   <A, E, R>(effect: Effect.Effect<A, E, R>): Effect.Effect<A, E, R> => {
@@ -174,10 +162,7 @@ const isWaiting = (failure: unknown): boolean => isFinished(failure) && failure.
 
 const isNews = (cause: Cause.Cause<unknown>): boolean => !isWaiting(Cause.squash(cause))
 
-/**
- * Applies `--quiet`, `--waiting-ok`, `--monitor` and `--grace` to a command. `--quiet` does not suppress data on
- * stdout: a report as JSON, or the preview of a dry run.
- */
+/** `--quiet` does not suppress data on stdout: a report as JSON, or the preview of a dry run. */
 export const withJobFlags = <A, E, R>(
   effect: Effect.Effect<A, E, R>,
   flags: Pick<Flags, "grace" | "quiet" | "waitingOk" | "json" | "monitor"> & { readonly dryRun?: boolean | undefined },

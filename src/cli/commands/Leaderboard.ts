@@ -1,6 +1,6 @@
 /** `prefstream leaderboard` rates the models of a job or of a dataset by the votes on their completions. */
 import { Console, Effect, Option } from "effect"
-import { Argument, Command, Flag } from "effect/cli"
+import { Argument, Flag } from "effect/cli"
 import { datasetLeaderboards, leaderboards } from "../../pipeline/Leaderboard.ts"
 import { controlNames, defaultPrior, defaultResamples, tieModels } from "../../pair/rating/Leaderboard.ts"
 import { makeCommand } from "../flags/Definition.ts"
@@ -8,13 +8,15 @@ import { annotationFlags, annotationPathsOf } from "../flags/AnnotationPath.ts"
 import { campaignFlag } from "../flags/CampaignFlag.ts"
 import { existingLedger, ledgerFlags, placeOf } from "../flags/LedgerFlags.ts"
 import { endOfDryRun } from "../flags/PipelineFile.ts"
-import { integer, numberIn, option, raw, repeated, toggle } from "../flags/Values.ts"
+import { integer, literals, numberIn, option, parsed, raw, repeated, toggle } from "../flags/Values.ts"
 import * as ExitStatus from "../output/ExitStatus.ts"
 import * as LeaderboardTable from "../output/LeaderboardTable.ts"
 import { present, printable, say } from "../output/Text.ts"
 
-export const leaderboardCommand = makeCommand(
+export const command = makeCommand(
   "leaderboard",
+  "Rate the models whose completions were judged: Bradley–Terry with ties (Davidson), 400 points for odds of 10 to 1, and 95% intervals by resampling items. " +
+    "Show how far experts agree, and what more votes would change. Exits with 1 if the votes compare no two models.",
   {
     dataset: Argument.String("DATASET").pipe(
       Argument.withDescription(
@@ -29,11 +31,11 @@ export const leaderboardCommand = makeCommand(
       "Rate once for each value of this field of the items' metadata, at most 100",
     ),
     campaign: campaignFlag("rate"),
-    tieModel: option(
-      Flag.Literals("tie-model", tieModels),
-      "MODEL",
+    tieModel: literals(
+      "tie-model",
+      tieModels,
       "Ties: with a probability of their own, as half a win each, or left out",
-      { default: "davidson" },
+      { metavar: "MODEL", default: "davidson" },
     ),
     weighted: toggle("weighted", "Weight votes by the estimated reliability of their experts"),
     control: repeated(
@@ -42,23 +44,21 @@ export const leaderboardCommand = makeCommand(
       "Rate as if completions were equal in length, or in the position shown; repeatable",
     ),
     prior: option(
-      Flag.String("prior").pipe(
-        Flag.filterMap(
-          (text) => Option.filter(numberIn(text, 0, 1000), (deviation) => deviation > 0),
-          () => "a number above 0, up to 1000",
-        ),
+      parsed(
+        "prior",
+        (text) => Option.filter(numberIn(text, 0, 1000), (deviation) => deviation > 0),
+        "a number above 0, up to 1000",
       ),
       "SD",
       "Standard deviation of the abilities' prior, in natural log odds",
       { default: defaultPrior },
     ),
-    resamples: option(
-      integer("resamples", { min: 0, max: 100_000 }),
-      "N",
-      "Resamples of the items, for 95% intervals; 0 for none",
-      { default: defaultResamples },
-    ),
-    resampleSeed: option(integer("resample-seed"), "N", "Seed for drawing resamples", { default: 0 }),
+    resamples: integer("resamples", "Resamples of the items, for 95% intervals; 0 for none", {
+      min: 0,
+      max: 100_000,
+      default: defaultResamples,
+    }),
+    resampleSeed: integer("resample-seed", "Seed for drawing resamples", { default: 0 }),
     ...annotationFlags,
     csv: toggle("csv", "Print the table as CSV on stdout", { isTypedOnly: true }),
     raw,
@@ -66,7 +66,7 @@ export const leaderboardCommand = makeCommand(
   },
   Effect.fn("prefstream leaderboard")(function* (flags) {
     if (flags.csv === true && flags.json === true) {
-      return yield* new ExitStatus.UsageError({ message: "--csv, --json: expected one of them" })
+      return yield* ExitStatus.usageError("--csv, --json: expected one of them")
     }
     const options = {
       ties: flags.tieModel,
@@ -94,16 +94,16 @@ export const leaderboardCommand = makeCommand(
         flags.control.includes("position") && "--control position",
       ])
       if (refused.length > 0) {
-        return yield* new ExitStatus.UsageError({
-          message: `${refused.join(", ")}: a dataset does not say who voted, or what was shown first; rate the job, with --dir, in place of ${dataset}`,
-        })
+        return yield* ExitStatus.usageError(
+          `${refused.join(", ")}: a dataset does not say who voted, or what was shown first; rate the job, with --dir, in place of ${dataset}`,
+        )
       }
       yield* endOfDryRun()
       return yield* datasetLeaderboards(dataset, flags.by, options)
     }).pipe(
       Effect.catchTags({
-        GroupsInvalid: ({ message }) => new ExitStatus.UsageError({ message: `--by ${message}` }),
-        NoDataset: ({ message }) => new ExitStatus.UsageError({ message }),
+        GroupsInvalid: ({ message }) => ExitStatus.usageError(`--by ${message}`),
+        NoDataset: ExitStatus.asUsageError,
       }),
     )
     if (groups.every(({ leaderboard }) => leaderboard === null)) {
@@ -122,21 +122,11 @@ export const leaderboardCommand = makeCommand(
         )
     if (dataset !== undefined) yield* say(LeaderboardTable.ofDataset, "info")
   }),
-).pipe(
-  Command.withDescription(
-    "Rate the models whose completions were judged: Bradley–Terry with ties (Davidson), 400 points for odds of 10 to 1, and 95% intervals by resampling items. " +
-      "Show how far experts agree, and what more votes would change. Exits with 1 if the votes compare no two models.",
-  ),
-  Command.withShortDescription("Rate the models by the votes on their completions"),
-  Command.withExamples([
-    { command: "prefstream leaderboard --dir week-48", description: "Rate the models of a job" },
-    {
-      command: "prefstream leaderboard --dir week-48 --control length --weighted --json",
-      description: "At equal length, reliable experts' votes counting more, for programs",
-    },
-    {
-      command: "prefstream leaderboard week-48/dataset --by topic",
-      description: "By the pairs of a dataset, a table for each topic in the items' metadata",
-    },
-  ]),
+  {
+    "prefstream leaderboard --dir week-48": "Rate the models of a job",
+    "prefstream leaderboard --dir week-48 --control length --weighted --json":
+      "At equal length, reliable experts' votes counting more, for programs",
+    "prefstream leaderboard week-48/dataset --by topic":
+      "By the pairs of a dataset, a table for each topic in the items' metadata",
+  },
 )

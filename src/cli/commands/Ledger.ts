@@ -1,8 +1,6 @@
-/**
- * `prefstream ledger` has a subcommand for each kind of ledger maintenance.
- */
+/** `prefstream ledger` has a subcommand for each kind of ledger maintenance. */
 import { Clock, Console, DateTime, Duration, Effect, FileSystem, Option, Path, Schema } from "effect"
-import { Argument, Command, Flag } from "effect/cli"
+import { Argument, Command } from "effect/cli"
 import * as LedgerMaintenance from "../../task/ledger/care/LedgerMaintenance.ts"
 import type { CheckReport } from "../../task/ledger/care/LedgerCheck.ts"
 import * as LedgerLocation from "../../task/ledger/LedgerLocation.ts"
@@ -11,17 +9,16 @@ import { makeCommand } from "../flags/Definition.ts"
 import { ledgerFlags, noSuchLedger, placeOf } from "../flags/LedgerFlags.ts"
 import { endOfDryRun } from "../flags/PipelineFile.ts"
 import { check } from "../flags/Rules.ts"
-import { option, parseDuration, toggle } from "../flags/Values.ts"
+import { option, parsed, parseDuration, toggle } from "../flags/Values.ts"
 import { count, number, present, printable, size } from "../output/Text.ts"
 
 const isMissing = Schema.is(LedgerLocation.LedgerMissing)
 const isNotForPostgres = Schema.is(LedgerMaintenance.NotForPostgres)
 
-/** Turns failures that a wrong command line causes into `UsageError`. */
 const usage = <A, E, R>(effect: Effect.Effect<A, E, R>): Effect.Effect<A, E | ExitStatus.UsageError, R> =>
   Effect.mapError(effect, (failure) => {
     if (isMissing(failure)) return noSuchLedger(failure)
-    return isNotForPostgres(failure) ? new ExitStatus.UsageError({ message: failure.message }) : failure
+    return isNotForPostgres(failure) ? ExitStatus.usageError(failure.message) : failure
   })
 
 const print = (json: boolean | undefined, report: object, text: string) =>
@@ -32,6 +29,8 @@ const pruned = ({ items, tasks }: CheckReport["pruned"]): string =>
 
 const checkCommand = makeCommand(
   "check",
+  "Check the integrity of a ledger: damaged pages, items in no task or in two, results that are missing or do not fit, inconsistent counts. " +
+    "Changes nothing, and may run while a job uses the ledger. Exits with 1 if there are errors.",
   {
     quick: toggle("quick", "Skip requests and results, which take most of the time", { isTypedOnly: true }),
     ...ledgerFlags,
@@ -53,18 +52,9 @@ const checkCommand = makeCommand(
     yield* print(flags.json, report, text)
     if (findings.length > 0) return yield* new ExitStatus.Finished({ status: ExitStatus.failure })
   }),
-).pipe(
-  Command.withDescription(
-    "Check the integrity of a ledger: damaged pages, items in no task or in two, results that are missing or do not fit, inconsistent counts. " +
-      "Changes nothing, and may run while a job uses the ledger. Exits with 1 if there are errors.",
-  ),
-  Command.withShortDescription("Check the integrity of the ledger"),
-)
+).pipe(Command.withShortDescription("Check the integrity of the ledger"))
 
-/**
- * The file for a backup. If the name is that of an existing folder, the file is in it and named by the current time. A
- * nightly backup can then always use the same command line.
- */
+/** In an existing folder, the time names the file, so that a nightly backup always uses the same command line. */
 const backupFile = Effect.fnUntraced(function* (name: string) {
   const fs = yield* FileSystem.FileSystem
   const path = yield* Path.Path
@@ -77,6 +67,7 @@ const backupFile = Effect.fnUntraced(function* (name: string) {
 
 const backupCommand = makeCommand(
   "backup",
+  "Write a consistent copy of the ledger to a new file, and check it. May run while a job uses the ledger.",
   {
     file: Argument.String("FILE").pipe(
       Argument.withDescription(
@@ -96,22 +87,16 @@ const backupCommand = makeCommand(
       `${path}: ${count(items, "item")} in ${count(tasks, "task")}, ${count(results, "result")} (${size(bytes)}), checked.`,
     )
   }),
-).pipe(
-  Command.withDescription(
-    "Write a consistent copy of the ledger to a new file, and check it. May run while a job uses the ledger.",
-  ),
-  Command.withShortDescription("Copy the ledger to a file"),
-  Command.withExamples([
-    { command: "prefstream ledger backup --dir week-48 week-48.backup.db", description: "Copy week-48/ledger.db" },
-    {
-      command: "prefstream schedule --cron @daily -- ledger backup --dir week-48 backups",
-      description: "Each night, to a new file in the folder backups",
-    },
-  ]),
-)
+  {
+    "prefstream ledger backup --dir week-48 week-48.backup.db": "Copy week-48/ledger.db",
+    "prefstream schedule --cron @daily -- ledger backup --dir week-48 backups":
+      "Each night, to a new file in the folder backups",
+  },
+).pipe(Command.withShortDescription("Copy the ledger to a file"))
 
 const compactCommand = makeCommand(
   "compact",
+  "Compress requests and results, and free unused space, such as that of pruned data. Needs free disk space of up to twice the size of the ledger. No job may be running.",
   ledgerFlags,
   Effect.fn("prefstream ledger compact")(function* (flags) {
     const { location } = yield* placeOf(flags)
@@ -123,27 +108,18 @@ const compactCommand = makeCommand(
       `${LedgerLocation.describe(location)}: ${size(report.before)} before, ${size(report.after)} now.`,
     )
   }),
-).pipe(
-  Command.withDescription(
-    "Compress requests and results, and free unused space, such as that of pruned data. Needs free disk space of up to twice the size of the ledger. No job may be running.",
-  ),
-  Command.withShortDescription("Compress the ledger, and free unused space"),
-)
+).pipe(Command.withShortDescription("Compress the ledger, and free unused space"))
 
-/** Accepts a date such as `2026-01-31` (midnight, UTC), a time with its time zone, or an age such as `90d`. */
 const before = option(
-  Flag.String("before").pipe(
-    Flag.filterMap(
-      (text): Option.Option<(now: number) => number> => {
-        const age = parseDuration(text)
-        if (Option.isSome(age)) return Option.some((now) => now - Duration.toMillis(age.value))
-        const time = /^\d{4}-\d\d-\d\d(T\d\d:\d\d(:\d\d)?(Z|[+-]\d\d:\d\d))?$/.test(text)
-          ? Date.parse(text)
-          : Number.NaN
-        return Number.isNaN(time) ? Option.none() : Option.some(() => time)
-      },
-      () => "a date such as 2026-01-31, a time such as 2026-01-31T12:00Z, or an age such as 90d",
-    ),
+  parsed(
+    "before",
+    (text): Option.Option<(now: number) => number> => {
+      const age = parseDuration(text)
+      if (Option.isSome(age)) return Option.some((now) => now - Duration.toMillis(age.value))
+      const time = /^\d{4}-\d\d-\d\d(T\d\d:\d\d(:\d\d)?(Z|[+-]\d\d:\d\d))?$/.test(text) ? Date.parse(text) : Number.NaN
+      return Number.isNaN(time) ? Option.none() : Option.some(() => time)
+    },
+    "a date such as 2026-01-31, a time such as 2026-01-31T12:00Z, or an age such as 90d",
   ),
   "TIME",
   "Remove only older data: a date such as 2026-01-31 (UTC), or an age such as 90d",
@@ -152,6 +128,8 @@ const before = option(
 
 const pruneCommand = makeCommand(
   "prune",
+  "Remove data that later runs do not need: rejects of earlier runs and processed webhook deliveries; with --results, also requests and results of old tasks. " +
+    "Their items stay known, so none is submitted again. No job may be running.",
   {
     before,
     results: toggle("results", "Also remove requests and results of completed tasks; later datasets lack them", {
@@ -165,9 +143,7 @@ const pruneCommand = makeCommand(
     const { location } = yield* placeOf(flags)
     const now = yield* Clock.currentTimeMillis
     const time = flags.before?.(now)
-    if (time !== undefined && time > now) {
-      return yield* new ExitStatus.UsageError({ message: "--before: expected a time in the past" })
-    }
+    if (time !== undefined && time > now) return yield* ExitStatus.usageError("--before: expected a time in the past")
     yield* endOfDryRun()
     const report = yield* LedgerMaintenance.prune(location, {
       before: time,
@@ -190,25 +166,14 @@ const pruneCommand = makeCommand(
         : `Removed ${what}.${gone && location._tag === "File" ? "\nThe file keeps its size and reuses the space; prefstream ledger compact shrinks it." : ""}`,
     )
   }),
-).pipe(
-  Command.withDescription(
-    "Remove data that later runs do not need: rejects of earlier runs and processed webhook deliveries; with --results, also requests and results of old tasks. " +
-      "Their items stay known, so none is submitted again. No job may be running.",
-  ),
-  Command.withShortDescription("Remove old rejects, webhook deliveries, requests and results"),
-  Command.withExamples([
-    {
-      command: "prefstream ledger prune --dir job --before 90d --dry-run",
-      description: "Show what is older than 90 days",
-    },
-    {
-      command: "prefstream ledger prune --dir job --before 2026-01-01 --results",
-      description: "Remove last year's requests and results, once their dataset is safe elsewhere",
-    },
-  ]),
-)
+  {
+    "prefstream ledger prune --dir job --before 90d --dry-run": "Show what is older than 90 days",
+    "prefstream ledger prune --dir job --before 2026-01-01 --results":
+      "Remove last year's requests and results, once their dataset is safe elsewhere",
+  },
+).pipe(Command.withShortDescription("Remove old rejects, webhook deliveries, requests and results"))
 
-export const ledgerCommand = Command.make("ledger").pipe(
+export const command = Command.make("ledger").pipe(
   Command.withDescription("Check, back up, compact or prune the ledger of a job."),
   Command.withSubcommands([checkCommand, backupCommand, compactCommand, pruneCommand]),
 )

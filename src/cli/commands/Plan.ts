@@ -1,6 +1,6 @@
 /** `prefstream plan` shows how many votes per item an input needs, and how much they cost. */
 import { Console, Effect, identity, Schema, Struct } from "effect"
-import { Command, Flag } from "effect/cli"
+import { Flag } from "effect/cli"
 import { maxVotes, minGoldVotes, pilot, type VotePlan, votePlan, type VotePlanRow } from "../../pipeline/VotePlan.ts"
 import * as LedgerLocation from "../../task/ledger/LedgerLocation.ts"
 import { define, makeCommand } from "../flags/Definition.ts"
@@ -12,7 +12,7 @@ import { endOfDryRun } from "../flags/PipelineFile.ts"
 import { check } from "../flags/Rules.ts"
 import { batchFlags, spendingFlags } from "../flags/TaskFlags.ts"
 import { option } from "../flags/Values.ts"
-import { UsageError } from "../output/ExitStatus.ts"
+import { usageError } from "../output/ExitStatus.ts"
 import { votesCost } from "../output/SpendingSummary.ts"
 import { count, number, present, printable, rowsOf, table } from "../output/Text.ts"
 
@@ -20,8 +20,10 @@ const Share = Schema.Finite.check(Schema.isGreaterThan(0), Schema.isLessThan(1))
 
 const itemFlags = ["keepReordered", "completionsPerItem", "completionsSeed"] as const
 
-export const planCommand = makeCommand(
+export const command = makeCommand(
   "plan",
+  "Show the expected accuracy of the majority, the agreement, and the cost for 1 to 7 votes per item of FILE, and the votes that a target needs. " +
+    "Experts are as accurate as in a pilot, which is the job in --dir, or as --accuracy says. Sends and records nothing.",
   {
     accuracy: option(
       Flag.Finite("accuracy").pipe(Flag.withSchema(Share)),
@@ -50,32 +52,19 @@ export const planCommand = makeCommand(
       flags.accuracy ??
       (yield* pilot({ campaign: flags.campaign, annotationPaths: annotationPathsOf(flags) }).pipe(
         Effect.provide(LedgerLocation.layerReadonly(place.location)),
-        Effect.catchTag(
-          "LedgerMissing",
-          (missing) =>
-            new UsageError({ message: `${noSuchLedger(missing).message}, or assume an accuracy with --accuracy` }),
+        Effect.catchTag("LedgerMissing", (missing) =>
+          usageError(`${noSuchLedger(missing).message}, or assume an accuracy with --accuracy`),
         ),
       ))
     yield* printDetected(source)
     const plan = yield* votePlan({ ...Struct.pick(flags, [...itemFlags, "price", "targetAccuracy"]), source, experts })
     yield* Console.log(flags.json === true ? JSON.stringify(plan) : printable(text(plan)))
   }),
-).pipe(
-  Command.withDescription(
-    "Show the expected accuracy of the majority, the agreement, and the cost for 1 to 7 votes per item of FILE, and the votes that a target needs. " +
-      "Experts are as accurate as in a pilot, which is the job in --dir, or as --accuracy says. Sends and records nothing.",
-  ),
-  Command.withShortDescription("Show how many votes per item an input needs, and what they cost"),
-  Command.withExamples([
-    {
-      command: "prefstream plan items.jsonl --accuracy 0.8 --price 0.40 --target-accuracy 0.95",
-      description: "Assume that 80% of the votes are right",
-    },
-    {
-      command: "prefstream plan items.jsonl --dir pilot --price 0.40",
-      description: "Experts are as accurate as in a job",
-    },
-  ]),
+  {
+    "prefstream plan items.jsonl --accuracy 0.8 --price 0.40 --target-accuracy 0.95":
+      "Assume that 80% of the votes are right",
+    "prefstream plan items.jsonl --dir pilot --price 0.40": "Experts are as accurate as in a job",
+  },
 )
 
 const percent = (share: number): string => `${(100 * share).toFixed(1)}%`

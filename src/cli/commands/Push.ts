@@ -1,15 +1,14 @@
 /**
- * `prefstream push` uploads a dataset to a repository of the Hugging Face Hub.
- *
- * The access token comes from HF_TOKEN, or else from the file in which `hf auth login` stores it.
+ * `prefstream push` uploads a dataset to a repository of the Hugging Face Hub. The access token comes from HF_TOKEN, or
+ * else from the file in which `hf auth login` stores it.
  */
 import { Config, Console, Effect, FileSystem, Option, Path, Redacted } from "effect"
-import { Argument, Command, Flag } from "effect/cli"
+import { Argument, Flag } from "effect/cli"
 import * as Dataset from "../../dataset/Dataset.ts"
 import { makeCommand } from "../flags/Definition.ts"
 import { ledgerFlags } from "../flags/LedgerFlags.ts"
 import { required, text, toggle } from "../flags/Values.ts"
-import { UsageError } from "../output/ExitStatus.ts"
+import { usageError } from "../output/ExitStatus.ts"
 import { count, printable, size } from "../output/Text.ts"
 
 const directory = Argument.Directory("DIR", { mustExist: true }).pipe(
@@ -22,53 +21,30 @@ const repo = required(
   "Dataset repository; created if there is none [token: HF_TOKEN]",
 )
 
-/** The value of an environment variable; none if it is unset or empty. */
+/** An empty variable counts as unset. */
 const variable = (name: string) =>
-  Effect.map(
-    Config.option(Config.String(name)),
-    Option.filter((value) => value !== ""),
+  Effect.map(Config.option(Config.String(name)), (value) =>
+    Option.getOrUndefined(Option.filter(value, (text) => text !== "")),
   )
 
-/**
- * The file in which `huggingface_hub` stores the token, see
- * https://huggingface.co/docs/huggingface_hub/package_reference/environment_variables
- */
+/** See https://huggingface.co/docs/huggingface_hub/package_reference/environment_variables */
 const tokenFile = Effect.gen(function* () {
-  const paths = yield* Path.Path
-  const named = yield* variable("HF_TOKEN_PATH")
-  if (Option.isSome(named)) return named.value
-  const home = Option.orElse(yield* variable("HOME"), () => Option.some("."))
-  const cache = Option.orElse(yield* variable("XDG_CACHE_HOME"), () =>
-    Option.map(home, (home) => paths.join(home, ".cache")),
-  )
-  const own = yield* variable("HF_HOME")
-  return paths.join(
-    Option.getOrElse(own, () =>
-      paths.join(
-        Option.getOrElse(cache, () => "."),
-        "huggingface",
-      ),
-    ),
-    "token",
-  )
+  const { join } = yield* Path.Path
+  const file = yield* variable("HF_TOKEN_PATH")
+  if (file !== undefined) return file
+  const cache = (yield* variable("XDG_CACHE_HOME")) ?? join((yield* variable("HOME")) ?? ".", ".cache")
+  return join((yield* variable("HF_HOME")) ?? join(cache, "huggingface"), "token")
 })
 
 const token = Effect.gen(function* () {
   const fs = yield* FileSystem.FileSystem
-  const set = yield* variable("HF_TOKEN")
-  const kept = fs.readFileString(yield* tokenFile).pipe(
-    Effect.map((text) => text.trim()),
-    Effect.option,
-  )
-  const found = Option.isSome(set) ? set : Option.filter(yield* kept, (text) => text !== "")
-  if (Option.isNone(found)) {
-    return yield* new UsageError({ message: "set an access token of the Hub in HF_TOKEN, or log in: hf auth login" })
-  }
-  return Redacted.make(found.value.trim())
+  const storedToken = Effect.orElseSucceed(fs.readFileString(yield* tokenFile), () => "")
+  const text = ((yield* variable("HF_TOKEN")) ?? (yield* storedToken)).trim()
+  if (text === "") return yield* usageError("set an access token of the Hub in HF_TOKEN, or log in: hf auth login")
+  return Redacted.make(text)
 })
 
-/** The flag or environment variable that sets each option. */
-const given: { readonly [option: string]: string } = {
+const sources: { readonly [option: string]: string } = {
   repository: "--repo",
   token: "HF_TOKEN",
   endpoint: "HF_ENDPOINT",
@@ -83,8 +59,11 @@ const textOf = ({ branch, bytes, commit, deleted, files, repository, rows, url, 
     : `Pushed to ${where}, commit ${commit.slice(0, 12)}: ${what}${gone}.\n${url}`
 }
 
-export const pushCommand = makeCommand(
+export const command = makeCommand(
   "push",
+  "Verify a dataset, and push it to a dataset repository of the Hugging Face Hub, in one commit. " +
+    "Pushed again, it replaces what was pushed before; large files that have arrived are not sent again. " +
+    "Needs the Hub's client: npm install @huggingface/hub.",
   {
     directory,
     repo,
@@ -94,30 +73,19 @@ export const pushCommand = makeCommand(
     json: ledgerFlags.json,
   },
   Effect.fn("prefstream push")(function* (flags) {
-    const endpoint = yield* variable("HF_ENDPOINT")
     const pushed = yield* Dataset.push(flags.directory, {
       repository: flags.repo,
       token: yield* token,
       branch: flags.branch,
       public: flags.public,
       expertNames: flags.expertNames,
-      endpoint: Option.getOrUndefined(endpoint),
+      endpoint: yield* variable("HF_ENDPOINT"),
     }).pipe(
-      Effect.catchReason(
-        "PushError",
-        "PushOptionInvalid",
-        ({ expected, option }) => new UsageError({ message: `${given[option] ?? option}: expected ${expected}` }),
+      Effect.catchReason("PushError", "PushOptionInvalid", ({ expected, option }) =>
+        usageError(`${sources[option] ?? option}: expected ${expected}`),
       ),
     )
     yield* Console.log(flags.json ? JSON.stringify(pushed) : printable(textOf(pushed)))
   }),
-).pipe(
-  Command.withDescription(
-    "Verify a dataset, and push it to a dataset repository of the Hugging Face Hub, in one commit. " +
-      "Pushed again, it replaces what was pushed before; large files that have arrived are not sent again. " +
-      "Needs the Hub's client: npm install @huggingface/hub.",
-  ),
-  Command.withExamples([
-    { command: "prefstream push week-48/dataset --repo user/preferences", description: "To a private repository" },
-  ]),
+  { "prefstream push week-48/dataset --repo user/preferences": "To a private repository" },
 )

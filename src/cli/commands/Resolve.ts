@@ -1,11 +1,10 @@
 /**
- * `prefstream resolve` lists tasks that need attention, and records a person's decisions about them.
- *
- * Guarantees: without a decision, it changes nothing, and another process may use the ledger meanwhile. A decision is
- * recorded for all named tasks, or for none. During a decision, no other process except workers may use the job.
+ * `prefstream resolve` lists tasks that need attention, and records a person's decisions about them, for all named
+ * tasks or for none. A list changes nothing, and another process may use the ledger meanwhile; during a decision, no
+ * other process except workers may use the job.
  */
 import { Console, Effect, FileSystem, Option } from "effect"
-import { Argument, Command, Flag } from "effect/cli"
+import { Argument, Command } from "effect/cli"
 import * as IdLimit from "../../domain/IdLimit.ts"
 import * as JobFolder from "../../pipeline/JobFolder.ts"
 import * as RejectsFile from "../../pipeline/RejectsFile.ts"
@@ -13,25 +12,19 @@ import { issueReport } from "../../pipeline/RunReport.ts"
 import { Ledger, LedgerReader } from "../../task/ledger/Ledger.ts"
 import * as LedgerLocation from "../../task/ledger/LedgerLocation.ts"
 import type { TaskState } from "../../task/ledger/schema/Model.ts"
-import { UsageError } from "../output/ExitStatus.ts"
+import { usageError } from "../output/ExitStatus.ts"
 import { makeCommand } from "../flags/Definition.ts"
 import { existingLedger, givenOf, ledgerFlags, placeOf } from "../flags/LedgerFlags.ts"
 import { check } from "../flags/Rules.ts"
-import { option, text, toggle } from "../flags/Values.ts"
+import { literals, text, toggle } from "../flags/Values.ts"
 import { count, printable } from "../output/Text.ts"
 import * as IssueList from "../output/IssueList.ts"
 
-/** Reports an impossible decision like an error of the command line. */
-const asUsage = ({ message }: { readonly message: string }) => Effect.fail(new UsageError({ message }))
+const asUsage = ({ message }: { readonly message: string }) => Effect.fail(usageError(message))
 
+// prettier-ignore
 const states = [
-  "in_doubt",
-  "failed",
-  "invalid",
-  "refused",
-  "given_up",
-  "planned",
-  "submitted",
+  "in_doubt", "failed", "invalid", "refused", "given_up", "planned", "submitted",
 ] as const satisfies ReadonlyArray<TaskState>
 
 const flags = {
@@ -39,9 +32,7 @@ const flags = {
     Argument.withDescription("Task numbers, as listed without a decision"),
     Argument.variadic(),
   ),
-  all: option(Flag.Literals("all", states), "STATE", "All tasks in STATE, instead of task numbers", {
-    isTypedOnly: true,
-  }),
+  all: literals("all", states, "All tasks in STATE, instead of task numbers", { metavar: "STATE", isTypedOnly: true }),
   adopt: text("adopt", "TASK_ID", "Link one task to TASK_ID at the service, and poll it from now on", {
     isTypedOnly: true,
   }),
@@ -54,8 +45,11 @@ const flags = {
   ...ledgerFlags,
 }
 
-export const resolveCommand = makeCommand(
+export const command = makeCommand(
   "resolve",
+  "List the tasks that need attention, with their items and reasons: in doubt (the request may have arrived, and is not " +
+    "sent again automatically), failed, invalid (the result does not fit the task), and refused. " +
+    "With task numbers and --adopt, --send-again or --give-up, record a decision.",
   flags,
   Effect.fn("prefstream resolve")(
     function* (flags) {
@@ -85,35 +79,21 @@ export const resolveCommand = makeCommand(
       const after = yield* LedgerReader.use((ledger) => ledger.tasksOf(decided.numbers)).pipe(read)
       const anew = after.filter(({ attempt }, i) => attempt !== decided.tasks[i]!.attempt).length
       const hints = IssueList.waitAgain(after.map(issueReport), given)
-      yield* Console.log(printable([said(decided, decision, anew), ...hints].join("\n")))
+      yield* Console.log(printable([describeDecision(decided, decision, anew), ...hints].join("\n")))
     },
     Effect.catchTags({ NoSuchTask: asUsage, NotResolvable: asUsage, TaskIdTaken: asUsage }),
   ),
-).pipe(
-  Command.withDescription(
-    "List the tasks that need attention, with their items and reasons: in doubt (the request may have arrived, and is not " +
-      "sent again automatically), failed, invalid (the result does not fit the task), and refused. " +
-      "With task numbers and --adopt, --send-again or --give-up, record a decision.",
-  ),
-  Command.withExamples([
-    { command: "prefstream resolve --dir week-48", description: "List the tasks that need attention" },
-    {
-      command: "prefstream resolve 21 --adopt task_8f3a --dir week-48",
-      description: "Task 21 was found at the service",
-    },
-    {
-      command: "prefstream resolve 21 41 --send-again --dir week-48",
-      description: "Tasks 21 and 41 did not arrive: send them",
-    },
-    { command: "prefstream resolve --all failed --give-up --dir week-48", description: "Give up all failed tasks" },
-  ]),
+  {
+    "prefstream resolve --dir week-48": "List the tasks that need attention",
+    "prefstream resolve 21 --adopt task_8f3a --dir week-48": "Task 21 was found at the service",
+    "prefstream resolve 21 41 --send-again --dir week-48": "Tasks 21 and 41 did not arrive: send them",
+    "prefstream resolve --all failed --give-up --dir week-48": "Give up all failed tasks",
+  },
 )
 
 type Decision = { readonly verb: "adopt"; readonly taskId: string } | { readonly verb: "sendAgain" | "giveUp" }
 
 type Flags = Command.Command.Config.Infer<typeof flags>
-
-const refuse = (message: string) => new UsageError({ message })
 
 const decisionOf = Effect.fnUntraced(function* ({ adopt, all, giveUp, sendAgain, tasks }: Flags) {
   const decision: Decision | undefined =
@@ -124,27 +104,22 @@ const decisionOf = Effect.fnUntraced(function* ({ adopt, all, giveUp, sendAgain,
         : giveUp
           ? { verb: "giveUp" }
           : undefined
-  if (tasks.length > 0 && all !== undefined) return yield* refuse("give task numbers or --all, not both")
+  if (tasks.length > 0 && all !== undefined) return yield* usageError("give task numbers or --all, not both")
   if (decision === undefined) return undefined
   if (tasks.length === 0 && all === undefined) {
-    return yield* refuse("give task numbers, as listed by `prefstream resolve`, or --all STATE")
+    return yield* usageError("give task numbers, as listed by `prefstream resolve`, or --all STATE")
   }
   if (decision.verb === "adopt") {
-    if (tasks.length !== 1) return yield* refuse("--adopt: name the one task that has this id at the service")
+    if (tasks.length !== 1) return yield* usageError("--adopt: name the one task that has this id at the service")
     if (decision.taskId === "" || /[\u0000-\u001f\u007f]/.test(decision.taskId)) {
-      return yield* refuse("--adopt: not a valid task id")
+      return yield* usageError("--adopt: not a valid task id")
     }
-    if (!IdLimit.fits(decision.taskId)) {
-      return yield* refuse(`--adopt: a task id has at most ${IdLimit.limitText}`)
-    }
+    if (!IdLimit.fits(decision.taskId)) return yield* usageError(`--adopt: a task id has at most ${IdLimit.limitText}`)
   }
   return decision
 })
 
-/**
- * The numbers of the named tasks, or of all tasks that need attention. If no process is running, these include tasks
- * that a process was sending when it was killed.
- */
+/** If no process is running, these include tasks that a process was sending when it was killed. */
 const numbersOf = Effect.fnUntraced(function* (
   { all, tasks }: Pick<Flags, "all" | "tasks">,
   decision: Decision | undefined,
@@ -157,11 +132,11 @@ const numbersOf = Effect.fnUntraced(function* (
     ...(all === undefined ? (["in_doubt", "failed", "invalid", "refused"] as const) : [all]),
     ...(all === undefined || all === "in_doubt" ? interrupted : []),
   ]
-  const found = yield* ledger.issues(Number.MAX_SAFE_INTEGER, wanted)
-  if (decision !== undefined && found.length === 0) {
-    return yield* refuse(`no task ${all === undefined ? "needs attention" : `is ${all}`}`)
+  const tasksInState = yield* ledger.issues(Number.MAX_SAFE_INTEGER, wanted)
+  if (decision !== undefined && tasksInState.length === 0) {
+    return yield* usageError(`no task ${all === undefined ? "needs attention" : `is ${all}`}`)
   }
-  return found.map(({ number }) => number)
+  return tasksInState.map(({ number }) => number)
 })
 
 /** Records a decision about tasks. With `--all STATE`, it applies to the tasks that are still in that state. */
@@ -189,7 +164,7 @@ const rewriteRejects = Effect.fnUntraced(function* (directory: string) {
 })
 
 /** Describes the effect of a decision. `anew` is the number of tasks that are sent again as new, billable tasks. */
-const said = (
+const describeDecision = (
   { numbers, sender }: Effect.Success<ReturnType<typeof decide>>,
   decision: Decision,
   anew: number,

@@ -13,26 +13,22 @@ import { DryRun } from "../flags/PipelineFile.ts"
 import { limitsForPreview } from "../flags/ServiceFlags.ts"
 import { itemOptionsOf } from "../flags/TaskFlags.ts"
 import { webhookFlags, webhookOf } from "../flags/WebhookFlags.ts"
-import { UsageError } from "../output/ExitStatus.ts"
+import { usageError } from "../output/ExitStatus.ts"
 import * as Job from "./Job.ts"
 import { pipelineFileOf, settingsOf, submitFlags } from "./Submit.ts"
 
-export const runFlags = {
-  ...submitFlags,
-  ...webhookFlags,
-  ...expertFlags,
-  ...datasetFlags,
-  once,
-}
+export const runFlags = { ...submitFlags, ...webhookFlags, ...expertFlags, ...datasetFlags, once }
 
-/**
- * The automatic expert of a run without `--expert` and `--base-url`: a rule that needs no gold answers. The run prints
- * that this rule judges.
- */
+/** The expert of a run without `--expert` and `--base-url`: a rule that needs no gold answers. */
 const trialExpert = "longest"
 
-export const runCommand = makeCommand(
+export const command = makeCommand(
   "run",
+  "Run the whole flow: read items, submit them as tasks, wait for the results, write the preference pairs. " +
+    "Stop it at any time, and start it again with the same job folder. " +
+    "Without --base-url, an annotation service is started on this machine for the run, and an automatic expert judges " +
+    "in place of people: --expert, or else the rule `longest`, to try things out. " +
+    "With --once, --quiet or `prefstream schedule`, --expert or --base-url is required.",
   runFlags,
   Effect.fn("prefstream run")(function* (given) {
     const job = yield* Job.prepare(given, yield* pipelineFileOf(given.files))
@@ -53,35 +49,16 @@ export const runCommand = makeCommand(
       newLedger: settings.newLedger,
     })
   }, Job.withJobFlags),
-).pipe(
-  Command.withDescription(
-    "Run the whole flow: read items, submit them as tasks, wait for the results, write the preference pairs. " +
-      "Stop it at any time, and start it again with the same job folder. " +
-      "Without --base-url, an annotation service is started on this machine for the run, and an automatic expert judges " +
-      "in place of people: --expert, or else the rule `longest`, to try things out. " +
-      "With --once, --quiet or `prefstream schedule`, --expert or --base-url is required.",
-  ),
-  Command.withExamples([
-    {
-      command: "prefstream run data/sample.jsonl --expert gold:data/sample.jsonl",
-      description: "Try it on this machine",
-    },
-    { command: "prefstream run pipelines/quickstart.ts", description: "Run a pipeline that is written in TypeScript" },
-    {
-      command:
-        "prefstream run prompts.jsonl --completions a.jsonl --completions b.jsonl --key id --completion-path 'choices[0].message.content'",
-      description: "Join prompts with the completions of two models",
-    },
-    {
-      command: "PREFSTREAM_BASE_URL=https://host/v1 PREFSTREAM_TOKEN=... prefstream run items.jsonl --timeout 12h",
-      description: "Send the tasks to an annotation service, and wait for at most half a day",
-    },
-    {
-      command:
-        "PREFSTREAM_BASE_URL=https://host/v1 PREFSTREAM_TOKEN=... prefstream run 'items/*.jsonl' --dir job --once --quiet",
-      description: "Each night: submit new items, and export the results so far",
-    },
-  ]),
+  {
+    "prefstream run data/sample.jsonl --expert gold:data/sample.jsonl": "Try it on this machine",
+    "prefstream run pipelines/quickstart.ts": "Run a pipeline that is written in TypeScript",
+    "prefstream run prompts.jsonl --completions a.jsonl --completions b.jsonl --key id --completion-path 'choices[0].message.content'":
+      "Join prompts with the completions of two models",
+    "PREFSTREAM_BASE_URL=https://host/v1 PREFSTREAM_TOKEN=... prefstream run items.jsonl --timeout 12h":
+      "Send the tasks to an annotation service, and wait for at most half a day",
+    "PREFSTREAM_BASE_URL=https://host/v1 PREFSTREAM_TOKEN=... prefstream run 'items/*.jsonl' --dir job --once --quiet":
+      "Each night: submit new items, and export the results so far",
+  },
 )
 
 const fromFlags = Effect.fnUntraced(function* (
@@ -89,10 +66,9 @@ const fromFlags = Effect.fnUntraced(function* (
   directory: string,
 ) {
   if (flags.baseUrl === undefined && (flags.votes?.votesUpTo ?? flags.votes?.votes ?? 1) > 1) {
-    return yield* new UsageError({
-      message:
-        "--votes: the embedded service's automatic experts give one vote per item together: start a service where several people judge (prefstream serve), and give its --base-url",
-    })
+    return yield* usageError(
+      "--votes: the embedded service's automatic experts give one vote per item together: start a service where several people judge (prefstream serve), and give its --base-url",
+    )
   }
   const source = yield* sourceOf(flags, scratchIn(flags, directory))
   const options = yield* itemOptionsOf(flags)
@@ -101,9 +77,9 @@ const fromFlags = Effect.fnUntraced(function* (
     const unattended =
       flags.once === true ? "--once" : flags.quiet ? "--quiet" : (yield* DryRun) ? "schedule" : undefined
     if (unattended !== undefined) {
-      return yield* new UsageError({
-        message: `${unattended}: choose who judges: set PREFSTREAM_BASE_URL or --base-url, or give an --expert`,
-      })
+      return yield* usageError(
+        `${unattended}: choose who judges: set PREFSTREAM_BASE_URL or --base-url, or give an --expert`,
+      )
     }
     yield* Console.error(
       `No --base-url: tasks go to an embedded service, whose automatic expert prefers the ${trialExpert} completion. ` +
@@ -115,11 +91,7 @@ const fromFlags = Effect.fnUntraced(function* (
   // Only runs with an embedded service load this module.
   const service = Effect.promise(() => import("../../service/AnnotationService.ts")).pipe(
     Effect.map(({ layerEmbedded }) =>
-      layerEmbedded({
-        database: JobFolder.service(directory),
-        experts,
-        turnaround: flags.turnaround,
-      }),
+      layerEmbedded({ database: JobFolder.service(directory), experts, turnaround: flags.turnaround }),
     ),
     Layer.unwrap,
   )

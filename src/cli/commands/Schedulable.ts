@@ -11,27 +11,19 @@ import { Command } from "effect/cli"
 export const command = <Name extends string, Input, E, R>(
   name: Name,
   description: string,
-  load: () => Promise<Command.Command<Name, Input, {}, E, R>>,
+  load: () => Promise<{ readonly command: Command.Command<Name, Input, {}, E, R> }>,
 ) => ({
   name,
   for: (args: ReadonlyArray<string>) =>
     args.includes(name)
-      ? Effect.map(Effect.promise(load), Command.withShortDescription(description))
+      ? Effect.map(Effect.promise(load), (module) => Command.withShortDescription(module.command, description))
       : Effect.succeed(Command.make(name).pipe(Command.withShortDescription(description))),
 })
 
 export const schedulable = [
-  command("run", "Run the whole flow: items in, preference pairs out", () =>
-    import("./Run.ts").then((module) => module.runCommand),
-  ),
-  command("submit", "Submit new items, without waiting for results", () =>
-    import("./Submit.ts").then((module) => module.submitCommand),
-  ),
-  command("collect", "Wait for results", () => import("./Collect.ts").then((module) => module.collectCommand)),
-  command("export", "Write the dataset from the ledger", () =>
-    import("./Export.ts").then((module) => module.exportCommand),
-  ),
-  command("ledger", "Check, back up, compact or prune the ledger", () =>
-    import("./Ledger.ts").then((module) => module.ledgerCommand),
-  ),
+  command("run", "Run the whole flow: items in, preference pairs out", () => import("./Run.ts")),
+  command("submit", "Submit new items, without waiting for results", () => import("./Submit.ts")),
+  command("collect", "Wait for results", () => import("./Collect.ts")),
+  command("export", "Write the dataset from the ledger", () => import("./Export.ts")),
+  command("ledger", "Check, back up, compact or prune the ledger", () => import("./Ledger.ts")),
 ] as const

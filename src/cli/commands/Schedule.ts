@@ -1,9 +1,7 @@
 /**
- * `prefstream schedule` runs another command on a cron schedule, for machines without cron.
- *
- * Each run is a separate process. Its memory is freed, and its crash does not end the schedule. It uses the pipeline
- * file and the version of prefstream that exist when it starts. Each run also has its own process group: Ctrl+C at a
- * terminal signals the whole foreground group, but a run must receive only the one signal that the schedule sends.
+ * `prefstream schedule` runs another command on a cron schedule. Each run is a separate process, with the pipeline file
+ * and the version of prefstream that exist when it starts, and has its own process group: Ctrl+C signals the whole
+ * foreground group, but a run must receive only the one signal that the schedule sends.
  *
  * Adapter: reads from `node:process` how this process was started, and listens for its exit.
  */
@@ -30,8 +28,11 @@ const names: ReadonlyArray<string> = schedulable.map(({ name }) => name)
 /** Exit statuses of a run with which a schedule continues in spite of `--stop-on-failure`. */
 const expected: ReadonlyArray<number> = [ExitStatus.done, ExitStatus.waiting, ExitStatus.busy]
 
-export const scheduleCommand = makeCommand(
+export const command = makeCommand(
   "schedule",
+  "Run another command on a cron schedule. The command line is checked first. Runs never overlap: " +
+    "a run that is due while another is running is skipped. A missed run is started once after wake-up. " +
+    "Both cases are logged. A failed run does not end the schedule.",
   {
     cron: required(
       Flag.String("cron"),
@@ -50,9 +51,8 @@ export const scheduleCommand = makeCommand(
   },
   Effect.fn("prefstream schedule")(function* (flags) {
     const cron = yield* Effect.fromResult(CronJob.parse(flags.cron, flags.timeZone)).pipe(
-      Effect.mapError(
-        ({ message, what }) =>
-          new ExitStatus.UsageError({ message: `--${what === "expression" ? "cron" : "time-zone"}: ${message}` }),
+      Effect.mapError(({ message, what }) =>
+        ExitStatus.usageError(`--${what === "expression" ? "cron" : "time-zone"}: ${message}`),
       ),
     )
     if (!(yield* check(flags.command))) return
@@ -67,28 +67,16 @@ export const scheduleCommand = makeCommand(
       Stop.withOptions({ isNormalEnd: true, grace: Duration.infinity }),
     )
   }),
-).pipe(
-  Command.withDescription(
-    "Run another command on a cron schedule. The command line is checked first. Runs never overlap: " +
-      "a run that is due while another is running is skipped. A missed run is started once after wake-up. " +
-      "Both cases are logged. A failed run does not end the schedule.",
-  ),
-  Command.withExamples([
-    {
-      command:
-        "prefstream schedule --cron '0 2 * * *' --time-zone Europe/Berlin -- run 'items/*.jsonl' --dir job --once",
-      description: "Each night at two: submit new items, and export the results so far",
-    },
-  ]),
+  {
+    "prefstream schedule --cron '0 2 * * *' --time-zone Europe/Berlin -- run 'items/*.jsonl' --dir job --once":
+      "Each night at two: submit new items, and export the results so far",
+  },
 )
 
-/** Checks a command line before the first run is due. Returns false if the command line only asks for help. */
 const check = Effect.fnUntraced(function* (command: ReadonlyArray<string>) {
   const [name = ""] = command
   if (!names.includes(name)) {
-    return yield* new ExitStatus.UsageError({
-      message: `expected ${joinWords(names, "or")} after --, found ${name}`,
-    })
+    return yield* ExitStatus.usageError(`expected ${joinWords(names, "or")} after --, found ${name}`)
   }
   const commands = yield* Effect.all(schedulable.map((each) => each.for(command)))
   const root = Command.make("prefstream").pipe(Command.withSubcommands(commands))
@@ -119,12 +107,7 @@ const carriedOut = Effect.fnUntraced(
     const run = yield* ChildProcess.make(
       process.execPath,
       [...process.execArgv, script, "--log-format", yield* LogFormat.Current, ...command],
-      {
-        stdin: "ignore",
-        stdout: "inherit",
-        stderr: "inherit",
-        detached: true,
-      },
+      { stdin: "ignore", stdout: "inherit", stderr: "inherit", detached: true },
     )
     pid = run.pid
     return yield* Effect.match(run.exitCode, {

@@ -1,8 +1,5 @@
-/**
- * `prefstream serve` runs the standalone annotation service, for pipelines in other processes.
- */
+/** `prefstream serve` runs the standalone annotation service, for pipelines in other processes. */
 import { Console, Effect, Layer, Option, Redacted, Struct } from "effect"
-import { Command } from "effect/cli"
 import { maxVotes } from "../../api/MaxVotes.ts"
 import * as AnnotationService from "../../service/AnnotationService.ts"
 import { defaultRateLimit } from "../../service/http/RateLimit.ts"
@@ -12,13 +9,13 @@ import { ServiceAddress } from "../../service/http/ServiceAddress.ts"
 import { Tokens } from "../../service/account/Tokens.ts"
 import { Webhooks } from "../../service/webhook/Webhooks.ts"
 import { defined } from "../../io/Values.ts"
-import { UsageError } from "../output/ExitStatus.ts"
+import { usageError } from "../output/ExitStatus.ts"
 import { makeCommand } from "../flags/Definition.ts"
 import { expertFlags, expertsOf } from "../flags/ExpertFlags.ts"
 import { monitor, monitored } from "../flags/MonitorFlag.ts"
 import { check } from "../flags/Rules.ts"
 import { token as organizationToken, usableToken } from "../flags/ServiceFlags.ts"
-import { duration, file, integer, option, text, toggle } from "../flags/Values.ts"
+import { duration, file, integer, text, toggle } from "../flags/Values.ts"
 import * as Settings from "../settings/Settings.ts"
 import * as Stop from "../../pipeline/Stop.ts"
 
@@ -78,15 +75,19 @@ const announce = Effect.fnUntraced(function* (flags: {
   }
 })
 
-export const serveCommand = makeCommand(
+export const command = makeCommand(
   "serve",
+  "Run the annotation service: HTTP interface, dashboard, and annotation page. --expert adds automatic experts, which answer in place of people. PREFSTREAM_TOKEN, if set, is accepted as an additional organization token.",
   {
     database: text("database", "FILE", "SQLite file of the service, created if absent", {
       default: defaults.database,
       path: "whole",
     }),
     host: text("host", "ADDRESS", "Address to listen on", { default: defaults.host }),
-    port: option(integer("port", { min: 0, max: 65_535 }), "PORT", "Port to listen on; 0 picks a free one", {
+    port: integer("port", "Port to listen on; 0 picks a free one", {
+      metavar: "PORT",
+      min: 0,
+      max: 65_535,
       default: defaults.port,
     }),
     publicUrl: text("public-url", "URL", "Address of the service behind a proxy, such as https://annotate.example"),
@@ -96,32 +97,29 @@ export const serveCommand = makeCommand(
       { isTypedOnly: true },
     ),
     apiOnly: toggle("api-only", "Serve the HTTP interface only: no dashboard, and no annotation page"),
-    votes: option(
-      integer("votes", { min: 1, max: maxVotes }),
-      "N",
-      "Votes per prompt, unless a task sets its own number",
-      { default: defaults.votes },
-    ),
+    votes: integer("votes", "Votes per prompt, unless a task sets its own number", {
+      min: 1,
+      max: maxVotes,
+      default: defaults.votes,
+    }),
     undoGrace: duration("undo-grace", "How long a task with all its votes stays open, so that the last can be undone", {
       default: "30s",
     }),
     gold: file("gold", "Gold items (known answers), in any input format, to measure experts"),
-    rateLimit: option(
-      integer("rate-limit", { min: 0, max: 100_000 }),
-      "N",
-      "Requests per second for each token, with bursts of twice as many; 0: no limit",
-      { default: defaultRateLimit.perSecond },
-    ),
+    rateLimit: integer("rate-limit", "Requests per second for each token, with bursts of twice as many; 0: no limit", {
+      min: 0,
+      max: 100_000,
+      default: defaultRateLimit.perSecond,
+    }),
     webhookUrl: text("webhook-url", "URL", "Where to send webhooks; can also be set in the dashboard"),
     allowPrivateWebhooks: toggle("allow-private-webhooks", "Allow webhooks to private networks and this machine"),
     monitor,
     ...expertFlags,
   },
-  // Untraced, because the handlers of an `HttpApi` would use this span in place of the span of their request.
   Effect.fnUntraced(function* (flags) {
     yield* check(flags)
-    const given = yield* organizationToken
-    const token = given === undefined ? undefined : yield* usableToken(given)
+    const variable = yield* organizationToken
+    const token = variable === undefined ? undefined : yield* usableToken(variable)
     const requestsPerSecond = flags.rateLimit ?? defaultRateLimit.perSecond
     const service = AnnotationService.layerServer({
       ...defaults,
@@ -136,24 +134,14 @@ export const serveCommand = makeCommand(
       Effect.provideService(announce({ ...flags, hasToken: token !== undefined }), Audit.Actor, Audit.commandLine),
     )
     return yield* Layer.launch(Layer.provideMerge(announced, service)).pipe(
-      Effect.catchTag("InvalidPublicUrl", ({ message }) => new UsageError({ message: `--public-url: ${message}` })),
+      Effect.catchTag("InvalidPublicUrl", ({ message }) => usageError(`--public-url: ${message}`)),
       monitored(flags.monitor),
       Stop.withOptions({ isNormalEnd: true }),
     )
   }),
-).pipe(
-  Command.withDescription(
-    "Run the annotation service: HTTP interface, dashboard, and annotation page. --expert adds automatic experts, which answer in place of people. PREFSTREAM_TOKEN, if set, is accepted as an additional organization token.",
-  ),
-  Command.withExamples([
-    { command: "prefstream serve --votes 3 --gold gold.jsonl", description: "For a team with its own experts" },
-    {
-      command: "prefstream serve --public-url https://annotate.example",
-      description: "Behind a proxy with TLS",
-    },
-    {
-      command: "prefstream serve --expert gold:data/sample.jsonl --turnaround 30s",
-      description: "Simulate slow experts",
-    },
-  ]),
+  {
+    "prefstream serve --votes 3 --gold gold.jsonl": "For a team with its own experts",
+    "prefstream serve --public-url https://annotate.example": "Behind a proxy with TLS",
+    "prefstream serve --expert gold:data/sample.jsonl --turnaround 30s": "Simulate slow experts",
+  },
 )

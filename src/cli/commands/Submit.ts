@@ -11,7 +11,7 @@ import { isPipelineFile } from "../flags/PipelineName.ts"
 import { itemOptionsOf, resubmitOptionsOf, taskFlags } from "../flags/TaskFlags.ts"
 import { limitsForPreview } from "../flags/ServiceFlags.ts"
 import { toggle } from "../flags/Values.ts"
-import { UsageError } from "../output/ExitStatus.ts"
+import { usageError } from "../output/ExitStatus.ts"
 import * as Summary from "../output/Summary.ts"
 import * as Job from "./Job.ts"
 
@@ -32,12 +32,9 @@ export const submitFlags = {
 export const pipelineFileOf = Effect.fnUntraced(function* (files: ReadonlyArray<string>) {
   const program = files.find(isPipelineFile)
   if (program === undefined || files.length === 1) return program
-  return yield* new UsageError({
-    message: `${program} is a pipeline file, which has its own input: remove the other files`,
-  })
+  return yield* usageError(`${program} is a pipeline file, which has its own input: remove the other files`)
 })
 
-/** The settings of the pipeline, with those of the flags in place of the same settings. */
 export const settingsOf = <P extends Omit<Pipeline.Settings, "directory">>(
   job: Effect.Success<ReturnType<typeof Job.prepare<Command.Command.Config.Infer<typeof submitFlags>>>>,
   pipeline: P,
@@ -52,8 +49,9 @@ export const settingsOf = <P extends Omit<Pipeline.Settings, "directory">>(
   maxRejects: job.flags.maxRejects ?? pipeline.maxRejects,
 })
 
-export const submitCommand = makeCommand(
+export const command = makeCommand(
   "submit",
+  "Read items and submit the new ones, without waiting for results. While workers process the job, submit only reads items; the workers send them.",
   submitFlags,
   Effect.fn("prefstream submit")(function* (given) {
     const job = yield* Job.prepare(given, yield* pipelineFileOf(given.files))
@@ -75,14 +73,8 @@ export const submitCommand = makeCommand(
       layer: Pipeline.layerAlongsideWorkers,
     })
   }, Job.withJobFlags),
-).pipe(
-  Command.withDescription(
-    "Read items and submit the new ones, without waiting for results. While workers process the job, submit only reads items; the workers send them.",
-  ),
-  Command.withExamples([
-    {
-      command: "PREFSTREAM_BASE_URL=https://host/v1 PREFSTREAM_TOKEN=... prefstream submit items.jsonl --dir week-48",
-      description: "Submit today",
-    },
-  ]),
+  {
+    "PREFSTREAM_BASE_URL=https://host/v1 PREFSTREAM_TOKEN=... prefstream submit items.jsonl --dir week-48":
+      "Submit today",
+  },
 )

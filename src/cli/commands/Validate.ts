@@ -1,47 +1,45 @@
 /**
- * `prefstream validate` checks whether every record of the input is usable. It prints unusable records with the reason.
+ * `prefstream validate` checks whether every record of the input is usable, and prints unusable records with the
+ * reason.
  */
 import { Console, Effect, FileSystem } from "effect"
-import { Command } from "effect/cli"
 import * as Origin from "../../domain/Origin.ts"
 import type { Reject } from "../../domain/Reject.ts"
 import * as Inspection from "../../pipeline/Inspection.ts"
 import { allows, TooManyRejects } from "../../task/plan/RejectLimit.ts"
 import { counts } from "../output/PreviewSummary.ts"
-import { UsageError } from "../output/ExitStatus.ts"
+import { usageError } from "../output/ExitStatus.ts"
 import { makeCommand } from "../flags/Definition.ts"
 import { type InputFlags, inputFlags, localInputs, maxRejects, printDetected, sourceOf } from "../flags/InputFlags.ts"
 import { ledgerFlags } from "../flags/LedgerFlags.ts"
 import { check } from "../flags/Rules.ts"
 import { fromEnvironment, limitsOf, serviceFlags } from "../flags/ServiceFlags.ts"
-import { integer, option, text } from "../flags/Values.ts"
+import { integer, text } from "../flags/Values.ts"
 import { number, printable } from "../output/Text.ts"
 
 const defaultShown = 100
 
-/** Fails if the rejects file is one of the inputs, which it would overwrite. */
 const refuseInput = Effect.fnUntraced(function* (rejects: string, flags: Pick<InputFlags, "files" | "completions">) {
   const fs = yield* FileSystem.FileSystem
   if (!(yield* fs.exists(rejects))) return
   const real = yield* fs.realPath(rejects)
   for (const input of yield* localInputs(flags)) {
     if ((yield* fs.realPath(input)) === real) {
-      return yield* new UsageError({ message: `--rejects: ${rejects} is an input; name another file` })
+      return yield* usageError(`--rejects: ${rejects} is an input; name another file`)
     }
   }
 })
 
-export const validateCommand = makeCommand(
+export const command = makeCommand(
   "validate",
+  "Read the input as a run would, and print each rejected record on one line: file and line, field, what was expected, what was found. " +
+    "Sends no item, and writes nothing but --rejects. The exit status is 5 if more records are rejected than --max-rejects allows, else 0.",
   {
     ...inputFlags,
     baseUrl: serviceFlags.baseUrl,
     maxCompletions: serviceFlags.maxCompletions,
     maxRejects: maxRejects("Maximum number or share of rejected records; above it, exit status 5", { default: 0 }),
-    show: option(integer("show", { min: 0 }), "N", "Number of rejected records to print", {
-      default: defaultShown,
-      isTypedOnly: true,
-    }),
+    show: integer("show", "Number of rejected records to print", { min: 0, default: defaultShown, isTypedOnly: true }),
     rejects: text("rejects", "FILE", "Write all rejected records to FILE as JSON Lines: file, line, reason, text", {
       isTypedOnly: true,
       path: "whole",
@@ -86,16 +84,8 @@ export const validateCommand = makeCommand(
     const limit = flags.maxRejects ?? (0 as const)
     if (!allows(limit, { read, rejected })) return yield* new TooManyRejects({ read, rejected, limit })
   }, Effect.scoped),
-).pipe(
-  Command.withDescription(
-    "Read the input as a run would, and print each rejected record on one line: file and line, field, what was expected, what was found. " +
-      "Sends no item, and writes nothing but --rejects. The exit status is 5 if more records are rejected than --max-rejects allows, else 0.",
-  ),
-  Command.withExamples([
-    { command: "prefstream validate items.jsonl", description: "Is every record usable?" },
-    {
-      command: "prefstream validate items.csv --max-rejects 1% --rejects rejects.jsonl",
-      description: "Allow 1%, and keep the rejected records",
-    },
-  ]),
+  {
+    "prefstream validate items.jsonl": "Is every record usable?",
+    "prefstream validate items.csv --max-rejects 1% --rejects rejects.jsonl": "Allow 1%, and keep the rejected records",
+  },
 )

@@ -1,8 +1,6 @@
-/**
- * `prefstream verify` checks whether a dataset matches its manifest, and whether its files agree with each other.
- */
+/** `prefstream verify` checks whether a dataset matches its manifest, and whether its files agree with each other. */
 import { Console, Effect } from "effect"
-import { Argument, Command } from "effect/cli"
+import { Argument } from "effect/cli"
 import * as Dataset from "../../dataset/Dataset.ts"
 import * as ExitStatus from "../output/ExitStatus.ts"
 import { makeCommand } from "../flags/Definition.ts"
@@ -24,20 +22,17 @@ const textOf = (verification: Dataset.Verification) => {
   return [...lines, ...(hasErrors(verification) ? [] : [summary])].join("\n")
 }
 
-export const verifyCommand = makeCommand(
+export const command = makeCommand(
   "verify",
+  "Check a dataset: the size and SHA-256 of every file, Parquet against JSON Lines row by row, and trainer formats. " +
+    "Also check that no prompt is in two splits, and that the numbers of card and report agree. " +
+    "Prints one line per finding, and warns of completions that trainers cut, with the number of rows. " +
+    "Exit status: 1 if there are errors, else 0.",
   { directory, json: ledgerFlags.json },
   Effect.fn("prefstream verify")(function* (flags) {
     const verification = yield* Dataset.verify(flags.directory)
     yield* Console.log(flags.json ? JSON.stringify(verification) : printable(textOf(verification)))
     if (hasErrors(verification)) return yield* new ExitStatus.Finished({ status: ExitStatus.failure })
   }),
-).pipe(
-  Command.withDescription(
-    "Check a dataset: the size and SHA-256 of every file, Parquet against JSON Lines row by row, and trainer formats. " +
-      "Also check that no prompt is in two splits, and that the numbers of card and report agree. " +
-      "Prints one line per finding, and warns of completions that trainers cut, with the number of rows. " +
-      "Exit status: 1 if there are errors, else 0.",
-  ),
-  Command.withExamples([{ command: "prefstream verify week-48/dataset", description: "Check the dataset of a job" }]),
+  { "prefstream verify week-48/dataset": "Check the dataset of a job" },
 )

@@ -1,8 +1,6 @@
 /**
- * Sends the test webhook of `doctor` to the receiver, through the public URL if one is set.
- *
- * Guarantees: a temporary ledger records the delivery. With the schemes `standard-webhooks` and `svix`, the delivery is
- * signed. With other schemes it is unsigned, and the receiver's refusal shows that deliveries arrive.
+ * Sends the test webhook of `doctor` to the receiver, through the public URL if one is set. A temporary ledger records
+ * the delivery, which only the schemes `standard-webhooks` and `svix` let prefstream sign.
  */
 import { Clock, Deferred, Effect, FileSystem, Layer, Option, Redacted, References } from "effect"
 import { HttpClient, HttpClientRequest } from "effect/http"
@@ -57,19 +55,16 @@ export const webhook = Effect.fnUntraced(
       HttpClientRequest.bodyUint8Array(body, "application/json"),
       HttpClient.execute,
       Effect.timeout(timeLimit),
-      Effect.mapError(
-        (failure) =>
-          new ExitStatus.UsageError({
-            message: `${url}: ${noAnswer(failure).detail}: check address, proxy and firewall`,
-          }),
+      Effect.mapError((failure) =>
+        ExitStatus.usageError(`${url}: ${noAnswer(failure).detail}: check address, proxy and firewall`),
       ),
     )
     const wrong = (message: string): Finding => ({ name, state: "failed", message: `${url} ${message}` })
-    const found = yield* Deferred.poll(otherPath)
-    if (Option.isSome(found)) {
+    const arrivedPath = yield* Deferred.poll(otherPath)
+    if (Option.isSome(arrivedPath)) {
       const expected = options.path ?? WebhookReceiver.defaultPath
       return wrong(
-        `leads to ${yield* found.value}, but webhooks are received at ${expected}: correct the path of the webhook URL at the service, or set --webhook-path`,
+        `leads to ${yield* arrivedPath.value}, but webhooks are received at ${expected}: correct the path of the webhook URL at the service, or set --webhook-path`,
       )
     }
     const { status } = response

@@ -1,6 +1,6 @@
 /** `prefstream worker` processes a job together with other workers, on one machine or several. */
 import { Console, Duration, Effect, identity, Struct } from "effect"
-import { Command, Flag } from "effect/cli"
+import { Flag } from "effect/cli"
 import * as Worker from "../../pipeline/Worker.ts"
 import * as Stop from "../../pipeline/Stop.ts"
 import { defaultPartCount } from "../../task/ledger/schema/Jobs.ts"
@@ -10,7 +10,7 @@ import { filesArgument, sourceOf } from "../flags/InputFlags.ts"
 import { dirFlag } from "../flags/LedgerFlags.ts"
 import { itemOptionsOf } from "../flags/TaskFlags.ts"
 import { monitored } from "../flags/MonitorFlag.ts"
-import { address, duration, formatDuration, integer, option, text } from "../flags/Values.ts"
+import { address, duration, formatDuration, integer, text } from "../flags/Values.ts"
 import { webhookFlags, webhookOf } from "../flags/WebhookFlags.ts"
 import * as Settings from "../settings/Settings.ts"
 import * as ExitStatus from "../output/ExitStatus.ts"
@@ -18,10 +18,7 @@ import { say } from "../output/Text.ts"
 import * as Job from "./Job.ts"
 import { pipelineFileOf, settingsOf, submitFlags } from "./Submit.ts"
 
-/**
- * Flags of `submit` that a worker does not have. A worker runs until it is stopped, waits for an unavailable service
- * without a limit, and prints no report. Only `submit` resubmits tasks.
- */
+/** A worker runs until it is stopped, waits for an unavailable service without a limit, and prints no report. */
 const unused = {
   dryRun: undefined,
   resubmit: [],
@@ -50,33 +47,35 @@ const workerFlags = {
   address: address("address", "[HOST:]PORT", "Where other workers reach this one", {
     default: "the address that the database sees, a free port",
   }),
-  parts: option(
-    integer("parts", { min: 1, max: 4096 }),
-    "N",
-    "Number of parts of a new job, fixed afterwards; at least 8 per expected worker",
-    { default: defaultPartCount },
-  ),
+  parts: integer("parts", "Number of parts of a new job, fixed afterwards; at least 8 per expected worker", {
+    min: 1,
+    max: 4096,
+    default: defaultPartCount,
+  }),
   lease: duration("lease", "Maximum silence of a worker, 5s or more, before others take its parts", {
     default: formatDuration(Worker.defaultLease),
   }),
 }
 
-export const workerCommand = makeCommand(
+export const command = makeCommand(
   "worker",
+  "Process a job together with other workers that share a PostgreSQL ledger. Give all of them the same input and flags. " +
+    "Each worker sends and polls the tasks of its parts; one of them also reads the input. " +
+    "If a worker is lost, others take over its parts. A worker runs until it is stopped: status exits with 0 when all is done, and export writes the dataset.",
   workerFlags,
   Effect.fn("prefstream worker")(function* (given) {
     const job = yield* Job.prepare({ ...given, ...unused }, yield* pipelineFileOf(given.files))
     const { flags, place } = job
     if (flags.files.includes("-")) {
-      return yield* new ExitStatus.UsageError({
-        message: "worker: each worker needs the same input, so it cannot come from stdin: expected files or URLs",
-      })
+      return yield* ExitStatus.usageError(
+        "worker: each worker needs the same input, so it cannot come from stdin: expected files or URLs",
+      )
     }
     const { location } = place
     if (location._tag === "File") {
-      return yield* new ExitStatus.UsageError({
-        message: "worker: expected a ledger that several machines reach: --ledger postgres://user@host/database",
-      })
+      return yield* ExitStatus.usageError(
+        "worker: expected a ledger that several machines reach: --ledger postgres://user@host/database",
+      )
     }
     const pipeline = job.pipeline ?? {
       ...(yield* itemOptionsOf(flags)),
@@ -109,16 +108,8 @@ export const workerCommand = makeCommand(
       Stop.withOptions({ isNormalEnd: true, grace: flags.grace ?? Duration.seconds(65) }),
     )
   }),
-).pipe(
-  Command.withDescription(
-    "Process a job together with other workers that share a PostgreSQL ledger. Give all of them the same input and flags. " +
-      "Each worker sends and polls the tasks of its parts; one of them also reads the input. " +
-      "If a worker is lost, others take over its parts. A worker runs until it is stopped: status exits with 0 when all is done, and export writes the dataset.",
-  ),
-  Command.withExamples([
-    {
-      command: "prefstream worker items.jsonl --ledger postgres://me@db/prefs --job week-48 --address 10.0.0.5:4100",
-      description: "One of the workers of a job, which the others reach at this address",
-    },
-  ]),
+  {
+    "prefstream worker items.jsonl --ledger postgres://me@db/prefs --job week-48 --address 10.0.0.5:4100":
+      "One of the workers of a job, which the others reach at this address",
+  },
 )

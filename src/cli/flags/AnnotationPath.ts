@@ -1,25 +1,21 @@
-/**
- * Defines `--annotation-path`. It tells where the annotations of another service contain the members that prefstream
- * reads.
- */
+/** Defines `--annotation-path`: where another service's annotations contain the members that prefstream reads. */
 import { Option, Record, Result } from "effect"
-import { type Command, Flag } from "effect/cli"
+import type { Command } from "effect/cli"
 import * as AnnotationPaths from "../../api/AnnotationPaths.ts"
 import * as FieldPath from "../../io/FieldPath.ts"
 import { inGroup } from "./Definition.ts"
-import { assignment, repeated } from "./Values.ts"
+import { assignment, parsed, repeated } from "./Values.ts"
 
 const annotationPath = repeated(
-  Flag.String("annotation-path").pipe(
-    Flag.filterMap(
-      (text) => {
-        const [name, path] = assignment(text)
-        return AnnotationPaths.isMember(name) && Result.isSuccess(FieldPath.parse(path))
-          ? Option.some([name, path] as const)
-          : Option.none()
-      },
-      () => `MEMBER=PATH, where MEMBER is one of ${AnnotationPaths.members.join(", ")}`,
-    ),
+  parsed(
+    "annotation-path",
+    (text) => {
+      const [name, path] = assignment(text)
+      return AnnotationPaths.isMember(name) && Result.isSuccess(FieldPath.parse(path))
+        ? Option.some([name, path] as const)
+        : Option.none()
+    },
+    `MEMBER=PATH, where MEMBER is one of ${AnnotationPaths.members.join(", ")}`,
   ),
   "MEMBER=PATH",
   "Where the service's annotations have MEMBER, such as strength=preference.strength; repeatable",

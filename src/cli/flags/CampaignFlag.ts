@@ -1,15 +1,13 @@
 /** Defines `--campaign`, which selects one campaign or all of them. */
 import { Option } from "effect"
-import { Flag } from "effect/cli"
-import { option } from "./Values.ts"
+import { option, parsed } from "./Values.ts"
 
 const campaignOf = (text: string): Option.Option<number | "all"> =>
   text === "all" ? Option.some(text) : /^[1-9]\d{0,8}$/.test(text) ? Option.some(Number(text)) : Option.none()
 
-/** @param verb the command's action, such as `export`; the help of the flag contains it */
 export const campaignFlag = (verb: string) =>
   option(
-    Flag.String("campaign").pipe(Flag.filterMap(campaignOf, () => "the number of a campaign, or all")),
+    parsed("campaign", campaignOf, "the number of a campaign, or all"),
     "N|all",
     `Campaign (runs under the same guidelines) to ${verb}, or all`,
     { default: "that of the last run", isTypedOnly: true },

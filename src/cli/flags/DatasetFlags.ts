@@ -12,14 +12,14 @@ import * as Checks from "../../pair/Checks.ts"
 import * as Consensus from "../../pair/votes/Consensus.ts"
 import type { Shares } from "../../pair/text/Splits.ts"
 import type { DatasetSettings } from "../../pipeline/DatasetSettings.ts"
+import { datasetSettings } from "../../pipeline/SettingNames.ts"
 import * as Source from "../../source/Source.ts"
 import { defined } from "../../io/Values.ts"
-import { UsageError } from "../output/ExitStatus.ts"
+import { UsageError, usageError } from "../output/ExitStatus.ts"
 import { annotationFlags, annotationPathsOf } from "./AnnotationPath.ts"
 import { inGroup } from "./Definition.ts"
-import { assignment, choice, integer, numberIn, option, repeated, text } from "./Values.ts"
+import { assignment, choice, integer, literals, numberIn, option, parsed, repeated, text } from "./Values.ts"
 
-/** The pair strategies by flag value. The strategies that draw at random take a seed. */
 const strategies = {
   "best-against-rest": () => bestAgainstRest,
   "best-against-one": bestAgainstOne,
@@ -28,60 +28,54 @@ const strategies = {
 
 const isSplit = (name: string): name is Split => Split.literals.some((split) => split === name)
 
-const threshold = Flag.String("threshold").pipe(
-  Flag.filterMap(
-    (text) => {
-      const [name, value] = assignment(text)
-      if (!Checks.isCheckName(name)) return Option.none()
-      const [min, max] = Checks.checks[name].range
-      return Option.map(numberIn(value, min, max), (value) => [name, value] as const)
-    },
-    (text) => {
-      const [name] = assignment(text)
-      return Checks.isCheckName(name)
-        ? `CHECK=VALUE, where the VALUE of ${name} is ${Checks.describeRange(name)}`
-        : `CHECK=VALUE, where CHECK is one of ${Checks.names.join(", ")}`
-    },
-  ),
+const threshold = parsed(
+  "threshold",
+  (text) => {
+    const [name, value] = assignment(text)
+    if (!Checks.isCheckName(name)) return Option.none()
+    const [min, max] = Checks.checks[name].range
+    return Option.map(numberIn(value, min, max), (value) => [name, value] as const)
+  },
+  (text) => {
+    const [name] = assignment(text)
+    return Checks.isCheckName(name)
+      ? `CHECK=VALUE, where the VALUE of ${name} is ${Checks.describeRange(name)}`
+      : `CHECK=VALUE, where CHECK is one of ${Checks.names.join(", ")}`
+  },
 )
 
-const split = Flag.String("split").pipe(
-  Flag.filterMap(
-    (text) => {
-      const [name, value] = assignment(text)
-      return isSplit(name) ? Option.map(numberIn(value, 0, 1), (share) => [name, share] as const) : Option.none()
-    },
-    () => "SPLIT=SHARE, such as test=0.1, where SPLIT is train, validation or test",
-  ),
+const split = parsed(
+  "split",
+  (text) => {
+    const [name, value] = assignment(text)
+    return isSplit(name) ? Option.map(numberIn(value, 0, 1), (share) => [name, share] as const) : Option.none()
+  },
+  "SPLIT=SHARE, such as test=0.1, where SPLIT is train, validation or test",
 )
 
 export const datasetFlags = inGroup("DATASET", {
-  pairs: option(Flag.Literals("pairs", Struct.keys(strategies)), "STRATEGY", "Pairs made of an item", {
+  pairs: literals("pairs", Struct.keys(strategies), "Pairs made of an item", {
+    metavar: "STRATEGY",
     default: "best-against-rest",
   }),
-  pairSeed: option(integer("pair-seed"), "N", "Seed for drawing pairs by best-against-one", { default: 0 }),
-  aggregate: option(
-    Flag.Literals("aggregate", Consensus.aggregations),
-    "METHOD",
+  pairSeed: integer("pair-seed", "Seed for drawing pairs by best-against-one", { default: 0 }),
+  aggregate: literals(
+    "aggregate",
+    Consensus.aggregations,
     "Majority vote, or votes weighted by estimated expert reliability",
-    { default: Consensus.defaultAggregation },
+    { metavar: "METHOD", default: Consensus.defaultAggregation },
   ),
   ...annotationFlags,
-  minVotes: option(integer("min-votes", { min: 1 }), "N", "Minimum votes per item", { default: 1 }),
+  minVotes: integer("min-votes", "Minimum votes per item", { min: 1, default: 1 }),
   minAgreement: option(
-    Flag.String("min-agreement").pipe(
-      Flag.filterMap(
-        (text) => numberIn(text, 0, 1),
-        () => "a share from 0 to 1",
-      ),
-    ),
+    parsed("min-agreement", (text) => numberIn(text, 0, 1), "a share from 0 to 1"),
     "SHARE",
     "Minimum share of an item's votes for the best completion, from 0 to 1",
     { default: 0 },
   ),
-  ties: option(
-    Flag.Literals("ties", ["drop", "keep"]),
-    "drop|keep",
+  ties: literals(
+    "ties",
+    ["drop", "keep"],
     "Tied votes: drop the item, or keep it with the better mean rank or first choice",
     { default: "drop" },
   ),
@@ -105,7 +99,7 @@ export const datasetFlags = inGroup("DATASET", {
     map: "numbers",
     values: Split.literals.map((name) => `${name}=`),
   }),
-  splitSeed: option(integer("split-seed"), "N", "Seed for splitting items", { default: 0 }),
+  splitSeed: integer("split-seed", "Seed for splitting items", { default: 0 }),
   format: repeated(
     Flag.Literals("format", formatNames),
     "FORMAT",
@@ -113,15 +107,15 @@ export const datasetFlags = inGroup("DATASET", {
     { isEssential: true },
   ),
   margin: choice("margin", "Add a margin, in formats that support it"),
-  marginFrom: option(
-    Flag.Literals("margin-from", ["votes", "strength"]),
-    "votes|strength",
+  marginFrom: literals(
+    "margin-from",
+    ["votes", "strength"],
     "With --margin: from the votes, or from the strengths that experts gave",
     { default: "votes" },
   ),
-  edited: option(
-    Flag.Literals("edited", ["chosen", "none"]),
-    "chosen|none",
+  edited: literals(
+    "edited",
+    ["chosen", "none"],
     "In trainer formats, an expert's edit takes the place of chosen, or not",
     { default: "none" },
   ),
@@ -140,60 +134,39 @@ export const datasetFlags = inGroup("DATASET", {
 
 type DatasetFlags = Command.Command.Config.Infer<typeof datasetFlags>
 
-/** The shares of the named splits. `train` gets the rest, unless it is named. */
-const sharesOf = Effect.fnUntraced(function* (given: DatasetFlags["split"]): Effect.fn.Return<Shares, UsageError> {
-  const shares = Record.fromEntries(given.filter(([, share]) => share > 0))
-  const names = given.map(([split]) => split)
-  if (new Set(names).size < given.length) {
-    return yield* new UsageError({ message: "--split: name each split once" })
-  }
-  const sum = given.reduce((sum, [, share]) => sum + share, 0)
+const sharesOf = Effect.fnUntraced(function* (
+  namedShares: DatasetFlags["split"],
+): Effect.fn.Return<Shares, UsageError> {
+  const shares = Record.fromEntries(namedShares.filter(([, share]) => share > 0))
+  const names = namedShares.map(([split]) => split)
+  if (new Set(names).size < namedShares.length) return yield* usageError("--split: name each split once")
+  const sum = namedShares.reduce((sum, [, share]) => sum + share, 0)
   if (sum > 1 + 1e-9 || (names.includes("train") && sum < 1 - 1e-9)) {
-    return yield* new UsageError({
-      message: `--split: expected shares that add up to 1, found ${Number(sum.toFixed(6))}`,
-    })
+    return yield* usageError(`--split: expected shares that add up to 1, found ${Number(sum.toFixed(6))}`)
   }
   const rest = Number((1 - sum).toFixed(9))
   return names.includes("train") || rest <= 0 ? shares : { ...shares, train: rest }
 })
 
-/** Flags whose names and values equal those of their settings. */
-const sameNames = [
-  "allowEmpty",
-  "aggregate",
-  "conversational",
-  "edited",
-  "expertNames",
-  "margin",
-  "marginFrom",
-  "minAgreement",
-  "minVotes",
-  "splitSeed",
-  "ties",
-] as const
-
-/** The dataset settings of the flags. A setting without a flag comes from the pipeline. */
 export const datasetOf = Effect.fnUntraced(function* (flags: DatasetFlags, pipeline: DatasetSettings = {}) {
   const evaluationPrompts =
     flags.evaluationPrompts.length === 0
       ? pipeline.evaluationPrompts
       : yield* Source.texts(flags.evaluationPrompts, flags.evaluationPath).pipe(
-          Effect.mapError(({ message }) => new UsageError({ message: `--evaluation-prompts: ${message}` })),
+          Effect.mapError(({ message }) => usageError(`--evaluation-prompts: ${message}`)),
         )
-  if (evaluationPrompts?.length === 0) {
-    return yield* new UsageError({ message: "--evaluation-prompts: expected prompts, found none" })
-  }
+  if (evaluationPrompts?.length === 0) return yield* usageError("--evaluation-prompts: expected prompts, found none")
   const findsContamination =
     flags.drop.includes("contamination") || flags.threshold.some(([check]) => check === "contamination")
   if (findsContamination && evaluationPrompts === undefined) {
-    return yield* new UsageError({ message: "--drop, --threshold: contamination needs --evaluation-prompts" })
+    return yield* usageError("--drop, --threshold: contamination needs --evaluation-prompts")
   }
   if (new Set(flags.threshold.map(([check]) => check)).size < flags.threshold.length) {
-    return yield* new UsageError({ message: "--threshold: name each check once" })
+    return yield* usageError("--threshold: name each check once")
   }
   return {
+    ...Struct.pick({ ...pipeline, ...defined(flags) }, Struct.keys(datasetSettings)),
     pairs: flags.pairs === undefined ? pipeline.pairs : strategies[flags.pairs](flags.pairSeed),
-    ...Struct.pick({ ...pipeline, ...defined(flags) }, sameNames),
     annotationPaths: annotationPathsOf(flags) ?? pipeline.annotationPaths,
     drop: flags.drop.length > 0 ? flags.drop : pipeline.drop,
     thresholds: { ...pipeline.thresholds, ...Record.fromEntries(flags.threshold) },

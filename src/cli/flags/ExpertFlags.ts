@@ -1,16 +1,14 @@
 /**
- * Defines the flags for automatic experts: which experts answer, and how to send requests to a language model.
- *
- * The key of the model's endpoint has no flag. It comes from the environment only, where other users of the machine
- * cannot see it; see `JudgeSettings`.
+ * Defines the flags for automatic experts. The key of a language model's endpoint has no flag: it comes from the
+ * environment only, where other users of the machine cannot see it (`JudgeSettings`).
  */
 import { Effect, Schema } from "effect"
 import { type Command, Flag } from "effect/cli"
 import { defaults } from "../../service/expert/JudgeEndpoint.ts"
 import type { JudgeSettings } from "../../service/expert/JudgeSettings.ts"
-import { UsageError } from "../output/ExitStatus.ts"
+import { asUsageError } from "../output/ExitStatus.ts"
 import { inGroup } from "./Definition.ts"
-import { duration, file, integer, option, repeated, text } from "./Values.ts"
+import { duration, file, integer, literals, option, parsed, repeated, text } from "./Values.ts"
 
 const parseObject = Schema.decodeUnknownOption(Schema.fromJsonString(Schema.Record(Schema.String, Schema.Json)))
 
@@ -36,26 +34,24 @@ export const expertFlags = inGroup("EXPERTS", {
     "Prompt template for a judge, with {prompt}, {completions}, optionally {guidelines}",
   ),
   judgeBody: option(
-    Flag.String("judge-body").pipe(
-      Flag.filterMap(parseObject, () => 'a JSON object, such as {"max_tokens": 1000, "temperature": null}'),
-    ),
+    parsed("judge-body", parseObject, 'a JSON object, such as {"max_tokens": 1000, "temperature": null}'),
     "JSON",
     "Fields to add to each request to a judge; null removes a field, such as temperature",
     { map: "json" },
   ),
-  judgeConcurrency: option(integer("judge-concurrency", { min: 1 }), "N", "Concurrent requests to a judge", {
+  judgeConcurrency: integer("judge-concurrency", "Concurrent requests to a judge", {
+    min: 1,
     default: defaults.concurrency,
     environment: "PREFSTREAM_JUDGE_CONCURRENCY",
   }),
-  judgeDisagreement: option(
-    Flag.Literals("judge-disagreement", ["tie", "abstain"]),
-    "tie|abstain",
+  judgeDisagreement: literals(
+    "judge-disagreement",
+    ["tie", "abstain"],
     "Vote of a judge whose answers depend on the order: a tie, or no vote",
     { default: "tie" },
   ),
 })
 
-/** The settings of judges, if one of the experts is a judge. */
 const judgeOf = (flags: Command.Command.Config.Infer<typeof expertFlags>): JudgeSettings | undefined =>
   flags.expert.some((expert) => expert.startsWith("judge:"))
     ? {
@@ -67,7 +63,6 @@ const judgeOf = (flags: Command.Command.Config.Infer<typeof expertFlags>): Judge
       }
     : undefined
 
-/** The named experts. Fails for an unknown name, an unusable gold file, or unusable settings of a judge. */
 export const expertsOf = Effect.fnUntraced(function* (
   names: ReadonlyArray<string>,
   flags: Command.Command.Config.Infer<typeof expertFlags> & { readonly ignoreField?: ReadonlyArray<string> },
@@ -75,6 +70,6 @@ export const expertsOf = Effect.fnUntraced(function* (
   // Only commands with automatic experts load this module.
   const { parse } = yield* Effect.promise(() => import("../../service/expert/ScriptedExperts.ts"))
   return yield* Effect.forEach(names, (name) => parse(name, judgeOf(flags), { ignore: flags.ignoreField })).pipe(
-    Effect.mapError(({ message }) => new UsageError({ message })),
+    Effect.mapError(asUsageError),
   )
 })

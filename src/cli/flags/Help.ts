@@ -1,8 +1,4 @@
-/**
- * Formats help: one line per flag, in groups if a command has many flags, wrapped to the width of the terminal.
- *
- * Guarantees: lines are not wrapped if the output is not a terminal.
- */
+/** Formats help: one line per flag, in groups if a command has many flags, wrapped to the width of the terminal. */
 import { Array as Arr, Context, Option } from "effect"
 import type { FlagDoc, HelpDoc, SubcommandDoc } from "effect/cli/HelpDoc"
 import { type Definition, groups, Table } from "./Definition.ts"
@@ -19,7 +15,6 @@ const maxUngrouped = 20
 
 type Row = readonly [name: string, text: string]
 
-/** Maximum width of the text. Wider lines are hard to read. */
 const maxColumns = 120
 /** When lines are wrapped, a name longer than this gets its own line. */
 const maxNameColumns = 30

@@ -1,6 +1,4 @@
-/**
- * Defines the flags for reading items, and makes a source from them. Every command that reads items has the same ones.
- */
+/** Defines the flags for reading items, and makes a source from them. */
 import { Console, Effect, Struct } from "effect"
 import { Argument, type Command, Flag } from "effect/cli"
 import { formatNames } from "../../source/format/Format.ts"
@@ -11,9 +9,9 @@ import { shorten } from "../../io/Values.ts"
 import type { InputSummary, Source } from "../../source/Source.ts"
 import * as Sources from "../../source/Source.ts"
 import { parseLimit } from "../../task/plan/RejectLimit.ts"
-import { UsageError } from "../output/ExitStatus.ts"
+import { usageError, asUsageError } from "../output/ExitStatus.ts"
 import { type Definition, inGroup, orFiles } from "./Definition.ts"
-import { choice, duration, option, repeated, size, text, toggle } from "./Values.ts"
+import { choice, duration, literals, option, parsed, repeated, size, text, toggle } from "./Values.ts"
 
 /** @param others describes accepted inputs other than local files, for the help */
 export const filesArgument = (others: string) =>
@@ -27,7 +25,7 @@ export const filesArgument = (others: string) =>
 
 export const inputFlags = inGroup("INPUT", {
   files: filesArgument("https:// and s3:// URLs, or - for stdin"),
-  layout: option(Flag.Literals("layout", layoutNames), "LAYOUT", "How records form items", { default: "detected" }),
+  layout: literals("layout", layoutNames, "How records form items", { metavar: "LAYOUT", default: "detected" }),
   promptPath: text("prompt-path", "PATH", "Prompt: turns[0].content, or a template '{instruction}\\n\\n{input}'", {
     default: "detected",
     isEssential: true,
@@ -72,23 +70,18 @@ export const inputFlags = inGroup("INPUT", {
     "Completions of one model: a file, folder or pattern, joined to FILE by --key; repeatable",
     { isEssential: true, path: "whole" },
   ),
-  missing: option(
-    Flag.Literals("missing", ["reject", "keep"]),
-    "reject|keep",
-    "Prompts that a model did not answer, in joins and layout wide",
-    { default: "reject" },
-  ),
-  inputFormat: option(Flag.Literals("input-format", formatNames), "FORMAT", "Format of the files", {
+  missing: literals("missing", ["reject", "keep"], "Prompts that a model did not answer, in joins and layout wide", {
+    default: "reject",
+  }),
+  inputFormat: literals("input-format", formatNames, "Format of the files", {
+    metavar: "FORMAT",
     default: "detected from their content",
   }),
   encoding: text("encoding", "NAME", "Text encoding, such as windows-1252 or utf-16le", { default: "utf-8" }),
   delimiter: text("delimiter", "CHARACTER", "CSV delimiter: one character, or tab", { default: "detected" }),
-  quote: option(
-    Flag.Literals("quote", ["double", "none"]),
-    "double|none",
-    "CSV quotes: around cells, doubled within; or none, each is text",
-    { default: "detected" },
-  ),
+  quote: literals("quote", ["double", "none"], "CSV quotes: around cells, doubled within; or none, each is text", {
+    default: "detected",
+  }),
   header: choice("header", "CSV: the first record names the columns; --no-header: column_1, column_2, …", {
     default: "true",
   }),
@@ -100,33 +93,25 @@ export type InputFlags = Command.Command.Config.Infer<typeof inputFlags>
 
 export const maxRejects = (description: string, more: Definition = {}) =>
   option(
-    Flag.String("max-rejects").pipe(
-      Flag.filterMap(parseLimit, () => "a number of records, such as 0, or a share of them, such as 1%"),
-    ),
+    parsed("max-rejects", parseLimit, "a number of records, such as 0, or a share of them, such as 1%"),
     "N|P%",
     description,
     { group: "INPUT", ...more },
   )
 
 const expandLocal = (names: ReadonlyArray<string>) =>
-  Effect.mapError(
-    Listing.expand(names.filter((name) => PlaceName.kindOf(name) === "local")),
-    ({ message }) => new UsageError({ message }),
-  )
+  Effect.mapError(Listing.expand(names.filter((name) => PlaceName.kindOf(name) === "local")), asUsageError)
 
-/** The local files among the inputs, with folders and patterns expanded. */
 export const localInputs = ({ completions, files }: Pick<InputFlags, "files" | "completions">) =>
   Effect.map(expandLocal([...files, ...completions]), ({ files }) => files)
 
 /** The options for reading the files that the flags name. They do not cover the files of `--completions`. */
 export const formatOptionsOf = Effect.fnUntraced(function* (flags: InputFlags, scratchDirectory?: string) {
-  if (flags.files.length === 0) {
-    return yield* new UsageError({ message: "name at least one input file, such as data/sample.jsonl" })
-  }
+  if (flags.files.length === 0) return yield* usageError("name at least one input file, such as data/sample.jsonl")
   yield* expandLocal(flags.files)
   const delimiter = flags.delimiter?.replace(/^(tab|\\t)$/i, "\t")
   if (delimiter !== undefined && !/^[^"\r\n]$/.test(delimiter)) {
-    return yield* new UsageError({ message: "--delimiter: expected one character, or tab" })
+    return yield* usageError("--delimiter: expected one character, or tab")
   }
   const [completionPath, ...morePaths] = flags.completionPath
   return {
@@ -159,42 +144,31 @@ export const formatOptionsOf = Effect.fnUntraced(function* (flags: InputFlags, s
   }
 })
 
-/**
- * Makes the source that the flags describe.
- *
- * @param scratchDirectory folder for data that does not fit in memory (default: the system's temporary folder)
- */
+// prettier-ignore
+const joinOptions = [
+  "format", "encoding", "delimiter", "quote", "header", "idleTimeout", "maxRowGroupBytes", "scratchDirectory", "key",
+  "keep", "ignore", "missing",
+] as const
+
+/** @param scratchDirectory for data that does not fit in memory (default: the system's temporary folder) */
 export const sourceOf = Effect.fnUntraced(function* (flags: InputFlags, scratchDirectory?: string) {
   const options = yield* formatOptionsOf(flags, scratchDirectory)
   const isJoin = flags.completions.length > 0
   const [completionPath] = flags.completionPath
   if (flags.completionPath.length > 1 && (isJoin || flags.layout === "long")) {
-    return yield* new UsageError({
-      message: `--completion-path: give it once ${isJoin ? "with --completions" : "with --layout long"}, where each record has one completion`,
-    })
+    return yield* usageError(
+      `--completion-path: give it once ${isJoin ? "with --completions" : "with --layout long"}, where each record has one completion`,
+    )
   }
   if (!isJoin) return Sources.files(flags.files, options)
   const { files } = yield* expandLocal(flags.completions)
   if (flags.completions.every((name) => PlaceName.kindOf(name) === "local") && files.length < 2) {
-    return yield* new UsageError({
-      message: `--completions: expected at least two files, one per model, or a folder or pattern of them, found ${files.length} in ${flags.completions.join(", ")}`,
-    })
+    return yield* usageError(
+      `--completions: expected at least two files, one per model, or a folder or pattern of them, found ${files.length} in ${flags.completions.join(", ")}`,
+    )
   }
   return Sources.join({
-    ...Struct.pick(options, [
-      "format",
-      "encoding",
-      "delimiter",
-      "quote",
-      "header",
-      "idleTimeout",
-      "maxRowGroupBytes",
-      "scratchDirectory",
-      "key",
-      "keep",
-      "ignore",
-      "missing",
-    ]),
+    ...Struct.pick(options, joinOptions),
     prompts: flags.files,
     completions: flags.completions,
     promptPath: options.prompt,
@@ -207,23 +181,17 @@ export const sourceOf = Effect.fnUntraced(function* (flags: InputFlags, scratchD
   })
 })
 
-/**
- * The folder for data that does not fit in memory: the job folder. A dry run does not create a job folder, so it uses
- * the system's temporary folder.
- */
+/** A dry run does not create a job folder, so it uses the system's temporary folder. */
 export const scratchIn = (flags: { readonly dryRun: true | undefined }, directory: string): string | undefined =>
   flags.dryRun === true ? undefined : directory
 
-/** Lists unused fields with the share of the first records that have them, such as `score (100%), language (12%)`. */
 export const describeUnused = (unused: InputSummary["unused"]): string => {
   const percent = (share: number) => `${share > 0 && share < 0.01 ? "<1" : Math.floor(100 * share)}%`
   return shorten(unused.map(({ name, share }) => `${name} (${percent(share)})`).join(", "), maxUnusedCharacters)
 }
 
-/** Maximum length of the list of unused fields, in UTF-16 code units. */
 const maxUnusedCharacters = 400
 
-/** Prints the detected layout of the input, its unused fields, and hints, before a run reads or sends items. */
 export const printDetected = Effect.fnUntraced(function* <E, R>(source: Pick<Source<E, R>, "summary">) {
   if (source.summary === undefined) return
   const { empty, files, hints, joined = 0, layout, unknownFields, unused } = yield* source.summary

@@ -1,15 +1,13 @@
 /**
- * Defines the flags for the location of a job and its ledger, which are the same in every command.
- *
- * Guarantees: no message contains a password. A password on the command line is refused, because every user of the
- * machine could read it there.
+ * Defines the flags for the location of a job and its ledger. No message contains a password. A password on the command
+ * line is refused, because every user of the machine could read it there.
  */
 import { Effect, Layer } from "effect"
 import { type Command, Flag } from "effect/cli"
 import * as JobFolder from "../../pipeline/JobFolder.ts"
 import { LedgerReader } from "../../task/ledger/Ledger.ts"
 import * as LedgerLocation from "../../task/ledger/LedgerLocation.ts"
-import { UsageError } from "../output/ExitStatus.ts"
+import { UsageError, usageError, asUsageError } from "../output/ExitStatus.ts"
 import { shellWord } from "../output/Text.ts"
 import { inGroup, isFromEnvironment, Untyped } from "./Definition.ts"
 import { option, text, toggle } from "./Values.ts"
@@ -67,40 +65,31 @@ export interface Place {
   readonly ledger: string
 }
 
-/** The location of the job by flags and other settings, or else by the pipeline. */
 export const placeOf = Effect.fnUntraced(function* (
   flags: LedgerFlags,
   pipeline?: LedgerLocation.LedgerSettings & { readonly directory?: string },
 ): Effect.fn.Return<Place, UsageError> {
   if (flags.ledger !== undefined && hasPassword(flags.ledger) && !(yield* Untyped).has("ledger")) {
-    return yield* new UsageError({
-      message:
-        "--ledger: a password on the command line can be read by everybody on this machine: set it in PGPASSWORD, or the whole URL in PREFSTREAM_LEDGER",
-    })
+    return yield* usageError(
+      "--ledger: a password on the command line can be read by everybody on this machine: set it in PGPASSWORD, or the whole URL in PREFSTREAM_LEDGER",
+    )
   }
   const directory = flags.dir ?? pipeline?.directory ?? JobFolder.defaultDirectory
   const location = yield* LedgerLocation.of({
     ledger: flags.ledger ?? pipeline?.ledger,
     job: flags.job ?? pipeline?.job,
     file: JobFolder.ledger(directory),
-  }).pipe(Effect.catchTag("LedgerLocationError", ({ message }) => new UsageError({ message })))
-  return {
-    directory,
-    location,
-    given: yield* givenOf(flags, directory),
-    ledger: LedgerLocation.describe(location),
-  }
+  }).pipe(Effect.catchTag("LedgerLocationError", asUsageError))
+  return { directory, location, given: yield* givenOf(flags, directory), ledger: LedgerLocation.describe(location) }
 })
 
-/** Opens a ledger read-only. Fails with `UsageError` if it does not exist. */
 export const existingLedger = (location: LedgerLocation.LedgerLocation) =>
   LedgerLocation.layerReadonly(location).pipe(
     Layer.catchTag("LedgerMissing", (missing) => Layer.effect(LedgerReader, Effect.fail(noSuchLedger(missing)))),
   )
 
-/** The error for a ledger that does not exist. It says what to do. */
 export const noSuchLedger = ({ found, message }: LedgerLocation.LedgerMissing) =>
-  new UsageError({ message: `${message}: ${advice[found]}` })
+  usageError(`${message}: ${advice[found]}`)
 
 const unfinished = "if a run was killed while it created it, run the same command again; else restore a backup"
 

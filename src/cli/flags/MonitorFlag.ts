@@ -11,7 +11,6 @@ export const monitor = address(
 
 const onListening = (origin: string) => Console.error(`Health and metrics are at ${origin}`)
 
-/** Serves health checks and metrics at the address of the flag while the command runs. */
 export const monitored =
   (address: { readonly host?: string | undefined; readonly port: number } | undefined) =>
   <A, E, R>(effect: Effect.Effect<A, E, R>) =>

@@ -1,8 +1,6 @@
 /**
- * Loads pipeline files: modules whose default export is `Pipeline.make(…)`.
- *
- * Guarantees: a setting that no pipeline has is refused, because such a file runs without a type check. The values of
- * settings are not checked here.
+ * Loads pipeline files: modules whose default export is `Pipeline.make(…)`. A setting that no pipeline has is refused,
+ * because such a file runs without a type check. The values of settings are not checked here.
  *
  * Adapter: uses `node:url` and `node:path` to import the module by its absolute path.
  */
@@ -13,13 +11,13 @@ import { Argument } from "effect/cli"
 import { ServiceProfile } from "../../api/ServiceProfile.ts"
 import * as FileLock from "../../node/FileLock.ts"
 import type * as Pipeline from "../../pipeline/Pipeline.ts"
-import { done, Finished, UsageError } from "../output/ExitStatus.ts"
+import { datasetSettings } from "../../pipeline/SettingNames.ts"
+import { done, Finished, UsageError, usageError } from "../output/ExitStatus.ts"
 import { messageOf } from "../output/Failure.ts"
 import { didYouMean } from "../../io/NearestName.ts"
 import { orFiles } from "./Definition.ts"
 import { isPipelineFile } from "./PipelineName.ts"
 
-/** The annotation service of a pipeline cannot be reached or started. */
 export class ServiceUnusable extends Schema.TaggedError<ServiceUnusable>()("ServiceUnusable", {
   message: Schema.String,
 }) {}
@@ -45,80 +43,33 @@ const adviceOn = (cause: unknown): string =>
     : ""
 
 /** Every setting of a pipeline. The type check fails if one is missing. */
+// prettier-ignore
 const settings = {
-  directory: true,
-  source: true,
-  service: true,
-  client: true,
-  ledger: true,
-  job: true,
-  timeout: true,
-  grace: true,
-  once: true,
-  webhook: true,
-  guidelines: true,
-  taskType: true,
-  votes: true,
-  votesUpTo: true,
-  confidence: true,
-  price: true,
-  budget: true,
-  shuffleSeed: true,
-  completionsPerItem: true,
-  completionsSeed: true,
-  keepReordered: true,
-  batch: true,
-  gold: true,
-  newCampaign: true,
-  newLedger: true,
-  resubmit: true,
-  maxAttempts: true,
-  maxRejects: true,
-  aggregate: true,
-  pairs: true,
-  minVotes: true,
-  minAgreement: true,
-  ties: true,
-  drop: true,
-  thresholds: true,
-  evaluationPrompts: true,
-  splits: true,
-  splitSeed: true,
-  formats: true,
-  margin: true,
-  marginFrom: true,
-  edited: true,
-  annotationPaths: true,
-  conversational: true,
-  expertNames: true,
-  allowEmpty: true,
-  card: true,
+  ...datasetSettings, directory: true, source: true, service: true, client: true, ledger: true, job: true,
+  timeout: true, grace: true, once: true, webhook: true, guidelines: true, taskType: true, votes: true,
+  votesUpTo: true, confidence: true, price: true, budget: true, shuffleSeed: true, completionsPerItem: true,
+  completionsSeed: true, keepReordered: true, batch: true, gold: true, newCampaign: true, newLedger: true,
+  resubmit: true, maxAttempts: true, maxRejects: true,
 } satisfies { readonly [Name in Exclude<keyof Required<Pipeline.Pipeline>, "_tag">]: true }
-
-const unknownSettings = (pipeline: Loaded): ReadonlyArray<string> =>
-  Object.keys(pipeline).filter((name) => name !== "_tag" && !Object.hasOwn(settings, name))
-
-const withNearest = (name: string): string => name + didYouMean(name, Object.keys(settings))
 
 const isPipeline = (value: unknown): value is Loaded => Predicate.isTagged(value, "Pipeline")
 
 export const loadPipeline = Effect.fn("PipelineFile.load")(function* (file: string) {
   if (!isPipelineFile(file)) {
-    return yield* new UsageError({ message: `expected a pipeline file (.ts, .js, .mts, .mjs, .cts or .cjs): ${file}` })
+    return yield* usageError(`expected a pipeline file (.ts, .js, .mts, .mjs, .cts or .cjs): ${file}`)
   }
   const module: unknown = yield* Effect.tryPromise({
     try: () => import(pathToFileURL(resolve(file)).href),
-    catch: (cause) =>
-      new UsageError({ message: `cannot load the pipeline ${file}: ${messageOf(cause)}${adviceOn(cause)}` }),
+    catch: (cause) => usageError(`cannot load the pipeline ${file}: ${messageOf(cause)}${adviceOn(cause)}`),
   })
   if (!Predicate.hasProperty(module, "default") || !isPipeline(module.default)) {
-    return yield* new UsageError({ message: `expected ${file} to have a default export made by Pipeline.make(…)` })
+    return yield* usageError(`expected ${file} to have a default export made by Pipeline.make(…)`)
   }
-  const unknown = unknownSettings(module.default)
+  const unknown = Object.keys(module.default).filter((name) => name !== "_tag" && !Object.hasOwn(settings, name))
   if (unknown.length > 0) {
-    return yield* new UsageError({
-      message: `${file} has ${unknown.length === 1 ? "a setting" : "settings"} that no pipeline has: ${unknown.map(withNearest).join(", ")}`,
-    })
+    return yield* usageError(
+      `${file} has ${unknown.length === 1 ? "a setting" : "settings"} that no pipeline has: ${unknown.map((name) => name + didYouMean(name, Object.keys(settings))).join(", ")}`,
+    )
   }
   return module.default
 })
@@ -136,19 +87,14 @@ export const reported = (
   Layer.catchCause(service, (cause) => {
     const failure = Cause.squash(cause)
     const message = messageOf(failure)
-    const settingTags = [
-      "ConfigError",
-      "JudgeSettingsError",
-      "ServiceSettingsError",
-      "UnknownExpert",
-      "UnusableGoldFile",
-    ]
+    // prettier-ignore
+    const settingTags = ["ConfigError", "JudgeSettingsError", "ServiceSettingsError", "UnknownExpert", "UnusableGoldFile"]
     const isSetting = settingTags.some((tag) => Predicate.isTagged(failure, tag))
     const reason: ServiceUnusable | UsageError | FileLock.FileLockError =
       isUsageError(failure) || isFileLockError(failure)
         ? failure
         : isSetting
-          ? new UsageError({ message })
+          ? usageError(message)
           : new ServiceUnusable({ message })
     return Layer.effect(ServiceProfile, Effect.fail(reason))
   })
@@ -156,7 +102,6 @@ export const reported = (
 /** Whether to check a command line without running it. `schedule` does so before it waits for the first run. */
 export const DryRun = Context.Reference<boolean>("prefstream/cli/DryRun", { defaultValue: () => false })
 
-/** Ends a dry run. Commands call it after they have checked flags, files and settings. */
 export const endOfDryRun = Effect.fnUntraced(function* () {
   if (yield* DryRun) return yield* new Finished({ status: done })
 })

@@ -1,18 +1,16 @@
 /**
- * Checks which flags can be combined, by one table. A command checks it once, before it reads or sends anything.
- *
- * Guarantees: messages spell the flags as a user types them. This file does not check single values; each flag does.
+ * Checks by one table which flags can be combined, before a command reads or sends anything. Each flag checks its own
+ * value.
  */
 import { Effect, Predicate } from "effect"
 import type * as Pipeline from "../../pipeline/Pipeline.ts"
 import { joinWords } from "../../io/Values.ts"
-import { UsageError } from "../output/ExitStatus.ts"
+import { usageError } from "../output/ExitStatus.ts"
 import { isFromEnvironment, Untyped } from "./Definition.ts"
 import { embeddedFlags } from "./ExpertFlags.ts"
 import { inputFlags } from "./InputFlags.ts"
 import { itemFlags } from "./TaskFlags.ts"
 
-/** The values of a command's flags, by their names in camel case. */
 interface Given {
   readonly [flag: string]: unknown
 }
@@ -32,7 +30,6 @@ type Rule = { readonly flags: ReadonlyArray<string>; readonly why?: string } & (
 /** Whether a flag is set: it has a value, occurs at least once, or is switched on or off. */
 const isGiven = (value: unknown): boolean => value !== undefined && !(Array.isArray(value) && value.length === 0)
 
-/** The flag as a user types it, such as `--batch-size` or `--no-header`. */
 const spelled = (flag: string, value?: unknown): string => `--${value === false ? "no-" : ""}${kebab(flag)}`
 
 const kebab = (flag: string): string => flag.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)
@@ -66,10 +63,7 @@ const rules: ReadonlyArray<Rule> = [
     notWith: pipelineFile,
   },
   { flags: ["expert", "turnaround"], notWith: baseUrl, why: "which has its own experts" },
-  {
-    flags: ["judgeBaseUrl", "judgeTemplate", "judgeBody", "judgeDisagreement"],
-    onlyWith: judge,
-  },
+  { flags: ["judgeBaseUrl", "judgeTemplate", "judgeBody", "judgeDisagreement"], onlyWith: judge },
   { flags: ["listen"], notWith: given("once"), why: "which does not wait" },
   {
     flags: ["listen"],
@@ -107,21 +101,20 @@ const rules: ReadonlyArray<Rule> = [
   { flags: ["giveUp"], notWith: given("sendAgain") },
 ]
 
-/** Fails with a message about the first rule that the flags break. */
 export const check = Effect.fn("Rules.check")(function* (flags: object, pipeline?: Settings) {
   const all: Given = { ...flags }
   const untyped = yield* Untyped
   for (const rule of rules) {
     // An environment variable applies to all commands, so it may be irrelevant to this one.
     const isVariable = (flag: string) => [untyped.get(kebab(flag))].some((each) => each && isFromEnvironment(each))
-    const said = rule.flags.filter((flag) => isGiven(all[flag]) && !isVariable(flag))
-    if (said.length === 0) continue
+    const setFlags = rule.flags.filter((flag) => isGiven(all[flag]) && !isVariable(flag))
+    if (setFlags.length === 0) continue
     const isOnly = Predicate.hasProperty(rule, "onlyWith")
     const condition = isOnly ? rule.onlyWith : rule.notWith
     if (condition.holds(all, pipeline) === isOnly) continue
-    const names = joinWords(said.map((flag) => spelled(flag, all[flag])))
+    const names = joinWords(setFlags.map((flag) => spelled(flag, all[flag])))
     const why = rule.why === undefined ? "" : `, ${rule.why}`
-    const conflict = isOnly ? `require${said.length === 1 ? "s" : ""}` : "cannot be combined with"
-    return yield* new UsageError({ message: `${names} ${conflict} ${condition.text}${why}` })
+    const conflict = isOnly ? `require${setFlags.length === 1 ? "s" : ""}` : "cannot be combined with"
+    return yield* usageError(`${names} ${conflict} ${condition.text}${why}`)
   }
 })

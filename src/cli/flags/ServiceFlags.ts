@@ -1,10 +1,6 @@
-/**
- * Defines the flags of the annotation service: its address, and the properties that the contract leaves open.
- *
- * Guarantees: the token is read only from the environment, and is `Redacted` as soon as it is read.
- */
+/** Defines the flags of the annotation service: its address, and the properties that the contract leaves open. */
 import { Config, ConfigProvider, Duration, Effect, Layer, Option, Redacted, Struct } from "effect"
-import { type Command, Flag } from "effect/cli"
+import type { Command } from "effect/cli"
 import {
   baseUrlForm,
   defaults,
@@ -17,10 +13,21 @@ import {
 import { defined } from "../../io/Values.ts"
 import * as TaskLimits from "../../service/http/TaskLimits.ts"
 import * as PublishedLimits from "../../task/client/PublishedLimits.ts"
-import { UsageError } from "../output/ExitStatus.ts"
+import { UsageError, usageError } from "../output/ExitStatus.ts"
 import { annotationFlags } from "./AnnotationPath.ts"
 import { inGroup } from "./Definition.ts"
-import { choice, duration, durationForm, formatDuration, integer, option, parseDuration, text } from "./Values.ts"
+import {
+  choice,
+  duration,
+  durationForm,
+  formatDuration,
+  integer,
+  literals,
+  option,
+  parsed,
+  parseDuration,
+  text,
+} from "./Values.ts"
 
 /** The organization token. It has no flag, because every user of the machine can read a command line. */
 export const token = Effect.map(Config.option(Config.Redacted("PREFSTREAM_TOKEN")), Option.getOrUndefined)
@@ -32,32 +39,32 @@ export const serviceFlags = {
       note: "; its token: PREFSTREAM_TOKEN",
       isEssential: true,
     }),
-    idempotencyKey: option(
-      Flag.Literals("idempotency-key", ["honored", "ignored"]),
-      "honored|ignored",
-      "Whether the service honors Idempotency-Key",
-      { default: "from openapi.json", environment: "PREFSTREAM_IDEMPOTENCY_KEY" },
-    ),
+    idempotencyKey: literals("idempotency-key", ["honored", "ignored"], "Whether the service honors Idempotency-Key", {
+      default: "from openapi.json",
+      environment: "PREFSTREAM_IDEMPOTENCY_KEY",
+    }),
     idempotencyKeyLifetime: option(
-      Flag.String("idempotency-key-lifetime").pipe(
-        Flag.filterMap(
-          (text) => (text === "forever" ? Option.some(Duration.infinity) : parseDuration(text)),
-          () => `${durationForm}, or forever`,
-        ),
+      parsed(
+        "idempotency-key-lifetime",
+        (text) => (text === "forever" ? Option.some(Duration.infinity) : parseDuration(text)),
+        `${durationForm}, or forever`,
       ),
       "DURATION",
       "How long the service keeps keys, or forever",
       { default: formatDuration(defaults.idempotencyKeyLifetime), environment: "PREFSTREAM_IDEMPOTENCY_KEY_LIFETIME" },
     ),
-    concurrency: option(integer("concurrency", { min: 1 }), "N", "Concurrent requests", {
+    concurrency: integer("concurrency", "Concurrent requests", {
+      min: 1,
       default: defaults.concurrency,
       environment: "PREFSTREAM_CONCURRENCY",
     }),
-    requestsPerSecond: option(integer("requests-per-second", { min: 1 }), "N", "Rate limit, in requests per second", {
+    requestsPerSecond: integer("requests-per-second", "Rate limit, in requests per second", {
+      min: 1,
       default: defaults.requestsPerSecond,
       environment: "PREFSTREAM_REQUESTS_PER_SECOND",
     }),
-    maxCompletions: option(integer("max-completions", { min: 2 }), "N", "Reject items with more completions", {
+    maxCompletions: integer("max-completions", "Reject items with more completions", {
+      min: 2,
       default: "from openapi.json",
       environment: "PREFSTREAM_MAX_COMPLETIONS",
     }),
@@ -83,21 +90,14 @@ export type ServiceFlags = Command.Command.Config.Infer<typeof serviceFlags>
 export const usableToken = Effect.fnUntraced(function* (token: Redacted.Redacted<string>) {
   const text = Redacted.value(token).trim()
   if (/^[\x21-\x7e]+$/.test(text)) return Redacted.make(text)
-  return yield* new UsageError({ message: "the organization token is empty, or contains invalid characters" })
+  return yield* usageError("the organization token is empty, or contains invalid characters")
 })
 
-/** Flags whose names and values equal those of their settings. */
+// prettier-ignore
 const sameNames = [
-  "concurrency",
-  "idempotencyKey",
-  "idempotencyKeyLifetime",
-  "maxCompletions",
-  "moved",
-  "patience",
-  "requestsPerSecond",
+  "concurrency", "idempotencyKey", "idempotencyKeyLifetime", "maxCompletions", "moved", "patience", "requestsPerSecond",
 ] as const
 
-/** Replaces settings of a profile by those of the flags. */
 const overlay = (profile: ServiceSettings, flags: ServiceFlags): ServiceSettings => ({
   ...profile,
   ...defined(Struct.pick(flags, sameNames)),
@@ -121,25 +121,22 @@ const isEmpty = Effect.gen(function* () {
  */
 export const fromEnvironment = Effect.fnUntraced(function* <Flags extends Pick<ServiceFlags, "baseUrl">>(flags: Flags) {
   if (flags.baseUrl?.trim() === "") {
-    return yield* new UsageError({
-      message: "--base-url is empty: give the address of the annotation service, or leave the flag out",
-    })
+    return yield* usageError("--base-url is empty: give the address of the annotation service, or leave the flag out")
   }
   const environment = yield* Config.option(Config.String("PREFSTREAM_BASE_URL"))
   if (flags.baseUrl === undefined && (Option.isNone(environment) ? yield* isEmpty : environment.value.trim() === "")) {
     const message = "PREFSTREAM_BASE_URL is empty: set the address of the annotation service, or unset it"
-    return yield* new UsageError({ message })
+    return yield* usageError(message)
   }
   return { ...flags, baseUrl: flags.baseUrl ?? Option.getOrUndefined(environment) }
 })
 
-/** The address and token of the service; undefined if the flags have no address. */
 export const addressOf = Effect.fnUntraced(function* ({ baseUrl }: Pick<ServiceFlags, "baseUrl">) {
   if (baseUrl === undefined) return undefined
-  if (!isBaseUrl(baseUrl)) return yield* new UsageError({ message: `--base-url: expected ${baseUrlForm}` })
-  const given = yield* token
-  if (given === undefined) return yield* new UsageError({ message: "set the organization token in PREFSTREAM_TOKEN" })
-  return { baseUrl, token: yield* usableToken(given) }
+  if (!isBaseUrl(baseUrl)) return yield* usageError(`--base-url: expected ${baseUrlForm}`)
+  const variable = yield* token
+  if (variable === undefined) return yield* usageError("set the organization token in PREFSTREAM_TOKEN")
+  return { baseUrl, token: yield* usableToken(variable) }
 })
 
 /** The service at `--base-url`, or else `otherwise`, with the settings of the flags. */
@@ -157,23 +154,17 @@ export const serviceOf = <E, R>(flags: ServiceFlags, otherwise: Layer.Layer<Serv
     const overlaid = overlay(profile, flags)
     const { max, min } = overlaid.pollInterval
     return Duration.toMillis(min) > Duration.toMillis(max)
-      ? Effect.fail(new UsageError({ message: "--poll-min is longer than --poll-max" }))
+      ? Effect.fail(usageError("--poll-min is longer than --poll-max"))
       : Effect.succeed(overlaid)
   })
   return Layer.effect(ServiceProfile, settings).pipe(Layer.provide(chosen))
 }
 
-/** Fails: for commands that need `--base-url`, because they have no other service to use. */
 export const serviceRequired = Layer.effect(
   ServiceProfile,
-  Effect.fail(
-    new UsageError({
-      message: "set the address of the annotation service in PREFSTREAM_BASE_URL, or give it as --base-url",
-    }),
-  ),
+  Effect.fail(usageError("set the address of the annotation service in PREFSTREAM_BASE_URL, or give it as --base-url")),
 )
 
-/** The limits for items at the service that a run would use. */
 export const limitsOf = Effect.fnUntraced(function* ({
   baseUrl,
   maxCompletions,
@@ -185,7 +176,6 @@ export const limitsOf = Effect.fnUntraced(function* ({
   return { ...limits, ...defined({ maxCompletions }) }
 })
 
-/** The limits for items and, if the flags name a service, the rate limit. */
 export const limitsForPreview = Effect.fnUntraced(function* (
   flags: Pick<ServiceFlags, "baseUrl" | "maxCompletions" | "requestsPerSecond">,
 ) {

@@ -1,6 +1,4 @@
-/**
- * Defines the flags for making tasks from items: guidelines, batches, votes, shuffling, gold items, and costs.
- */
+/** Defines the flags for making tasks from items: guidelines, batches, votes, shuffling, gold items, and costs. */
 import { Effect, FileSystem, Option, Result, Schema, Struct } from "effect"
 import { type Command, Flag } from "effect/cli"
 import * as Guidelines from "../../api/Guidelines.ts"
@@ -14,10 +12,10 @@ import { defaultSeed } from "../../task/plan/CompletionDraw.ts"
 import { defaultRate, maxRate } from "../../task/plan/GoldItems.ts"
 import { defaultShuffleSeed } from "../../task/ledger/schema/Model.ts"
 import { defaultMaxAttempts, type SubmitOptions } from "../../task/Submit.ts"
-import { UsageError } from "../output/ExitStatus.ts"
+import { usageError } from "../output/ExitStatus.ts"
 import type { InputFlags } from "./InputFlags.ts"
 import { inGroup } from "./Definition.ts"
-import { choice, file, integer, option, repeated, text, toggle } from "./Values.ts"
+import { choice, file, integer, option, parsed, repeated, text, toggle } from "./Values.ts"
 
 const maxVotes = 100
 
@@ -27,7 +25,6 @@ const Confidence = Schema.Finite.check(Schema.isGreaterThan(0), Schema.isLessTha
 
 const votesForm = `a number from 1 to ${maxVotes}, or a range such as 2..5`
 
-/** Parses a number of votes such as `3`, or a range such as `2..5`. */
 const parseVotes = (text: string): Option.Option<Pick<SubmitOptions, "votes" | "votesUpTo">> => {
   const [, least, most] = /^(\d{1,3})(?:\.\.(\d{1,3}))?$/.exec(text) ?? []
   const [votes, votesUpTo] = [Number(least), Number(most ?? least)]
@@ -42,14 +39,13 @@ export const batchFlags = inGroup("TASKS", {
     "Treat items that differ only in the order of their completions as different items",
     { group: "INPUT" },
   ),
-  batchSize: option(integer("batch-size", { min: 1 }), "N", "Maximum prompts per task", {
-    default: defaultLimits.maxPrompts,
-  }),
-  batchBytes: option(integer("batch-bytes", { min: 1 }), "N", "Maximum bytes of prompts and completions per task", {
+  batchSize: integer("batch-size", "Maximum prompts per task", { min: 1, default: defaultLimits.maxPrompts }),
+  batchBytes: integer("batch-bytes", "Maximum bytes of prompts and completions per task", {
+    min: 1,
     default: defaultLimits.maxBytes,
   }),
   votes: option(
-    Flag.String("votes").pipe(Flag.filterMap(parseVotes, () => votesForm)),
+    parsed("votes", parseVotes, votesForm),
     "N[..M]",
     "Votes per new item, each a separate, billable task; 2..5: more while uncertain",
     { default: 1, isEssential: true },
@@ -60,20 +56,17 @@ export const batchFlags = inGroup("TASKS", {
     "With --votes N..M: probability of the best completion that ends an item's votes",
     { default: defaultConfidence },
   ),
-  completionsPerItem: option(
-    integer("completions-per-item", { min: 2 }),
-    "N",
+  completionsPerItem: integer(
+    "completions-per-item",
     "Send at most N completions of each item, drawn evenly over the models",
-    { default: "all" },
+    { min: 2, default: "all" },
   ),
-  completionsSeed: option(integer("completions-seed"), "N", "Seed for drawing completions", { default: defaultSeed }),
+  completionsSeed: integer("completions-seed", "Seed for drawing completions", { default: defaultSeed }),
 })
 
 /** Flags that cannot be combined with a pipeline file, which has these settings. */
 export const itemFlags = inGroup("TASKS", {
-  guidelines: text("guidelines", "TEXT", "Instructions for the experts", {
-    replaces: ["guidelines-file"],
-  }),
+  guidelines: text("guidelines", "TEXT", "Instructions for the experts", { replaces: ["guidelines-file"] }),
   guidelinesFile: file("guidelines-file", "File with the instructions for the experts", {
     isEssential: true,
     replaces: ["guidelines"],
@@ -83,7 +76,7 @@ export const itemFlags = inGroup("TASKS", {
   shuffle: choice("shuffle", "Shuffle each item's completions for each vote; --no-shuffle keeps their order", {
     default: "true",
   }),
-  shuffleSeed: option(integer("shuffle-seed"), "N", "Seed for shuffling completions", { default: defaultShuffleSeed }),
+  shuffleSeed: integer("shuffle-seed", "Seed for shuffling completions", { default: defaultShuffleSeed }),
   gold: file("gold", "Gold items (known answers), in any input format, to measure experts; never exported"),
   goldRate: option(
     Flag.Finite("gold-rate").pipe(Flag.withSchema(Rate)),
@@ -93,7 +86,6 @@ export const itemFlags = inGroup("TASKS", {
   ),
 })
 
-/** Flags that can be combined with a pipeline file. */
 export const resubmitFlags = inGroup("TASKS", {
   newLedger: choice("new-ledger", "Begin a new ledger where that of the job folder is gone: submit all items again", {
     isTypedOnly: true,
@@ -107,12 +99,10 @@ export const resubmitFlags = inGroup("TASKS", {
     "Resubmit tasks in STATE as new, billable tasks; repeatable",
     { isTypedOnly: true },
   ),
-  maxAttempts: option(
-    integer("max-attempts", { min: 1 }),
-    "N",
-    "With --resubmit: attempts per task, including the first",
-    { default: defaultMaxAttempts },
-  ),
+  maxAttempts: integer("max-attempts", "With --resubmit: attempts per task, including the first", {
+    min: 1,
+    default: defaultMaxAttempts,
+  }),
 })
 
 /** Parses `0.40` or `judge=0.01`. The amount follows the last `=`, so the name of a kind may contain one. */
@@ -134,20 +124,18 @@ const pricesOf = (
     : Option.some(byKind.size === 1 ? price : { [Prices.other]: price, ...Object.fromEntries(byKind) })
 }
 
-/** Flags for the cost of votes. They can be combined with a pipeline file. */
 export const spendingFlags = inGroup("TASKS", {
   price: repeated(
-    Flag.String("price").pipe(Flag.filterMap(parsePrice, () => Prices.form)),
+    parsed("price", parsePrice, Prices.form),
     "[KIND=]AMOUNT",
     "Price of a vote, such as 0.40, or of one kind of expert: judge=0.01; repeatable; the job keeps it",
     { map: "prices" },
   ).pipe(Flag.filterMap(pricesOf, () => "one price of each kind, among them one without a kind, for all other votes")),
   budget: option(
-    Flag.String("budget").pipe(
-      Flag.filterMap(
-        (text) => (text === "none" ? Option.some(text) : Option.as(Cost.parse(text), text)),
-        () => `${Cost.amountForm}, or none`,
-      ),
+    parsed(
+      "budget",
+      (text) => (text === "none" ? Option.some(text) : Option.as(Cost.parse(text), text)),
+      `${Cost.amountForm}, or none`,
     ),
     "AMOUNT",
     "Maximum cost of all votes of the job; above it, exit status 8; the job keeps it (none: no limit)",
@@ -162,7 +150,6 @@ export const batchOf = (flags: Pick<Command.Command.Config.Infer<typeof batchFla
     maxBytes: flags.batchBytes ?? defaultLimits.maxBytes,
   }) satisfies BatchLimits
 
-/** The options for submitting items. Reads the files with guidelines, rubric and gold items. */
 export const itemOptionsOf = Effect.fnUntraced(function* (
   flags: Command.Command.Config.Infer<typeof itemFlags> & Partial<Pick<InputFlags, "ignoreField">>,
 ) {
@@ -171,7 +158,7 @@ export const itemOptionsOf = Effect.fnUntraced(function* (
     flags.gold === undefined
       ? undefined
       : yield* GoldFile.read(flags.gold, { ignore: flags.ignoreField }).pipe(
-          Effect.catchTag("UnusableGoldFile", ({ message }) => new UsageError({ message: `--gold: ${message}` })),
+          Effect.catchTag("UnusableGoldFile", ({ message }) => usageError(`--gold: ${message}`)),
         )
   const written = flags.guidelinesFile === undefined ? flags.guidelines : yield* fs.readFileString(flags.guidelinesFile)
   const { guidelinesFile, rubric } = flags
@@ -181,7 +168,7 @@ export const itemOptionsOf = Effect.fnUntraced(function* (
       : Guidelines.withRubric(written, yield* fs.readFileString(rubric), rubric)
   if (Result.isFailure(guidelines)) {
     const flag = rubric !== undefined ? "--rubric" : guidelinesFile !== undefined ? "--guidelines-file" : "--guidelines"
-    return yield* new UsageError({ message: `${flag}: ${guidelines.failure}` })
+    return yield* usageError(`${flag}: ${guidelines.failure}`)
   }
   return {
     guidelines: guidelines.success,
@@ -193,7 +180,6 @@ export const itemOptionsOf = Effect.fnUntraced(function* (
   } satisfies SubmitOptions & Pick<Pipeline.Settings, "confidence">
 })
 
-/** The options for resubmitting tasks and starting anew: those of the flags, or else those of the pipeline. */
 export const resubmitOptionsOf = (
   flags: Command.Command.Config.Infer<typeof resubmitFlags>,
   pipeline: Pick<SubmitOptions, "newCampaign" | "resubmit" | "maxAttempts"> & Pick<Pipeline.Settings, "newLedger">,

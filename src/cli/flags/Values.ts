@@ -1,18 +1,18 @@
 /**
- * Makes flags of each kind, and parses the values that several flags accept.
- *
- * Guarantees: a flag has one line of help, which names its value, and a definition for help, settings files, and their
- * schema. Commands must store a flag under its name in camel case, from which `Rules` derives its spelling.
+ * Makes flags of each kind, with one line of help each, and parses the values that several flags accept. Commands must
+ * store a flag under its name in camel case, from which `Rules` derives its spelling.
  */
 import { Duration, Effect, Option, Schema } from "effect"
 import { CliError, Flag } from "effect/cli"
 import { define, type Definition, nameOf, orSetting } from "./Definition.ts"
 
-/** Makes the line of help from the description, the default, and the environment variable. */
 const lineOf = (description: string, definition: Definition): string =>
   description +
   (definition.default === undefined ? "" : ` (default: ${definition.default})`) +
   (definition.environment === undefined ? "" : ` [${definition.environment}${definition.note ?? ""}]`)
+
+/** A definition, and the name of the flag's value in help. */
+type Options = Definition & { readonly metavar?: string }
 
 /** A flag that may occur once. Its value is undefined if it is not set. */
 export const option = <A>(flag: Flag.Flag<A>, metavar: string, description: string, definition: Definition = {}) =>
@@ -33,7 +33,6 @@ export const required = <A>(flag: Flag.Flag<A>, metavar: string, description: st
     ),
   )
 
-/** A flag that may occur any number of times. */
 export const repeated = <A>(flag: Flag.Flag<A>, metavar: string, description: string, definition: Definition = {}) =>
   flag.pipe(
     Flag.withMetavar(metavar),
@@ -66,18 +65,36 @@ export const choice = (name: string, description: string, definition: Definition
 export const text = (name: string, metavar: string, description: string, definition?: Definition) =>
   option(Flag.String(name), metavar, description, definition)
 
-/** A flag for the path of a file that must exist. */
 export const file = (name: string, description: string, definition?: Definition) =>
   option(Flag.File(name, { mustExist: true }), "FILE", description, { ...definition, path: "whole" })
 
-/** A flag for a whole number within the given bounds, which are inclusive. */
-export const integer = (name: string, { min, max }: { readonly min?: number; readonly max?: number } = {}) =>
-  Flag.Int(name).pipe(Flag.withSchema(min === undefined ? Schema.Int : integerFrom(min, max)))
+export const integer = (
+  name: string,
+  description: string,
+  { max, metavar = "N", min, ...definition }: Options & { readonly min?: number; readonly max?: number } = {},
+) => {
+  const atLeast = min === undefined ? Schema.Int : Schema.Int.check(Schema.isGreaterThanOrEqualTo(min))
+  const bounded =
+    min === undefined || max === undefined
+      ? atLeast
+      : Schema.Int.check(Schema.isBetween({ minimum: min, maximum: max }))
+  return option(Flag.Int(name).pipe(Flag.withSchema(bounded)), metavar, description, definition)
+}
 
-const integerFrom = (min: number, max?: number) =>
-  Schema.Int.check(
-    max === undefined ? Schema.isGreaterThanOrEqualTo(min) : Schema.isBetween({ minimum: min, maximum: max }),
-  )
+/** A flag for one of the values, which are its metavar unless another one is given. */
+export const literals = <const Values extends ReadonlyArray<string>>(
+  name: string,
+  values: Values,
+  description: string,
+  { metavar = values.join("|"), ...definition }: Options = {},
+) => option(Flag.Literals(name, values), metavar, description, definition)
+
+/** A flag whose text `parse` decodes. `form` describes the texts that it accepts. */
+export const parsed = <A>(
+  name: string,
+  parse: (text: string) => Option.Option<A>,
+  form: string | ((text: string) => string),
+) => Flag.filterMap(Flag.String(name), parse, typeof form === "string" ? () => form : form)
 
 const units: { readonly [unit: string]: (amount: number) => Duration.Duration } = {
   ms: Duration.millis,
@@ -87,7 +104,6 @@ const units: { readonly [unit: string]: (amount: number) => Duration.Duration } 
   d: Duration.days,
 }
 
-/** Parses a duration such as `500ms`, `30s`, `15m`, `12h` or `2d`. */
 export const parseDuration = (text: string): Option.Option<Duration.Duration> => {
   const [, amount, unit = ""] = /^(\d+(?:\.\d+)?)(ms|s|m|h|d)$/.exec(text) ?? []
   return Option.map(Option.fromNullishOr(units[unit]), (of) => of(Number(amount)))
@@ -100,9 +116,8 @@ export const raw = toggle("raw", "CSV: leave texts that begin like a formula (= 
 export const durationForm = "a duration such as 500ms, 30s, 15m, 12h or 2d"
 
 export const duration = (name: string, description: string, definition?: Definition) =>
-  option(Flag.String(name).pipe(Flag.filterMap(parseDuration, () => durationForm)), "DURATION", description, definition)
+  option(parsed(name, parseDuration, durationForm), "DURATION", description, definition)
 
-/** Parses a whole number of bytes above zero, such as `512MiB`, `2GiB` or `1000000`. */
 export const parseSize = (text: string): Option.Option<number> => {
   const [, amount, unit = ""] = /^([1-9]\d*)(KiB|MiB|GiB)?$/.exec(text) ?? []
   const bytes = Number(amount) * 1024 ** ["", "KiB", "MiB", "GiB"].indexOf(unit)
@@ -110,14 +125,8 @@ export const parseSize = (text: string): Option.Option<number> => {
 }
 
 export const size = (name: string, description: string, definition?: Definition) =>
-  option(
-    Flag.String(name).pipe(Flag.filterMap(parseSize, () => "a number of bytes, such as 512MiB or 2GiB")),
-    "SIZE",
-    description,
-    definition,
-  )
+  option(parsed(name, parseSize, "a number of bytes, such as 512MiB or 2GiB"), "SIZE", description, definition)
 
-/** Parses an address such as `8485`, `0.0.0.0:8485` or `[::1]:8485`. */
 const parseAddress = (text: string) => {
   const [, address, name, port = ""] = /^(?:\[([0-9a-fA-F:.]+)\]:|([^\s:/@[\]]+):)?(\d{1,5})$/.exec(text) ?? []
   return port !== "" && Number(port) <= 65_535
@@ -127,9 +136,7 @@ const parseAddress = (text: string) => {
 
 export const address = (name: string, form: string, description: string, definition?: Definition) =>
   option(
-    Flag.String(name).pipe(
-      Flag.filterMap(parseAddress, () => "a port, or an address and a port, such as 8485, 0.0.0.0:8485 or [::1]:8485"),
-    ),
+    parsed(name, parseAddress, "a port, or an address and a port, such as 8485, 0.0.0.0:8485 or [::1]:8485"),
     form,
     description,
     definition,

@@ -4,10 +4,10 @@ import { Effect, Result } from "effect"
 import { choiceKinds } from "../../source/vote/Choice.ts"
 import * as ChoiceMap from "../../source/vote/ChoiceMap.ts"
 import * as Source from "../../source/Source.ts"
-import { UsageError } from "../output/ExitStatus.ts"
+import { usageError } from "../output/ExitStatus.ts"
 import { filesArgument, formatOptionsOf, type InputFlags, inputFlags } from "./InputFlags.ts"
 import { inGroup } from "./Definition.ts"
-import { option, repeated, text } from "./Values.ts"
+import { literals, repeated, text } from "./Values.ts"
 
 const { completions: _completions, files: _files, key: _key, ...itemFlags } = inputFlags
 
@@ -20,11 +20,11 @@ export const voteFlags = {
       "Choice of the vote; repeat if each expert, or each completion, has a column",
       { default: "detected", isEssential: true },
     ),
-    choiceAs: option(
-      Flag.Literals("choice-as", choiceKinds),
-      "KIND",
+    choiceAs: literals(
+      "choice-as",
+      choiceKinds,
       "What a choice is: index counts from 0, number from 1; scores, ranks, one-hot: one per completion",
-      { isEssential: true },
+      { metavar: "KIND", isEssential: true },
     ),
     choiceMap: text(
       "choice-map",
@@ -49,13 +49,11 @@ type VoteFlags = Command.Command.Config.Infer<typeof voteFlags>
 export const votesOf = Effect.fnUntraced(function* (flags: VoteFlags) {
   const common: InputFlags = { ...flags, completions: [], key: undefined }
   if (flags.layout === "long") {
-    return yield* new UsageError({
-      message: "--layout long: in a vote table, each record has all completions of its item",
-    })
+    return yield* usageError("--layout long: in a vote table, each record has all completions of its item")
   }
   const choiceMap = flags.choiceMap === undefined ? undefined : ChoiceMap.parse(flags.choiceMap)
   if (choiceMap !== undefined && Result.isFailure(choiceMap)) {
-    return yield* new UsageError({ message: `--choice-map: ${choiceMap.failure}` })
+    return yield* usageError(`--choice-map: ${choiceMap.failure}`)
   }
   return Source.votes(flags.files, {
     ...(yield* formatOptionsOf(common)),

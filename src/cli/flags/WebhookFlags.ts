@@ -1,8 +1,6 @@
 /**
- * Defines the flags for receiving webhooks: the address, and how the service signs deliveries.
- *
- * Guarantees: secrets are `Redacted` as soon as they are read, and no message contains them. Settings that cannot be
- * combined are refused before a run sends anything.
+ * Defines the flags for receiving webhooks. Secrets are `Redacted` as soon as they are read, and no message contains
+ * them. Settings that cannot be combined are refused before a run sends anything.
  */
 import { Array as Arr, Config, Console, Effect, Option, Redacted, Schema } from "effect"
 import type { Command } from "effect/cli"
@@ -12,7 +10,7 @@ import { defaultTolerance, layerMac } from "../../api/WebhookSignature.ts"
 import { joinWords } from "../../io/Values.ts"
 import type { DeliveryIdPlace } from "../../task/webhook/Handler.ts"
 import * as WebhookReceiver from "../../task/webhook/WebhookReceiver.ts"
-import { UsageError } from "../output/ExitStatus.ts"
+import { UsageError, usageError, asUsageError } from "../output/ExitStatus.ts"
 import { inGroup, refuse } from "./Definition.ts"
 import { address, duration, formatDuration, text } from "./Values.ts"
 
@@ -74,20 +72,15 @@ const isPath = (text: string): text is `/${string}` => /^\/[\w.~/-]*$/.test(text
 
 const isScheme = Schema.is(Schema.Literals(WebhookScheme.schemes))
 
-/** The signature scheme with its settings. Fails if the flags set something that the scheme does not support. */
 const schemeOf = Effect.fnUntraced(function* ({
   webhookHeader,
   webhookScheme = standard,
   webhookTolerance: tolerance,
 }: WebhookFlags) {
-  const secret = yield* Config.option(Config.Redacted("PREFSTREAM_WEBHOOK_SECRET")).pipe(
-    Effect.mapError(({ message }) => new UsageError({ message })),
-  )
+  const secret = yield* Config.option(Config.Redacted("PREFSTREAM_WEBHOOK_SECRET")).pipe(Effect.mapError(asUsageError))
   const scheme = webhookScheme.trim()
   const header = webhookHeader?.trim()
-  if (!isScheme(scheme)) {
-    return yield* refuse("webhook-scheme", `expected one of ${WebhookScheme.schemes.join(", ")}`)
-  }
+  if (!isScheme(scheme)) return yield* refuse("webhook-scheme", `expected one of ${WebhookScheme.schemes.join(", ")}`)
   const secrets = secretsOf(Option.getOrUndefined(secret))
   if (!Arr.isReadonlyArrayNonEmpty(secrets)) {
     return yield* refuse("listen", "set the webhook's secret in PREFSTREAM_WEBHOOK_SECRET")
@@ -109,11 +102,10 @@ const schemeOf = Effect.fnUntraced(function* ({
         : { scheme, secrets, header }
   yield* WebhookScheme.make(described).pipe(
     Effect.provide(layerMac),
-    Effect.catchTag("UnknownScheme", ({ message }) => new UsageError({ message })),
+    Effect.catchTag("UnknownScheme", asUsageError),
     Effect.catchTag("MalformedTolerance", () => refuse("webhook-tolerance", "expected 1s to 1h")),
-    Effect.catchTag(
-      "MalformedSecret",
-      ({ problem }) => new UsageError({ message: `PREFSTREAM_WEBHOOK_SECRET, for ${scheme}: ${problem}` }),
+    Effect.catchTag("MalformedSecret", ({ problem }) =>
+      usageError(`PREFSTREAM_WEBHOOK_SECRET, for ${scheme}: ${problem}`),
     ),
   )
   return described

@@ -1,8 +1,6 @@
 /**
- * Describes a failure for a person, in one line.
- *
- * Guarantees: the line is never empty. For a failure of the file system or of a database, it names the path, the
- * problem, and what to do about it, if anything. The system's error code identifies the problem, never the text of a
+ * Describes a failure in one line, which is never empty. For a failure of the file system or of a database, it names
+ * the path, the problem, and what to do about it. The system's error code identifies the problem, never the text of a
  * message.
  */
 import { Config, Option, PlatformError, Predicate, Schema } from "effect"
@@ -18,7 +16,6 @@ const again = "then run the same command again"
 const diskFull = `the disk is full: make space, ${again}`
 const notWritable = "no access: this user needs write permission for it and its folder, even for reading"
 
-/** Texts for error codes of the operating system. */
 const systemWords: { readonly [code: string]: string } = {
   ENOSPC: diskFull,
   EDQUOT: `the disk quota is used up: make space, ${again}`,
@@ -38,7 +35,6 @@ const platformWords: { readonly [tag: string]: string } = {
   PermissionDenied: "no permission",
 }
 
-/** Texts for SQLite's result codes, extended ones first. */
 const sqliteWords: { readonly [code: number]: string } = {
   [8 | (4 << 8)]: `it was moved or removed while it was in use: put it back, ${again}`,
   [10 | (18 << 8)]: diskFull, // SHMOPEN
@@ -53,7 +49,6 @@ const sqliteWords: { readonly [code: number]: string } = {
   26: "not a ledger, or damaged from its first page on: name another file, or restore a backup",
 }
 
-/** Advice for PostgreSQL's error codes. */
 const postgresWords: { readonly [code: string]: string } = {
   "08P01":
     "a pooler such as PgBouncer refuses this: connect to PostgreSQL itself, or change the pooler's settings (options of the URL name a schema: ALTER ROLE ... SET search_path does it as well)",
@@ -73,7 +68,6 @@ const hasCode = Schema.is(Schema.Struct({ code: Schema.String }))
 const isSqliteFailure = Schema.is(Schema.Struct({ errcode: Schema.Number }))
 const hasPath = Schema.is(Schema.Struct({ path: Schema.String }))
 
-/** Describes a system error by its code, after its path if there is one; none for an unknown code. */
 const describe = (cause: unknown, path: string | undefined): Option.Option<string> => {
   const words = isSqliteFailure(cause)
     ? (sqliteWords[cause.errcode] ?? sqliteWords[cause.errcode & 0xff])
@@ -110,16 +104,15 @@ const isFileForFolder = Schema.is(
 
 const platformMessage = (failure: PlatformError.PlatformError): string => {
   const { reason } = failure
-  const given = "pathOrDescriptor" in reason ? reason.pathOrDescriptor : undefined
+  const pathOrDescriptor = "pathOrDescriptor" in reason ? reason.pathOrDescriptor : undefined
   // A file descriptor is a number, which tells a person nothing.
-  const path = typeof given === "string" ? given : undefined
+  const path = typeof pathOrDescriptor === "string" ? pathOrDescriptor : undefined
   return Option.getOrElse(describe(reason.cause, path), () => {
     const words = isFileForFolder(reason) ? "it is a file, but must be a folder" : platformWords[reason._tag]
     return words === undefined || path === undefined ? failure.message : `${path}: ${words}`
   })
 }
 
-/** Whether the cause is that another process is running the same job. */
 export const isBusy = (failure: unknown): boolean => isFileLockError(failure) && failure.reason._tag === "FileLocked"
 
 export const messageOf = (failure: unknown): string => {

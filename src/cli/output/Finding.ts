@@ -17,5 +17,4 @@ export const failed = (name: string, failure: unknown): Finding => ({
 
 export const notChecked = (name: string, message: string): Finding => ({ name, state: "not checked", message })
 
-/** Timeout of each request that a check sends. */
 export const timeLimit = "10 seconds"

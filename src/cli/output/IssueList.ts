@@ -1,8 +1,4 @@
-/**
- * Lists the tasks that need attention, with their items and the possible decisions.
- *
- * Guarantees: the list names each item by its place in the input. It only reads the ledger.
- */
+/** Lists the tasks that need attention, with the places of their items in the input, and the possible decisions. */
 import { Effect, Option } from "effect"
 import { type IssueReport, issueReport } from "../../pipeline/RunReport.ts"
 import { LedgerReader } from "../../task/ledger/Ledger.ts"
@@ -12,16 +8,11 @@ import { count, number as digits, present, shellWord } from "./Text.ts"
 export interface ListedTask extends IssueReport {
   /** The places of the task's items in the input; null if `ledger prune` removed the request. */
   readonly places: ReadonlyArray<Pick<ItemDetails, "item_id"> & ItemDetails["origin"]> | null
-  /** Earlier attempts at this task. */
-  readonly attempts_before: ReadonlyArray<{
-    readonly attempt: number
-    readonly task_id: string | null
-    readonly state: string
-    readonly reason: string | null
-  }>
+  readonly attempts_before: ReadonlyArray<
+    Pick<IssueReport, "attempt" | "task_id" | "reason"> & { readonly state: string }
+  >
 }
 
-/** Maximum tasks shown. The list states how many more there are. */
 const maxShown = 20
 
 export const make = Effect.fn("IssueList.make")(function* (numbers: ReadonlyArray<number>) {
@@ -29,10 +20,7 @@ export const make = Effect.fn("IssueList.make")(function* (numbers: ReadonlyArra
   const tasks = yield* ledger.tasksOf(numbers)
   return yield* Effect.forEach(
     tasks,
-    Effect.fnUntraced(function* (task): Effect.fn.Return<
-      ListedTask,
-      Effect.Error<ReturnType<typeof ledger.storedRequest>>
-    > {
+    Effect.fnUntraced(function* (task) {
       const question = yield* ledger.storedRequest(task.seq)
       const before = task.attempt === 1 ? [] : yield* ledger.attempts(task.number)
       return {
@@ -52,7 +40,6 @@ export const make = Effect.fn("IssueList.make")(function* (numbers: ReadonlyArra
   )
 })
 
-/** Formats the list for a terminal. */
 export const text = Effect.fnUntraced(function* (
   numbers: ReadonlyArray<number>,
   /** Flags with which another command finds the job. */

@@ -1,9 +1,7 @@
 /**
- * Formats a leaderboard for a terminal, or as CSV.
- *
- * Guarantees: notes below the table state what the votes cannot tell: intervals that need more items, groups that no
- * vote compares, and ratings without a bound. CSV (RFC 4180) has one record per model, in full precision. A value that
- * does not exist is an empty field.
+ * Formats a leaderboard for a terminal, or as CSV (RFC 4180) with one record per model, in full precision. Notes below
+ * the table state what the votes cannot tell: intervals that need more items, groups that no vote compares, and ratings
+ * without a bound.
  */
 import * as CsvField from "../../domain/CsvField.ts"
 import * as SpreadsheetCell from "../../io/SpreadsheetCell.ts"
@@ -12,7 +10,6 @@ import { minItems } from "../../pair/rating/Accrual.ts"
 import type { LeaderboardGroup } from "../../pipeline/Leaderboard.ts"
 import { count, number, present } from "./Text.ts"
 
-/** The message if no vote compares two models. */
 export const nothing =
   "no leaderboard: no vote compares two models. Each completion needs its model: --model-path, models in the items, or one file per model (--completions); see prefstream inspect. More than 500 names are not rated"
 
@@ -50,9 +47,9 @@ const aligned = (rows: ReadonlyArray<ReadonlyArray<string>>): ReadonlyArray<stri
   )
 }
 
-const lead = ({ lead: found, votes }: Leaderboard): string | false => {
-  if (found === null) return false
-  const { first, probability, second, votes_needed } = found
+const lead = ({ lead, votes }: Leaderboard): string | false => {
+  if (lead === null) return false
+  const { first, probability, second, votes_needed } = lead
   const sure = `${first} is better than ${second} in ${percent(probability)} of the resamples`
   if (votes_needed === null) return `${first} and ${second} are equal.`
   return votes_needed === 0
@@ -88,15 +85,10 @@ const notes = (board: Leaderboard): ReadonlyArray<string> => {
 
 const signed = (value: number): string => `${value < 0 ? "−" : "+"}${Math.abs(value).toFixed(2)}`
 
-/** The note for a dataset's leaderboard. Pairs lack information that the votes of a job have. */
 export const ofDataset =
   "each item of the dataset counted as one vote, by its pairs: ties, votes against the choice, and strengths did not; --dir JOB counts all votes"
 
-/**
- * The tables of all groups, each below the value of its group.
- *
- * @param by the metadata field that defines the groups, if there are any
- */
+/** @param by the metadata field that defines the groups, if there are any */
 export const text = (groups: ReadonlyArray<LeaderboardGroup>, by: string | undefined): string =>
   groups
     .map(({ group, items, leaderboard }) =>

@@ -1,8 +1,6 @@
 /**
- * Applies `--log-format json` or PREFSTREAM_LOG_FORMAT=json. Each line of stderr is then a JSON object for programs
- * that collect logs: `time`, `level` (`info`, `warning`, `error`), `message`.
- *
- * Guarantees: stdout does not change. Each line that a command prints for people becomes a message of level `info`.
+ * Applies `--log-format json` or PREFSTREAM_LOG_FORMAT=json: each line of stderr is then a JSON object with `time`,
+ * `level` (`info`, `warning`, `error`), and `message`. What a command prints for people has the level `info`.
  */
 import { Config, Context, Effect, Option, Stdio } from "effect"
 import * as Stderr from "./Stderr.ts"
@@ -27,10 +25,7 @@ export const split = (args: ReadonlyArray<string>) => {
   return { format, rest }
 }
 
-/**
- * Runs an effect with the log format of the command line, or else of the environment. Returns the status `invalid` if
- * the format is unknown.
- */
+/** Uses the format of the command line, or else of the environment. Returns `invalid` if it is unknown. */
 export const applied = Effect.fnUntraced(function* <E, R>(
   args: ReadonlyArray<string>,
   invalid: number,

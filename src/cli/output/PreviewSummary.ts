@@ -5,7 +5,6 @@ import { overBudget, perVote, votesCost } from "./SpendingSummary.ts"
 import { duplicates, rejectCount } from "./Summary.ts"
 import { count, duration, number, present, type Rows, rowsOf, table } from "./Text.ts"
 
-/** Counts of records, such as `3 items + 2 known + 0 duplicates + 1 rejected`. */
 export const counts = ({
   items,
   known,

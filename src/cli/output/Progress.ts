@@ -1,7 +1,6 @@
 /**
- * Shows the progress of a run on stderr. On a terminal, it redraws one line. Elsewhere it prints a line at most every 5
- * seconds if the counts have changed, and every 10 minutes if not. All counts come from the ledger, so they agree with
- * the run's report.
+ * Shows the progress of a run on stderr, by the counts of the ledger. On a terminal, it redraws one line. Elsewhere it
+ * prints a line at most every 5 seconds if the counts have changed, and every 10 minutes if not.
  */
 import { Duration, Effect, Option, Stdio, Stream } from "effect"
 import * as SteadyClock from "../../io/SteadyClock.ts"
@@ -35,7 +34,6 @@ const line = Effect.gen(function* () {
   const unusable = tasks.failed.items + tasks.invalid.items
   const filled = all === 0 ? 0 : Math.floor((barWidth * judged) / all)
   const submitted = all - tasks.planned.items - tasks.submitting.items - tasks.refused.items
-  // Until the first result arrives, the rate is that of submitting.
   const done = judged > 0 ? judged : submitted
   const left = reading ? undefined : judged > 0 ? submitted - judged - unusable - tasks.in_doubt.items : all - submitted
   const text = present([
@@ -51,15 +49,15 @@ const line = Effect.gen(function* () {
 
 /** Describes the recent rate in items per second, and the time left at this rate; empty until there is a rate. */
 const makeRate = () => {
-  let seen: Array<{ readonly at: number; readonly done: number }> = []
+  let samples: Array<{ readonly at: number; readonly done: number }> = []
   return Effect.fnUntraced(function* ({ done, left }: Effect.Success<typeof line>) {
     const at = yield* SteadyClock.now
     // `done` falls when the first result arrives: from then on it counts judged items instead of submitted ones.
-    if (done < (seen.at(-1)?.done ?? 0)) seen = []
-    seen.push({ at, done })
-    const recent = seen.findIndex((sample) => at - sample.at <= rateWindow.max)
-    seen = seen.slice(recent)
-    const first = seen[0]!
+    if (done < (samples.at(-1)?.done ?? 0)) samples = []
+    samples.push({ at, done })
+    const recent = samples.findIndex((sample) => at - sample.at <= rateWindow.max)
+    samples = samples.slice(recent)
+    const first = samples[0]!
     const rate = ((done - first.done) * 1000) / (at - first.at)
     if (at - first.at < rateWindow.min || rate === 0) return ""
     const perSecond = `${rate < 10 ? rate.toFixed(1) : number(Math.round(rate))}/s, `
@@ -71,13 +69,12 @@ const elapsed = Effect.fnUntraced(function* (since: number) {
   return duration(((yield* SteadyClock.now) - since) / 1000)
 })
 
-/** Shows the progress of an effect while it runs. */
 export const during = Effect.fnUntraced(function* <A, E, R>(effect: Effect.Effect<A, E, R>) {
   const stdio = yield* Stdio.Stdio
   const since = yield* SteadyClock.now
   const redraw = yield* stdio.stderrIsTerminal
   const rateOf = makeRate()
-  let said = ""
+  let lastText = ""
   let unchanged = 0
   const show = redraw
     ? Effect.gen(function* () {
@@ -88,11 +85,11 @@ export const during = Effect.fnUntraced(function* <A, E, R>(effect: Effect.Effec
       })
     : Effect.gen(function* () {
         yield* Effect.sleep(lineInterval)
-        const found = yield* line
-        const rate = yield* rateOf(found)
-        unchanged = found.text === said ? unchanged + 1 : 0
-        said = found.text
-        if (unchanged % unchangedLines === 0) yield* write(`${found.text} ${rate}${yield* elapsed(since)}\n`)
+        const progress = yield* line
+        const rate = yield* rateOf(progress)
+        unchanged = progress.text === lastText ? unchanged + 1 : 0
+        lastText = progress.text
+        if (unchanged % unchangedLines === 0) yield* write(`${progress.text} ${rate}${yield* elapsed(since)}\n`)
       })
   const clear = redraw ? Effect.sync(() => Stderr.draw("")) : Effect.void
   // An interrupted effect may take a while to stop, so the line is cleared as soon as drawing is interrupted.

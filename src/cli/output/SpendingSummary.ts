@@ -4,20 +4,17 @@ import type { RunReport } from "../../pipeline/RunReport.ts"
 import type { SpendingReport, VotesCost } from "../../pipeline/SpendingReport.ts"
 import { count, type Rows, rowsOf } from "./Text.ts"
 
-/** A number of votes with their cost, such as `120 votes (48.00)`. */
 export const votesCost = ({ cost, votes }: VotesCost): string => `${count(votes, "vote")} (${cost})`
 
 /** Whether the budget pays for another item after all, because cheaper kinds of experts gave some of the results. */
 export const hasRoom = ({ spending, votes }: RunReport): boolean =>
   spending !== null && Object.keys(spending.prices).length > 0 && (spending.left?.votes ?? 0) >= votes
 
-/** The prices, such as `0.40 per vote, judge 0.01, specialist 2.50`. */
 export const perVote = ({ price, prices }: Pick<SpendingReport, "price" | "prices">): string =>
   [`${price} per vote`, ...Object.entries(prices).map(([kind, price]) => `${nameOf(kind)} ${price}`)].join(", ")
 
 const nameOf = (kind: string): string => excerpt(kind, 40)
 
-/** Maximum kinds of experts to show. The JSON report has all of them. */
 const maxKinds = 5
 
 const kindCost = ({ cost_per_right_vote, kind, ...votes }: SpendingReport["kinds"][number]): string =>
@@ -54,7 +51,6 @@ export const spending = ({
   ["", over_budget.votes > 0 && overBudget(over_budget)],
 ]
 
-/** The cost of the items, or of the further votes, that the budget does not allow. */
 export const overBudget = ({ cost, items, votes }: SpendingReport["over_budget"]): string =>
   items === 0
     ? `further votes that the budget does not allow: ${votesCost({ cost, votes })}`

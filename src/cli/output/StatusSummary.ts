@@ -1,8 +1,6 @@
 /**
- * Formats the status of a job for a terminal: its summary, its workers, and its outstanding tasks.
- *
- * Guarantees: a row without content is left out. An estimate names the period and the number of items that it is based
- * on.
+ * Formats the status of a job for a terminal: its summary, its workers, and its outstanding tasks. An estimate names
+ * the period and the number of items that it is based on.
  */
 import { DateTime, Option } from "effect"
 import { excerpt } from "../../io/Values.ts"
@@ -20,10 +18,8 @@ export const text = (status: JobStatus, options: Summary.TextOptions): string =>
     ["webhooks", webhooks(status)],
   ])
 
-/** An ISO 8601 time to the minute, such as `2026-11-22 06:02 UTC`. */
 const minute = (iso: string): string => `${iso.slice(0, 16).replace("T", " ")} UTC`
 
-/** An ISO 8601 time to the second, such as `2026-11-22 06:02:30 UTC`. */
 const second = (iso: string): string => `${iso.slice(0, 19).replace("T", " ")} UTC`
 
 const millisOf = (iso: string): number =>
@@ -45,7 +41,6 @@ const lateAfter = 15
 /** Seconds. A worker without progress for longer than this may be stuck, or may be waiting for the service. */
 const stuckAfter = 120
 
-/** Rows for the workers that process the job. If no worker runs, one row tells whether a process runs it. */
 const workers = (status: JobStatus): Rows => {
   if (status.workers.length === 0 || status.running_process === null) return [["process", worker(status)]]
   const rows = status.workers.map(({ last_progress_at, last_seen_at, name, parts, reads_input, tasks_due }) => {
@@ -87,7 +82,6 @@ const endOf = ({ ended_at, failure, read_finished, started_at }: NonNullable<Job
     : ` was stopped at ${minute(ended_at)}, before it finished reading`
 }
 
-/** Counts the tasks that a process was sending when it was killed. */
 const interrupted = ({ tasks, running_process }: JobStatus, { given }: Summary.TextOptions): string | false =>
   running_process === null &&
   tasks.submitting.tasks > 0 &&

@@ -1,8 +1,7 @@
 /**
- * Adapter: writes to stderr: plain text, one JSON object per line, or a line that is redrawn on a terminal.
- *
- * Guarantees: after `asJson`, each line that any part of this process prints to stderr is a JSON object. Other output
- * replaces the redrawn line rather than being appended to it. This file imports nothing, because each start loads it.
+ * Adapter: writes to stderr: plain text, one JSON object per line, or a line that is redrawn on a terminal, which other
+ * output replaces. After `asJson`, each line that any part of this process prints is a JSON object. This file imports
+ * nothing, because each start loads it.
  */
 import process from "node:process"
 
@@ -33,12 +32,10 @@ const linesOf = (text: string, level: string): string =>
     .map((each) => `${isLine(each) ? each : line(level, each, performance.timeOrigin + performance.now())}\n`)
     .join("")
 
-/** Prints a message. For code that runs outside of Effect. */
 export const print = (level: "error" | "warning", message: string): void => {
   process.stderr.write(isJson ? linesOf(message, level) : `${message}\n`)
 }
 
-/** Turns every line that this process prints to stderr from now on into a message of level `info`. */
 export const asJson = (): void => {
   isJson = true
   writeBy((text) => linesOf(text, "info"))

@@ -1,8 +1,6 @@
 /**
- * Adapter: reports the width of stdout, and its errors, such as a full disk.
- *
- * Guarantees: the first error is printed to stderr, and the process ends with status 1. It is not an error if the
- * reader closes the pipe early, as `head` does.
+ * Adapter: the width of stdout, and its errors, such as a full disk. The first error is printed to stderr, and the
+ * process ends with status 1. It is not an error if the reader closes the pipe early, as `head` does.
  */
 import process from "node:process"
 import { print } from "./Stderr.ts"

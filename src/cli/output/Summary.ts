@@ -1,8 +1,6 @@
 /**
- * Formats the report of a run for a terminal.
- *
- * Guarantees: the text names files and counts, says what to do next, and shows one pair, with long texts shortened.
- * `--json` prints the report itself.
+ * Formats the report of a run for a terminal: files and counts, what to do next, and one pair, with long texts
+ * shortened.
  */
 import { Console, Effect } from "effect"
 import { render } from "../../domain/Conversation.ts"
@@ -38,16 +36,12 @@ export const end = Effect.fn("Summary.end")(function* (report: Pick<RunReport, "
   if (status !== ExitStatus.done) return yield* new ExitStatus.Finished({ status })
 })
 
-/** Prints the report, and ends the command as `end` does. */
 export const finish = Effect.fn("Summary.finish")(function* (report: RunReport, options: Options) {
   yield* Console.log(options.json ? JSON.stringify(report) : printable(text(report, options)))
   yield* end(report)
 })
 
-/**
- * Like `finish`, but for a command that does not wait: outstanding results are not a failure. If the budget is used up,
- * the exit status is 8.
- */
+/** Outstanding results are no failure of a command that does not wait. If the budget is used up, the status is 8. */
 export const finishSubmit = Effect.fn("Summary.finishSubmit")(function* (report: RunReport, options: Options) {
   const { planned, submitting } = report.tasks
   const isOver = report.spending !== null && isOverBudget(report.spending)
@@ -61,7 +55,6 @@ export const finishSubmit = Effect.fn("Summary.finishSubmit")(function* (report:
   )
 })
 
-/** The report as text. `more` rows follow in its table. */
 export const text = (report: RunReport, options: TextOptions, more: Rows = []): string => {
   const { directory, ledger = JobFolder.ledger(directory) } = options
   return [
@@ -71,7 +64,7 @@ export const text = (report: RunReport, options: TextOptions, more: Rows = []): 
       ["read", `${count(report.read, "record")} = ${reading(report)}`],
       ["", earlier(report.earlier)],
       ["tasks", tasks(report)],
-      ...asked(report),
+      ...voteRows(report),
       ...(report.spending === null ? [] : spending(report.spending)),
       ...rejects(report, directory),
       ["pruned", report.pruned > 0 && `results of ${count(report.pruned, "item")}, removed from the ledger`],
@@ -161,7 +154,6 @@ const headline = (report: RunReport, options: TextOptions): ReadonlyArray<string
   }
 }
 
-/** Tells how to send tasks in doubt again if the service honors `Idempotency-Key`. */
 const honoring = ({ shared_with_workers, seconds }: RunReport): string => {
   const flag = "with --idempotency-key honored"
   if (shared_with_workers) return `start the workers again ${flag}`
@@ -183,7 +175,6 @@ const whyAllRejected = ({ tasks, issues }: RunReport): string => {
   return `the service refused ${all}${count(refused, "task")}${first == null ? "" : `. First reason: ${first}`}`
 }
 
-/** Counts the tasks without a usable result, and those that are not finished. */
 const describeUnfinished = (unusable: number, { planned, submitted, submitting }: RunReport["tasks"]): string =>
   present([
     unusable > 0 && `${count(unusable, "task")} without a usable result`,
@@ -193,7 +184,6 @@ const describeUnfinished = (unusable: number, { planned, submitted, submitting }
       `${count(submitted.tasks, "task")} still ${submitted.tasks === 1 ? "waits" : "wait"} for results`,
   ]).join(", and ")
 
-/** The number of duplicates, such as `30 duplicates (28 with the completions in another order)`. */
 export const duplicates = (report: { readonly duplicates: number; readonly reordered: number }): string =>
   count(report.duplicates, "duplicate") +
   (report.reordered === 0 ? "" : ` (${number(report.reordered)} with the completions in another order)`)
@@ -232,7 +222,7 @@ const tasks = (report: Pick<RunReport, "tasks" | "votes">): string =>
     .map(([state, { items, tasks }]) => `${number(tasks)} ${state.replace("_", " ")} (${count(items, unit(report))})`)
     .join(", ") || "none"
 
-const asked = ({ gold, votes, wanted_votes }: Pick<RunReport, "gold" | "votes" | "wanted_votes">): Rows => [
+const voteRows = ({ gold, votes, wanted_votes }: Pick<RunReport, "gold" | "votes" | "wanted_votes">): Rows => [
   ["votes", votes > 1 && `up to ${number(votes)} per item, each in its own task`],
   ["", wanted_votes > 0 && `another one is needed for ${count(wanted_votes, "item")}`],
   ["gold", gold > 0 && `${count(gold, "gold item")} mixed in${votes === 1 ? "" : ", with as many votes"}`],
@@ -261,8 +251,8 @@ const folders = (files: DatasetInfo["files"]): string =>
 
 const leftOut = (reasons: NonNullable<RunReport["left_out"]>): string | false => {
   const items = reasons.reduce((sum, { count }) => sum + count, 0)
-  const said = reasons.map(({ count, reason }) => `${number(count)} ${reason.replaceAll("_", " ")}`).join(", ")
-  return items > 0 && `${count(items, "item")}: ${said}`
+  const counts = reasons.map(({ count, reason }) => `${number(count)} ${reason.replaceAll("_", " ")}`).join(", ")
+  return items > 0 && `${count(items, "item")}: ${counts}`
 }
 
 const issues = ({ issues, tasks }: RunReport, resolve: string): ReadonlyArray<string> => {
@@ -280,7 +270,6 @@ const issues = ({ issues, tasks }: RunReport, resolve: string): ReadonlyArray<st
       ]
 }
 
-/** Shows a pair, one line per column. Long texts are shortened; the dataset has the whole pair. */
 const pair = (pair: PreferencePair): ReadonlyArray<string> =>
   (["prompt", "chosen", "rejected", "rationale", "item_id", "task_id", "metadata"] as const).flatMap((column) => {
     const value = column === "prompt" ? render(pair.prompt) : pair[column]

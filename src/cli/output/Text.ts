@@ -1,9 +1,4 @@
-/**
- * Formats numbers, tables and messages for people.
- *
- * Guarantees: `say` writes only to stderr. Text from `printable` contains no control characters that a terminal would
- * execute.
- */
+/** Formats numbers, tables and messages for people. */
 import { Clock, Console, Effect } from "effect"
 import * as LogFormat from "./LogFormat.ts"
 import * as Stderr from "./Stderr.ts"
@@ -15,7 +10,6 @@ export const say = Effect.fnUntraced(function* (message: string, level: "error" 
   yield* Console.error(isJson ? Stderr.line(level, message, now) : `prefstream: ${printable(message)}`)
 })
 
-/** Shortens an error message of the library's parser to one line. */
 export const inOneLine = (message: string): string =>
   message
     .replace(/\n\s*/g, " ")
@@ -56,6 +50,5 @@ export const duration = (seconds: number): string =>
         ? `${Math.floor(seconds / 3600)} h ${Math.floor((seconds % 3600) / 60)} min`
         : `${Math.floor(seconds / 86_400)} d ${Math.floor((seconds % 86_400) / 3600)} h`
 
-/** Quotes a word for a POSIX shell if it needs quotes. */
 export const shellWord = (text: string): string =>
   /^[\w@%+=:,./-]+$/.test(text) ? text : `'${text.replaceAll("'", String.raw`'\''`)}'`

@@ -1,11 +1,8 @@
 /**
- * Finds the effective settings of a command. Sources, in this order: the command line, the environment, the job's last
- * run (for commands that reuse its settings), and `prefstream.yaml` in this folder or the nearest parent that has one.
- * If the last run took settings from the same `prefstream.yaml`, the present content of that file replaces them.
- *
- * Guarantees: the first source that has a setting supplies all of its values; lists are not merged. Flags check values
- * from every source, and error messages name the source. A pipeline file has its own settings, so `prefstream.yaml` is
- * not read with one.
+ * Finds the effective settings of a command, in this order: the command line, the environment, the job's last run (for
+ * commands that reuse its settings), and `prefstream.yaml` in this folder or its nearest parent, whose present content
+ * replaces what the last run took from it. The first source that has a setting supplies all of its values. Flags check
+ * values from every source. A pipeline file has its own settings, so `prefstream.yaml` is not read with one.
  */
 import { Config, Console, Context, Effect, FileSystem, Option, Path, type PlatformError, Predicate } from "effect"
 import type { Command } from "effect/cli"
@@ -13,20 +10,20 @@ import * as JobFolder from "../../pipeline/JobFolder.ts"
 import {
   type Definition,
   type Definitions,
+  definitionsOf,
   groups,
   isFromEnvironment,
   type Setting,
   Untyped,
 } from "../flags/Definition.ts"
 import { isPipelineFile } from "../flags/PipelineName.ts"
-import { UsageError } from "../output/ExitStatus.ts"
+import { UsageError, usageError } from "../output/ExitStatus.ts"
 import * as ParsedArguments from "./ParsedArguments.ts"
 
 export const fileName = "prefstream.yaml"
 
 export interface Settings {
   readonly parsed: ParsedArguments.ParsedArguments | undefined
-  /** The effective settings, from all sources. */
   readonly all: ReadonlyArray<Setting>
   /** The effective settings that come from the job's last run. */
   readonly fromLastRun: ReadonlyArray<Setting>
@@ -35,7 +32,6 @@ export interface Settings {
   readonly problem: unknown
 }
 
-/** A settings file, with its settings for one command. */
 export interface Project {
   readonly file: string
   readonly settings: ReadonlyArray<Setting>
@@ -45,7 +41,6 @@ const none: Settings = { parsed: undefined, all: [], fromLastRun: [], project: u
 
 export const Current = Context.Reference<Settings>("prefstream/cli/Settings", { defaultValue: () => none })
 
-/** Provides these settings to a command and its flags. */
 export const provide =
   (settings: Settings) =>
   <A, E, R>(effect: Effect.Effect<A, E, R>): Effect.Effect<A, E, R> => {
@@ -75,7 +70,7 @@ const projectFile = Effect.gen(function* () {
   const named = yield* Config.option(Config.String("PREFSTREAM_CONFIG"))
   if (Option.isSome(named) && named.value.trim() !== "") {
     if (yield* fs.exists(named.value)) return named.value
-    return yield* new UsageError({ message: `PREFSTREAM_CONFIG: there is no file ${named.value}` })
+    return yield* usageError(`PREFSTREAM_CONFIG: there is no file ${named.value}`)
   }
   for (let folder = path.resolve(); ; folder = path.dirname(folder)) {
     const file = path.join(folder, fileName)
@@ -92,7 +87,6 @@ const textOf = (name: string, settings: ReadonlyArray<Setting>): string | undefi
   return Predicate.isBoolean(values) ? undefined : values?.[0]
 }
 
-/** The source of settings that the user typed. */
 const typed = "the command line"
 
 const given = ({ given }: ParsedArguments.ParsedArguments): ReadonlyArray<Setting> =>
@@ -105,21 +99,21 @@ const isOfOther = (last: ReadonlyArray<Setting>, chosen: ReadonlyArray<Setting>)
     return is !== undefined && is !== was && (name === "job" || was !== undefined)
   })
 
-/** All commands and their options. The options are loaded only for a key that the running command does not have. */
+/** The names of all commands, and a function that loads those that the arguments name. */
 export const Commands = Context.Reference<{
   readonly names: ReadonlySet<string>
-  readonly allDefinitions: Effect.Effect<Definitions>
-}>("prefstream/cli/Commands", { defaultValue: () => ({ names: new Set(), allDefinitions: Effect.succeed({}) }) })
+  readonly load: (args: ReadonlyArray<string>) => Effect.Effect<ReadonlyArray<Command.Command.Any>>
+}>("prefstream/cli/Commands", { defaultValue: () => ({ names: new Set(), load: () => Effect.succeed([]) }) })
 
-/** Keys of settings files that are not flags. */
+export const allCommands = Effect.flatMap(Commands, ({ load, names }) => load([...names]))
+
 const otherKeys: Definitions = { files: { path: "whole" }, [fileName]: { path: "whole" } }
 
 const finder = ({ definitions }: ParsedArguments.ParsedArguments) =>
   Effect.fnUntraced(function* (name: string): Effect.fn.Return<Definition | undefined> {
-    return otherKeys[name] ?? definitions[name] ?? (yield* (yield* Commands).allDefinitions)[name]
+    return otherKeys[name] ?? definitions[name] ?? definitionsOf(yield* allCommands)[name]
   })
 
-/** The effective settings of a command line. */
 export const of = Effect.fn("Settings.of")(function* (args: ReadonlyArray<string>, root: Command.Command.Any) {
   const parsed = ParsedArguments.parse(args, root)
   if (parsed === undefined) return none
@@ -167,10 +161,7 @@ const filledIn = Effect.fnUntraced(function* (parsed: ParsedArguments.ParsedArgu
   } satisfies Settings
 })
 
-/**
- * Whether a command uses the `files` of a setting: if no operands are typed. A command that reads no items uses only a
- * pipeline file.
- */
+/** Typed operands replace `files`. A command that reads no items uses only a pipeline file. */
 const takesFiles = ({ values }: Setting, { operandName, operands }: ParsedArguments.ParsedArguments): boolean =>
   operands.length === 0 &&
   !Predicate.isBoolean(values) &&
@@ -189,8 +180,7 @@ const projectOf = Effect.fnUntraced(function* (parsed: ParsedArguments.ParsedArg
   const file = yield* projectFile
   if (file === undefined) return undefined
   const settings = yield* read(file, (yield* Commands).names, parsed)
-  const path = yield* Path.Path
-  return { file: path.relative("", file), settings: settings.of(parsed.command) } satisfies Project
+  return { file: (yield* Path.Path).relative("", file), settings: settings.of(parsed.command) } satisfies Project
 })
 
 const nothing = { all: [], given: [], project: { file: "", settings: [] } } satisfies LastRun
@@ -202,7 +192,6 @@ interface LastRun {
   readonly project: Project
 }
 
-/** Reads the settings that the last run saved in its job folder. */
 const lastRun = Effect.fnUntraced(function* (
   directory: string,
   parsed: ParsedArguments.ParsedArguments,
@@ -225,7 +214,6 @@ export const withSources = (message: string, { all }: Settings): string => {
     : `${message} (${places.map(({ from, name }) => `${name} is set in ${from}`).join("; ")})`
 }
 
-/** Prints the names of the settings that come from the last run, if there are any. */
 export const announceFromLastRun = Effect.gen(function* () {
   const { fromLastRun } = yield* Current
   const names = fromLastRun.filter(({ name }) => name !== "files").map(({ name }) => `--${name}`)
@@ -233,31 +221,23 @@ export const announceFromLastRun = Effect.gen(function* () {
     yield* Console.error(`Using settings of the last run: ${names.join(", ")} (see settings.yaml in the job folder)`)
 })
 
-/**
- * Whether a job folder whose ledger is missing may get a new one. If `newLedger` is undefined, it may if the settings
- * name another job than the folder's last run.
- */
+/** A job folder without a ledger may get a new one if the settings name another job than its last run. */
 export const mayBeNew = Effect.fnUntraced(function* (newLedger: boolean | undefined, directory: string) {
   const { all, parsed } = yield* Current
   if (newLedger !== undefined || parsed === undefined) return newLedger
   return isOfOther((yield* Effect.orElseSucceed(lastRun(directory, parsed), () => nothing)).all, all)
 })
 
-/** Whether a run saves the setting for later commands of the job. */
 const isKept = ({ name }: Setting, { definitions }: ParsedArguments.ParsedArguments): boolean => {
   const { group, isKept, isTypedOnly } = definitions[name] ?? {}
   return isTypedOnly !== true && (isKept ?? (group !== undefined && groups[group]))
 }
 
-/** Commands that reuse the settings of the last run. */
 const followers: ReadonlySet<string> = new Set([
   "collect", "doctor", "export", "export-votes", "leaderboard", "plan", "resolve", "status", "ledger backup", "ledger check", "ledger compact", "ledger prune",
 ]) // prettier-ignore
 
-/**
- * Saves the settings of this run in its job folder. Settings of the last run for which this command has no flag are
- * kept, unless they belong to another job.
- */
+/** Settings of the last run for which this command has no flag are kept, unless they belong to another job. */
 export const save = Effect.fn("Settings.save")(function* (directory: string) {
   const { all, project, parsed } = yield* Current
   if (parsed === undefined) return

@@ -1,14 +1,6 @@
 /**
  * Reads and writes settings files: `prefstream.yaml`, and the file that the last run saved in its job folder. Keys are
- * flag names without dashes, and `files` for the arguments. A command's name is the key of settings for that command.
- *
- * ```yaml
- * files: items/*.jsonl
- * dir: week-48
- * votes: 3
- * threshold: { position-bias: 0.6 }
- * serve: { port: 8484 }
- * ```
+ * flag names without dashes, `files` for the arguments, and commands for the settings of one command.
  *
  * Guarantees: relative paths start at the folder of the file. Secrets are refused. An error names file, line, key and
  * the expected value. This file does not check values: their flags do, as for typed values.
@@ -19,18 +11,15 @@ import { secrets } from "./Secrets.ts"
 import * as Sync from "../../node/Sync.ts"
 import type { Definition, Setting } from "../flags/Definition.ts"
 import { hasPassword } from "../flags/LedgerFlags.ts"
-import { UsageError } from "../output/ExitStatus.ts"
+import { usageError } from "../output/ExitStatus.ts"
 
-/** Finds the definition of a key. Returns undefined if no command has such an option. */
 export type Find = (name: string) => Effect.Effect<Definition | undefined>
 
-/** Changes the path in a value by `move`. URLs, `-` for stdin, and values without a path stay unchanged. */
 const located = ({ path }: Definition, value: string, move: (path: string) => string): string => {
   if (path === "gold") return value.startsWith("gold:") ? `gold:${move(value.slice(5))}` : value
   return path === undefined || value === "-" || /^[a-z][a-z0-9+.-]*:\/\//i.test(value) ? value : move(value)
 }
 
-/** Converts paths relative to `from` into paths relative to `to`, or absolute ones where these are shorter. */
 const movedTo = (path: Path.Path, from: string, to: string) => (value: string) =>
   path.isAbsolute(value) ? value : shown(path, path.join(from, value), to)
 
@@ -47,10 +36,7 @@ const moved = (setting: Setting, definition: Definition, move: (path: string) =>
     : setting.values.map((value) => located(definition, value, move)),
 })
 
-/**
- * Whether `serve` takes the setting only from its own section. In the common part, such a setting is meant for runs. In
- * the service, it would multiply votes or replace people.
- */
+/** In the common part, these settings are meant for runs: in `serve`, they would multiply votes or replace people. */
 const isOfRuns = (name: string, { group }: Definition): boolean =>
   group === "EXPERTS" || name === "votes" || name === "gold"
 
@@ -74,11 +60,9 @@ const valuesOf = ({ isSwitch, map }: Definition, node: ParsedNode | null): Setti
   return texts.every(Predicate.isNotUndefined) ? texts : undefined
 }
 
-/** The content of a settings file. */
 export interface SettingsFile {
   /** The settings for a command: those of its section first, then those for all commands. */
   readonly of: (command: string) => ReadonlyArray<Setting>
-  /** The settings of the common part and of all sections. */
   readonly all: ReadonlyArray<Setting>
 }
 
@@ -90,7 +74,7 @@ export const read = Effect.fn("SettingsFile.read")(function* (file: string, comm
   const document = parseDocument(text, { lineCounter: lines, prettyErrors: false })
   const name = shown(path, path.resolve(file), path.resolve())
   const at = (offset: number) => `${name}:${lines.linePos(offset).line}`
-  const refuse = (offset: number, problem: string) => new UsageError({ message: `${at(offset)}: ${problem}` })
+  const refuse = (offset: number, problem: string) => usageError(`${at(offset)}: ${problem}`)
 
   const [error] = document.errors
   if (error !== undefined) return yield* refuse(error.pos[0], `invalid YAML: ${error.message.replace(/\s+/g, " ")}`)
@@ -101,34 +85,32 @@ export const read = Effect.fn("SettingsFile.read")(function* (file: string, comm
   const move = movedTo(path, path.dirname(path.resolve(file)), path.resolve())
   const settingOf = Effect.fnUntraced(function* ({ key, value }: Pair<ParsedNode, ParsedNode | null>) {
     const name = textOf(key)
-    if (name === undefined) return yield* refuse(key.range[0], "expected the name of a setting")
+    const wrong = (problem: string) => refuse(key.range[0], problem)
+    if (name === undefined) return yield* wrong("expected the name of a setting")
     const secret = secrets.get(`--${name}`)
     if (secret !== undefined) {
-      return yield* refuse(key.range[0], `${name}: files are copied and committed: set the secret in ${secret}`)
+      return yield* wrong(`${name}: files are copied and committed: set the secret in ${secret}`)
     }
     const definition = yield* find(name)
     if (definition === undefined) {
-      return yield* refuse(
-        key.range[0],
+      return yield* wrong(
         `there is no setting ${JSON.stringify(name)}: expected files, or the name of a flag without its dashes`,
       )
     }
     if (definition.isTypedOnly === true) {
-      return yield* refuse(key.range[0], `${name} cannot be set in a file: give it on the command line as --${name}`)
+      return yield* wrong(`${name} cannot be set in a file: give it on the command line as --${name}`)
     }
     const values = valuesOf(definition, value)
     if (name === "ledger" && Array.isArray(values) && values.some(hasPassword)) {
-      return yield* refuse(
-        key.range[0],
+      return yield* wrong(
         "ledger: files are copied and committed: set a password in PGPASSWORD, or the whole URL in PREFSTREAM_LEDGER",
       )
     }
     if (values !== undefined) return moved({ name, values, from: at(key.range[0]) }, definition, move)
-    const expected =
-      definition.isSwitch === true
-        ? "true or false"
-        : `a value, or a list of values${definition.map === undefined ? "" : ", or a map"}`
-    return yield* refuse(key.range[0], `${name}: expected ${expected}`)
+    const orMap = definition.map === undefined ? "" : ", or a map"
+    return yield* wrong(
+      `${name}: expected ${definition.isSwitch === true ? "true or false" : `a value, or a list of values${orMap}`}`,
+    )
   })
   const isSection = ({ key, value }: Pair<ParsedNode, ParsedNode | null>) =>
     isMap(value) && commands.has(textOf(key) ?? "")
@@ -176,9 +158,7 @@ export const text = (settings: ReadonlyArray<Written>, project: ReadonlyArray<Wr
 /** Converts a whole number of at most 9 digits, so that YAML needs no quotes around it. */
 const plain = (value: string): string | number => (/^(0|[1-9]\d{0,8})$/.test(value) ? Number(value) : value)
 
-/**
- * Writes settings to a file; see `text`. The file is replaced in one step, so another process never reads a part of it.
- */
+/** The file is replaced in one step, so another process never reads a part of it. */
 export const write = Effect.fn("SettingsFile.write")(function* (
   file: string,
   settings: ReadonlyArray<Setting>,

@@ -244,6 +244,8 @@ export interface ReadCounts {
   readonly rejected: number
 }
 
+export const nothingRead: ReadCounts = { read: 0, new: 0, known: 0, duplicates: 0, reordered: 0, rejected: 0 }
+
 /** One step of reading, without its tasks. `counts` are those of the run so far. */
 export interface ReadingStep {
   readonly rejects: ReadonlyArray<Reject>
