@@ -1,7 +1,4 @@
-/**
- * Waits between retries. A wait doubles after each failure, up to a maximum. Jitter is ±20%, so that requests that
- * failed together are not retried together.
- */
+/** Waits between retries double up to a maximum. Jitter is ±20%, so that requests that failed together are spread. */
 import { type Duration, Effect, Random, Schedule } from "effect"
 
 /** Retries without limit. */

@@ -1,8 +1,7 @@
 /**
- * Classifies each failed HTTP request: by its status, or by the error codes of Node and undici among its causes, never
- * by the text of a message.
- *
- * Every client uses these kinds to decide whether to retry, and whether the item, the run, or the address is at fault.
+ * Classifies failed HTTP requests by status, or by the error codes of Node and undici among the causes, never by the
+ * text of a message. Every client decides by these kinds whether to retry, and whether item, run, or address is at
+ * fault.
  */
 
 /**
@@ -32,11 +31,9 @@ export type Kind = (typeof kinds)[keyof typeof kinds] | "rejected" | "serverErro
 
 const listed: { readonly [status: number]: Kind } = kinds
 
-/** The kind of a status other than 2xx. */
 export const kindOf = (status: number): Kind =>
   listed[status] ?? (status < 400 ? "wrongAddress" : status < 500 ? "rejected" : "serverError")
 
-/** Whether the same request may succeed a moment later. */
 export const isTransient = (kind: Kind): boolean =>
   kind === "timeout" || kind === "conflict" || kind === "tooEarly" || kind === "rateLimited" || kind === "serverError"
 

@@ -1,7 +1,5 @@
 /**
- * Says why a value cannot be written as JSON and read again.
- *
- * Guarantees: ends for every value, even for one that contains itself.
+ * Says why a value cannot be written as JSON and read again. Ends for every value, even for one that contains itself.
  */
 import * as FieldPath from "./FieldPath.ts"
 
@@ -14,10 +12,8 @@ export interface JsonProblem {
   readonly message: string
 }
 
-/** Returns undefined if the value can be written and read. */
 export const jsonProblem = (value: unknown): JsonProblem | undefined => problemOf(value, scalarProblem)
 
-/** Describes the problem as text, which begins with `path` and the path inside the value. */
 export const describeJsonProblem = (value: unknown, path: string): string | undefined =>
   describe(jsonProblem(value), path)
 

@@ -1,9 +1,6 @@
 /**
- * Suggests the name that a misspelled one probably stands for.
- *
- * Guarantees: suggests the name with the fewest insertions, deletions, and substitutions of characters, and the first
- * of several such names. Suggests nothing if more than half of the characters differ, unless the misspelled name is the
- * beginning of a known one.
+ * Suggests the known name with the fewest edits. If more than half of the characters differ, suggests nothing, unless
+ * the misspelled name is the beginning of a known one.
  */
 
 const nearest = (name: string, known: ReadonlyArray<string>): string | undefined => {

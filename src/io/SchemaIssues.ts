@@ -1,8 +1,6 @@
 /**
- * Turns the issues of a schema into messages.
- *
- * Guarantees: one message per path, `expected …`, with `found …` if the decoder ran with `reportInput`. The message of
- * a custom check stays unchanged.
+ * Turns schema issues into one message per path: `expected …`, with `found …` if the decoder ran with `reportInput`.
+ * The message of a custom check stays unchanged.
  */
 import { SchemaIssue } from "effect"
 import { describeValue } from "./Values.ts"
@@ -52,7 +50,6 @@ const format = SchemaIssue.makeFormatterStandardSchemaV1({
 export const problems = (issue: SchemaIssue.Issue): ReadonlyArray<SchemaProblem> =>
   format(issue).issues.map(({ message, path }) => ({ message, path: keysOf(path) }))
 
-/** The keys of a Standard Schema path. */
 export const keysOf = (
   path: ReadonlyArray<PropertyKey | { readonly key: PropertyKey }> = [],
 ): ReadonlyArray<PropertyKey> => path.map((segment) => (typeof segment === "object" ? segment.key : segment))

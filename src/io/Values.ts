@@ -1,8 +1,4 @@
-/**
- * Formats values and lists for messages, and shortens texts.
- *
- * Guarantees: the result is one short line of well-formed Unicode, whatever the value is.
- */
+/** Formats values and lists for messages: one short line of well-formed Unicode, whatever the value is. */
 import { Struct } from "effect"
 
 const maxShownCharacters = 60
@@ -40,7 +36,6 @@ export const quoteNames = (names: ReadonlyArray<string>, conjunction?: "and" | "
     conjunction,
   )
 
-/** Returns the message of an error, and any other value as text. */
 export const causeMessage = (cause: unknown): string => (cause instanceof Error ? cause.message : String(cause))
 
 export const isObject = (value: unknown): value is { readonly [member: string]: unknown } =>
@@ -54,5 +49,4 @@ export const defined = <A extends object>(members: A): { readonly [Name in keyof
     Struct.keys(members).filter((name) => members[name] !== undefined),
   ) as never
 
-/** Whether the value is undefined, null, or the empty string. */
 export const isEmpty = (value: unknown): boolean => value === undefined || value === null || value === ""

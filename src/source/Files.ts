@@ -1,8 +1,6 @@
 /**
- * Prompt items from files of any format and layout, local or remote. Unless the layout is set, it is detected in the
- * first records of the first non-empty file. All files are then read in order and in this layout, each in its own
- * format. A later record is rejected if it has a prompt or a completion in a field that the first records lack
- * (`LateFields`).
+ * Prompt items from files of any format and layout. Unless the layout is set, it is detected in the first records of
+ * the first non-empty file. All files are then read in order and in this layout, each in its own format.
  */
 import { Array, Effect, Path, Result, Stream } from "effect"
 import { Threads } from "../node/Thread.ts"
@@ -57,12 +55,10 @@ export const files = (names: string | ReadonlyArray<string>, options: FilesOptio
 export interface Adaptation {
   /** Converts a record's value before the layout is detected. Rejects keep the original text. */
   readonly rewrite?: ((value: unknown) => unknown) | undefined
-  /** Top-level members to read besides those of the layout. */
   readonly columns?: ReadonlyArray<string> | undefined
   readonly complete?: ((options: Layout.LayoutOptions) => Layout.LayoutOptions) | undefined
 }
 
-/** Detects the layout in the first records of the files, and opens all records for reading. */
 export const openInput = Effect.fnUntraced(function* (
   names: ReadonlyArray<string>,
   options: FilesOptions,

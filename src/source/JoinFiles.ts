@@ -1,8 +1,7 @@
 /**
- * A source that joins prompts in some files with completions in others (one file per model) by a key. The paths of
- * prompt and completion are detected unless they are set. `join` fails before the first record if a file is missing, a
- * path is invalid, or a file's first records lack key, prompt, or completion. The message says which option to set.
- * `combine/Join` guarantees the rest.
+ * Joins prompts in some files with completions in others by a key, after detecting the paths that are not set. Fails
+ * before the first record if a file is missing, or its first records lack key, prompt, or completion, and says which
+ * option to set.
  */
 import { Array as Arr, Effect, Result, Stream } from "effect"
 import * as Join from "./combine/Join.ts"
@@ -138,7 +137,6 @@ const layoutUnknown = (file: string, problem: string) =>
 
 const sampleOf = (files: ReadonlyArray<OpenFile.SampledFile>) => Sample.of(files.flatMap(({ sample }) => sample))
 
-/** Looks for a prompt under the names that other layouts use. */
 const promptIn = Effect.fnUntraced(function* (
   files: ReadonlyArray<OpenFile.SampledFile>,
   usedColumns: ReadonlyArray<string>,
@@ -148,7 +146,6 @@ const promptIn = Effect.fnUntraced(function* (
   return detected.success?.prompt ?? "prompt"
 })
 
-/** Looks for completions under the names that other layouts use, also where some texts are in lists of one. */
 const completionIn = Effect.fnUntraced(function* (files: ReadonlyArray<OpenFile.SampledFile>) {
   const sample = sampleOf(files)
   const detected = CompletionFinder.completions(sample, "long")
@@ -161,7 +158,6 @@ const completionIn = Effect.fnUntraced(function* (files: ReadonlyArray<OpenFile.
 const keysOf = ({ completionKey, key = "id", promptKey }: JoinOptions.JoinOptions): ReadonlyArray<string> =>
   [key, promptKey, completionKey].filter((name) => name !== undefined)
 
-/** A member that may be the key in all files. Its values in the prompts are unique. */
 const commonKeyIn = (rows: ReadonlyArray<Row>, members: ReadonlySet<string>): string | undefined => {
   const sample = Sample.of(rows)
   const isUnique = ({ values }: Sample.Member) =>
@@ -207,7 +203,6 @@ const requireFields = Effect.fnUntraced(function* (
   }
 })
 
-/** A member with text, suggested for the path that is missing. */
 const textIn = (file: OpenFile.SampledFile, isCompletion: boolean): string | undefined => {
   const sample = sampleOf([file])
   const isText = (member: Sample.Member) =>

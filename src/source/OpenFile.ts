@@ -10,7 +10,6 @@ import { invalidOption, unreadable } from "./record/SourceError.ts"
 import type { InputSummary } from "./record/SourceRecord.ts"
 import { describeValue, isObject } from "../io/Values.ts"
 
-/** The file can be read as long as the scope lasts. */
 export const open = Effect.fnUntraced(function* (name: string, options: Format.FormatOptions = {}) {
   const { idleTimeout } = options
   const idle = idleTimeout === undefined ? Option.none() : Duration.fromInput(idleTimeout)
@@ -27,7 +26,6 @@ export const open = Effect.fnUntraced(function* (name: string, options: Format.F
 
 export interface SampledFile {
   readonly file: Format.RowFile
-  /** The first records that are readable. */
   readonly sample: ReadonlyArray<Row>
 }
 
@@ -79,7 +77,6 @@ const columnsProblem = (value: unknown): string | undefined => {
   return `expected one object per row, found one table stored by column; convert it: pandas.read_json(FILE${orient}).to_json("new.jsonl", orient="records", lines=True)`
 }
 
-/** Samples the files up to the first that has records. */
 export const sampledUntilRecords = Effect.fnUntraced(function* (
   names: ReadonlyArray<string>,
   options: Format.FormatOptions,
@@ -93,7 +90,6 @@ export const sampledUntilRecords = Effect.fnUntraced(function* (
   return files
 })
 
-/** The names of the records' top-level members, in order of first occurrence. */
 export const membersOf = (files: ReadonlyArray<Pick<SampledFile, "sample">>): ReadonlySet<string> =>
   new Set(files.flatMap(({ sample }) => sample).flatMap(({ value }) => (isObject(value) ? Object.keys(value) : [])))
 

@@ -1,6 +1,6 @@
 /**
- * Reads one text from each record of files, such as the prompts of an evaluation. A record may also be the text itself,
- * as a JSON string. A record without text at the path is an error with file, line, and field.
+ * Reads one text from each record of files, such as the prompts of an evaluation. A record may also be the text itself.
+ * A record without text at the path is an error with file, line, and field.
  */
 import { Effect, Result, Stream } from "effect"
 import * as Origin from "../domain/Origin.ts"

@@ -1,8 +1,6 @@
 /**
- * Votes from other tools, in files of any format: tables with one record per vote or per item, and exports of Argilla
- * and Label Studio. Each record gives one `VoteRecord`. A record with unreadable votes is rejected with the field and
- * its text. Items may have any layout that `files` reads. An item has an id only if each id of the first records
- * belongs to one item.
+ * Votes from other tools: tables with one record per vote or per item, and exports of Argilla and Label Studio. Each
+ * record gives one `VoteRecord`. A record with unreadable votes is rejected with the field and its text.
  */
 import { Array as Arr, Effect, Result, Stream } from "effect"
 import type { SourceItem } from "../domain/PromptItem.ts"
@@ -196,7 +194,6 @@ const labelsOf = ({ completions, layout }: LayoutOptions): ReadonlyArray<string>
         Result.match(Field.parse(path), { onFailure: () => path, onSuccess: ({ label }) => label }),
       )
 
-/** Decides how choices are read. Returns the problem if that is uncertain. */
 const decide = (
   detection: Detection,
   readingOption: Choice.Reading | undefined,
@@ -240,7 +237,6 @@ const decide = (
   })
 }
 
-/** The problem of a map that names a completion which the first records lack. */
 const unknownName = (
   { names }: ChoiceMap.ChoiceMap,
   sampledChoices: ReadonlyArray<ChoiceReadings.SampledChoice>,

@@ -15,7 +15,6 @@ export class FirstRows {
     this.#fileStart = this.#names.length
   }
 
-  /** Returns the key's first row, or `undefined` if this is the first. */
   add(key: number, { file, line = 0, row = 0 }: Origin): Origin | undefined {
     this.#files = grow(this.#files, key + 1)
     this.#lines = grow(this.#lines, key + 1)

@@ -1,8 +1,7 @@
 /**
- * Groups records that have one completion each: those with the same key make an item. The parts of a group may be
- * anywhere, in any number of files. Memory grows by about 50 bytes per key. Items are in the order in which their keys
- * first occur, completions in that of their parts. Each part is in an item (`completionOrigins`) or in the raw text of
- * a reject. Unreadable parts come first. Then come the groups, each followed by its rejected parts.
+ * Groups records that have one completion each: those with the same key make an item, in any number of files. Memory
+ * grows by about 50 bytes per key. Items are in the order in which their keys first occur, completions in that of their
+ * parts. Each part is in an item or in the raw text of a reject. Unreadable parts come first.
  */
 import { Array as Arr, Effect, type FileSystem, type Path, Result, Stream } from "effect"
 import { describe } from "../../domain/Origin.ts"
@@ -25,7 +24,6 @@ import * as Scratch from "./Scratch.ts"
 import * as ScratchText from "./ScratchText.ts"
 
 export interface GroupOptions {
-  /** Directory of the temporary file. Default: the system's directory for temporary files. */
   readonly scratchDirectory?: string | undefined
   /** Whether the key becomes the item's id. If it is too long for an id, its SHA-256 does. */
   readonly keyIsId: boolean
@@ -144,7 +142,6 @@ const missingModelsMessage = (counts: FileCounts, keys: KeyNumbers): string => {
   )
 }
 
-/** @param models the model of each file, for parts that name none */
 const groups = function* (
   scratch: Scratch.Scratch,
   count: number,

@@ -1,9 +1,8 @@
 /**
- * Joins prompts in some files with completions in others by a key. All rows go through a temporary file. Memory grows
- * by 40 bytes plus the key's length per key. The output starts with the rows of the prompts files, in order. Then come
- * the rows of the completions files that could not be used: invalid rows, repeated keys, and rows without a prompt.
- * Completions of a rejected prompt are not rejected themselves. An item's completions follow the prompt's list of
- * models, if it has one, otherwise the order of the files.
+ * Joins prompts in some files with completions in others by a key, over a temporary file. Memory grows by 40 bytes plus
+ * the key's length per key. The rows of the prompts files come first, in order, then the rows of the completions files
+ * that could not be used: invalid rows, repeated keys, and rows without a prompt. Completions of a rejected prompt are
+ * not rejected themselves. An item's completions follow the prompt's list of models, otherwise the order of the files.
  */
 /* oxlint-disable max-lines -- one pass over the keys, whose steps share a scratch file */
 import { Effect, Result, Stream } from "effect"
@@ -63,7 +62,6 @@ export const join = <R>(
     return Scratch.stream(() => records(scratch, fields, prompts))
   }).pipe(Stream.unwrap)
 
-/** Moves all rows to the scratch file and returns the number of keys that have a prompt. */
 const load = Effect.fnUntraced(function* <R>(
   scratch: Scratch.Scratch,
   fields: Fields,
@@ -173,7 +171,6 @@ const toCompletion = (
             : { text: JSON.stringify(completion), isJson: true },
         )
 
-/** Yields all records with their sizes. @param prompts number of keys that have a prompt */
 const records = function* (
   scratch: Scratch.Scratch,
   fields: Fields,
@@ -282,7 +279,6 @@ const joinPrompt = (fields: Fields, originalRow: Row, key: string, joinedRows: R
 /** The item that a completion's record is checked with. Before the join, nothing of its prompt is known. */
 export const emptyItem: UnusedContext.Shown = { prompt: "", completions: [] }
 
-/** The members of a prompt's record that are not read, but that experts may have to see. */
 export const unusedInPrompt = (fields: Fields, originalRow: Row): ReadonlyArray<UnusedContext.Unused> => {
   const row = fields.withoutIgnored(originalRow)
   const fullPrompt = ItemDecoder.decodePrompt(fields.prompt.get(row.value, row.isTextual), fields.prompt.name).pipe(

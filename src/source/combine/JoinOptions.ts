@@ -79,7 +79,6 @@ export const optionNames: NamesOf<JoinOptions> = {
   scratchDirectory: true,
 }
 
-/** The files that names, folders, and patterns denote. Names keep their order; files of a folder or pattern are sorted by name. */
 export const files = Effect.fnUntraced(function* (options: JoinOptions) {
   const prompts = yield* Listing.expand(toList(options.prompts))
   const completions = yield* Listing.expand(toList(options.completions))

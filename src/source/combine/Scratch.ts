@@ -1,9 +1,8 @@
 /**
  * Lists of records in a temporary file, for joins and groups that exceed memory. Memory holds two buffers of at most
- * `bufferBytes`, and a few bytes per list. A full buffer is written list by list, so that disk reads and writes are
- * long. The records of a list keep their order and their texts. Only the owner can read the file. It is deleted with
- * the scope or the process: where the system permits, it is unlinked once it is open (so `df` shows its size, `du` does
- * not). On other systems, the next scratch file in the same directory removes old ones.
+ * `bufferBytes`. The records of a list keep their order and their texts. Only the owner can read the file. It is
+ * deleted with the scope or the process: where the system permits, it is unlinked once it is open (so `df` shows its
+ * size, `du` does not). On other systems, the next scratch file in the same directory removes old ones.
  */
 import { Clock, Effect, FileSystem, Option, Path, Predicate, Stream } from "effect"
 import type { Origin } from "../../domain/Origin.ts"
@@ -93,7 +92,6 @@ export const stream = <A>(
     return Stream.paginate(undefined, () => attempt(take))
   })
 
-/** Creates the file in `directory`, by default the system's directory for temporary files. */
 export const make = Effect.fnUntraced(function* (directory: string | undefined) {
   const fs = yield* FileSystem.FileSystem
   const path = yield* Path.Path

@@ -1,7 +1,6 @@
 /**
  * Finds the completions by names and shapes, and thereby the layout. Several candidates are a failure that names them.
- * Numbered columns (`response_a`, `output_2`, `answer_left`) are sorted by letter, number, or side. Other columns keep
- * the order of the record's members.
+ * Numbered columns (`response_a`, `output_2`, `answer_left`) are sorted; others keep the order of the record's members.
  */
 import { Result } from "effect"
 import { isObject, joinWords } from "../../io/Values.ts"
@@ -19,7 +18,6 @@ export type DetectedCompletions = { readonly members: ReadonlyArray<Sample.Membe
 
 const completionKinds: ReadonlyArray<Sample.Kind> = ["text", "message", "messages"]
 
-/** @param layout accepts only completions of this layout */
 export const completions = (
   sample: Sample.Sample,
   layout: LayoutName | undefined,
@@ -61,7 +59,6 @@ export const unequalSides = ({ members }: Sample.Sample): string | undefined => 
     : undefined
 }
 
-/** Groups of at least two columns whose names begin alike, in the order of their stems. */
 const wide = ({ members }: Sample.Sample): ReadonlyArray<DetectedCompletions> => {
   const columns = members.filter(
     (member) => member.values.length > 0 && Sample.has(member, [...completionKinds, "texts"]),
@@ -109,10 +106,7 @@ const columnsOf = (columns: ReadonlyArray<Sample.Member>, stem: string): Readonl
   )
 }
 
-/**
- * The model's column for each completion column: `model_a` for `response_a`, `chosen_model` for `chosen`. Returns
- * `undefined` if one of them lacks a model.
- */
+/** The model's column for each completion column, if all have one: `model_a` for `response_a`. */
 export const modelColumns = (
   { members }: Sample.Sample,
   columns: ReadonlyArray<string>,

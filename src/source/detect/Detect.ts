@@ -1,7 +1,7 @@
 /**
  * Detects the layout of a file from its first records, by the names of their members (`KnownNames`) and the shapes of
- * their values. Options that are set are used, the others are detected. Several candidates, or none, are a failure. Its
- * message names the candidates and the flags to set. Later records may differ.
+ * their values. Options that are set are used. Several candidates, or none, are a failure that names them and the flags
+ * to set.
  */
 /* oxlint-disable max-lines -- the layouts are told apart by the same few members */
 import { Result } from "effect"
@@ -19,7 +19,6 @@ import * as UnknownFields from "./UnknownFields.ts"
 import * as Sample from "./Sample.ts"
 import * as PromptFinder from "./PromptFinder.ts"
 
-/** Returns all options of the layout. @param rows the first records, such as 100 */
 export const detect = (rows: ReadonlyArray<Row>, options: LayoutOptions): Result.Result<LayoutOptions, string> => {
   const sample = withoutIgnored(Sample.of(rows), options)
   const layout = options.layout ?? impliedLayout(options)
@@ -55,7 +54,6 @@ const withoutIgnored = (sample: Sample.Sample, { ignore = [] }: LayoutOptions): 
   members: sample.members.filter(({ name }) => !ignore.includes(name)),
 })
 
-/** Describes the first path that is neither a path nor a template. */
 const textProblem = (options: LayoutOptions, { members }: Sample.Sample): string | undefined => {
   const names = members.map(({ name }) => name)
   for (const option of fieldOptions) {
@@ -75,7 +73,6 @@ const impliedLayout = ({ completion, completions, key }: LayoutOptions): LayoutN
   return completion !== undefined || key !== undefined ? "long" : undefined
 }
 
-/** The paths of completions that are objects with a text. */
 const elementOptions = ({ members }: Sample.Sample): LayoutOptions => {
   const [elements] = members.filter(({ name }) => name === "completions").flatMap(CompletionFinder.elements)
   if (elements?.layout !== "items" || elements.completions === "completions") return {}
@@ -149,7 +146,6 @@ const noCompletions = (
   return Result.fail(`found ${missing} in ${shownMembers(sample)}: set ${advice[layout ?? "any"]}`)
 }
 
-/** Text columns whose names suggest no other use. */
 const otherTexts = (sample: Sample.Sample, prompt: string): ReadonlyArray<Sample.Member> =>
   sample.members.filter(
     (member) =>
@@ -162,7 +158,6 @@ const otherTexts = (sample: Sample.Sample, prompt: string): ReadonlyArray<Sample
 
 const orJoin = `or join files of prompts and of completions with --completions FILE and ${flags.key}`
 
-/** The members' names, and the paths of text below them. */
 const shownMembers = (sample: Sample.Sample): string => {
   const names = sample.members.map(({ name }) => JSON.stringify(name))
   const listed = names.length > 12 ? [...names.slice(0, 12), `${names.length - 12} more`] : names
@@ -174,7 +169,6 @@ const shownMembers = (sample: Sample.Sample): string => {
 const columnsOf = (texts: ReadonlyArray<string>): ReadonlyArray<string> =>
   texts.flatMap((text) => Result.getOrUndefined(Field.parse(text))?.columns ?? [])
 
-/** The prompt path that is set, with detected system prompt and history. */
 const withPrompt = (sample: Sample.Sample, options: LayoutOptions, prompt: string): PromptFinder.DetectedPrompt => {
   const usedColumns = fieldOptions.flatMap((option) => columnsOf([options[option] ?? []].flat()))
   return { prompt, ...PromptFinder.contextOf(sample, usedColumns) }
@@ -248,10 +242,7 @@ const wide = (sample: Sample.Sample, options: Complete): Result.Result<LayoutOpt
   }))
 }
 
-/**
- * The first member that is named like an id and has a key in some record. Other records must not change the choice:
- * a file that grows would get new item ids, and its items would be paid for again.
- */
+/** Later records must not change the choice: with new ids, the items of a file that grew would be paid for again. */
 const idOf = (sample: Sample.Sample): LayoutOptions => {
   if (isOfDataset(sample)) return {}
   const { members } = sample
@@ -259,7 +250,6 @@ const idOf = (sample: Sample.Sample): LayoutOptions => {
   return definedOptions({ id: id?.path })
 }
 
-/** The question's id, unless the records have a member `id`. */
 const questionIdOf = (sample: Sample.Sample): LayoutOptions => {
   const id = sample.members.find(
     ({ plainName, values }) => KnownNames.questionIds.includes(plainName) && values.some(KeyFinder.isKey),
@@ -280,10 +270,7 @@ const metadataOf = (sample: Sample.Sample): LayoutOptions => {
   return isObjects || isOfDataset(sample) ? { metadata: "metadata" } : {}
 }
 
-/**
- * A member whose values all name a completion or say that none is better. Numbers count only if each completion has
- * one, or if the member's name ends in `_id`.
- */
+/** Numbers count only if each completion has one, or if the member's name ends in `_id`. */
 const goldOf = (sample: Sample.Sample, completions: ReadonlyArray<string>, { model }: LayoutOptions): LayoutOptions => {
   const best = BestCompletion.among(completions.map(columnOf))
   const names = typeof model === "string" || model === undefined ? [] : model.map(columnOf)

@@ -1,4 +1,4 @@
-/** Hints about the detected layout, shown before anything is sent: they name options that may be missing. */
+/** Names options that may be missing from the detected layout, before anything is sent. */
 import { Result } from "effect"
 import { quoteNames } from "../../io/Values.ts"
 import * as UnusedContext from "../item/UnusedContext.ts"
@@ -8,11 +8,6 @@ import * as Field from "../record/Field.ts"
 import type { Row } from "../record/Row.ts"
 import * as JsonTexts from "./JsonTexts.ts"
 
-/**
- * Returns one line per hint.
- * @param given the options that were set
- * @param found all options
- */
 export const of = (
   rows: ReadonlyArray<Row>,
   layout: Layout,
@@ -28,7 +23,6 @@ export const of = (
   ]
 }
 
-/** A hint for a detected layout in which the first records make no item. */
 const misfit = (
   rows: ReadonlyArray<Row>,
   layout: Layout,
@@ -52,7 +46,6 @@ const misfit = (
     : []
 }
 
-/** Suggests that column names may be the models' names. */
 const models = ({ completions = [], layout, model, modelsFromColumns }: LayoutOptions): ReadonlyArray<string> => {
   if (layout !== "wide" || model !== undefined || modelsFromColumns === true || typeof completions === "string")
     return []

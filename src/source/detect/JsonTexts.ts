@@ -7,7 +7,6 @@ import { isEmpty } from "../../io/Values.ts"
 import type { LayoutOptions } from "../layout/Layout.ts"
 import { flags } from "../layout/Layout.ts"
 
-/** One line for each prompt or completion that is a JSON list as text in all records. */
 export const hints = (
   rows: ReadonlyArray<Row>,
   { completion, completions, layout, prompt }: LayoutOptions,

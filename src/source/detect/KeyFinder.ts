@@ -1,7 +1,7 @@
 /**
  * Finds the key that groups the records of a `long` file, and the member that names the model. A member named after the
  * prompt is the key if most records have it. Another one, such as `id`, is the key only if its values repeat with their
- * prompts. The majority of records decides, so a file that grows by a few records keeps its key and item ids.
+ * prompts. The majority decides, so a file that grows by a few records keeps its key and item ids.
  */
 import { Result } from "effect"
 import * as Conversation from "../../domain/Conversation.ts"
@@ -17,7 +17,6 @@ export const promptText = (prompt: unknown, isWithCompletion: boolean): string =
   return Result.isSuccess(messages) ? Conversation.render(messages.success) : ""
 }
 
-/** The key's path, or `undefined` if the prompt is the key. @param prompts the records' prompts, in order */
 export const key = (sample: Sample, prompts: ReadonlyArray<string>): string | undefined => {
   const valuesOf = (member: Member) => sample.records.map((record) => valueAt(record, member.name))
   const membersNamed = (names: ReadonlyArray<string>) =>

@@ -1,6 +1,6 @@
 /**
  * Finds the prompt: a member `prompt`, a list of messages, `instruction` with `input`, or text under another known
- * name. Several such texts are a failure that names them.
+ * name.
  */
 import { Result } from "effect"
 import { isEmpty, isObject, joinWords } from "../../io/Values.ts"
@@ -18,7 +18,6 @@ export interface DetectedPrompt {
   readonly history?: string
 }
 
-/** Returns `undefined` if no prompt is found. The failure names several candidates. @param taken members that hold something else */
 export const prompt = (
   sample: Sample,
   usedNames: ReadonlyArray<string>,
@@ -61,7 +60,6 @@ const inBraces = ({ path }: Member): string => `{${path}}`
 export const columnsOf = (path: string): ReadonlyArray<string> =>
   Result.getOrUndefined(Field.parse(path))?.columns ?? []
 
-/** Paths of the system prompt and of earlier turns. @param taken members that hold something else */
 export const contextOf = ({ members }: Sample, usedNames: ReadonlyArray<string>): Omit<DetectedPrompt, "prompt"> => {
   const rest = members.filter(({ name }) => !usedNames.includes(name))
   const [system] = findAll(rest, KnownNames.systemPrompts, ["text"])
@@ -78,7 +76,6 @@ export const contextOf = ({ members }: Sample, usedNames: ReadonlyArray<string>)
   }
 }
 
-/** The completions of each record, except records that lack one. */
 const completionsOf = (sample: Sample, paths: ReadonlyArray<string>) => {
   const fields = paths.map((path) => Result.getOrUndefined(Field.parse(path)))
   return sample.records
@@ -86,7 +83,6 @@ const completionsOf = (sample: Sample, paths: ReadonlyArray<string>) => {
     .filter(({ cells }) => !cells.some(isEmpty))
 }
 
-/** Whether most records have whole conversations as completions. */
 export const areConversations = (sample: Sample, completions: ReadonlyArray<string>): boolean => {
   const filled = completionsOf(sample, completions)
   return filled.filter(({ cells }) => cells.every(SharedPrompt.isConversation)).length * 2 > filled.length

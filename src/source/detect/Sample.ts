@@ -1,7 +1,4 @@
-/**
- * The members of a file's first records: their names and the kinds of their values. Members are in order of first
- * occurrence. Inherited properties do not count.
- */
+/** The members of a file's first records, in order of first occurrence, and the kinds of their values. */
 import type { Row } from "../record/Row.ts"
 import { fromText } from "../record/Field.ts"
 import * as FieldPath from "../../io/FieldPath.ts"
@@ -15,12 +12,10 @@ export type Kind = "text" | "number" | "boolean" | "message" | "messages" | "tex
 export interface Member {
   readonly name: string
   readonly path: string
-  /** The name in lower case, with `_` for blanks and hyphens, for comparison with known names. */
   readonly plainName: string
   /** The values that are not empty. Text cells with JSON are parsed. */
   readonly values: ReadonlyArray<unknown>
   readonly kinds: ReadonlySet<Kind>
-  /** Whether its values are text cells, even if they contain JSON. */
   readonly isTextual: boolean
 }
 
@@ -95,7 +90,6 @@ export const has = ({ isTextual, values }: Member, kinds: ReadonlyArray<Kind>): 
   (isTextual && values.length > 0 && kinds.includes("text")) ||
   values.filter((value) => kinds.includes(kindOf(value))).length * 2 > values.length
 
-/** Paths of the longest texts below a record's top level, as suggestions. */
 export const nestedTexts = ({ records }: Sample): ReadonlyArray<string> => {
   const texts = pathsIn(records[0], []).filter(({ keys }) => keys.length > 1)
   return texts

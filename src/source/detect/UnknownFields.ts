@@ -9,7 +9,6 @@ import * as UnusedContext from "../item/UnusedContext.ts"
 export interface UnknownFields {
   /** Entries have the form `"winer" (--gold-path)`. */
   readonly columns: ReadonlyArray<string>
-  /** The problem, if a required field does not occur at all. */
   readonly problem: string | undefined
 }
 
@@ -26,7 +25,6 @@ export const missingMessage = (
   members: ReadonlyArray<string>,
 ): string => `${flags[option]}: the first records have no ${quoted(missing)}; they have ${quoted(members)}`
 
-/** Describes an option that was not set and whose field was not detected. */
 export const undetectedMessage = (
   option: "key" | "prompt" | "completion",
   members: ReadonlyArray<string>,
@@ -34,14 +32,12 @@ export const undetectedMessage = (
 ): string =>
   `found no ${option} in ${quoted(members)}: set ${flags[option]} to its field${example === undefined ? "" : `, such as ${flags[option]} ${UnusedContext.quoted(example)}`}`
 
-/** Appended to the problem of a path: no member has this name either. */
 export const noMember = (members: ReadonlyArray<string>): string =>
   members.length === 0 ? "" : `; nor is it a name in the first records, which have ${quoted(members)}`
 
 const quoted = (names: ReadonlyArray<string>): string =>
   `${quoteNames(names.slice(0, maxShownNames))}${names.length > maxShownNames ? ", …" : ""}`
 
-/** @param members names of the records' top-level members */
 export const of = (options: LayoutOptions, members: ReadonlyArray<string>): UnknownFields => {
   const columns: Array<string> = []
   let nothingOf: string | undefined

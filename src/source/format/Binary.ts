@@ -1,10 +1,6 @@
-/**
- * Detects unsupported formats and encodings, and pointer files, by their first bytes. Messages say what to do about
- * each.
- */
+/** Recognizes unsupported formats and encodings, and pointer files, by their first bytes, and says what to do. */
 import * as Windows1252 from "../../io/Windows1252.ts"
 
-/** Says what the file is and what to do, or returns `undefined` for unknown bytes. */
 export const formatProblem = (head: Uint8Array): string | undefined => {
   const kind = kinds.find(({ magic, at = 0 }) => magic.every((byte, i) => head[at + i] === byte))
   return kind && `this is ${kind.name}; ${kind.advice}`

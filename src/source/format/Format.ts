@@ -1,7 +1,6 @@
 /**
- * Opens files of any format, and detects the format. Compression is detected by content, never by name alone; `Sniff`
- * detects the format. For a file that cannot be read, the failure says what the file is and what to do. The input audit
- * gets the file's original bytes.
+ * Opens files of any format. Compression is detected by content, never by name alone. For a file that cannot be read,
+ * the failure says what the file is and what to do. The input audit gets the file's original bytes.
  */
 import { Effect, Option, Stream } from "effect"
 import type { Duration, FileSystem, Path, Scope } from "effect"
@@ -66,7 +65,6 @@ export interface RowFile {
   readonly rowsByThread?: Stream.Stream<RowResult, SourceError> | undefined
 }
 
-/** The file can be read as long as the scope lasts. */
 export const open = Effect.fn("Format.open")(function* (
   input: Input,
   options: FormatOptions = {},
@@ -171,7 +169,6 @@ const textFormat = (
 /** The reader fails if no record ends within this many times `maxLineBytes`. */
 const maxOpenRecords = 32
 
-/** Fails if no record ends for so long that none may ever end. */
 const limitOpenBytes = (name: string, { maxLineBytes = Lines.defaultMaxLineBytes }: FormatOptions) => {
   let openBytes = 0
   return {

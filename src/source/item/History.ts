@@ -1,9 +1,8 @@
 /**
- * Adds earlier turns from their own member to the prompt, which becomes a conversation. Turns are messages, or pairs of
- * question and answer as in LLaMA-Factory (`[["Q", "A"], …]`) and ModelScope (`[{ "human": "Q", "assistant": "A" }]`).
- * Turns that the prompt already begins with are not repeated. If earlier turns end with the prompt, they are the whole
- * prompt. Turns that end with a message of anyone but the assistant are refused, because the next message would be
- * missing.
+ * Puts earlier turns before the prompt, which becomes a conversation. Turns are messages, or pairs of question and
+ * answer as in LLaMA-Factory (`[["Q", "A"], …]`) and ModelScope (`[{ "human": "Q", "assistant": "A" }]`). Turns with
+ * which the prompt begins are not repeated. If earlier turns end with the prompt, they are the whole prompt. Turns that
+ * end with a message of anyone but the assistant are refused, because the next message would be missing.
  */
 import { Result } from "effect"
 import type { Message, Prompt } from "../../domain/Message.ts"
@@ -36,7 +35,6 @@ const pairOf = (pair: unknown): readonly [string, string] | undefined => {
   return typeof one === "string" && typeof other === "string" ? [one, other] : undefined
 }
 
-/** Puts the earlier turns before the prompt. The failure names the field. */
 export const add = (
   field: Field | undefined,
   { isTextual, value }: Pick<Row, "isTextual" | "value">,

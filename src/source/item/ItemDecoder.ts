@@ -1,9 +1,8 @@
 /**
- * Decodes an unknown value to a `SourceRecord`. Items of all layouts pass through here. An item satisfies `PromptItem`,
- * and any JSON reader can read its metadata. A reject's reason is one line: the field's path in the file, the expected
- * value, and the actual one. Also accepted are messages (`Messages`), a completion that is the assistant's turn or its
- * tool calls, gold and metadata as JSON text, and null for optional members. Members that `PromptItem` lacks are left
- * out.
+ * Decodes a value of any layout to a `SourceRecord`. An item satisfies `PromptItem`, and any JSON reader can read its
+ * metadata. A reject's reason has the field's path in the file, the expected value, and the actual one. Also accepted
+ * are messages, a completion that is the assistant's turn, gold and metadata as JSON text, and null for optional
+ * members.
  */
 import { Result, Schema, type SchemaIssue } from "effect"
 import * as SchemaJITCompiler from "effect/schema/SchemaJITCompiler"
@@ -47,10 +46,8 @@ export interface MemberNames {
 }
 
 /**
- * `value.id` may be text or a safe integer. An optional member that is null counts as absent.
  * @param isTextual whether the record has text cells: completions, models, gold, metadata, and numbers may then be
- * text, and empty text stands for an absent value. A prompt or completion that is text stays text, unless it is a
- * list of messages as Python writes it (`CellText`)
+ * text, and empty text stands for an absent value
  * @param isWellFormed whether no text can have a lone surrogate
  */
 export const decode = (
@@ -108,10 +105,7 @@ export const decodeMetadata = (value: unknown, path: string): Result.Result<Meta
 export const decodeText = (value: unknown, path: string): Result.Result<string, string> =>
   Result.mapError(parseText(value), (error) => `${path}: ${firstProblem(error.issue).message}`)
 
-/**
- * Decodes a key as text. A safe integer becomes its decimal digits. NUL is refused, because databases cannot store
- * it in text. The failure names `path`.
- */
+/** A safe integer becomes its digits. NUL is refused, because databases cannot store it. The failure names `path`. */
 export const decodeKey = (value: unknown, path: string): Result.Result<string, string> => {
   if (Number.isSafeInteger(value)) return Result.succeed(String(value))
   if (typeof value !== "string")
@@ -233,7 +227,6 @@ const withTextId = (value: Members, names: MemberNames): Result.Result<Members, 
 
 const isPlainId = (id: unknown): boolean => typeof id === "string" && /^[^\0]{0,200}$/s.test(id)
 
-/** Decoding stops at the first problem. */
 const firstProblem = (issue: SchemaIssue.Issue) => SchemaIssues.problems(issue)[0]!
 
 const describeIssue = (issue: SchemaIssue.Issue, names: MemberNames): string => {

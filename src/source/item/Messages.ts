@@ -1,8 +1,7 @@
 /**
  * Decodes conversations into messages of `role` and `content`, with tool calls and results. Also accepts ShareGPT's
- * `{from, value}`, LLaMA-Factory's `function_call`, and contents that are lists of text parts. A message with other
- * content (an image, a member `function_call`) is refused, unless that member is empty or known to be metadata
- * (`KnownNames.aboutMessages`).
+ * `{from, value}`, LLaMA-Factory's `function_call`, and contents that are lists of text parts. Other content is
+ * refused, unless it is empty or known to be metadata (`KnownNames.aboutMessages`).
  */
 import { Array as Arr, Option, Result } from "effect"
 import { type Message, type Prompt, usesTools } from "../../domain/Message.ts"
@@ -135,11 +134,9 @@ const decodeContent = (
   return Result.succeed(text)
 }
 
-/** The messages of a completion, or `undefined` if it is not a message or a list of them. */
 export const ofCompletion = (value: unknown): ReadonlyArray<unknown> | undefined =>
   isList(value) ? value : isMessageLike(value) ? [value] : undefined
 
-/** Whether a content is a list of parts, such as `{type: "text", text: …}`. */
 const isParts = (content: unknown): boolean =>
   Array.isArray(content) && content.length > 0 && content.every((part) => isObject(part) && partTypes.has(part["type"]))
 
@@ -147,11 +144,7 @@ const partTypes: ReadonlySet<unknown> = new Set(
   "text image image_url input_text input_image input_audio audio audio_url video video_url file refusal".split(" "),
 )
 
-/**
- * Decodes a completion that is given as messages: the assistant's turn alone, or the whole conversation of prompt
- * and turn. A text prompt corresponds to one message of the user. The turn becomes text. If it calls tools, it
- * becomes messages: the calls, their results, and what follows.
- */
+/** Accepts the assistant's turn, alone or after the prompt. It becomes text, or stays messages if it calls tools. */
 export const decodeCompletion = (
   values: ReadonlyArray<unknown>,
   prompt: Prompt | undefined,

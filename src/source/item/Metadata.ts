@@ -1,7 +1,6 @@
 /**
- * Collects the metadata of an item: its own, and other members of its record. Nothing is overwritten: a record is
- * rejected if its metadata has a different value under the same name. `*` keeps all members that no other part of the
- * item uses, also those of each completion in `completions[].text`.
+ * Collects an item's own metadata and other members of its record. A record is rejected if its metadata has a different
+ * value under the same name. `*` keeps all members that no other part of the item uses, also in `completions[].text`.
  */
 import { Result } from "effect"
 import type { Metadata } from "../../domain/PromptItem.ts"
@@ -13,18 +12,13 @@ import { isObject } from "../../io/Values.ts"
 import { describeJsonProblem } from "../../io/JsonProblem.ts"
 
 export interface MetadataReader {
-  /** Returns `undefined` for a record without metadata. The failure does not name the record. */
   readonly of: (row: Row) => Result.Result<Metadata | undefined, string>
   readonly columns: ReadonlyArray<string> | undefined
   /** The paths in the metadata of a field's list that is kept. */
   readonly listsOf: (field: Field) => ReadonlyArray<ReadonlyArray<string | number>>
 }
 
-/**
- * @param keep names of members, or `*` for all others
- * @param read the fields of other parts of the item
- * @param gold the field of the gold answer; an object's index and rationale count as read
- */
+/** `keep` has names of members, or `*` for all others. A gold object's index and rationale count as read. */
 export const make = (
   metadata: Field | undefined,
   keep: ReadonlyArray<string>,
@@ -124,10 +118,7 @@ export interface MergedMetadata {
   readonly lists: ReadonlyArray<string>
 }
 
-/**
- * Merges the metadata of completions that were read from separate records. A value that all share is kept once.
- * Other values become a list in the order of the completions, with null for missing ones.
- */
+/** Keeps a value that all completions share once. Others become a list, with null for missing ones. */
 export const merge = (parts: ReadonlyArray<Metadata | undefined>): MergedMetadata => {
   if (parts.every((one) => one === undefined)) return { metadata: undefined, lists: [] }
   const lists: Array<string> = []

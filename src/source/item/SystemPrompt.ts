@@ -10,7 +10,6 @@ import type { SourceRecord } from "../record/SourceRecord.ts"
 import type { Field } from "../record/Field.ts"
 import { isEmpty } from "../../io/Values.ts"
 
-/** Puts the first non-empty field before the prompt. The failure names the field. */
 export const add = (
   fields: ReadonlyArray<Field>,
   { isTextual, value }: Pick<Row, "isTextual" | "value">,

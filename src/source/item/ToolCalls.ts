@@ -1,7 +1,6 @@
 /**
- * Decodes tool calls in messages, and the definitions of tools in records. Arguments and definitions that are text stay
- * unchanged. Objects become JSON text without spaces. A call without arguments gets `{}`. Tools other than functions,
- * and calls with unknown members, are refused.
+ * Decodes tool calls in messages, and definitions of tools in records. Texts stay unchanged, and objects become JSON
+ * text. A call without arguments gets `{}`. Tools other than functions, and calls with unknown members, are refused.
  */
 import { Array as Arr, Option, Result } from "effect"
 import { isJsonObject, type ToolCall } from "../../domain/Message.ts"
@@ -16,7 +15,6 @@ type Members = { readonly [member: string]: unknown }
 
 const member = (object: Members, name: string): unknown => (Object.hasOwn(object, name) ? object[name] : undefined)
 
-/** Whether a value is undefined, null, or an empty text, list, or object. */
 export const isBlankValue = (value: unknown): boolean =>
   isEmpty(value) || (typeof value === "object" && Object.keys(value ?? {}).length === 0)
 
@@ -33,7 +31,6 @@ const requireKnown = (
       )
 }
 
-/** Text that is not blank, or `undefined` for an empty value. */
 export const decodeName = (value: unknown, path: string): Result.Result<string | undefined, string> => {
   if (isEmpty(value)) return Result.succeed(undefined)
   return typeof value === "string" && value.trim() !== "" && value.isWellFormed()
@@ -56,7 +53,6 @@ export const decode = (value: unknown, path: string): Result.Result<Arr.NonEmpty
     : Result.fail(`${path}: expected a list of calls, found ${describeValue(value)}`)
 }
 
-/** Also accepts a single call without a list. */
 export const decodeOneOrMore = (value: unknown, path: string) => {
   const one = fromText(value)
   return isObject(one) ? Result.map(decodeCall(one, path), (call) => Arr.of(call)) : decode(value, path)
@@ -99,7 +95,6 @@ const decodeArguments = (value: unknown, path: string): Result.Result<string, st
 
 export const column = "tools"
 
-/** A record's definitions as JSON text, or `undefined` if the member is absent or holds something else. */
 const definitionsOf = (record: unknown, path: string): Result.Result<string | undefined, string> => {
   if (!isObject(record)) return Result.succeed(undefined)
   const value = member(record, column)

@@ -1,8 +1,7 @@
 /**
- * Finds fields that experts may have to see, but that no option uses. Names decide (`KnownNames`): names of texts and
- * turns, and of images, audio, and video, which experts cannot be shown. Placeholders in a prompt, such as `<image>`,
- * count too. A field without a value does not count, nor does one whose texts also occur in the item. Fields with other
- * names, and fields within objects, are not checked.
+ * Finds fields with a value that experts may have to see, but that no option uses, by their names (`KnownNames`):
+ * texts, turns, and media, which experts cannot be shown. Placeholders in a prompt, such as `<image>`, count too; texts
+ * that also occur in the item do not. Fields with other names, and fields within objects, are not checked.
  */
 import * as Conversation from "../../domain/Conversation.ts"
 import type { Prompt } from "../../domain/Message.ts"
@@ -18,7 +17,6 @@ export interface Unused {
   readonly name: string
   readonly kind: "text" | "turns" | "other" | "ofCompletion" | "media" | "placeholder"
   readonly value: unknown
-  /** The field of the prompt, if the prompt is text. */
   readonly promptAt: Field | undefined
 }
 
@@ -29,7 +27,6 @@ export interface Shown {
 
 export type Finder = (row: Pick<Row, "isTextual" | "value">, shown: Shown) => ReadonlyArray<Unused>
 
-/** Names of columns that must be read to be checked. */
 export const columns: ReadonlyArray<string> = [...KnownNames.partsOfPrompts, ...KnownNames.mediaColumns]
 
 export const isKnown = (name: string): boolean => {
@@ -102,7 +99,6 @@ const maxDepth = 20
 /** Texts that tools write for an absent value. */
 const absentValue = /^\s*(?:\[\s*\]|\{\s*\}|null|none|nan|n\/a)?\s*$/i
 
-/** Whether a value has content. Null, blank text, empty lists, and texts for absent values do not. */
 export const hasContent = (value: unknown, depth = 0): boolean => {
   if (typeof value === "string") return !absentValue.test(value)
   if (typeof value === "number" || depth > maxDepth) return true
@@ -204,7 +200,6 @@ const ignoreMediaFlags = (all: ReadonlyArray<Unused>): string => {
   return joinWords((names.size === 0 ? ["images"] : [...names]).map(ignoreFlag))
 }
 
-/** Why a record is rejected, and what to do. `undefined` if it has no such fields. */
 export const problemOf = (all: ReadonlyArray<Unused>): string | undefined => {
   const [first] = all
   if (first === undefined) return undefined

@@ -1,6 +1,5 @@
 /**
- * The layout `long`: records of one completion each, grouped by a key. Parts of an item have the same key: the value of
- * the key field or, without one, the prompt's text.
+ * Reads records of one completion each. Parts of an item have the same key: the key field's value or the prompt's text.
  */
 import { Option, Result } from "effect"
 import * as Conversation from "../../domain/Conversation.ts"
@@ -81,7 +80,6 @@ const readFields = (
     return { prompt, completion: yield* ItemDecoder.decodeCompletion(completionValue, prompt, completionAt.name) }
   })
 
-/** Splits a conversation into the assistant's last message and the messages before it. */
 const splitConversation = (
   { get, name }: Field,
   { isTextual, value }: Row,

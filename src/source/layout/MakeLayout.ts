@@ -1,6 +1,6 @@
 /**
- * Makes a layout from the paths of its fields. `toRecord` and `toPart` never throw, whatever a record holds. No record
- * is read here, as in `Detect`: an option that is not set has the layout's default, or is not read.
+ * Makes a layout from the paths of its fields. `toRecord` and `toPart` never throw, whatever a record holds. An option
+ * that is not set has the layout's default, or is not read: `Detect` reads records, not this.
  */
 import { Record, Result } from "effect"
 import { joinWords } from "../../io/Values.ts"
@@ -120,7 +120,6 @@ export const make = (
     return { name, description, columns, unusedIn, reads: "items", hasDefaultPaths, toRecord: checkedToRecord }
   })
 
-/** Reads a prepared row, and rejects it if experts may have to see more of it. */
 const withCheck = <A>(
   read: (row: Row) => Result.Result<A, Reject>,
   prepare: (row: Row) => Row,

@@ -1,4 +1,4 @@
-/** The file extensions of formats and compressions. Names of single files and listings of folders both use them. */
+/** The file extensions of formats and compressions. */
 export const formatNames = ["jsonl", "json", "csv", "tsv", "parquet"] as const
 export type FormatName = (typeof formatNames)[number]
 
@@ -19,7 +19,6 @@ export const isCompressed = (name: string): boolean => compression.test(name)
 
 export const withoutCompression = (name: string): string => name.replace(compression, "")
 
-/** Ignores the extension of a compression. */
 export const formatOf = (name: string): FormatName | undefined => {
   const [, ending] = /\.([a-z]+)$/i.exec(withoutCompression(name)) ?? []
   return ending === undefined ? undefined : formats.get(ending.toLowerCase())

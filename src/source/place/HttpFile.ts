@@ -1,9 +1,8 @@
 /**
- * A file at an `http://` or `https://` URL. The bytes are those that the server stores, even if it declares them
- * compressed. A change since the file was opened (`ETag`, `Last-Modified`, size) is a failure. Redirects are followed,
- * but not from `https` to `http`, and authorization is sent only to the host in the URL. Names and messages omit a
- * URL's user and query, which are secrets. The file is opened with a GET request for its first byte, since a signed URL
- * often permits only GET. `Remote` sets retries and time limits.
+ * A file at an `http://` or `https://` URL, byte for byte as stored. A change since it was opened (`ETag`,
+ * `Last-Modified`, size) is a failure. Redirects never lead from `https` to `http`, and authorization is sent only to
+ * the host in the URL. Names and messages omit user and query, which are secrets. A GET for the first byte opens the
+ * file, since a signed URL often permits only GET.
  */
 import { Effect, Layer, Result, type Scope, Stream } from "effect"
 import * as Base64 from "effect/encoding/Base64"
@@ -134,7 +133,6 @@ const request = Effect.fnUntraced(function* (target: Target, headers: Readonly<R
   )
 })
 
-/** Succeeds if the response has bytes of the file. */
 const checkStatus = (
   { name }: Target,
   { headers, status }: HttpClientResponse.HttpClientResponse,

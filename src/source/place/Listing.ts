@@ -1,9 +1,7 @@
 /**
- * Expands names to files. A name is a file, a folder, a pattern such as `items/*.jsonl.gz`, a URL, or `-`. Files are in
- * the order of the arguments, and those of one argument are sorted by name (by code unit). No file is listed twice. A
- * folder stands for the data files directly in it, without metadata files. A dataset of prefstream stands for its pairs
- * in one format. A pattern or folder without files is reported; a missing file is an error. A web server is not asked
- * for a listing.
+ * Expands files, folders, patterns such as `items/*.jsonl.gz`, URLs, and `-` to files, each once, in the order of the
+ * arguments, then by code unit. A folder stands for the data files directly in it, a dataset of prefstream for its
+ * pairs in one format. A missing file is an error; a pattern or folder without files is reported.
  */
 import { Effect, FileSystem, Glob, Option, Path, type PlatformError, Schema } from "effect"
 import * as FileExtensions from "./FileExtensions.ts"
@@ -60,7 +58,6 @@ const descriptions: ReadonlySet<string> = new Set([
   "state.json",
 ])
 
-/** Recognizes folders of other tools that have no readable files. */
 const folderProblem = (folder: string, files: ReadonlyArray<string>): string | undefined => {
   const split = files.includes("dataset_dict.json") ? '["train"]' : ""
   return split !== "" || files.some((name) => name.endsWith(".arrow"))
@@ -70,7 +67,6 @@ const folderProblem = (folder: string, files: ReadonlyArray<string>): string | u
 
 const isPattern = (text: string): boolean => /[*?[{]/.test(text)
 
-/** The folders before the pattern's first wildcard. */
 const folderOf = (pattern: string): string => /^[^*?[{]*\//.exec(pattern)?.[0] ?? "."
 
 const localFiles = Effect.fnUntraced(function* (

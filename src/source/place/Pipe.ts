@@ -1,8 +1,7 @@
 /**
- * Input that can be read only once: standard input, a FIFO, `<(zcat items.gz)`. A process can read it several times
- * from the first byte, as long as at most `memoryLimitBytes` were read or once it was copied to a file (`Spool`). Of
- * larger input, only the reader that is furthest ahead can go on; another read fails and says so. A FIFO that others
- * write to repeatedly is read as one file.
+ * Input that can be read only once: standard input, a FIFO, `<(zcat items.gz)`. It can be read again while at most
+ * `memoryLimitBytes` were read, or once it was copied to a file (`Spool`). Then only the reader that is furthest ahead
+ * can go on. A FIFO that others write to repeatedly is read as one file.
  */
 import { Array, Cause, Effect, type Pull, Result, Stream } from "effect"
 import { type IncomingBytes, pipe, StandardInput } from "../../node/IncomingBytes.ts"
@@ -18,7 +17,6 @@ interface Memory {
   count: number
   bytes: number
   isEnded: boolean
-  /** The whole input, once it was copied to a file. */
   copy: Input | undefined
 }
 

@@ -1,7 +1,6 @@
 /**
- * Reads remote files, for HTTP and S3. After a lost connection, reading resumes where it stopped, with at most
- * `retries` attempts without a byte in between. The total time is unlimited; the time without a byte is limited
- * (`idle`).
+ * Reads remote files. After a lost connection, reading resumes where it stopped, with at most `retries` attempts
+ * without a byte in between. The total time is unlimited; the time without a byte is limited (`idle`).
  */
 import { Context, Duration, Effect, Predicate, Schedule, Schema, type Scope, Stream } from "effect"
 import * as Backoff from "../../io/Backoff.ts"
@@ -19,7 +18,6 @@ export class ConnectionLost extends Schema.TaggedError<ConnectionLost>()("Connec
 const isConnectionLost = Schema.is(ConnectionLost)
 
 export interface RemoteTimeouts {
-  /** Maximum time without data. */
   readonly idle: Duration.Duration
   /** Maximum number of further attempts without a byte in between. */
   readonly retries: number
@@ -40,7 +38,6 @@ const maxPause = Duration.seconds(60)
 export interface Remote {
   readonly name: string
   readonly size: number | undefined
-  /** Whether reading can start anywhere. */
   readonly hasRanges: boolean
   readonly version: Version
   /** The bytes from `start` to `end` (exclusive), or to the file's end. */
@@ -166,7 +163,6 @@ const retrySchedule = ({ pause, retries }: RemoteTimeouts) =>
 const toSourceError = (name: string) => (error: SourceError | ConnectionLost) =>
   isConnectionLost(error) ? unreadable(name, error.problem, error.cause) : error
 
-/** Converts the failure of a request without an answer, or of an incomplete answer. */
 export const disconnected = (name: string, error: unknown): SourceError | ConnectionLost => {
   const cause = innermost(error)
   const code = Predicate.hasProperty(cause, "code") ? String(cause.code) : ""

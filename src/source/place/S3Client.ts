@@ -1,8 +1,7 @@
 /**
- * Wraps the client library of S3-compatible storage, which is loaded on first use. The library finds credentials,
- * region, and endpoint as usual (`AWS_ACCESS_KEY_ID`, `AWS_PROFILE`, `AWS_REGION`, `AWS_ENDPOINT_URL_S3`, …). With an
- * endpoint, buckets are part of the path and the region is optional. None of the library's types is exported, so
- * programs that do not use S3 need not install it.
+ * Wraps the client library of S3-compatible storage, which finds credentials, region, and endpoint as usual
+ * (`AWS_PROFILE`, `AWS_ENDPOINT_URL_S3`, …). With an endpoint, buckets are part of the path and the region is optional.
+ * The library is loaded on first use and none of its types is exported, so only programs that use S3 must install it.
  */
 import { Config, Data, Effect, Option, Predicate, type Scope } from "effect"
 import * as HttpFailure from "../../io/HttpFailure.ts"
@@ -12,7 +11,6 @@ import * as Remote from "./Remote.ts"
 export interface ObjectAnswer {
   readonly body: AsyncIterable<Uint8Array> | undefined
   readonly length: number | undefined
-  /** For example, `bytes 0-99/1234`. */
   readonly range: string | undefined
   readonly etag: string | undefined
 }

@@ -1,6 +1,6 @@
 /**
  * An object of S3-compatible storage: `s3://bucket/key`. The key is not percent-encoded. A change since the object was
- * opened is a failure. `Remote` sets retries and time limits.
+ * opened is a failure.
  */
 import { Effect, type Scope, Stream } from "effect"
 import { type SourceError, unreadable } from "../record/SourceError.ts"
@@ -34,7 +34,6 @@ export const open = Effect.fn("S3Object.open")(function* (
   })
 })
 
-/** All keys that begin with the prefix. `isFlat` excludes keys with another `/`. */
 export const list: (request: {
   readonly name: string
   readonly bucket: string

@@ -1,5 +1,5 @@
 /**
- * Reads a part of an item from a record, by a path to a value or to the elements of a list, or by a template of paths.
+ * Reads a part of an item from a record:
  *
  * ```
  * turns[0].content             a field path
@@ -8,9 +8,9 @@
  * {instruction}\n\n{input}     a template: fields in braces
  * ```
  *
- * In a template, `{{` and `}}` stand for braces, and `\n`, `\t`, and `\\` for line feed, tab, and backslash. A paragraph is
- * left out if all its fields are absent, null, or blank. If all fields of a template are, its value is absent. A list of
- * texts becomes these texts, separated by empty lines.
+ * In a template, `{{` and `}}` stand for braces, and `\n`, `\t`, and `\\` for line feed, tab, and backslash. A
+ * paragraph is left out if all its fields are absent, null, or blank. If all fields of a template are, its value is
+ * absent. A list of texts becomes these texts, separated by empty lines.
  */
 import { Result } from "effect"
 import * as FieldPath from "../../io/FieldPath.ts"
@@ -47,11 +47,7 @@ const quotedName = /\["(?:[^"\\]|\\.)*"\]/gs
 
 export const ofMember = (name: string): string => FieldPath.format([name])
 
-/**
- * Converts plain names of members to paths: `Antwort A` and `model.v2`, alone or in a template's braces, denote the
- * member of this name if there is one.
- * @param members the names of the records' top-level members
- */
+/** Converts plain names of members, alone or in a template's braces, to paths: `Antwort A` and `model.v2`. */
 export const ofMembers = (text: string, members: ReadonlySet<string>): string => {
   if (members.has(text)) return ofMember(text)
   const [list = "", ...rest] = text.split("[]")

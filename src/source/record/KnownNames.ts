@@ -1,10 +1,9 @@
 /**
- * Names under which data sets have the parts of an item, and names of models. Lists are in order of preference. Names
- * are compared in lower case, with `_` for blanks and hyphens. `detect` checks the values before it decides.
+ * Names under which data sets have the parts of an item, in order of preference, and names of models. They are compared
+ * in the form of `plain`. `detect` checks the values before it decides.
  */
 const words = (text: string): ReadonlyArray<string> => text.split(" ")
 
-/** The form in which names are compared. */
 export const plain = (name: string): string => name.trim().toLowerCase().replaceAll(/[ -]/g, "_")
 
 /** Names of the prompt in records whose completions contain it. */
@@ -145,6 +144,5 @@ const aboutItems: ReadonlySet<string> = new Set([
     "category topic domain task subject difficulty split dataset subset tags notes comment rationale reason explanation author expert user",
   ),
 ])
-/** Whether a column describes an item and is neither prompt nor completion. */
 export const isAboutItem = (name: string): boolean =>
   aboutItems.has(name) || /_(?:id|at|by|model|name|score|url)$/.test(name)

@@ -1,7 +1,4 @@
-/**
- * Refuses options that a source does not have, for programs without a type check. An unknown option that is set is an
- * `InvalidOption` with its name and the nearest known one.
- */
+/** Refuses unknown options, with the nearest known name, for programs without a type check. */
 import { Effect } from "effect"
 import { didYouMean } from "../../io/NearestName.ts"
 import { invalidOption, type SourceError } from "./SourceError.ts"

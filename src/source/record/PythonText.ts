@@ -1,8 +1,6 @@
 /**
- * Reads lists and dictionaries that Python wrote as text (`repr`), as in its exports to CSV. A text has one reading or
- * none. It reads strings, numbers, `True`, `False`, `None`, lists, and dictionaries with text keys. NumPy separates
- * elements by white space alone. Such dictionaries are read, but not such texts, which Python would read as one.
- * Elements that NumPy replaced by `...` are lost.
+ * Reads lists and dictionaries that Python wrote as text (`repr`), as in its exports to CSV, and lists of dictionaries
+ * that NumPy separates by white space. NumPy's lists of texts are refused, since Python would read them as one text.
  */
 import { Result } from "effect"
 import { isObject } from "../../io/Values.ts"
@@ -78,7 +76,6 @@ class Parser {
     return match
   }
 
-  /** Skips these characters if they come next, and returns whether they did. */
   #passes(characters: string): boolean {
     this.#match(space)
     const comesNext = this.#text.startsWith(characters, this.#at)

@@ -1,6 +1,6 @@
 /**
- * A record of a file in its format, before its layout is known. A format returns one `RowResult` per record, in order.
- * Values are JSON values: null, text, numbers, booleans, arrays, and plain objects. `__proto__` is an ordinary member.
+ * A record of a file in its format, before its layout is known. Values are JSON values: null, text, numbers, booleans,
+ * arrays, and plain objects, of which `__proto__` may be an ordinary member.
  */
 import { Result } from "effect"
 import type { Origin } from "../../domain/Origin.ts"
@@ -8,7 +8,6 @@ import type { ItemIdentity, PromptItem } from "../../domain/PromptItem.ts"
 import type { Reject } from "../../domain/Reject.ts"
 import { isObject } from "../../io/Values.ts"
 
-/** A record's origin, and its text for a reject. */
 export interface Place extends Origin {
   /** The original text, or JSON for a format without text. It may be computed on access. */
   readonly raw: string | undefined

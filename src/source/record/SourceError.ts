@@ -1,7 +1,4 @@
-/**
- * Errors that end the reading of a source. Each message names the file or option, and what to do. Invalid records
- * are not errors, but `Reject`s in the stream.
- */
+/** Errors that end the reading of a source, unlike `Reject`s. Messages name the file or option, and what to do. */
 import { type PlatformError, Predicate, Schema } from "effect"
 
 /** The file does not exist. */

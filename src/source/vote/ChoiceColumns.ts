@@ -1,7 +1,6 @@
 /**
- * Finds columns that together hold a choice (`winner_model_a`, `winner_tie`) or a value for each completion
- * (`score_0`, `score_1`). Only one-hot columns whose names begin like a choice are read without an option. Scores
- * and ranks are suggested, because a high number may be good or bad.
+ * Finds columns that together hold a choice (`winner_model_a`, `winner_tie`) or a value for each completion (`score_0`,
+ * `score_1`). Scores and ranks are only suggested, because a high number may be good or bad.
  */
 import { isObject, joinWords } from "../../io/Values.ts"
 import * as Sample from "../detect/Sample.ts"
@@ -30,7 +29,6 @@ const measures = [
   ["ranks", /(?:^|_)(?:ranks?|rankings?)(?:$|_)/],
 ] as const
 
-/** Suggests options for columns that may hold the better completion or a number for each, if there are any. */
 export const suggestion = ({ members, records }: Sample.Sample): string | undefined => {
   for (const pair of KnownNames.completionPairs) {
     const [better, other] = pair.map((name) => members.find(({ plainName }) => plainName === name)?.name)

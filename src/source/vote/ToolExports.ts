@@ -1,9 +1,8 @@
 /**
- * Recognizes exports of annotation tools by the shape of their records, and rewrites them as records with a list
- * `votes`. Recognizes prefstream's own tables, too. Each of the first records must have the tool's shape; unanswered
- * records may lack it if they have no other members. Votes that were skipped or not submitted are left out. Texts stay
- * unchanged. Argilla, `dataset.records.to_json`, and `FeedbackDataset` on the Hugging Face Hub:
- * https://docs.argilla.io/latest/reference/argilla/records/responses.
+ * Recognizes exports of annotation tools and prefstream's own tables by the shape of the first records, and rewrites
+ * them as records with a list `votes`. Unanswered records may lack the shape if they have no other members. Votes that
+ * were skipped or not submitted are left out. https://docs.argilla.io/latest/reference/argilla/records/responses
+ * (`records.to_json`).
  */
 import { Record } from "effect"
 import * as VoteRow from "../../domain/VoteRow.ts"

@@ -1,7 +1,7 @@
 /**
- * Locates and reads the votes of a record: a choice (a record per vote), several columns (one per expert, or one
- * choice together), or a list. Options that are set are used, the others are detected in the first records by names
- * (`voteNames`) and values. An uncertain field is a failure that names the option to set.
+ * Locates and reads the votes of a record: a choice (a record per vote), several columns (one per expert, or one choice
+ * together), or a list. Options that are set are used, others are detected in the first records by `voteNames` and
+ * values.
  */
 import { Array as Arr, Option, Result, Schema } from "effect"
 import type { VotedItem } from "../../domain/VotedItem.ts"
@@ -66,7 +66,6 @@ export interface VoteFields {
   readonly judgedAt: Field.Field | undefined
 }
 
-/** Parses paths, which may be plain names of the sample's members. */
 const parserOf = ({ members }: Pick<Sample.Sample, "members">) => {
   const names = members.map(({ name }) => name)
   const memberNames = new Set(names)
@@ -152,7 +151,6 @@ interface RawVote {
   readonly choice: unknown
   readonly name: string
   readonly expert: unknown
-  /** The record that holds the other parts. */
   readonly record: unknown
   readonly isTextual: true | undefined
   /** Set for an expert's empty column. It is no vote, unless `--choice-map` gives it a meaning. */
@@ -217,7 +215,6 @@ const member = (record: unknown, name: string, isTextual: true | undefined): unk
   return isTextual === true ? Field.fromText(value) : value
 }
 
-/** Reads the votes of a record. The failure names the field. */
 export const reader = (
   fields: VoteFields,
   read: ReturnType<typeof Choice.reader>,

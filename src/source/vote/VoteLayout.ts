@@ -1,6 +1,6 @@
 /**
- * The layout of the items that votes are on: the detected options without those of votes. An item has an id only if
- * each id of the first records belongs to one item.
+ * The layout of the items that votes are on. An item has an id only if each id of the first records belongs to one
+ * item.
  */
 import { Result } from "effect"
 import { content } from "../../domain/PromptItem.ts"
@@ -13,7 +13,6 @@ import { voteNames } from "./VoteNames.ts"
 export const fieldsOf = ({ choices, expert, judgedAt, list, rationale, strength }: VoteFields.VoteFields) =>
   [...choices, list, expert, rationale, strength, judgedAt].flatMap((field) => field ?? [])
 
-/** Removes the choice from gold, and keeps an id only if it identifies items in the first records. */
 export const withoutVotes = (
   sample: Sample.Sample,
   detected: LayoutOptions,

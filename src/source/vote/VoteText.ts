@@ -1,7 +1,6 @@
 /** Reads text parts of a vote, such as an expert or a rationale. */
 import { isEmpty, isObject } from "../../io/Values.ts"
 
-/** Returns the id or name of an object, or `undefined` if nothing is readable as text. */
 export const readableValue = (rawValue: unknown): unknown => {
   let value = rawValue
   while (isObject(value)) value = value["id"] ?? value["name"] ?? value["username"]

@@ -1,15 +1,10 @@
 /**
- * Reads the elements of a JSON array, or of several arrays in sequence, one at a time. It also reads JSON values in
- * sequence, each over any number of lines.
+ * Reads the elements of JSON arrays, or JSON values, in sequence, and holds only the current one. Each gives one record
+ * with its first line and its ordinal. An element that is not JSON, not UTF-8, or too large is rejected, and reading
+ * goes on. If brackets or quotes are missing, or other content follows an array, the rest of the file is one reject.
  *
- * Only the current record is held, never the whole file. Each element gives one record, in order, with its first
- * line and its ordinal. An element that is not JSON, not UTF-8, or larger than the limit is rejected, and reading
- * goes on. If an element's end is unknown because brackets or quotes are missing, the rest of the file is one
- * reject. So is other content after an array. A file that ends within the array gives a reject at its end.
- *
- * Effect's `JsonArray` and other parsers of JSON streams end at the first broken element, and give neither its text
- * nor its line. Here a scan counts brackets outside strings to find where elements end, and the engine's own parser
- * judges them.
+ * Effect's `JsonArray` and other parsers of JSON streams end at the first broken element, and give neither its text nor
+ * its line. Here a scan counts brackets outside strings, and the engine's own parser judges the elements.
  */
 import { Result } from "effect"
 import type { Reject } from "../../../domain/Reject.ts"
@@ -120,7 +115,6 @@ class ElementScanner {
     return end + 1
   }
 
-  /** Handles a byte outside strings that is not white space. */
   #passByte(chunk: Uint8Array, at: number, byte: number): void {
     if (this.#line === 0 && this.#isBetween(chunk, at, byte)) return
     if (byte === QUOTE) this.#isInString = !this.#isBare
@@ -164,7 +158,6 @@ class ElementScanner {
     if (byte === CLOSE_BRACKET) this.#phase = "behind the array"
   }
 
-  /** Handles a byte that may end the element: its own closing bracket, or a comma or bracket after it. */
   #passEnd(chunk: Uint8Array, at: number, byte: number): void {
     const isOutermost = this.#braces === 0 && this.#brackets === 0
     if (this.#phase === "array" && isOutermost && byte !== CLOSE_BRACE) {

@@ -1,7 +1,6 @@
 /**
- * Parses the JSON of one record. Text that is not JSON by RFC 8259 is a failure, with two exceptions. `NaN`, which
- * Python writes for missing values, is null, as in Parquet. A byte order mark, which concatenated files have in the
- * middle, is dropped. `json` has the corrected text.
+ * Parses the JSON of one record by RFC 8259, with two exceptions: `NaN`, which Python writes for missing values, is
+ * null, as in Parquet, and a byte order mark, which concatenated files have, is dropped. `json` has the corrected text.
  */
 import { Result } from "effect"
 import * as Json from "../../../io/Json.ts"
@@ -11,7 +10,6 @@ export interface JsonRecord {
   readonly json: string
 }
 
-/** @param end the name of the text's end in messages */
 export const parse = (text: string, end?: string): Result.Result<JsonRecord, string> => {
   const unchanged = Result.map(Json.parse(text, end), (value) => ({ value, json: text }))
   if (Result.isSuccess(unchanged)) return unchanged

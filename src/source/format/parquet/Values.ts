@@ -162,7 +162,6 @@ const ofInteger64 = (bigint: (value: bigint) => unknown): Converters => ({
   number: (value) => bigint(BigInt(value)),
 })
 
-/** The converters that an annotation requires, in its present or older form. */
 const convertersOf = (element: SchemaElement): Converters => {
   const { converted_type: converted = "", logical_type: logical, type, type_length: width } = element
   const name = logical?.type ?? converted
