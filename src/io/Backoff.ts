@@ -5,7 +5,6 @@ import { type Duration, Effect, Random, Schedule } from "effect"
 export const exponential = (first: Duration.Input, max: Duration.Input) =>
   Schedule.min([Schedule.exponential(first), Schedule.spaced(max)])
 
-/** Milliseconds to wait after a number of consecutive failures, for callers that store the time of the retry. */
 export const millisAfter = (failures: number, first: number, max: number): number =>
   Math.min(first * 2 ** Math.min(failures - 1, 30), max)
 

@@ -4,10 +4,7 @@
  * fault.
  */
 
-/**
- * Statuses that are not listed: 500 and above is a server error, 400 and above is rejected. Below 400, the address is
- * wrong.
- */
+/** Statuses that are not listed: from 500 a server error, from 400 rejected; below 400, the address is wrong. */
 const kinds = {
   401: "unauthorized",
   /** The service, or a proxy in front of it, refuses every request, so the run ends. */
@@ -37,7 +34,6 @@ export const kindOf = (status: number): Kind =>
 export const isTransient = (kind: Kind): boolean =>
   kind === "timeout" || kind === "conflict" || kind === "tooEarly" || kind === "rateLimited" || kind === "serverError"
 
-/** Lists an error and its causes, innermost last. */
 export const causes = (error: unknown): ReadonlyArray<object> => {
   const chain: Array<object> = []
   for (let at = error; typeof at === "object" && at !== null && !chain.includes(at);) {

@@ -62,7 +62,6 @@ const isEscaped = (text: string, at: number): boolean => {
 
 interface Fault {
   readonly at: number
-  /** Undefined if the text should have ended here. */
   readonly expected: string | undefined
 }
 
@@ -116,16 +115,11 @@ const fault = (text: string): Fault => {
     at = endOf(space, text, at)
     const character = text[at]
     if (next === "value" || next === "first value") {
-      const closes = next === "first value" && character === "]"
-      if (character === "{") {
-        open.push("}")
-        next = "first key"
+      if (character === "{" || character === "[") {
+        open.push(character === "{" ? "}" : "]")
+        next = character === "{" ? "first key" : "first value"
         at++
-      } else if (character === "[") {
-        open.push("]")
-        next = "first value"
-        at++
-      } else if (closes) {
+      } else if (next === "first value" && character === "]") {
         open.pop()
         next = "separator"
         at++

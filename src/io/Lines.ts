@@ -8,7 +8,6 @@ import type { Reject } from "../domain/Reject.ts"
 import { decode, RecordBuffer, notUtf8, tooLarge } from "./RecordBuffer.ts"
 
 export interface Line {
-  /** One-based. */
   readonly number: number
   readonly text: string
 }
@@ -50,15 +49,13 @@ export const split =
 
 export const fromBytes = (file: string, options?: LinesOptions) => split(() => new LineSplitter(file, options))
 
-/** Returns a splitter for some of a file's lines. The caller must call `skip` for each of the others. */
-export const someLines = (file: string, options?: LinesOptions): LineSplitter => new LineSplitter(file, options)
-
 const LF = 10
 
 /** A character beyond Latin-1 doubles the memory of a text, so long lines are decoded one by one. */
 const minLongLine = 1024
 
-class LineSplitter {
+/** A caller that reads some lines in another way must call `skip` for each of them. */
+export class LineSplitter {
   readonly #file: string
   readonly #maxLineBytes: number
   readonly #isVerbatim: boolean
@@ -96,7 +93,6 @@ class LineSplitter {
     if (this.#held.size > 0) this.#addHeld()
   }
 
-  /** Counts a line that another reader has read. @returns its number */
   skip(): number {
     return ++this.#number
   }

@@ -13,7 +13,6 @@ const nearest = (name: string, known: ReadonlyArray<string>): string | undefined
   return ranked[0]?.candidate
 }
 
-/** Returns ` (did you mean NAME?)`, or the empty string if no known name is near. */
 export const didYouMean = (name: string, known: ReadonlyArray<string>): string => {
   const candidate = nearest(name, known)
   return candidate === undefined ? "" : ` (did you mean ${candidate}?)`

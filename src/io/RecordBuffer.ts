@@ -30,7 +30,6 @@ export class RecordBuffer {
     if (this.#size > this.#limit) this.#parts = [concat(this.#parts, maxRawBytes)]
   }
 
-  /** Returns the record, or its beginning if it is oversized, and empties the buffer. */
   take(): { readonly bytes: Uint8Array; readonly size: number } {
     const taken = { bytes: concat(this.#parts), size: this.#size }
     this.#parts = []
@@ -76,7 +75,6 @@ export const rawMembers = (bytes: Uint8Array, size: number): Shown => {
   }
 }
 
-/** @param what how the message calls the record: `a line` */
 export const tooLarge = (what: string, bytes: Uint8Array, size: number, limit: number) => ({
   code: "oversized_line" as const,
   reason: `expected ${what} of at most ${limit} bytes, found ${size}`,

@@ -4,7 +4,6 @@
  */
 import { Clock, Effect } from "effect"
 
-/** For each clock, the maximum milliseconds that the wall clock was ahead of the monotonic one. */
 const leads = new WeakMap<Clock.Clock, number>()
 
 const nanosPerMilli = 1_000_000n

@@ -17,8 +17,7 @@ export const open = Effect.fnUntraced(function* (name: string, options: Format.F
     return yield* invalidOption("idleTimeout", `expected a duration above zero, found ${describeValue(idleTimeout)}`)
   }
   const input = Effect.updateService(Place.open(name), RemoteTimeouts, (timeouts) => ({
-    pause: timeouts.pause,
-    retries: timeouts.retries,
+    ...timeouts,
     idle: Option.getOrElse(idle, () => timeouts.idle),
   }))
   return yield* Format.open(yield* input, options)
@@ -55,7 +54,6 @@ export const sampled = Effect.fnUntraced(function* (name: string, options: Forma
   return { file, sample } satisfies SampledFile
 })
 
-/** Describes a file whose only record is a table stored by column, as pandas writes it. */
 const columnsProblem = (value: unknown): string | undefined => {
   if (!isObject(value)) return undefined
   const columns = Object.values(value)
@@ -93,7 +91,6 @@ export const sampledUntilRecords = Effect.fnUntraced(function* (
 export const membersOf = (files: ReadonlyArray<Pick<SampledFile, "sample">>): ReadonlySet<string> =>
   new Set(files.flatMap(({ sample }) => sample).flatMap(({ value }) => (isObject(value) ? Object.keys(value) : [])))
 
-/** The top-level members that are neither read nor ignored, with the share of records that have a value. */
 export const unusedIn = (
   rows: ReadonlyArray<Row>,
   readColumns: ReadonlyArray<string> | undefined,

@@ -3,7 +3,7 @@
  */
 import { Console, Effect, Struct } from "effect"
 import { Argument, type Command, Flag } from "effect/cli"
-import { formatNames } from "../../source/format/Format.ts"
+import { formatNames } from "../../source/place/FileExtensions.ts"
 import { layoutNames } from "../../source/layout/Layout.ts"
 import * as Listing from "../../source/place/Listing.ts"
 import * as PlaceName from "../../source/place/PlaceName.ts"

@@ -1,7 +1,7 @@
 /** Remembers where each key first occurs in a file or a set of files. Each key takes 12 bytes of memory. */
 import type { Origin } from "../../domain/Origin.ts"
 import { grow } from "./KeyNumbers.ts"
-import { toOrigin } from "./Scratch.ts"
+import { originOf } from "../record/Row.ts"
 
 export class FirstRows {
   readonly #names: Array<string> = []
@@ -21,7 +21,8 @@ export class FirstRows {
     this.#rows = grow(this.#rows, key + 1)
     const fileNumber = this.#files[key]!
     if (fileNumber > this.#fileStart) {
-      return toOrigin(this.#names[fileNumber - 1]!, this.#lines[key]!, this.#rows[key]!)
+      const [line, row] = [this.#lines[key] || undefined, this.#rows[key] || undefined]
+      return originOf({ file: this.#names[fileNumber - 1]!, line, row })
     }
     if (this.#names.length === this.#fileStart || this.#names.at(-1) !== file) this.#names.push(file)
     this.#files[key] = this.#names.length

@@ -11,11 +11,9 @@ import type { PromptItem } from "../../domain/PromptItem.ts"
 import type { Reject } from "../../domain/Reject.ts"
 import * as CellText from "../item/CellText.ts"
 import * as ItemDecoder from "../item/ItemDecoder.ts"
-import * as History from "../item/History.ts"
 import * as Metadata from "../item/Metadata.ts"
 import * as Messages from "../item/Messages.ts"
-import * as ToolCalls from "../item/ToolCalls.ts"
-import * as SystemPrompt from "../item/SystemPrompt.ts"
+import * as PromptContext from "../item/PromptContext.ts"
 import * as UnusedContext from "../item/UnusedContext.ts"
 import * as PlaceName from "../place/PlaceName.ts"
 import { type Field, fromText } from "../record/Field.ts"
@@ -71,7 +69,6 @@ const load = Effect.fnUntraced(function* <R>(
   const keys = new KeyNumbers()
   const firstRows = new FirstRows()
   const files = fields.prompts.map(PlaceName.describe).join(", ")
-  /** @param prompts number of keys that have a prompt, for rows of completions */
   const add = (decode: (row: Row) => Result.Result<Decoded, string>, prompts?: number) => (row: Row) => {
     const { place } = row
     const decoded = decode(row)
@@ -179,7 +176,6 @@ const records = function* (
   scratch.finish()
   const rows = scratch.records(promptList)
   let next = rows.next()
-  /** Yields the items below rank `to`, and the rejects before the next item. */
   const joined = function* (to: number, completionsOf: ReadonlyMap<number, ReadonlyArray<Scratch.Located>>) {
     for (; next.done !== true && next.value.rank < to; next = rows.next()) {
       const completions = completionsOf.get(next.value.rank) ?? []
@@ -263,8 +259,7 @@ const joinPrompt = (fields: Fields, originalRow: Row, key: string, joinedRows: R
     },
     isTextual,
   )
-  const withSystem = SystemPrompt.addTo(History.addTo(record, fields.history, prompt), fields.systems, prompt)
-  return Result.flatMap(ToolCalls.addTo(withSystem, prompt), (source) => {
+  return Result.flatMap(PromptContext.addTo(record, fields, prompt), (source) => {
     const problem = UnusedContext.problemOf(fields.unusedOfPrompt(prompt, source.item))
     return problem === undefined
       ? Result.succeed({
@@ -282,8 +277,7 @@ export const emptyItem: UnusedContext.Shown = { prompt: "", completions: [] }
 export const unusedInPrompt = (fields: Fields, originalRow: Row): ReadonlyArray<UnusedContext.Unused> => {
   const row = fields.withoutIgnored(originalRow)
   const fullPrompt = ItemDecoder.decodePrompt(fields.prompt.get(row.value, row.isTextual), fields.prompt.name).pipe(
-    Result.flatMap((prompt) => History.add(fields.history, row, prompt)),
-    Result.flatMap((prompt) => SystemPrompt.add(fields.systems, row, prompt)),
+    Result.flatMap((prompt) => PromptContext.complete(fields, row, prompt)),
   )
   return Result.isSuccess(fullPrompt) ? fields.unusedOfPrompt(row, { prompt: fullPrompt.success, completions: [] }) : []
 }

@@ -80,8 +80,8 @@ export const optionNames: NamesOf<JoinOptions> = {
 }
 
 export const files = Effect.fnUntraced(function* (options: JoinOptions) {
-  const prompts = yield* Listing.expand(toList(options.prompts))
-  const completions = yield* Listing.expand(toList(options.completions))
+  const prompts = yield* Listing.expand([options.prompts].flat())
+  const completions = yield* Listing.expand([options.completions].flat())
   const inEmpty = (empty: ReadonlyArray<string>) =>
     empty.length === 0 ? "" : `, and none in ${empty.map(PlaceName.describe).join(", ")}`
   if (prompts.files.length === 0) {
@@ -102,9 +102,6 @@ export const files = Effect.fnUntraced(function* (options: JoinOptions) {
 })
 
 export type Files = Effect.Success<ReturnType<typeof files>>
-
-export const toList = (names: string | ReadonlyArray<string>): ReadonlyArray<string> =>
-  typeof names === "string" ? [names] : names
 
 export interface Members {
   readonly prompts: ReadonlySet<string>

@@ -17,7 +17,6 @@ export interface Batch {
   readonly records: () => Generator<Located>
 }
 
-/** The list of a key's records. @param firstList the first list that holds only such records */
 export const listOf = (rank: number, firstList: number): number => firstList + Math.floor(rank / keysPerList)
 
 export const batches = function* (scratch: Scratch, firstList: number, count: number): Generator<Batch> {

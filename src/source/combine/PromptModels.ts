@@ -17,7 +17,6 @@ export const of = (name: string, value: unknown): PromptModels => ({
   models: Array.isArray(value) && value.every((model) => typeof model === "string") ? value : undefined,
 })
 
-/** Sorts by the list. Elements of models that it lacks go last, in their order. */
 export const sort = <A>(
   { models }: PromptModels,
   completions: ReadonlyArray<A>,

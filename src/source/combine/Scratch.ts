@@ -9,6 +9,7 @@ import type { Origin } from "../../domain/Origin.ts"
 import * as ScratchFile from "../../node/ScratchFile.ts"
 import { causeMessage } from "../../io/Values.ts"
 import { growBytes } from "./KeyNumbers.ts"
+import { originOf } from "../record/Row.ts"
 import { fromPlatformError, ScratchFailed, SourceError } from "../record/SourceError.ts"
 
 export interface Stored {
@@ -55,12 +56,6 @@ const maxChunkBytes = 4 * 1024 * 1024
 
 const encoder = new TextEncoder()
 const decoder = new TextDecoder("utf-8", { ignoreBOM: true })
-
-/** @param line 0 if there is none, as for `row` */
-export const toOrigin = (file: string, line: number, row: number): Origin => {
-  if (row === 0) return line === 0 ? { file } : { file, line }
-  return line === 0 ? { file, row } : { file, line, row }
-}
 
 const isFull = (cause: unknown): boolean =>
   Predicate.hasProperty(cause, "code") && (cause.code === "ENOSPC" || cause.code === "EDQUOT")
@@ -141,7 +136,6 @@ const makeLists = (file: ScratchFile.ScratchFile): Scratch => {
   let view = new DataView(buffer.buffer)
   let sorted = new Uint8Array(0)
   let used = 0
-  /** The offsets of each list's buffered records. */
   const waiting: Array<Array<number> | undefined> = []
   /** The start and size of each list's stretches in the file, in turn. */
   const stretches: Array<Array<number> | undefined> = []
@@ -211,7 +205,11 @@ const makeLists = (file: ScratchFile.ScratchFile): Scratch => {
     return {
       rank,
       tag: view.getUint32(8),
-      origin: toOrigin(names[view.getUint32(12)]!, view.getUint32(16), view.getUint32(20)),
+      origin: originOf({
+        file: names[view.getUint32(12)]!,
+        line: view.getUint32(16) || undefined,
+        row: view.getUint32(20) || undefined,
+      }),
       head: texts.slice(0, headLength),
       text: texts.slice(headLength),
     }

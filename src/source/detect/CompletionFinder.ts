@@ -3,7 +3,7 @@
  * Numbered columns (`response_a`, `output_2`, `answer_left`) are sorted; others keep the order of the record's members.
  */
 import { Result } from "effect"
-import { isObject, joinWords } from "../../io/Values.ts"
+import { isObject, joinWords, memberOf, type Members } from "../../io/Values.ts"
 import { flags, type LayoutName } from "../layout/Layout.ts"
 import { isConversation } from "../layout/SharedPrompt.ts"
 import * as KnownNames from "../record/KnownNames.ts"
@@ -49,7 +49,6 @@ const pairs = (sample: Sample.Sample): ReadonlyArray<DetectedCompletions> =>
     return members.length === 2 ? [{ layout: "pairs", members, completions: pathsOf(members) }] : []
   })
 
-/** Explains why `chosen` and `rejected` are not a pair: one has lists and the other has text. */
 export const unequalSides = ({ members }: Sample.Sample): string | undefined => {
   const sides = members.filter(({ plainName }) => KnownNames.completionPairs.some((names) => names.includes(plainName)))
   const lists = sides.filter(({ values }) => values.length > 0 && values.every(Array.isArray))
@@ -82,7 +81,6 @@ const wide = ({ members }: Sample.Sample): ReadonlyArray<DetectedCompletions> =>
 
 const sides = ["left", "right"]
 
-/** Sorts columns by the letters, numbers, or sides at the ends of their names, if the names are otherwise equal. */
 const inOrder = (columns: ReadonlyArray<Sample.Member>, stem: string): ReadonlyArray<Sample.Member> => {
   const counted = columns.map((column) => {
     const [, before = "", end = ""] = /^(.*?)_?([a-z]|\d+|left|right)$/.exec(column.plainName.slice(stem.length)) ?? []
@@ -129,7 +127,6 @@ export const modelColumns = (
 const items = ({ members }: Sample.Sample): ReadonlyArray<DetectedCompletions> =>
   Sample.findAll(members, KnownNames.completionLists, ["texts", "objects", "messages", "other"]).flatMap(elements)
 
-/** Recognizes a list of texts, messages, or lists of messages, and a list of objects with such a member. */
 export const elements = (member: Sample.Member): ReadonlyArray<DetectedCompletions & { readonly layout: "items" }> => {
   const all = member.values.flatMap((value): ReadonlyArray<unknown> => (Array.isArray(value) ? value : []))
   const { path } = member
@@ -144,12 +141,8 @@ export const elements = (member: Sample.Member): ReadonlyArray<DetectedCompletio
   return [{ ...detection, completions, ...(model === undefined ? undefined : { model: `${path}[].${model}` }) }]
 }
 
-const isMostly = (
-  objects: ReadonlyArray<Sample.SampleRecord>,
-  name: string,
-  kinds: ReadonlyArray<Sample.Kind>,
-): boolean =>
-  objects.filter((object) => kinds.includes(Sample.kindOf(Sample.valueAt(object, name)))).length * 2 > objects.length
+const isMostly = (objects: ReadonlyArray<Members>, name: string, kinds: ReadonlyArray<Sample.Kind>): boolean =>
+  objects.filter((object) => kinds.includes(Sample.kindOf(memberOf(object, name)))).length * 2 > objects.length
 
 const long = ({ members }: Sample.Sample): ReadonlyArray<DetectedCompletions> => {
   const usual = Sample.findAll(members, KnownNames.completionTexts, completionKinds)

@@ -30,7 +30,10 @@ export const of = (
   detectedOptions: LayoutOptions,
 ): LateFields => {
   const filled = new Set(sampleRows.flatMap(({ value }) => filledNames(value)))
-  const compared = filled.size <= maxSampleNames ? filled : new Set(columnsOf(detectedOptions))
+  const compared =
+    filled.size <= maxSampleNames
+      ? filled
+      : new Set(fieldOptions.flatMap((option) => Field.columnsOf(detectedOptions[option])))
   const sample = sampleRows.map((row) => withMembers(row, (name) => compared.has(name)))
   const partsWith = (rows: ReadonlyArray<Row>) =>
     Result.match(Detect.detect([...sample, ...rows], setOptions), { onFailure: () => undefined, onSuccess: partsOf })
@@ -72,11 +75,6 @@ export const of = (
     },
   }
 }
-
-const columnsOf = (options: LayoutOptions): ReadonlyArray<string> =>
-  fieldOptions.flatMap((option) =>
-    [options[option] ?? []].flat().flatMap((text) => Result.getOrUndefined(Field.parse(text))?.columns ?? []),
-  )
 
 const namesOf = (value: unknown): ReadonlyArray<string> => (isObject(value) ? Object.keys(value) : [])
 

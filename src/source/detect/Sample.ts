@@ -2,11 +2,10 @@
 import type { Row } from "../record/Row.ts"
 import { fromText } from "../record/Field.ts"
 import * as FieldPath from "../../io/FieldPath.ts"
-import { isEmpty, isObject } from "../../io/Values.ts"
+import { isEmpty, isObject, type Members } from "../../io/Values.ts"
 import * as KnownNames from "../record/KnownNames.ts"
 import * as Messages from "../item/Messages.ts"
 
-/** `messages`, `texts`, and `objects` are lists. */
 export type Kind = "text" | "number" | "boolean" | "message" | "messages" | "texts" | "objects" | "object" | "other"
 
 export interface Member {
@@ -19,10 +18,8 @@ export interface Member {
   readonly isTextual: boolean
 }
 
-export type SampleRecord = { readonly [member: string]: unknown }
-
 export interface Sample {
-  readonly records: ReadonlyArray<SampleRecord>
+  readonly records: ReadonlyArray<Members>
   readonly rows: ReadonlyArray<Row>
   readonly isTextual: boolean
   readonly members: ReadonlyArray<Member>
@@ -53,10 +50,7 @@ export const of = (all: ReadonlyArray<Row>): Sample => {
 
 export const plain = KnownNames.plain
 
-export const valueAt = (record: SampleRecord, name: string): unknown =>
-  Object.hasOwn(record, name) ? record[name] : undefined
-
-const withCells = (record: SampleRecord): SampleRecord =>
+const withCells = (record: Members): Members =>
   Object.fromEntries(Object.entries(record).map(([name, cell]) => [name, fromText(cell)]))
 
 export const kindOf = (value: unknown): Kind => {
@@ -71,7 +65,6 @@ export const kindOf = (value: unknown): Kind => {
   return value.every(isObject) ? "objects" : "other"
 }
 
-/** The first member with one of the names, in their order, whose values are mostly of one of the kinds. */
 export const find = (
   { members }: Sample,
   names: ReadonlyArray<string>,
@@ -82,8 +75,10 @@ export const findAll = (
   members: ReadonlyArray<Member>,
   names: ReadonlyArray<string>,
   kinds: ReadonlyArray<Kind>,
-): ReadonlyArray<Member> =>
-  names.flatMap((name) => members.filter(({ plainName }) => plainName === name)).filter((member) => has(member, kinds))
+): ReadonlyArray<Member> => named(members, names).filter((member) => has(member, kinds))
+
+export const named = (members: ReadonlyArray<Member>, names: ReadonlyArray<string>): ReadonlyArray<Member> =>
+  names.flatMap((name) => members.filter(({ plainName }) => plainName === name))
 
 /** Whether most values are of one of the kinds. Text cells also count as text. */
 export const has = ({ isTextual, values }: Member, kinds: ReadonlyArray<Kind>): boolean =>

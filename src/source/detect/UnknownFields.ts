@@ -1,5 +1,4 @@
 /** Paths that are set, but that none of the first records has: they may be misspelled. */
-import { Result } from "effect"
 import * as Field from "../record/Field.ts"
 import { quoteNames } from "../../io/Values.ts"
 import { fieldOptions, type LayoutOptions } from "../layout/Layout.ts"
@@ -40,25 +39,17 @@ const quoted = (names: ReadonlyArray<string>): string =>
 
 export const of = (options: LayoutOptions, members: ReadonlyArray<string>): UnknownFields => {
   const columns: Array<string> = []
-  let nothingOf: string | undefined
+  let problem: string | undefined
   for (const option of [...fieldOptions, "keep"] as const) {
     for (const text of [options[option] ?? []].flat()) {
       if (option === "keep" && text === "*") continue
-      const columnsOf =
-        option === "keep"
-          ? [text]
-          : Result.match(Field.parse(text), { onFailure: () => [], onSuccess: (field) => field.columns })
-      const missing = columnsOf.filter((name) => !members.includes(name))
+      const names = option === "keep" ? [text] : Field.columnsOf(text)
+      const missing = names.filter((name) => !members.includes(name))
       columns.push(...missing.map((name) => describeField(name, option)))
-      if (
-        requiredOptions.has(option) &&
-        columnsOf.length > 0 &&
-        missing.length === columnsOf.length &&
-        nothingOf === undefined
-      ) {
-        nothingOf = missingMessage(option, missing, members)
+      if (requiredOptions.has(option) && missing.length > 0 && missing.length === names.length) {
+        problem ??= missingMessage(option, missing, members)
       }
     }
   }
-  return { columns, problem: nothingOf }
+  return { columns, problem }
 }

@@ -10,8 +10,6 @@ import * as Json from "../../io/Json.ts"
 import { isObject, quoteNames } from "../../io/Values.ts"
 import * as JsonRecord from "./json/JsonRecord.ts"
 
-export { type FormatName, formatNames } from "../place/FileExtensions.ts"
-
 export interface Beginning {
   readonly head: Uint8Array
   readonly isWhole: boolean
@@ -90,7 +88,6 @@ const hasJsonLines = (text: string, isWhole: boolean): boolean => {
   return completeLines.filter((line) => line.startsWith("{") && isJson(line)).length * 2 >= completeLines.length
 }
 
-/** The text is a list of records, or has a list per line, or is not JSON. */
 const sniffArray = (text: string, formatOfName: FormatName | undefined): FormatName => {
   const line = /^[^\n]*/.exec(text)![0]
   // Several lists of records in sequence are read as one.
@@ -147,8 +144,7 @@ interface Outline {
 }
 
 const outline = (text: string): Outline => {
-  // An unclosed quote matches the rest of the text. Otherwise, the search for its end would start again at each
-  // quote in it.
+  // An unclosed quote matches the rest of the text. Otherwise, the search would start again at each quote in it.
   const token = /"(?:[^"\\]|\\.?)*(?:"|$)|[{}[\]]/gs
   const listBegins = /\s*:\s*\[\s*\{/y
   let depth = 0

@@ -33,7 +33,6 @@ export const among = (
   }
 }
 
-/** Like `among`, but returns all matches. */
 export const finder = (names: ReadonlyArray<string>) => {
   const aliases = names.map(aliasesOf)
   return (value: unknown, models: ReadonlyArray<string | undefined>): ReadonlyArray<number> => {

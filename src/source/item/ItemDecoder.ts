@@ -14,7 +14,7 @@ import { NonBlankText, WellFormedText } from "../../domain/Text.ts"
 import { fromText } from "../record/Field.ts"
 import * as FieldPath from "../../io/FieldPath.ts"
 import * as SchemaIssues from "../../io/SchemaIssues.ts"
-import { describeValue, isEmpty, isObject } from "../../io/Values.ts"
+import { describeValue, isEmpty, isObject, memberOf, type Members } from "../../io/Values.ts"
 import { describeJsonProblem } from "../../io/JsonProblem.ts"
 import * as CellText from "./CellText.ts"
 import * as Messages from "./Messages.ts"
@@ -35,7 +35,6 @@ export interface ListName {
   readonly nameAt: (index: number) => string
 }
 
-/** The paths of an item's members in the file, if they differ from the members' names. */
 export interface MemberNames {
   readonly id?: string
   readonly prompt?: string
@@ -114,7 +113,6 @@ export const decodeKey = (value: unknown, path: string): Result.Result<string, s
   return decodeText(value, path)
 }
 
-/** Decodes an item's id: a key short enough for a ledger's index. */
 const decodeId = (value: unknown, path: string): Result.Result<string, string> =>
   Result.filterOrFail(
     decodeKey(value, path),
@@ -128,8 +126,6 @@ const normalize = (value: unknown, names: MemberNames, isTextual: boolean): Resu
   const normal = isTextual || !isNormal(value) ? toNormalForm(value, names, isTextual) : Result.succeed(value)
   return Result.flatMap(normal, (object) => withTextId(object, names))
 }
-
-type Members = { readonly [member: string]: unknown }
 
 const isNormal = (value: Members): boolean =>
   typeof value["prompt"] === "string" &&
@@ -162,14 +158,8 @@ const toNormalForm = (value: Members, names: MemberNames, isTextual: boolean): R
       gold: isObject(gold) ? withoutEmpty(isTextual ? withNumber(gold) : gold, isTextual) : gold,
       metadata: fromText(memberOf(value, "metadata")),
     }
-    return {
-      prompt,
-      ...completions,
-      ...withoutEmpty(optional, isTextual),
-    }
+    return { prompt, ...completions, ...withoutEmpty(optional, isTextual) }
   })
-
-const memberOf = (value: Members, member: string): unknown => (Object.hasOwn(value, member) ? value[member] : undefined)
 
 const toPrompt = (value: unknown, path: string): Result.Result<Prompt, string> => {
   if (typeof value === "string") return Result.succeed(value)

@@ -14,7 +14,6 @@ import { describeJsonProblem } from "../../io/JsonProblem.ts"
 export interface MetadataReader {
   readonly of: (row: Row) => Result.Result<Metadata | undefined, string>
   readonly columns: ReadonlyArray<string> | undefined
-  /** The paths in the metadata of a field's list that is kept. */
   readonly listsOf: (field: Field) => ReadonlyArray<ReadonlyArray<string | number>>
 }
 
@@ -59,7 +58,6 @@ export const make = (
   }
 }
 
-/** Top-level members that fields and metadata are read from, or `undefined` for all. */
 export const columnsWith = (
   fields: ReadonlyArray<Field | undefined>,
   { columns }: MetadataReader,
@@ -112,7 +110,6 @@ const add = (
   return Result.succeed(Object.fromEntries([...Object.entries(metadata), ...kept]))
 }
 
-/** Metadata, and the names of its members that are lists with an element for each completion. */
 export interface MergedMetadata {
   readonly metadata: Metadata | undefined
   readonly lists: ReadonlyArray<string>

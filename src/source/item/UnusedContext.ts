@@ -5,6 +5,7 @@
  */
 import * as Conversation from "../../domain/Conversation.ts"
 import type { Prompt } from "../../domain/Message.ts"
+import type { PromptItem } from "../../domain/PromptItem.ts"
 import { describeValue, isObject, joinWords } from "../../io/Values.ts"
 import * as FieldPath from "../../io/FieldPath.ts"
 import { type Field, fromText } from "../record/Field.ts"
@@ -12,7 +13,6 @@ import * as KnownNames from "../record/KnownNames.ts"
 import type { Row } from "../record/Row.ts"
 import * as History from "./History.ts"
 
-/** A field with a value that experts would not see, or a placeholder in the prompt's text. */
 export interface Unused {
   readonly name: string
   readonly kind: "text" | "turns" | "other" | "ofCompletion" | "media" | "placeholder"
@@ -20,10 +20,7 @@ export interface Unused {
   readonly promptAt: Field | undefined
 }
 
-export interface Shown {
-  readonly prompt: Prompt
-  readonly completions: ReadonlyArray<string>
-}
+export type Shown = Pick<PromptItem, "prompt" | "completions">
 
 export type Finder = (row: Pick<Row, "isTextual" | "value">, shown: Shown) => ReadonlyArray<Unused>
 
@@ -41,10 +38,7 @@ export interface FinderOptions {
   /** Columns that experts need not see. If one has a name of media, placeholders are allowed too. */
   readonly ignored: ReadonlyArray<string>
   readonly prompt?: Field | undefined
-  /**
-   * The kind of record. If the prompt's path was set, texts such as `question` are not parts of the prompt. A
-   * completion's record may repeat parts of its prompt.
-   */
+  /** Beside a chosen prompt, `question` is not a part of it. A completion may repeat parts of its prompt. */
   readonly beside: "prompt" | "chosen prompt" | "completion"
 }
 
@@ -134,10 +128,7 @@ const shapeOf = (value: unknown): Unused["kind"] => {
   return isText ? "text" : "other"
 }
 
-/**
- * Matches `<image>`, `<image_1>`, `<|image_pad|>`, and Qwen's `<img>FILE</img>`. `<video>` and `<audio>` are also
- * HTML elements, so they count only at a text's beginning or end. A closed element is markup.
- */
+/** `<video>` and `<audio>` are also HTML elements: they count only at the ends of a text. Closed elements are markup. */
 const placeholders =
   /<\|(?:image|img|video|audio|vision|picture)[a-z_]*\d*\|>|<(image)(?:[ _]?\d+|_?placeholder|here)?>|<img>[^<]*<\/img>|^\s*<(video|audio)>|<(video|audio)>\s*$/i
 

@@ -19,7 +19,6 @@ export interface ItemsFields {
   readonly models: Field
   readonly gold: Field
   readonly kept: MetadataReader
-  /** Whether all fields have the default paths, and nothing else is kept. */
   readonly areDefault: boolean
 }
 

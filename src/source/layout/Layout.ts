@@ -4,7 +4,7 @@
  * record is one completion, and records with the same key make an item. A new layout needs cases in `MakeLayout` and
  * `detect/Detect`.
  */
-import type { Result } from "effect"
+import { Record, type Result, Struct } from "effect"
 import type { Prompt } from "../../domain/Message.ts"
 import type { Metadata } from "../../domain/PromptItem.ts"
 import type { Reject } from "../../domain/Reject.ts"
@@ -70,56 +70,30 @@ export interface LayoutOptions {
   readonly missing?: "reject" | "keep" | undefined
 }
 
-export const optionNames: NamesOf<LayoutOptions> = {
-  layout: true,
-  id: true,
-  prompt: true,
-  system: true,
-  history: true,
-  completions: true,
-  completion: true,
-  key: true,
-  model: true,
-  modelsFromColumns: true,
-  gold: true,
-  metadata: true,
-  keep: true,
-  ignore: true,
-  missing: true,
-}
-
-export const flags = {
-  layout: "--layout",
-  id: "--id-path",
+export const fieldFlags = {
   prompt: "--prompt-path",
   system: "--system-path",
   history: "--history-path",
   completions: "--completions-path",
   completion: "--completion-path",
   key: "--key",
+  id: "--id-path",
   model: "--model-path",
-  modelsFromColumns: "--models-from-columns",
   gold: "--gold-path",
   metadata: "--metadata-path",
-  keep: "--keep",
-  ignore: "--ignore-field",
 } as const satisfies { readonly [option in keyof LayoutOptions]?: string }
 
-export const fieldOptions = [
-  "prompt",
-  "system",
-  "history",
-  "completions",
-  "completion",
-  "key",
-  "id",
-  "model",
-  "gold",
-  "metadata",
-] as const
+export const fieldOptions = Struct.keys(fieldFlags)
 
-export const definedOptions = (options: LayoutOptions): LayoutOptions =>
-  Object.fromEntries(Object.entries(options).filter(([, value]) => value !== undefined))
+export const flags = {
+  ...fieldFlags,
+  layout: "--layout",
+  modelsFromColumns: "--models-from-columns",
+  keep: "--keep",
+  ignore: "--ignore-field",
+} as const
+
+export const optionNames: NamesOf<LayoutOptions> = { ...Record.map(flags, () => true as const), missing: true }
 
 export interface Part {
   readonly place: Place

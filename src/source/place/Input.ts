@@ -22,6 +22,6 @@ export interface Input {
 export type ReadInto = (buffer: Uint8Array) => Effect.Effect<number, SourceError>
 
 export interface Version {
-  readonly etag?: string
-  readonly last_modified?: string
+  readonly etag?: string | undefined
+  readonly last_modified?: string | undefined
 }

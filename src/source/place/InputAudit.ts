@@ -5,6 +5,7 @@
 import { Context, Effect, Stream } from "effect"
 import type { InputFile } from "../../domain/InputFile.ts"
 import * as Sha256 from "../../node/Sha256.ts"
+import { defined } from "../../io/Values.ts"
 import type { Input } from "./Input.ts"
 
 export const InputAudit = Context.Reference<((input: InputFile) => void) | undefined>("prefstream/source/InputAudit", {
@@ -54,7 +55,7 @@ export const reportSliced = Effect.fnUntraced(function* ({ name, size = 0, slice
   const report = yield* InputAudit
   if (report === undefined || sliced === undefined) return
   if (Stream.isStream(sliced)) yield* Stream.runDrain(withDigest(name, report)(sliced))
-  else report({ file: name, bytes: size, ...sliced })
+  else report({ file: name, bytes: size, ...defined({ etag: sliced.etag, last_modified: sliced.last_modified }) })
 })
 
 const withDigest =

@@ -5,7 +5,7 @@
  */
 import { Effect, FileSystem, Glob, Option, Path, type PlatformError, Schema } from "effect"
 import * as FileExtensions from "./FileExtensions.ts"
-import { FileNotFound, fromPlatformError, SourceError, unreadable } from "../record/SourceError.ts"
+import { fileNotFound, fromPlatformError, type SourceError, unreadable } from "../record/SourceError.ts"
 import { kindOf, unknownPlace } from "./PlaceName.ts"
 import * as S3Object from "./S3Object.ts"
 
@@ -48,15 +48,10 @@ const filesOf = (name: string) => {
 
 /** Names that begin with a dot or `_` are temporary or hidden files. */
 const isDataFile = (name: string): boolean =>
-  /^[^._]/.test(name) && !descriptions.has(name) && FileExtensions.formatOf(name) !== undefined
+  /^[^._]/.test(name) && !descriptions.includes(name) && FileExtensions.formatOf(name) !== undefined
 
 /** Metadata files of Hugging Face datasets and LLaMA-Factory. */
-const descriptions: ReadonlySet<string> = new Set([
-  "dataset_info.json",
-  "dataset_infos.json",
-  "dataset_dict.json",
-  "state.json",
-])
+const descriptions = ["dataset_info.json", "dataset_infos.json", "dataset_dict.json", "state.json"]
 
 const folderProblem = (folder: string, files: ReadonlyArray<string>): string | undefined => {
   const split = files.includes("dataset_dict.json") ? '["train"]' : ""
@@ -91,19 +86,15 @@ const localFiles = Effect.fnUntraced(function* (
       : Option.none()
     if (Option.isSome(manifest)) {
       const paths = manifest.value.files.map(({ path }) => path).filter((path) => path.startsWith("data/"))
-      return sortNames(paths.map((path) => `${folder}/${path}`))
+      return paths.map((path) => `${folder}/${path}`).toSorted()
     }
-    return sortNames(
-      yield* Effect.filter(
-        entries.map((entry) => `${folder}/${entry}`),
-        isFile,
-      ),
-    )
+    const files = entries.map((entry) => `${folder}/${entry}`).toSorted()
+    return yield* Effect.filter(files, isFile)
   }
   if (!isPattern(name) || !(yield* fs.exists(folderOf(name)))) {
-    return yield* new SourceError({ reason: new FileNotFound({ file: name }) })
+    return yield* fileNotFound(name)
   }
-  return sortNames(yield* Effect.filter(yield* fs.glob(name), isFile))
+  return (yield* Effect.filter(yield* fs.glob(name), isFile)).toSorted()
 })
 
 const decodeManifest = Schema.decodeUnknownEffect(
@@ -117,7 +108,7 @@ const decodeManifest = Schema.decodeUnknownEffect(
 
 const bucketFiles = Effect.fnUntraced(function* (name: string) {
   const { bucket, key } = yield* S3Object.parse(name)
-  const toUrls = (keys: ReadonlyArray<string>) => sortNames(keys).map((key) => `s3://${bucket}/${key}`)
+  const toUrls = (keys: ReadonlyArray<string>) => keys.toSorted().map((key) => `s3://${bucket}/${key}`)
   if (key === "" || key.endsWith("/")) {
     const keys = yield* S3Object.list({ name, bucket, prefix: key, isFlat: true })
     return toUrls(keys.filter((found) => isDataFile(found.slice(key.length))))
@@ -132,6 +123,3 @@ const bucketFiles = Effect.fnUntraced(function* (name: string) {
   const glob = Glob.make(key)
   return toUrls(keys.filter((found) => !found.endsWith("/") && Glob.match(glob, found)))
 })
-
-const sortNames = (names: ReadonlyArray<string>): ReadonlyArray<string> =>
-  names.toSorted((a, b) => (a < b ? -1 : a > b ? 1 : 0))

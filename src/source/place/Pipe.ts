@@ -17,7 +17,7 @@ interface Memory {
   count: number
   bytes: number
   isEnded: boolean
-  copy: Input | undefined
+  copy?: Input
 }
 
 const memories = new WeakMap<IncomingBytes, Memory>()
@@ -39,13 +39,12 @@ export const byName = (name: string, inode: bigint | undefined): Input => {
 }
 
 const open = (name: string, incoming: IncomingBytes): Input => {
-  const memory = memories.get(incoming) ?? {
+  const memory: Memory = memories.get(incoming) ?? {
     pieces: [],
     isDiscarded: false,
     count: 0,
     bytes: 0,
     isEnded: false,
-    copy: undefined,
   }
   memories.set(incoming, memory)
   if (memory.copy !== undefined) return memory.copy

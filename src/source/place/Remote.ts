@@ -40,10 +40,10 @@ export interface Remote {
   readonly size: number | undefined
   readonly hasRanges: boolean
   readonly version: Version
-  /** The bytes from `start` to `end` (exclusive), or to the file's end. */
+  /** @param range the value of the header `Range`, or `undefined` for the whole file */
   readonly read: (
     start: number,
-    end: number | undefined,
+    range: string | undefined,
   ) => Effect.Effect<Stream.Stream<Uint8Array, SourceError | ConnectionLost>, SourceError | ConnectionLost, Scope.Scope>
 }
 
@@ -94,20 +94,16 @@ const pieces = (
   end: number | undefined,
 ): Stream.Stream<Uint8Array, SourceError> =>
   Stream.suspend(() => {
+    if (remote.size === 0) return Stream.empty
     const { idle } = timeouts
     const silence = remote.hasRanges ? Duration.divideUnsafe(idle, shareOfIdle) : idle
     const expected = end ?? remote.size
     let at = start
-    const count = (chunk: Uint8Array) => {
+    const count = (chunk: Uint8Array): Effect.Effect<Uint8Array, SourceError> => {
       at += chunk.length
       return expected === undefined || at <= expected
         ? Effect.succeed(chunk)
-        : Effect.fail(
-            unreadable(
-              remote.name,
-              `expected ${expected - start} bytes, found more: the file changed while it was read`,
-            ),
-          )
+        : unreadable(remote.name, `expected ${expected - start} bytes, found more: the file changed while it was read`)
     }
     const requireComplete = Effect.suspend(() =>
       expected === undefined || at === expected
@@ -116,7 +112,9 @@ const pieces = (
     )
     const attempt = Stream.suspend(() => {
       const first = at
-      return Stream.transformPull(Stream.unwrap(remote.read(first, end)), (pull) =>
+      const isWhole = first === 0 && end === undefined
+      const range = isWhole ? undefined : `bytes=${first}-${end === undefined ? "" : end - 1}`
+      return Stream.transformPull(Stream.unwrap(remote.read(first, range)), (pull) =>
         Effect.succeed(
           Effect.suspend(() =>
             Effect.timeoutOrElse(pull, {

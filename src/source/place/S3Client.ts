@@ -5,7 +5,7 @@
  */
 import { Config, Data, Effect, Option, Predicate, type Scope } from "effect"
 import * as HttpFailure from "../../io/HttpFailure.ts"
-import { FileNotFound, SourceError, unreadable } from "../record/SourceError.ts"
+import { fileNotFound, type SourceError, unreadable } from "../record/SourceError.ts"
 import * as Remote from "./Remote.ts"
 
 export interface ObjectAnswer {
@@ -20,6 +20,14 @@ export interface ListAnswer {
   readonly next: string | undefined
 }
 
+export interface ListRequest {
+  readonly bucket: string
+  readonly prefix: string
+  /** Whether to exclude keys with another `/`. */
+  readonly isFlat: boolean
+  readonly next?: string | undefined
+}
+
 export interface Connection {
   /** Returns `undefined` if the object has no such byte. */
   readonly get: (request: {
@@ -28,13 +36,8 @@ export interface Connection {
     readonly range?: string | undefined
     readonly etag?: string | undefined
   }) => Effect.Effect<ObjectAnswer | undefined, SourceError | Remote.ConnectionLost>
-  /** Lists up to 1,000 keys. `isFlat` excludes keys with another `/`. */
-  readonly list: (request: {
-    readonly bucket: string
-    readonly prefix: string
-    readonly isFlat: boolean
-    readonly next?: string | undefined
-  }) => Effect.Effect<ListAnswer, SourceError | Remote.ConnectionLost>
+  /** Lists up to 1,000 keys. */
+  readonly list: (request: ListRequest) => Effect.Effect<ListAnswer, SourceError | Remote.ConnectionLost>
 }
 
 export const connect = Effect.fnUntraced(function* (
@@ -136,7 +139,7 @@ const isBytes = (body: unknown): body is AsyncIterable<Uint8Array> => Predicate.
 const failure = (name: string, error: unknown): SourceError | Remote.ConnectionLost => {
   const code = codeOf(error)
   const status = statusOf(error)
-  if (code === "NoSuchKey" || code === "NotFound") return new SourceError({ reason: new FileNotFound({ file: name }) })
+  if (code === "NoSuchKey" || code === "NotFound") return fileNotFound(name)
   const problem = problems.get(code)
   if (problem !== undefined) return unreadable(name, problem, error)
   if (status === undefined) return Remote.disconnected(name, error)

@@ -30,13 +30,8 @@ export interface Field {
   readonly isTemplate: boolean
   readonly paths: ReadonlyArray<ReadonlyArray<Step>>
   readonly columns: ReadonlyArray<string>
-  /**
-   * Reads the value, or `undefined` if it is absent. A template gives an object, which is not text, if one of its
-   * fields is neither text, a list of texts, a number, nor a boolean.
-   * @param isTextual whether a list or object may be a top-level member's JSON text
-   */
+  /** A template gives an object if one of its fields cannot be text. @param isTextual whether cells may be JSON text */
   readonly get: (record: unknown, isTextual?: boolean) => unknown
-  /** The name of a list element in rejects. */
   readonly nameAt: (index: number) => string
 }
 
@@ -56,6 +51,9 @@ export const ofMembers = (text: string, members: ReadonlySet<string>): string =>
     path !== undefined && members.has(path) ? `{${ofMember(path)}}` : match,
   )
 }
+
+export const columnsOf = (paths: string | ReadonlyArray<string> = []): ReadonlyArray<string> =>
+  [paths].flat().flatMap((path) => Result.getOrUndefined(parse(path))?.columns ?? [])
 
 const parsePath = (text: string): Result.Result<Field, string> => {
   const elements = elementsAt(text)
@@ -165,13 +163,7 @@ const fillParagraphs = (
 // A bracket that begins a quoted name has no other meaning, so that a text can be parsed in one way only.
 const piece = /\{\{|\}\}|\{((?:\["(?:[^"\\]|\\.)*"\]|[^{}[]|\[(?!"(?:[^"\\]|\\.)*"\]))*)\}|\\[nt\\]|[^{}\\]+|\\/sy
 
-const literals: { readonly [written: string]: string } = {
-  "{{": "{",
-  "}}": "}",
-  "\\n": "\n",
-  "\\t": "\t",
-  "\\\\": "\\",
-}
+const literals: Readonly<Record<string, string>> = { "{{": "{", "}}": "}", "\\n": "\n", "\\t": "\t", "\\\\": "\\" }
 
 const parsePieces = (text: string): Result.Result<ReadonlyArray<Piece>, string> => {
   const problem = (at: number, expected: string) =>

@@ -11,7 +11,5 @@ export const check = (options: object, names: object): Effect.Effect<void, Sourc
     ([name, value]) => value !== undefined && !Object.hasOwn(names, name),
   )
   if (unknownOption === undefined) return Effect.void
-  return Effect.fail(
-    invalidOption(unknownOption[0], `no such option${didYouMean(unknownOption[0], Object.keys(names))}`),
-  )
+  return invalidOption(unknownOption[0], `no such option${didYouMean(unknownOption[0], Object.keys(names))}`)
 }

@@ -3,7 +3,7 @@
  * that NumPy separates by white space. NumPy's lists of texts are refused, since Python would read them as one text.
  */
 import { Result } from "effect"
-import { isObject } from "../../io/Values.ts"
+import { isObject, type Members } from "../../io/Values.ts"
 
 /** The reason why a list or dictionary is not read. `undefined` if the text is neither. */
 export type Problem = "no commas between its elements" | '"..." for elements that are left out' | undefined
@@ -25,23 +25,17 @@ const space = /\s*/y
 const plainCharacters = { "'": /[^'\\\n]*/y, '"': /[^"\\\n]*/y }
 const escape = /\\(?:([\\'"abfnrtv])|x([\da-fA-F]{2})|u([\da-fA-F]{4})|U(000[\da-fA-F]{5}|0010[\da-fA-F]{4}))/y
 
-const constants = new Map<string | undefined, unknown>([
-  ["True", true],
-  ["False", false],
-  ["None", null],
-  // JSON has no such number either, see `JsonRecord`.
-  ["nan", null],
-])
-
-const escapes = new Map([
-  ["a", "\x07"],
-  ["b", "\b"],
-  ["f", "\f"],
-  ["n", "\n"],
-  ["r", "\r"],
-  ["t", "\t"],
-  ["v", "\v"],
-])
+// JSON has no `nan` either, see `JsonRecord`.
+const constants: Members = { True: true, False: false, None: null, nan: null }
+const escapes: { readonly [letter: string]: string } = {
+  a: "\x07",
+  b: "\b",
+  f: "\f",
+  n: "\n",
+  r: "\r",
+  t: "\t",
+  v: "\v",
+}
 
 class Parser {
   readonly #text: string
@@ -66,7 +60,9 @@ class Parser {
     const digits = this.#match(number)
     if (digits !== undefined) return Result.succeed(Number(digits[0]))
     const name = this.#match(word)?.[0]
-    return constants.has(name) ? Result.succeed(constants.get(name)) : Result.fail(undefined)
+    return name !== undefined && Object.hasOwn(constants, name)
+      ? Result.succeed(constants[name])
+      : Result.fail(undefined)
   }
 
   #match(pattern: RegExp): RegExpExecArray | undefined {
@@ -129,9 +125,7 @@ class Parser {
       const [, character, ...codes] = match
       const code = codes.find((digits) => digits !== undefined)
       text +=
-        character === undefined
-          ? String.fromCodePoint(Number.parseInt(code!, 16))
-          : (escapes.get(character) ?? character)
+        character === undefined ? String.fromCodePoint(Number.parseInt(code!, 16)) : (escapes[character] ?? character)
     }
   }
 }

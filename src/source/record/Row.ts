@@ -21,7 +21,6 @@ export interface Row {
   /** Set if no text can have a lone surrogate, because it was decoded from UTF-8 and has no escapes. */
   readonly isWellFormed?: boolean | undefined
   readonly json?: string | undefined
-  /** The item of a value that was read as bytes (`PlainThread`). */
   readonly plain?: PlainItem | undefined
 }
 
@@ -46,7 +45,9 @@ export const withoutMembers = (names: ReadonlyArray<string>): ((row: Row) => Row
       : row
 }
 
-export const originOf = ({ file, line, row }: Origin): Origin => {
+type Numbers = { readonly [Member in "line" | "row"]?: number | undefined }
+
+export const originOf = ({ file, line, row }: Pick<Origin, "file"> & Numbers): Origin => {
   if (row === undefined) return line === undefined ? { file } : { file, line }
   return line === undefined ? { file, row } : { file, line, row }
 }

@@ -2,7 +2,7 @@
  * Finds columns that together hold a choice (`winner_model_a`, `winner_tie`) or a value for each completion (`score_0`,
  * `score_1`). Scores and ranks are only suggested, because a high number may be good or bad.
  */
-import { isObject, joinWords } from "../../io/Values.ts"
+import { isObject, joinWords, memberOf, type Members } from "../../io/Values.ts"
 import * as Sample from "../detect/Sample.ts"
 import * as UnusedContext from "../item/UnusedContext.ts"
 import * as KnownNames from "../record/KnownNames.ts"
@@ -17,8 +17,7 @@ export const oneHot = ({ members, records }: Sample.Sample, names: ReadonlyArray
       ({ plainName, values }) =>
         plainName.startsWith(`${name}_`) && values.length > 0 && values.every((value) => isOne(value) || isZero(value)),
     )
-    const isOneOf = (record: Sample.SampleRecord) =>
-      columns.filter((column) => isOne(Sample.valueAt(record, column.name))).length === 1
+    const isOneOf = (record: Members) => columns.filter((column) => isOne(memberOf(record, column.name))).length === 1
     if (columns.length > 1 && records.every(isOneOf)) return columns.map(({ path }) => path)
   }
   return []

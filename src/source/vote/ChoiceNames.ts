@@ -24,7 +24,6 @@ const indicesOf = (names: ReadonlyArray<string>, text: string): ReadonlyArray<nu
 export const finder = (labels: ReadonlyArray<string> | undefined) => {
   const byColumn = labels === undefined ? undefined : BestCompletion.finder(labels)
 
-  /** @param kind `name` or `text` to exclude the others */
   const matchesOf = (kind: string | undefined, value: unknown, { completions, models = [] }: Item) => {
     const text = typeof value === "string" || typeof value === "number" ? String(value) : undefined
     if (text === undefined) return []
@@ -49,7 +48,6 @@ export const finder = (labels: ReadonlyArray<string> | undefined) => {
     return []
   }
 
-  /** Prefers the longest part of a name that denotes a single completion. */
   const placeOf = (column: string, item: Item): ReadonlyArray<number> => {
     const matches = partsOf(column)
       .toSorted((a, b) => b.length - a.length)
@@ -79,7 +77,6 @@ const matchByDifference = (
 export const isOneToOne = (indices: ReadonlyArray<number | undefined>, length: number): boolean =>
   indices.length === length && Array.from({ length }, (_, i) => i).every((i) => indices.includes(i))
 
-/** The words that distinguish names, without words at which all begin or end. */
 const distinguishingWords = (names: ReadonlyArray<string>): ReadonlyArray<string> => {
   const words = names.map((name) => name.toLowerCase().split(/[_\s.:-]+/))
   const rests = words.map((some) => some.slice(countShared(words)))

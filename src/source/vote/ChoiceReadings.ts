@@ -111,8 +111,7 @@ export const decide = (
     ...(labels === undefined ? [] : [ofKind("name")]),
   ].filter(reads)
   const outcomes = possibleReadings.map((reading) => outcomesOf(reading, counted, labels).join())
-  // A name that gives the same results as a number is not another reading. Other readings differ in values that
-  // these records lack.
+  // A name with the same results as a number is not another reading. Others differ in values that these records lack.
   const distinctReadings = possibleReadings.filter(
     ({ kind }, i) => kind !== "name" || outcomes.indexOf(outcomes[i]!) === i,
   )
@@ -181,7 +180,6 @@ const outcomesOf = (
   })
 }
 
-/** Asks for an option, with the two records that distinguish the most readings. */
 const ask = (
   choices: ReadonlyArray<SampledChoice>,
   readings: ReadonlyArray<Candidate>,

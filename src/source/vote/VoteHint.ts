@@ -12,7 +12,7 @@ export const of = (rows: ReadonlyArray<Row>, gold?: string, layout?: Pick<Layout
   if (layout?.reads === "parts") return ofLabels(rows)
   const sample = Sample.of(rows)
   const has = (names: ReadonlyArray<string>) =>
-    names.flatMap((name) => sample.members.filter(({ plainName, values }) => plainName === name && values.length > 0))
+    Sample.named(sample.members, names).filter(({ values }) => values.length > 0)
   if (KnownNames.datasetMembers.every((name) => sample.members.some((member) => member.name === name))) return undefined
   const tool = ToolExports.recognize(rows)
   const [choice] = has(voteNames.choice)

@@ -4,7 +4,8 @@
  */
 import { Result } from "effect"
 import { content } from "../../domain/PromptItem.ts"
-import type * as Sample from "../detect/Sample.ts"
+import { defined } from "../../io/Values.ts"
+import * as Sample from "../detect/Sample.ts"
 import type { LayoutOptions } from "../layout/Layout.ts"
 import * as MakeLayout from "../layout/MakeLayout.ts"
 import type * as VoteFields from "./VoteFields.ts"
@@ -24,9 +25,7 @@ export const withoutVotes = (
   const layoutOptions = setOptions.gold === undefined && isOfVotes(gold) ? rest : { ...rest, gold }
   if (setOptions.id !== undefined) return { ...layoutOptions, id: detectedId }
   const candidates = [
-    ...voteNames.item
-      .flatMap((name) => sample.members.filter(({ plainName }) => plainName === name))
-      .map(({ path }) => path),
+    ...Sample.named(sample.members, voteNames.item).map(({ path }) => path),
     ...(detectedId === undefined ? [] : [detectedId]),
   ]
   const id = candidates.find((path) => namesItems(sample, layoutOptions, path))
@@ -36,13 +35,7 @@ export const withoutVotes = (
 
 const namesItems = (sample: Sample.Sample, options: LayoutOptions, path: string): boolean => {
   const layout = Result.getOrUndefined(
-    MakeLayout.make(
-      Object.fromEntries(
-        Object.entries({ ...options, id: path, keep: undefined, metadata: undefined }).filter(
-          ([, value]) => value !== undefined,
-        ),
-      ),
-    ),
+    MakeLayout.make(defined({ ...options, id: path, keep: undefined, metadata: undefined })),
   )
   if (layout?.reads !== "items") return false
   const contents = new Map<string, string>()

@@ -12,7 +12,7 @@
  */
 import { Effect, Result, Stream } from "effect"
 import { reject, type Row, type RowResult } from "../../record/Row.ts"
-import { FileUnreadable, invalidOption, SourceError } from "../../record/SourceError.ts"
+import { invalidOption, type SourceError, unreadable } from "../../record/SourceError.ts"
 import { CsvReader, type CsvRecord, type RecordResult } from "./CsvReader.ts"
 import { defaultMaxLineBytes } from "../../../io/Lines.ts"
 import { decodeBeginning } from "../../../io/RecordBuffer.ts"
@@ -31,6 +31,7 @@ export interface CsvOptions {
   readonly delimiter?: string | undefined
   /** Whether quotes enclose cells (and are doubled within them), or are plain text. Default: detected. */
   readonly quote?: "double" | "none" | undefined
+  /** Whether the first record names the columns. Otherwise they are `column_1`, `column_2`, … Default: true. */
   readonly header?: boolean | undefined
   /** `tsv` sets the delimiter to a tab. */
   readonly format?: "csv" | "tsv" | undefined
@@ -109,11 +110,7 @@ const fit = (records: ReadonlyArray<RecordResult>) => {
   return { cells, fitting, share: fitting / Math.max(records.length, 1) }
 }
 
-/**
- * Returns `none` for a TSV without quoting: more of its lines than of its quoted records fit the header, at no
- * smaller share, and at most half of the cells that begin with a quote also end with one. Commas would be no
- * evidence, since texts have them.
- */
+/** Returns `none` if more lines than quoted records of a TSV fit the header, and few cells end with their quote. */
 const quoteOf = (head: Uint8Array, delimiter: string, isWhole: boolean): "none" | undefined => {
   if (delimiter !== "\t") return undefined
   const whole = isWhole ? head : head.subarray(0, head.lastIndexOf(LF) + 1)
@@ -226,11 +223,7 @@ class RowReader {
 }
 
 const headerFailure = (file: string, line: number | undefined, problem: string): Result.Result<never, SourceError> =>
-  Result.fail(
-    new SourceError({
-      reason: new FileUnreadable({ file, problem: `unusable header in line ${line}: ${problem}` }),
-    }),
-  )
+  Result.fail(unreadable(file, `unusable header in line ${line}: ${problem}`))
 
 const plainCell = (cell: string | null | undefined): string | undefined => cell?.replace(/^\uFEFF"?|"$/g, "").trim()
 

@@ -53,7 +53,6 @@ type State = "cellStart" | "unquoted" | "quoted" | "quoteSeen" | "returnSeen"
 export class CsvReader {
   readonly #options: CsvReaderOptions
   readonly #delimiter: number
-  /** The byte that opens a quoted cell, or -1. */
   readonly #quote: number
   #records: Array<RecordResult> = []
   /** The first bytes, until there are enough for a byte order mark. */

@@ -8,7 +8,7 @@
  */
 import { Result } from "effect"
 import type { Reject } from "../../../domain/Reject.ts"
-import { reject, type RowResult } from "../../record/Row.ts"
+import type { RowResult } from "../../record/Row.ts"
 import { decode, RecordBuffer, notUtf8, rawMembers, tooLarge } from "../../../io/RecordBuffer.ts"
 import * as Json from "../../../io/Json.ts"
 import { defaultMaxLineBytes, type LinesOptions, split } from "../../../io/Lines.ts"
@@ -40,7 +40,6 @@ class ElementScanner {
   #row = 0
   #phase: "start" | "array" | "values" | "behind the array" = "start"
   #passedBytes = 0
-  /** Number of bytes of the byte order mark that were found at the file's start. */
   #markBytes = 0
   /** Whether an array's last comma still lacks its element. */
   #isElementDue = false
@@ -51,7 +50,6 @@ class ElementScanner {
 
   /** The first line of the current element, or 0 if there is none. */
   #line = 0
-  /** The start of the element's bytes in this chunk. Earlier bytes are held. */
   #start = 0
   readonly #held: RecordBuffer
   #braces = 0
@@ -123,7 +121,6 @@ class ElementScanner {
     else if (byte === CLOSE_BRACE || byte === CLOSE_BRACKET || byte === COMMA) this.#passEnd(chunk, at, byte)
   }
 
-  /** Handles a byte between elements. Returns false if it begins an element. */
   #isBetween(chunk: Uint8Array, at: number, byte: number): boolean {
     if (this.#phase === "start") {
       if (byte === byteOrderMark[this.#markBytes] && this.#passedBytes + at === this.#markBytes) {
@@ -198,12 +195,7 @@ class ElementScanner {
     const text = decode(trimEnd(bytes))
     if (text === undefined) return this.#addReject(notUtf8(bytes))
     const place = { file: this.#file, line: this.#line, row: ++this.#row, raw: text }
-    this.#rows.push(
-      Result.match(JsonRecord.parse(text, "the end of the record"), {
-        onFailure: (problem) => reject(place, "invalid_json", problem),
-        onSuccess: ({ json, value }) => Result.succeed({ place, value, json }),
-      }),
-    )
+    this.#rows.push(JsonRecord.toRow(place, text, "the end of the record"))
   }
 
   #addReject(reject: Omit<Reject, "file" | "line" | "row">, line = this.#line): void {

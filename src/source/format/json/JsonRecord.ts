@@ -4,6 +4,7 @@
  */
 import { Result } from "effect"
 import * as Json from "../../../io/Json.ts"
+import { type Place, reject, type RowResult } from "../../record/Row.ts"
 
 export interface JsonRecord {
   readonly value: unknown
@@ -20,6 +21,12 @@ export const parse = (text: string, end?: string): Result.Result<JsonRecord, str
     onSuccess: (value) => Result.succeed({ value, json }),
   })
 }
+
+export const toRow = (place: Place, text: string, end?: string, isWellFormed?: boolean): RowResult =>
+  Result.match(parse(text, end), {
+    onFailure: (problem) => reject(place, "invalid_json", problem),
+    onSuccess: ({ json, value }) => Result.succeed({ place, value, json, isWellFormed }),
+  })
 
 /** Replaces each `NaN` outside strings with null. The text may be truncated. */
 export const nanAsNull = (text: string): string => {

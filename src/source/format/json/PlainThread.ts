@@ -82,7 +82,7 @@ const toRow = (
 }
 
 const reader = (file: string, options: Lines.LinesOptions | undefined) => {
-  const others = Lines.someLines(file, options)
+  const others = new Lines.LineSplitter(file, options)
   const rowsOfOthers = () => others.take().map((line) => JsonLines.toRow(file, line))
 
   const read = ({

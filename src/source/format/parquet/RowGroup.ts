@@ -116,15 +116,11 @@ interface StoredColumn {
   readonly pages: Pages
 }
 
-const openColumn = (leaf: Leaf, chunk: Chunk, bytes: Uint8Array, spend: Spend): StoredColumn => ({
-  leaf,
-  pages: withColumn(leaf, () => new Pages(leaf, chunk, bytes, spend)),
-})
+const openColumn = (leaf: Leaf, chunk: Chunk, bytes: Uint8Array, spend: Spend): StoredColumn => {
+  const pages = Result.try(() => new Pages(leaf, chunk, bytes, spend))
+  return { leaf, pages: Result.getOrThrowWith(pages, (cause) => inColumn(leaf.path, cause)) }
+}
 
-const withColumn = <A>({ path }: Leaf, run: () => A): A =>
-  Result.getOrThrowWith(Result.try(run), (cause) => inColumn(path, cause))
-
-/** A field's values, as `hyparquet` assembles them for a table with only this field. */
 const decode = Effect.fnUntraced(function* (
   { elements, node }: Field,
   rows: number,

@@ -11,7 +11,6 @@ import { type Conversion, conversionOf } from "./Values.ts"
 interface Place {
   readonly name: string
   readonly key: string
-  /** Used in messages, and in column chunks: `completions.list.element`. */
   readonly path: string
   readonly keys: ReadonlyArray<string>
   readonly repetition: "REQUIRED" | "OPTIONAL" | "REPEATED"
