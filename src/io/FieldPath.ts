@@ -20,9 +20,9 @@ export const parse = (text: string): Result.Result<FieldPath, string> => {
   do {
     const match = segment.exec(text)
     if (match === null) {
-      const found = at < text.length ? JSON.stringify(text.slice(at, at + 20)) : "nothing"
+      const actual = at < text.length ? JSON.stringify(text.slice(at, at + 20)) : "nothing"
       return Result.fail(
-        `not a field path: ${JSON.stringify(text)}: expected ${at === 0 ? "name" : ".name"}, [0] or ["name"] at character ${at + 1}, found ${found}`,
+        `not a field path: ${JSON.stringify(text)}: expected ${at === 0 ? "name" : ".name"}, [0] or ["name"] at character ${at + 1}, found ${actual}`,
       )
     }
     const [, name, index, quoted] = match

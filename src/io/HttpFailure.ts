@@ -1,7 +1,6 @@
 /**
  * Classifies failed HTTP requests by status, or by the error codes of Node and undici among the causes, never by the
- * text of a message. Every client decides by these kinds whether to retry, and whether item, run, or address is at
- * fault.
+ * text of a message. All clients decide by these kinds whether to retry, and what is at fault.
  */
 
 /** Statuses that are not listed: from 500 a server error, from 400 rejected; below 400, the address is wrong. */

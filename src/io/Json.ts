@@ -77,7 +77,7 @@ const plainCharacters = /[^"\\\u0000-\u001f]*/y
 const escape = /\\(?:["\\/bfnrt]|u[0-9a-fA-F]{4})/y
 const scalar = /(?:-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?|true|false|null)(?![\w.+-])/y
 const space = /[\t\n\r ]*/y
-const found = /[\w.+-]{1,20}|./suy
+const token = /[\w.+-]{1,20}|./suy
 
 const endOf = (pattern: RegExp, text: string, at: number): number => {
   pattern.lastIndex = at
@@ -85,8 +85,8 @@ const endOf = (pattern: RegExp, text: string, at: number): number => {
 }
 
 const describeFound = (text: string, at: number, end: string): string => {
-  found.lastIndex = at
-  const match = found.exec(text)
+  token.lastIndex = at
+  const match = token.exec(text)
   // A byte order mark is invisible, so the message shows its escape.
   return match === null ? end : JSON.stringify(match[0]).replace("\uFEFF", "\\uFEFF")
 }

@@ -1,7 +1,7 @@
 /**
  * Splits a file's bytes into numbered lines, in one array per chunk read, wherever the chunks end. A line ends with LF
- * or CR LF. A byte order mark is dropped; blank lines are skipped, but counted. A line that is not UTF-8 or exceeds the
- * limit is a `Reject`.
+ * or CR LF. A byte order mark is dropped; blank lines are skipped, but counted. Lines beyond the limit, or not in
+ * UTF-8, are rejected.
  */
 import { Result, Stream } from "effect"
 import type { Reject } from "../domain/Reject.ts"

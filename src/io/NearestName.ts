@@ -3,8 +3,8 @@
  * the misspelled name is the beginning of a known one.
  */
 
-const nearest = (name: string, known: ReadonlyArray<string>): string | undefined => {
-  const ranked = known
+const nearest = (name: string, knownNames: ReadonlyArray<string>): string | undefined => {
+  const ranked = knownNames
     .map((candidate) => ({ candidate, changes: editsBetween(name, candidate) }))
     .filter(
       ({ candidate, changes }) => candidate.startsWith(name) || changes <= Math.max(name.length, candidate.length) / 2,
@@ -13,8 +13,8 @@ const nearest = (name: string, known: ReadonlyArray<string>): string | undefined
   return ranked[0]?.candidate
 }
 
-export const didYouMean = (name: string, known: ReadonlyArray<string>): string => {
-  const candidate = nearest(name, known)
+export const didYouMean = (name: string, knownNames: ReadonlyArray<string>): string => {
+  const candidate = nearest(name, knownNames)
   return candidate === undefined ? "" : ` (did you mean ${candidate}?)`
 }
 

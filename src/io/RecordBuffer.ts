@@ -31,10 +31,10 @@ export class RecordBuffer {
   }
 
   take(): { readonly bytes: Uint8Array; readonly size: number } {
-    const taken = { bytes: concat(this.#parts), size: this.#size }
+    const record = { bytes: concat(this.#parts), size: this.#size }
     this.#parts = []
     this.#size = 0
-    return taken
+    return record
   }
 }
 

@@ -28,7 +28,7 @@ export const expectedOf = (issue: SchemaIssue.Leaf): string | undefined => {
     : (expectedTypes[issue.ast._tag] ?? issue.ast._tag)
 }
 
-const found = (issue: SchemaIssue.Issue): string => {
+const describeInput = (issue: SchemaIssue.Issue): string => {
   if (issue._tag === "MissingKey") return ", found nothing"
   return SchemaIssue.hasInput(issue) ? `, found ${describeValue(issue.input)}` : ""
 }
@@ -36,13 +36,13 @@ const found = (issue: SchemaIssue.Issue): string => {
 const format = SchemaIssue.makeFormatterStandardSchemaV1({
   leafHook: (issue) => {
     const expected = expectedOf(issue)
-    return expected === undefined ? SchemaIssue.defaultLeafHook(issue) : `expected ${expected}${found(issue)}`
+    return expected === undefined ? SchemaIssue.defaultLeafHook(issue) : `expected ${expected}${describeInput(issue)}`
   },
   checkHook: (issue) => {
     const expected = issue.filter.annotations?.expected
     return (
       SchemaIssue.defaultCheckHook(issue) ??
-      (typeof expected === "string" ? `expected ${expected}${found(issue)}` : undefined)
+      (typeof expected === "string" ? `expected ${expected}${describeInput(issue)}` : undefined)
     )
   },
 })

@@ -1,7 +1,7 @@
 /**
  * Joins prompts in some files with completions in others by a key, after detecting the paths that are not set. Fails
- * before the first record if a file is missing, or its first records lack key, prompt, or completion, and says which
- * option to set.
+ * before the first record if a file is missing, or its first records lack key, prompt, or completion, and names the
+ * option.
  */
 import { Array as Arr, Effect, Result, Stream } from "effect"
 import * as Join from "./combine/Join.ts"
@@ -74,7 +74,7 @@ const open = Effect.fnUntraced(function* (options: JoinOptions.JoinOptions) {
     if (problem !== undefined) return yield* layoutUnknown(one!.file.name, problem)
   }
   const isAlsoCompletions = names.prompts.some((name) => names.completions.includes(name))
-  const kept = options.keep?.filter((name) => name !== "*" && !members.completions.has(name))
+  const keptNames = options.keep?.filter((name) => name !== "*" && !members.completions.has(name))
   const summary: InputSummary = {
     files: [...prompts, ...completions].map(({ file: { description, name } }) => ({ name, description })),
     count: prompts.length + completions.length,
@@ -85,7 +85,7 @@ const open = Effect.fnUntraced(function* (options: JoinOptions.JoinOptions) {
       ...unknownOf("gold", options.goldPath === undefined ? [] : gold.columns, members.prompts),
       ...unknownOf("metadata", options.metadataPath === undefined ? [] : metadata.columns, members.prompts),
       ...unknownOf("model", model?.columns ?? [], members.completions),
-      ...unknownOf("keep", kept ?? [], members.prompts),
+      ...unknownOf("keep", keptNames ?? [], members.prompts),
     ],
     hints: [
       ...UnusedContext.hints(unusedInPrompts),

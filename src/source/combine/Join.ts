@@ -38,7 +38,7 @@ interface Joined {
   /** Whether the completion is a conversation in JSON, which is read together with its prompt. */
   readonly isJson: boolean
   readonly model: string | null
-  readonly kept: PromptItem["metadata"] | null
+  readonly metadata: PromptItem["metadata"] | null
 }
 
 /** Numbers of the lists in the scratch file. From `completionLists` on, lists hold completions that have a prompt. */
@@ -146,10 +146,15 @@ const decodeCompletion = (fields: Fields, file: number, row: Row): Result.Result
   if (Result.isFailure(completion)) return Result.fail(completion.failure)
   const model = modelField && ItemDecoder.decodeText(valueAt(modelField), modelField.name)
   if (model !== undefined && Result.isFailure(model)) return Result.fail(model.failure)
-  return Result.map(fields.keptOfCompletions.of(row), (kept) => {
+  return Result.map(fields.keptOfCompletions.of(row), (metadata) => {
     const { isJson, text } = completion.success
-    const isPlain = !isJson && model === undefined && kept === undefined
-    return { key: key.success, tag: file, text, head: isPlain ? "" : JSON.stringify([isJson, model?.success, kept]) }
+    const isPlain = !isJson && model === undefined && metadata === undefined
+    return {
+      key: key.success,
+      tag: file,
+      text,
+      head: isPlain ? "" : JSON.stringify([isJson, model?.success, metadata]),
+    }
   })
 }
 
@@ -211,8 +216,8 @@ const toRecord = (
 }
 
 const toJoined = ({ head, origin, tag, text }: Scratch.Stored): Joined => {
-  const [isJson, model, kept] = head === "" ? [false, null, null] : JSON.parse(head)
-  return { file: tag, origin, completion: text, isJson, model, kept }
+  const [isJson, model, metadata] = head === "" ? [false, null, null] : JSON.parse(head)
+  return { file: tag, origin, completion: text, isJson, model, metadata }
 }
 
 const joinPrompt = (fields: Fields, originalRow: Row, key: string, joinedRows: ReadonlyArray<Joined>): SourceRecord => {
@@ -233,7 +238,7 @@ const joinPrompt = (fields: Fields, originalRow: Row, key: string, joinedRows: R
   const combinedMetadata = Result.flatMap(fields.keptOfPrompts.of(prompt), (own) =>
     Metadata.withCompletions(
       own,
-      completions.map(({ kept }) => kept ?? undefined),
+      completions.map(({ metadata }) => metadata ?? undefined),
     ),
   )
   if (Result.isFailure(combinedMetadata)) return reject(place, "invalid_shape", combinedMetadata.failure)

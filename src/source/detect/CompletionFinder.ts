@@ -22,7 +22,7 @@ export const completions = (
   sample: Sample.Sample,
   layout: LayoutName | undefined,
 ): Result.Result<DetectedCompletions | undefined, string> => {
-  const hasLayout = ({ layout: found }: DetectedCompletions) => layout === undefined || layout === found
+  const hasLayout = ({ layout: candidate }: DetectedCompletions) => layout === undefined || layout === candidate
   const complete = [...pairs(sample), ...wide(sample), ...items(sample)].filter(hasLayout)
   const candidates = complete.length > 0 ? complete : long(sample).filter(hasLayout)
   if (candidates.length < 2) return Result.succeed(candidates[0])

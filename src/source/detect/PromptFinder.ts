@@ -1,7 +1,4 @@
-/**
- * Finds the prompt: a member `prompt`, a list of messages, `instruction` with `input`, or text under another known
- * name.
- */
+/** Finds the prompt: `prompt`, a list of messages, `instruction` with `input`, or text under another known name. */
 import { Result } from "effect"
 import { isEmpty, isObject, joinWords, memberOf } from "../../io/Values.ts"
 import { flags } from "../layout/Layout.ts"

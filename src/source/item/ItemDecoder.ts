@@ -1,8 +1,7 @@
 /**
  * Decodes a value of any layout to a `SourceRecord`. An item satisfies `PromptItem`, and any JSON reader can read its
  * metadata. A reject's reason has the field's path in the file, the expected value, and the actual one. Also accepted
- * are messages, a completion that is the assistant's turn, gold and metadata as JSON text, and null for optional
- * members.
+ * are messages, a completion that is the assistant's turn, gold and metadata as JSON text, and null.
  */
 import { Result, Schema, type SchemaIssue } from "effect"
 import * as SchemaJITCompiler from "effect/schema/SchemaJITCompiler"

@@ -96,9 +96,9 @@ const restOf = (value: unknown, paths: ReadonlyArray<Path>): unknown => {
 
 const add = (
   metadata: Metadata,
-  kept: ReadonlyArray<readonly [name: string, value: unknown]>,
+  members: ReadonlyArray<readonly [name: string, value: unknown]>,
 ): Result.Result<Metadata, string> => {
-  for (const [name, value] of kept) {
+  for (const [name, value] of members) {
     const path = FieldPath.format([name])
     const problem = describeJsonProblem(value, path)
     if (problem !== undefined) return Result.fail(problem)
@@ -107,7 +107,7 @@ const add = (
     }
   }
   // Assignment would fail for a member called `__proto__`.
-  return Result.succeed(Object.fromEntries([...Object.entries(metadata), ...kept]))
+  return Result.succeed(Object.fromEntries([...Object.entries(metadata), ...members]))
 }
 
 export interface MergedMetadata {
@@ -139,8 +139,8 @@ export const withCompletions = (
   const itemMetadata = metadata ?? {}
   const nameOf = (name: string) =>
     Object.hasOwn(itemMetadata, name) && !isSame(itemMetadata[name], merged[name]) ? `completions[].${name}` : name
-  const kept = Object.entries(merged).map(([name, value]) => [nameOf(name), value] as const)
-  return Result.map(add(itemMetadata, kept), (metadata) => ({ metadata, lists: lists.map(nameOf) }))
+  const members = Object.entries(merged).map(([name, value]) => [nameOf(name), value] as const)
+  return Result.map(add(itemMetadata, members), (metadata) => ({ metadata, lists: lists.map(nameOf) }))
 }
 
 const isSame = (a: unknown, b: unknown): boolean => JSON.stringify(a) === JSON.stringify(b)

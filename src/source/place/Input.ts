@@ -1,7 +1,4 @@
-/**
- * A file to read, wherever it is. Each run of `bytes` gives the complete file as it was when opened: missing or changed
- * bytes are a failure.
- */
+/** Each run of `bytes` gives the complete file as it was when opened. Missing or changed bytes are a failure. */
 import type { Effect, Scope, Stream } from "effect"
 import type { SourceError } from "../record/SourceError.ts"
 

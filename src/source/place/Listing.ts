@@ -111,7 +111,7 @@ const bucketFiles = Effect.fnUntraced(function* (name: string) {
   const toUrls = (keys: ReadonlyArray<string>) => keys.toSorted().map((key) => `s3://${bucket}/${key}`)
   if (key === "" || key.endsWith("/")) {
     const keys = yield* S3Object.list({ name, bucket, prefix: key, isFlat: true })
-    return toUrls(keys.filter((found) => isDataFile(found.slice(key.length))))
+    return toUrls(keys.filter((objectKey) => isDataFile(objectKey.slice(key.length))))
   }
   if (!isPattern(key)) {
     yield* Effect.scoped(S3Object.open(name))
@@ -121,5 +121,5 @@ const bucketFiles = Effect.fnUntraced(function* (name: string) {
   const keys = yield* S3Object.list({ name, bucket, prefix, isFlat: false })
   if (keys.includes(key)) return [name]
   const glob = Glob.make(key)
-  return toUrls(keys.filter((found) => !found.endsWith("/") && Glob.match(glob, found)))
+  return toUrls(keys.filter((objectKey) => !objectKey.endsWith("/") && Glob.match(glob, objectKey)))
 })

@@ -1,7 +1,4 @@
-/**
- * An object of S3-compatible storage: `s3://bucket/key`. The key is not percent-encoded. A change since the object was
- * opened is a failure.
- */
+/** An object `s3://bucket/key`. The key is not percent-encoded. A change since it was opened is a failure. */
 import { Effect, type Scope, Stream } from "effect"
 import { type SourceError, unreadable } from "../record/SourceError.ts"
 import type { Input } from "./Input.ts"

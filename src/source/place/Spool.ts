@@ -1,7 +1,4 @@
-/**
- * Copies sequential input to a private temporary file for random access, a pipe once per process. The file is deleted
- * with the scope or the process.
- */
+/** Copies sequential input to a private file, which is deleted with the scope; a pipe, once per process. */
 import { Effect, FileSystem, type Path, type PlatformError, Scope, Stream } from "effect"
 import { type SourceError, unreadable } from "../record/SourceError.ts"
 import type { Input } from "./Input.ts"

@@ -1,7 +1,6 @@
 /**
  * Resolves a vote's value to a completion or a tie. A value that matches none or several completions is a failure,
- * never a guess. `Reading` says what a number means; without it, a number must be a completion's text, column, or
- * model.
+ * never a guess. Without a `Reading`, a number must be a completion's text, column, or model.
  */
 import { Array as Arr, Result } from "effect"
 import type { Ranking } from "../../domain/Ranking.ts"

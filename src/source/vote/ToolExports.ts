@@ -1,8 +1,7 @@
 /**
  * Recognizes exports of annotation tools and prefstream's own tables by the shape of the first records, and rewrites
  * them as records with a list `votes`. Unanswered records may lack the shape if they have no other members. Votes that
- * were skipped or not submitted are left out. https://docs.argilla.io/latest/reference/argilla/records/responses
- * (`records.to_json`).
+ * were skipped or not submitted are left out. https://docs.argilla.io/latest/reference/argilla/records/responses.
  */
 import { Record } from "effect"
 import * as VoteRow from "../../domain/VoteRow.ts"

@@ -1,7 +1,6 @@
 /**
  * Locates and reads the votes of a record: a choice (a record per vote), several columns (one per expert, or one choice
- * together), or a list. Options that are set are used, others are detected in the first records by `voteNames` and
- * values.
+ * together), or a list. Options that are not set are detected in the first records, by names and values.
  */
 import { Array as Arr, Option, Result, Schema } from "effect"
 import type { VotedItem } from "../../domain/VotedItem.ts"

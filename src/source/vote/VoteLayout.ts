@@ -1,7 +1,4 @@
-/**
- * The layout of the items that votes are on. An item has an id only if each id of the first records belongs to one
- * item.
- */
+/** The layout of voted items. They have ids only if each id of the first records belongs to one item. */
 import { Result } from "effect"
 import { content } from "../../domain/PromptItem.ts"
 import { defined } from "../../io/Values.ts"

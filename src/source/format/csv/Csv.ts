@@ -7,7 +7,7 @@
  *
  * Our own reader is for faulty quotes: Effect's `Csv` ends there, and `csv-parse` 7.0.3 ends or skips the rest of the
  * file. Both take text, so a record with invalid UTF-8 cannot be rejected alone. Effect's `Csv` does not distinguish
- * `""` from an empty cell. `csv-parse` counts CR LF within quotes as two lines, and is 2 to 7 times slower
+ * `""` from an empty cell. `csv-parse` counts CR LF within quotes twice, and is 2 to 7 times slower
  * (`test/bench/csv.ts`).
  */
 import { Effect, Result, Stream } from "effect"

@@ -202,8 +202,8 @@ class ElementScanner {
     this.#rows.push(Result.fail({ file: this.#file, line, row: ++this.#row, ...reject }))
   }
 
-  #addMissing(expected: string, found: string, line: number): void {
-    this.#addReject({ code: "invalid_json", reason: `expected ${expected}, found ${found}`, raw: "" }, line)
+  #addMissing(expected: string, actual: string, line: number): void {
+    this.#addReject({ code: "invalid_json", reason: `expected ${expected}, found ${actual}`, raw: "" }, line)
   }
 
   #addRest(): void {
