@@ -1,14 +1,10 @@
-/**
- * Waits between retries. A wait doubles after each failure, up to a maximum. Jitter is ±20%, so that requests that
- * failed together are not retried together.
- */
+/** Waits between retries double up to a maximum. Jitter is ±20%, so that requests that failed together are spread. */
 import { type Duration, Effect, Random, Schedule } from "effect"
 
 /** Retries without limit. */
 export const exponential = (first: Duration.Input, max: Duration.Input) =>
   Schedule.min([Schedule.exponential(first), Schedule.spaced(max)])
 
-/** Milliseconds to wait after a number of consecutive failures, for callers that store the time of the retry. */
 export const millisAfter = (failures: number, first: number, max: number): number =>
   Math.min(first * 2 ** Math.min(failures - 1, 30), max)
 

@@ -1,15 +1,11 @@
 /**
- * The path of a value in a record: `id`, `turns[0].content`, `["odd key"].x`.
- *
- * Guarantees: only own members of objects and elements of arrays are followed, so no path reaches a prototype or the
- * length of a text. A missing value is `undefined`. Wildcards, negative indexes and filters are not supported.
+ * The path of a value in a record: `id`, `turns[0].content`, `["odd key"].x`. Only own members of objects and elements
+ * of arrays are followed, never a prototype or the length of a text. A missing value is `undefined`.
  */
 import { Result } from "effect"
 
 export interface FieldPath {
-  /** The path as its author wrote it. */
   readonly text: string
-  /** Member names and indexes, outermost first. */
   readonly keys: ReadonlyArray<string | number>
   readonly get: (record: unknown) => unknown
 }
@@ -17,7 +13,6 @@ export interface FieldPath {
 const segment =
   /(?:^|(?<!^)\.)([^\s.[\]"]+)|\[(\d+)\]|\[("(?:[^"\\\u0000-\u001f]|\\(?:["\\/bfnrt]|u[0-9a-fA-F]{4}))*")\]/y
 
-/** Fails with a message that names the position in the text. */
 export const parse = (text: string): Result.Result<FieldPath, string> => {
   const keys: Array<string | number> = []
   segment.lastIndex = 0
@@ -25,9 +20,9 @@ export const parse = (text: string): Result.Result<FieldPath, string> => {
   do {
     const match = segment.exec(text)
     if (match === null) {
-      const found = at < text.length ? JSON.stringify(text.slice(at, at + 20)) : "nothing"
+      const actual = at < text.length ? JSON.stringify(text.slice(at, at + 20)) : "nothing"
       return Result.fail(
-        `not a field path: ${JSON.stringify(text)}: expected ${at === 0 ? "name" : ".name"}, [0] or ["name"] at character ${at + 1}, found ${found}`,
+        `not a field path: ${JSON.stringify(text)}: expected ${at === 0 ? "name" : ".name"}, [0] or ["name"] at character ${at + 1}, found ${actual}`,
       )
     }
     const [, name, index, quoted] = match

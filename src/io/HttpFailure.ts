@@ -1,14 +1,9 @@
 /**
- * Classifies each failed HTTP request: by its status, or by the error codes of Node and undici among its causes, never
- * by the text of a message.
- *
- * Every client uses these kinds to decide whether to retry, and whether the item, the run, or the address is at fault.
+ * Classifies failed HTTP requests by status, or by the error codes of Node and undici among the causes, never by the
+ * text of a message. All clients decide by these kinds whether to retry, and what is at fault.
  */
 
-/**
- * Statuses that are not listed: 500 and above is a server error, 400 and above is rejected. Below 400, the address is
- * wrong.
- */
+/** Statuses that are not listed: from 500 a server error, from 400 rejected; below 400, the address is wrong. */
 const kinds = {
   401: "unauthorized",
   /** The service, or a proxy in front of it, refuses every request, so the run ends. */
@@ -32,15 +27,12 @@ export type Kind = (typeof kinds)[keyof typeof kinds] | "rejected" | "serverErro
 
 const listed: { readonly [status: number]: Kind } = kinds
 
-/** The kind of a status other than 2xx. */
 export const kindOf = (status: number): Kind =>
   listed[status] ?? (status < 400 ? "wrongAddress" : status < 500 ? "rejected" : "serverError")
 
-/** Whether the same request may succeed a moment later. */
 export const isTransient = (kind: Kind): boolean =>
   kind === "timeout" || kind === "conflict" || kind === "tooEarly" || kind === "rateLimited" || kind === "serverError"
 
-/** Lists an error and its causes, innermost last. */
 export const causes = (error: unknown): ReadonlyArray<object> => {
   const chain: Array<object> = []
   for (let at = error; typeof at === "object" && at !== null && !chain.includes(at);) {

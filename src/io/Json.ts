@@ -1,18 +1,11 @@
 /**
- * Parses JSON. Error messages name the position and what was expected there.
- *
- * The engine's own messages often lack the position and differ between versions, so a text that the engine refuses is
- * scanned again by the grammar of RFC 8259. Guarantees: no nesting overflows the stack. A text with more than 100,000
- * levels is refused unparsed, since the engine would take gigabytes for millions of them.
+ * Parses JSON. Messages name the position and the expected token: the engine's own often lack the position and differ
+ * between versions, so a refused text is scanned again by RFC 8259. More than 100,000 levels are refused unparsed,
+ * since the engine would take gigabytes for millions of them.
  */
 import { Result } from "effect"
 
-/**
- * Parses JSON. The failure is one line: `column 7: expected "," or "}", found "x"`. Columns are one-based. If the text
- * has several lines, the failure begins with `line 2, column 7`.
- *
- * @param end how messages call the end of the text
- */
+/** The failure is one line: `column 7: expected "," or "}", found "x"`. If the text has several, `line 2, ` precedes. */
 export const parse = (text: string, end = "the end of the line"): Result.Result<unknown, string> => {
   if (isTooDeep(text)) return Result.fail(tooDeep)
   return Result.try({ try: (): unknown => JSON.parse(text), catch: () => messageOf(fault(text), text, end) })
@@ -27,13 +20,9 @@ export const isBeginning = (text: string): boolean => {
 
 const maxDepth = 100_000
 
-/** The message for a text with too many levels. */
 export const tooDeep = `expected at most ${maxDepth.toLocaleString("en")} levels of nesting, found more`
 
-/**
- * Whether the text has too many levels for the engine. Skips strings with `indexOf`, so that texts with few brackets
- * cost little.
- */
+/** Skips strings with `indexOf`, so that texts with few brackets cost little. */
 export const isTooDeep = (text: string): boolean => {
   if (text.length <= maxDepth) return false
   let depth = 0
@@ -73,7 +62,6 @@ const isEscaped = (text: string, at: number): boolean => {
 
 interface Fault {
   readonly at: number
-  /** Undefined if the text should have ended here. */
   readonly expected: string | undefined
 }
 
@@ -89,29 +77,26 @@ const plainCharacters = /[^"\\\u0000-\u001f]*/y
 const escape = /\\(?:["\\/bfnrt]|u[0-9a-fA-F]{4})/y
 const scalar = /(?:-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?|true|false|null)(?![\w.+-])/y
 const space = /[\t\n\r ]*/y
-const found = /[\w.+-]{1,20}|./suy
+const token = /[\w.+-]{1,20}|./suy
 
-/** Returns the end of the match that begins at `at`, or -1 if there is none. */
 const endOf = (pattern: RegExp, text: string, at: number): number => {
   pattern.lastIndex = at
   return pattern.test(text) ? pattern.lastIndex : -1
 }
 
 const describeFound = (text: string, at: number, end: string): string => {
-  found.lastIndex = at
-  const match = found.exec(text)
+  token.lastIndex = at
+  const match = token.exec(text)
   // A byte order mark is invisible, so the message shows its escape.
   return match === null ? end : JSON.stringify(match[0]).replace("\uFEFF", "\\uFEFF")
 }
 
 /** Finds the position at which the text is no longer valid JSON. */
 const fault = (text: string): Fault => {
-  /** The closing brackets that are still missing, innermost last. */
   const open: Array<"}" | "]"> = []
   let next: "value" | "first value" | "key" | "first key" | "colon" | "separator" = "value"
   let at = 0
   const expected = (expected: string | undefined): Fault => ({ at, expected })
-  /** Moves past the string at `at`. Returns the fault if the string is invalid. */
   const passString = (): Fault | undefined => {
     at++
     while (true) {
@@ -130,16 +115,11 @@ const fault = (text: string): Fault => {
     at = endOf(space, text, at)
     const character = text[at]
     if (next === "value" || next === "first value") {
-      const closes = next === "first value" && character === "]"
-      if (character === "{") {
-        open.push("}")
-        next = "first key"
+      if (character === "{" || character === "[") {
+        open.push(character === "{" ? "}" : "]")
+        next = character === "{" ? "first key" : "first value"
         at++
-      } else if (character === "[") {
-        open.push("]")
-        next = "first value"
-        at++
-      } else if (closes) {
+      } else if (next === "first value" && character === "]") {
         open.pop()
         next = "separator"
         at++

@@ -1,7 +1,5 @@
 /**
- * Says why a value cannot be written as JSON and read again.
- *
- * Guarantees: ends for every value, even for one that contains itself.
+ * Says why a value cannot be written as JSON and read again. Ends for every value, even for one that contains itself.
  */
 import * as FieldPath from "./FieldPath.ts"
 
@@ -14,10 +12,8 @@ export interface JsonProblem {
   readonly message: string
 }
 
-/** Returns undefined if the value can be written and read. */
 export const jsonProblem = (value: unknown): JsonProblem | undefined => problemOf(value, scalarProblem)
 
-/** Describes the problem as text, which begins with `path` and the path inside the value. */
 export const describeJsonProblem = (value: unknown, path: string): string | undefined =>
   describe(jsonProblem(value), path)
 
@@ -33,26 +29,17 @@ const describe = (problem: JsonProblem | undefined, path: string): string | unde
 
 type ScalarProblem = (value: unknown) => string | undefined
 
-const problemOf = (value: unknown, scalarProblem: ScalarProblem): JsonProblem | undefined => {
-  const problem = findJsonProblem(value, 0, scalarProblem)
-  return problem && { ...problem, keys: problem.keys ?? [] }
-}
+const tooDeep: JsonProblem = { keys: [], message: `expected at most ${maxDepth} levels of nesting, found more` }
 
-const findJsonProblem = (
-  value: unknown,
-  depth: number,
-  scalarProblem: ScalarProblem,
-): { readonly keys: JsonProblem["keys"] | undefined; readonly message: string } | undefined => {
+const problemOf = (value: unknown, scalarProblem: ScalarProblem, depth = 0): JsonProblem | undefined => {
   const message = scalarProblem(value)
   if (message !== undefined) return { keys: [], message }
   if (typeof value !== "object" || value === null) return undefined
-  if (depth === maxDepth)
-    return { keys: undefined, message: `expected at most ${maxDepth} levels of nesting, found more` }
+  if (depth === maxDepth) return tooDeep
   for (const key of Object.keys(value)) {
-    const problem = findJsonProblem(Reflect.get(value, key), depth + 1, scalarProblem)
-    if (problem !== undefined) {
-      return { ...problem, keys: problem.keys && [Array.isArray(value) ? Number(key) : key, ...problem.keys] }
-    }
+    const problem = problemOf(Reflect.get(value, key), scalarProblem, depth + 1)
+    if (problem === tooDeep) return problem
+    if (problem !== undefined) return { ...problem, keys: [Array.isArray(value) ? Number(key) : key, ...problem.keys] }
   }
   return undefined
 }

@@ -1,18 +1,14 @@
 /**
- * Splits a file's bytes into numbered lines, in one array per chunk read.
- *
- * Guarantees: the result does not depend on chunk boundaries. Lines end with LF or CR LF; the last line end is
- * optional. A byte order mark is dropped; blank lines are skipped, but counted. A line that is not UTF-8 or exceeds the
- * limit is a `Reject`. A chunk of short lines is decoded at once, which is faster than line by line.
+ * Splits a file's bytes into numbered lines, in one array per chunk read, wherever the chunks end. A line ends with LF
+ * or CR LF. A byte order mark is dropped; blank lines are skipped, but counted. Lines beyond the limit, or not in
+ * UTF-8, are rejected.
  */
 import { Result, Stream } from "effect"
 import type { Reject } from "../domain/Reject.ts"
 import { decode, RecordBuffer, notUtf8, tooLarge } from "./RecordBuffer.ts"
 
 export interface Line {
-  /** One-based. */
   readonly number: number
-  /** The text of the line without its line end. */
   readonly text: string
 }
 
@@ -27,7 +23,6 @@ export interface LinesOptions {
 
 export const defaultMaxLineBytes = 32 * 1024 * 1024
 
-/** Collects chunks of a file and returns the complete records. */
 interface Splitter<A> {
   push(chunk: Uint8Array): void
   end(): void
@@ -52,27 +47,20 @@ export const split =
       },
     )
 
-/** `file` is the name of the file in rejects. */
 export const fromBytes = (file: string, options?: LinesOptions) => split(() => new LineSplitter(file, options))
-
-/** Returns a splitter for some of a file's lines. The caller must call `skip` for each of the others. */
-export const someLines = (file: string, options?: LinesOptions): LineSplitter => new LineSplitter(file, options)
 
 const LF = 10
 
-/**
- * Minimum bytes of a long line. A chunk that begins with a long line is decoded line by line. One character beyond
- * Latin-1 makes the engine store a text with two bytes per character, so it affects only its own line then.
- */
+/** A character beyond Latin-1 doubles the memory of a text, so long lines are decoded one by one. */
 const minLongLine = 1024
 
-class LineSplitter {
+/** A caller that reads some lines in another way must call `skip` for each of them. */
+export class LineSplitter {
   readonly #file: string
   readonly #maxLineBytes: number
   readonly #isVerbatim: boolean
   #lines: Array<LineResult> = []
   #number = 0
-  /** The beginning of a line whose end has not arrived yet. */
   readonly #held: RecordBuffer
 
   constructor(file: string, options: LinesOptions | undefined) {
@@ -82,7 +70,6 @@ class LineSplitter {
     this.#held = new RecordBuffer(this.#maxLineBytes)
   }
 
-  /** Returns the lines completed since the last call. */
   take(): ReadonlyArray<LineResult> {
     const lines = this.#lines
     this.#lines = []
@@ -106,7 +93,6 @@ class LineSplitter {
     if (this.#held.size > 0) this.#addHeld()
   }
 
-  /** Counts a line that another reader has read. @returns its number */
   skip(): number {
     return ++this.#number
   }

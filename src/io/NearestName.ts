@@ -1,13 +1,10 @@
 /**
- * Suggests the name that a misspelled one probably stands for.
- *
- * Guarantees: suggests the name with the fewest insertions, deletions, and substitutions of characters, and the first
- * of several such names. Suggests nothing if more than half of the characters differ, unless the misspelled name is the
- * beginning of a known one.
+ * Suggests the known name with the fewest edits. If more than half of the characters differ, suggests nothing, unless
+ * the misspelled name is the beginning of a known one.
  */
 
-const nearest = (name: string, known: ReadonlyArray<string>): string | undefined => {
-  const ranked = known
+const nearest = (name: string, knownNames: ReadonlyArray<string>): string | undefined => {
+  const ranked = knownNames
     .map((candidate) => ({ candidate, changes: editsBetween(name, candidate) }))
     .filter(
       ({ candidate, changes }) => candidate.startsWith(name) || changes <= Math.max(name.length, candidate.length) / 2,
@@ -16,9 +13,8 @@ const nearest = (name: string, known: ReadonlyArray<string>): string | undefined
   return ranked[0]?.candidate
 }
 
-/** Returns ` (did you mean NAME?)`, or the empty string if no known name is near. */
-export const didYouMean = (name: string, known: ReadonlyArray<string>): string => {
-  const candidate = nearest(name, known)
+export const didYouMean = (name: string, knownNames: ReadonlyArray<string>): string => {
+  const candidate = nearest(name, knownNames)
   return candidate === undefined ? "" : ` (did you mean ${candidate}?)`
 }
 

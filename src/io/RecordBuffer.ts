@@ -1,8 +1,4 @@
-/**
- * Collects a record from chunks, and describes a rejected record.
- *
- * Guarantees: once a record exceeds the limit, only its first 64 KiB are kept in memory.
- */
+/** Collects a record from chunks. Once it exceeds the limit, only its first 64 KiB are kept in memory. */
 import { Result } from "effect"
 import * as Base64 from "effect/encoding/Base64"
 import type { Reject } from "../domain/Reject.ts"
@@ -34,16 +30,14 @@ export class RecordBuffer {
     if (this.#size > this.#limit) this.#parts = [concat(this.#parts, maxRawBytes)]
   }
 
-  /** Returns the record, or its beginning if it is oversized, and empties the buffer. */
   take(): { readonly bytes: Uint8Array; readonly size: number } {
-    const taken = { bytes: concat(this.#parts), size: this.#size }
+    const record = { bytes: concat(this.#parts), size: this.#size }
     this.#parts = []
     this.#size = 0
-    return taken
+    return record
   }
 }
 
-/** Joins the parts to one array of at most `limit` bytes. */
 export const concat = (parts: ReadonlyArray<Uint8Array>, limit = Infinity): Uint8Array => {
   if (parts.length === 1 && parts[0]!.length <= limit) return parts[0]!
   const whole = new Uint8Array(
@@ -62,11 +56,9 @@ export const concat = (parts: ReadonlyArray<Uint8Array>, limit = Infinity): Uint
 
 const decoder = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true })
 
-/** Decodes UTF-8. Returns undefined if the bytes are not UTF-8. */
 export const decode = (bytes: Uint8Array): string | undefined =>
   Result.getOrUndefined(Result.try(() => decoder.decode(bytes)))
 
-/** Decodes UTF-8 up to the last complete character. */
 export const decodeBeginning = (bytes: Uint8Array): string | undefined =>
   Result.getOrUndefined(
     Result.try(() => new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(bytes, { stream: true })),
@@ -74,7 +66,6 @@ export const decodeBeginning = (bytes: Uint8Array): string | undefined =>
 
 type Shown = Pick<Reject, "raw" | "raw_base64" | "raw_bytes">
 
-/** Returns the `raw…` members of a reject. The record has `size` bytes and begins with `bytes`. */
 export const rawMembers = (bytes: Uint8Array, size: number): Shown => {
   const shown = bytes.subarray(0, maxRawBytes)
   const text = size > shown.length ? decodeBeginning(shown) : decode(shown)
@@ -84,7 +75,6 @@ export const rawMembers = (bytes: Uint8Array, size: number): Shown => {
   }
 }
 
-/** @param what how the message calls the record: `a line` */
 export const tooLarge = (what: string, bytes: Uint8Array, size: number, limit: number) => ({
   code: "oversized_line" as const,
   reason: `expected ${what} of at most ${limit} bytes, found ${size}`,

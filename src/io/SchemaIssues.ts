@@ -1,8 +1,6 @@
 /**
- * Turns the issues of a schema into messages.
- *
- * Guarantees: one message per path, `expected …`, with `found …` if the decoder ran with `reportInput`. The message of
- * a custom check stays unchanged.
+ * Turns schema issues into one message per path: `expected …`, with `found …` if the decoder ran with `reportInput`.
+ * The message of a custom check stays unchanged.
  */
 import { SchemaIssue } from "effect"
 import { describeValue } from "./Values.ts"
@@ -30,7 +28,7 @@ export const expectedOf = (issue: SchemaIssue.Leaf): string | undefined => {
     : (expectedTypes[issue.ast._tag] ?? issue.ast._tag)
 }
 
-const found = (issue: SchemaIssue.Issue): string => {
+const describeInput = (issue: SchemaIssue.Issue): string => {
   if (issue._tag === "MissingKey") return ", found nothing"
   return SchemaIssue.hasInput(issue) ? `, found ${describeValue(issue.input)}` : ""
 }
@@ -38,13 +36,13 @@ const found = (issue: SchemaIssue.Issue): string => {
 const format = SchemaIssue.makeFormatterStandardSchemaV1({
   leafHook: (issue) => {
     const expected = expectedOf(issue)
-    return expected === undefined ? SchemaIssue.defaultLeafHook(issue) : `expected ${expected}${found(issue)}`
+    return expected === undefined ? SchemaIssue.defaultLeafHook(issue) : `expected ${expected}${describeInput(issue)}`
   },
   checkHook: (issue) => {
     const expected = issue.filter.annotations?.expected
     return (
       SchemaIssue.defaultCheckHook(issue) ??
-      (typeof expected === "string" ? `expected ${expected}${found(issue)}` : undefined)
+      (typeof expected === "string" ? `expected ${expected}${describeInput(issue)}` : undefined)
     )
   },
 })
@@ -52,7 +50,6 @@ const format = SchemaIssue.makeFormatterStandardSchemaV1({
 export const problems = (issue: SchemaIssue.Issue): ReadonlyArray<SchemaProblem> =>
   format(issue).issues.map(({ message, path }) => ({ message, path: keysOf(path) }))
 
-/** The keys of a Standard Schema path. */
 export const keysOf = (
   path: ReadonlyArray<PropertyKey | { readonly key: PropertyKey }> = [],
 ): ReadonlyArray<PropertyKey> => path.map((segment) => (typeof segment === "object" ? segment.key : segment))

@@ -1,16 +1,10 @@
 /**
  * Marks text that a spreadsheet would run as a formula, such as `=HYPERLINK(…)`, with an apostrophe (OWASP, CSV
- * injection).
- *
- * Guarantees: `restore` returns the text that `neutralize` was given. Not for numbers: a negative number is not a
- * formula.
+ * injection). Not for numbers: a negative number is not a formula.
  */
 import { Record } from "effect"
 
-/**
- * Matches the first character of a formula, after any apostrophes. Text that already has an apostrophe gets another
- * one, so that `restore` can tell the two apart.
- */
+/** Text that already has an apostrophe gets another one, so that `restore` can tell the two apart. */
 const isFormula = /^'*[=+\-@\t\r]/
 const isNeutralized = /^'+[=+\-@\t\r]/
 

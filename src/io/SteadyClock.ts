@@ -1,12 +1,9 @@
 /**
- * A steady clock for due times, pauses, and durations. The wall clock of a machine may be set back at any time.
- *
- * Guarantees: it shows epoch milliseconds and never goes back. If the wall clock is set back, it continues with the
- * elapsed time. If the wall clock is set forward, or the machine slept, it follows. Clocks of two processes may differ.
+ * Epoch milliseconds that never go back. If the wall clock is set back, time goes on; if it is set forward, or the
+ * machine slept, time follows. Clocks of two processes may differ.
  */
 import { Clock, Effect } from "effect"
 
-/** For each clock, the maximum milliseconds that the wall clock was ahead of the monotonic one. */
 const leads = new WeakMap<Clock.Clock, number>()
 
 const nanosPerMilli = 1_000_000n

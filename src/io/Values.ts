@@ -1,8 +1,4 @@
-/**
- * Formats values and lists for messages, and shortens texts.
- *
- * Guarantees: the result is one short line of well-formed Unicode, whatever the value is.
- */
+/** Formats values and lists for messages: one short line of well-formed Unicode, whatever the value is. */
 import { Struct } from "effect"
 
 const maxShownCharacters = 60
@@ -20,17 +16,13 @@ export const describeValue = (value: unknown): string => {
 export const shorten = (text: string, maxCharacters: number): string =>
   text.length <= maxCharacters ? text : `${text.slice(0, maxCharacters).toWellFormed()}…`
 
-/** Returns the text on one line, with single spaces, cut like `shorten`. */
 export const excerpt = (text: string, maxCharacters: number): string => {
-  // The beginning of a long text is usually enough.
   const start = onOneLine(text.slice(0, 2 * maxCharacters))
   return shorten(start.length > maxCharacters ? start : onOneLine(text), maxCharacters)
 }
 
-/** Most whitespace is single spaces, which the pattern skips. */
 const onOneLine = (text: string): string => text.replace(/\s{2,}|[^\S ]/g, " ").trim()
 
-/** Joins words: `a, b and c`. */
 export const joinWords = (words: ReadonlyArray<string>, conjunction: "and" | "or" = "and"): string =>
   words.length < 2 ? words.join("") : `${words.slice(0, -1).join(", ")} ${conjunction} ${words.at(-1)}`
 
@@ -40,11 +32,16 @@ export const quoteNames = (names: ReadonlyArray<string>, conjunction?: "and" | "
     conjunction,
   )
 
-/** Returns the message of an error, and any other value as text. */
 export const causeMessage = (cause: unknown): string => (cause instanceof Error ? cause.message : String(cause))
 
-export const isObject = (value: unknown): value is { readonly [member: string]: unknown } =>
+export const isObject = (value: unknown): value is Members =>
   typeof value === "object" && value !== null && !Array.isArray(value)
+
+export type Members = { readonly [member: string]: unknown }
+
+/** The object's own member, never an inherited one. */
+export const memberOf = (object: Members, name: string): unknown =>
+  Object.hasOwn(object, name) ? object[name] : undefined
 
 /** Returns the members that are not undefined, for a spread over other settings. */
 export const defined = <A extends object>(members: A): { readonly [Name in keyof A]?: Exclude<A[Name], undefined> } =>
@@ -54,5 +51,4 @@ export const defined = <A extends object>(members: A): { readonly [Name in keyof
     Struct.keys(members).filter((name) => members[name] !== undefined),
   ) as never
 
-/** Whether the value is undefined, null, or the empty string. */
 export const isEmpty = (value: unknown): boolean => value === undefined || value === null || value === ""

@@ -1,15 +1,10 @@
 /**
- * Guesses whether bytes that are not UTF-8 are Windows-1252.
- *
- * Only a message uses the guess, to suggest the encoding. Nothing is decoded with it.
+ * Guesses whether bytes that are not UTF-8 are Windows-1252. Only a message that suggests the encoding uses the guess.
  */
 
 const windows1252 = new TextDecoder("windows-1252")
 
-/**
- * Counts the runs of one to three non-ASCII bytes that are letters or signs of Western European text in Windows-1252.
- * Returns 0 if any other non-ASCII byte occurs, including one that is part of UTF-8.
- */
+/** Counts runs of one to three non-ASCII bytes. Returns 0 if any of them is not Western European text, or is UTF-8. */
 export const countTextRuns = (bytes: Uint8Array): number => {
   let places = 0
   for (let at = 0; at < bytes.length; at++) {

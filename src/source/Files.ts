@@ -1,8 +1,6 @@
 /**
- * Prompt items from files of any format and layout, local or remote. Unless the layout is set, it is detected in the
- * first records of the first non-empty file. All files are then read in order and in this layout, each in its own
- * format. A later record is rejected if it has a prompt or a completion in a field that the first records lack
- * (`LateFields`).
+ * Prompt items from files of any format and layout. Unless the layout is set, it is detected in the first records of
+ * the first non-empty file. All files are then read in order and in this layout, each in its own format.
  */
 import { Array, Effect, Path, Result, Stream } from "effect"
 import { Threads } from "../node/Thread.ts"
@@ -21,7 +19,7 @@ import * as PlaceName from "./place/PlaceName.ts"
 import * as OpenFile from "./OpenFile.ts"
 import * as Group from "./combine/Group.ts"
 import * as KnownOptions from "./record/KnownOptions.ts"
-import { invalidOption, LayoutUnknown, SourceError } from "./record/SourceError.ts"
+import { invalidOption, layoutUnknown } from "./record/SourceError.ts"
 import type { Row } from "./record/Row.ts"
 import * as VoteHint from "./vote/VoteHint.ts"
 import type { InputSummary, Source } from "./record/SourceRecord.ts"
@@ -44,9 +42,9 @@ const sampleSize = 100
 
 /** @param names files, folders, patterns such as `items/*.jsonl.gz`, URLs (`https://`, `s3://`), or `-`: see `Listing.expand` */
 export const files = (names: string | ReadonlyArray<string>, options: FilesOptions = {}): Source => {
-  const all = typeof names === "string" ? [names] : names
+  const all = [names].flat()
   return {
-    description: all.length === 1 ? PlaceName.describe(all[0]!) : `${all.length} inputs`,
+    description: PlaceName.describeAll(all),
     summary: Effect.map(Effect.scoped(openInput(all, options)), ({ summary }) => summary),
     records: Effect.map(openInput(all, options), ({ layout, rows, ...input }) =>
       Group.toItems(rows, layout, { ...options, ...input }),
@@ -57,12 +55,10 @@ export const files = (names: string | ReadonlyArray<string>, options: FilesOptio
 export interface Adaptation {
   /** Converts a record's value before the layout is detected. Rejects keep the original text. */
   readonly rewrite?: ((value: unknown) => unknown) | undefined
-  /** Top-level members to read besides those of the layout. */
   readonly columns?: ReadonlyArray<string> | undefined
   readonly complete?: ((options: Layout.LayoutOptions) => Layout.LayoutOptions) | undefined
 }
 
-/** Detects the layout in the first records of the files, and opens all records for reading. */
 export const openInput = Effect.fnUntraced(function* (
   names: ReadonlyArray<string>,
   options: FilesOptions,
@@ -77,12 +73,10 @@ export const openInput = Effect.fnUntraced(function* (
   const mayLackHeader = options.header !== false && ["csv", "tsv"].includes(opened.at(-1)?.file.format ?? "")
   const header = "give --no-header if its first line has no names of columns; otherwise: "
   // A wrong path in a flag does not depend on the file's header.
-  const layoutUnknown = (problem: string) => {
-    const isAboutFile = mayLackHeader && !/^--[a-z-]+: not a /.test(problem)
-    return new SourceError({ reason: new LayoutUnknown({ file, problem: `${isAboutFile ? header : ""}${problem}` }) })
-  }
+  const unknown = (problem: string) =>
+    layoutUnknown(file, `${mayLackHeader && !/^--[a-z-]+: not a /.test(problem) ? header : ""}${problem}`)
   const adaptation: Adaptation =
-    adapt === undefined ? {} : yield* Effect.mapError(Effect.fromResult(adapt(originalSample)), layoutUnknown)
+    adapt === undefined ? {} : yield* Effect.mapError(Effect.fromResult(adapt(originalSample)), unknown)
   const voteHints = (gold?: string, layout?: Layout.Layout) =>
     adapt === undefined ? (VoteHint.of(originalSample, gold, layout) ?? []) : []
   const { complete: completeOptions = (detectedOptions: Layout.LayoutOptions) => detectedOptions, rewrite } = adaptation
@@ -94,15 +88,15 @@ export const openInput = Effect.fnUntraced(function* (
   const memberNames = OpenFile.membersOf([{ sample }])
   const namedOptions = MakeLayout.ofMembers(options, memberNames)
   const detectedOptions = yield* Effect.mapError(Effect.fromResult(Detect.detect(sample, namedOptions)), (problem) =>
-    layoutUnknown([problem, voteHints()].flat().join("; ")),
+    unknown([problem, voteHints()].flat().join("; ")),
   )
   const layoutOptions = completeOptions(detectedOptions)
   const layout = yield* Effect.mapError(
     Effect.fromResult(MakeLayout.make(layoutOptions, namedOptions.prompt !== undefined)),
-    layoutUnknown,
+    unknown,
   )
   const unknownFields = UnknownFields.of(namedOptions, [...memberNames])
-  if (memberNames.size > 0 && unknownFields.problem !== undefined) return yield* layoutUnknown(unknownFields.problem)
+  if (memberNames.size > 0 && unknownFields.problem !== undefined) return yield* unknown(unknownFields.problem)
   const models = FileModels.of(yield* Path.Path, files)
   const fileModels = new Map(
     files.flatMap((file, i) =>
@@ -121,7 +115,7 @@ export const openInput = Effect.fnUntraced(function* (
     unused: OpenFile.unusedIn(sample, layout.columns, [...(options.ignore ?? []), ...(adaptation.columns ?? [])]),
   }
   const question = UnusedContext.question(sample.map(layout.unusedIn))
-  if (question !== undefined) return yield* new SourceError({ reason: new LayoutUnknown({ file, problem: question }) })
+  if (question !== undefined) return yield* layoutUnknown(file, question)
   const lateFields = sample.length === 0 ? undefined : LateFields.of(sample, namedOptions, layoutOptions)
   const columns =
     rewriteRow === undefined && layout.columns !== undefined

@@ -1,7 +1,4 @@
-/**
- * Reads prompt items with gold answers, for checks among other items or for automatic answers. An invalid record is a
- * failure that names file, line, and field. `read` holds all items in memory.
- */
+/** Reads prompt items with gold answers. An invalid record is a failure that names file, line, and field. */
 import { Effect, Schema, Stream } from "effect"
 import { describe, Origin } from "../domain/Origin.ts"
 import { originOf } from "./record/Row.ts"
@@ -21,7 +18,6 @@ export class UnusableGoldFile extends Schema.TaggedError<UnusableGoldFile>()("Un
 
 export type GoldFileOptions = Pick<Files.FilesOptions, "ignore">
 
-/** The items of a file, which may lack gold answers. */
 export const items = (file: string, options?: GoldFileOptions) =>
   Files.files(file, options).records.pipe(
     Stream.mapError(

@@ -1,8 +1,7 @@
 /**
- * A source that joins prompts in some files with completions in others (one file per model) by a key. The paths of
- * prompt and completion are detected unless they are set. `join` fails before the first record if a file is missing, a
- * path is invalid, or a file's first records lack key, prompt, or completion. The message says which option to set.
- * `combine/Join` guarantees the rest.
+ * Joins prompts in some files with completions in others by a key, after detecting the paths that are not set. Fails
+ * before the first record if a file is missing, or its first records lack key, prompt, or completion, and names the
+ * option.
  */
 import { Array as Arr, Effect, Result, Stream } from "effect"
 import * as Join from "./combine/Join.ts"
@@ -20,7 +19,7 @@ import * as Field from "./record/Field.ts"
 import * as KnownNames from "./record/KnownNames.ts"
 import * as KnownOptions from "./record/KnownOptions.ts"
 import type { Row } from "./record/Row.ts"
-import { LayoutUnknown, SourceError } from "./record/SourceError.ts"
+import { layoutUnknown } from "./record/SourceError.ts"
 import type { InputSummary, Source } from "./record/SourceRecord.ts"
 
 export type { JoinOptions } from "./combine/JoinOptions.ts"
@@ -29,7 +28,7 @@ const sampleSize = 20
 
 /** A source of items whose prompts and completions are in separate files. Fails with `SourceError`. */
 export const join = (options: JoinOptions.JoinOptions): Source => ({
-  description: `${describeFiles(options.prompts, "prompts")} with ${describeFiles(options.completions, "completions")}, joined by ${options.key ?? options.promptKey ?? "id"}`,
+  description: `${PlaceName.describeAll([options.prompts].flat(), "inputs of prompts")} with ${PlaceName.describeAll([options.completions].flat(), "inputs of completions")}, joined by ${options.key ?? options.promptKey ?? "id"}`,
   summary: Effect.map(Effect.scoped(open(options)), ({ summary }) => summary),
   records: Effect.map(open(options), ({ records }) => records).pipe(Stream.unwrap),
 })
@@ -52,7 +51,7 @@ const open = Effect.fnUntraced(function* (options: JoinOptions.JoinOptions) {
   const promptPath =
     options.promptPath ??
     (members.prompts.has("prompt") ? "prompt" : yield* promptIn(prompts, [...ignore, ...keysOf(options)]))
-  const usedColumns = [...ignore, ...PromptFinder.columnsOf(Field.ofMembers(promptPath, members.prompts))]
+  const usedColumns = [...ignore, ...Field.columnsOf(Field.ofMembers(promptPath, members.prompts))]
   const historyPath = options.historyPath ?? PromptFinder.contextOf(Sample.of(promptRows), usedColumns).history
   const fields = yield* JoinOptions.resolve(
     { ...options, promptPath, completionPath, historyPath },
@@ -60,25 +59,11 @@ const open = Effect.fnUntraced(function* (options: JoinOptions.JoinOptions) {
     members,
     options.promptPath !== undefined,
   )
-  const {
-    completion,
-    completionColumns,
-    completionKey,
-    gold,
-    history,
-    metadata,
-    model,
-    prompt,
-    promptColumns,
-    promptKey,
-  } = fields
+  const { completion, gold, history, metadata, model, prompt, promptColumns, promptKey } = fields
   const commonKey = commonKeyIn(promptRows, members.completions)
   for (const file of prompts) yield* requireFields(file, { key: promptKey, prompt }, options, commonKey)
-  for (const file of completions) yield* requireFields(file, { key: completionKey, completion }, options, commonKey)
-  const fileDescriptions = [...prompts, ...completions].map(({ file: { description, name } }) => ({
-    name,
-    description,
-  }))
+  for (const file of completions)
+    yield* requireFields(file, { key: fields.completionKey, completion }, options, commonKey)
   const unusedInPrompts = promptRows.map((row) => Join.unusedInPrompt(fields, row))
   const unusedInCompletions = completionRows.map((row) => fields.unusedOfCompletion(row, Join.emptyItem))
   for (const [[one], unused] of [
@@ -86,15 +71,13 @@ const open = Effect.fnUntraced(function* (options: JoinOptions.JoinOptions) {
     [completions, unusedInCompletions],
   ] as const) {
     const problem = UnusedContext.question(unused)
-    if (problem !== undefined) {
-      return yield* layoutUnknown(one!.file.name, problem)
-    }
+    if (problem !== undefined) return yield* layoutUnknown(one!.file.name, problem)
   }
   const isAlsoCompletions = names.prompts.some((name) => names.completions.includes(name))
-  const kept = options.keep?.filter((name) => name !== "*" && !members.completions.has(name))
+  const keptNames = options.keep?.filter((name) => name !== "*" && !members.completions.has(name))
   const summary: InputSummary = {
-    files: fileDescriptions,
-    count: fileDescriptions.length,
+    files: [...prompts, ...completions].map(({ file: { description, name } }) => ({ name, description })),
+    count: prompts.length + completions.length,
     joined: completions.length,
     empty: names.empty,
     layout: `join by ${at(promptKey)}: prompt at ${at(prompt)}${history === undefined ? "" : `, earlier turns at ${at(history)}`}, completions at ${at(completion)}, ${model === undefined ? "models named after the files" : `models at ${at(model)}`}`,
@@ -102,15 +85,14 @@ const open = Effect.fnUntraced(function* (options: JoinOptions.JoinOptions) {
       ...unknownOf("gold", options.goldPath === undefined ? [] : gold.columns, members.prompts),
       ...unknownOf("metadata", options.metadataPath === undefined ? [] : metadata.columns, members.prompts),
       ...unknownOf("model", model?.columns ?? [], members.completions),
-      ...unknownOf("keep", kept ?? [], members.prompts),
+      ...unknownOf("keep", keptNames ?? [], members.prompts),
     ],
     hints: [
       ...UnusedContext.hints(unusedInPrompts),
       ...UnusedContext.hints(unusedInCompletions),
       ...modelHints(options, completionRows),
     ],
-    // A name that both sides have is listed once. A member that one side reads is not unused in the other, where it
-    // is a copy.
+    // A member that one side reads is not unused in the other, where it is a copy.
     unused: Arr.dedupeWith(
       [
         ...OpenFile.unusedIn(
@@ -118,7 +100,7 @@ const open = Effect.fnUntraced(function* (options: JoinOptions.JoinOptions) {
           promptColumns,
           isAlsoCompletions ? [...ignore, ...completion.columns] : ignore,
         ),
-        ...OpenFile.unusedIn(completionRows, completionColumns, [...ignore, ...(promptColumns ?? [])]),
+        ...OpenFile.unusedIn(completionRows, fields.completionColumns, [...ignore, ...(promptColumns ?? [])]),
       ],
       (a, b) => a.name === b.name,
     ),
@@ -128,17 +110,13 @@ const open = Effect.fnUntraced(function* (options: JoinOptions.JoinOptions) {
     Stream.flatMap(Stream.fromArray(prompts), ({ file }) =>
       file.rows(OpenFile.withContext(promptColumns, members.prompts)),
     ),
-    completions.map(({ file }) => file.rows(OpenFile.withContext(completionColumns, members.completions))),
+    completions.map(({ file }) => file.rows(OpenFile.withContext(fields.completionColumns, members.completions))),
   )
   return { summary, records }
 })
 
-const layoutUnknown = (file: string, problem: string) =>
-  new SourceError({ reason: new LayoutUnknown({ file, problem }) })
-
 const sampleOf = (files: ReadonlyArray<OpenFile.SampledFile>) => Sample.of(files.flatMap(({ sample }) => sample))
 
-/** Looks for a prompt under the names that other layouts use. */
 const promptIn = Effect.fnUntraced(function* (
   files: ReadonlyArray<OpenFile.SampledFile>,
   usedColumns: ReadonlyArray<string>,
@@ -148,7 +126,6 @@ const promptIn = Effect.fnUntraced(function* (
   return detected.success?.prompt ?? "prompt"
 })
 
-/** Looks for completions under the names that other layouts use, also where some texts are in lists of one. */
 const completionIn = Effect.fnUntraced(function* (files: ReadonlyArray<OpenFile.SampledFile>) {
   const sample = sampleOf(files)
   const detected = CompletionFinder.completions(sample, "long")
@@ -161,14 +138,13 @@ const completionIn = Effect.fnUntraced(function* (files: ReadonlyArray<OpenFile.
 const keysOf = ({ completionKey, key = "id", promptKey }: JoinOptions.JoinOptions): ReadonlyArray<string> =>
   [key, promptKey, completionKey].filter((name) => name !== undefined)
 
-/** A member that may be the key in all files. Its values in the prompts are unique. */
 const commonKeyIn = (rows: ReadonlyArray<Row>, members: ReadonlySet<string>): string | undefined => {
   const sample = Sample.of(rows)
   const isUnique = ({ values }: Sample.Member) =>
     values.length === rows.length && values.every(KeyFinder.isKey) && new Set(values).size === rows.length
-  return [...KnownNames.promptKeys, ...KnownNames.otherKeys]
-    .flatMap((name) => sample.members.filter(({ plainName }) => plainName === name))
-    .find((member) => members.has(member.name) && isUnique(member))?.path
+  return Sample.named(sample.members, [...KnownNames.promptKeys, ...KnownNames.otherKeys]).find(
+    (member) => members.has(member.name) && isUnique(member),
+  )?.path
 }
 
 /** Suggests the option for models if records name them. Models are not read by default, because gold answers may name the files. */
@@ -207,7 +183,6 @@ const requireFields = Effect.fnUntraced(function* (
   }
 })
 
-/** A member with text, suggested for the path that is missing. */
 const textIn = (file: OpenFile.SampledFile, isCompletion: boolean): string | undefined => {
   const sample = sampleOf([file])
   const isText = (member: Sample.Member) =>
@@ -226,8 +201,3 @@ const unknownOf = (
   members.size === 0
     ? []
     : columns.flatMap((name) => (members.has(name) ? [] : [UnknownFields.describeField(name, option)]))
-
-const describeFiles = (names: string | ReadonlyArray<string>, what: string): string => {
-  const list = JoinOptions.toList(names)
-  return list.length === 1 ? PlaceName.describe(list[0]!) : `${list.length} inputs of ${what}`
-}

@@ -1,7 +1,6 @@
 /**
- * A source of a program's own records, in any layout. Records are validated, counted, and rejected like those of files.
- * Origins and rejects have `name` as file and the record's one-based number as line. The layout is not detected:
- * without `layout`, records are items.
+ * A source of a program's own records. Origins and rejects have `name` as file and the record's one-based number as
+ * line. The layout is not detected: without `layout`, records are items.
  */
 import { Array, Effect, type FileSystem, Option, type Path, Result, Stream } from "effect"
 import * as Group from "./combine/Group.ts"

@@ -10,7 +10,6 @@ import { invalidOption, unreadable } from "./record/SourceError.ts"
 import type { InputSummary } from "./record/SourceRecord.ts"
 import { describeValue, isObject } from "../io/Values.ts"
 
-/** The file can be read as long as the scope lasts. */
 export const open = Effect.fnUntraced(function* (name: string, options: Format.FormatOptions = {}) {
   const { idleTimeout } = options
   const idle = idleTimeout === undefined ? Option.none() : Duration.fromInput(idleTimeout)
@@ -18,8 +17,7 @@ export const open = Effect.fnUntraced(function* (name: string, options: Format.F
     return yield* invalidOption("idleTimeout", `expected a duration above zero, found ${describeValue(idleTimeout)}`)
   }
   const input = Effect.updateService(Place.open(name), RemoteTimeouts, (timeouts) => ({
-    pause: timeouts.pause,
-    retries: timeouts.retries,
+    ...timeouts,
     idle: Option.getOrElse(idle, () => timeouts.idle),
   }))
   return yield* Format.open(yield* input, options)
@@ -27,7 +25,6 @@ export const open = Effect.fnUntraced(function* (name: string, options: Format.F
 
 export interface SampledFile {
   readonly file: Format.RowFile
-  /** The first records that are readable. */
   readonly sample: ReadonlyArray<Row>
 }
 
@@ -57,7 +54,6 @@ export const sampled = Effect.fnUntraced(function* (name: string, options: Forma
   return { file, sample } satisfies SampledFile
 })
 
-/** Describes a file whose only record is a table stored by column, as pandas writes it. */
 const columnsProblem = (value: unknown): string | undefined => {
   if (!isObject(value)) return undefined
   const columns = Object.values(value)
@@ -79,7 +75,6 @@ const columnsProblem = (value: unknown): string | undefined => {
   return `expected one object per row, found one table stored by column; convert it: pandas.read_json(FILE${orient}).to_json("new.jsonl", orient="records", lines=True)`
 }
 
-/** Samples the files up to the first that has records. */
 export const sampledUntilRecords = Effect.fnUntraced(function* (
   names: ReadonlyArray<string>,
   options: Format.FormatOptions,
@@ -93,11 +88,9 @@ export const sampledUntilRecords = Effect.fnUntraced(function* (
   return files
 })
 
-/** The names of the records' top-level members, in order of first occurrence. */
 export const membersOf = (files: ReadonlyArray<Pick<SampledFile, "sample">>): ReadonlySet<string> =>
   new Set(files.flatMap(({ sample }) => sample).flatMap(({ value }) => (isObject(value) ? Object.keys(value) : [])))
 
-/** The top-level members that are neither read nor ignored, with the share of records that have a value. */
 export const unusedIn = (
   rows: ReadonlyArray<Row>,
   readColumns: ReadonlyArray<string> | undefined,

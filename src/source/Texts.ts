@@ -1,6 +1,6 @@
 /**
- * Reads one text from each record of files, such as the prompts of an evaluation. A record may also be the text itself,
- * as a JSON string. A record without text at the path is an error with file, line, and field.
+ * Reads one text from each record of files, such as the prompts of an evaluation. A record may also be the text itself.
+ * A record without text at the path is an error with file, line, and field.
  */
 import { Effect, Result, Stream } from "effect"
 import * as Origin from "../domain/Origin.ts"
@@ -8,10 +8,7 @@ import * as OpenFile from "./OpenFile.ts"
 import * as Field from "./record/Field.ts"
 import { describeValue } from "../io/Values.ts"
 import type { RowResult } from "./record/Row.ts"
-import { FileUnreadable, invalidOption, SourceError } from "./record/SourceError.ts"
-
-const unusableText = (place: Origin.Origin, problem: string): SourceError =>
-  new SourceError({ reason: new FileUnreadable({ file: Origin.describe(place), problem }) })
+import { invalidOption, unreadable } from "./record/SourceError.ts"
 
 /** @param path the text's path in a record, such as `turns[0].content`, or a template of several paths */
 export const texts = Effect.fn("Source.texts")(function* (files: ReadonlyArray<string>, path = "prompt") {
@@ -19,12 +16,12 @@ export const texts = Effect.fn("Source.texts")(function* (files: ReadonlyArray<s
   const field = Field.parse(Field.ofMembers(path, members))
   if (Result.isFailure(field)) return yield* invalidOption("path", field.failure)
   const textOf = (row: RowResult) => {
-    if (Result.isFailure(row)) return Effect.fail(unusableText(row.failure, row.failure.reason))
+    if (Result.isFailure(row)) return Effect.fail(unreadable(Origin.describe(row.failure), row.failure.reason))
     const { place, value } = row.success
     const text = typeof value === "string" ? value : field.success.get(value)
     return typeof text === "string"
       ? Effect.succeed(text)
-      : Effect.fail(unusableText(place, `${path}: expected a string, found ${describeValue(text)}`))
+      : Effect.fail(unreadable(Origin.describe(place), `${path}: expected a string, found ${describeValue(text)}`))
   }
   const texts = yield* Effect.forEach(files, (file) =>
     OpenFile.open(file).pipe(

@@ -1,8 +1,6 @@
 /**
- * Votes from other tools, in files of any format: tables with one record per vote or per item, and exports of Argilla
- * and Label Studio. Each record gives one `VoteRecord`. A record with unreadable votes is rejected with the field and
- * its text. Items may have any layout that `files` reads. An item has an id only if each id of the first records
- * belongs to one item.
+ * Votes from other tools: tables with one record per vote or per item, and exports of Argilla and Label Studio. Each
+ * record gives one `VoteRecord`. A record with unreadable votes is rejected with the field and its text.
  */
 import { Array as Arr, Effect, Result, Stream } from "effect"
 import type { SourceItem } from "../domain/PromptItem.ts"
@@ -17,7 +15,7 @@ import type { LayoutOptions } from "./layout/Layout.ts"
 import * as PlaceName from "./place/PlaceName.ts"
 import * as Field from "./record/Field.ts"
 import { reject, type Row } from "./record/Row.ts"
-import { invalidOption, LayoutUnknown, SourceError } from "./record/SourceError.ts"
+import { invalidOption, layoutUnknown } from "./record/SourceError.ts"
 import * as Choice from "./vote/Choice.ts"
 import * as ChoiceMap from "./vote/ChoiceMap.ts"
 import * as ChoiceReadings from "./vote/ChoiceReadings.ts"
@@ -50,7 +48,7 @@ export const votes = (
   names: string | ReadonlyArray<string>,
   { votes: voteOptions = {}, ...options }: VotesOptions = {},
 ) => {
-  const list = typeof names === "string" ? [names] : names
+  const list = [names].flat()
   const open = Effect.gen(function* () {
     let detection: Detection | undefined
     let problem: string | undefined
@@ -68,7 +66,10 @@ export const votes = (
           isListed && voteOptions.choice === undefined
             ? { ...voteOptions, votes: voteOptions.votes ?? "votes" }
             : voteOptions
-        const fields = sample.members.length === 0 ? noVoteFields : yield* VoteFields.detect(sample, fieldOptions)
+        const fields: VoteFields.VoteFields =
+          sample.members.length === 0
+            ? { choices: [], isPerCompletion: false }
+            : yield* VoteFields.detect(sample, fieldOptions)
         labelHint = VoteHint.ofLabels(rewritten)
         const current: Detection = {
           tool,
@@ -91,10 +92,9 @@ export const votes = (
       }),
     )
     const [file = ""] = summary.files.map(({ name }) => name)
-    if (problem !== undefined) return yield* new SourceError({ reason: new LayoutUnknown({ file, problem }) })
+    if (problem !== undefined) return yield* layoutUnknown(file, problem)
     if (layout.reads !== "items" && options.layout === undefined) {
-      const problem = labelHint ?? `${layout.description}: ${expectedItems}`
-      return yield* new SourceError({ reason: new LayoutUnknown({ file, problem }) })
+      return yield* layoutUnknown(file, labelHint ?? `${layout.description}: ${expectedItems}`)
     }
     if (layout.reads !== "items" || detection === undefined) return yield* invalidOption("layout", expectedItems)
     const { fields, isFromNumbers, labels, reading, tool } = detection
@@ -126,14 +126,12 @@ export const votes = (
           : undefined
         return rowFromZero === undefined || Result.isFailure(rowFromZero)
           ? Effect.succeed(Arr.map(chunk, (row): VoteRecord => Result.flatMap(row, toVotes)))
-          : Effect.fail(
-              new SourceError({ reason: new LayoutUnknown({ file, problem: zeroProblem(rowFromZero.success) }) }),
-            )
+          : Effect.fail(layoutUnknown(file, zeroProblem(rowFromZero.success)))
       }),
     }
   })
   return {
-    description: list.length === 1 ? PlaceName.describe(list[0]!) : `${list.length} inputs`,
+    description: PlaceName.describeAll(list),
     summary: Effect.map(Effect.scoped(open), ({ summary }) => summary),
     records: Stream.unwrap(Effect.map(open, ({ records }) => records)),
   }
@@ -158,16 +156,6 @@ const readingOf = ({ choiceAs, choiceMap }: VoteFields.VoteOptions) => {
       )
 }
 
-const noVoteFields: VoteFields.VoteFields = {
-  choices: [],
-  isPerCompletion: false,
-  list: undefined,
-  expert: undefined,
-  rationale: undefined,
-  strength: undefined,
-  judgedAt: undefined,
-}
-
 const hasVotes = (value: unknown): boolean => isObject(value) && Array.isArray(value["votes"])
 const rewriteBy =
   ({ toRecord }: Shape) =>
@@ -177,11 +165,7 @@ const rewriteBy =
 /** Members that are read from each record that has them. Other parts of a vote are found by their names. */
 const alwaysRead = [
   ...voteColumns.filter((name) => !Object.hasOwn(voteNames, name)),
-  "kind",
-  "flags",
-  "is_gold",
-  "task_id",
-  "decision",
+  ..."kind flags is_gold task_id decision".split(" "),
 ]
 
 const columnsOf = (fields: VoteFields.VoteFields) => [
@@ -196,7 +180,6 @@ const labelsOf = ({ completions, layout }: LayoutOptions): ReadonlyArray<string>
         Result.match(Field.parse(path), { onFailure: () => path, onSuccess: ({ label }) => label }),
       )
 
-/** Decides how choices are read. Returns the problem if that is uncertain. */
 const decide = (
   detection: Detection,
   readingOption: Choice.Reading | undefined,
@@ -240,7 +223,6 @@ const decide = (
   })
 }
 
-/** The problem of a map that names a completion which the first records lack. */
 const unknownName = (
   { names }: ChoiceMap.ChoiceMap,
   sampledChoices: ReadonlyArray<ChoiceReadings.SampledChoice>,
@@ -253,7 +235,6 @@ const unknownName = (
     : `${VoteFields.flags.choiceMap}: expected ${ChoiceMap.expectedMeanings}, found ${JSON.stringify(unknown)}`
 }
 
-/** Item fields that only an export of prefstream has. */
 const itemFields = (
   { isTextual, value }: Row,
   { item: { completions } }: SourceItem,

@@ -1,7 +1,7 @@
 /** Defines the flags for reading items, and makes a source from them. */
 import { Console, Effect, Struct } from "effect"
 import { Argument, type Command, Flag } from "effect/cli"
-import { formatNames } from "../../source/format/Format.ts"
+import { formatNames } from "../../source/place/FileExtensions.ts"
 import { layoutNames } from "../../source/layout/Layout.ts"
 import * as Listing from "../../source/place/Listing.ts"
 import * as PlaceName from "../../source/place/PlaceName.ts"

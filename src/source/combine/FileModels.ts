@@ -1,7 +1,4 @@
-/**
- * Names models after their files, without folder, extensions, and a URL's query. Names are unique: if two would be the
- * same, all files have their full paths.
- */
+/** Names models after their files, without folder and extensions. If two names are the same, all are the full paths. */
 import type { Path } from "effect"
 import * as FileExtensions from "../place/FileExtensions.ts"
 import * as PlaceName from "../place/PlaceName.ts"

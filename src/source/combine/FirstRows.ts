@@ -1,7 +1,7 @@
 /** Remembers where each key first occurs in a file or a set of files. Each key takes 12 bytes of memory. */
 import type { Origin } from "../../domain/Origin.ts"
 import { grow } from "./KeyNumbers.ts"
-import { toOrigin } from "./Scratch.ts"
+import { originOf } from "../record/Row.ts"
 
 export class FirstRows {
   readonly #names: Array<string> = []
@@ -15,14 +15,14 @@ export class FirstRows {
     this.#fileStart = this.#names.length
   }
 
-  /** Returns the key's first row, or `undefined` if this is the first. */
   add(key: number, { file, line = 0, row = 0 }: Origin): Origin | undefined {
     this.#files = grow(this.#files, key + 1)
     this.#lines = grow(this.#lines, key + 1)
     this.#rows = grow(this.#rows, key + 1)
     const fileNumber = this.#files[key]!
     if (fileNumber > this.#fileStart) {
-      return toOrigin(this.#names[fileNumber - 1]!, this.#lines[key]!, this.#rows[key]!)
+      const [line, row] = [this.#lines[key] || undefined, this.#rows[key] || undefined]
+      return originOf({ file: this.#names[fileNumber - 1]!, line, row })
     }
     if (this.#names.length === this.#fileStart || this.#names.at(-1) !== file) this.#names.push(file)
     this.#files[key] = this.#names.length

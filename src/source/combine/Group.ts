@@ -1,8 +1,7 @@
 /**
- * Groups records that have one completion each: those with the same key make an item. The parts of a group may be
- * anywhere, in any number of files. Memory grows by about 50 bytes per key. Items are in the order in which their keys
- * first occur, completions in that of their parts. Each part is in an item (`completionOrigins`) or in the raw text of
- * a reject. Unreadable parts come first. Then come the groups, each followed by its rejected parts.
+ * Groups records that have one completion each: those with the same key make an item, in any number of files. Memory
+ * grows by about 50 bytes per key. Items are in the order in which their keys first occur, completions in that of their
+ * parts. Each part is in an item or in the raw text of a reject. Unreadable parts come first.
  */
 import { Array as Arr, Effect, type FileSystem, type Path, Result, Stream } from "effect"
 import { describe } from "../../domain/Origin.ts"
@@ -25,7 +24,6 @@ import * as Scratch from "./Scratch.ts"
 import * as ScratchText from "./ScratchText.ts"
 
 export interface GroupOptions {
-  /** Directory of the temporary file. Default: the system's directory for temporary files. */
   readonly scratchDirectory?: string | undefined
   /** Whether the key becomes the item's id. If it is too long for an id, its SHA-256 does. */
   readonly keyIsId: boolean
@@ -36,15 +34,10 @@ export interface GroupOptions {
 type Group = Arr.NonEmptyReadonlyArray<Part>
 
 /** The stored fields of a part, besides place and completion. The key is `null` if it equals the prompt. */
-type Head = readonly [
-  key: string | null,
-  prompt: Prompt,
-  model: string | null,
-  metadata: Part["metadata"] | null,
-  record: ScratchText.Cut | null,
-  isMessages: boolean,
-  tools: string | null,
-]
+interface Head extends Omit<Part, "place" | "completion" | "key"> {
+  readonly key: string | null
+  readonly record: ScratchText.Cut | null
+}
 
 /** The long texts of a part, which its raw text also contains. They are stored once. */
 const textsOf = (prompt: Prompt, completion: string): ReadonlyArray<string> => [
@@ -52,43 +45,25 @@ const textsOf = (prompt: Prompt, completion: string): ReadonlyArray<string> => [
   completion,
 ]
 
-const toStored = (
-  { completion, isMessages = false, key, metadata, model, place, prompt, tools }: Part,
-  rank: number,
-): Scratch.Stored => {
+const toStored = ({ completion, key, place, ...fields }: Part, rank: number): Scratch.Stored => {
   const { raw } = place
-  const cut = raw === undefined ? null : ScratchText.cut(raw, textsOf(prompt, completion))
-  const head: Head = [
-    key === prompt ? null : key,
-    prompt,
-    model ?? null,
-    metadata ?? null,
-    cut,
-    isMessages,
-    tools ?? null,
-  ]
+  const { prompt } = fields
+  const record = raw === undefined ? null : ScratchText.cut(raw, textsOf(prompt, completion))
+  const head: Head = { ...fields, key: key === prompt ? null : key, record }
   return { rank, tag: 0, origin: place, head: JSON.stringify(head), text: completion }
 }
 
 const toPart = ({ head, origin, text: completion }: Scratch.Stored): Part => {
-  const [key, prompt, model, metadata, cut, isMessages, tools]: Head = JSON.parse(head)
+  const { key, record, ...fields }: Head = JSON.parse(head)
+  const { prompt } = fields
   const place: Place = {
     ...origin,
     get raw() {
-      return cut === null ? undefined : ScratchText.restore(cut, textsOf(prompt, completion))
+      return record === null ? undefined : ScratchText.restore(record, textsOf(prompt, completion))
     },
   }
-  return {
-    place,
-    // A `null` key equals the prompt, which is then text.
-    key: key ?? (typeof prompt === "string" ? prompt : ""),
-    prompt,
-    completion,
-    isMessages,
-    tools: tools ?? undefined,
-    model: model ?? undefined,
-    metadata: metadata ?? undefined,
-  }
+  // A `null` key equals the prompt, which is then text.
+  return { ...fields, place, key: key ?? (typeof prompt === "string" ? prompt : ""), completion }
 }
 
 export const toItems = <E, R>(
@@ -144,7 +119,6 @@ const missingModelsMessage = (counts: FileCounts, keys: KeyNumbers): string => {
   )
 }
 
-/** @param models the model of each file, for parts that name none */
 const groups = function* (
   scratch: Scratch.Scratch,
   count: number,
@@ -172,32 +146,21 @@ const groups = function* (
 
 const splitGroup = (group: Group, keyIsId: boolean): ReadonlyArray<SourceRecord> => {
   const head = group[0]
-  const partsOfModels = new Map<string, Map<string, Part>>()
+  const partsOfModels = new Map<string | undefined, Map<string, Part>>()
   const members: Array<Part> = []
   const rejects: Array<SourceRecord> = []
   for (const part of group) {
-    const duplicate = part.model === undefined ? undefined : partsOfModels.get(part.model)?.get(part.completion)
-    if (!isSamePrompt(part.prompt, head.prompt)) {
-      rejects.push(
-        reject(
-          part.place,
-          "invalid_shape",
-          `expected the same prompt as ${describe(head.place)} for key ${describeValue(part.key)}, found a different one`,
-        ),
-      )
+    const { completion, key, model, place, prompt } = part
+    const completions = partsOfModels.get(model) ?? new Map<string, Part>()
+    const duplicate = model === undefined ? undefined : completions.get(completion)
+    if (!Messages.isSamePrompt(prompt, head.prompt)) {
+      const reason = `expected the same prompt as ${describe(head.place)} for key ${describeValue(key)}, found a different one`
+      rejects.push(reject(place, "invalid_shape", reason))
     } else if (duplicate !== undefined) {
-      rejects.push(
-        reject(
-          part.place,
-          "duplicate_key",
-          `expected each completion of a model once for key ${describeValue(part.key)}, but ${describeValue(part.model!)} has the same one at ${describe(duplicate.place)}`,
-        ),
-      )
+      const reason = `expected each completion of a model once for key ${describeValue(key)}, but ${describeValue(model)} has the same one at ${describe(duplicate.place)}`
+      rejects.push(reject(place, "duplicate_key", reason))
     } else {
-      if (part.model !== undefined) {
-        const completions = partsOfModels.get(part.model) ?? new Map<string, Part>()
-        partsOfModels.set(part.model, completions.set(part.completion, part))
-      }
+      partsOfModels.set(model, completions.set(completion, part))
       members.push(part)
     }
   }
@@ -236,11 +199,6 @@ const toRecord = (head: Part, members: ReadonlyArray<Part>, keyIsId: boolean): S
     completionOrigins: members.map((part) => originOf(part.place)),
     completionLists: lists.map((name) => [name]),
   }))
-}
-
-const isSamePrompt = (a: Prompt, b: Prompt): boolean => {
-  if (typeof a === "string" || typeof b === "string") return a === b
-  return a.length === b.length && a.every((message, i) => Messages.isEqual(message, b[i]))
 }
 
 const refuseLarge = (part: Part, count: number): SourceRecord =>

@@ -1,9 +1,8 @@
 /**
- * Joins prompts in some files with completions in others by a key. All rows go through a temporary file. Memory grows
- * by 40 bytes plus the key's length per key. The output starts with the rows of the prompts files, in order. Then come
- * the rows of the completions files that could not be used: invalid rows, repeated keys, and rows without a prompt.
- * Completions of a rejected prompt are not rejected themselves. An item's completions follow the prompt's list of
- * models, if it has one, otherwise the order of the files.
+ * Joins prompts in some files with completions in others by a key, over a temporary file. Memory grows by 40 bytes plus
+ * the key's length per key. The rows of the prompts files come first, in order, then the rows of the completions files
+ * that could not be used: invalid rows, repeated keys, and rows without a prompt. Completions of a rejected prompt are
+ * not rejected themselves. An item's completions follow the prompt's list of models, otherwise the order of the files.
  */
 /* oxlint-disable max-lines -- one pass over the keys, whose steps share a scratch file */
 import { Effect, Result, Stream } from "effect"
@@ -12,11 +11,9 @@ import type { PromptItem } from "../../domain/PromptItem.ts"
 import type { Reject } from "../../domain/Reject.ts"
 import * as CellText from "../item/CellText.ts"
 import * as ItemDecoder from "../item/ItemDecoder.ts"
-import * as History from "../item/History.ts"
 import * as Metadata from "../item/Metadata.ts"
 import * as Messages from "../item/Messages.ts"
-import * as ToolCalls from "../item/ToolCalls.ts"
-import * as SystemPrompt from "../item/SystemPrompt.ts"
+import * as PromptContext from "../item/PromptContext.ts"
 import * as UnusedContext from "../item/UnusedContext.ts"
 import * as PlaceName from "../place/PlaceName.ts"
 import { type Field, fromText } from "../record/Field.ts"
@@ -41,7 +38,7 @@ interface Joined {
   /** Whether the completion is a conversation in JSON, which is read together with its prompt. */
   readonly isJson: boolean
   readonly model: string | null
-  readonly kept: PromptItem["metadata"] | null
+  readonly metadata: PromptItem["metadata"] | null
 }
 
 /** Numbers of the lists in the scratch file. From `completionLists` on, lists hold completions that have a prompt. */
@@ -63,7 +60,6 @@ export const join = <R>(
     return Scratch.stream(() => records(scratch, fields, prompts))
   }).pipe(Stream.unwrap)
 
-/** Moves all rows to the scratch file and returns the number of keys that have a prompt. */
 const load = Effect.fnUntraced(function* <R>(
   scratch: Scratch.Scratch,
   fields: Fields,
@@ -73,7 +69,6 @@ const load = Effect.fnUntraced(function* <R>(
   const keys = new KeyNumbers()
   const firstRows = new FirstRows()
   const files = fields.prompts.map(PlaceName.describe).join(", ")
-  /** @param prompts number of keys that have a prompt, for rows of completions */
   const add = (decode: (row: Row) => Result.Result<Decoded, string>, prompts?: number) => (row: Row) => {
     const { place } = row
     const decoded = decode(row)
@@ -151,10 +146,15 @@ const decodeCompletion = (fields: Fields, file: number, row: Row): Result.Result
   if (Result.isFailure(completion)) return Result.fail(completion.failure)
   const model = modelField && ItemDecoder.decodeText(valueAt(modelField), modelField.name)
   if (model !== undefined && Result.isFailure(model)) return Result.fail(model.failure)
-  return Result.map(fields.keptOfCompletions.of(row), (kept) => {
+  return Result.map(fields.keptOfCompletions.of(row), (metadata) => {
     const { isJson, text } = completion.success
-    const isPlain = !isJson && model === undefined && kept === undefined
-    return { key: key.success, tag: file, text, head: isPlain ? "" : JSON.stringify([isJson, model?.success, kept]) }
+    const isPlain = !isJson && model === undefined && metadata === undefined
+    return {
+      key: key.success,
+      tag: file,
+      text,
+      head: isPlain ? "" : JSON.stringify([isJson, model?.success, metadata]),
+    }
   })
 }
 
@@ -173,7 +173,6 @@ const toCompletion = (
             : { text: JSON.stringify(completion), isJson: true },
         )
 
-/** Yields all records with their sizes. @param prompts number of keys that have a prompt */
 const records = function* (
   scratch: Scratch.Scratch,
   fields: Fields,
@@ -182,7 +181,6 @@ const records = function* (
   scratch.finish()
   const rows = scratch.records(promptList)
   let next = rows.next()
-  /** Yields the items below rank `to`, and the rejects before the next item. */
   const joined = function* (to: number, completionsOf: ReadonlyMap<number, ReadonlyArray<Scratch.Located>>) {
     for (; next.done !== true && next.value.rank < to; next = rows.next()) {
       const completions = completionsOf.get(next.value.rank) ?? []
@@ -218,8 +216,8 @@ const toRecord = (
 }
 
 const toJoined = ({ head, origin, tag, text }: Scratch.Stored): Joined => {
-  const [isJson, model, kept] = head === "" ? [false, null, null] : JSON.parse(head)
-  return { file: tag, origin, completion: text, isJson, model, kept }
+  const [isJson, model, metadata] = head === "" ? [false, null, null] : JSON.parse(head)
+  return { file: tag, origin, completion: text, isJson, model, metadata }
 }
 
 const joinPrompt = (fields: Fields, originalRow: Row, key: string, joinedRows: ReadonlyArray<Joined>): SourceRecord => {
@@ -240,7 +238,7 @@ const joinPrompt = (fields: Fields, originalRow: Row, key: string, joinedRows: R
   const combinedMetadata = Result.flatMap(fields.keptOfPrompts.of(prompt), (own) =>
     Metadata.withCompletions(
       own,
-      completions.map(({ kept }) => kept ?? undefined),
+      completions.map(({ metadata }) => metadata ?? undefined),
     ),
   )
   if (Result.isFailure(combinedMetadata)) return reject(place, "invalid_shape", combinedMetadata.failure)
@@ -266,8 +264,7 @@ const joinPrompt = (fields: Fields, originalRow: Row, key: string, joinedRows: R
     },
     isTextual,
   )
-  const withSystem = SystemPrompt.addTo(History.addTo(record, fields.history, prompt), fields.systems, prompt)
-  return Result.flatMap(ToolCalls.addTo(withSystem, prompt), (source) => {
+  return Result.flatMap(PromptContext.addTo(record, fields, prompt), (source) => {
     const problem = UnusedContext.problemOf(fields.unusedOfPrompt(prompt, source.item))
     return problem === undefined
       ? Result.succeed({
@@ -282,12 +279,10 @@ const joinPrompt = (fields: Fields, originalRow: Row, key: string, joinedRows: R
 /** The item that a completion's record is checked with. Before the join, nothing of its prompt is known. */
 export const emptyItem: UnusedContext.Shown = { prompt: "", completions: [] }
 
-/** The members of a prompt's record that are not read, but that experts may have to see. */
 export const unusedInPrompt = (fields: Fields, originalRow: Row): ReadonlyArray<UnusedContext.Unused> => {
   const row = fields.withoutIgnored(originalRow)
   const fullPrompt = ItemDecoder.decodePrompt(fields.prompt.get(row.value, row.isTextual), fields.prompt.name).pipe(
-    Result.flatMap((prompt) => History.add(fields.history, row, prompt)),
-    Result.flatMap((prompt) => SystemPrompt.add(fields.systems, row, prompt)),
+    Result.flatMap((prompt) => PromptContext.complete(fields, row, prompt)),
   )
   return Result.isSuccess(fullPrompt) ? fields.unusedOfPrompt(row, { prompt: fullPrompt.success, completions: [] }) : []
 }

@@ -79,10 +79,9 @@ export const optionNames: NamesOf<JoinOptions> = {
   scratchDirectory: true,
 }
 
-/** The files that names, folders, and patterns denote. Names keep their order; files of a folder or pattern are sorted by name. */
 export const files = Effect.fnUntraced(function* (options: JoinOptions) {
-  const prompts = yield* Listing.expand(toList(options.prompts))
-  const completions = yield* Listing.expand(toList(options.completions))
+  const prompts = yield* Listing.expand([options.prompts].flat())
+  const completions = yield* Listing.expand([options.completions].flat())
   const inEmpty = (empty: ReadonlyArray<string>) =>
     empty.length === 0 ? "" : `, and none in ${empty.map(PlaceName.describe).join(", ")}`
   if (prompts.files.length === 0) {
@@ -103,9 +102,6 @@ export const files = Effect.fnUntraced(function* (options: JoinOptions) {
 })
 
 export type Files = Effect.Success<ReturnType<typeof files>>
-
-export const toList = (names: string | ReadonlyArray<string>): ReadonlyArray<string> =>
-  typeof names === "string" ? [names] : names
 
 export interface Members {
   readonly prompts: ReadonlySet<string>

@@ -1,7 +1,4 @@
-/**
- * Numbers keys in the order in which they first occur. Two keys have the same number only if all their bytes are equal.
- * Memory holds a key's bytes and about 30 more.
- */
+/** Numbers keys in the order in which they first occur. Memory holds a key's bytes and about 30 more. */
 const encoder = new TextEncoder()
 
 /** Returns an array of at least `length` numbers that starts with the given ones. The given array is unusable afterwards. */
@@ -25,7 +22,6 @@ export class KeyNumbers {
     return this.#count
   }
 
-  /** Returns the key's number. A new key gets the next number. */
   of(key: string): number {
     const start = this.#endOf(this.#count - 1)
     this.#bytes = growBytes(this.#bytes, start + 3 * key.length)

@@ -1,8 +1,6 @@
 /**
- * Stores records by key number in a scratch file and reads them back in key order: a partitioned hash join
- * (Kitsuregawa, Tanaka, Moto-oka 1983). Each partition is a range of consecutive key numbers. Records come back in
- * batches of at most `maxBatchBytes`, unless a single key exceeds it. The records of a key are in the order in which
- * they were added.
+ * Reads records of a scratch file back in key order, in the order of adding: a partitioned hash join (Kitsuregawa,
+ * Tanaka, Moto-oka 1983). Batches have at most `maxBatchBytes`, unless a single key exceeds it.
  */
 import type { Located, Place, Scratch } from "./Scratch.ts"
 
@@ -12,7 +10,6 @@ const keysPerList = 2048
 export const maxBatchBytes = 32 * 1024 * 1024
 
 export interface Batch {
-  /** Ranks are key numbers: the first one, and the one after the last. */
   readonly from: number
   readonly to: number
   /** The number of records, if the batch is a single key with more than `maxBatchBytes`. */
@@ -20,7 +17,6 @@ export interface Batch {
   readonly records: () => Generator<Located>
 }
 
-/** The list of a key's records. @param firstList the first list that holds only such records */
 export const listOf = (rank: number, firstList: number): number => firstList + Math.floor(rank / keysPerList)
 
 export const batches = function* (scratch: Scratch, firstList: number, count: number): Generator<Batch> {
@@ -31,7 +27,6 @@ export const batches = function* (scratch: Scratch, firstList: number, count: nu
   }
 }
 
-/** Keeps only the places of a large list's records in memory. */
 const batchesOfLarge = function* (scratch: Scratch, list: number, first: number, end: number): Generator<Batch> {
   const places = byRank(placesIn(scratch.records(list)))
   let from = first
@@ -65,7 +60,6 @@ const toBatch = (scratch: Scratch, from: number, to: number, places: ReadonlyArr
   },
 })
 
-/** Groups records by rank, all in memory. */
 export const byRank = <A extends Place>(records: Iterable<A>): ReadonlyMap<number, ReadonlyArray<A>> => {
   const recordsByRank = new Map<number, Array<A>>()
   for (const record of records) {

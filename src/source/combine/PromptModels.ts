@@ -1,7 +1,6 @@
 /**
- * The list of models in a prompt's record, which sets the order and the gold answer of the joined completions. A gold
- * index refers to this list, whatever the order of the files. A gold name is the name of a model. Anything else is a
- * failure.
+ * The list of models in a prompt's record, which sets the order of the joined completions. A gold index refers to this
+ * list, whatever the order of the files. A gold name is the name of a model.
  */
 import { Result } from "effect"
 import * as BestCompletion from "../item/BestCompletion.ts"
@@ -9,7 +8,6 @@ import { fromText } from "../record/Field.ts"
 import { describeValue, isObject, quoteNames } from "../../io/Values.ts"
 
 export interface PromptModels {
-  /** The list's path, for messages. */
   readonly name: string
   readonly models: ReadonlyArray<string> | undefined
 }
@@ -19,7 +17,6 @@ export const of = (name: string, value: unknown): PromptModels => ({
   models: Array.isArray(value) && value.every((model) => typeof model === "string") ? value : undefined,
 })
 
-/** Sorts by the list. Elements of models that it lacks go last, in their order. */
 export const sort = <A>(
   { models }: PromptModels,
   completions: ReadonlyArray<A>,
@@ -33,10 +30,6 @@ export const sort = <A>(
   return completions.toSorted((one, other) => rankOf(one) - rankOf(other))
 }
 
-/**
- * The gold answer as an item has it, or `undefined`. The failure lacks the path.
- * @param models the models of the item's completions, in their order
- */
 export const goldOf = (
   promptModels: PromptModels,
   value: unknown,

@@ -1,15 +1,15 @@
 /**
  * Lists of records in a temporary file, for joins and groups that exceed memory. Memory holds two buffers of at most
- * `bufferBytes`, and a few bytes per list. A full buffer is written list by list, so that disk reads and writes are
- * long. The records of a list keep their order and their texts. Only the owner can read the file. It is deleted with
- * the scope or the process: where the system permits, it is unlinked once it is open (so `df` shows its size, `du` does
- * not). On other systems, the next scratch file in the same directory removes old ones.
+ * `bufferBytes`. The records of a list keep their order and their texts. Only the owner can read the file. It is
+ * deleted with the scope or the process: where the system permits, it is unlinked once it is open (so `df` shows its
+ * size, `du` does not). On other systems, the next scratch file in the same directory removes old ones.
  */
 import { Clock, Effect, FileSystem, Option, Path, Predicate, Stream } from "effect"
 import type { Origin } from "../../domain/Origin.ts"
 import * as ScratchFile from "../../node/ScratchFile.ts"
 import { causeMessage } from "../../io/Values.ts"
 import { growBytes } from "./KeyNumbers.ts"
+import { originOf } from "../record/Row.ts"
 import { fromPlatformError, ScratchFailed, SourceError } from "../record/SourceError.ts"
 
 export interface Stored {
@@ -57,12 +57,6 @@ const maxChunkBytes = 4 * 1024 * 1024
 const encoder = new TextEncoder()
 const decoder = new TextDecoder("utf-8", { ignoreBOM: true })
 
-/** @param line 0 if there is none, as for `row` */
-export const toOrigin = (file: string, line: number, row: number): Origin => {
-  if (row === 0) return line === 0 ? { file } : { file, line }
-  return line === 0 ? { file, row } : { file, line, row }
-}
-
 const isFull = (cause: unknown): boolean =>
   Predicate.hasProperty(cause, "code") && (cause.code === "ENOSPC" || cause.code === "EDQUOT")
 
@@ -93,7 +87,6 @@ export const stream = <A>(
     return Stream.paginate(undefined, () => attempt(take))
   })
 
-/** Creates the file in `directory`, by default the system's directory for temporary files. */
 export const make = Effect.fnUntraced(function* (directory: string | undefined) {
   const fs = yield* FileSystem.FileSystem
   const path = yield* Path.Path
@@ -143,7 +136,6 @@ const makeLists = (file: ScratchFile.ScratchFile): Scratch => {
   let view = new DataView(buffer.buffer)
   let sorted = new Uint8Array(0)
   let used = 0
-  /** The offsets of each list's buffered records. */
   const waiting: Array<Array<number> | undefined> = []
   /** The start and size of each list's stretches in the file, in turn. */
   const stretches: Array<Array<number> | undefined> = []
@@ -213,7 +205,11 @@ const makeLists = (file: ScratchFile.ScratchFile): Scratch => {
     return {
       rank,
       tag: view.getUint32(8),
-      origin: toOrigin(names[view.getUint32(12)]!, view.getUint32(16), view.getUint32(20)),
+      origin: originOf({
+        file: names[view.getUint32(12)]!,
+        line: view.getUint32(16) || undefined,
+        row: view.getUint32(20) || undefined,
+      }),
       head: texts.slice(0, headLength),
       text: texts.slice(headLength),
     }

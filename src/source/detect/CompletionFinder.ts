@@ -1,10 +1,9 @@
 /**
  * Finds the completions by names and shapes, and thereby the layout. Several candidates are a failure that names them.
- * Numbered columns (`response_a`, `output_2`, `answer_left`) are sorted by letter, number, or side. Other columns keep
- * the order of the record's members.
+ * Numbered columns (`response_a`, `output_2`, `answer_left`) are sorted; others keep the order of the record's members.
  */
 import { Result } from "effect"
-import { isObject, joinWords } from "../../io/Values.ts"
+import { isObject, joinWords, memberOf, type Members } from "../../io/Values.ts"
 import { flags, type LayoutName } from "../layout/Layout.ts"
 import { isConversation } from "../layout/SharedPrompt.ts"
 import * as KnownNames from "../record/KnownNames.ts"
@@ -19,12 +18,11 @@ export type DetectedCompletions = { readonly members: ReadonlyArray<Sample.Membe
 
 const completionKinds: ReadonlyArray<Sample.Kind> = ["text", "message", "messages"]
 
-/** @param layout accepts only completions of this layout */
 export const completions = (
   sample: Sample.Sample,
   layout: LayoutName | undefined,
 ): Result.Result<DetectedCompletions | undefined, string> => {
-  const hasLayout = ({ layout: found }: DetectedCompletions) => layout === undefined || layout === found
+  const hasLayout = ({ layout: candidate }: DetectedCompletions) => layout === undefined || layout === candidate
   const complete = [...pairs(sample), ...wide(sample), ...items(sample)].filter(hasLayout)
   const candidates = complete.length > 0 ? complete : long(sample).filter(hasLayout)
   if (candidates.length < 2) return Result.succeed(candidates[0])
@@ -51,7 +49,6 @@ const pairs = (sample: Sample.Sample): ReadonlyArray<DetectedCompletions> =>
     return members.length === 2 ? [{ layout: "pairs", members, completions: pathsOf(members) }] : []
   })
 
-/** Explains why `chosen` and `rejected` are not a pair: one has lists and the other has text. */
 export const unequalSides = ({ members }: Sample.Sample): string | undefined => {
   const sides = members.filter(({ plainName }) => KnownNames.completionPairs.some((names) => names.includes(plainName)))
   const lists = sides.filter(({ values }) => values.length > 0 && values.every(Array.isArray))
@@ -61,7 +58,6 @@ export const unequalSides = ({ members }: Sample.Sample): string | undefined => 
     : undefined
 }
 
-/** Groups of at least two columns whose names begin alike, in the order of their stems. */
 const wide = ({ members }: Sample.Sample): ReadonlyArray<DetectedCompletions> => {
   const columns = members.filter(
     (member) => member.values.length > 0 && Sample.has(member, [...completionKinds, "texts"]),
@@ -85,7 +81,6 @@ const wide = ({ members }: Sample.Sample): ReadonlyArray<DetectedCompletions> =>
 
 const sides = ["left", "right"]
 
-/** Sorts columns by the letters, numbers, or sides at the ends of their names, if the names are otherwise equal. */
 const inOrder = (columns: ReadonlyArray<Sample.Member>, stem: string): ReadonlyArray<Sample.Member> => {
   const counted = columns.map((column) => {
     const [, before = "", end = ""] = /^(.*?)_?([a-z]|\d+|left|right)$/.exec(column.plainName.slice(stem.length)) ?? []
@@ -109,10 +104,7 @@ const columnsOf = (columns: ReadonlyArray<Sample.Member>, stem: string): Readonl
   )
 }
 
-/**
- * The model's column for each completion column: `model_a` for `response_a`, `chosen_model` for `chosen`. Returns
- * `undefined` if one of them lacks a model.
- */
+/** The model's column for each completion column, if all have one: `model_a` for `response_a`. */
 export const modelColumns = (
   { members }: Sample.Sample,
   columns: ReadonlyArray<string>,
@@ -135,7 +127,6 @@ export const modelColumns = (
 const items = ({ members }: Sample.Sample): ReadonlyArray<DetectedCompletions> =>
   Sample.findAll(members, KnownNames.completionLists, ["texts", "objects", "messages", "other"]).flatMap(elements)
 
-/** Recognizes a list of texts, messages, or lists of messages, and a list of objects with such a member. */
 export const elements = (member: Sample.Member): ReadonlyArray<DetectedCompletions & { readonly layout: "items" }> => {
   const all = member.values.flatMap((value): ReadonlyArray<unknown> => (Array.isArray(value) ? value : []))
   const { path } = member
@@ -150,12 +141,8 @@ export const elements = (member: Sample.Member): ReadonlyArray<DetectedCompletio
   return [{ ...detection, completions, ...(model === undefined ? undefined : { model: `${path}[].${model}` }) }]
 }
 
-const isMostly = (
-  objects: ReadonlyArray<Sample.SampleRecord>,
-  name: string,
-  kinds: ReadonlyArray<Sample.Kind>,
-): boolean =>
-  objects.filter((object) => kinds.includes(Sample.kindOf(Sample.valueAt(object, name)))).length * 2 > objects.length
+const isMostly = (objects: ReadonlyArray<Members>, name: string, kinds: ReadonlyArray<Sample.Kind>): boolean =>
+  objects.filter((object) => kinds.includes(Sample.kindOf(memberOf(object, name)))).length * 2 > objects.length
 
 const long = ({ members }: Sample.Sample): ReadonlyArray<DetectedCompletions> => {
   const usual = Sample.findAll(members, KnownNames.completionTexts, completionKinds)

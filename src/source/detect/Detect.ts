@@ -1,7 +1,6 @@
 /**
  * Detects the layout of a file from its first records, by the names of their members (`KnownNames`) and the shapes of
- * their values. Options that are set are used, the others are detected. Several candidates, or none, are a failure. Its
- * message names the candidates and the flags to set. Later records may differ.
+ * their values. Options that are set are used. Several candidates, or none, are a failure that names the flags to set.
  */
 /* oxlint-disable max-lines -- the layouts are told apart by the same few members */
 import { Result } from "effect"
@@ -12,16 +11,17 @@ import * as Field from "../record/Field.ts"
 import * as UnusedContext from "../item/UnusedContext.ts"
 import * as Json from "../../io/Json.ts"
 import * as KnownNames from "../record/KnownNames.ts"
-import { isObject, joinWords } from "../../io/Values.ts"
+import { defined, isObject, joinWords, memberOf } from "../../io/Values.ts"
 import * as KeyFinder from "./KeyFinder.ts"
-import { fieldOptions, flags, definedOptions, type LayoutName, type LayoutOptions } from "../layout/Layout.ts"
+import { fieldOptions, flags, type LayoutName, type LayoutOptions } from "../layout/Layout.ts"
 import * as UnknownFields from "./UnknownFields.ts"
 import * as Sample from "./Sample.ts"
 import * as PromptFinder from "./PromptFinder.ts"
 
-/** Returns all options of the layout. @param rows the first records, such as 100 */
 export const detect = (rows: ReadonlyArray<Row>, options: LayoutOptions): Result.Result<LayoutOptions, string> => {
-  const sample = withoutIgnored(Sample.of(rows), options)
+  const { ignore = [] } = options
+  const fullSample = Sample.of(rows)
+  const sample = { ...fullSample, members: fullSample.members.filter(({ name }) => !ignore.includes(name)) }
   const layout = options.layout ?? impliedLayout(options)
   const problem = textProblem(options, sample)
   if (problem !== undefined) return Result.fail(problem)
@@ -34,7 +34,7 @@ export const detect = (rows: ReadonlyArray<Row>, options: LayoutOptions): Result
       ...PromptFinder.contextOf(sample, ["prompt"]),
       ...questionIdOf(sample),
     }
-    return Result.succeed({ ...detected, ...definedOptions(options), layout: "items" })
+    return Result.succeed({ ...detected, ...defined(options), layout: "items" })
   }
   return Result.gen(function* () {
     const complete = yield* withCompletions(sample, options, layout)
@@ -50,12 +50,6 @@ export const detect = (rows: ReadonlyArray<Row>, options: LayoutOptions): Result
   })
 }
 
-const withoutIgnored = (sample: Sample.Sample, { ignore = [] }: LayoutOptions): Sample.Sample => ({
-  ...sample,
-  members: sample.members.filter(({ name }) => !ignore.includes(name)),
-})
-
-/** Describes the first path that is neither a path nor a template. */
 const textProblem = (options: LayoutOptions, { members }: Sample.Sample): string | undefined => {
   const names = members.map(({ name }) => name)
   for (const option of fieldOptions) {
@@ -75,11 +69,10 @@ const impliedLayout = ({ completion, completions, key }: LayoutOptions): LayoutN
   return completion !== undefined || key !== undefined ? "long" : undefined
 }
 
-/** The paths of completions that are objects with a text. */
 const elementOptions = ({ members }: Sample.Sample): LayoutOptions => {
   const [elements] = members.filter(({ name }) => name === "completions").flatMap(CompletionFinder.elements)
   if (elements?.layout !== "items" || elements.completions === "completions") return {}
-  return definedOptions({ completions: elements.completions, model: elements.model })
+  return defined({ completions: elements.completions, model: elements.model })
 }
 
 const withCompletions = (
@@ -106,7 +99,7 @@ const withCompletions = (
       paths.layout === "wide" || paths.layout === "pairs"
         ? { completions: paths.completions.map((path) => asList(sample, path)) }
         : undefined
-    return Result.succeed({ ...conversation, ...paths, ...lists, ...definedOptions(options), layout: detected.layout })
+    return Result.succeed({ ...conversation, ...paths, ...lists, ...defined(options), layout: detected.layout })
   })
 }
 
@@ -149,20 +142,18 @@ const noCompletions = (
   return Result.fail(`found ${missing} in ${shownMembers(sample)}: set ${advice[layout ?? "any"]}`)
 }
 
-/** Text columns whose names suggest no other use. */
 const otherTexts = (sample: Sample.Sample, prompt: string): ReadonlyArray<Sample.Member> =>
   sample.members.filter(
     (member) =>
       Sample.has(member, ["text"]) &&
       member.values.some((value) => typeof value === "string" && /(?!^(?:true|false)$)\p{L}/iu.test(value)) &&
-      !columnsOf([prompt]).includes(member.name) &&
+      !Field.columnsOf(prompt).includes(member.name) &&
       !KnownNames.partsOfPrompts.has(member.plainName) &&
       !KnownNames.isAboutItem(member.plainName),
   )
 
 const orJoin = `or join files of prompts and of completions with --completions FILE and ${flags.key}`
 
-/** The members' names, and the paths of text below them. */
 const shownMembers = (sample: Sample.Sample): string => {
   const names = sample.members.map(({ name }) => JSON.stringify(name))
   const listed = names.length > 12 ? [...names.slice(0, 12), `${names.length - 12} more`] : names
@@ -171,12 +162,8 @@ const shownMembers = (sample: Sample.Sample): string => {
   return `${listed.join(", ")}${deeper}`
 }
 
-const columnsOf = (texts: ReadonlyArray<string>): ReadonlyArray<string> =>
-  texts.flatMap((text) => Result.getOrUndefined(Field.parse(text))?.columns ?? [])
-
-/** The prompt path that is set, with detected system prompt and history. */
 const withPrompt = (sample: Sample.Sample, options: LayoutOptions, prompt: string): PromptFinder.DetectedPrompt => {
-  const usedColumns = fieldOptions.flatMap((option) => columnsOf([options[option] ?? []].flat()))
+  const usedColumns = fieldOptions.flatMap((option) => Field.columnsOf(options[option]))
   return { prompt, ...PromptFinder.contextOf(sample, usedColumns) }
 }
 
@@ -186,7 +173,7 @@ const promptOf = (
   completions: ReadonlyArray<string>,
 ): Result.Result<PromptFinder.DetectedPrompt, string> => {
   if (options.prompt !== undefined) return Result.succeed(withPrompt(sample, options, options.prompt))
-  return Result.flatMap(PromptFinder.prompt(sample, columnsOf(completions)), (prompt) =>
+  return Result.flatMap(PromptFinder.prompt(sample, Field.columnsOf(completions)), (prompt) =>
     prompt === undefined
       ? Result.fail(
           CompletionFinder.unequalSides(sample) ??
@@ -225,9 +212,9 @@ const wide = (sample: Sample.Sample, options: Complete): Result.Result<LayoutOpt
     // A question that compares several pairs of models gives several items.
     ...(model === undefined ? questionIdOf(sample) : undefined),
     ...idOf(sample),
-    ...definedOptions({ model }),
+    ...defined({ model }),
     ...metadataOf(sample),
-    ...definedOptions(options),
+    ...defined(options),
   }
   const withGold = { ...(options.layout === "wide" ? goldOf(sample, completions, detected) : undefined), ...detected }
   if (options.prompt !== undefined) {
@@ -235,7 +222,7 @@ const wide = (sample: Sample.Sample, options: Complete): Result.Result<LayoutOpt
   }
   if (PromptFinder.areConversations(sample, completions)) {
     const prompt = PromptFinder.promptOfConversations(sample, completions)
-    const usedColumns = columnsOf(prompt === undefined ? completions : [...completions, prompt])
+    const usedColumns = Field.columnsOf(prompt === undefined ? completions : [...completions, prompt])
     const detectedOptions = { ...PromptFinder.contextOf(sample, usedColumns), ...withGold }
     if (prompt === undefined) return Result.succeed(detectedOptions)
     const lists = sample.isTextual ? completions.map((path) => `${path}[]`) : completions
@@ -248,26 +235,21 @@ const wide = (sample: Sample.Sample, options: Complete): Result.Result<LayoutOpt
   }))
 }
 
-/**
- * The first member that is named like an id and has a key in some record. Other records must not change the choice:
- * a file that grows would get new item ids, and its items would be paid for again.
- */
+/** Later records must not change the choice: with new ids, the items of a file that grew would be paid for again. */
 const idOf = (sample: Sample.Sample): LayoutOptions => {
   if (isOfDataset(sample)) return {}
-  const { members } = sample
-  const id = members.find(({ plainName, values }) => KnownNames.ids.includes(plainName) && values.some(KeyFinder.isKey))
-  return definedOptions({ id: id?.path })
+  return defined({ id: keyNamed(sample, KnownNames.ids)?.path })
 }
 
-/** The question's id, unless the records have a member `id`. */
+const keyNamed = ({ members }: Sample.Sample, names: ReadonlyArray<string>) =>
+  members.find(({ plainName, values }) => names.includes(plainName) && values.some(KeyFinder.isKey))
+
 const questionIdOf = (sample: Sample.Sample): LayoutOptions => {
-  const id = sample.members.find(
-    ({ plainName, values }) => KnownNames.questionIds.includes(plainName) && values.some(KeyFinder.isKey),
-  )
+  const id = keyNamed(sample, KnownNames.questionIds)
   return id === undefined || sample.members.some(({ name }) => name === "id") ? {} : { id: id.path }
 }
 
-const columnOf = (path: string): string => columnsOf([path])[0] ?? path
+const columnOf = (path: string): string => Field.columnsOf(path)[0] ?? path
 
 /** Whether the records are pairs of a dataset of prefstream, in which several pairs have the same item id. */
 const isOfDataset = ({ members }: Sample.Sample): boolean =>
@@ -280,34 +262,28 @@ const metadataOf = (sample: Sample.Sample): LayoutOptions => {
   return isObjects || isOfDataset(sample) ? { metadata: "metadata" } : {}
 }
 
-/**
- * A member whose values all name a completion or say that none is better. Numbers count only if each completion has
- * one, or if the member's name ends in `_id`.
- */
+/** Numbers count only if each completion has one, or if the member's name ends in `_id`. */
 const goldOf = (sample: Sample.Sample, completions: ReadonlyArray<string>, { model }: LayoutOptions): LayoutOptions => {
   const best = BestCompletion.among(completions.map(columnOf))
   const names = typeof model === "string" || model === undefined ? [] : model.map(columnOf)
-  const gold = KnownNames.golds
-    .flatMap((name) => sample.members.filter(({ plainName }) => plainName === name))
-    .find(
-      (member) =>
-        member.values.some((value) => !BestCompletion.isNone(value)) &&
-        (member.plainName.endsWith("_id") || [0, completions.length].includes(numbersIn(member.values))) &&
-        sample.records.every((record) => {
-          const value = Sample.valueAt(record, member.name)
-          const models = names.map((name) => textOf(Sample.valueAt(record, name)))
-          return BestCompletion.isNone(value) || isGold(value) || Result.isSuccess(best(value, models))
-        }),
-    )
-  return definedOptions({ gold: gold?.path })
+  const gold = Sample.named(sample.members, KnownNames.golds).find(
+    (member) =>
+      member.values.some((value) => !BestCompletion.isNone(value)) &&
+      (member.plainName.endsWith("_id") || [0, completions.length].includes(numbersIn(member.values))) &&
+      sample.records.every((record) => {
+        const value = memberOf(record, member.name)
+        const models = names.map((name) => textOf(memberOf(record, name)))
+        return BestCompletion.isNone(value) || isGold(value) || Result.isSuccess(best(value, models))
+      }),
+  )
+  return defined({ gold: gold?.path })
 }
 
 const numbersIn = (values: ReadonlyArray<unknown>): number =>
   new Set(values.flatMap((value) => BestCompletion.indexOf(value) ?? [])).size
 
-const textOf = (value: unknown): string | undefined => (typeof value === "string" ? value : undefined)
-
-const isGold = (value: unknown): boolean => isObject(value) && Object.hasOwn(value, "best_completion_index")
+const textOf = (value: unknown) => (typeof value === "string" ? value : undefined)
+const isGold = (value: unknown) => isObject(value) && Object.hasOwn(value, "best_completion_index")
 
 const long = (sample: Sample.Sample, options: Complete): Result.Result<LayoutOptions, string> => {
   const completion = options.completion === undefined ? [] : [options.completion]
@@ -323,6 +299,6 @@ const long = (sample: Sample.Sample, options: Complete): Result.Result<LayoutOpt
     })
     const key = options.key ?? KeyFinder.key(sample, prompts)
     const model = options.model ?? KeyFinder.model(sample, prompts)
-    return { ...metadataOf(sample), ...prompt, ...definedOptions({ ...options, key, model }) }
+    return { ...metadataOf(sample), ...prompt, ...defined({ ...options, key, model }) }
   })
 }

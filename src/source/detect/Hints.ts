@@ -1,18 +1,13 @@
-/** Hints about the detected layout, shown before anything is sent: they name options that may be missing. */
+/** Names options that may be missing from the detected layout, before anything is sent. */
 import { Result } from "effect"
-import { quoteNames } from "../../io/Values.ts"
+import { isEmpty, quoteNames } from "../../io/Values.ts"
+import * as CellText from "../item/CellText.ts"
 import * as UnusedContext from "../item/UnusedContext.ts"
 import * as ColumnModels from "../layout/ColumnModels.ts"
 import { flags, type Layout, type LayoutOptions } from "../layout/Layout.ts"
 import * as Field from "../record/Field.ts"
 import type { Row } from "../record/Row.ts"
-import * as JsonTexts from "./JsonTexts.ts"
 
-/**
- * Returns one line per hint.
- * @param given the options that were set
- * @param found all options
- */
 export const of = (
   rows: ReadonlyArray<Row>,
   layout: Layout,
@@ -23,12 +18,11 @@ export const of = (
   return [
     ...media,
     ...(media.length > 0 || setOptions.layout !== undefined ? [] : misfit(rows, layout, setOptions, layoutOptions)),
-    ...JsonTexts.hints(rows, layoutOptions),
+    ...jsonTexts(rows, layoutOptions),
     ...models(layoutOptions),
   ]
 }
 
-/** A hint for a detected layout in which the first records make no item. */
 const misfit = (
   rows: ReadonlyArray<Row>,
   layout: Layout,
@@ -52,7 +46,6 @@ const misfit = (
     : []
 }
 
-/** Suggests that column names may be the models' names. */
 const models = ({ completions = [], layout, model, modelsFromColumns }: LayoutOptions): ReadonlyArray<string> => {
   if (layout !== "wide" || model !== undefined || modelsFromColumns === true || typeof completions === "string")
     return []
@@ -62,3 +55,32 @@ const models = ({ completions = [], layout, model, modelsFromColumns }: LayoutOp
     ? []
     : [`no models; ${flags.modelsFromColumns} names them after the columns, ${quoteNames(names)}`]
 }
+
+/** Texts that may be meant as lists stay text. A hint names the option that reads them as lists. */
+const jsonTexts = (
+  rows: ReadonlyArray<Row>,
+  { completion, completions, layout, prompt }: LayoutOptions,
+): ReadonlyArray<string> => {
+  // In the other case, lists are already read as lists.
+  const prompts = layout === "long" && completion === undefined ? undefined : prompt
+  const texts = layout === "items" || prompt === undefined ? completion : (completions ?? completion)
+  return [...hintsFor(rows, flags.prompt, prompts), ...hintsFor(rows, flags.completion, texts)]
+}
+
+const hintsFor = (
+  rows: ReadonlyArray<Row>,
+  flag: string,
+  paths: string | ReadonlyArray<string> = [],
+): ReadonlyArray<string> =>
+  [paths].flat().flatMap((path) => {
+    const field = Result.getOrUndefined(Field.parse(path))
+    if (field === undefined || field.isTemplate || path.endsWith("[]")) return []
+    const values = rows
+      .map(({ isTextual, value }) => Result.getOrUndefined(CellText.read(field.get(value, isTextual), path, isTextual)))
+      .filter((value) => !isEmpty(value))
+    return values.length > 0 && values.every(isListAsText)
+      ? [`${JSON.stringify(field.label)} holds JSON lists as text; they stay text unless ${flag} '${path}[]' is set`]
+      : []
+  })
+
+const isListAsText = (value: unknown): boolean => typeof value === "string" && Array.isArray(Field.fromText(value))

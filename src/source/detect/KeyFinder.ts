@@ -1,30 +1,27 @@
 /**
  * Finds the key that groups the records of a `long` file, and the member that names the model. A member named after the
  * prompt is the key if most records have it. Another one, such as `id`, is the key only if its values repeat with their
- * prompts. The majority of records decides, so a file that grows by a few records keeps its key and item ids.
+ * prompts. The majority decides, so a file that grows by a few records keeps its key and item ids.
  */
 import { Result } from "effect"
 import * as Conversation from "../../domain/Conversation.ts"
 import * as KnownNames from "../record/KnownNames.ts"
-import { isEmpty } from "../../io/Values.ts"
+import { isEmpty, memberOf } from "../../io/Values.ts"
 import * as Messages from "../item/Messages.ts"
-import { find, type Member, type Sample, valueAt } from "./Sample.ts"
+import { find, type Member, named, type Sample } from "./Sample.ts"
 
-/** A prompt as text for comparison, without its last message if that is the completion. */
 export const promptText = (prompt: unknown, isWithCompletion: boolean): string => {
   if (!Array.isArray(prompt)) return typeof prompt === "string" ? prompt : ""
   const messages = Messages.decode(isWithCompletion ? prompt.slice(0, -1) : prompt, "")
   return Result.isSuccess(messages) ? Conversation.render(messages.success) : ""
 }
 
-/** The key's path, or `undefined` if the prompt is the key. @param prompts the records' prompts, in order */
 export const key = (sample: Sample, prompts: ReadonlyArray<string>): string | undefined => {
-  const valuesOf = (member: Member) => sample.records.map((record) => valueAt(record, member.name))
-  const membersNamed = (names: ReadonlyArray<string>) =>
-    names.flatMap((name) => sample.members.filter(({ plainName }) => plainName === name))
+  const valuesOf = (member: Member) => sample.records.map((record) => memberOf(record, member.name))
   const member =
-    membersNamed(KnownNames.promptKeys).find((member) => valuesOf(member).filter(isKey).length * 2 > prompts.length) ??
-    membersNamed(KnownNames.otherKeys).find((member) => groups(valuesOf(member), prompts))
+    named(sample.members, KnownNames.promptKeys).find(
+      (member) => valuesOf(member).filter(isKey).length * 2 > prompts.length,
+    ) ?? named(sample.members, KnownNames.otherKeys).find((member) => groups(valuesOf(member), prompts))
   return member?.path
 }
 
@@ -56,7 +53,7 @@ export const model = (sample: Sample, prompts: ReadonlyArray<string>): string | 
   if (source === undefined) return undefined
   const first = new Map<string | undefined, unknown>()
   const differs = sample.records.some((record, i) => {
-    const value = valueAt(record, source.name)
+    const value = memberOf(record, source.name)
     if (!first.has(prompts[i])) first.set(prompts[i], value)
     return !isEmpty(value) && first.get(prompts[i]) !== value
   })

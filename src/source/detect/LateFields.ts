@@ -1,6 +1,6 @@
 /**
- * Fields that are empty in the first records, so that the detected layout ignores them. A later record is rejected if
- * it fills such a field and the field would be part of the prompt or a completion.
+ * Rejects a record that fills a field which is empty in the first records, if the field would be part of the prompt or
+ * a completion: the detected layout ignores it.
  */
 import { Result } from "effect"
 import { reject, type Row, type RowResult } from "../record/Row.ts"
@@ -10,7 +10,6 @@ import { describeValue, isEmpty, isObject } from "../../io/Values.ts"
 import { fieldOptions, flags, type LayoutOptions } from "../layout/Layout.ts"
 
 export interface LateFields {
-  /** Top-level members to read besides those of the layout. */
   readonly columns: ReadonlyArray<string>
   readonly check: (row: Row) => RowResult
 }
@@ -25,18 +24,16 @@ const maxSampleNames = 250
 /** Limits how many names without effect are remembered. Others are checked again. */
 const maxRememberedNames = 100_000
 
-/**
- * @param seen the first records
- * @param given the options that were set
- * @param found the options that were detected
- */
 export const of = (
   sampleRows: ReadonlyArray<Row>,
   setOptions: LayoutOptions,
   detectedOptions: LayoutOptions,
 ): LateFields => {
   const filled = new Set(sampleRows.flatMap(({ value }) => filledNames(value)))
-  const compared = filled.size <= maxSampleNames ? filled : new Set(columnsOf(detectedOptions))
+  const compared =
+    filled.size <= maxSampleNames
+      ? filled
+      : new Set(fieldOptions.flatMap((option) => Field.columnsOf(detectedOptions[option])))
   const sample = sampleRows.map((row) => withMembers(row, (name) => compared.has(name)))
   const partsWith = (rows: ReadonlyArray<Row>) =>
     Result.match(Detect.detect([...sample, ...rows], setOptions), { onFailure: () => undefined, onSuccess: partsOf })
@@ -78,11 +75,6 @@ export const of = (
     },
   }
 }
-
-const columnsOf = (options: LayoutOptions): ReadonlyArray<string> =>
-  fieldOptions.flatMap((option) =>
-    [options[option] ?? []].flat().flatMap((text) => Result.getOrUndefined(Field.parse(text))?.columns ?? []),
-  )
 
 const namesOf = (value: unknown): ReadonlyArray<string> => (isObject(value) ? Object.keys(value) : [])
 

@@ -1,16 +1,13 @@
-/**
- * Finds the prompt: a member `prompt`, a list of messages, `instruction` with `input`, or text under another known
- * name. Several such texts are a failure that names them.
- */
+/** Finds the prompt: `prompt`, a list of messages, `instruction` with `input`, or text under another known name. */
 import { Result } from "effect"
-import { isEmpty, isObject, joinWords } from "../../io/Values.ts"
+import { isEmpty, isObject, joinWords, memberOf } from "../../io/Values.ts"
 import { flags } from "../layout/Layout.ts"
 import * as SharedPrompt from "../layout/SharedPrompt.ts"
 import * as History from "../item/History.ts"
 import * as UnusedContext from "../item/UnusedContext.ts"
 import * as Field from "../record/Field.ts"
 import * as KnownNames from "../record/KnownNames.ts"
-import { find, findAll, kindOf, type Member, type Sample, valueAt } from "./Sample.ts"
+import { find, findAll, kindOf, type Member, named, type Sample } from "./Sample.ts"
 
 export interface DetectedPrompt {
   readonly prompt: string
@@ -18,7 +15,6 @@ export interface DetectedPrompt {
   readonly history?: string
 }
 
-/** Returns `undefined` if no prompt is found. The failure names several candidates. @param taken members that hold something else */
 export const prompt = (
   sample: Sample,
   usedNames: ReadonlyArray<string>,
@@ -26,7 +22,7 @@ export const prompt = (
   const isTaken = new Set(usedNames)
   const members = sample.members.filter(({ name }) => !isTaken.has(name))
   const rest = { ...sample, members }
-  const withContext = (prompt: string) => Result.succeed({ prompt, ...contextOf(rest, columnsOf(prompt)) })
+  const withContext = (prompt: string) => Result.succeed({ prompt, ...contextOf(rest, Field.columnsOf(prompt)) })
   const promptMember = find(rest, ["prompt"], ["text", "messages", "texts"])
   if (promptMember !== undefined) return withContext(promptMember.path)
   const names = sample.isTextual ? KnownNames.conversations : KnownNames.promptLists
@@ -58,27 +54,20 @@ export const prompt = (
 
 const inBraces = ({ path }: Member): string => `{${path}}`
 
-export const columnsOf = (path: string): ReadonlyArray<string> =>
-  Result.getOrUndefined(Field.parse(path))?.columns ?? []
-
-/** Paths of the system prompt and of earlier turns. @param taken members that hold something else */
 export const contextOf = ({ members }: Sample, usedNames: ReadonlyArray<string>): Omit<DetectedPrompt, "prompt"> => {
   const rest = members.filter(({ name }) => !usedNames.includes(name))
   const [system] = findAll(rest, KnownNames.systemPrompts, ["text"])
-  const history = KnownNames.histories
-    .flatMap((name) => rest.filter(({ plainName }) => plainName === name))
-    .find(({ plainName, values }) => {
-      // A list may be empty in a sample that has only first turns.
-      const isKnown = plainName !== "context" || values.some(History.isTurns)
-      return values.length > 0 && isKnown && values.every(History.isTurnsOrNone)
-    })
+  const history = named(rest, KnownNames.histories).find(({ plainName, values }) => {
+    // A list may be empty in a sample that has only first turns.
+    const isKnown = plainName !== "context" || values.some(History.isTurns)
+    return values.length > 0 && isKnown && values.every(History.isTurnsOrNone)
+  })
   return {
     ...(system !== undefined && { system: system.path }),
     ...(history !== undefined && { history: history.path }),
   }
 }
 
-/** The completions of each record, except records that lack one. */
 const completionsOf = (sample: Sample, paths: ReadonlyArray<string>) => {
   const fields = paths.map((path) => Result.getOrUndefined(Field.parse(path)))
   return sample.records
@@ -86,7 +75,6 @@ const completionsOf = (sample: Sample, paths: ReadonlyArray<string>) => {
     .filter(({ cells }) => !cells.some(isEmpty))
 }
 
-/** Whether most records have whole conversations as completions. */
 export const areConversations = (sample: Sample, completions: ReadonlyArray<string>): boolean => {
   const filled = completionsOf(sample, completions)
   return filled.filter(({ cells }) => cells.every(SharedPrompt.isConversation)).length * 2 > filled.length
@@ -101,7 +89,7 @@ export const promptOfConversations = (sample: Sample, completions: ReadonlyArray
     const shared = SharedPrompt.split(cells, completions)
     if (Result.isFailure(shared)) return false
     const [first, ...others] = shared.success.prompt
-    return others.length === 0 && first.role === "user" && first.content === valueAt(record, prompt.name)
+    return others.length === 0 && first.role === "user" && first.content === memberOf(record, prompt.name)
   })
   return same.length * 2 > filled.length ? prompt.path : undefined
 }

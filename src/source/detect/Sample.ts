@@ -1,33 +1,25 @@
-/**
- * The members of a file's first records: their names and the kinds of their values. Members are in order of first
- * occurrence. Inherited properties do not count.
- */
+/** The members of a file's first records, in order of first occurrence, and the kinds of their values. */
 import type { Row } from "../record/Row.ts"
 import { fromText } from "../record/Field.ts"
 import * as FieldPath from "../../io/FieldPath.ts"
-import { isEmpty, isObject } from "../../io/Values.ts"
+import { isEmpty, isObject, type Members } from "../../io/Values.ts"
 import * as KnownNames from "../record/KnownNames.ts"
 import * as Messages from "../item/Messages.ts"
 
-/** `messages`, `texts`, and `objects` are lists. */
 export type Kind = "text" | "number" | "boolean" | "message" | "messages" | "texts" | "objects" | "object" | "other"
 
 export interface Member {
   readonly name: string
   readonly path: string
-  /** The name in lower case, with `_` for blanks and hyphens, for comparison with known names. */
   readonly plainName: string
   /** The values that are not empty. Text cells with JSON are parsed. */
   readonly values: ReadonlyArray<unknown>
   readonly kinds: ReadonlySet<Kind>
-  /** Whether its values are text cells, even if they contain JSON. */
   readonly isTextual: boolean
 }
 
-export type SampleRecord = { readonly [member: string]: unknown }
-
 export interface Sample {
-  readonly records: ReadonlyArray<SampleRecord>
+  readonly records: ReadonlyArray<Members>
   readonly rows: ReadonlyArray<Row>
   readonly isTextual: boolean
   readonly members: ReadonlyArray<Member>
@@ -58,10 +50,7 @@ export const of = (all: ReadonlyArray<Row>): Sample => {
 
 export const plain = KnownNames.plain
 
-export const valueAt = (record: SampleRecord, name: string): unknown =>
-  Object.hasOwn(record, name) ? record[name] : undefined
-
-const withCells = (record: SampleRecord): SampleRecord =>
+const withCells = (record: Members): Members =>
   Object.fromEntries(Object.entries(record).map(([name, cell]) => [name, fromText(cell)]))
 
 export const kindOf = (value: unknown): Kind => {
@@ -76,7 +65,6 @@ export const kindOf = (value: unknown): Kind => {
   return value.every(isObject) ? "objects" : "other"
 }
 
-/** The first member with one of the names, in their order, whose values are mostly of one of the kinds. */
 export const find = (
   { members }: Sample,
   names: ReadonlyArray<string>,
@@ -87,15 +75,16 @@ export const findAll = (
   members: ReadonlyArray<Member>,
   names: ReadonlyArray<string>,
   kinds: ReadonlyArray<Kind>,
-): ReadonlyArray<Member> =>
-  names.flatMap((name) => members.filter(({ plainName }) => plainName === name)).filter((member) => has(member, kinds))
+): ReadonlyArray<Member> => named(members, names).filter((member) => has(member, kinds))
+
+export const named = (members: ReadonlyArray<Member>, names: ReadonlyArray<string>): ReadonlyArray<Member> =>
+  names.flatMap((name) => members.filter(({ plainName }) => plainName === name))
 
 /** Whether most values are of one of the kinds. Text cells also count as text. */
 export const has = ({ isTextual, values }: Member, kinds: ReadonlyArray<Kind>): boolean =>
   (isTextual && values.length > 0 && kinds.includes("text")) ||
   values.filter((value) => kinds.includes(kindOf(value))).length * 2 > values.length
 
-/** Paths of the longest texts below a record's top level, as suggestions. */
 export const nestedTexts = ({ records }: Sample): ReadonlyArray<string> => {
   const texts = pathsIn(records[0], []).filter(({ keys }) => keys.length > 1)
   return texts

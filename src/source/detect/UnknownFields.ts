@@ -1,5 +1,4 @@
 /** Paths that are set, but that none of the first records has: they may be misspelled. */
-import { Result } from "effect"
 import * as Field from "../record/Field.ts"
 import { quoteNames } from "../../io/Values.ts"
 import { fieldOptions, type LayoutOptions } from "../layout/Layout.ts"
@@ -9,7 +8,6 @@ import * as UnusedContext from "../item/UnusedContext.ts"
 export interface UnknownFields {
   /** Entries have the form `"winer" (--gold-path)`. */
   readonly columns: ReadonlyArray<string>
-  /** The problem, if a required field does not occur at all. */
   readonly problem: string | undefined
 }
 
@@ -26,7 +24,6 @@ export const missingMessage = (
   members: ReadonlyArray<string>,
 ): string => `${flags[option]}: the first records have no ${quoted(missing)}; they have ${quoted(members)}`
 
-/** Describes an option that was not set and whose field was not detected. */
 export const undetectedMessage = (
   option: "key" | "prompt" | "completion",
   members: ReadonlyArray<string>,
@@ -34,35 +31,25 @@ export const undetectedMessage = (
 ): string =>
   `found no ${option} in ${quoted(members)}: set ${flags[option]} to its field${example === undefined ? "" : `, such as ${flags[option]} ${UnusedContext.quoted(example)}`}`
 
-/** Appended to the problem of a path: no member has this name either. */
 export const noMember = (members: ReadonlyArray<string>): string =>
   members.length === 0 ? "" : `; nor is it a name in the first records, which have ${quoted(members)}`
 
 const quoted = (names: ReadonlyArray<string>): string =>
   `${quoteNames(names.slice(0, maxShownNames))}${names.length > maxShownNames ? ", …" : ""}`
 
-/** @param members names of the records' top-level members */
 export const of = (options: LayoutOptions, members: ReadonlyArray<string>): UnknownFields => {
   const columns: Array<string> = []
-  let nothingOf: string | undefined
+  let problem: string | undefined
   for (const option of [...fieldOptions, "keep"] as const) {
     for (const text of [options[option] ?? []].flat()) {
       if (option === "keep" && text === "*") continue
-      const columnsOf =
-        option === "keep"
-          ? [text]
-          : Result.match(Field.parse(text), { onFailure: () => [], onSuccess: (field) => field.columns })
-      const missing = columnsOf.filter((name) => !members.includes(name))
+      const names = option === "keep" ? [text] : Field.columnsOf(text)
+      const missing = names.filter((name) => !members.includes(name))
       columns.push(...missing.map((name) => describeField(name, option)))
-      if (
-        requiredOptions.has(option) &&
-        columnsOf.length > 0 &&
-        missing.length === columnsOf.length &&
-        nothingOf === undefined
-      ) {
-        nothingOf = missingMessage(option, missing, members)
+      if (requiredOptions.has(option) && missing.length > 0 && missing.length === names.length) {
+        problem ??= missingMessage(option, missing, members)
       }
     }
   }
-  return { columns, problem: nothingOf }
+  return { columns, problem }
 }

@@ -1,13 +1,11 @@
-/**
- * Detects unsupported formats and encodings, and pointer files, by their first bytes. Messages say what to do about
- * each.
- */
+/** Recognizes unsupported formats and encodings, and pointer files, by their first bytes, and says what to do. */
 import * as Windows1252 from "../../io/Windows1252.ts"
 
-/** Says what the file is and what to do, or returns `undefined` for unknown bytes. */
 export const formatProblem = (head: Uint8Array): string | undefined => {
-  const kind = kinds.find(({ magic, at = 0 }) => magic.every((byte, i) => head[at + i] === byte))
-  return kind && `this is ${kind.name}; ${kind.advice}`
+  const kind = kinds.find(([magic, , , at = 0]) =>
+    Buffer.from(magic, "latin1").every((byte, i) => head[at + i] === byte),
+  )
+  return kind && `this is ${kind[1]}; ${kind[2]}`
 }
 
 export const encodingProblem = (head: Uint8Array): string | undefined => {
@@ -23,73 +21,47 @@ export const encodingProblem = (head: Uint8Array): string | undefined => {
     : undefined
 }
 
-interface Kind {
-  readonly name: string
-  readonly magic: ReadonlyArray<number>
-  readonly at?: number
-  readonly advice: string
-}
-
-const ascii = (text: string): ReadonlyArray<number> => [...new TextEncoder().encode(text)]
-
 const unpackFirst = (program: string) => `unpack it first (${program} FILE), or compress it with gzip or zstd`
 const toParquet = "write it as Parquet or JSONL with the program that made it"
 
-const kinds: ReadonlyArray<Kind> = [
-  {
-    name: "a pointer of Git LFS, not the file itself",
-    magic: ascii("version https://git-lfs.github.com/spec/"),
-    advice: "get the file (git lfs install, then git lfs pull), or download it from its host",
-  },
-  {
-    name: "a pointer of git-annex, not the file itself",
-    magic: ascii("/annex/objects/"),
-    advice: "get the file: git annex get FILE",
-  },
-  { name: "encrypted Parquet", magic: ascii("PARE"), advice: "write it without encryption" },
-  { name: "an Arrow (Feather) file", magic: ascii("ARROW1"), advice: toParquet },
-  { name: "a Feather (version 1) file", magic: ascii("FEA1"), advice: toParquet },
-  {
-    name: "an Arrow stream, as save_to_disk of Hugging Face datasets writes it",
-    magic: [0xff, 0xff, 0xff, 0xff],
-    advice: "write it as Parquet: datasets.Dataset.from_file(FILE).to_parquet(NEW)",
-  },
-  { name: "an ORC file", magic: ascii("ORC"), advice: toParquet },
-  { name: "an Avro file", magic: [...ascii("Obj"), 1], advice: toParquet },
-  {
-    name: "an SQLite database",
-    magic: ascii("SQLite format 3\0"),
-    advice: 'export the table: sqlite3 -json FILE "SELECT * FROM name" > NEW.json',
-  },
-  {
-    name: "a ZIP archive (or a workbook, .xlsx)",
-    magic: [0x50, 0x4b, 0x03, 0x04],
-    advice: "unpack it first (unzip FILE), or save the workbook's sheet as CSV",
-  },
-  { name: "an empty ZIP archive", magic: [0x50, 0x4b, 0x05, 0x06], advice: "name a file that has records" },
-  { name: "an old Excel workbook", magic: [0xd0, 0xcf, 0x11, 0xe0], advice: "save its sheet as CSV in UTF-8" },
-  { name: "a PDF", magic: ascii("%PDF-"), advice: "name a file of records" },
-  {
-    name: "a tar archive",
-    magic: ascii("ustar"),
-    at: 257,
-    advice: "unpack it first (tar -xf FILE), and name its files",
-  },
-  { name: "compressed with bzip2", magic: ascii("BZh"), advice: unpackFirst("bunzip2") },
-  { name: "compressed with xz", magic: [0xfd, 0x37, 0x7a, 0x58, 0x5a, 0x00], advice: unpackFirst("unxz") },
-  { name: "compressed with LZ4", magic: [0x04, 0x22, 0x4d, 0x18], advice: unpackFirst("unlz4") },
-  {
-    name: "compressed with Snappy",
-    magic: [0xff, 0x06, 0x00, 0x00, ...ascii("sNaPpY")],
-    advice: "unpack it first, or compress it with gzip or zstd",
-  },
-  { name: "compressed with compress (.Z)", magic: [0x1f, 0x9d], advice: unpackFirst("uncompress") },
-  { name: "a 7-Zip archive", magic: [0x37, 0x7a, 0xbc, 0xaf, 0x27, 0x1c], advice: "unpack it first (7z x FILE)" },
-  { name: "a RAR archive", magic: ascii("Rar!"), advice: "unpack it first (unrar x FILE)" },
-  { name: "a NumPy array", magic: [0x93, ...ascii("NUMPY")], advice: toParquet },
-  { name: "an HDF5 file", magic: [0x89, ...ascii("HDF")], advice: toParquet },
-  { name: "a Python pickle", magic: [0x80, 0x04, 0x95], advice: toParquet },
-  { name: "a Python pickle", magic: [0x80, 0x05, 0x95], advice: toParquet },
+const kinds: ReadonlyArray<readonly [magic: string, name: string, advice: string, at?: number]> = [
+  [
+    "version https://git-lfs.github.com/spec/",
+    "a pointer of Git LFS, not the file itself",
+    "get the file (git lfs install, then git lfs pull), or download it from its host",
+  ],
+  ["/annex/objects/", "a pointer of git-annex, not the file itself", "get the file: git annex get FILE"],
+  ["PARE", "encrypted Parquet", "write it without encryption"],
+  ["ARROW1", "an Arrow (Feather) file", toParquet],
+  ["FEA1", "a Feather (version 1) file", toParquet],
+  [
+    "\xff\xff\xff\xff",
+    "an Arrow stream, as save_to_disk of Hugging Face datasets writes it",
+    "write it as Parquet: datasets.Dataset.from_file(FILE).to_parquet(NEW)",
+  ],
+  ["ORC", "an ORC file", toParquet],
+  ["Obj\x01", "an Avro file", toParquet],
+  ["SQLite format 3\0", "an SQLite database", 'export the table: sqlite3 -json FILE "SELECT * FROM name" > NEW.json'],
+  [
+    "PK\x03\x04",
+    "a ZIP archive (or a workbook, .xlsx)",
+    "unpack it first (unzip FILE), or save the workbook's sheet as CSV",
+  ],
+  ["PK\x05\x06", "an empty ZIP archive", "name a file that has records"],
+  ["\xd0\xcf\x11\xe0", "an old Excel workbook", "save its sheet as CSV in UTF-8"],
+  ["%PDF-", "a PDF", "name a file of records"],
+  ["ustar", "a tar archive", "unpack it first (tar -xf FILE), and name its files", 257],
+  ["BZh", "compressed with bzip2", unpackFirst("bunzip2")],
+  ["\xfd7zXZ\0", "compressed with xz", unpackFirst("unxz")],
+  ["\x04\x22\x4d\x18", "compressed with LZ4", unpackFirst("unlz4")],
+  ["\xff\x06\0\0sNaPpY", "compressed with Snappy", "unpack it first, or compress it with gzip or zstd"],
+  ["\x1f\x9d", "compressed with compress (.Z)", unpackFirst("uncompress")],
+  ["7z\xbc\xaf\x27\x1c", "a 7-Zip archive", "unpack it first (7z x FILE)"],
+  ["Rar!", "a RAR archive", "unpack it first (unrar x FILE)"],
+  ["\x93NUMPY", "a NumPy array", toParquet],
+  ["\x89HDF", "an HDF5 file", toParquet],
+  ["\x80\x04\x95", "a Python pickle", toParquet],
+  ["\x80\x05\x95", "a Python pickle", toParquet],
 ]
 
 const isAsciiText = (byte: number): boolean => (byte >= 0x20 && byte < 0x7f) || (byte >= 0x09 && byte <= 0x0d)

@@ -1,10 +1,10 @@
 /**
- * Opens files of any format, and detects the format. Compression is detected by content, never by name alone; `Sniff`
- * detects the format. For a file that cannot be read, the failure says what the file is and what to do. The input audit
- * gets the file's original bytes.
+ * Opens files of any format. Compression is detected by content, never by name alone. For a file that cannot be read,
+ * the failure says what the file is and what to do. The input audit gets the file's original bytes.
  */
 import { Effect, Option, Stream } from "effect"
 import type { Duration, FileSystem, Path, Scope } from "effect"
+import type { FormatName } from "../place/FileExtensions.ts"
 import { audited, auditedLater, reportSliced, withRecordCount } from "../place/InputAudit.ts"
 import type { Input, ReadInto } from "../place/Input.ts"
 import * as Spool from "../place/Spool.ts"
@@ -19,25 +19,15 @@ import * as JsonArray from "./json/JsonArray.ts"
 import * as JsonLines from "./json/JsonLines.ts"
 import * as PlainThread from "./json/PlainThread.ts"
 import * as Lines from "../../io/Lines.ts"
+import type { ParquetOptions } from "./parquet/Parquet.ts"
 import * as Sniff from "./Sniff.ts"
 
-export { formatNames } from "./Sniff.ts"
-
-export interface FormatOptions {
+export interface FormatOptions
+  extends Omit<Csv.CsvOptions, "format">, Pick<Lines.LinesOptions, "maxLineBytes">, ParquetOptions {
   /** Default: detected, see `Sniff`. */
-  readonly format?: Sniff.FormatName | undefined
+  readonly format?: FormatName | undefined
   /** Encoding of text, as a label of the Encoding Standard such as `windows-1252`. Default: UTF-8; text that is probably not UTF-8 is refused. */
   readonly encoding?: string | undefined
-  /** One character that separates CSV cells. Default: detected. */
-  readonly delimiter?: string | undefined
-  /** Whether quotes enclose CSV cells or are plain text. Default: detected, see `Csv`. */
-  readonly quote?: "double" | "none" | undefined
-  /** Whether the first CSV record names the columns. Otherwise they are `column_1`, `column_2`, … Default: true. */
-  readonly header?: boolean | undefined
-  /** Longer records are rejected. Default: 32 MiB. */
-  readonly maxLineBytes?: number | undefined
-  /** Parquet row groups whose columns need more memory are refused. Default: 1 GiB. */
-  readonly maxRowGroupBytes?: number | undefined
   /** Maximum time without data from a remote file. Default: 2 minutes. */
   readonly idleTimeout?: Duration.Input | undefined
 }
@@ -55,7 +45,7 @@ export const optionNames: NamesOf<FormatOptions> = {
 
 export interface RowFile {
   readonly name: string
-  readonly format: Sniff.FormatName
+  readonly format: FormatName
   /** Used in messages: `JSONL`, `CSV with ";", gzip`, `Parquet, 1,000 rows`. */
   readonly description: string
   /** The number of records, if the file states it. */
@@ -66,30 +56,24 @@ export interface RowFile {
   readonly rowsByThread?: Stream.Stream<RowResult, SourceError> | undefined
 }
 
-/** The file can be read as long as the scope lasts. */
 export const open = Effect.fn("Format.open")(function* (
   input: Input,
   options: FormatOptions = {},
 ): Effect.fn.Return<RowFile, SourceError, FileSystem.FileSystem | Path.Path | Scope.Scope> {
   const { name } = input
   const { encoding } = options
+  const fail = (problem: string) => unreadable(name, problem)
   const decoderFor = encoding === undefined ? undefined : yield* Encoding.decoderOf(encoding)
   const compressedHead = yield* beginningOf(input.bytes)
   const compression = Compression.detect(compressedHead.head) ?? (yield* detectBrotli(name, compressedHead))
   if (compression === undefined && Sniff.contradictsExtension(name, compressedHead.head)) {
-    return yield* unreadable(
-      name,
-      "the name is that of a compressed file, but the content is not compressed; download it again",
-    )
+    return yield* fail("the name is that of a compressed file, but the content is not compressed; download it again")
   }
   const unpack = compression === undefined ? (bytes: Bytes) => bytes : Compression.unpack(name, compression)
   const unpackedHead = compression === undefined ? compressedHead : yield* beginningOf(unpack(input.bytes))
   const innerCompression = compression === undefined ? undefined : Compression.detect(unpackedHead.head)
   if (innerCompression !== undefined) {
-    return yield* unreadable(
-      name,
-      `compressed twice, with ${innerCompression} and then ${compression}; decompress it once`,
-    )
+    return yield* fail(`compressed twice, with ${innerCompression} and then ${compression}; decompress it once`)
   }
   const isDecoded = decoderFor !== undefined && !Sniff.isParquet(unpackedHead.head)
   const unpackAndDecode = (bytes: Bytes) => (isDecoded ? decoderFor(name)(unpack(bytes)) : unpack(bytes))
@@ -100,7 +84,7 @@ export const open = Effect.fn("Format.open")(function* (
         ? Sniff.sniff({ ...beginning, name, isDecoded })
         : Sniff.check(options.format, beginning.head, isDecoded),
     ),
-    (problem) => unreadable(name, problem),
+    fail,
   )
   const describe = (description: string) =>
     [description, ...(isDecoded ? [encoding] : []), ...(compression === undefined ? [] : [compression])].join(", ")
@@ -140,25 +124,21 @@ type Bytes = Stream.Stream<Uint8Array, SourceError>
 type Beginning = Omit<Sniff.Beginning, "name">
 
 interface TextFormat {
-  readonly format: Sniff.FormatName
+  readonly format: FormatName
   readonly description: string
   readonly rows: (bytes: Bytes) => Stream.Stream<RowResult, SourceError>
 }
 
 const textFormat = (
   name: string,
-  format: Exclude<Sniff.FormatName, "parquet">,
+  format: Exclude<FormatName, "parquet">,
   { head, isWhole }: Beginning,
   options: FormatOptions,
 ): TextFormat => {
   if (format === "jsonl") return { format, description: "JSONL", rows: JsonLines.rows(name, options) }
   if (format === "json") {
     const isList = /^\uFEFF?\s*(?:\[|$)/.test(new TextDecoder("utf-8", { ignoreBOM: true }).decode(head))
-    return {
-      format,
-      description: isList ? "JSON array" : "JSON objects",
-      rows: JsonArray.rows(name, options),
-    }
+    return { format, description: isList ? "JSON array" : "JSON objects", rows: JsonArray.rows(name, options) }
   }
   const dialect = Csv.sniff(head, { ...options, format }, isWhole)
   return {
@@ -171,7 +151,6 @@ const textFormat = (
 /** The reader fails if no record ends within this many times `maxLineBytes`. */
 const maxOpenRecords = 32
 
-/** Fails if no record ends for so long that none may ever end. */
 const limitOpenBytes = (name: string, { maxLineBytes = Lines.defaultMaxLineBytes }: FormatOptions) => {
   let openBytes = 0
   return {

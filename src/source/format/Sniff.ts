@@ -1,7 +1,6 @@
 /**
- * Detects a file's format by its first bytes, and if they are ambiguous, by its name. Returns a supported format, or
- * the reason why there is none and what to do. A wrong format makes rejects of records, but drops none. An invalid line
- * does not change the format of a file named `.jsonl`.
+ * Detects a file's format by its first bytes, and if they are ambiguous, by its name. A wrong format makes rejects of
+ * records, but drops none. An invalid line does not change the format of a file named `.jsonl`.
  */
 import { Result } from "effect"
 import * as FileExtensions from "../place/FileExtensions.ts"
@@ -11,15 +10,10 @@ import * as Json from "../../io/Json.ts"
 import { isObject, quoteNames } from "../../io/Values.ts"
 import * as JsonRecord from "./json/JsonRecord.ts"
 
-export { type FormatName, formatNames } from "../place/FileExtensions.ts"
-
 export interface Beginning {
-  /** The first bytes, decompressed. */
   readonly head: Uint8Array
   readonly isWhole: boolean
-  /** A path or URL, with or without an extension of a compression. */
   readonly name: string
-  /** Whether the encoding is set and the bytes were decoded to UTF-8. */
   readonly isDecoded?: boolean
 }
 
@@ -53,14 +47,12 @@ export const isPlainText = (head: Uint8Array): boolean => {
 
 export const isKnownBinary = (head: Uint8Array): boolean => isParquet(head) || formatProblem(head) !== undefined
 
-/** Whether the name is that of a compressed file, but the content is neither compressed nor text. */
 export const contradictsExtension = (name: string, head: Uint8Array): boolean =>
   head.length > 0 && FileExtensions.isCompressed(pathOf(name)) && !isPlainText(head) && !isKnownBinary(head)
 
 export const hasExtension = (name: string, endings: string): boolean =>
   new RegExp(`\\.(?:${endings})$`, "i").test(pathOf(name))
 
-/** A URL loses its query. */
 const pathOf = (name: string): string => (name.includes("://") ? name.replace(/[?#].*$/s, "") : name)
 
 export const isParquet = (head: Uint8Array): boolean => startsWith(head, "PAR1")
@@ -68,7 +60,6 @@ export const isParquet = (head: Uint8Array): boolean => startsWith(head, "PAR1")
 const startsWith = (head: Uint8Array, text: string): boolean =>
   new TextEncoder().encode(text).every((byte, i) => head[i] === byte)
 
-/** Drops a byte order mark. Invalid UTF-8 becomes U+FFFD. */
 const textOf = (head: Uint8Array): string => new TextDecoder().decode(head, { stream: true }).trimStart()
 
 const isJson = (text: string): boolean => Result.isSuccess(Json.parse(text))
@@ -97,7 +88,6 @@ const hasJsonLines = (text: string, isWhole: boolean): boolean => {
   return completeLines.filter((line) => line.startsWith("{") && isJson(line)).length * 2 >= completeLines.length
 }
 
-/** The text is a list of records, or has a list per line, or is not JSON. */
 const sniffArray = (text: string, formatOfName: FormatName | undefined): FormatName => {
   const line = /^[^\n]*/.exec(text)![0]
   // Several lists of records in sequence are read as one.
@@ -142,7 +132,6 @@ const sniffObject = (
   return Result.succeed(formatOfName === "csv" || formatOfName === "tsv" ? formatOfName : "jsonl")
 }
 
-/** Usual names of a list of records in an object around it. */
 const listNames = new Set(
   "data,dataset,rows,records,items,entries,examples,instances,samples,results,questions,prompts,pairs,annotations,train,validation,test".split(
     ",",
@@ -150,15 +139,12 @@ const listNames = new Set(
 )
 
 interface Outline {
-  /** The end of the text's first object or array, if it is there. */
   readonly end: number | undefined
-  /** The members of that object that are lists of objects under a usual name. */
   readonly lists: ReadonlyArray<string>
 }
 
 const outline = (text: string): Outline => {
-  // An unclosed quote matches the rest of the text. Otherwise, the search for its end would start again at each
-  // quote in it.
+  // An unclosed quote matches the rest of the text. Otherwise, the search would start again at each quote in it.
   const token = /"(?:[^"\\]|\\.?)*(?:"|$)|[{}[\]]/gs
   const listBegins = /\s*:\s*\[\s*\{/y
   let depth = 0

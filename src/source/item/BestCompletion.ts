@@ -1,8 +1,7 @@
 /**
- * Resolves a value that names the best completion. It may be the column (`output_1`), the distinguishing part of the
- * column's name (`1`, `a`), this part after another word (`model_a` for `response_a`), or the model. A column's exact
- * name denotes this column. Another value that matches none or several is a failure. A tie or an empty value is no gold
- * answer. Numbers count only as part of a name, since they may start from 0 or 1.
+ * Resolves a value to the completion that it names by its column (`output_1`), a part of the column's name (`1`, or
+ * `model_a` for `response_a`), or its model. A value that matches none or several is a failure. A tie or an empty value
+ * is no gold answer. Numbers count only as part of a name, since they may start from 0 or 1.
  */
 import { Result } from "effect"
 import * as KnownNames from "../record/KnownNames.ts"
@@ -13,17 +12,12 @@ export const isNone = (value: unknown): boolean =>
   (typeof value === "string" &&
     [KnownNames.ties, KnownNames.allBad, KnownNames.noGold].some((words) => words.has(KnownNames.outcomeWord(value))))
 
-/** The value as an index, which may also be text of digits. */
 export const indexOf = (value: unknown): number | undefined => {
   if (typeof value === "string" && /^\d{1,15}$/.test(value)) return Number(value)
   return typeof value === "number" && Number.isSafeInteger(value) ? value : undefined
 }
 
-/**
- * Returns a function from a value and the record's models to the zero-based index. The value must not be `isNone`.
- * The failure lacks the path.
- * @param names the completions' columns
- */
+/** Resolves a value other than `isNone` to a zero-based index. The failure lacks the path. */
 export const among = (
   names: ReadonlyArray<string>,
 ): ((value: unknown, models: ReadonlyArray<string | undefined>) => Result.Result<number, string>) => {
@@ -39,7 +33,6 @@ export const among = (
   }
 }
 
-/** Like `among`, but returns all matches. */
 export const finder = (names: ReadonlyArray<string>) => {
   const aliases = names.map(aliasesOf)
   return (value: unknown, models: ReadonlyArray<string | undefined>): ReadonlyArray<number> => {

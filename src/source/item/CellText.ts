@@ -1,6 +1,6 @@
 /**
- * Reads a prompt or completion in a text cell. It stays text, unless it is a list of messages as Python writes it. JSON
- * stays text. A list that cannot be read with certainty, such as one that NumPy printed, is refused.
+ * Reads a prompt or completion in a text cell. It stays text, also if it is JSON, unless it is a list of messages as
+ * Python writes it. A list that cannot be read with certainty, such as one that NumPy printed, is refused.
  */
 import { Result } from "effect"
 import * as Json from "../../io/Json.ts"

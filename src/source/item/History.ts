@@ -1,16 +1,14 @@
 /**
- * Adds earlier turns from their own member to the prompt, which becomes a conversation. Turns are messages, or pairs of
- * question and answer as in LLaMA-Factory (`[["Q", "A"], …]`) and ModelScope (`[{ "human": "Q", "assistant": "A" }]`).
- * Turns that the prompt already begins with are not repeated. If earlier turns end with the prompt, they are the whole
- * prompt. Turns that end with a message of anyone but the assistant are refused, because the next message would be
- * missing.
+ * Puts earlier turns before the prompt, which becomes a conversation. Turns are messages, or pairs of question and
+ * answer as in LLaMA-Factory (`[["Q", "A"], …]`) and ModelScope (`[{ "human": "Q", "assistant": "A" }]`). Turns with
+ * which the prompt begins are not repeated. If earlier turns end with the prompt, they are the whole prompt. Turns that
+ * end with a message of anyone but the assistant are refused, because the next message would be missing.
  */
 import { Result } from "effect"
 import type { Message, Prompt } from "../../domain/Message.ts"
 import { describeValue, isEmpty, isObject } from "../../io/Values.ts"
 import { type Field, fromText } from "../record/Field.ts"
-import { reject, type Row } from "../record/Row.ts"
-import type { SourceRecord } from "../record/SourceRecord.ts"
+import type { Row } from "../record/Row.ts"
 import * as ItemDecoder from "./ItemDecoder.ts"
 import * as Messages from "./Messages.ts"
 
@@ -24,7 +22,6 @@ const isPairs = (value: unknown): value is ReadonlyArray<object> =>
 const questionNames = ["human", "user", "question", "query", "prompt", "instruction", "input"]
 const answerNames = ["assistant", "bot", "gpt", "ai", "answer", "response", "output"]
 
-/** Question and answer: `["Q", "A"]`, or an object such as `{ "human": "Q", "assistant": "A" }`. */
 const pairOf = (pair: unknown): readonly [string, string] | undefined => {
   const members = isObject(pair)
     ? [questionNames, answerNames].map((names) => names.filter((name) => Object.hasOwn(pair, name)))
@@ -36,7 +33,6 @@ const pairOf = (pair: unknown): readonly [string, string] | undefined => {
   return typeof one === "string" && typeof other === "string" ? [one, other] : undefined
 }
 
-/** Puts the earlier turns before the prompt. The failure names the field. */
 export const add = (
   field: Field | undefined,
   { isTextual, value }: Pick<Row, "isTextual" | "value">,
@@ -48,14 +44,12 @@ export const add = (
     return Result.succeed(prompt)
   }
   return Result.flatMap(decode(turns, field.name), (earlier) => {
-    const promptMessages: ReadonlyArray<Message> =
-      typeof prompt === "string" ? [{ role: "user", content: prompt }] : prompt
+    const promptMessages: ReadonlyArray<Message> = Messages.ofPrompt(prompt)
     const begin = promptMessages.findIndex(({ role }) => role !== "system")
     const rest = begin === -1 ? [] : promptMessages.slice(begin)
-    const beginsWith = (messages: ReadonlyArray<Message>, first: ReadonlyArray<Message>) =>
-      messages.length >= first.length && first.every((message, i) => Messages.isEqual(message, messages[i]))
-    if (beginsWith(promptMessages, earlier) || beginsWith(rest, earlier)) return Result.succeed(prompt)
-    const isWhole = beginsWith(earlier.slice(-promptMessages.length), promptMessages)
+    if (Messages.beginsWith(promptMessages, earlier) || Messages.beginsWith(rest, earlier))
+      return Result.succeed(prompt)
+    const isWhole = Messages.beginsWith(earlier.slice(-promptMessages.length), promptMessages)
     const role = earlier.at(-1)?.role
     if (!isWhole && role !== "assistant" && role !== "system") {
       return Result.fail(
@@ -83,12 +77,3 @@ const decode = (turns: unknown, path: string): Result.Result<ReadonlyArray<Messa
     ? Result.map(ItemDecoder.decodePrompt(messages, path), (decoded) => (typeof decoded === "string" ? [] : decoded))
     : Result.fail(`${path}: expected messages, or pairs of texts, found ${describeValue(turns)}`)
 }
-
-export const addTo = (record: SourceRecord, field: Field | undefined, row: Row): SourceRecord =>
-  Result.flatMap(record, (source) => {
-    const prompt = add(field, row, source.item.prompt)
-    if (Result.isFailure(prompt)) return reject(row.place, "invalid_shape", prompt.failure)
-    return prompt.success === source.item.prompt
-      ? Result.succeed(source)
-      : Result.succeed({ ...source, item: { ...source.item, prompt: prompt.success } })
-  })

@@ -1,9 +1,7 @@
 /**
- * Decodes an unknown value to a `SourceRecord`. Items of all layouts pass through here. An item satisfies `PromptItem`,
- * and any JSON reader can read its metadata. A reject's reason is one line: the field's path in the file, the expected
- * value, and the actual one. Also accepted are messages (`Messages`), a completion that is the assistant's turn or its
- * tool calls, gold and metadata as JSON text, and null for optional members. Members that `PromptItem` lacks are left
- * out.
+ * Decodes a value of any layout to a `SourceRecord`. An item satisfies `PromptItem`, and any JSON reader can read its
+ * metadata. A reject's reason has the field's path in the file, the expected value, and the actual one. Also accepted
+ * are messages, a completion that is the assistant's turn, gold and metadata as JSON text, and null.
  */
 import { Result, Schema, type SchemaIssue } from "effect"
 import * as SchemaJITCompiler from "effect/schema/SchemaJITCompiler"
@@ -15,7 +13,7 @@ import { NonBlankText, WellFormedText } from "../../domain/Text.ts"
 import { fromText } from "../record/Field.ts"
 import * as FieldPath from "../../io/FieldPath.ts"
 import * as SchemaIssues from "../../io/SchemaIssues.ts"
-import { describeValue, isEmpty, isObject } from "../../io/Values.ts"
+import { describeValue, isEmpty, isObject, memberOf, type Members } from "../../io/Values.ts"
 import { describeJsonProblem } from "../../io/JsonProblem.ts"
 import * as CellText from "./CellText.ts"
 import * as Messages from "./Messages.ts"
@@ -36,7 +34,6 @@ export interface ListName {
   readonly nameAt: (index: number) => string
 }
 
-/** The paths of an item's members in the file, if they differ from the members' names. */
 export interface MemberNames {
   readonly id?: string
   readonly prompt?: string
@@ -47,10 +44,8 @@ export interface MemberNames {
 }
 
 /**
- * `value.id` may be text or a safe integer. An optional member that is null counts as absent.
  * @param isTextual whether the record has text cells: completions, models, gold, metadata, and numbers may then be
- * text, and empty text stands for an absent value. A prompt or completion that is text stays text, unless it is a
- * list of messages as Python writes it (`CellText`)
+ * text, and empty text stands for an absent value
  * @param isWellFormed whether no text can have a lone surrogate
  */
 export const decode = (
@@ -108,10 +103,7 @@ export const decodeMetadata = (value: unknown, path: string): Result.Result<Meta
 export const decodeText = (value: unknown, path: string): Result.Result<string, string> =>
   Result.mapError(parseText(value), (error) => `${path}: ${firstProblem(error.issue).message}`)
 
-/**
- * Decodes a key as text. A safe integer becomes its decimal digits. NUL is refused, because databases cannot store
- * it in text. The failure names `path`.
- */
+/** A safe integer becomes its digits. NUL is refused, because databases cannot store it. The failure names `path`. */
 export const decodeKey = (value: unknown, path: string): Result.Result<string, string> => {
   if (Number.isSafeInteger(value)) return Result.succeed(String(value))
   if (typeof value !== "string")
@@ -120,7 +112,6 @@ export const decodeKey = (value: unknown, path: string): Result.Result<string, s
   return decodeText(value, path)
 }
 
-/** Decodes an item's id: a key short enough for a ledger's index. */
 const decodeId = (value: unknown, path: string): Result.Result<string, string> =>
   Result.filterOrFail(
     decodeKey(value, path),
@@ -134,8 +125,6 @@ const normalize = (value: unknown, names: MemberNames, isTextual: boolean): Resu
   const normal = isTextual || !isNormal(value) ? toNormalForm(value, names, isTextual) : Result.succeed(value)
   return Result.flatMap(normal, (object) => withTextId(object, names))
 }
-
-type Members = { readonly [member: string]: unknown }
 
 const isNormal = (value: Members): boolean =>
   typeof value["prompt"] === "string" &&
@@ -168,14 +157,8 @@ const toNormalForm = (value: Members, names: MemberNames, isTextual: boolean): R
       gold: isObject(gold) ? withoutEmpty(isTextual ? withNumber(gold) : gold, isTextual) : gold,
       metadata: fromText(memberOf(value, "metadata")),
     }
-    return {
-      prompt,
-      ...completions,
-      ...withoutEmpty(optional, isTextual),
-    }
+    return { prompt, ...completions, ...withoutEmpty(optional, isTextual) }
   })
-
-const memberOf = (value: Members, member: string): unknown => (Object.hasOwn(value, member) ? value[member] : undefined)
 
 const toPrompt = (value: unknown, path: string): Result.Result<Prompt, string> => {
   if (typeof value === "string") return Result.succeed(value)
@@ -233,7 +216,6 @@ const withTextId = (value: Members, names: MemberNames): Result.Result<Members, 
 
 const isPlainId = (id: unknown): boolean => typeof id === "string" && /^[^\0]{0,200}$/s.test(id)
 
-/** Decoding stops at the first problem. */
 const firstProblem = (issue: SchemaIssue.Issue) => SchemaIssues.problems(issue)[0]!
 
 const describeIssue = (issue: SchemaIssue.Issue, names: MemberNames): string => {

@@ -1,7 +1,7 @@
 /**
  * Takes the texts of an item as JSON from its line, because writing them again would take longer than parsing the line.
- * They equal the output of `JSON.stringify`. They are taken only from lines that begin with the prompt and the
- * completions, after an optional id, as `JSON.stringify` and Python's `json.dumps` write them.
+ * Only lines that begin with an optional id, prompt, and completions, as `JSON.stringify` and Python's `json.dumps`
+ * write them, have texts that equal the output of `JSON.stringify`.
  */
 import { Result } from "effect"
 import type { PromptItem } from "../../domain/PromptItem.ts"
@@ -9,7 +9,6 @@ import * as Json from "../../io/Json.ts"
 import type { Row } from "../record/Row.ts"
 import type { SourceRecord } from "../record/SourceRecord.ts"
 
-/** Adds the texts to the item, if the row has them under their usual names. */
 export const addTo = (record: SourceRecord, { isWellFormed, json: line }: Row): SourceRecord => {
   if (Result.isFailure(record) || line === undefined || isWellFormed !== true) return record
   const { item } = record.success

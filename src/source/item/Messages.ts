@@ -1,21 +1,19 @@
 /**
  * Decodes conversations into messages of `role` and `content`, with tool calls and results. Also accepts ShareGPT's
- * `{from, value}`, LLaMA-Factory's `function_call`, and contents that are lists of text parts. A message with other
- * content (an image, a member `function_call`) is refused, unless that member is empty or known to be metadata
- * (`KnownNames.aboutMessages`).
+ * `{from, value}`, LLaMA-Factory's `function_call`, and contents that are lists of text parts. Other content is
+ * refused, unless it is empty or known to be metadata (`KnownNames.aboutMessages`).
  */
 import { Array as Arr, Option, Result } from "effect"
 import { type Message, type Prompt, usesTools } from "../../domain/Message.ts"
 import * as FieldPath from "../../io/FieldPath.ts"
 import * as KnownNames from "../record/KnownNames.ts"
-import { describeValue, isObject } from "../../io/Values.ts"
+import { describeValue, isObject, memberOf } from "../../io/Values.ts"
 import { describeJsonProblem } from "../../io/JsonProblem.ts"
 import * as ToolCalls from "./ToolCalls.ts"
 import { isBlankValue } from "./ToolCalls.ts"
 
 type Messages = Arr.NonEmptyReadonlyArray<Message>
 
-/** Whether a value looks like a list of messages, even if they are faulty. */
 export const isList = (value: unknown): value is ReadonlyArray<unknown> =>
   Array.isArray(value) && value.length > 0 && value.every(isMessageLike)
 
@@ -24,23 +22,18 @@ export const isMessageLike = (value: unknown): boolean =>
   ((Object.hasOwn(value, "role") && (Object.hasOwn(value, "content") || Object.hasOwn(value, "tool_calls"))) ||
     (Object.hasOwn(value, "from") && Object.hasOwn(value, "value")))
 
-export const decode = (values: ReadonlyArray<unknown>, path: string): Result.Result<Messages, string> => {
-  const messages: Array<Message> = []
-  for (const [i, value] of values.entries()) {
-    const message = decodeMessage(value, `${path}[${i}]`)
-    if (Result.isFailure(message)) return Result.fail(message.failure)
-    messages.push(message.success)
-  }
-  return Arr.isReadonlyArrayNonEmpty(messages)
-    ? Result.succeed(messages)
-    : Result.fail(`${path}: expected text or a list of messages, found an empty array`)
-}
+export const decode = (values: ReadonlyArray<unknown>, path: string): Result.Result<Messages, string> =>
+  Result.filterOrFail(
+    Result.all(values.map((value, i) => decodeMessage(value, `${path}[${i}]`))),
+    Arr.isArrayNonEmpty,
+    () => `${path}: expected text or a list of messages, found an empty array`,
+  )
 
 const decodeMessage = (value: unknown, path: string): Result.Result<Message, string> => {
   if (!isObject(value)) return Result.fail(`${path}: expected a message, found ${describeValue(value)}`)
   const isShareGpt = !Object.hasOwn(value, "role") && Object.hasOwn(value, "from")
   const [roleName, contentName] = isShareGpt ? ["from", "value"] : ["role", "content"]
-  const author = member(value, roleName)
+  const author = memberOf(value, roleName)
   if (typeof author !== "string")
     return Result.fail(`${path}.${roleName}: expected text, found ${describeValue(author)}`)
   const role = isShareGpt ? (shareGptRoles.get(author) ?? author) : author
@@ -53,18 +46,18 @@ const decodeMessage = (value: unknown, path: string): Result.Result<Message, str
   }
   return Result.gen(function* () {
     if (isShareGpt && author === callRole) {
-      const calls = yield* ToolCalls.decodeOneOrMore(member(value, contentName), `${path}.${contentName}`)
+      const calls = yield* ToolCalls.decodeOneOrMore(memberOf(value, contentName), `${path}.${contentName}`)
       return { role, content: "", tool_calls: calls }
     }
-    const rawCalls = member(value, "tool_calls")
+    const rawCalls = memberOf(value, "tool_calls")
     const calls =
       role === "assistant" && !isBlankValue(rawCalls)
         ? yield* ToolCalls.decode(rawCalls, `${path}.tool_calls`)
         : undefined
-    const content = decodeContent(member(value, contentName), role, `${path}.${contentName}`, calls !== undefined)
-    const name = role === "tool" ? yield* ToolCalls.decodeName(member(value, "name"), `${path}.name`) : undefined
+    const content = decodeContent(memberOf(value, contentName), role, `${path}.${contentName}`, calls !== undefined)
+    const name = role === "tool" ? yield* ToolCalls.decodeName(memberOf(value, "name"), `${path}.name`) : undefined
     const id =
-      role === "tool" ? yield* ToolCalls.decodeName(member(value, "tool_call_id"), `${path}.tool_call_id`) : undefined
+      role === "tool" ? yield* ToolCalls.decodeName(memberOf(value, "tool_call_id"), `${path}.tool_call_id`) : undefined
     return {
       role,
       content: yield* content,
@@ -79,9 +72,6 @@ const membersOfRole = new Map([
   ["assistant", ["tool_calls"]],
   ["tool", ["name", "tool_call_id"]],
 ])
-
-const member = (object: { readonly [member: string]: unknown }, name: string): unknown =>
-  Object.hasOwn(object, name) ? object[name] : undefined
 
 /** LLaMA-Factory's role of a turn that only has calls: the JSON text of one call, or of a list. */
 const callRole = "function_call"
@@ -135,11 +125,9 @@ const decodeContent = (
   return Result.succeed(text)
 }
 
-/** The messages of a completion, or `undefined` if it is not a message or a list of them. */
 export const ofCompletion = (value: unknown): ReadonlyArray<unknown> | undefined =>
   isList(value) ? value : isMessageLike(value) ? [value] : undefined
 
-/** Whether a content is a list of parts, such as `{type: "text", text: …}`. */
 const isParts = (content: unknown): boolean =>
   Array.isArray(content) && content.length > 0 && content.every((part) => isObject(part) && partTypes.has(part["type"]))
 
@@ -147,11 +135,7 @@ const partTypes: ReadonlySet<unknown> = new Set(
   "text image image_url input_text input_image input_audio audio audio_url video video_url file refusal".split(" "),
 )
 
-/**
- * Decodes a completion that is given as messages: the assistant's turn alone, or the whole conversation of prompt
- * and turn. A text prompt corresponds to one message of the user. The turn becomes text. If it calls tools, it
- * becomes messages: the calls, their results, and what follows.
- */
+/** Accepts the assistant's turn, alone or after the prompt. It becomes text, or stays messages if it calls tools. */
 export const decodeCompletion = (
   values: ReadonlyArray<unknown>,
   prompt: Prompt | undefined,
@@ -175,8 +159,8 @@ export const decodeCompletion = (
   })
 
 const withoutPrompt = (prompt: Prompt, messages: Messages): ReadonlyArray<Message> => {
-  const { length } = typeof prompt === "string" ? [prompt] : prompt
-  return isSame(messages.slice(0, length), prompt) ? messages.slice(length) : messages
+  const first = ofPrompt(prompt)
+  return beginsWith(messages, first) ? messages.slice(first.length) : messages
 }
 
 /** The assistant's turn: text, or messages if it calls tools. None if the messages are more than one turn. */
@@ -188,10 +172,14 @@ export const toTurn = (messages: ReadonlyArray<Message>): Option.Option<string |
   return isTurn && messages.at(-1)!.role === "assistant" ? Option.some([first, ...others]) : Option.none()
 }
 
-const isSame = (messages: ReadonlyArray<Message>, prompt: Prompt): boolean => {
-  const expected = typeof prompt === "string" ? [{ role: "user", content: prompt }] : prompt
-  return messages.length === expected.length && messages.every((message, i) => isEqual(message, expected[i]))
-}
+export const ofPrompt = (prompt: Prompt): Messages =>
+  typeof prompt === "string" ? [{ role: "user", content: prompt }] : prompt
+
+export const isSamePrompt = (a: Prompt, b: Prompt): boolean =>
+  typeof a === "string" || typeof b === "string" ? a === b : a.length === b.length && beginsWith(a, b)
+
+export const beginsWith = (messages: ReadonlyArray<Message>, first: ReadonlyArray<Message>): boolean =>
+  messages.length >= first.length && first.every((message, i) => isEqual(message, messages[i]))
 
 export const isEqual = (a: Message, b: Message | undefined): boolean =>
   a.role === b?.role &&

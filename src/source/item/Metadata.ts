@@ -1,7 +1,6 @@
 /**
- * Collects the metadata of an item: its own, and other members of its record. Nothing is overwritten: a record is
- * rejected if its metadata has a different value under the same name. `*` keeps all members that no other part of the
- * item uses, also those of each completion in `completions[].text`.
+ * Collects an item's own metadata and other members of its record. A record is rejected if its metadata has a different
+ * value under the same name. `*` keeps all members that no other part of the item uses, also in `completions[].text`.
  */
 import { Result } from "effect"
 import type { Metadata } from "../../domain/PromptItem.ts"
@@ -13,18 +12,12 @@ import { isObject } from "../../io/Values.ts"
 import { describeJsonProblem } from "../../io/JsonProblem.ts"
 
 export interface MetadataReader {
-  /** Returns `undefined` for a record without metadata. The failure does not name the record. */
   readonly of: (row: Row) => Result.Result<Metadata | undefined, string>
   readonly columns: ReadonlyArray<string> | undefined
-  /** The paths in the metadata of a field's list that is kept. */
   readonly listsOf: (field: Field) => ReadonlyArray<ReadonlyArray<string | number>>
 }
 
-/**
- * @param keep names of members, or `*` for all others
- * @param read the fields of other parts of the item
- * @param gold the field of the gold answer; an object's index and rationale count as read
- */
+/** `keep` has names of members, or `*` for all others. A gold object's index and rationale count as read. */
 export const make = (
   metadata: Field | undefined,
   keep: ReadonlyArray<string>,
@@ -65,7 +58,6 @@ export const make = (
   }
 }
 
-/** Top-level members that fields and metadata are read from, or `undefined` for all. */
 export const columnsWith = (
   fields: ReadonlyArray<Field | undefined>,
   { columns }: MetadataReader,
@@ -104,9 +96,9 @@ const restOf = (value: unknown, paths: ReadonlyArray<Path>): unknown => {
 
 const add = (
   metadata: Metadata,
-  kept: ReadonlyArray<readonly [name: string, value: unknown]>,
+  members: ReadonlyArray<readonly [name: string, value: unknown]>,
 ): Result.Result<Metadata, string> => {
-  for (const [name, value] of kept) {
+  for (const [name, value] of members) {
     const path = FieldPath.format([name])
     const problem = describeJsonProblem(value, path)
     if (problem !== undefined) return Result.fail(problem)
@@ -115,19 +107,15 @@ const add = (
     }
   }
   // Assignment would fail for a member called `__proto__`.
-  return Result.succeed(Object.fromEntries([...Object.entries(metadata), ...kept]))
+  return Result.succeed(Object.fromEntries([...Object.entries(metadata), ...members]))
 }
 
-/** Metadata, and the names of its members that are lists with an element for each completion. */
 export interface MergedMetadata {
   readonly metadata: Metadata | undefined
   readonly lists: ReadonlyArray<string>
 }
 
-/**
- * Merges the metadata of completions that were read from separate records. A value that all share is kept once.
- * Other values become a list in the order of the completions, with null for missing ones.
- */
+/** Keeps a value that all completions share once. Others become a list, with null for missing ones. */
 export const merge = (parts: ReadonlyArray<Metadata | undefined>): MergedMetadata => {
   if (parts.every((one) => one === undefined)) return { metadata: undefined, lists: [] }
   const lists: Array<string> = []
@@ -151,8 +139,8 @@ export const withCompletions = (
   const itemMetadata = metadata ?? {}
   const nameOf = (name: string) =>
     Object.hasOwn(itemMetadata, name) && !isSame(itemMetadata[name], merged[name]) ? `completions[].${name}` : name
-  const kept = Object.entries(merged).map(([name, value]) => [nameOf(name), value] as const)
-  return Result.map(add(itemMetadata, kept), (metadata) => ({ metadata, lists: lists.map(nameOf) }))
+  const members = Object.entries(merged).map(([name, value]) => [nameOf(name), value] as const)
+  return Result.map(add(itemMetadata, members), (metadata) => ({ metadata, lists: lists.map(nameOf) }))
 }
 
 const isSame = (a: unknown, b: unknown): boolean => JSON.stringify(a) === JSON.stringify(b)

@@ -1,22 +1,14 @@
 /**
- * Decodes tool calls in messages, and the definitions of tools in records. Arguments and definitions that are text stay
- * unchanged. Objects become JSON text without spaces. A call without arguments gets `{}`. Tools other than functions,
- * and calls with unknown members, are refused.
+ * Decodes tool calls in messages, and definitions of tools in records. Texts stay unchanged, and objects become JSON
+ * text. A call without arguments gets `{}`. Tools other than functions, and calls with unknown members, are refused.
  */
-import { Array as Arr, Option, Result } from "effect"
+import { Array as Arr, Result } from "effect"
 import { isJsonObject, type ToolCall } from "../../domain/Message.ts"
 import * as FieldPath from "../../io/FieldPath.ts"
-import { describeValue, isEmpty, isObject } from "../../io/Values.ts"
+import { describeValue, isEmpty, isObject, memberOf, type Members } from "../../io/Values.ts"
 import { fromText } from "../record/Field.ts"
-import { reject, type Row } from "../record/Row.ts"
-import type { SourceRecord } from "../record/SourceRecord.ts"
 import { describeJsonProblem } from "../../io/JsonProblem.ts"
 
-type Members = { readonly [member: string]: unknown }
-
-const member = (object: Members, name: string): unknown => (Object.hasOwn(object, name) ? object[name] : undefined)
-
-/** Whether a value is undefined, null, or an empty text, list, or object. */
 export const isBlankValue = (value: unknown): boolean =>
   isEmpty(value) || (typeof value === "object" && Object.keys(value ?? {}).length === 0)
 
@@ -33,7 +25,6 @@ const requireKnown = (
       )
 }
 
-/** Text that is not blank, or `undefined` for an empty value. */
 export const decodeName = (value: unknown, path: string): Result.Result<string | undefined, string> => {
   if (isEmpty(value)) return Result.succeed(undefined)
   return typeof value === "string" && value.trim() !== "" && value.isWellFormed()
@@ -45,18 +36,13 @@ export const decodeName = (value: unknown, path: string): Result.Result<string |
 export const decode = (value: unknown, path: string): Result.Result<Arr.NonEmptyReadonlyArray<ToolCall>, string> => {
   const list = fromText(value)
   if (!Array.isArray(list)) return Result.fail(`${path}: expected a list of calls, found ${describeValue(value)}`)
-  const calls: Array<ToolCall> = []
-  for (const [i, call] of list.entries()) {
-    const decoded = decodeCall(call, `${path}[${i}]`)
-    if (Result.isFailure(decoded)) return Result.fail(decoded.failure)
-    calls.push(decoded.success)
-  }
-  return Arr.isReadonlyArrayNonEmpty(calls)
-    ? Result.succeed(calls)
-    : Result.fail(`${path}: expected a list of calls, found ${describeValue(value)}`)
+  return Result.filterOrFail(
+    Result.all(list.map((call, i) => decodeCall(call, `${path}[${i}]`))),
+    Arr.isArrayNonEmpty,
+    () => `${path}: expected a list of calls, found ${describeValue(value)}`,
+  )
 }
 
-/** Also accepts a single call without a list. */
 export const decodeOneOrMore = (value: unknown, path: string) => {
   const one = fromText(value)
   return isObject(one) ? Result.map(decodeCall(one, path), (call) => Arr.of(call)) : decode(value, path)
@@ -65,24 +51,24 @@ export const decodeOneOrMore = (value: unknown, path: string) => {
 const decodeCall = (call: unknown, path: string): Result.Result<ToolCall, string> =>
   Result.gen(function* () {
     if (!isObject(call)) return yield* Result.fail(`${path}: expected a call, found ${describeValue(call)}`)
-    const type = member(call, "type")
+    const type = memberOf(call, "type")
     if (!isEmpty(type) && type !== "function") {
       return yield* Result.fail(`${path}.type: expected "function", found ${describeValue(type)}`)
     }
     // Chat templates also read the form `{name, arguments}` without `function`.
-    const isFlat = !isObject(member(call, "function")) && Object.hasOwn(call, "name")
-    const definition = isFlat ? call : member(call, "function")
+    const isFlat = !isObject(memberOf(call, "function")) && Object.hasOwn(call, "name")
+    const definition = isFlat ? call : memberOf(call, "function")
     const at = isFlat ? path : `${path}.function`
     if (!isObject(definition))
       return yield* Result.fail(`${at}: expected name and arguments, found ${describeValue(definition)}`)
     yield* requireKnown(call, isFlat ? ["id", "type", "name", "arguments"] : ["id", "type", "function", "index"], path)
     if (!isFlat) yield* requireKnown(definition, ["name", "arguments"], at)
-    const name = yield* decodeName(member(definition, "name"), `${at}.name`)
+    const name = yield* decodeName(memberOf(definition, "name"), `${at}.name`)
     if (name === undefined) {
-      return yield* Result.fail(`${at}.name: expected text, found ${describeValue(member(definition, "name"))}`)
+      return yield* Result.fail(`${at}.name: expected text, found ${describeValue(memberOf(definition, "name"))}`)
     }
-    const id = yield* decodeName(member(call, "id"), `${path}.id`)
-    const text = yield* decodeArguments(member(definition, "arguments"), `${at}.arguments`)
+    const id = yield* decodeName(memberOf(call, "id"), `${path}.id`)
+    const text = yield* decodeArguments(memberOf(definition, "arguments"), `${at}.arguments`)
     return { ...(id !== undefined && { id }), type: "function", function: { name, arguments: text } }
   })
 
@@ -99,17 +85,16 @@ const decodeArguments = (value: unknown, path: string): Result.Result<string, st
 
 export const column = "tools"
 
-/** A record's definitions as JSON text, or `undefined` if the member is absent or holds something else. */
-const definitionsOf = (record: unknown, path: string): Result.Result<string | undefined, string> => {
+export const definitionsOf = (record: unknown, path = column): Result.Result<string | undefined, string> => {
   if (!isObject(record)) return Result.succeed(undefined)
-  const value = member(record, column)
+  const value = memberOf(record, column)
   // OpenAI's files have the definitions in `input`.
-  if (value === undefined && isObject(member(record, "input"))) return definitionsOf(record["input"], "input.tools")
+  if (value === undefined && isObject(memberOf(record, "input"))) return definitionsOf(record["input"], "input.tools")
   const list = fromText(value)
   if (!Array.isArray(list) || !list.some(isObject)) return Result.succeed(undefined)
   for (const [i, tool] of list.entries()) {
-    const definition = isObject(tool) && isObject(member(tool, "function")) ? tool["function"] : tool
-    const name = isObject(definition) ? member(definition, "name") : undefined
+    const definition = isObject(tool) && isObject(memberOf(tool, "function")) ? tool["function"] : tool
+    const name = isObject(definition) ? memberOf(definition, "name") : undefined
     if (typeof name !== "string" || name.trim() === "") {
       const actual = describeValue(isObject(definition) ? name : definition)
       return Result.fail(`${path}[${i}]: expected the definition of a function, with its name, found ${actual}`)
@@ -122,15 +107,3 @@ const definitionsOf = (record: unknown, path: string): Result.Result<string | un
     ? Result.succeed(text)
     : Result.fail(`${path}: expected well-formed Unicode, found a lone surrogate`)
 }
-
-export const definitions = ({ value }: Pick<Row, "value">): Result.Result<Option.Option<string>, string> =>
-  Result.map(definitionsOf(value, column), Option.fromUndefinedOr)
-
-export const addTo = (record: SourceRecord, row: Pick<Row, "place" | "value">): SourceRecord =>
-  Result.flatMap(record, (source): SourceRecord => {
-    const tools = definitionsOf(row.value, column)
-    if (Result.isFailure(tools)) return reject(row.place, "invalid_shape", tools.failure)
-    return tools.success === undefined
-      ? Result.succeed(source)
-      : Result.succeed({ ...source, item: { ...source.item, tools: tools.success } })
-  })

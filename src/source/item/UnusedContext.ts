@@ -1,11 +1,11 @@
 /**
- * Finds fields that experts may have to see, but that no option uses. Names decide (`KnownNames`): names of texts and
- * turns, and of images, audio, and video, which experts cannot be shown. Placeholders in a prompt, such as `<image>`,
- * count too. A field without a value does not count, nor does one whose texts also occur in the item. Fields with other
- * names, and fields within objects, are not checked.
+ * Finds fields with a value that experts may have to see, but that no option uses, by their names (`KnownNames`):
+ * texts, turns, and media, which experts cannot be shown. Placeholders in a prompt, such as `<image>`, count too; texts
+ * that also occur in the item do not. Fields with other names, and fields within objects, are not checked.
  */
 import * as Conversation from "../../domain/Conversation.ts"
 import type { Prompt } from "../../domain/Message.ts"
+import type { PromptItem } from "../../domain/PromptItem.ts"
 import { describeValue, isObject, joinWords } from "../../io/Values.ts"
 import * as FieldPath from "../../io/FieldPath.ts"
 import { type Field, fromText } from "../record/Field.ts"
@@ -13,23 +13,17 @@ import * as KnownNames from "../record/KnownNames.ts"
 import type { Row } from "../record/Row.ts"
 import * as History from "./History.ts"
 
-/** A field with a value that experts would not see, or a placeholder in the prompt's text. */
 export interface Unused {
   readonly name: string
   readonly kind: "text" | "turns" | "other" | "ofCompletion" | "media" | "placeholder"
   readonly value: unknown
-  /** The field of the prompt, if the prompt is text. */
   readonly promptAt: Field | undefined
 }
 
-export interface Shown {
-  readonly prompt: Prompt
-  readonly completions: ReadonlyArray<string>
-}
+export type Shown = Pick<PromptItem, "prompt" | "completions">
 
 export type Finder = (row: Pick<Row, "isTextual" | "value">, shown: Shown) => ReadonlyArray<Unused>
 
-/** Names of columns that must be read to be checked. */
 export const columns: ReadonlyArray<string> = [...KnownNames.partsOfPrompts, ...KnownNames.mediaColumns]
 
 export const isKnown = (name: string): boolean => {
@@ -44,10 +38,7 @@ export interface FinderOptions {
   /** Columns that experts need not see. If one has a name of media, placeholders are allowed too. */
   readonly ignored: ReadonlyArray<string>
   readonly prompt?: Field | undefined
-  /**
-   * The kind of record. If the prompt's path was set, texts such as `question` are not parts of the prompt. A
-   * completion's record may repeat parts of its prompt.
-   */
+  /** Beside a chosen prompt, `question` is not a part of it. A completion may repeat parts of its prompt. */
   readonly beside: "prompt" | "chosen prompt" | "completion"
 }
 
@@ -102,7 +93,6 @@ const maxDepth = 20
 /** Texts that tools write for an absent value. */
 const absentValue = /^\s*(?:\[\s*\]|\{\s*\}|null|none|nan|n\/a)?\s*$/i
 
-/** Whether a value has content. Null, blank text, empty lists, and texts for absent values do not. */
 export const hasContent = (value: unknown, depth = 0): boolean => {
   if (typeof value === "string") return !absentValue.test(value)
   if (typeof value === "number" || depth > maxDepth) return true
@@ -138,10 +128,7 @@ const shapeOf = (value: unknown): Unused["kind"] => {
   return isText ? "text" : "other"
 }
 
-/**
- * Matches `<image>`, `<image_1>`, `<|image_pad|>`, and Qwen's `<img>FILE</img>`. `<video>` and `<audio>` are also
- * HTML elements, so they count only at a text's beginning or end. A closed element is markup.
- */
+/** `<video>` and `<audio>` are also HTML elements: they count only at the ends of a text. Closed elements are markup. */
 const placeholders =
   /<\|(?:image|img|video|audio|vision|picture)[a-z_]*\d*\|>|<(image)(?:[ _]?\d+|_?placeholder|here)?>|<img>[^<]*<\/img>|^\s*<(video|audio)>|<(video|audio)>\s*$/i
 
@@ -204,7 +191,6 @@ const ignoreMediaFlags = (all: ReadonlyArray<Unused>): string => {
   return joinWords((names.size === 0 ? ["images"] : [...names]).map(ignoreFlag))
 }
 
-/** Why a record is rejected, and what to do. `undefined` if it has no such fields. */
 export const problemOf = (all: ReadonlyArray<Unused>): string | undefined => {
   const [first] = all
   if (first === undefined) return undefined

@@ -6,7 +6,6 @@
 import * as KnownNames from "../record/KnownNames.ts"
 import type { Field } from "../record/Field.ts"
 
-/** Returns `undefined` if the columns are not named after models. */
 export const ofColumns = (columns: ReadonlyArray<Field>): ReadonlyArray<string> | undefined => {
   const names = columns.map((column) => nameIn(column, columns))
   if (!names.every((name) => name !== undefined) || hasCount(names)) return undefined
@@ -23,13 +22,11 @@ export const modelsFromNames = (columns: ReadonlyArray<Field>): ReadonlyArray<st
   return models.some((model) => /^(?:\p{L}|\d+)$/u.test(model)) || new Set(models).size < models.length ? names : models
 }
 
-/** The models that `modelsFromNames` would give, if the columns are not clearly named after models. */
 export const candidates = (columns: ReadonlyArray<Field>): ReadonlyArray<string> | undefined => {
   const names = ofColumns(columns) === undefined ? modelsFromNames(columns) : undefined
   return names?.every(isGeneric) === false ? names : undefined
 }
 
-/** The first step at which the columns' paths differ. */
 const nameIn = ({ isTemplate, paths: [path = []] }: Field, columns: ReadonlyArray<Field>): string | undefined => {
   const name = path.find((step, i) => columns.some(({ paths: [other] }) => other?.[i] !== step))
   return isTemplate || typeof name !== "string" ? undefined : name
@@ -58,7 +55,6 @@ const isGeneric = (name: string): boolean =>
 
 const numberedName = /^(.*?)[\s_.:-]*((?<!\d)(?:0|[1-9]\d*)|(?<=\p{Ll})\p{Lu}|(?<=^|[\s_.:-])\p{L})$/u
 
-/** Whether some names only differ in a letter or number at the end. */
 const hasCount = (names: ReadonlyArray<string>): boolean => {
   const ends = new Map<string, ReadonlyArray<string>>()
   for (const name of names) {

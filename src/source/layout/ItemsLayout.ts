@@ -1,7 +1,6 @@
 /**
- * The layout `items`: records with a prompt and a list of completions. Records that are `PromptItem`s are read
- * unchanged. A gold value that is not an object is the zero-based index of the best completion, or the name of its
- * model.
+ * Reads records with a prompt and a list of completions. Records that are `PromptItem`s are read unchanged. A gold
+ * value that is not an object is the zero-based index of the best completion, or the name of its model.
  */
 import { Result } from "effect"
 import * as ItemDecoder from "../item/ItemDecoder.ts"
@@ -20,7 +19,6 @@ export interface ItemsFields {
   readonly models: Field
   readonly gold: Field
   readonly kept: MetadataReader
-  /** Whether all fields have the default paths, and nothing else is kept. */
   readonly areDefault: boolean
 }
 

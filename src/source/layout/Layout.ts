@@ -1,11 +1,10 @@
 /**
- * The layouts, which say how the records of a file make prompt items. A record is a whole item in `items` (a prompt and
- * a list of completions), `wide` (a column for each completion: `response_a`, `response_b`), and `pairs` (`chosen` and
- * `rejected`, to be judged again). In `long`, a record is one completion, and records with the same key make an item. A
- * new layout needs its name here, a file that reads its records, and cases in `MakeLayout` and `detect/Detect`. `reads`
- * says whether records are whole items or parts of items. Another kind also needs a case in `combine/Group`.
+ * The layouts. A record is a whole item in `items` (a prompt and a list of completions), `wide` (a column for each
+ * completion: `response_a`, `response_b`), and `pairs` (`chosen` and `rejected`, to be judged again). In `long`, a
+ * record is one completion, and records with the same key make an item. A new one needs cases in `MakeLayout` and
+ * `Detect`.
  */
-import type { Result } from "effect"
+import { Record, type Result, Struct } from "effect"
 import type { Prompt } from "../../domain/Message.ts"
 import type { Metadata } from "../../domain/PromptItem.ts"
 import type { Reject } from "../../domain/Reject.ts"
@@ -71,66 +70,38 @@ export interface LayoutOptions {
   readonly missing?: "reject" | "keep" | undefined
 }
 
-export const optionNames: NamesOf<LayoutOptions> = {
-  layout: true,
-  id: true,
-  prompt: true,
-  system: true,
-  history: true,
-  completions: true,
-  completion: true,
-  key: true,
-  model: true,
-  modelsFromColumns: true,
-  gold: true,
-  metadata: true,
-  keep: true,
-  ignore: true,
-  missing: true,
-}
-
-export const flags = {
-  layout: "--layout",
-  id: "--id-path",
+export const fieldFlags = {
   prompt: "--prompt-path",
   system: "--system-path",
   history: "--history-path",
   completions: "--completions-path",
   completion: "--completion-path",
   key: "--key",
+  id: "--id-path",
   model: "--model-path",
-  modelsFromColumns: "--models-from-columns",
   gold: "--gold-path",
   metadata: "--metadata-path",
-  keep: "--keep",
-  ignore: "--ignore-field",
 } as const satisfies { readonly [option in keyof LayoutOptions]?: string }
 
-export const fieldOptions = [
-  "prompt",
-  "system",
-  "history",
-  "completions",
-  "completion",
-  "key",
-  "id",
-  "model",
-  "gold",
-  "metadata",
-] as const
+export const fieldOptions = Struct.keys(fieldFlags)
 
-export const definedOptions = (options: LayoutOptions): LayoutOptions =>
-  Object.fromEntries(Object.entries(options).filter(([, value]) => value !== undefined))
+export const flags = {
+  ...fieldFlags,
+  layout: "--layout",
+  modelsFromColumns: "--models-from-columns",
+  keep: "--keep",
+  ignore: "--ignore-field",
+} as const
+
+export const optionNames: NamesOf<LayoutOptions> = { ...Record.map(flags, () => true as const), missing: true }
 
 export interface Part {
   readonly place: Place
-  /** Parts with the same key make an item. */
   readonly key: string
   readonly prompt: Prompt
   readonly completion: string
   /** Whether the completion is a list of messages. `completion` then has their rendered text. */
   readonly isMessages?: boolean | undefined
-  /** The definitions of the tools that the model had, as JSON text. */
   readonly tools?: string | undefined
   readonly model: string | undefined
   readonly metadata: Metadata | undefined
@@ -140,14 +111,12 @@ export type Layout = {
   readonly name: LayoutName
   /** Used in messages: `wide: prompt at "input", completions at "output_1" and "output_2", gold at "label"`. */
   readonly description: string
-  /** Top-level members that it reads, or `undefined` for all. */
   readonly columns: ReadonlyArray<string> | undefined
   /** The unread members of a record that experts may have to see. Empty for a record that is not an item. */
   readonly unusedIn: (row: Row) => ReadonlyArray<Unused>
 } & (
   | {
       readonly reads: "items"
-      /** Whether all parts have their default paths, and there are no other parts. */
       readonly hasDefaultPaths: boolean
       readonly toRecord: (row: Row) => SourceRecord
     }

@@ -1,8 +1,7 @@
 /**
- * The layout `long`: records of one completion each, grouped by a key. Parts of an item have the same key: the value of
- * the key field or, without one, the prompt's text.
+ * Reads records of one completion each. Parts of an item have the same key: the key field's value or the prompt's text.
  */
-import { Option, Result } from "effect"
+import { Result } from "effect"
 import * as Conversation from "../../domain/Conversation.ts"
 import type { Prompt } from "../../domain/Message.ts"
 import type { Reject } from "../../domain/Reject.ts"
@@ -14,15 +13,13 @@ import { type Field, fromText } from "../record/Field.ts"
 import { describeValue, isEmpty, isObject } from "../../io/Values.ts"
 import type { MetadataReader } from "../item/Metadata.ts"
 import type { Part } from "./Layout.ts"
-import * as History from "../item/History.ts"
 import * as Messages from "../item/Messages.ts"
 import * as ToolCalls from "../item/ToolCalls.ts"
-import * as SystemPrompt from "../item/SystemPrompt.ts"
+import * as PromptContext from "../item/PromptContext.ts"
 
 export interface LongFields {
   readonly prompt: Field
-  readonly system: Field | undefined
-  readonly history: Field | undefined
+  readonly context: PromptContext.ContextFields
   /** Without it, the last message of the prompt is the completion. */
   readonly completion: Field | undefined
   /** Without it, the prompt is the key. */
@@ -45,8 +42,7 @@ const read = (fields: LongFields, row: Row): Result.Result<Part, string> =>
     const { completion, prompt: promptField } = yield* fields.completion === undefined
       ? splitConversation(fields.prompt, row)
       : readFields(fields.prompt, fields.completion, row)
-    const withHistory = yield* History.add(fields.history, row, promptField)
-    const prompt = yield* SystemPrompt.add(fields.system === undefined ? [] : [fields.system], row, withHistory)
+    const prompt = yield* PromptContext.complete(fields.context, row, promptField)
     const key =
       fields.key === undefined
         ? keyOf(prompt)
@@ -57,7 +53,7 @@ const read = (fields: LongFields, row: Row): Result.Result<Part, string> =>
       prompt,
       completion: Conversation.render(completion),
       ...(typeof completion !== "string" && { isMessages: true }),
-      tools: Option.getOrUndefined(yield* ToolCalls.definitions(row)),
+      tools: yield* ToolCalls.definitionsOf(value),
       model: yield* modelOf(fields.model, row),
       metadata: yield* fields.kept.of(row),
     }
@@ -81,7 +77,6 @@ const readFields = (
     return { prompt, completion: yield* ItemDecoder.decodeCompletion(completionValue, prompt, completionAt.name) }
   })
 
-/** Splits a conversation into the assistant's last message and the messages before it. */
 const splitConversation = (
   { get, name }: Field,
   { isTextual, value }: Row,

@@ -1,21 +1,19 @@
 /**
- * Makes a layout from the paths of its fields. `toRecord` and `toPart` never throw, whatever a record holds. No record
- * is read here, as in `Detect`: an option that is not set has the layout's default, or is not read.
+ * Makes a layout from the paths of its fields. `toRecord` and `toPart` never throw, whatever a record holds. An option
+ * that is not set has the layout's default, or is not read. No record is looked at here: see `Detect`.
  */
 import { Record, Result } from "effect"
-import { joinWords } from "../../io/Values.ts"
+import { defined, joinWords } from "../../io/Values.ts"
 import type { Reject } from "../../domain/Reject.ts"
-import * as History from "../item/History.ts"
 import * as Metadata from "../item/Metadata.ts"
 import * as ToolCalls from "../item/ToolCalls.ts"
-import * as SystemPrompt from "../item/SystemPrompt.ts"
+import * as PromptContext from "../item/PromptContext.ts"
 import * as UnusedContext from "../item/UnusedContext.ts"
 import * as Field from "../record/Field.ts"
 import { reject, type Row, withoutMembers } from "../record/Row.ts"
-import type { SourceRecord } from "../record/SourceRecord.ts"
 import * as ColumnModels from "./ColumnModels.ts"
 import * as ItemsLayout from "./ItemsLayout.ts"
-import { fieldOptions, flags, definedOptions, type Layout, type LayoutName, type LayoutOptions } from "./Layout.ts"
+import { fieldFlags, fieldOptions, flags, type Layout, type LayoutName, type LayoutOptions } from "./Layout.ts"
 import * as LongLayout from "./LongLayout.ts"
 import * as WideLayout from "./WideLayout.ts"
 
@@ -47,7 +45,7 @@ export const make = (
   Result.gen(function* () {
     const name = options.layout ?? "items"
     const isWide = name === "wide" || name === "pairs"
-    const { completion, ...others } = definedOptions(options)
+    const { completion, ...others } = defined(options)
     const oneColumn = isWide && completion !== undefined ? { completions: [completion] } : { completion }
     const allOptions: LayoutOptions = { ...defaults[name], ...oneColumn, ...others }
     const problem = problemOf(name, allOptions)
@@ -80,10 +78,11 @@ export const make = (
       prompt,
       beside: isPromptChosen ? "chosen prompt" : "prompt",
     })
+    const context = { history, systems: system === undefined ? [] : [system] }
     const description = `${name}: ${describe(name, fields, options, columnModels).join(", ")}`
     if (name === "long") {
       const { completion } = otherFields
-      const toPart = LongLayout.toPart({ prompt: prompt!, system, history, completion, key, model, kept })
+      const toPart = LongLayout.toPart({ prompt: prompt!, context, completion, key, model, kept })
       const { read, unusedIn } = withCheck(toPart, withoutIgnored, (row, { completion, prompt }) =>
         unused(row, { prompt, completions: [completion] }),
       )
@@ -112,7 +111,7 @@ export const make = (
           areDefault,
         })
     const { read: checkedToRecord, unusedIn } = withCheck(
-      withTools(withSystem(system, withHistory(history, toRecord))),
+      (row: Row) => PromptContext.addTo(toRecord(row), context, row),
       withoutIgnored,
       (row, { item }) => unused(row, item),
     )
@@ -120,7 +119,6 @@ export const make = (
     return { name, description, columns, unusedIn, reads: "items", hasDefaultPaths, toRecord: checkedToRecord }
   })
 
-/** Reads a prepared row, and rejects it if experts may have to see more of it. */
 const withCheck = <A>(
   read: (row: Row) => Result.Result<A, Reject>,
   prepare: (row: Row) => Row,
@@ -196,18 +194,7 @@ const parseAll = (options: LayoutOptions): Result.Result<Fields, string> => {
       [text].flat().map((path) => Result.mapError(Field.parse(path), (problem) => `${flag}: ${problem}`)),
     )
   }
-  return Result.all({
-    prompt: fieldsOf("prompt"),
-    system: fieldsOf("system"),
-    history: fieldsOf("history"),
-    completions: fieldsOf("completions"),
-    completion: fieldsOf("completion"),
-    key: fieldsOf("key"),
-    id: fieldsOf("id"),
-    model: fieldsOf("model"),
-    gold: fieldsOf("gold"),
-    metadata: fieldsOf("metadata"),
-  })
+  return Result.all(Record.map(fieldFlags, (_, option) => fieldsOf(option)))
 }
 
 const describe = (
@@ -243,20 +230,3 @@ const describe = (
 }
 
 const quoteAll = (fields: ReadonlyArray<Field.Field>): string => joinWords(fields.map(({ label }) => `"${label}"`))
-
-const withSystem = (
-  system: Field.Field | undefined,
-  toRecord: (row: Row) => SourceRecord,
-): ((row: Row) => SourceRecord) =>
-  system === undefined ? toRecord : (row) => SystemPrompt.addTo(toRecord(row), [system], row)
-
-const withHistory = (
-  history: Field.Field | undefined,
-  toRecord: (row: Row) => SourceRecord,
-): ((row: Row) => SourceRecord) =>
-  history === undefined ? toRecord : (row) => History.addTo(toRecord(row), history, row)
-
-const withTools =
-  (toRecord: (row: Row) => SourceRecord): ((row: Row) => SourceRecord) =>
-  (row) =>
-    ToolCalls.addTo(toRecord(row), row)

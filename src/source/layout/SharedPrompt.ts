@@ -1,10 +1,8 @@
 /**
  * Splits completions that are whole conversations into their common first messages, the prompt, and a turn of the
- * assistant each. A turn is one message or, if it calls tools, all messages from the first call on. Conversations that
- * differ earlier are refused. A conversation is a list of messages, or a transcript as in Anthropic's hh-rlhf
- * (`\n\nHuman: …\n\nAssistant: …`; Bai et al. 2022, Training a Helpful and Harmless Assistant with Reinforcement
- * Learning from Human Feedback). Other text is refused, while TRL's `extract_prompt` splits it at the first different
- * character.
+ * assistant each. Conversations that differ earlier are refused. A conversation is a list of messages, or a transcript
+ * as in Anthropic's hh-rlhf (`\n\nHuman: …\n\nAssistant: …`; Bai et al. 2022, Training a Helpful and Harmless Assistant
+ * with Reinforcement Learning from Human Feedback). TRL's `extract_prompt` splits other texts where they first differ.
  */
 import { Array as Arr, Option, Result } from "effect"
 import type { Message, Prompt } from "../../domain/Message.ts"
@@ -18,7 +16,6 @@ export interface Shared {
   readonly completions: ReadonlyArray<Prompt>
 }
 
-/** The failure names one of the conversations. @param names the conversations' names, in order */
 export const split = (
   conversations: ReadonlyArray<unknown>,
   names: ReadonlyArray<string>,
@@ -73,7 +70,6 @@ const decode = (value: unknown, name: string): Result.Result<ReadonlyArray<Messa
 export const isConversation = (value: unknown): boolean =>
   Messages.isList(value) ? value.length > 1 : typeof value === "string" && transcriptBegins.test(value)
 
-/** A transcript is recognized by its first two speakers. */
 const transcriptBegins = /^\s*(?:Human|Assistant):[^]*?\n\n(?:Human|Assistant):/
 
 const parseTranscript = (text: string): ReadonlyArray<Message> | undefined => {

@@ -1,8 +1,7 @@
 /**
- * Records that have a column for each completion: the layouts `wide` and `pairs`. Completions are in the order of their
- * fields, a reject names the column, and the gold answer stays with its completion if others are missing. A prompt and
- * completions that are lists of one text, as in the files of the LMSYS Chatbot Arena, become this text. Longer lists
- * are refused, because the models' earlier turns differ.
+ * Reads records that have a column for each completion: the layouts `wide` and `pairs`. The gold answer stays with its
+ * completion if others are missing. Cells that are lists of one text, as in the LMSYS Chatbot Arena, become this text.
+ * Longer lists are refused, because the models' earlier turns differ.
  */
 import { Result } from "effect"
 import * as ItemDecoder from "../item/ItemDecoder.ts"
@@ -31,7 +30,6 @@ export const toRecord = (fields: WideFields): ((row: Row) => SourceRecord) => {
   const best = BestCompletion.among(fields.completions.map(({ label }) => label))
   const bestColumn = fields.completions.findIndex(({ label }) => label === fields.gold?.label)
 
-  /** The gold answer among the completions that are present. */
   const goldOf = (
     row: Row,
     models: ReadonlyArray<string | undefined>,

@@ -1,17 +1,6 @@
-/** The file extensions of formats and compressions. Names of single files and listings of folders both use them. */
+/** The file extensions of formats and compressions. */
 export const formatNames = ["jsonl", "json", "csv", "tsv", "parquet"] as const
 export type FormatName = (typeof formatNames)[number]
-
-const formats: ReadonlyMap<string, FormatName> = new Map<string, FormatName>([
-  ["jsonl", "jsonl"],
-  ["ndjson", "jsonl"],
-  ["jsonlines", "jsonl"],
-  ["json", "json"],
-  ["csv", "csv"],
-  ["tsv", "tsv"],
-  ["tab", "tsv"],
-  ["parquet", "parquet"],
-])
 
 const compression = /\.(?:gz|gzip|zst|zstd|br)$/i
 
@@ -19,8 +8,9 @@ export const isCompressed = (name: string): boolean => compression.test(name)
 
 export const withoutCompression = (name: string): string => name.replace(compression, "")
 
-/** Ignores the extension of a compression. */
-export const formatOf = (name: string): FormatName | undefined => {
-  const [, ending] = /\.([a-z]+)$/i.exec(withoutCompression(name)) ?? []
-  return ending === undefined ? undefined : formats.get(ending.toLowerCase())
+export const formatOf = (file: string): FormatName | undefined => {
+  const extension = /\.([a-z]+)$/i.exec(withoutCompression(file))?.[1]?.toLowerCase()
+  if (extension === "tab") return "tsv"
+  if (extension === "ndjson" || extension === "jsonlines") return "jsonl"
+  return formatNames.find((name) => name === extension)
 }

@@ -1,9 +1,8 @@
 /**
- * A file at an `http://` or `https://` URL. The bytes are those that the server stores, even if it declares them
- * compressed. A change since the file was opened (`ETag`, `Last-Modified`, size) is a failure. Redirects are followed,
- * but not from `https` to `http`, and authorization is sent only to the host in the URL. Names and messages omit a
- * URL's user and query, which are secrets. The file is opened with a GET request for its first byte, since a signed URL
- * often permits only GET. `Remote` sets retries and time limits.
+ * A file at an `http://` or `https://` URL, byte for byte as stored. A change since it was opened (`ETag`,
+ * `Last-Modified`, size) is a failure. Redirects never lead from `https` to `http`, and authorization is sent only to
+ * the host in the URL. Names and messages omit user and query, which are secrets. A GET for the first byte opens the
+ * file, since a signed URL often permits only GET.
  */
 import { Effect, Layer, Result, type Scope, Stream } from "effect"
 import * as Base64 from "effect/encoding/Base64"
@@ -12,8 +11,8 @@ import * as HttpClient from "effect/http/HttpClient"
 import * as HttpClientRequest from "effect/http/HttpClientRequest"
 import * as HttpFailure from "../../io/HttpFailure.ts"
 import * as NodeHttpClient from "../../node/HttpClient.ts"
-import { FileNotFound, SourceError, unreadable } from "../record/SourceError.ts"
-import type { Input } from "./Input.ts"
+import { fileNotFound, type SourceError, unreadable } from "../record/SourceError.ts"
+import type { Input, Version } from "./Input.ts"
 import * as Remote from "./Remote.ts"
 
 const maxRedirects = 10
@@ -26,11 +25,7 @@ interface Target {
   readonly authorization: string | undefined
 }
 
-interface Version {
-  readonly size: number | undefined
-  readonly etag: string | undefined
-  readonly lastModified: string | undefined
-}
+type SizedVersion = Version & { readonly size: number | undefined }
 
 export const open = Effect.fn("HttpFile.open")(function* (
   text: string,
@@ -43,10 +38,7 @@ export const open = Effect.fn("HttpFile.open")(function* (
       // An empty file has no first byte.
       response.status === 416 && totalOf(response) === 0
         ? Effect.succeed({ response, size: 0 })
-        : Effect.map(checkStatus(target, response), () => ({
-            response,
-            size: response.status === 206 ? totalOf(response) : lengthOf(response),
-          })),
+        : Effect.as(checkStatus(target, response), { response, size: sizeOf(response) }),
     ),
   )
   const { response, size } = yield* Remote.withRetries(target.name, probe)
@@ -57,13 +49,8 @@ export const open = Effect.fn("HttpFile.open")(function* (
     name: target.name,
     size,
     hasRanges,
-    version: {
-      ...(version.etag === undefined ? undefined : { etag: version.etag }),
-      ...(version.lastModified === undefined ? undefined : { last_modified: version.lastModified }),
-    },
-    read: Effect.fnUntraced(function* (start, end) {
-      if (size === 0) return Stream.empty
-      const range = start === 0 && end === undefined ? undefined : `bytes=${start}-${end === undefined ? "" : end - 1}`
+    version,
+    read: Effect.fnUntraced(function* (start, range) {
       const response = yield* get(range === undefined ? {} : { range, "if-range": condition ?? "" })
       yield* checkStatus(target, response)
       yield* requireUnchanged(target, version, response)
@@ -99,6 +86,8 @@ const decodePercent = (text: string): string =>
     () => text,
   )
 
+const insecureRedirect = "the server redirects from https to http, which is not secure; use the target's https URL"
+
 const request = Effect.fnUntraced(function* (target: Target, headers: Readonly<Record<string, string>>) {
   const isSecure = target.url.startsWith("https:")
   const client = (yield* HttpClient.HttpClient).pipe(
@@ -107,14 +96,7 @@ const request = Effect.fnUntraced(function* (target: Target, headers: Readonly<R
         response,
         request,
       ): Effect.Effect<HttpClientResponse.HttpClientResponse, SourceError | HttpClientError.HttpClientError> =>
-        isSecure && !request.url.startsWith("https:")
-          ? Effect.fail(
-              unreadable(
-                target.name,
-                "the server redirects from https to http, which is not secure; use the target's https URL",
-              ),
-            )
-          : response,
+        isSecure && !request.url.startsWith("https:") ? unreadable(target.name, insecureRedirect) : response,
     ),
     HttpClient.followRedirects(maxRedirects),
     HttpClient.withScope,
@@ -134,7 +116,6 @@ const request = Effect.fnUntraced(function* (target: Target, headers: Readonly<R
   )
 })
 
-/** Succeeds if the response has bytes of the file. */
 const checkStatus = (
   { name }: Target,
   { headers, status }: HttpClientResponse.HttpClientResponse,
@@ -143,25 +124,20 @@ const checkStatus = (
     const encoding = headers["content-encoding"]
     return encoding === undefined || storable.has(encoding)
       ? Effect.void
-      : Effect.fail(
-          unreadable(name, `the server sends the file compressed (${encoding}), although this was not accepted`),
-        )
+      : unreadable(name, `the server sends the file compressed (${encoding}), although this was not accepted`)
   }
   const kind = HttpFailure.kindOf(status)
-  if (kind === "notFound") return Effect.fail(new SourceError({ reason: new FileNotFound({ file: name }) }))
+  if (kind === "notFound") return fileNotFound(name)
   if (kind === "rateLimited" || kind === "timeout" || kind === "serverError") {
     const seconds = Number(headers["retry-after"])
-    return Effect.fail(
-      new Remote.ConnectionLost({
-        problem: `the server answered ${status}${kind === "rateLimited" ? " (too many requests)" : ""}`,
-        ...(seconds > 0 ? { retryAfter: seconds * 1000 } : undefined),
-      }),
-    )
+    return new Remote.ConnectionLost({
+      problem: `the server answered ${status}${kind === "rateLimited" ? " (too many requests)" : ""}`,
+      ...(seconds > 0 ? { retryAfter: seconds * 1000 } : undefined),
+    })
   }
-  return Effect.fail(unreadable(name, refusals.get(status) ?? `the server answered ${status}`))
+  return unreadable(name, refusals.get(status) ?? `the server answered ${status}`)
 }
 
-/** Compressions that the file's own bytes show. */
 const storable: ReadonlySet<string> = new Set(["identity", "gzip", "x-gzip", "zstd"])
 
 const refusals: ReadonlyMap<number, string> = new Map<number, string>([
@@ -173,47 +149,46 @@ const refusals: ReadonlyMap<number, string> = new Map<number, string>([
   ),
 ])
 
-const versionOf = ({ headers }: HttpClientResponse.HttpClientResponse, size: number | undefined): Version => ({
+const versionOf = ({ headers }: HttpClientResponse.HttpClientResponse, size: number | undefined): SizedVersion => ({
   size,
   etag: headers["etag"],
-  lastModified: headers["last-modified"],
+  last_modified: headers["last-modified"],
 })
 
 /** `If-Range` allows no weak tag (RFC 9110, 13.1.5). */
-const conditionOf = ({ etag, lastModified }: Version): string | undefined =>
-  etag !== undefined && !etag.startsWith("W/") ? etag : lastModified
+const conditionOf = ({ etag, last_modified }: Version): string | undefined =>
+  etag !== undefined && !etag.startsWith("W/") ? etag : last_modified
 
 const requireUnchanged = (
   { name }: Target,
-  openedVersion: Version,
+  openedVersion: SizedVersion,
   response: HttpClientResponse.HttpClientResponse,
 ) => {
-  const currentVersion = versionOf(response, response.status === 206 ? totalOf(response) : lengthOf(response))
-  const differs = (key: keyof Version) =>
+  const currentVersion = versionOf(response, sizeOf(response))
+  const differs = (key: keyof SizedVersion) =>
     openedVersion[key] !== undefined && currentVersion[key] !== undefined && openedVersion[key] !== currentVersion[key]
   // A matching tag makes the date irrelevant.
-  const isChanged = differs("size") || differs("etag") || (openedVersion.etag === undefined && differs("lastModified"))
+  const isChanged = differs("size") || differs("etag") || (openedVersion.etag === undefined && differs("last_modified"))
   return isChanged ? Effect.fail(unreadable(name, "the file changed since it was opened; run again")) : Effect.void
 }
 
-const requireRange = ({ name }: Target, response: HttpClientResponse.HttpClientResponse, start: number | undefined) => {
+const requireRange = (
+  { name }: Target,
+  response: HttpClientResponse.HttpClientResponse,
+  start: number | undefined,
+): Effect.Effect<void, SourceError> => {
   const range = response.status === 206 ? response.headers["content-range"] : undefined
   const isRequested = start === undefined ? response.status === 200 : range?.startsWith(`bytes ${start}-`) === true
-  return isRequested
-    ? Effect.void
-    : Effect.fail(
-        unreadable(
-          name,
-          `requested ${start === undefined ? "the whole file" : `its bytes from ${start}`}, but the server sent ${range ?? "something else"}`,
-        ),
-      )
+  if (isRequested) return Effect.void
+  const part = start === undefined ? "the whole file" : `its bytes from ${start}`
+  return unreadable(name, `requested ${part}, but the server sent ${range ?? "something else"}`)
 }
 
 const totalOf = ({ headers }: HttpClientResponse.HttpClientResponse): number | undefined =>
   sizeIn(/^bytes (?:\d+-\d+|\*)\/(\d+)$/.exec(headers["content-range"] ?? "")?.[1])
 
-const lengthOf = ({ headers }: HttpClientResponse.HttpClientResponse): number | undefined =>
-  sizeIn(headers["content-length"])
+const sizeOf = (response: HttpClientResponse.HttpClientResponse): number | undefined =>
+  response.status === 206 ? totalOf(response) : sizeIn(response.headers["content-length"])
 
 const sizeIn = (digits: string | undefined): number | undefined =>
   digits !== undefined && /^\d+$/.test(digits) ? Number(digits) : undefined

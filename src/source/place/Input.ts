@@ -1,24 +1,17 @@
-/**
- * A file to read, wherever it is. `bytes` are the complete file as it was when opened: missing or changed bytes are a
- * failure. Each run of `bytes` starts from the beginning.
- */
+/** Each run of `bytes` gives the complete file as it was when opened. Missing or changed bytes are a failure. */
 import type { Effect, Scope, Stream } from "effect"
 import type { SourceError } from "../record/SourceError.ts"
 
 export interface Input {
   /** The name in messages, rejects, and the manifest: a path, a URL, or `standard input`. */
   readonly name: string
-  /** The size in bytes, if it is known before reading. */
   readonly size: number | undefined
   readonly bytes: Stream.Stream<Uint8Array, SourceError>
   /** Opens the file for reading into the caller's buffers, with the failures of `bytes`. Only local files have it. */
   readonly begin?: Effect.Effect<ReadInto, SourceError, Scope.Scope>
-  /** Reads the bytes from `start` to `end` (exclusive). Absent if the file can only be read from its beginning. */
+  /** Reads from `start` to `end` (exclusive). Absent if the file can only be read from its beginning. */
   readonly slice: ((start: number, end: number) => Effect.Effect<Uint8Array, SourceError>) | undefined
-  /**
-   * For the audit of a file that was read in slices: all its bytes, or the server's version if they would have to be
-   * downloaded. A change since the first slice is a failure.
-   */
+  /** For the audit of a file read in slices: its bytes, or the server's version. A change meanwhile is a failure. */
   readonly sliced?: Stream.Stream<Uint8Array, SourceError> | Version
 }
 
@@ -26,6 +19,6 @@ export interface Input {
 export type ReadInto = (buffer: Uint8Array) => Effect.Effect<number, SourceError>
 
 export interface Version {
-  readonly etag?: string
-  readonly last_modified?: string
+  readonly etag?: string | undefined
+  readonly last_modified?: string | undefined
 }

@@ -1,18 +1,17 @@
 /**
- * Reports the files that were read, with their sizes and digests, for a dataset's manifest. A file is reported when it
- * was read to its end. A remote file that was read in parts is reported with its server's version instead of a digest.
+ * Reports each file that was read to its end, with size and digest, for a dataset's manifest. A remote file that was
+ * read in parts has its server's version instead of a digest.
  */
 import { Context, Effect, Stream } from "effect"
 import type { InputFile } from "../../domain/InputFile.ts"
 import * as Sha256 from "../../node/Sha256.ts"
+import { defined } from "../../io/Values.ts"
 import type { Input } from "./Input.ts"
 
-/** Called for each file. Default: nothing is reported. */
 export const InputAudit = Context.Reference<((input: InputFile) => void) | undefined>("prefstream/source/InputAudit", {
   defaultValue: () => undefined,
 })
 
-/** Passes the bytes on, and reports the file at their end. */
 export const audited =
   (file: string) =>
   <E, R>(bytes: Stream.Stream<Uint8Array, E, R>): Stream.Stream<Uint8Array, E, R> =>
@@ -31,7 +30,6 @@ export const auditedLater = (file: string, bytes: Input["bytes"]) => {
   }
 }
 
-/** Passes the records on, and reports the file with their number, rejects included. */
 export const withRecordCount = <A, E, R>(records: Stream.Stream<A, E, R>): Stream.Stream<A, E, R> =>
   Stream.unwrap(
     Effect.map(InputAudit, (report) => {
@@ -57,7 +55,7 @@ export const reportSliced = Effect.fnUntraced(function* ({ name, size = 0, slice
   const report = yield* InputAudit
   if (report === undefined || sliced === undefined) return
   if (Stream.isStream(sliced)) yield* Stream.runDrain(withDigest(name, report)(sliced))
-  else report({ file: name, bytes: size, ...sliced })
+  else report({ file: name, bytes: size, ...defined({ etag: sliced.etag, last_modified: sliced.last_modified }) })
 })
 
 const withDigest =

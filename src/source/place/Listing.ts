@@ -1,13 +1,11 @@
 /**
- * Expands names to files. A name is a file, a folder, a pattern such as `items/*.jsonl.gz`, a URL, or `-`. Files are in
- * the order of the arguments, and those of one argument are sorted by name (by code unit). No file is listed twice. A
- * folder stands for the data files directly in it, without metadata files. A dataset of prefstream stands for its pairs
- * in one format. A pattern or folder without files is reported; a missing file is an error. A web server is not asked
- * for a listing.
+ * Expands files, folders, patterns such as `items/*.jsonl.gz`, URLs, and `-` to files, each once, in the order of the
+ * arguments, then by code unit. A folder stands for the data files directly in it, a dataset of prefstream for its
+ * pairs in one format. A missing file is an error; a pattern or folder without files is reported.
  */
 import { Effect, FileSystem, Glob, Option, Path, type PlatformError, Schema } from "effect"
 import * as FileExtensions from "./FileExtensions.ts"
-import { FileNotFound, fromPlatformError, SourceError, unreadable } from "../record/SourceError.ts"
+import { fileNotFound, fromPlatformError, type SourceError, unreadable } from "../record/SourceError.ts"
 import { kindOf, unknownPlace } from "./PlaceName.ts"
 import * as S3Object from "./S3Object.ts"
 
@@ -50,17 +48,11 @@ const filesOf = (name: string) => {
 
 /** Names that begin with a dot or `_` are temporary or hidden files. */
 const isDataFile = (name: string): boolean =>
-  /^[^._]/.test(name) && !descriptions.has(name) && FileExtensions.formatOf(name) !== undefined
+  /^[^._]/.test(name) && !descriptions.includes(name) && FileExtensions.formatOf(name) !== undefined
 
 /** Metadata files of Hugging Face datasets and LLaMA-Factory. */
-const descriptions: ReadonlySet<string> = new Set([
-  "dataset_info.json",
-  "dataset_infos.json",
-  "dataset_dict.json",
-  "state.json",
-])
+const descriptions = ["dataset_info.json", "dataset_infos.json", "dataset_dict.json", "state.json"]
 
-/** Recognizes folders of other tools that have no readable files. */
 const folderProblem = (folder: string, files: ReadonlyArray<string>): string | undefined => {
   const split = files.includes("dataset_dict.json") ? '["train"]' : ""
   return split !== "" || files.some((name) => name.endsWith(".arrow"))
@@ -70,7 +62,6 @@ const folderProblem = (folder: string, files: ReadonlyArray<string>): string | u
 
 const isPattern = (text: string): boolean => /[*?[{]/.test(text)
 
-/** The folders before the pattern's first wildcard. */
 const folderOf = (pattern: string): string => /^[^*?[{]*\//.exec(pattern)?.[0] ?? "."
 
 const localFiles = Effect.fnUntraced(function* (
@@ -95,19 +86,15 @@ const localFiles = Effect.fnUntraced(function* (
       : Option.none()
     if (Option.isSome(manifest)) {
       const paths = manifest.value.files.map(({ path }) => path).filter((path) => path.startsWith("data/"))
-      return sortNames(paths.map((path) => `${folder}/${path}`))
+      return paths.map((path) => `${folder}/${path}`).toSorted()
     }
-    return sortNames(
-      yield* Effect.filter(
-        entries.map((entry) => `${folder}/${entry}`),
-        isFile,
-      ),
-    )
+    const files = entries.map((entry) => `${folder}/${entry}`).toSorted()
+    return yield* Effect.filter(files, isFile)
   }
   if (!isPattern(name) || !(yield* fs.exists(folderOf(name)))) {
-    return yield* new SourceError({ reason: new FileNotFound({ file: name }) })
+    return yield* fileNotFound(name)
   }
-  return sortNames(yield* Effect.filter(yield* fs.glob(name), isFile))
+  return (yield* Effect.filter(yield* fs.glob(name), isFile)).toSorted()
 })
 
 const decodeManifest = Schema.decodeUnknownEffect(
@@ -121,10 +108,10 @@ const decodeManifest = Schema.decodeUnknownEffect(
 
 const bucketFiles = Effect.fnUntraced(function* (name: string) {
   const { bucket, key } = yield* S3Object.parse(name)
-  const toUrls = (keys: ReadonlyArray<string>) => sortNames(keys).map((key) => `s3://${bucket}/${key}`)
+  const toUrls = (keys: ReadonlyArray<string>) => keys.toSorted().map((key) => `s3://${bucket}/${key}`)
   if (key === "" || key.endsWith("/")) {
     const keys = yield* S3Object.list({ name, bucket, prefix: key, isFlat: true })
-    return toUrls(keys.filter((found) => isDataFile(found.slice(key.length))))
+    return toUrls(keys.filter((objectKey) => isDataFile(objectKey.slice(key.length))))
   }
   if (!isPattern(key)) {
     yield* Effect.scoped(S3Object.open(name))
@@ -134,8 +121,5 @@ const bucketFiles = Effect.fnUntraced(function* (name: string) {
   const keys = yield* S3Object.list({ name, bucket, prefix, isFlat: false })
   if (keys.includes(key)) return [name]
   const glob = Glob.make(key)
-  return toUrls(keys.filter((found) => !found.endsWith("/") && Glob.match(glob, found)))
+  return toUrls(keys.filter((objectKey) => !objectKey.endsWith("/") && Glob.match(glob, objectKey)))
 })
-
-const sortNames = (names: ReadonlyArray<string>): ReadonlyArray<string> =>
-  names.toSorted((a, b) => (a < b ? -1 : a > b ? 1 : 0))

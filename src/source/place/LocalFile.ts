@@ -1,7 +1,7 @@
 /**
  * A file on this machine. A stream ends where the file ended when the stream began; a file that became shorter is a
- * failure. All slices are of one file; a change since the first slice is a failure at the end. A file that is removed
- * or replaced is read on unchanged. Bytes that are overwritten in place while a stream reads them go unnoticed.
+ * failure. All slices are of one file, and a change since the first slice is a failure at the end. A file that is
+ * removed or replaced is read on unchanged. Bytes that are overwritten in place while a stream reads them go unnoticed.
  */
 import { Array, Cause, Effect, FileSystem, Option, type PlatformError, type Pull, Scope, Stream } from "effect"
 import { fromPlatformError, type SourceError, unreadable } from "../record/SourceError.ts"
@@ -68,7 +68,6 @@ const openFile = Effect.fnUntraced(function* (fs: FileSystem.FileSystem, name: s
   return { file, size: Number(info.size), modified: modifiedAt(info) }
 })
 
-/** A device such as `/dev/null`, whose end is unknown. */
 const device = (fs: FileSystem.FileSystem, name: string): Input => ({
   name,
   size: undefined,

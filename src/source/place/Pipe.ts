@@ -1,8 +1,7 @@
 /**
- * Input that can be read only once: standard input, a FIFO, `<(zcat items.gz)`. A process can read it several times
- * from the first byte, as long as at most `memoryLimitBytes` were read or once it was copied to a file (`Spool`). Of
- * larger input, only the reader that is furthest ahead can go on; another read fails and says so. A FIFO that others
- * write to repeatedly is read as one file.
+ * Input that can be read only once: standard input, a FIFO, `<(zcat items.gz)`. It can be read again while at most
+ * `memoryLimitBytes` were read, or once it was copied to a file (`Spool`). Then only the reader that is furthest ahead
+ * can go on. A FIFO that others write to repeatedly is read as one file.
  */
 import { Array, Cause, Effect, type Pull, Result, Stream } from "effect"
 import { type IncomingBytes, pipe, StandardInput } from "../../node/IncomingBytes.ts"
@@ -18,8 +17,7 @@ interface Memory {
   count: number
   bytes: number
   isEnded: boolean
-  /** The whole input, once it was copied to a file. */
-  copy: Input | undefined
+  copy?: Input
 }
 
 const memories = new WeakMap<IncomingBytes, Memory>()
@@ -41,13 +39,12 @@ export const byName = (name: string, inode: bigint | undefined): Input => {
 }
 
 const open = (name: string, incoming: IncomingBytes): Input => {
-  const memory = memories.get(incoming) ?? {
+  const memory: Memory = memories.get(incoming) ?? {
     pieces: [],
     isDiscarded: false,
     count: 0,
     bytes: 0,
     isEnded: false,
-    copy: undefined,
   }
   memories.set(incoming, memory)
   if (memory.copy !== undefined) return memory.copy

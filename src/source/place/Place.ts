@@ -1,7 +1,4 @@
-/**
- * Opens files by name: local files, standard input (`-`), `http://`, `https://`, and `s3://`. Before a stream of bytes
- * runs, only the file's existence is checked. The HTTP client is loaded on first use.
- */
+/** Opens files by name. Before a stream of bytes runs, only the file's existence is checked. */
 import { Effect } from "effect"
 import type { FileSystem, Path, Scope } from "effect"
 import { type SourceError, unreadable } from "../record/SourceError.ts"
@@ -11,7 +8,6 @@ import * as Pipe from "./Pipe.ts"
 import { kindOf, unknownPlace } from "./PlaceName.ts"
 import * as S3Object from "./S3Object.ts"
 
-/** The input lives as long as the scope. */
 export const open = Effect.fn("Place.open")(function* (
   name: string,
 ): Effect.fn.Return<Input, SourceError, FileSystem.FileSystem | Path.Path | Scope.Scope> {

@@ -6,7 +6,8 @@ export const kindOf = (name: string): Kind => {
   if (standardInputNames.has(name)) return "standard input"
   const [, scheme] = /^([a-z][a-z0-9+.-]+):\/\//i.exec(name) ?? []
   if (scheme === undefined) return "local"
-  return kinds.get(scheme.toLowerCase()) ?? "unknown"
+  if (/^https?$/i.test(scheme)) return "http"
+  return /^s3$/i.test(scheme) ? "s3" : "unknown"
 }
 
 /** The name in messages, rejects, the ledger, and datasets. URLs lose user, query, and fragment, which may be secrets. */
@@ -16,12 +17,9 @@ export const describe = (name: string): string => {
   return name.replace(/[?#].*$/s, "").replace(/^([^/]*\/\/)[^/]*@/, "$1")
 }
 
-const standardInputNames: ReadonlySet<string> = new Set(["-", "/dev/stdin", "/dev/fd/0", "/proc/self/fd/0"])
+export const describeAll = (names: ReadonlyArray<string>, inputs = "inputs"): string =>
+  names.length === 1 ? describe(names[0]!) : `${names.length} ${inputs}`
 
-const kinds: ReadonlyMap<string, Kind> = new Map([
-  ["http", "http"],
-  ["https", "http"],
-  ["s3", "s3"],
-])
+const standardInputNames: ReadonlySet<string> = new Set(["-", "/dev/stdin", "/dev/fd/0", "/proc/self/fd/0"])
 
 export const unknownPlace = "expected a path, a URL with http://, https://, or s3://, or - for standard input"

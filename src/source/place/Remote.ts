@@ -1,7 +1,6 @@
 /**
- * Reads remote files, for HTTP and S3. After a lost connection, reading resumes where it stopped, with at most
- * `retries` attempts without a byte in between. The total time is unlimited; the time without a byte is limited
- * (`idle`).
+ * Reads remote files. After a lost connection, reading resumes where it stopped, with at most `retries` attempts
+ * without a byte in between. The total time is unlimited; the time without a byte is limited (`idle`).
  */
 import { Context, Duration, Effect, Predicate, Schedule, Schema, type Scope, Stream } from "effect"
 import * as Backoff from "../../io/Backoff.ts"
@@ -19,7 +18,6 @@ export class ConnectionLost extends Schema.TaggedError<ConnectionLost>()("Connec
 const isConnectionLost = Schema.is(ConnectionLost)
 
 export interface RemoteTimeouts {
-  /** Maximum time without data. */
   readonly idle: Duration.Duration
   /** Maximum number of further attempts without a byte in between. */
   readonly retries: number
@@ -40,13 +38,12 @@ const maxPause = Duration.seconds(60)
 export interface Remote {
   readonly name: string
   readonly size: number | undefined
-  /** Whether reading can start anywhere. */
   readonly hasRanges: boolean
   readonly version: Version
-  /** The bytes from `start` to `end` (exclusive), or to the file's end. */
+  /** @param range the value of the header `Range`, or `undefined` for the whole file */
   readonly read: (
     start: number,
-    end: number | undefined,
+    range: string | undefined,
   ) => Effect.Effect<Stream.Stream<Uint8Array, SourceError | ConnectionLost>, SourceError | ConnectionLost, Scope.Scope>
 }
 
@@ -97,20 +94,16 @@ const pieces = (
   end: number | undefined,
 ): Stream.Stream<Uint8Array, SourceError> =>
   Stream.suspend(() => {
+    if (remote.size === 0) return Stream.empty
     const { idle } = timeouts
     const silence = remote.hasRanges ? Duration.divideUnsafe(idle, shareOfIdle) : idle
     const expected = end ?? remote.size
     let at = start
-    const count = (chunk: Uint8Array) => {
+    const count = (chunk: Uint8Array): Effect.Effect<Uint8Array, SourceError> => {
       at += chunk.length
       return expected === undefined || at <= expected
         ? Effect.succeed(chunk)
-        : Effect.fail(
-            unreadable(
-              remote.name,
-              `expected ${expected - start} bytes, found more: the file changed while it was read`,
-            ),
-          )
+        : unreadable(remote.name, `expected ${expected - start} bytes, found more: the file changed while it was read`)
     }
     const requireComplete = Effect.suspend(() =>
       expected === undefined || at === expected
@@ -119,7 +112,9 @@ const pieces = (
     )
     const attempt = Stream.suspend(() => {
       const first = at
-      return Stream.transformPull(Stream.unwrap(remote.read(first, end)), (pull) =>
+      const isWhole = first === 0 && end === undefined
+      const range = isWhole ? undefined : `bytes=${first}-${end === undefined ? "" : end - 1}`
+      return Stream.transformPull(Stream.unwrap(remote.read(first, range)), (pull) =>
         Effect.succeed(
           Effect.suspend(() =>
             Effect.timeoutOrElse(pull, {
@@ -166,7 +161,6 @@ const retrySchedule = ({ pause, retries }: RemoteTimeouts) =>
 const toSourceError = (name: string) => (error: SourceError | ConnectionLost) =>
   isConnectionLost(error) ? unreadable(name, error.problem, error.cause) : error
 
-/** Converts the failure of a request without an answer, or of an incomplete answer. */
 export const disconnected = (name: string, error: unknown): SourceError | ConnectionLost => {
   const cause = innermost(error)
   const code = Predicate.hasProperty(cause, "code") ? String(cause.code) : ""

@@ -1,18 +1,16 @@
 /**
- * Wraps the client library of S3-compatible storage, which is loaded on first use. The library finds credentials,
- * region, and endpoint as usual (`AWS_ACCESS_KEY_ID`, `AWS_PROFILE`, `AWS_REGION`, `AWS_ENDPOINT_URL_S3`, …). With an
- * endpoint, buckets are part of the path and the region is optional. None of the library's types is exported, so
- * programs that do not use S3 need not install it.
+ * Wraps the client library of S3-compatible storage, which finds credentials, region, and endpoint as usual
+ * (`AWS_PROFILE`, `AWS_ENDPOINT_URL_S3`, …). With an endpoint, buckets are part of the path and the region is optional.
+ * The library is loaded on first use and none of its types is exported, so only programs that use S3 must install it.
  */
 import { Config, Data, Effect, Option, Predicate, type Scope } from "effect"
 import * as HttpFailure from "../../io/HttpFailure.ts"
-import { FileNotFound, SourceError, unreadable } from "../record/SourceError.ts"
+import { fileNotFound, type SourceError, unreadable } from "../record/SourceError.ts"
 import * as Remote from "./Remote.ts"
 
 export interface ObjectAnswer {
   readonly body: AsyncIterable<Uint8Array> | undefined
   readonly length: number | undefined
-  /** For example, `bytes 0-99/1234`. */
   readonly range: string | undefined
   readonly etag: string | undefined
 }
@@ -20,6 +18,14 @@ export interface ObjectAnswer {
 export interface ListAnswer {
   readonly keys: ReadonlyArray<string>
   readonly next: string | undefined
+}
+
+export interface ListRequest {
+  readonly bucket: string
+  readonly prefix: string
+  /** Whether to exclude keys with another `/`. */
+  readonly isFlat: boolean
+  readonly next?: string | undefined
 }
 
 export interface Connection {
@@ -30,13 +36,8 @@ export interface Connection {
     readonly range?: string | undefined
     readonly etag?: string | undefined
   }) => Effect.Effect<ObjectAnswer | undefined, SourceError | Remote.ConnectionLost>
-  /** Lists up to 1,000 keys. `isFlat` excludes keys with another `/`. */
-  readonly list: (request: {
-    readonly bucket: string
-    readonly prefix: string
-    readonly isFlat: boolean
-    readonly next?: string | undefined
-  }) => Effect.Effect<ListAnswer, SourceError | Remote.ConnectionLost>
+  /** Lists up to 1,000 keys. */
+  readonly list: (request: ListRequest) => Effect.Effect<ListAnswer, SourceError | Remote.ConnectionLost>
 }
 
 export const connect = Effect.fnUntraced(function* (
@@ -138,7 +139,7 @@ const isBytes = (body: unknown): body is AsyncIterable<Uint8Array> => Predicate.
 const failure = (name: string, error: unknown): SourceError | Remote.ConnectionLost => {
   const code = codeOf(error)
   const status = statusOf(error)
-  if (code === "NoSuchKey" || code === "NotFound") return new SourceError({ reason: new FileNotFound({ file: name }) })
+  if (code === "NoSuchKey" || code === "NotFound") return fileNotFound(name)
   const problem = problems.get(code)
   if (problem !== undefined) return unreadable(name, problem, error)
   if (status === undefined) return Remote.disconnected(name, error)

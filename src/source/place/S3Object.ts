@@ -1,7 +1,4 @@
-/**
- * An object of S3-compatible storage: `s3://bucket/key`. The key is not percent-encoded. A change since the object was
- * opened is a failure. `Remote` sets retries and time limits.
- */
+/** An object `s3://bucket/key`. The key is not percent-encoded. A change since it was opened is a failure. */
 import { Effect, type Scope, Stream } from "effect"
 import { type SourceError, unreadable } from "../record/SourceError.ts"
 import type { Input } from "./Input.ts"
@@ -18,10 +15,8 @@ export const open = Effect.fn("S3Object.open")(function* (
     name,
     size,
     hasRanges: true,
-    version: etag === undefined ? {} : { etag },
-    read: Effect.fnUntraced(function* (start, end) {
-      if (size === 0) return Stream.empty
-      const range = start === 0 && end === undefined ? undefined : `bytes=${start}-${end === undefined ? "" : end - 1}`
+    version: { etag },
+    read: Effect.fnUntraced(function* (start, range) {
       const answer = yield* connection.get({ bucket, key, range, etag })
       if (answer === undefined) return yield* changedFailure(name)
       const isSame = etag === undefined || answer.etag === undefined || answer.etag === etag
@@ -34,13 +29,10 @@ export const open = Effect.fn("S3Object.open")(function* (
   })
 })
 
-/** All keys that begin with the prefix. `isFlat` excludes keys with another `/`. */
-export const list: (request: {
-  readonly name: string
-  readonly bucket: string
-  readonly prefix: string
-  readonly isFlat: boolean
-}) => Effect.Effect<ReadonlyArray<string>, SourceError> = Effect.fn("S3Object.list")(function* ({ name, ...request }) {
+export const list = Effect.fn("S3Object.list")(function* ({
+  name,
+  ...request
+}: S3Client.ListRequest & { readonly name: string }) {
   const connection = yield* S3Client.connect(name)
   const keys: Array<string> = []
   let next: string | undefined

@@ -1,14 +1,10 @@
-/**
- * Copies input that can only be read sequentially into a temporary file for random access. The file is private and is
- * deleted with the scope or the process. A pipe is copied once per process.
- */
+/** Copies sequential input to a private file, which is deleted with the scope; a pipe, once per process. */
 import { Effect, FileSystem, type Path, type PlatformError, Scope, Stream } from "effect"
 import { type SourceError, unreadable } from "../record/SourceError.ts"
 import type { Input } from "./Input.ts"
 import * as LocalFile from "./LocalFile.ts"
 import * as Pipe from "./Pipe.ts"
 
-/** Returns the input with `slice`. An input that has it stays unchanged. */
 export const toFile = Effect.fn("Spool.toFile")(function* (
   input: Input,
 ): Effect.fn.Return<Input, SourceError, FileSystem.FileSystem | Path.Path | Scope.Scope> {

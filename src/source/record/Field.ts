@@ -1,5 +1,5 @@
 /**
- * Reads a part of an item from a record, by a path to a value or to the elements of a list, or by a template of paths.
+ * Reads a part of an item from a record:
  *
  * ```
  * turns[0].content             a field path
@@ -8,9 +8,9 @@
  * {instruction}\n\n{input}     a template: fields in braces
  * ```
  *
- * In a template, `{{` and `}}` stand for braces, and `\n`, `\t`, and `\\` for line feed, tab, and backslash. A paragraph is
- * left out if all its fields are absent, null, or blank. If all fields of a template are, its value is absent. A list of
- * texts becomes these texts, separated by empty lines.
+ * In a template, `{{` and `}}` stand for braces, and `\n`, `\t`, and `\\` for line feed, tab, and backslash. A
+ * paragraph is left out if all its fields are absent, null, or blank. If all fields of a template are, its value is
+ * absent. A list of texts becomes these texts, separated by empty lines.
  */
 import { Result } from "effect"
 import * as FieldPath from "../../io/FieldPath.ts"
@@ -30,13 +30,8 @@ export interface Field {
   readonly isTemplate: boolean
   readonly paths: ReadonlyArray<ReadonlyArray<Step>>
   readonly columns: ReadonlyArray<string>
-  /**
-   * Reads the value, or `undefined` if it is absent. A template gives an object, which is not text, if one of its
-   * fields is neither text, a list of texts, a number, nor a boolean.
-   * @param isTextual whether a list or object may be a top-level member's JSON text
-   */
+  /** A template gives an object if one of its fields cannot be text. @param isTextual whether cells may be JSON text */
   readonly get: (record: unknown, isTextual?: boolean) => unknown
-  /** The name of a list element in rejects. */
   readonly nameAt: (index: number) => string
 }
 
@@ -47,11 +42,7 @@ const quotedName = /\["(?:[^"\\]|\\.)*"\]/gs
 
 export const ofMember = (name: string): string => FieldPath.format([name])
 
-/**
- * Converts plain names of members to paths: `Antwort A` and `model.v2`, alone or in a template's braces, denote the
- * member of this name if there is one.
- * @param members the names of the records' top-level members
- */
+/** Converts plain names of members, alone or in a template's braces, to paths: `Antwort A` and `model.v2`. */
 export const ofMembers = (text: string, members: ReadonlySet<string>): string => {
   if (members.has(text)) return ofMember(text)
   const [list = "", ...rest] = text.split("[]")
@@ -60,6 +51,9 @@ export const ofMembers = (text: string, members: ReadonlySet<string>): string =>
     path !== undefined && members.has(path) ? `{${ofMember(path)}}` : match,
   )
 }
+
+export const columnsOf = (paths: string | ReadonlyArray<string> = []): ReadonlyArray<string> =>
+  [paths].flat().flatMap((path) => Result.getOrUndefined(parse(path))?.columns ?? [])
 
 const parsePath = (text: string): Result.Result<Field, string> => {
   const elements = elementsAt(text)
@@ -169,13 +163,7 @@ const fillParagraphs = (
 // A bracket that begins a quoted name has no other meaning, so that a text can be parsed in one way only.
 const piece = /\{\{|\}\}|\{((?:\["(?:[^"\\]|\\.)*"\]|[^{}[]|\[(?!"(?:[^"\\]|\\.)*"\]))*)\}|\\[nt\\]|[^{}\\]+|\\/sy
 
-const literals: { readonly [written: string]: string } = {
-  "{{": "{",
-  "}}": "}",
-  "\\n": "\n",
-  "\\t": "\t",
-  "\\\\": "\\",
-}
+const literals: Readonly<Record<string, string>> = { "{{": "{", "}}": "}", "\\n": "\n", "\\t": "\t", "\\\\": "\\" }
 
 const parsePieces = (text: string): Result.Result<ReadonlyArray<Piece>, string> => {
   const problem = (at: number, expected: string) =>

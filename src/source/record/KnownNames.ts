@@ -1,10 +1,10 @@
 /**
- * Names under which data sets have the parts of an item, and names of models. Lists are in order of preference. Names
- * are compared in lower case, with `_` for blanks and hyphens. `detect` checks the values before it decides.
+ * Names under which data sets have the parts of an item, in order of preference, and names of models. They are compared
+ * in the form of `plain`. `detect` checks the values before it decides.
  */
 const words = (text: string): ReadonlyArray<string> => text.split(" ")
+const wordSet = (text: string): ReadonlySet<string> => new Set(words(text))
 
-/** The form in which names are compared. */
 export const plain = (name: string): string => name.trim().toLowerCase().replaceAll(/[ -]/g, "_")
 
 /** Names of the prompt in records whose completions contain it. */
@@ -21,13 +21,11 @@ export const systemPrompts = words("system system_prompt system_message")
 export const histories = words(
   "history chat_history conversation_history dialog_history dialogue_history message_history past_messages previous_messages previous_turns context",
 )
-/** Texts that a prompt may refer to. */
 export const contexts = words(
   "context contexts passage passages document documents article background paragraph paragraphs evidence knowledge " +
     "source_text source_document source_documents reference_text retrieved_context retrieved_contexts retrieved_documents " +
     "retrieved_passages search_results premise story transcript",
 )
-/** All names of texts that experts may have to see. */
 export const partsOfPrompts: ReadonlySet<string> = new Set([
   "prompt",
   ...promptTexts,
@@ -45,7 +43,6 @@ export const mediaColumns = words("image images video videos audio audios")
 export const completionLists = words(
   "completions responses answers outputs candidates generations choices samples predictions replies summaries",
 )
-/** Members that hold the text in an element of such a list. */
 export const elementTexts = words(
   "completion response output answer text content generation generated_text message messages value reply",
 )
@@ -54,24 +51,21 @@ export const elementModels = words("model model_id model_name generator")
 export const completionPairs = [words("chosen rejected"), words("preferred_output non_preferred_output")] as const
 export const completionTexts = words("completion response output generation generated_text model_output model_response")
 export const otherCompletionTexts = words("answer prediction candidate reply assistant chosen")
-/** Beginnings of columns of completions, as in `response_a` and `output_2`. */
 export const completionStems = words(
   "response output completion answer generation candidate assistant conversation reply summary human_ref model bot chatbot system agent",
 )
 /** Stems that only a letter or number may follow, as in `bot_a`. Beside other completions, such columns hold names. */
-export const namingStems: ReadonlySet<string> = new Set(words("model bot chatbot system agent"))
+export const namingStems = wordSet("model bot chatbot system agent")
 /** Pairs of columns that an experiment compares: one of the first list and one of the second. */
 export const comparedColumns = [
   words("baseline control champion production incumbent left"),
   words("candidate treatment variant experiment challenger test right"),
 ] as const
 /** Endings of columns that describe a completion, as in `response_tokens`. */
-export const aboutCompletions: ReadonlySet<string> = new Set(
-  words(
-    "model models model_name model_id id ids name names len length token tokens num_tokens token_count lang language score scores " +
-      "rating ratings rank ranks type types source sources time date timestamp format role roles label labels count counts url urls " +
-      "hash metadata meta prompt key keys index status finish_reason category text_length preference winner annotator annotation annotations",
-  ),
+export const aboutCompletions = wordSet(
+  "model models model_name model_id id ids name names len length token tokens num_tokens token_count lang language score scores " +
+    "rating ratings rank ranks type types source sources time date timestamp format role roles label labels count counts url urls " +
+    "hash metadata meta prompt key keys index status finish_reason category text_length preference winner annotator annotation annotations",
 )
 
 export const promptKeys = words("prompt_id question_id instruction_id query_id problem_id")
@@ -86,17 +80,13 @@ export const golds = words(
   "label winner preference preferred best best_response best_completion better_response_id gold choice",
 )
 /** Choices that prefer no completion, as `outcomeWord` writes them. */
-export const ties: ReadonlySet<string> = new Set(
-  words(
-    "tie ties tied tieinconsistent draw equal equallygood same thesame aboutthesame both bothgood tiebothgood nopreference",
-  ),
+export const ties = wordSet(
+  "tie ties tied tieinconsistent draw equal equallygood same thesame aboutthesame both bothgood tiebothgood nopreference",
 )
 /** Choices that find no completion good, in the same form. */
-export const allBad: ReadonlySet<string> = new Set(
-  words("bothbad tiebothbad allbad tieallbad equallybad bothequallybad botharebad neitherisgood"),
-)
+export const allBad = wordSet("bothbad tiebothbad allbad tieallbad equallybad bothequallybad botharebad neitherisgood")
 /** Gold values that name no completion. In a vote, they may mean a tie, that all are bad, or that there is no vote. */
-export const noGold: ReadonlySet<string> = new Set(words("none neither null"))
+export const noGold = wordSet("none neither null")
 /** A value in lower case, without blanks and punctuation: `tie (both bad)` becomes `tiebothbad`. */
 export const outcomeWord = (text: string): string => text.toLowerCase().replaceAll(/[^\p{L}\p{N}]+/gu, "")
 /** Words before the letter or number of a completion in a gold value, as in `model_a`. */
@@ -110,27 +100,21 @@ export const modelLists = words("models model_names generators generation_models
 /** Beginnings of columns that name the model of one completion, as in `model_a`. */
 export const modelColumnStems = words("model models model_name model_id generator llm")
 /** Families of models, and kinds of training that distinguish their checkpoints. */
-export const modelFamilies: ReadonlySet<string> = new Set(
-  words(
-    "alpaca aya baichuan bard bloom bloomz chatglm chatgpt claude davinci dbrx deepseek dolly ernie exaone falcon flan gemini gemma glm " +
-      "gpt granite grok guanaco hermes hunyuan internlm jamba kimi koala llama mistral mixtral mpt nemotron oasst olmo openassistant " +
-      "orca palm phi pythia qwen qwq smollm stablelm starcoder starling tulu ultralm vicuna wizardlm yi zephyr dpo ppo rlhf sft",
-  ),
+export const modelFamilies = wordSet(
+  "alpaca aya baichuan bard bloom bloomz chatglm chatgpt claude davinci dbrx deepseek dolly ernie exaone falcon flan gemini gemma glm " +
+    "gpt granite grok guanaco hermes hunyuan internlm jamba kimi koala llama mistral mixtral mpt nemotron oasst olmo openassistant " +
+    "orca palm phi pythia qwen qwq smollm stablelm starcoder starling tulu ultralm vicuna wizardlm yi zephyr dpo ppo rlhf sft",
 )
 /** Words in column names that distinguish completions without naming a model. */
-export const genericWords: ReadonlySet<string> = new Set(
-  words(
-    "response output completion answer generation reply summary prediction candidate assistant model text option choice conversation generated " +
-      "chosen rejected preferred dispreferred non better worse best worst good bad winner loser winning losing win lose " +
-      "accepted refused positive negative pos neg left right first second third fourth fifth one two three four five other",
-  ),
+export const genericWords = wordSet(
+  "response output completion answer generation reply summary prediction candidate assistant model text option choice conversation generated " +
+    "chosen rejected preferred dispreferred non better worse best worst good bad winner loser winning losing win lose " +
+    "accepted refused positive negative pos neg left right first second third fourth fifth one two three four five other",
 )
 
-export const aboutMessages: ReadonlySet<string> = new Set(
-  words(
-    "id index turn turn_id message_id parent_id timestamp created_at date language lang tokens num_tokens token_count weight loss train " +
-      "masked mask markdown toxic redacted identifier",
-  ),
+export const aboutMessages = wordSet(
+  "id index turn turn_id message_id parent_id timestamp created_at date language lang tokens num_tokens token_count weight loss train " +
+    "masked mask markdown toxic redacted identifier",
 )
 
 const aboutItems: ReadonlySet<string> = new Set([
@@ -145,6 +129,5 @@ const aboutItems: ReadonlySet<string> = new Set([
     "category topic domain task subject difficulty split dataset subset tags notes comment rationale reason explanation author expert user",
   ),
 ])
-/** Whether a column describes an item and is neither prompt nor completion. */
 export const isAboutItem = (name: string): boolean =>
   aboutItems.has(name) || /_(?:id|at|by|model|name|score|url)$/.test(name)

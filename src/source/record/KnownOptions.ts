@@ -1,7 +1,4 @@
-/**
- * Refuses options that a source does not have, for programs without a type check. An unknown option that is set is an
- * `InvalidOption` with its name and the nearest known one.
- */
+/** Refuses unknown options, with the nearest known name, for programs without a type check. */
 import { Effect } from "effect"
 import { didYouMean } from "../../io/NearestName.ts"
 import { invalidOption, type SourceError } from "./SourceError.ts"
@@ -14,7 +11,5 @@ export const check = (options: object, names: object): Effect.Effect<void, Sourc
     ([name, value]) => value !== undefined && !Object.hasOwn(names, name),
   )
   if (unknownOption === undefined) return Effect.void
-  return Effect.fail(
-    invalidOption(unknownOption[0], `no such option${didYouMean(unknownOption[0], Object.keys(names))}`),
-  )
+  return invalidOption(unknownOption[0], `no such option${didYouMean(unknownOption[0], Object.keys(names))}`)
 }

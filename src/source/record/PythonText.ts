@@ -1,11 +1,9 @@
 /**
- * Reads lists and dictionaries that Python wrote as text (`repr`), as in its exports to CSV. A text has one reading or
- * none. It reads strings, numbers, `True`, `False`, `None`, lists, and dictionaries with text keys. NumPy separates
- * elements by white space alone. Such dictionaries are read, but not such texts, which Python would read as one.
- * Elements that NumPy replaced by `...` are lost.
+ * Reads lists and dictionaries that Python wrote as text (`repr`), as in its exports to CSV, and lists of dictionaries
+ * that NumPy separates by white space. NumPy's lists of texts are refused, since Python would read them as one text.
  */
 import { Result } from "effect"
-import { isObject } from "../../io/Values.ts"
+import { isObject, type Members } from "../../io/Values.ts"
 
 /** The reason why a list or dictionary is not read. `undefined` if the text is neither. */
 export type Problem = "no commas between its elements" | '"..." for elements that are left out' | undefined
@@ -27,23 +25,17 @@ const space = /\s*/y
 const plainCharacters = { "'": /[^'\\\n]*/y, '"': /[^"\\\n]*/y }
 const escape = /\\(?:([\\'"abfnrtv])|x([\da-fA-F]{2})|u([\da-fA-F]{4})|U(000[\da-fA-F]{5}|0010[\da-fA-F]{4}))/y
 
-const constants = new Map<string | undefined, unknown>([
-  ["True", true],
-  ["False", false],
-  ["None", null],
-  // JSON has no such number either, see `JsonRecord`.
-  ["nan", null],
-])
-
-const escapes = new Map([
-  ["a", "\x07"],
-  ["b", "\b"],
-  ["f", "\f"],
-  ["n", "\n"],
-  ["r", "\r"],
-  ["t", "\t"],
-  ["v", "\v"],
-])
+// JSON has no `nan` either, see `JsonRecord`.
+const constants: Members = { True: true, False: false, None: null, nan: null }
+const escapes: { readonly [letter: string]: string } = {
+  a: "\x07",
+  b: "\b",
+  f: "\f",
+  n: "\n",
+  r: "\r",
+  t: "\t",
+  v: "\v",
+}
 
 class Parser {
   readonly #text: string
@@ -68,7 +60,9 @@ class Parser {
     const digits = this.#match(number)
     if (digits !== undefined) return Result.succeed(Number(digits[0]))
     const name = this.#match(word)?.[0]
-    return constants.has(name) ? Result.succeed(constants.get(name)) : Result.fail(undefined)
+    return name !== undefined && Object.hasOwn(constants, name)
+      ? Result.succeed(constants[name])
+      : Result.fail(undefined)
   }
 
   #match(pattern: RegExp): RegExpExecArray | undefined {
@@ -78,7 +72,6 @@ class Parser {
     return match
   }
 
-  /** Skips these characters if they come next, and returns whether they did. */
   #passes(characters: string): boolean {
     this.#match(space)
     const comesNext = this.#text.startsWith(characters, this.#at)
@@ -132,9 +125,7 @@ class Parser {
       const [, character, ...codes] = match
       const code = codes.find((digits) => digits !== undefined)
       text +=
-        character === undefined
-          ? String.fromCodePoint(Number.parseInt(code!, 16))
-          : (escapes.get(character) ?? character)
+        character === undefined ? String.fromCodePoint(Number.parseInt(code!, 16)) : (escapes[character] ?? character)
     }
   }
 }

@@ -1,6 +1,6 @@
 /**
- * A record of a file in its format, before its layout is known. A format returns one `RowResult` per record, in order.
- * Values are JSON values: null, text, numbers, booleans, arrays, and plain objects. `__proto__` is an ordinary member.
+ * A record of a file in its format, before its layout is known. Values are JSON values: null, text, numbers, booleans,
+ * arrays, and plain objects, of which `__proto__` may be an ordinary member.
  */
 import { Result } from "effect"
 import type { Origin } from "../../domain/Origin.ts"
@@ -8,7 +8,6 @@ import type { ItemIdentity, PromptItem } from "../../domain/PromptItem.ts"
 import type { Reject } from "../../domain/Reject.ts"
 import { isObject } from "../../io/Values.ts"
 
-/** A record's origin, and its text for a reject. */
 export interface Place extends Origin {
   /** The original text, or JSON for a format without text. It may be computed on access. */
   readonly raw: string | undefined
@@ -22,7 +21,6 @@ export interface Row {
   /** Set if no text can have a lone surrogate, because it was decoded from UTF-8 and has no escapes. */
   readonly isWellFormed?: boolean | undefined
   readonly json?: string | undefined
-  /** The item of a value that was read as bytes (`PlainThread`). */
   readonly plain?: PlainItem | undefined
 }
 
@@ -47,7 +45,9 @@ export const withoutMembers = (names: ReadonlyArray<string>): ((row: Row) => Row
       : row
 }
 
-export const originOf = ({ file, line, row }: Origin): Origin => {
+type Numbers = { readonly [Member in "line" | "row"]?: number | undefined }
+
+export const originOf = ({ file, line, row }: Pick<Origin, "file"> & Numbers): Origin => {
   if (row === undefined) return line === undefined ? { file } : { file, line }
   return line === undefined ? { file, row } : { file, line, row }
 }

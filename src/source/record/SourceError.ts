@@ -1,7 +1,4 @@
-/**
- * Errors that end the reading of a source. Each message names the file or option, and what to do. Invalid records
- * are not errors, but `Reject`s in the stream.
- */
+/** Errors that end the reading of a source, unlike `Reject`s. Messages name the file or option, and what to do. */
 import { type PlatformError, Predicate, Schema } from "effect"
 
 /** The file does not exist. */
@@ -77,26 +74,22 @@ export class SourceError extends Schema.TaggedError<SourceError>()("SourceError"
 export const invalidOption = (option: string, problem: string): SourceError =>
   new SourceError({ reason: new InvalidOption({ option, problem }) })
 
+export const fileNotFound = (file: string): SourceError => new SourceError({ reason: new FileNotFound({ file }) })
+
+export const layoutUnknown = (file: string, problem: string): SourceError =>
+  new SourceError({ reason: new LayoutUnknown({ file, problem }) })
+
 export const unreadable = (file: string, problem: string, cause?: unknown): SourceError =>
   new SourceError({ reason: new FileUnreadable({ file, problem, ...(cause === undefined ? undefined : { cause }) }) })
 
-export const fromPlatformError = (file: string, error: PlatformError.PlatformError): SourceError =>
-  new SourceError({
-    reason:
-      error.reason._tag === "NotFound"
-        ? new FileNotFound({ file })
-        : new FileUnreadable({
-            file,
-            problem: isLoop(error.reason)
-              ? "the symbolic links form a circle; check the path"
-              : (problems[error.reason._tag] ?? error.message),
-            cause: error,
-          }),
-  })
-
-const isLoop = ({ cause }: PlatformError.PlatformError["reason"]): boolean =>
-  Predicate.hasProperty(cause, "code") && cause.code === "ELOOP"
-
-const problems: Partial<Record<PlatformError.PlatformError["reason"]["_tag"], string>> = {
-  PermissionDenied: "no permission to read it; check the file's permissions",
+export const fromPlatformError = (file: string, error: PlatformError.PlatformError): SourceError => {
+  const { _tag, cause } = error.reason
+  if (_tag === "NotFound") return fileNotFound(file)
+  const isLoop = Predicate.hasProperty(cause, "code") && cause.code === "ELOOP"
+  const problem = isLoop
+    ? "the symbolic links form a circle; check the path"
+    : _tag === "PermissionDenied"
+      ? "no permission to read it; check the file's permissions"
+      : error.message
+  return unreadable(file, problem, error)
 }

@@ -1,7 +1,4 @@
-/**
- * The interface of all sources. Each record that is read gives one `SourceRecord`: an item or a reject. Blank lines
- * are not records.
- */
+/** The interface of all sources. Each record gives an item or a reject. Blank lines are not records. */
 import type { Effect, FileSystem, Path, Result, Stream } from "effect"
 import type { SourceItem } from "../../domain/PromptItem.ts"
 import type { Reject } from "../../domain/Reject.ts"

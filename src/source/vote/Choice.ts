@@ -1,8 +1,6 @@
 /**
- * Resolves a vote's value to a completion or a tie. The value may be an index, number, text, letter, column, or
- * model, a point on a scale, or a score for each completion. A value that matches none or several completions is a
- * failure, never a guess. `Reading` says what a number means; without it, a number must be a completion's text,
- * column, or model.
+ * Resolves a vote's value to a completion or a tie. A value that matches none or several completions is a failure,
+ * never a guess. Without a `Reading`, a number must be a completion's text, column, or model.
  */
 import { Array as Arr, Result } from "effect"
 import type { Ranking } from "../../domain/Ranking.ts"
@@ -56,7 +54,6 @@ export const outcomeOf = (value: unknown, { completions, models = [] }: ChoiceNa
   return KnownNames.allBad.has(word) ? { ...tie, allBad: true } : KnownNames.ties.has(word) ? tie : undefined
 }
 
-/** @param labels the columns of the completions */
 export const reader = ({ kind, map, ownIndex }: Reading, labels: ReadonlyArray<string> | undefined) => {
   const { named: allNamed, placesOf } = ChoiceNames.finder(labels)
 
@@ -257,7 +254,6 @@ const numbersIn = (names: ReadonlyArray<string>): ReadonlyArray<Result.Result<Pa
   return isCounted ? numbers.map((number) => Result.succeed({ choice: number - from })) : undefined
 }
 
-/** Builds a choice from groups of completions, best first. */
 const fromGroups = (groups: ReadonlyArray<ReadonlyArray<number>>): ParsedChoice => {
   const ranking = groups.filter((group) => Arr.isReadonlyArrayNonEmpty(group))
   const [best] = ranking

@@ -1,9 +1,8 @@
 /**
- * Finds columns that together hold a choice (`winner_model_a`, `winner_tie`) or a value for each completion
- * (`score_0`, `score_1`). Only one-hot columns whose names begin like a choice are read without an option. Scores
- * and ranks are suggested, because a high number may be good or bad.
+ * Finds columns that together hold a choice (`winner_model_a`, `winner_tie`) or a value for each completion (`score_0`,
+ * `score_1`). Scores and ranks are only suggested, because a high number may be good or bad.
  */
-import { isObject, joinWords } from "../../io/Values.ts"
+import { isObject, joinWords, memberOf, type Members } from "../../io/Values.ts"
 import * as Sample from "../detect/Sample.ts"
 import * as UnusedContext from "../item/UnusedContext.ts"
 import * as KnownNames from "../record/KnownNames.ts"
@@ -18,8 +17,7 @@ export const oneHot = ({ members, records }: Sample.Sample, names: ReadonlyArray
       ({ plainName, values }) =>
         plainName.startsWith(`${name}_`) && values.length > 0 && values.every((value) => isOne(value) || isZero(value)),
     )
-    const isOneOf = (record: Sample.SampleRecord) =>
-      columns.filter((column) => isOne(Sample.valueAt(record, column.name))).length === 1
+    const isOneOf = (record: Members) => columns.filter((column) => isOne(memberOf(record, column.name))).length === 1
     if (columns.length > 1 && records.every(isOneOf)) return columns.map(({ path }) => path)
   }
   return []
@@ -30,7 +28,6 @@ const measures = [
   ["ranks", /(?:^|_)(?:ranks?|rankings?)(?:$|_)/],
 ] as const
 
-/** Suggests options for columns that may hold the better completion or a number for each, if there are any. */
 export const suggestion = ({ members, records }: Sample.Sample): string | undefined => {
   for (const pair of KnownNames.completionPairs) {
     const [better, other] = pair.map((name) => members.find(({ plainName }) => plainName === name)?.name)

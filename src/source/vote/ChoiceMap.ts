@@ -1,8 +1,7 @@
 /**
- * The meanings of a choice's values, from `--choice-map` or the option `choiceMap`: `0=first,1=second,2=tie`. A
- * value has the meaning of its own entry, else of the first comparison (`>0.5=second`) that holds. Numbers are
- * compared as numbers, so `1` equals `1.0`. Texts are compared without case and outer blanks. An empty entry
- * (`=none`) is a missing value.
+ * The meanings of a choice's values: `0=first,1=second,2=tie`. A value has the meaning of its own entry, else of the
+ * first comparison (`>0.5=second`) that holds. Numbers are compared as numbers, texts without case and outer blanks. An
+ * empty entry (`=none`) is a missing value.
  */
 import { Result } from "effect"
 import { isEmpty } from "../../io/Values.ts"
@@ -16,7 +15,6 @@ export const meanings = [...places, "tie", "all_bad", "none"]
 
 export interface ChoiceMap {
   readonly text: string
-  /** The meaning of a value, or `undefined` if the map has none. */
   readonly meaningOf: (value: unknown) => string | undefined
   /** Meanings of the map that are names of columns or models. */
   readonly names: ReadonlyArray<string>

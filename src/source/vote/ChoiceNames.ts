@@ -1,7 +1,6 @@
 /**
- * Finds the completions that a value or a column's name denotes: by column, model, letter, side, or position. Exact
- * names take precedence over derived ones, and these over names of positions. All matches are returned, so that the
- * caller can report an ambiguous name.
+ * Finds all completions that a value or a column's name denotes: by column, model, letter, side, or position. Exact
+ * names take precedence over derived ones, and these over names of positions.
  */
 import * as BestCompletion from "../item/BestCompletion.ts"
 import { numberOf, places } from "./ChoiceMap.ts"
@@ -22,11 +21,9 @@ const sides = ["left", "right"]
 const indicesOf = (names: ReadonlyArray<string>, text: string): ReadonlyArray<number> =>
   names.flatMap((name, i) => (name === text ? [i] : []))
 
-/** @param labels the columns of the completions */
 export const finder = (labels: ReadonlyArray<string> | undefined) => {
   const byColumn = labels === undefined ? undefined : BestCompletion.finder(labels)
 
-  /** @param kind `name` or `text` to exclude the others */
   const matchesOf = (kind: string | undefined, value: unknown, { completions, models = [] }: Item) => {
     const text = typeof value === "string" || typeof value === "number" ? String(value) : undefined
     if (text === undefined) return []
@@ -51,7 +48,6 @@ export const finder = (labels: ReadonlyArray<string> | undefined) => {
     return []
   }
 
-  /** Prefers the longest part of a name that denotes a single completion. */
   const placeOf = (column: string, item: Item): ReadonlyArray<number> => {
     const matches = partsOf(column)
       .toSorted((a, b) => b.length - a.length)
@@ -68,11 +64,7 @@ export const finder = (labels: ReadonlyArray<string> | undefined) => {
   return { named: matchesOf, placesOf }
 }
 
-/**
- * The completion that each column describes, if column names differ like those of the completions: `bart.rank` and
- * `bart-dpr.rank` describe `bart.text` and `bart-dpr.text`. Returns `undefined` unless each completion has one
- * column.
- */
+/** Matches columns that differ like those of the completions: `a.rank` and `b.rank` describe `a.text` and `b.text`. */
 const matchByDifference = (
   columns: ReadonlyArray<string>,
   labels: ReadonlyArray<string>,
@@ -82,11 +74,9 @@ const matchByDifference = (
   return isOneToOne(indices, labels.length) ? indices : undefined
 }
 
-/** Whether each index below the length occurs once. */
 export const isOneToOne = (indices: ReadonlyArray<number | undefined>, length: number): boolean =>
   indices.length === length && Array.from({ length }, (_, i) => i).every((i) => indices.includes(i))
 
-/** The words that distinguish names, without words at which all begin or end. */
 const distinguishingWords = (names: ReadonlyArray<string>): ReadonlyArray<string> => {
   const words = names.map((name) => name.toLowerCase().split(/[_\s.:-]+/))
   const rests = words.map((some) => some.slice(countShared(words)))

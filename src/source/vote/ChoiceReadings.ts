@@ -1,8 +1,7 @@
 /**
- * Determines the meaning of numbers, booleans, and texts in the choices of the first records. Values are read
- * without an option only if one reading is possible. Numbers have several, unless the choices are exactly 1, 2, … up
- * to the number of completions. The failure then shows two records under each reading, with the option that selects
- * it. The frequency of values does not matter.
+ * Determines the meaning of the choices of the first records. Values are read without an option only if one reading is
+ * possible. Numbers have several, unless the choices are exactly 1, 2, … up to the number of completions. The failure
+ * then shows two records under each reading, with its option. The frequency of values does not matter.
  */
 import { Result } from "effect"
 import * as Conversation from "../../domain/Conversation.ts"
@@ -20,11 +19,8 @@ export interface SampledChoice extends SourceItem {
   readonly name: string
 }
 
-/** Meanings that the name of the choice's field implies. */
 export interface Naming {
-  /** The columns of the completions. */
   readonly labels: ReadonlyArray<string> | undefined
-  /** Whether choices are indices from 0. */
   readonly isIndex: boolean
   /** Whether choices are endings of the completions' columns. */
   readonly isId: boolean
@@ -115,8 +111,7 @@ export const decide = (
     ...(labels === undefined ? [] : [ofKind("name")]),
   ].filter(reads)
   const outcomes = possibleReadings.map((reading) => outcomesOf(reading, counted, labels).join())
-  // A name that gives the same results as a number is not another reading. Other readings differ in values that
-  // these records lack.
+  // A name with the same results as a number is not another reading. Others differ in values that these records lack.
   const distinctReadings = possibleReadings.filter(
     ({ kind }, i) => kind !== "name" || outcomes.indexOf(outcomes[i]!) === i,
   )
@@ -148,7 +143,6 @@ const example = (values: ReadonlyArray<unknown>): string =>
     .map((value) => `${ChoiceMap.quoted(String(value))}=…`)
     .join(",")
 
-/** For example, `"label" has`, or the names of several fields. */
 const describeField = (choices: ReadonlyArray<SampledChoice>): string => {
   const names = [...new Set(choices.map(({ name }) => name.replace(/\[\d+\]/, "[]")))]
   return `${quoteNames(names.slice(0, 4))} ${names.length > 1 ? "have" : "has"}`
@@ -186,7 +180,6 @@ const outcomesOf = (
   })
 }
 
-/** Asks for an option, with the two records that distinguish the most readings. */
 const ask = (
   choices: ReadonlyArray<SampledChoice>,
   readings: ReadonlyArray<Candidate>,

@@ -1,7 +1,6 @@
 /**
- * Reads the decision of a lead or of the service in a record of votes, as `export-votes` writes it. An object is a
- * decision if it has a `chosen_index`, or only members of decisions. It must match the record's completions, or
- * decoding fails and names the field. Other values are ignored.
+ * Reads the decision of a lead or of the service, as `export-votes` writes it. An object is a decision if it has a
+ * `chosen_index`, or only members of decisions. Other values are ignored.
  */
 import { Result, Schema, Struct } from "effect"
 import { Decision } from "../../domain/Decision.ts"

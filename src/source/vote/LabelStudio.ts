@@ -1,12 +1,12 @@
 /**
- * Rewrites exports of Label Studio as records with a list `votes`. Skipped votes are left out.
- * https://labelstud.io/guide/task_format, https://labelstud.io/tags/pairwise, https://labelstud.io/tags/ranker;
- * JSON-MIN and CSV: https://labelstud.io/guide/export.
+ * Rewrites exports of Label Studio as records with a list `votes`, without skipped ones.
+ * https://labelstud.io/guide/task_format,
+ * https://labelstud.io/tags/pairwise, https://labelstud.io/tags/ranker; JSON-MIN and CSV: https://labelstud.io/guide/export.
  */
 import { Predicate, Struct } from "effect"
-import { isEmpty, isObject } from "../../io/Values.ts"
+import { isEmpty, isObject, type Members } from "../../io/Values.ts"
 import { fromText } from "../record/Field.ts"
-import { isRationale, type Members, object, objects, type Shape } from "./ToolShape.ts"
+import { isRationale, object, objects, type Shape } from "./ToolShape.ts"
 
 /** The format `{ "data": {…}, "annotations": [{ "completed_by": 1, "result": […] }] }`, with `completions` before version 1. */
 export const labelStudio: Shape = {
@@ -48,10 +48,7 @@ export const labelStudio: Shape = {
   },
 }
 
-/**
- * JSON-MIN and CSV have a record per annotation: `{ …, "annotation_id": 7, "annotator": 1, "lead_time": 6.5, "TAG":
- * [{ "selected": "left" }] }`. In CSV, lists are JSON text.
- */
+/** A record per annotation: `{ …, "annotation_id": 7, "TAG": [{ "selected": "left" }] }`; in CSV, with JSON text. */
 export const labelStudioFlat: Shape = {
   name: "Label Studio (flat)",
   is: (record) =>

@@ -1,20 +1,18 @@
 /**
- * Recognizes exports of annotation tools by the shape of their records, and rewrites them as records with a list
- * `votes`. Recognizes prefstream's own tables, too. Each of the first records must have the tool's shape; unanswered
- * records may lack it if they have no other members. Votes that were skipped or not submitted are left out. Texts stay
- * unchanged. Argilla, `dataset.records.to_json`, and `FeedbackDataset` on the Hugging Face Hub:
- * https://docs.argilla.io/latest/reference/argilla/records/responses.
+ * Recognizes exports of annotation tools and prefstream's own tables by the shape of the first records, and rewrites
+ * them as records with a list `votes`. Unanswered records may lack the shape if they have no other members. Votes that
+ * were skipped or not submitted are left out. https://docs.argilla.io/latest/reference/argilla/records/responses.
  */
 import { Record } from "effect"
 import * as VoteRow from "../../domain/VoteRow.ts"
 import * as SpreadsheetCell from "../../io/SpreadsheetCell.ts"
-import { isEmpty, isObject } from "../../io/Values.ts"
+import { isEmpty, isObject, type Members } from "../../io/Values.ts"
 import * as Messages from "../item/Messages.ts"
 import { fromText } from "../record/Field.ts"
 import * as KnownNames from "../record/KnownNames.ts"
 import type { Row } from "../record/Row.ts"
 import { labelStudio, labelStudioFlat } from "./LabelStudio.ts"
-import { isRationale, type Members, object, objects, type Shape } from "./ToolShape.ts"
+import { isRationale, object, objects, type Shape } from "./ToolShape.ts"
 
 /** The format `{ "fields": {…}, "responses": { "QUESTION": [{ "value": …, "user_id": … }] } }`. */
 const argilla: Shape = {
@@ -47,16 +45,13 @@ const argillaServer: Shape = {
         answer: { status, user_id, value: object(answer)["value"] },
       })),
     )
-    const questions = [...new Set(answers.map(({ question }) => question))]
+    const questions = Map.groupBy(answers, ({ question }) => question)
     return {
       ...object(fields),
       item_id: external_id ?? id,
       metadata,
       votes: answersToVotes(
-        questions.map((question) => ({
-          question,
-          answers: answers.flatMap((one) => (one.question === question ? [one.answer] : [])),
-        })),
+        [...questions].map(([question, all]) => ({ question, answers: all.map(({ answer }) => answer) })),
       ),
     }
   },
@@ -75,11 +70,7 @@ const argillaColumns = (record: Members) =>
       ? [
           {
             question,
-            answers: value.map((one: unknown, i) => ({
-              user_id: user_id[i] as unknown,
-              value: one,
-              status: status[i] as unknown,
-            })),
+            answers: value.map((one, i): Members => ({ user_id: user_id[i], value: one, status: status[i] })),
           },
         ]
       : []
@@ -96,10 +87,7 @@ const argillaOnHub: Shape = {
     const questions = new Set(columns.map(({ question }) => question))
     const isOfQuestion = (name: string) =>
       [...questions].some((question) => name === question || name.startsWith(`${question}-suggestion`))
-    const { external_id, id, ...parts } = Object.fromEntries(
-      Object.entries(record).filter(([name, value]) => !isOfQuestion(name) && !isUnanswered(value)),
-    )
-    return { ...parts, item_id: external_id ?? id, votes: answersToVotes(columns) }
+    return withVotes(record, columns, (name, value) => !isOfQuestion(name) && !isUnanswered(value))
   },
 }
 
@@ -115,11 +103,19 @@ const argillaFlat: Shape = {
       const [users, status] = [list(`${name}.users`), list(`${name}.status`)]
       return [{ question, answers: list(name).map((value, i) => ({ value, user_id: users[i], status: status[i] })) }]
     })
-    const { external_id, id, ...parts } = Object.fromEntries(
-      Object.entries(record).filter(([name]) => !/\.(responses|suggestion)(\.|$)/.test(name)),
-    )
-    return { ...parts, item_id: external_id ?? id, votes: answersToVotes(columns) }
+    return withVotes(record, columns, (name) => !/\.(responses|suggestion)(\.|$)/.test(name))
   },
+}
+
+const withVotes = (
+  record: Members,
+  columns: ReadonlyArray<Answers>,
+  isPart: (name: string, value: unknown) => boolean,
+): Members => {
+  const { external_id, id, ...parts } = Object.fromEntries(
+    Object.entries(record).filter(([name, value]) => isPart(name, value)),
+  )
+  return { ...parts, item_id: external_id ?? id, votes: answersToVotes(columns) }
 }
 
 interface Answers {
@@ -191,15 +187,7 @@ const voteTable: Shape = {
   },
 }
 
-const shapes: ReadonlyArray<Shape> = [
-  labelStudio,
-  labelStudioFlat,
-  voteTable,
-  argilla,
-  argillaServer,
-  argillaFlat,
-  argillaOnHub,
-]
+const shapes = [labelStudio, labelStudioFlat, voteTable, argilla, argillaServer, argillaFlat, argillaOnHub]
 
 export const recognize = (rows: ReadonlyArray<Row>): Shape | undefined => {
   const all = objects(rows.map(({ value }) => value))

@@ -1,7 +1,5 @@
 /** The shape of an annotation tool's records, and helpers for all shapes. */
-import { isObject } from "../../io/Values.ts"
-
-export type Members = { readonly [member: string]: unknown }
+import { isObject, type Members } from "../../io/Values.ts"
 
 export interface Shape {
   readonly name: string

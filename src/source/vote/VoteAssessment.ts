@@ -1,7 +1,6 @@
 /**
- * Reads the assessment of a vote besides its strength: `all_bad`, `edited`, and `aspects`, as `VoteRow` has them, and
- * the expert's `kind`. Values of another shape are left out. In other tables, `kind` and `edited` may mean something
- * else. The kind, and everything in text cells, is therefore only read beside columns `all_bad` and `aspects`.
+ * Reads `all_bad`, `edited`, `aspects`, and the expert's `kind` of a vote, as `VoteRow` has them. In other tables,
+ * names may mean something else: the kind, and text cells, are only read beside columns `all_bad` and `aspects`.
  */
 import { Record, Schema } from "effect"
 import * as Assessment from "../../domain/Assessment.ts"
@@ -15,7 +14,6 @@ const isValue: { readonly [name: string]: (cell: unknown) => boolean } = Record.
   (field: Schema.Top) => Schema.is(field),
 )
 
-/** A cell's text as the type of its column. */
 const fromCell = (cell: unknown, name: string): unknown =>
   isValue[name]!(cell) ? cell : cell === "true" || cell === "false" ? cell === "true" : Field.fromText(cell)
 

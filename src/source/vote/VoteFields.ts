@@ -1,7 +1,6 @@
 /**
- * Locates and reads the votes of a record: a choice (a record per vote), several columns (one per expert, or one
- * choice together), or a list. Options that are set are used, the others are detected in the first records by names
- * (`voteNames`) and values. An uncertain field is a failure that names the option to set.
+ * Locates and reads the votes of a record: a choice (a record per vote), several columns (one per expert, or one choice
+ * together), or a list. Options that are not set are detected in the first records, by names and values.
  */
 import { Array as Arr, Option, Result, Schema } from "effect"
 import type { VotedItem } from "../../domain/VotedItem.ts"
@@ -19,7 +18,6 @@ import { isMissing } from "./ChoiceReadings.ts"
 import * as VoteAssessment from "./VoteAssessment.ts"
 import { expertColumn, voteNames } from "./VoteNames.ts"
 import * as VoteRanking from "./VoteRanking.ts"
-import { readableValue, text } from "./VoteText.ts"
 
 /** Field paths of the parts of a vote. Options that are not set are detected. */
 export interface VoteOptions {
@@ -59,14 +57,13 @@ export interface VoteFields {
   /** A single choice, or one for each expert, or a value for each completion. */
   readonly choices: ReadonlyArray<Field.Field>
   readonly isPerCompletion: boolean
-  readonly list: Field.Field | undefined
-  readonly expert: Field.Field | undefined
-  readonly rationale: Field.Field | undefined
-  readonly strength: Field.Field | undefined
-  readonly judgedAt: Field.Field | undefined
+  readonly list?: Field.Field | undefined
+  readonly expert?: Field.Field | undefined
+  readonly rationale?: Field.Field | undefined
+  readonly strength?: Field.Field | undefined
+  readonly judgedAt?: Field.Field | undefined
 }
 
-/** Parses paths, which may be plain names of the sample's members. */
 const parserOf = ({ members }: Pick<Sample.Sample, "members">) => {
   const names = members.map(({ name }) => name)
   const memberNames = new Set(names)
@@ -78,7 +75,7 @@ const parserOf = ({ members }: Pick<Sample.Sample, "members">) => {
 }
 
 const memberOf = ({ members }: Pick<Sample.Sample, "members">, names: ReadonlyArray<string>) =>
-  names.flatMap((name) => members.filter(({ plainName, values }) => plainName === name && values.length > 0))[0]?.path
+  Sample.named(members, names).find(({ values }) => values.length > 0)?.path
 
 const elementsOf = (sample: Sample.Sample, list: Field.Field): ReadonlyArray<unknown> =>
   sample.rows.flatMap(({ isTextual, value }) => {
@@ -148,11 +145,22 @@ export const detect = (sample: Sample.Sample, options: VoteOptions): Result.Resu
     }
   })
 
+/** The id or name of an object. */
+const readableValue = (rawValue: unknown): unknown => {
+  let value = rawValue
+  while (isObject(value)) value = value["id"] ?? value["name"] ?? value["username"]
+  return isEmpty(value) ? undefined : value
+}
+
+const text = (rawValue: unknown): string | undefined => {
+  const value = readableValue(rawValue)
+  return value === undefined || typeof value === "string" ? value : JSON.stringify(value)
+}
+
 interface RawVote {
   readonly choice: unknown
   readonly name: string
   readonly expert: unknown
-  /** The record that holds the other parts. */
   readonly record: unknown
   readonly isTextual: true | undefined
   /** Set for an expert's empty column. It is no vote, unless `--choice-map` gives it a meaning. */
@@ -164,28 +172,18 @@ const rawVotesIn = (
   { isTextual, value }: Row,
 ): Result.Result<ReadonlyArray<RawVote>, string> => {
   if (list === undefined) {
-    const columns = choices.map((field) => ({ field, choice: field.get(value, isTextual) }))
-    const [first] = columns
-    if (columns.length > 1 && isPerCompletion) {
-      const choice = { columns: choices.map(({ label }) => label), values: columns.map(({ choice }) => choice) }
-      const name = joinWords(choices.map(({ name }) => name))
-      return Result.succeed([{ choice, name, expert: expert?.get(value, isTextual), record: value, isTextual }])
-    }
-    if (columns.length === 1 && first !== undefined) {
-      const { choice, field } = first
-      return Result.succeed([
-        { choice, name: field.name, expert: expert?.get(value, isTextual), record: value, isTextual },
-      ])
+    const one = { expert: expert?.get(value, isTextual), record: value, isTextual }
+    const cells = choices.map(({ get, label, name }) => ({ choice: get(value, isTextual), label, name }))
+    if (cells.length > 1 && isPerCompletion) {
+      const choice = { columns: cells.map(({ label }) => label), values: cells.map(({ choice }) => choice) }
+      return Result.succeed([{ ...one, choice, name: joinWords(cells.map(({ name }) => name)) }])
     }
     return Result.succeed(
-      columns.map(({ choice, field }) => ({
-        choice,
-        name: field.name,
-        expert: field.label,
-        record: value,
-        isTextual,
-        isOptional: isMissing(choice),
-      })),
+      cells.map(({ choice, label, name }) =>
+        cells.length === 1
+          ? { ...one, choice, name }
+          : { ...one, choice, name, expert: label, isOptional: isMissing(choice) },
+      ),
     )
   }
   const elements = Field.fromText(list.get(value, isTextual))
@@ -217,7 +215,6 @@ const member = (record: unknown, name: string, isTextual: true | undefined): unk
   return isTextual === true ? Field.fromText(value) : value
 }
 
-/** Reads the votes of a record. The failure names the field. */
 export const reader = (
   fields: VoteFields,
   read: ReturnType<typeof Choice.reader>,

@@ -7,15 +7,12 @@ import { isOne, isZero } from "./ChoiceValue.ts"
 import * as ToolExports from "./ToolExports.ts"
 import { expertColumn, voteNames } from "./VoteNames.ts"
 
-/**
- * Suggests the import command if the records have votes: an export of a tool, a choice beside its expert, a column
- * for each expert, or a choice that is not used as gold.
- */
+/** Suggests the import command for exports of tools, choices beside experts, and choices that are not used as gold. */
 export const of = (rows: ReadonlyArray<Row>, gold?: string, layout?: Pick<Layout, "reads">): string | undefined => {
   if (layout?.reads === "parts") return ofLabels(rows)
   const sample = Sample.of(rows)
   const has = (names: ReadonlyArray<string>) =>
-    names.flatMap((name) => sample.members.filter(({ plainName, values }) => plainName === name && values.length > 0))
+    Sample.named(sample.members, names).filter(({ values }) => values.length > 0)
   if (KnownNames.datasetMembers.every((name) => sample.members.some((member) => member.name === name))) return undefined
   const tool = ToolExports.recognize(rows)
   const [choice] = has(voteNames.choice)
@@ -27,7 +24,6 @@ export const of = (rows: ReadonlyArray<Row>, gold?: string, layout?: Pick<Layout
   return `${where}: prefstream import reads existing votes; a run sends the items to experts again`
 }
 
-/** A hint for records of one completion with a label that says whether it is good. */
 export const ofLabels = (rows: ReadonlyArray<Row>): string | undefined => {
   const label = Sample.of(rows).members.find(
     ({ plainName, values }) =>

@@ -1,10 +1,8 @@
-/**
- * The layout of the items that votes are on: the detected options without those of votes. An item has an id only if
- * each id of the first records belongs to one item.
- */
+/** The layout of voted items. They have ids only if each id of the first records belongs to one item. */
 import { Result } from "effect"
 import { content } from "../../domain/PromptItem.ts"
-import type * as Sample from "../detect/Sample.ts"
+import { defined } from "../../io/Values.ts"
+import * as Sample from "../detect/Sample.ts"
 import type { LayoutOptions } from "../layout/Layout.ts"
 import * as MakeLayout from "../layout/MakeLayout.ts"
 import type * as VoteFields from "./VoteFields.ts"
@@ -13,7 +11,6 @@ import { voteNames } from "./VoteNames.ts"
 export const fieldsOf = ({ choices, expert, judgedAt, list, rationale, strength }: VoteFields.VoteFields) =>
   [...choices, list, expert, rationale, strength, judgedAt].flatMap((field) => field ?? [])
 
-/** Removes the choice from gold, and keeps an id only if it identifies items in the first records. */
 export const withoutVotes = (
   sample: Sample.Sample,
   detected: LayoutOptions,
@@ -25,9 +22,7 @@ export const withoutVotes = (
   const layoutOptions = setOptions.gold === undefined && isOfVotes(gold) ? rest : { ...rest, gold }
   if (setOptions.id !== undefined) return { ...layoutOptions, id: detectedId }
   const candidates = [
-    ...voteNames.item
-      .flatMap((name) => sample.members.filter(({ plainName }) => plainName === name))
-      .map(({ path }) => path),
+    ...Sample.named(sample.members, voteNames.item).map(({ path }) => path),
     ...(detectedId === undefined ? [] : [detectedId]),
   ]
   const id = candidates.find((path) => namesItems(sample, layoutOptions, path))
@@ -37,13 +32,7 @@ export const withoutVotes = (
 
 const namesItems = (sample: Sample.Sample, options: LayoutOptions, path: string): boolean => {
   const layout = Result.getOrUndefined(
-    MakeLayout.make(
-      Object.fromEntries(
-        Object.entries({ ...options, id: path, keep: undefined, metadata: undefined }).filter(
-          ([, value]) => value !== undefined,
-        ),
-      ),
-    ),
+    MakeLayout.make(defined({ ...options, id: path, keep: undefined, metadata: undefined })),
   )
   if (layout?.reads !== "items") return false
   const contents = new Map<string, string>()

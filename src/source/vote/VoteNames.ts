@@ -18,5 +18,4 @@ export const voteNames = {
 
 export const expertColumn = /^(annotator|rater|expert|worker|labeler|judge|vote|human)[_ ]?\d+$/
 
-/** Names of fields that hold indices from 0. */
 export const indexNames: ReadonlySet<string> = new Set(["chosen_index", "best_completion_index"])

@@ -1,6 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Result } from "effect"
 import * as Sniff from "../../../src/source/format/Sniff.ts"
+import { formatNames } from "../../../src/source/place/FileExtensions.ts"
 
 const sniff = (text: string | Uint8Array, name = "f", isWhole = true) =>
   Result.merge(Sniff.sniff({ head: typeof text === "string" ? new TextEncoder().encode(text) : text, name, isWhole }))
@@ -118,7 +119,7 @@ describe("Sniff", () => {
 
   it("a pointer of Git LFS is refused in a format that was set, too", () => {
     const head = bytes("version https://git-lfs.github.com/spec/v1\n")
-    for (const format of Sniff.formatNames) {
+    for (const format of formatNames) {
       assert.match(Result.merge(Sniff.check(format, head)), /^this is a pointer of Git LFS/)
       assert.match(sniff(head, `f.${format}`), /^this is a pointer of Git LFS/)
     }

@@ -20,7 +20,6 @@ export class ByteReader<E> {
     return this.#pulledBytes
   }
 
-  /** The next bytes at hand, at least one, or `undefined` at the end. */
   readonly chunk: Effect.Effect<Uint8Array | undefined, Pull.ExcludeDone<E>> = Effect.suspend(() => {
     while (this.#pending.length > 0) {
       const chunk = this.#pending.pop()!

@@ -1,10 +1,9 @@
 /**
- * Decompresses files as they are read: gzip (RFC 1952), Zstandard (RFC 8878), Brotli (RFC 7932). All members or frames
- * of the file are read. A file that is cut short, damaged, or followed by other bytes gives the data before that
- * (except the last 64 kB), then a `SourceError`. Memory is bounded by several hundred kB and the decoder's window, at
- * most 128 MiB. A file is refused if it decompresses to more than 1 GiB and more than 1,000 times its size. Texts stay
- * below 20 times. Brotli has no checksum, and a Zstandard frame may lack one, so damage in them can go unnoticed.
- * `Unpacker` reads members and frames itself, because Node's streams ignore bytes after them.
+ * Decompresses gzip (RFC 1952), Zstandard (RFC 8878), and Brotli (RFC 7932) as files are read, with all members or
+ * frames. A file that is cut short, damaged, or followed by other bytes gives the data before that (except the last 64
+ * kB), then a `SourceError`. The decoder's window is at most 128 MiB. A file is refused above 1 GiB and 1,000 times its
+ * size, while texts stay below 20 times. Damage without a checksum can go unnoticed. `Unpacker` reads members and
+ * frames itself, because Node's streams ignore bytes after them.
  */
 import { Cause, Effect, Option, Scope, Stream } from "effect"
 import { type SourceError, unreadable } from "../../record/SourceError.ts"
@@ -32,7 +31,6 @@ export const detect = (head: Uint8Array): Exclude<Compression, "brotli"> | undef
 /** Truncated data counts as Brotli if it decompresses to this many bytes. */
 const minBrotliBytes = 1000
 
-/** Decompresses the beginning of a file if it is Brotli. Other bytes fail this trial, unless they are very few. */
 export const tryBrotli = (head: Uint8Array): Effect.Effect<Option.Option<Uint8Array>> =>
   Effect.suspend(() => {
     let isCutShort = false

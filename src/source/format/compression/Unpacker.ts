@@ -1,6 +1,6 @@
 /**
- * Decodes the members of a compressed file one after the other. Bytes after the last member and members that are cut
- * short are failures. Node's own streams miss both, see `Decompress`.
+ * Decodes the members of a compressed file. Bytes after the last member, and members that are cut short, are failures,
+ * which Node's own streams miss (`Decompress`).
  */
 import { Data, Effect } from "effect"
 import * as Decompress from "../../../node/Decompress.ts"
@@ -10,12 +10,10 @@ import type { ByteReader } from "./ByteReader.ts"
 
 export class Fault extends Data.TaggedError("Fault")<{
   readonly problem: string
-  /** Whether the data is valid but incomplete. */
   readonly isCutShort?: true
 }> {}
 
 export interface Unpacker {
-  /** The next decompressed bytes, or `undefined` at the end. */
   readonly next: Effect.Effect<Uint8Array | undefined, SourceError | Fault>
   readonly close: () => void
 }
@@ -50,7 +48,6 @@ const takeWhole = Effect.fnUntraced(function* (reader: Reader, count: number, na
   return bytes.length === count ? bytes : yield* cutShort(name)
 })
 
-/** Skips bytes up to the first that fits, and returns whether there is one. */
 const skipTo = Effect.fnUntraced(function* (reader: Reader, fits: (byte: number) => boolean) {
   while (true) {
     const chunk = yield* reader.chunk
@@ -82,7 +79,6 @@ export const gzip = (reader: Reader): Unpacker => {
   let isFirst = true
   let checksum = 0
   let size = 0
-  /** Skips the header of the next member and returns its decoder, or `undefined` at the end. */
   const begin = Effect.gen(function* () {
     // Zero bytes after a member are padding.
     if (!isFirst && !(yield* skipTo(reader, (byte) => byte !== 0))) return undefined
@@ -148,10 +144,7 @@ const windowOf = (descriptor: number): number => 2 ** (10 + (descriptor >> 3)) *
 
 const blockTypes = { rle: 1, reserved: 3 }
 
-/**
- * Decodes Zstandard one frame header or block at a time (RFC 8878, 3.1.1). Node's decoder may accept a truncated
- * frame and ignores bytes after the last frame.
- */
+/** Follows RFC 8878, 3.1.1. Node's decoder may accept a truncated frame, and ignores bytes after the last one. */
 export const zstd = (reader: Reader): Unpacker => {
   const decoder = Decompress.make("zstd")
   const take = (count: number) => takeWhole(reader, count, "Zstandard")

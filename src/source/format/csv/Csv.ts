@@ -1,37 +1,28 @@
 /**
- * Reads CSV and TSV (RFC 4180). Each cell is text.
+ * Reads CSV and TSV (RFC 4180). No cell is altered, guessed, or shifted: a record with more or fewer cells than the
+ * header is rejected, and so is a later TSV record that may be several unquoted lines. The file is refused if its
+ * header is unreadable or names two columns alike. A column without a name is named by its position. Quotes also
+ * enclose the cells of TSV, as in pandas and DuckDB, unless the beginning shows otherwise (`quoteOf`). Blank lines and
+ * a byte order mark are ignored. A first line `sep=;`, as Excel writes it, names the delimiter.
  *
- * No cell is altered, guessed, or shifted. A record with more or fewer cells than the header is rejected;
- * `CsvReader` lists the other rejects. Lines end with LF or CR LF. Quoted cells may hold any characters. A byte
- * order mark at the file's start and blank lines are ignored.
- *
- * Column names are trimmed. A column without a name is named by its position, such as `column_2`. The file is
- * refused if the header is unreadable or names two columns alike, and so are files whose lines end with CR alone. As
- * in pandas and DuckDB, quotes also enclose the cells of TSV, unless the beginning shows that the file was written
- * without quoting (`quoteOf`). A later TSV record is rejected if it may be several unquoted lines. A first line
- * `sep=;`, as Excel writes it, names the delimiter.
- *
- * We have our own reader because of faulty quotes: Effect's `Csv` ends there, and `csv-parse` 7.0.3 ends or skips
- * the rest of the file. Both take text, so a record with invalid UTF-8 cannot be rejected alone. Effect's `Csv` does
- * not distinguish `""` from an empty cell, and has no text for the reject. `csv-parse` counts CR LF within quotes as
- * two lines, and is 2 to 7 times slower (`test/bench/csv.ts`).
+ * Our own reader is for faulty quotes: Effect's `Csv` ends there, and `csv-parse` 7.0.3 ends or skips the rest of the
+ * file. Both take text, so a record with invalid UTF-8 cannot be rejected alone. Effect's `Csv` does not distinguish
+ * `""` from an empty cell. `csv-parse` counts CR LF within quotes twice, and is 2 to 7 times slower
+ * (`test/bench/csv.ts`).
  */
 import { Effect, Result, Stream } from "effect"
 import { reject, type Row, type RowResult } from "../../record/Row.ts"
-import { FileUnreadable, invalidOption, SourceError } from "../../record/SourceError.ts"
+import { invalidOption, type SourceError, unreadable } from "../../record/SourceError.ts"
 import { CsvReader, type CsvRecord, type RecordResult } from "./CsvReader.ts"
 import { defaultMaxLineBytes } from "../../../io/Lines.ts"
 import { decodeBeginning } from "../../../io/RecordBuffer.ts"
 
 export interface CsvDialect {
   readonly delimiter: string
-  /** Whether the first record names the columns. Otherwise they are `column_1`, `column_2`, … */
   readonly header: boolean
   /** Whether quotes enclose cells. If undefined, they do, but a record that may be several unquoted lines is rejected. */
   readonly quote?: "double" | "none"
-  /** Whether the first line is Excel's `sep=;`. */
   readonly hasSeparatorLine?: boolean
-  /** Used in messages: `CSV`, `CSV with ";"`, `CSV with one column`, `TSV, without header`. */
   readonly description: string
 }
 
@@ -40,6 +31,7 @@ export interface CsvOptions {
   readonly delimiter?: string | undefined
   /** Whether quotes enclose cells (and are doubled within them), or are plain text. Default: detected. */
   readonly quote?: "double" | "none" | undefined
+  /** Whether the first record names the columns. Otherwise they are `column_1`, `column_2`, … Default: true. */
   readonly header?: boolean | undefined
   /** `tsv` sets the delimiter to a tab. */
   readonly format?: "csv" | "tsv" | undefined
@@ -112,18 +104,13 @@ const recordsOf = (head: Uint8Array, delimiter: string, isQuoted: boolean): Read
 
 const lengthOf = (record: RecordResult): number => (Result.isFailure(record) ? -1 : record.success.cells.length)
 
-/** Counts the cells of the first record, and the valid records with the same number of cells. */
 const fit = (records: ReadonlyArray<RecordResult>) => {
   const cells = records.length === 0 ? 0 : lengthOf(records[0]!)
   const fitting = records.filter((record) => lengthOf(record) === cells).length
   return { cells, fitting, share: fitting / Math.max(records.length, 1) }
 }
 
-/**
- * Returns `none` for a TSV without quoting: more of its lines than of its quoted records fit the header, at no
- * smaller share, and at most half of the cells that begin with a quote also end with one. Commas would be no
- * evidence, since texts have them.
- */
+/** Returns `none` if more lines than quoted records of a TSV fit the header, and few cells end with their quote. */
 const quoteOf = (head: Uint8Array, delimiter: string, isWhole: boolean): "none" | undefined => {
   if (delimiter !== "\t") return undefined
   const whole = isWhole ? head : head.subarray(0, head.lastIndexOf(LF) + 1)
@@ -139,7 +126,6 @@ const quoteOf = (head: Uint8Array, delimiter: string, isWhole: boolean): "none" 
     : undefined
 }
 
-/** Reads records. A header that cannot be used is a `FileUnreadable`. @param file the name in places, rejects, and errors */
 export const rows =
   (file: string, dialect: CsvDialect, options?: { readonly maxLineBytes?: number | undefined }) =>
   <E, R>(bytes: Stream.Stream<Uint8Array, E, R>): Stream.Stream<RowResult, E | SourceError, R> => {
@@ -237,11 +223,7 @@ class RowReader {
 }
 
 const headerFailure = (file: string, line: number | undefined, problem: string): Result.Result<never, SourceError> =>
-  Result.fail(
-    new SourceError({
-      reason: new FileUnreadable({ file, problem: `unusable header in line ${line}: ${problem}` }),
-    }),
-  )
+  Result.fail(unreadable(file, `unusable header in line ${line}: ${problem}`))
 
 const plainCell = (cell: string | null | undefined): string | undefined => cell?.replace(/^\uFEFF"?|"$/g, "").trim()
 

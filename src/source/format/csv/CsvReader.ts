@@ -1,17 +1,13 @@
 /**
- * Splits a CSV file's bytes into records and cells, in one pass.
+ * Splits a CSV file's bytes into records and cells, in one pass, wherever the chunks end. Each byte is in a record, in
+ * a reject, or in a blank line. An empty cell without quotes is `null`. A quote inside an unquoted cell (`5" pipe`) is
+ * plain text, as in DuckDB and pandas. A record is rejected if it is not UTF-8, exceeds the limit, or has malformed
+ * quotes.
  *
- * The records do not depend on how the bytes are split into chunks. Each byte is in a record, in a reject, or in a
- * blank line. A cell keeps its text, without the enclosing quotes and with `""` as `"`; if `isQuoted` is false, it
- * keeps all quotes. An empty cell without quotes is `null`. A quote inside an unquoted cell (`5" pipe`) is plain
- * text, as in DuckDB and pandas. A record is rejected if it is not UTF-8, exceeds the limit, or has malformed
- * quotes. Only the beginning of a too large record is held.
- *
- * After text behind a closing quote (`"abc"def`), the end of the record is uncertain. The record ends at the first
- * LF that is outside quotes by either of two rules: a quote closes only before a delimiter or a line end; or the
- * number of quotes before the LF is even. An unclosed quote takes the rest of the file into one reject, since the
- * lines may belong to a truncated cell. For the same reason, a record after one with malformed quotes is rejected if
- * it has a quote within a cell.
+ * After text behind a closing quote (`"abc"def`), the record ends at the first LF that is outside quotes by either of
+ * two rules: a quote closes only before a delimiter or a line end; or the number of quotes before the LF is even. An
+ * unclosed quote takes the rest of the file into one reject, since the lines may belong to a truncated cell. For the
+ * same reason, a record after one with malformed quotes is rejected if it has a quote within a cell.
  */
 import { Result } from "effect"
 import type { Reject } from "../../../domain/Reject.ts"
@@ -19,7 +15,6 @@ import { decode, notUtf8, RecordBuffer, tooLarge } from "../../../io/RecordBuffe
 
 export interface CsvRecord {
   readonly line: number
-  /** The original text, without its line end. */
   readonly raw: string
   readonly cells: ReadonlyArray<string | null>
 }
@@ -29,7 +24,6 @@ export type RecordResult = Result.Result<CsvRecord, Reject>
 export interface CsvReaderOptions {
   readonly file: string
   readonly delimiter: string
-  /** Whether quotes enclose cells. Otherwise they are plain text. Default: true. */
   readonly isQuoted?: boolean | undefined
   readonly maxLineBytes: number
 }
@@ -38,7 +32,6 @@ const LF = 10
 const CR = 13
 const quote = 34
 
-/** A cell's bytes in its record, without its quotes. */
 interface Cell {
   readonly start: number
   readonly end: number
@@ -60,7 +53,6 @@ type State = "cellStart" | "unquoted" | "quoted" | "quoteSeen" | "returnSeen"
 export class CsvReader {
   readonly #options: CsvReaderOptions
   readonly #delimiter: number
-  /** The byte that opens a quoted cell, or -1. */
   readonly #quote: number
   #records: Array<RecordResult> = []
   /** The first bytes, until there are enough for a byte order mark. */
@@ -190,7 +182,6 @@ export class CsvReader {
     return false
   }
 
-  /** @param offset the offset of the delimiter or line end after the cell */
   #endCell(offset: number): void {
     const isQuoted = this.#state === "quoteSeen" || this.#state === "returnSeen"
     if (offset <= this.#options.maxLineBytes) {
@@ -268,7 +259,6 @@ export class CsvReader {
   }
 }
 
-/** Returns the length if the byte does not occur. */
 const indexOf = (bytes: Uint8Array, byte: number, from: number): number => {
   const at = bytes.indexOf(byte, from)
   return at === -1 ? bytes.length : at

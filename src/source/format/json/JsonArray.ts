@@ -1,19 +1,14 @@
 /**
- * Reads the elements of a JSON array, or of several arrays in sequence, one at a time. It also reads JSON values in
- * sequence, each over any number of lines.
+ * Reads the elements of JSON arrays, or JSON values, in sequence, and holds only the current one. Each gives one record
+ * with its first line and its ordinal. An element that is not JSON, not UTF-8, or too large is rejected, and reading
+ * goes on. If brackets or quotes are missing, or other content follows an array, the rest of the file is one reject.
  *
- * Only the current record is held, never the whole file. Each element gives one record, in order, with its first
- * line and its ordinal. An element that is not JSON, not UTF-8, or larger than the limit is rejected, and reading
- * goes on. If an element's end is unknown because brackets or quotes are missing, the rest of the file is one
- * reject. So is other content after an array. A file that ends within the array gives a reject at its end.
- *
- * Effect's `JsonArray` and other parsers of JSON streams end at the first broken element, and give neither its text
- * nor its line. Here a scan counts brackets outside strings to find where elements end, and the engine's own parser
- * judges them.
+ * Effect's `JsonArray` and other parsers of JSON streams end at the first broken element, and give neither its text nor
+ * its line. Here a scan counts brackets outside strings, and the engine's own parser judges the elements.
  */
 import { Result } from "effect"
 import type { Reject } from "../../../domain/Reject.ts"
-import { reject, type RowResult } from "../../record/Row.ts"
+import type { RowResult } from "../../record/Row.ts"
 import { decode, RecordBuffer, notUtf8, rawMembers, tooLarge } from "../../../io/RecordBuffer.ts"
 import * as Json from "../../../io/Json.ts"
 import { defaultMaxLineBytes, type LinesOptions, split } from "../../../io/Lines.ts"
@@ -45,7 +40,6 @@ class ElementScanner {
   #row = 0
   #phase: "start" | "array" | "values" | "behind the array" = "start"
   #passedBytes = 0
-  /** Number of bytes of the byte order mark that were found at the file's start. */
   #markBytes = 0
   /** Whether an array's last comma still lacks its element. */
   #isElementDue = false
@@ -56,7 +50,6 @@ class ElementScanner {
 
   /** The first line of the current element, or 0 if there is none. */
   #line = 0
-  /** The start of the element's bytes in this chunk. Earlier bytes are held. */
   #start = 0
   readonly #held: RecordBuffer
   #braces = 0
@@ -120,7 +113,6 @@ class ElementScanner {
     return end + 1
   }
 
-  /** Handles a byte outside strings that is not white space. */
   #passByte(chunk: Uint8Array, at: number, byte: number): void {
     if (this.#line === 0 && this.#isBetween(chunk, at, byte)) return
     if (byte === QUOTE) this.#isInString = !this.#isBare
@@ -129,7 +121,6 @@ class ElementScanner {
     else if (byte === CLOSE_BRACE || byte === CLOSE_BRACKET || byte === COMMA) this.#passEnd(chunk, at, byte)
   }
 
-  /** Handles a byte between elements. Returns false if it begins an element. */
   #isBetween(chunk: Uint8Array, at: number, byte: number): boolean {
     if (this.#phase === "start") {
       if (byte === byteOrderMark[this.#markBytes] && this.#passedBytes + at === this.#markBytes) {
@@ -164,7 +155,6 @@ class ElementScanner {
     if (byte === CLOSE_BRACKET) this.#phase = "behind the array"
   }
 
-  /** Handles a byte that may end the element: its own closing bracket, or a comma or bracket after it. */
   #passEnd(chunk: Uint8Array, at: number, byte: number): void {
     const isOutermost = this.#braces === 0 && this.#brackets === 0
     if (this.#phase === "array" && isOutermost && byte !== CLOSE_BRACE) {
@@ -205,20 +195,15 @@ class ElementScanner {
     const text = decode(trimEnd(bytes))
     if (text === undefined) return this.#addReject(notUtf8(bytes))
     const place = { file: this.#file, line: this.#line, row: ++this.#row, raw: text }
-    this.#rows.push(
-      Result.match(JsonRecord.parse(text, "the end of the record"), {
-        onFailure: (problem) => reject(place, "invalid_json", problem),
-        onSuccess: ({ json, value }) => Result.succeed({ place, value, json }),
-      }),
-    )
+    this.#rows.push(JsonRecord.toRow(place, text, "the end of the record"))
   }
 
   #addReject(reject: Omit<Reject, "file" | "line" | "row">, line = this.#line): void {
     this.#rows.push(Result.fail({ file: this.#file, line, row: ++this.#row, ...reject }))
   }
 
-  #addMissing(expected: string, found: string, line: number): void {
-    this.#addReject({ code: "invalid_json", reason: `expected ${expected}, found ${found}`, raw: "" }, line)
+  #addMissing(expected: string, actual: string, line: number): void {
+    this.#addReject({ code: "invalid_json", reason: `expected ${expected}, found ${actual}`, raw: "" }, line)
   }
 
   #addRest(): void {

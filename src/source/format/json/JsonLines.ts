@@ -1,6 +1,6 @@
 /** JSON Lines: each line that is not blank gives one record, in order. */
 import { Array, Result, Stream } from "effect"
-import { reject, type RowResult } from "../../record/Row.ts"
+import type { RowResult } from "../../record/Row.ts"
 import * as Lines from "../../../io/Lines.ts"
 import * as JsonRecord from "./JsonRecord.ts"
 
@@ -12,9 +12,5 @@ export const rows =
 export const toRow = (file: string, line: Lines.LineResult): RowResult => {
   if (Result.isFailure(line)) return Result.fail(line.failure)
   const { number, text } = line.success
-  const place = { file, line: number, raw: text }
-  return Result.match(JsonRecord.parse(text), {
-    onFailure: (problem) => reject(place, "invalid_json", problem),
-    onSuccess: ({ json, value }) => Result.succeed({ place, value, json, isWellFormed: !text.includes("\\u") }),
-  })
+  return JsonRecord.toRow({ file, line: number, raw: text }, text, undefined, !text.includes("\\u"))
 }

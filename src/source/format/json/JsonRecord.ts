@@ -1,17 +1,16 @@
 /**
- * Parses the JSON of one record. Text that is not JSON by RFC 8259 is a failure, with two exceptions. `NaN`, which
- * Python writes for missing values, is null, as in Parquet. A byte order mark, which concatenated files have in the
- * middle, is dropped. `json` has the corrected text.
+ * Parses the JSON of one record by RFC 8259, with two exceptions: `NaN`, which Python writes for missing values, is
+ * null, as in Parquet, and a byte order mark, which concatenated files have, is dropped. `json` has the corrected text.
  */
 import { Result } from "effect"
 import * as Json from "../../../io/Json.ts"
+import { type Place, reject, type RowResult } from "../../record/Row.ts"
 
 export interface JsonRecord {
   readonly value: unknown
   readonly json: string
 }
 
-/** @param end the name of the text's end in messages */
 export const parse = (text: string, end?: string): Result.Result<JsonRecord, string> => {
   const unchanged = Result.map(Json.parse(text, end), (value) => ({ value, json: text }))
   if (Result.isSuccess(unchanged)) return unchanged
@@ -22,6 +21,12 @@ export const parse = (text: string, end?: string): Result.Result<JsonRecord, str
     onSuccess: (value) => Result.succeed({ value, json }),
   })
 }
+
+export const toRow = (place: Place, text: string, end?: string, isWellFormed?: boolean): RowResult =>
+  Result.match(parse(text, end), {
+    onFailure: (problem) => reject(place, "invalid_json", problem),
+    onSuccess: ({ json, value }) => Result.succeed({ place, value, json, isWellFormed }),
+  })
 
 /** Replaces each `NaN` outside strings with null. The text may be truncated. */
 export const nanAsNull = (text: string): string => {

@@ -1,9 +1,8 @@
 /**
- * A plain line is an item of the form `{"id": …, "prompt": "…", "completions": ["…", …]}` in UTF-8, as `JSON.stringify`
- * or Python's `json.dumps` writes it. It can be read without a JSON parser. The id is absent, 1 to 200 characters that
- * are not blank, or an integer of up to 15 digits. The prompt and two distinct completions are not blank. Each text has
- * exactly the bytes that `JSON.stringify` writes, so different bytes are different texts. `JsonLines` reads all other
- * lines.
+ * Reads an item `{"id": …, "prompt": "…", "completions": ["…", …]}` as `JSON.stringify` or Python's `json.dumps` writes
+ * it, without a JSON parser. The id is absent, 1 to 200 characters that are not blank, or an integer of up to 15
+ * digits. The prompt and two distinct completions are not blank. Texts have the bytes that `JSON.stringify` writes, so
+ * different bytes are different texts. `JsonLines` reads all other lines.
  */
 import type { ItemBytes } from "../../../domain/ItemBytes.ts"
 
@@ -12,7 +11,6 @@ export type Id = string | number | undefined
 export interface PlainLine {
   readonly id: Id
   readonly prompt: string
-  /** Whether a space follows each comma and colon. */
   readonly isSpaced: boolean
   /** The start and end of each text with its quotes, in turn; the prompt is first. */
   readonly texts: ReadonlyArray<number>
@@ -40,7 +38,6 @@ const [compact, spaced] = [wordsOf(""), wordsOf(" ")]
 const maxIdLength = 200
 const maxDigits = 15
 
-/** Returns the offset after `word`, or -1 if it is not at `at`. */
 const afterWord = (bytes: Buffer, at: number, word: Buffer): number => {
   for (let i = 0; i < word.length; i++) if (bytes[at + i] !== word[i]) return -1
   return at + word.length

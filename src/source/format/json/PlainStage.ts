@@ -1,7 +1,6 @@
 /**
- * Reads plain lines (`PlainLine`) of JSON Lines as items in bytes, in its own thread (`node/Thread`). The answers have
- * all lines in order: plain ones as items, others as their bytes. A line longer than `maxHeldBytes` may come in several
- * parts. Memory holds a message and such a line.
+ * Reads plain lines (`PlainLine`) as items in bytes, in its own thread. Answers have all lines in order, others as
+ * their bytes. A line longer than `maxHeldBytes` may come in parts. Memory holds a message and such a line.
  */
 import type { ItemBytes } from "../../../domain/ItemBytes.ts"
 import { sorted } from "../../../domain/ItemBytes.ts"
@@ -11,7 +10,6 @@ import * as Utf8 from "../../../node/Utf8.ts"
 import * as PlainLine from "./PlainLine.ts"
 
 export interface Setup {
-  /** Whether to compute the SHA-256 of all bytes. */
   readonly isDigested: boolean
   readonly maxHeldBytes: number
 }
@@ -36,7 +34,6 @@ export interface Answer {
   readonly contentHashes: ReadonlyArray<string>
   /** The hash with sorted completions, of each item without an id whose completions are not sorted. */
   readonly sortedHashes: ReadonlyArray<string | undefined>
-  /** The digest of the whole file, in the last answer. */
   readonly sha256?: string
 }
 
@@ -46,7 +43,6 @@ const head = Buffer.from('{"prompt":')
 const middle = Buffer.from(',"completions":[')
 const tail = Buffer.from("]}")
 
-/** Collects the lines of one answer. @param capacity the number of bytes of these lines */
 const writer = (capacity: number) => {
   const bytes = Buffer.allocUnsafeSlow(capacity)
   let used = 0
@@ -119,7 +115,6 @@ export const start = ({ isDigested, maxHeldBytes }: Setup): Stage<Ask, Answer> =
   const hasher = isDigested ? Sha256.makeHasher() : undefined
   let work = Buffer.alloc(0)
   let view = new DataView(work.buffer)
-  /** Number of bytes in `work` that belong to an incomplete line. */
   let heldBytes = 0
   /** Whether the line's beginning was already in an answer. */
   let isCut = false

@@ -1,7 +1,6 @@
 /**
- * Reads JSON Lines in a thread: `PlainStage` reads plain lines (`PlainLine`), and `JsonLines` the others. The rows
- * equal those of `JsonLines`; rows of plain lines also have their item and its identity. The thread is at most
- * `maxMessages` messages ahead of the rows. The input audit gets the file when it was read to its end.
+ * Reads JSON Lines with plain lines in a thread (`PlainStage`). The rows equal those of `JsonLines`; rows of plain
+ * lines also have their item and its identity. The input audit gets the file when it was read to its end.
  */
 import { Array as Arr, Cause, Context, Effect, type Pull, Result, type Scope, Stream } from "effect"
 import type { ItemBytes } from "../../../domain/ItemBytes.ts"
@@ -16,10 +15,7 @@ import * as JsonLines from "./JsonLines.ts"
 import * as PlainLine from "./PlainLine.ts"
 import type { Answer, Ask, Setup } from "./PlainStage.ts"
 
-/**
- * Whether items may keep their completions as bytes (`LazyItem`). Each such item keeps its message's memory alive,
- * so only a run sets this, which holds items for a short time. Default: false.
- */
+/** Whether items may stay bytes (`LazyItem`). Each keeps a whole message in memory, so items must be short-lived. */
 export const LazyItems = Context.Reference<boolean>("prefstream/source/LazyItems", { defaultValue: () => false })
 
 const stage: Thread.StageModule<Setup, Ask, Answer> = {
@@ -46,7 +42,6 @@ export interface Sizes {
   readonly maxHeldBytes: number
 }
 
-/** The place of a plain line. It restores the line's text only on demand. */
 class PlainPlace implements Place {
   readonly file: string
   readonly line: number
@@ -87,7 +82,7 @@ const toRow = (
 }
 
 const reader = (file: string, options: Lines.LinesOptions | undefined) => {
-  const others = Lines.someLines(file, options)
+  const others = new Lines.LineSplitter(file, options)
   const rowsOfOthers = () => others.take().map((line) => JsonLines.toRow(file, line))
 
   const read = ({
@@ -127,10 +122,6 @@ const reader = (file: string, options: Lines.LinesOptions | undefined) => {
   return { read, end }
 }
 
-/**
- * @param file the name in places and rejects
- * @param begin opens the file for the life of the scope
- */
 export const rows = (
   file: string,
   begin: Effect.Effect<ReadInto, SourceError, Scope.Scope>,

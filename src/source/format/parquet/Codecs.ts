@@ -1,8 +1,7 @@
 /**
- * Decompresses pages with `node:zlib`, and Snappy and LZ4 with our own code. Exactly `size` bytes come out, in their
- * own buffer, or an error is thrown. The time is bounded by the sizes of input and output. `hyparquet`'s Snappy
- * (1.31.5, from `snappyjs`) never returns on a literal whose length has its top bit set. The LZ4 of
- * `hyparquet-compressors` gives zeros, and no error, where a block lacks bytes.
+ * Decompresses pages with `node:zlib`, and Snappy and LZ4 with our own code: `hyparquet`'s Snappy (1.31.5, from
+ * `snappyjs`) never returns on a literal whose length has its top bit set, and the LZ4 of `hyparquet-compressors` gives
+ * zeros where a block lacks bytes. Exactly `size` bytes come out, in their own buffer, or an error is thrown.
  * https://github.com/google/snappy/blob/main/format_description.txt
  * https://github.com/lz4/lz4/blob/dev/doc/lz4_Block_format.md
  * https://github.com/apache/parquet-format/blob/master/Compression.md (LZ4 as Hadoop frames it)

@@ -1,7 +1,6 @@
 /**
- * Reads the footer of a Parquet file: its schema, and the places of its row groups. The footer is checked before
- * `hyparquet` parses it, so that no footer loops or fills memory. The row groups together have the file's rows. Each
- * has a chunk for each column, and the chunks are inside the file.
+ * Reads a Parquet file's schema and the places of its row groups. The footer is checked first, because `hyparquet`
+ * would loop or fill memory on some. The row groups have the file's rows, and a chunk inside the file for each column.
  */
 import { Effect } from "effect"
 import type { ColumnChunk, FileMetaData } from "hyparquet"

@@ -1,8 +1,7 @@
 /**
- * Reads the pages of a column chunk. Checks them before `hyparquet` decodes them, because it does not validate page
- * headers. A checksum, where there is one, matches. The pages have as many values as the footer states. Levels and
- * counts match each other and the schema, so that no page loops, fills memory, or is read beyond its end. Changed bytes
- * without a checksum can still give wrong values.
+ * Reads the pages of a column chunk. They are checked before `hyparquet` decodes them, so that none loops, fills
+ * memory, or is read beyond its end. They have as many values as the footer states, and match their checksums. Changed
+ * bytes without a checksum can still give wrong values.
  * https://github.com/apache/parquet-format/blob/master/Encodings.md
  */
 import type { ColumnDecoder, DecodedArray, PageHeader, SchemaTree } from "hyparquet/src/types.js"
@@ -48,10 +47,7 @@ export class Pages {
   #hasDictionary = false
   #rows = 0
 
-  /**
-   * @param bytes the chunk's bytes
-   * @throws CorruptFile
-   */
+  /** @throws CorruptFile */
   constructor(leaf: Leaf, chunk: Chunk, bytes: Uint8Array, spend: Spend) {
     this.#leaf = leaf
     this.#chunk = chunk
@@ -71,10 +67,7 @@ export class Pages {
     }
   }
 
-  /**
-   * Decodes the column's values, one per row, as `hyparquet` nests them. Each step decodes a page.
-   * @throws CorruptFile, or errors of `hyparquet` and `node:zlib`
-   */
+  /** Decodes a page per step. @throws CorruptFile, or errors of `hyparquet` and `node:zlib` */
   *decode(rows: number, table: SchemaTree): Generator<undefined, DecodedArray> {
     const schemaPath = getTreePath(table, [...this.#leaf.keys])
     const decoder: ColumnDecoder = {
@@ -104,10 +97,7 @@ export class Pages {
     return flatten(parts)
   }
 
-  /**
-   * Returns the uncompressed page in its own buffer, because `hyparquet` reads a value beyond the page's end up to
-   * the buffer's end. `isEmpty` says that all values are null.
-   */
+  /** The page gets its own buffer, because `hyparquet` may read beyond its end. `isEmpty`: all values are null. */
   #unpack(page: Page): { readonly bytes: Uint8Array; readonly isEmpty: boolean } {
     const { header, stored } = page
     const levels = levelBytes(header)
@@ -270,7 +260,6 @@ const detailsOf = (header: PageHeader) => {
   return details ?? corrupt("a page is damaged")
 }
 
-/** Number of bytes of uncompressed levels, in version 2. */
 const levelBytes = ({ data_page_header_v2: details, type }: PageHeader): number =>
   type !== "DATA_PAGE_V2" || details === undefined
     ? 0

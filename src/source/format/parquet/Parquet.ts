@@ -1,10 +1,8 @@
 /**
- * Parquet: one record per row, read by `hyparquet` behind our own checks. The number of records equals the footer's, or
- * reading fails. The failure names the file and, if known, row group and column. A truncated or damaged file never
- * silently gives fewer rows. Damage is noticed by checksums, if the writer added them, or if a decoded value is
- * impossible. A row is rejected if it has text that is not UTF-8, JSON that is invalid, or a missing value. Memory
- * holds the columns of one row group, both compressed and decoded. A row group that needs more than `maxRowGroupBytes`
- * is refused.
+ * Reads Parquet by `hyparquet` behind our own checks. There are as many records as the footer states, or reading fails
+ * and names row group and column. Damage is noticed by checksums, if the writer added them, or by impossible values. A
+ * row is rejected if it has text that is not UTF-8, JSON that is invalid, or a missing value. Memory holds one row
+ * group.
  * https://github.com/apache/parquet-format
  */
 import { Effect, Stream } from "effect"
@@ -18,7 +16,7 @@ import * as Schema from "./Schema.ts"
 export interface ParquetFile {
   readonly count: number
   readonly description: string
-  /** The rows, with values converted to JSON by `Values`. @param columns top-level names; names that the file lacks are ignored */
+  /** @param columns top-level names; names that the file lacks are ignored */
   readonly rows: (columns?: ReadonlyArray<string>) => Stream.Stream<RowResult, SourceError>
 }
 
@@ -29,7 +27,6 @@ export interface ParquetOptions {
 
 const defaultMaxRowGroupBytes = 1024 ** 3
 
-/** @param input a file with `size` and `slice` */
 export const open: (input: Input, options?: ParquetOptions) => Effect.Effect<ParquetFile, SourceError> = Effect.fn(
   "Parquet.open",
 )(function* ({ name, size, slice }, { maxRowGroupBytes: maxBytes = defaultMaxRowGroupBytes } = {}) {

@@ -1,7 +1,6 @@
 /**
- * Reads the rows of a row group, in arrays. The number of rows equals the footer's, or reading fails and names row
- * group and column. Only the requested column chunks are read. They are held in memory as a whole, and refused if they
- * need more than `maxBytes`.
+ * Reads the rows of a row group, in arrays: as many as the footer states, or reading fails and names row group and
+ * column. Only the requested column chunks are read. They are held in memory as a whole, and refused above `maxBytes`.
  */
 import { Array, Effect, Option, Result, Stream } from "effect"
 import type { DecodedArray } from "hyparquet"
@@ -21,7 +20,6 @@ import type { Field, Leaf } from "./Schema.ts"
 const maxGapBytes = 64 * 1024
 const maxRequestBytes = 32 * 1024 * 1024
 
-/** Approximate limits of an array of rows. */
 const batchBytes = 256 * 1024
 const maxBatchRows = 512
 
@@ -31,11 +29,9 @@ export interface Part {
   readonly group: RowGroup
   readonly number: number
   readonly firstRow: number
-  /** Memory limit of the columns that are read, decompressed. */
   readonly maxBytes: number
 }
 
-/** @param fields the fields to read; if empty, rows have no members */
 export const rows = (part: Part, fields: ReadonlyArray<Field>): Stream.Stream<RowResult, SourceError> =>
   Stream.unwrap(
     Effect.gen(function* () {
@@ -120,15 +116,11 @@ interface StoredColumn {
   readonly pages: Pages
 }
 
-const openColumn = (leaf: Leaf, chunk: Chunk, bytes: Uint8Array, spend: Spend): StoredColumn => ({
-  leaf,
-  pages: withColumn(leaf, () => new Pages(leaf, chunk, bytes, spend)),
-})
+const openColumn = (leaf: Leaf, chunk: Chunk, bytes: Uint8Array, spend: Spend): StoredColumn => {
+  const pages = Result.try(() => new Pages(leaf, chunk, bytes, spend))
+  return { leaf, pages: Result.getOrThrowWith(pages, (cause) => inColumn(leaf.path, cause)) }
+}
 
-const withColumn = <A>({ path }: Leaf, run: () => A): A =>
-  Result.getOrThrowWith(Result.try(run), (cause) => inColumn(path, cause))
-
-/** A field's values, as `hyparquet` assembles them for a table with only this field. */
 const decode = Effect.fnUntraced(function* (
   { elements, node }: Field,
   rows: number,

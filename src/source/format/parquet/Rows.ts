@@ -1,12 +1,11 @@
 /**
- * Converts assembled values of `hyparquet` to rows of JSON values. Members are own properties, whatever their names. A
- * null list and an empty list remain distinct. A missing value (not null) throws `CorruptFile`.
+ * Converts assembled values of `hyparquet` to rows of JSON values. A null list and an empty list remain distinct. A
+ * missing value (not null) throws `CorruptFile`.
  */
 import { corrupt } from "./CorruptFile.ts"
 import type { Node } from "./Schema.ts"
 import { Unusable } from "./Values.ts"
 
-/** Maximum number of list elements in a row, in all columns together. */
 const maxElements = 4_000_000
 
 export interface RowState {

@@ -1,6 +1,5 @@
 /**
- * Checks Parquet's packed integers, because `hyparquet` decodes them without bounds. A run that exceeds its page, or
- * holds more values than allowed, throws `CorruptFile`.
+ * Checks Parquet's packed integers, because `hyparquet` decodes them without bounds.
  * https://github.com/apache/parquet-format/blob/master/Encodings.md
  */
 import { corrupt } from "./CorruptFile.ts"
@@ -12,7 +11,6 @@ const maxBits = 24
 /** Maximum number of values by which writers pad the last run. */
 const maxPadding = 1024
 
-/** Reads up to 32 bits, starting at bit `first`. */
 const bitsAt = (bytes: Uint8Array, first: number, bits: number): number => {
   let value = 0
   for (let readBits = 0; readBits < bits;) {
@@ -26,7 +24,6 @@ const bitsAt = (bytes: Uint8Array, first: number, bits: number): number => {
 
 export interface Runs {
   readonly tally: ReadonlyArray<number>
-  /** Number of padding bytes of the last run that the writer omitted. */
   readonly missingBytes: number
 }
 

@@ -1,9 +1,7 @@
 /**
- * Turns the footer's flat schema into a tree, and into the schema that `hyparquet` gets for each column. Lists and maps
- * are distinguished from structs by the format's rules, including those for old files. Names are unique among siblings.
- * `hyparquet` gets our own names (`c1`), because it loses members called `__proto__`. It gets no annotations, because
- * it reads decimals as doubles and refuses intervals: see `Rows` and `Values`.
- * https://github.com/apache/parquet-format/blob/master/LogicalTypes.md (Lists, Maps)
+ * Turns the footer's flat schema into a tree, and into the schemas that `hyparquet` gets. These have our own names
+ * (`c1`), because it loses members called `__proto__`, and no annotations, because it reads decimals as doubles. Names
+ * are unique among siblings. https://github.com/apache/parquet-format/blob/master/LogicalTypes.md (Lists, Maps)
  */
 import { Array } from "effect"
 import type { SchemaElement } from "hyparquet"
@@ -13,11 +11,9 @@ import { type Conversion, conversionOf } from "./Values.ts"
 interface Place {
   readonly name: string
   readonly key: string
-  /** Used in messages, and in column chunks: `completions.list.element`. */
   readonly path: string
   readonly keys: ReadonlyArray<string>
   readonly repetition: "REQUIRED" | "OPTIONAL" | "REPEATED"
-  /** The highest definition and repetition level of its values. */
   readonly maxDefinition: number
   readonly maxRepetition: number
 }
@@ -167,6 +163,5 @@ const elementOf = (repeated: Node, list: string): Node => {
   return isWrapper ? repeated.fields[0]! : repeated
 }
 
-/** Selects fields by name, in the file's order. Without names, selects all. */
 export const select = (schema: Schema, names: ReadonlyArray<string> | undefined): ReadonlyArray<Field> =>
   names === undefined ? schema.fields : Array.filter(schema.fields, ({ node }) => names.includes(node.name))

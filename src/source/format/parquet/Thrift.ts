@@ -1,6 +1,6 @@
 /**
- * Checks Thrift's compact protocol before `hyparquet` parses page headers and footers. No input makes it loop, recurse
- * deeply, or allocate much. Input that is not a struct throws `CorruptFile`.
+ * Checks Thrift's compact protocol before `hyparquet` parses it. No input makes it loop, recurse deeply, or allocate
+ * much.
  * https://github.com/apache/thrift/blob/master/doc/specs/thrift-compact-protocol.md
  */
 import { corrupt } from "./CorruptFile.ts"
@@ -16,7 +16,6 @@ export class ThriftReader {
   readonly #name: string
   #valuesLeft: number
 
-  /** @param name the name of the data in errors */
   constructor(bytes: Uint8Array, at = 0, name = "a page", maxValues = 1_000) {
     this.bytes = bytes
     this.at = at

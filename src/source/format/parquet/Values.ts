@@ -1,5 +1,5 @@
 /**
- * Converts the values of a Parquet column to JSON:
+ * Converts the values of a Parquet column to JSON. Except for NaN, no two values become one.
  *
  * ```
  * text, enum         text; not UTF-8: the row is refused
@@ -13,9 +13,6 @@
  *                    as many digits as the column's unit has
  * interval, UUID     "P1M2DT0.500S", "123e4567-e89b-12d3-a456-426614174000"
  * ```
- *
- * Guarantees: except for NaN, no two values of a column become one.
- *
  * https://github.com/apache/parquet-format/blob/master/LogicalTypes.md
  */
 import { DateTime, Option, Result } from "effect"
@@ -150,7 +147,6 @@ const interval = (bytes: Uint8Array): string => {
 
 const units: Readonly<Record<string, TimeUnit>> = { MILLIS: "MILLIS", MICROS: "MICROS" }
 
-/** Converters by the type that `hyparquet` gives: number for INT32, FLOAT, and DOUBLE, bigint for INT64, or bytes. */
 interface Converters {
   readonly number?: (value: number) => unknown
   readonly bigint?: (value: bigint) => unknown
@@ -162,7 +158,6 @@ const ofInteger64 = (bigint: (value: bigint) => unknown): Converters => ({
   number: (value) => bigint(BigInt(value)),
 })
 
-/** The converters that an annotation requires, in its present or older form. */
 const convertersOf = (element: SchemaElement): Converters => {
   const { converted_type: converted = "", logical_type: logical, type, type_length: width } = element
   const name = logical?.type ?? converted

@@ -1,0 +1,52 @@
+/**
+ * Adds other members of a record to its item: earlier turns, a system prompt, and tools. The system prompt precedes a
+ * text prompt, separated by an empty line. It precedes messages as a `system` message, unless they begin with the same.
+ */
+import { Result } from "effect"
+import type { Prompt } from "../../domain/Message.ts"
+import { isEmpty } from "../../io/Values.ts"
+import type { Field } from "../record/Field.ts"
+import { reject, type Row } from "../record/Row.ts"
+import type { SourceRecord } from "../record/SourceRecord.ts"
+import * as History from "./History.ts"
+import * as ItemDecoder from "./ItemDecoder.ts"
+import * as ToolCalls from "./ToolCalls.ts"
+
+export interface ContextFields {
+  readonly history: Field | undefined
+  /** The first one with text counts. */
+  readonly systems: ReadonlyArray<Field>
+}
+
+/** The prompt with its context. The failure names the field. */
+export const complete = (
+  { history, systems }: ContextFields,
+  row: Row,
+  prompt: Prompt,
+): Result.Result<Prompt, string> =>
+  Result.flatMap(History.add(history, row, prompt), (withHistory) => {
+    for (const field of systems) {
+      const system = field.get(row.value, row.isTextual)
+      if (isEmpty(system) || (typeof system === "string" && system.trim() === "")) continue
+      return Result.map(ItemDecoder.decodeText(system, field.name), (text) => prepend(text, withHistory))
+    }
+    return Result.succeed(withHistory)
+  })
+
+const prepend = (system: string, prompt: Prompt): Prompt => {
+  if (typeof prompt === "string") return `${system}\n\n${prompt}`
+  const [first] = prompt
+  return first.role === "system" && first.content === system ? prompt : [{ role: "system", content: system }, ...prompt]
+}
+
+export const addTo = (record: SourceRecord, fields: ContextFields, row: Row): SourceRecord => {
+  if (Result.isFailure(record)) return record
+  const { item } = record.success
+  const prompt = complete(fields, row, item.prompt)
+  if (Result.isFailure(prompt)) return reject(row.place, "invalid_shape", prompt.failure)
+  const tools = ToolCalls.definitionsOf(row.value)
+  if (Result.isFailure(tools)) return reject(row.place, "invalid_shape", tools.failure)
+  if (prompt.success === item.prompt && tools.success === undefined) return record
+  const changedItem = { ...item, prompt: prompt.success, ...(tools.success !== undefined && { tools: tools.success }) }
+  return Result.succeed({ ...record.success, item: changedItem })
+}
