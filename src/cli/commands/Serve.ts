@@ -67,7 +67,7 @@ const announce = Effect.fnUntraced(function* (flags: {
   if (flags.webhookUrl !== undefined) {
     const { secret } = yield* (yield* Webhooks)
       .set(flags.webhookUrl)
-      .pipe(Effect.catchTag("Conflict", ({ detail }) => new UsageError({ message: `--webhook-url: ${detail}` })))
+      .pipe(Effect.catchTag("Conflict", ({ detail }) => usageError(`--webhook-url: ${detail}`)))
     if (Option.isSome(secret)) {
       yield* Console.error("The webhook secret follows. You can replace it in the dashboard.")
       yield* Console.log(`PREFSTREAM_WEBHOOK_SECRET=${secret.value}`)
