@@ -47,6 +47,10 @@ export { Expert }
 
 /** Options of the annotation service. Only `experts` is required. */
 export interface ServiceOptions {
+  /**
+   * The experts, in the order in which the service asks them. A string is a name as on the command line: `longest`,
+   * `gold:answers.jsonl`, `judge:gpt-4o`.
+   */
   readonly experts: ReadonlyArray<Expert.Expert | string>
   /** Settings of experts named `judge:MODEL`. */
   readonly judge?: JudgeSettings | undefined

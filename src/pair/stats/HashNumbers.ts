@@ -1,6 +1,7 @@
+/** Maps hashes to numbers. It takes 16 to 32 bytes per hash, and half as much again while the table grows. */
+
 const firstSlots = 64
 
-/** Maps hashes to numbers. It takes 16 to 32 bytes per hash, and half as much again while the table grows. */
 export const make = () => {
   /** The hashes plus one, with linear probing; at most three quarters of the slots are used. */
   let hashes = new Float64Array(firstSlots)

@@ -83,7 +83,7 @@ describe("Tokens", () => {
       assert.isFalse(yield* isAccepted(token))
       assert.isTrue(yield* isAccepted(other.token))
       yield* tokens.revoke(summary.token_id)
-      assert.strictEqual((yield* Effect.flip(tokens.rotate(summary.token_id, 1)))._tag, "TokenEnded")
+      assert.strictEqual((yield* Effect.flip(tokens.rotate(summary.token_id, 1)))._tag, "Conflict")
       assert.isNumber((yield* tokens.list)[1]!.revoked_at)
       return token
     }).pipe(inProcess(file))

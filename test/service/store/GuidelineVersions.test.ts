@@ -98,7 +98,7 @@ describe("guidelines with versions", () => {
   test("are listed with who made them, also for a task that came without any", function* () {
     const task = yield* create(prompts(1))
     yield* edit(task, "Be fair.", 1)
-    assert.strictEqual((yield* Effect.flip(edit("none", "x", 1)))._tag, "GuidelinesRefused")
+    assert.strictEqual((yield* Effect.flip(edit("none", "x", 1)))._tag, "NotFound")
     const desk = yield* Desk
     assert.deepStrictEqual(Option.getOrThrow(yield* desk.guidelines(task)), {
       has_rubric: false,
