@@ -67,7 +67,7 @@ describe("words in src", () => {
     const repeated = [...places].filter(([, { length }]) => length > 1)
     assert.isAtMost(
       repeated.length,
-      51,
+      49,
       repeated.map(([name, all]) => `${name}: ${all.map(({ path }) => path).join(", ")}`).join("\n"),
     )
   })
