@@ -33,7 +33,7 @@ const linesOf = (text: string, level: string): string =>
     .join("")
 
 export const print = (level: "error" | "warning", message: string): void => {
-  process.stderr.write(isJson ? linesOf(message, level) : `${message}\n`)
+  process.stderr.write(isJson ? linesOf(message.replace(/^prefstream: /, ""), level) : `${message}\n`)
 }
 
 export const asJson = (): void => {
