@@ -343,31 +343,27 @@ describe("the report in a browser", () => {
 
 const Built = Schema.Struct({ output: Schema.Array(Schema.Struct({ fileName: Schema.String, source: Schema.String })) })
 
-describe("the template", () => {
-  it.live("is one file of the same bytes from each build, small, and names no other file", () =>
-    Effect.gen(function* () {
-      const made = yield* Effect.forEach([1, 2], () =>
-        Effect.promise(() => build({ mode: "report", logLevel: "error", build: { write: false } })).pipe(
-          Effect.flatMap(Schema.decodeUnknownEffect(Built)),
-        ),
-      )
-      assert.deepStrictEqual(made[0]!.output.map(({ fileName }) => fileName).toSorted(), [
-        "report.html",
-        "report.licenses.md",
-      ])
-      const [first, second] = made.map(
-        ({ output }) => output.find(({ fileName }) => fileName === "report.html")?.source,
-      )
-      assert.strictEqual(first, second)
-      assert.isBelow(new TextEncoder().encode(first).length, 600_000)
-      const outside = first!.replaceAll(/<(script|style)[^>]*>[^]*?<\/\1>/g, "")
-      assert.deepStrictEqual(
-        [...outside.matchAll(/\b(?:src|href)="([^"]*)"/g)].map(([, url]) => url),
-        ["data:,"],
-      )
-      const styles = [...first!.matchAll(/<style>([^]*?)<\/style>/g)].map(([, style]) => style)
-      assert.strictEqual(styles.length, 1)
-      assert.notMatch(styles[0]!, /@import|url\(/)
-    }),
-  )
-})
+it.live("the template is one file of the same bytes from each build, small, and names no other file", () =>
+  Effect.gen(function* () {
+    const made = yield* Effect.forEach([1, 2], () =>
+      Effect.promise(() => build({ mode: "report", logLevel: "error", build: { write: false } })).pipe(
+        Effect.flatMap(Schema.decodeUnknownEffect(Built)),
+      ),
+    )
+    assert.deepStrictEqual(made[0]!.output.map(({ fileName }) => fileName).toSorted(), [
+      "report.html",
+      "report.licenses.md",
+    ])
+    const [first, second] = made.map(({ output }) => output.find(({ fileName }) => fileName === "report.html")?.source)
+    assert.strictEqual(first, second)
+    assert.isBelow(new TextEncoder().encode(first).length, 600_000)
+    const outside = first!.replaceAll(/<(script|style)[^>]*>[^]*?<\/\1>/g, "")
+    assert.deepStrictEqual(
+      [...outside.matchAll(/\b(?:src|href)="([^"]*)"/g)].map(([, url]) => url),
+      ["data:,"],
+    )
+    const styles = [...first!.matchAll(/<style>([^]*?)<\/style>/g)].map(([, style]) => style)
+    assert.strictEqual(styles.length, 1)
+    assert.notMatch(styles[0]!, /@import|url\(/)
+  }),
+)

@@ -115,42 +115,38 @@ describe("--split", () => {
   })
 })
 
-describe("a dataset without any pair", () => {
-  test("is not written, and the existing one stays; the report says what became of the items", function* () {
-    const fs = yield* FileSystem.FileSystem
-    const directory = yield* judged
-    const manifest = `${directory}/dataset/manifest.json`
-    const before = yield* fs.readFileString(manifest)
-    for (const kept of [
-      /no pair is left: the existing dataset .* is kept/,
-      /no pair is left: no dataset is written\. See .*\/refused\/report\.html/,
-    ]) {
-      const said = yield* cli(["export", "--dir", directory, "--min-votes", "9"]).pipe(ends(7, kept))
-      assert.match(said.stdout, /^Ended after .*: no pair came of the results, and no dataset was written\.\n/)
-      assert.match(said.stdout, /left out +40 items: 40 too few votes/)
-      const { funnel } = yield* readReport(`${directory}/refused/report.json`)
-      const lost = [{ reason: "too_few_votes", count: 40 }]
-      assert.deepStrictEqual(funnel.find(({ step }) => step === "kept")?.lost, lost)
-      if (yield* fs.exists(manifest)) assert.strictEqual(yield* fs.readFileString(manifest), before)
-      yield* fs.remove(`${directory}/dataset`, { recursive: true, force: true })
-    }
-    assert.isFalse(yield* fs.exists(`${directory}/dataset`))
-  })
+test("a dataset without any pair is not written, and the existing one stays; the report says what became of the items", function* () {
+  const fs = yield* FileSystem.FileSystem
+  const directory = yield* judged
+  const manifest = `${directory}/dataset/manifest.json`
+  const before = yield* fs.readFileString(manifest)
+  for (const kept of [
+    /no pair is left: the existing dataset .* is kept/,
+    /no pair is left: no dataset is written\. See .*\/refused\/report\.html/,
+  ]) {
+    const said = yield* cli(["export", "--dir", directory, "--min-votes", "9"]).pipe(ends(7, kept))
+    assert.match(said.stdout, /^Ended after .*: no pair came of the results, and no dataset was written\.\n/)
+    assert.match(said.stdout, /left out +40 items: 40 too few votes/)
+    const { funnel } = yield* readReport(`${directory}/refused/report.json`)
+    const lost = [{ reason: "too_few_votes", count: 40 }]
+    assert.deepStrictEqual(funnel.find(({ step }) => step === "kept")?.lost, lost)
+    if (yield* fs.exists(manifest)) assert.strictEqual(yield* fs.readFileString(manifest), before)
+    yield* fs.remove(`${directory}/dataset`, { recursive: true, force: true })
+  }
+  assert.isFalse(yield* fs.exists(`${directory}/dataset`))
 })
 
-describe("an empty dataset", () => {
-  test("takes the place of another one only with --allow-empty, with status 0, and can be verified", function* () {
-    const fs = yield* FileSystem.FileSystem
-    const directory = yield* judged
-    const rowsOf = Effect.map(
-      fs.readFileString(`${directory}/dataset/manifest.json`),
-      (text) => (JSON.parse(text) as { rows: number }).rows,
-    )
-    assert.strictEqual(yield* rowsOf, 80)
-    yield* cli(["export", "--dir", directory, "--min-votes", "9", "--allow-empty", "--format", "trl"]).pipe(ends(0))
-    assert.strictEqual(yield* rowsOf, 0)
-    assert.strictEqual((yield* cli(["verify", `${directory}/dataset`])).status, 0)
-  })
+test("an empty dataset takes the place of another one only with --allow-empty, with status 0, and can be verified", function* () {
+  const fs = yield* FileSystem.FileSystem
+  const directory = yield* judged
+  const rowsOf = Effect.map(
+    fs.readFileString(`${directory}/dataset/manifest.json`),
+    (text) => (JSON.parse(text) as { rows: number }).rows,
+  )
+  assert.strictEqual(yield* rowsOf, 80)
+  yield* cli(["export", "--dir", directory, "--min-votes", "9", "--allow-empty", "--format", "trl"]).pipe(ends(0))
+  assert.strictEqual(yield* rowsOf, 0)
+  assert.strictEqual((yield* cli(["verify", `${directory}/dataset`])).status, 0)
 })
 
 test("several judgments in one result that are not listed as votes give one warning, which names the member", function* () {

@@ -75,29 +75,27 @@ describe("run --expert judge:MODEL", () => {
   })
 })
 
-describe("serve --expert judge:MODEL", () => {
-  test("keeps the key out of what it prints and stores, at any log level, and the answers in", function* () {
-    const folder = yield* folderWithItems(items(4))
-    // At first the endpoint refuses and repeats the key; then it prefers whatever stands first.
-    const model = yield* ScriptedService.make((_, before) =>
-      before.length === 0
-        ? { status: 503, headers: { "retry-after": "0" }, body: { error: { message: `no room for ${key}` } } }
-        : JudgeStub.verdict("A", "The first is better."),
-    )
-    const args = ["--database", `${folder}/service.db`, "--expert", "judge:m", "--log-level", "all"]
-    const { env, service } = yield* cliServed(args, "a-token", {
-      ...withKey,
-      PREFSTREAM_JUDGE_BASE_URL: model.baseUrl,
-    })
-    const submitted = yield* cli(["run", `${folder}/items.jsonl`, "--dir", `${folder}/job`, "--json", ...quick], env)
-    // What stands first in both orders is a tie, so that there is no pair.
-    assert.strictEqual(submitted.status, 7, submitted.stderr)
-    const { stderr, stdout } = yield* service.stop()
-    assert.include(model.received[0]!.headers.authorization ?? "", key)
-    assert.notInclude(stdout + stderr, key)
-    const found = traces(folder)
-    for (const [place, text] of found) assert.isFalse(text.includes(key), place)
-    // The results, with both answers of each pair.
-    assert.isNotEmpty(found.filter(([, text]) => /"consistent":false/.test(text) && /judge:m/.test(text)))
+test("serve --expert judge:MODEL keeps the key out of what it prints and stores, at any log level, and the answers in", function* () {
+  const folder = yield* folderWithItems(items(4))
+  // At first the endpoint refuses and repeats the key; then it prefers whatever stands first.
+  const model = yield* ScriptedService.make((_, before) =>
+    before.length === 0
+      ? { status: 503, headers: { "retry-after": "0" }, body: { error: { message: `no room for ${key}` } } }
+      : JudgeStub.verdict("A", "The first is better."),
+  )
+  const args = ["--database", `${folder}/service.db`, "--expert", "judge:m", "--log-level", "all"]
+  const { env, service } = yield* cliServed(args, "a-token", {
+    ...withKey,
+    PREFSTREAM_JUDGE_BASE_URL: model.baseUrl,
   })
+  const submitted = yield* cli(["run", `${folder}/items.jsonl`, "--dir", `${folder}/job`, "--json", ...quick], env)
+  // What stands first in both orders is a tie, so that there is no pair.
+  assert.strictEqual(submitted.status, 7, submitted.stderr)
+  const { stderr, stdout } = yield* service.stop()
+  assert.include(model.received[0]!.headers.authorization ?? "", key)
+  assert.notInclude(stdout + stderr, key)
+  const found = traces(folder)
+  for (const [place, text] of found) assert.isFalse(text.includes(key), place)
+  // The results, with both answers of each pair.
+  assert.isNotEmpty(found.filter(([, text]) => /"consistent":false/.test(text) && /judge:m/.test(text)))
 })

@@ -220,56 +220,54 @@ describe("a service's own choice", () => {
   }
 })
 
-describe("the report of an import", () => {
-  test("counts records, items, wrong choices, and votes that do not count, each as what it is", function* () {
-    const tie = { ranking: [[0, 1]] }
-    const job = yield* imported([
-      // Wrong choices on known answers: 14 items, more than are listed.
-      ...times(14).flatMap((item) => ["ann", "bob"].map((expert) => ({ item, expert, choice: 0, gold: 1 }))),
-      // A tie on a known answer is no wrong choice.
-      { item: 14, expert: "ann", choice: 0, gold: 1 },
-      { item: 14, expert: "bob", choice: 1, gold: 1 },
-      // Mixed in: no part of the dataset.
-      { item: 15, expert: "cleo", choice: 0, gold: 1, is_gold: true },
-      // Ann twice, on an item that makes pairs, and on one that makes none.
-      ...[0, 0, 1].map((choice, i) => ({ item: 16, expert: ["ann", "bob", "ann"][i]!, choice })),
-      ...[0, 1, 1].map((choice, i) => ({ item: 17, expert: ["ann", "bob", "ann"][i]!, choice })),
-      // Votes that prefer nothing: one with another, and two.
-      { item: 18, expert: "ann", choice: 1 },
-      { item: 18, expert: "bob", choice: 0, ...tie },
-      { item: 19, expert: "ann", choice: 0, ...tie },
-      { item: 19, expert: "bob", choice: 0, ...tie },
-      // Of nobody who is named.
-      { item: 20, expert: null, choice: 1 },
-    ])
-    const { card, report, stderr } = yield* exported(job)
-    assert.strictEqual(report.gold.wrong_items, 15)
-    assert.lengthOf(report.gold.wrong, 10)
-    assert.deepInclude(report.gold, { mixed_in: 1, in_input: 15, results: 16, votes: 31, right: 1 })
-    assert.match(stderr, /2 votes do not count: their experts had voted on the same item before/)
-    const { agreement, checks, experts, funnel } = report
-    assert.deepInclude(agreement, { items: 19, compared_items: 17, ties: 3 })
-    assert.deepInclude(
-      checks.find(({ check }) => check === "kappa")!,
-      { count: 17, of: 20 },
-    )
-    assert.deepStrictEqual(
-      experts.map(({ expert, mixed_in_votes, votes }) => [expert, votes, mixed_in_votes]),
-      [
-        ["ann", 19, 0],
-        ["bob", 19, 0],
-        ["cleo", 1, 1],
-        [null, 1, 0],
-      ],
-    )
-    // 42 records: an item each at first, 21 further votes and one on a mixed-in item.
-    assert.deepStrictEqual(funnel.slice(0, 2), [
-      { step: "read", unit: "records", count: 42, lost: [] },
-      { step: "submitted", unit: "items", count: 20, lost: [{ reason: "further_vote", count: 22 }] },
-    ])
-    assert.include(card, "20 items were judged with 39 votes of 2 experts, and of others without a name.")
-    yield* cli(["verify", `${job}/dataset`]).pipe(ends(0))
-  })
+test("the report of an import counts records, items, wrong choices, and votes that do not count, each as what it is", function* () {
+  const tie = { ranking: [[0, 1]] }
+  const job = yield* imported([
+    // Wrong choices on known answers: 14 items, more than are listed.
+    ...times(14).flatMap((item) => ["ann", "bob"].map((expert) => ({ item, expert, choice: 0, gold: 1 }))),
+    // A tie on a known answer is no wrong choice.
+    { item: 14, expert: "ann", choice: 0, gold: 1 },
+    { item: 14, expert: "bob", choice: 1, gold: 1 },
+    // Mixed in: no part of the dataset.
+    { item: 15, expert: "cleo", choice: 0, gold: 1, is_gold: true },
+    // Ann twice, on an item that makes pairs, and on one that makes none.
+    ...[0, 0, 1].map((choice, i) => ({ item: 16, expert: ["ann", "bob", "ann"][i]!, choice })),
+    ...[0, 1, 1].map((choice, i) => ({ item: 17, expert: ["ann", "bob", "ann"][i]!, choice })),
+    // Votes that prefer nothing: one with another, and two.
+    { item: 18, expert: "ann", choice: 1 },
+    { item: 18, expert: "bob", choice: 0, ...tie },
+    { item: 19, expert: "ann", choice: 0, ...tie },
+    { item: 19, expert: "bob", choice: 0, ...tie },
+    // Of nobody who is named.
+    { item: 20, expert: null, choice: 1 },
+  ])
+  const { card, report, stderr } = yield* exported(job)
+  assert.strictEqual(report.gold.wrong_items, 15)
+  assert.lengthOf(report.gold.wrong, 10)
+  assert.deepInclude(report.gold, { mixed_in: 1, in_input: 15, results: 16, votes: 31, right: 1 })
+  assert.match(stderr, /2 votes do not count: their experts had voted on the same item before/)
+  const { agreement, checks, experts, funnel } = report
+  assert.deepInclude(agreement, { items: 19, compared_items: 17, ties: 3 })
+  assert.deepInclude(
+    checks.find(({ check }) => check === "kappa")!,
+    { count: 17, of: 20 },
+  )
+  assert.deepStrictEqual(
+    experts.map(({ expert, mixed_in_votes, votes }) => [expert, votes, mixed_in_votes]),
+    [
+      ["ann", 19, 0],
+      ["bob", 19, 0],
+      ["cleo", 1, 1],
+      [null, 1, 0],
+    ],
+  )
+  // 42 records: an item each at first, 21 further votes and one on a mixed-in item.
+  assert.deepStrictEqual(funnel.slice(0, 2), [
+    { step: "read", unit: "records", count: 42, lost: [] },
+    { step: "submitted", unit: "items", count: 20, lost: [{ reason: "further_vote", count: 22 }] },
+  ])
+  assert.include(card, "20 items were judged with 39 votes of 2 experts, and of others without a name.")
+  yield* cli(["verify", `${job}/dataset`]).pipe(ends(0))
 })
 
 test("a margin is not below 0, where reliable experts count more than most votes, and where a lead decided", function* () {

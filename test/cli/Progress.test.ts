@@ -70,50 +70,48 @@ describe.skipIf(!hasScript)("on a terminal (needs script of util-linux)", () => 
   })
 })
 
-describe("where there is no terminal", () => {
-  it.effect("a line is written when something has changed, and else every ten minutes", () => {
-    const lines: Array<string> = []
-    const stdio = Stdio.layerTest({
-      stderr: () => Sink.forEach((text) => Effect.sync(() => void lines.push(String(text)))),
-    })
-    const ledger = Layer.provide(Ledger.layer(), SqliteClient.layer({ filename: ":memory:" }))
-    return Effect.gen(function* () {
-      yield* Effect.forkScoped(Progress.during(Effect.never))
-      yield* TestClock.adjust("5 seconds")
-      assert.deepStrictEqual(lines, ["0 of 0 items judged, 0 submitted, 0 rejected, 5.0 s\n"])
-      yield* TestClock.adjust("1 minute")
-      assert.lengthOf(lines, 1)
-      yield* plan(newTasks([2]))
-      yield* TestClock.adjust("5 seconds")
-      assert.lengthOf(lines, 2)
-      assert.match(lines[1]!, /^0 of 2 items judged, .*, 1 min 10 s\n$/)
-      yield* TestClock.adjust("595 seconds")
-      assert.lengthOf(lines, 2)
-      yield* TestClock.adjust("5 seconds")
-      assert.lengthOf(lines, 3)
-      yield* plan(newTasks([3, 5, 7, 11, 13], 2))
-      const ledger = yield* Ledger
-      yield* Effect.forEach(yield* ledger.plannedAfter(-1), ledger.claim)
-      for (const seq of [2, 5, 10]) yield* ledger.markSubmitted(seq, `task_${seq}`, 0)
-      yield* ledger.markCompleted(2, "{}")
-      yield* ledger.markFailed(5, "gone")
-      yield* ledger.markInvalid(10, "{}", "odd")
-      yield* ledger.markInDoubt(17, "hm")
-      yield* ledger.markRefused(28, "no")
-      yield* TestClock.adjust("5 seconds")
-      assert.match(
-        lines[3] ?? "",
-        /^3 of 41 items judged, 26 submitted, 13 rejected, 5 failed, 7 invalid, 11 in doubt, 0\.\d\/s, \d+ min /,
-      )
-      yield* TestClock.adjust("1 minute")
-      yield* plan(newTasks([20, 20, 20], 41))
-      const more = (yield* ledger.plannedAfter(40)).filter(({ seq }) => seq > 40)
-      yield* Effect.forEach(more, ledger.claim)
-      for (const { seq } of more) yield* ledger.markSubmitted(seq, `task_${seq}`, 0)
-      yield* ledger.markCompleted(more[0]!.seq, "{}")
-      yield* TestClock.adjust("5 seconds")
-      // 20 in the last minute, which began with 3; as many again are left, and 20 more.
-      assert.match(lines.at(-1) ?? "", /^23 of 101 items judged, 86 submitted, .*, 0\.3\/s, 2 min 0 s left, /)
-    }).pipe(Effect.provide(Layer.merge(stdio, ledger)))
+it.effect("where there is no terminal a line is written when something has changed, and else every ten minutes", () => {
+  const lines: Array<string> = []
+  const stdio = Stdio.layerTest({
+    stderr: () => Sink.forEach((text) => Effect.sync(() => void lines.push(String(text)))),
   })
+  const ledger = Layer.provide(Ledger.layer(), SqliteClient.layer({ filename: ":memory:" }))
+  return Effect.gen(function* () {
+    yield* Effect.forkScoped(Progress.during(Effect.never))
+    yield* TestClock.adjust("5 seconds")
+    assert.deepStrictEqual(lines, ["0 of 0 items judged, 0 submitted, 0 rejected, 5.0 s\n"])
+    yield* TestClock.adjust("1 minute")
+    assert.lengthOf(lines, 1)
+    yield* plan(newTasks([2]))
+    yield* TestClock.adjust("5 seconds")
+    assert.lengthOf(lines, 2)
+    assert.match(lines[1]!, /^0 of 2 items judged, .*, 1 min 10 s\n$/)
+    yield* TestClock.adjust("595 seconds")
+    assert.lengthOf(lines, 2)
+    yield* TestClock.adjust("5 seconds")
+    assert.lengthOf(lines, 3)
+    yield* plan(newTasks([3, 5, 7, 11, 13], 2))
+    const ledger = yield* Ledger
+    yield* Effect.forEach(yield* ledger.plannedAfter(-1), ledger.claim)
+    for (const seq of [2, 5, 10]) yield* ledger.markSubmitted(seq, `task_${seq}`, 0)
+    yield* ledger.markCompleted(2, "{}")
+    yield* ledger.markFailed(5, "gone")
+    yield* ledger.markInvalid(10, "{}", "odd")
+    yield* ledger.markInDoubt(17, "hm")
+    yield* ledger.markRefused(28, "no")
+    yield* TestClock.adjust("5 seconds")
+    assert.match(
+      lines[3] ?? "",
+      /^3 of 41 items judged, 26 submitted, 13 rejected, 5 failed, 7 invalid, 11 in doubt, 0\.\d\/s, \d+ min /,
+    )
+    yield* TestClock.adjust("1 minute")
+    yield* plan(newTasks([20, 20, 20], 41))
+    const more = (yield* ledger.plannedAfter(40)).filter(({ seq }) => seq > 40)
+    yield* Effect.forEach(more, ledger.claim)
+    for (const { seq } of more) yield* ledger.markSubmitted(seq, `task_${seq}`, 0)
+    yield* ledger.markCompleted(more[0]!.seq, "{}")
+    yield* TestClock.adjust("5 seconds")
+    // 20 in the last minute, which began with 3; as many again are left, and 20 more.
+    assert.match(lines.at(-1) ?? "", /^23 of 101 items judged, 86 submitted, .*, 0\.3\/s, 2 min 0 s left, /)
+  }).pipe(Effect.provide(Layer.merge(stdio, ledger)))
 })

@@ -5,47 +5,45 @@ import { cli, ends, folderWithItems, quick, reportOf, to, write } from "../suppo
 import { temporaryDirectory, test } from "../support/job.ts"
 import * as ScriptedService from "../support/ScriptedService.ts"
 
-describe("items that are longer than the service takes", () => {
-  test("are rejected before anything is sent, with their places; characters are code points", function* () {
-    const folder = yield* temporaryDirectory
-    const file = `${folder}/items.jsonl`
-    const item = (prompt: string, ...completions: ReadonlyArray<string>) => JSON.stringify({ prompt, completions })
-    yield* write(file, [
-      item("😀".repeat(20), "a", "b"),
-      item("p".repeat(21), "a", "b"),
-      item("three", "a", "😀".repeat(10), "c".repeat(11)),
-      item("four", "a", "b"),
-      item("five", "a", "b", "c", "d"),
-    ])
-    const base = yield* start({
-      database: `${folder}/service.db`,
-      experts: ["first"],
-      limits: { promptCharacters: 20, completionCharacters: 10, completionsPerPrompt: 3 },
-    })
-    const env = to({ baseUrl: `${base}/v1`, token: Redacted.value(token) })
-    const said = yield* cli(["inspect", file], env)
-    assert.match(said.stdout, /5 = 2 items \+ 0 duplicates \+ 3 rejected/)
-    assert.match(said.stdout, /1 too_many_completions, first .*:5: completions: expected at most 3, .*, found 4/)
-    assert.match(said.stdout, /2 too_long, first .*:2: prompt: expected at most 20 characters, .*, found 21/)
-    const checked = yield* cli(["validate", file], env).pipe(ends(5))
-    assert.match(checked.stdout, /:3: completions\[2\]: expected at most 10 characters, .*, found 11/)
-    const run = yield* cli(["run", file, "--dir", `${folder}/job`, "--json", ...quick], env)
-    const { rejects, submitted, tasks } = reportOf(run)
-    assert.deepStrictEqual(
-      [submitted, tasks.refused.tasks, rejects?.map(({ code, count }) => [code, count])],
-      [
-        2,
-        0,
-        [
-          ["too_long", 2],
-          ["too_many_completions", 1],
-        ],
-      ],
-    )
-    yield* write(file, [item("three", "a", "😀".repeat(10), "c".repeat(11))])
-    const third = yield* cli(["inspect", file], env)
-    assert.match(third.stdout, /1 too_long, first .*:1: completions\[2\]: expected at most 10 characters, .*, found 11/)
+test("items that are longer than the service takes are rejected before anything is sent, with their places; characters are code points", function* () {
+  const folder = yield* temporaryDirectory
+  const file = `${folder}/items.jsonl`
+  const item = (prompt: string, ...completions: ReadonlyArray<string>) => JSON.stringify({ prompt, completions })
+  yield* write(file, [
+    item("😀".repeat(20), "a", "b"),
+    item("p".repeat(21), "a", "b"),
+    item("three", "a", "😀".repeat(10), "c".repeat(11)),
+    item("four", "a", "b"),
+    item("five", "a", "b", "c", "d"),
+  ])
+  const base = yield* start({
+    database: `${folder}/service.db`,
+    experts: ["first"],
+    limits: { promptCharacters: 20, completionCharacters: 10, completionsPerPrompt: 3 },
   })
+  const env = to({ baseUrl: `${base}/v1`, token: Redacted.value(token) })
+  const said = yield* cli(["inspect", file], env)
+  assert.match(said.stdout, /5 = 2 items \+ 0 duplicates \+ 3 rejected/)
+  assert.match(said.stdout, /1 too_many_completions, first .*:5: completions: expected at most 3, .*, found 4/)
+  assert.match(said.stdout, /2 too_long, first .*:2: prompt: expected at most 20 characters, .*, found 21/)
+  const checked = yield* cli(["validate", file], env).pipe(ends(5))
+  assert.match(checked.stdout, /:3: completions\[2\]: expected at most 10 characters, .*, found 11/)
+  const run = yield* cli(["run", file, "--dir", `${folder}/job`, "--json", ...quick], env)
+  const { rejects, submitted, tasks } = reportOf(run)
+  assert.deepStrictEqual(
+    [submitted, tasks.refused.tasks, rejects?.map(({ code, count }) => [code, count])],
+    [
+      2,
+      0,
+      [
+        ["too_long", 2],
+        ["too_many_completions", 1],
+      ],
+    ],
+  )
+  yield* write(file, [item("three", "a", "😀".repeat(10), "c".repeat(11))])
+  const third = yield* cli(["inspect", file], env)
+  assert.match(third.stdout, /1 too_long, first .*:1: completions\[2\]: expected at most 10 characters, .*, found 11/)
 })
 
 describe("Idempotency-Key", () => {

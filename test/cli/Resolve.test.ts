@@ -237,27 +237,25 @@ describe("resolve", () => {
   })
 })
 
-describe("campaigns", () => {
-  test("other guidelines are refused with what differs; --new-campaign takes them; --campaign exports either", function* () {
-    const job = yield* folderWithItems(2)
-    const run = (...more: ReadonlyArray<string>) =>
-      cli(["run", `${job}/items.jsonl`, "--dir", job, "--expert", "first", ...more])
-    const rows = (...more: ReadonlyArray<string>) =>
-      Effect.map(cli(["export", "--dir", job, "--json", ...more]), (said) => reportOf(said).dataset?.rows)
-    assert.strictEqual((yield* run("--guidelines", "Be brief.")).status, 0)
-    yield* run("--guidelines", "Be kind.").pipe(
-      ends(2, /^prefstream: .*"Be brief\.", and are "Be kind\.".*--new-campaign/m),
-    )
-    assert.notMatch((yield* cli(["status", "--dir", job])).stdout, /campaigns/)
-    assert.strictEqual((yield* run("--guidelines", "Be kind.", "--new-campaign")).status, 0)
-    assert.match(
-      (yield* cli(["status", "--dir", job])).stdout,
-      /campaigns +1: .*"Be brief\."\n +2 \(last run\): .*"Be kind\."/,
-    )
-    assert.deepStrictEqual(yield* Effect.all([rows(), rows("--campaign", "1"), rows("--campaign", "all")]), [2, 2, 4])
-    const none = yield* cli(["export", "--dir", job, "--campaign", "3"])
-    assert.deepStrictEqual([none.status, none.stderr.includes("has no campaign 3: it has 1, 2")], [2, true])
-    assert.strictEqual((yield* cli(["export", "--dir", job, "--campaign", "0"])).status, 2)
-    assert.strictEqual((yield* run("--max-attempts", "2")).status, 2)
-  })
+test("campaigns: other guidelines are refused with what differs; --new-campaign takes them; --campaign exports either", function* () {
+  const job = yield* folderWithItems(2)
+  const run = (...more: ReadonlyArray<string>) =>
+    cli(["run", `${job}/items.jsonl`, "--dir", job, "--expert", "first", ...more])
+  const rows = (...more: ReadonlyArray<string>) =>
+    Effect.map(cli(["export", "--dir", job, "--json", ...more]), (said) => reportOf(said).dataset?.rows)
+  assert.strictEqual((yield* run("--guidelines", "Be brief.")).status, 0)
+  yield* run("--guidelines", "Be kind.").pipe(
+    ends(2, /^prefstream: .*"Be brief\.", and are "Be kind\.".*--new-campaign/m),
+  )
+  assert.notMatch((yield* cli(["status", "--dir", job])).stdout, /campaigns/)
+  assert.strictEqual((yield* run("--guidelines", "Be kind.", "--new-campaign")).status, 0)
+  assert.match(
+    (yield* cli(["status", "--dir", job])).stdout,
+    /campaigns +1: .*"Be brief\."\n +2 \(last run\): .*"Be kind\."/,
+  )
+  assert.deepStrictEqual(yield* Effect.all([rows(), rows("--campaign", "1"), rows("--campaign", "all")]), [2, 2, 4])
+  const none = yield* cli(["export", "--dir", job, "--campaign", "3"])
+  assert.deepStrictEqual([none.status, none.stderr.includes("has no campaign 3: it has 1, 2")], [2, true])
+  assert.strictEqual((yield* cli(["export", "--dir", job, "--campaign", "0"])).status, 2)
+  assert.strictEqual((yield* run("--max-attempts", "2")).status, 2)
 })

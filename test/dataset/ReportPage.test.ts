@@ -117,12 +117,10 @@ describe("numbers for people", () => {
   })
 })
 
-describe("axes", () => {
-  it("of times have the steps of clocks and calendars, far enough apart to be read", () => {
-    assert.strictEqual(ticksOf("seconds", false, [0, 10_800], 300)[1].interval, 3600)
-    assert.strictEqual(ticksOf("seconds", false, [0, 45], 300)[1].interval, 30)
-    assert.deepStrictEqual(ticksOf("seconds", true, [1, 86_400], 300)[0], [1, 30, 600, 21_600])
-  })
+it("axes of times have the steps of clocks and calendars, far enough apart to be read", () => {
+  assert.strictEqual(ticksOf("seconds", false, [0, 10_800], 300)[1].interval, 3600)
+  assert.strictEqual(ticksOf("seconds", false, [0, 45], 300)[1].interval, 30)
+  assert.deepStrictEqual(ticksOf("seconds", true, [1, 86_400], 300)[0], [1, 30, 600, 21_600])
 })
 
 describe("words", () => {

@@ -8,6 +8,7 @@ import type { PreferencePair } from "../../src/domain/PreferencePair.ts"
 import type { Split } from "../../src/domain/Split.ts"
 import { errorsIn } from "../support/datasetReaders.ts"
 import { difficultPairs, pair } from "../support/pairs.ts"
+import { effectTest } from "../support/effectTest.ts"
 
 const splitOf = ({ item_id }: PreferencePair): Split =>
   item_id.endsWith("7") ? "test" : item_id.endsWith("3") ? "validation" : "train"
@@ -54,64 +55,56 @@ const lines = (directory: string) =>
   Effect.map(Dataset.verify(directory), ({ findings }) => findings.map(Dataset.formatFinding))
 
 it.layer(NodeServices.layer)("verify", (it) => {
-  it.effect("finds nothing in what was written, in either shape, with every format and several shards", () =>
-    Effect.gen(function* () {
-      // hh can't hold a side that is white space alone, as it is between its markers.
-      const plain = Stream.concat(
-        pairs,
-        Stream.fromIterable(difficultPairs.filter(({ rejected }) => rejected.trim() !== "")),
-      )
-      for (const conversational of [false, true]) {
-        const directory = yield* dataset(
-          { conversational, shardBytes: 3_000, formats: formatNames, margin: true },
-          plain,
-        )
-        const { files, rows } = yield* Dataset.verify(directory)
-        assert.deepStrictEqual(yield* errorsIn(directory), [])
-        assert.isAbove(rows, 110)
-        assert.isAbove(files, formatNames.length)
-      }
-      assert.deepStrictEqual(yield* lines(yield* dataset({}, Stream.empty)), [])
-    }),
-  )
+  const test = effectTest(it.effect)
+  test("finds nothing in what was written, in either shape, with every format and several shards", function* () {
+    // hh can't hold a side that is white space alone, as it is between its markers.
+    const plain = Stream.concat(
+      pairs,
+      Stream.fromIterable(difficultPairs.filter(({ rejected }) => rejected.trim() !== "")),
+    )
+    for (const conversational of [false, true]) {
+      const directory = yield* dataset({ conversational, shardBytes: 3_000, formats: formatNames, margin: true }, plain)
+      const { files, rows } = yield* Dataset.verify(directory)
+      assert.deepStrictEqual(yield* errorsIn(directory), [])
+      assert.isAbove(rows, 110)
+      assert.isAbove(files, formatNames.length)
+    }
+    assert.deepStrictEqual(yield* lines(yield* dataset({}, Stream.empty)), [])
+  })
 
-  it.effect("finds a flipped bit in any kind of file", () =>
-    Effect.gen(function* () {
-      const fs = yield* FileSystem.FileSystem
-      for (const file of [
-        "data/train-00000-of-00001.parquet",
-        "jsonl/test-00000-of-00001.jsonl",
-        "formats/trl/train.jsonl",
-        "README.md",
-      ]) {
-        const directory = yield* dataset({ formats: ["trl"] })
-        const bytes = yield* fs.readFile(`${directory}/${file}`)
-        bytes[Math.floor(bytes.length / 2)]! ^= 1
-        yield* fs.writeFile(`${directory}/${file}`, bytes)
-        const found = yield* lines(directory)
-        assert.strictEqual(found.length, 1)
-        assert.match(found[0]!, new RegExp(`^${file}: expected SHA-256 [0-9a-f]{64}, found [0-9a-f]{64}$`))
-      }
-    }),
-  )
-
-  it.effect("finds a file that is shorter, missing, or strange", () =>
-    Effect.gen(function* () {
-      const fs = yield* FileSystem.FileSystem
-      const directory = yield* dataset()
-      yield* change(directory, "README.md", (text) => text.slice(0, -1), false)
-      yield* fs.remove(`${directory}/jsonl/train-00000-of-00001.jsonl`)
-      yield* fs.writeFileString(`${directory}/data/train-00001-of-00001.parquet`, "")
+  test("finds a flipped bit in any kind of file", function* () {
+    const fs = yield* FileSystem.FileSystem
+    for (const file of [
+      "data/train-00000-of-00001.parquet",
+      "jsonl/test-00000-of-00001.jsonl",
+      "formats/trl/train.jsonl",
+      "README.md",
+    ]) {
+      const directory = yield* dataset({ formats: ["trl"] })
+      const bytes = yield* fs.readFile(`${directory}/${file}`)
+      bytes[Math.floor(bytes.length / 2)]! ^= 1
+      yield* fs.writeFile(`${directory}/${file}`, bytes)
       const found = yield* lines(directory)
-      assert.strictEqual(found.length, 3)
-      assert.include(found[0], "data/train-00001-of-00001.parquet: expected no entry of this name")
-      assert.match(found[1]!, /^jsonl\/train-00000-of-00001\.jsonl: expected a file of \d+ bytes, found no file/)
-      assert.match(found[2]!, /^README\.md: expected \d+ bytes, found \d+$/)
-    }),
-  )
+      assert.strictEqual(found.length, 1)
+      assert.match(found[0]!, new RegExp(`^${file}: expected SHA-256 [0-9a-f]{64}, found [0-9a-f]{64}$`))
+    }
+  })
+
+  test("finds a file that is shorter, missing, or strange", function* () {
+    const fs = yield* FileSystem.FileSystem
+    const directory = yield* dataset()
+    yield* change(directory, "README.md", (text) => text.slice(0, -1), false)
+    yield* fs.remove(`${directory}/jsonl/train-00000-of-00001.jsonl`)
+    yield* fs.writeFileString(`${directory}/data/train-00001-of-00001.parquet`, "")
+    const found = yield* lines(directory)
+    assert.strictEqual(found.length, 3)
+    assert.include(found[0], "data/train-00001-of-00001.parquet: expected no entry of this name")
+    assert.match(found[1]!, /^jsonl\/train-00000-of-00001\.jsonl: expected a file of \d+ bytes, found no file/)
+    assert.match(found[2]!, /^README\.md: expected \d+ bytes, found \d+$/)
+  })
 
   const train = "jsonl/train-00000-of-00001.jsonl"
-  const test = "jsonl/test-00000-of-00001.jsonl"
+  const testFile = "jsonl/test-00000-of-00001.jsonl"
 
   it.effect.each<readonly [what: string, file: string, (text: string) => string, findings: ReadonlyArray<RegExp>]>([
     [
@@ -122,7 +115,7 @@ it.layer(NodeServices.layer)("verify", (it) => {
     ],
     [
       "rows that are only in one of Parquet and JSON Lines",
-      test,
+      testFile,
       (text) => text.slice(text.indexOf("\n") + 1),
       [
         /^F: expected 10 lines, found 9/,
@@ -132,7 +125,7 @@ it.layer(NodeServices.layer)("verify", (it) => {
     ],
     [
       "a line at the start of JSON Lines, where others may stand first, that Parquet has nowhere",
-      test,
+      testFile,
       (text) => `${text.split("\n")[0]!.replace("Prompt 7", "Forged")}\n${text}`,
       [/^F: expected 10 lines, found 11$/, /^F: expected lines of rows that Parquet has, found .*Forged/],
     ],
@@ -158,37 +151,33 @@ it.layer(NodeServices.layer)("verify", (it) => {
     }),
   )
 
-  it.effect("finds Parquet with other columns, or none that can be read", () =>
-    Effect.gen(function* () {
-      const fs = yield* FileSystem.FileSystem
-      const directory = yield* dataset()
-      const other = yield* dataset({ conversational: true })
-      const file = "data/test-00000-of-00001.parquet"
-      yield* fs.copyFile(`${other}/${file}`, `${directory}/${file}`)
-      yield* record(directory, file)
-      const found = yield* lines(directory)
-      assert.isTrue(found.some((line) => line.startsWith(`${file}: schema: expected`)))
-      assert.isTrue(found.some((line) => line.startsWith(`${file}: huggingface: expected`)))
+  test("finds Parquet with other columns, or none that can be read", function* () {
+    const fs = yield* FileSystem.FileSystem
+    const directory = yield* dataset()
+    const other = yield* dataset({ conversational: true })
+    const file = "data/test-00000-of-00001.parquet"
+    yield* fs.copyFile(`${other}/${file}`, `${directory}/${file}`)
+    yield* record(directory, file)
+    const found = yield* lines(directory)
+    assert.isTrue(found.some((line) => line.startsWith(`${file}: schema: expected`)))
+    assert.isTrue(found.some((line) => line.startsWith(`${file}: huggingface: expected`)))
 
-      yield* fs.writeFileString(`${directory}/${file}`, "not Parquet at all")
-      yield* record(directory, file)
-      const [unreadable] = yield* lines(directory)
-      assert.include(unreadable, `${file}: expected rows that can be read`)
-    }),
-  )
+    yield* fs.writeFileString(`${directory}/${file}`, "not Parquet at all")
+    yield* record(directory, file)
+    const [unreadable] = yield* lines(directory)
+    assert.include(unreadable, `${file}: expected rows that can be read`)
+  })
 
-  it.effect("finds a prompt in two splits", () =>
-    Effect.gen(function* () {
-      const same = Stream.concat(pairs, Stream.make(pair(107, { prompt: "Prompt 12" })))
-      for (const conversational of [false, true]) {
-        const found = yield* lines(yield* dataset({ conversational }, same))
-        assert.strictEqual(found.length, 1)
-        assert.include(found[0], "data/train-00000-of-00001.parquet:11: prompt: expected a prompt of this split alone")
-        assert.include(found[0], "in test, too")
-        assert.include(found[0], "Prompt 12")
-      }
-    }),
-  )
+  test("finds a prompt in two splits", function* () {
+    const same = Stream.concat(pairs, Stream.make(pair(107, { prompt: "Prompt 12" })))
+    for (const conversational of [false, true]) {
+      const found = yield* lines(yield* dataset({ conversational }, same))
+      assert.strictEqual(found.length, 1)
+      assert.include(found[0], "data/train-00000-of-00001.parquet:11: prompt: expected a prompt of this split alone")
+      assert.include(found[0], "in test, too")
+      assert.include(found[0], "Prompt 12")
+    }
+  })
 
   it.effect(
     "warns once of completions that a trainer cuts, and of thoughts that templates remove, with their number",
@@ -212,62 +201,56 @@ it.layer(NodeServices.layer)("verify", (it) => {
       }),
   )
 
-  it.effect("finds numbers in card and manifest that are not those of the files", () =>
-    Effect.gen(function* () {
-      const directory = yield* dataset()
-      yield* change(directory, "README.md", (text) => text.replace("num_examples: 80", "num_examples: 81"))
-      yield* change(directory, "manifest.json", (text) => text.replace(/"rows": ?100,/, '"rows":101,'), false)
-      const found = yield* lines(directory)
-      assert.strictEqual(found.length, 2)
-      assert.include(found[0], "manifest.json: splits: expected 101 rows in all, found 100")
-      assert.include(found[1], "README.md: dataset_info.splits: expected")
-    }),
-  )
+  test("finds numbers in card and manifest that are not those of the files", function* () {
+    const directory = yield* dataset()
+    yield* change(directory, "README.md", (text) => text.replace("num_examples: 80", "num_examples: 81"))
+    yield* change(directory, "manifest.json", (text) => text.replace(/"rows": ?100,/, '"rows":101,'), false)
+    const found = yield* lines(directory)
+    assert.strictEqual(found.length, 2)
+    assert.include(found[0], "manifest.json: splits: expected 101 rows in all, found 100")
+    assert.include(found[1], "README.md: dataset_info.splits: expected")
+  })
 
-  it.effect("finds counts of the report that do not add up, or are not those of the manifest", () =>
-    Effect.gen(function* () {
-      const funnelOf = (waiting: number, pairs: number) => [
-        { step: "read", count: 70, lost: [] },
-        { step: "submitted", count: 60, lost: [{ reason: "duplicate", count: 10 }] },
-        { step: "judged", count: 55, lost: [{ reason: "waiting", count: waiting }] },
-        { step: "pairs", count: pairs, lost: [] },
-      ]
-      const withFunnel = (waiting: number, pairs: number, judged: number) =>
-        dataset({
-          finalize: () =>
-            Effect.succeed({
-              attachments: [
-                {
-                  path: "report.json",
-                  content: JSON.stringify({ format: "prefstream-report", funnel: funnelOf(waiting, pairs) }),
-                },
-              ],
-            }),
-          facts: { counts: { read: 70, submitted: 60, judged, pairs } },
-        })
-      assert.deepStrictEqual(yield* lines(yield* withFunnel(5, 100, 55)), [])
-      assert.deepStrictEqual(yield* lines(yield* withFunnel(29, 101, 60)), [
-        "report.json: funnel.judged: expected 31: submitted 60 less 29 lost, found 55",
-        "manifest.json: counts.judged: expected 55, as in report.json, found 60",
-        "report.json: funnel.pairs: expected 100, as in the manifest, found 101",
-      ])
-    }),
-  )
+  test("finds counts of the report that do not add up, or are not those of the manifest", function* () {
+    const funnelOf = (waiting: number, pairs: number) => [
+      { step: "read", count: 70, lost: [] },
+      { step: "submitted", count: 60, lost: [{ reason: "duplicate", count: 10 }] },
+      { step: "judged", count: 55, lost: [{ reason: "waiting", count: waiting }] },
+      { step: "pairs", count: pairs, lost: [] },
+    ]
+    const withFunnel = (waiting: number, pairs: number, judged: number) =>
+      dataset({
+        finalize: () =>
+          Effect.succeed({
+            attachments: [
+              {
+                path: "report.json",
+                content: JSON.stringify({ format: "prefstream-report", funnel: funnelOf(waiting, pairs) }),
+              },
+            ],
+          }),
+        facts: { counts: { read: 70, submitted: 60, judged, pairs } },
+      })
+    assert.deepStrictEqual(yield* lines(yield* withFunnel(5, 100, 55)), [])
+    assert.deepStrictEqual(yield* lines(yield* withFunnel(29, 101, 60)), [
+      "report.json: funnel.judged: expected 31: submitted 60 less 29 lost, found 55",
+      "manifest.json: counts.judged: expected 55, as in report.json, found 60",
+      "report.json: funnel.pairs: expected 100, as in the manifest, found 101",
+    ])
+  })
 
-  it.effect("says so where there is no manifest, or no longer one", () =>
-    Effect.gen(function* () {
-      const fs = yield* FileSystem.FileSystem
-      const directory = yield* dataset()
-      yield* fs.writeFileString(`${directory}/manifest.json`, '{"name":"a web app"}')
-      assert.match(
-        (yield* lines(directory)).join("\n"),
-        /^manifest\.json: expected the manifest of a dataset, found [^\n]+$/,
-      )
-      yield* fs.remove(`${directory}/manifest.json`)
-      assert.match(
-        (yield* lines(directory)).join("\n"),
-        /^manifest\.json: expected the manifest of a dataset, found no [^\n]+$/,
-      )
-    }),
-  )
+  test("says so where there is no manifest, or no longer one", function* () {
+    const fs = yield* FileSystem.FileSystem
+    const directory = yield* dataset()
+    yield* fs.writeFileString(`${directory}/manifest.json`, '{"name":"a web app"}')
+    assert.match(
+      (yield* lines(directory)).join("\n"),
+      /^manifest\.json: expected the manifest of a dataset, found [^\n]+$/,
+    )
+    yield* fs.remove(`${directory}/manifest.json`)
+    assert.match(
+      (yield* lines(directory)).join("\n"),
+      /^manifest\.json: expected the manifest of a dataset, found no [^\n]+$/,
+    )
+  })
 })

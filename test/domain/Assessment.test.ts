@@ -3,24 +3,22 @@ import * as Assessment from "../../src/domain/Assessment.ts"
 
 const abc = ["a", "b", "c"]
 
-describe("Assessment.read", () => {
-  it("takes what it knows, and leaves out what has another shape", () => {
-    const given = { strength: -2, all_bad: false, edited: "b, better", aspects: { clarity: [1, null, 3], depth: 4 } }
-    assert.deepStrictEqual(Assessment.read(given, 1, 3), {
-      strength: 2,
-      all_bad: false,
-      edited: "b, better",
-      aspects: { clarity: [1, null, 3], depth: [null, 4, null] },
-    })
-    const odd = {
-      strength: "much",
-      all_bad: "yes",
-      edited: " ",
-      aspects: { clarity: [1, 2], depth: [null, null, "x"] },
-    }
-    assert.deepStrictEqual(Assessment.read(odd, 1, 3), {})
-    assert.deepStrictEqual(Assessment.read({ strength: Number.NaN, aspects: [] }, 0, 3), {})
+it("Assessment.read takes what it knows, and leaves out what has another shape", () => {
+  const given = { strength: -2, all_bad: false, edited: "b, better", aspects: { clarity: [1, null, 3], depth: 4 } }
+  assert.deepStrictEqual(Assessment.read(given, 1, 3), {
+    strength: 2,
+    all_bad: false,
+    edited: "b, better",
+    aspects: { clarity: [1, null, 3], depth: [null, 4, null] },
   })
+  const odd = {
+    strength: "much",
+    all_bad: "yes",
+    edited: " ",
+    aspects: { clarity: [1, 2], depth: [null, null, "x"] },
+  }
+  assert.deepStrictEqual(Assessment.read(odd, 1, 3), {})
+  assert.deepStrictEqual(Assessment.read({ strength: Number.NaN, aspects: [] }, 0, 3), {})
 })
 
 describe("Assessment.combine", () => {

@@ -69,12 +69,10 @@ describe("completions of the same text", () => {
   })
 })
 
-describe("the rationale", () => {
-  it("is that of the earliest vote for the best that has one", () => {
-    const { rationale } = tally(2, [choose(0, "no"), choose(1), choose(1, " \n"), choose(1, "yes"), choose(1, "too")])
-    assert.strictEqual(rationale, "yes")
-    assert.isUndefined(tally(2, [choose(0, "no"), choose(1), choose(1)]).rationale)
-  })
+it("the rationale is that of the earliest vote for the best that has one", () => {
+  const { rationale } = tally(2, [choose(0, "no"), choose(1), choose(1, " \n"), choose(1, "yes"), choose(1, "too")])
+  assert.strictEqual(rationale, "yes")
+  assert.isUndefined(tally(2, [choose(0, "no"), choose(1), choose(1)]).rationale)
 })
 
 describe("a vote is compared with the others", () => {

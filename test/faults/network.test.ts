@@ -3,7 +3,7 @@
  * none is paid for twice, and the dataset is the same, byte for byte.
  */
 import { fileURLToPath } from "node:url"
-import { assert, describe } from "@effect/vitest"
+import { assert } from "@effect/vitest"
 import { Effect, Fiber } from "effect"
 import { cases } from "../support/cases.ts"
 import { reportOf, write } from "../support/cli.ts"
@@ -24,95 +24,93 @@ const fixture = fileURLToPath(new URL("fixtures/job.ts", import.meta.url))
 /** Of all requests that many are disturbed by each fault, beside bursts and outages. */
 const rates = Object.fromEntries(FaultProxy.faultNames.map((name) => [name, cases(0.045, 0.01)]))
 
-describe("a network that fails", () => {
-  test(`${n} tasks finish, with the same dataset as without faults, and each item once at the service`, function* () {
-    yield* sayChosen
-    const scratch = yield* temporaryDirectory
-    const input = `${scratch}/items.jsonl`
-    const lines = mixedLines(n)
-    yield* write(input, lines)
+test(`on a network that fails, ${n} tasks finish, with the same dataset as without faults, and each item once at the service`, function* () {
+  yield* sayChosen
+  const scratch = yield* temporaryDirectory
+  const input = `${scratch}/items.jsonl`
+  const lines = mixedLines(n)
+  yield* write(input, lines)
 
-    // A service that is nowhere disturbed: the embedded one, without a proxy and without webhooks.
-    const undisturbed = yield* Effect.promise(() =>
-      run(["run", input, "--dir", `${scratch}/undisturbed`, "--batch-size", "1", "--expert", "longest", "--json"]),
-    ).pipe(Effect.forkChild)
+  // A service that is nowhere disturbed: the embedded one, without a proxy and without webhooks.
+  const undisturbed = yield* Effect.promise(() =>
+    run(["run", input, "--dir", `${scratch}/undisturbed`, "--batch-size", "1", "--expert", "longest", "--json"]),
+  ).pipe(Effect.forkChild)
 
-    const hooks = yield* WebhookFaults.make({
-      seed,
-      rates: {
-        dropped: 0.1,
-        duplicated: 0.1,
-        reordered: 0.1,
-        delayed: 0.1,
-        unacknowledged: cases(0.1, 0.05),
-        refused: cases(0.1, 0.05),
-      },
-      forged: cases(0.8, 0.2),
-    })
-    const store = `${scratch}/service.db`
-    const { origin, secret } = yield* serveWithWebhook(store, hooks.url, ["--turnaround", "1s"])
-    const proxy = yield* FaultProxy.make(origin, {
-      seed,
-      rates,
-      mostInARow: 2,
-      burstEvery: n / 4,
-      outageEvery: (n * 3) / 4,
-    })
-
-    const job = `${scratch}/job`
-    const env = {
-      FAULTS_BASE_URL: `${proxy.origin}/v1`,
-      FAULTS_TOKEN: token,
-      FAULTS_INPUT: input,
-      FAULTS_JOB: job,
-      PREFSTREAM_WEBHOOK_SECRET: secret,
-    }
-    const flaky = yield* scoped(() => startSources([bin, "run", fixture, "--listen", "0", "--json"], { env }))
-    hooks.receiver = { url: yield* urlOf(flaky), secret }
-    const ended = yield* Effect.promise(() => flaky.ended)
-    assert.strictEqual(ended.status, 0, ended.stderr + ended.stdout)
-
-    // Every fault has happened, and on both kinds of requests; and so has everything to webhooks.
-    for (const name of FaultProxy.faultNames) {
-      for (const method of ["POST", "GET"]) {
-        assert.isAtLeast(proxy.count(name, method), cases(2, 5), `${method} ${name}`)
-      }
-    }
-    for (const name of FaultProxy.burstNames) assert.isAtLeast(proxy.count(name), 2, name)
-    assert.isAtLeast(proxy.outages(), 2)
-    for (const name of WebhookFaults.deliveryFaultNames) assert.isAtLeast(hooks.count(name), cases(5, 20), name)
-    for (const name of WebhookFaults.forgeryNames) {
-      const answers = hooks.forged.filter(({ forgery }) => forgery === name).map(({ status }) => status)
-      assert.isAtLeast(answers.length, 10, name)
-      // The last ones may have come when nobody listened any more.
-      for (const status of answers) assert.include([400, 401, 0], status, name)
-    }
-
-    // Paid for once.
-    const prompts = promptsAt(store)
-    assert.lengthOf(prompts, n)
-    assert.strictEqual(new Set(prompts).size, n)
-
-    // Forged deliveries have left nothing.
-    const ledger = `${job}/ledger.db`
-    const ids = new Set(hooks.taken.map(({ delivery }) => delivery.headers["webhook-id"]))
-    for (const { delivery_id: id } of rowsOf(ledger, "SELECT delivery_id FROM delivery")) {
-      assert.isTrue(ids.has(String(id)), String(id))
-    }
-    assert.lengthOf(rowsOf(ledger, `SELECT 1 FROM hint WHERE task_id = '${WebhookFaults.forgedTask}'`), 0)
-    assert.isFalse(proxy.seen.some(({ path }) => path.includes(WebhookFaults.forgedTask)))
-
-    // The same dataset, and the same account of the input.
-    const calm = yield* Fiber.join(undisturbed)
-    assert.strictEqual(calm.status, 0, calm.stderr)
-    assert.deepStrictEqual(datasetHashes(`${job}/dataset`), datasetHashes(`${scratch}/undisturbed/dataset`))
-    for (const report of [reportOf(ended), reportOf(calm)]) {
-      assert.strictEqual(report.read, lines.length)
-      assert.strictEqual(report.submitted, n)
-      assert.strictEqual(report.duplicates, n / 40)
-      assert.strictEqual(report.rejected, n / 50)
-      assert.strictEqual(report.tasks.completed.tasks, n)
-      assert.strictEqual(report.dataset?.rows, 2 * n)
-    }
+  const hooks = yield* WebhookFaults.make({
+    seed,
+    rates: {
+      dropped: 0.1,
+      duplicated: 0.1,
+      reordered: 0.1,
+      delayed: 0.1,
+      unacknowledged: cases(0.1, 0.05),
+      refused: cases(0.1, 0.05),
+    },
+    forged: cases(0.8, 0.2),
   })
+  const store = `${scratch}/service.db`
+  const { origin, secret } = yield* serveWithWebhook(store, hooks.url, ["--turnaround", "1s"])
+  const proxy = yield* FaultProxy.make(origin, {
+    seed,
+    rates,
+    mostInARow: 2,
+    burstEvery: n / 4,
+    outageEvery: (n * 3) / 4,
+  })
+
+  const job = `${scratch}/job`
+  const env = {
+    FAULTS_BASE_URL: `${proxy.origin}/v1`,
+    FAULTS_TOKEN: token,
+    FAULTS_INPUT: input,
+    FAULTS_JOB: job,
+    PREFSTREAM_WEBHOOK_SECRET: secret,
+  }
+  const flaky = yield* scoped(() => startSources([bin, "run", fixture, "--listen", "0", "--json"], { env }))
+  hooks.receiver = { url: yield* urlOf(flaky), secret }
+  const ended = yield* Effect.promise(() => flaky.ended)
+  assert.strictEqual(ended.status, 0, ended.stderr + ended.stdout)
+
+  // Every fault has happened, and on both kinds of requests; and so has everything to webhooks.
+  for (const name of FaultProxy.faultNames) {
+    for (const method of ["POST", "GET"]) {
+      assert.isAtLeast(proxy.count(name, method), cases(2, 5), `${method} ${name}`)
+    }
+  }
+  for (const name of FaultProxy.burstNames) assert.isAtLeast(proxy.count(name), 2, name)
+  assert.isAtLeast(proxy.outages(), 2)
+  for (const name of WebhookFaults.deliveryFaultNames) assert.isAtLeast(hooks.count(name), cases(5, 20), name)
+  for (const name of WebhookFaults.forgeryNames) {
+    const answers = hooks.forged.filter(({ forgery }) => forgery === name).map(({ status }) => status)
+    assert.isAtLeast(answers.length, 10, name)
+    // The last ones may have come when nobody listened any more.
+    for (const status of answers) assert.include([400, 401, 0], status, name)
+  }
+
+  // Paid for once.
+  const prompts = promptsAt(store)
+  assert.lengthOf(prompts, n)
+  assert.strictEqual(new Set(prompts).size, n)
+
+  // Forged deliveries have left nothing.
+  const ledger = `${job}/ledger.db`
+  const ids = new Set(hooks.taken.map(({ delivery }) => delivery.headers["webhook-id"]))
+  for (const { delivery_id: id } of rowsOf(ledger, "SELECT delivery_id FROM delivery")) {
+    assert.isTrue(ids.has(String(id)), String(id))
+  }
+  assert.lengthOf(rowsOf(ledger, `SELECT 1 FROM hint WHERE task_id = '${WebhookFaults.forgedTask}'`), 0)
+  assert.isFalse(proxy.seen.some(({ path }) => path.includes(WebhookFaults.forgedTask)))
+
+  // The same dataset, and the same account of the input.
+  const calm = yield* Fiber.join(undisturbed)
+  assert.strictEqual(calm.status, 0, calm.stderr)
+  assert.deepStrictEqual(datasetHashes(`${job}/dataset`), datasetHashes(`${scratch}/undisturbed/dataset`))
+  for (const report of [reportOf(ended), reportOf(calm)]) {
+    assert.strictEqual(report.read, lines.length)
+    assert.strictEqual(report.submitted, n)
+    assert.strictEqual(report.duplicates, n / 40)
+    assert.strictEqual(report.rejected, n / 50)
+    assert.strictEqual(report.tasks.completed.tasks, n)
+    assert.strictEqual(report.dataset?.rows, 2 * n)
+  }
 })

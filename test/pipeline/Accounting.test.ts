@@ -3,7 +3,7 @@
  * runs and campaigns: every record that was read is counted once, every item stands in one task
  * of its campaign for each of its votes, and no vote of an item has two results in it.
  */
-import { assert, describe, it } from "@effect/vitest"
+import { assert, it } from "@effect/vitest"
 import { Effect, Layer, Option, Result, Stream } from "effect"
 import { SqlClient } from "effect/sql"
 import fc from "fast-check"
@@ -288,14 +288,12 @@ const property = Effect.fnUntraced(function* (
   )
 })
 
-describe("accounts", () => {
-  it.live("are right after any run, whatever became of its tasks and was decided about them", () =>
-    Effect.gen(function* () {
-      const context = yield* Effect.context<Layer.Success<typeof platform>>()
-      const holds = fc.asyncProperty(runs, creations, looks, (...drawn) =>
-        Effect.runPromiseWith(context)(Effect.scoped(property(...drawn))),
-      )
-      yield* Effect.promise(() => fc.assert(holds, { numRuns: cases(8, 40) }))
-    }).pipe(Effect.provide(platform)),
-  )
-})
+it.live("accounts are right after any run, whatever became of its tasks and was decided about them", () =>
+  Effect.gen(function* () {
+    const context = yield* Effect.context<Layer.Success<typeof platform>>()
+    const holds = fc.asyncProperty(runs, creations, looks, (...drawn) =>
+      Effect.runPromiseWith(context)(Effect.scoped(property(...drawn))),
+    )
+    yield* Effect.promise(() => fc.assert(holds, { numRuns: cases(8, 40) }))
+  }).pipe(Effect.provide(platform)),
+)

@@ -1,5 +1,5 @@
 /** A program that puts the stages together itself: what it learns of a night in which nothing came out. */
-import { assert, describe } from "@effect/vitest"
+import { assert } from "@effect/vitest"
 import { Effect, FileSystem, Layer, Stream } from "effect"
 import * as Dataset from "../../src/dataset/Dataset.ts"
 import * as Pairs from "../../src/pair/Pairs.ts"
@@ -41,28 +41,26 @@ const night = (directory: string, expert: Expert.Expert, options: Partial<Datase
     ),
   )
 
-describe("a program of stages", () => {
-  test("is told what happened, and keeps the dataset of a good night after a bad one, unless it asks for an empty one", function* () {
-    const fs = yield* FileSystem.FileSystem
-    const folder = yield* temporaryDirectory
-    const rowsOf = Effect.map(
-      fs.readFileString(`${folder}/dataset/manifest.json`),
-      (text) => (JSON.parse(text) as { rows: number }).rows,
-    )
+test("a program of stages is told what happened, and keeps the dataset of a good night after a bad one, unless it asks for an empty one", function* () {
+  const fs = yield* FileSystem.FileSystem
+  const folder = yield* temporaryDirectory
+  const rowsOf = Effect.map(
+    fs.readFileString(`${folder}/dataset/manifest.json`),
+    (text) => (JSON.parse(text) as { rows: number }).rows,
+  )
 
-    const good = yield* night(`${folder}/monday`, first, {})
-    assert.deepInclude(good.submitted, { run: 1, campaign: 1, read: 12, new: 12, known: 0, rejected: 0 })
-    assert.strictEqual(good.collected.tasks.completed.items, 12)
-    assert.strictEqual(yield* rowsOf, 12)
+  const good = yield* night(`${folder}/monday`, first, {})
+  assert.deepInclude(good.submitted, { run: 1, campaign: 1, read: 12, new: 12, known: 0, rejected: 0 })
+  assert.strictEqual(good.collected.tasks.completed.items, 12)
+  assert.strictEqual(yield* rowsOf, 12)
 
-    const bad = yield* night(`${folder}/tuesday`, silent, {})
-    assert.strictEqual(bad.submitted.new, 12)
-    assert.deepStrictEqual([bad.collected.tasks.failed.items, bad.collected.tasks.completed.items], [12, 0])
-    assert.strictEqual(bad.dataset, "NoPairs")
-    assert.strictEqual(yield* rowsOf, 12, "of the good night")
+  const bad = yield* night(`${folder}/tuesday`, silent, {})
+  assert.strictEqual(bad.submitted.new, 12)
+  assert.deepStrictEqual([bad.collected.tasks.failed.items, bad.collected.tasks.completed.items], [12, 0])
+  assert.strictEqual(bad.dataset, "NoPairs")
+  assert.strictEqual(yield* rowsOf, 12, "of the good night")
 
-    const asked = yield* night(`${folder}/wednesday`, silent, { allowEmpty: true })
-    assert.strictEqual(asked.dataset, 0)
-    assert.strictEqual(yield* rowsOf, 0)
-  })
+  const asked = yield* night(`${folder}/wednesday`, silent, { allowEmpty: true })
+  assert.strictEqual(asked.dataset, 0)
+  assert.strictEqual(yield* rowsOf, 0)
 })

@@ -1,5 +1,5 @@
 import { NodeServices } from "@effect/platform-node"
-import { assert, describe, it } from "@effect/vitest"
+import { assert, it } from "@effect/vitest"
 import { Cause, Context, Effect, Exit, Fiber, Latch, Layer, Scope } from "effect"
 import { SqlClient } from "effect/sql"
 import type { SqlError } from "effect/sql/SqlError"
@@ -60,137 +60,135 @@ const open = Effect.gen(function* () {
 
 const upTo = (n: number) => Array.from({ length: n }, (_, i) => i)
 
-describe("GroupCommit", () => {
-  it.layer(NodeServices.layer)((it) => {
-    const test = effectTest(it.effect)
-    test("a write gives its own result, and another connection sees it then", function* () {
-      const { insert, seen, write } = yield* open
-      assert.strictEqual(yield* write(Effect.as(insert(7), "its own")), "its own")
-      assert.deepStrictEqual(yield* seen, [7])
-    })
+it.layer(NodeServices.layer)("GroupCommit", (it) => {
+  const test = effectTest(it.effect)
+  test("a write gives its own result, and another connection sees it then", function* () {
+    const { insert, seen, write } = yield* open
+    assert.strictEqual(yield* write(Effect.as(insert(7), "its own")), "its own")
+    assert.deepStrictEqual(yield* seen, [7])
+  })
 
-    test("no write of a group succeeds before the whole group is committed", function* () {
-      const { ask, hold, insert, seen, write } = yield* open
-      const first = yield* hold()
-      const early = yield* ask([insert(1)])
-      // In the same group, after the early one.
-      const second = yield* Effect.forkChild(hold(insert(2)), { startImmediately: true })
-      yield* first.release
-      const held = yield* Fiber.join(second)
-      assert.isUndefined(early[0]!.pollUnsafe())
-      assert.deepStrictEqual(yield* seen, [])
-      yield* held.release
-      yield* Fiber.joinAll(early)
-      assert.deepStrictEqual(yield* seen, [1, 2])
-      yield* write(insert(3))
-    })
+  test("no write of a group succeeds before the whole group is committed", function* () {
+    const { ask, hold, insert, seen, write } = yield* open
+    const first = yield* hold()
+    const early = yield* ask([insert(1)])
+    // In the same group, after the early one.
+    const second = yield* Effect.forkChild(hold(insert(2)), { startImmediately: true })
+    yield* first.release
+    const held = yield* Fiber.join(second)
+    assert.isUndefined(early[0]!.pollUnsafe())
+    assert.deepStrictEqual(yield* seen, [])
+    yield* held.release
+    yield* Fiber.joinAll(early)
+    assert.deepStrictEqual(yield* seen, [1, 2])
+    yield* write(insert(3))
+  })
 
-    test("writes are carried out in the order in which they were asked for, in few commits", function* () {
-      const { ask, hold, insert, seen, transactions } = yield* open
-      const held = yield* hold()
-      const fibers = yield* ask(upTo(600).map(insert))
-      yield* held.release
-      yield* Fiber.joinAll(fibers)
-      assert.deepStrictEqual(yield* seen, upTo(600))
-      // The one that was held, and groups of at most 256.
-      assert.strictEqual(transactions(), 4)
-    })
+  test("writes are carried out in the order in which they were asked for, in few commits", function* () {
+    const { ask, hold, insert, seen, transactions } = yield* open
+    const held = yield* hold()
+    const fibers = yield* ask(upTo(600).map(insert))
+    yield* held.release
+    yield* Fiber.joinAll(fibers)
+    assert.deepStrictEqual(yield* seen, upTo(600))
+    // The one that was held, and groups of at most 256.
+    assert.strictEqual(transactions(), 4)
+  })
 
-    test("concurrent writers share commits without being held", function* () {
-      const { insert, seen, transactions, write } = yield* open
-      yield* Effect.forEach(upTo(200), (n) => write(insert(n)), { concurrency: 50, discard: true })
-      assert.deepStrictEqual(
-        (yield* seen).toSorted((a, b) => a - b),
-        upTo(200),
-      )
-      assert.isBelow(transactions(), 100)
-    })
+  test("concurrent writers share commits without being held", function* () {
+    const { insert, seen, transactions, write } = yield* open
+    yield* Effect.forEach(upTo(200), (n) => write(insert(n)), { concurrency: 50, discard: true })
+    assert.deepStrictEqual(
+      (yield* seen).toSorted((a, b) => a - b),
+      upTo(200),
+    )
+    assert.isBelow(transactions(), 100)
+  })
 
-    test("a write that fails fails its group, of which nothing has happened; the next group works", function* () {
-      const { ask, hold, insert, seen, write } = yield* open
-      yield* write(insert(1))
-      const held = yield* hold()
-      const group = yield* ask([insert(2), insert(1), insert(3)])
-      yield* held.release
-      for (const fiber of group) {
-        assert.strictEqual((yield* Effect.flip(Fiber.join(fiber))).reason._tag, "UniqueViolation")
-      }
-      assert.deepStrictEqual(yield* seen, [1])
-      yield* Fiber.joinAll(yield* ask([insert(2), insert(3)]))
-      assert.deepStrictEqual(yield* seen, [1, 2, 3])
-    })
-
-    test("a group that can't be committed fails, and has not happened; the next group works", function* () {
-      const { ask, hold, insert, insertOrphan, seen, write } = yield* open
-      const held = yield* hold()
-      // Its foreign key is looked at when the transaction is committed.
-      const group = yield* ask([insert(1), insertOrphan])
-      yield* held.release
-      for (const fiber of group) {
-        assert.strictEqual((yield* Effect.flip(Fiber.join(fiber))).reason._tag, "ConstraintError")
-      }
-      assert.deepStrictEqual(yield* seen, [])
-      yield* write(insert(1))
-      assert.deepStrictEqual(yield* seen, [1])
-    })
-
-    for (const [name, broken, isIt] of [
-      ["dies", Effect.die("a bug"), Cause.hasDies],
-      ["interrupts itself", Effect.interrupt, Cause.hasInterrupts],
-    ] as const) {
-      test(`a write that ${name} leaves nobody waiting, and the writer works on`, function* () {
-        const { ask, hold, insert, seen, write } = yield* open
-        const held = yield* hold()
-        const group = yield* ask<unknown>([insert(1), Effect.andThen(insert(2), broken), insert(3)])
-        yield* held.release
-        for (const fiber of group) {
-          const exit = yield* Fiber.await(fiber)
-          assert.isTrue(Exit.isFailure(exit) && isIt(exit.cause))
-        }
-        assert.deepStrictEqual(yield* seen, [])
-        yield* write(insert(4))
-        assert.deepStrictEqual(yield* seen, [4])
-      })
+  test("a write that fails fails its group, of which nothing has happened; the next group works", function* () {
+    const { ask, hold, insert, seen, write } = yield* open
+    yield* write(insert(1))
+    const held = yield* hold()
+    const group = yield* ask([insert(2), insert(1), insert(3)])
+    yield* held.release
+    for (const fiber of group) {
+      assert.strictEqual((yield* Effect.flip(Fiber.join(fiber))).reason._tag, "UniqueViolation")
     }
+    assert.deepStrictEqual(yield* seen, [1])
+    yield* Fiber.joinAll(yield* ask([insert(2), insert(3)]))
+    assert.deepStrictEqual(yield* seen, [1, 2, 3])
+  })
 
-    test("what was asked for is carried out, also when nobody waits for it any more", function* () {
-      const { ask, hold, insert, seen } = yield* open
+  test("a group that can't be committed fails, and has not happened; the next group works", function* () {
+    const { ask, hold, insert, insertOrphan, seen, write } = yield* open
+    const held = yield* hold()
+    // Its foreign key is looked at when the transaction is committed.
+    const group = yield* ask([insert(1), insertOrphan])
+    yield* held.release
+    for (const fiber of group) {
+      assert.strictEqual((yield* Effect.flip(Fiber.join(fiber))).reason._tag, "ConstraintError")
+    }
+    assert.deepStrictEqual(yield* seen, [])
+    yield* write(insert(1))
+    assert.deepStrictEqual(yield* seen, [1])
+  })
+
+  for (const [name, broken, isIt] of [
+    ["dies", Effect.die("a bug"), Cause.hasDies],
+    ["interrupts itself", Effect.interrupt, Cause.hasInterrupts],
+  ] as const) {
+    test(`a write that ${name} leaves nobody waiting, and the writer works on`, function* () {
+      const { ask, hold, insert, seen, write } = yield* open
       const held = yield* hold()
-      const [first, second] = yield* ask([insert(1), insert(2)])
-      yield* Fiber.interrupt(first!)
+      const group = yield* ask<unknown>([insert(1), Effect.andThen(insert(2), broken), insert(3)])
       yield* held.release
-      yield* Fiber.join(second!)
-      assert.deepStrictEqual(yield* seen, [1, 2])
+      for (const fiber of group) {
+        const exit = yield* Fiber.await(fiber)
+        assert.isTrue(Exit.isFailure(exit) && isIt(exit.cause))
+      }
+      assert.deepStrictEqual(yield* seen, [])
+      yield* write(insert(4))
+      assert.deepStrictEqual(yield* seen, [4])
     })
+  }
 
-    test("a waiter that is interrupted while its group is under way takes nothing from it", function* () {
-      const { hold, insert, seen, write } = yield* open
-      const held = yield* hold(insert(1))
-      yield* Fiber.interrupt(held.fiber)
-      yield* held.release
-      yield* write(insert(2))
-      assert.deepStrictEqual(yield* seen, [1, 2])
-    })
+  test("what was asked for is carried out, also when nobody waits for it any more", function* () {
+    const { ask, hold, insert, seen } = yield* open
+    const held = yield* hold()
+    const [first, second] = yield* ask([insert(1), insert(2)])
+    yield* Fiber.interrupt(first!)
+    yield* held.release
+    yield* Fiber.join(second!)
+    assert.deepStrictEqual(yield* seen, [1, 2])
+  })
 
-    test("closing commits what was asked for, and interrupts what is asked for later", function* () {
-      const { ask, close, hold, insert, seen, write } = yield* open
-      const held = yield* hold(insert(0))
-      const group = yield* ask([insert(1), insert(2)])
-      const closing = yield* Effect.forkChild(close, { startImmediately: true })
-      assert.isUndefined(closing.pollUnsafe())
-      const late = yield* Effect.exit(write(insert(3)))
-      assert.isTrue(Exit.isFailure(late) && Cause.hasInterruptsOnly(late.cause))
-      yield* held.release
-      yield* Fiber.join(closing)
-      assert.deepStrictEqual(yield* seen, [0, 1, 2])
-      yield* Fiber.joinAll(group)
-    })
+  test("a waiter that is interrupted while its group is under way takes nothing from it", function* () {
+    const { hold, insert, seen, write } = yield* open
+    const held = yield* hold(insert(1))
+    yield* Fiber.interrupt(held.fiber)
+    yield* held.release
+    yield* write(insert(2))
+    assert.deepStrictEqual(yield* seen, [1, 2])
+  })
 
-    test("closes at once where nothing is under way", function* () {
-      const { close, insert, seen, write } = yield* open
-      yield* write(insert(1))
-      yield* close
-      assert.deepStrictEqual(yield* seen, [1])
-    })
+  test("closing commits what was asked for, and interrupts what is asked for later", function* () {
+    const { ask, close, hold, insert, seen, write } = yield* open
+    const held = yield* hold(insert(0))
+    const group = yield* ask([insert(1), insert(2)])
+    const closing = yield* Effect.forkChild(close, { startImmediately: true })
+    assert.isUndefined(closing.pollUnsafe())
+    const late = yield* Effect.exit(write(insert(3)))
+    assert.isTrue(Exit.isFailure(late) && Cause.hasInterruptsOnly(late.cause))
+    yield* held.release
+    yield* Fiber.join(closing)
+    assert.deepStrictEqual(yield* seen, [0, 1, 2])
+    yield* Fiber.joinAll(group)
+  })
+
+  test("closes at once where nothing is under way", function* () {
+    const { close, insert, seen, write } = yield* open
+    yield* write(insert(1))
+    yield* close
+    assert.deepStrictEqual(yield* seen, [1])
   })
 })

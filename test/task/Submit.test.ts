@@ -491,29 +491,27 @@ describe("submit", () => {
   })
 })
 
-describe("submit, interrupted", () => {
-  test("finishes and records the request under way, so that nothing is in doubt", function* () {
-    const received = yield* Latch.make()
-    const answer = Promise.withResolvers<void>()
-    const { posts, process } = yield* job(
-      async (request, before) => {
-        received.openUnsafe()
-        await answer.promise
-        return ScriptedService.obliging(request, before)
-      },
-      { concurrency: 1 },
-    )
-    const state = yield* Effect.gen(function* () {
-      const running = yield* Effect.forkChild(submit(records(items(6)), { batch }))
-      yield* received.await
-      const stopping = yield* Effect.forkChild(Fiber.interrupt(running))
-      answer.resolve()
-      yield* Fiber.join(stopping)
-      return yield* ledgerState
-    }).pipe(process)
-    assert.strictEqual(state.counts.submitted.tasks, posts().length)
-    assert.strictEqual(state.counts.submitting.tasks, 0)
-    assert.strictEqual(state.counts.in_doubt.tasks, 0)
-    assert.isBelow(posts().length, 3)
-  })
+test("submit, interrupted finishes and records the request under way, so that nothing is in doubt", function* () {
+  const received = yield* Latch.make()
+  const answer = Promise.withResolvers<void>()
+  const { posts, process } = yield* job(
+    async (request, before) => {
+      received.openUnsafe()
+      await answer.promise
+      return ScriptedService.obliging(request, before)
+    },
+    { concurrency: 1 },
+  )
+  const state = yield* Effect.gen(function* () {
+    const running = yield* Effect.forkChild(submit(records(items(6)), { batch }))
+    yield* received.await
+    const stopping = yield* Effect.forkChild(Fiber.interrupt(running))
+    answer.resolve()
+    yield* Fiber.join(stopping)
+    return yield* ledgerState
+  }).pipe(process)
+  assert.strictEqual(state.counts.submitted.tasks, posts().length)
+  assert.strictEqual(state.counts.submitting.tasks, 0)
+  assert.strictEqual(state.counts.in_doubt.tasks, 0)
+  assert.isBelow(posts().length, 3)
 })

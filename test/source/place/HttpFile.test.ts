@@ -450,17 +450,15 @@ describe("a file that was changed since it was opened", () => {
   }
 })
 
-describe("a stream that is given up", () => {
-  test("ends its request", function* () {
-    let ended: () => void = () => {}
-    const closed = new Promise<void>((resolve) => (ended = resolve))
-    const { url } = yield* serve((request, response) => {
-      if (isProbe(request)) return keeping({ content, etag })(request, response)
-      response.on("close", ended)
-      answer(request, response, { content, etag }).write(content.slice(0, 1000))
-    })
-    const input = yield* withOpen(url)
-    yield* impatient(Stream.runDrain(Stream.take(input.bytes, 1)))
-    yield* Effect.promise(() => closed)
+test("a stream that is given up ends its request", function* () {
+  let ended: () => void = () => {}
+  const closed = new Promise<void>((resolve) => (ended = resolve))
+  const { url } = yield* serve((request, response) => {
+    if (isProbe(request)) return keeping({ content, etag })(request, response)
+    response.on("close", ended)
+    answer(request, response, { content, etag }).write(content.slice(0, 1000))
   })
+  const input = yield* withOpen(url)
+  yield* impatient(Stream.runDrain(Stream.take(input.bytes, 1)))
+  yield* Effect.promise(() => closed)
 })

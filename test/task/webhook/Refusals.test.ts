@@ -1,11 +1,12 @@
-import { assert, describe, it } from "@effect/vitest"
+import { assert, it } from "@effect/vitest"
 import { Effect } from "effect"
 import { TestClock } from "effect/testing"
 import * as WebhookRefusals from "../../../src/task/webhook/Refusals.ts"
 import * as Logs from "../../support/logs.ts"
 
-describe("deliveries that were refused", () => {
-  it.effect("are told once a minute, also where no further one comes, and nothing is told twice", () => {
+it.effect(
+  "deliveries that were refused are told once a minute, also where no further one comes, and nothing is told twice",
+  () => {
     const { during, messages } = Logs.make()
     return Effect.gen(function* () {
       yield* Effect.gen(function* () {
@@ -34,5 +35,5 @@ describe("deliveries that were refused", () => {
       assert.match(messages[4] ?? "", /1 unsigned$/)
       assert.lengthOf(messages, 5)
     }).pipe(during)
-  })
-})
+  },
+)

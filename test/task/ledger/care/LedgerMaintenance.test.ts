@@ -1,5 +1,5 @@
 import { NodeServices } from "@effect/platform-node"
-import { assert, describe, it } from "@effect/vitest"
+import { assert, it } from "@effect/vitest"
 import { Clock, Duration, Effect, FileSystem, Option, Stream } from "effect"
 import { SqlClient } from "effect/sql"
 import { TestClock } from "effect/testing"
@@ -130,252 +130,250 @@ const spoils: ReadonlyArray<
     sql`UPDATE run SET new_count = 7, known_count = 1 WHERE run = 1`],
 ] // prettier-ignore
 
-describe("LedgerMaintenance", () => {
-  it.layer(NodeServices.layer)((it) => {
-    const test = effectTest(it.effect)
-    test("finds nothing in a ledger that is whole, and counts it", function* () {
-      const report = yield* LedgerMaintenance.check(yield* worked)
-      assert.deepStrictEqual(report.findings, [])
-      assert.deepInclude(report, { tasks: 5, items: 8, results: 2, pruned: { tasks: 0, items: 0 } })
-      const empty = yield* newLocation
-      yield* Effect.provide(Effect.void, LedgerLocation.layer(empty))
-      assert.deepInclude(yield* LedgerMaintenance.check(empty), { findings: [], tasks: 0, items: 0, results: 0 })
-    })
+it.layer(NodeServices.layer)("LedgerMaintenance", (it) => {
+  const test = effectTest(it.effect)
+  test("finds nothing in a ledger that is whole, and counts it", function* () {
+    const report = yield* LedgerMaintenance.check(yield* worked)
+    assert.deepStrictEqual(report.findings, [])
+    assert.deepInclude(report, { tasks: 5, items: 8, results: 2, pruned: { tasks: 0, items: 0 } })
+    const empty = yield* newLocation
+    yield* Effect.provide(Effect.void, LedgerLocation.layer(empty))
+    assert.deepInclude(yield* LedgerMaintenance.check(empty), { findings: [], tasks: 0, items: 0, results: 0 })
+  })
 
-    for (const [what, code, says, statement] of spoils) {
-      test(`finds out where ${what}`, function* () {
-        const location = yield* worked
-        yield* spoil(location, statement)
-        const { findings } = yield* LedgerMaintenance.check(location)
-        assert.isTrue(
-          findings.some((finding) => finding.code === code && says.test(finding.message)),
-          JSON.stringify(findings),
-        )
-      })
-    }
-
-    test("finds damaged pages, wherever they are, and does not fall over them", function* () {
-      const fs = yield* FileSystem.FileSystem
+  for (const [what, code, says, statement] of spoils) {
+    test(`finds out where ${what}`, function* () {
       const location = yield* worked
-      yield* plan(Array.from({ length: 40 }, (_, i) => newTasks([20], 100 + 20 * i)[0]!)).pipe(
-        Effect.provide(LedgerLocation.layer(location)),
+      yield* spoil(location, statement)
+      const { findings } = yield* LedgerMaintenance.check(location)
+      assert.isTrue(
+        findings.some((finding) => finding.code === code && says.test(finding.message)),
+        JSON.stringify(findings),
       )
-      const whole = yield* fs.readFile(pathOf(location))
-      // Its header has the size of a page in two bytes, of which 1 stands for 65,536.
-      const stored = whole[16]! * 256 + whole[17]!
-      const pageBytes = stored === 1 ? 65_536 : stored
-      const pages = whole.length / pageBytes
-      assert.isAbove(pages, 30)
-      let found = 0
-      for (let page = 1; page < pages; page++) {
-        const damaged = Uint8Array.from(whole)
-        damaged.fill(0x5a, page * pageBytes, (page + 1) * pageBytes)
-        yield* fs.writeFile(pathOf(location), damaged)
-        const exit = yield* Effect.result(LedgerMaintenance.check(location))
-        if (exit._tag === "Failure") {
-          assert.strictEqual(exit.failure._tag, "SqlError", String(exit.failure))
-          found++
-        } else if (exit.success.findings.length > 0) found++
+    })
+  }
+
+  test("finds damaged pages, wherever they are, and does not fall over them", function* () {
+    const fs = yield* FileSystem.FileSystem
+    const location = yield* worked
+    yield* plan(Array.from({ length: 40 }, (_, i) => newTasks([20], 100 + 20 * i)[0]!)).pipe(
+      Effect.provide(LedgerLocation.layer(location)),
+    )
+    const whole = yield* fs.readFile(pathOf(location))
+    // Its header has the size of a page in two bytes, of which 1 stands for 65,536.
+    const stored = whole[16]! * 256 + whole[17]!
+    const pageBytes = stored === 1 ? 65_536 : stored
+    const pages = whole.length / pageBytes
+    assert.isAbove(pages, 30)
+    let found = 0
+    for (let page = 1; page < pages; page++) {
+      const damaged = Uint8Array.from(whole)
+      damaged.fill(0x5a, page * pageBytes, (page + 1) * pageBytes)
+      yield* fs.writeFile(pathOf(location), damaged)
+      const exit = yield* Effect.result(LedgerMaintenance.check(location))
+      if (exit._tag === "Failure") {
+        assert.strictEqual(exit.failure._tag, "SqlError", String(exit.failure))
+        found++
+      } else if (exit.success.findings.length > 0) found++
+    }
+    // Pages that hold nothing are no loss.
+    assert.isAtLeast(found, pages - 3)
+  })
+
+  test("removes the results of an item's votes together", function* () {
+    const location = yield* newLocation
+    const [first] = newTasks([2])
+    const start = yield* Clock.currentTimeMillis
+    yield* Effect.gen(function* () {
+      const ledger = yield* Ledger
+      const tasks = [1, 2].map((vote) => ({ ...first!, vote, votes: 2, idempotencyKey: `key ${vote}` }))
+      const run = yield* ledger.startRun({ votes: 2 })
+      const counts = { ...nothing, read: 2, new: 2 }
+      yield* ledger.record(run, { tasks, known: [], rejects: [], counts, finished: true })
+      for (const [i, task] of (yield* ledger.plannedAfter(-1)).entries()) {
+        yield* ledger.claim(task)
+        yield* ledger.markSubmitted(task.seq, `task_${i}`, 0)
+        yield* ledger.markCompleted(task.seq, resultOf(`task_${i}`, 0, 2))
+        yield* TestClock.adjust("10 days")
       }
-      // Pages that hold nothing are no loss.
-      assert.isAtLeast(found, pages - 3)
+    }).pipe(Effect.provide(LedgerLocation.layer(location)))
+    const day = Duration.toMillis("1 day")
+    const early = yield* LedgerMaintenance.prune(location, { before: start + 5 * day, results: true })
+    assert.deepStrictEqual(early.results, { tasks: 0, items: 0 })
+    const late = yield* LedgerMaintenance.prune(location, { before: start + 15 * day, results: true })
+    assert.deepStrictEqual(late.results, { tasks: 2, items: 2 })
+    assert.deepInclude(yield* LedgerMaintenance.check(location), {
+      findings: [],
+      tasks: 2,
+      items: 2,
+      results: 0,
+      pruned: { tasks: 2, items: 2 },
     })
+  })
 
-    test("removes the results of an item's votes together", function* () {
-      const location = yield* newLocation
-      const [first] = newTasks([2])
-      const start = yield* Clock.currentTimeMillis
-      yield* Effect.gen(function* () {
-        const ledger = yield* Ledger
-        const tasks = [1, 2].map((vote) => ({ ...first!, vote, votes: 2, idempotencyKey: `key ${vote}` }))
-        const run = yield* ledger.startRun({ votes: 2 })
-        const counts = { ...nothing, read: 2, new: 2 }
-        yield* ledger.record(run, { tasks, known: [], rejects: [], counts, finished: true })
-        for (const [i, task] of (yield* ledger.plannedAfter(-1)).entries()) {
-          yield* ledger.claim(task)
-          yield* ledger.markSubmitted(task.seq, `task_${i}`, 0)
-          yield* ledger.markCompleted(task.seq, resultOf(`task_${i}`, 0, 2))
-          yield* TestClock.adjust("10 days")
-        }
-      }).pipe(Effect.provide(LedgerLocation.layer(location)))
-      const day = Duration.toMillis("1 day")
-      const early = yield* LedgerMaintenance.prune(location, { before: start + 5 * day, results: true })
-      assert.deepStrictEqual(early.results, { tasks: 0, items: 0 })
-      const late = yield* LedgerMaintenance.prune(location, { before: start + 15 * day, results: true })
-      assert.deepStrictEqual(late.results, { tasks: 2, items: 2 })
-      assert.deepInclude(yield* LedgerMaintenance.check(location), {
-        findings: [],
-        tasks: 2,
-        items: 2,
-        results: 0,
-        pruned: { tasks: 2, items: 2 },
+  test("checks a ledger that is being worked, and sees one moment of it", function* () {
+    const location = yield* newLocation
+    yield* Effect.gen(function* () {
+      const working = Effect.forEach(
+        Array.from({ length: 25 }, (_, i) => i),
+        (i) => plan(newTasks([3, 2], 5 * i)),
+        { discard: true },
+      )
+      const checking = Effect.repeat(LedgerMaintenance.check(location), {
+        until: ({ findings, tasks }) => tasks === 50 || findings.length > 0,
       })
-    })
+      const [, last] = yield* Effect.all([working, checking], { concurrency: 2 })
+      assert.deepInclude(last, { findings: [], items: 125 })
+    }).pipe(Effect.provide(LedgerLocation.layer(location)))
+  })
 
-    test("checks a ledger that is being worked, and sees one moment of it", function* () {
-      const location = yield* newLocation
-      yield* Effect.gen(function* () {
-        const working = Effect.forEach(
-          Array.from({ length: 25 }, (_, i) => i),
-          (i) => plan(newTasks([3, 2], 5 * i)),
-          { discard: true },
-        )
-        const checking = Effect.repeat(LedgerMaintenance.check(location), {
-          until: ({ findings, tasks }) => tasks === 50 || findings.length > 0,
-        })
-        const [, last] = yield* Effect.all([working, checking], { concurrency: 2 })
-        assert.deepInclude(last, { findings: [], items: 125 })
-      }).pipe(Effect.provide(LedgerLocation.layer(location)))
-    })
+  test("copies a ledger that is being worked", function* () {
+    const fs = yield* FileSystem.FileSystem
+    const location = yield* newLocation
+    const copy = yield* temporaryPath("copy.db")
+    const before = yield* Effect.gen(function* () {
+      yield* work
+      const before = yield* look
+      const report = yield* LedgerMaintenance.backup(location, copy)
+      assert.deepInclude(report, { path: copy, tasks: 5, items: 8, results: 2 })
+      yield* plan(newTasks([1], 50))
+      return before
+    }).pipe(Effect.provide(LedgerLocation.layer(location)))
+    const { mode } = yield* fs.stat(copy)
+    assert.strictEqual(mode & 0o777, 0o600)
+    const copied = yield* LedgerLocation.of({ file: copy })
+    assert.deepStrictEqual(yield* read(copied), before)
+    assert.strictEqual((yield* Effect.flip(LedgerMaintenance.backup(location, copy)))._tag, "BackupExists")
+    assert.deepStrictEqual(yield* read(copied), before)
+    // It can be gone on from.
+    yield* plan(newTasks([1], 50)).pipe(Effect.provide(LedgerLocation.layer(copied)))
+  })
 
-    test("copies a ledger that is being worked", function* () {
-      const fs = yield* FileSystem.FileSystem
-      const location = yield* newLocation
-      const copy = yield* temporaryPath("copy.db")
-      const before = yield* Effect.gen(function* () {
-        yield* work
-        const before = yield* look
-        const report = yield* LedgerMaintenance.backup(location, copy)
-        assert.deepInclude(report, { path: copy, tasks: 5, items: 8, results: 2 })
-        yield* plan(newTasks([1], 50))
-        return before
-      }).pipe(Effect.provide(LedgerLocation.layer(location)))
-      const { mode } = yield* fs.stat(copy)
-      assert.strictEqual(mode & 0o777, 0o600)
-      const copied = yield* LedgerLocation.of({ file: copy })
-      assert.deepStrictEqual(yield* read(copied), before)
-      assert.strictEqual((yield* Effect.flip(LedgerMaintenance.backup(location, copy)))._tag, "BackupExists")
-      assert.deepStrictEqual(yield* read(copied), before)
-      // It can be gone on from.
-      yield* plan(newTasks([1], 50)).pipe(Effect.provide(LedgerLocation.layer(copied)))
-    })
+  test("does not keep a copy of a ledger that is not whole", function* () {
+    const fs = yield* FileSystem.FileSystem
+    const location = yield* worked
+    yield* spoil(location, (sql) => sql`DELETE FROM task_result WHERE seq = 2`)
+    const copy = yield* temporaryPath("copy.db")
+    assert.match((yield* Effect.flip(LedgerMaintenance.backup(location, copy))).message, /integrity errors.*task 3/)
+    assert.isFalse(yield* fs.exists(copy))
+    assert.isFalse(yield* fs.exists(`${copy}.partial`))
+  })
 
-    test("does not keep a copy of a ledger that is not whole", function* () {
-      const fs = yield* FileSystem.FileSystem
-      const location = yield* worked
-      yield* spoil(location, (sql) => sql`DELETE FROM task_result WHERE seq = 2`)
-      const copy = yield* temporaryPath("copy.db")
-      assert.match((yield* Effect.flip(LedgerMaintenance.backup(location, copy))).message, /integrity errors.*task 3/)
-      assert.isFalse(yield* fs.exists(copy))
-      assert.isFalse(yield* fs.exists(`${copy}.partial`))
-    })
-
-    test("compacts and prunes only what nobody works", function* () {
-      const location = yield* newLocation
-      yield* Effect.gen(function* () {
-        for (const care of [
-          Effect.asVoid(LedgerMaintenance.compact(location)),
-          Effect.asVoid(LedgerMaintenance.prune(location, {})),
-        ]) {
-          const failure = yield* Effect.flip(care)
-          assert(failure._tag === "FileLockError" && failure.reason._tag === "FileLocked")
-        }
-      }).pipe(Effect.provide(LedgerLocation.layer(location)))
-      const nowhere = yield* newLocation
+  test("compacts and prunes only what nobody works", function* () {
+    const location = yield* newLocation
+    yield* Effect.gen(function* () {
       for (const care of [
-        Effect.asVoid(LedgerMaintenance.compact(nowhere)),
-        Effect.asVoid(LedgerMaintenance.prune(nowhere, {})),
-        Effect.asVoid(LedgerMaintenance.check(nowhere)),
-      ]) {
-        assert.strictEqual((yield* Effect.flip(care))._tag, "LedgerMissing")
-      }
-      assert.isFalse(yield* FileSystem.FileSystem.use((fs) => fs.exists(`${pathOf(nowhere)}.lock`)))
-    })
-
-    test("prunes rejects of earlier runs, and deliveries that are over", function* () {
-      const location = yield* worked
-      yield* TestClock.adjust("3 hours")
-      const before = yield* read(location)
-      const expected = { rejects: 2, deliveries: 1, results: { tasks: 0, items: 0 } }
-      assert.deepStrictEqual(yield* LedgerMaintenance.prune(location, { dryRun: true }), expected)
-      assert.deepStrictEqual(yield* read(location), before)
-      // A limit that is before the first run.
-      assert.deepInclude(yield* LedgerMaintenance.prune(location, { before: -1 }), { rejects: 0 })
-      assert.deepInclude(yield* LedgerMaintenance.prune(location, {}), { rejects: 2 })
-      assert.deepStrictEqual(yield* read(location), { ...before, rejects: [[], before.rejects[1]!] })
-      assert.deepStrictEqual((yield* LedgerMaintenance.check(location)).findings, [])
-    })
-
-    test("prunes results that are old, tells how many, and knows their items ever after", function* () {
-      const location = yield* worked
-      const before = yield* read(location)
-      const now = yield* Clock.currentTimeMillis
-      assert.deepInclude(yield* LedgerMaintenance.prune(location, { before: now }), {
-        results: { tasks: 0, items: 0 },
-      })
-      const old = { before: now, results: true }
-      const { results } = yield* LedgerMaintenance.prune(location, { ...old, dryRun: true })
-      assert.deepStrictEqual(results, { tasks: 1, items: 2 })
-      assert.deepStrictEqual(yield* read(location), { ...before, rejects: [[], before.rejects[1]!] })
-      assert.deepInclude(yield* LedgerMaintenance.prune(location, old), { results })
-      const after = yield* read(location)
-      assert.deepStrictEqual(after.counts, before.counts)
-      assert.deepStrictEqual(after.completed, before.completed.slice(1))
-      assert.deepInclude(yield* LedgerMaintenance.check(location), { findings: [], results: 1, pruned: results })
-      assert.deepInclude(yield* LedgerMaintenance.prune(location, old), { results: { tasks: 0, items: 0 } })
-      yield* Effect.gen(function* () {
-        const ledger = yield* Ledger
-        assert.strictEqual(yield* ledger.prunedItems, 2)
-        const run = yield* ledger.startRun()
-        assert.deepStrictEqual(yield* ledger.classify(run, batchItems(0, 2)), ["known", "known"])
-      }).pipe(Effect.provide(LedgerLocation.layer(location)))
-    })
-
-    test("prunes more tasks than go into one transaction, and gives their space back", function* () {
-      const location = yield* newLocation
-      const n = 603
-      yield* Effect.gen(function* () {
-        const ledger = yield* Ledger
-        yield* plan(newTasks(Array.from({ length: n }, () => 1)))
-        const complete = Effect.fnUntraced(function* (seq: number) {
-          yield* ledger.markSubmitted(seq, `task_${seq}`, 0)
-          yield* ledger.markCompleted(seq, resultOf(`task_${seq}`, seq, 1))
-        })
-        yield* Effect.forEach(
-          Array.from({ length: n }, (_, i) => i),
-          complete,
-          { concurrency: 200 },
-        )
-      }).pipe(Effect.provide(LedgerLocation.layer(location)))
-      yield* TestClock.adjust("1 second")
-      const { results } = yield* LedgerMaintenance.prune(location, {
-        before: yield* Clock.currentTimeMillis,
-        results: true,
-      })
-      assert.deepStrictEqual(results, { tasks: n, items: n })
-      const { after, before } = yield* LedgerMaintenance.compact(location)
-      // At least its request and its result.
-      assert.isBelow(after, before - 400 * n)
-      assert.deepInclude(yield* LedgerMaintenance.check(location), { findings: [], results: 0, pruned: results })
-    })
-
-    test("compacts: packs all that was asked and answered, which is then read as before", function* () {
-      const location = yield* worked
-      const before = yield* read(location)
-      yield* LedgerMaintenance.compact(location)
-      const payloads = SqlClient.SqlClient.use(
-        (sql) => sql<{ body: Uint8Array }>`SELECT body FROM task_request UNION ALL
-          SELECT items FROM task_request UNION ALL SELECT body FROM task_result`,
-      ).pipe(Effect.provide(SqliteClient.layer({ filename: pathOf(location), readonly: true })))
-      const packed = yield* payloads
-      assert.lengthOf(packed, 12)
-      for (const { body } of packed) Zstd.decompressText(body)
-      assert.deepStrictEqual((yield* LedgerMaintenance.check(location)).findings, [])
-      assert.deepStrictEqual(yield* read(location), before)
-      yield* LedgerMaintenance.compact(location)
-      assert.deepStrictEqual(yield* payloads, packed)
-    })
-
-    test("leaves a PostgreSQL database to its own tools", function* () {
-      const location = yield* LedgerLocation.of({ ledger: "postgres://me:hidden@127.0.0.1:1/db", file: "" })
-      for (const care of [
-        Effect.asVoid(LedgerMaintenance.backup(location, "x")),
         Effect.asVoid(LedgerMaintenance.compact(location)),
+        Effect.asVoid(LedgerMaintenance.prune(location, {})),
       ]) {
         const failure = yield* Effect.flip(care)
-        assert.strictEqual(failure._tag, "NotForPostgres")
-        assert.notInclude(failure.message, "hidden")
+        assert(failure._tag === "FileLockError" && failure.reason._tag === "FileLocked")
       }
+    }).pipe(Effect.provide(LedgerLocation.layer(location)))
+    const nowhere = yield* newLocation
+    for (const care of [
+      Effect.asVoid(LedgerMaintenance.compact(nowhere)),
+      Effect.asVoid(LedgerMaintenance.prune(nowhere, {})),
+      Effect.asVoid(LedgerMaintenance.check(nowhere)),
+    ]) {
+      assert.strictEqual((yield* Effect.flip(care))._tag, "LedgerMissing")
+    }
+    assert.isFalse(yield* FileSystem.FileSystem.use((fs) => fs.exists(`${pathOf(nowhere)}.lock`)))
+  })
+
+  test("prunes rejects of earlier runs, and deliveries that are over", function* () {
+    const location = yield* worked
+    yield* TestClock.adjust("3 hours")
+    const before = yield* read(location)
+    const expected = { rejects: 2, deliveries: 1, results: { tasks: 0, items: 0 } }
+    assert.deepStrictEqual(yield* LedgerMaintenance.prune(location, { dryRun: true }), expected)
+    assert.deepStrictEqual(yield* read(location), before)
+    // A limit that is before the first run.
+    assert.deepInclude(yield* LedgerMaintenance.prune(location, { before: -1 }), { rejects: 0 })
+    assert.deepInclude(yield* LedgerMaintenance.prune(location, {}), { rejects: 2 })
+    assert.deepStrictEqual(yield* read(location), { ...before, rejects: [[], before.rejects[1]!] })
+    assert.deepStrictEqual((yield* LedgerMaintenance.check(location)).findings, [])
+  })
+
+  test("prunes results that are old, tells how many, and knows their items ever after", function* () {
+    const location = yield* worked
+    const before = yield* read(location)
+    const now = yield* Clock.currentTimeMillis
+    assert.deepInclude(yield* LedgerMaintenance.prune(location, { before: now }), {
+      results: { tasks: 0, items: 0 },
     })
+    const old = { before: now, results: true }
+    const { results } = yield* LedgerMaintenance.prune(location, { ...old, dryRun: true })
+    assert.deepStrictEqual(results, { tasks: 1, items: 2 })
+    assert.deepStrictEqual(yield* read(location), { ...before, rejects: [[], before.rejects[1]!] })
+    assert.deepInclude(yield* LedgerMaintenance.prune(location, old), { results })
+    const after = yield* read(location)
+    assert.deepStrictEqual(after.counts, before.counts)
+    assert.deepStrictEqual(after.completed, before.completed.slice(1))
+    assert.deepInclude(yield* LedgerMaintenance.check(location), { findings: [], results: 1, pruned: results })
+    assert.deepInclude(yield* LedgerMaintenance.prune(location, old), { results: { tasks: 0, items: 0 } })
+    yield* Effect.gen(function* () {
+      const ledger = yield* Ledger
+      assert.strictEqual(yield* ledger.prunedItems, 2)
+      const run = yield* ledger.startRun()
+      assert.deepStrictEqual(yield* ledger.classify(run, batchItems(0, 2)), ["known", "known"])
+    }).pipe(Effect.provide(LedgerLocation.layer(location)))
+  })
+
+  test("prunes more tasks than go into one transaction, and gives their space back", function* () {
+    const location = yield* newLocation
+    const n = 603
+    yield* Effect.gen(function* () {
+      const ledger = yield* Ledger
+      yield* plan(newTasks(Array.from({ length: n }, () => 1)))
+      const complete = Effect.fnUntraced(function* (seq: number) {
+        yield* ledger.markSubmitted(seq, `task_${seq}`, 0)
+        yield* ledger.markCompleted(seq, resultOf(`task_${seq}`, seq, 1))
+      })
+      yield* Effect.forEach(
+        Array.from({ length: n }, (_, i) => i),
+        complete,
+        { concurrency: 200 },
+      )
+    }).pipe(Effect.provide(LedgerLocation.layer(location)))
+    yield* TestClock.adjust("1 second")
+    const { results } = yield* LedgerMaintenance.prune(location, {
+      before: yield* Clock.currentTimeMillis,
+      results: true,
+    })
+    assert.deepStrictEqual(results, { tasks: n, items: n })
+    const { after, before } = yield* LedgerMaintenance.compact(location)
+    // At least its request and its result.
+    assert.isBelow(after, before - 400 * n)
+    assert.deepInclude(yield* LedgerMaintenance.check(location), { findings: [], results: 0, pruned: results })
+  })
+
+  test("compacts: packs all that was asked and answered, which is then read as before", function* () {
+    const location = yield* worked
+    const before = yield* read(location)
+    yield* LedgerMaintenance.compact(location)
+    const payloads = SqlClient.SqlClient.use(
+      (sql) => sql<{ body: Uint8Array }>`SELECT body FROM task_request UNION ALL
+        SELECT items FROM task_request UNION ALL SELECT body FROM task_result`,
+    ).pipe(Effect.provide(SqliteClient.layer({ filename: pathOf(location), readonly: true })))
+    const packed = yield* payloads
+    assert.lengthOf(packed, 12)
+    for (const { body } of packed) Zstd.decompressText(body)
+    assert.deepStrictEqual((yield* LedgerMaintenance.check(location)).findings, [])
+    assert.deepStrictEqual(yield* read(location), before)
+    yield* LedgerMaintenance.compact(location)
+    assert.deepStrictEqual(yield* payloads, packed)
+  })
+
+  test("leaves a PostgreSQL database to its own tools", function* () {
+    const location = yield* LedgerLocation.of({ ledger: "postgres://me:hidden@127.0.0.1:1/db", file: "" })
+    for (const care of [
+      Effect.asVoid(LedgerMaintenance.backup(location, "x")),
+      Effect.asVoid(LedgerMaintenance.compact(location)),
+    ]) {
+      const failure = yield* Effect.flip(care)
+      assert.strictEqual(failure._tag, "NotForPostgres")
+      assert.notInclude(failure.message, "hidden")
+    }
   })
 })
