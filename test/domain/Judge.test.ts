@@ -1,4 +1,4 @@
-import { assert, describe, it } from "@effect/vitest"
+import { assert, it } from "@effect/vitest"
 import * as Judge from "../../src/domain/Judge.ts"
 
 it("who judged is told apart by name: people, rules, gold files, language models", () => {
