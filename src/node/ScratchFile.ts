@@ -23,7 +23,7 @@ export class ScratchFileFailed extends Schema.TaggedError<ScratchFileFailed>()("
   cause: Schema.Defect(),
 }) {
   override get message() {
-    return `a temporary file in ${this.path} failed: ${this.cause instanceof Error ? this.cause.message : String(this.cause)}`
+    return `could not read or write a temporary file in ${this.path}: ${this.cause instanceof Error ? this.cause.message : String(this.cause)}`
   }
 }
 

@@ -93,7 +93,7 @@ export class PriceMissing extends Schema.TaggedError<PriceMissing>()("PriceMissi
   budget: Schema.String,
 }) {
   override get message() {
-    return `a budget of ${this.budget} needs the price of a vote (--price), from which follows how many votes it allows`
+    return `a budget of ${this.budget} needs the price of a vote (--price), to work out how many votes it covers`
   }
 }
 

@@ -124,7 +124,7 @@ const headline = (report: RunReport, options: TextOptions): ReadonlyArray<string
     case "unfinished":
       if (report.campaign === null) {
         return [
-          "No run has read any input yet: the first one ended, or was killed, before. Run the same command again.",
+          "No run has read any input yet: the first one ended or was killed before it got that far. Run the same command again.",
         ]
       }
       return [

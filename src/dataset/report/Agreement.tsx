@@ -92,7 +92,7 @@ export const Agreement = ({ report: { agreement } }: { readonly report: QualityR
           plots={[
             {
               title: "Votes per item",
-              description: `Bars of items by their number of votes; the most frequent is ${plural(largest.votes, "vote")}, of ${plural(largest.items, "item")}.`,
+              description: `Bar chart of items by number of votes; the most common number is ${plural(largest.votes, "vote")} (${plural(largest.items, "item")}).`,
               draw: drawVotes(votes_per_item),
             },
           ]}

@@ -37,7 +37,7 @@ const columns: ReadonlyArray<ExpertColumn> = [
   },
   ofShare(
     "With the others",
-    "of the votes on items of which the others’ votes have a majority, those for its choice",
+    "share of votes that agree with the majority of the other experts, on items where these have one",
     "with_others",
     "compared",
   ),
@@ -48,7 +48,7 @@ const columns: ReadonlyArray<ExpertColumn> = [
     value: (row) => row.median_seconds,
     words: (row) => seconds(row.median_seconds),
   },
-  ofShare("Chose first", "of the votes whose order is known, those for what was shown first", "chose_first", "ordered"),
+  ofShare("Chose first", "share of votes for the completion shown first, where the order is known", "chose_first", "ordered"),
 ]
 
 const nameOf = (row: ExpertRow): string => row.expert ?? "votes without a name"
@@ -139,7 +139,7 @@ export const Experts = ({ report: { experts } }: { readonly report: QualityRepor
       {experts.length > 0 && (
         <p class="muted small">
           Reliability: estimated probability that a vote of the expert is right, by all votes and known answers
-          (Dawid–Skene). With the others: of the votes on items of which the others’ votes have a majority. A dash:
+          (Dawid–Skene). With the others: share of votes that agree with the majority of the other experts. A dash:
           unknown.
         </p>
       )}

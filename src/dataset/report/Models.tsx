@@ -40,10 +40,10 @@ export const Models = ({ report: { model_count, models } }: { readonly report: Q
         ])}
       />
       <p class="muted small">
-        Of pairs whose completions are of two models. Chosen, rejected: the number of pairs. Share of pairs won: the
-        mean over the model’s items, so that each item counts once; the win rate of the leaderboard is of comparisons by
-        votes. Where only the best completion is paired with the rest, models of equal worth win 1 of 2 among two, 1 of
-        3 among three, and so on.
+        Only pairs whose completions come from two different models count. Chosen, rejected: the number of pairs. Share
+        of pairs won: the mean over the model’s items, so that each item counts once. The leaderboard’s win rate
+        differs: it counts comparisons made by votes. If only the best completion is paired with the others, equally
+        good models win half of their pairs with two completions per item, a third with three, and so on.
       </p>
     </Section>
   )

@@ -230,7 +230,7 @@ const Edits = ({ change }: { readonly change: Distribution }) => (
     <Figure
       plots={[
         {
-          title: "Length of the edit less that of the completion",
+          title: "Change in length (edit minus completion)",
           description: `Histogram of what edits change in length; the median is ${length(change.p50)} characters.`,
           draw: drawHistogram(change.histogram, {
             unit: "characters",

@@ -105,7 +105,7 @@ export const fromStatus = Effect.fnUntraced(function* (
 export const fromBody = (text: string, { apiKey, baseUrl }: RequestContext): JudgeFailed =>
   new JudgeFailed({
     fault: "Moment",
-    problem: `${baseUrl} answers with something else than a chat completion: ${quote(errorIn(text).words, apiKey)}`,
+    problem: `${baseUrl} returned something other than a chat completion: ${quote(errorIn(text).words, apiKey)}`,
   })
 
 /** Classifies a request without an answer, by the code of the innermost cause, such as ECONNREFUSED. */

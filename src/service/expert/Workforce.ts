@@ -34,7 +34,7 @@ const maxConcurrentTasksOf = (experts: ReadonlyArray<Expert>) =>
 const maxReported = 1_000
 
 const lackingReason = (lacking: number, prompts: number, failed: string | undefined, cancels: boolean) =>
-  `no automatic expert can give the votes that ${lacking} of ${prompts} prompts miss${failed === undefined ? "" : ` (${failed})`}; ` +
+  `no automatic expert can give the missing votes on ${lacking} of ${prompts} prompts${failed === undefined ? "" : ` (${failed})`}; ` +
   (cancels ? "the next run asks again" : "people can give them, and a restart of the service asks the experts again")
 
 const make = Effect.fnUntraced(function* (options: WorkforceOptions) {

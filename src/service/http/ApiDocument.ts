@@ -60,7 +60,7 @@ const webhooks = {
       parameters: [
         header("webhook-id", "The same for each attempt: use it to see what you have had already."),
         header("webhook-timestamp", "When this attempt was made, in seconds since 1970."),
-        header("webhook-signature", "`v1,<base64>`, several separated by spaces. See Webhooks above."),
+        header("webhook-signature", "One or more signatures `v1,<base64>`, separated by spaces. See Webhooks above."),
       ],
       requestBody: { required: true, content: { "application/json": { schema: schemaOfEvent } } },
       responses: {

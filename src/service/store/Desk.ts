@@ -367,7 +367,7 @@ const make = Effect.gen(function* () {
         if (voiding === undefined) return yield* notFound("There is no such voiding.")
         const items = yield* sql<{ item_id: number }>`
           SELECT item_id FROM voided_vote WHERE voiding_id = ${voidingId} ORDER BY item_id`
-        if (items.length === 0) return yield* conflict("All its votes are valid again already.")
+        if (items.length === 0) return yield* conflict("These votes have already been restored.")
         yield* sql`UPDATE voiding SET undone_by = ${operator}, undone_at = ${now} WHERE voiding_id = ${voidingId}`
         yield* Audit.record(sql, "expert.restore-votes", voiding.expert_id, { name: voiding.name, votes: items.length })
         return { expertNo: voiding.expert_no, items: items.map(({ item_id }) => item_id) }

@@ -33,7 +33,7 @@ const misfit = (
     const [first, ...others] = rows.map((row) => layout.toRecord(row))
     return first !== undefined && Result.isFailure(first) && others.every(Result.isFailure)
       ? [
-          `none of the first ${rows.length} records fits this layout, which was detected (${first.failure.reason}): set ${flags.layout}, ${flags.prompt}, and ${flags.completion} or ${flags.completions}`,
+          `the layout was detected, but none of the first ${rows.length} records fits it (${first.failure.reason}): set ${flags.layout} and ${flags.prompt}, and either ${flags.completion} or ${flags.completions}`,
         ]
       : []
   }

@@ -75,7 +75,7 @@ export const make = Effect.fnUntraced(function* (throttle: Throttle.Throttle<Ann
       Effect.mapError((cause) =>
         error(
           Cause.isTimeoutError(cause)
-            ? new Unavailable({ detail: `no whole answer within ${Duration.format(timeLimit)}`, maybeDone: true })
+            ? new Unavailable({ detail: `no complete answer within ${Duration.format(timeLimit)}`, maybeDone: true })
             : noAnswer(cause),
         ),
       ),

@@ -134,7 +134,7 @@ describe("NearDuplicates", () => {
     await Effect.runPromise(fill(10_000))
     const failure = await Effect.runPromise(Effect.flip(fill(70_000)))
     assert.strictEqual(failure._tag, "ScratchFileFailed")
-    assert.include(failure.message, "a temporary file in /nowhere/at/all failed: ENOENT")
+    assert.include(failure.message, "could not read or write a temporary file in /nowhere/at/all: ENOENT")
   })
 
   it("finds near-duplicates of prompts of a few words, and in scripts that do not separate words", async () => {

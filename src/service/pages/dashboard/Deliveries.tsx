@@ -54,6 +54,6 @@ export const Resend = ({ delivery }: { readonly delivery: Delivery }) => (
     text="Resend"
     label={`Resend ${delivery.message_id}`}
     ask={() => ask("POST /deliveries/:message_id/resend", { params: { message_id: delivery.message_id } })}
-    success="The delivery is attempted once more."
+    success="The delivery will be attempted again."
   />
 )

@@ -70,7 +70,7 @@ const ExpertSummary = ({ expert, standing }: SummaryProps) => {
           standing.state === "working" ? "gets work" : <StandingBadge standing={standing} />,
         ],
         ["Agrees with the others", shareOf(majority.agreed, majority.of) ?? muted("nothing to compare")],
-        ["Right on gold items in tasks", shareOf(gold.right, gold.of) ?? muted("none judged")],
+        ["Gold items right (tasks only)", shareOf(gold.right, gold.of) ?? muted("none judged")],
         [
           "Median time for a vote",
           <span title={`Of the latest ${plural(latest.votes, "vote")}`}>

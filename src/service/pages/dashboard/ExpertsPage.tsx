@@ -96,7 +96,7 @@ export const ExpertsPage = () => {
             cell: ({ majority: { agreed, of } }) => shareOf(agreed, of),
           },
           {
-            label: "Right on gold items in tasks",
+            label: "Gold items right (tasks only)",
             nothing: "none judged",
             cell: ({ gold: { of, right } }) => shareOf(right, of),
           },

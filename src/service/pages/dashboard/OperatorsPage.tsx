@@ -118,8 +118,8 @@ export const OperatorsPage = () => {
                   onDone={show}
                 >
                   <p>
-                    For <bdi>{name}</bdi>, to choose a new password. Links made before stop working; the present
-                    password and sessions go on until the link is used.
+                    Lets <bdi>{name}</bdi> choose a new password. Earlier links stop working; the current password and
+                    sessions stay valid until the new link is used.
                   </p>
                 </ConfirmButton>
                 <ConfirmButton

@@ -29,7 +29,7 @@ export class NotForPostgres extends Schema.TaggedError<NotForPostgres>()("NotFor
   override get message() {
     return this.verb === "backup"
       ? `PostgreSQL has its own backup: pg_dump --format=custom --file=ledger.dump '${this.location}'`
-      : `PostgreSQL reuses free space automatically; to return it to the system, let its owner run VACUUM FULL in ${this.location}`
+      : `PostgreSQL reuses free space automatically; to return it to the operating system, have the owner of the ledger's tables run VACUUM FULL in ${this.location}`
   }
 }
 
