@@ -112,7 +112,7 @@ describe("1: failure", () => {
     yield* write(`${job}/items.jsonl`, itemLines(4))
     yield* write(`${job}/gold.jsonl`, goldLines(3))
     const args = ["run", `${job}/items.jsonl`, "--dir", job, "--batch-size", "1", "--expert", `gold:${job}/gold.jsonl`]
-    yield* cli(args).pipe(ends(1, /is cancelled: no automatic expert can give the votes that 1 of 1 prompts miss/))
+    yield* cli(args).pipe(ends(1, /is cancelled: no automatic expert can give the missing votes on 1 of 1 prompts/))
     assert.strictEqual((yield* pairsOf(job)).length, 3)
     yield* write(`${job}/gold.jsonl`, goldLines(4))
     assert.strictEqual((yield* cli(args)).status, 0)

@@ -127,7 +127,10 @@ it.layer(NodeServices.layer)("verify", (it) => {
       "a line at the start of JSON Lines, where others may stand first, that Parquet has nowhere",
       testFile,
       (text) => `${text.split("\n")[0]!.replace("Prompt 7", "Forged")}\n${text}`,
-      [/^F: expected 10 lines, found 11$/, /^F: expected only lines whose rows are also in the Parquet files, found .*Forged/],
+      [
+        /^F: expected 10 lines, found 11$/,
+        /^F: expected only lines whose rows are also in the Parquet files, found .*Forged/,
+      ],
     ],
     [
       "what a trainer would stumble over",

@@ -100,7 +100,7 @@ describe("files", () => {
     assert.deepStrictEqual(yield* hintsOf([...apart, ...apart]), [])
     assert.deepStrictEqual(yield* hintsOf(apart, { layout: "long" }), [])
     assert.deepStrictEqual(yield* hintsOf([{ prompt: "Q", answers: [{ text: "A" }] }]), [
-      "none of the first 1 records fits this layout, which was detected (answers[].text: expected at least two distinct completions, found 1): set --layout, --prompt-path, and --completion-path or --completions-path",
+      "the layout was detected, but none of the first 1 records fits it (answers[].text: expected at least two distinct completions, found 1): set --layout and --prompt-path, and either --completion-path or --completions-path",
     ])
   })
 

@@ -112,7 +112,7 @@ describe("an answer", () => {
     test(`that is ${JSON.stringify(body)} is no chat completion, and tried again`, function* () {
       const failure = yield* failureOf({ status: 200, body })
       assert.isTrue(failure.isRetryable)
-      assert.include(failure.message, "something else than a chat completion")
+      assert.include(failure.message, "something other than a chat completion")
     })
   }
 

@@ -217,7 +217,10 @@ describe("an expert that fails", () => {
   })
 
   for (const [cancelUnanswered, said] of [
-    [true, /^Task \S+ is cancelled: .* 1 of 1 prompts miss \(shaky: no connection\); the next run asks again$/],
+    [
+      true,
+      /^Task \S+ is cancelled: .* missing votes on 1 of 1 prompts \(shaky: no connection\); the next run asks again$/,
+    ],
     [
       false,
       /^Task \S+ stays open: .* \(shaky: no connection\); people can give them, and a restart of the service asks/,
@@ -280,7 +283,7 @@ describe("an expert that fails", () => {
     yield* until(Effect.map(itemOf(poisoned), (item) => item.set_aside.length === 1))
     assert.strictEqual(broke, 3)
     assert.include((yield* itemOf(poisoned)).set_aside[0]!.reason, "crash 3")
-    assert.lengthOf(said("no automatic expert can give the votes that 1 of 2 prompts miss"), 1)
+    assert.lengthOf(said("no automatic expert can give the missing votes on 1 of 2 prompts"), 1)
   })
 
   for (const calls of [

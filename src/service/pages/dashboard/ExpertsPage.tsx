@@ -145,7 +145,7 @@ const NewLink = ({ expert: { expert_id, name }, onMade }: NewLinkProps) => (
     onDone={onMade}
   >
     <p>
-      For <bdi>{name}</bdi>, to join or to work on another device. Links made before stop working; where the expert is
+      For <bdi>{name}</bdi>, to join or to work on another device. Earlier links stop working; where the expert is
       signed in already, that goes on.
     </p>
   </ConfirmButton>
