@@ -18,6 +18,7 @@ export const DatasetFile = Schema.Struct({
   /** Number of rows; null for a text file without rows. */
   rows: Schema.NullOr(Schema.Int),
   bytes: Schema.Int,
+  /** The digest is hexadecimal. */
   sha256: Schema.String,
 })
 export type DatasetFile = typeof DatasetFile.Type
@@ -60,7 +61,7 @@ export const Manifest = Schema.Struct({
 })
 export type Manifest = typeof Manifest.Type
 
-/** The contents of a dataset that was written. */
+/** The contents of a dataset that was written. `splits` has those with rows, in their order. */
 export interface Written extends Pick<Manifest, "rows" | "splits" | "formats" | "omitted" | "files"> {}
 
 export const make = (content: Omit<Manifest, "format" | "version" | "code">): Manifest => ({

@@ -44,7 +44,10 @@ export const make = <Row>() => {
 
   const makeReady = (prompt: Prompt<Row>) => (ready[prompt.rows.length] ??= new Set()).add(prompt)
 
-  /** Chooses the prompt with the most rows; if none is ready, the one whose last row is earliest. */
+  /**
+   * Chooses the prompt with the most rows, so that no prompt has many left at the end; if none is ready, the one whose
+   * last row is earliest.
+   */
   const choose = (): Prompt<Row> | undefined => {
     for (const prompt of recent) {
       if (position - prompt.last < distance) break

@@ -5,6 +5,7 @@
  * 2,704 bytes, and the id shares them with other columns.
  */
 
+/** The limit applies to the id in UTF-8. */
 const maxBytes = 1000
 
 export const limitText = "1,000 bytes"

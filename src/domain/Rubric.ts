@@ -50,6 +50,7 @@ export type Rubric = typeof Rubric.Type
 
 export const none: Rubric = { strength: [], all_bad: false, flags: [], edit: false, aspects: [] }
 
+/** The labels for `strength: true`. */
 export const defaultStrengths: ReadonlyArray<string> = ["slightly better", "clearly better", "much better"]
 
 export const defaultSteps = 5

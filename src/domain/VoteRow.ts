@@ -63,6 +63,7 @@ export const voteColumns = Struct.keys(ofVote)
 
 type OfItem = Omit<VoteRow, "chosen_index" | "expert" | "judged_at" | "kind" | "vote" | (typeof voteColumns)[number]>
 
+/** @param n the number of the vote among those of its item, from 1 */
 export const of = (item: OfItem, vote: ImportedVote, n: number): VoteRow => {
   const { choice, expert, judged_at = null, kind, strength } = vote
   const given: { readonly [name: string]: unknown } = { ...vote }

@@ -76,7 +76,10 @@ interface VotedResult<V> extends ResultItem {
   readonly annotations: Omit<VotedAnnotations, "votes"> & { readonly votes: ReadonlyArray<V> }
 }
 
-/** @param votes in the order in which they were given; at least one. Only the first of each expert counts */
+/**
+ * @param votes in the order in which they were given; at least one. The result keeps all, but only the first of each
+ * expert counts
+ */
 export const of = <V extends Vote | ImportedVote>(
   { completions, prompt }: TaskPrompt,
   votes: ReadonlyArray<V>,

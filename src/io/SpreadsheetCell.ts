@@ -1,6 +1,7 @@
 /**
  * Marks text that a spreadsheet would run as a formula, such as `=HYPERLINK(…)`, with an apostrophe (OWASP, CSV
- * injection). Not for numbers: a negative number is not a formula.
+ * injection). `restore` returns the text that `neutralize` was given. Not for numbers: a negative number is not a
+ * formula.
  */
 import { Record } from "effect"
 

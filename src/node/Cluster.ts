@@ -17,6 +17,7 @@ import { credentials, type Login } from "./PostgresUrl.ts"
 export interface ClusterOptions extends Login {
   /** The prefix of its tables' names. Runners with the same prefix belong together. */
   readonly prefix: string
+  /** The host at which other runners reach this one. */
   readonly host: string
   readonly port: number
   /** Time that a runner may be silent before its singletons move, at least `minLease`. */

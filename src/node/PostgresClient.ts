@@ -26,6 +26,7 @@ export interface PostgresClientConfig extends PostgresUrl.Login {
 
 const readConnections = 4
 
+/** PostgreSQL's maximum size of a value, which limits a message of the server. */
 const maxMessageBytes = 2 ** 30 - 1
 
 const named = (where: string) => (error: SqlError.SqlError) => {

@@ -4,8 +4,8 @@
  *
  * Guarantees: messages are answered one at a time, in order, with the same answers in either thread. System errors keep
  * their code and path; other errors are defects. After a failure, or if the thread ends early, no further message is
- * processed. The thread ends with the scope. A stage is a module that exports `start`, and does not import Effect.
- * Messages are cloned.
+ * processed. The thread ends with the scope. A stage is a module that exports `start`, and does not import Effect,
+ * because the thread would load all of it. Messages are cloned.
  */
 import { existsSync } from "node:fs"
 import { availableParallelism } from "node:os"

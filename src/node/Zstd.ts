@@ -1,6 +1,6 @@
 /**
  * Adapter: Zstandard from `node:zlib`, for payloads of up to a few megabytes. On one version of Node, the same input
- * gives the same output.
+ * gives the same output. Input that would decompress to more than the limit is refused.
  */
 import { constants, zstdCompressSync, zstdDecompressSync } from "node:zlib"
 

@@ -101,7 +101,7 @@ export interface CurationContext {
 
 const maxExamples = 8
 const maxFindings = 5
-/** Bootstrap resamples for the leaderboard: intervals vary by a few percent of their width. */
+/** Bootstrap resamples for the leaderboard: intervals vary by a few percent of their width, too little for a figure. */
 const resamples = 200
 
 /** Collects the items with the smallest keys. */

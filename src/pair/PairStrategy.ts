@@ -55,6 +55,7 @@ export const isBuiltIn = (strategy: PairStrategy): boolean => builtIn.has(strate
 export const settingsOf = (strategy: PairStrategy): StrategySettings =>
   strategy.settings ?? { strategy: strategy.name === "" ? "custom" : strategy.name }
 
+/** Zero-based indices of the completions. */
 export type IndexPair = readonly [chosen: number, rejected: number]
 
 /** One index for each text that is worse than the best one. Texts tied with the best are not included. */

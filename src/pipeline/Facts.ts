@@ -123,6 +123,7 @@ const methodsOf = (
   ]
 }
 
+/** The dataset lists a language if at least this share of the prompts is in it. */
 const minLanguageShare = 0.01
 
 export const of = Effect.fnUntraced(function* (

@@ -41,6 +41,7 @@ export interface Preview extends Omit<Inspection.Inspection, "first"> {
     /** Null without a price. */
     readonly cost: Range<string> | null
   } | null
+  /** Null without a price. */
   readonly spending: {
     readonly price: string
     /** Prices of the kinds of expert that have their own price. */

@@ -79,7 +79,10 @@ export const defaultLease = Duration.seconds(35)
 /** Interval at which a worker checks for tasks that others have abandoned, and for changes without a notification. */
 const refreshInterval = Duration.seconds(2)
 
-/** Delay before a failed loop starts again. It doubles with each failure, up to `maxRestartInterval`. */
+/**
+ * Delay before a failed loop starts again. Each failure without progress doubles it, up to `maxRestartInterval`, which
+ * is below `stallLimit`.
+ */
 const restartInterval = Duration.seconds(15)
 const maxRestartInterval = Duration.minutes(5)
 

@@ -1,4 +1,7 @@
-/** Reads prompt items with gold answers. An invalid record is a failure that names file, line, and field. */
+/**
+ * Reads prompt items with gold answers. An invalid record is a failure that names file, line, and field. `read` holds
+ * all items in memory.
+ */
 import { Effect, Schema, Stream } from "effect"
 import { describe, Origin } from "../domain/Origin.ts"
 import { originOf } from "./record/Row.ts"

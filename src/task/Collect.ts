@@ -28,10 +28,13 @@ type Polling = Pick<ServiceSettings, "pollInterval">
 /** Milliseconds from the submission of a task to its first poll. */
 export const firstPollDelay = (profile: Polling): number => Duration.toMillis(profile.pollInterval.min)
 
-/** Milliseconds after a delivery in which two polls of a task are at most this far apart. */
+/**
+ * Milliseconds after a delivery within which more are expected. Meanwhile, two polls of a task are at most this far
+ * apart, or `pollInterval.max` if that is longer.
+ */
 const hintedSpan = Duration.toMillis("1 hour")
 
-/** Milliseconds until the next poll of a task: half its age, within the limits. */
+/** Milliseconds until the next poll of a task: half its age, within `pollInterval`; up to `hintedSpan` if hinted. */
 export const pollDelay = (profile: Polling, age: number, hinted = false): number => {
   const max = Duration.toMillis(profile.pollInterval.max)
   return hinted
@@ -171,6 +174,7 @@ export const collect = Effect.fn("Collect.collect")(function* (options: CollectO
     (effect, task) => Effect.catchTag(effect, "AnnotationClientError", (failure) => settle(task, failure)),
   )
 
+  /** A result that was paid for stays until another one replaces it. */
   const keepResult = Effect.fnUntraced(function* (task: OpenTask, reason: string) {
     failures.delete(task.seq)
     yield* warn(`${task.taskId} keeps the result that it has: ${reason}`)

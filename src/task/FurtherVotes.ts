@@ -13,7 +13,9 @@ import { furtherVote } from "./plan/TaskRequests.ts"
 import type { JudgmentsError } from "./Results.ts"
 
 export interface Chosen {
+  /** The items are in order of need. */
   readonly wanted: ReadonlyArray<ItemPlace>
+  /** At most this many of the items get a vote now. */
   readonly atOnce: number
   readonly ended: number
 }

@@ -77,6 +77,7 @@ export const ofCampaign = (
 export interface PlacedItem extends ItemPlace {
   /** Undefined if no judgment is left: the service withdrew all its prompts, or their results are unusable. */
   readonly item: JudgedItem | undefined
+  /** Whether the item is a gold item that was mixed in to measure experts. */
   readonly isCheck: boolean
   /** Whether the service withdrew a prompt of the item. Such an item gets no further vote. */
   readonly isWithdrawn: boolean

@@ -41,7 +41,10 @@ const mayBeOneItem: ReadonlySet<number> = new Set([400, 422])
 
 export type SendError = SqlError | AnnotationClientError
 
-/** Sends tasks until `halt` is set. If `earlier` ended a call, sends one by one until one is accepted. */
+/**
+ * Sends tasks until `halt` is set, and sets it to a failure that every task would meet. If `earlier` ended a call,
+ * sends one by one until the service accepts one.
+ */
 export const send = Effect.fnUntraced(function* <E>(
   readingDone: Latch.Latch,
   halt: Deferred.Deferred<never, E | SendError | RejectLimit.TooManyRejects>,

@@ -238,6 +238,7 @@ export const submit = Effect.fn("Submit.submit")(function* <E, R>(
   return { ...run, ...counts, tasks: yield* ledger.counts } satisfies Submitted
 }, Effect.scoped)
 
+/** Reads no input. Fails with an `AnnotationClientError` that every task would meet. */
 export const sendPlanned = Effect.gen(function* () {
   const halt = yield* Deferred.make<never, SendError | RejectLimit.TooManyRejects>()
   yield* send(yield* Latch.make(true), halt, RejectLimit.counter(undefined))

@@ -89,6 +89,7 @@ export const savingSettings = Effect.fnUntraced(function* <E, R>(
   work: Effect.Effect<RunReport.RunReport, E, R>,
   { directory }: Place,
 ) {
+  // While workers run, other processes may share the folder, so nothing is saved.
   if (!(yield* Ledger).isShared) yield* Settings.save(directory)
   return yield* work
 })

@@ -110,6 +110,7 @@ const compactCommand = makeCommand(
   }),
 ).pipe(Command.withShortDescription("Compress the ledger, and free unused space"))
 
+/** A date such as `2026-01-31` (midnight, UTC), a time with its time zone, or an age such as `90d`. */
 const before = option(
   parsed(
     "before",

@@ -1,7 +1,8 @@
 /**
- * `prefstream schedule` runs another command on a cron schedule. Each run is a separate process, with the pipeline file
- * and the version of prefstream that exist when it starts, and has its own process group: Ctrl+C signals the whole
- * foreground group, but a run must receive only the one signal that the schedule sends.
+ * `prefstream schedule` runs another command on a cron schedule. Each run is a separate process, whose crash does not
+ * end the schedule, with the pipeline file and the version of prefstream that exist when it starts, and has its own
+ * process group: Ctrl+C signals the whole foreground group, but a run must receive only the one signal that the
+ * schedule sends.
  *
  * Adapter: reads from `node:process` how this process was started, and listens for its exit.
  */

@@ -116,6 +116,7 @@ export const command = makeCommand(
     monitor,
     ...expertFlags,
   },
+  // The handlers of an `HttpApi` would use a span of this function in place of that of their request.
   Effect.fnUntraced(function* (flags) {
     yield* check(flags)
     const variable = yield* organizationToken

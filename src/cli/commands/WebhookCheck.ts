@@ -1,6 +1,7 @@
 /**
  * Sends the test webhook of `doctor` to the receiver, through the public URL if one is set. A temporary ledger records
- * the delivery, which only the schemes `standard-webhooks` and `svix` let prefstream sign.
+ * the delivery, which only the schemes `standard-webhooks` and `svix` let prefstream sign. With others, the receiver's
+ * refusal shows that deliveries arrive.
  */
 import { Clock, Deferred, Effect, FileSystem, Layer, Option, Redacted, References } from "effect"
 import { HttpClient, HttpClientRequest } from "effect/http"

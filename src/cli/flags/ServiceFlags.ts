@@ -1,4 +1,7 @@
-/** Defines the flags of the annotation service: its address, and the properties that the contract leaves open. */
+/**
+ * Defines the flags of the annotation service: its address, and the properties that the contract leaves open. The token
+ * is read only from the environment, and is `Redacted` as soon as it is read.
+ */
 import { Config, ConfigProvider, Duration, Effect, Layer, Option, Redacted, Struct } from "effect"
 import type { Command } from "effect/cli"
 import {

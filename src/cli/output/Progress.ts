@@ -34,6 +34,7 @@ const line = Effect.gen(function* () {
   const unusable = tasks.failed.items + tasks.invalid.items
   const filled = all === 0 ? 0 : Math.floor((barWidth * judged) / all)
   const submitted = all - tasks.planned.items - tasks.submitting.items - tasks.refused.items
+  // Until the first result arrives, the rate is that of submitting.
   const done = judged > 0 ? judged : submitted
   const left = reading ? undefined : judged > 0 ? submitted - judged - unusable - tasks.in_doubt.items : all - submitted
   const text = present([

@@ -1,4 +1,7 @@
-/** Formats numbers, tables and messages for people. */
+/**
+ * Formats numbers, tables and messages for people. `say` writes only to stderr. Text from `printable` has no control
+ * characters that a terminal would execute.
+ */
 import { Clock, Console, Effect } from "effect"
 import * as LogFormat from "./LogFormat.ts"
 import * as Stderr from "./Stderr.ts"

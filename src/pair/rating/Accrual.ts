@@ -17,6 +17,7 @@ import type { Comparison } from "./Comparisons.ts"
 
 const maxPoints = 48
 
+/** With fewer items, an estimate has no interval. */
 export const minItems = 10
 
 /** Sums over items of y, x, y², xy, x². */

@@ -28,7 +28,10 @@ export const twoSided = (successes: number, trials: number, probability = 0.5): 
     : fromBelow(trials - successes, trials, q, probability, trials - Math.floor(expected))
 }
 
-/** Wilson's score interval of a proportion (1927); null without trials. @param z default: that of 95% */
+/**
+ * The score interval of a proportion, within 0 to 1 (E. B. Wilson, 1927, "Probable inference, the law of succession,
+ * and statistical inference"); null without trials. @param z the normal quantile of the level; default: that of 95%
+ */
 export const wilsonInterval = (
   successes: number,
   trials: number,
@@ -45,7 +48,10 @@ export const wilsonInterval = (
   }
 }
 
-/** The p-value of an outcome below the expected one: its tail, and as improbable outcomes of the other tail. */
+/**
+ * The p-value of an outcome below the expected one: its tail, and the outcomes of the other tail that are not more
+ * probable. The other tail begins at the first outcome that is not below the expected one.
+ */
 const fromBelow = (successes: number, trials: number, p: number, q: number, otherTail: number): number => {
   const limit = logProbability(successes, trials, p, q) + Math.log1p(tolerance)
   let [low, high] = [otherTail, trials + 1]

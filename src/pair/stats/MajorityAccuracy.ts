@@ -57,7 +57,10 @@ export const rightVotes = (voters: ReadonlyArray<Voter>, votes: number): RightVo
 export const accuracyOf = (rights: RightVotes, completions: number): number =>
   rights.reduce((sum, chance, right) => sum + chance * winning(right, rights.length - 1 - right, completions - 1), 0)
 
-/** The probability that two votes are for the same completion: p² + (1 − p)² / (K − 1) for equal experts. */
+/**
+ * The probability that two of at least two votes are for the same completion: p² + (1 − p)² / (K − 1) for experts of
+ * the same accuracy p and K completions.
+ */
 export const agreementOf = (rights: RightVotes, completions: number): number => {
   const votes = rights.length - 1
   const pairs = (n: number) => (n * (n - 1)) / (votes * (votes - 1))

@@ -224,6 +224,9 @@ export const withVotes = (
     : supported.map((pair) => withMembers(pair, { weight: 1 / supported.length }))
 }
 
-/** Sets members of a pair. One whose texts are bytes is changed in place; a copy would decode them. */
+/**
+ * Sets members of a pair. One whose texts are bytes was made for this judgment, so it is changed in place; a copy would
+ * decode them.
+ */
 const withMembers = (pair: PreferencePair, members: Partial<PreferencePair>): PreferencePair =>
   PairBytes.of(pair) === undefined ? { ...pair, ...members } : Object.assign(pair, members)

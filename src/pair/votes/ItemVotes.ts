@@ -27,7 +27,10 @@ export interface ItemVote extends Assessment.Assessment {
   readonly choice: number
   /** Groups of texts, best first, each by the index of its first completion, if the expert ranked them. */
   readonly ranking: Ranking | undefined
-  /** Zero-based position of the choice in the order shown, or else sent. Null if the choice is tied. */
+  /**
+   * Zero-based position of the choice in the order shown, or else sent. Null if the choice is tied, or its text occurs
+   * twice.
+   */
   readonly position: number | null
   /** The order in which completions were shown (or sent, if only that order is known), as indices. */
   readonly order: ReadonlyArray<number>
@@ -42,7 +45,7 @@ export interface ItemVote extends Assessment.Assessment {
 /** Thirty years. Longer times come from a wrong clock. */
 const maxSeconds = 1e9
 
-/** The members that are needed to count a vote. Other members may have any shape. */
+/** The members that are needed to count a vote. `Assessment` ignores others that it cannot read. */
 const ListedVote = Schema.StructWithRest(
   Schema.Struct({
     ...Struct.pick(Vote.fields, ["choice", "ranking", "rationale"]),
@@ -124,7 +127,10 @@ const votesIn = (judgment: Judgment): ReadonlyArray<ItemVote> => {
   })
 }
 
-/** The votes of one task's result as sent. Indices refer to the input. Without a list, the result is the only vote. */
+/**
+ * The votes of one task's result as sent, also members that do not count. Indices refer to the input. Without a list,
+ * the result is the only vote.
+ */
 export const recordedIn = ({
   annotations,
   bestCompletionIndex,
@@ -167,7 +173,10 @@ export const isUnanimous = (votes: ReadonlyArray<ItemVote>): boolean =>
 export const marginOf = (votes: ReadonlyArray<ItemVote>, chosen: number, rejected: number): number =>
   votes.reduce((sum, vote) => sum + preference(vote, chosen, rejected), 0) / votes.length
 
-/** Compares two completions by a vote: 1 for `a`, −1 for `b`, 0 if equal. Undefined if it says nothing of them. */
+/**
+ * Compares two completions by a vote: 1 for `a`, −1 for `b`, 0 if equal. Undefined if the vote chose neither of them
+ * and did not rank both.
+ */
 export const comparisonOf = (vote: ItemVote, a: number, b: number): number | undefined => {
   const { choice, ranking } = vote
   const isRanked = (index: number) => ranking?.some((group) => group.includes(index)) === true

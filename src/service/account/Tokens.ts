@@ -87,6 +87,7 @@ const make = Effect.gen(function* () {
   /** Makes memory and database change together, even if the caller is interrupted. */
   const whole = Effect.uninterruptible
 
+  /** The token is returned only if it is stored. */
   const add = <A, E>(row: Row, store: Effect.Effect<A, E>) =>
     Effect.suspend(() => {
       remember(row)
@@ -100,6 +101,7 @@ const make = Effect.gen(function* () {
     return { token, summary: summaryOf(row) }
   }, whole)
 
+  /** The old token is accepted for `keepHours` more. */
   const rotate = Effect.fn("Tokens.rotate")(function* (tokenId: string, keepHours: number) {
     const now = yield* Clock.currentTimeMillis
     const { name } = yield* find(tokenId)

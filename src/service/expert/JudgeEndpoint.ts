@@ -121,6 +121,7 @@ export const make = Effect.fnUntraced(function* (
     return { response, text }
   })
 
+  /** Fails during a long pause, or a pause after the endpoint refused the settings. */
   const awaitTurn = Effect.gen(function* () {
     const pause = Duration.millis(Math.max(0, notBefore - (yield* Clock.currentTimeMillis)))
     const retryAfter = Duration.toMillis(pause)

@@ -17,6 +17,7 @@ export class JudgeFailed extends Schema.TaggedError<JudgeFailed>()("JudgeFailed"
    */
   fault: Schema.Literals(["Question", "Endpoint", "Moment", "Length", "Temperature"]),
   problem: Schema.String,
+  /** The pause is in milliseconds. */
   retryAfter: Schema.optionalKey(Schema.Finite),
 }) {
   override get message() {

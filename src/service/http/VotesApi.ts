@@ -28,6 +28,7 @@ export const respond = ({ exportVotes }: Desk["Service"], format: Format, filter
 
 const exportVotes = HttpApiEndpoint.get("export", "/votes", {
   query: {
+    /** The default is `jsonl`. */
     format: Schema.optionalKey(Schema.Literals(formats)),
     /**
      * Whether CSV keeps texts unchanged. By default, texts that a spreadsheet takes for formulas get a leading

@@ -38,6 +38,7 @@ const EditedText = Schema.String.check(Schema.isMaxLength(maxLength.editedComple
 const Step = Schema.Int.check(Schema.isBetween({ minimum: 1, maximum: 9 }))
 
 const Assessment = Schema.Struct({
+  /** 1 is the weakest. */
   strength: Schema.NullOr(Step),
   all_bad: Schema.Boolean,
   flags: Flags,
@@ -70,6 +71,7 @@ export const HeldItem = Schema.Struct({
   prompt: Schema.String,
   /** The messages of a prompt that is a conversation; null if the prompt is a text. */
   turns: Schema.NullOr(Schema.Array(Message)),
+  /** The completions are in this expert's order. */
   completions: Schema.Array(Schema.String),
   /** The messages of each completion that calls tools; null for each that is a text. */
   completion_turns: Schema.Array(Schema.NullOr(Schema.Array(Message))),

@@ -74,6 +74,7 @@ export const ExpertDetail = Schema.Struct({
   ...ExpertSummary.fields,
   /** The last 14 days with votes, newest first. */
   days: Days,
+  /** Statistics of the latest votes, at most 2,000. */
   latest: Schema.Struct({
     votes: Schema.Int,
     median_seconds: Schema.NullOr(Schema.Finite),
@@ -95,6 +96,7 @@ export const Voided = Schema.Struct({
 })
 export type Voided = typeof Voided.Type
 
+/** Conflict: the expert has no valid votes. */
 const voidVotes = HttpApiEndpoint.post("voidVotes", "/experts/:expert_id/void", {
   params: expertParams,
   payload: Schema.Struct({ reason: Schema.String.check(Schema.isMaxLength(maxLength.reason)) }),

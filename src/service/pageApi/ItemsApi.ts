@@ -53,6 +53,7 @@ const filter = {
   state: Schema.optionalKey(ItemState),
   expert: Schema.optionalKey(Text),
   flagged: Schema.optionalKey(Schema.Literal("true")),
+  /** The value is in percent. */
   max_agreement: Schema.optionalKey(IntFromQuery),
 }
 

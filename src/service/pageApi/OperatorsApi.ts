@@ -43,11 +43,13 @@ const add = HttpApiEndpoint.post("add", "/operators", {
  * then.
  */
 const renew = HttpApiEndpoint.post("renew", "/operators/:operator_no/link", { params, success: OperatorLink })
+/** Conflict: the operator is the last admin. */
 const setRole = HttpApiEndpoint.put("setRole", "/operators/:operator_no/role", {
   params,
   payload: Schema.Struct({ role: Role }),
   success: OperatorSummary,
 })
+/** Ends the operator's sessions. Conflict: the operator is the last admin. */
 const remove = HttpApiEndpoint.delete("remove", "/operators/:operator_no", { params })
 
 export class DashboardOperators extends HttpApiGroup.make("operators")

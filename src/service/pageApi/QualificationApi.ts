@@ -35,6 +35,7 @@ export const Standing = Schema.Struct({
 export type Standing = typeof Standing.Type
 
 export const Qualification = Schema.Struct({
+  /** Null if nothing is required. */
   settings: Schema.NullOr(QualificationSettings),
   /**
    * The number of distinct items of the gold file, at most 1,000. Null if the service was started without a gold file.
@@ -46,6 +47,7 @@ export const Qualification = Schema.Struct({
 export type Qualification = typeof Qualification.Type
 
 const get = HttpApiEndpoint.get("get", "/qualification", { success: Qualification })
+/** Conflict: the gold file has too few items, or the settings contradict each other. */
 const set = HttpApiEndpoint.put("set", "/qualification", { payload: QualificationSettings, success: Qualification })
 
 const params = { expert_id: Schema.String }

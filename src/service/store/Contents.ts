@@ -31,6 +31,7 @@ export const contentOf = (
 /** Items do not wait for people who were absent for longer. */
 export const activeWithin: Duration.Input = "7 days"
 
+/** Use these statements within one write of `Database`. */
 export const make = Effect.gen(function* () {
   const { sql } = yield* Database
 

@@ -154,6 +154,7 @@ const make = Effect.gen(function* () {
   const decisionOn = (itemId: number) =>
     Effect.map(sql<{ choice: number | null }>`SELECT choice FROM decision WHERE item_id = ${itemId}`, (rows) => rows[0])
 
+  /** Conflict: the task is cancelled, the prompt is withdrawn, or somebody is judging it. */
   const decide = Effect.fn("Desk.decide")(({ choice, operator, promptIndex, rationale, taskId }: Judgment) =>
     changeDecision(taskId, promptIndex, "item.decide", function* (task, itemId, now) {
       const { prompts } = yield* requests.of(task.seq)
@@ -173,6 +174,7 @@ const make = Effect.gen(function* () {
     }),
   )
 
+  /** People who hold the item lose it. The prompt's result then says that there is none. */
   const withdrawPrompt = Effect.fn("Desk.withdrawPrompt")(
     (taskId: string, promptIndex: number, reason: string, operator: string) =>
       changeDecision(taskId, promptIndex, "item.withdraw", function* (task, itemId, now) {
@@ -210,6 +212,7 @@ const make = Effect.gen(function* () {
       return deleted.length === 0 ? yield* conflict(problem) : {}
     })
 
+  /** The item's votes decide again. An item that misses votes returns to the queue. */
   const withdrawDecision = Effect.fn("Desk.withdrawDecision")((taskId: string, promptIndex: number) =>
     deleteDecision(
       taskId,
@@ -241,7 +244,10 @@ const make = Effect.gen(function* () {
       return items.length
     })
 
-  /** Returns the number of prompts reopened, without decided and withdrawn ones. */
+  /**
+   * Only experts who have not judged a prompt can vote on it. The task's result stays available in the meantime.
+   * Returns the number of prompts reopened, without decided and withdrawn ones.
+   */
   const reopenTask = Effect.fn("Desk.reopen")(
     (taskId: string, votes: number, promptIndices: ReadonlyArray<number> | undefined) =>
       changeNeeds(taskId, "task.reopen", function* ({ seq, status }) {
@@ -262,7 +268,7 @@ const make = Effect.gen(function* () {
       }),
   )
 
-  /** Returns the number of prompts. */
+  /** Keeps the votes that experts are about to give. Returns the number of prompts. */
   const endReopening = Effect.fn("Desk.endReopening")((taskId: string) =>
     changeNeeds(taskId, "task.end-reopening", function* ({ seq, status }) {
       const open = sql`${itemsOf(sql, seq)} AND extra_votes > 0 AND open > 0`
@@ -276,6 +282,7 @@ const make = Effect.gen(function* () {
     }),
   )
 
+  /** Each task has a write of its own. */
   const changeTasks = Effect.fnUntraced(function* (
     itemIds: ReadonlyArray<number>,
     /** Moves votes on these items and returns the items whose votes changed. */
@@ -333,6 +340,7 @@ const make = Effect.gen(function* () {
     return votes.map(({ item_id }) => item_id)
   })
 
+  /** Items that now miss a vote return to the queue, for other experts. */
   const voidVotes = Effect.fn("Desk.voidVotes")(function* (expertId: string, reason: string, operator: string) {
     const now = yield* Clock.currentTimeMillis
     const { expertNo, items, voidingId } = yield* change(

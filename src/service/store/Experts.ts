@@ -92,7 +92,10 @@ const make = Effect.gen(function* () {
     rows.map(toSummary),
   ).pipe(Effect.withSpan("Experts.list"))
 
-  /** Items claimed by a deactivated automatic expert return when they are recorded, without its votes. */
+  /**
+   * Items held by a deactivated person return to the queue. Items claimed by a deactivated automatic expert return when
+   * they are recorded, without its votes.
+   */
   const setActive = Effect.fn("Experts.setActive")(function* (
     expertId: string,
     active: boolean,

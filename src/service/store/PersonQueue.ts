@@ -270,6 +270,7 @@ export const make = Effect.fnUntraced(function* (options: {
     yield* voting.guidelines.acknowledge(hold.expert_no, yield* voting.guidelines.current(task), version)
   }, write)
 
+  /** Leaves the item to other experts. A flag goes into the task's result. */
   const setAside = Effect.fn("VoteQueue.setAside")(function* (expertId: string, itemId: number, why: SetAside) {
     const at = yield* Clock.currentTimeMillis
     const { expert_no } = yield* heldItem(expertId, itemId)
@@ -417,6 +418,7 @@ export const make = Effect.fnUntraced(function* (options: {
     yield* write(voting.contents.awaitNoLonger(now))
   }).pipe(Effect.withSpan("VoteQueue.releaseExpired"))
 
+  /** Offers the item to all experts again, also to those who set it aside. Its flags stay. */
   const returnItem = Effect.fn("VoteQueue.returnItem")(function* (taskId: string, promptIndex: number) {
     const [task] = yield* sql<{ seq: number }>`
       SELECT seq FROM task WHERE task_id = ${taskId} AND ${promptIndex} BETWEEN 0 AND prompts - 1`
@@ -432,6 +434,7 @@ export const make = Effect.fnUntraced(function* (options: {
     options.onReturned([itemId])
   }, write)
 
+  /** Items of the group that other experts hold return to the queue. */
   const setGroup = Effect.fn("VoteQueue.setGroup")(function* (settings: GroupSettings) {
     const { experts: ids, groupId, priority } = settings
     const group = yield* voting.lanes.tasksOf(groupId)
@@ -453,6 +456,7 @@ export const make = Effect.fnUntraced(function* (options: {
     yield* Audit.record(sql, "group.set", groupId, { priority, experts })
   }, write)
 
+  /** Nobody gets items of a paused group, and held ones return to the queue. */
   const pauseGroup = Effect.fn("VoteQueue.pauseGroup")(function* (groupId: string, isPaused: boolean) {
     const group = yield* voting.lanes.tasksOf(groupId)
     if (group === undefined) return yield* noGroup(groupId)

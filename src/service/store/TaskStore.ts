@@ -45,6 +45,7 @@ export interface NewTask {
   readonly body: Uint8Array
   readonly content: TaskContent
   readonly votes: number
+  /** None means that the task is a group of its own. */
   readonly group?: { readonly id: string; readonly size?: number | undefined } | undefined
 }
 
@@ -78,7 +79,10 @@ const make = Effect.gen(function* () {
       Effect.andThen(voting.withdraw(organization, group_id)),
     )
 
-  /** A repeated call returns the task that the first one stored, with its current status. */
+  /**
+   * Stores a task once per organization and idempotency key, and wakes the experts. A repeated call returns the task
+   * that the first one stored, with its current status.
+   */
   const create = Effect.fnUntraced(function* (task: NewTask) {
     const { content, group, organization, votes } = task
     const task_id = yield* makeTaskId(organization, task.idempotencyKey)
@@ -156,6 +160,7 @@ const make = Effect.gen(function* () {
     )
   })
 
+  /** Returns false if the task does not exist or has ended. */
   const cancel = Effect.fn("TaskStore.cancel")((taskId: string) => cancelTask(taskId, false))
 
   /** The next start opens the task again. */

@@ -29,6 +29,7 @@ const joinHandlers = HttpApiBuilder.group(
     const experts = yield* Experts
     const address = yield* ServiceAddress
 
+    /** The code stays usable. */
     const invited = Effect.fnUntraced(function* (code: string) {
       const expertId = yield* codes.find("invitation", code)
       if (Option.isNone(expertId)) return undefined

@@ -26,6 +26,7 @@ export interface Outcome {
   readonly millis: number
   /** The first 1,000 characters of the answer, or the reason why they are not kept. */
   readonly answer: string
+  /** The receiver's `Retry-After`, in milliseconds. */
   readonly retryAfter: number
 }
 

@@ -25,6 +25,7 @@ export interface SenderOptions {
     message: AttemptedMessage,
   ) => Effect.Effect<Outcome, never, Mac.Mac>
   readonly concurrency: number
+  /** How long delivered and failed messages are kept. */
   readonly keep: Duration.Duration
 }
 

@@ -1,4 +1,7 @@
-/** Numbers keys in the order in which they first occur. Memory holds a key's bytes and about 30 more. */
+/**
+ * Numbers keys in the order in which they first occur, and tells keys apart by all their bytes. Memory holds a key's
+ * bytes and about 30 more.
+ */
 const encoder = new TextEncoder()
 
 /** Returns an array of at least `length` numbers that starts with the given ones. The given array is unusable afterwards. */

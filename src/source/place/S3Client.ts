@@ -36,7 +36,7 @@ export interface Connection {
     readonly range?: string | undefined
     readonly etag?: string | undefined
   }) => Effect.Effect<ObjectAnswer | undefined, SourceError | Remote.ConnectionLost>
-  /** Lists up to 1,000 keys. */
+  /** Lists up to 1,000 keys. `isFlat` excludes keys with another `/`. */
   readonly list: (request: ListRequest) => Effect.Effect<ListAnswer, SourceError | Remote.ConnectionLost>
 }
 

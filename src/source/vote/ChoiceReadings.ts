@@ -21,6 +21,7 @@ export interface SampledChoice extends SourceItem {
 
 export interface Naming {
   readonly labels: ReadonlyArray<string> | undefined
+  /** Whether choices are indices from 0. */
   readonly isIndex: boolean
   /** Whether choices are endings of the completions' columns. */
   readonly isId: boolean

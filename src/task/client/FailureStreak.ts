@@ -36,6 +36,7 @@ export const make = (baseUrl: string) => {
     /** Whether the streak has ended a run, and no task was accepted since. */
     hasEnded: (): boolean => hasEnded,
     count: (): number => accepted,
+    /** Call it when the service accepted a task and gave it a unique id. */
     accepted: (): void => {
       accepted++
       hasEnded = false

@@ -20,6 +20,7 @@ export type Kind = "create" | "poll"
 export interface Permit {
   /** How often the rate had been halved when the request was sent. */
   readonly cuts: number
+  /** The number of requests sent so far, including this one. */
   readonly ordinal: number
 }
 
@@ -298,6 +299,7 @@ export const make = Effect.fnUntraced(function* <E>(settings: {
       if (budget !== undefined) yield* budget.pause(until - now)
     }),
     quota,
+    /** Counts a request that was sent without a turn. */
     count: Effect.gen(function* () {
       if (budget !== undefined) yield* budget.take(1)
       depart(yield* SteadyClock.now)

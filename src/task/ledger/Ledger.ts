@@ -60,6 +60,7 @@ export interface SharedOptions {
   readonly parts?: number | undefined
 }
 
+/** If the URL has no password, `password` is needed. */
 export interface LedgerPostgresOptions extends LedgerOptions, PostgresUrl.Login {}
 
 /**
@@ -158,6 +159,7 @@ export class LedgerReader extends Context.Service<LedgerReader, Reader>()("prefs
   static readonly layer = (options?: LedgerOptions) =>
     Layer.effect(LedgerReader, Effect.andThen(checkVersion, makeReader(options)))
 
+  /** Reads an existing SQLite file, even while another process runs the job. */
   static readonly layerFile = (filename: string, options?: LedgerOptions) =>
     LedgerReader.layer(options).pipe(Layer.provide(SqliteClient.layer({ filename, readonly: true })))
 }
@@ -175,6 +177,7 @@ export class Ledger extends Context.Service<Ledger, Effect.Success<ReturnType<ty
       ),
     )
 
+  /** Opens an SQLite file, creates it if it is missing, and locks it against a second process. */
   static readonly layerFile = (filename: string, options?: LedgerOptions) =>
     Ledger.layer(options).pipe(
       Layer.provide(SqliteClient.layer({ ...sqliteOptions, filename })),

@@ -136,6 +136,7 @@ const newTask = (
   }
 }
 
+/** A task's identity is its question and its items, so the same task has the same key in every run. */
 const idempotencyKey = (
   { task_type, guidelines }: Pick<TaskRequest, "task_type"> & { readonly guidelines?: string | undefined },
   items: ReadonlyArray<readonly [itemId: string, sentHash: string]>,

@@ -110,7 +110,10 @@ const fit = (records: ReadonlyArray<RecordResult>) => {
   return { cells, fitting, share: fitting / Math.max(records.length, 1) }
 }
 
-/** Returns `none` if more lines than quoted records of a TSV fit the header, and few cells end with their quote. */
+/**
+ * Returns `none` if more lines than quoted records of a TSV fit the header, and few cells end with their quote. Commas
+ * are no evidence.
+ */
 const quoteOf = (head: Uint8Array, delimiter: string, isWhole: boolean): "none" | undefined => {
   if (delimiter !== "\t") return undefined
   const whole = isWhole ? head : head.subarray(0, head.lastIndexOf(LF) + 1)

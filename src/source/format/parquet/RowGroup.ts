@@ -29,6 +29,7 @@ export interface Part {
   readonly group: RowGroup
   readonly number: number
   readonly firstRow: number
+  /** The memory of the columns that are read, decompressed. */
   readonly maxBytes: number
 }
 

@@ -6,6 +6,7 @@ import { corrupt } from "./CorruptFile.ts"
 import type { Node } from "./Schema.ts"
 import { Unusable } from "./Values.ts"
 
+/** Maximum list elements in a row, in all columns together. */
 const maxElements = 4_000_000
 
 export interface RowState {

@@ -41,6 +41,7 @@ export type IntegrityIssueCode =
 export interface IntegrityIssue {
   /** The kind of contradiction, for programs. */
   readonly code: IntegrityIssueCode
+  /** One line that names the task or item and the contradiction. */
   readonly message: string
 }
 

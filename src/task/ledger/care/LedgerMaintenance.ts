@@ -153,6 +153,7 @@ const sizeOf = Effect.fnUntraced(function* (path: string) {
   return sizes.reduce((sum, size) => sum + size, 0)
 })
 
+/** One transaction compresses this many payloads. */
 const packSize = 16
 
 const packPayloads = Effect.fnUntraced(function* (
@@ -220,6 +221,7 @@ export interface PruneReport {
   readonly results: { readonly tasks: number; readonly items: number }
 }
 
+/** One transaction prunes this many tasks. */
 const chunkSize = 500
 
 /** The page is large, since a database may scan all tasks for each page. */

@@ -55,6 +55,7 @@ export interface Counted {
   readonly price: Cost.Decimal
 }
 
+/** Returns all votes that count against a budget. */
 export const countedVotes = Effect.fnUntraced(function* ({ job, sql }: Here, pricesOf: PricesOf) {
   const rows = yield* sql<
     Pick<Counted, "standing" | "votes"> & { list: number | null; kinds: string | null; tasks: number }
@@ -89,6 +90,7 @@ export const sum = (votes: ReadonlyArray<Pick<Counted, "votes" | "price">>, { ot
 /** The price list that a task counts at once it is planned. Superseded tasks will have the present one. */
 export const listWhenPlanned = "CASE WHEN state = 'superseded' THEN NULL ELSE price_list END"
 
+/** Counts the tasks that are planned, or would be, under a condition, with their maximum cost. */
 export const planOf = Effect.fnUntraced(function* ({ job, sql }: Here, condition: Fragment, pricesOf: PricesOf) {
   const rows = yield* sql<{ list: number | null; tasks: number; votes: number }>`
     SELECT ${sql.literal(listWhenPlanned)} AS list, COUNT(*) AS tasks, SUM(item_count) AS votes

@@ -72,6 +72,7 @@ export const match = (
     vote = 1,
   }: {
     readonly vote?: number | undefined
+    /** The time is in epoch milliseconds. */
     readonly completedAt?: number | undefined
     readonly read?: ((annotations: Annotations) => Annotations) | undefined
   } = {},

@@ -9,6 +9,7 @@ import * as SteadyClock from "../../../io/SteadyClock.ts"
 import { inCampaign, isAskedBy } from "../schema/Rows.ts"
 import { type Issue, type LedgerContext, type StateCounts, TaskState } from "../schema/Model.ts"
 
+/** A person has to resolve tasks in these states. */
 const issueStates = ["in_doubt", "failed", "invalid", "refused"] as const satisfies ReadonlyArray<TaskState>
 
 /** `items` counts items per task: an item with several votes counts in each. */
@@ -59,6 +60,7 @@ export interface Progress {
   readonly inputOf: (campaign: number) => StateCounts
   readonly votes: number
   readonly gold: number
+  /** The time is in epoch milliseconds. */
   readonly firstSubmittedAt: Option.Option<number>
   readonly oldestOutstanding: Option.Option<{
     readonly number: number

@@ -124,7 +124,7 @@ export const readStreams = ({ job, sql }: LedgerContext) => {
     )
   })
 
-  /** Tasks that the service refused or a person gave up, with the items that no expert will judge. */
+  /** A campaign's refused and given-up tasks, with the items that no expert will judge, in their first vote. */
   const dropped = (campaign: Option.Option<number>): Stream.Stream<DroppedTask, SqlError> =>
     pages(
       (after) => sql<

@@ -7,6 +7,7 @@
 
 export const notDue = Number.MAX_SAFE_INTEGER
 
+/** A completed task with this time is due at once. */
 export const changedDueAt = -1
 
 export const changedDueAtTime = (at: number): number => -at - 1

@@ -91,6 +91,7 @@ export interface BatchItem extends SourceItem {
   readonly itemId: string
   readonly contentHash: string
   readonly prompt: string
+  /** The element of the task's `prompts`, as UTF-8. */
   readonly bytes: ItemBytes
   /** Hash of the sent content, if only some of the completions are sent. */
   readonly sentHash?: string | undefined
@@ -113,6 +114,7 @@ export const ItemDetails = Schema.Struct({
   conversation: Schema.optionalKey(Schema.Literal(true)),
   /** Whether each completion was a list of messages, which `Conversation.parse` reads. Absent if none was. */
   as_messages: Schema.optionalKey(Schema.Array(Schema.Boolean)),
+  /** The definitions of tools, as JSON text. */
   tools: Schema.optionalKey(Schema.String),
   /** The order in which the completions were sent, as indices into the input's. Absent if both are equal. */
   order: Schema.optionalKey(Schema.Array(Schema.Int)),
@@ -123,6 +125,7 @@ export type ItemDetails = typeof ItemDetails.Type
 
 export interface NewTask {
   readonly idempotencyKey: string
+  /** The body of `POST /tasks`, as UTF-8. */
   readonly body: Uint8Array
   readonly items: Arr.NonEmptyReadonlyArray<BatchItem>
   /** The order of each item's completions in the body. Undefined if it is that of the input. */
@@ -145,6 +148,7 @@ export interface PlannedTask {
   readonly seq: number
   readonly part: number
   readonly itemCount: number
+  /** The number of the vote in its batch, from 1. */
   readonly vote: number
   readonly idempotencyKey: string
   /** Time of the first request of this attempt that may have created the task, in epoch milliseconds. */
@@ -167,6 +171,7 @@ export interface OpenTask {
   readonly dueAt: number
 }
 
+/** A webhook delivery whose signature was verified. */
 export interface Delivery {
   /** Id of the delivery. All attempts of the service to send it have the same id. */
   readonly id: string
@@ -204,6 +209,7 @@ export interface BatchPlace {
   /** Number of the batch's items in one vote. */
   readonly batchItems: number
   readonly vote: number
+  /** The maximum number of votes on each item of the batch. */
   readonly votes: number
 }
 

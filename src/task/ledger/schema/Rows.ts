@@ -74,6 +74,7 @@ export const parsePrompts = (row: Payloads): Omit<StoredRequest, "body"> => {
   return prompts.length === items.length ? { prompts, items } : parseRequest(row)
 }
 
+/** Returns undefined if prefstream did not write the body. */
 const textsOf = (body: Buffer, start: number) => {
   const prompt: JsonText.Place = [start, JsonText.endOf(body, start)]
   const completions: Array<JsonText.Place> = []
@@ -144,6 +145,7 @@ export const priceListSetting = "price_list"
 export const priceListOf = (here: Pick<LedgerContext, "job" | "sql">) =>
   Effect.map(settingOf(here, priceListSetting), (list) => (list === undefined ? null : Number(list)))
 
+/** The prices of a task are the job's, unless the task has its own. */
 export const insertTasks = Effect.fnUntraced(function* (
   { job, sql }: Pick<LedgerContext, "job" | "sql">,
   tasks: ReadonlyArray<PlannedRow>,

@@ -102,6 +102,7 @@ const itemsPerStep = 512
 type NewVote = Pick<NewTask, "idempotencyKey"> & StoredRequest
 
 export interface FurtherVotesOptions {
+  /** The maximum number of votes to plan. Default: no limit. */
   readonly atOnce?: number | undefined
   readonly ended: number
   readonly request: (

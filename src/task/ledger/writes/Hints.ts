@@ -126,7 +126,10 @@ export const writeHints = (
       yield* hinted.open
       return outcome
     }),
-    /** Makes tasks with hints due, unless they are being polled. Returns the wait for a postponed hint. */
+    /**
+     * Makes tasks with hints due, except tasks that are being polled: their hints wait until that poll has ended.
+     * Returns the milliseconds until the first of the hints that exceeded `maxPollsPerMinute` may be followed.
+     */
     followHints: Effect.fn("Ledger.followHints")(function* (inFlight: ReadonlySet<string>) {
       const now = yield* SteadyClock.now
       const hasToWait = ({ followed, since }: { readonly followed: number; readonly since: number }) =>
@@ -183,6 +186,7 @@ export const writeHints = (
     followAgain: () => void (all = { ...all, at: never }),
     /** Records that this process or another received a delivery about tasks of this ledger. */
     delivered,
+    /** The time is in epoch milliseconds. */
     lastDelivery: Effect.sync(() => lastDelivery),
   }
 }

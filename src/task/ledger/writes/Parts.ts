@@ -256,6 +256,7 @@ export const writeParts = (
      */
     settleAbandoned: Effect.fn("Ledger.settleAbandoned")(function* (
       outcome: "planned" | "in_doubt",
+      /** The maximum milliseconds that a request may take. */
       maxMillis: number,
     ) {
       if (owned.parts.size === 0) return 0

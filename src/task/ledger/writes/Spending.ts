@@ -36,15 +36,17 @@ export interface SpendingTerms {
 
 export interface AllottedTasks {
   readonly tasks: ReadonlyArray<NewTask>
+  /** Items of the input that the budget does not allow to plan. */
   readonly beyond: ReadonlyArray<BatchItem>
 }
 
 export interface Spending {
+  /** The prices of tasks that are planned next. */
   readonly prices: Prices.Prices
   readonly budget: Option.Option<Cost.Decimal>
   /** Votes of tasks that the service created and that are no longer open. */
   readonly spent: Charge
-  /** The spent votes by kind of expert, most first. The last entry is for votes of unknown kinds. */
+  /** The spent votes by kind of expert, most first. The last entry has unknown kinds, and tasks without a result. */
   readonly kinds: ReadonlyArray<Charge & { readonly kind: string | null }>
   /** Votes that are planned, being sent, outstanding, or in doubt. */
   readonly committed: Charge
@@ -71,6 +73,7 @@ const termsOf = Effect.fnUntraced(function* (here: Here) {
   } satisfies Terms
 })
 
+/** The terms of the job are the default. */
 export const withTerms = ({ budget, price }: SpendingTerms, known: Terms = noTerms): Terms => ({
   prices: price === undefined ? known.prices : Prices.parse(price),
   budget: budget === undefined ? known.budget : Cost.parse(budget),
@@ -110,6 +113,7 @@ const wanted = (here: Here) => Effect.map(settingOf(here, wantedVotes), (items) 
 export const readSpending = ({ job, sql }: LedgerContext) => ({
   spendingTerms: termsOf({ job, sql }),
 
+  /** It is infinite without a budget. */
   votesLeft: votesLeft({ job, sql }),
 
   /** Predicts what a run in this campaign would do to earlier tasks at its start: see `startRun` and `holdBack`. */
@@ -140,6 +144,7 @@ export const readSpending = ({ job, sql }: LedgerContext) => ({
 
   wantedVotes: wanted({ job, sql }),
 
+  /** None if the job has no price. */
   spending: Effect.gen(function* () {
     const here = { job, sql }
     const terms = yield* termsOf(here)
@@ -170,6 +175,7 @@ export const readSpending = ({ job, sql }: LedgerContext) => ({
   }).pipe(Effect.withSpan("Ledger.spending")),
 })
 
+/** The prices hold for tasks that are planned from now on. */
 const setPrices = Effect.fnUntraced(function* ({ job, sql }: Here, prices: Prices.Prices) {
   const text = Prices.encode(prices)
   const lists = yield* sql<{ list: number; prices: string }>`SELECT list, prices FROM price_list WHERE job = ${job}`

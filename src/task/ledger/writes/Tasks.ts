@@ -301,6 +301,7 @@ export const writeTasks = (
     markInDoubt,
     markKeyExpired: (seq: number, lifetime: Duration.Duration) => markInDoubt(seq, keyExpired(lifetime)),
     markKeyIgnored: (seq: number) => markInDoubt(seq, keyIgnored),
+    /** @param isCanceled whether the service canceled the task, so that its votes are not paid for */
     markFailed: (seq: number, reason: string, taskId?: string, isCanceled?: boolean) =>
       markLost("failed", seq, reason, taskId, isCanceled),
     /** Stores a result, unless the task has another id than `taskId` by now. `kinds`: see `VoteKinds`. */
@@ -348,6 +349,7 @@ export const writeTasks = (
         }),
       )
     }),
+    /** Makes a failed or invalid task outstanding again. */
     markOpen: (seq: number, taskId: string) =>
       Effect.asVoid(
         write(sql`UPDATE task SET state = 'submitted', reason = NULL, due_at = 0
