@@ -24,7 +24,11 @@ export class MalformedRequest extends Problem<MalformedRequest>()(
   { errors },
 ) {}
 
-export class Unauthorized extends Problem<Unauthorized>()("Unauthorized", 401, "A valid token is required.") {}
+export class Unauthorized extends Problem<Unauthorized>()(
+  "Unauthorized",
+  401,
+  "A valid organization token is required.",
+) {}
 
 /**
  * `Host` is not the name of the service. Pages also answer this to a cross-origin request, and to a link that was used
@@ -32,14 +36,26 @@ export class Unauthorized extends Problem<Unauthorized>()("Unauthorized", 401, "
  */
 export class Forbidden extends Problem<Forbidden>()("Forbidden", 403, "This is not allowed.") {}
 
-export class EndpointNotFound extends Problem<EndpointNotFound>()("EndpointNotFound", 404, "No such endpoint.") {}
+export class EndpointNotFound extends Problem<EndpointNotFound>()(
+  "EndpointNotFound",
+  404,
+  "There is no such endpoint.",
+) {}
 
 export class TaskNotFound extends Problem<TaskNotFound>()("TaskNotFound", 404, "There is no such task.") {}
 
 /** The `Allow` header names the methods. */
-export class MethodNotAllowed extends Problem<MethodNotAllowed>()("MethodNotAllowed", 405, "Method not allowed.") {}
+export class MethodNotAllowed extends Problem<MethodNotAllowed>()(
+  "MethodNotAllowed",
+  405,
+  "The address does not support this method.",
+) {}
 
-export class RequestTimedOut extends Problem<RequestTimedOut>()("RequestTimedOut", 408, "The request timed out.") {}
+export class RequestTimedOut extends Problem<RequestTimedOut>()(
+  "RequestTimedOut",
+  408,
+  "The request did not arrive in time.",
+) {}
 
 export class BodyTooLarge extends Problem<BodyTooLarge>()("BodyTooLarge", 413, "The request body is too large.", {
   limit_bytes: Schema.optionalKey(Schema.Int),
@@ -53,7 +69,11 @@ export class UnsupportedMediaType extends Problem<UnsupportedMediaType>()(
 ) {}
 
 /** The `Expect` header asks for something other than `100-continue`. */
-export class ExpectationFailed extends Problem<ExpectationFailed>()("ExpectationFailed", 417, "Expectation failed.") {}
+export class ExpectationFailed extends Problem<ExpectationFailed>()(
+  "ExpectationFailed",
+  417,
+  "The service cannot do what the request expects.",
+) {}
 
 /** The body is well formed, but asks for something unsupported. `errors` names each place, at most 100. */
 export class UnprocessableTask extends Problem<UnprocessableTask>()(
@@ -72,12 +92,24 @@ export class IdempotencyKeyReused extends Problem<IdempotencyKeyReused>()(
 /** The `Retry-After` header says when to retry. */
 export class TooManyRequests extends Problem<TooManyRequests>()("TooManyRequests", 429, "Too many requests.") {}
 
-export class HeadersTooLarge extends Problem<HeadersTooLarge>()("HeadersTooLarge", 431, "Headers too large.") {}
+export class HeadersTooLarge extends Problem<HeadersTooLarge>()(
+  "HeadersTooLarge",
+  431,
+  "The request's headers are too large.",
+) {}
 
 /** The cause is in the service's log, not in the answer. */
 export class ServiceFailure extends Problem<ServiceFailure>()("ServiceFailure", 500, "The service failed to answer.") {}
 
 /** The service is starting or stopping; the `Retry-After` header says when to retry. */
-export class ServiceUnavailable extends Problem<ServiceUnavailable>()("ServiceUnavailable", 503, "Try again later.") {}
+export class ServiceUnavailable extends Problem<ServiceUnavailable>()(
+  "ServiceUnavailable",
+  503,
+  "The service is not ready.",
+) {}
 
-export class ServiceTooSlow extends Problem<ServiceTooSlow>()("ServiceTooSlow", 503, "No answer in time.") {}
+export class ServiceTooSlow extends Problem<ServiceTooSlow>()(
+  "ServiceTooSlow",
+  503,
+  "The service did not answer in time.",
+) {}

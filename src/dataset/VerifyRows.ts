@@ -44,7 +44,11 @@ export const check = Effect.fnUntraced(function* (
     }
     for (const line of lines.leading ?? []) {
       const file = linesOf(shards[0]!.path)
-      findings.add({ file, expected: "only lines whose rows are also in the Parquet files", found: Findings.describe(line) })
+      findings.add({
+        file,
+        expected: "only lines whose rows are also in the Parquet files",
+        found: Findings.describe(line),
+      })
     }
   }
   for (const { format } of manifest.formats) {

@@ -11,7 +11,10 @@ import { topOf } from "./Tally.ts"
 import type { Ranking } from "./Ranking.ts"
 
 export const fields = {
-  strength: described("How much better the best completion is than the others; 1 is the smallest difference.", Schema.Finite),
+  strength: described(
+    "How much better the best completion is than the others; 1 is the smallest difference.",
+    Schema.Finite,
+  ),
   all_bad: described("Whether no completion is good enough, the best included.", Schema.Boolean),
   edited: described("The best completion, as an expert would have it.", Schema.String),
   aspects: described(

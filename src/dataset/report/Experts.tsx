@@ -48,7 +48,12 @@ const columns: ReadonlyArray<ExpertColumn> = [
     value: (row) => row.median_seconds,
     words: (row) => seconds(row.median_seconds),
   },
-  ofShare("Chose first", "share of votes for the completion shown first, where the order is known", "chose_first", "ordered"),
+  ofShare(
+    "Chose first",
+    "share of votes for the completion shown first, where the order is known",
+    "chose_first",
+    "ordered",
+  ),
 ]
 
 const nameOf = (row: ExpertRow): string => row.expert ?? "votes without a name"

@@ -1,8 +1,8 @@
 /**
  * Decompresses gzip (RFC 1952), Zstandard (RFC 8878), and Brotli (RFC 7932) as files are read, with all members or
  * frames. A file that is cut short, damaged, or followed by other bytes gives the data before that (except the last 64
- * kB), then a `SourceError`. The decoder's window is at most 128 MiB. A file is refused above 1 GiB and 1,000 times its
- * size, while texts stay below 20 times. Damage without a checksum can go unnoticed. `Unpacker` reads members and
+ * kB), then a `SourceError`. The decoder's window is at most 128 MiB. A file is refused if it expands to more than 1 GiB
+ * and to more than 1,000 times its size; texts stay below 20 times. Damage without a checksum can go unnoticed. `Unpacker` reads members and
  * frames itself, because Node's streams ignore bytes after them.
  */
 import { Cause, Effect, Option, Scope, Stream } from "effect"
