@@ -6,9 +6,10 @@
  * Node's own limits were measured instead (`maxConnections` 512, `requestTimeout` 15 s): 512 senders that stopped just
  * before the end of a body of 1 MiB kept the next one waiting for 16 s, and up to 512 MiB in memory.
  */
-import { type ByteSize, Bytes, Deferred, Duration, Effect, Schema, Stream } from "effect"
+import { ByteSize, Bytes, Deferred, Duration, Effect, Schema, Stream } from "effect"
 import type { HttpServerRequest } from "effect/http"
 
+export const defaultLimit = ByteSize.mebibytes(1)
 const maxReaders = 512
 const smallBytes = 64 * 1024
 const sharedBytes = 32 * 1024 * 1024

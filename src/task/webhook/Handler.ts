@@ -33,7 +33,6 @@ export interface DeliveryOptions {
   readonly deliveryId?: DeliveryIdPlace | undefined
 }
 
-const defaultLimit = ByteSize.mebibytes(1)
 const maxRecordingTime = Duration.seconds(15)
 const maxIdLength = 200
 
@@ -49,7 +48,8 @@ export const make = Effect.fnUntraced(function* (options: WebhookScheme.WebhookS
   const ledger = yield* Ledger
   const profile = yield* ServiceProfile
   const scheme = yield* WebhookScheme.make(options)
-  const limit = options.bodyLimit === undefined ? defaultLimit : ByteSize.fromInputUnsafe(options.bodyLimit)
+  const limit =
+    options.bodyLimit === undefined ? WebhookBodies.defaultLimit : ByteSize.fromInputUnsafe(options.bodyLimit)
   const bodies = WebhookBodies.make(limit)
   const say = yield* WebhookRefusals.make
   const taskIdPaths = options.taskIdPaths ?? profile.webhook.taskIdPaths
