@@ -28,7 +28,7 @@ export const twoSided = (successes: number, trials: number, probability = 0.5): 
     : fromBelow(trials - successes, trials, q, probability, trials - Math.floor(expected))
 }
 
-/** Wilson's score interval of a proportion (1927); null without trials. @param z default: that of 95% */
+/** Wilson's score interval (1927) for a proportion; null without trials. @param z normal quantile; default: for 95% */
 export const wilsonInterval = (
   successes: number,
   trials: number,
@@ -45,7 +45,7 @@ export const wilsonInterval = (
   }
 }
 
-/** The p-value of an outcome below the expected one: its tail, and as improbable outcomes of the other tail. */
+/** The p-value for fewer successes than expected: the lower tail plus the upper outcomes that are no more probable. */
 const fromBelow = (successes: number, trials: number, p: number, q: number, otherTail: number): number => {
   const limit = logProbability(successes, trials, p, q) + Math.log1p(tolerance)
   let [low, high] = [otherTail, trials + 1]
@@ -57,7 +57,7 @@ const fromBelow = (successes: number, trials: number, p: number, q: number, othe
   return Math.min(1, lowerTail(successes, trials, p, q) + lowerTail(trials - low, trials, q, p))
 }
 
-/** The probability of at most this many successes, if that number is below the expected one. */
+/** The probability of at most this many successes. Accepts only numbers below the expected one. */
 const lowerTail = (successes: number, trials: number, p: number, q: number): number => {
   if (successes < 0) return 0
   let term = 1
@@ -89,7 +89,7 @@ const stirlingError = (n: number): number => {
   return (1 / 12 - (1 / 360 - (1 / 1260 - (1 / 1680 - 1 / 1188 / square) / square) / square) / square) / n
 }
 
-/** x ln(x / mean) + mean − x, computed by a series if the direct formula would cancel. */
+/** x ln(x / mean) + mean − x, computed by a series if the direct formula would lose digits to cancellation. */
 const deviance = (x: number, mean: number): number => {
   if (Math.abs(x - mean) >= 0.1 * (x + mean)) return x * Math.log(x / mean) + mean - x
   const v = (x - mean) / (x + mean)

@@ -1,10 +1,10 @@
 /**
  * The votes on an item, one per expert if the service names experts.
  *
- * Guarantees: completions with the same text are one choice. Votes are in the order of the tasks and of the service. If
- * an expert has several votes on an item, the first counts. Votes are read from `annotations.votes`; other services
- * need to send only `expert` and `choice`. Without a valid list, the task's result is one vote. If that result seems to
- * list several votes, `unread` names the place.
+ * Guarantees: completions with the same text are one choice. Votes are in the order of the tasks, and within a task in
+ * the order that the service sent. If an expert has several votes on an item, the first counts. Votes are read from
+ * `annotations.votes`; of each vote, a service needs to send only `expert` and `choice`. Without a valid list, the
+ * task's result is one vote. If that result seems to list several votes, `unread` names the place.
  */
 import { Option, Predicate, Schema, Struct } from "effect"
 import * as Assessment from "../../domain/Assessment.ts"
@@ -25,9 +25,9 @@ export interface ItemVote extends Assessment.Assessment {
   readonly kind?: string
   /** The preferred text, as the index of the first completion with it. */
   readonly choice: number
-  /** Groups of texts, best first, each by the index of its first completion, if the expert ranked them. */
+  /** If the expert ranked texts: groups of equal ones, best first, each as the index of its first completion. */
   readonly ranking: Ranking | undefined
-  /** Zero-based position of the choice in the order shown, or else sent. Null if the choice is tied. */
+  /** Zero-based position of the choice in `order`. Null if it is tied, or if its text was shown twice. */
   readonly position: number | null
   /** The order in which completions were shown (or sent, if only that order is known), as indices. */
   readonly order: ReadonlyArray<number>
@@ -39,10 +39,10 @@ export interface ItemVote extends Assessment.Assessment {
   readonly unread?: string
 }
 
-/** Thirty years. Longer times come from a wrong clock. */
+/** Thirty years. A longer time comes from a wrong clock. */
 const maxSeconds = 1e9
 
-/** The members that are needed to count a vote. Other members may have any shape. */
+/** The members that are needed to count a vote. Other members may have any type. */
 const ListedVote = Schema.StructWithRest(
   Schema.Struct({
     ...Struct.pick(Vote.fields, ["choice", "ranking", "rationale"]),
@@ -73,7 +73,7 @@ type Given = Omit<ItemVote, "position">
 
 const nameSeveral = /^(votes|annotations|annotators|judge?ments|labels|ratings|responses)$/i
 
-/** The member of the annotations that seems to list several judgments. */
+/** The name of the annotation that seems to list several judgments. */
 const severalIn = (annotations: Annotations): string | undefined =>
   Object.keys(annotations).find((name) => {
     const value = annotations[name]
@@ -124,7 +124,7 @@ const votesIn = (judgment: Judgment): ReadonlyArray<ItemVote> => {
   })
 }
 
-/** The votes of one task's result as sent. Indices refer to the input. Without a list, the result is the only vote. */
+/** The votes in one task's result, as sent. Indices refer to the input. Without a list, the result is the only vote. */
 export const recordedIn = ({
   annotations,
   bestCompletionIndex,
@@ -161,13 +161,13 @@ export const isUnanimous = (votes: ReadonlyArray<ItemVote>): boolean =>
 
 /**
  * The share of the votes that prefer `chosen` to `rejected`, minus the share that prefer `rejected`: −1 to 1. Both are
- * indices as votes use them. A vote without a ranking prefers its choice to all others, and says nothing about the
- * others.
+ * indices of texts, as votes use them. A vote without a ranking prefers its choice to all others, and says nothing
+ * about the others.
  */
 export const marginOf = (votes: ReadonlyArray<ItemVote>, chosen: number, rejected: number): number =>
   votes.reduce((sum, vote) => sum + preference(vote, chosen, rejected), 0) / votes.length
 
-/** Compares two completions by a vote: 1 for `a`, −1 for `b`, 0 if equal. Undefined if it says nothing of them. */
+/** Compares two texts by a vote: 1 for `a`, −1 for `b`, 0 if equal. Undefined if the vote does not compare them. */
 export const comparisonOf = (vote: ItemVote, a: number, b: number): number | undefined => {
   const { choice, ranking } = vote
   const isRanked = (index: number) => ranking?.some((group) => group.includes(index)) === true
