@@ -12,7 +12,7 @@ export interface NumberedRow {
   readonly line: number
   /** The text of the line; empty for Parquet. */
   readonly text: string
-  /** The failure describes the actual value. */
+  /** If the row is invalid, the failure describes what the file has in its place. */
   readonly row: Result.Result<unknown, string>
 }
 
