@@ -31,7 +31,7 @@ interface JsonType {
   readonly properties?: { readonly [name: string]: JsonType }
 }
 
-/** A union gets its first type. The other types are null or the other shape. */
+/** A union has the type of its first member. Its other members are null or the other shape. */
 const featureOf = ({ anyOf, items, properties, type }: JsonType): Feature => {
   if (anyOf !== undefined) return featureOf(anyOf[0])
   if (items !== undefined) return { list: featureOf(items) }

@@ -2,7 +2,7 @@
  * Orders rows so that neighbors have different prompts. KTO trainers estimate the KL divergence from mismatched pairs:
  * they rotate completions by one within each batch of consecutive rows, so that the first prompt gets the last
  * completion (TRL 1.10, trl/trainer/kto_trainer.py: batches of per_device_train_batch_size; LLaMA-Factory 0.9.6,
- * data/processor/feedback.py: of 1,000). Each of several processes makes batches from a contiguous part.
+ * data/processor/feedback.py: of 1,000). With several processes, each makes batches from a contiguous part of the rows.
  *
  * Guarantees: rows of one prompt are at least 1,000 rows apart if the rows in memory have enough other prompts, so no
  * batch of up to 1,000 has two of them. Otherwise they are as far apart as those rows allow, and swaps reduce the
@@ -23,7 +23,7 @@ const rowBytes = 500
 interface Prompt<Row> {
   readonly key: number
   readonly rows: Array<{ readonly row: Row; readonly size: number }>
-  /** The position of its latest row in the output. */
+  /** The position in the output of the prompt's latest row. */
   last: number
 }
 

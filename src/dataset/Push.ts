@@ -4,8 +4,8 @@
  *
  * Guarantees: the dataset is verified before it is pushed; it arrives in one commit, or not at all. Files of an earlier
  * push that the dataset no longer has are deleted; other files in the repository stay. A large file that has arrived is
- * not sent again, even after an interruption. Nothing is committed if the repository already has the dataset. Limits:
- * the dataset's own card overwrites changes made to the card on the Hub.
+ * not sent again, even after an interruption. Nothing is committed if the repository already has the dataset.
+ * Limits: the dataset's own card overwrites changes made to the card on the Hub.
  */
 /* oxlint-disable max-lines -- one commit: check, upload, and replace */
 import type { CommitOperation } from "@huggingface/hub"

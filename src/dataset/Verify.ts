@@ -3,8 +3,8 @@
  *
  * Checked: every file is present with its size and SHA-256, and there is no other file; Parquet has the declared
  * columns, and JSON Lines the same rows; trainer files satisfy their formats; no prompt is in two splits; the numbers
- * in card and report match the manifest. Everything is read twice. A file whose digest differs is not read further. Not
- * checked: whether the rows match the ledger. To check that, export again with `--force`: the bytes are the same.
+ * in card and report match the manifest. Everything is read twice. A file whose digest differs is not read further.
+ * Not checked: whether the rows match the ledger. To check that, export again with `--force`: the bytes are the same.
  */
 import { Effect, FileSystem, Option, Path, Schema } from "effect"
 import * as Card from "./Card.ts"

@@ -224,7 +224,7 @@ const unreadableIn = <R>(
   )
 
 /**
- * Checks the rows of one file as its trainer needs them. Warnings of one kind are reported once, with the number of
+ * Checks that one file's rows are as its trainer needs them. Each kind of warning is reported once, with the number of
  * rows.
  */
 const checkTrainerFile = Effect.fnUntraced(

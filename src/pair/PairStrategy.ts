@@ -70,7 +70,7 @@ export const differ =
   ([chosen, rejected]: IndexPair): boolean =>
     first[chosen] !== first[rejected] && !isBlankAt(completions, chosen) && !isBlankAt(completions, rejected)
 
-/** Makes a row of each pair of two different texts that are not blank. A blank rationale counts as none. */
+/** Makes a row for each index pair whose two texts differ and are not blank. A blank rationale counts as none. */
 export const make = (judgment: Judgment, indices: ReadonlyArray<IndexPair>): ReadonlyArray<PreferencePair> => {
   const { annotations, asMessages, bestCompletionIndex, completions, itemId, metadata, models, prompt, taskId, tools } =
     judgment

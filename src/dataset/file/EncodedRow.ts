@@ -1,6 +1,6 @@
 /**
- * Rows with encoded texts. Texts are encoded once and shared, because several files have the same text and the pairs of
- * an item share its prompt.
+ * Encodes the texts of rows. Each text is encoded once and shared, because several files have the same text and the
+ * pairs of an item share its prompt.
  *
  * Guarantees: an encoder remembers up to 8 MB of texts; it encodes other texts again.
  */

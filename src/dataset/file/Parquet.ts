@@ -126,7 +126,7 @@ export const make = (file: OutputFile, features: Features): RowWriter => {
 const minPlainBytes = 1024 * 1024
 
 /**
- * Whether a dictionary would be larger than half of the values. If so, the writer would not make one anyway, but only
+ * Whether a dictionary would be larger than half of the values. If so, the writer makes none, but decides that only
  * after hashing all values.
  */
 const isPlain = (column: ReadonlyArray<unknown>): boolean => {

@@ -3,10 +3,11 @@
  * text, or messages for `--data.apply_chat_template`. Both need `--data.prompt_key prompt`, without which it trains on
  * completions alone. Earlier versions call the options `--apply_chat_template` and `--prompt_key`.
  *
- * `margin` is the pair's margin with the option `margin`, else 0; OpenRLHF reads it with `--model.margin_loss_enable`.
- * OpenRLHF strips line feeds from the end of both sides, so a pair without another difference is omitted. From rendered
- * messages, it cuts as many characters as the prompt and the template's start of an answer have. If the template starts
- * answers with `<think>`, as DeepSeek's does, completions without it lose their beginning.
+ * With the option `margin`, the column `margin` is the pair's margin, else 0; OpenRLHF reads it with
+ * `--model.margin_loss_enable`. OpenRLHF strips line feeds from the end of both sides, so a pair without another
+ * difference is omitted. From rendered messages, it cuts as many characters as the prompt and the template's start of
+ * an answer have. If the template starts answers with `<think>`, as DeepSeek's does, completions without it lose their
+ * beginning.
  */
 import { Result, Schema } from "effect"
 import * as Conversation from "../../domain/Conversation.ts"

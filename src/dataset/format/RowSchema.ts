@@ -73,7 +73,7 @@ export const AssistantTurn = turnOf(Message)
 
 type Messages = ReadonlyArray<typeof Message.Type>
 
-/** An issue of a filter, at a path below the checked value. */
+/** Makes a filter's issue at a path inside the checked value. */
 export const issueAt = (path: ReadonlyArray<PropertyKey>, issue: string) => ({ path, issue })
 
 const openProblem = (messages: ReadonlyArray<TurnMessage>) => {

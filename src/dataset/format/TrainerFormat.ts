@@ -11,7 +11,7 @@ import type { Features, JsonRow } from "../file/Features.ts"
 import { describeValue } from "../../io/Values.ts"
 import type { Omission } from "../file/OmittedPairs.ts"
 
-/** Options of trainer formats that support them. */
+/** Options for the trainer formats that support them. */
 export interface FormatOptions {
   /**
    * Whether to write the pair's margin (0 if it has none) as `margin`, in formats whose trainers read it (`trl*` except
@@ -92,7 +92,7 @@ export interface Problem {
   readonly found: string
 }
 
-/** A value, or the problem because of which the format cannot hold it. */
+/** A value, or the problem that keeps the format from holding it. */
 export type Checked<A> = Result.Result<A, Problem>
 
 /** Fails because the format cannot hold a field of the pair. */

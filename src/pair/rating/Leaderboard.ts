@@ -35,7 +35,7 @@ import * as ItemFits from "./ItemFits.ts"
 export const tieModels = ["davidson", "half", "drop"] as const
 export const controlNames = ["length", "position"] as const
 
-/** How votes become ratings. */
+/** Options that determine how votes become ratings. */
 export interface LeaderboardOptions {
   /** How ties count. Default `davidson`: a tie is an outcome with its own probability. */
   readonly ties?: LeaderboardMethod["ties"] | undefined
@@ -65,7 +65,7 @@ const drawnTolerance = 1e-3
 const maxCurves = 8
 const nextVotes = 1000
 
-/** Makes functions that weigh votes on an item. @param reliabilityOf null if the reliability is unknown */
+/** Makes a function that gives an item's votes their weights. @param reliabilityOf null if it is unknown */
 export const weightBy =
   (reliabilityOf: (expert: string | null) => number | null) =>
   ({ completions }: Pick<JudgedItem, "completions">) => {

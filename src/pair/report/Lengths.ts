@@ -33,8 +33,8 @@ export const make = () => {
   let shorter = 0
   return {
     /**
-     * Adds the pairs of one item. @param completions the judgment's completions, by which it measures pairs whose texts
-     * are bytes
+     * Adds the pairs of one item. @param completions the judgment's completions, used to measure pairs whose texts are
+     * bytes
      */
     add: (pairs: ReadonlyArray<PreferencePair>, completions: ReadonlyArray<string>): void => {
       const [first] = pairs

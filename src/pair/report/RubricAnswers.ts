@@ -66,7 +66,7 @@ export const make = () => {
   }
 
   return {
-    /** Adds a judged item with its pairs; no pairs if it is left out of the dataset. */
+    /** Adds a judged item with its pairs. `pairs` is empty if the item is left out of the dataset. */
     add: (consensus: Consensus, pairs: ReadonlyArray<PreferencePair>): void => {
       const answered = consensus.votes.filter(isAnswered)
       if (answered.length === 0) return
@@ -108,7 +108,7 @@ export const make = () => {
         }
       }
     },
-    /** Undefined if no vote has an answer. */
+    /** Undefined if no vote answers the rubric. */
     finish: (): RubricReport | undefined => {
       if (items === 0) return undefined
       const ofVotes = strengths.distribution()

@@ -41,7 +41,7 @@ export interface Fit {
 }
 
 export interface FitOptions {
-  /** The fit to start from, which should be to similar counts. Default: all players are equal. */
+  /** The fit to start from, such as one to similar counts. Default: all players are equal. */
   readonly start?: Fit | undefined
   /** The fit stops when no parameter changes by more than this. The error is about its square. Default 1e-6. */
   readonly tolerance?: number | undefined

@@ -4,8 +4,8 @@
  * Guarantees: a prompt's split depends only on the seed, the shares, and the prompts up to it, so adding prompts never
  * changes it. Prompts with the same normal form are in the same split. A near-duplicate is in the split of the earliest
  * prompt that it repeats; `crossSplitNearDuplicates` counts those that repeat prompts of several splits. When a share
- * grows, its split keeps its prompts. Not guaranteed: exact shares. A hash of seed and normal form maps each prompt to
- * a number from 0 to 1.
+ * grows, its split keeps its prompts.
+ * Not guaranteed: exact shares. A hash of seed and normal form maps each prompt to a number from 0 to 1.
  */
 import { Effect, Schema } from "effect"
 import * as Conversation from "../../domain/Conversation.ts"
@@ -50,7 +50,7 @@ export interface Assignment {
   readonly splitOf: (ordinal: number) => Split | undefined
   /** The earliest prompt that this one nearly repeats; itself if it repeats none. */
   readonly earliestOf: (ordinal: number) => number | undefined
-  /** Prompts that nearly repeat prompts of more than one split. */
+  /** Number of prompts that nearly repeat prompts of more than one split. */
   readonly crossSplitNearDuplicates: number
 }
 

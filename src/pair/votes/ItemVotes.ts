@@ -25,7 +25,7 @@ export interface ItemVote extends Assessment.Assessment {
   readonly kind?: string
   /** The preferred text, as the index of the first completion with it. */
   readonly choice: number
-  /** If the expert ranked texts: groups of equal ones, best first, each as the index of its first completion. */
+  /** If the expert ranked texts: groups of equal rank, best first. A text is given as its first completion's index. */
   readonly ranking: Ranking | undefined
   /** Zero-based position of the choice in `order`. Null if it is tied, or if its text was shown twice. */
   readonly position: number | null
