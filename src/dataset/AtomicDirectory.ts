@@ -1,10 +1,10 @@
 /**
  * Replaces a directory by two renames.
  *
- * Guarantees: a directory at the path is always complete, either the old or the new one. There is none for a moment,
- * and a crash between the two renames leaves it missing; the next write, or `recover`, repairs that. Only directories
- * that prefstream wrote are replaced. Files are written in a folder `.NAME.partial-…` next to the path: `next` is the new
- * directory, `previous` the old one, and a lock marks a running writer.
+ * Guarantees: a directory at the path is always complete, either the old or the new one. Between the two renames there
+ * is none; after a crash at that point, the next write or `recover` moves the old one back. Only empty directories and
+ * those that prefstream wrote are replaced. A folder `.NAME.partial-…` next to the path holds the new directory
+ * (`next`), the old one (`previous`), and the lock of a running writer.
  */
 import { Effect, FileSystem, Option, Path } from "effect"
 import * as FileLock from "../node/FileLock.ts"
@@ -12,7 +12,7 @@ import * as Sync from "../node/Sync.ts"
 import { about, DatasetError, DirectoryNotReplaceable, FileSystemFailure } from "./file/DatasetError.ts"
 import * as Manifest from "./Manifest.ts"
 
-/** Runs `fill` on a new directory, then renames that to `directory`, after checking that it may be replaced. */
+/** Calls `fill` with a new directory, which then replaces `directory`. Fails if `directory` must not be replaced. */
 export const write = Effect.fnUntraced(function* <A, E, R>(
   directory: string,
   fill: (next: string) => Effect.Effect<A, E, R>,
@@ -28,7 +28,7 @@ export const write = Effect.fnUntraced(function* <A, E, R>(
     fs.makeTempDirectory({ directory: parent, prefix: partialPrefix(name) }).pipe(about(parent)),
     Effect.fnUntraced(function* (partial) {
       yield* lock(partial)
-      // A separate directory, because a temporary directory is closed to other users.
+      // A subdirectory, because other users have no access to a temporary directory itself.
       const next = paths.join(partial, "next")
       yield* fs.makeDirectory(next).pipe(about(next))
       const result = yield* fill(next)
@@ -96,7 +96,7 @@ const ensureReplaceable = Effect.fnUntraced(function* (place: string) {
   if (here.dev !== above.dev) return yield* refuse("it is the root of a file system; a directory inside it would do")
   if (place === paths.resolve(".")) return yield* refuse("it is the current directory")
   const manifest = yield* Manifest.read(place)
-  // Without a manifest, one entry is enough to refuse the directory, so a home directory is not listed recursively.
+  // Without a manifest, any entry is a reason to refuse. So a home directory, for example, is not listed recursively.
   const entries = yield* fs.readDirectory(place, { recursive: Option.isSome(manifest) }).pipe(about(place))
   const [unexpected] = Manifest.unexpectedEntries(manifest, entries)
   if (unexpected !== undefined) return yield* refuse(`it holds ${unexpected}, which is not part of a dataset`)

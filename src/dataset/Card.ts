@@ -3,8 +3,8 @@
  *
  * Guarantees: `load_dataset` on the folder finds the splits with their types; unknown facts are left out. `datasets`
  * reads all configurations of a folder in the file format of the first one, Parquet. So trainer formats in Parquet are
- * configurations, and for those in JSON Lines the card shows how to load them. Formats and files without rows are not
- * listed.
+ * configurations, and for those in JSON Lines the card shows how to load them. Trainer formats and their files are not
+ * listed if they have no rows.
  */
 import { Number, Option, Record } from "effect"
 import { parse, stringify } from "yaml"

@@ -3,7 +3,7 @@
  * size categories of the Hub.
  */
 
-/** Python that reverts the changes for Parquet: it removes nulls and parses arguments. Nulls within arguments stay. */
+/** Python that restores messages read from Parquet: it removes nulls, except in arguments, and parses arguments. */
 export const asMessages = `def as_messages(value):
     if isinstance(value, list):
         return [as_messages(each) for each in value]
@@ -15,7 +15,7 @@ export const asMessages = `def as_messages(value):
         if each is not None
     }`
 
-/** @param definition a function that the calls use and that needs `json` */
+/** @param definition a Python function that `calls` use; it may use `json`, which is then imported */
 export const python = (calls: ReadonlyArray<string>, definition?: string) =>
   [
     "```python",

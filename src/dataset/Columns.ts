@@ -3,9 +3,9 @@
  *
  * In the `standard` shape, prompt, chosen and rejected are text, and conversations are rendered
  * (`Conversation.toText`). In the `conversational` shape they are lists of messages, and a text prompt is one user
- * message. If tools are used, messages have calls, their ids and names, and there is a column `tools`. Arguments and
- * definitions are JSON text, because no single column type fits all of them. A member that a message does not have is
- * absent in JSON Lines and null in Parquet. A pair with a lone surrogate, which UTF-8 cannot represent, has no row.
+ * message. With `Form.tools`, messages may have tool calls, ids, and names, and there is a column `tools`. Call
+ * arguments and `tools` are JSON text, because no column type fits all of them. A member that a message does not have
+ * is absent in JSON Lines and null in Parquet. A pair with a lone surrogate, which UTF-8 cannot represent, has no row.
  */
 import { Record, Schema, Struct } from "effect"
 import * as Conversation from "../domain/Conversation.ts"
@@ -31,7 +31,7 @@ interface JsonType {
   readonly properties?: { readonly [name: string]: JsonType }
 }
 
-/** In a union, the first type decides: the others are null or another shape. */
+/** A union has the type of its first member. Its other members are null or the other shape. */
 const featureOf = ({ anyOf, items, properties, type }: JsonType): Feature => {
   if (anyOf !== undefined) return featureOf(anyOf[0])
   if (items !== undefined) return { list: featureOf(items) }
@@ -66,7 +66,7 @@ export const columnsOf = ({ shape, tools }: Form): ReadonlyArray<Column> => {
 export const featuresOf = (form: Form): Features =>
   Object.fromEntries(columnsOf(form).map(({ feature, name }) => [name, feature]))
 
-/** A pair with its texts in the form of the files. It may have members that are not columns. */
+/** The pair's row, with texts in this form. It may have members that are not columns. */
 export const toRow = (pair: PreferencePair, { shape, tools }: Form): JsonRow => {
   if (shape === "standard") {
     return typeof pair.prompt === "string" ? pair : { ...pair, prompt: Conversation.toText(pair.prompt) }
@@ -95,7 +95,7 @@ const toRowMessage = ({ content, name, role, tool_call_id, tool_calls }: Message
   ...(tool_call_id !== undefined && { tool_call_id }),
 })
 
-/** Whether messages of the pair have members that need the columns for tools. */
+/** Whether the pair's messages have members that are written only with `Form.tools`. */
 export const needsTools = ({ chosen_messages, prompt, rejected_messages }: PreferencePair): boolean =>
   chosen_messages !== undefined ||
   rejected_messages !== undefined ||
@@ -105,7 +105,7 @@ const members = Struct.keys(PreferencePair.fields)
 const membersBesidesTexts = members.filter((name) => !PairBytes.isText(name))
 
 export const findLoneSurrogate = (pair: PreferencePair): keyof PreferencePair | undefined => {
-  // Texts that are bytes contain no lone surrogate.
+  // A pair whose texts are bytes has no lone surrogate in them.
   const names = PairBytes.of(pair) === undefined ? members : membersBesidesTexts
   for (const name of names) if (!isWellFormed(pair[name])) return name
   return undefined

@@ -54,7 +54,7 @@ export { type Verification, verify } from "./Verify.ts"
 export interface DatasetInfo extends Manifest.Written {
   /** The path as the caller wrote it. */
   readonly directory: string
-  /** The hexadecimal digest of `manifest.json`, which identifies this dataset. */
+  /** The hexadecimal SHA-256 of `manifest.json`, which identifies this dataset. */
   readonly manifestSha256: string
 }
 
@@ -230,7 +230,7 @@ const writeRows = Effect.fnUntraced(function* <E, R>(
     }),
   )
 
-  // A dataset without pairs still has files with its columns.
+  // A dataset without pairs still has files, which declare its columns.
   if (outputs.size === 0) open("train")
   for (const { trainers } of outputs.values()) for (const { end } of trainers) end()
   const written = yield* thread.finish

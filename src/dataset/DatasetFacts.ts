@@ -1,7 +1,7 @@
 /**
  * Facts about a dataset besides its rows: how and from what it was made, and its license.
  *
- * All of them are optional. Facts that are not given appear neither in the card nor in the manifest.
+ * All of them are optional. The card and the manifest leave out unknown facts.
  */
 import { Schema } from "effect"
 import { InputFile } from "../domain/InputFile.ts"
@@ -18,7 +18,7 @@ export const Provenance = Schema.Struct({
   judges: Schema.optionalKey(Judges),
   /** The annotation service. */
   service: Schema.optionalKey(Schema.Struct({ name: text, url: text })),
-  /** The guidelines for the experts, or their name. */
+  /** The text of the guidelines for the experts, or a name for them. */
   guidelines: text,
   /** Everything else that the rows depend on, such as `{ strategy: "best-against-rest" }`. */
   settings: Schema.optionalKey(Schema.Record(Schema.String, Schema.Json)),
@@ -39,6 +39,6 @@ export interface DatasetFacts extends Provenance {
   readonly languages?: ReadonlyArray<string>
   /** Tags in addition to `preference` and `rlhf`. */
   readonly tags?: ReadonlyArray<string>
-  /** How it was made, one section per step, in Markdown. */
+  /** How the dataset was made: one section per step, in Markdown. */
   readonly methods?: ReadonlyArray<{ readonly title: string; readonly text: string }>
 }

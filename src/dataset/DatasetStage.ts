@@ -1,6 +1,6 @@
 /**
  * Writes the files of a dataset in a separate thread (`node/Thread`): splits with their shards, files for trainers, and
- * others.
+ * other files.
  *
  * Guarantees: rows are written in the order of the messages; when a file is reported as finished, it has reached the
  * disk.
@@ -32,8 +32,8 @@ export interface Rows {
   /** The columns. A column with null in place of a list is null in each row. */
   readonly columns: ReadonlyArray<readonly [name: string, values: ReadonlyArray<Json | undefined> | null]>
   /**
-   * For each row, the start and end in `texts` of the columns that `PairBytes.texts` names. Both are 0 if the value is
-   * in `columns`.
+   * For each row and each column named in `PairBytes.texts`: the start and end of its text in the message's `texts`.
+   * Both are 0 if the value is in `columns`.
    */
   readonly places?: Int32Array<ArrayBuffer> | undefined
 }
@@ -46,7 +46,7 @@ export type Ask =
   | { readonly kind: "file"; readonly path: string; readonly content: Uint8Array }
 
 export type Answer =
-  /** Returns the buffer of the message, which may be used again. */
+  /** Returns the message's buffer, which the sender may reuse. */
   | { readonly kind: "taken"; readonly texts?: Uint8Array<ArrayBuffer> }
   | { readonly kind: "finished"; readonly outputs: ReadonlyArray<Shards.OutputFiles> }
   | ({ readonly kind: "file" } & OutputFile.FileDigest)
@@ -68,7 +68,7 @@ export const start = ({ directory }: Setup): Stage<Ask, Answer> => {
 
   const write = ({ columns, count, output, places }: Rows, texts: Uint8Array) => {
     const { names, write } = outputs[output]!
-    /** The message's texts by their start, because pairs of an item share them. */
+    /** The texts of the message, by start offset. The pairs of an item share them, so each is encoded once. */
     const known = new Map<number, Text>()
     const textAt = (start: number, end: number) => {
       let text = known.get(start)
@@ -76,7 +76,7 @@ export const start = ({ directory }: Setup): Stage<Ask, Answer> => {
       return text
     }
     const given = new Map(columns)
-    // The order of the files' columns, whatever order the rows of the message have.
+    // Columns are in the file's order, even if the message has them in another order.
     const order = [...new Set([...names, ...given.keys()])].map(
       (name) => [name, given.get(name), placed.indexOf(name)] as const,
     )

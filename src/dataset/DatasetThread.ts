@@ -1,5 +1,5 @@
 /**
- * Sends the files of a dataset to the thread that writes them (`DatasetStage`).
+ * Sends the rows and files of a dataset to the thread that writes them (`DatasetStage`).
  *
  * Guarantees: each file has its rows in the order in which they were added. Memory holds a few messages with half a
  * megabyte of texts each, or one message with a larger row and the rows before it. A text from the ledger is sent as
@@ -24,7 +24,7 @@ const ahead = 24
 
 const messageBytes = 512 * 1024
 
-/** Maximum rows per message. Rows that wait longer become old garbage. */
+/** Maximum rows per message. Rows that wait longer move to the old generation of the garbage collector. */
 const messageRows = 256
 
 /** Approximate bytes of a row in memory besides its texts. */
@@ -33,13 +33,13 @@ const rowBytes = 200
 export interface DatasetThread {
   readonly open: (output: Output) => number
   /**
-   * @param row the row; a split's output reads only its own columns from it, another file has each member as a column
-   * @param bytes the bytes of a split row's texts; the texts of `row` are then not read
+   * @param row the row; a split takes only its declared columns from it, another file takes every member
+   * @param bytes the row's texts as bytes, only for a split; the texts in `row` are then not read
    * @returns whether a message was sent; if so, wait for `room`
    */
   readonly add: (output: number, row: JsonRow, bytes?: PairBytes) => boolean
   readonly room: Effect.Effect<void, DatasetError>
-  /** Finishes all files with rows. Called once. */
+  /** Finishes all outputs. Call it once. */
   readonly finish: Effect.Effect<ReadonlyArray<OutputFiles>, DatasetError>
   readonly file: (path: string, content: Uint8Array | string) => Effect.Effect<FileDigest, DatasetError>
 }
@@ -63,7 +63,7 @@ export const sizeOf = (row: JsonRow): number => rowBytes + lengthOf(row)
 const isNull = (values: ReadonlyArray<Json | undefined>) => values.findIndex((value) => value !== null) === -1
 
 const rowsOf = (output: number, { columns, count, places }: Part): Rows => {
-  // Rows without places have zeros.
+  // The places of rows without bytes stay 0.
   const all = new Int32Array(2 * placed.length * count)
   all.set(places)
   return {
@@ -105,10 +105,10 @@ export const make = Effect.fnUntraced(function* (
   let parts = new Map<number, Part>()
   let texts: Uint8Array<ArrayBuffer> | undefined
   let used = 0
-  /** Characters of the texts that are sent as strings. */
+  /** Number of characters in texts that are sent as strings, and an estimate for the rest of each row. */
   let characters = 0
   let waiting = 0
-  /** Whether a message is so large that no other message should wait behind it. */
+  /** Whether a large message was sent, so that `room` must wait until the thread has processed it. */
   let isLarge = false
   let body: Uint8Array | undefined
   let known = new Map<number, number>()
@@ -128,7 +128,7 @@ export const make = Effect.fnUntraced(function* (
     body = undefined
   }
 
-  /** Copies a text into the message, once per item. @returns its start in the message */
+  /** Copies a text into the message, unless the item's text is there already. @returns its start in the message */
   const placeOf = (bytes: Uint8Array, start: number, end: number): number => {
     if (body !== bytes) known = new Map()
     body = bytes

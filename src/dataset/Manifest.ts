@@ -31,12 +31,12 @@ export const SplitSummary = Schema.Struct({
 })
 export type SplitSummary = typeof SplitSummary.Type
 
-/** A trainer format by its name, over all splits: its rows, and the pairs that it cannot represent. */
+/** The totals of a trainer format over all splits: its rows, and the pairs that it cannot represent. */
 export const FormatSummary = Schema.Struct({
   format: Schema.String,
   rows: Schema.Int,
   omitted: OmittedPairs,
-  /** By column: number of pairs with a value that the format has no place for. Absent if there are none. */
+  /** By column: number of pairs with a value that the format cannot hold. Absent if there are none. */
   unwritten: Schema.optionalKey(Schema.Record(Schema.String, Schema.Int)),
 })
 export type FormatSummary = typeof FormatSummary.Type
@@ -82,7 +82,7 @@ type Ownership = typeof Ownership.Type
 
 const decodeOwnership = Schema.decodeUnknownEffect(Schema.fromJsonString(Ownership))
 
-/** Decodes the identifying members of a manifest of any version from its text; none if it is not a manifest. */
+/** Decodes the identifying members from the text of a manifest of any version; none if it is not a manifest. */
 export const owned = Schema.decodeUnknownOption(Schema.fromJsonString(Ownership))
 
 /** The manifest of `directory`, of any version; none if the file is missing or not a manifest. */

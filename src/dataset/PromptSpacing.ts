@@ -2,17 +2,17 @@
  * Orders rows so that neighbors have different prompts. KTO trainers estimate the KL divergence from mismatched pairs:
  * they rotate completions by one within each batch of consecutive rows, so that the first prompt gets the last
  * completion (TRL 1.10, trl/trainer/kto_trainer.py: batches of per_device_train_batch_size; LLaMA-Factory 0.9.6,
- * data/processor/feedback.py: of 1,000). Several processes make batches of contiguous parts.
+ * data/processor/feedback.py: of 1,000). With several processes, each makes batches from a contiguous part of the rows.
  *
  * Guarantees: rows of one prompt are at least 1,000 rows apart if the rows in memory have enough other prompts, so no
- * batch of up to 1,000 has two of them. Otherwise they are as far apart as those rows allow, and as few batches as
- * possible, counted from the start of the file, have them as neighbors. The prompt's hash decides which row of a prompt
- * comes first, so that labels mix. The same rows give the same order. Memory holds 32 MB of rows; a prompt that fills
- * them has neighbors.
+ * batch of up to 1,000 has two of them. Otherwise they are as far apart as those rows allow, and swaps reduce the
+ * number of batches, counted from the start of the file, that have them as neighbors. The prompt's hash decides which
+ * row of a prompt comes first, so that labels mix. The same rows give the same order. Memory holds 32 MB of rows; if
+ * one prompt's rows fill it, they become neighbors.
  */
 import * as Sha256 from "../node/Sha256.ts"
 
-/** Rows of a prompt need not be further apart than this number of rows. It is at least the size of any batch. */
+/** Rows of a prompt need not be further apart than this, because no batch is larger. */
 const maxDistance = 1000
 
 const maxBytes = 32 * 1024 * 1024
@@ -23,7 +23,7 @@ const rowBytes = 500
 interface Prompt<Row> {
   readonly key: number
   readonly rows: Array<{ readonly row: Row; readonly size: number }>
-  /** The position of its latest row in the output. */
+  /** The position in the output of the prompt's latest row. */
   last: number
 }
 
@@ -34,9 +34,9 @@ interface Entry<Row> {
 
 export const make = <Row>() => {
   const prompts = new Map<number, Prompt<Row>>()
-  /** Prompts whose rows may come next, by the number of their rows, the longest waiting first. */
+  /** Prompts whose rows may come next, by how many rows wait. In each set, the prompt that waited longest is first. */
   const ready: Array<Set<Prompt<Row>>> = []
-  /** Prompts with a row among the latest ones in the output. */
+  /** Prompts with one of the latest rows of the output. The prompt with the latest row is last. */
   const recent = new Set<Prompt<Row>>()
   let distance = maxDistance
   let position = 0
@@ -104,7 +104,7 @@ export const make = <Row>() => {
       const counts = Array.from(prompts.values(), ({ rows }) => rows.length).filter((count) => count > 0)
       const most = counts.reduce((a, b) => Math.max(a, b), 0)
       const total = counts.reduce((a, b) => a + b, 0)
-      // The number of rows of other prompts that can be placed evenly between two rows of a prompt with the most rows.
+      // The distance between rows of a prompt with the most rows, if all other rows are spread evenly between them.
       const room = (total - counts.filter((count) => count === most).length) / (most - 1)
       distance = most < 2 ? maxDistance : Math.max(2, Math.min(maxDistance, Math.floor(room)))
       const offset = position
@@ -137,7 +137,7 @@ const separate = <Row>(entries: Array<Entry<Row>>, offset: number): void => {
   const costOfTwo = (start: number, end: number): { readonly near: number; readonly neighbors: number } => {
     const size = end - start + 1
     let neighbors = size === 2 ? 1_000_000 : 0
-    // The rows are also neighbors as the first and the last row of a batch. The last batch of the file may be shorter.
+    // Rotation also makes the first and the last row of a batch neighbors. The file's last batch may be shorter.
     for (let batch = size; batch <= (end === last ? maxDistance : size); batch++) {
       if (start % batch === 0) neighbors += isUsual(batch) ? 1000 : 2
     }

@@ -5,7 +5,7 @@
  * Guarantees: the dataset is verified before it is pushed; it arrives in one commit, or not at all. Files of an earlier
  * push that the dataset no longer has are deleted; other files in the repository stay. A large file that has arrived is
  * not sent again, even after an interruption. Nothing is committed if the repository already has the dataset.
- * Limits: changes to the card on the Hub are replaced by the dataset's own card.
+ * Limits: the dataset's own card overwrites changes made to the card on the Hub.
  */
 /* oxlint-disable max-lines -- one commit: check, upload, and replace */
 import type { CommitOperation } from "@huggingface/hub"
@@ -18,7 +18,7 @@ import { verify } from "./Verify.ts"
 
 /** An option has an invalid value. */
 export class PushOptionInvalid extends Schema.TaggedError<PushOptionInvalid>()("PushOptionInvalid", {
-  /** Its name in `PushOptions`. */
+  /** The option's name in `PushOptions`. */
   option: Schema.String,
   /** A description of the allowed values. The value itself is not included because it may be a secret. */
   expected: Schema.String,
@@ -30,7 +30,7 @@ export class PushOptionInvalid extends Schema.TaggedError<PushOptionInvalid>()("
 
 /** The package `@huggingface/hub` is not installed. */
 export class HubClientMissing extends Schema.TaggedError<HubClientMissing>()("HubClientMissing", {
-  /** The error of the import. */
+  /** The error that the import failed with. */
   cause: Schema.Defect(),
 }) {
   override get message() {
@@ -66,7 +66,7 @@ export class HubRefused extends Schema.TaggedError<HubRefused>()("HubRefused", {
   repository: Schema.String,
   /** The HTTP status; 401 and 403 concern the token. */
   status: Schema.Int,
-  /** The error of the client. */
+  /** The error that the Hub's client threw. */
   cause: Schema.Defect(),
 }) {
   override get message() {
@@ -80,11 +80,11 @@ export class HubRefused extends Schema.TaggedError<HubRefused>()("HubRefused", {
   }
 }
 
-/** The Hub did not answer, or not as expected. */
+/** The Hub did not answer, or its answer was not as expected. */
 export class HubUnreachable extends Schema.TaggedError<HubUnreachable>()("HubUnreachable", {
   /** The server's address, such as `https://huggingface.co`. */
   endpoint: Schema.String,
-  /** The error of the connection. */
+  /** The error that the request failed with. */
   cause: Schema.Defect(),
 }) {
   override get message() {
@@ -92,7 +92,7 @@ export class HubUnreachable extends Schema.TaggedError<HubUnreachable>()("HubUnr
   }
 }
 
-/** Why a dataset was not pushed; `reason` is one of the errors above. */
+/** Pushing a dataset failed; `reason` is one of the errors above. */
 export class PushError extends Schema.TaggedError<PushError>()("PushError", {
   /** The error; use its `_tag` to decide what to do. */
   reason: Schema.Union([PushOptionInvalid, HubClientMissing, DatasetInvalid, ExpertsNamed, HubRefused, HubUnreachable]),
@@ -109,7 +109,7 @@ const textOf = (error: unknown): string =>
       (error.cause === undefined ? "" : `: ${textOf(error.cause)}`)
     : String(error)
 
-/** The repository to push to, and how. */
+/** Options of `push`: the repository, and how to push to it. */
 export interface PushOptions {
   /** A dataset repository: `user/name` or `organization/name`. It is created if it does not exist. */
   readonly repository: string
@@ -131,7 +131,7 @@ export interface PushOptions {
 export interface Pushed {
   /** `user/name` or `organization/name`. */
   readonly repository: string
-  /** The branch of the commit. */
+  /** The branch that the commit is on. */
   readonly branch: string
   /** The repository's address for a browser. */
   readonly url: string
@@ -139,13 +139,13 @@ export interface Pushed {
   readonly commit: string
   /** Whether the repository already had this dataset, so that nothing was committed. */
   readonly unchanged: boolean
-  /** Preference pairs. */
+  /** Number of preference pairs. */
   readonly rows: number
   /** Number of files of the dataset, including its manifest. */
   readonly files: number
-  /** Size of all these files together. */
+  /** Total size of these files, in bytes. */
   readonly bytes: number
-  /** Paths of earlier files that were deleted. */
+  /** Paths of files from an earlier push that this push deleted. */
   readonly deleted: ReadonlyArray<string>
 }
 
@@ -164,7 +164,7 @@ const decodeExperts = Schema.decodeUnknownOption(
   ),
 )
 
-/** Whether a report, for example of an earlier version, contains names other than pseudonyms. */
+/** Whether a report has names of experts that are not pseudonyms. Reports by earlier versions may have some. */
 const namesExperts = (report: string): boolean =>
   Option.exists(decodeExperts(report), ({ experts }) =>
     experts.some(({ expert }) => expert !== null && !Pseudonym.isOne(expert)),
@@ -172,12 +172,12 @@ const namesExperts = (report: string): boolean =>
 
 const defaultRequestTimeout = Duration.seconds(30)
 
-/** Minimum upload rate, in bytes per millisecond. Slower uploads run into the timeout. */
+/** Minimum upload rate, in bytes per millisecond. A slower upload times out. */
 const minBytesPerMilli = 64
 
 /**
- * Aborts requests that are not answered in time. @param maxBytes maximum bytes that a request sends, for bodies of
- * unknown size
+ * Aborts requests that are not answered in time. @param maxBytes maximum bytes that a request sends; assumed if the
+ * size of its body is unknown
  */
 const timedFetch =
   (timeoutMillis: number, maxBytes: number): typeof fetch =>
@@ -228,7 +228,7 @@ export const push = Effect.fn("Dataset.push")(function* (
   const fs = yield* FileSystem.FileSystem
   const paths = yield* Path.Path
   const manifest = yield* fs.readFileString(paths.join(directory, Manifest.fileName)).pipe(
-    // The manifest was verified above.
+    // `verify` has already read this manifest, so a failure is a defect.
     Effect.flatMap((text) => Effect.map(Manifest.decode(text), ({ files, settings }) => ({ text, files, settings }))),
     Effect.orDie,
   )
@@ -264,7 +264,7 @@ export const push = Effect.fn("Dataset.push")(function* (
   const isThere = asked(() => hub.repoExists({ repo, ...access }))
   const visibility = options.public === true ? "public" : "private"
   const created = asked(() => hub.createRepo({ repo, visibility, ...access })).pipe(
-    // Somebody else created the repository in the meantime.
+    // Status 409 means that somebody else created the repository in the meantime.
     Effect.catchIf(isStatus(409), () => Effect.void),
   )
   const newest = asked(() =>
@@ -275,7 +275,7 @@ export const push = Effect.fn("Dataset.push")(function* (
       asked(() => hub.createBranch({ repo, branch, ...access })).pipe(Effect.andThen(newest)),
     ),
   )
-  /** The files of a commit by path: their sizes, and the SHA-256 of those in Git LFS. */
+  /** The files of a commit by path: their sizes, and the SHA-256 of files in Git LFS. */
   const listed = Effect.fnUntraced(function* (revision: string) {
     const files = new Map<string, { readonly size: number; readonly sha256: string | undefined }>()
     const entries = hub.listFiles({ repo, revision, recursive: true, ...access })

@@ -3,7 +3,7 @@
  *
  * Guarantees: one file per split, whatever its size, in the order of the pairs. Exceptions: rows of a format with
  * `promptOf` are in the order of `PromptSpacing`, and leading lines (`Jsonl`) come first. Pairs that the format cannot
- * represent are counted, as are values that the format has no place for.
+ * represent are counted, and so are values that it has no column for.
  */
 import { Effect, Option, Record, Result, Struct } from "effect"
 import type { PreferencePair } from "../domain/PreferencePair.ts"
@@ -27,7 +27,7 @@ export interface TrainerFile {
   readonly file: DatasetFile
   readonly rows: number
   readonly omitted: OmittedPairs.OmittedPairs
-  /** By column of the dataset: number of pairs with a value that the format has no place for. */
+  /** By column of the dataset: number of pairs with a value that the format cannot hold. */
   readonly unwritten: Unwritten
 }
 
@@ -38,15 +38,15 @@ export const combineUnwritten = (parts: ReadonlyArray<Unwritten>): Unwritten =>
 
 export interface Options extends FormatOptions {
   /**
-   * `chosen`: an edit replaces the completion that was edited. The edit counts as good even if all completions were
-   * bad. Default `none`.
+   * `chosen`: an expert's edit replaces the chosen completion. It counts as good even if all completions were bad.
+   * Default `none`.
    */
   readonly edited?: "chosen" | "none" | undefined
 }
 
 type UnreadColumn = "strength" | "all_bad" | "aspects" | "edited" | "tool_calls" | "tools"
 
-/** Whether the pair has a value in a column. Tool calls are inside its texts. */
+/** Whether the pair has a value in a column. Tool calls are not a column but part of the pair's messages. */
 const hasValue = (pair: PreferencePair, column: UnreadColumn): boolean =>
   column === "tool_calls" ? needsTools(pair) : (pair[column] ?? false) !== false
 
@@ -87,7 +87,7 @@ export const pathOf = (format: TrainerFormat, split: Split) => `${folder}/${name
 
 const nameOf = ({ container, name }: TrainerFormat, split: Split) => `${name}/${split}.${container}`
 
-/** The formats without duplicates. Fails if a name is unknown or is not a valid folder name. */
+/** The formats without duplicates. Fails if a name is not a valid folder name, or if two formats have the same name. */
 export const resolve = Effect.fnUntraced(function* (requested: ReadonlyArray<FormatName | TrainerFormat>) {
   const chosen = new Map<string, TrainerFormat>()
   for (const each of requested) {
@@ -144,7 +144,7 @@ export const make = (thread: DatasetThread, format: TrainerFormat, split: Split,
 
   return {
     output,
-    /** @returns the result of `DatasetThread.add`: whether a message was sent */
+    /** @returns whether a message was sent, as `DatasetThread.add` does */
     write: (pair: PreferencePair): boolean => write(encodePair(pair)),
     end: (): void => {
       write(encoder.end())

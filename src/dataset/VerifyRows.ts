@@ -2,7 +2,7 @@
  * Reads a dataset's rows back from every file and compares them.
  *
  * Guarantees: each line of JSON Lines is compared as text with the serialized Parquet row, so no difference is missed.
- * Lines at the start of a split may belong to rows that are at another place in Parquet.
+ * Lines at the start of a split's first file may belong to rows at another place in Parquet.
  */
 import { Array as Arr, Effect, Option, Path, Record, Schema, Stream } from "effect"
 import type { SchemaElement } from "hyparquet"
@@ -53,7 +53,7 @@ export const check = Effect.fnUntraced(function* (
   }
   for (const { format } of manifest.formats) {
     const files = intact.filter(({ path, rows }) => path.startsWith(`formats/${format}/`) && rows !== null)
-    // The rows of a custom format cannot be checked.
+    // The rows of a custom format cannot be checked, because its schema is not known here.
     const known = Object.values(formats).find(({ name }) => name === format)
     if (known === undefined) continue
     for (const file of files) yield* checkTrainerFile(directory, file, known, findings)
@@ -62,7 +62,7 @@ export const check = Effect.fnUntraced(function* (
 
 const linesOf = (path: string) => path.replace(/^data\//, "jsonl/").replace(/\.parquet$/, ".jsonl")
 
-/** Remembers the prompts of all splits but the last, and reports those that occur in another split. */
+/** Makes a function that reports prompts in two splits. It need not remember the prompts of the last split. */
 const promptsOf = (order: ReadonlyArray<Split>, findings: Findings.Findings) => {
   const seen = new Map<string, Split>()
   const last = order.at(-1)
@@ -108,9 +108,7 @@ interface ExpectedLines {
     readonly line: string
   }
   readonly misfit: ReturnType<typeof InferredTypes.inOrder>
-  /**
-   * Lines at the start of the first file whose rows are at another place in Parquet; undefined before they are read.
-   */
+  /** The first file's leading lines, whose rows are at another place in Parquet; undefined before they are read. */
   leading?: Set<string>
 }
 
@@ -230,7 +228,8 @@ const unreadableIn = <R>(
   )
 
 /**
- * Checks what trainers need from the rows of one file. Warnings of one kind are reported once, with the number of rows.
+ * Checks that one file's rows are as its trainer needs them. Each kind of warning is reported once, with the number of
+ * rows.
  */
 const checkTrainerFile = Effect.fnUntraced(
   function* (directory: string, file: DatasetFile, format: TrainerFormat, findings: Findings.Findings) {

@@ -1,11 +1,11 @@
 /**
- * The checks of a dataset: each has a name, a value, and optionally a threshold; some can drop the items that they
- * find.
+ * The quality checks of a dataset. Each has a name, a value, and optionally a threshold. Some can leave out the items
+ * that they find.
  *
- * Guarantees: dropped items still count in the value, because a threshold applies to everything that was found. A check
- * with a threshold but without a value fails.
+ * Guarantees: items that a check leaves out still count in its value, so that leaving them out cannot satisfy the
+ * threshold. A check with a threshold but without a value fails.
  *
- * To add a check, add a definition here and a value in `Curation`. The report's page shows the texts of the definition.
+ * To add a check, add a definition here and a value in `Curation`. The report page shows the definition's texts.
  */
 import { Struct } from "effect"
 import type { Check } from "../domain/QualityReport.ts"
@@ -13,10 +13,10 @@ import type { Check } from "../domain/QualityReport.ts"
 interface Definition {
   readonly measure: string
   readonly unit: Check["unit"]
-  /** Whether value and threshold are shares, which are shown in percent. */
+  /** Whether the value and the threshold are shares, which the report shows in percent. */
   readonly isShare: boolean
   readonly advice: string
-  /** Which values pass besides the threshold itself: those `below` or those `above` it. */
+  /** Whether values `below` or `above` the threshold pass. A value equal to the threshold always passes. */
   readonly direction: Check["direction"]
   readonly range: readonly [min: number, max: number]
   readonly canDrop: boolean
@@ -126,12 +126,12 @@ export const checks = {
   },
 } as const satisfies { readonly [name: string]: Definition }
 
-/** A check by its name: `longer-chosen`, `contamination`, `kappa`, … */
+/** The name of a check: `longer-chosen`, `contamination`, `kappa`, … */
 export type CheckName = keyof typeof checks
 /** The names of all checks. */
 export const names: ReadonlyArray<CheckName> = Struct.keys(checks)
 
-/** The checks that can leave out the items that they find. */
+/** The name of a check that can leave out the items that it finds. */
 export type DropName = { [Name in CheckName]: (typeof checks)[Name]["canDrop"] extends true ? Name : never }[CheckName]
 const isDropName = (name: CheckName): name is DropName => checks[name].canDrop
 /** The names of the checks that can leave out the items that they find. */
@@ -156,7 +156,7 @@ export const isCheckName = (name: string): name is CheckName => Object.hasOwn(ch
  */
 export type Thresholds = { readonly [Name in CheckName]?: number | undefined }
 
-/** The value of a check, the number of items or votes that it found, and examples. */
+/** A check's value, how many items or votes it found out of how many, and examples. */
 export interface Measured extends Pick<Check, "value" | "count" | "of" | "examples"> {}
 
 export const evaluate = (

@@ -4,8 +4,8 @@
  *
  * Guarantees: the same items in the same order give the same pairs and numbers. An item without pairs is counted under
  * the first of `lossReasons` that applies. Gold items that were mixed in (`isCheck`) give no pairs; they count only in
- * the accuracy on gold items and in the figures per expert. Memory grows by a few bytes per item, and by 20 to 30 for a
- * rationale; prompts are compared with the help of scratch files. If near-duplicates are left out, items are read
+ * the accuracy on gold items and in the figures per expert. Memory grows by a few bytes per item and 20 to 30 bytes per
+ * rationale; the data for comparing prompts is in scratch files. To leave out near-duplicates, it reads the items
  * twice.
  */
 /* oxlint-disable max-lines -- one pass over the items: its counters share one state */
@@ -70,8 +70,8 @@ export interface CurationOptions {
    */
   readonly minAgreement?: number | undefined
   /**
-   * `drop` leaves out items on which several completions are best; `keep` makes pairs with the completion that the tie
-   * rules choose. Default `drop`.
+   * `drop` leaves out items on which several completions tie as the best; `keep` lets the tie rules choose one of them,
+   * and makes pairs with it. Default `drop`.
    */
   readonly ties?: "drop" | "keep" | undefined
   /** Checks that leave out the items that they find. */
@@ -88,11 +88,11 @@ export interface CurationContext {
   readonly reliabilities: Option.Option<Reliabilities.Reliabilities>
   /** The language of a text: ISO 639-1, or `und`. */
   readonly languageOf: (text: string) => string
-  /** Share of the items whose language is detected, 0 to 1, sampled by id. Detection is the slowest step. Default 1. */
+  /** Share of items, 0 to 1, sampled by id, whose language is detected. Detection is the slowest step. Default 1. */
   readonly languageShare?: number | undefined
   /**
-   * Whether an item may occur several times, judged in different campaigns. Default false: each occurrence is a
-   * different item.
+   * Whether the same item may occur several times, judged in different campaigns. Default false: each occurrence counts
+   * as a different item.
    */
   readonly mayRepeat?: boolean | undefined
   /** The directory for scratch files. Default: the system's directory for temporary files. */
@@ -101,10 +101,10 @@ export interface CurationContext {
 
 const maxExamples = 8
 const maxFindings = 5
-/** Bootstrap resamples for the leaderboard: intervals vary by a few percent of their width, too little for a figure. */
+/** Number of bootstrap resamples for the leaderboard. With 200, intervals vary by a few percent of their width. */
 const resamples = 200
 
-/** Collects the items with the smallest keys. */
+/** Keeps the examples with the smallest keys. A key is a hash of an item's id, so this is a random sample. */
 const makeSample = () => {
   let drawn: Array<{ readonly key: string; readonly example: Example }> = []
   return {
@@ -118,7 +118,7 @@ const makeSample = () => {
   }
 }
 
-/** Counts how many items were found among all, and keeps the first as examples. */
+/** Counts all items and those that a check finds, and keeps the first found items as examples. */
 const makeTally = () => {
   let count = 0
   let of = 0
@@ -150,7 +150,7 @@ const makeNumbers = (mayRepeat: boolean) => {
   }
 }
 
-/** Maps a key to a number, uniform in [0, 1). */
+/** Maps a hash to a number, uniform in [0, 1). */
 const placeOf = (key: string): number => Number.parseInt(key.slice(0, 8), 16) / 2 ** 32
 
 /** An item with its pairs. */
@@ -163,7 +163,7 @@ export interface CuratedItem {
 
 /**
  * Curates one stream of items. If near-duplicates are left out, the stream runs twice and must give the same items each
- * time. The report covers the items that have passed so far.
+ * time. The report covers the items that have passed through `curate` so far.
  */
 export const make = Effect.fnUntraced(function* (options: CurationOptions, context: CurationContext) {
   const { drop = [] } = options
@@ -176,7 +176,7 @@ export const make = Effect.fnUntraced(function* (options: CurationOptions, conte
     isDropping ? undefined : duplicates.add,
     (ordinal) => found?.isDuplicate(ordinal) === true,
   )
-  // The set of compared prompts must not depend on which near-duplicates were found.
+  // The first pass adds the prompts to compare. It leaves out no near-duplicates, because they are not known yet.
   const first = makeState(
     { ...options, drop: drop.filter((name) => name !== "near-duplicates") },
     { ...context, languageShare: 0 },
@@ -238,16 +238,16 @@ const makeState = (
   const languages = new Map<string, number>()
   const contamination = Contamination.make(evaluationPrompts)
   const numberOf = makeNumbers(mayRepeat)
-  /** Contamination that was found in items that may occur again, by item number. */
+  /** If items may repeat: the contamination found so far, by item number. */
   const overlapsFound = new Map<number, Contamination.Overlap>()
-  /** For compared items that may occur again: the ordinal among the compared prompts, by item number. */
+  /** If items may repeat: the ordinal of each item among the compared prompts, by item number. */
   const comparedBefore = new Map<number, number>()
   let comparedCount = 0
   const contaminationTally = makeTally()
   const flaggedTally = makeTally()
   const missingTally = makeTally()
   const copiedTally = makeTally()
-  /** Number of results that seem to list several votes that are not read, and the first such result. */
+  /** The number of results that seem to list several votes in a place that is not read, and the first such place. */
   let unread: { readonly place: string; readonly itemId: string; readonly count: number } | undefined
   /** Number of votes by experts who had already voted on the same item. */
   let repeatedVotes = 0
@@ -270,7 +270,7 @@ const makeState = (
     })
   }
 
-  /** Returns the reason to leave the item out, or its pairs. Every tally counts every item that reaches it. */
+  /** Returns the item's pairs, or the reason to leave it out. Tallies run first, so they count items left out, too. */
   const select = (
     item: JudgedItem,
     consensus: Consensus.Consensus,
@@ -386,7 +386,7 @@ const makeState = (
         kappa: measured(agreement.free_marginal_kappa, agreement.compared_items, judged),
         "gold-accuracy": measured(goldReport.accuracy, goldReport.right, goldReport.votes),
       }
-      // Without evaluation prompts, this check has nothing to compare with.
+      // Without evaluation prompts, the contamination check has nothing to compare with.
       const checked = Checks.names.filter((name) => name !== "contamination" || evaluationPrompts.length > 0)
       return {
         judged,
@@ -418,5 +418,5 @@ const makeState = (
   }
 }
 
-/** The numbers of a curation. */
+/** The part of the quality report that a curation computes. */
 export type CurationReport = ReturnType<ReturnType<typeof makeState>["report"]>

@@ -1,10 +1,10 @@
 /**
  * Strategies that turn a judgment into pairs, as rows of the dataset.
  *
- * Guarantees: strategies are pure, and pairs are in the order in which a strategy lists them. Blank or equal
- * completions make no pair, and the same two texts make at most one. Each pair of an item with n pairs has the weight
- * 1/n, because the pairs are not independent (Ouyang et al., 2022, "Training language models to follow instructions
- * with human feedback", 3.5). To add a strategy, add a value here and a name in `cli/flags/DatasetFlags`.
+ * Guarantees: strategies are pure, and the rows keep the order of a strategy's pairs. Blank or equal completions make
+ * no pair, and the same two texts make at most one. Each pair of an item with n pairs has the weight 1/n, because the
+ * pairs are not independent (Ouyang et al., 2022, "Training language models to follow instructions with human
+ * feedback", 3.5). To add a strategy, add a value here and a name in `cli/flags/DatasetFlags`.
  */
 import { Array as Arr, Option, Order } from "effect"
 import * as Assessment from "../domain/Assessment.ts"
@@ -41,24 +41,24 @@ export const named = (
 
 const builtIn = new WeakSet<PairStrategy>()
 
-/** Makes a strategy of this module, whose settings fully describe it. */
+/** Makes a built-in strategy, which its settings fully describe. */
 const ownNamed: typeof named = (settings, strategy) => {
   const own = named(settings, strategy)
   builtIn.add(own)
   return own
 }
 
-/** Whether a strategy's settings fully describe it, which is not so for a custom function. */
+/** Whether a strategy is built in. The settings of a custom strategy may not fully describe it. */
 export const isBuiltIn = (strategy: PairStrategy): boolean => builtIn.has(strategy)
 
-/** The settings of a strategy; only its name if it has no settings. */
+/** A strategy's settings, or only its name if it has no settings. */
 export const settingsOf = (strategy: PairStrategy): StrategySettings =>
   strategy.settings ?? { strategy: strategy.name === "" ? "custom" : strategy.name }
 
 /** Zero-based indices of the completions. */
 export type IndexPair = readonly [chosen: number, rejected: number]
 
-/** One index for each text that is worse than the best one. Texts tied with the best are not included. */
+/** The completions that are worse than the best, one index per distinct text. Texts tied with the best are left out. */
 export const restOf = (judgment: Judgment): ReadonlyArray<number> => {
   const top: ReadonlyArray<number> = Option.getOrElse(rankingOf(judgment), (): Ranking => [])[0] ?? []
   return [...new Set(representatives(judgment))].filter(
@@ -71,7 +71,7 @@ export const differ =
   ([chosen, rejected]: IndexPair): boolean =>
     first[chosen] !== first[rejected] && !isBlankAt(completions, chosen) && !isBlankAt(completions, rejected)
 
-/** The rows of those pairs that can be made, with each pair of texts once. A blank rationale counts as none. */
+/** Makes a row for each index pair whose two texts differ and are not blank. A blank rationale counts as none. */
 export const make = (judgment: Judgment, indices: ReadonlyArray<IndexPair>): ReadonlyArray<PreferencePair> => {
   const { annotations, asMessages, bestCompletionIndex, completions, itemId, metadata, models, prompt, taskId, tools } =
     judgment
@@ -154,8 +154,8 @@ export const bestAgainstRest = ownNamed({ strategy: "best-against-rest" }, (judg
 )
 
 /**
- * Makes one pair per item: the best completion against one of the rest. The draw depends on the seed, the item id, and
- * the completions' texts. So it stays the same when data grow, whatever the order of the completions.
+ * Makes one pair per item: the best completion against one of the rest. The draw depends only on the seed, the item id,
+ * and the completions' texts, not on other items or the order of the completions.
  *
  * @param seed an integer
  */

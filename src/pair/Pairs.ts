@@ -1,5 +1,5 @@
 /**
- * From judgments to preference pairs: a `PairStrategy` makes the pairs of one judgment; `byMajority` and
+ * Turns judgments into preference pairs. A `PairStrategy` makes the pairs of one judgment; `byMajority` and
  * `byProbability` combine the votes of several experts; `Curation` does both for a stream of items, with checks and a
  * quality report; `leaderboard` rates the models that wrote the completions.
  *

@@ -5,7 +5,7 @@
 import { assert, describe } from "@effect/vitest"
 import { Effect, FileSystem, Redacted, Schema } from "effect"
 import { VoteRow } from "../../src/domain/VoteRow.ts"
-import * as AnnotationService from "../../src/service/AnnotationService.ts"
+import type * as AnnotationService from "../../src/service/AnnotationService.ts"
 import { cli, reportOf } from "../support/cli.ts"
 import { liveOver } from "../support/effectTest.ts"
 import { temporaryDirectory } from "../support/job.ts"

@@ -4,7 +4,8 @@
  * other process except workers may use the job.
  */
 import { Console, Effect, FileSystem, Option } from "effect"
-import { Argument, Command } from "effect/cli"
+import type { Command } from "effect/cli";
+import { Argument } from "effect/cli"
 import * as IdLimit from "../../domain/IdLimit.ts"
 import * as JobFolder from "../../pipeline/JobFolder.ts"
 import * as RejectsFile from "../../pipeline/RejectsFile.ts"

@@ -1,6 +1,6 @@
 /** `prefstream run` runs the whole flow, with input from files or from a pipeline file. */
 import { Console, Effect, Layer } from "effect"
-import { Command } from "effect/cli"
+import type { Command } from "effect/cli"
 import * as JobFolder from "../../pipeline/JobFolder.ts"
 import * as Pipeline from "../../pipeline/Pipeline.ts"
 import * as PublishedLimits from "../../task/client/PublishedLimits.ts"

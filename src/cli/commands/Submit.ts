@@ -1,6 +1,6 @@
 /** `prefstream submit` sends new items as tasks and ends, without waiting for results. */
 import { Effect } from "effect"
-import { Command } from "effect/cli"
+import type { Command } from "effect/cli"
 import * as Pipeline from "../../pipeline/Pipeline.ts"
 import * as PublishedLimits from "../../task/client/PublishedLimits.ts"
 import { makeCommand } from "../flags/Definition.ts"

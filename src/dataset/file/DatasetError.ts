@@ -1,13 +1,13 @@
 /**
- * Errors of writing a dataset.
+ * Errors that writing a dataset can fail with.
  *
  * Guarantees: each reason names the path and, in one line, what to do. A previous dataset at the path is unchanged.
  */
 import { Effect, type PlatformError, Predicate, Schema } from "effect"
 
-/** The directory must not be replaced. Nothing was read or written. */
+/** The directory must not be replaced, and is unchanged. */
 export class DirectoryNotReplaceable extends Schema.TaggedError<DirectoryNotReplaceable>()("DirectoryNotReplaceable", {
-  /** The directory as the caller wrote it. */
+  /** The directory's absolute path, with symbolic links resolved. */
   directory: Schema.String,
   /** The reason, on one line. */
   why: Schema.String,
@@ -27,9 +27,9 @@ export class NoSpace extends Schema.TaggedError<NoSpace>()("NoSpace", {
   }
 }
 
-/** A file or folder may not be written. */
+/** A file or folder is not writable. */
 export class PermissionDenied extends Schema.TaggedError<PermissionDenied>()("PermissionDenied", {
-  /** The file or folder that was to be written. */
+  /** The file or folder that could not be written. */
   path: Schema.String,
 }) {
   override get message() {
@@ -49,9 +49,9 @@ export class FileSystemFailure extends Schema.TaggedError<FileSystemFailure>()("
   }
 }
 
-/** The name of a trainer format is not a valid folder name, or names two formats. */
+/** The name of a trainer format is not a valid folder name, or two formats have it. */
 export class FormatNameInvalid extends Schema.TaggedError<FormatNameInvalid>()("FormatNameInvalid", {
-  /** The name, which is `TrainerFormat.name`. */
+  /** The format's `TrainerFormat.name`. */
   name: Schema.String,
   /** A description of the allowed names. */
   expected: Schema.String,
@@ -71,7 +71,7 @@ export class NoPairs extends Schema.TaggedError<NoPairs>()("NoPairs", {
   }
 }
 
-/** Why a dataset could not be written; `reason` is one of the errors above. */
+/** Writing a dataset failed; `reason` is one of the errors above. */
 export class DatasetError extends Schema.TaggedError<DatasetError>()("DatasetError", {
   /** The error; use its `_tag` to decide what to do. */
   reason: Schema.Union([

@@ -1,6 +1,6 @@
 /**
- * Rows with encoded texts. Texts are encoded once and shared, because several files have the same text and the pairs of
- * an item share its prompt.
+ * Encodes the texts of rows. Each text is encoded once and shared, because several files have the same text and the
+ * pairs of an item share its prompt.
  *
  * Guarantees: an encoder remembers up to 8 MB of texts; it encodes other texts again.
  */
@@ -17,8 +17,8 @@ export abstract class Text {
   /** The JSON in UTF-8, if the text was received in that form. */
   readonly jsonBytes: Uint8Array | undefined = undefined
   /**
-   * The row group that contains the text, and the text's index in it. A map with texts as keys would keep all of them
-   * until the group ends.
+   * The latest row group that contains the text, and the text's index in it. A map with texts as keys would keep all of
+   * them until the group ends.
    */
   group: symbol | undefined = undefined
   index = 0
@@ -46,7 +46,7 @@ class StringText extends Text {
   }
 }
 
-/** A text as `JSON.stringify` writes it, in UTF-8. It becomes a string only when code reads `json` or `value`. */
+/** A text given as UTF-8 JSON, as `JSON.stringify` writes it. It is decoded only when code reads `json` or `value`. */
 export class BytesText extends Text {
   override readonly jsonBytes: Uint8Array
   readonly bytes: number
@@ -92,12 +92,12 @@ const keyOf = (text: string): number => {
 
 const isList = (value: Json): value is ReadonlyArray<Json> => Array.isArray(value)
 
-/** Encodes a row. A text of the row may be bytes already. */
+/** Encodes a row, some of whose texts may already be `Text`s. */
 export type Encode = (row: { readonly [column: string]: Json | Text | undefined }) => EncodedRow
 
 const maxRememberedBytes = 8 * 1024 * 1024
 
-/** Approximate bytes of a remembered text in addition to its own. */
+/** Approximate bytes that remembering a text takes in addition to the text. */
 const textBytes = 200
 
 /** Sets a member even if its name is `__proto__`; an assignment would set the prototype instead. */
@@ -127,7 +127,7 @@ export const encoder = (): Encode => {
   }
 
   /**
-   * A custom format that no compiler has checked may have `undefined` members. They are left out, as `JSON.stringify`
+   * A custom format that no compiler has checked may return `undefined` members. They are left out, as `JSON.stringify`
    * does.
    */
   const membersOf = (value: { readonly [name: string]: Json | Text | undefined }): Members => {

@@ -1,19 +1,19 @@
 /**
- * The types that `load_dataset("json", …)` infers from the first 10 MB of the first file (datasets 5.0.1,
- * packaged_modules/json/json.py, utils/json.py and table.py). It fails at a later row with a type or a member that
- * those rows do not have, such as a text after only nulls, or `tool_calls` after messages without them.
+ * Predicts the types that `load_dataset("json", …)` infers from the first 10 MB of the first file (datasets 5.0.1,
+ * packaged_modules/json/json.py, utils/json.py and table.py). `load_dataset` fails at a later row with a type or a
+ * member that those rows do not have, such as a text after only nulls, or `tool_calls` after messages without them.
  *
- * Objects with different members get the type Json (since 4.7), which keeps the members of each object. Otherwise
- * (before 4.7, or if the first 10 MB show no difference) the type has nulls for missing members, and needs each member
- * in the first rows. This module requires both for objects with up to 8 different members, such as messages. Other
- * objects, such as arguments, can only be Json.
+ * Since 4.7, objects with different members get the type Json, which keeps each object's members. Before 4.7, or if all
+ * objects in the first 10 MB have the same members, they get a struct: missing members become null, and other members
+ * are an error. This module requires that objects with up to 8 different members, such as messages, can be read either
+ * way. Other objects, such as arguments, can only be Json.
  */
 import { Text } from "./EncodedRow.ts"
 import type { Features } from "./Features.ts"
 
 type Kind = "boolean" | "integer" | "fraction" | "time" | "text" | "list" | "struct" | "any"
 
-/** A type. Without a kind, all values so far were null. */
+/** A type learned from values. Its kind is undefined as long as all values were null. */
 interface Type {
   kind?: Kind
   element?: Type
@@ -38,7 +38,7 @@ const kindOf = (value: unknown): Kind => {
   return isList(plain) ? "list" : "struct"
 }
 
-/** Whether values of the second kind can be read as the first kind. */
+/** Whether values of the kind `other` can be read as `kind`. */
 const isWider = (kind: Kind, other: Kind): boolean =>
   (kind === "fraction" && other === "integer") || (kind === "text" && other === "time")
 
@@ -46,7 +46,7 @@ type Row = { readonly [column: string]: unknown }
 
 export const make = (features: Features) => {
   const columns = new Map<string, Type>()
-  // JsonLine writes each number of such a column with a decimal point.
+  // `JsonLine` writes each number of a `float64` column with a decimal point.
   for (const column in features) if (features[column] === "float64") columns.set(column, { kind: "fraction" })
 
   const meet = (type: Type, value: unknown, isLearning: boolean): boolean => {
@@ -105,7 +105,7 @@ export const make = (features: Features) => {
   }
 
   return {
-    /** The first column of a row that cannot be read with the types learned so far. */
+    /** The first column that cannot be read with the types learned so far; undefined if all columns can. */
     misfit: (row: Row) => misfit(row, false),
     learn: (row: Row) => void misfit(row, true),
   }
@@ -114,7 +114,7 @@ export const make = (features: Features) => {
 /** The number of bytes from which `datasets` infers types. */
 const inferredBytes = 10 * 1024 * 1024
 
-/** Checks the rows of a file in order. Returns the first column that `datasets` cannot read. */
+/** Makes a check for the rows of a file, in order. It returns the first column that `datasets` cannot read. */
 export const inOrder = (features: Features): ((row: Row, line: string) => string | undefined) => {
   const types = make(features)
   let bytes = 0

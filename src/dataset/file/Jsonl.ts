@@ -2,8 +2,8 @@
  * Writes rows as JSON Lines: one object per line, members in column order, LF, UTF-8, numbers as in `JsonLine`.
  *
  * Guarantees: buffers 1 MB, whatever the number of rows; the same rows give the same bytes, however they are chunked. A
- * row that `datasets` could not read after the first ones (see `InferredTypes`) is not written. It becomes one of the
- * leading lines, which the caller puts at the start of the file.
+ * row with types that `datasets` would not infer from earlier rows (see `InferredTypes`) is not written. It becomes one
+ * of the leading lines, which the caller puts at the start of the file.
  */
 import type { EncodedRow } from "./EncodedRow.ts"
 import type { Features } from "./Features.ts"
@@ -18,14 +18,14 @@ const bufferBytes = 1024 * 1024
 const maxUnitBytes = 3
 
 /**
- * Maximum bytes from which types are learned. Together with the leading lines, this is less than the 10 MB that
- * `datasets` reads.
+ * Maximum bytes of the first rows, from which types are learned, and of the leading lines. Together they are less than
+ * the 10 MB from which `datasets` infers types.
  */
 const maxStartBytes = 4 * 1024 * 1024
 
 export const maxLeadingLines = 100
 
-/** The lines to put at the start of a file, or of the first of several files that are read together. */
+/** Collects the lines to put at the start of a file, or of the first of several files that are read together. */
 export const leadingLines = (features: Features) => {
   const types = InferredTypes.make(features)
   const lineOf = JsonLine.make(features)

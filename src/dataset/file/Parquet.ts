@@ -2,7 +2,7 @@
  * Writes rows as Parquet with Zstandard compression.
  *
  * Guarantees: the schema is declared, never inferred, so even a file without rows has it. Every column is nullable,
- * because readers ignore the `huggingface` metadata otherwise. The same rows give the same bytes, however they are
+ * because otherwise readers ignore the `huggingface` metadata. The same rows give the same bytes, however they are
  * chunked. A call that ends a row group blocks for a few tenths of a second.
  */
 import type { SchemaElement } from "hyparquet"
@@ -23,7 +23,7 @@ const rowGroupRows = 16 * 1024
 /** The buffer starts small, so that a small file needs little memory. */
 const minBufferBytes = 64 * 1024
 
-/** Pages of 8 MB make the file 6% smaller than the usual 1 MB. */
+/** Pages of 8 MB make the file 6% smaller than pages of the usual 1 MB. */
 const pageBytes = 8 * 1024 * 1024
 
 const optional = { repetition_type: "OPTIONAL" } as const
@@ -37,7 +37,7 @@ const values = {
   null: { type: "INT32", logical_type: { type: "NULL" }, ...optional },
 } as const
 
-/** A list has three levels, because some readers misinterpret two levels. */
+/** A list has three levels, because some readers misinterpret lists with two. */
 const elementsOf = (name: string, feature: Feature): ReadonlyArray<SchemaElement> => {
   if (typeof feature === "string") return [{ name, ...values[feature] }]
   if ("list" in feature) {
@@ -122,12 +122,12 @@ export const make = (file: OutputFile, features: Features): RowWriter => {
   }
 }
 
-/** In a column with fewer bytes, the writer decides about a dictionary, which is quick. */
+/** For a smaller column, the writer itself decides whether to make a dictionary, which is quick. */
 const minPlainBytes = 1024 * 1024
 
 /**
- * Whether a dictionary would be larger than half of the values. The writer would then make none, but only after hashing
- * all values.
+ * Whether a dictionary would be larger than half of the values. If so, the writer makes none, but decides that only
+ * after hashing all values.
  */
 const isPlain = (column: ReadonlyArray<unknown>): boolean => {
   const seen = new Set<Uint8Array>()
@@ -153,15 +153,15 @@ const keyOf = (bytes: Uint8Array, start: number, length: number): number => {
 }
 
 /**
- * The texts of a row group as UTF-8, in one buffer that all groups reuse and that grows as needed. As bytes, their
- * bounds are in byte order. Equal texts share one view, by which the writer recognizes them; otherwise its dictionaries
- * would take a tenth of an export's time.
+ * The texts of a row group as UTF-8, in one buffer that all groups reuse and that grows as needed. Because they are
+ * bytes, the bounds of a column are in byte order. Equal texts share one view, so that the writer recognizes them by
+ * identity; otherwise its dictionaries would take a tenth of an export's time.
  */
 const makeTexts = () => {
   let group = Symbol()
   /**
    * The views of the group's texts. They are dropped with the group, so that a text remembered for longer does not keep
-   * the buffer.
+   * the buffer alive.
    */
   let views: Array<Uint8Array> = []
   const known = new Map<number, Uint8Array>()
@@ -170,7 +170,7 @@ const makeTexts = () => {
 
   const viewOf = (text: Text): Uint8Array => {
     const length = text.bytes
-    // The existing views keep the full buffer alive.
+    // The old buffer stays alive through its views.
     if (end + length > buffer.length) {
       buffer = Buffer.allocUnsafeSlow(Math.max(Math.min(2 * buffer.length, rowGroupBytes), length))
       end = 0
@@ -214,7 +214,7 @@ const makeTexts = () => {
 
 type Bounds = ParquetWriter["pendingIndexes"][number]
 
-/** Copies a column's bounds. The writer keeps them until the file ends, as views of a buffer that is reused. */
+/** Copies a column's bounds, because the writer keeps them until the file ends, and their buffer is reused. */
 const copyBounds = ({ chunk, columnIndex }: Bounds): void => {
   const copy = <A>(value: A) => (value instanceof Uint8Array ? value.slice() : value)
   const statistics = chunk.meta_data?.statistics

@@ -1,5 +1,5 @@
 /**
- * Reads the files of a dataset again.
+ * Reads the files of a dataset back.
  *
  * Guarantees: texts are unchanged, including a byte order mark at their start; memory holds one row group or a few
  * lines.
@@ -12,7 +12,7 @@ import * as RandomAccessFile from "../../node/RandomAccessFile.ts"
 import * as Sha256 from "../../node/Sha256.ts"
 import * as Zstd from "../../node/Zstd.ts"
 
-/** The file is not in the format of its name. */
+/** The file cannot be read, or is not in the format that its name says. */
 export class Unreadable extends Schema.TaggedError<Unreadable>()("Unreadable", { why: Schema.String }) {}
 
 export const unreadable = (cause: unknown) => new Unreadable({ why: causeMessage(cause) })

@@ -1,4 +1,4 @@
-/** The interface of the writers of Parquet and JSON Lines. */
+/** The interface that the writers of Parquet and JSON Lines share. */
 import type { FileDigest } from "../../node/OutputFile.ts"
 import type { EncodedRow } from "./EncodedRow.ts"
 

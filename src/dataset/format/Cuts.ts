@@ -7,8 +7,8 @@ import { describeValue, isObject } from "../../io/Values.ts"
 import type { Problem } from "./TrainerFormat.ts"
 
 /**
- * The end of a prompt that TRL extracts from both sides: before their first difference, without a space
- * (`extract_prompt` in trl/data_utils.py of 1.10). Its DPO and KTO trainers extract prompts, its reward trainer does
+ * The end of the prompt that TRL extracts from both sides: their first difference, or the space before it
+ * (`extract_prompt` in trl/data_utils.py of 1.10). TRL's DPO and KTO trainers extract prompts; its reward trainer does
  * not.
  */
 const extractedPromptEnd = (chosen: string, rejected: string): number => {
@@ -19,7 +19,7 @@ const extractedPromptEnd = (chosen: string, rejected: string): number => {
   return Math.max(length - 1, 0)
 }
 
-/** @param endOf the end of the prompt in the common beginning of both sides */
+/** @param endOf returns the end of the prompt in the text that both sides begin with */
 export const commonBeginnings =
   (endOf: (shared: string) => number) =>
   ({ chosen, rejected }: JsonRow): ReadonlyArray<Problem> => {
@@ -39,8 +39,8 @@ export const commonBeginnings =
 const assistants = ["assistant", "gpt"]
 
 /**
- * Warns of thoughts in answers. DeepSeek's template keeps only the part after `</think>` of a completion. Those of
- * Qwen 3, GLM 4.5, Nemotron 3, and LLaMA-Factory do so with earlier answers.
+ * Warns of thoughts in answers. DeepSeek's chat template keeps only the part of a completion after `</think>`. The
+ * templates of Qwen 3, GLM 4.5, Nemotron 3, and LLaMA-Factory do the same to earlier answers.
  */
 export const thoughts = (row: JsonRow): ReadonlyArray<Problem> =>
   Object.entries(row).flatMap(([column, value]) => thoughtsIn(value, column, false))

@@ -1,14 +1,14 @@
 /**
- * LLaMA-Factory (data/README.md; src/llamafactory/data/converter.py): ranking as Alpaca and ShareGPT, and KTO as
- * ShareGPT, each file with an entry in `dataset_info.json`.
+ * LLaMA-Factory (data/README.md; src/llamafactory/data/converter.py): ranking in Alpaca and ShareGPT form, and KTO in
+ * ShareGPT form. Each file has an entry in `dataset_info.json`.
  *
- * Alpaca has a system prompt and one question. `history` is not written, because `load_dataset` would infer a column
- * of nulls. ShareGPT needs alternating roles; LLaMA-Factory skips other rows. The KTO reader takes a non-empty
- * completion as the desirable one, and no format accepts empty completions.
+ * Alpaca has a system prompt and one question. `history` is not written, because `load_dataset` would infer a column of
+ * nulls. ShareGPT needs alternating roles; LLaMA-Factory skips other rows. The KTO reader would take an empty
+ * completion for an undesirable one, but no format accepts empty completions.
  *
- * In ShareGPT, tool calls are a turn of `function_call`, and a result is a turn of `observation`. A pair is omitted
- * if it has text next to calls, several results in sequence, or a completion of several messages. `tools` is JSON
- * text.
+ * In ShareGPT, a message's tool calls are one turn from `function_call`, and a result is a turn from `observation`. A
+ * pair is omitted if it has text next to calls, several results in sequence, or a completion with several messages.
+ * `tools` is JSON text.
  */
 import { Result, Schema } from "effect"
 import type { Message, Prompt } from "../../domain/Message.ts"
@@ -119,7 +119,7 @@ export const llamaFactoryShareGpt: TrainerFormat = {
   encoder: rowPerPair((pair, options) =>
     Result.gen(function* () {
       const [chosen, rejected] = [yield* turnOf(pair, "chosen"), yield* turnOf(pair, "rejected")]
-      // Calls may differ only in their ids.
+      // Calls may differ only in their ids, which ShareGPT leaves out.
       if (chosen.value === rejected.value) {
         return yield* refuse("rejected", "a turn that differs from chosen's in more than ids of calls", "the same turn")
       }

@@ -1,9 +1,9 @@
 /**
  * Preference JSONL of OpenAI (guide "Direct preference optimization"), which Together and Fireworks also read. A row
- * has the conversation with tool definitions, and exactly one message of the assistant per side (docs.together.ai,
- * "Preference fine-tuning"). Messages that both sides begin with, such as a call and its result, move to the end of the
+ * has the conversation with tool definitions, and exactly one assistant message per side (docs.together.ai, "Preference
+ * fine-tuning"). Messages that both sides begin with, such as a call and its result, move to the end of the
  * conversation. A pair is omitted if a side still has several messages. All three accept the roles system, user, and
- * assistant, and tool for the result of a call. Calls need ids, and results refer to them; a pair without them is
+ * assistant, and tool for the result of a call. Calls need ids, which their results repeat; a pair without ids is
  * omitted. Results are written without the tool's name, which OpenAI takes from the call.
  */
 import { Result, Schema } from "effect"
@@ -45,7 +45,7 @@ const toDefinitions = (tools: string | undefined): ReadonlyArray<Json> => {
     : []
 }
 
-/** The common members of definitions. Their parameters differ. */
+/** The members that all tool definitions share. Their parameters differ. */
 const definition: Feature = { struct: { type: "string", function: { struct: { name: "string" } } } }
 
 const RowMessage = Schema.Struct({
@@ -70,7 +70,7 @@ const OneAnswer = Schema.Array(RowMessage).check(
   }),
 )
 
-/** The number of common first messages that can end a conversation, up to the last result of a call. */
+/** The number of messages that both sides begin with, up to the last result, after which an answer may follow. */
 const sharedResults = (chosen: ReadonlyArray<Message>, rejected: ReadonlyArray<Message>): number => {
   let end = 0
   for (const [i, message] of chosen.slice(0, -1).entries()) {

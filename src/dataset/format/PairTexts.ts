@@ -18,7 +18,7 @@ export const sideOf = (
 ): ReadonlyArray<Message> =>
   side === "chosen" ? (chosen_messages ?? answer(chosen)) : (rejected_messages ?? answer(rejected))
 
-/** A pair as messages for a chat template: an answer may follow the prompt, and call arguments are objects. */
+/** The pair as messages for a chat template. The prompt must allow an answer, and call arguments become objects. */
 export const toConversation = (pair: PreferencePair): Checked<Record<Side | "prompt", ReadonlyArray<JsonRow>>> =>
   Result.gen(function* () {
     return {
@@ -28,7 +28,7 @@ export const toConversation = (pair: PreferencePair): Checked<Record<Side | "pro
     }
   })
 
-/** The edit of chosen as messages, if chosen has tool calls and the edit is more than text. */
+/** The edit of the chosen side as messages; none if that side has no tool calls, or the edit is plain text. */
 export const editedMessages = ({ chosen_messages, edited }: PreferencePair) =>
   chosen_messages === undefined || edited === null ? Option.none() : Conversation.parse(edited)
 
@@ -54,8 +54,8 @@ export const withObjects = (messages: ReadonlyArray<Message>, field: string): Ch
   )
 
 /**
- * Whether parsing a JSON text changes its integers. Fractions may change digits: JSON readers, Python's included,
- * take both for the same double. Integers of any size are exact in Python.
+ * Whether parsing a JSON text here changes its integers, which Python reads exactly at any size. Fractions may get
+ * other digits, because all JSON readers, Python's included, read both forms as the same double.
  */
 const losesDigits = (text: string): boolean =>
   (
@@ -69,11 +69,11 @@ const losesDigits = (text: string): boolean =>
 
 export const parseJson = Schema.decodeUnknownSync(Schema.fromJsonString(Schema.Json))
 
-/** A text prompt is one user message. */
+/** The prompt as messages. A text prompt becomes one user message. */
 export const toMessages = (prompt: Prompt): ReadonlyArray<Message> =>
   typeof prompt === "string" ? [{ role: "user", content: prompt }] : prompt
 
-/** Messages that an answer may follow: the last one is the user's or a tool's. */
+/** The prompt's messages. Fails unless the last message is a user's or a tool's, so that an answer may follow. */
 export const toOpenMessages = (prompt: Prompt): Checked<ReadonlyArray<Message>> => {
   const messages = toMessages(prompt)
   const last = messages.at(-1)?.role
@@ -94,18 +94,18 @@ export const withRoles = (
 
 export interface Turns {
   readonly system: string
-  /** Questions and answers in turn. The last turn is a question. */
+  /** Questions and answers alternate. The first and the last turn are questions. */
   readonly turns: ReadonlyArray<Message>
 }
 
-/** Splits a first system message from the turns, which must have these roles. */
+/** Separates a leading system message from the turns. Fails if the turns do not alternate between these roles. */
 export const toTurns = (
   prompt: Prompt,
   roles: { readonly asks: ReadonlyArray<string>; readonly answers: ReadonlyArray<string> },
 ): Checked<Turns> => {
   const messages = toMessages(prompt)
   const system = messages[0]?.role === "system" ? messages[0].content : undefined
-  // Trainers replace an empty system prompt by their own.
+  // Trainers replace an empty system prompt with their own.
   if (system === "") return refuse("prompt[0].content", "text", "an empty string")
   const first = system === undefined ? 0 : 1
   const turns = messages.slice(first)

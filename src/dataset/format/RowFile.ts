@@ -1,7 +1,7 @@
 /**
- * Reads the numbered rows of a file: JSON Lines, or Parquet if its name ends in `.parquet`. Rows are read unchanged
- * and in order. Memory holds one chunk and the longest line, or one row group. A line that is not UTF-8 or not JSON
- * is a failed row. Byte order marks are kept.
+ * Reads the numbered rows of a file: JSON Lines, or Parquet if its name ends in `.parquet`. Rows are read unchanged and
+ * in order. Memory holds one chunk and the longest line, or one row group. A line that is not UTF-8 or not JSON gives a
+ * failed row. Byte order marks are kept.
  */
 import { Array, Effect, FileSystem, Result, Stream } from "effect"
 import * as Json from "../../io/Json.ts"
@@ -12,11 +12,11 @@ export interface NumberedRow {
   readonly line: number
   /** The text of the line; empty for Parquet. */
   readonly text: string
-  /** The failure describes the actual value. */
+  /** If the row is invalid, the failure describes what the file has in its place. */
   readonly row: Result.Result<unknown, string>
 }
 
-/** Fails with the file system's error. A file that is not readable as Parquet is one failed row. */
+/** Fails with the file system's error. A file that is not readable as Parquet gives one failed row. */
 export const read = (path: string) => (path.endsWith(".parquet") ? readParquet(path) : readLines(path))
 
 const readLines = (path: string) =>

@@ -21,7 +21,7 @@ const toolCall = <Arguments extends Schema.Top>(of: Arguments) =>
 /** Most chat templates need arguments as an object. */
 export const ToolCall = toolCall(Schema.Record(Schema.String, Schema.Unknown))
 
-/** OpenAI needs arguments as JSON text, and an id that the result also has. */
+/** OpenAI needs arguments as JSON text, and an id that the call's result repeats. */
 export const OpenAiToolCall = toolCall(
   NonEmptyText.check(Schema.makeFilter((text) => (isJsonObject(text) ? undefined : "the text of a JSON object"))),
 ).check(Schema.makeFilter(({ id }) => (id === undefined ? issueAt(["id"], "text") : undefined)))
@@ -65,7 +65,7 @@ const completionProblem = (messages: ReadonlyArray<TurnMessage>) => {
     : undefined
 }
 
-/** A completion as a list: one message, or tool calls with their results and what follows. */
+/** A completion as a list: one message, or tool calls with their results and the messages after them. */
 export const turnOf = <M extends Schema.Codec<TurnMessage, unknown>>(message: M) =>
   Schema.Array(message).check(Schema.makeFilter<ReadonlyArray<M["Type"]>>(completionProblem))
 
@@ -73,7 +73,7 @@ export const AssistantTurn = turnOf(Message)
 
 type Messages = ReadonlyArray<typeof Message.Type>
 
-/** An issue of a filter, at a path below the checked value. */
+/** Makes a filter's issue at a path inside the checked value. */
 export const issueAt = (path: ReadonlyArray<PropertyKey>, issue: string) => ({ path, issue })
 
 const openProblem = (messages: ReadonlyArray<TurnMessage>) => {
@@ -89,7 +89,7 @@ export const openOf = <M extends Schema.Codec<TurnMessage, unknown>>(message: M)
 
 export const OpenMessages = openOf(Message)
 
-/** The first role out of turn: `asks` and `answers` alternate, `before` may come first, and `asks` is last. */
+/** The first wrong role: `before` may come first, then `asks` and `answers` must alternate, ending with `asks`. */
 export const findRoleViolation = (
   roles: ReadonlyArray<string>,
   { asks, answers, before }: { readonly [part in "asks" | "answers" | "before"]: ReadonlyArray<string> },

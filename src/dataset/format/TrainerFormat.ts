@@ -11,22 +11,22 @@ import type { Features, JsonRow } from "../file/Features.ts"
 import { describeValue } from "../../io/Values.ts"
 import type { Omission } from "../file/OmittedPairs.ts"
 
-/** Options of trainer formats that support them. */
+/** Options for the trainer formats that support them. */
 export interface FormatOptions {
   /**
-   * Whether to write the pair's margin, or 0 without one, as `margin`, for formats whose trainers read it (`trl*`
-   * except the unpaired ones and TPO, `openrlhf*`). Default: false.
+   * Whether to write the pair's margin (0 if it has none) as `margin`, in formats whose trainers read it (`trl*` except
+   * the unpaired ones and TPO, `openrlhf*`). Default: false.
    */
   readonly margin?: boolean | undefined
-  /** The source of the margin: `vote_margin`, at least 0, or `strength`, at least 1. Default: `votes`. */
+  /** The source of the margin: `vote_margin` (negative values count as 0), or `strength`. Default: `votes`. */
   readonly marginFrom?: "votes" | "strength" | undefined
-  /** Whether to write tool definitions, for formats with a place for them. Default: false. */
+  /** Whether to write tool definitions, in formats with a place for them. Default: false. */
   readonly tools?: boolean | undefined
 }
 
 /**
- * The pair's margin. Null would break collators, so a missing margin is 0. So is a negative one, with more votes
- * against the choice of reliable experts or a lead: a trainer would allow the rejected completion to be better.
+ * The pair's margin. A missing margin is 0, because null would break collators. A negative margin, which a choice by a
+ * lead or by reliable experts may have, is also 0: with it, a trainer would let the rejected completion score higher.
  */
 export const marginOf = ({ strength, vote_margin }: PreferencePair, { margin, marginFrom }: FormatOptions): number =>
   margin === true ? Math.max(0, (marginFrom === "strength" ? strength : vote_margin) ?? 0) : 0
@@ -49,22 +49,22 @@ export interface TrainerFormat {
   /** Whether prompts are text. `Conversation.toText` renders conversations. */
   readonly isText?: true
   /**
-   * Columns of the pair that the format holds, besides texts and a margin. `tool_calls` stands for messages with
-   * calls and results. Formats without it omit pairs with calls, except text formats, which render them.
+   * The pair's columns that the format can hold, besides texts and a margin. `tool_calls` means messages with calls and
+   * results. Formats without it omit pairs with calls, except text formats, which render them.
    */
   readonly reads?: ReadonlyArray<"all_bad" | "edited" | "tool_calls" | "tools">
   /**
-   * A row's prompt, as text. Set for trainers such as KTO's that pair a prompt with the previous row's completion:
-   * rows of a prompt are then written far apart.
+   * A row's prompt, as text. Set it for trainers, such as KTO's, that pair a prompt with the previous row's completion:
+   * rows with the same prompt are then written far apart.
    */
   readonly promptOf?: (row: JsonRow) => string
   /** The columns and their types. */
   readonly features: (options?: FormatOptions) => Features
   /** Makes an encoder for one file: `rowPerPair(…)`, or `rowPerCompletion(…)`. */
   readonly encoder: (options?: FormatOptions) => Encoder
-  /** The rows that the trainer accepts. Decoded with `onExcessProperty: "error"`. */
+  /** The schema of the rows that the trainer accepts. They are decoded with `onExcessProperty: "error"`. */
   readonly row: Schema.Codec<unknown, unknown>
-  /** Parts that the trainer silently misreads. */
+  /** Finds parts of a row that the trainer silently misreads. */
   readonly warnings?: (row: JsonRow) => ReadonlyArray<Problem>
   /** Makes a check for problems across rows, which are passed in file order. */
   readonly acrossRows?: () => (row: JsonRow) => ReadonlyArray<Problem>
@@ -86,13 +86,13 @@ export type Encoded = Result.Result<JsonRow, Omission>
 export interface Problem {
   /** A path such as `messages[0].role`. */
   readonly field: string
-  /** In words. */
+  /** The expected value, in words. */
   readonly expected: string
-  /** In words. Texts are shortened. */
+  /** The value that was found, in words; long texts are shortened. */
   readonly found: string
 }
 
-/** A value, or the reason why a format cannot hold it. */
+/** A value, or the problem that keeps the format from holding it. */
 export type Checked<A> = Result.Result<A, Problem>
 
 /** Fails because the format cannot hold a field of the pair. */
@@ -118,7 +118,7 @@ export const omission = ({ item_id }: PreferencePair, { expected, field, found }
   reason: `expected ${expected}, found ${found}`,
 })
 
-/** Every format needs well-formed Unicode and two different completions. */
+/** Checks what every format needs: well-formed Unicode and two different completions. */
 export const checkPair = (pair: PreferencePair): Checked<PreferencePair> => {
   const { chosen, prompt, rejected } = pair
   const [problem] = [

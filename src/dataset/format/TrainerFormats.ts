@@ -22,7 +22,7 @@ import {
 } from "./Trl.ts"
 import { verl } from "./Verl.ts"
 
-/** The built-in formats by name, in the order of listings. */
+/** The built-in formats by name, in the order in which they are listed. */
 export const formats = {
   trl,
   "trl-conversational": trlConversational,
@@ -48,7 +48,7 @@ export const formats = {
 /** The values of `--format`. */
 export type FormatName = keyof typeof formats
 
-/** The names of the built-in formats, in the order of listings. */
+/** The names of the built-in formats, in the order in which they are listed. */
 export const formatNames = Struct.keys(formats)
 
 export {

@@ -1,14 +1,14 @@
 /**
- * TRL (huggingface/trl, docs/source/dataset_formats.md; reward, DPO, and KTO trainers of 1.13): preference data as
- * text or messages, with the prompt in its own column or within both sides, and unpaired.
+ * TRL (huggingface/trl, docs/source/dataset_formats.md; reward, DPO, and KTO trainers of 1.13): preference data as text
+ * or messages, with the prompt in its own column or within both sides, and unpaired.
  *
- * TRL concatenates plain-text prompts and completions. For questions, use a conversational format, whose chat
- * template separates them. The reward trainer reads each side of `trl-implicit` completely. The DPO and KTO trainers
- * take the common prefix as the prompt, which leaves DPO's loss unchanged, but not KTO's.
+ * TRL concatenates plain-text prompts and completions. For questions, use a conversational format, whose chat template
+ * separates them. The reward trainer reads each side of `trl-implicit` completely. The DPO and KTO trainers take the
+ * text that both sides begin with as the prompt, which does not change DPO's loss, but changes KTO's.
  *
  * Arguments of tool calls are objects, as chat templates need them (section "Tool Calling"); `tools` is JSON text. A
- * pair with an integer beyond 2^53 in arguments is omitted, because objects do not keep its digits. In text, a call
- * is its name in brackets above its arguments.
+ * pair with an integer beyond 2^53 in arguments is omitted, because objects do not keep its digits. In plain text, a
+ * call is its name in brackets above its arguments.
  */
 import { Option, Result, Schema } from "effect"
 import * as Conversation from "../../domain/Conversation.ts"
@@ -45,7 +45,7 @@ const separator = "\n\n"
 const marginColumn = (pair: PreferencePair, options: FormatOptions): JsonRow =>
   options.margin === true ? { margin: marginOf(pair, options) } : {}
 
-/** TRL reads JSON text, so that no reader adds members of other rows. */
+/** Tool definitions are JSON text, which TRL reads, so that no reader adds members of other rows to them. */
 const toolsOf = (pair: PreferencePair, options: FormatOptions): JsonRow => toolsColumn(pair, options, null)
 
 const withMargin =
@@ -168,7 +168,7 @@ export const trlImplicitConversational: TrainerFormat = {
   ),
 }
 
-/** TPO's reference is the edit. A pair without one has no row. */
+/** The expert's edit, which is TPO's reference. A pair without an edit has no row. */
 const referenceOf = ({ edited }: PreferencePair): Checked<string> =>
   edited === null
     ? refuse("edited", "an edit of chosen, which TPO reads as the reference", "none")
@@ -176,7 +176,7 @@ const referenceOf = ({ edited }: PreferencePair): Checked<string> =>
       ? Result.succeed(edited)
       : refuse("edited", "well-formed Unicode", "a lone surrogate")
 
-/** The reference in the form of chosen, with the tool calls of the edit. */
+/** The reference as messages, with the tool calls of the edit. */
 const referenceMessages = (pair: PreferencePair): Checked<ReadonlyArray<JsonRow>> =>
   Result.flatMap(referenceOf(pair), (edited) =>
     Option.match(PairTexts.editedMessages(pair), {

@@ -1,8 +1,8 @@
 /**
- * Reads a trainer's file back and reports rows that the trainer would fail on or misread. Every row is checked
- * against the format's schema, without other columns, and for consistency with earlier rows: the same columns, and
- * the same inferred type of numbers. Findings are in file order. Lengths in tokens are not checked (TRL's reward
- * trainer drops pairs with a side over 1,024).
+ * Reads a trainer's file back and reports rows that the trainer would fail on or misread. Every row is checked against
+ * the format's schema, which allows no other columns, and for consistency with earlier rows: the same columns, and the
+ * same inferred type of numbers. Findings are in file order. Lengths in tokens are not checked (TRL's reward trainer
+ * drops pairs with a side over 1,024).
  */
 import { type FileSystem, type PlatformError, Result, Schema, SchemaIssue, Stream } from "effect"
 import type { Features, JsonRow } from "../file/Features.ts"
@@ -64,7 +64,7 @@ const rowCheck = (format: TrainerFormat) => {
   }
 }
 
-/** A missing column would be read as null, which breaks collators. */
+/** Checks that all rows have the same columns. A missing one would be read as null, which breaks collators. */
 const sameColumns = () => {
   let first: ReadonlyArray<string> | undefined
   return (row: JsonRow): ReadonlyArray<Problem> => {
@@ -78,7 +78,7 @@ const sameColumns = () => {
   }
 }
 
-/** `load_dataset` fails at a fraction after 10 MB of whole numbers. */
+/** Finds a fraction in a column of whole numbers: `load_dataset` fails at one after 10 MB of whole numbers. */
 const sameNumbers = (features: Features) => {
   const columns = Object.keys(features).filter((column) => features[column] === "float64")
   const whole = new Set<string>()

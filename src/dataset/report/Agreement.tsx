@@ -15,7 +15,7 @@ const methods: Record<AgreementReport["method"], string> = {
   "dawid-skene": "by votes weighted by how reliable each expert is (Dawid–Skene)",
 }
 
-/** Describes the source of choices on items with several votes, and how many choices differ from the majority. */
+/** Describes how choices were made on items with several votes, and how many differ from the majority. */
 export const choiceBy = ({ items, method, not_majority }: AgreementReport): string => {
   const itemsChosenBy = (by: AgreementReport["not_majority"][number]["by"]) =>
     not_majority.find((each) => each.by === by)?.items ?? 0

@@ -1,6 +1,6 @@
 /**
- * One or several plots with a caption, and their numbers in a table. Plots are redrawn when their width changes. For
- * screen readers, a plot is one image with a description, and the table has all its numbers.
+ * Shows one or several plots with a caption, and their numbers in a table. Plots are redrawn when their width changes.
+ * For screen readers, a plot is one image with a description, and the table has all its numbers.
  */
 import type { ComponentChildren } from "preact"
 import { useLayoutEffect, useRef } from "preact/hooks"
@@ -23,7 +23,7 @@ const Canvas = ({ description, draw, title }: PlotSpec) => {
       if (width === drawnWidth || width === 0) return
       drawnWidth = width
       const plot = draw(width)
-      // Plot labels elements without a role.
+      // Observable Plot adds labels for screen readers to elements without a role.
       plot.setAttribute("aria-hidden", "true")
       element.replaceChildren(plot)
     }

@@ -1,4 +1,4 @@
-/** Ratings of models with intervals, and the convergence of agreement and win rates as votes accrue. */
+/** Ratings of models with intervals, and how agreement and win rates converge as votes accrue. */
 import { areaY, axisX, axisY, dot, lineY, ruleX, ruleY } from "@observablehq/plot"
 import type { Estimate, Leaderboard as Board, LeaderboardRow } from "../../domain/Leaderboard.ts"
 import type { QualityReport } from "../../domain/QualityReport.ts"

@@ -1,4 +1,4 @@
-/** Shares of pairs that models won, the highest first. */
+/** The share of its pairs that each model won, highest first. */
 import type { QualityReport } from "../../domain/QualityReport.ts"
 import { count, plural, share } from "./format.ts"
 import { Name, Section, Table, textColumn } from "./parts.tsx"

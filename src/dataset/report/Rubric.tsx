@@ -1,4 +1,4 @@
-/** Answers to a rubric, besides choices. The section is omitted if there are none. */
+/** Experts' answers to a rubric, apart from choices. The section is omitted if there are none. */
 import type { Distribution } from "../../domain/Distribution.ts"
 import type { QualityReport } from "../../domain/QualityReport.ts"
 import type { AspectReport, RubricReport, StrengthReport } from "../../domain/RubricReport.ts"

@@ -1,4 +1,4 @@
-/** Turnaround of tasks, and time per vote. */
+/** Shows how long tasks and votes took. */
 import type { Distribution } from "../../domain/Distribution.ts"
 import type { QualityReport } from "../../domain/QualityReport.ts"
 import { count, plural, seconds } from "./format.ts"

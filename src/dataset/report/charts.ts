@@ -9,7 +9,7 @@ const style = {
   overflow: "visible",
 }
 
-/** Makes a line visible on bars. */
+/** An outline that makes lines visible on bars. */
 export const halo = { stroke: "var(--surface)", strokeWidth: 4, strokeOpacity: 0.85 }
 
 export const baseline = { stroke: "var(--line-strong)" }

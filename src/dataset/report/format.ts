@@ -28,7 +28,7 @@ export const shortShare = (n: number): string => `${Number((100 * n).toFixed(2))
 /** The share of `part` in `of`, or a dash if `of` is 0. */
 export const shareOf = (part: number, of: number): string => (of > 0 ? share(part / of) : "–")
 
-/** Formats with `digits` after the point: −0.123. */
+/** Formats a number with `digits` decimal places: −0.123. */
 export const decimal = (n: number, digits = 2): string => {
   const text = n.toFixed(digits)
   return Number(text) === 0 ? text.replace("-", "") : text.replace("-", "−")
@@ -44,7 +44,7 @@ const units: ReadonlyArray<readonly [unit: string, seconds: number]> = [
   ["s", 1],
 ]
 
-/** Formats the two largest units: `2 h 5 min`, `3 d`, `45 s`, `1.5 s`. */
+/** Formats a duration in at most its two largest units: `2 h 5 min`, `3 d`, `45 s`, `1.5 s`. */
 export const seconds = (total: number | null): string => {
   if (total === null) return "–"
   if (total < 10) return `${Number(total.toFixed(1))} s`
@@ -52,7 +52,7 @@ export const seconds = (total: number | null): string => {
   const [unit, size] = units[at] ?? ["s", 1]
   const [next, small] = units[at + 1] ?? ["", size]
   const parts = Math.round(total / small)
-  // Rounding may give one of the next larger unit.
+  // Rounding may give a whole larger unit, such as 60 minutes.
   const [, larger] = units[at - 1] ?? ["", Number.POSITIVE_INFINITY]
   if (parts * small >= larger) return seconds(parts * small)
   const per = size / small

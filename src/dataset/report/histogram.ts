@@ -29,7 +29,7 @@ const isEven = (bins: ReadonlyArray<Bin>): boolean => {
   return Math.max(...widths) <= 1.5 * Math.min(...widths)
 }
 
-/** Leaves out ends that would take too much space: bins much wider than the inner ones, and nearly empty bins of equal width. */
+/** Leaves out ends that would take too much space: very wide bins, and nearly empty bins of equal width. */
 const drawnBins = (histogram: Histogram, unit: Unit): ReadonlyArray<Bin> => {
   const bins = binsOf(histogram)
   const inner = bins.slice(1, -1)
@@ -101,7 +101,7 @@ export const ticksOf = (
 
 export interface HistogramOptions {
   readonly unit: Unit
-  /** The horizontal axis's label, or null if the plot below has it. */
+  /** The label of the horizontal axis; null if the plot below shows it. */
   readonly label: string | null
   readonly fill: string
   readonly height?: number
@@ -120,7 +120,7 @@ export const drawHistogram =
     const shared = sharedAxis.map((each) => drawnBins(each, unit))
     const edges = shared.flatMap((bins) => bins.flatMap(({ from, to }) => [from, to]))
     const isLog = edges.every((edge) => edge >= 0) && shared.some((bins) => !isEven(bins))
-    // A logarithmic axis has no 0. The first bin then begins a little below its end.
+    // A logarithmic axis has no 0. A first bin that begins at 0 is drawn from half its end.
     const low = isLog
       ? Math.min(...edges.map((edge) => edge || Infinity)) / (edges.includes(0) ? 2 : 1)
       : Math.min(...edges)

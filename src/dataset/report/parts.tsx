@@ -29,7 +29,7 @@ interface ColumnOptions {
   readonly sort?: "ascending" | "descending" | "none"
 }
 
-/** A column of numbers under this title, or one with options. */
+/** A column: the title of a column of numbers, or options. */
 export type Column = string | ColumnOptions
 
 export const textColumn = (title: ComponentChildren, name?: string): Column => ({
@@ -96,14 +96,14 @@ export const Table = ({ label, columns: titles, rows, total, class: name }: Tabl
 
 export const ScreenReaderText = ({ text }: { readonly text: string }) => <span class="unseen">{text}</span>
 
-/** A bar for a number relative to the maximum. The number is shown next to it. */
+/** A bar whose length is a number's share of the maximum, `of`. The number is shown next to it. */
 export const Bar = ({ value, of }: { readonly value: number; readonly of: number }) => (
   <span class="bar" aria-hidden="true">
     {value > 0 && <span style={{ width: `${of > 0 ? (100 * value) / of : 0}%` }} />}
   </span>
 )
 
-/** Says how many elements of a list are shown, unless it is all. */
+/** Says how many elements of a list are shown, unless all are. */
 export const More = ({ shown, of, what }: { readonly shown: number; readonly of: number; readonly what: string }) =>
   of > shown ? (
     <p class="muted small">

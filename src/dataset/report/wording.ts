@@ -27,7 +27,7 @@ export const describeEffect = (d: number): string => {
 
 export const pValue = (p: number): string => (p < 0.001 ? "p < 0.001" : `p = ${decimal(p, 3)}`)
 
-/** Describes the result of a two-sided test of equal halves. */
+/** Describes the p-value of a two-sided test of whether two halves are equal. */
 export const describePValue = (p: number): string => {
   if (p >= 0.05) return `${pValue(p)}: a difference like this one is usual by chance`
   if (p < 0.001) return `${pValue(p)}: chance does not explain it`
@@ -103,7 +103,7 @@ export const headline = (report: QualityReport): string => {
   return `${plural(pairs, "preference pair")} from ${items}${parts}${by}.`
 }
 
-/** Names the step that lost the most, for a dataset without pairs. */
+/** Names the step that lost the most. Used for a dataset without pairs. */
 export const describeMainLoss = (report: QualityReport): string | null => {
   const losses = report.funnel.flatMap(({ lost, step }) => lost.map((each) => ({ ...each, step })))
   const largest = losses.toSorted((a, b) => b.count - a.count)[0]

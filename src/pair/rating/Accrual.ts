@@ -1,10 +1,10 @@
 /**
- * Agreement and win rates as votes accrue, with intervals.
+ * Computes agreement and win rates, with intervals, as votes accrue.
  *
- * Intervals are those of a ratio of sums over items (W. G. Cochran, 1977, "Sampling techniques", 3rd edition, 6.3),
- * because votes on an item are not independent. They are the value ± 1.96 standard errors, √(n / (n − 1) Σ(yᵢ − r xᵢ)²)
- * / Σxᵢ over the n items. If all outcomes are equal, this interval would have no width; then Wilson's interval is used,
- * with an item as one trial (`stats/BinomialTest`).
+ * Intervals are those for a ratio of two sums over items (W. G. Cochran, 1977, "Sampling techniques", 3rd edition,
+ * 6.3), because votes on an item are not independent. They are the value ± 1.96 standard errors; for n items, the
+ * standard error is √(n / (n − 1) Σ(yᵢ − r xᵢ)²) / Σxᵢ. If all outcomes are equal, that interval has no width, so
+ * Wilson's interval is used, with each item as one trial (`stats/BinomialTest`).
  *
  * Guarantees: deterministic; at most `maxPoints` points, evenly spaced, however many items there are. Memory: 48 bytes
  * per point and model.
@@ -20,7 +20,7 @@ const maxPoints = 48
 /** With fewer items, an estimate has no interval. */
 export const minItems = 10
 
-/** Sums over items of y, x, y², xy, x². */
+/** The number n of items, and sums over items of y, x, y², xy, and x². */
 interface Sums {
   n: number
   y: number
@@ -128,7 +128,7 @@ export const make = () => {
       }
     },
     votes: () => votes,
-    /** Counts of a model; undefined if it was never compared. */
+    /** The model's counts; undefined if the model was never compared. */
     countsOf: (model: number): ModelCounts | undefined => {
       const sums = models[model]
       const winRate = sums === undefined ? null : ratio(sums)

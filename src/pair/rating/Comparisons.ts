@@ -1,14 +1,14 @@
 /**
- * Comparisons of models, from the votes on the completions that they wrote.
+ * Derives comparisons of models from votes on the completions that they wrote.
  *
  * A vote with a ranking compares all completions; those with the same rank are a tie. A vote with only a choice says
- * that the choice is better than each of the rest, and says nothing about the rest. By the axiom of choice (R. D. Luce,
- * 1959, "Individual choice behavior"), the odds of i to j among choices of one of the two are those of a direct
- * comparison, whatever the other options were. The comparisons of an item depend on each other; resampling by items
- * accounts for this.
+ * that the choice is better than each of the rest, and says nothing about the rest. By the choice axiom (R. D. Luce,
+ * 1959, "Individual choice behavior"), votes for either i or j have the same odds as a direct comparison of i and j,
+ * whatever the other options were. Comparisons on the same item depend on each other; resampling whole items accounts
+ * for this.
  *
- * Guarantees: completions with the same text, or of the same model, are not compared; a text of several models counts
- * for each of them. Comparisons with the same models, outcome and covariates share a cell. Memory: 12 bytes per
+ * Guarantees: completions with the same text, or by the same model, are not compared; a text that several models wrote
+ * counts for each of them. Comparisons with the same models, outcome and covariates share a cell. Memory: 12 bytes per
  * different comparison of an item, 4 per item, about 60 per cell.
  */
 import type { JudgedItem } from "../../domain/Judgment.ts"
@@ -16,27 +16,27 @@ import { charactersAt, firstOfText } from "../../domain/CompletionTexts.ts"
 import * as NumberList from "../stats/NumberList.ts"
 import { comparisonOf, type ItemVote } from "../votes/ItemVotes.ts"
 
-/** The number of outcomes of a cell: its first model wins, they tie, the other wins. */
+/** Number of outcomes per cell: its first model wins, they tie, or the other model wins. */
 export const outcomes = 3
 
 /**
  * Differences in length, from −1 to 1, are rounded to a multiple of this, so there are at most 51 per pair of models.
- * Rounding adds a standard deviation of 0.012 to one that is usually 0.2 or more, so a coefficient loses at most 0.4%.
+ * Rounding adds a standard deviation of 0.012 to one that is usually at least 0.2. So a coefficient loses at most 0.4%.
  */
 const lengthStep = 0.04
 /** The number of steps from 0 to the maximum difference, 1. */
 const maxStep = Math.round(1 / lengthStep)
 const lengthSteps = 2 * maxStep + 1
 
-/** Maximum number of models. With more, the names probably do not name models but differ for each completion. */
+/** Maximum number of models. If there are more, the names are probably unique per completion and do not name models. */
 export const maxModels = 500
 
 export interface Cell {
   readonly one: number
   readonly other: number
-  /** (a − b) / (a + b) for the lengths of the two completions, in characters. */
+  /** (a − b) / (a + b), where a and b are the lengths in characters of the completions by `one` and `other`. */
   readonly length: number
-  /** 1 if the first was shown before the other, else −1. */
+  /** 1 if the completion by `one` was shown before the other, else −1. */
   readonly position: number
 }
 
@@ -52,9 +52,9 @@ export interface Comparisons {
   readonly models: ReadonlyArray<string>
   readonly cells: ReadonlyArray<Cell>
   readonly items: number
-  /** For each item, the end index of its entries. */
+  /** For each item, the end index in `entries` of its entries. */
   readonly ends: Uint32Array
-  /** Entries. Each is 3 × the cell + the outcome (0: one wins, 1: tie, 2: the other wins); `weights` has its weight. */
+  /** Each entry is 3 × a cell's index + an outcome (0: one wins, 1: tie, 2: other wins). `weights` has its weight. */
   readonly entries: Uint32Array
   readonly weights: Float64Array
 }

@@ -1,8 +1,8 @@
 /**
  * Finds out which models were compared directly or through other models, and which never lost or never won.
  *
- * Guarantees: a tie that counts connects both ways, as a win of each model (Davidson, 1970). So the fit without a prior
- * is finite if a group consists of a single cycle (see `of`).
+ * Guarantees: unless ties are dropped, a tie counts as a win for both models (Davidson, 1970). So the fit without a
+ * prior is finite if a group consists of a single cycle (see `of`).
  */
 import type { LeaderboardMethod, LeaderboardRow } from "../../domain/Leaderboard.ts"
 import * as Components from "../stats/Components.ts"

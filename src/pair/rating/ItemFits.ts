@@ -1,16 +1,15 @@
 /**
  * Fits the model of `stats/BradleyTerry` to comparisons, many times for a bootstrap.
  *
- * Guarantees: items with the same outcomes count as one type. There are at most as many types as items, and usually
- * few. A resample costs one addition per item, and the fit that follows depends only on the number of different
- * outcomes.
+ * Guarantees: items with the same outcomes are counted as one type, and there are usually few types. Drawing a resample
+ * takes one addition per item; the time to fit it depends only on the number of different outcomes.
  */
 import type { LeaderboardMethod } from "../../domain/Leaderboard.ts"
 import * as BradleyTerry from "../stats/BradleyTerry.ts"
 import * as NumberList from "../stats/NumberList.ts"
 import * as Comparisons from "./Comparisons.ts"
 
-/** Combines cells into rows of a design. Cells that do not differ in models or controls share a row. */
+/** Combines cells into rows of a design. Cells with the same models and controls share a row. */
 const designOf = (
   { cells, models }: Comparisons.Comparisons,
   controls: LeaderboardMethod["controls"],
@@ -34,7 +33,7 @@ const designOf = (
   return { design, rowOf }
 }
 
-/** Groups items with the same outcomes into types, which are few, so a resample consists of their counts. */
+/** Groups items with the same outcomes into types, so that a resample is only a count for each type. */
 const itemTypes = ({ ends, entries, items, weights }: Comparisons.Comparisons, rowOf: ReadonlyArray<number>) => {
   const numbers = new Map<string, number>()
   const typeOf = new Uint32Array(items)
@@ -65,7 +64,7 @@ const itemTypes = ({ ends, entries, items, weights }: Comparisons.Comparisons, r
   return { typeOf, ends: types.ends.view(), places: types.places.view(), weights: types.weights.view() }
 }
 
-/** The root mean square of the length differences, around 0, because which of two is `a` is arbitrary. */
+/** The root mean square of the length differences: deviations from 0, because the order of two models is arbitrary. */
 export const lengthUnit = ({ cells, entries, weights }: Comparisons.Comparisons): number => {
   let squares = 0
   let all = 0
@@ -77,11 +76,11 @@ export const lengthUnit = ({ cells, entries, weights }: Comparisons.Comparisons)
 }
 
 export interface Options extends Pick<LeaderboardMethod, "controls" | "prior" | "ties"> {
-  /** The divisor of each control. */
+  /** For each control, the number that its values are divided by. */
   readonly units: ReadonlyArray<number>
 }
 
-/** Makes a function that fits a resample. `next` draws an item; it is called once per item. */
+/** Makes a function that fits a resample. `next` returns the index of a drawn item; it is called once per item. */
 export const make = (found: Comparisons.Comparisons, { controls, prior, ties, units }: Options) => {
   const { design, rowOf } = designOf(found, controls, units)
   const { ends, places, typeOf, weights } = itemTypes(found, rowOf)
@@ -100,7 +99,7 @@ export const make = (found: Comparisons.Comparisons, { controls, prior, ties, un
   }
 }
 
-/** Gives both sides a share of their ties and removes the ties. */
+/** Adds this share of the ties to the wins of each side, and removes the ties. */
 const splitTies = (counts: Float64Array, share: number): void => {
   for (let at = 0; at < counts.length; at += Comparisons.outcomes) {
     counts[at]! += share * counts[at + 1]!

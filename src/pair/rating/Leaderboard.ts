@@ -4,18 +4,18 @@
  *
  * - Intervals: percentiles of fits to resampled items (B. Efron and R. J. Tibshirani, 1993, "An introduction to the
  *   bootstrap", 13.3). Whole items are drawn, because comparisons of one item depend on each other (A. C. Davison and
- *   D. V. Hinkley, 1997, "Bootstrap methods and their application", 3.8). A resample is reduced to the counts of its
- *   outcomes, and its fit starts from the fit of all items.
- * - Weights: a vote of an expert of reliability r on K texts counts (K r − 1) / (K − 1), its reliability beyond chance:
- *   1 if all votes are right, 0 if they are guesses. An unknown reliability is that of the prior (`DawidSkene`).
+ *   D. V. Hinkley, 1997, "Bootstrap methods and their application", 3.8). A resample is fitted by its counts of
+ *   outcomes, starting from the fit of all items.
+ * - Weights: a vote on K texts by an expert with reliability r has the weight (K r − 1) / (K − 1): 1 if all of the
+ *   expert's votes are right, 0 if they are guesses. If r is unknown, it is that of the prior (`DawidSkene`).
  * - Controls: covariates of a comparison. Length: (a − b) / (a + b), divided by its standard deviation, as in the style
  *   control of Chatbot Arena (T. Li, A. Angelopoulos and W.-L. Chiang, 2024, "Does style matter?"). Position: ±1.
  * - Ranks: 1 plus the number of models whose interval lies above (W.-L. Chiang et al., 2024, "Chatbot Arena: an open
  *   platform for evaluating LLMs by human preference").
  *
  * Guarantees: the same votes in the same order, options and seed give the same numbers; all are finite, whoever wins.
- * Models that were never compared, not even through other models, are in different groups, each with its own mean.
- * Without a loss (or a win) against the rest, a rating depends on the prior and has no bound on that side.
+ * Models that were never compared, not even through other models, are in different groups, each with its own mean. If a
+ * model never lost to (or never won against) the rest, its rating depends on the prior, and has no bound on that side.
  */
 import { Effect, Stream } from "effect"
 import { countDifferent } from "../../domain/CompletionTexts.ts"
@@ -35,13 +35,13 @@ import * as ItemFits from "./ItemFits.ts"
 export const tieModels = ["davidson", "half", "drop"] as const
 export const controlNames = ["length", "position"] as const
 
-/** How votes become ratings. */
+/** Options that determine how votes become ratings. */
 export interface LeaderboardOptions {
   /** How ties count. Default `davidson`: a tie is an outcome with its own probability. */
   readonly ties?: LeaderboardMethod["ties"] | undefined
-  /** Properties of a completion besides its model whose effect is estimated. Default: none. */
+  /** Properties of a completion, besides its model, whose effect on votes is estimated. Default: none. */
   readonly controls?: LeaderboardMethod["controls"] | undefined
-  /** Standard deviation of an ability's prior in natural logarithms of odds, above 0. Default 3: little influence. */
+  /** Standard deviation of the abilities' prior in natural logarithms of odds, above 0. Default 3: little influence. */
   readonly prior?: number | undefined
   /** Number of bootstrap resamples; 0 for no intervals. Default 1000. */
   readonly resamples?: number | undefined
@@ -49,23 +49,23 @@ export interface LeaderboardOptions {
   readonly seed?: number | undefined
 }
 
-/** In natural logarithms of odds: one standard deviation is odds of 20 to 1. */
+/** In natural logarithms of odds. One standard deviation is odds of 20 to 1. */
 export const defaultPrior = 3
 /** With this number, the 2.5 and 97.5 percentiles vary by a few percent of the interval's width. */
 export const defaultResamples = 1000
 
-/** Rating points for odds of 10 to 1; `meanRating` is the mean of a group. */
+/** A difference of this many rating points is odds of 10 to 1. The mean rating of each group is `meanRating`. */
 const pointsPerDecade = 400
 const meanRating = 1000
 const scale = pointsPerDecade / Math.LN10
 
-/** Tolerance of the fits to resamples: a hundredth of a point, while intervals are several points wide. */
+/** Tolerance of the fits to resamples. The error is far below a point, while intervals are several points wide. */
 const drawnTolerance = 1e-3
 
 const maxCurves = 8
 const nextVotes = 1000
 
-/** The weight of a vote. @param reliabilityOf null if the reliability is unknown */
+/** Makes a function that gives an item's votes their weights. @param reliabilityOf null if it is unknown */
 export const weightBy =
   (reliabilityOf: (expert: string | null) => number | null) =>
   ({ completions }: Pick<JudgedItem, "completions">) => {
@@ -74,7 +74,7 @@ export const weightBy =
       texts < 2 ? 1 : Math.max(0, (texts * (reliabilityOf(expert) ?? unknownReliability) - 1) / (texts - 1))
   }
 
-/** The prior's share of right votes. */
+/** The reliability under the prior, which has two right votes and one wrong vote. */
 const unknownReliability = 2 / 3
 
 /** Collects the votes on items. @param reliabilityOf weights the votes; without it, each has the weight 1 */
@@ -109,15 +109,15 @@ export interface RatedItem extends Pick<JudgedItem, "completions" | "models" | "
 }
 
 export interface GroupedOptions extends LeaderboardOptions {
-  /** The reliabilities from which votes get their weights; without it, every vote has the weight 1. */
+  /** The experts' reliabilities, to weight their votes by. Without it, every vote has the weight 1. */
   readonly reliabilityOf?: Reliabilities.Reliabilities["of"] | undefined
   /** Maximum number of groups; with more, nothing is rated. Default: no limit. */
   readonly maxGroups?: number | undefined
 }
 
 /**
- * Rates the models of each group of items. A group's leaderboard is null if no two models were compared, or with more
- * than `maxModels`. Undefined if there are more than `maxGroups` groups.
+ * Rates the models of each group of items. A group's leaderboard is null if no two models were compared, or if there
+ * are more than `maxModels`. Undefined if there are more than `maxGroups` groups.
  */
 export const grouped = Effect.fnUntraced(function* <G, E, R>(
   items: Stream.Stream<RatedItem, E, R>,
@@ -152,7 +152,7 @@ export const ratedItems = <E, R>(items: Stream.Stream<JudgedItem, E, R>): Stream
 /**
  * Rates the models of a stream of items. If votes are `weighted`, the stream runs twice and must give the same items:
  * reliabilities are estimated first. Gold items that were mixed in do not count. Undefined if no two models were
- * compared, or with more than `maxModels`.
+ * compared, or if there are more than `maxModels`.
  */
 export const of = Effect.fnUntraced(function* <E, R>(
   items: Stream.Stream<JudgedItem, E, R>,
@@ -267,7 +267,7 @@ const rate = (
 
 const ratingOf = (ability: number): number => meanRating + scale * ability
 
-/** Compares the first two models. The standard error shrinks with the square root of the number of votes. */
+/** Compares the first two models, assuming that standard errors shrink with the square root of the number of votes. */
 const leadOf = (
   rows: ReadonlyArray<{ readonly number: number; readonly model: string; readonly group: number }>,
   fit: BradleyTerry.Fit,

@@ -1,9 +1,9 @@
 /**
- * Measures how far experts agree on items with several votes.
+ * Measures how much experts agree on items with several votes.
  *
- * Guarantees: kappa and alpha compare first choices; a vote with several completions at the top is left out. Kappa uses
- * chance per item, 1/K for K texts. Alpha pools chance over the completions' places in the input, so it depends on
- * their order.
+ * Guarantees: kappa and alpha compare first choices; a vote with several completions at the top is left out. For kappa,
+ * the agreement by chance is 1/K on an item with K texts. For alpha, it follows from how often votes over all items
+ * went to each place in the input, so alpha depends on the order of completions.
  */
 import { Array as Arr } from "effect"
 import { countDifferent } from "../../domain/CompletionTexts.ts"
@@ -44,7 +44,7 @@ export const make = () => {
       alpha.add(chosen)
       kappa.add(countDifferent(completions), chosen)
     },
-    /** Counts the votes on items with several votes, and those of them that were not for the choice. */
+    /** The number of votes on items with several votes, and how many of these votes were not for the choice. */
     disagreement: () => ({ votes: votesOfSeveral, against: votesAgainst }),
     finish: (method: Agreement["method"]): Agreement => ({
       votes_per_item: [...votesPerItem].toSorted(([a], [b]) => a - b).map(([votes, items]) => ({ votes, items })),

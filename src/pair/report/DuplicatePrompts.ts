@@ -1,7 +1,7 @@
 /**
- * Finds prompts that nearly repeat an earlier one, counts them, and keeps the first as examples.
+ * Finds prompts that nearly repeat an earlier one, counts them, and keeps the first few as examples.
  *
- * Guarantees: memory as for `NearDuplicates`; excerpts of prompts for examples are kept in a scratch file.
+ * Guarantees: takes as much memory as `NearDuplicates`; the excerpts for examples are in a scratch file.
  */
 import { Effect, Schema } from "effect"
 import type { Check } from "../../domain/QualityReport.ts"

@@ -1,8 +1,8 @@
 /**
- * The table of experts: number of votes, agreement with others, accuracy on gold items.
+ * Computes the table of experts: number of votes, agreement with others, accuracy on gold items.
  *
- * Guarantees: all votes without an expert's name are one row (`null`), which is the last; the other rows are sorted by
- * number of votes.
+ * Guarantees: all votes without an expert's name form the last row (`null`); the other rows are sorted by number of
+ * votes.
  */
 import type { JudgedItem } from "../../domain/Judgment.ts"
 import { agreesWithOthers } from "../../domain/Tally.ts"

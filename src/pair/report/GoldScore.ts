@@ -1,5 +1,5 @@
 /**
- * Accuracy of votes on items with a known answer.
+ * Computes the accuracy of votes on items with a known answer.
  *
  * Guarantees: a vote is right if its text equals the answer's text. Votes with several completions at the top do not
  * count. The interval is the 95% Wilson score interval.
@@ -12,7 +12,7 @@ import * as BinomialTest from "../stats/BinomialTest.ts"
 
 const maxWrong = 10
 
-/** For each result, the kinds of its votes, each kind once. */
+/** For each result, the kinds of experts that voted in it. */
 const kindsByResult = ({ judgments }: JudgedItem): ReadonlyArray<ReadonlySet<string | null>> =>
   judgments.map((judgment) => new Set(allVotesOf({ judgments: [judgment] }).map(({ kind = null }) => kind)))
 
@@ -38,7 +38,7 @@ export const make = () => {
     return kind
   }
   return {
-    /** @param hasChoice whether the votes lead to a choice, instead of a tie that leaves the item out */
+    /** @param hasChoice whether the votes led to a choice; false for a tie that leaves the item out */
     add: (item: JudgedItem, consensus: Consensus, hasChoice: boolean): void => {
       if (item.gold === undefined) return
       if (item.isCheck) mixedIn++

@@ -1,8 +1,8 @@
 /**
- * Lengths of prompts and completions in Unicode code points, and whether the longer completion is chosen.
+ * Measures lengths of prompts and completions in Unicode code points, and whether the longer completion is chosen.
  *
- * Guarantees: `share_longer` and Cohen's d count each item once, in equal parts for its pairs. In the distributions, a
- * prompt counts once per item; chosen and rejected count once per pair.
+ * Guarantees: in `share_longer` and Cohen's d, each item has the weight 1, which its pairs share equally. In the
+ * distributions, a prompt counts once per item; chosen and rejected count once per pair.
  */
 import { charactersAt } from "../../domain/CompletionTexts.ts"
 import * as Conversation from "../../domain/Conversation.ts"
@@ -33,8 +33,8 @@ export const make = () => {
   let shorter = 0
   return {
     /**
-     * Adds the pairs of one item. @param completions the judgment's completions, which pairs made of bytes refer to by
-     * index
+     * Adds the pairs of one item. @param completions the judgment's completions, used to measure pairs whose texts are
+     * bytes
      */
     add: (pairs: ReadonlyArray<PreferencePair>, completions: ReadonlyArray<string>): void => {
       const [first] = pairs

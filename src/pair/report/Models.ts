@@ -1,9 +1,9 @@
 /**
- * Win rates of models: how often the completions of each were chosen and rejected.
+ * Computes win rates of models: how often each model's completions were chosen and rejected.
  *
- * Guarantees: only pairs with completions of two different models count; a text of several models counts for each of
- * them. The win rate is the mean, over a model's items, of the share of the item's pairs that it won, so each item
- * counts once. If only the best completion is paired with the others, each of K equal models wins 1/K.
+ * Guarantees: only pairs with completions by two different models count; a text that several models wrote counts for
+ * each of them. A model's win rate is its share of pairs won on each item, averaged over its items, so each item counts
+ * once. If only the best completion is paired with the others, each of K equal models wins 1/K.
  */
 import { firstOfText } from "../../domain/CompletionTexts.ts"
 import type { JudgedItem } from "../../domain/Judgment.ts"
@@ -14,11 +14,11 @@ interface ModelTally {
   items: number
   chosen: number
   rejected: number
-  /** The sum over items of the share of the item's pairs that the model won. */
+  /** Summed over items: the share of the item's pairs that the model won. */
   won: number
 }
 
-/** Maximum number of rows. It limits the report if names do not name models but are unique per completion. */
+/** Maximum number of rows. It keeps the report small if names are unique per completion and do not name models. */
 const maxRows = 100
 
 export const make = () => {

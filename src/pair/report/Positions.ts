@@ -1,11 +1,11 @@
 /**
- * The position of the chosen completion in the order that the expert saw.
+ * Counts the positions of chosen completions in the order that the expert saw.
  *
- * Guarantees: positions are counted in votes, without votes that have several completions at the top or prefer a text
- * that was shown twice. Votes on one item prefer the same completion, so they are not independent. Halves are therefore
- * counted in items: each item counts once, in the half that got more of its votes. Items with equally many votes in
- * both halves count in neither half, and neither does the middle position of an odd number. In random order both halves
- * are equally likely; the p-value is that of the exact two-sided binomial test.
+ * Guarantees: positions count votes, except those that have several completions at the top or prefer a text that was
+ * shown twice. Votes on one item tend to prefer the same completion, so they are not independent. The halves therefore
+ * count items: each item counts once, in the half that got more of its votes, or in neither if both got the same
+ * number. A middle position is in neither half. In random order both halves are equally likely; the p-value is that of
+ * the exact two-sided binomial test.
  */
 import { Array as Arr } from "effect"
 import type { Position } from "../../domain/QualityReport.ts"

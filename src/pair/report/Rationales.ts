@@ -1,8 +1,8 @@
 /**
  * Finds missing and copied rationales.
  *
- * Guarantees: a rationale is a copy if its normal form occurred at an earlier item, or equals that of the prompt, a
- * message or a completion. Memory: one entry of `HashNumbers` per distinct rationale, with 52-bit hashes.
+ * Guarantees: a rationale is a copy if its normal form occurred with an earlier item, or equals the normal form of the
+ * prompt, a message, or a completion. Memory: one entry of `HashNumbers` per distinct rationale, with 52-bit hashes.
  */
 import { charactersAt } from "../../domain/CompletionTexts.ts"
 import * as Conversation from "../../domain/Conversation.ts"
@@ -34,7 +34,7 @@ export const make = () => {
   }
 }
 
-/** Maximum length of a text with this normal form. A longer text need not be normalized. */
+/** A text longer than this counts as different without being normalized, which saves time. */
 const maxLength = (normalized: string): number => 4 * normalized.length + 64
 
 const sameText = (other: string, normalized: string): boolean =>

@@ -1,9 +1,9 @@
 /**
  * Counts the experts' answers to a rubric: strengths, whether all completions are bad, edits, and ratings by aspect.
  *
- * Guarantees: an item's strength, edit and verdict are those of its consensus, as in the dataset's columns. A rating of
- * an expert counts once per completion and side. Memory: 40 bytes per different number, and a few more for each aspect
- * and model.
+ * Guarantees: an item's strength, edit, and verdict come from its consensus, as in the dataset's columns. Each rating
+ * counts once for each side (chosen, rejected) that its completion is on. Memory: 40 bytes per different number, and a
+ * few more for each aspect and model.
  */
 import type { PreferencePair } from "../../domain/PreferencePair.ts"
 import type { AspectReport, RubricReport, StrengthReport } from "../../domain/RubricReport.ts"
@@ -66,7 +66,7 @@ export const make = () => {
   }
 
   return {
-    /** Adds a judged item with its pairs; no pairs if it is left out of the dataset. */
+    /** Adds a judged item with its pairs. `pairs` is empty if the item is left out of the dataset. */
     add: (consensus: Consensus, pairs: ReadonlyArray<PreferencePair>): void => {
       const answered = consensus.votes.filter(isAnswered)
       if (answered.length === 0) return
@@ -108,7 +108,7 @@ export const make = () => {
         }
       }
     },
-    /** Undefined if no vote has an answer. */
+    /** Undefined if no vote answers the rubric. */
     finish: (): RubricReport | undefined => {
       if (items === 0) return undefined
       const ofVotes = strengths.distribution()

@@ -63,7 +63,7 @@ const fromBelow = (successes: number, trials: number, p: number, q: number, othe
   return Math.min(1, lowerTail(successes, trials, p, q) + lowerTail(trials - low, trials, q, p))
 }
 
-/** The probability of at most this many successes, if that number is below the expected one. */
+/** The probability of at most this many successes. Accepts only numbers below the expected one. */
 const lowerTail = (successes: number, trials: number, p: number, q: number): number => {
   if (successes < 0) return 0
   let term = 1
@@ -95,7 +95,7 @@ const stirlingError = (n: number): number => {
   return (1 / 12 - (1 / 360 - (1 / 1260 - (1 / 1680 - 1 / 1188 / square) / square) / square) / square) / n
 }
 
-/** x ln(x / mean) + mean − x, computed by a series if the direct formula would cancel. */
+/** x ln(x / mean) + mean − x, computed by a series if the direct formula would lose digits to cancellation. */
 const deviance = (x: number, mean: number): number => {
   if (Math.abs(x - mean) >= 0.1 * (x + mean)) return x * Math.log(x / mean) + mean - x
   const v = (x - mean) / (x + mean)

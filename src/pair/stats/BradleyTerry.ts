@@ -17,7 +17,7 @@
  */
 import * as Components from "./Components.ts"
 
-/** Contests by row. Contests with the same players and covariates may share a row. */
+/** The contests. Those with the same players and covariates may share a row. */
 export interface Design {
   readonly players: number
   /** The two different players of each row. */
@@ -41,16 +41,16 @@ export interface Fit {
 }
 
 export interface FitOptions {
-  /** A fit of similar counts from which to start. Default: all players are equal. */
+  /** The fit to start from, such as one to similar counts. Default: all players are equal. */
   readonly start?: Fit | undefined
-  /** The fit stops when no parameter changes by more than this; the error is then about its square. Default 1e-6. */
+  /** The fit stops when no parameter changes by more than this. The error is about its square. Default 1e-6. */
   readonly tolerance?: number | undefined
 }
 
 const maxIterations = 60
 
 /**
- * Prepares fits of one design.
+ * Prepares a design for repeated fits.
  *
  * @param prior standard deviation of the prior of λ and β; `Infinity` for no prior
  * @returns a function that fits counts, 3 per row: how often one won, they tied, and the other won; each 0 or more

@@ -8,7 +8,7 @@
 
 export type Edge = readonly [from: number, to: number]
 
-/** The component of each node; nodes are numbered from 0 to below `nodes`. */
+/** The strongly connected component of each node. Nodes are numbered from 0 to `nodes` − 1. */
 export const strong = (nodes: number, edges: ReadonlyArray<Edge>): Uint32Array => {
   const out: ReadonlyArray<Array<number>> = Array.from({ length: nodes }, () => [])
   const back: ReadonlyArray<Array<number>> = Array.from({ length: nodes }, () => [])

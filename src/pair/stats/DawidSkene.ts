@@ -4,10 +4,10 @@
  * `make`. If the right choice of an item is known, it is fixed as the item's class (W. Tang and M. Lease, 2011,
  * "Semi-supervised consensus labeling for crowdsourcing", SIGIR workshop on crowdsourcing for information retrieval).
  *
- * Guarantees: deterministic; bounded iterations; the posterior never decreases. The estimate starts from the majority
- * and, if right choices are known, also from the votes on these alone; the start with the higher posterior counts. Not
- * guaranteed: the global maximum. If most experts make the same errors, they are considered right, unless known choices
- * say otherwise.
+ * Guarantees: deterministic; bounded iterations; the posterior never decreases. One estimate starts from the majority;
+ * if right choices are known, another starts from the votes on those items alone. The estimate with the higher
+ * posterior is used. Not guaranteed: the global maximum. If most experts make the same errors, they are considered
+ * right, unless known choices say otherwise.
  */
 import * as NumberList from "./NumberList.ts"
 
@@ -23,9 +23,9 @@ export type ExpertVote = readonly [expert: number, choice: number]
 export interface Fit {
   /** By expert: the probability that a vote of the expert is right, above 0 and below 1. */
   readonly reliability: Float64Array
-  /** By item, in the order of adding: the probability of the best completion; 1 if the right choice is known. */
+  /** By item, in the order added: the probability of the most probable completion; 1 if the right choice is known. */
   readonly confidence: () => Float64Array
-  /** By expert: votes on items with several votes or a known answer. Without any, the reliability is 2/3. */
+  /** By expert: number of votes on items with several votes or a known answer. If it is 0, the reliability is 2/3. */
   readonly shared: Uint32Array
   readonly iterations: number
   readonly converged: boolean
@@ -39,11 +39,11 @@ const wrongBefore = 1
 const minGain = 1e-6
 
 /**
- * Makes an estimator with the one-coin model: a vote is right with the expert's reliability r, and otherwise is for
- * each of the other K − 1 completions with the same probability. (The error matrix of 1979 needs classes that are the
- * same for all items.) The estimate maximizes the posterior of r with a Beta(3, 2) prior, as if each expert had already
- * given two right votes and one wrong vote. So r is never 0 or 1, and of two mirrored solutions, the one with more
- * right votes is preferred (Q. Liu, J. Peng and A. Ihler, 2012, "Variational inference for crowdsourcing").
+ * Makes an estimator with the one-coin model: a vote is right with probability r, the expert's reliability; otherwise
+ * it is equally likely to be for each of the other K − 1 completions. (The error matrix of 1979 needs classes that are
+ * the same for all items.) The estimate maximizes the posterior of r with a Beta(3, 2) prior, as if each expert had
+ * already given two right votes and one wrong vote. So r is never 0 or 1, and of two mirrored solutions, the one with
+ * more right votes is preferred (Q. Liu, J. Peng and A. Ihler, 2012, "Variational inference for crowdsourcing").
  *
  * Takes 8 bytes per vote and 12 per item, up to three times that while growing.
  */
@@ -111,7 +111,7 @@ export const make = () => {
       for (let vote = start; vote < end; vote++) if (choices[vote] === truth) right[experts[vote]!]!++
     }
 
-    /** Updates the reliabilities by the right votes; returns the largest change. @param of votes by expert */
+    /** Updates the reliabilities from the right votes; returns the largest change. @param of votes by expert */
     const update = (of: Uint32Array): number => {
       let change = 0
       for (let expert = 0; expert < expertCount; expert++) {
@@ -183,7 +183,7 @@ export const make = () => {
       right.set(rightOnKnown)
       update(onKnown)
       const fromKnown = iterate()
-      // Both starts usually lead to the same estimate, up to rounding. In that case the majority's estimate is used.
+      // Both starts usually lead to the same estimate, up to rounding. Then the estimate from the majority is used.
       if (density() > before + minGain) outcome = fromKnown
       else {
         reliability.set(fromMajority)

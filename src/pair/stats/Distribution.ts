@@ -1,5 +1,5 @@
 /**
- * Summary of a set of numbers: mean, spread, exact quantiles, histogram.
+ * Summarizes a set of numbers: mean, spread, exact quantiles, histogram.
  *
  * Guarantees: quantiles interpolate between the two nearest ranks (type 7 of Hyndman and Fan, 1996, the default of
  * NumPy and R). The standard deviation is the sample's; it is null for fewer than two numbers. Memory: at most 40 bytes
@@ -10,7 +10,7 @@ import * as Histogram from "./Histogram.ts"
 import * as Moments from "./Moments.ts"
 import * as SortedNumbers from "./SortedNumbers.ts"
 
-/** Size of the buffer of unsorted numbers. It starts small, and grows with the number of different values. */
+/** First size of the buffer for unsorted numbers. The buffer grows with the number of different values. */
 const firstWaiting = 64
 const minWaiting = 4096
 

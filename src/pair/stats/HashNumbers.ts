@@ -3,7 +3,7 @@
 const firstSlots = 64
 
 export const make = () => {
-  /** The hashes plus one, with linear probing; at most three quarters of the slots are used. */
+  /** A table with linear probing. A slot has a hash plus one, or 0 if it is empty; at most three quarters are used. */
   let hashes = new Float64Array(firstSlots)
   let numbers = new Uint32Array(firstSlots)
   let size = 0
@@ -27,7 +27,7 @@ export const make = () => {
   }
 
   return {
-    /** Returns the number of the hash, or gives it this one. @param hash uniform, of up to 52 bits */
+    /** Returns the hash's number. A new hash gets `number`. @param hash uniform, of up to 52 bits */
     getOrSet: (hash: number, number: number): number => {
       const slot = slotOf(hash + 1)
       if (hashes[slot] !== 0) return numbers[slot]!

@@ -67,7 +67,7 @@ const stepsAbove = (value: number, step: Step, whole: boolean): number => {
 const between = (first: number, last: number, step: Step): ReadonlyArray<number> =>
   Array.from({ length: last - first + 1 }, (_, i) => times(first + i, step))
 
-/** The minimum width at which edges are distinct: it must not be too small compared with the numbers themselves. */
+/** The minimum bin width. Narrower bins would be too many, or rounding would make their edges equal. */
 const minWidth = (range: number, size: number, whole: boolean): number =>
   Math.max(range === 0 ? 1 : range / maxBins, size * 2 ** -40, whole ? 1 : 0)
 
@@ -100,7 +100,7 @@ const mirrored = (sorted: SortedNumbers, whole: boolean): ReadonlyArray<number> 
   ]
 }
 
-/** Tenths that divide a factor of ten into ten, or five, nearly equal ratios. */
+/** Edges in tenths of a power of ten. They divide a factor of ten into ten, or five, nearly equal ratios. */
 const ten = [10, 12, 15, 20, 25, 30, 40, 50, 60, 80]
 const five = [10, 15, 25, 40, 60]
 

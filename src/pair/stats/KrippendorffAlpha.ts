@@ -1,7 +1,7 @@
 /**
  * Krippendorff's alpha: α = 1 − Do / De. Do is the mean difference of pairs of values within a unit; De is that of
- * pairs of any two values. 1 is perfect agreement, 0 is chance. Nominal: values differ (1) or not (0). Interval: (a −
- * b)². Source: K. Krippendorff, 2011, "Computing Krippendorff's Alpha-Reliability", sections C and D.
+ * pairs of any two values. 1 is perfect agreement, 0 is chance. The difference is 0 or 1 for nominal data, and (a − b)²
+ * for interval data. Source: K. Krippendorff, 2011, "Computing Krippendorff's Alpha-Reliability", sections C and D.
  *
  * Guarantees: the result does not depend on the order of units (for interval data, except for rounding). Units with
  * fewer than two values do not count. Categories are places in the input: if each place is one model, and one model is
@@ -14,11 +14,11 @@ import * as Moments from "./Moments.ts"
 export const make = () => {
   /** The number of pairable values by category. */
   const totals: Array<number> = []
-  /** Ordered pairs of different values, by the values in a unit. They are integers, so sums are exact. */
+  /** Number of ordered pairs of different values, by the size of their unit. It is an integer, so sums are exact. */
   const different = new Map<number, number>()
 
   return {
-    /** Adds a unit with the number of its values in each category. Missing categories at the end have none. */
+    /** Adds a unit. `counts` has the number of its values in each category; categories after its end have no values. */
     add: (counts: ReadonlyArray<number>): void => {
       const values = Number.sumAll(counts)
       if (values < 2) return
@@ -45,7 +45,7 @@ export const make = () => {
 /** Alpha for interval data, in constant memory. */
 export const makeInterval = () => {
   const all = Moments.make()
-  /** Half the sum of the squared differences of ordered pairs in each unit, over its number of values minus 1. */
+  /** Summed over units: half the squared differences of all ordered pairs, divided by the unit's size minus 1. */
   let within = 0
   return {
     /** Adds a unit with these values. */
@@ -59,7 +59,7 @@ export const makeInterval = () => {
       // Squared differences of all ordered pairs of n values sum to 2 n times the squares around their mean.
       within += (values.length * unit.squares()) / (values.length - 1)
     },
-    /** Null if there are no pairs, or no value varies. */
+    /** Null if there are no pairs, or if all values are equal. */
     alpha: (): number | null =>
       all.squares() === 0 ? null : 1 - ((all.count() - 1) * within) / (all.count() * all.squares()),
   }

@@ -1,12 +1,12 @@
 /**
- * Computes the probability that the majority of votes is right, and how far votes agree, from the accuracy of the
- * experts.
+ * Computes from the experts' accuracy how probably the majority of votes is right, and how often votes agree.
  *
- * - A vote is right with its expert's accuracy, independently of others, and otherwise is for each of the other
- *   completions with the same probability. For two completions this is the jury theorem (Condorcet, 1785, "Essai sur
- *   l'application de l'analyse à la probabilité des décisions rendues à la pluralité des voix"; B. Grofman, G. Owen and
- *   S. L. Feld, 1983, "Thirteen theorems in search of the truth"); for more, its extension to pluralities (C. List and
- *   R. E. Goodin, 2001, "Epistemic democracy: generalizing the Condorcet jury theorem").
+ * - A vote is right with a probability that is its expert's accuracy, independently of other votes. Otherwise it is
+ *   equally likely to be for each of the other completions. For two completions this is the jury theorem (Condorcet,
+ *   1785, "Essai sur l'application de l'analyse à la probabilité des décisions rendues à la pluralité des voix"; B.
+ *   Grofman, G. Owen and S. L. Feld, 1983, "Thirteen theorems in search of the truth"); for more completions, its
+ *   extension to pluralities (C. List and R. E. Goodin, 2001, "Epistemic democracy: generalizing the Condorcet jury
+ *   theorem").
  * - The number of right votes of experts with different accuracies has a Poisson binomial distribution. The experts of
  *   an item are drawn without replacement; the probability of a set is proportional to the product of its weights (S.
  *   X. Chen, A. P. Dempster and J. S. Liu, 1994, "Weighted finite population sampling to maximize entropy").
@@ -37,7 +37,7 @@ export type RightVotes = ReadonlyArray<number>
 export const rightVotes = (voters: ReadonlyArray<Voter>, votes: number): RightVotes => {
   const size = Math.min(votes, voters.length)
   const total = voters.reduce((sum, { weight }) => sum + weight, 0)
-  /** By the size of a set and its number of right votes: the sum over all sets of the experts so far. */
+  /** By the size of a set and its number of right votes: the weights of all such sets of the experts so far, summed. */
   const sums = Array.from({ length: size + 1 }, (_, n) => Array.from({ length: n + 1 }, () => Number(n === 0)))
   for (const { accuracy, weight } of voters) {
     for (let n = size; n > 0; n--) {
@@ -53,7 +53,7 @@ export const rightVotes = (voters: ReadonlyArray<Voter>, votes: number): RightVo
   return votes > size ? product(drawn, rightVotes(voters, votes - size), votes) : drawn
 }
 
-/** The probability that the majority of at least one vote is right. @param completions 2 or more */
+/** The probability that the majority is right. There must be at least one vote. @param completions 2 or more */
 export const accuracyOf = (rights: RightVotes, completions: number): number =>
   rights.reduce((sum, chance, right) => sum + chance * winning(right, rights.length - 1 - right, completions - 1), 0)
 

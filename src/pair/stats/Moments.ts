@@ -1,5 +1,5 @@
 /**
- * Count, mean and variance of numbers that arrive one at a time, in constant memory, and Cohen's d of two groups.
+ * Computes mean and variance of numbers that arrive one at a time, in constant memory, and Cohen's d.
  *
  * Guarantees: no cancellation if the mean is large compared with the spread (B. P. Welford, 1962, "Note on a method for
  * calculating corrected sums of squares and products").

@@ -18,7 +18,7 @@ export const make = <A extends Numbers>(Kind: Kind<A>) => {
       values[length++] = value
     },
     length: (): number => length,
-    /** The present content of the list, not copied. Read it before the next `push`. */
+    /** The list's numbers, not copied. Read them before the next `push`. */
     view: (): A => new Kind(values.buffer, 0, length),
   }
 }

@@ -7,7 +7,7 @@
 
 export interface Random {
   readonly next: () => number
-  /** An integer from 0 to below `limit`. The probabilities of two integers differ by less than `limit` / 2^32. */
+  /** An integer, at least 0 and below `limit`. The probabilities of two integers differ by less than `limit` / 2^32. */
   readonly below: (limit: number) => number
 }
 

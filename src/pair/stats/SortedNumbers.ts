@@ -4,14 +4,14 @@ export interface SortedNumbers {
   readonly different: number
   /** @param rank 0 to below `length` */
   readonly at: (rank: number) => number
-  /** The number of numbers below the limit. */
+  /** How many numbers are below the limit. */
   readonly countBelow: (limit: number) => number
   readonly areWhole: () => boolean
   /** These numbers together with `others`, which is sorted in place. */
   readonly with: (others: Float64Array) => SortedNumbers
 }
 
-/** @param ends for each value, the number of numbers up to and including it */
+/** @param ends for each value, how many numbers are less than or equal to it */
 const make = (values: Float64Array, ends: Float64Array): SortedNumbers => {
   const length = ends.at(-1) ?? 0
   return {

@@ -23,7 +23,7 @@ const minCoverage = 0.5
 interface Evaluation {
   readonly ordinal: number
   readonly tokens: number
-  /** The n-grams of the prompt, one for each token at which an n-gram begins. */
+  /** The prompt's n-grams, in the order of the tokens at which they begin. */
   readonly grams: ReadonlyArray<number>
 }
 
@@ -60,7 +60,7 @@ export const make = (evaluationPrompts: Iterable<string>) => {
   }
 }
 
-/** The evaluation prompts that have tokens, with each sequence of tokens once. */
+/** The evaluation prompts that have tokens. Prompts with the same sequence of tokens are included once. */
 const evaluationsOf = (prompts: Iterable<string>): ReadonlyArray<Evaluation> => {
   const evaluations = new Map<string, Evaluation>()
   let ordinal = 0
@@ -75,11 +75,11 @@ const evaluationsOf = (prompts: Iterable<string>): ReadonlyArray<Evaluation> => 
 }
 
 /**
- * Maps every n-gram to the evaluation prompts to compare if a text contains it.
+ * Maps each n-gram to the evaluation prompts that a text with this n-gram must be compared with.
  *
- * For each prompt, the most frequent n-grams lead to no comparison, as long as they cover at most half of the prompt. A
- * contaminated text always contains one of the other n-grams. So a text that begins like all questions of an evaluation
- * ("Answer the following …") is not compared with each of them.
+ * A prompt's most frequent n-grams do not map to it, as long as they cover at most half of the prompt. A contaminated
+ * text always contains another of its n-grams. So a text that begins like all questions of an evaluation ("Answer the
+ * following …") is not compared with each of them.
  */
 const indexOf = (evaluations: ReadonlyArray<Evaluation>): ReadonlyMap<number, ReadonlyArray<Evaluation>> => {
   const frequency = new Map<number, number>()

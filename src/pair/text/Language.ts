@@ -1,7 +1,7 @@
 /**
  * Detects the language of a text as an ISO 639-1 code; `und` if unknown. Scripts identify Chinese, Japanese and Korean;
- * the n-grams of `eld` identify other languages. Its smallest set makes fewer errors here than the next larger one,
- * which takes 70 MB more.
+ * the n-grams of `eld` identify other languages. The smallest of its sets of n-grams made fewer errors in our test than
+ * the next larger one, which takes 70 MB more.
  *
  * Guarantees: deterministic. Code, formulas, addresses and numbers are ignored, so a question about code has the
  * language of the question. Texts with few words are `und`.
@@ -29,23 +29,23 @@ export const load: Effect.Effect<(text: string) => string> = Effect.map(
       // `eld` accepts this parameter, although its types do not declare it.
       const isReliable: (shareOfAverage?: number) => boolean = result.isReliable
       const found = result.language !== "" && isReliable(minShareOfAverage) ? result.language : undetermined
-      // A Japanese heading may contain no kana.
+      // A Japanese heading may have only Han characters.
       return scripted === "zh" && found !== "ja" ? scripted : found
     }
   },
 )
 
-/** Maximum number of characters to read from the beginning. More do not improve the result. */
+/** Maximum number of characters to read from the beginning. Reading more does not improve the result. */
 const maxCharacters = 2000
 const maxWordCharacters = 160
 
-/** Minimum share of the language's average score. With `eld`'s 0.75, programming terms are Romanian. */
+/** Minimum share of the language's average score. With `eld`'s 0.75, programming terms are taken for Romanian. */
 const minShareOfAverage = 0.8
 
 /** With fewer letters, the result is mostly chance. An ideograph or a kana counts as three. */
 const minLetters = 11
 
-/** Minimum share of parts that are words. A text with a smaller share is a formula or code. */
+/** Minimum share of words among a text's parts, which white space separates. With fewer, it is a formula or code. */
 const minShareOfWords = 0.4
 
 interface Letters {
@@ -70,14 +70,14 @@ const languageOfScript = ({ count, han, hangul, kana }: Letters): string | undef
   return kana > (han + kana) / 10 ? "ja" : "zh"
 }
 
-/** Minimum share of the script. With a smaller one, the text may only mention a language. */
+/** Minimum share of Han characters and kana. A text with fewer may only quote some. */
 const minShareOfScript = 0.6
 
-/** Parts of a text that are not words: code, TeX, addresses. These are only sought where they may begin. */
+/** Parts of a text that are not words: code, TeX, addresses. Each is only searched for where it can begin. */
 const notWords =
   /```[^]*?(?:```|$)|`[^`\n]*`|\$\$[^$]*\$\$|\$[^$\n]*\$|\\\w+|(?<!\w)\w+:\/\/\S+|(?<![^\s`$])[^\s`$]+@\S+/g
 
-/** A word of at least two letters, with apostrophes or hyphens inside, and punctuation of sentences around it. */
+/** A word of at least two letters. It may have apostrophes or hyphens inside and sentence punctuation around it. */
 const word =
   /^[\p{Ps}\p{Pi}"'¿¡*]*(?=[\p{L}\p{M}]{2})[\p{L}\p{M}]+(?:['’ʼ\u200c-][\p{L}\p{M}]+)*[\p{Pe}\p{Pf}"'.,;:!?…*،؛؟।]*$/u
 

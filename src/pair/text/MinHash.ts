@@ -8,7 +8,7 @@
  */
 import { mix } from "../stats/Random.ts"
 
-/** Bytes of a signature: 14 bands of 8 rows, as in datatrove for FineWeb. */
+/** Bytes in a signature: as many as datatrove uses for FineWeb, in 14 bands of 8 rows. */
 export const signatureBytes = 112
 
 const bins = signatureBytes
@@ -23,7 +23,7 @@ const power = (exponent: number): number => (exponent === 0 ? 1 : Math.imul(powe
 const leaves = power(shingleUnits)
 const leavesEastAsian = power(shingleUnitsEastAsian)
 
-/** Maximum distinct shingles to fill empty bins. With more, a bin stays empty in one of 10^13 texts. */
+/** Maximum number of shingles to keep for filling empty bins. Of texts with more, one in 10^13 has an empty bin. */
 const maxKept = 4096
 
 const empty = 0x7fffffff
@@ -52,8 +52,7 @@ const throwAll = (text: string): number => {
   let waiting = 0
   let five = 0
   let three = 0
-  // The last five code units, the latest first. Each is increased by one, so that NUL is different from the absence of
-  // a unit.
+  // The last five code units, the latest first. Each is increased by one, so that 0 means that there is no such unit.
   let [a, b, c, d, e] = [0, 0, 0, 0, 0]
   for (let i = 0; i < length; i++) {
     const code = text.charCodeAt(i) + 1

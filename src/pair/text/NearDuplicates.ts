@@ -1,12 +1,13 @@
 /**
  * Finds, for each prompt of a sequence, the earlier prompts that it nearly repeats.
  *
- * Guarantees: the result depends only on earlier prompts. Among prompts with the same normal form, the first represents
- * all. Memory: 10 MB, plus 25 bytes per prompt during a search; another 120 bytes per prompt are in a scratch file.
+ * Guarantees: the result for a prompt does not depend on later prompts. Among prompts with the same normal form, the
+ * first represents all. Memory: 10 MB, plus 25 bytes per prompt during a search; another 120 bytes per prompt are in a
+ * scratch file.
  * Not guaranteed: that all near-duplicates are found. Signatures are compared only if one of 18 bands of 6 bytes is
  * equal (Leskovec, Rajaraman and Ullman, 2020, "Mining of massive datasets", 3.4); at a Jaccard index of 0.8, this has
- * a probability of 0.996. The estimated index has a standard deviation of 0.04. Within a band, a prompt is compared
- * only with the first 32 prompts.
+ * a probability of 0.996. The estimated index has a standard deviation of 0.04. Of the prompts with the same band, a
+ * prompt is compared only with the first 32.
  */
 import { Effect } from "effect"
 import * as ScratchFile from "../../node/ScratchFile.ts"
@@ -15,7 +16,7 @@ import * as MinHash from "./MinHash.ts"
 import * as Signatures from "./Signatures.ts"
 import { hashBytes, recordBytes } from "./SignatureStage.ts"
 
-/** A function of two prompts, given by their zero-based ordinals. Its result matters only to `search`. */
+/** A function that `search` calls with the zero-based ordinals of two prompts. */
 export type Visit<A> = (earlier: number, later: number) => A
 
 export interface NearDuplicates {
@@ -24,8 +25,8 @@ export interface NearDuplicates {
   /** Waits until only few prompts are still to be processed. */
   readonly room: Effect.Effect<void, SearchFailed>
   /**
-   * Considers the pairs of prompts that share a band or the normal form. It compares those that `isWanted` accepts, and
-   * calls `found` for near-duplicates. It may consider a pair several times.
+   * Considers the pairs of prompts that share a band or the normal form. It compares the pairs that `isWanted` accepts,
+   * and calls `found` for near-duplicates. It may consider a pair several times.
    */
   readonly search: (isWanted: Visit<boolean>, found: Visit<void>) => Effect.Effect<void, SearchFailed>
   /** For each prompt, the earliest prompt that it nearly repeats; itself if it repeats none. */
@@ -38,7 +39,7 @@ export type SearchFailed = ScratchFile.ScratchFileFailed | ThreadFailed
 const bands = 18
 const bandBytes = 6
 const maxInBand = 32
-/** Maximum number of prompts. A sorted number consists of 27 bits of a key, then the ordinal. */
+/** Maximum number of prompts. A number to sort has 27 bits of a key's hash, then 26 bits of the ordinal. */
 const maxCount = 2 ** 26
 const wordsPerSignature = MinHash.signatureBytes / 4
 
@@ -96,7 +97,7 @@ const makeKeys = (signatures: Signatures.Signatures) => {
   const high = new Uint32Array(count)
   const numbers = new Float64Array(count)
 
-  /** Reads a key of `bytes` bytes from `start` of each record that is not left out. @returns the number of keys */
+  /** Reads a key of `bytes` bytes, at `start`, from each record that is not left out. @returns the number of keys */
   const read = (start: number, bytes: number, isLeftOut: Uint8Array): number => {
     let size = 0
     signatures.forEachBlock((block, first, records) => {
@@ -113,7 +114,7 @@ const makeKeys = (signatures: Signatures.Signatures) => {
   }
 
   return {
-    /** Visits each group of at least two prompts with the same key, in order. */
+    /** Visits each group of at least two prompts with the same key. The prompts in a group are in order. */
     forEachGroup: (
       start: number,
       bytes: number,
@@ -129,7 +130,7 @@ const makeKeys = (signatures: Signatures.Signatures) => {
         if (end - first === 1) continue
         let group: Array<number> = []
         for (let at = first; at < end; at++) group.push(sorted[at]! % maxCount)
-        // Usually all prompts in the group have the same key.
+        // Prompts with the same hash usually have the same key. If not, this splits them by key.
         while (group.length > 1) {
           const one = group[0]!
           const isEqual = (other: number) => low[other] === low[one] && high[other] === high[one]
@@ -143,7 +144,7 @@ const makeKeys = (signatures: Signatures.Signatures) => {
   }
 }
 
-/** Compares prompts that share a band: each with the first `maxInBand` prompts of the band. */
+/** Compares the prompts of a group that shares a band: each with the first `maxInBand` prompts of the group. */
 const makeComparison = (signatures: Signatures.Signatures, threshold: number) => {
   const ofFirst = Array.from({ length: maxInBand }, () => new Int32Array(wordsPerSignature))
   const ofLater = new Int32Array(wordsPerSignature)

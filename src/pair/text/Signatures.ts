@@ -1,9 +1,9 @@
 /**
- * Prompts' signatures and the hashes of their normal forms, by zero-based ordinal, in a scratch file.
+ * Stores prompts' signatures and the hashes of their normal forms, by zero-based ordinal, in a scratch file.
  *
- * Guarantees: memory holds at most 8 MB of them; only the excess goes to the file. Prompts wait in memory: at most 3
- * MB, plus those added since the last `room`. A thread computes the records if there are thousands; the results are the
- * same without a thread. Call `forEachBlock` and `read` only after a `flush`; they throw `ScratchFileFailed`.
+ * Guarantees: memory holds at most 8 MB of these records; only more than that goes to the file. Prompts wait in memory:
+ * at most 3 MB, plus those added since the last `room`. For thousands of prompts, a thread computes the records; the
+ * results are the same without it. Call `forEachBlock` and `read` only after a `flush`; they throw `ScratchFileFailed`.
  */
 import { Effect, Exit, Scope } from "effect"
 import * as ScratchFile from "../../node/ScratchFile.ts"
@@ -19,7 +19,7 @@ const maxRecords = 65_536
 /** A batch is complete with this many prompts, or this many UTF-16 code units in total. */
 const batchPrompts = 256
 const batchUnits = 262_144
-/** Batches that the calling thread computes itself: starting a thread takes about as long. */
+/** Number of batches that the calling thread computes itself, because starting a thread takes about as long. */
 const firstBatches = 8
 /** Maximum number of batches that the thread has not answered. */
 const ahead = 4

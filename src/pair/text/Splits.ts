@@ -1,10 +1,10 @@
 /**
  * Assigns each prompt to a split: train, validation or test.
  *
- * Guarantees: the split depends only on the seed, the shares and earlier prompts, so adding items never changes it. No
- * normal form is in two splits. A near-duplicate is in the split of the earliest prompt that it repeats;
- * `crossSplitNearDuplicates` counts those that repeat prompts of several splits. When a share grows, its split keeps
- * its prompts.
+ * Guarantees: a prompt's split depends only on the seed, the shares, and the prompts up to it, so adding prompts never
+ * changes it. Prompts with the same normal form are in the same split. A near-duplicate is in the split of the earliest
+ * prompt that it repeats; `crossSplitNearDuplicates` counts those that repeat prompts of several splits. When a share
+ * grows, its split keeps its prompts.
  * Not guaranteed: exact shares. A hash of seed and normal form maps each prompt to a number from 0 to 1.
  */
 import { Effect, Schema } from "effect"
@@ -24,7 +24,7 @@ export type Shares = { readonly [split in Split]?: number | undefined }
 
 /** An option has an invalid value. */
 export class SplitsInvalid extends Schema.TaggedError<SplitsInvalid>()("SplitsInvalid", {
-  /** Its name in `SplitsOptions`, such as `shares.test`. */
+  /** The option's name in `SplitsOptions`, such as `shares.test`. */
   field: Schema.String,
   /** A description of the allowed values. */
   expected: Schema.String,
@@ -50,7 +50,7 @@ export interface Assignment {
   readonly splitOf: (ordinal: number) => Split | undefined
   /** The earliest prompt that this one nearly repeats; itself if it repeats none. */
   readonly earliestOf: (ordinal: number) => number | undefined
-  /** Prompts that nearly repeat prompts of more than one split. */
+  /** Number of prompts that nearly repeat prompts of more than one split. */
   readonly crossSplitNearDuplicates: number
 }
 
@@ -92,7 +92,7 @@ export const make = Effect.fnUntraced(function* (options: SplitsOptions) {
   const lastSplit: Split = validation > 0 ? "validation" : train > 0 ? "train" : "test"
 
   const nearDuplicates = yield* NearDuplicates.make(threshold, scratchDirectory)
-  /** The split of each prompt if it repeated no other prompt. */
+  /** For each prompt, the split that it would have if it repeated no other prompt. */
   const own = NumberList.make(Uint8Array)
 
   const result: Splits = {

@@ -3,7 +3,7 @@
  *
  * A token is a run of letters, marks and digits; a code point of a script without word boundaries (Han, kana, Thai,
  * Lao, Khmer, Myanmar, Tibetan); or a sign with a meaning in formulas and code: symbols, `* / % & # @ \`, and a hyphen
- * outside a word. Other punctuation only separates. Any kind of text has tokens.
+ * outside a word. Other punctuation only separates. Text in any script has tokens.
  */
 
 /** The role of a UTF-16 code unit. */

@@ -1,11 +1,11 @@
 /**
  * Combines the votes on an item into one judgment.
  *
- * Guarantees: the same votes give the same judgment. By majority: if the item has one task, the result's own choice
- * counts; the votes of several tasks are counted by `domain/Tally`. By probability: votes are weighted by the experts'
- * reliability (Dawid & Skene, 1979). `aggregate` in `pipeline/DatasetSettings` selects the method; the default is
- * defined here. If a lead has decided (`annotations.decision`), the decision is the choice, and the votes only supply
- * its agreement, assessment and, if it has none, ranking.
+ * Guarantees: the same votes give the same judgment. By majority: if the item has one task, the choice is the one in
+ * its result; the votes of several tasks are counted by `domain/Tally`. By probability: votes are weighted by the
+ * experts' reliability (Dawid & Skene, 1979). `aggregate` in `pipeline/DatasetSettings` selects the method; the default
+ * is defined here. If a lead has decided (`annotations.decision`), the decision is the choice. The votes then only
+ * supply the agreement, the assessment, and, if the decision has no ranking, the ranking.
  */
 import { Array as Arr, Option, Struct } from "effect"
 import * as Assessment from "../../domain/Assessment.ts"
@@ -27,8 +27,8 @@ export const defaultAggregation: Aggregation = "majority"
 /** One judgment of an item, with the votes that it is made from. */
 export interface Consensus {
   /**
-   * The first task's judgment, with the combined choice, ranking, rationale and assessment of the votes, and the flags
-   * of all tasks.
+   * The first task's judgment, or the lead's decision, with the combined choice, ranking, rationale and assessment of
+   * the votes, and the flags of all tasks.
    */
   readonly judgment: Judgment
   /** The votes, at least one. */
@@ -36,13 +36,13 @@ export interface Consensus {
   /** The share of the first choices that went to the best completion, 0 to 1; null if there is one vote. */
   readonly agreement: number | null
   /**
-   * The origin of the choice: the number of votes, the votes weighted by the experts' reliabilities, a service that
-   * names another choice than its votes, or a lead, whatever the votes say.
+   * How the choice was made: by the number of votes, by votes weighted with the experts' reliabilities, by a service
+   * that names another choice than its votes, or by a lead, whatever the votes say.
    */
   readonly by: "majority" | "reliability" | "service" | "lead"
   /** Whether no other completion has as many first choices as the chosen one. */
   readonly isMajority: boolean
-  /** Whether several completions are best, by the number or the weights of several votes. */
+  /** Whether several votes, counted or weighted, leave more than one completion as the best. */
   readonly isTie: boolean
 }
 
@@ -52,7 +52,7 @@ const ballotOf = ({ choice, ranking, rationale }: ItemVote): Ballot => ({
   rationale: rationale ?? undefined,
 })
 
-/** The consensus by a lead's decision, the last one if several tasks have one. Undefined if nobody decided. */
+/** The consensus by a lead's decision (the last one if several tasks have one). Undefined if there is none. */
 const byDecision = (item: JudgedItem, votes: ReadonlyArray<ItemVote>): Consensus | undefined => {
   const judgment = item.judgments.findLast(({ annotations }) => Decision.isIn(annotations))
   if (judgment === undefined) return undefined
@@ -77,7 +77,7 @@ const areSame = (completions: ReadonlyArray<string>, one: number, other: number)
   return first[one] === first[other]
 }
 
-/** Combines the votes by their number. */
+/** Combines the votes by counting them. */
 export const byMajority = (item: JudgedItem, votes = votesOf(item)): Consensus => {
   const decided = byDecision(item, votes)
   if (decided !== undefined) return decided
@@ -136,8 +136,8 @@ const withRanking = (judgment: Judgment, ofVotes: Ranking | undefined): Judgment
 const epsilon = 1e-9
 
 /**
- * Combines the votes by the probability that each completion is the best one. @param probabilities of the completions,
- * in their order
+ * Combines the votes by the probability that each completion is the best one. @param probabilities one per completion,
+ * in the order of the completions
  */
 export const byProbability = (
   item: JudgedItem,
@@ -174,7 +174,7 @@ const withBest = (ranking: Ranking | undefined, best: number): Ranking | undefin
         }),
       ]
 
-/** The share of first choices for the text at `best`. A vote with several at the top gives each an equal part. */
+/** The share of first choices for the text at `best`. A vote with several texts at the top gives each an equal part. */
 const shareOf = (best: number, votes: ReadonlyArray<ItemVote>): number =>
   votes.reduce((sum, vote) => {
     const top = topOf(vote)
@@ -204,9 +204,9 @@ const judged = (
 }
 
 /**
- * Adds the numbers of the votes to the pairs of a consensus' judgment. It drops pairs that more votes contradict than
- * support, unless votes are weighted or a lead decided. Such pairs occur because the mean ranks of several completions,
- * or the service's own choice, may order two of them against the majority.
+ * Adds the number of votes, the agreement, and the margin to the pairs of a consensus. It drops pairs that more votes
+ * contradict than support, unless votes are weighted or a lead decided. Such pairs occur because the mean ranks of
+ * several completions, or the service's own choice, may order two of them against the majority.
  */
 export const withVotes = (
   pairs: ReadonlyArray<PreferencePair>,
@@ -224,9 +224,6 @@ export const withVotes = (
     : supported.map((pair) => withMembers(pair, { weight: 1 / supported.length }))
 }
 
-/**
- * Sets members of a pair. One whose texts are bytes was made for this judgment, so it is changed in place; a copy would
- * decode them.
- */
+/** Sets members of a pair. A pair whose texts are bytes is changed in place, because a copy would decode the texts. */
 const withMembers = (pair: PreferencePair, members: Partial<PreferencePair>): PreferencePair =>
   PairBytes.of(pair) === undefined ? { ...pair, ...members } : Object.assign(pair, members)

@@ -1,10 +1,10 @@
 /**
  * The votes on an item, one per expert if the service names experts.
  *
- * Guarantees: completions with the same text are one choice. Votes are in the order of the tasks and of the service. If
- * an expert has several votes on an item, the first counts. Votes are read from `annotations.votes`; other services
- * need to send only `expert` and `choice`. Without a valid list, the task's result is one vote. If that result seems to
- * list several votes, `unread` names the place.
+ * Guarantees: completions with the same text are one choice. Votes are in the order of the tasks, and within a task in
+ * the order that the service sent. If an expert has several votes on an item, the first counts. Votes are read from
+ * `annotations.votes`; of each vote, a service needs to send only `expert` and `choice`. Without a valid list, the
+ * task's result is one vote. If that result seems to list several votes, `unread` names the place.
  */
 import { Option, Predicate, Schema, Struct } from "effect"
 import * as Assessment from "../../domain/Assessment.ts"
@@ -25,7 +25,7 @@ export interface ItemVote extends Assessment.Assessment {
   readonly kind?: string
   /** The preferred text, as the index of the first completion with it. */
   readonly choice: number
-  /** Groups of texts, best first, each by the index of its first completion, if the expert ranked them. */
+  /** If the expert ranked texts: groups of equal rank, best first. A text is given as its first completion's index. */
   readonly ranking: Ranking | undefined
   /**
    * Zero-based position of the choice in the order shown, or else sent. Null if the choice is tied, or its text occurs
@@ -42,7 +42,7 @@ export interface ItemVote extends Assessment.Assessment {
   readonly unread?: string
 }
 
-/** Thirty years. Longer times come from a wrong clock. */
+/** Thirty years. A longer time comes from a wrong clock. */
 const maxSeconds = 1e9
 
 /** The members that are needed to count a vote. `Assessment` ignores others that it cannot read. */
@@ -76,7 +76,7 @@ type Given = Omit<ItemVote, "position">
 
 const nameSeveral = /^(votes|annotations|annotators|judge?ments|labels|ratings|responses)$/i
 
-/** The member of the annotations that seems to list several judgments. */
+/** The name of the annotation that seems to list several judgments. */
 const severalIn = (annotations: Annotations): string | undefined =>
   Object.keys(annotations).find((name) => {
     const value = annotations[name]
@@ -167,8 +167,8 @@ export const isUnanimous = (votes: ReadonlyArray<ItemVote>): boolean =>
 
 /**
  * The share of the votes that prefer `chosen` to `rejected`, minus the share that prefer `rejected`: −1 to 1. Both are
- * indices as votes use them. A vote without a ranking prefers its choice to all others, and says nothing about the
- * others.
+ * indices of texts, as votes use them. A vote without a ranking prefers its choice to all others, and says nothing
+ * about the others.
  */
 export const marginOf = (votes: ReadonlyArray<ItemVote>, chosen: number, rejected: number): number =>
   votes.reduce((sum, vote) => sum + preference(vote, chosen, rejected), 0) / votes.length

@@ -1,17 +1,17 @@
 /**
- * Selects the items for which another vote is worth most: those whose right choice is least certain (uncertainty
- * sampling; V. Sheng, F. Provost and P. Ipeirotis, 2008, "Get another label?", KDD). The probabilities come from
+ * Selects the items for which another vote helps most: those whose right choice is least certain (uncertainty sampling;
+ * V. Sheng, F. Provost and P. Ipeirotis, 2008, "Get another label?", KDD). The probabilities come from
  * `stats/DawidSkene`.
  *
  * Guarantees: the same votes in the same order give the same items. The number of items with another vote outstanding
  * is limited to a quarter of the uncertain items, and to a sixteenth of the remaining budget; a limit below 50 counts
  * as 50. The limits exist because each vote also measures the reliability of its expert, which settles other items.
  *
- * Simulations with planted experts are in `test/pair/votes/NextVotes.test.ts`. For the same accuracy, all uncertain
- * items at once took 2.4 votes, while a quarter at once took 1.95. A budget of 2.1 votes per item, spent on quarters of
- * the items, was less accurate than three weighted votes on each item in 8 of 30 seeds; spent in sixteenths of the
- * budget, in at most one. Selection by expected gain in accuracy was no better, nor were reliabilities with stronger or
- * estimated priors, or more votes on gold.
+ * Simulations with planted experts are in `test/pair/votes/NextVotes.test.ts`. For the same accuracy, requesting votes
+ * for all uncertain items at once took 2.4 votes per item, and for a quarter at once 1.95. A budget of 2.1 votes per
+ * item, spent on quarters of the items, was less accurate than three weighted votes on each item in 8 of 30 seeds;
+ * spent in sixteenths of the budget, it was less accurate in at most one. Selection by expected gain in accuracy was no
+ * better, nor were reliabilities with stronger or estimated priors, or more votes on gold.
  */
 import * as DawidSkene from "../stats/DawidSkene.ts"
 
@@ -22,7 +22,7 @@ const leastAtOnce = 50
 export const defaultConfidence = 0.95
 
 export interface OpenItem {
-  /** Whether the item needs no further vote: its answer is known, it has all of its votes, or it waits for one. */
+  /** Whether the item needs no further vote: its answer is known, it has all votes, or another vote is outstanding. */
   readonly isSettled: boolean
   readonly completions: number
   readonly votes: ReadonlyArray<DawidSkene.ExpertVote>
@@ -30,7 +30,7 @@ export interface OpenItem {
 }
 
 /**
- * @param confidence probability of an item's best completion from which no more votes are needed
+ * @param confidence if an item's best completion has at least this probability, the item needs no more votes
  * @param waiting number of items that have another vote outstanding
  * @param votesLeft number of votes that the budget has left; default: no limit
  * @returns all items that need another vote, and how many of them may get it now

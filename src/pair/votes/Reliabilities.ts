@@ -3,9 +3,9 @@
  * (`stats/DawidSkene`), and computes the weights of votes. A known answer only affects the reliabilities; on its own
  * item, the weighted votes decide the choice.
  *
- * Guarantees: the same items in the same order give the same numbers. Votes without a name count as those of one
- * expert. Votes with several completions at the top do not count. Memory: 8 bytes per vote, and per item with several
- * votes.
+ * Guarantees: the same items in the same order give the same numbers. Votes without a name count as the votes of one
+ * expert. Votes with several completions at the top do not count. Memory: 8 bytes per vote, and 12 per item with
+ * several votes or a known answer.
  */
 import { Effect, Stream } from "effect"
 import type { JudgedItem } from "../../domain/Judgment.ts"
@@ -20,7 +20,7 @@ export interface Reliabilities {
    * several votes or with a known answer.
    */
   readonly of: (expert: string | null) => number | null
-  /** Probability of each completion to be the best, adding up to 1. Duplicates of an earlier text have 0. */
+  /** For each completion, the probability that it is the best, adding up to 1; 0 for a repeated text. */
   readonly probabilitiesOf: (item: JudgedItem, votes?: ReadonlyArray<ItemVote>) => ReadonlyArray<number>
 }
 
@@ -55,9 +55,9 @@ export const make = () => {
 }
 
 /**
- * The probability of each completion. A vote is right with the expert's reliability, and otherwise is for each other
- * completion with the same probability. A completion without votes is never the best, however unreliable all experts
- * are.
+ * The probability that each completion is the best. A vote is right with a probability that is the expert's
+ * reliability; otherwise it is equally likely to be for each other completion. If any completion has votes, those
+ * without have 0, however unreliable the experts are.
  */
 const posterior = (
   completions: ReadonlyArray<string>,

@@ -4,7 +4,6 @@
  * that could not be used: invalid rows, repeated keys, and rows without a prompt. Completions of a rejected prompt are
  * not rejected themselves. An item's completions follow the prompt's list of models, otherwise the order of the files.
  */
-/* oxlint-disable max-lines -- one pass over the keys, whose steps share a scratch file */
 import { Effect, Result, Stream } from "effect"
 import { describe, type Origin } from "../../domain/Origin.ts"
 import type { PromptItem } from "../../domain/PromptItem.ts"
