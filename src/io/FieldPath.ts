@@ -1,6 +1,6 @@
 /**
- * The path of a value in a record: `id`, `turns[0].content`, `["odd key"].x`. Only own members of objects and elements
- * of arrays are followed, never a prototype or the length of a text. A missing value is `undefined`.
+ * The path of a value in a record: `id`, `turns[0].content`, `["odd key"].x`. It leads only through own members of
+ * objects and elements of arrays, never to inherited members or the length of a string. A missing value is `undefined`.
  */
 import { Result } from "effect"
 
