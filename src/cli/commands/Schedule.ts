@@ -1,7 +1,7 @@
 /**
  * `prefstream schedule` runs another command on a cron schedule. Each run is a separate process, with the pipeline file
- * and the version of prefstream that exist when it starts, and has its own process group: Ctrl+C signals the whole
- * foreground group, but a run must receive only the one signal that the schedule sends.
+ * and the version of prefstream that exist when it starts. It is in its own process group, because Ctrl+C signals the
+ * whole foreground group, but a run must receive only the one signal that the schedule sends.
  *
  * Adapter: reads from `node:process` how this process was started, and listens for its exit.
  */
@@ -93,13 +93,13 @@ const check = Effect.fnUntraced(function* (command: ReadonlyArray<string>) {
   )
 })
 
-/** Runs the command as a process. On interruption, it stops the process and waits until that has ended. */
+/** Runs the command as a process. On interruption, stops that process and waits until it has ended. */
 const carriedOut = Effect.fnUntraced(
   function* (command: ReadonlyArray<string>) {
     const [, script = ""] = process.argv
     let pid: number | undefined
     const kill = () => killGroup(pid)
-    // Until the run has ended, the end of this process also kills the run.
+    // If this process ends before the run, it kills the run.
     yield* Effect.acquireRelease(
       Effect.sync(() => process.on("exit", kill)),
       () => Effect.sync(() => process.off("exit", kill)),

@@ -1,6 +1,6 @@
 /**
  * Sends the test webhook of `doctor` to the receiver, through the public URL if one is set. A temporary ledger records
- * the delivery, which only the schemes `standard-webhooks` and `svix` let prefstream sign.
+ * the delivery. prefstream can sign it only with the schemes `standard-webhooks` and `svix`.
  */
 import { Clock, Deferred, Effect, FileSystem, Layer, Option, Redacted, References } from "effect"
 import { HttpClient, HttpClientRequest } from "effect/http"
@@ -38,7 +38,7 @@ export const webhook = Effect.fnUntraced(
     )
     const url = flags.webhookUrl ?? (yield* Deferred.await(listening))
     const [secret] = secrets ?? []
-    // With the other schemes, only the service can sign. A refused signature then shows that deliveries arrive.
+    // With other schemes, only the service can sign. If the receiver refuses the signature, deliveries do arrive.
     const isSigned = secret !== undefined && (scheme === "standard-webhooks" || scheme === "svix")
     const body = new TextEncoder().encode(JSON.stringify({ type: "prefstream.doctor", data: {} }))
     const seconds = Math.floor((yield* Clock.currentTimeMillis) / 1000)

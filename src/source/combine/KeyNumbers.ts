@@ -1,4 +1,4 @@
-/** Numbers keys in the order in which they first occur. Memory holds a key's bytes and about 30 more. */
+/** Numbers keys in the order in which they first occur. A key takes the memory of its bytes and about 30 more. */
 const encoder = new TextEncoder()
 
 /** Returns an array of at least `length` numbers that starts with the given ones. The given array is unusable afterwards. */
@@ -35,7 +35,7 @@ export class KeyNumbers {
     return this.#add(slot, hash, end)
   }
 
-  /** Returns the number of bytes. This loop is faster than `encodeInto` for ASCII, which most keys are. */
+  /** Writes the key's UTF-8 and returns its size. For ASCII, as most keys are, this is faster than `encodeInto`. */
   #write(key: string, start: number): number {
     for (let i = 0; i < key.length; i++) {
       const unit = key.charCodeAt(i)

@@ -1,8 +1,8 @@
 /**
- * Splits completions that are whole conversations into their common first messages, the prompt, and a turn of the
- * assistant each. Conversations that differ earlier are refused. A conversation is a list of messages, or a transcript
- * as in Anthropic's hh-rlhf (`\n\nHuman: …\n\nAssistant: …`; Bai et al. 2022, Training a Helpful and Harmless Assistant
- * with Reinforcement Learning from Human Feedback). TRL's `extract_prompt` splits other texts where they first differ.
+ * Splits completions that are whole conversations into the prompt, which is their common first messages, and a turn of
+ * the assistant each. They are refused if they differ earlier. A conversation is a list of messages, or a transcript as
+ * in Anthropic's hh-rlhf (`\n\nHuman: …\n\nAssistant: …`; Bai et al. 2022, Training a Helpful and Harmless Assistant
+ * with Reinforcement Learning from Human Feedback). TRL's `extract_prompt` splits other texts where they differ.
  */
 import { Array as Arr, Option, Result } from "effect"
 import type { Message, Prompt } from "../../domain/Message.ts"

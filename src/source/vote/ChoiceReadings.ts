@@ -22,7 +22,7 @@ export interface SampledChoice extends SourceItem {
 export interface Naming {
   readonly labels: ReadonlyArray<string> | undefined
   readonly isIndex: boolean
-  /** Whether choices are endings of the completions' columns. */
+  /** Whether each choice is the ending of a completion's column. */
   readonly isId: boolean
 }
 
@@ -126,7 +126,7 @@ export const decide = (
     : ask(counted, distinctReadings, labels)
 }
 
-/** Spreadsheets, R, and pandas write these into cells without a value. */
+/** Whether a cell has no value. Spreadsheets, R, and pandas write these texts there. */
 export const isMissing = (value: unknown): boolean =>
   isEmpty(value) || Number.isNaN(value) || (typeof value === "string" && /^\s*(?:na|n\/a|nan|null)?\s*$/i.test(value))
 
@@ -188,7 +188,7 @@ const ask = (
   const isFirst = ({ value }: SampledChoice, i: number) =>
     choices.findIndex((other) => String(other.value) === String(value)) === i
   const different = choices.filter(isFirst)
-  // Takes at most about 12 values from all over their range.
+  // Takes about 12 values at most, from their whole range.
   const sampleChoices = different
     .toSorted((a, b) => Number(a.value) - Number(b.value))
     .filter((_, i, { length }) => i === length - 1 || i % Math.ceil(length / 12) === 0)

@@ -1,9 +1,9 @@
 /**
  * Decompresses gzip (RFC 1952), Zstandard (RFC 8878), and Brotli (RFC 7932) as files are read, with all members or
  * frames. A file that is cut short, damaged, or followed by other bytes gives the data before that (except the last 64
- * kB), then a `SourceError`. The decoder's window is at most 128 MiB. A file is refused above 1 GiB and 1,000 times its
- * size, while texts stay below 20 times. Damage without a checksum can go unnoticed. `Unpacker` reads members and
- * frames itself, because Node's streams ignore bytes after them.
+ * kB), then a `SourceError`. The decoder's window is at most 128 MiB. A file is refused if it expands beyond 1 GiB and
+ * beyond 1,000 times its size; texts expand less than 20 times. Without a checksum, damage can go unnoticed. `Unpacker`
+ * reads members and frames itself, because Node's streams ignore bytes after them.
  */
 import { Cause, Effect, Option, Scope, Stream } from "effect"
 import { type SourceError, unreadable } from "../../record/SourceError.ts"
@@ -28,7 +28,7 @@ export const detect = (head: Uint8Array): Exclude<Compression, "brotli"> | undef
   return Unpacker.isZstd(head) ? "zstd" : undefined
 }
 
-/** Truncated data counts as Brotli if it decompresses to this many bytes. */
+/** Truncated data counts as Brotli if it decompresses to at least this many bytes. */
 const minBrotliBytes = 1000
 
 export const tryBrotli = (head: Uint8Array): Effect.Effect<Option.Option<Uint8Array>> =>
