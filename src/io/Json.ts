@@ -5,7 +5,7 @@
  */
 import { Result } from "effect"
 
-/** The failure is one line: `column 7: expected "," or "}", found "x"`, after `line 2, ` in longer texts. */
+/** The failure is one line: `column 7: expected "," or "}", found "x"`, or `line 2, column 7: …` in longer texts. */
 export const parse = (text: string, end = "the end of the line"): Result.Result<unknown, string> => {
   if (isTooDeep(text)) return Result.fail(tooDeep)
   return Result.try({ try: (): unknown => JSON.parse(text), catch: () => messageOf(fault(text), text, end) })

@@ -47,7 +47,7 @@ export const layer = ({ host, lease, password, port, prefix, url }: ClusterOptio
         Layer.provide(SqlRunnerStorage.layerWith({ prefix })),
         Layer.provide(ShardingConfig.layer(settings)),
         Layer.provide(sql),
-        // While the database is unreachable, the cluster logs many stack traces. They are hidden unless debugging.
+        // While the database is unreachable, the cluster logs many stack traces, which only debugging should show.
         Layer.provide(
           Layer.effect(
             References.MinimumLogLevel,

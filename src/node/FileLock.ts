@@ -66,7 +66,7 @@ const readHolder = (file: string): Effect.Effect<Option.Option<LockHolder>> =>
     Effect.option,
   )
 
-/** Maximum time that `acquire` waits, because `holder` holds a shared lock for a moment when it checks. */
+/** `acquire` waits at most this long, because `holder` takes a shared lock for a moment when it checks the lock. */
 const maxCheckMillis = 500
 
 const isBusy = (cause: unknown): boolean =>

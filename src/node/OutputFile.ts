@@ -1,7 +1,7 @@
 /**
- * Adapter: a new file that is written from start to end, with the digest of the bytes written. Calls block, so they are
- * made in a thread for this purpose (`dataset/DatasetStage`). They throw the system's error with the file's path.
- * `finish` syncs the file and checks that it still exists under its name.
+ * Adapter: a new file that is written from start to end, with the digest of the bytes written. Calls block, so
+ * `dataset/DatasetStage` makes them, usually in a thread of its own. They throw the system's error with the file's
+ * path. `finish` syncs the file and checks that it still exists under its name.
  */
 import { closeSync, fsyncSync, mkdirSync, openSync, readSync, renameSync, rmSync, statSync, writeSync } from "node:fs"
 import { join } from "node:path"

@@ -20,7 +20,7 @@ export interface PostgresClientConfig extends PostgresUrl.Login {
   readonly readonly?: boolean | undefined
   /** Name of an advisory lock that one process at a time holds in this schema. Without it, nothing is locked. */
   readonly lock?: string | undefined
-  /** How the process shares the lock: as a worker, or as a command beside workers. Default: it does not share. */
+  /** How the process shares the lock: as a worker, or as a command beside workers. Default: the lock is exclusive. */
   readonly sharedBy?: "worker" | "command" | undefined
 }
 

@@ -1,7 +1,7 @@
 /**
- * Adapter: detects a pooler in front of PostgreSQL, such as PgBouncer, and refuses it if it is in transaction or
- * statement mode. It is missed if it assigns the same sessions in all 16 rounds of the check, or if it reports the
- * server's own process id. Changes nothing in a session.
+ * Adapter: detects a pooler in front of PostgreSQL, such as PgBouncer, and refuses one in transaction or statement
+ * mode. A pooler goes unnoticed if it assigns the same sessions in all 16 rounds of the check, or reports the server's
+ * own process id. Changes nothing in a session.
  */
 import { Effect, Option, Predicate } from "effect"
 import { type SqlClient, type SqlConnection, SqlError } from "effect/sql"

@@ -7,7 +7,7 @@ import { Effect } from "effect"
 
 export const drawKey = Effect.sync(() => randomBytes(32).toString("hex"))
 
-/** These 48 bits keep names apart: among 10,000 names, the probability that two share them is 2 in 10 million. */
+/** These are 48 bits: among 10,000 names, two get the same ones with a probability of 2 in 10 million. */
 const digits = 12
 
 /** Makes pseudonyms with a key, such as `expert-3f9a1c2b47d0`. The same name always gets the same pseudonym. */

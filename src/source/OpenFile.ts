@@ -108,7 +108,7 @@ export const unusedIn = (
   return [...counts].map(([name, count]) => ({ name, share: count / rows.length }))
 }
 
-/** Adds columns that experts may have to see, even if no sampled record has them: their values may reject a record. */
+/** Adds columns that experts may have to see, even if no sampled record has them: records with them may be rejected. */
 export const withContext = (
   columns: ReadonlyArray<string> | undefined,
   members: ReadonlySet<string>,

@@ -38,7 +38,7 @@ interface Detection {
   readonly tool: Shape | undefined
   readonly fields: VoteFields.VoteFields
   reading: Choice.Reading
-  /** Whether the reading was derived from choices in the first records that are numbers from 1 on. */
+  /** Whether the reading was derived from the first records, because their choices are numbers from 1 on. */
   isFromNumbers: boolean
   labels: ReadonlyArray<string> | undefined
 }

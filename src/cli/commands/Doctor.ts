@@ -28,7 +28,7 @@ import * as Settings from "../settings/Settings.ts"
 import { runFlags } from "./Run.ts"
 import { webhook } from "./WebhookCheck.ts"
 
-/** Milliseconds, at most: half of the 5 minutes within which the receiver accepts deliveries by default. */
+/** Maximum in milliseconds: half of the 5 minutes within which the receiver accepts deliveries by default. */
 const maxClockDifference = 150_000
 
 export const command = makeCommand(

@@ -56,7 +56,7 @@ export const limitsOf = ({ flags, pipeline }: Job) => ({
   grace: flags.grace ?? pipeline?.grace,
 })
 
-/** Returns the service at `--base-url`, after a check, or else the job's own. Dry runs of `schedule` end here. */
+/** Returns the service at `--base-url`, with checked settings, or the job's own. Dry runs of `schedule` end here. */
 export const checkedService = Effect.fnUntraced(function* ({ flags }: Job, own: Loaded["service"] | undefined) {
   const service = serviceOf(flags, own === undefined ? serviceRequired : reported(own))
   if (own === undefined || flags.baseUrl !== undefined) yield* Effect.scoped(Layer.build(service))

@@ -119,7 +119,7 @@ const decisionOf = Effect.fnUntraced(function* ({ adopt, all, giveUp, sendAgain,
   return decision
 })
 
-/** The named tasks, or all that need attention; if none is running, also those that a killed process was sending. */
+/** The named tasks, or all that need attention; if `isIdle`, also those that a killed process was sending. */
 const numbersOf = Effect.fnUntraced(function* (
   { all, tasks }: Pick<Flags, "all" | "tasks">,
   decision: Decision | undefined,

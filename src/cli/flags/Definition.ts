@@ -31,7 +31,7 @@ export interface Definition {
   readonly isTypedOnly?: true
   /** Whether a run saves the option in the job folder; default: the value of its group. */
   readonly isKept?: true
-  /** `whole`: the value is a path; `gold`: the part after `gold:` is. A path in a file starts at its folder. */
+  /** `whole`: the value is a path; `gold`: the part after `gold:` is; in a settings file, relative to its folder. */
   readonly path?: "whole" | "gold"
   /** The kind of map that a settings file may have. `json` becomes one value, the others become `NAME=VALUE` values. */
   readonly map?: "numbers" | "prices" | "json"

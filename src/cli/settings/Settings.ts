@@ -221,7 +221,7 @@ export const announceFromLastRun = Effect.gen(function* () {
     yield* Console.error(`Using settings of the last run: ${names.join(", ")} (see settings.yaml in the job folder)`)
 })
 
-/** Whether a job folder without a ledger may get one: also if the settings name another job than its last run. */
+/** Whether a folder without a ledger may get a new one. Default: if the settings name another job than its last run. */
 export const mayBeNew = Effect.fnUntraced(function* (newLedger: boolean | undefined, directory: string) {
   const { all, parsed } = yield* Current
   if (newLedger !== undefined || parsed === undefined) return newLedger

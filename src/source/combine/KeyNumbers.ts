@@ -1,4 +1,4 @@
-/** Numbers keys in the order in which they first occur. A key takes the memory of its bytes and about 30 more. */
+/** Numbers keys in the order in which they first occur. Memory holds the bytes of each key and about 30 more. */
 const encoder = new TextEncoder()
 
 /** Returns an array of at least `length` numbers that starts with the given ones. The given array is unusable afterwards. */

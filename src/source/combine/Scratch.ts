@@ -227,7 +227,7 @@ const makeLists = (file: ScratchFile.ScratchFile): Scratch => {
   return { add, finish, locate, read, records, sizeOf }
 }
 
-/** Older scratch directories are left over: one exists only for milliseconds if its open file can be removed. */
+/** Minimum age of a leftover scratch directory. Others exist only for milliseconds. */
 const staleAfterMillis = 60_000
 
 /** Directories that cannot be removed are in use or belong to another user. */

@@ -1,6 +1,6 @@
 /**
  * Detects the layout of a file from its first records, by the names of their members (`KnownNames`) and the shapes of
- * their values. Options that are set are kept. Several candidates, or none, are a failure that names the flags to set.
+ * their values. Only unset options are detected. Without exactly one candidate, the failure names the flags to set.
  */
 /* oxlint-disable max-lines -- the layouts are told apart by the same few members */
 import { Result } from "effect"

@@ -1,7 +1,7 @@
 /**
- * Finds the key that groups the records of a `long` file, and the member that names the model. A member named after the
- * prompt is the key if most records have it. Another one, such as `id`, is the key only if its values repeat with their
- * prompts. The majority decides, so a file that grows by a few records keeps its key and item ids.
+ * Finds the key that groups the records of a `long` file, and the member that names the model. A member such as
+ * `prompt_id` is the key if most records have it. Another one, such as `id`, is the key only if its values repeat with
+ * their prompts. The majority decides, so a file that grows by a few records keeps its key and item ids.
  */
 import { Result } from "effect"
 import * as Conversation from "../../domain/Conversation.ts"

@@ -50,9 +50,7 @@ const maxWords = 16
 
 const wordsEnd = /[_\s.:-]+|(?<=\p{Ll})(?=\p{Lu})|(?<=\p{L})(?=\p{N})/gu
 
-/**
- * Lowercase aliases: the name, its beginnings and endings at word boundaries, and endings after `model` and the like.
- */
+/** Lowercase aliases: the name, its beginnings and endings at word boundaries, and endings after `model` etc. */
 const aliasesOf = (name: string): ReadonlySet<string> => {
   const ends = name.length > maxCharacters ? [] : [...name.matchAll(wordsEnd)]
   if (ends.length >= maxWords) return new Set([name.toLowerCase()])

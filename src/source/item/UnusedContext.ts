@@ -207,7 +207,7 @@ export const problemOf = (all: ReadonlyArray<Unused>): string | undefined => {
   }
 }
 
-/** Asks what to do with fields in a sample, if there are any. Does not ask about media: their records are rejected. */
+/** Asks what to do with the unused fields of a sample, if any, but not with media, whose records are rejected. */
 export const question = (records: ReadonlyArray<ReadonlyArray<Unused>>): string | undefined => {
   const fields = new Map<string, Unused>()
   for (const one of records.flat()) if (!isMedia(one) && !fields.has(one.name)) fields.set(one.name, one)

@@ -1,7 +1,7 @@
 /**
- * Reads records that have a column for each completion: the layouts `wide` and `pairs`. If some completions are
- * missing, gold still means the same completion. Cells that are lists of one text, as in the LMSYS Chatbot Arena,
- * become this text. Longer lists are refused, because the models' earlier turns differ.
+ * Reads records that have a column for each completion: the layouts `wide` and `pairs`. If completions are missing, the
+ * gold answer still means the same completion. Cells that are lists of one text, as in the LMSYS Chatbot Arena, become
+ * this text. Longer lists are refused, because the models' earlier turns differ.
  */
 import { Result } from "effect"
 import * as ItemDecoder from "../item/ItemDecoder.ts"

@@ -111,7 +111,7 @@ export const decide = (
     ...(labels === undefined ? [] : [ofKind("name")]),
   ].filter(reads)
   const outcomes = possibleReadings.map((reading) => outcomesOf(reading, counted, labels).join())
-  // A name with the same results as a number is not another reading. Others differ in values that these records lack.
+  // `name` is dropped if it reads all like a number. Other readings differ in values that these records lack.
   const distinctReadings = possibleReadings.filter(
     ({ kind }, i) => kind !== "name" || outcomes.indexOf(outcomes[i]!) === i,
   )

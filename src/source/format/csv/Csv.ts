@@ -110,7 +110,7 @@ const fit = (records: ReadonlyArray<RecordResult>) => {
   return { cells, fitting, share: fitting / Math.max(records.length, 1) }
 }
 
-/** Returns `none` for a TSV in which more lines fit than quoted records, and few cells have a closing quote. */
+/** Returns `none` for a TSV that is more regular line by line than with quotes, and has few closing quotes. */
 const quoteOf = (head: Uint8Array, delimiter: string, isWhole: boolean): "none" | undefined => {
   if (delimiter !== "\t") return undefined
   const whole = isWhole ? head : head.subarray(0, head.lastIndexOf(LF) + 1)

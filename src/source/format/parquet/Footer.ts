@@ -1,6 +1,6 @@
 /**
  * Reads a Parquet file's schema and the places of its row groups. The footer is checked first, because some footers
- * make `hyparquet` loop or fill memory. Row groups have the file's rows in total, and a chunk for each column.
+ * make `hyparquet` loop or fill memory. The rows of the groups must add up, and each needs a chunk for each column.
  */
 import { Effect } from "effect"
 import type { ColumnChunk, FileMetaData } from "hyparquet"

@@ -1,6 +1,6 @@
 /**
- * Reads the pages of a column chunk. Each is checked before `hyparquet` decodes it, so that decoding never loops, fills
- * memory, or reads beyond its end. Pages have as many values as the footer states, and match their checksums, if any.
+ * Reads the pages of a column chunk. Each page is checked before `hyparquet` decodes it, so that decoding never loops,
+ * fills memory, or reads beyond the page. There are as many values as the footer states, and checksums match, if any.
  * Without a checksum, changed bytes can still give wrong values.
  * https://github.com/apache/parquet-format/blob/master/Encodings.md
  */
