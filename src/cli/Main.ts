@@ -75,7 +75,7 @@ const refuseSecrets = Effect.fnUntraced(function* (args: ReadonlyArray<string>) 
   }
 })
 
-/** Whether the user corrects the error on the command line, rather than in the files. */
+/** Whether the user must correct the command line, rather than the files. */
 const isSetting = (reason: string): boolean => reason === "LayoutUnknown" || reason === "InvalidOption"
 
 const wrongUsage = ({ message }: { readonly message: string }) => Effect.as(say(message), ExitStatus.usage)

@@ -1,4 +1,4 @@
-/** Exports telemetry of a command if OpenTelemetry's variables name a collector. Otherwise it loads no exporter. */
+/** Exports a command's telemetry if OpenTelemetry's variables name a collector. Otherwise, no exporter is loaded. */
 import { Config, Effect, Layer, Option } from "effect"
 
 /** The commands that export telemetry. The others end within a moment. */

@@ -1,7 +1,7 @@
-/** Waits between retries double up to a maximum. Jitter is ±20%, so that requests that failed together are spread. */
+/** Waits between retries double up to a maximum. `jittered` adds ±20%, which spreads requests that failed together. */
 import { type Duration, Effect, Random, Schedule } from "effect"
 
-/** Retries without limit. */
+/** Has no limit of attempts. */
 export const exponential = (first: Duration.Input, max: Duration.Input) =>
   Schedule.min([Schedule.exponential(first), Schedule.spaced(max)])
 

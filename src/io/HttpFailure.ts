@@ -1,9 +1,9 @@
 /**
- * Classifies failed HTTP requests by status, or by the error codes of Node and undici among the causes, never by the
- * text of a message. All clients decide by these kinds whether to retry, and what is at fault.
+ * Classifies failed HTTP requests by their status, or by an error code of Node or undici in the chain of causes, never
+ * by the text of a message. All clients use these kinds to decide whether to retry and what to blame.
  */
 
-/** Statuses that are not listed: from 500 a server error, from 400 rejected; below 400, the address is wrong. */
+/** Other statuses: from 500 on `serverError`, from 400 on `rejected`, below 400 `wrongAddress`. */
 const kinds = {
   401: "unauthorized",
   /** The service, or a proxy in front of it, refuses every request, so the run ends. */
@@ -55,7 +55,7 @@ export const isInsecure = (code: string): boolean =>
 export const isUnsent = (code: string): boolean =>
   /^(ECONNREFUSED|ENOTFOUND|EAI_AGAIN|EHOSTUNREACH|ENETUNREACH|UND_ERR_CONNECT_TIMEOUT)$/.test(code) || isInsecure(code)
 
-/** Whether no request can be made from this URL or these headers. */
+/** Whether the URL or a header is invalid, so that no request can be sent. */
 export const isUnsendable = (code: string): boolean =>
   /^(UND_ERR_INVALID_ARG|ERR_INVALID_CHAR|ERR_INVALID_URL|ERR_HTTP_INVALID)/.test(code)
 

@@ -1,17 +1,17 @@
 /**
- * Parses JSON. Messages name the position and the expected token: the engine's own often lack the position and differ
- * between versions, so a refused text is scanned again by RFC 8259. More than 100,000 levels are refused unparsed,
- * since the engine would take gigabytes for millions of them.
+ * Parses JSON. Messages name the position and the expected token. Those of the engine often lack the position and
+ * differ between versions, so invalid text is scanned again by RFC 8259. Text with more than 100,000 levels is refused
+ * unparsed, since the engine takes gigabytes for millions of levels.
  */
 import { Result } from "effect"
 
-/** The failure is one line: `column 7: expected "," or "}", found "x"`. If the text has several, `line 2, ` precedes. */
+/** The failure is one line: `column 7: expected "," or "}", found "x"`, or `line 2, column 7: …` in longer texts. */
 export const parse = (text: string, end = "the end of the line"): Result.Result<unknown, string> => {
   if (isTooDeep(text)) return Result.fail(tooDeep)
   return Result.try({ try: (): unknown => JSON.parse(text), catch: () => messageOf(fault(text), text, end) })
 }
 
-/** Whether the text is a prefix of some JSON text. */
+/** Whether the text is the beginning of some valid JSON text. */
 export const isBeginning = (text: string): boolean => {
   if (isTooDeep(text)) return false
   const { at } = fault(text)
@@ -22,7 +22,7 @@ const maxDepth = 100_000
 
 export const tooDeep = `expected at most ${maxDepth.toLocaleString("en")} levels of nesting, found more`
 
-/** Skips strings with `indexOf`, so that texts with few brackets cost little. */
+/** Whether more than `maxDepth` brackets are open at once. Skips strings with `indexOf`, which is fast. */
 export const isTooDeep = (text: string): boolean => {
   if (text.length <= maxDepth) return false
   let depth = 0

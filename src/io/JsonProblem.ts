@@ -1,13 +1,11 @@
-/**
- * Says why a value cannot be written as JSON and read again. Ends for every value, even for one that contains itself.
- */
+/** Says why a value cannot be written as JSON and read again. Terminates even for a value that contains itself. */
 import * as FieldPath from "./FieldPath.ts"
 
-/** JSON readers fail from about 100 levels on, and the engine's own writer at some thousands. */
+/** Some JSON readers fail from about 100 levels on, the engine's own writer from some thousands on. */
 export const maxDepth = 100
 
 export interface JsonProblem {
-  /** The path of the value at fault. If the nesting is too deep, it is empty, since the path would be as long. */
+  /** The path of the value at fault. Empty if the nesting is too deep, since the path would be as long. */
   readonly keys: ReadonlyArray<string | number>
   readonly message: string
 }
@@ -17,7 +15,7 @@ export const jsonProblem = (value: unknown): JsonProblem | undefined => problemO
 export const describeJsonProblem = (value: unknown, path: string): string | undefined =>
   describe(jsonProblem(value), path)
 
-/** Describes the problem of parsed JSON. It can be nested too deep, but its numbers are valid. */
+/** Describes the only problem that parsed JSON can have: it is nested too deep. */
 export const depthProblem = (value: unknown, path: string): string | undefined =>
   describe(
     problemOf(value, () => undefined),

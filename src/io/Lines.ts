@@ -1,7 +1,7 @@
 /**
- * Splits a file's bytes into numbered lines, in one array per chunk read, wherever the chunks end. A line ends with LF
- * or CR LF. A byte order mark is dropped; blank lines are skipped, but counted. Lines beyond the limit, or not in
- * UTF-8, are rejected.
+ * Splits a file's bytes into numbered lines, and gives one array of lines per chunk. A line may span chunks; it ends
+ * with LF or CR LF. A byte order mark is dropped; blank lines are skipped, but counted. Lines that exceed the limit or
+ * are not UTF-8 are rejected.
  */
 import { Result, Stream } from "effect"
 import type { Reject } from "../domain/Reject.ts"
@@ -51,10 +51,10 @@ export const fromBytes = (file: string, options?: LinesOptions) => split(() => n
 
 const LF = 10
 
-/** A character beyond Latin-1 doubles the memory of a text, so long lines are decoded one by one. */
+/** One character beyond Latin-1 doubles the memory of the whole decoded text, so long lines are decoded one by one. */
 const minLongLine = 1024
 
-/** A caller that reads some lines in another way must call `skip` for each of them. */
+/** Splits bytes into numbered lines. A caller that takes a line itself must call `skip`, so that numbers stay right. */
 export class LineSplitter {
   readonly #file: string
   readonly #maxLineBytes: number
@@ -102,7 +102,7 @@ export class LineSplitter {
     this.#addLine(bytes, size)
   }
 
-  /** Adds complete lines. `bytes` lacks the end of the last one. */
+  /** Adds complete lines. `bytes` ends before the last line end. */
   #addWhole(bytes: Uint8Array): void {
     const isShort = bytes.length <= this.#maxLineBytes && bytes.indexOf(LF) < minLongLine
     const text = isShort ? decode(bytes) : undefined

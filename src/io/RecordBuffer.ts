@@ -4,7 +4,7 @@ import * as Base64 from "effect/encoding/Base64"
 import type { Reject } from "../domain/Reject.ts"
 import * as Windows1252 from "./Windows1252.ts"
 
-/** Maximum bytes of an oversized record that its reject includes. */
+/** Maximum number of bytes of an oversized record that are kept for its reject. */
 const maxRawBytes = 64 * 1024
 
 export class RecordBuffer {

@@ -1,6 +1,6 @@
 /**
- * Epoch milliseconds that never go back. If the wall clock is set back, time goes on; if it is set forward, or the
- * machine slept, time follows. Clocks of two processes may differ.
+ * Epoch milliseconds that never decrease. They keep advancing if the wall clock is set back, and follow it if it is set
+ * forward or the machine slept. The clocks of two processes may differ.
  */
 import { Clock, Effect } from "effect"
 

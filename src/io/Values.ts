@@ -39,11 +39,11 @@ export const isObject = (value: unknown): value is Members =>
 
 export type Members = { readonly [member: string]: unknown }
 
-/** The object's own member, never an inherited one. */
+/** Returns an own member of the object, never an inherited one. */
 export const memberOf = (object: Members, name: string): unknown =>
   Object.hasOwn(object, name) ? object[name] : undefined
 
-/** Returns the members that are not undefined, for a spread over other settings. */
+/** Returns the members that are defined, so that a spread of them overwrites nothing with undefined. */
 export const defined = <A extends object>(members: A): { readonly [Name in keyof A]?: Exclude<A[Name], undefined> } =>
   // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the filter leaves out undefined members
   Struct.pick(

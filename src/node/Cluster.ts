@@ -1,8 +1,8 @@
 /**
  * Adapter: Effect Cluster over sockets, with the runners and their locks in PostgreSQL. A singleton runs on one of the
- * connected runners. If that is lost, it starts on another one after `lease`, because a runner that does not answer may
- * only be slow. A suspended runner loses its locks with its session, but may continue briefly after it resumes;
- * preventing that needs a fencing token (the epochs of `task/ledger/writes/Parts`).
+ * connected runners. When that runner does not answer, the singleton starts on another one only after `lease`, since
+ * the runner may just be slow. A suspended runner loses its session and thus its locks, but may continue briefly after
+ * it resumes; only a fencing token prevents that (the epochs of `task/ledger/writes/Parts`).
  */
 import { createSocket } from "node:dgram"
 import { lookup } from "node:dns"
@@ -15,7 +15,7 @@ import { clusterConnections } from "./PostgresPooler.ts"
 import { credentials, type Login } from "./PostgresUrl.ts"
 
 export interface ClusterOptions extends Login {
-  /** The prefix of its tables' names. Runners with the same prefix belong together. */
+  /** Prefix of the cluster's table names. Runners with the same prefix form one cluster. */
   readonly prefix: string
   /** The host at which other runners reach this one. */
   readonly host: string
@@ -48,7 +48,7 @@ export const layer = ({ host, lease, password, port, prefix, url }: ClusterOptio
         Layer.provide(SqlRunnerStorage.layerWith({ prefix })),
         Layer.provide(ShardingConfig.layer(settings)),
         Layer.provide(sql),
-        // If the database is unreachable for a moment, the cluster logs many messages with stack traces.
+        // While the database is unreachable, the cluster logs many stack traces, which only debugging should show.
         Layer.provide(
           Layer.effect(
             References.MinimumLogLevel,
@@ -59,7 +59,7 @@ export const layer = ({ host, lease, password, port, prefix, url }: ClusterOptio
     }),
   )
 
-/** All addresses unless the host is this machine's own, because it may be that of a NAT. */
+/** Listens on all addresses if the host's address is not this machine's own, because it may be that of a NAT. */
 const listenHost = (host: string) =>
   Effect.callback<string>((resume) =>
     lookup(host, (failure, address, family) => {
@@ -71,7 +71,7 @@ const listenHost = (host: string) =>
 
 const loopback = "127.0.0.1"
 
-/** The address from which this machine connects to PostgreSQL, where others probably reach it. Nothing is sent. */
+/** This machine's address on the route to PostgreSQL, where other machines can probably reach it. Sends nothing. */
 export const addressTowards = (url: Redacted.Redacted<string>) =>
   Effect.callback<string>((resume) => {
     const { hostname, searchParams } = new URL(Redacted.value(url))

@@ -1,7 +1,7 @@
 /**
- * Adapter: the streaming decoders of `node:zlib`, which report the bytes after the end of the data, so that the caller
- * finds where members begin and end. (Node's own streams ignore them; before Node 24.20 and 26.7 they also accept a
- * truncated Zstandard frame.) Decoding runs off the main thread, at most 128 kB ahead of its reader.
+ * Adapter: the streaming decoders of `node:zlib`. They report the bytes after the end of the data, which tell the
+ * caller where the next member begins. (Node's own streams ignore these bytes; before Node 24.20 and 26.7 they also
+ * accept a truncated Zstandard frame.) Decoding runs off the main thread, at most 128 kB ahead of its reader.
  */
 import type { Transform } from "node:stream"
 import { crc32 as nodeCrc32, createBrotliDecompress, createInflateRaw, createZstdDecompress } from "node:zlib"
@@ -15,9 +15,9 @@ export class CorruptData extends Schema.TaggedError<CorruptData>()("CorruptData"
 
 export type Step = Data.TaggedEnum<{
   Output: { readonly bytes: Uint8Array }
-  /** All input was decoded and output; more can be written. */
+  /** All input so far was decoded and output; more can be written. */
   NeedsInput: {}
-  /** The compressed data ended. `unused` are the bytes of the last write after the end. */
+  /** The compressed data ended. `unused` has the bytes of the last write that follow the end. */
   Ended: { readonly unused: Uint8Array }
 }>
 export const Step = Data.taggedEnum<Step>()

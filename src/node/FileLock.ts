@@ -1,8 +1,8 @@
 /**
- * Adapter: lets one process at a time use a file, by an exclusive `node:sqlite` transaction on `FILE.lock`, which the
- * operating system releases when the process ends. `FILE.lock.json` names the holder for messages, and may briefly name
- * the previous one. `FILE.lock` is not removed, because two processes could then lock two different files of that name.
- * A network file system must have working locks.
+ * Adapter: lets only one process at a time use a file. The lock is an exclusive `node:sqlite` transaction on
+ * `FILE.lock`, and the operating system releases it when the process ends. `FILE.lock.json` names the holder for
+ * messages, and may briefly name the previous one. `FILE.lock` is never removed, because two processes could then lock
+ * two different files of that name. A network file system must have working locks.
  */
 import { readFileSync, realpathSync, rmSync, statSync, writeFileSync } from "node:fs"
 import { hostname } from "node:os"
@@ -14,9 +14,9 @@ import * as PrivateFile from "./PrivateFile.ts"
 export const LockHolder = Schema.Struct({
   pid: Schema.Int,
   host: Schema.String,
-  /** The start of the lock: ISO 8601, UTC. */
+  /** When the lock was taken: ISO 8601, UTC. */
   since: Schema.String,
-  /** Set if the process works the job together with other workers. */
+  /** Set if the process shares the job with other workers. */
   worker: Schema.optionalKey(Schema.Literal(true)),
 })
 export type LockHolder = typeof LockHolder.Type
@@ -66,7 +66,7 @@ const readHolder = (file: string): Effect.Effect<Option.Option<LockHolder>> =>
     Effect.option,
   )
 
-/** `holder` briefly holds a shared lock during its check; `acquire` waits for at most this time. */
+/** `acquire` waits at most this long, because `holder` takes a shared lock for a moment when it checks the lock. */
 const maxCheckMillis = 500
 
 const isBusy = (cause: unknown): boolean =>
@@ -82,7 +82,7 @@ export const acquire = Effect.fn("FileLock.acquire")(function* (
   path: string,
 ): Effect.fn.Return<void, FileLockError, Scope.Scope> {
   if (path === ":memory:") return
-  // The lock belongs to the real file, whichever link opens it.
+  // Locks the real file, even if `path` is a link to it.
   const real = yield* Effect.try(() => realpathSync(path)).pipe(Effect.orElseSucceed(() => path))
   const holderFile = `${real}.lock.json`
   // Every user with access to the file must be able to lock it.

@@ -1,7 +1,8 @@
 /**
  * Adapter: an HTTP client on undici that connects only to permitted addresses. The guard checks each address, in the
- * URL or of a name, before a connection to that address is made (no DNS rebinding). Redirects are not followed, proxies
- * of the environment are ignored, and connections are reused only for seconds. Requests have no timeout of their own.
+ * URL or of a name, right before a connection to it, so DNS rebinding is impossible. Redirects are not followed,
+ * proxies of the environment are ignored, and connections are reused only for seconds. Requests have no timeout of
+ * their own.
  */
 import * as dns from "node:dns"
 import { isIP, type LookupFunction } from "node:net"
@@ -68,7 +69,7 @@ export const check = Effect.fnUntraced(function* (
   if (permitted.length === 0 && refused !== undefined) return yield* refused
 })
 
-/** The lookup of a connection: returns all permitted addresses, or the first one. */
+/** Makes the `lookup` of a connection. It returns only permitted addresses: all of them, or just the first one. */
 const guardedLookup =
   ({ guard, onPermitted, resolver = dns.lookup }: GuardedHttpClientOptions): LookupFunction =>
   (host, options, callback) =>
@@ -88,7 +89,7 @@ export const layer = (options: GuardedHttpClientOptions): Layer.Layer<HttpClient
     HttpClient.HttpClient,
     Effect.map(
       HttpClient.HttpClient,
-      // A lookup is made only for names, so addresses are checked here.
+      // Only names are looked up, so an address in the URL is checked here.
       HttpClient.mapRequestEffect((request) => {
         const host = URL.canParse(request.url) ? hostOf(new URL(request.url)) : ""
         if (isIP(host) === 0) return Effect.succeed(request)

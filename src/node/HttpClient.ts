@@ -1,6 +1,6 @@
 /**
- * Adapter: an HTTP client on undici, which is loaded with the first request, with the connection pool of the process.
- * Redirects are not followed. Requests have no timeout of their own.
+ * Adapter: an HTTP client on undici, which is loaded with the first request. It uses the connection pool of the
+ * process. Redirects are not followed. Requests have no timeout of their own.
  */
 import { Effect, Layer } from "effect"
 import type { HttpClientError, HttpClientRequest } from "effect/http"
@@ -17,7 +17,7 @@ type Request = Effect.Effect<HttpClientRequest.HttpClientRequest, HttpClientErro
 export const layer = Layer.effect(
   HttpClient.HttpClient,
   Effect.gen(function* () {
-    // The client keeps nothing of the first request, such as its span.
+    // Loads with the services of the layer, so that the client keeps none of the first request, such as its span.
     const services = yield* Effect.context<never>()
     const loaded = yield* Effect.cached(Effect.promise(() => Effect.runPromiseWith(services)(load)))
     return HttpClient.makeWith(

@@ -1,7 +1,7 @@
 /**
- * Adapter: an HTTP server on Node, for Effect; on loopback and a free port by default. Requests get 503 while no
- * application is served; requests that Node's parser refuses (400, 408, 413, 417, 431) get the application's problem
- * details. On close, open requests get one second to finish. Headers must arrive within 20 seconds, the complete
+ * Adapter: an HTTP server on Node, for Effect; by default on loopback and a free port. Requests get 503 while no
+ * application is served. Requests that Node's server refuses itself (400, 408, 413, 417, 431) get the problem details
+ * of `problem`. On close, open requests get one second to finish. Headers must arrive within 20 seconds, the complete
  * request within two minutes.
  */
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http"
@@ -18,7 +18,7 @@ export type ServerStatus = 400 | 408 | 413 | 417 | 431 | 503
 export interface ServerOptions {
   readonly host?: string | undefined
   readonly port?: number | undefined
-  /** Returns the problem details as JSON for such a status. Without it, the answer has no body. */
+  /** Returns a status's problem details as JSON. Without this function, the answer has no body. */
   readonly problem?: ((status: ServerStatus) => string) | undefined
 }
 
@@ -63,7 +63,7 @@ export const answerFirst = Effect.fnUntraced(function* (
 const send = (response: ServerResponse, { body, headers, status }: HttpServerResponse.HttpServerResponse) =>
   response.writeHead(status, headers).end(body._tag === "Uint8Array" ? body.body : undefined)
 
-/** Error codes of Node's parser; the status for the others is 400. */
+/** Statuses by error code of Node's parser. All other errors get 400. */
 const statuses: { readonly [code: string]: ServerStatus } = {
   HPE_HEADER_OVERFLOW: 431,
   HPE_CHUNK_EXTENSIONS_OVERFLOW: 413,
@@ -130,7 +130,7 @@ const make = Effect.fnUntraced(function* (options: ServerOptions) {
   return server
 })
 
-/** Whether the `Host` header of HTTP 1.1 is missing. If `problem` is set, the application must check this. */
+/** Whether an HTTP 1.1 request lacks its `Host` header. Node checks this itself, but not if `problem` is set. */
 export const lacksHost = (request: HttpServerRequest.HttpServerRequest): boolean =>
   request.headers["host"] === undefined && NodeHttpServerRequest.toIncomingMessage(request).httpVersion === "1.1"
 

@@ -1,7 +1,7 @@
 /**
- * Adapter: a new file that is written from start to end, with the digest of the bytes written. Calls block, in a thread
- * for this purpose (`dataset/DatasetStage`), or throw the system's error with the file's path. `finish` syncs the file
- * and checks that it still exists under its name.
+ * Adapter: a new file that is written from start to end, with the digest of the bytes written. Calls block, so
+ * `dataset/DatasetStage` makes them, usually in a thread of its own. They throw the system's error with the file's
+ * path. `finish` syncs the file and checks that it still exists under its name.
  */
 import { closeSync, fsyncSync, mkdirSync, openSync, readSync, renameSync, rmSync, statSync, writeSync } from "node:fs"
 import { join } from "node:path"
@@ -20,7 +20,7 @@ export interface FileDigest {
   readonly sha256: string
 }
 
-/** Adds the file's path to an error of a call that has only a file descriptor. */
+/** Makes a call that knows only a file descriptor, and adds the file's path to its error. */
 const about = <A>(path: string, call: () => A): A => {
   try {
     return call()
@@ -37,10 +37,10 @@ const makeFolder = (path: string) => {
   }
 }
 
-/** Creates the file at `path`, which is relative to `directory`, and the folders between them. */
+/** Creates the file at `path`, which is relative to `directory`, and the folders of `path`. */
 export const create = (directory: string, path: string): OutputFile => {
   const absolute = join(directory, path)
-  // Not recursive, because `directory` itself must still exist with the files written before.
+  // Not recursive, so that this fails if `directory` was removed together with the files written before.
   const [, ...folders] = path.split("/").map((_, i, parts) => parts.slice(0, i).join("/"))
   for (const folder of folders) makeFolder(join(directory, folder))
   const fd = openSync(absolute, "wx")
@@ -87,7 +87,7 @@ export const rename = (directory: string, from: string, to: string): void =>
 
 const copyBytes = 1024 * 1024
 
-/** Puts text before the content of a finished file, which is copied. */
+/** Puts text before the content of a finished file. The content is copied. */
 export const prepend = (directory: string, path: string, text: string): FileDigest => {
   const rest = `${path}.rest`
   rename(directory, path, rest)

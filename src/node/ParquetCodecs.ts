@@ -6,13 +6,13 @@ import { brotliDecompressSync, crc32, gunzipSync } from "node:zlib"
 const chunkMin = 1024
 const chunkMax = 4 * 1024 * 1024
 
-/** Uses one buffer for the complete output, up to 4 MiB. The output of several buffers would have to be copied. */
+/** Puts outputs of up to 4 MiB into one buffer, because the contents of several buffers would have to be copied. */
 const options = (limit: number) => ({
   maxOutputLength: Math.max(limit, 1),
   chunkSize: Math.min(Math.max(limit + 1, chunkMin), chunkMax),
 })
 
-/** @throws if `bytes` are not gzip (members may follow each other), end too soon, or contain more than `limit` bytes */
+/** @throws if `bytes` are not gzip (of one or more members), end too soon, or contain more than `limit` bytes */
 export const gunzip = (bytes: Uint8Array, limit: number): Uint8Array => gunzipSync(bytes, options(limit))
 
 /** @throws if `bytes` are not Brotli, end too soon, or contain more than `limit` bytes */

@@ -1,7 +1,7 @@
 /**
- * Adapter: password hashing by scrypt of `node:crypto`. (Argon2id needs Node 24.7; prefstream runs on 22.19.) Costs and
- * salt are stored with the hash; comparison takes constant time; at most two hashes run at once, 64 MiB each, off the
- * event loop. Callers must limit the length of a password, because normalizing takes quadratic time.
+ * Adapter: password hashing by scrypt of `node:crypto`. (Argon2id needs Node 24.7; prefstream runs on 22.19.) The
+ * stored text has costs, salt, and hash. Comparison takes constant time. At most two hashes run at once, 64 MiB each,
+ * off the event loop. Callers must limit the length of a password, because normalizing takes quadratic time.
  */
 import { randomBytes, scrypt, timingSafeEqual } from "node:crypto"
 import { Context, Effect, Semaphore } from "effect"
@@ -12,7 +12,7 @@ interface Costs {
   readonly p: number
 }
 
-/** OWASP's 2^16, 8, 2: as much work as the better known 2^17, 8, 1, in half the memory; about a third of a second. */
+/** N = 2^16, r = 8, p = 2 (OWASP): as much work as 2^17, 8, 1 with half the memory; about a third of a second. */
 export const Cost = Context.Reference<Costs>("prefstream/node/Password/Cost", {
   defaultValue: () => ({ log2N: 16, r: 8, p: 2 }),
 })
@@ -41,7 +41,7 @@ export const hash = Effect.fn("Password.hash")(function* (password: string) {
   return toText(cost, salt, yield* derive(password, salt, cost))
 })
 
-/** Whether the password is the one that was hashed. Without a hash, the answer is no after the same time. */
+/** Whether `stored` is a hash of the password. Without `stored`, takes as long and returns false, to reveal nothing. */
 export const verify = Effect.fn("Password.verify")(function* (password: string, stored: string | undefined) {
   const parts = /^\$scrypt\$ln=(\d+),r=(\d+),p=(\d+)\$([\w-]+)\$([\w-]+)$/.exec(stored ?? "")
   if (parts === null) {

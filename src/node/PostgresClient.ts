@@ -1,10 +1,10 @@
 /**
  * Adapter: an Effect `SqlClient` over `@effect/sql-pg`, which is loaded with the first client.
  *
- * Guarantees: all transactions run in the session that holds `lock`, so nothing is committed without it. A lost session
- * rolls back and releases the lock, and later transactions fail; the lock of a dead machine ends after about a minute.
- * No message contains the password. A pooler must be in `session` mode; others are refused before anything is written.
- * Text with NUL cannot be stored.
+ * Guarantees: all transactions run in the session that holds `lock`, so nothing is committed without the lock. If the
+ * session is lost, the server rolls back and releases the lock, and later transactions fail; after a machine dies, that
+ * takes about a minute. No message contains the password. A pooler must be in `session` mode: another mode is refused
+ * before anything is written. Text with NUL cannot be stored.
  */
 import type { PgConnection, PgTypes } from "@effect/sql-pg"
 import { Deferred, Effect, Layer, Queue, Redacted, Result, Schedule, Schema, type Scope, Stream } from "effect"
@@ -16,11 +16,11 @@ import * as PostgresPooler from "./PostgresPooler.ts"
 import * as PostgresUrl from "./PostgresUrl.ts"
 
 export interface PostgresClientConfig extends PostgresUrl.Login {
-  /** Whether every change is refused. Default false. */
+  /** Whether to refuse every change. Default false. */
   readonly readonly?: boolean | undefined
   /** Name of an advisory lock that one process at a time holds in this schema. Without it, nothing is locked. */
   readonly lock?: string | undefined
-  /** The process shares the lock: as a worker, or as a command alongside workers. Default: the lock is exclusive. */
+  /** How the process shares the lock: as a worker, or as a command beside workers. Default: the lock is exclusive. */
   readonly sharedBy?: "worker" | "command" | undefined
 }
 
@@ -41,10 +41,10 @@ const named = (where: string) => (error: SqlError.SqlError) => {
   return new SqlError.SqlError({ reason: new Reason(fields) })
 }
 
-/** Codes of class 57P: the server shuts down, has crashed, is starting, or ends the session. */
+/** Whether the server ended the session: it shuts down, has crashed, or is starting (codes 57P0x). */
 const isSessionEnd = Schema.is(Schema.Struct({ code: Schema.String.check(Schema.isPattern(/^57P0/)) }))
 
-/** The code of PgBouncer's refusals. */
+/** The error code with which PgBouncer refuses a connection. */
 const isProtocolViolation = Schema.is(Schema.Struct({ code: Schema.Literal("08P01") }))
 
 const namedConnection = (
@@ -59,7 +59,7 @@ const namedConnection = (
   executeUnprepared: (...of) => Effect.mapError(connection.executeUnprepared(...of), name),
 })
 
-/** The connection for transactions. A transaction whose session is lost is already rolled back. */
+/** The connection for transactions. If its session is lost, ROLLBACK succeeds, because the server has rolled back. */
 const writerConnection = (connection: SqlConnection.Connection): SqlConnection.Connection => ({
   ...connection,
   execute: (sql, ...rest) =>
@@ -107,7 +107,7 @@ const make = Effect.fnUntraced(function* (
   const isReadonly = config.readonly === true
   const startup = isReadonly ? { ...settings, startupParameters: { default_transaction_read_only: "on" } } : settings
   const writer = yield* PgClient.makeClient(startup).pipe(
-    // PgBouncer refuses a startup parameter with this error. `settle` then sets the parameter.
+    // PgBouncer refuses the startup parameter with this error. `settle` sets it later.
     Effect.catchIf(
       (error) => isReadonly && isProtocolViolation(error.reason.cause),
       () => PgClient.makeClient(settings),
@@ -192,7 +192,7 @@ const settle = (
     readonly = false,
     sharedBy,
   }: Pick<PostgresClientConfig, "readonly" | "sharedBy"> & {
-    /** In a session of another server process, the statement changes nothing and returns no rows. */
+    /** If set, the statement has effect only in the session of this server process. Elsewhere it returns no rows. */
     readonly process?: number | undefined
   } = {},
 ) => sql`
@@ -213,7 +213,7 @@ const settle = (
   JOIN pg_settings USING (name)
   WHERE ${process === undefined ? sql.literal("true") : sql`pg_backend_pid() = ${process}`}`
 
-/** The channel's notifications, on a separate connection. After its loss, another one is made; some are missed. */
+/** Receives a channel's notifications on its own connection. If that is lost, it reconnects, and misses some. */
 export const listen = Effect.fnUntraced(function* (config: PostgresUrl.Login, channel: string) {
   const { PgClient } = yield* Effect.promise(() => import("@effect/sql-pg"))
   const name = named(PostgresUrl.redact(config.url))

@@ -1,7 +1,7 @@
 /**
- * Adapter: advisory locks of PostgreSQL, identified by a schema and a name, and the processes that hold them. The
- * session of a process that has ended releases its locks; the session of a worker can also be ended by others. No
- * process uses the tables of a schema while another process changes them.
+ * Adapter: advisory locks of PostgreSQL, identified by a schema and a name, and the processes that hold them. A lock is
+ * released when its session ends: with the process, or, for a worker, by other processes (`endWorker`). No process uses
+ * the tables of a schema while another process changes them.
  */
 import { hostname } from "node:os"
 import { Duration, Effect, Option, Schedule } from "effect"
@@ -29,7 +29,7 @@ const holders = (sql: SqlClient.SqlClient, lock: string) => sql`
     AND database = (SELECT oid FROM pg_database WHERE datname = current_database())
     AND (classid::bigint << 32) | objid::bigint = ${keyOf(sql, lock)}`
 
-/** The process that holds a lock; a worker if one does. None if the lock is free. */
+/** The process that holds a lock, preferably a worker. None if the lock is free. */
 export const holder = Effect.fnUntraced(function* (sql: SqlClient.SqlClient, lock: string) {
   const rows = yield* sql<{ name: string | null; since: string }>`
     SELECT application_name AS name, to_char(backend_start AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') AS since
@@ -37,7 +37,7 @@ export const holder = Effect.fnUntraced(function* (sql: SqlClient.SqlClient, loc
   return Option.map(Option.fromNullishOr(rows[0]), holderOf)
 })
 
-/** Takes a free lock in the session of the transactions. Without this session, the process can commit nothing. */
+/** Takes a lock if it is free, in the session of the transactions. Nothing can be committed if that session is lost. */
 export const tryTake = (sql: SqlClient.SqlClient, lock: string) =>
   Effect.map(
     sql.withTransaction(sql<{ taken: boolean }>`SELECT pg_try_advisory_lock(${keyOf(sql, lock)}) AS taken`),
@@ -59,7 +59,7 @@ export const take = Effect.fnUntraced(function* (
   path: string,
 ) {
   const waitFor = (time: string) => sql`SELECT set_config('lock_timeout', ${time}, false)`
-  // The server ends the session of a dead process a moment after its death.
+  // The session of a process that just died may still hold the lock for a moment.
   yield* waitFor("1s")
   const take = sql.literal(shared ? "pg_advisory_lock_shared" : "pg_advisory_lock")
   const isTaken = yield* sql`SELECT ${take}(${keyOf(sql, lock)})`.pipe(
@@ -72,20 +72,20 @@ export const take = Effect.fnUntraced(function* (
   return yield* new FileLockError({ reason: new FileLocked({ path, ...(Option.isSome(by) && { holder: by.value }) }) })
 })
 
-/** The name of the lock that all users of a schema's tables share. No job has a space in its name. */
+/** The lock that all users of a schema's tables share. Unlike names of jobs, its name has a space. */
 const tables = "the tables"
 
 const tries = 20
 const interval = Duration.millis(100)
 
-/** Waits while another process changes the tables. */
+/** Takes a share of the lock on the tables. Waits while another process changes them. */
 export const shareTables = (sql: SqlClient.SqlClient) =>
   sql.withTransaction(sql`SELECT pg_advisory_lock_shared(${keyOf(sql, tables)})`)
 
 /**
- * Changes the tables in a transaction while no other process uses them. If others use them, nothing is changed, and it
- * returns some of those processes (`process 7 on host`). Other processes may want to make the same change; `isDone`
- * tells whether one has made it.
+ * Changes the tables in a transaction while no other process uses them. If others use them, it changes nothing, and
+ * returns some of these processes (`process 7 on host`). `isDone` tells whether another process has made the same
+ * change meanwhile.
  */
 export const changeTables = Effect.fnUntraced(function* <E, R, E2, R2>(
   sql: SqlClient.SqlClient,
@@ -93,7 +93,7 @@ export const changeTables = Effect.fnUntraced(function* <E, R, E2, R2>(
   isDone: Effect.Effect<boolean, E2, R2>,
 ) {
   const key = keyOf(sql, tables)
-  // Releases its share first, so that it does not prevent others from making the same change.
+  // Releases the share of this process first, because another process may want to make the same change.
   const [own] = yield* sql.withTransaction(sql<{ shared: boolean }>`SELECT pg_advisory_unlock_shared(${key}) AS shared`)
   const tried = sql.withTransaction(
     Effect.gen(function* () {

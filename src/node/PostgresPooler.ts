@@ -1,26 +1,24 @@
 /**
  * Adapter: detects a pooler in front of PostgreSQL, such as PgBouncer, and refuses one in transaction or statement
- * mode, unless it happens to assign the same two sessions in all 16 rounds of the check, or reports the server's own
- * process id. Changes nothing in a session.
+ * mode. A pooler goes unnoticed if it assigns the same sessions in all 16 rounds of the check, or reports the server's
+ * own process id. Changes nothing in a session.
  */
 import { Effect, Option, Predicate } from "effect"
 import { type SqlClient, type SqlConnection, SqlError } from "effect/sql"
 
 const rounds = 16
 
-/** Maximum number of a worker's connections for the cluster, through which it finds other workers. */
+/** Maximum number of connections that a worker uses for the cluster, to find other workers. */
 export const clusterConnections = 4
 
-/**
- * Maximum number of a worker's connections in addition to those of its ledger. One of them listens for notifications.
- */
+/** Maximum number of connections of a worker besides its ledger's. One of them listens for notifications. */
 export const workerConnections = clusterConnections + 1
 
 const maxWait = "10 seconds"
 
 /**
- * The server process id that the connection received at its start; 0 if unknown. A pooler reports another id than the
- * actual one.
+ * The server process id that the connection received at its start; 0 if unknown. A pooler reports an id that differs
+ * from that of the actual server process.
  */
 export const processOf = (sql: SqlClient.SqlClient): Effect.Effect<number, SqlError.SqlError> =>
   Effect.scoped(
@@ -35,7 +33,7 @@ export const processOf = (sql: SqlClient.SqlClient): Effect.Effect<number, SqlEr
 const refuse = (message: string) =>
   new SqlError.SqlError({ reason: new SqlError.UnknownError({ cause: undefined, message, operation: "connect" }) })
 
-/** The schemas that a URL sets by `options=-csearch_path=…`. */
+/** The `search_path` that a URL sets by `options=-csearch_path=…`. */
 const searchPathIn = (url: string): Option.Option<string> => {
   const options = URL.parse(url)?.searchParams.get("options") ?? ""
   const [, path] = /(?:^|\s)(?:-c\s*|--)search_path=((?:\\.|[^\s\\])*)/.exec(options) ?? []

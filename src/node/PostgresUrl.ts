@@ -1,4 +1,4 @@
-/** Adapter: a URL of PostgreSQL, and the password that it may contain. No text that this module returns contains it. */
+/** Adapter: checks PostgreSQL URLs, and hides the password that they may contain: no returned text contains it. */
 import { Option, Redacted, Result } from "effect"
 
 export interface Login {
@@ -23,7 +23,7 @@ const sslModes = ["disable", "allow", "prefer", "require", "verify-ca", "verify-
 
 const isDecodable = (text: string): boolean => Result.isSuccess(Result.try(() => decodeURIComponent(text)))
 
-/** The reason why a URL is invalid for any server. The text contains no password. */
+/** Says what would make a URL invalid for every server. The text contains no password. */
 export const findProblem = (url: URL): Option.Option<string> => {
   const { hostname, password, pathname, searchParams, username } = url
   const wrong = (name: string, isRight: (value: string) => boolean, expected: string) =>
@@ -40,7 +40,7 @@ export const findProblem = (url: URL): Option.Option<string> => {
   )
 }
 
-/** The URL, with the separate password if the URL has none. */
+/** The URL, and the separate password if the URL has none. */
 export const credentials = ({ password, url }: Login) => ({ url, ...(!hasPassword(url) && { password }) })
 
 const hasPassword = (url: Redacted.Redacted<string>): boolean =>

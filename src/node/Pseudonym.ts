@@ -1,13 +1,13 @@
 /**
- * Adapter: pseudonyms by a keyed hash (HMAC-SHA-256) of `node:crypto`, so only somebody with the key can test whether
- * one belongs to a name.
+ * Adapter: pseudonyms by a keyed hash (HMAC-SHA-256) of `node:crypto`, so that only somebody with the key can test
+ * whether a pseudonym belongs to a name.
  */
 import { createHmac, randomBytes } from "node:crypto"
 import { Effect } from "effect"
 
 export const drawKey = Effect.sync(() => randomBytes(32).toString("hex"))
 
-/** Two of 10,000 names have the same 48 bits with a probability of 2 in 10 million. */
+/** These are 48 bits: among 10,000 names, two get the same ones with a probability of 2 in 10 million. */
 const digits = 12
 
 /** Makes pseudonyms with a key, such as `expert-3f9a1c2b47d0`. The same name always gets the same pseudonym. */

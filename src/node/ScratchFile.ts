@@ -1,7 +1,7 @@
 /**
- * Adapter: a temporary file that only its owner can read. It is written at its end and read anywhere. Calls block, and
- * throw the system's error: the bytes pass through the system's cache, in pieces so large or so numerous that a promise
- * for each would cost more.
+ * Adapter: a temporary file that only its owner can read. Bytes are appended, and read at any offset. Calls block: the
+ * bytes pass through the system's cache, in pieces so large or so numerous that a promise for each would cost more.
+ * They throw the system's error.
  */
 import { closeSync, mkdtempSync, openSync, readSync, rmSync, writeSync } from "node:fs"
 import { tmpdir } from "node:os"

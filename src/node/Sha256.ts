@@ -1,10 +1,10 @@
 /** Adapter: synchronous SHA-256 from `node:crypto`, because `effect/crypto` returns a promise for each hash. */
 import { createHash, hash } from "node:crypto"
 
-/** 64 lower-case hexadecimal digits of a text's UTF-8. For short texts, 1.5 times as fast as a hash object. */
+/** Hashes bytes or UTF-8 to 64 lowercase hexadecimal digits, 1.5 times as fast as `Hasher` for short texts. */
 export const hex = (text: string | Uint8Array): string => hash("sha256", text, "hex")
 
-/** The first 52 bits, which a number holds exactly. */
+/** The first 52 bits of the hash, which a number holds exactly. */
 export const leading52Bits = (text: string): number => Number.parseInt(hex(text).slice(0, 13), 16)
 
 export interface Hasher {

@@ -20,7 +20,7 @@ import * as SqliteSync from "./SqliteSync.ts"
 export interface SqliteClientConfig {
   /** Path of the file, which is created if it does not exist, or `:memory:`. */
   readonly filename: string
-  /** Whether the file is neither created nor changed. Default false. */
+  /** Whether to open the file only for reading, without creating it. Default false. */
   readonly readonly?: boolean | undefined
   /** Durability of a commit: `full` survives a loss of power; `normal` may lose the last commits. Default `full`. */
   readonly synchronous?: "full" | "normal" | "off" | undefined
@@ -30,7 +30,7 @@ export interface SqliteClientConfig {
   readonly busyTimeout?: Duration.Input | undefined
   /** Size of the page cache in bytes. Default: SQLite's own, 2 MB. */
   readonly cacheBytes?: number | undefined
-  /** Bytes of the write-ahead log at which it is copied into the database. Default: SQLite's own, 1,000 pages. */
+  /** Bytes that the write-ahead log reaches before it is copied into the database. Default: SQLite's, 1,000 pages. */
   readonly walBytes?: number | undefined
   /** Page size of a new file in bytes, a power of two from 512 to 65,536. Default: SQLite's own, 4,096. */
   readonly pageBytes?: number | undefined
@@ -42,7 +42,7 @@ const STREAM_CHUNK_ROWS = 128
 
 const cachedStatements = 200
 
-// Extended result codes that PostgreSQL treats as unique violations, but `classifySqliteError` does not.
+// Effect recognizes a duplicate only by UNIQUE, so `sqlError` replaces the other two codes.
 const PRIMARY_KEY = 1555
 const ROWID = 2579
 const UNIQUE = 2067
@@ -95,7 +95,7 @@ const open = Effect.fnUntraced(function* (config: SqliteClientConfig) {
   return db
 })
 
-/** Reading creates a file next to the database. Where that is impossible, the database is opened as immutable. */
+/** Reading creates a file next to the database. A database on a read-only file system is opened as immutable. */
 const readable = (filename: string): string | URL => {
   try {
     accessSync(filename, constants.W_OK)

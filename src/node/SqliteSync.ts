@@ -1,10 +1,10 @@
 /**
  * Adapter: commits of an SQLite file in WAL mode that do not block the main thread, because libuv syncs the log.
  *
- * Guarantees: a transaction is on disk when `withTransaction` succeeds; a statement outside one, when it has run.
- * Others run during a sync, and can read committed data before it is on disk. After a failed sync, each later statement
- * fails, because the system reports lost data only once. SQLite itself syncs the log before a checkpoint, its header
- * when it restarts, and its folder when it is created.
+ * Guarantees: a transaction is on disk when `withTransaction` succeeds; a statement outside a transaction, when it has
+ * run. Other statements run during a sync, and can read committed data before it is on disk. After a failed sync, each
+ * later statement fails, because the system reports lost data only once. SQLite itself syncs the log before a
+ * checkpoint, the log's header when it restarts the log, and the log's folder when it creates the log.
  */
 import { closeSync, fdatasync, openSync } from "node:fs"
 import type { DatabaseSync, StatementSync } from "node:sqlite"
@@ -30,8 +30,8 @@ const isFull = ({ code }: NodeJS.ErrnoException): boolean => code === "ENOSPC" |
 export const isPossible = (db: DatabaseSync): boolean => db.prepare("PRAGMA journal_mode").get()?.journal_mode === "wal"
 
 /**
- * Makes the sync of a connection, which must be in WAL mode and close after the scope. SQLite keeps the log's file
- * until the last connection closes, and takes no locks on it that closing another descriptor would release.
+ * Makes the sync of a connection, which must be in WAL mode and stay open until the scope closes. SQLite keeps the
+ * log's file until the last connection closes, and has no locks on it that closing another descriptor would release.
  *
  * @param toError receives the system's error, with SQLite's result code in `errcode`
  */
@@ -53,7 +53,7 @@ export const make = Effect.fnUntraced(function* (
     for (const resume of all) resume(exit)
   }
 
-  /** Only one runs at a time, because only one of several would get the error. Later transactions share the next. */
+  /** Syncs run one at a time: of several, only one would get the error. Later transactions share the next sync. */
   const startSync = () => {
     const all = waiting
     waiting = []
@@ -86,7 +86,7 @@ export const make = Effect.fnUntraced(function* (
 
   let synchronous = ""
   const prepareFor = (statement: StatementSync) => {
-    // SQLite allows this change only outside a transaction.
+    // SQLite allows changing `synchronous` only outside a transaction.
     if (db.isTransaction) return
     if (failure !== undefined) throw failure
     const next = statement.sourceSQL === begin ? "NORMAL" : "FULL"

@@ -1,6 +1,6 @@
 /**
- * Adapter: runs a stage of the work in a separate thread, by `node:worker_threads`; in this thread if there is one
- * core, the stage's file is missing (in a bundled program), or `PREFSTREAM_THREADS=0` is set.
+ * Adapter: runs a stage of the work in a separate thread, by `node:worker_threads`. It runs in this thread if there is
+ * only one core, the stage's file is missing (as in a bundled program), or `PREFSTREAM_THREADS=0` is set.
  *
  * Guarantees: messages are answered one at a time, in order, with the same answers in either thread. System errors keep
  * their code and path; other errors are defects. After a failure, or if the thread ends early, no further message is
@@ -21,7 +21,7 @@ export type Stage<Ask, Answer> = ((ask: Ask) => { readonly answer: Answer; reado
 export interface StageModule<Setup, Ask, Answer> {
   /** The module's place in the sources, such as `dataset/DatasetStage`. */
   readonly path: string
-  /** The module for this thread. It is returned without a promise if it is already imported. */
+  /** Loads the module in this thread. Returns no promise if it is already imported. */
   readonly load: () => Loaded<Setup, Ask, Answer> | Promise<Loaded<Setup, Ask, Answer>>
 }
 
@@ -54,7 +54,7 @@ export class ThreadFailed extends Schema.TaggedError<ThreadFailed>()("ThreadFail
 }
 
 export interface Thread<Ask> {
-  /** Buffers in `transfer` are no longer usable here. `send` does not wait for the thread; `room` does. */
+  /** Does not wait for the thread; `room` does. Buffers in `transfer` are then no longer usable in this thread. */
   readonly send: (ask: Ask, transfer?: ReadonlyArray<ArrayBuffer>) => void
   /** Waits while the maximum number of messages is unanswered. */
   readonly room: Effect.Effect<void, ThreadFailed>
@@ -172,7 +172,7 @@ const inThisThread = Effect.fnUntraced(function* <Setup, Ask, Answer>(
 /** Flags for a thread. It inherits the process's flags unless they contain `--input-type`, which no thread accepts. */
 const ownFlags = () => (process.execArgv.some((flag) => flag.startsWith("--input-type")) ? { execArgv: [] } : {})
 
-/** Maximum size of a thread's young generation in a program. In the command line it does not grow (`HeapGrowth`). */
+/** Maximum young generation of a thread in MB, in programs. In the command line, it does not grow (`HeapGrowth`). */
 const youngMegabytes = 64
 
 const inThread = Effect.fnUntraced(function* (

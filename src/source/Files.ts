@@ -1,6 +1,6 @@
 /**
- * Prompt items from files of any format and layout. Unless the layout is set, it is detected in the first records of
- * the first non-empty file. All files are then read in order and in this layout, each in its own format.
+ * Reads prompt items from files of any format and layout. Unless the layout is set, it is detected in the first records
+ * of the first non-empty file. All files are then read in order and in this layout, each in its own format.
  */
 import { Array, Effect, Path, Result, Stream } from "effect"
 import { Threads } from "../node/Thread.ts"
@@ -72,7 +72,7 @@ export const openInput = Effect.fnUntraced(function* (
   const file = opened.at(-1)?.file.name ?? PlaceName.describe(names[0]!)
   const mayLackHeader = options.header !== false && ["csv", "tsv"].includes(opened.at(-1)?.file.format ?? "")
   const header = "give --no-header if its first line has no names of columns; otherwise: "
-  // A wrong path in a flag does not depend on the file's header.
+  // A message about a wrong path in a flag does not mention the header, which is not the cause.
   const unknown = (problem: string) =>
     layoutUnknown(file, `${mayLackHeader && !/^--[a-z-]+: not a /.test(problem) ? header : ""}${problem}`)
   const adaptation: Adaptation =

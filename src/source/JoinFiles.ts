@@ -1,7 +1,7 @@
 /**
- * Joins prompts in some files with completions in others by a key, after detecting the paths that are not set. Fails
- * before the first record if a file is missing, or its first records lack key, prompt, or completion, and names the
- * option.
+ * Joins prompts in some files with completions in others by a key, after detecting the paths that are not set. If a
+ * file is missing, or its first records lack key, prompt, or completion, it fails before the first record and names the
+ * option to set.
  */
 import { Array as Arr, Effect, Result, Stream } from "effect"
 import * as Join from "./combine/Join.ts"
@@ -92,7 +92,7 @@ const open = Effect.fnUntraced(function* (options: JoinOptions.JoinOptions) {
       ...UnusedContext.hints(unusedInCompletions),
       ...modelHints(options, completionRows),
     ],
-    // A member that one side reads is not unused in the other, where it is a copy.
+    // A member that is read on one side is not reported as unused on the other side, where it is a copy.
     unused: Arr.dedupeWith(
       [
         ...OpenFile.unusedIn(

@@ -108,7 +108,7 @@ export const unusedIn = (
   return [...counts].map(([name, count]) => ({ name, share: count / rows.length }))
 }
 
-/** Adds the columns whose values experts may have to see. A record may be rejected for them, even if the sampled files lack them. */
+/** Adds columns that experts may have to see, even if no sampled record has them: records with them may be rejected. */
 export const withContext = (
   columns: ReadonlyArray<string> | undefined,
   members: ReadonlySet<string>,

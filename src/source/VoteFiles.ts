@@ -38,7 +38,7 @@ interface Detection {
   readonly tool: Shape | undefined
   readonly fields: VoteFields.VoteFields
   reading: Choice.Reading
-  /** Whether the reading was derived from numbers in the first records that start at 1. */
+  /** Whether the reading was derived from the first records, because their choices are numbers from 1 on. */
   isFromNumbers: boolean
   labels: ReadonlyArray<string> | undefined
 }
@@ -59,7 +59,7 @@ export const votes = (
         const tool = ToolExports.recognize(rows)
         const rewritten = tool === undefined ? rows : rows.map((row) => ({ ...row, value: rewriteBy(tool)(row.value) }))
         const sample = Sample.of(rewritten)
-        // Labels beside a tool's list of votes are part of its data.
+        // Labels beside a tool's list of votes are no votes, but a part of its data.
         const isListed =
           tool?.isTextual !== true && rewritten.some(({ value }) => tool !== undefined && hasVotes(value))
         const fieldOptions =
@@ -162,7 +162,7 @@ const rewriteBy =
   (value: unknown): unknown =>
     isObject(value) ? toRecord(value) : value
 
-/** Members that are read from each record that has them. Other parts of a vote are found by their names. */
+/** Members that are always read if a record has them. Members with other parts of a vote are detected. */
 const alwaysRead = [
   ...voteColumns.filter((name) => !Object.hasOwn(voteNames, name)),
   ..."kind flags is_gold task_id decision".split(" "),

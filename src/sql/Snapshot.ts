@@ -1,6 +1,6 @@
 /**
- * Several reads of one state of a database, in any fiber, on a connection of their own (`reserve`) that does not block
- * writers. Inside a transaction or another snapshot, they see its state.
+ * Makes all reads of an effect, in any fiber, see one state of the database. They use a connection of their own
+ * (`reserve`), which does not block writers. Inside a transaction or another snapshot, they see its state.
  */
 import { Effect, Option, Scope } from "effect"
 import type { SqlClient } from "effect/sql"

@@ -1,4 +1,4 @@
-/** `GET /healthz`: the process is alive. `GET /readyz`: it can do its work, or 503 (`Readiness`). No authentication. */
+/** `GET /healthz` succeeds while the process lives; `GET /readyz`, while it can work (`Readiness`). Both are public. */
 import { Effect, Layer } from "effect"
 import { HttpRouter, HttpServerResponse } from "effect/http"
 import * as Readiness from "./Readiness.ts"

@@ -1,8 +1,8 @@
 /**
- * Exports traces, metrics, and logs by OTLP over HTTP. OpenTelemetry's variables configure it (README.md). Only the
- * last export is waited for, for at most three seconds by default. No span contains headers, values of queries, or
+ * Exports traces, metrics, and logs by OTLP over HTTP. OpenTelemetry's variables configure it (README.md). The process
+ * waits only for the last export, by default for at most three seconds. No span contains headers, values of queries, or
  * texts of items. Traces are bounded: each task has its own (`TaskTrace`), and so has each request that the process
- * answers, unless it continues its client's. A command's trace has only its stages, not their ledger queries.
+ * answers, unless the client's trace continues. A command's trace has only its stages, not their ledger queries.
  */
 import { Cause, Config, ConfigProvider, Effect, Layer, Option, Schema, Tracer } from "effect"
 import { HttpClient, HttpMiddleware, UrlParams } from "effect/http"
@@ -56,7 +56,7 @@ const refused = (cause: Cause.Cause<unknown>) => {
 
 const exporters = { OTEL_TRACES_EXPORTER: "otlp", OTEL_METRICS_EXPORTER: "otlp", OTEL_LOGS_EXPORTER: "otlp" }
 
-/** Warns at the first request that the collector does not accept, which the exporters do not report visibly. */
+/** Warns once when the collector does not accept a request, because the exporters do not report this visibly. */
 const warned = Layer.effect(
   HttpClient.HttpClient,
   Effect.map(HttpClient.HttpClient, (client) => {
@@ -75,7 +75,7 @@ const warned = Layer.effect(
   }),
 )
 
-/** Adds to the logger of its context, so that logger must come first. */
+/** Adds to the loggers of its context, so those must be provided first. */
 export const layer = Effect.gen(function* () {
   const environment = yield* ConfigProvider.ConfigProvider
   const attributes = yield* Config.String("OTEL_RESOURCE_ATTRIBUTES").pipe(Config.withDefault(""))

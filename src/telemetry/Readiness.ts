@@ -1,7 +1,7 @@
 /**
- * Whether this process can do its work (`/readyz`): each open database answers a trivial statement within two seconds,
- * that of the service is writable, at least one is open, and the process is not stopping. The annotation service is not
- * asked: while it is down, a job waits for it.
+ * Whether this process can do its work (`/readyz`): at least one database is open, each open one answers a trivial
+ * statement within two seconds, the service's database is writable, and the process is not stopping. The annotation
+ * service is not asked: while it is down, a job waits for it.
  */
 import { Context, Effect, identity } from "effect"
 import { SqlClient } from "effect/sql"

@@ -1,6 +1,6 @@
 /**
- * One trace for each attempt at a task, across processes. Its id is the first half of the task's idempotency key (a
- * SHA-256 in hexadecimal digits), so nothing has to be stored for it. Spans link to the spans around them. Their common
+ * Gives each attempt at a task one trace, across processes. The trace's id is the first half of the task's idempotency
+ * key (a SHA-256 in hexadecimal digits), so it need not be stored. Spans link to the spans around them. Their common
  * parent is not exported.
  */
 import { Effect, Option, Tracer } from "effect"

@@ -56,7 +56,7 @@ const completed = (all: ReadonlyArray<Command.Command.Any>) => {
   })
 }
 
-/** Makes Readline complete file names, and add no space after a value that is only a beginning, such as `judge:`. */
+/** Makes Readline complete file names, and add no space after an incomplete value such as `judge:`. */
 const inBash = (script: string): string =>
   script.replaceAll(/_prefstream--paths -[df] "\$cur" "\$_comp_word"/g, "COMPREPLY=()").replace(
     "complete -F _prefstream prefstream",

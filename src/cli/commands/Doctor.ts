@@ -28,7 +28,7 @@ import * as Settings from "../settings/Settings.ts"
 import { runFlags } from "./Run.ts"
 import { webhook } from "./WebhookCheck.ts"
 
-/** Milliseconds: half of the 5 minutes within which the receiver accepts deliveries by default. */
+/** Maximum in milliseconds: half of the 5 minutes within which the receiver accepts deliveries by default. */
 const maxClockDifference = 150_000
 
 export const command = makeCommand(
@@ -214,7 +214,7 @@ const clock = (date: string | undefined, before: number, after: number): Finding
   const name = "clock"
   const there = Date.parse(date ?? "")
   if (Number.isNaN(there)) return { name, state: "not checked", message: "the service's answer has no Date" }
-  // The header has whole seconds, so the service's time is up to 1,000 ms later.
+  // The header has whole seconds, so the service's clock may be up to 1,000 ms ahead of it.
   const difference = Math.max(0, there - after, before - (there + 1000))
   if (difference <= maxClockDifference) return { name, state: "ok", message: "agrees with the service's" }
   const message = `differs from the service's by ${duration(difference / 1000)}: webhooks would be refused as too old or too new: set it by NTP`

@@ -20,7 +20,7 @@ import { counts } from "../output/PreviewSummary.ts"
 
 const environmentFile = ".env.example"
 
-/** Settings that most jobs need sooner or later. `init` writes those that are not set as comments. */
+/** Settings that most jobs need sooner or later. `init` writes a commented-out line for each one that is not set. */
 const suggestions: { readonly [name: string]: readonly [value: string, meaning: string] } = {
   dir: ["prefstream-job", "job folder with ledger, rejects and dataset"],
   "guidelines-file": ["guidelines.md", "instructions for the experts"],

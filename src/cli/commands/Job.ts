@@ -56,7 +56,7 @@ export const limitsOf = ({ flags, pipeline }: Job) => ({
   grace: flags.grace ?? pipeline?.grace,
 })
 
-/** The service at `--base-url`, whose settings are checked, or else the job's own. `schedule` ends its dry run here. */
+/** Returns the service at `--base-url`, with checked settings, or the job's own. Dry runs of `schedule` end here. */
 export const checkedService = Effect.fnUntraced(function* ({ flags }: Job, own: Loaded["service"] | undefined) {
   const service = serviceOf(flags, own === undefined ? serviceRequired : reported(own))
   if (own === undefined || flags.baseUrl !== undefined) yield* Effect.scoped(Layer.build(service))
@@ -84,7 +84,7 @@ export const preview = Effect.fnUntraced(function* (
   yield* Console.log(flags.json ? JSON.stringify(preview) : printable(PreviewSummary.text(preview)))
 })
 
-/** Saves the settings for later commands. The ledger must be open: then only workers also write to the folder. */
+/** Saves the settings for later commands. The ledger must be open, so that only workers also write to the folder. */
 export const savingSettings = Effect.fnUntraced(function* <E, R>(
   work: Effect.Effect<RunReport.RunReport, E, R>,
   { directory }: Place,
@@ -127,7 +127,7 @@ const isFinished = Schema.is(ExitStatus.Finished)
 const isClientError = Schema.is(AnnotationClientError)
 const isThresholdsExceeded = Schema.is(ThresholdsExceeded)
 
-/** Prints a failure that has its own run status (tasks in doubt, a threshold exceeded), and returns a report for it. */
+/** Prints a failure that has its own exit status (tasks in doubt, a threshold exceeded). Returns its report. */
 export const reportExpectedFailures = <E, R>(effect: Effect.Effect<RunReport.RunReport, E, R>) =>
   effect.pipe(
     Effect.catch(

@@ -54,7 +54,7 @@ const checkCommand = makeCommand(
   }),
 ).pipe(Command.withShortDescription("Check the integrity of the ledger"))
 
-/** In an existing folder, the time names the file, so that a nightly backup always uses the same command line. */
+/** In an existing folder, names the file after the time, so that nightly backups can use one command line. */
 const backupFile = Effect.fnUntraced(function* (name: string) {
   const fs = yield* FileSystem.FileSystem
   const path = yield* Path.Path

@@ -1,6 +1,6 @@
 /**
  * `prefstream resolve` lists tasks that need attention, and records a person's decisions about them, for all named
- * tasks or for none. A list changes nothing, and another process may use the ledger meanwhile; during a decision, no
+ * tasks or for none. Listing changes nothing, and is possible while another process uses the ledger. For a decision, no
  * other process except workers may use the job.
  */
 import { Console, Effect, FileSystem, Option } from "effect"
@@ -120,7 +120,7 @@ const decisionOf = Effect.fnUntraced(function* ({ adopt, all, giveUp, sendAgain,
   return decision
 })
 
-/** If no process is running, these include tasks that a process was sending when it was killed. */
+/** The named tasks, or all that need attention; if `isIdle`, also those that a killed process was sending. */
 const numbersOf = Effect.fnUntraced(function* (
   { all, tasks }: Pick<Flags, "all" | "tasks">,
   decision: Decision | undefined,
@@ -158,7 +158,7 @@ const decide = Effect.fnUntraced(function* (
   }
 })
 
-/** Rewrites the rejects file after a decision: it gains the items of given-up tasks, and loses those to send again. */
+/** Rewrites the rejects file after a decision: adds items of given-up tasks, and removes those that are sent again. */
 const rewriteRejects = Effect.fnUntraced(function* (directory: string) {
   const fs = yield* FileSystem.FileSystem
   if (yield* fs.exists(directory)) yield* RejectsFile.write(directory)

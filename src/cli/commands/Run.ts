@@ -19,7 +19,7 @@ import { pipelineFileOf, settingsOf, submitFlags } from "./Submit.ts"
 
 export const runFlags = { ...submitFlags, ...webhookFlags, ...expertFlags, ...datasetFlags, once }
 
-/** The expert of a run without `--expert` and `--base-url`: a rule that needs no gold answers. */
+/** The expert that judges without `--expert` and `--base-url`: a rule that needs no gold answers. */
 const trialExpert = "longest"
 
 export const command = makeCommand(
@@ -73,7 +73,7 @@ const fromFlags = Effect.fnUntraced(function* (
   const source = yield* sourceOf(flags, scratchIn(flags, directory))
   const options = yield* itemOptionsOf(flags)
   if (flags.baseUrl === undefined && flags.expert.length === 0) {
-    // If a run is unattended, nobody reads the message that a rule judges in place of people.
+    // In an unattended run, nobody reads the message that a rule judges in place of people.
     const unattended =
       flags.once === true ? "--once" : flags.quiet ? "--quiet" : (yield* DryRun) ? "schedule" : undefined
     if (unattended !== undefined) {

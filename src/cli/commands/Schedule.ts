@@ -94,13 +94,13 @@ const check = Effect.fnUntraced(function* (command: ReadonlyArray<string>) {
   )
 })
 
-/** Runs the command as a process. On interruption, it stops the process and waits until that has ended. */
+/** Runs the command as a process. On interruption, stops that process and waits until it has ended. */
 const carriedOut = Effect.fnUntraced(
   function* (command: ReadonlyArray<string>) {
     const [, script = ""] = process.argv
     let pid: number | undefined
     const kill = () => killGroup(pid)
-    // Until the run has ended, the end of this process also kills the run.
+    // If this process ends before the run, it kills the run.
     yield* Effect.acquireRelease(
       Effect.sync(() => process.on("exit", kill)),
       () => Effect.sync(() => process.off("exit", kill)),

@@ -21,7 +21,7 @@ import * as Stop from "../../pipeline/Stop.ts"
 
 const defaults = { database: "prefstream-service.db", host: "127.0.0.1", port: 8484, votes: 1 }
 
-/** Prints instructions for the service to stderr, and the settings for its clients to stdout. */
+/** Prints to stderr how to use the service, and to stdout the settings for its clients. */
 const announce = Effect.fnUntraced(function* (flags: {
   readonly apiOnly: boolean | undefined
   readonly expert: ReadonlyArray<string>

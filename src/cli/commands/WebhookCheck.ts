@@ -39,7 +39,7 @@ export const webhook = Effect.fnUntraced(
     )
     const url = flags.webhookUrl ?? (yield* Deferred.await(listening))
     const [secret] = secrets ?? []
-    // With the other schemes, only the service can sign. A refused signature then shows that deliveries arrive.
+    // With other schemes, only the service can sign. If the receiver refuses the signature, deliveries do arrive.
     const isSigned = secret !== undefined && (scheme === "standard-webhooks" || scheme === "svix")
     const body = new TextEncoder().encode(JSON.stringify({ type: "prefstream.doctor", data: {} }))
     const seconds = Math.floor((yield* Clock.currentTimeMillis) / 1000)

@@ -18,7 +18,7 @@ import { say } from "../output/Text.ts"
 import * as Job from "./Job.ts"
 import { pipelineFileOf, settingsOf, submitFlags } from "./Submit.ts"
 
-/** A worker runs until it is stopped, waits for an unavailable service without a limit, and prints no report. */
+/** Flags that a worker lacks: it runs until it is stopped, waits for the service without a limit, and has no report. */
 const unused = {
   dryRun: undefined,
   resubmit: [],

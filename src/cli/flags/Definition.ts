@@ -1,7 +1,7 @@
 /**
- * Defines options. In addition to its flag, each option has a definition that help, `prefstream.yaml`, its schema, the
- * job folder, and shell completion read. The library's flags have no place for a definition, so each command carries
- * the definitions of its flags as an annotation. This file loads no stage of the pipeline.
+ * Defines options. Besides its flag, each option has a definition, which is read for help, `prefstream.yaml`, its
+ * schema, the job folder, and shell completion. The library's flags have no place for a definition, so each command
+ * carries the definitions of its flags as an annotation. This file loads no stage of the pipeline.
  */
 import { Context, Effect, Predicate } from "effect"
 import { usageError } from "../output/ExitStatus.ts"
@@ -31,7 +31,7 @@ export interface Definition {
   readonly isTypedOnly?: true
   /** Whether a run saves the option in the job folder; default: the value of its group. */
   readonly isKept?: true
-  /** `whole`: the value is a path; `gold`: what follows `gold:` is one. In a file, relative to the file's folder. */
+  /** `whole`: the value is a path; `gold`: the part after `gold:` is; in a settings file, relative to its folder. */
   readonly path?: "whole" | "gold"
   /** The kind of map that a settings file may have. `json` becomes one value, the others become `NAME=VALUE` values. */
   readonly map?: "numbers" | "prices" | "json"
@@ -65,7 +65,7 @@ export const inGroup = <F extends { readonly [name: string]: Param.Any }>(group:
   return flags
 }
 
-/** An option without a value is true or false. */
+/** The values of an option, and where they are set. An option without a value is true or false. */
 export interface Setting {
   readonly name: string
   readonly values: ReadonlyArray<string> | boolean

@@ -34,7 +34,7 @@ export const recheckCompleted = choice(
   "Poll completed tasks again, whose results the service may have changed",
 )
 
-/** The flag replaces webhook settings from files, since only a run that waits receives webhooks. */
+/** Replaces webhook settings from files, since a run that does not wait receives no webhooks. */
 export const once = choice("once", "Don't wait: poll each outstanding task once", {
   group: "JOB",
   isEssential: true,

@@ -41,8 +41,8 @@ export const ledgerFlags = inGroup("JOB", {
 type LedgerFlags = Omit<Command.Command.Config.Infer<typeof ledgerFlags>, "json">
 
 /**
- * The flags with which another command finds the job. Leaves out `--ledger` and `--job` if the environment sets them,
- * because it sets them for the other command, too.
+ * Returns the flags with which another command finds the job. Leaves out `--ledger` and `--job` if the environment sets
+ * them, because it sets them for the other command, too.
  */
 export const givenOf = Effect.fnUntraced(function* (flags: LedgerFlags, directory: string | undefined) {
   const untyped = yield* Untyped

@@ -78,8 +78,8 @@ const isUsageError = Schema.is(UsageError)
 const isFileLockError = Schema.is(FileLock.FileLockError)
 
 /**
- * Maps the failures of a service to start. A wrong setting becomes a `UsageError`. Lock errors stay as they are. Any
- * other failure becomes `ServiceUnusable`.
+ * Maps the errors with which a service fails to start. A wrong setting becomes a `UsageError`. Lock errors stay as they
+ * are. Any other error becomes `ServiceUnusable`.
  */
 export const reported = (
   service: Loaded["service"],

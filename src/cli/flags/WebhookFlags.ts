@@ -48,7 +48,7 @@ export const webhookFlags = inGroup("WEBHOOK", {
 
 type WebhookFlags = Command.Command.Config.Infer<typeof webhookFlags>
 
-/** The options for receiving webhooks, by the flags or else by the pipeline. The receiver prints its URL to stderr. */
+/** Options for receiving webhooks, from the flags or else from the pipeline. The receiver prints its URL to stderr. */
 export const webhookOf = Effect.fnUntraced(function* (
   flags: WebhookFlags,
   otherwise: WebhookReceiver.ListenOptions | undefined,

@@ -25,7 +25,7 @@ export const split = (args: ReadonlyArray<string>) => {
   return { format, rest }
 }
 
-/** Uses the format of the command line, or else of the environment. Returns `invalid` if it is unknown. */
+/** Runs `effect` with the log format of the command line, or else of the environment; if invalid, returns `invalid`. */
 export const applied = Effect.fnUntraced(function* <E, R>(
   args: ReadonlyArray<string>,
   invalid: number,

@@ -11,9 +11,9 @@ import { duration, number, present } from "./Text.ts"
 const redrawInterval = Duration.millis(200)
 const lineInterval = Duration.seconds(5)
 const unchangedLines = 120
-/** Characters. At 80 columns, this leaves room for the rate and the time left. */
+/** Width in characters. At 80 columns, this leaves room for the rate and the time left. */
 const barWidth = 12
-/** Milliseconds: the rate is an average over at most `max`. Before `min`, no rate is shown. */
+/** Milliseconds: the rate is the average over the last `max`, and is shown only after `min`. */
 const rateWindow = { max: 60_000, min: 2_000 }
 
 const write = Effect.fnUntraced(function* (text: string) {
@@ -81,7 +81,7 @@ export const during = Effect.fnUntraced(function* <A, E, R>(effect: Effect.Effec
     ? Effect.gen(function* () {
         const [took, drawn] = yield* Effect.timed(line)
         Stderr.draw(`${drawn.bar} ${yield* rateOf(drawn)}${drawn.text} ${yield* elapsed(since)}`)
-        // Counting 100,000 tasks takes a while. Counting may use at most a tenth of the time.
+        // Counting 100,000 tasks takes a while, so at most a tenth of the time is spent on counting.
         yield* Effect.sleep(Duration.max(redrawInterval, Duration.times(took, 9)))
       })
     : Effect.gen(function* () {

@@ -16,7 +16,7 @@ interface Held {
 
 const maxHeld = 1000
 
-/** Holds back the output of an effect, and prints it if the effect fails with a cause for which `isNews` is true. */
+/** Holds back the output of an effect. Prints it if the effect fails and `isNews` is true for the cause. */
 export const unless = Effect.fnUntraced(function* <A, E, R>(
   effect: Effect.Effect<A, E, R>,
   isNews: (cause: Cause.Cause<E>) => boolean,

@@ -6,7 +6,7 @@ import { count, type Rows, rowsOf } from "./Text.ts"
 
 export const votesCost = ({ cost, votes }: VotesCost): string => `${count(votes, "vote")} (${cost})`
 
-/** Whether the budget pays for another item after all, because cheaper kinds of experts gave some of the results. */
+/** Whether the budget still pays for another item, because some votes came from cheaper kinds of experts. */
 export const hasRoom = ({ spending, votes }: RunReport): boolean =>
   spending !== null && Object.keys(spending.prices).length > 0 && (spending.left?.votes ?? 0) >= votes
 

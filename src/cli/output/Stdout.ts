@@ -14,7 +14,7 @@ process.stdout.on("error", ({ code, message }: NodeJS.ErrnoException) => {
   process.exitCode = 1
   print("error", `prefstream: cannot write to standard output: ${message}`)
 })
-// There is no place to report an error of stderr. Without a listener, it would end the process.
+// An error of stderr cannot be reported anywhere. Without a listener, it would end the process.
 process.stderr.on("error", () => {})
 
 /** The width of the terminal in columns; 0 if stdout is not a terminal. */

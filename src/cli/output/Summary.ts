@@ -41,7 +41,7 @@ export const finish = Effect.fn("Summary.finish")(function* (report: RunReport, 
   yield* end(report)
 })
 
-/** Outstanding results are no failure of a command that does not wait. If the budget is used up, the status is 8. */
+/** For a command that does not wait, outstanding results are no failure. With the budget used up, the status is 8. */
 export const finishSubmit = Effect.fn("Summary.finishSubmit")(function* (report: RunReport, options: Options) {
   const { planned, submitting } = report.tasks
   const isOver = report.spending !== null && isOverBudget(report.spending)
@@ -88,7 +88,7 @@ const headline = (report: RunReport, options: TextOptions): ReadonlyArray<string
   const doubts = report.tasks.in_doubt.tasks
   const unusable = report.tasks.failed.tasks + report.tasks.invalid.tasks
   const unfinished = describeUnfinished(unusable, report.tasks)
-  // `status` ended no run, so its report has no duration.
+  // The report of `status` has no duration, because `status` runs nothing.
   const ended = (what: string) => {
     const sentence = what.endsWith(".") ? what : `${what}.`
     return report.seconds === null
@@ -200,7 +200,7 @@ const reading = (report: RunReport): string =>
 export const rejectCount = ({ code, count, first }: RejectCount): string =>
   `${number(count)} ${code}, first ${Origin.describe(first)}: ${first.reason}`
 
-/** Counts of earlier runs, such as `in the last run; earlier runs read 2 records of other files, and rejected 1`. */
+/** Counts from earlier runs, as `in the last run; earlier runs read 2 records of other files, and rejected 1`. */
 export const earlier = ({ read, rejected }: RunReport["earlier"]): string | false => {
   if (read + rejected === 0) return false
   const did = read === 0 ? "" : `read ${count(read, "record")} of other files${rejected === 0 ? "" : ", and "}`
@@ -213,7 +213,7 @@ const rejects = ({ earlier, rejected, rejects }: RunReport, directory: string): 
     ? []
     : rowsOf("rejects", [JobFolder.rejects(directory), ...(rejects ?? []).map(rejectCount)])
 
-/** The unit of a task's content. An item with several votes is in several tasks, so its votes are counted instead. */
+/** The unit in which tasks are counted. An item with several votes is in several tasks, so votes are counted then. */
 export const unit = ({ votes }: Pick<RunReport, "votes">): string => (votes === 1 ? "item" : "vote")
 
 const tasks = (report: Pick<RunReport, "tasks" | "votes">): string =>

@@ -93,7 +93,7 @@ const typed = "the command line"
 const given = ({ given }: ParsedArguments.ParsedArguments): ReadonlyArray<Setting> =>
   [...given].map(([name, values]) => ({ name, values, from: typed }))
 
-/** Whether the last run in this folder belongs to another job than the one that the user chose. */
+/** Whether the user chose another job than that of the last run in this folder. */
 const isOfOther = (last: ReadonlyArray<Setting>, chosen: ReadonlyArray<Setting>): boolean =>
   ["job", "ledger"].some((name) => {
     const [was, is] = [textOf(name, last), textOf(name, chosen)]
@@ -128,7 +128,7 @@ export const of = Effect.fn("Settings.of")(function* (args: ReadonlyArray<string
     : yield* filled.pipe(Effect.catch((problem) => Effect.succeed({ ...none, all: chosen, parsed, problem })))
 })
 
-/** Removes a base URL that the environment sets. A pipeline file names its own service, which only a flag replaces. */
+/** Removes a base URL from the environment: only the flag may replace the service that a pipeline file names. */
 const withoutService = (settings: ReadonlyArray<Setting>): ReadonlyArray<Setting> =>
   settings.filter((setting) => setting.name !== "base-url" || !isFromEnvironment(setting))
 
@@ -207,7 +207,7 @@ const lastRun = Effect.fnUntraced(function* (
   return { all, given, project: { file: textOf(fileName, settings.all) ?? "", settings: ofProject } }
 })
 
-/** Appends to a message the source of each flag that it names and that was not typed. */
+/** Appends to a message, for each flag in it that was not typed, where that flag is set. */
 export const withSources = (message: string, { all }: Settings): string => {
   const places = all.filter(({ from, name }) => from !== typed && new RegExp(`--(no-)?${name}(?![\\w-])`).test(message))
   return places.length === 0
@@ -222,7 +222,7 @@ export const announceFromLastRun = Effect.gen(function* () {
     yield* Console.error(`Using settings of the last run: ${names.join(", ")} (see settings.yaml in the job folder)`)
 })
 
-/** A job folder without a ledger may get a new one if the settings name another job than its last run. */
+/** Whether a folder without a ledger may get a new one. Default: if the settings name another job than its last run. */
 export const mayBeNew = Effect.fnUntraced(function* (newLedger: boolean | undefined, directory: string) {
   const { all, parsed } = yield* Current
   if (newLedger !== undefined || parsed === undefined) return newLedger
@@ -238,7 +238,7 @@ const followers: ReadonlySet<string> = new Set([
   "collect", "doctor", "export", "export-votes", "leaderboard", "plan", "resolve", "status", "ledger backup", "ledger check", "ledger compact", "ledger prune",
 ]) // prettier-ignore
 
-/** Settings of the last run for which this command has no flag are kept, unless they belong to another job. */
+/** Saves the settings. Keeps those of the last run that this command has no flag for, unless they are another job's. */
 export const save = Effect.fn("Settings.save")(function* (directory: string) {
   const { all, project, parsed } = yield* Current
   if (parsed === undefined) return

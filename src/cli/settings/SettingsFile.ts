@@ -1,8 +1,8 @@
 /**
  * Reads and writes settings files: `prefstream.yaml`, and the file that the last run saved in its job folder. Keys are
- * flag names without dashes, `files` for the arguments, and commands for the settings of one command.
+ * names of flags without dashes, `files` for the arguments, and names of commands for sections with their own settings.
  *
- * Guarantees: relative paths start at the folder of the file. Secrets are refused. An error names file, line, key and
+ * Guarantees: relative paths are relative to the file's folder. Secrets are refused. An error names file, line, key and
  * the expected value. This file does not check values: their flags do, as for typed values.
  */
 import { Effect, FileSystem, Path, Predicate } from "effect"
@@ -36,7 +36,7 @@ const moved = (setting: Setting, definition: Definition, move: (path: string) =>
     : setting.values.map((value) => located(definition, value, move)),
 })
 
-/** In the common part, these settings are meant for runs: in `serve`, they would multiply votes or replace people. */
+/** Whether `serve` ignores the setting outside section `serve`: it would multiply votes or replace people. */
 const isOfRuns = (name: string, { group }: Definition): boolean =>
   group === "EXPERTS" || name === "votes" || name === "gold"
 
@@ -149,7 +149,7 @@ const entries = (settings: ReadonlyArray<Written>) =>
     ]),
   )
 
-/** The text of a settings file. The section `project` has the settings that came from `prefstream.yaml`. */
+/** The text of a settings file. Its section `project` has the settings that come from `prefstream.yaml`. */
 export const text = (settings: ReadonlyArray<Written>, project: ReadonlyArray<Written> = []): string =>
   settings.length + project.length === 0
     ? ""
@@ -158,7 +158,7 @@ export const text = (settings: ReadonlyArray<Written>, project: ReadonlyArray<Wr
 /** Converts a whole number of at most 9 digits, so that YAML needs no quotes around it. */
 const plain = (value: string): string | number => (/^(0|[1-9]\d{0,8})$/.test(value) ? Number(value) : value)
 
-/** The file is replaced in one step, so another process never reads a part of it. */
+/** Replaces the file in one step, so that another process never reads half of it. */
 export const write = Effect.fn("SettingsFile.write")(function* (
   file: string,
   settings: ReadonlyArray<Setting>,

@@ -1,6 +1,6 @@
 /**
- * Counts each key's records in each file, to decide whether a file holds the completions of one model. A file's records
- * must be added consecutively. Each key takes 16 bytes of memory.
+ * Counts the records of each key in each file, to decide whether each file holds the completions of one model. A file's
+ * records must be added consecutively. Each key takes 16 bytes of memory.
  */
 import { grow } from "./KeyNumbers.ts"
 

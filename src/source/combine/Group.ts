@@ -1,7 +1,7 @@
 /**
  * Groups records that have one completion each: those with the same key make an item, in any number of files. Memory
- * grows by about 50 bytes per key. Items are in the order in which their keys first occur, completions in that of their
- * parts. Each part is in an item or in the raw text of a reject. Unreadable parts come first.
+ * grows by about 50 bytes per key. Rejects of unreadable records come first, then items in the order in which their
+ * keys first occur, with completions in the order of the records. Each record is in an item or in a reject's raw text.
  */
 import { Array as Arr, Effect, type FileSystem, type Path, Result, Stream } from "effect"
 import { describe } from "../../domain/Origin.ts"
@@ -25,7 +25,7 @@ import * as ScratchText from "./ScratchText.ts"
 
 export interface GroupOptions {
   readonly scratchDirectory?: string | undefined
-  /** Whether the key becomes the item's id. If it is too long for an id, its SHA-256 does. */
+  /** Whether the key becomes the item's id. A key that is too long for an id is replaced by its SHA-256. */
   readonly keyIsId: boolean
   /** The model of each file, for parts that name none. */
   readonly fileModels?: ReadonlyMap<string, string> | undefined

@@ -1,8 +1,8 @@
 /**
- * Joins prompts in some files with completions in others by a key, over a temporary file. Memory grows by 40 bytes plus
- * the key's length per key. The rows of the prompts files come first, in order, then the rows of the completions files
- * that could not be used: invalid rows, repeated keys, and rows without a prompt. Completions of a rejected prompt are
- * not rejected themselves. An item's completions follow the prompt's list of models, otherwise the order of the files.
+ * Joins prompts in some files with completions in others by a key, through a temporary file. Memory grows by 40 bytes
+ * plus the key's length per key. The rows of the prompts files come first, in order, then the rows of the completions
+ * files that cannot be used: invalid rows, repeated keys, and rows without a prompt. Completions of a rejected prompt
+ * are not rejected. An item's completions follow the prompt's list of models, or else the order of the files.
  */
 import { Effect, Result, Stream } from "effect"
 import { describe, type Origin } from "../../domain/Origin.ts"
@@ -157,7 +157,7 @@ const decodeCompletion = (fields: Fields, file: number, row: Row): Result.Result
   })
 }
 
-/** A list of one text is that text. A conversation is decoded when its prompt is at hand. */
+/** Unwraps a list of one text. A conversation is decoded later, together with its prompt. */
 const toCompletion = (
   value: unknown,
   name: string,
@@ -275,7 +275,7 @@ const joinPrompt = (fields: Fields, originalRow: Row, key: string, joinedRows: R
   })
 }
 
-/** The item that a completion's record is checked with. Before the join, nothing of its prompt is known. */
+/** Stands for the item in the check of a completion's record, because its prompt is unknown before the join. */
 export const emptyItem: UnusedContext.Shown = { prompt: "", completions: [] }
 
 export const unusedInPrompt = (fields: Fields, originalRow: Row): ReadonlyArray<UnusedContext.Unused> => {

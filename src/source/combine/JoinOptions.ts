@@ -16,7 +16,7 @@ import * as KnownNames from "../record/KnownNames.ts"
 
 /** Paths are field paths such as `choices[0].message.content`, or templates. Files are named as in `Listing.expand`, also by folders and patterns. */
 export interface JoinOptions extends Format.FormatOptions {
-  /** Files with one prompt per record. A key may occur once in all of them. */
+  /** Files with one prompt per record. No two records, even in different files, may have the same key. */
   readonly prompts: string | ReadonlyArray<string>
   /** At least two files with one completion per record, one file for each model. */
   readonly completions: string | ReadonlyArray<string>
@@ -34,7 +34,7 @@ export interface JoinOptions extends Format.FormatOptions {
   readonly historyPath?: string | undefined
   /** The completion in the completions files. Default: `completion`, or else detected. */
   readonly completionPath?: string | undefined
-  /** An object in the prompts files. Default: `metadata`. */
+  /** An object in the prompts files with the item's metadata. Default: `metadata`. */
   readonly metadataPath?: string | undefined
   /**
    * Top-level members of both sides to keep in the metadata, or `*` for all others. Members of completions are
@@ -142,7 +142,7 @@ export const resolve = Effect.fnUntraced(function* (
   const model =
     options.modelPath === undefined ? undefined : yield* parseCompletionField("modelPath", options.modelPath)
   const { ignore = [], keep = [] } = options
-  /** The list of models is kept too, because other lists of the prompt may refer to it by index. */
+  /** Keeps the list of models, too, because other lists of the prompt may refer to it by index. */
   const keptOfPrompts = Metadata.make(metadata, keep, [promptKey, prompt, ...systems, history], gold)
   const keptOfCompletions = Metadata.make(undefined, keep, [completionKey, completion, model])
   const promptFields = [promptKey, prompt, ...systems, history, gold, metadata, models]
@@ -173,7 +173,7 @@ export const resolve = Effect.fnUntraced(function* (
       prompt,
       beside: isPromptChosen ? "chosen prompt" : "prompt",
     }),
-    /** A member used in the prompt's record may occur again in a completion's record. */
+    /** Members that the prompt uses may occur again in a completion's record. */
     unusedOfCompletion: UnusedContext.finder({
       used: [...used, ...columnsOf(completionFields)],
       ignored: ignore,

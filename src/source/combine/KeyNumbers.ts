@@ -38,7 +38,7 @@ export class KeyNumbers {
     return this.#add(slot, hash, end)
   }
 
-  /** Returns the number of bytes. This loop is faster than `encodeInto` for ASCII, which most keys are. */
+  /** Writes the key's UTF-8 and returns its size. For ASCII, as most keys are, this is faster than `encodeInto`. */
   #write(key: string, start: number): number {
     for (let i = 0; i < key.length; i++) {
       const unit = key.charCodeAt(i)

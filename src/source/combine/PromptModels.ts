@@ -1,6 +1,6 @@
 /**
- * The list of models in a prompt's record, which sets the order of the joined completions. A gold index refers to this
- * list, whatever the order of the files. A gold name is the name of a model.
+ * The list of models in a prompt's record, which sets the order of the joined completions. A gold answer may be an
+ * index into this list, whatever the order of the files, or the name of a model.
  */
 import { Result } from "effect"
 import * as BestCompletion from "../item/BestCompletion.ts"

@@ -34,7 +34,7 @@ export interface Located extends Place {
 }
 
 export interface Scratch {
-  /** Like all functions below, this throws if the file fails: call them within `attempt` and `stream`. */
+  /** Like all functions below, this throws if the file fails: call them inside `attempt` or `stream`. */
   readonly add: (list: number, record: Stored) => void
   /** Writes the buffered records. Call it once, between the last `add` and the first read. */
   readonly finish: () => void
@@ -137,7 +137,7 @@ const makeLists = (file: ScratchFile.ScratchFile): Scratch => {
   let sorted = new Uint8Array(0)
   let used = 0
   const waiting: Array<Array<number> | undefined> = []
-  /** The start and size of each list's stretches in the file, in turn. */
+  /** For each list, the start and the size of each of its stretches in the file, alternating. */
   const stretches: Array<Array<number> | undefined> = []
   const addStretch = (list: number, start: number, size: number) => (stretches[list] ??= []).push(start, size)
 
@@ -227,7 +227,7 @@ const makeLists = (file: ScratchFile.ScratchFile): Scratch => {
   return { add, finish, locate, read, records, sizeOf }
 }
 
-/** A scratch directory exists for milliseconds only, unless its file cannot be removed while it is open. */
+/** Minimum age of a leftover scratch directory. Others exist only for milliseconds. */
 const staleAfterMillis = 60_000
 
 /** Directories that cannot be removed are in use or belong to another user. */

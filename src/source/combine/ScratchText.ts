@@ -1,4 +1,4 @@
-/** Removes from a record's text the long texts that are stored separately, and restores exactly the same text. */
+/** Removes long texts that are stored separately from a record's text, and later restores exactly the same text. */
 export interface Cut {
   readonly rest: string
   /** The offset and encoding of each text, such as `120j 14v`. A dash marks a text that was not removed. */

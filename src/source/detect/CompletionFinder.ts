@@ -1,6 +1,6 @@
 /**
- * Finds the completions by names and shapes, and thereby the layout. Several candidates are a failure that names them.
- * Numbered columns (`response_a`, `output_2`, `answer_left`) are sorted; others keep the order of the record's members.
+ * Finds the completions by names and shapes, which also decides the layout. With several candidates, it fails and names
+ * them. Numbered columns (`response_a`, `output_2`) are sorted; others keep the order of the members.
  */
 import { Result } from "effect"
 import { isObject, joinWords, memberOf, type Members } from "../../io/Values.ts"
@@ -65,7 +65,7 @@ const wide = ({ members }: Sample.Sample): ReadonlyArray<DetectedCompletions> =>
   const grouped = KnownNames.completionStems
     .map((stem) => [stem, columnsOf(columns, stem)] as const)
     .filter(([, group]) => group.length > 1)
-  // Where other columns hold completions, columns such as `model_a` hold the models' names.
+  // If other columns hold completions, columns such as `model_a` hold names of models.
   const texts = grouped.filter(([stem]) => !KnownNames.namingStems.has(stem))
   const compared = KnownNames.comparedColumns.map((names) =>
     columns.filter(({ plainName }) => names.includes(plainName)),
@@ -96,7 +96,7 @@ const columnsOf = (columns: ReadonlyArray<Sample.Member>, stem: string): Readonl
   const lettered = new RegExp(`^${stem}(?:_?(?:[a-h]|\\d+)|_[a-z])$`)
   const strict = columns.filter(({ plainName }) => lettered.test(plainName))
   if (strict.length > 1) return strict
-  // Next to a column named like the stem itself, the others describe it.
+  // If a column is named like the stem itself, the other columns describe it.
   if (KnownNames.namingStems.has(stem) || columns.some(({ plainName }) => plainName === stem)) return []
   return columns.filter(
     ({ plainName }) =>

@@ -1,6 +1,6 @@
 /**
  * Detects the layout of a file from its first records, by the names of their members (`KnownNames`) and the shapes of
- * their values. Options that are set are used. Several candidates, or none, are a failure that names the flags to set.
+ * their values. Only unset options are detected. Without exactly one candidate, the failure names the flags to set.
  */
 /* oxlint-disable max-lines -- the layouts are told apart by the same few members */
 import { Result } from "effect"
@@ -209,7 +209,7 @@ const wide = (sample: Sample.Sample, options: Complete): Result.Result<LayoutOpt
   const model =
     options.modelsFromColumns === true ? undefined : CompletionFinder.modelColumns(sample, completions.map(columnOf))
   const detected = {
-    // A question that compares several pairs of models gives several items.
+    // If the models differ between records, a question may give several items, so its id is not theirs.
     ...(model === undefined ? questionIdOf(sample) : undefined),
     ...idOf(sample),
     ...defined({ model }),
@@ -235,7 +235,7 @@ const wide = (sample: Sample.Sample, options: Complete): Result.Result<LayoutOpt
   }))
 }
 
-/** Later records must not change the choice: with new ids, the items of a file that grew would be paid for again. */
+/** Later records must not change which id is found: new ids would make a file that grew be paid for again. */
 const idOf = (sample: Sample.Sample): LayoutOptions => {
   if (isOfDataset(sample)) return {}
   return defined({ id: keyNamed(sample, KnownNames.ids)?.path })
@@ -262,7 +262,7 @@ const metadataOf = (sample: Sample.Sample): LayoutOptions => {
   return isObjects || isOfDataset(sample) ? { metadata: "metadata" } : {}
 }
 
-/** Numbers count only if each completion has one, or if the member's name ends in `_id`. */
+/** A member with numbers counts only if there is one number per completion, or if its name ends in `_id`. */
 const goldOf = (sample: Sample.Sample, completions: ReadonlyArray<string>, { model }: LayoutOptions): LayoutOptions => {
   const best = BestCompletion.among(completions.map(columnOf))
   const names = typeof model === "string" || model === undefined ? [] : model.map(columnOf)

@@ -56,12 +56,12 @@ const models = ({ completions = [], layout, model, modelsFromColumns }: LayoutOp
     : [`no models; ${flags.modelsFromColumns} names them after the columns, ${quoteNames(names)}`]
 }
 
-/** Texts that may be meant as lists stay text. A hint names the option that reads them as lists. */
+/** Texts that look like lists stay text. A hint names the option that reads them as lists. */
 const jsonTexts = (
   rows: ReadonlyArray<Row>,
   { completion, completions, layout, prompt }: LayoutOptions,
 ): ReadonlyArray<string> => {
-  // In the other case, lists are already read as lists.
+  // In `long` without a completion path, the lists of the prompt are already read as lists.
   const prompts = layout === "long" && completion === undefined ? undefined : prompt
   const texts = layout === "items" || prompt === undefined ? completion : (completions ?? completion)
   return [...hintsFor(rows, flags.prompt, prompts), ...hintsFor(rows, flags.completion, texts)]

@@ -1,7 +1,7 @@
 /**
- * Finds the key that groups the records of a `long` file, and the member that names the model. A member named after the
- * prompt is the key if most records have it. Another one, such as `id`, is the key only if its values repeat with their
- * prompts. The majority decides, so a file that grows by a few records keeps its key and item ids.
+ * Finds the key that groups the records of a `long` file, and the member that names the model. A member such as
+ * `prompt_id` is the key if most records have it. Another one, such as `id`, is the key only if its values repeat with
+ * their prompts. The majority decides, so a file that grows by a few records keeps its key and item ids.
  */
 import { Result } from "effect"
 import * as Conversation from "../../domain/Conversation.ts"
@@ -25,7 +25,7 @@ export const key = (sample: Sample, prompts: ReadonlyArray<string>): string | un
   return member?.path
 }
 
-/** Whether a value and its prompt recur together more often than either occurs with a different partner. */
+/** Whether a value recurs with the same prompt more often than either of them recurs with a different partner. */
 const groups = (values: ReadonlyArray<unknown>, prompts: ReadonlyArray<string>): boolean => {
   const promptsOf = new Map<unknown, Set<string>>()
   const seenPrompts = new Set<string>()

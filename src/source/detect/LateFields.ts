@@ -1,6 +1,6 @@
 /**
- * Rejects a record that fills a field which is empty in the first records, if the field would be part of the prompt or
- * a completion: the detected layout ignores it.
+ * Rejects a record with a value in a field that was empty in the first records, if the field would be part of the
+ * prompt or a completion. The detected layout ignores this field.
  */
 import { Result } from "effect"
 import { reject, type Row, type RowResult } from "../record/Row.ts"
@@ -18,10 +18,10 @@ export interface LateFields {
 const partsOf = ({ completion, completions, history, layout, prompt, system }: LayoutOptions): string =>
   JSON.stringify([layout, prompt, system, history, completions, completion])
 
-/** If the sample has more names, only those of the layout are compared with a late one. */
+/** If the sample has more names than this, a late name is compared only with those that the layout uses. */
 const maxSampleNames = 250
 
-/** Limits how many names without effect are remembered. Others are checked again. */
+/** Maximum number of names that are remembered to have no effect. Further ones are checked each time. */
 const maxRememberedNames = 100_000
 
 export const of = (
@@ -38,7 +38,7 @@ export const of = (
   const partsWith = (rows: ReadonlyArray<Row>) =>
     Result.match(Detect.detect([...sample, ...rows], setOptions), { onFailure: () => undefined, onSuccess: partsOf })
   const parts = partsWith([])
-  /** Finds the names that change the layout: it tries all at once, then halves. */
+  /** Finds the names that change the layout: tries all of them together, then each half. */
   const decisive = (names: ReadonlyArray<string>, row: Row): ReadonlyArray<string> => {
     const isTried = new Set(names)
     if (

@@ -15,7 +15,7 @@ export const encodingProblem = (head: Uint8Array): string | undefined => {
   }
   if (encoding !== undefined)
     return `this is ${encoding} text, expected UTF-8; set --encoding ${encoding.toLowerCase()}`
-  // A single invalid place may be damage, for which only its record is rejected.
+  // A single invalid place may be damage: then only the record that has it is rejected.
   return Windows1252.countTextRuns(head) > 1
     ? "this text is not UTF-8, but probably Windows-1252; set --encoding windows-1252, or --encoding utf-8 to reject the records with invalid bytes"
     : undefined

@@ -1,6 +1,6 @@
 /**
- * Opens files of any format. Compression is detected by content, never by name alone. For a file that cannot be read,
- * the failure says what the file is and what to do. The input audit gets the file's original bytes.
+ * Opens files of any format. Compression is detected by content, never by name alone. If a file cannot be read, the
+ * failure says what kind of file it is and what to do. The input audit gets the file's original bytes.
  */
 import { Effect, Option, Stream } from "effect"
 import type { Duration, FileSystem, Path, Scope } from "effect"
@@ -52,7 +52,7 @@ export interface RowFile {
   readonly count: number | undefined
   /** The records. Each run reads the file again. @param columns top-level members that are needed; others may be missing. Default: all */
   readonly rows: (columns?: ReadonlyArray<string>) => Stream.Stream<RowResult, SourceError>
-  /** The same records, with plain items read in another thread. Set if that saves time. */
+  /** The same records, with plain lines read in another thread. Set only if that saves time. */
   readonly rowsByThread?: Stream.Stream<RowResult, SourceError> | undefined
 }
 
@@ -148,7 +148,7 @@ const textFormat = (
   }
 }
 
-/** The reader fails if no record ends within this many times `maxLineBytes`. */
+/** A file is refused if no record ends within `maxLineBytes` times this number. */
 const maxOpenRecords = 32
 
 const limitOpenBytes = (name: string, { maxLineBytes = Lines.defaultMaxLineBytes }: FormatOptions) => {
@@ -196,7 +196,7 @@ const rowsByThread = (name: string, begin: NonNullable<Input["begin"]>, options:
     return Stream.mapArray(PlainThread.rows(name, counted, options), reset)
   })
 
-/** Reads the first bytes for inspection. A failure after them is left for later. */
+/** Reads the first bytes for inspection. An error after some bytes is left to the reader of the records. */
 const beginningOf = Effect.fnUntraced(function* (bytes: Bytes) {
   const parts: Array<Uint8Array> = []
   let size = 0
@@ -214,7 +214,7 @@ const beginningOf = Effect.fnUntraced(function* (bytes: Bytes) {
   return { head: concat(parts, Sniff.headBytes), isWhole }
 })
 
-/** Brotli has no magic number. A file is Brotli if its name ends in `.br` and its content is nothing else, or if it decompresses to text. */
+/** Brotli has no magic number. An unrecognized file is Brotli if it is named `.br` or decompresses to text. */
 const detectBrotli = Effect.fnUntraced(function* (name: string, { head }: Beginning) {
   if (head.length === 0 || Sniff.isPlainText(head) || Sniff.isKnownBinary(head)) return undefined
   if (Sniff.hasExtension(name, "br")) return "brotli" as const

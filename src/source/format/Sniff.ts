@@ -1,6 +1,6 @@
 /**
- * Detects a file's format by its first bytes, and if they are ambiguous, by its name. A wrong format makes rejects of
- * records, but drops none. An invalid line does not change the format of a file named `.jsonl`.
+ * Detects a file's format by its first bytes, and if they are ambiguous, by its name. In a wrong format, records become
+ * rejects, but none is lost. An invalid line does not change the format of a file named `.jsonl`.
  */
 import { Result } from "effect"
 import * as FileExtensions from "../place/FileExtensions.ts"
@@ -90,7 +90,7 @@ const hasJsonLines = (text: string, isWhole: boolean): boolean => {
 
 const sniffArray = (text: string, formatOfName: FormatName | undefined): FormatName => {
   const line = /^[^\n]*/.exec(text)![0]
-  // Several lists of records in sequence are read as one.
+  // Consecutive lists of records are read as one list.
   if (line.length < text.trimEnd().length && isJson(line)) return isListOfRecords(JSON.parse(line)) ? "json" : "jsonl"
   if (formatOfName !== "jsonl" && formatOfName !== "csv" && formatOfName !== "tsv") return "json"
   const inner = text.slice(1).trimStart()
@@ -100,7 +100,7 @@ const sniffArray = (text: string, formatOfName: FormatName | undefined): FormatN
   return inner.startsWith("]") || (inner.startsWith("{") && isList) ? "json" : formatOfName
 }
 
-/** A conversation is also a list of objects, but a single record. */
+/** Excludes a conversation, which is also a list of objects, but only one record. */
 const isListOfRecords = (value: unknown): boolean =>
   Array.isArray(value) &&
   value.length > 0 &&

@@ -1,5 +1,5 @@
 /**
- * Resolves a value to the completion that it names by its column (`output_1`), a part of the column's name (`1`, or
+ * Resolves a value to the completion that it names: by its column (`output_1`), a part of the column's name (`1`, or
  * `model_a` for `response_a`), or its model. A value that matches none or several is a failure. A tie or an empty value
  * is no gold answer. Numbers count only as part of a name, since they may start from 0 or 1.
  */
@@ -17,7 +17,7 @@ export const indexOf = (value: unknown): number | undefined => {
   return typeof value === "number" && Number.isSafeInteger(value) ? value : undefined
 }
 
-/** Resolves a value other than `isNone` to a zero-based index. The failure lacks the path. */
+/** Resolves a value to a zero-based index, unless `isNone` holds for it. The failure does not name the path. */
 export const among = (
   names: ReadonlyArray<string>,
 ): ((value: unknown, models: ReadonlyArray<string | undefined>) => Result.Result<number, string>) => {
@@ -44,13 +44,13 @@ export const finder = (names: ReadonlyArray<string>) => {
   }
 }
 
-/** Longer names have no aliases: nobody would write a part of them, and the parts would be many. */
+/** Longer names have no aliases: nobody would write a part of them, and there would be too many parts. */
 const maxCharacters = 200
 const maxWords = 16
 
 const wordsEnd = /[_\s.:-]+|(?<=\p{Ll})(?=\p{Lu})|(?<=\p{L})(?=\p{N})/gu
 
-/** The lower-case name, its beginnings and endings at word boundaries, and these endings after other words. */
+/** Lowercase aliases: the name, its beginnings and endings at word boundaries, and endings after `model` etc. */
 const aliasesOf = (name: string): ReadonlySet<string> => {
   const ends = name.length > maxCharacters ? [] : [...name.matchAll(wordsEnd)]
   if (ends.length >= maxWords) return new Set([name.toLowerCase()])

@@ -1,5 +1,5 @@
 /**
- * Reads a prompt or completion in a text cell. It stays text, also if it is JSON, unless it is a list of messages as
+ * Reads a prompt or completion in a text cell. It stays text, even if it is JSON, unless it is a list of messages as
  * Python writes it. A list that cannot be read with certainty, such as one that NumPy printed, is refused.
  */
 import { Result } from "effect"
@@ -10,7 +10,7 @@ import * as Messages from "./Messages.ts"
 /** A cell that begins like this is a list, even if it is cut off. */
 const beginsWithMessage = /^\s*\[\s*\{\s*(["'])(?:role|content|from|value)\1\s*:/
 
-/** Values other than text, or outside text cells, stay unchanged. The failure names `path`. */
+/** Leaves values that are not text, or not from text cells, unchanged. The failure names `path`. */
 export const read = (value: unknown, path: string, isTextual: boolean | undefined): Result.Result<unknown, string> => {
   if (isTextual !== true || typeof value !== "string" || !/^\s*\[/.test(value)) return Result.succeed(value)
   if (Result.isSuccess(Json.parse(value))) return Result.succeed(value)

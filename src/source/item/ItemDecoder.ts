@@ -1,7 +1,7 @@
 /**
  * Decodes a value of any layout to a `SourceRecord`. An item satisfies `PromptItem`, and any JSON reader can read its
- * metadata. A reject's reason has the field's path in the file, the expected value, and the actual one. Also accepted
- * are messages, a completion that is the assistant's turn, gold and metadata as JSON text, and null.
+ * metadata. A reject's reason has the field's path in the file, the expected value, and the actual one. Also accepts
+ * messages as texts, the assistant's turn as a completion, JSON text as gold or metadata, and null for absent values.
  */
 import { Result, Schema, type SchemaIssue } from "effect"
 import * as SchemaJITCompiler from "effect/schema/SchemaJITCompiler"
@@ -119,7 +119,7 @@ const decodeId = (value: unknown, path: string): Result.Result<string, string> =
     () => `${path}: expected at most ${IdLimit.limitText} of text, found ${describeValue(value)}`,
   )
 
-/** Brings the value into the form of the schema. A value that already has it stays the same object. */
+/** Brings the value into the form of the schema. Returns the same object if it already has that form. */
 const normalize = (value: unknown, names: MemberNames, isTextual: boolean): Result.Result<unknown, string> => {
   if (!isObject(value)) return Result.succeed(value)
   const normal = isTextual || !isNormal(value) ? toNormalForm(value, names, isTextual) : Result.succeed(value)
@@ -167,7 +167,7 @@ const toPrompt = (value: unknown, path: string): Result.Result<Prompt, string> =
     : Result.fail(`${path}: expected text or a list of messages, found ${describeValue(value)}`)
 }
 
-/** The members for completions. A value that is not a list is left for the schema to refuse. */
+/** Returns the members that hold the completions. The schema refuses a value that is not a list. */
 const toCompletions = (
   value: unknown,
   prompt: Prompt,

@@ -1,7 +1,7 @@
 /**
  * Takes the texts of an item as JSON from its line, because writing them again would take longer than parsing the line.
- * Only lines that begin with an optional id, prompt, and completions, as `JSON.stringify` and Python's `json.dumps`
- * write them, have texts that equal the output of `JSON.stringify`.
+ * This works only for lines that begin with an optional id, prompt, and completions, as `JSON.stringify` and Python's
+ * `json.dumps` write them: their texts equal the output of `JSON.stringify`.
  */
 import { Result } from "effect"
 import type { PromptItem } from "../../domain/PromptItem.ts"

@@ -17,7 +17,7 @@ export interface MetadataReader {
   readonly listsOf: (field: Field) => ReadonlyArray<ReadonlyArray<string | number>>
 }
 
-/** `keep` has names of members, or `*` for all others. A gold object's index and rationale count as read. */
+/** `keep` names members, or is `*` for all others. The index and rationale of a gold object are already read. */
 export const make = (
   metadata: Field | undefined,
   keep: ReadonlyArray<string>,
@@ -77,7 +77,7 @@ const goldMembers = [["best_completion_index"], ["rationale"]]
 const insideOf = (paths: ReadonlyArray<Path>, key: string | number): ReadonlyArray<Path> =>
   paths.flatMap(([step, ...rest]) => (step === key || (step === null && typeof key === "number") ? [rest] : []))
 
-/** The value without its parts at the paths, or `undefined` if nothing is left. A list keeps its length. */
+/** Removes the parts at the paths from a value; `undefined` if nothing is left. A list keeps its length. */
 const restOf = (value: unknown, paths: ReadonlyArray<Path>): unknown => {
   if (paths.length === 0 || typeof value !== "object" || value === null) {
     return paths.some(({ length }) => length === 0) ? undefined : value
@@ -115,7 +115,7 @@ export interface MergedMetadata {
   readonly lists: ReadonlyArray<string>
 }
 
-/** Keeps a value that all completions share once. Others become a list, with null for missing ones. */
+/** Keeps a value once if all completions share it. Others become a list, with null where a value is missing. */
 export const merge = (parts: ReadonlyArray<Metadata | undefined>): MergedMetadata => {
   if (parts.every((one) => one === undefined)) return { metadata: undefined, lists: [] }
   const lists: Array<string> = []
@@ -129,7 +129,7 @@ export const merge = (parts: ReadonlyArray<Metadata | undefined>): MergedMetadat
   return { metadata: Object.fromEntries([...names].map((name) => [name, valueOf(name)])), lists }
 }
 
-/** Adds merged metadata of the completions to an item's metadata. If both have a name with different values, the completions' name gets a prefix. */
+/** Adds the merged metadata of completions. If a name already has another value, the one of completions is prefixed. */
 export const withCompletions = (
   metadata: Metadata | undefined,
   parts: ReadonlyArray<Metadata | undefined>,

@@ -14,7 +14,7 @@ import * as ToolCalls from "./ToolCalls.ts"
 
 export interface ContextFields {
   readonly history: Field | undefined
-  /** The first one with text counts. */
+  /** The first of these with text is used. */
   readonly systems: ReadonlyArray<Field>
 }
 

@@ -1,7 +1,7 @@
 /**
- * Finds fields with a value that experts may have to see, but that no option uses, by their names (`KnownNames`):
- * texts, turns, and media, which experts cannot be shown. Placeholders in a prompt, such as `<image>`, count too; texts
- * that also occur in the item do not. Fields with other names, and fields within objects, are not checked.
+ * Finds fields that no option uses, but whose values experts may have to see, by their names (`KnownNames`): texts,
+ * turns, and media, which experts cannot be shown. Placeholders in a prompt, such as `<image>`, count too; texts that
+ * also occur in the item do not. Fields with other names, and fields within objects, are not checked.
  */
 import * as Conversation from "../../domain/Conversation.ts"
 import type { Prompt } from "../../domain/Message.ts"
@@ -35,10 +35,10 @@ const noFields: ReadonlyArray<Unused> = []
 
 export interface FinderOptions {
   readonly used: Iterable<string>
-  /** Columns that experts need not see. If one has a name of media, placeholders are allowed too. */
+  /** Columns that experts need not see. If one of them is named like media, placeholders are ignored, too. */
   readonly ignored: ReadonlyArray<string>
   readonly prompt?: Field | undefined
-  /** Beside a chosen prompt, `question` is not a part of it. A completion may repeat parts of its prompt. */
+  /** Which names count: not `question` if the prompt's path was set; beside a completion, only context and history. */
   readonly beside: "prompt" | "chosen prompt" | "completion"
 }
 
@@ -58,7 +58,7 @@ export const finder = (options: FinderOptions): Finder => {
     if (kindsOfNames.has(name)) return kindsOfNames.get(name)
     const plain = KnownNames.plain(name)
     const kind = names[beside].has(plain) ? "context" : KnownNames.media.test(plain) ? "media" : undefined
-    // Each record may have new names.
+    // Limits the cache, because each record may have new names.
     if (kindsOfNames.size === 1000) kindsOfNames.clear()
     kindsOfNames.set(name, kind)
     return kind
@@ -148,7 +148,7 @@ export const quoted = (name: string): string => (/^[\w.-]+$/.test(name) ? name :
 
 export const ignoreFlag = (name: string): string => `--ignore-field ${quoted(name)}`
 
-/** The position of a member in a template: instruction, context, prompt, question, input. */
+/** The rank of a member in a template: instruction, context, prompt, question, input. */
 const rankOf = (name: string): number => {
   const plain = KnownNames.plain(name)
   const rank = [["instruction"], [...partsOfCompletions], ["prompt"]].findIndex((names) => names.includes(plain))
@@ -207,7 +207,7 @@ export const problemOf = (all: ReadonlyArray<Unused>): string | undefined => {
   }
 }
 
-/** The question that a sample raises, or `undefined` if it has no such fields. Media alone raise none: their records are rejected. */
+/** Asks what to do with the unused fields of a sample, if any, but not with media, whose records are rejected. */
 export const question = (records: ReadonlyArray<ReadonlyArray<Unused>>): string | undefined => {
   const fields = new Map<string, Unused>()
   for (const one of records.flat()) if (!isMedia(one) && !fields.has(one.name)) fields.set(one.name, one)

@@ -14,7 +14,7 @@ export const ofColumns = (columns: ReadonlyArray<Field>): ReadonlyArray<string> 
   return areModels && new Set(models).size === models.length ? models : undefined
 }
 
-/** Takes the columns' names as models. Words such as `response` are removed if more than a letter or number remains. */
+/** Takes the columns' names as models. Removes words such as `response` if more than a letter or number remains. */
 export const modelsFromNames = (columns: ReadonlyArray<Field>): ReadonlyArray<string> | undefined => {
   const names = columns.map((column) => nameIn(column, columns))
   if (!names.every((name) => name !== undefined)) return undefined

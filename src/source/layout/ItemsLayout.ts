@@ -59,7 +59,7 @@ export const toRecord = (fields: ItemsFields): ((row: Row) => SourceRecord) => {
   }
 }
 
-/** Elements without names give a list of empty values, which counts as absent. */
+/** If no element has a model, the list has only empty values, and counts as absent. */
 const modelsOf = (models: unknown): unknown => (Array.isArray(models) && models.every(isEmpty) ? undefined : models)
 
 /** Returns `undefined` if the gold value is already an object, or is left for the schema to refuse. */

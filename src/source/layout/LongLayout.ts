@@ -20,9 +20,9 @@ import * as PromptContext from "../item/PromptContext.ts"
 export interface LongFields {
   readonly prompt: Field
   readonly context: PromptContext.ContextFields
-  /** Without it, the last message of the prompt is the completion. */
+  /** If unset, the last message of the prompt is the completion. */
   readonly completion: Field | undefined
-  /** Without it, the prompt is the key. */
+  /** If unset, the prompt is the key. */
   readonly key: Field | undefined
   readonly model: Field | undefined
   readonly kept: MetadataReader
@@ -105,7 +105,7 @@ const splitConversation = (
   })
 }
 
-/** Databases cannot store NUL in text. */
+/** The key is the prompt's text, or its digest if it has NUL, which databases cannot store in text. */
 const keyOf = (prompt: Prompt): string => {
   const text = Conversation.render(prompt)
   return text.includes("\0") ? Key.digest(text) : text

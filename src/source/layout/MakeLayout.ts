@@ -1,6 +1,6 @@
 /**
  * Makes a layout from the paths of its fields. `toRecord` and `toPart` never throw, whatever a record holds. An option
- * that is not set has the layout's default, or is not read. No record is looked at here: see `Detect`.
+ * that is not set has the layout's default, or is not read. Does not look at records, as `Detect` does.
  */
 import { Record, Result } from "effect"
 import { defined, joinWords } from "../../io/Values.ts"

@@ -1,7 +1,7 @@
 /**
- * Reads records that have a column for each completion: the layouts `wide` and `pairs`. The gold answer stays with its
- * completion if others are missing. Cells that are lists of one text, as in the LMSYS Chatbot Arena, become this text.
- * Longer lists are refused, because the models' earlier turns differ.
+ * Reads records that have a column for each completion: the layouts `wide` and `pairs`. If completions are missing, the
+ * gold answer still means the same completion. Cells that are lists of one text, as in the LMSYS Chatbot Arena, become
+ * this text. Longer lists are refused, because the models' earlier turns differ.
  */
 import { Result } from "effect"
 import * as ItemDecoder from "../item/ItemDecoder.ts"
@@ -15,7 +15,7 @@ import * as SharedPrompt from "./SharedPrompt.ts"
 
 export interface WideFields {
   readonly id: Field | undefined
-  /** Without it, the completions are whole conversations. */
+  /** If unset, the completions are whole conversations. */
   readonly prompt: Field | undefined
   readonly completions: ReadonlyArray<Field>
   readonly models: ReadonlyArray<Field> | undefined
@@ -122,7 +122,7 @@ const namesOf = (
     return typeof name === "string" && name.trim() !== "" ? name : undefined
   })
 
-/** Unwraps values that are all a list of one text, a text, or empty. Other values stay unchanged. */
+/** Unwraps the values if each is a list of one text, a text, or empty. Otherwise, they stay unchanged. */
 const unwrapTurns = (
   values: ReadonlyArray<unknown>,
   names: ReadonlyArray<string>,

@@ -1,6 +1,6 @@
 /**
- * A file at an `http://` or `https://` URL, byte for byte as stored. A change since it was opened (`ETag`,
- * `Last-Modified`, size) is a failure. Redirects never lead from `https` to `http`, and authorization is sent only to
+ * A file at an `http://` or `https://` URL, byte for byte as stored. If it has changed since it was opened (`ETag`,
+ * `Last-Modified`, size), reading fails. Redirects never lead from `https` to `http`, and authorization is sent only to
  * the host in the URL. Names and messages omit user and query, which are secrets. A GET for the first byte opens the
  * file, since a signed URL often permits only GET.
  */

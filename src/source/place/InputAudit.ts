@@ -17,7 +17,7 @@ export const audited =
   <E, R>(bytes: Stream.Stream<Uint8Array, E, R>): Stream.Stream<Uint8Array, E, R> =>
     Stream.unwrap(Effect.map(InputAudit, (report) => (report === undefined ? bytes : withDigest(file, report)(bytes))))
 
-/** Passes the bytes on, and returns an effect that reports the file: for bytes that are spooled before their records are read. */
+/** Passes bytes on, and returns an effect that reports the file, for a file that is spooled before it is read. */
 export const auditedLater = (file: string, bytes: Input["bytes"]) => {
   let inputFile: InputFile | undefined
   return {

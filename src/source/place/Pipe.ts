@@ -1,7 +1,7 @@
 /**
- * Input that can be read only once: standard input, a FIFO, `<(zcat items.gz)`. It can be read again while at most
- * `memoryLimitBytes` were read, or once it was copied to a file (`Spool`). Then only the reader that is furthest ahead
- * can go on. A FIFO that others write to repeatedly is read as one file.
+ * Input that can be read only once: standard input, a FIFO, `<(zcat items.gz)`. It can be read again as long as at most
+ * `memoryLimitBytes` were read, or once it was copied to a file (`Spool`). Otherwise, only the reader that is furthest
+ * ahead can go on. A FIFO that others write to repeatedly is read as one file.
  */
 import { Array, Cause, Effect, type Pull, Result, Stream } from "effect"
 import { type IncomingBytes, pipe, StandardInput } from "../../node/IncomingBytes.ts"

@@ -1,4 +1,4 @@
-/** Opens files by name. Before a stream of bytes runs, only the file's existence is checked. */
+/** Opens files by name. Only checks that a file exists; its bytes are read when the stream runs. */
 import { Effect } from "effect"
 import type { FileSystem, Path, Scope } from "effect"
 import { type SourceError, unreadable } from "../record/SourceError.ts"

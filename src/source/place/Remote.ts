@@ -1,6 +1,6 @@
 /**
- * Reads remote files. After a lost connection, reading resumes where it stopped, with at most `retries` attempts
- * without a byte in between. The total time is unlimited; the time without a byte is limited (`idle`).
+ * Reads remote files. After a lost connection, reading resumes where it stopped. It fails after `retries` further
+ * attempts, or a time of `idle`, without a byte. The total time is unlimited.
  */
 import { Context, Duration, Effect, Predicate, Schedule, Schema, type Scope, Stream } from "effect"
 import * as Backoff from "../../io/Backoff.ts"
@@ -25,12 +25,12 @@ export interface RemoteTimeouts {
   readonly pause: Duration.Duration
 }
 
-/** A file keeps the values with which it was opened. */
+/** Timeouts and retries of remote files. A file keeps those with which it was opened. */
 export const RemoteTimeouts = Context.Reference<RemoteTimeouts>("prefstream/source/place/Remote/RemoteTimeouts", {
   defaultValue: () => ({ idle: Duration.minutes(2), retries: 5, pause: Duration.millis(500) }),
 })
 
-/** After this fraction of `idle` without data, reading goes on over another connection. */
+/** After `idle` divided by this number without data, reading continues over another connection. */
 const shareOfIdle = 4
 
 const maxPause = Duration.seconds(60)
@@ -131,7 +131,7 @@ const pieces = (
       Stream.mapEffect(count),
       Stream.concat(Stream.fromEffectDrain(requireComplete)),
       Stream.mapError((error) =>
-        // A failure after the last byte, such as that of a check of the whole, cannot be corrected by more bytes.
+        // More bytes cannot correct a failure after the last byte, such as a failed check of the whole file.
         isConnectionLost(error) && at > 0 && (!remote.hasRanges || at === expected)
           ? unreadable(
               remote.name,

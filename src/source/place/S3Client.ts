@@ -1,7 +1,7 @@
 /**
- * Wraps the client library of S3-compatible storage, which finds credentials, region, and endpoint as usual
- * (`AWS_PROFILE`, `AWS_ENDPOINT_URL_S3`, …). With an endpoint, buckets are part of the path and the region is optional.
- * The library is loaded on first use and none of its types is exported, so only programs that use S3 must install it.
+ * Wraps the client library for S3-compatible storage, which finds credentials, region, and endpoint as usual
+ * (`AWS_PROFILE`, `AWS_ENDPOINT_URL_S3`, …). With an endpoint, buckets are in the path and no region is needed. The
+ * library is loaded on first use and none of its types is exported, so only programs that use S3 must install it.
  */
 import { Config, Data, Effect, Option, Predicate, type Scope } from "effect"
 import * as HttpFailure from "../../io/HttpFailure.ts"
@@ -23,7 +23,7 @@ export interface ListAnswer {
 export interface ListRequest {
   readonly bucket: string
   readonly prefix: string
-  /** Whether to exclude keys with another `/`. */
+  /** Whether to exclude keys that have another `/` after the prefix. */
   readonly isFlat: boolean
   readonly next?: string | undefined
 }

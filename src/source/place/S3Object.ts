@@ -1,4 +1,4 @@
-/** An object `s3://bucket/key`. The key is not percent-encoded. A change since it was opened is a failure. */
+/** An object `s3://bucket/key`. The key is not percent-encoded. Fails if the object has changed since it was opened. */
 import { Effect, type Scope, Stream } from "effect"
 import { type SourceError, unreadable } from "../record/SourceError.ts"
 import type { Input } from "./Input.ts"

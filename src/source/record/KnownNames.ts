@@ -1,6 +1,6 @@
 /**
- * Names under which data sets have the parts of an item, in order of preference, and names of models. They are compared
- * in the form of `plain`. `detect` checks the values before it decides.
+ * Names of an item's parts in data sets, in order of preference, and names of models. They are compared in the form
+ * that `plain` gives. `detect` checks the values before it decides.
  */
 const words = (text: string): ReadonlyArray<string> => text.split(" ")
 const wordSet = (text: string): ReadonlySet<string> => new Set(words(text))
@@ -74,7 +74,7 @@ export const otherKeys = words(
   "item_id group_id group id key task_id example_id instance_id conversation_id uid idx index",
 )
 export const ids = words("id item_id uid uuid")
-/** Ids of items if no other id is present, and of prompts if the models differ between records. */
+/** Ids of items that have no other id. If the models differ between records, these are ids of prompts. */
 export const questionIds = words("question_id")
 export const golds = words(
   "label winner preference preferred best best_response best_completion better_response_id gold choice",
@@ -83,7 +83,7 @@ export const golds = words(
 export const ties = wordSet(
   "tie ties tied tieinconsistent draw equal equallygood same thesame aboutthesame both bothgood tiebothgood nopreference",
 )
-/** Choices that find no completion good, in the same form. */
+/** Choices that call all completions bad, in the same form. */
 export const allBad = wordSet("bothbad tiebothbad allbad tieallbad equallybad bothequallybad botharebad neitherisgood")
 /** Gold values that name no completion. In a vote, they may mean a tie, that all are bad, or that there is no vote. */
 export const noGold = wordSet("none neither null")

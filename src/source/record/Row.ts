@@ -1,6 +1,6 @@
 /**
  * A record of a file in its format, before its layout is known. Values are JSON values: null, text, numbers, booleans,
- * arrays, and plain objects, of which `__proto__` may be an ordinary member.
+ * arrays, and plain objects, in which `__proto__` is an ordinary member.
  */
 import { Result } from "effect"
 import type { Origin } from "../../domain/Origin.ts"

@@ -1,4 +1,4 @@
-/** Errors that end the reading of a source, unlike `Reject`s. Messages name the file or option, and what to do. */
+/** Errors that end the reading of a source, unlike rejects. Messages name the file or option, and what to do. */
 import { type PlatformError, Predicate, Schema } from "effect"
 
 /** The file does not exist. */

@@ -26,11 +26,11 @@ export interface InputSummary {
   readonly unknownFields: ReadonlyArray<string>
   /** Other readings of the records, and the options for them. */
   readonly hints: ReadonlyArray<string>
-  /** Top-level members with a value that is neither used nor ignored, and the share of sampled records that have one. */
+  /** Top-level members that are neither used nor ignored, and the share of sampled records that have a value there. */
   readonly unused: ReadonlyArray<{ readonly name: string; readonly share: number }>
 }
 
-/** A source of prompt items. `E` and `R` are the errors and services of reading it. */
+/** A source of prompt items. Reading it may fail with `E`, and requires the services `R`. */
 export interface Source<out E = SourceError, out R = FileSystem.FileSystem | Path.Path> {
   /** Used in messages: `question.jsonl with 3 inputs of completions, joined by question_id`. */
   readonly description: string

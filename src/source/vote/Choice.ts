@@ -25,12 +25,12 @@ export const isPerCompletion = (kind: ChoiceKind | undefined): boolean =>
 export interface Reading {
   readonly kind?: ChoiceKind | undefined
   readonly map?: ChoiceMap | undefined
-  /** The index of the completion whose column is also the choice's column: it is always the choice. */
+  /** If the choice's column holds a completion, the index of this completion, which is always the choice. */
   readonly ownIndex?: number | undefined
 }
 
 export interface ParsedChoice {
-  /** `undefined` prefers all completions equally. */
+  /** `undefined` is a tie between all completions. */
   readonly choice: number | undefined
   /** The distance from a scale's middle, or the number of signs in `A>>B`. */
   readonly strength?: number | undefined
@@ -75,7 +75,7 @@ export const reader = ({ kind, map, ownIndex }: Reading, labels: ReadonlyArray<s
     const outcome = outcomeOf(value, item)
     if (outcome !== undefined) return Result.succeed(outcome)
     const { completions } = item
-    // If columns are empty, the positions of the other completions differ from those of the columns.
+    // If some columns are empty, a position among the columns is not the position among the completions.
     if (lacksSome(item)) return readByTextOrModel(value, item)
     const number = numberOf(value)
     const range = (from: number) => {
@@ -246,7 +246,7 @@ const columnOutcome = (column: string, item: ChoiceNames.Item): ParsedChoice | u
     .map((part) => outcomeOf(part, item))
     .find((outcome) => outcome !== undefined)
 
-/** Accepts numbers from 0 or from 1 on, each once. */
+/** Accepts consecutive numbers from 0 or 1 on, each once, in any order. */
 const numbersIn = (names: ReadonlyArray<string>): ReadonlyArray<Result.Result<ParsedChoice, string>> | undefined => {
   const numbers = names.map(Number)
   const from = Math.min(...numbers)

@@ -1,7 +1,7 @@
 /**
- * The meanings of a choice's values: `0=first,1=second,2=tie`. A value has the meaning of its own entry, else of the
- * first comparison (`>0.5=second`) that holds. Numbers are compared as numbers, texts without case and outer blanks. An
- * empty entry (`=none`) is a missing value.
+ * Meanings of a choice's values: `0=first,1=second,2=tie`. A value has the meaning of its own entry, or else of the
+ * first comparison (`>0.5=second`) that holds. Numbers are compared as numbers; texts, regardless of case and outer
+ * blanks. An empty entry (`=none`) is a missing value.
  */
 import { Result } from "effect"
 import { isEmpty } from "../../io/Values.ts"

@@ -32,7 +32,7 @@ export const finder = (labels: ReadonlyArray<string> | undefined) => {
     if (at >= 0 || kind === "text") return at < 0 ? [] : [at]
     const word = text.trim().toLowerCase()
     const place = completions.length === 2 ? Math.max(sides.indexOf(word), places.indexOf(word)) : places.indexOf(word)
-    // A part of a column's name may be a number with another meaning, so numbers need `kind`.
+    // A number that is a part of a column's name may also mean something else, so it counts only if `kind` is `name`.
     const mayBePart = kind === "name" || numberOf(text) === undefined
     const finders = [
       () => indicesOf(labels ?? [], text),

@@ -23,7 +23,7 @@ export interface Naming {
   readonly labels: ReadonlyArray<string> | undefined
   /** Whether choices are indices from 0. */
   readonly isIndex: boolean
-  /** Whether choices are endings of the completions' columns. */
+  /** Whether each choice is the ending of a completion's column. */
   readonly isId: boolean
 }
 
@@ -112,7 +112,7 @@ export const decide = (
     ...(labels === undefined ? [] : [ofKind("name")]),
   ].filter(reads)
   const outcomes = possibleReadings.map((reading) => outcomesOf(reading, counted, labels).join())
-  // A name with the same results as a number is not another reading. Others differ in values that these records lack.
+  // `name` is dropped if it reads all like a number. Other readings differ in values that these records lack.
   const distinctReadings = possibleReadings.filter(
     ({ kind }, i) => kind !== "name" || outcomes.indexOf(outcomes[i]!) === i,
   )
@@ -127,7 +127,7 @@ export const decide = (
     : ask(counted, distinctReadings, labels)
 }
 
-/** Spreadsheets, R, and pandas write these into cells without a value. */
+/** Whether a cell has no value. Spreadsheets, R, and pandas write these texts there. */
 export const isMissing = (value: unknown): boolean =>
   isEmpty(value) || Number.isNaN(value) || (typeof value === "string" && /^\s*(?:na|n\/a|nan|null)?\s*$/i.test(value))
 
@@ -189,7 +189,7 @@ const ask = (
   const isFirst = ({ value }: SampledChoice, i: number) =>
     choices.findIndex((other) => String(other.value) === String(value)) === i
   const different = choices.filter(isFirst)
-  // Takes at most about 12 values from all over their range.
+  // Takes about 12 values at most, from their whole range.
   const sampleChoices = different
     .toSorted((a, b) => Number(a.value) - Number(b.value))
     .filter((_, i, { length }) => i === length - 1 || i % Math.ceil(length / 12) === 0)

@@ -1,7 +1,7 @@
 /**
- * Rewrites exports of Label Studio as records with a list `votes`, without skipped ones.
- * https://labelstud.io/guide/task_format,
- * https://labelstud.io/tags/pairwise, https://labelstud.io/tags/ranker; JSON-MIN and CSV: https://labelstud.io/guide/export.
+ * Rewrites exports of Label Studio as records with a list `votes`, without skipped votes.
+ * https://labelstud.io/guide/task_format, https://labelstud.io/tags/pairwise, https://labelstud.io/tags/ranker;
+ * JSON-MIN and CSV: https://labelstud.io/guide/export.
  */
 import { Predicate, Struct } from "effect"
 import { isEmpty, isObject, type Members } from "../../io/Values.ts"

@@ -166,7 +166,7 @@ const answersToVotes = (columns: ReadonlyArray<Answers>): ReadonlyArray<Members>
   })
 }
 
-/** Whether prefstream wrote the record for spreadsheets. Apostrophes in other tables stay unchanged. */
+/** Whether prefstream wrote the record with apostrophes for spreadsheets. In other tables, apostrophes are kept. */
 const isNeutralized = (record: Members): boolean =>
   !Object.hasOwn(record, VoteRow.rawColumn) && VoteRow.columns.every((name) => Object.hasOwn(record, name))
 

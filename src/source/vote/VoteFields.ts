@@ -103,7 +103,7 @@ export const detect = (sample: Sample.Sample, options: VoteOptions): Result.Resu
     const list = listPath === undefined ? undefined : yield* parserOf(sample)(listPath, flags.votes)
     const voteSample = list === undefined ? sample : Sample.of(elementsOf(sample, list).map(asRow))
     const find = (names: ReadonlyArray<string>) => memberOf(voteSample, names)
-    // Objects without text are reported as unused. Text cells always count.
+    // Objects without an id or name are left out, and so reported as unused. Text cells always count.
     const texts = {
       members: voteSample.members.filter(
         ({ isTextual, values }) => isTextual || values.some((value) => readableValue(value) !== undefined),
@@ -145,7 +145,7 @@ export const detect = (sample: Sample.Sample, options: VoteOptions): Result.Resu
     }
   })
 
-/** The id or name of an object. */
+/** Returns the id or name of an object, and any other value itself. */
 const readableValue = (rawValue: unknown): unknown => {
   let value = rawValue
   while (isObject(value)) value = value["id"] ?? value["name"] ?? value["username"]
@@ -163,7 +163,7 @@ interface RawVote {
   readonly expert: unknown
   readonly record: unknown
   readonly isTextual: true | undefined
-  /** Set for an expert's empty column. It is no vote, unless `--choice-map` gives it a meaning. */
+  /** Set if the cell in an expert's column is empty: it is no vote, unless `--choice-map` gives it a meaning. */
   readonly isOptional?: boolean
 }
 

@@ -1,6 +1,6 @@
 /**
- * Decodes the members of a compressed file. Bytes after the last member, and members that are cut short, are failures,
- * which Node's own streams miss (`Decompress`).
+ * Decodes the members of a compressed file. Fails for bytes after the last member and for members that are cut short,
+ * which Node's own streams do not notice (`Decompress`).
  */
 import { Data, Effect } from "effect"
 import * as Decompress from "../../../node/Decompress.ts"

@@ -1,11 +1,11 @@
 /**
  * Reads CSV and TSV (RFC 4180). No cell is altered, guessed, or shifted: a record with more or fewer cells than the
  * header is rejected, and so is a later TSV record that may be several unquoted lines. The file is refused if its
- * header is unreadable or names two columns alike. A column without a name is named by its position. Quotes also
- * enclose the cells of TSV, as in pandas and DuckDB, unless the beginning shows otherwise (`quoteOf`). Blank lines and
- * a byte order mark are ignored. A first line `sep=;`, as Excel writes it, names the delimiter.
+ * header is unreadable or has two columns of the same name. A column without a name is named by its position. Quotes
+ * also enclose the cells of TSV, as in pandas and DuckDB, unless the beginning shows otherwise (`quoteOf`). Blank lines
+ * and a byte order mark are ignored. A first line `sep=;`, as Excel writes it, names the delimiter.
  *
- * Our own reader is for faulty quotes: Effect's `Csv` ends there, and `csv-parse` 7.0.3 ends or skips the rest of the
+ * Our own reader handles faulty quotes. Effect's `Csv` ends there, and `csv-parse` 7.0.3 ends or skips the rest of the
  * file. Both take text, so a record with invalid UTF-8 cannot be rejected alone. Effect's `Csv` does not distinguish
  * `""` from an empty cell. `csv-parse` counts CR LF within quotes twice, and is 2 to 7 times slower
  * (`test/bench/csv.ts`).
@@ -41,7 +41,7 @@ const delimiters = [",", "\t", ";", "|"]
 
 const sniffedRecords = 200
 
-/** Detects the dialect from the first bytes. With the right delimiter, most records have as many cells as the first one, and at least half do. */
+/** Detects the dialect. With the right delimiter, most records, at least half, have as many cells as the first. */
 export const sniff = (head: Uint8Array, options: CsvOptions = {}, isWhole = true): CsvDialect => {
   const header = options.header ?? true
   const [, separator] = separatorLine.exec(decodeBeginning(head) ?? "") ?? []
@@ -67,7 +67,7 @@ export const sniff = (head: Uint8Array, options: CsvOptions = {}, isWhole = true
 
 const LF = 0x0a
 
-/** The line may be a quoted cell. */
+/** The line may be enclosed in quotes. */
 const separatorLine = /^\uFEFF?"?sep=([^"\r\n])"?\r?\n/i
 
 const nameOf = (delimiter: string): string => {
@@ -87,7 +87,7 @@ const sniffDelimiter = (
     ),
   }))
   const withSeveralCells = candidates.filter(({ cells, share }) => cells > 1 && share >= 0.5)
-  // With one column, the delimiter is a character that does not occur.
+  // Otherwise the file has one column. The best delimiter is then a character that does not occur.
   const usable =
     withSeveralCells.length > 0 ? withSeveralCells : candidates.map((candidate) => ({ ...candidate, cells: 1 }))
   return usable.reduce((best, candidate) =>

@@ -108,7 +108,7 @@ export class CsvReader {
   }
 
   #scan(chunk: Uint8Array): void {
-    /** The record's start. It is negative if earlier chunks have its beginning. */
+    /** Where the record starts. Negative if it began in an earlier chunk. */
     let start = -this.#held.size
     let delimiterAt = -1
     let lineFeedAt = -1

@@ -4,7 +4,7 @@
  * goes on. If brackets or quotes are missing, or other content follows an array, the rest of the file is one reject.
  *
  * Effect's `JsonArray` and other parsers of JSON streams end at the first broken element, and give neither its text nor
- * its line. Here a scan counts brackets outside strings, and the engine's own parser judges the elements.
+ * its line. Here a scan counts brackets outside strings, and the engine's own parser checks the elements.
  */
 import { Result } from "effect"
 import type { Reject } from "../../../domain/Reject.ts"
@@ -41,7 +41,7 @@ class ElementScanner {
   #phase: "start" | "array" | "values" | "behind the array" = "start"
   #passedBytes = 0
   #markBytes = 0
-  /** Whether an array's last comma still lacks its element. */
+  /** Whether an array's last comma is not yet followed by an element. */
   #isElementDue = false
 
   /** Line ends before `#countedTo` in the chunk, and in all earlier chunks. */

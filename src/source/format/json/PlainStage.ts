@@ -1,6 +1,6 @@
 /**
- * Reads plain lines (`PlainLine`) as items in bytes, in its own thread. Answers have all lines in order, others as
- * their bytes. A line longer than `maxHeldBytes` may come in parts. Memory holds a message and such a line.
+ * Reads plain lines (`PlainLine`) in its own thread. Answers have all lines in order: plain lines as items, others as
+ * their bytes. A line longer than `maxHeldBytes` may come in parts. Memory holds a message and part of a line.
  */
 import type { ItemBytes } from "../../../domain/ItemBytes.ts"
 import { sorted } from "../../../domain/ItemBytes.ts"

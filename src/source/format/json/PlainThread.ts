@@ -1,6 +1,6 @@
 /**
  * Reads JSON Lines with plain lines in a thread (`PlainStage`). The rows equal those of `JsonLines`; rows of plain
- * lines also have their item and its identity. The input audit gets the file when it was read to its end.
+ * lines also have their item and its identity. The input audit gets the file once it has been read to its end.
  */
 import { Array as Arr, Cause, Context, Effect, type Pull, Result, type Scope, Stream } from "effect"
 import type { ItemBytes } from "../../../domain/ItemBytes.ts"
@@ -27,13 +27,13 @@ const messageBytes = 512 * 1024
 
 const maxHeldBytes = 1024 * 1024
 
-/** Maximum number of messages that the thread has or whose rows are unread. */
+/** Maximum number of messages that are in the thread, or whose rows have not been read yet. */
 const maxMessages = 4
 
 /** A smaller file is read sooner than a thread starts. */
 const minFileBytes = 8 * 1024 * 1024
 
-/** Whether the file is large enough for a thread. A line that exceeds `maxLineBytes` must not be plain. */
+/** Whether a thread saves time, and no line that is longer than `maxLineBytes` can be read as plain. */
 export const isWorthwhile = (size: number | undefined, maxLineBytes = Lines.defaultMaxLineBytes): boolean =>
   size !== undefined && size >= minFileBytes && maxLineBytes >= messageBytes + maxHeldBytes
 
@@ -160,7 +160,7 @@ export const rows = (
         yield* fill
         const answer = answers.shift()
         if (answer === undefined) {
-          // Rows before a failure come first, as for any file.
+          // As for any file, the rows before a failure come first.
           if (openMessages === 0) return yield* failure ?? Cause.done()
           yield* failing(openMessages < maxMessages ? thread.drain : thread.room)
           continue

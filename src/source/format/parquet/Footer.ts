@@ -1,6 +1,6 @@
 /**
- * Reads a Parquet file's schema and the places of its row groups. The footer is checked first, because `hyparquet`
- * would loop or fill memory on some. The row groups have the file's rows, and a chunk inside the file for each column.
+ * Reads a Parquet file's schema and the places of its row groups. The footer is checked first, because some footers
+ * make `hyparquet` loop or fill memory. The rows of the groups must add up, and each needs a chunk for each column.
  */
 import { Effect } from "effect"
 import type { ColumnChunk, FileMetaData } from "hyparquet"

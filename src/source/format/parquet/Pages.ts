@@ -1,7 +1,7 @@
 /**
- * Reads the pages of a column chunk. They are checked before `hyparquet` decodes them, so that none loops, fills
- * memory, or is read beyond its end. They have as many values as the footer states, and match their checksums. Changed
- * bytes without a checksum can still give wrong values.
+ * Reads the pages of a column chunk. Each page is checked before `hyparquet` decodes it, so that decoding never loops,
+ * fills memory, or reads beyond the page. There are as many values as the footer states, and checksums match, if any.
+ * Without a checksum, changed bytes can still give wrong values.
  * https://github.com/apache/parquet-format/blob/master/Encodings.md
  */
 import type { ColumnDecoder, DecodedArray, PageHeader, SchemaTree } from "hyparquet/src/types.js"
@@ -243,7 +243,7 @@ const encodedTypes: Readonly<Record<string, ReadonlyArray<string>>> = {
 
 const isDictionary = (encoding: string): boolean => encoding === "RLE_DICTIONARY" || encoding === "PLAIN_DICTIONARY"
 
-/** The header of a page without values, changed so that `hyparquet` reads none. */
+/** The header of a page that has only null values, changed so that `hyparquet` reads no values. */
 const withPlainValues = (header: PageHeader): PageHeader => ({
   ...header,
   ...(header.data_page_header && { data_page_header: { ...header.data_page_header, encoding: "PLAIN" } }),

@@ -1,8 +1,8 @@
 /**
- * Reads Parquet by `hyparquet` behind our own checks. There are as many records as the footer states, or reading fails
- * and names row group and column. Damage is noticed by checksums, if the writer added them, or by impossible values. A
- * row is rejected if it has text that is not UTF-8, JSON that is invalid, or a missing value. Memory holds one row
- * group.
+ * Reads Parquet with `hyparquet`, after our own checks. There are as many records as the footer states, or reading
+ * fails and names row group and column. Damage is noticed by checksums, if the writer added them, or by impossible
+ * values. A row is rejected if it has text that is not UTF-8, JSON that is invalid, or a missing value. Memory holds
+ * one row group.
  * https://github.com/apache/parquet-format
  */
 import { Effect, Stream } from "effect"

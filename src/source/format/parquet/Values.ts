@@ -31,7 +31,7 @@ export class Unusable {
 }
 
 export interface Conversion {
-  /** The annotation that selects one of the `parsers`. `hyparquet` calls it once for each value of a dictionary. */
+  /** The annotation that selects one of the `parsers`. `hyparquet` calls the parser once for each dictionary value. */
   readonly annotation: Pick<SchemaElement, "converted_type" | "logical_type">
   /** Converts a value of `hyparquet`. An annotation that does not match the type is ignored. */
   readonly convert: (value: unknown) => unknown
