@@ -27,8 +27,8 @@ export class MalformedRequest extends Problem<MalformedRequest>()(
 export class Unauthorized extends Problem<Unauthorized>()("Unauthorized", 401, "A valid token is required.") {}
 
 /**
- * `Host` is not the name of the service. Pages also answer this to a cross-origin request, and to a link that was used
- * or has expired.
+ * The `Host` header does not name this service. Pages also return this problem for a cross-origin request, and for a
+ * link that was used or has expired.
  */
 export class Forbidden extends Problem<Forbidden>()("Forbidden", 403, "This is not allowed.") {}
 
@@ -36,7 +36,7 @@ export class EndpointNotFound extends Problem<EndpointNotFound>()("EndpointNotFo
 
 export class TaskNotFound extends Problem<TaskNotFound>()("TaskNotFound", 404, "There is no such task.") {}
 
-/** The `Allow` header names the methods. */
+/** The `Allow` header names the allowed methods. */
 export class MethodNotAllowed extends Problem<MethodNotAllowed>()("MethodNotAllowed", 405, "Method not allowed.") {}
 
 export class RequestTimedOut extends Problem<RequestTimedOut>()("RequestTimedOut", 408, "The request timed out.") {}

@@ -117,7 +117,7 @@ const day = Duration.toMillis("1 day")
 /** If no result came for this many times the mean time between two results, results count as stopped. */
 const stoppedAfterGaps = 10
 
-/** Minimum time without results before they count as stopped. All results of a poll arrive together. */
+/** Minimum time without results before they count as stopped, because results of one poll round arrive together. */
 const stoppedAfter = Duration.toMillis("15 minutes")
 
 const estimateOf = ({ counts, pace }: Progress, now: number): Option.Option<Estimate> => {
@@ -159,7 +159,7 @@ export const make = Effect.fn("JobStatus.make")(function* (holder: Option.Option
   const ledger = yield* LedgerReader
   const now = yield* Clock.currentTimeMillis
   const progress = yield* ledger.progress
-  // A process that works the job alone has taken it over from earlier workers.
+  // A process that runs the job alone has taken it over from earlier workers, so none are listed.
   const isAlone = Option.exists(holder, (holder) => holder !== "unknown" && holder.worker !== true)
   const workers = isAlone ? [] : yield* ledger.workers
   const budget = yield* ledger.budget

@@ -2,7 +2,7 @@
  * Reads a source into the ledger and submits the new items. The ledger records which files were read to their end.
  *
  * Guarantees: after reading, a warning names each file whose records were all rejected while other files have items.
- * Another warning tells if no item names models although those of an earlier run did.
+ * Another warning says if no item names models, although items of an earlier run did.
  */
 import { Effect, Option, Result, Stream } from "effect"
 import type { InputFile } from "../domain/InputFile.ts"

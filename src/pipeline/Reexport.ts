@@ -47,7 +47,7 @@ const Note = Schema.fromJsonString(
 
 const readNote = Schema.decodeUnknownEffect(Note)
 
-/** The result of the export that wrote the existing dataset; none if that differs or is damaged. */
+/** The result of the export that wrote the existing dataset; none if the dataset is outdated or damaged. */
 const existing = Effect.fnUntraced(function* (directory: string, fingerprint: string) {
   const fs = yield* FileSystem.FileSystem
   const dataset = JobFolder.dataset(directory)
@@ -78,7 +78,7 @@ type Noted = Pick<Export.Exported, "gold" | "leftOut"> & {
   readonly example: Option.Option.Value<Export.Exported["example"]> | null
 }
 
-/** Records the dataset that was written, if any. Without this record, the next export writes. */
+/** Records the dataset that was written, if any. Without this record, the next export writes the dataset again. */
 const note = Effect.fnUntraced(
   function* ({ directory }: Settings, fingerprint: string, { dataset, example, gold, leftOut }: Export.Exported) {
     const fs = yield* FileSystem.FileSystem

@@ -34,7 +34,7 @@ export interface PilotExpert {
   readonly by: "gold" | "agreement" | null
 }
 
-/** Minimum number of votes on gold items from which an expert's accuracy is measured on them. */
+/** An expert's accuracy is measured on gold items if the expert has at least this number of votes on them. */
 export const minGoldVotes = 10
 
 /**
@@ -132,7 +132,7 @@ export class NothingToPlan extends Schema.TaggedError<NothingToPlan>()("NothingT
   }
 }
 
-/** Reads the whole source. Fails with its error, with `NothingToPlan`, or with `SubmitOptionInvalid` for the price. */
+/** Reads the whole source. Fails with the source's error, `NothingToPlan`, or `SubmitOptionInvalid` for the price. */
 export const votePlan = Effect.fn("Pipeline.votePlan")(function* <E, R>(settings: VotePlanSettings<E, R>) {
   const { experts, targetAccuracy } = settings
   const voters =

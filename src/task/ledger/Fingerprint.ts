@@ -37,7 +37,7 @@ export const readFingerprint = (context: LedgerContext) => {
   const spending = readSpending(context)
   const { earlierRejects, earlierRuns } = readEarlierRuns(context)
 
-  /** Hashes rows page by page. The first column must ascend. */
+  /** Hashes rows page by page. Rows must be sorted by their first column. */
   const addPages = Effect.fnUntraced(function* (
     add: (value: unknown) => void,
     page: (after: number) => Effect.Effect<ReadonlyArray<ReadonlyArray<unknown>>, SqlError>,

@@ -95,7 +95,7 @@ export const readStreams = ({ job, sql }: LedgerContext) => {
       (row) => decodeReject(row.record),
     )
 
-  /** For each task of the batch that can get results, the range of places that it asks for. Empty with one vote. */
+  /** The range of places in the batch that each task asks for, if it can get results. Empty with one vote. */
   const placesOpen = Effect.fnUntraced(function* ({ batch, batchItems, votes }: BatchPlace) {
     const rows =
       votes === 1

@@ -42,7 +42,7 @@ export type TaskState = typeof TaskState.Type
 /** Final states without a result, unless a person resolves the task. */
 export const lostStates: ReadonlyArray<TaskState> = ["refused", "given_up"]
 
-/** The question to the experts. Under the same terms, an item is judged once. */
+/** The terms under which experts judge. Under the same terms, an item is judged once. */
 export interface CampaignTerms {
   /** Free-text instructions for the experts. */
   readonly guidelines?: string | undefined
@@ -72,9 +72,9 @@ export interface RunTerms extends CampaignTerms {
   /** Maximum number of votes for each new item, if more are planned as results arrive. Default: `votes`. */
   readonly votesUpTo?: number | undefined
   /**
-   * Threshold for further votes: the probability of an item's best completion, by its votes and the experts'
-   * reliabilities. An item at or above it gets no more votes than `votes`; others get up to `votesUpTo`. Default 0.95.
-   * The job keeps it, until another run has `votes`.
+   * Threshold for further votes: the probability that an item's leading completion is the best, given its votes and the
+   * experts' reliabilities. An item at or above it gets no more votes than `votes`; others get up to `votesUpTo`.
+   * Default 0.95. The job keeps it until a run sets `votes`.
    */
   readonly confidence?: number | undefined
   /** Seed for shuffling completions. False sends them in the order of the input. */
@@ -157,7 +157,7 @@ export interface OpenTask {
   readonly seq: number
   readonly taskId: string
   readonly idempotencyKey: string
-  /** Whether the task is failed, invalid, or completed. */
+  /** Whether the task is failed, invalid, or completed, and is polled once more. */
   readonly isRecheck: boolean
   /** Whether the task is completed, and the service may have changed its result. */
   readonly hasResult: boolean
@@ -172,7 +172,7 @@ export interface Delivery {
   readonly id: string
   /** Time of this attempt by the service's clock, in epoch milliseconds; 0 if unknown. */
   readonly sentAt: number
-  /** The tasks that the delivery names. None means any task. */
+  /** The tasks that the delivery names. None if it may concern any task. */
   readonly taskIds: Option.Option<ReadonlyArray<string>>
 }
 
@@ -219,7 +219,7 @@ export interface Issue {
   readonly idempotencyKey: string
   readonly items: number
   readonly reason: string | null
-  /** Time of its first request, in epoch milliseconds. */
+  /** Time of the attempt's first request that may have created the task, in epoch milliseconds. */
   readonly sentAt: number | null
 }
 

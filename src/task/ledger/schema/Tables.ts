@@ -3,7 +3,7 @@
  *
  * `seq` is the ordinal of a task's first item in its job, over all campaigns: a task that is split becomes two rows
  * without renumbering others. Each vote of a batch takes `batch_items` numbers, even if it is not planned, and the
- * first vote begins at `batch`. The number of an `item` is that of its first vote.
+ * first vote begins at `batch`. The `seq` of an `item` is the one in its first vote.
  */
 import { Effect } from "effect"
 import { SqlClient } from "effect/sql"
@@ -220,12 +220,12 @@ const createDeliveries = Effect.gen(function* () {
 })
 
 /**
- * - `canceled`: whether the service canceled a failed task.
- * - `votes` of an attempt: how many of its votes count against a budget.
- * - `over_budget_count`: new items of a run that the budget did not allow to plan.
- * - `price_list`: the number of the prices that held when a task was planned, or null without prices.
- * - `prices`: prices as `domain/Prices` encodes them.
- * - `vote_kinds`: of a task with a result, the kinds as `VoteKinds` encodes them.
+ * - - `canceled`: whether the service canceled a failed task.
+ * - - `votes` of an attempt: how many of its votes count against a budget.
+ * - - `over_budget_count`: new items of a run that the budget did not allow to plan.
+ * - - `price_list`: the number of the prices that held when a task was planned, or null without prices.
+ * - - `prices`: prices as `domain/Prices` encodes them.
+ * - - `vote_kinds`: the kinds of experts as `VoteKinds` encodes them, if the task has a result.
  */
 const addSpending = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient

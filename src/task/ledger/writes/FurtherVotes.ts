@@ -12,7 +12,7 @@ import { batchColumns, insertTasks, setSetting, settingOf, withPayload } from ".
 import { endedVotesSeen, votesLeft, wantedVotes } from "./Spending.ts"
 import type { readTasks } from "./Tasks.ts"
 
-/** The place of an item, by its number in its first vote. */
+/** The place of an item: `seq` is the one in its first vote. */
 export interface ItemPlace {
   readonly seq: number
   readonly batch: number
@@ -21,7 +21,7 @@ export interface ItemPlace {
 export interface VoteCourse {
   /** Whether a vote is planned, outstanding, or in doubt. */
   readonly isWaiting: boolean
-  /** Whether such a vote is a further one, which was not planned with the item. */
+  /** Whether one of these votes is a further one, which was not planned with the item. */
   readonly waitsForFurther: boolean
   /** Number of the next vote. None if the item has its maximum of votes. */
   readonly next: Option.Option<number>
@@ -83,7 +83,7 @@ export const readFurtherVotes = ({ job, sql }: LedgerContext) => {
     return awaited.length === 0 && (yield* hasUnseenVotes)
   }).pipe(Effect.withSpan("Ledger.isChoiceDue"))
 
-  /** The courses of a campaign's items that may have further votes, by their numbers in the first vote. */
+  /** The state of voting on the campaign's items that may get further votes, by the `seq` of their first vote. */
   const voteCourses = Effect.fn("Ledger.voteCourses")(function* (campaign: number) {
     const rows = yield* sql<TaskOfBatch>`SELECT ${sql.literal(rowColumns)} FROM task
       WHERE ${here} AND seq >= 0 AND campaign = ${campaign} AND least_votes IS NOT NULL ORDER BY seq`

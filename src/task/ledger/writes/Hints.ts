@@ -88,7 +88,7 @@ export const writeHints = (
           at = CASE WHEN excluded.at > hint.at THEN excluded.at ELSE hint.at + 1 END`,
     )
 
-  /** Adds hints for these ids. Keeps unknown ids only while a task's id is unknown. Returns whether a task has one. */
+  /** Adds hints. Keeps an unknown id only while some task's id is not known yet. Returns whether any id is known. */
   const addNamed = Effect.fnUntraced(function* (taskIds: ReadonlyArray<string>, now: number) {
     const found = yield* inChunks(
       taskIds,

@@ -171,7 +171,7 @@ export const writeItems = (
 ) => {
   const here = sql`job = ${job}`
 
-  /** The known items that the current run has read again. They cause no write, however often they are read. */
+  /** The known items that the current run has read again. Reading them once more causes no write. */
   let reread = { run: -1, seqs: SeqSet.make() }
   const knownOf = (run: number) => {
     if (reread.run !== run) reread = { run, seqs: SeqSet.make() }
@@ -270,7 +270,7 @@ export const writeItems = (
 
   const noted = new Set<string>()
 
-  /** Records, once, the facts that a dataset needs first. Returns the names to add to `noted` after the commit. */
+  /** Records once that the input has conversations or tools. Returns the names to add to `noted` after the commit. */
   const note = Effect.fnUntraced(function* (rows: ReadonlyArray<TaskRow>) {
     const found = [
       ...(!noted.has(conversations) && rows.some(hasConversation) ? [conversations] : []),
