@@ -3,8 +3,7 @@
  *
  * Guarantees: reads `RateLimit` as in draft-ietf-httpapi-ratelimit-headers-10 and its older drafts, and
  * `RateLimit-Remaining`, `-Reset`, `-Reset-After` with and without `X-`. Malformed headers count as absent. A reset
- * more than one hour away is shortened to one hour. Effect's `HttpClient.withRateLimiter` reads only the three older
- * headers.
+ * more than one hour away is shortened to one hour. `HttpClient.withRateLimiter` reads only the three older headers.
  */
 import { Clock, Duration, Effect, Option, Result } from "effect"
 import { Headers } from "effect/http"

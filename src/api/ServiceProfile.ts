@@ -47,10 +47,7 @@ export interface ServiceSettings extends ItemLimits {
    * is held as in doubt.
    */
   readonly idempotencyKeyLifetime: Duration.Input
-  /**
-   * Paths of the task id in the answer to a creation, as names joined by dots: `task_id`, `data.id`. The first id
-   * counts.
-   */
+  /** Paths of the task id in the answer to a creation, such as `data.id`. The first path that leads to an id counts. */
   readonly taskIdPaths: ReadonlyArray<string>
   /**
    * Path of the expert's kind, such as `kind` or `annotator.role`. It applies to each of `annotations.votes`, and to
@@ -71,7 +68,7 @@ export interface ServiceSettings extends ItemLimits {
   readonly requestTimeout: Duration.Input
   /** Maximum size of one answer, after decompression. Default 256 MiB. */
   readonly maxAnswerBytes: number
-  /** Maximum retries of a failed request that the service may have carried out, while the service is up. */
+  /** Maximum number of retries of a request that failed after the service may have carried it out. */
   readonly retries: number
   /** Number of consecutive failed requests after which the service counts as down. */
   readonly downAfter: number

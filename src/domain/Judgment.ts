@@ -47,10 +47,7 @@ export interface Judgment extends LedgerItem {
   readonly bestCompletionIndex: number
   /** The annotations of the result, including unknown members. Empty if the result has no object there. */
   readonly annotations: Annotations
-  /**
-   * Set if this member of the result seems to list several judgments. The member is not read, and `annotations` is
-   * empty.
-   */
+  /** Set if this member of the result seems to list several judgments. It is not read; `annotations` is empty. */
   readonly unread?: "annotations" | "judgments" | "votes"
   /** One-based number of the task among the item's tasks. */
   readonly vote: number

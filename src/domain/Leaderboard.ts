@@ -72,7 +72,7 @@ export interface ControlRow {
    */
   readonly control: "length" | "position"
   readonly coefficient: Estimate
-  /** The standard deviation that is its unit. */
+  /** The unit of `coefficient`: the standard deviation for `length`, and 1 for `position`. */
   readonly unit: number
 }
 

@@ -1,12 +1,11 @@
 /**
  * Decides when a request to the service may be sent. Each request waits here for its turn.
  *
- * Guarantees: at most `requestsPerSecond` requests are sent in any second, and at most `concurrency` are in flight. If
- * both kinds wait, three creations are sent for each poll. 429 and 503 halve both limits, which then recover.
- * `Retry-After` and quotas apply to all requests, and a request that would wait for them longer than `patience` fails
- * immediately. With a `RequestBudget`, requests are sent in its time slots, and the rate limit and pauses apply to all
- * processes that share it. Effect's `RateLimiter` sends a whole second's requests in one burst, and cannot take back a
- * slot.
+ * Guarantees: at most `requestsPerSecond` are sent in any second, and at most `concurrency` are in flight. If both
+ * kinds wait, three creations are sent for each poll. 429 and 503 halve both limits, which then recover. `Retry-After`
+ * and quotas apply to all requests, and a request that would wait for them longer than `patience` fails immediately.
+ * With a `RequestBudget`, requests are sent in its time slots, and the rate limit and pauses apply to all processes
+ * that share it. Effect's `RateLimiter` sends a whole second's requests in one burst, and cannot take back a slot.
  */
 /* oxlint-disable max-lines -- rate, concurrency, pauses, quotas and slots decide together when the next request is sent */
 import { Deferred, Duration, Effect, Latch, Option } from "effect"
@@ -286,9 +285,7 @@ export const make = Effect.fnUntraced(function* <E>(settings: {
         `the service is rate limiting or overloaded (${status}): reduced to at most ${Math.floor(atOnce)} concurrent requests and ${budget === undefined ? `${Number(perSecond.toPrecision(3))} per second` : "half as many per second by all workers"}, which recover as requests succeed`,
       )
     }),
-    /**
-     * Pauses all requests because the service asked for it. If that is longer than `patience`, all fail with `failure`.
-     */
+    /** Pauses all requests for as long as the service asks. If that exceeds `patience`, all fail with `failure`. */
     pause: Effect.fnUntraced(function* (millis: number, failure: E) {
       const now = yield* SteadyClock.now
       const until = now + Math.min(millis, maxPause)
@@ -311,9 +308,7 @@ export const make = Effect.fnUntraced(function* <E>(settings: {
       held = true
       slots.length = 0
     }),
-    /**
-     * Continues after `hold`. `carefully`: one request at a time, a poll first, and more as the service accepts them.
-     */
+    /** Continues after `hold`. `carefully`: one request at a time, a poll first; more as the service accepts them. */
     resume: (carefully = false) =>
       Effect.sync(() => {
         held = false

@@ -140,7 +140,7 @@ const make = Effect.fnUntraced(function* ({
     isShared,
     /** Fails with `DatabaseTooNew` if a newer version of prefstream has changed the tables since. */
     checkVersion: Effect.provideService(checkVersion, SqlClient.SqlClient, sql),
-    /** Keeps other processes from reading input into this job: a command fails with `FileLocked`, a worker waits. */
+    /** Keeps other processes from reading input into this job: a command fails with `FileLockError`, a worker waits. */
     readAlone: shared === undefined ? Effect.void : ReaderLock.acquire(sql, name, shared.by),
     /** Opens when tasks were planned, so that a submitter in this process does not poll the database. */
     planned,

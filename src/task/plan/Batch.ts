@@ -63,7 +63,7 @@ export const make = ({ maxBytes, maxPrompts }: BatchLimits, openLimit = maxOpenB
     return true
   }
 
-  // A single batch may use all of its own bytes.
+  // The limit is at least `maxBytes`, so that a single batch can be filled.
   const isTooMuch = () => open.length > maxOpenBatches || openBytes > Math.max(openLimit, maxBytes)
 
   const fullness = ({ bytes, items }: OpenBatch) => Math.max(items.length / maxPrompts, bytes / maxBytes)
