@@ -1,4 +1,4 @@
-/** Declares an RFC 9457 problem. Its `type` is made from its name: `tag:prefstream,2026:task-not-found`. */
+/** Declares an RFC 9457 problem with a `type` made from its name, such as `tag:prefstream,2026:task-not-found`. */
 import { HttpApiError } from "effect/http-api"
 
 /* oxlint-disable typescript/no-unnecessary-type-parameters -- they keep the literals in the type of the class */

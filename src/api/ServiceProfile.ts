@@ -29,7 +29,7 @@ export interface ServiceSettings extends ItemLimits {
   readonly baseUrl: string
   /** The organization token. Each request carries it as `Authorization: Bearer`. */
   readonly token: Redacted.Redacted<string>
-  /** The name of the service in a ledger. A ledger belongs to one service. Default: the base URL. */
+  /** The name under which a ledger knows the service. A ledger belongs to one service. Default: the base URL. */
   readonly identity: string
   /** Whether to rebind a ledger that belongs to another identity to this one. */
   readonly moved: boolean
@@ -43,8 +43,8 @@ export interface ServiceSettings extends ItemLimits {
    */
   readonly idempotencyKey: "honored" | "ignored" | "declared"
   /**
-   * How long the service remembers a key (`Duration.infinity`: forever). A task older than this that may have arrived
-   * is held as in doubt.
+   * How long the service remembers a key (`Duration.infinity`: forever). A task that may have arrived longer ago is
+   * held as in doubt.
    */
   readonly idempotencyKeyLifetime: Duration.Input
   /** Paths of the task id in the answer to a creation, such as `data.id`. The first path that leads to an id counts. */

@@ -14,7 +14,7 @@ import type { Gold, Metadata } from "./PromptItem.ts"
 export interface LedgerItem {
   /** The user's id, or the hash of the content. */
   readonly itemId: string
-  /** Text, or the messages of the input. */
+  /** Text, or messages as in the input. */
   readonly prompt: Prompt
   /** The completions in the order of the input. */
   readonly completions: ReadonlyArray<string>
@@ -45,7 +45,7 @@ export interface Judgment extends LedgerItem {
   readonly taskId: string
   /** Zero-based index into `completions`. */
   readonly bestCompletionIndex: number
-  /** The annotations of the result, including unknown members. Empty if the result has no object there. */
+  /** The annotations of the result, including unknown members. Empty if `annotations` is not an object. */
   readonly annotations: Annotations
   /** Set if this member of the result seems to list several judgments. It is not read; `annotations` is empty. */
   readonly unread?: "annotations" | "judgments" | "votes"

@@ -38,7 +38,7 @@ export const ToolCall = Schema.Struct({
 })
 export type ToolCall = typeof ToolCall.Type
 
-/** One turn. Usual roles: `system`, `user`, `assistant`, `tool`. */
+/** One turn of a conversation. Usual roles: `system`, `user`, `assistant`, `tool`. */
 export const Message = Schema.Struct({
   /** Any name, unchanged from the input. */
   role: WellFormedText,

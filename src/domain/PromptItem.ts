@@ -19,7 +19,7 @@ export type Metadata = typeof Metadata.Type
 export const Gold = Schema.Struct({
   /** Zero-based index into `completions`. */
   best_completion_index: Schema.Int.check(Schema.isGreaterThanOrEqualTo(0)),
-  /** Why it is the best. */
+  /** Why that completion is the best. */
   rationale: Schema.optionalKey(WellFormedText),
 })
 export type Gold = typeof Gold.Type

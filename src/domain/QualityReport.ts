@@ -271,7 +271,7 @@ export interface QualityReport {
   readonly turnaround: Distribution
   /** Seconds per vote, for votes whose time the service reports. */
   readonly vote_seconds: Distribution
-  /** The languages, most frequent first. For large inputs, the counts come from a sample of about 5,000 items. */
+  /** The languages, most frequent first. For large inputs, the counts come from a sample of about 2,000 items. */
   readonly languages: ReadonlyArray<LanguageRow>
   /** The checks, each with its value, its threshold, and advice. */
   readonly checks: ReadonlyArray<Check>

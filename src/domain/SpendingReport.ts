@@ -28,7 +28,7 @@ export interface KindCost extends VotesCost {
 
 /** The costs of all runs and campaigns of the job. */
 export interface SpendingReport {
-  /** The price of a vote that is planned now, unless its kind has its own price. */
+  /** The present price of a vote, unless its kind has its own price. */
   readonly price: string
   /** Prices of the kinds of expert that have their own price. */
   readonly prices: { readonly [kind: string]: string }

@@ -25,7 +25,7 @@ export interface Tally {
   readonly tie: boolean
   /** All completions by rules 2 and 3 of `tally`, equal ones in one group. Undefined unless every vote ranks. */
   readonly ranking: Ranking | undefined
-  /** The rationale of the earliest vote for the best text that has one. */
+  /** The rationale of the earliest vote that is for the best text and has one. */
   readonly rationale: string | undefined
 }
 

@@ -47,7 +47,7 @@ export class ThresholdsExceeded extends Schema.TaggedError<ThresholdsExceeded>()
       direction: Schema.Literals(["below", "above"]),
     }),
   ),
-  /** The path of the page with all numbers. */
+  /** The path of the HTML report with all numbers. */
   report: Schema.String,
 }) {
   override get message() {

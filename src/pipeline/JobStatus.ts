@@ -92,7 +92,7 @@ export interface JobStatus extends RunReport.RunReport {
     readonly last_seen_at: string
     /** When the service last gave this worker an expected answer, or the worker had nothing to send or poll. */
     readonly last_progress_at: string
-    /** Tasks of its parts that should be sent or polled now. */
+    /** Tasks of the worker's parts that should be sent or polled now. */
     readonly tasks_due: number
   }>
   /** The limits that all workers share for their requests. */

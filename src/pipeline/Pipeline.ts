@@ -135,8 +135,8 @@ export const run = Effect.fn("Pipeline.run")(function* (settings: Settings) {
       let stopped = true
       const settled = yield* Latch.make()
       const once = settings.once === true
-      // A run that waits plans further votes only after all results are in, so that they do not depend on when it was
-      // stopped.
+      // A run that waits for results plans further votes only after all of them are in, so that a stop does not change
+      // the choice.
       const chooseFurther = once ? choose(settings) : undefined
       const submitting = readAndSubmit({ ...settings, settled, chooseFurther }).pipe(
         Effect.tap(() => Effect.sync(() => void (stopped = false))),

@@ -15,7 +15,7 @@ import { Ledger } from "../task/ledger/Ledger.ts"
 import { submit } from "../task/Submit.ts"
 import { confidenceOf } from "./AdaptiveVotes.ts"
 
-/** Adds the files that an effect reads to `files`, and records them in the ledger when it ends. */
+/** Adds the files that an effect reads to `files`, and records them in the ledger when the effect ends. */
 export const recordingInputs =
   (files: Array<InputFile>) =>
   <A, E, R>(effect: Effect.Effect<A, E, R>) =>
@@ -65,7 +65,7 @@ export const readAndSubmit = (settings: Parameters<typeof submit>[1] & { readonl
     )
   })
 
-/** Warnings for files without a usable record. Empty if no file has any, because then no item was read at all. */
+/** Warnings for files without a usable record. Empty if no file has one: then the report says so. */
 const rejectedFiles = (
   files: ReadonlyArray<InputFile>,
   rejects: ReadonlyMap<string, { readonly count: number; readonly first: Reject }>,

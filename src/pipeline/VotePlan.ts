@@ -1,5 +1,5 @@
 /**
- * Estimates how many votes per item an input needs: accuracy, agreement and cost, from the accuracy of the experts
+ * Estimates accuracy, agreement and cost by the number of votes per item, from the experts' accuracy
  * (`MajorityAccuracy`), which is assumed or measured in a pilot.
  *
  * Guarantees: sends and records nothing; the same input, pilot and settings give the same numbers. All items of the
@@ -28,7 +28,7 @@ export interface PilotExpert {
   readonly expert: string | null
   /** The number of votes in the pilot. Experts with more votes are drawn more often. */
   readonly votes: number
-  /** Probability that a vote is right. Null if nothing measures it; the expert then does not count. */
+  /** Probability that a vote is right. Null if it could not be measured; the expert then does not count. */
   readonly accuracy: number | null
   /** The source of the accuracy: known answers, or the votes of all experts. */
   readonly by: "gold" | "agreement" | null

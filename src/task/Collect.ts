@@ -63,7 +63,7 @@ const isDueByAge = ({ dueAt }: OpenTask): boolean => dueAt > 0
 
 /** Options of `collect`. */
 export interface CollectOptions {
-  /** Opens when this process submits no more tasks. Default: this process submits none. */
+  /** A latch that opens when this process has no more tasks to submit. Default: an open one. */
   readonly submittingDone?: Latch.Latch | undefined
   /** Whether to poll each outstanding task once, and then end. */
   readonly once?: boolean | undefined
@@ -104,7 +104,7 @@ export const collect = Effect.fn("Collect.collect")(function* (options: CollectO
     yield* ledger.postpone(task.seq, millis, task.taskId)
   })
 
-  /** Polls the task again soon, because it may have been polled when it was about to complete. */
+  /** Polls the task again soon after a failed poll, because its result may be ready. */
   const soon = Effect.fnUntraced(function* (task: OpenTask, times: number, first = firstPollDelay(profile)) {
     const now = yield* SteadyClock.now
     const delay = Backoff.millisAfter(times, first, pollDelay(profile, now - task.submittedAt))

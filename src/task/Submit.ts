@@ -160,7 +160,7 @@ export const reasonOf = (cause: Cause.Cause<unknown>): string | undefined => {
 export interface Submitted extends ReadCounts {
   /** Number of the run in its job, from 1. */
   readonly run: number
-  /** Number of the campaign of the run's items, from 1. */
+  /** Number of the campaign that the run's items belong to, from 1. */
   readonly campaign: number
   /** All tasks of the ledger by state, at the end of the run. */
   readonly tasks: StateCounts

@@ -97,7 +97,7 @@ export const make = Effect.fnUntraced(function* (
       const asked = (yield* throttle.pausedUntil) - now
       const isOver = now >= deadline || now + asked > deadline
       if (isOver) {
-        // A later request gets the result of a new probe.
+        // Waits until a request needs the service. If that took long, a new probe decides.
         yield* throttle.wanted
         const then = yield* SteadyClock.now
         if (then - now < maxWait || then < (yield* throttle.pausedUntil)) return yield* end(downSince, last)

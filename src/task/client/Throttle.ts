@@ -40,13 +40,13 @@ interface Waiter<E> {
 const catchUp = 100
 /** More slots are taken this many milliseconds before the last one. */
 const takeAhead = 50
-/** Milliseconds of safety margin, since requests may arrive closer together than they left. */
+/** Milliseconds of safety margin, since requests may arrive closer together than they were sent. */
 const margin = (requestsPerSecond: number): number => Math.min(50, Math.max(10, 100 / requestsPerSecond))
 
 /** Maximum number of sending times to remember. At higher rates, a shorter window keeps the same rate. */
 const maxRemembered = 10_000
 
-/** Creations per poll, if both wait. */
+/** Number of creations that are sent for each poll, if both wait. */
 const createsPerPoll = 3
 /** Seconds until the full rate is restored. */
 const recovery = Duration.toSeconds("30 seconds")

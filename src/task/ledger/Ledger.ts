@@ -51,7 +51,7 @@ export interface Shared {
 }
 
 export interface SharedOptions {
-  /** Default: this process has the job alone. */
+  /** Default: this process has the job to itself. */
   readonly shared?: Shared | undefined
   /**
    * Number of parts of a new job; default `Jobs.defaultPartCount`. An existing job with another number fails with

@@ -163,7 +163,7 @@ export const readStreams = ({ job, sql }: LedgerContext) => {
 
   /**
    * Ids, prompts, and models of all planned items, judged or not, over all campaigns, in the order of planning. An item
-   * of several campaigns occurs once in each. Gold items that were mixed in and pruned items are left out.
+   * of several campaigns occurs once for each. Gold items that were mixed in and pruned items are left out.
    */
   const prompts: Stream.Stream<PlannedItem, SqlError> = pages(
     (after) => sql<{ seq: number; body: Uint8Array; items: Uint8Array }>`SELECT t.seq, q.body, q.items FROM task t

@@ -114,7 +114,7 @@ export const ItemDetails = Schema.Struct({
   /** Whether each completion was a list of messages, which `Conversation.parse` reads. Absent if none was. */
   as_messages: Schema.optionalKey(Schema.Array(Schema.Boolean)),
   tools: Schema.optionalKey(Schema.String),
-  /** The order in which the completions were sent, as indices into the input's. Absent if both are equal. */
+  /** The order in which the completions were sent, as indices into the input's list. Absent if it is the same. */
   order: Schema.optionalKey(Schema.Array(Schema.Int)),
   /** Set if the item is a gold item that was mixed in, and not an item of the input. */
   check: Schema.optionalKey(Schema.Literal(true)),
@@ -176,7 +176,7 @@ export interface Delivery {
   readonly taskIds: Option.Option<ReadonlyArray<string>>
 }
 
-/** `due`: named tasks of this ledger, which are due now; `unknown`: named none; `repeated`: was recorded before. */
+/** `due`: tasks of this ledger are due now; `unknown`: only unknown ids were named; `repeated`: recorded before. */
 export type DeliveryOutcome = "due" | "unknown" | "repeated"
 
 /** A request's prompts with their completions in the input's order, and the items' details in the same order. */
@@ -201,7 +201,7 @@ export interface CompletedTask extends Omit<StoredRequest, "body">, BatchPlace {
 export interface BatchPlace {
   /** The `seq` of the batch's first task. */
   readonly batch: number
-  /** Number of the batch's items in one vote. */
+  /** Number of items that one vote of the batch asks for. */
   readonly batchItems: number
   readonly vote: number
   readonly votes: number

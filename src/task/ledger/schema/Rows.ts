@@ -138,7 +138,7 @@ type PlannedRow = ReturnType<typeof withPayload> &
     readonly plannedAt: number
   }
 
-/** The setting for the prices of new tasks: a number of the table `price_list`. */
+/** The setting for the prices of new tasks: the number of a list in the table `price_list`. */
 export const priceListSetting = "price_list"
 
 export const priceListOf = (here: Pick<LedgerContext, "job" | "sql">) =>
@@ -184,7 +184,7 @@ export const isAskedBy = (task: string): string =>
 export const inCampaign = (sql: LedgerContext["sql"], campaign: Option.Option<number>) =>
   Option.match(campaign, { onNone: () => sql`1 = 1`, onSome: (campaign) => sql`t.campaign = ${campaign}` })
 
-/** Whether any task meets the condition. Because of the order, PostgreSQL reads the index. */
+/** Whether any task meets the condition. The ORDER BY makes PostgreSQL read the index. */
 export const isAny = (sql: LedgerContext["sql"], condition: Fragment) =>
   Effect.map(sql`SELECT 1 FROM task WHERE ${condition} ORDER BY due_at LIMIT 1`, (rows) => rows.length > 0)
 

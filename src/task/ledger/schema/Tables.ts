@@ -250,7 +250,7 @@ const addFurtherVotes = Effect.gen(function* () {
   yield* sql`ALTER TABLE task ADD COLUMN least_votes INTEGER`
 })
 
-/** `run` is the last run that read the file to its end. In an older ledger, the last run stands for all. */
+/** `run` is the last run that read the file to its end. An older ledger gets its last run for all files. */
 const addRunOfInput = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
   yield* sql`ALTER TABLE input ADD COLUMN run BIGINT NOT NULL DEFAULT 0`

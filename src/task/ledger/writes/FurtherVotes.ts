@@ -151,7 +151,7 @@ export const writeFurtherVotes = (
     ).pipe(Effect.map(Arr.getSomes))
   })
 
-  /** Records, until another run begins, how many items need a vote that is not planned, and the ended votes. */
+  /** Records how many items need an unplanned vote, and how many votes have ended. A new run forgets both. */
   const noteWanted = (items: number, ended: number) =>
     write(
       Effect.andThen(
@@ -160,7 +160,7 @@ export const writeFurtherVotes = (
       ),
     )
 
-  /** Plans another vote on each item while the budget allows it. Returns the votes, and the items beyond the budget. */
+  /** Plans another vote on each item within the budget. Returns the planned votes, and the items beyond it. */
   const planFurther = Effect.fn("Ledger.planFurther")(function* (
     places: ReadonlyArray<ItemPlace>,
     options: FurtherVotesOptions,

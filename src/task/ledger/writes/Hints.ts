@@ -27,7 +27,7 @@ const forgetInterval = Duration.toMillis("10 seconds")
 /** The id of a hint for all tasks. */
 const allTasks = ""
 
-/** The time of a hint for all tasks, if there was none. */
+/** Stands for the time of a hint for all tasks if there was no such hint. */
 const never = -1
 
 export const readHints = ({ job, sql }: LedgerContext) => ({
@@ -126,7 +126,7 @@ export const writeHints = (
       yield* hinted.open
       return outcome
     }),
-    /** Makes tasks with hints due, unless they are being polled. Returns the wait for a postponed hint. */
+    /** Makes tasks with hints due, unless they are being polled. Returns the time until a postponed hint is due. */
     followHints: Effect.fn("Ledger.followHints")(function* (inFlight: ReadonlySet<string>) {
       const now = yield* SteadyClock.now
       const hasToWait = ({ followed, since }: { readonly followed: number; readonly since: number }) =>

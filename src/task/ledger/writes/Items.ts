@@ -88,7 +88,7 @@ export const readItems = ({ job, sql }: Model.LedgerContext) => {
     WHERE k.job = item.job AND k.run = ${run} AND k.first_seq <= item.seq
     ORDER BY k.first_seq DESC LIMIT 1))`
 
-  /** Whether the input has lists of messages, in any planned item. Older versions did not record this. */
+  /** Whether any planned item has lists of messages. Older versions did not record this. */
   const hasConversations = Effect.map(settingOf({ job, sql }, conversations), (value) => value !== undefined).pipe(
     Effect.withSpan("Ledger.hasConversations"),
   )

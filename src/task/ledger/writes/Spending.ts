@@ -44,7 +44,7 @@ export interface Spending {
   readonly budget: Option.Option<Cost.Decimal>
   /** Votes of tasks that the service created and that are no longer open. */
   readonly spent: Charge
-  /** The spent votes by kind of expert, most first. The last entry is for votes of unknown kinds. */
+  /** The spent votes by kind of expert, the kind with the most votes first. The last entry is for unknown kinds. */
   readonly kinds: ReadonlyArray<Charge & { readonly kind: string | null }>
   /** Votes that are planned, being sent, outstanding, or in doubt. */
   readonly committed: Charge
