@@ -36,9 +36,9 @@ export interface ServiceSettings extends ItemLimits {
   /**
    * Whether the service answers a repeated `Idempotency-Key` with the task that the first request created.
    *
-   * - - `"honored"`: a retry is safe after a crash or a lost answer.
-   * - - `"ignored"`: after a crash or a lost answer, the task is held as in doubt.
-   * - - `"declared"`: commands that send or poll use `"honored"` if the service's OpenAPI document declares the header,
+   * - `"honored"`: a retry is safe after a crash or a lost answer.
+   * - `"ignored"`: after a crash or a lost answer, the task is held as in doubt.
+   * - `"declared"`: commands that send or poll use `"honored"` if the service's OpenAPI document declares the header,
    *   else `"ignored"`. Code that imports prefstream always gets `"ignored"`.
    */
   readonly idempotencyKey: "honored" | "ignored" | "declared"

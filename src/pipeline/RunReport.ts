@@ -3,13 +3,13 @@
  *
  * Guarantees: `read = submitted + not_submitted + imported + duplicates + rejected`.
  *
- * - - `submitted`: items of this run's input whose tasks were sent.
- * - - `not_submitted`: items with a task that is still to be sent (none after a finished run), and items that the
- *   budget does not allow.
- * - - `imported`: records of votes that were given elsewhere, if the run is an import; their items are not sent to a
+ * - `submitted`: items of this run's input whose tasks were sent.
+ * - `not_submitted`: items with a task that is still to be sent (none after a finished run), and items that the budget
+ *   does not allow.
+ * - `imported`: records of votes that were given elsewhere, if the run is an import; their items are not sent to a
  *   service.
- * - - `known`: how many of the submitted and not_submitted items an earlier run had already read.
- * - - `rejected`: records that the source or the service refused, or whose task a person gave up.
+ * - `known`: how many of the submitted and not_submitted items an earlier run had already read.
+ * - `rejected`: records that the source or the service refused, or whose task a person gave up.
  *
  * An item with several votes counts once. It is rejected only if all its tasks are refused or given up; otherwise it is
  * exported with the votes that it received. Gold items that were mixed in are not counted.

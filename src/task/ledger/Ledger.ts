@@ -2,10 +2,10 @@
  * The durable record of every prompt item, task, and result: the source of truth of a job.
  *
  * Guarantees:
- * - - A change is on disk when its effect succeeds, even after a loss of power.
- * - - A task is `submitting` before its request is sent. An item belongs to one task per campaign and vote.
- * - - Request and answer are stored unchanged, so neither resuming nor exporting needs the input files again.
- * - - `LedgerReader` cannot write. One process at a time writes to a job through `Ledger`, which `layerFile` and
+ * - A change is on disk when its effect succeeds, even after a loss of power.
+ * - A task is `submitting` before its request is sent. An item belongs to one task per campaign and vote.
+ * - Request and answer are stored unchanged, so neither resuming nor exporting needs the input files again.
+ * - `LedgerReader` cannot write. One process at a time writes to a job through `Ledger`, which `layerFile` and
  *   `layerPostgres` lock. If workers share the job, each writes its own parts (`Parts`).
  */
 import { Context, Effect, Latch, Layer } from "effect"

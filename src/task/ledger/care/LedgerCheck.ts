@@ -2,9 +2,9 @@
  * Checks the integrity of a ledger: the database's own check, and all rules that its rows must follow.
  *
  * Guarantees: changes nothing, and sees the state of one moment. If there are no findings:
- * - - Every item is in one task of its campaign for each vote.
- * - - Every request and result is present and fits.
- * - - No task of the service counts twice, and all counts agree with their rows.
+ * - Every item is in one task of its campaign for each vote.
+ * - Every request and result is present and fits.
+ * - No task of the service counts twice, and all counts agree with their rows.
  */
 /* oxlint-disable max-lines -- this file is a list of checks, and each is a query */
 import { Array as Arr, Effect, type Layer, Result, Schema } from "effect"

@@ -74,7 +74,7 @@ export interface RunTerms extends CampaignTerms {
   /**
    * Threshold for further votes: the probability that an item's leading completion is the best, given its votes and the
    * experts' reliabilities. An item at or above it gets no more votes than `votes`; others get up to `votesUpTo`.
-   * Default 0.95. The job keeps it until a run sets `votes`.
+   * Default 0.95. The job keeps the threshold until a run sets `votes`.
    */
   readonly confidence?: number | undefined
   /** Seed for shuffling completions. False sends them in the order of the input. */

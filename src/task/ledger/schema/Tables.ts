@@ -220,12 +220,12 @@ const createDeliveries = Effect.gen(function* () {
 })
 
 /**
- * - - `canceled`: whether the service canceled a failed task.
- * - - `votes` of an attempt: how many of its votes count against a budget.
- * - - `over_budget_count`: new items of a run that the budget did not allow to plan.
- * - - `price_list`: the number of the prices that held when a task was planned, or null without prices.
- * - - `prices`: prices as `domain/Prices` encodes them.
- * - - `vote_kinds`: the kinds of experts as `VoteKinds` encodes them, if the task has a result.
+ * - `canceled`: whether the service canceled a failed task.
+ * - `votes` of an attempt: how many of its votes count against a budget.
+ * - `over_budget_count`: new items of a run that the budget did not allow to plan.
+ * - `price_list`: the number of the prices that held when a task was planned, or null without prices.
+ * - `prices`: prices as `domain/Prices` encodes them.
+ * - `vote_kinds`: the kinds of experts as `VoteKinds` encodes them, if the task has a result.
  */
 const addSpending = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient

@@ -3,11 +3,11 @@
  * those that it took.
  *
  * Guarantees:
- * - - A process that takes a part raises its epoch. From then on, no process claims a task of that part for an earlier
+ * - A process that takes a part raises its epoch. From then on, no process claims a task of that part for an earlier
  *   epoch, even if the earlier owner was suspended or disconnected.
- * - - The result of a request is recorded even if another process owns the part by then, unless the task was claimed
+ * - The result of a request is recorded even if another process owns the part by then, unless the task was claimed
  *   again. So a late answer settles a doubt.
- * - - Claims end by the database's clock, not by those of the machines.
+ * - Claims end by the database's clock, not by those of the machines.
  */
 import { Effect, type Latch } from "effect"
 import type { SqlClient } from "effect/sql"
