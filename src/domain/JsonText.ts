@@ -34,7 +34,7 @@ for (const [letter, text] of Object.entries({
   unescaped[letter.charCodeAt(0)] = text.charCodeAt(0)
 }
 
-/** Reads the control character of an escape such as `\\u001f`. `at` is the offset of the four digits. */
+/** Reads the control character of an escape such as `\u001f`. `at` is the offset of the four digits. */
 const controlOf = (bytes: Uint8Array, at: number): number =>
   Number.parseInt(String.fromCharCode(bytes[at + 2]!, bytes[at + 3]!), 16)
 

@@ -64,7 +64,7 @@ export interface LeaderboardRow {
   readonly extreme: "never_lost" | "never_won" | null
 }
 
-/** The effect on the odds of a property of a completion other than its model, in natural log-odds. */
+/** How a property of a completion, other than its model, changes the odds that it is preferred, in natural log-odds. */
 export interface ControlRow {
   /**
    * `length`: the effect of one standard deviation of (a − b) / (a + b), with the lengths a and b in characters.
