@@ -2,9 +2,9 @@
  * The contract of the annotation service as one `HttpApi`. The client, the embedded service, and the OpenAPI document
  * are made from it. Paths are relative to a base URL that ends in `/v1`.
  *
- * The embedded service decides two things that the contract leaves open: it answers a creation with 201, `task_id`,
- * `status`, and `Location`, and it honors `Idempotency-Key`. A client of another service does not rely on that: its
- * `ServiceProfile` interprets raw responses.
+ * The embedded service decides two things that the contract leaves open: it answers `POST /tasks` with 201, `task_id`,
+ * `status`, and `Location`, and it honors `Idempotency-Key`. A client of another service does not rely on that: it
+ * interprets raw responses by `ServiceProfile`.
  */
 import { Context, Schema } from "effect"
 import {
@@ -37,7 +37,7 @@ export class OrganizationToken extends HttpApiMiddleware.Service<OrganizationTok
 
 const metadata = Schema.optionalKey(described("A JSON object of your own, returned unchanged in the result.", Metadata))
 
-/** Unknown members are decoded, so that the answer can name them as warnings. */
+/** Keeps unknown members when decoding, so that the answer can name them in its warnings. */
 const unknownMembers = [Schema.Record(Schema.String, Schema.Unknown)] as const
 
 const requestMembers = {
@@ -76,8 +76,8 @@ const requestMembers = {
 }
 
 /**
- * The request `POST /tasks` of the embedded service: the contract's request, and optional members that the contract
- * leaves open.
+ * The body of `POST /tasks` at the embedded service: the contract's members, and optional members that the contract
+ * does not name.
  */
 export const ServiceTaskRequest = Schema.StructWithRest(Schema.Struct(requestMembers), unknownMembers).check(
   Schema.makeFilter(({ group, group_size }) =>
@@ -150,7 +150,7 @@ export type ServiceTaskResult = typeof ServiceTaskResult.Type
 
 const creation = {
   headers: {
-    /** A repeated key returns the first task if the body is equal, and is refused with 422 if it is not. */
+    /** If a key is repeated, the service returns the first task for an equal body, and answers 422 for another body. */
     "idempotency-key": Schema.optionalKey(Schema.String.check(Schema.isBetweenLength(1, 255))),
   },
   success: HttpApiSchema.WithHeaders(TaskCreated.pipe(HttpApiSchema.status(201)), { location: Schema.String }),
@@ -191,7 +191,7 @@ export class TaskGroup extends HttpApiGroup.make("tasks")
     OpenApi.annotations({ title: "Tasks", description: "Create annotation tasks and read their results." }),
   ) {}
 
-/** The whole interface: what the service serves, the client calls, and `openapi.json` describes. */
+/** The whole API: the service serves it, the client calls it, and `openapi.json` describes it. */
 export class AnnotationApi extends HttpApi.make("annotation-task-service")
   .add(TaskGroup)
   .annotateMerge(
@@ -205,7 +205,7 @@ export class AnnotationApi extends HttpApi.make("annotation-task-service")
 const JsonBytes = Schema.Uint8Array.pipe(HttpApiSchema.asUint8Array({ contentType: "application/json" }))
 
 /**
- * This API for a client that encodes its requests itself: `payload` is the JSON of a `ServiceTaskRequest`, as
+ * The same API for a client that encodes its requests itself: `payload` is the JSON of a `ServiceTaskRequest`, as
  * UTF-8.
  */
 export const EncodedAnnotationApi = HttpApi.make("annotation-task-service").add(

@@ -1,6 +1,6 @@
 /**
- * Copies values from the place where another service reports them in `annotations` to the member that prefstream reads.
- * The contract names only one member, `rationale`.
+ * Copies values within a result's `annotations`: from the path where a service reports them to the member that
+ * prefstream reads. The contract names only one member, `rationale`.
  *
  * Guarantees: without paths, annotations stay unchanged, and a path without a value changes nothing. Each path is
  * applied to the annotations and to each of `annotations.votes`.
@@ -17,7 +17,7 @@ export const isMember = (name: string): name is Member => members.some((member) 
 /** Maps a member to its path in the service's annotations, such as `{ strength: "preference.strength" }`. */
 export type AnnotationPaths = { readonly [Name in Member]?: string | undefined }
 
-/** Reads annotations by these paths. An invalid path is ignored. */
+/** Returns a function that copies the value at each path to its member. Invalid paths are ignored. */
 export const reader = (paths: AnnotationPaths = {}): ((annotations: Annotations) => Annotations) => {
   const parsed = members.flatMap((member) => {
     const path = paths[member]

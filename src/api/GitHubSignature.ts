@@ -1,7 +1,7 @@
 /**
- * GitHub's signatures: the HMAC-SHA256 of the body, as `sha256=` and hexadecimal digits. The prefix may be missing, and
- * base64 is accepted (Shopify, Linear). GitHub signs neither time nor id: a delivery can be replayed as long as the
- * secret is in use.
+ * GitHub's signatures: the HMAC-SHA256 of the body, written as `sha256=` and hexadecimal digits. The prefix is
+ * optional, and base64 is accepted too, for Shopify and Linear. GitHub signs neither a time nor an id: a delivery can
+ * be replayed as long as the secret is in use.
  */
 import { Effect } from "effect"
 import { Mac } from "effect/crypto"

@@ -1,10 +1,10 @@
 /**
- * Guidelines with a rubric in their front matter. A rubric reaches a service as text, so that a service without support
- * for rubrics shows it to its experts.
+ * Guidelines with a rubric in their front matter. The rubric is sent as part of the guidelines' text, so that a service
+ * without support for rubrics shows it to its experts.
  *
- * Guarantees: guidelines without a `rubric` in their front matter are plain text, whatever they begin with. A block
- * that probably means one is refused: a misspelled `rubric`, or invalid YAML with a line that begins with `rubric`.
- * Errors name the line.
+ * Guarantees: guidelines without a `rubric` in their front matter are plain text, whatever they begin with. Front
+ * matter that was probably meant as a rubric is refused: a misspelled `rubric`, or invalid YAML with a line that begins
+ * with `rubric`. Errors name the line.
  *
  * ```
  * ---
@@ -27,7 +27,7 @@ import { describeValue } from "../io/Values.ts"
 
 export interface Guidelines {
   readonly rubric: Rubric
-  /** The text for the experts. Undefined if the guidelines hold only a rubric, or nothing. */
+  /** The text after the front matter. Undefined if there are no guidelines, or only a rubric. */
   readonly text: string | undefined
 }
 
@@ -58,7 +58,7 @@ type Keys = ReadonlyArray<string | number>
 
 interface Yaml {
   readonly value: unknown
-  /** Returns the start of a message, such as `rubric.yaml:3: `. */
+  /** Returns the place with which a message about this member begins, such as `rubric.yaml:3: `. */
   readonly at: (keys: Keys) => string
 }
 
@@ -92,7 +92,7 @@ const readRubric = ({ at, value }: Yaml, written: unknown, within: Keys): Result
     return wrong([], `expected a map with ${memberNames.join(", ")}, found ${found}`)
   }
   const { aspects } = written
-  // A file may have the rubric under `rubric`.
+  // A rubric's file may also wrap the members in `rubric`, so a typo in that name gets a hint too.
   const known = written === value ? [...memberNames, "rubric"] : memberNames
   const unknown = [
     ...unknownIn(written, known, []),
@@ -125,10 +125,10 @@ const decode = (written: unknown) =>
     }),
   )
 
-/** The pattern includes the blank lines after the block. */
+/** Matches the front matter and the blank lines after it. */
 const frontMatter = /^---[ \t]*\r?\n([\s\S]*?)\r?\n---[ \t]*(?:$|\r?\n(?:[ \t]*\r?\n)*)/
 
-/** Matches `rubrik` and `Rubrics`, but not `public`. */
+/** Matches misspellings such as `rubrik` and `Rubrics`, but not `public`. */
 const isLikeRubric = (name: string): boolean =>
   editsBetween(name.toLowerCase(), "rubric") <= (name.toLowerCase().startsWith("rub") ? 2 : 1)
 
@@ -154,7 +154,7 @@ const split = (guidelines: string, file?: string): Split => {
 
 const underRubric = (yaml: Yaml) => (Predicate.isObject(yaml.value) ? yaml.value["rubric"] : undefined)
 
-/** Fails with a message if the rubric is invalid. @param file the name of the guidelines' file, for messages */
+/** Parses guidelines. Fails with a message if the rubric is invalid. @param file the file's name, for messages */
 export const parse = (guidelines: string | undefined, file?: string): Result.Result<Guidelines, string> => {
   if (guidelines === undefined) return Result.succeed({ rubric: none, text: undefined })
   const { text, yaml } = split(guidelines, file)
@@ -165,7 +165,7 @@ export const parse = (guidelines: string | undefined, file?: string): Result.Res
   )
 }
 
-/** The rubric of guidelines, which is empty if they have none or an invalid one. */
+/** Returns the rubric in the guidelines; `none` if there is no rubric or it is invalid. */
 export const rubricOf = (guidelines: string | undefined): Rubric =>
   Result.getOrElse(parse(guidelines), () => ({ rubric: none })).rubric
 
@@ -174,8 +174,8 @@ export const textOf = (guidelines: string | undefined): string | undefined =>
   guidelines === undefined ? undefined : split(guidelines).text
 
 /**
- * Adds a rubric, given as YAML with a rubric's members, to guidelines. Fails if the guidelines already have one, or if
- * the rubric is invalid.
+ * Adds a rubric, written as YAML, to guidelines. Fails if the guidelines already have a rubric, or if the new one is
+ * invalid.
  *
  * @param file the name of the rubric's file, for messages
  */

@@ -1,2 +1,2 @@
-/** Maximum votes per prompt of a task. Pages of the service load this file, so it imports nothing. */
+/** Maximum number of votes on each prompt of a task. The service's pages load this file, so it imports nothing. */
 export const maxVotes = 25

@@ -1,4 +1,4 @@
-/** Declares a problem (RFC 9457). The `type` of `TaskNotFound` is `tag:prefstream,2026:task-not-found`. */
+/** Declares an RFC 9457 problem with a `type` made from its name, such as `tag:prefstream,2026:task-not-found`. */
 import { HttpApiError } from "effect/http-api"
 
 /* oxlint-disable typescript/no-unnecessary-type-parameters -- they keep the literals in the type of the class */

@@ -31,8 +31,8 @@ export class Unauthorized extends Problem<Unauthorized>()(
 ) {}
 
 /**
- * `Host` is not the name of the service. Pages also answer this to a cross-origin request, and to a link that was used
- * or has expired.
+ * The `Host` header does not name this service. Pages also return this problem for a cross-origin request, and for a
+ * link that was used or has expired.
  */
 export class Forbidden extends Problem<Forbidden>()("Forbidden", 403, "This is not allowed.") {}
 

@@ -1,16 +1,16 @@
 /**
- * Reads how many more requests a service accepts, and when: its quota headers and `Retry-After`.
+ * Reads from response headers how many more requests the service accepts, and when to retry.
  *
  * Guarantees: reads `RateLimit` as in draft-ietf-httpapi-ratelimit-headers-10 and its older drafts, and
  * `RateLimit-Remaining`, `-Reset`, `-Reset-After` with and without `X-`. Malformed headers count as absent. A reset
- * more than one hour away is shortened to one hour. `HttpClient.withRateLimiter` reads the three older headers only.
+ * more than one hour away is shortened to one hour. `HttpClient.withRateLimiter` reads only the three older headers.
  */
 import { Clock, Duration, Effect, Option, Result } from "effect"
 import { Headers } from "effect/http"
 
 /**
- * Whole milliseconds to wait by `Retry-After`, which is a number of seconds or a date. Undefined if it is absent or
- * malformed.
+ * Whole milliseconds that `Retry-After`, a number of seconds or a date, asks us to wait; at most `max`. Undefined if
+ * the header is absent or malformed.
  */
 export const retryAfter = Effect.fnUntraced(function* (header: string | undefined, max: Duration.Duration) {
   const parsed = Option.flatMap(Option.fromUndefinedOr(header), (text) =>
@@ -75,7 +75,7 @@ const structured = (header: string, policyHeader: string): ReadonlyArray<Quota> 
 const count = (text: string | undefined): number | undefined =>
   text !== undefined && /^\s*\d{1,15}(\.\d+)?\s*$/.test(text) ? Number(text) : undefined
 
-/** Members of a structured field's list or dictionary (RFC 9651): `"name";r=1;t=2` or `name=1`. */
+/** Parses the members of a structured field's list or dictionary (RFC 9651): `"name";r=1;t=2` or `name=1`. */
 const members = (field: string) =>
   pieces(field, ",").map((member) => {
     const [first = "", ...rest] = pieces(member, ";")

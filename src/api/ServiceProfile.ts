@@ -1,19 +1,19 @@
 /**
- * The address of the annotation service, and everything that its contract leaves open.
+ * The settings of an annotation service: its address, and everything that the contract leaves open.
  *
  * Guarantees: each default is safe with an unknown service. Unless the service honors idempotency keys, a task that may
- * have arrived is resent only on a person's request. The token is `Redacted`, so no log shows it.
+ * have arrived is resent only if a person asks for it. The token is `Redacted`, so no log shows it.
  */
 import { Context, Duration, Effect, Layer, Option, type Redacted, Result, Schema } from "effect"
 import * as FieldPath from "../io/FieldPath.ts"
 
-/** Maximum sizes of an item that a service accepts. A larger item is rejected when it is read. */
+/** The largest item that a service accepts. A larger item is rejected when it is read. */
 export interface ItemLimits {
   /** Maximum completions per prompt. */
   readonly maxCompletions: number
-  /** Maximum code points of a prompt. */
+  /** Maximum length of a prompt in code points. */
   readonly maxPromptCharacters: number
-  /** Maximum code points of each completion. */
+  /** Maximum length of each completion in code points. */
   readonly maxCompletionCharacters: number
 }
 
@@ -29,31 +29,29 @@ export interface ServiceSettings extends ItemLimits {
   readonly baseUrl: string
   /** The organization token. Each request carries it as `Authorization: Bearer`. */
   readonly token: Redacted.Redacted<string>
-  /** The name of the service in a ledger. A ledger belongs to one service. Default: the base URL. */
+  /** The name under which a ledger knows the service. A ledger belongs to one service. Default: the base URL. */
   readonly identity: string
-  /** Whether a ledger that belongs to another identity is rebound to this one. */
+  /** Whether to rebind a ledger that belongs to another identity to this one. */
   readonly moved: boolean
   /**
    * Whether the service answers a repeated `Idempotency-Key` with the task that the first request created.
    *
    * - `"honored"`: a retry is safe after a crash or a lost answer.
-   * - `"ignored"`: such a task is held as in doubt.
-   * - `"declared"`: a command that sends or polls takes one of the two, by whether the service's OpenAPI document
-   *   declares the header. A program takes `"ignored"`.
+   * - `"ignored"`: after a crash or a lost answer, the task is held as in doubt.
+   * - `"declared"`: commands that send or poll use `"honored"` if the service's OpenAPI document declares the header,
+   *   else `"ignored"`. Code that imports prefstream always gets `"ignored"`.
    */
   readonly idempotencyKey: "honored" | "ignored" | "declared"
   /**
-   * How long the service remembers a key (`Duration.infinity`: forever). A task older than this that may have arrived
-   * is held as in doubt.
+   * How long the service remembers a key (`Duration.infinity`: forever). A task that may have arrived longer ago is
+   * held as in doubt.
    */
   readonly idempotencyKeyLifetime: Duration.Input
-  /**
-   * Paths of the task id in the creation response, with dots: `task_id`, `data.id`. The first path with an id counts.
-   */
+  /** Paths of the task id in the answer to a creation, such as `data.id`. The first path that leads to an id counts. */
   readonly taskIdPaths: ReadonlyArray<string>
   /**
-   * Path of the expert's kind, such as `kind` or `annotator.role`. It is looked up in each of `annotations.votes`, or
-   * in `annotations`. Prices by kind use it.
+   * Path of the expert's kind, such as `kind` or `annotator.role`. It applies to each of `annotations.votes`, and to
+   * `annotations` if a vote has no kind. Prices per kind need it.
    */
   readonly kindPath: string
   /** Statuses of a task that has results. */
@@ -70,28 +68,28 @@ export interface ServiceSettings extends ItemLimits {
   readonly requestTimeout: Duration.Input
   /** Maximum size of one answer, after decompression. Default 256 MiB. */
   readonly maxAnswerBytes: number
-  /** Maximum retries of a failed request that the service may have carried out, while the service is up. */
+  /** Maximum number of retries of a request that failed after the service may have carried it out. */
   readonly retries: number
-  /** Consecutive failures, over all requests, after which the service counts as down. */
+  /** Number of consecutive failed requests after which the service counts as down. */
   readonly downAfter: number
   /** Maximum time that a run waits for a service that is down or asks to wait. */
   readonly patience: Duration.Input
   /** Minimum and maximum time between two polls of a task. The time grows with the task's age. */
   readonly pollInterval: { readonly min: Duration.Input; readonly max: Duration.Input }
-  /** The places of task ids in a webhook delivery. The receiver's settings say how deliveries are signed. */
+  /** Where a webhook delivery names its tasks. The receiver's settings say how deliveries are signed. */
   readonly webhook: WebhookProfile
 }
 
-/** The part of a service's webhooks that its contract leaves open. */
+/** How the service's webhooks name tasks, which the contract leaves open. */
 export interface WebhookProfile {
   /**
    * Paths of task ids in a delivery's payload, with dots, and `[*]` for each element of an array: `data.task_ids`,
-   * `data.tasks[*].id`. The ids at all paths count. A payload without any id is about every outstanding task.
+   * `data.tasks[*].id`. The ids at all paths count. A payload without any id concerns every outstanding task.
    */
   readonly taskIdPaths: ReadonlyArray<string>
 }
 
-/** Settings that are safe with a service that is known by its contract only. */
+/** Default settings, which are safe with any service that follows the contract. */
 export const defaults: Omit<ServiceSettings, "baseUrl" | "identity" | "token"> = {
   moved: false,
   idempotencyKey: "declared",
@@ -141,7 +139,7 @@ export class ServiceSettingsError extends Schema.TaggedError<ServiceSettingsErro
 /** The required form of a base URL, for messages. */
 export const baseUrlForm = "http://… or https://…, without user, password, query, or fragment"
 
-/** Requests append paths to a base URL, and messages show it. So it has no query and no password. */
+/** Rejects a query, because requests append paths to the base URL, and a password, because messages show the URL. */
 export const isBaseUrl = (text: string): boolean =>
   /^https?:\/\/[^/@?#\s]+(\/[^@?#\s]*)?$/i.test(text) && URL.canParse(text)
 
@@ -203,7 +201,7 @@ const problemOf = (settings: ServiceSettings): ServiceSettingsError | undefined 
 export class ServiceProfile extends Context.Service<ServiceProfile, ServiceSettings>()(
   "prefstream/api/ServiceProfile",
 ) {
-  /** Describes a service at an address. Settings that are not given are `defaults`. Invalid numbers and times fail. */
+  /** Provides the settings of a service, with `defaults` for missing ones. Fails if a number or a time is invalid. */
   static readonly layer = (
     settings: Pick<ServiceSettings, "baseUrl" | "token"> & Partial<ServiceSettings>,
   ): Layer.Layer<ServiceProfile, ServiceSettingsError> => {

@@ -2,8 +2,8 @@
  * A shared secret that the service sends in `Authorization: Bearer SECRET` or in another header.
  *
  * Guarantees: secrets are compared by HMAC, so that timing reveals neither content nor length. A wrong secret is
- * refused before the body is read. Nothing is signed: anyone who sees one delivery can forge others, so it is only as
- * safe as the TLS in front of it.
+ * refused before the body is read. Nothing is signed: anyone who sees one delivery can forge others, so the scheme is
+ * only as safe as the TLS connection.
  */
 import { Effect, Redacted } from "effect"
 import { Mac } from "effect/crypto"

@@ -1,5 +1,5 @@
 /**
- * Standard Webhooks 1.0.0, symmetric (HMAC-SHA256, `v1`): signs and verifies, with its own headers or those of Svix.
+ * Standard Webhooks 1.0.0, symmetric (HMAC-SHA256, `v1`): signs and verifies, with the standard's headers or Svix's.
  *
  * Guarantees: the signature covers `id.timestamp.body`, byte for byte. Signatures of other versions (`v1a`, ed25519)
  * are ignored.
@@ -52,7 +52,7 @@ const encoder = new TextEncoder()
 const contentOf = (id: string, timestamp: string, body: Uint8Array) =>
   Bytes.concat([encoder.encode(`${id}.${timestamp}.`), body])
 
-/** Returns the headers of one attempt, with one signature per secret. */
+/** Returns the headers for one delivery attempt, with one signature per secret. */
 export const sign = Effect.fn("StandardWebhooks.sign")(function* (
   attempt: {
     /** The id must not contain a full stop. */
@@ -75,7 +75,7 @@ export const sign = Effect.fn("StandardWebhooks.sign")(function* (
 })
 
 export interface StandardWebhooksOptions extends Pick<SchemeOptions, "secrets">, TimedOptions {
-  /** Prefix of the headers' names. */
+  /** Prefix of the header names. */
   readonly headers?: "webhook" | "svix" | undefined
 }
 

@@ -1,5 +1,5 @@
 /**
- * The signature schemes of webhooks by name, with their options, or a custom function.
+ * The webhook signature schemes by name, with their options, or a custom function.
  *
  * Guarantees: an unknown scheme or a malformed secret is refused when it is set, before the first delivery arrives. A
  * new scheme needs a file in this folder, its name here, and its options in `cli/flags/WebhookFlags`.
@@ -12,7 +12,7 @@ import * as StandardWebhooks from "./StandardWebhooks.ts"
 import * as StripeSignature from "./StripeSignature.ts"
 import * as WebhookSignature from "./WebhookSignature.ts"
 
-/** While a secret is rotated, there is more than one. */
+/** One secret, or several while a secret is rotated. */
 type Secrets = Arr.NonEmptyReadonlyArray<Redacted.Redacted<string>>
 
 /** `tolerance` is the maximum difference, in either direction, between a delivery's time and our clock. */
@@ -65,7 +65,7 @@ export class UnknownScheme extends Schema.TaggedError<UnknownScheme>()("UnknownS
   }
 }
 
-/** Whether the header of the scheme can be renamed. */
+/** Whether `header` can rename the scheme's header. */
 export const namesHeader = (scheme: SchemeName): scheme is "stripe" | "github" | "shared-secret" =>
   scheme !== "standard-webhooks" && scheme !== "svix"
 

@@ -1,5 +1,5 @@
 /**
- * Code that the signature schemes of webhooks share. `WebhookScheme` names the schemes.
+ * Code that all webhook signature schemes share. `WebhookScheme` names the schemes.
  *
  * Guarantees: headers are checked before the body is read, and signatures over the raw bytes before the body is parsed.
  * Comparison takes constant time. Errors and logs show no secret. One matching signature by any of the secrets is
@@ -11,22 +11,21 @@ import { Clock, Duration, Effect, Layer, Option, Redacted, Result, Schema } from
 import { Mac, SecureRandom } from "effect/crypto"
 import { Hex } from "effect/encoding"
 
-/** Names of headers are in lower case. Values of a repeated header are joined by `, `. */
+/** Header names are in lower case. Values of a repeated header are joined by `, `. */
 export interface DeliveryHead {
   /** Path and query of the request. */
   readonly url: string
   readonly headers: { readonly [name: string]: string | undefined }
 }
 
-/** A delivery as received: its headers and the bytes of its body. */
+/** A delivery with the bytes of its body as received, which the signature covers. */
 export interface ReceivedDelivery extends DeliveryHead {
-  /** The bytes as received, which the signature covers. */
   readonly body: Uint8Array
 }
 
 /** The signed id and time of a verified delivery, if its scheme signs them. */
 export interface VerifiedDelivery {
-  /** Each attempt of one message has the same id. */
+  /** The same in all attempts to deliver one message. */
   readonly id?: string | undefined
   /** Time of the attempt, in seconds since 1970. */
   readonly timestamp?: number | undefined
@@ -66,7 +65,7 @@ export interface SignatureScheme {
    * time.
    */
   readonly tolerance?: Duration.Duration | undefined
-  /** Checks the headers, and returns the check of the body. */
+  /** Checks the headers, and returns a function that checks the body. */
   readonly open: (
     head: DeliveryHead,
   ) => Effect.Effect<(body: Uint8Array) => Effect.Effect<VerifiedDelivery, SignatureRefused>, SignatureRefused>
@@ -108,7 +107,7 @@ export class MalformedSecret extends Schema.TaggedError<MalformedSecret>()("Malf
 
 const encoder = new TextEncoder()
 
-/** Reads a secret whose characters are the key, as UTF-8. */
+/** Reads a secret whose UTF-8 bytes are the key. */
 export const readText = Effect.fnUntraced(function* (
   text: Redacted.Redacted<string>,
 ): Effect.fn.Return<WebhookSecret, MalformedSecret> {
@@ -119,7 +118,7 @@ export const readText = Effect.fnUntraced(function* (
 
 export const defaultTolerance = Duration.minutes(5)
 
-/** Receivers remember ids for twice this time: a delivery dated in the future stays acceptable that long. */
+/** Limited, because receivers remember ids for twice this time, as long as a future-dated delivery is valid. */
 export const maxTolerance = Duration.hours(1)
 
 /** Signed times are whole seconds. */
@@ -139,7 +138,7 @@ export const readTolerance = Effect.fnUntraced(function* (
   return Option.isSome(tolerance) && isUsable ? tolerance.value : yield* new MalformedTolerance()
 })
 
-/** Reads a time in seconds. It must be within the tolerance of our clock. */
+/** Reads a time in seconds since 1970. Refuses the delivery unless the time is within the tolerance of our clock. */
 export const fresh = Effect.fnUntraced(function* (written: string, tolerance: Duration.Duration) {
   if (!/^\d{1,12}$/.test(written)) return yield* refuse("timestamp_malformed")
   const timestamp = Number(written)

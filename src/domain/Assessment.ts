@@ -65,7 +65,7 @@ const mean = (numbers: ReadonlyArray<number>): number =>
  * Combines the assessments of several votes:
  * - strength: the mean over the votes that give a strength and rank the best text alone at the top
  * - all_bad: true if more than half of all votes say so; absent if no vote says yes or no
- * - edited: the edit of the earliest vote for the best text that has one
+ * - edited: the edit of the earliest vote that is for the best text and has one
  * - aspects: the mean of each rating over the votes that give it
  */
 export const combine = (

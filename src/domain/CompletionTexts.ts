@@ -1,6 +1,6 @@
 /**
- * The completions of an item as bytes of its request. A completion becomes a string only when somebody reads it,
- * because most of an export only counts, compares and copies completions.
+ * An item's completions as byte ranges of its stored request. A completion becomes a string only when somebody reads
+ * it, because most of an export only counts, compares and copies completions.
  *
  * Guarantees: `make` returns a list that behaves like any other, with the same texts. The functions take any list of
  * completions; they are fast for a list from `make`. Such a list keeps the whole request in memory.
@@ -64,7 +64,7 @@ export const firstOfText = (completions: ReadonlyArray<string>): ReadonlyArray<n
 
 export const countDifferent = (completions: ReadonlyArray<string>): number => new Set(firstOfText(completions)).size
 
-/** The number of code points of a completion; each is counted once. */
+/** Counts the code points of a completion. A list from `make` remembers the number. */
 export const charactersAt = (completions: ReadonlyArray<string>, index: number): number => {
   const source = texts.of(completions)
   return source === undefined

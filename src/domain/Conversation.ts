@@ -1,8 +1,8 @@
 /**
- * Renders a conversation as one text, for readers that take text only: experts, and formats without roles.
+ * Renders a conversation as one text, for experts and for formats without roles.
  *
- * Guarantees: `parse(render(messages))` gives the messages back. A prompt that is text stays unchanged; `parse` reads a
- * text as a conversation only if it begins with a header.
+ * Guarantees: `parse(render(messages))` returns the same messages. A prompt that is text stays unchanged; `parse` reads
+ * a text as a conversation only if it begins with a header.
  */
 import { Array as Arr, Option } from "effect"
 import { isJsonObject, type Message, type Prompt, type ToolCall } from "./Message.ts"
@@ -50,7 +50,7 @@ const sectionsOf = (message: Message, before: Message | undefined): ReadonlyArra
     toolHeader(callHeader, call.function.name, call.id),
     call.function.arguments,
   ])
-  // After an assistant message, `parse` would add the calls to that message.
+  // After an assistant message, the header is needed: without it, `parse` would add the calls to that message.
   const isImplied = calls.length > 0 && role === caller && content === "" && before?.role !== caller
   return isImplied ? calls : [[headerOf(message), content], ...calls]
 }
@@ -79,13 +79,13 @@ const unescapeName = (name: string): string =>
 export const toText = (prompt: Prompt): string =>
   typeof prompt !== "string" && prompt.length === 1 && prompt[0].role === "user" ? prompt[0].content : render(prompt)
 
-/** The contents of the messages, without their roles, and the arguments of their calls. */
+/** The texts of a prompt without roles: the contents of its messages and the arguments of its tool calls. */
 export const contents = (prompt: Prompt): ReadonlyArray<string> =>
   typeof prompt === "string"
     ? [prompt]
     : prompt.flatMap(({ content, tool_calls = [] }) => [content, ...tool_calls.map((call) => call.function.arguments)])
 
-/** The messages of a text that `render` produced; none if it does not begin with a header. */
+/** Parses a text that `render` produced into messages; none if the text does not begin with a header. */
 export const parse = (text: string): Option.Option<Arr.NonEmptyReadonlyArray<Message>> => {
   const lines = text.split("\n")
   // A header is never the last line: a content, possibly empty, follows it.

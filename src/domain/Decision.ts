@@ -1,6 +1,6 @@
 /**
- * A lead's decision on an item, which counts instead of the item's votes. Vote tables also use it if a service's only
- * result on an item names a completion other than the one its votes prefer.
+ * A lead's decision on an item, which counts instead of the item's votes. Vote tables also use this type if the
+ * service's only result on an item names another completion than the votes in that result.
  *
  * Guarantees: the result of a decided item names the completion that the lead chose; `annotations.decision` says who
  * decided and when. The votes stay in the result. `agreement` is the share of first choices for the decided completion.
@@ -37,7 +37,7 @@ export const readIn = (annotations: Annotations, best: number): Decision | undef
   return Option.getOrElse(asDecision(told), () => ({ ...told, by: null, at: null }))
 }
 
-/** The service's choice, if it differs from the votes and no lead decided. */
+/** For a result without a lead's decision: the service's choice, if it differs from the choice of the votes. */
 export const ofService = (
   { rationale }: Annotations,
   best: number,
@@ -50,7 +50,7 @@ export const ofService = (
 
 const asDecision = Schema.decodeUnknownOption(Decision)
 
-/** The share of first choices for the completion's text; a vote with several at the top gives each an equal part. */
+/** The share of votes for this completion's text. A vote with several first choices is split equally. */
 const agreementWith = (
   choice: number,
   completions: ReadonlyArray<string>,
@@ -64,7 +64,7 @@ const agreementWith = (
   return parts.reduce((sum, part) => sum + part, 0) / votes.length
 }
 
-/** The result of an item's votes after a decision, without members that only hold for the votes' choice. */
+/** Applies a decision to a result. Members that describe only the votes' choice are removed. */
 export const decided = <A extends ResultItem>(
   result: A,
   completions: ReadonlyArray<string>,

@@ -1,12 +1,12 @@
 /**
- * Numbers in summary, as `report.json` has them.
+ * Summary statistics, as `report.json` contains them.
  *
  * Guarantees: a value is `null` if there are no numbers to compute it from.
  */
 
 /** Counts of values in half-open bins: bin i is [edges[i], edges[i + 1]), the last one closed. */
 export interface Histogram {
-  /** The bounds of the bins: one more than `counts`; empty if there are no values. */
+  /** The bounds of the bins: one element more than `counts`; empty if there are no values. */
   readonly edges: ReadonlyArray<number>
   readonly counts: ReadonlyArray<number>
 }

@@ -9,15 +9,15 @@ import { Predicate } from "effect"
 /** Maximum length of a kind in UTF-16 code units. A longer text counts as unknown. */
 const maxLength = 100
 
-/** Null if it is unknown. */
+/** Reads a kind; null if it is unknown. */
 export const of = (value: unknown): string | null => {
   const name = Predicate.isString(value) ? value.trim() : ""
   return name === "" || name.length > maxLength ? null : name
 }
 
 /**
- * The kind of each vote in a result's annotations. If the annotations list no votes, the result has one kind of its
- * own. A vote without a kind has the kind of the result.
+ * Returns the kind of each vote in a result's annotations, or the kind of the annotations if they list no votes. A vote
+ * without a kind has the kind of the annotations.
  *
  * @param at reads the kind from a vote or from annotations
  */

@@ -1,8 +1,8 @@
 /**
  * The maximum length of an item's id and of a task id.
  *
- * Guarantees: an id within the limit fits into an index of every database of the ledger. PostgreSQL's index rows hold
- * 2,704 bytes, and the id shares them with other columns.
+ * Guarantees: an id within the limit fits into an index in every database that the ledger supports. PostgreSQL's index
+ * rows hold 2,704 bytes, and the id shares them with other columns.
  */
 
 /** The limit applies to the id in UTF-8. */

@@ -11,9 +11,9 @@ const header = Schema.optionalKey(Schema.String)
 export const InputFile = Schema.Struct({
   file: Schema.String,
   bytes: Schema.Int,
-  /** Records read, accepted or rejected. */
+  /** Number of records read, both accepted and rejected. */
   records: Schema.optionalKey(Schema.Int),
-  /** Hexadecimal digest of the file. */
+  /** The file's SHA-256 digest in hexadecimal digits. */
   sha256: Schema.optionalKey(Schema.String),
   /** The ETag as the server sent it, including its quotes. */
   etag: header,

@@ -34,11 +34,11 @@ for (const [letter, text] of Object.entries({
   unescaped[letter.charCodeAt(0)] = text.charCodeAt(0)
 }
 
-/** The control character of an escape: `\\u`, `00` and two hexadecimal digits. */
+/** Reads the control character of an escape such as `\u001f`. `at` is the offset of the four digits. */
 const controlOf = (bytes: Uint8Array, at: number): number =>
   Number.parseInt(String.fromCharCode(bytes[at + 2]!, bytes[at + 3]!), 16)
 
-/** The start and end of a text in bytes, including its quotes. */
+/** The byte offsets at which a text starts and ends, including its quotes. */
 export type Place = readonly [start: number, end: number]
 
 /** The length of the text without quotes and escapes, in UTF-8. */
@@ -63,7 +63,7 @@ export const unescape = (json: Uint8Array, into: Uint8Array, start: number): voi
   for (let i = 1; i < end;) {
     while (i + 4 <= end) {
       const four = from.getUint32(i, true)
-      // Warren, 2012, "Hacker's Delight", 6-1.
+      // Not zero if one of the four bytes is a backslash (Warren, "Hacker's Delight", 2nd edition, 6-1).
       const zero = four ^ 0x5c5c5c5c
       if (((zero - 0x01010101) & ~zero & 0x80808080) !== 0) break
       to.setUint32(at, four, true)

@@ -1,5 +1,5 @@
 /**
- * Classifies the names in votes: people, scripted rules, gold files, language models.
+ * Classifies the experts' names in votes as people, scripted rules, gold files, or language models.
  *
  * Guarantees: the automatic experts of the built-in service are recognized. Every other name counts as a person,
  * including that of a custom automatic expert.

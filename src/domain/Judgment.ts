@@ -1,8 +1,8 @@
 /**
- * A result joined to its prompt item: the item that was sent and the answer of the experts.
+ * A result joined to its prompt item: the item that was sent and the experts' answer.
  *
  * Guarantees: `bestCompletionIndex` refers to `completions`, which are in the input's order. In results of the built-in
- * service, so do the indices in `annotations.ranking` and `annotations.votes`.
+ * service, the indices in `annotations.ranking` and `annotations.votes` also refer to `completions`.
  */
 import type { Array as Arr } from "effect"
 import type { Annotations } from "./Task.ts"
@@ -14,13 +14,13 @@ import type { Gold, Metadata } from "./PromptItem.ts"
 export interface LedgerItem {
   /** The user's id, or the hash of the content. */
   readonly itemId: string
-  /** Text, or the messages of the input. */
+  /** Text, or messages as in the input. */
   readonly prompt: Prompt
   /** The completions in the order of the input. */
   readonly completions: ReadonlyArray<string>
-  /** The model of each completion, in the same order. */
+  /** The name of the model that wrote each completion, in the same order. */
   readonly models: ReadonlyArray<string> | undefined
-  /** Which completions are messages; `completions` has their rendered text. Absent if none is. */
+  /** True for each completion that is messages with tool calls; `completions` has their text. Absent if none is. */
   readonly asMessages?: ReadonlyArray<boolean>
   /** The definitions of the tools that the model had, as JSON text; absent if there are none. */
   readonly tools?: string
@@ -34,22 +34,20 @@ export interface LedgerItem {
   readonly origin: Origin
 }
 
-/** Stands for a missing judgment of a task: the prompt was withdrawn, or the result cannot be used. */
+/** A task's result for an item without a judgment: the prompt was withdrawn, or the result cannot be used. */
 export interface NoJudgment extends Pick<Judgment, "taskId" | "itemId" | "isCheck"> {
   readonly reason: "withdrawn" | "unusable"
 }
 
 /** The result of one task for one item. */
 export interface Judgment extends LedgerItem {
-  /** The id at the service. */
+  /** The task's id at the service. */
   readonly taskId: string
   /** Zero-based index into `completions`. */
   readonly bestCompletionIndex: number
-  /** The annotations of the result, including unknown members. Empty if the result has no object there. */
+  /** The annotations of the result, including unknown members. Empty if `annotations` is not an object. */
   readonly annotations: Annotations
-  /**
-   * The member of the result that seems to list several judgments. It is not read, and `annotations` are then empty.
-   */
+  /** Set if this member of the result seems to list several judgments. It is not read; `annotations` is empty. */
   readonly unread?: "annotations" | "judgments" | "votes"
   /** One-based number of the task among the item's tasks. */
   readonly vote: number

@@ -2,7 +2,7 @@
  * A prompt item whose completions become strings when they are first read.
  *
  * Guarantees: reading or copying its members gives the same values as a plain object. Until the completions are read,
- * the item holds its bytes and the block of memory that contains them.
+ * the item keeps its bytes and their block of memory from being freed.
  */
 import type { ItemBytes } from "./ItemBytes.ts"
 import type { PromptItem } from "./PromptItem.ts"
@@ -37,7 +37,7 @@ export class LazyItem {
     },
   }
 
-  /** Returns an equal item that holds `bytes`, a copy of its own bytes in another block. */
+  /** Returns an equal item that holds `bytes`, a copy of its own bytes elsewhere; the item itself if it holds none. */
   static withBytes(item: PromptItem, bytes: ItemBytes): PromptItem {
     return item instanceof LazyItem && item.#bytes !== undefined ? new LazyItem(item.id, item.prompt, bytes) : item
   }

@@ -2,8 +2,8 @@
  * The models whose completions were judged, rated by the votes on them. `pair/rating` computes it; the command line and
  * `report.html` show it.
  *
- * Guarantees: `null` means that a number does not exist, for example the interval of too few items or a bound that is
- * infinite.
+ * Guarantees: `null` means that a number does not exist, for example an interval from too few items, or an infinite
+ * bound.
  */
 
 /** A value with its 95% interval. */
@@ -23,7 +23,7 @@ export interface LeaderboardMethod {
   /** Whether votes are weighted by their experts' reliabilities. */
   readonly weighted: boolean
   readonly controls: ReadonlyArray<"length" | "position">
-  /** Standard deviation of the prior of an ability, in natural logarithms of odds. */
+  /** Standard deviation of the prior of a model's ability, in natural log-odds. */
   readonly prior: number
   readonly resamples: number
   readonly seed: number
@@ -41,23 +41,21 @@ export interface LeaderboardRow {
   /** 1 plus the number of models in the group whose interval lies above this one's. */
   readonly rank: number
   /**
-   * 400 points are odds of 10 to 1; the mean of a group is 1000. `low` or `high` is null if no vote bounds the rating
-   * on that side.
+   * A lead of 400 points means odds of 10 to 1; the mean of a group is 1000. `low` or `high` is null if no vote bounds
+   * the rating on that side.
    */
   readonly rating: Estimate
   /** The rating that the model would have if both completions of each comparison were equally long. */
   readonly rating_at_equal_length: number | null
   /** Share of its comparisons that the model won; a tie counts as half. */
   readonly win_rate: Estimate
-  /** Items on which it was compared. */
+  /** Number of items on which the model was compared with another model. */
   readonly items: number
-  /**
-   * Comparisons that it won. A vote compares its completion with each other completion of the item that the vote ranks.
-   */
+  /** Comparisons that the model won: one per vote and per other completion that the vote ranks. */
   readonly wins: number
   /** Comparisons in which a vote gave both completions the same rank. */
   readonly ties: number
-  /** Comparisons that it lost. */
+  /** Comparisons that the model lost. */
   readonly losses: number
   /**
    * Set if the model never lost or never won against models outside its cycle. A cycle is a set of models that beat
@@ -66,25 +64,25 @@ export interface LeaderboardRow {
   readonly extreme: "never_lost" | "never_won" | null
 }
 
-/** The effect of a property of a completion other than its model, in natural logarithms of odds. */
+/** How a property of a completion, other than its model, changes the odds that it is preferred, in natural log-odds. */
 export interface ControlRow {
   /**
-   * `length`: per standard deviation of (a − b) / (a + b), with the lengths a and b in characters. `position`: of being
-   * shown before the other.
+   * `length`: the effect of one standard deviation of (a − b) / (a + b), with the lengths a and b in characters.
+   * `position`: the effect of being shown before the other completion.
    */
   readonly control: "length" | "position"
   readonly coefficient: Estimate
-  /** The standard deviation that is its unit. */
+  /** The unit of `coefficient`: the standard deviation for `length`, and 1 for `position`. */
   readonly unit: number
 }
 
-/** The state after this number of votes, in the order of the ledger's items. */
+/** The estimates from the first `votes` votes, in the order of the ledger's items. */
 export interface AccrualPoint {
   readonly votes: number
   readonly items: number
   /** Probability that two votes on an item choose the same completion; null if no item has two votes. */
   readonly agreement: Estimate | null
-  /** Win rates of `Accrual.models`; null for a model without a vote. */
+  /** The win rate of each of `Accrual.models`; null for a model without a vote. */
   readonly win_rates: ReadonlyArray<Estimate | null>
 }
 
@@ -94,8 +92,8 @@ export interface Accrual {
   readonly models: ReadonlyArray<string>
   readonly points: ReadonlyArray<AccrualPoint>
   /**
-   * A forecast: with `votes` more votes, intervals have today's width times `factor`, which is √(n / (n + votes)) for n
-   * votes today.
+   * A forecast: after `votes` more votes, intervals are `factor` times as wide as today. `factor` is √(n / (n + votes))
+   * for n votes today.
    */
   readonly next: { readonly votes: number; readonly factor: number }
 }
@@ -104,7 +102,7 @@ export interface Accrual {
 export interface Leaderboard {
   /** How votes became ratings. */
   readonly method: LeaderboardMethod
-  /** The number of votes on these items. */
+  /** Number of votes on the items that `items` counts. */
   readonly votes: number
   /** Items with at least one comparison of two models. */
   readonly items: number

@@ -1,8 +1,8 @@
 /**
  * Prompts as text or as conversations (messages with roles), and the tool calls of messages.
  *
- * Guarantees: a decoded conversation has at least one message and no text with a lone surrogate. Arguments of a call
- * stay the text of a JSON object, so digits and the order of members are preserved.
+ * Guarantees: a decoded conversation has at least one message and no text with a lone surrogate. A call's arguments
+ * remain JSON text, which preserves the digits of numbers and the order of members.
  */
 import { Schema } from "effect"
 import { NonBlankText, WellFormedText } from "./Text.ts"
@@ -25,7 +25,7 @@ const ArgumentsText = WellFormedText.check(
   ),
 )
 
-/** A call of a function, in the format of OpenAI and TRL. */
+/** A function call, in the format of OpenAI and TRL. */
 export const ToolCall = Schema.Struct({
   /** The id by which a result refers to the call. */
   id: Schema.optionalKey(NonBlankText),
@@ -38,7 +38,7 @@ export const ToolCall = Schema.Struct({
 })
 export type ToolCall = typeof ToolCall.Type
 
-/** One turn. Usual roles: `system`, `user`, `assistant`, `tool`. */
+/** One turn of a conversation. Usual roles: `system`, `user`, `assistant`, `tool`. */
 export const Message = Schema.Struct({
   /** Any name, unchanged from the input. */
   role: WellFormedText,

@@ -7,7 +7,7 @@ import * as Attached from "./Attached.ts"
 import * as JsonText from "./JsonText.ts"
 import type { PreferencePair } from "./PreferencePair.ts"
 
-/** The members that hold a text of the item, in the order of `places`. */
+/** The members of a pair that hold texts of its item, in the order of `places`. */
 export const texts: ReadonlyArray<string> = ["prompt", "chosen", "rejected"]
 
 export const isText = (name: string): boolean => texts.includes(name)

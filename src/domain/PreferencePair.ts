@@ -1,5 +1,5 @@
 /**
- * One row of the dataset: a prompt with the preferred and the other of two completions.
+ * One row of the dataset: a prompt with two completions, the preferred one and the other.
  *
  * Guarantees: `chosen` and `rejected` differ; `chosen_index` and `rejected_index` refer to the input's order, whatever
  * order the experts saw; the weights of an item's rows add up to 1.

@@ -1,8 +1,7 @@
 /**
  * The price of a vote, by the kind of expert who gives it.
  *
- * Guarantees: votes that are reserved at the highest price never cost more than that, whichever kinds of expert give
- * them.
+ * Guarantees: a vote that is reserved at the highest price never costs more, whichever kind of expert gives it.
  */
 import { Option, Predicate } from "effect"
 import * as Cost from "./Cost.ts"

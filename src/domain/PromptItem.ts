@@ -19,7 +19,7 @@ export type Metadata = typeof Metadata.Type
 export const Gold = Schema.Struct({
   /** Zero-based index into `completions`. */
   best_completion_index: Schema.Int.check(Schema.isGreaterThanOrEqualTo(0)),
-  /** Why it is the best. */
+  /** Why that completion is the best. */
   rationale: Schema.optionalKey(WellFormedText),
 })
 export type Gold = typeof Gold.Type
@@ -47,15 +47,15 @@ const itemOf = (text: typeof WellFormedText) => {
     }),
   )
   return Schema.Struct({
-    /** The user's id of the item. Without it, items are identified by their content. */
+    /** The id that the user gave the item. Without it, the item is identified by its content. */
     id: Schema.optionalKey(filled),
     prompt,
     completions,
-    /** Which completions are messages that call tools; `completions` has their text. Absent if none is. */
+    /** True for each completion that is messages with tool calls; `completions` has their text. Absent if none is. */
     as_messages: Schema.optionalKey(Schema.Array(Schema.Boolean)),
     /** The definitions of the tools that the model had, as the text of a JSON array. Not shown to experts. */
     tools: Schema.optionalKey(text),
-    /** The model of each completion, in the same order. */
+    /** The name of the model that wrote each completion, in the same order. */
     models: Schema.optionalKey(Schema.Array(filled)),
     gold: Schema.optionalKey(Gold),
     metadata: Schema.optionalKey(Metadata),
@@ -79,12 +79,12 @@ const itemOf = (text: typeof WellFormedText) => {
   )
 }
 
-/** One record of the `items` layout. It matches the file except for completions that are messages. */
+/** One record of the `items` layout, except that completions that are messages are rendered as text. */
 export const PromptItem = itemOf(WellFormedText)
 
 /**
- * A `PromptItem` whose texts are known to be well-formed, because they were decoded from UTF-8. Without the search for
- * lone surrogates, reading an item takes a tenth less time.
+ * A `PromptItem` whose texts are known to be well-formed, because they were decoded from UTF-8. Skipping the search for
+ * lone surrogates saves a tenth of the time to read an item.
  */
 export const WellFormedPromptItem = itemOf(Schema.String)
 export type PromptItem = typeof PromptItem.Type
@@ -107,7 +107,7 @@ export interface SourceItem {
   readonly identity?: ItemIdentity | undefined
 }
 
-/** JSON texts that are valid for the item `of` alone, because a modified copy may have other texts. */
+/** JSON texts of the item `of`. They do not apply to a modified copy, which may have other texts. */
 export interface ItemTexts {
   readonly of: PromptItem
   readonly json: ReadonlyArray<string>
@@ -115,7 +115,7 @@ export interface ItemTexts {
 
 /** The identity that `TaskRequests.identify` gives the item. */
 export interface ItemIdentity {
-  /** The item to which the identity belongs. A modified copy may have another identity. */
+  /** The item that the identity belongs to. A modified copy may have another identity. */
   readonly of: PromptItem
   readonly bytes: ItemBytes
   /** SHA-256 of the bytes, hexadecimal. */
@@ -124,8 +124,8 @@ export interface ItemIdentity {
 }
 
 /**
- * The item's element of a task's `prompts`, as JSON. It is sent to experts, and its hash identifies the item's content.
- * A conversation is sent as rendered text. `id`, `tools`, `models`, `gold` and `metadata` are not content.
+ * The item as it stands in a task's `prompts`, as JSON. It is sent to experts, and its hash identifies the item's
+ * content. A conversation is sent as rendered text. `id`, `tools`, `models`, `gold` and `metadata` are not content.
  */
 export const content = (item: Pick<PromptItem, "prompt" | "completions">): string => JSON.stringify(toTaskPrompt(item))
 

@@ -1,6 +1,6 @@
 /**
- * The content of `report.json`, which `report.html` shows: numbers on where a dataset comes from and how far it can be
- * trusted.
+ * The content of `report.json`, which `report.html` shows: numbers that show where a dataset comes from and how far it
+ * can be trusted.
  *
  * Guarantees: no timestamps, so the same ledger gives the same report. Shares are 0 to 1, times are in seconds, lengths
  * in Unicode code points ("characters"). `null` means that there is no data to compute a value from.
@@ -12,7 +12,7 @@ import type { RubricReport } from "./RubricReport.ts"
 import type { SpendingReport } from "./SpendingReport.ts"
 import type { Split } from "./Split.ts"
 
-/** One step from records to pairs, with the records, items or pairs that were lost at it. */
+/** One step from records to pairs, with the records, items or pairs that it lost. */
 export interface FunnelStep {
   /** `read`, `submitted`, `judged`, `kept`, and `pairs`, in this order. */
   readonly step: "read" | "submitted" | "judged" | "kept" | "pairs"
@@ -26,7 +26,7 @@ export interface FunnelStep {
 }
 
 export interface Agreement {
-  /** Items by the number of votes that they have: `{ votes: 3, items: 120 }`. */
+  /** Number of items per number of votes: `{ votes: 3, items: 120 }` means that 120 items have 3 votes. */
   readonly votes_per_item: ReadonlyArray<{ readonly votes: number; readonly items: number }>
   /** Items with at least two votes. The members below cover only these items. */
   readonly items: number
@@ -37,7 +37,7 @@ export interface Agreement {
    * best.
    */
   readonly ties: number
-  /** Mean share of the votes for the choice. */
+  /** Mean share of an item's votes that are for its choice. */
   readonly mean_agreement: number | null
   readonly agreement: Histogram
   /** Randolph's free-marginal kappa: agreement beyond chance. Chance is 1/K for an item with K texts to choose from. */
@@ -52,8 +52,8 @@ export interface Agreement {
   /** The method by which votes became a choice. */
   readonly method: "majority" | "dawid-skene"
   /**
-   * Items whose choice differs from the majority of their votes, by the cause: the service names another choice than
-   * its votes, a lead decided, or the experts' reliabilities changed the choice.
+   * Items whose choice differs from the majority of their votes, by the cause: the service's result names another
+   * completion than its votes, a lead decided, or the experts' reliabilities changed the choice.
    */
   readonly not_majority: ReadonlyArray<{ readonly by: "service" | "lead" | "reliability"; readonly items: number }>
 }
@@ -64,7 +64,7 @@ export interface ExpertRow {
   /** Votes on judged items. `mixed_in_votes` of them are on gold items that were mixed in. */
   readonly votes: number
   readonly mixed_in_votes: number
-  /** Votes on items on which the other experts' votes have a majority. `with_others` of them agree with it. */
+  /** Votes on items with a majority among the other experts' votes. `with_others` of them agree with that majority. */
   readonly compared: number
   readonly with_others: number
   /**
@@ -89,7 +89,7 @@ export interface ModelRow {
   /** Pairs in which the model's completion is chosen. `rejected` counts those in which it is rejected. */
   readonly chosen: number
   readonly rejected: number
-  /** The mean over the model's items of its share of won pairs in the item; each item counts once. */
+  /** Share of the model's pairs in which its completion is chosen, computed per item and averaged over the items. */
   readonly win_rate: number
 }
 
@@ -121,7 +121,7 @@ export interface GoldReport {
   readonly high: number | null
   /** Items whose choice was wrong. Items that were left out as ties have no choice. */
   readonly wrong_items: number
-  /** The first 10 of them. */
+  /** The first 10 wrong items. */
   readonly wrong: ReadonlyArray<{
     readonly item_id: string
     readonly prompt: Prompt
@@ -135,20 +135,20 @@ export interface Position {
   /** For items with `completions` completions: the number of votes for the completion shown at each position. */
   readonly by_completions: ReadonlyArray<{ readonly completions: number; readonly chosen: ReadonlyArray<number> }>
   /**
-   * Items with more of their votes in the first half of the order shown. `second_half` counts the opposite. Each item
-   * counts once, because its votes are not independent. The middle one of an odd number of completions is in neither
-   * half; items with equally many votes in both halves are not counted.
+   * Items on which more votes chose a completion from the first half of the order shown. `second_half` counts the
+   * opposite. Each item counts once, because its votes are not independent. The middle one of an odd number of
+   * completions is in neither half; items with equally many votes in both halves are not counted.
    */
   readonly first_half: number
   readonly second_half: number
-  /** Two-sided exact binomial test of equal halves, over these items. */
+  /** P-value of a two-sided exact binomial test that both halves are equally likely, over these items. */
   readonly p_value: number | null
   /** Number of votes with a known order. */
   readonly known: number
 }
 
 /**
- * Kept items by whether the judgment ranks their completions. `full-ranking` pairs unranked items as
+ * Numbers of kept items with and without a ranking of their completions. `full-ranking` pairs unranked items as
  * `best-against-rest` does.
  */
 export interface Rankings {
@@ -222,8 +222,8 @@ export interface LanguageRow {
   readonly language: string
   readonly items: number
   /**
-   * The 95% Wilson score interval of the language's share of all items; null if the language of every item was
-   * detected, not of a sample.
+   * The 95% Wilson score interval of the language's share of all items. Null if there was no sampling: the language of
+   * every item was detected.
    */
   readonly low: number | null
   readonly high: number | null
@@ -243,11 +243,11 @@ export interface QualityReport {
   readonly service: string | null
   /** The cost of the job's votes; null without a price. */
   readonly spending: SpendingReport | null
-  /** The steps from records to pairs, in this order. */
+  /** The steps from records to pairs, in order. */
   readonly funnel: ReadonlyArray<FunnelStep>
   /** Agreement between the votes on items with several votes. */
   readonly agreement: Agreement
-  /** The experts, most votes first; all votes without a name are one row, the last. */
+  /** The experts, most votes first. All votes without a name are one row, the last. */
   readonly experts: ReadonlyArray<ExpertRow>
   /** Number of models that have pairs. */
   readonly model_count: number
@@ -265,21 +265,21 @@ export interface QualityReport {
   readonly flags: FlagReport
   /** Answers of experts besides their choices; absent if no vote has any. */
   readonly rubric?: RubricReport
-  /** Number of items that have a complete ranking. */
+  /** Numbers of items with and without a complete ranking. */
   readonly rankings: Rankings
   /** Seconds from submitting a task to its result. */
   readonly turnaround: Distribution
   /** Seconds per vote, for votes whose time the service reports. */
   readonly vote_seconds: Distribution
-  /** The languages, most frequent first. For large inputs, the counts come from a sample of about 5,000 items. */
+  /** The languages, most frequent first. For large inputs, the counts come from a sample of about 2,000 items. */
   readonly languages: ReadonlyArray<LanguageRow>
   /** The checks, each with its value, its threshold, and advice. */
   readonly checks: ReadonlyArray<Check>
   /** The splits that have items. Without splitting, there is only `train`. */
   readonly splits: ReadonlyArray<{ readonly split: Split; readonly items: number; readonly pairs: number }>
   /**
-   * Items that nearly repeat prompts of several splits. They were put in the split of the earliest prompt. Null without
-   * splits.
+   * Number of items whose prompt is a near-duplicate of prompts in several splits. They were put in the split of the
+   * earliest prompt. Null without splits.
    */
   readonly cross_split_near_duplicates: number | null
   /** A few items, selected by a hash of their ids. */

@@ -1,4 +1,4 @@
-/** Rankings of completions by experts. */
+/** Experts' rankings of completions. */
 import { Schema } from "effect"
 
 export const Index = Schema.Int.check(Schema.isGreaterThanOrEqualTo(0))

@@ -37,7 +37,7 @@ export const Reject = Schema.Struct({
   reason: Schema.String,
   /** The record's text, or only its beginning if `raw_bytes` is present. */
   raw: Schema.optionalKey(Schema.String),
-  /** In place of `raw`, if the bytes are not UTF-8. */
+  /** The record's bytes in base64, in place of `raw` if they are not UTF-8. */
   raw_base64: Schema.optionalKey(Schema.String),
   /** Size of the record in bytes, if `raw` holds only its beginning. */
   raw_bytes: Schema.optionalKey(Schema.Int),

@@ -1,6 +1,6 @@
 /**
- * The questions that a rubric asks experts besides the choice: strength, all bad, flags, an edit, aspects. Experts may
- * leave every answer out.
+ * The questions that a rubric asks experts besides the choice: strength, all bad, flags, an edit, aspects. Every answer
+ * is optional.
  *
  * Guarantees: each scale has 2 to 9 steps, so that one key enters one rating; names are distinct and not blank.
  */
@@ -25,7 +25,7 @@ const atLeastTwo = Schema.makeFilter((labels: ReadonlyArray<string>) =>
 export const Aspect = Schema.Struct({
   name: Name,
   steps: Schema.Int.check(Schema.isBetween({ minimum: 2, maximum: 9 })),
-  /** The meaning of the lowest step; `high` has that of the highest. */
+  /** Label of the lowest step; `high` is the label of the highest. */
   low: Schema.optionalKey(Name),
   high: Schema.optionalKey(Name),
 })

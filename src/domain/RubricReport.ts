@@ -1,5 +1,5 @@
 /**
- * Answers to a rubric, a part of `report.json`. It is absent if no vote has such an answer.
+ * Statistics of the answers to a rubric: a part of `report.json`, absent if no vote has an answer.
  *
  * Guarantees: all numbers cover judged items, whether or not they made pairs, except `chosen` and `rejected` of an
  * aspect. Flags are in `QualityReport`, because they also occur without a rubric.
@@ -7,10 +7,10 @@
 import type { Distribution } from "./Distribution.ts"
 
 export interface StrengthReport {
-  /** Strengths as the votes give them. */
+  /** Distribution of the strengths in single votes. */
   readonly votes: Distribution
   /**
-   * Mean strength of items, by how their votes ended. An item's strength is the one in the dataset: the mean of the
+   * Mean strength of items, by how far their votes agree. An item's strength is the one in the dataset: the mean of the
    * votes for the best completion.
    */
   readonly by_outcome: ReadonlyArray<{
@@ -31,16 +31,16 @@ export interface StrengthReport {
 export interface AspectReport {
   readonly aspect: string
   /**
-   * Single ratings of completions that are chosen in a pair of the dataset. `rejected` has those of completions that
-   * are rejected in one.
+   * Single ratings of completions that are chosen in a pair of the dataset. `rejected` has the ratings of completions
+   * that are rejected in a pair.
    */
   readonly chosen: Distribution
   readonly rejected: Distribution
   /** Krippendorff's alpha, interval, of ratings of the same completion; null if no completion has two. */
   readonly krippendorff_alpha: number | null
   /**
-   * Ratings of all completions, by the model that wrote them. It lists the 100 models with the most ratings; empty if
-   * the input names none.
+   * Number and mean of the ratings of each model's completions, for the 100 models with the most ratings. Empty if the
+   * input names no models.
    */
   readonly models: ReadonlyArray<{ readonly model: string; readonly ratings: number; readonly mean: number }>
 }

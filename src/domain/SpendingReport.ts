@@ -1,6 +1,6 @@
 /**
- * The cost of a job's votes so far, and of those that remain. Both the run's report and the dataset's report contain
- * it.
+ * The cost of a job's votes: spent, committed, and what is left of the budget. It is part of the run's report and of
+ * the dataset's report.
  *
  * Guarantees: `spent + committed + left = budget`, exactly, as decimals in texts. `left` is negative if a person
  * resubmitted tasks beyond the budget, the budget was lowered after tasks were sent, or the service replaced results by
@@ -20,15 +20,15 @@ export interface KindCost extends VotesCost {
   readonly gold_votes: number
   readonly gold_right: number
   /**
-   * The cost of the results on gold items, at the mean price of this kind, divided by its right votes in them; null if
-   * it has none.
+   * Cost of the results on gold items, at this kind's mean price, divided by the number of this kind's right votes in
+   * them; null if there are none.
    */
   readonly cost_per_right_vote: string | null
 }
 
 /** The costs of all runs and campaigns of the job. */
 export interface SpendingReport {
-  /** The price of a vote that is planned now, unless its kind has its own price. */
+  /** The present price of a vote, unless its kind has its own price. */
   readonly price: string
   /** Prices of the kinds of expert that have their own price. */
   readonly prices: { readonly [kind: string]: string }
@@ -38,7 +38,7 @@ export interface SpendingReport {
   readonly spent: VotesCost
   /** Votes that are planned, outstanding, or in doubt, at the highest price. */
   readonly committed: VotesCost
-  /** The votes and the money that remain of the budget; null without one. */
+  /** The votes and the money that remain of the budget; null without a budget. */
   readonly left: VotesCost | null
   /**
    * Votes that the budget does not allow: those for new items of the last run, for tasks that are held back, and
@@ -51,8 +51,8 @@ export interface SpendingReport {
    */
   readonly cost_per_pair: string | null
   /**
-   * The cost of the results on gold items, at the mean price, divided by the right votes in them; null if no dataset
-   * was written, or there are none.
+   * Cost of the results on gold items, at the mean price, divided by the number of right votes in them; null if no
+   * dataset was written, or no vote is right.
    */
   readonly cost_per_right_vote: string | null
   /** The money spent by kind of expert, the kind with the most votes first. */

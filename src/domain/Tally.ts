@@ -17,19 +17,19 @@ export interface Ballot {
 type Choice = Pick<Ballot, "choice" | "ranking">
 
 export interface Tally {
-  /** The completion of the earliest vote for the best text. */
+  /** Index of the best completion. If several have the same text, it is the one that the earliest vote chose. */
   readonly best: number
   /** Share of the first-choice votes for the best text, 0 to 1. */
   readonly agreement: number
   /** Whether several texts have the most first-choice votes. */
   readonly tie: boolean
-  /** All completions ordered by rules 2 and 3, with equal ones in one group. Undefined unless every vote ranks. */
+  /** All completions by rules 2 and 3 of `tally`, equal ones in one group. Undefined unless every vote ranks. */
   readonly ranking: Ranking | undefined
-  /** The rationale of the earliest vote for the best text that has one. */
+  /** The rationale of the earliest vote that is for the best text and has one. */
   readonly rationale: string | undefined
 }
 
-/** Reduces a ranking to distinct texts, by their index in `first`, each at the best rank of its completions. */
+/** Replaces the indices of a ranking by those in `first`, and keeps each text only at its best rank. */
 export const rankTexts = (ranking: Ranking, first: ReadonlyArray<number>): Ranking => {
   const seen = new Set<number>()
   return ranking.flatMap((group) => {
@@ -81,7 +81,7 @@ export const tally = (completions: ReadonlyArray<string>, ballots: ReadonlyArray
   }
 }
 
-/** Whether each vote agrees with the majority of the others. Undefined if these tie, or the vote is tied. */
+/** Whether each vote agrees with the majority of the others. Undefined if the others or the vote itself are tied. */
 export const agreesWithOthers = (
   completions: ReadonlyArray<string>,
   ballots: ReadonlyArray<Choice>,
@@ -99,7 +99,7 @@ export const agreesWithOthers = (
   })
 }
 
-/** First-choice votes by index, in integer units so that shares stay exact: a vote has `unitsPerVote`. */
+/** Counts first-choice votes by index. A vote has `unitsPerVote` units, so that its equal parts are integers. */
 const firstChoices = (completions: number, tops: ReadonlyArray<ReadonlyArray<number>>) => {
   const unitsPerVote = tops.reduce((common, top) => leastCommonMultiple(common, BigInt(top.length)), 1n)
   const votes = Array.from({ length: completions }, () => 0n)

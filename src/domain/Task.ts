@@ -41,7 +41,7 @@ export const parseTaskRequest = Schema.decodeUnknownSync(Schema.fromJsonString(T
 export const rationaleOf = (value: unknown): string | null =>
   value === null || Predicate.isString(value) ? value : JSON.stringify(value)
 
-/** The members that experts added to their choice for one prompt. Unknown members are kept. */
+/** Everything that experts said about one prompt besides their choice. Unknown members are kept. */
 export const Annotations = Schema.StructWithRest(
   Schema.Struct({ rationale: Schema.optionalKey(Schema.NullOr(Schema.String)) }),
   [Schema.Record(Schema.String, Schema.Unknown)],

@@ -28,13 +28,13 @@ const ofVote = Struct.omit(voteFields, [
 
 /** One vote. Indices refer to `completions`, whatever order was shown. */
 export const VoteRow = Schema.Struct({
-  /** Null in a table of the service, because it does not know ids. */
+  /** Null in a table that the service wrote, because the service does not know item ids. */
   item_id: Schema.NullOr(Schema.String),
   prompt: Prompt,
   /** Completions as text, or as messages if they call tools. */
   completions: Schema.Array(Prompt),
   models: list(Schema.String),
-  /** The definitions of the tools that the model had, as a JSON array; null in a table of the service. */
+  /** The definitions of the tools that the model had, as a JSON array; null in a table that the service wrote. */
   tools: Schema.NullOr(Schema.String),
   /** Null if the expert has no name. */
   expert: Schema.NullOr(Schema.String),
@@ -53,7 +53,7 @@ export const VoteRow = Schema.Struct({
   gold: Schema.NullOr(Schema.Unknown),
   /** The flags on the item in this task, including problems marked in votes. Each of the item's votes repeats them. */
   flags: list(Schema.Unknown),
-  /** A decision against the votes on the item in this task. Each of the item's votes repeats it. */
+  /** A decision that counts instead of the votes on the item in this task. Each of the item's votes repeats it. */
   decision: Schema.NullOr(Decision),
   metadata: Schema.NullOr(Schema.Unknown),
 })
@@ -84,7 +84,7 @@ export type Format = (typeof formats)[number]
 
 const ordered = (row: VoteRow): object => Object.fromEntries(columns.map((name) => [name, row[name]]))
 
-/** The name of a column that marks CSV whose texts are not neutralized. Its value is always `true`. */
+/** The name of a column that marks CSV whose texts stay unchanged, even formulas. Its value is always `true`. */
 export const rawColumn = "raw"
 
 const lineOf: { readonly [format in Format]: (row: VoteRow) => string } = {

@@ -1,8 +1,8 @@
 /**
- * A prompt item with votes that were given elsewhere, as a record of a vote table has them.
+ * A record of a vote table: a prompt item, and votes that were given elsewhere.
  *
  * Guarantees: indices refer to the item's completions in the order of this record. Another record of the same item may
- * have them in another order.
+ * list the completions in another order.
  */
 import type { Array as Arr, Result } from "effect"
 import type { Decision } from "./Decision.ts"
@@ -16,7 +16,7 @@ export interface VotedItem extends SourceItem {
   readonly isCheck?: boolean
   /** Problems that experts reported, as `Flag.flagsIn` reads them. */
   readonly flags?: unknown
-  /** The task to which the flags belong; each of its votes may repeat them. */
+  /** The task to which the flags belong; each of the task's votes may repeat them. */
   readonly flaggedIn?: string
   /** A lead's decision that counts instead of the votes. */
   readonly decision?: Decision

@@ -19,11 +19,11 @@ import type { ResultsSettings } from "./DatasetSettings.ts"
 type VoteTerms = Pick<RunTerms, "votes" | "votesUpTo" | "confidence">
 type ReadSettings = Pick<ResultsSettings, "annotationPaths">
 
-/** The confidence to reach; undefined unless the number of votes is a range. */
+/** The confidence that the votes on an item should reach; undefined unless the number of votes is a range. */
 export const confidenceOf = ({ confidence = defaultConfidence, votes = 1, votesUpTo = votes }: VoteTerms) =>
   votesUpTo > votes ? confidence : undefined
 
-/** The further votes that a campaign may still use, for items that need another vote or wait for one. */
+/** Counts the further votes that a campaign may still use, on items that need another vote or wait for one. */
 export const furtherVotesLeft = Effect.fn("AdaptiveVotes.furtherVotesLeft")(function* (
   settings: ReadSettings,
   campaign: number,
@@ -78,7 +78,7 @@ export const choose = ({ annotationPaths }: ReadSettings): Choose =>
   )
 
 /**
- * For workers: plans a round of further votes whenever all results are in, as `Pipeline.run` does. It checks at this
+ * For workers: plans a round of further votes whenever all results are in, as `Pipeline.run` does. Checks at the given
  * interval and never ends.
  */
 export const planRounds = Effect.fn("AdaptiveVotes.planRounds")(function* (

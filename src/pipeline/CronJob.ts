@@ -17,7 +17,7 @@ export class InvalidCron extends Schema.TaggedError<InvalidCron>()("InvalidCron"
   what: Schema.Literals(["expression", "time zone"]),
   message: Schema.String,
 }) {
-  /** Always false, because the setting must change. */
+  /** Always false, because a retry would fail until the setting is changed. */
   get isRetryable() {
     return false
   }
@@ -31,10 +31,10 @@ export interface Options {
   readonly now?: boolean | undefined
 }
 
-/** Maximum time between two reads of the clock: a timer stands still while the machine sleeps. */
+/** Maximum time between two reads of the clock, because a timer stands still while the machine sleeps. */
 const maxSleepMillis = Duration.toMillis("30 seconds")
 
-/** A delay from which a start is logged as late. */
+/** A start that is delayed by this time or more is logged as late. */
 const maxLateMillis = Duration.toMillis("1 minute")
 
 /** Smallest step back of the clock that counts. Smaller ones, such as those of NTP, are ignored. */

@@ -26,7 +26,7 @@ export interface DatasetSettings extends CurationOptions {
   readonly aggregate?: Consensus.Aggregation | undefined
   /** Field paths of members in another service's annotations, such as `{ strength: "preference.strength" }`. */
   readonly annotationPaths?: AnnotationPaths.AnnotationPaths | undefined
-  /** Shares of the items, such as `{ test: 0.1 }`; the rest goes to `train`. Default: all items are in `train`. */
+  /** Share of the items per split, such as `{ test: 0.1 }`; the rest goes to `train`. Default: all items in `train`. */
   readonly splits?: Shares | undefined
   /** Seed for assigning items to splits, a whole number. Default 0. */
   readonly splitSeed?: number | undefined
@@ -47,8 +47,8 @@ export interface DatasetSettings extends CurationOptions {
    */
   readonly conversational?: boolean | undefined
   /**
-   * Whether the dataset and the report name experts as votes do. Default false: each expert has a pseudonym, which is
-   * the same in all exports of the job.
+   * Whether the dataset and the report contain the experts' real names. Default false: each expert has a pseudonym,
+   * which is the same in all exports of the job.
    */
   readonly expertNames?: boolean | undefined
   /**

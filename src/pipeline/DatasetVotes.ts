@@ -1,6 +1,6 @@
 /**
- * Turns the pairs of a dataset into input for a leaderboard. Each item counts as one vote that says what the item's
- * pairs say.
+ * Turns the pairs of a dataset into input for a leaderboard. Each item counts as one vote, with the preferences of the
+ * item's pairs.
  *
  * Guarantees: only the two completions of a pair are compared. Ties, votes against the choice, and the experts do not
  * count. Rows of an item must be adjacent, as they are in datasets. Items without models are left out. Memory: one
@@ -15,7 +15,7 @@ import type { RatedItem } from "../pair/rating/Leaderboard.ts"
 import * as Messages from "../source/item/Messages.ts"
 import * as OpenFile from "../source/OpenFile.ts"
 
-/** The file or folder has no pairs to rate models by. */
+/** The file or folder has no pairs by which to rate models. */
 export class NoDataset extends Schema.TaggedError<NoDataset>()("NoDataset", {
   /** The path as the caller wrote it. */
   path: Schema.String,
@@ -49,7 +49,7 @@ interface Row extends Omit<typeof Row.Type, "chosen" | "rejected"> {
 const columns = Object.keys(Row.fields)
 const decodeRow = Schema.decodeUnknownResult(Row)
 
-/** A completion as the ledger stores it, with its tool calls. */
+/** Returns a completion as the text that the ledger stores, including its tool calls. */
 const textOf = (completion: typeof Completion.Type, column: string): Result.Result<string, string> =>
   typeof completion === "string"
     ? Result.succeed(completion)
@@ -65,7 +65,7 @@ const decode = (value: unknown): Result.Result<Row, string> =>
     }
   })
 
-/** The item of these rows (at least one); empty if a model is unknown. */
+/** Makes an item from its rows (at least one). Empty if the model of a completion is unknown. */
 const itemOf = (rows: ReadonlyArray<Row>): ReadonlyArray<RatedItem> => {
   const sides = rows.flatMap((row) => [
     { index: row.chosen_index, text: row.chosen, model: row.chosen_model },

@@ -3,8 +3,8 @@
  *
  * Guarantees: the same snapshot of the ledger and the same settings give the same bytes; other processes may write to
  * the ledger meanwhile. A dataset that exceeds a threshold, or that is empty without `allowEmpty`, never replaces an
- * existing one; its report is in the job's folder `refused`. Memory grows by 20 to 30 bytes per item with a rationale,
- * plus 9 with splits; after all rows are written, finding near-duplicates needs 25 bytes per item.
+ * existing one; its report is written to the job's folder `refused`. Memory grows by 20 to 30 bytes per item with a
+ * rationale, plus 9 with splits; after all rows are written, finding near-duplicates needs 25 bytes per item.
  *
  * The ledger is read once, and once more for each of: splits (which are assigned for all planned items, judged or not),
  * weighted votes, and leaving out near-duplicates. Scratch files in the job's folder take 0.1 to 0.3 kB per item.
@@ -47,7 +47,7 @@ export class ThresholdsExceeded extends Schema.TaggedError<ThresholdsExceeded>()
       direction: Schema.Literals(["below", "above"]),
     }),
   ),
-  /** The path of the page with all numbers. */
+  /** The path of the HTML report with all numbers. */
   report: Schema.String,
 }) {
   override get message() {

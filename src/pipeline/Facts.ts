@@ -129,7 +129,7 @@ const minLanguageShare = 0.01
 export const of = Effect.fnUntraced(function* (
   campaign: Which,
   settings: DatasetSettings,
-  /** The names of those who voted, with their pseudonyms. They distinguish people from rules, files, and models. */
+  /** Maps voters' names to pseudonyms. The names tell people from rules, gold files, and language models. */
   names: ReadonlyMap<string, string>,
   report: QualityReport,
 ) {

@@ -2,10 +2,10 @@
  * Counts the steps from records to pairs, with the losses at each step.
  *
  * Guarantees: each count is the previous count minus the losses of the step, except for pairs, because an item may give
- * several. Each item of the campaign counts once, whichever run read it and however many votes it has. Duplicates,
- * rejects, and records of an import that only add a vote may occur in the input of every run. Those of the campaign's
- * last run count, and those of earlier runs in files that no later run has read. Rejects are counted per file; the
- * others count only if no later run has read any file of their run.
+ * several. Each item of the campaign counts once, whichever run read it and however many votes it has. The input of
+ * every run may repeat duplicates, rejects, and records of an import that only add a vote. So only those of the
+ * campaign's last run count, and those of earlier runs in files that no later run has read. Earlier rejects count per
+ * file, the others only if no later run has read any file of their run.
  */
 import { Array as Arr, Effect, Option, Stream } from "effect"
 import type { Written } from "../dataset/Dataset.ts"

@@ -52,7 +52,7 @@ export const importVotes = Effect.fn("Pipeline.importVotes")(function* ({
   } satisfies ImportReport
 })
 
-/** The ledger of a job folder; it is created if missing. Fails with `LedgerLost`. */
+/** Opens the ledger of a job folder, and creates it if missing. Fails with `LedgerLost`. */
 export const layer = (where: Parameters<typeof LostLedger.locate>[0]) =>
   Layer.unwrap(Effect.map(LostLedger.locate(where), LedgerLocation.layer)).pipe(
     Layer.provide(Layer.effectDiscard(JobFolder.create(where.directory))),

@@ -2,8 +2,8 @@
  * Inspects a source without a ledger and without requests to a service: counts, the first items, and the number of
  * tasks.
  *
- * Guarantees: `read = items + known + duplicates + rejected`. Items count as in the first run of a job: by their id, or
- * else by their content. Nothing is written. Two hashes per item stay in memory (`SeenItems`).
+ * Guarantees: `read = items + known + duplicates + rejected`. As in the first run of a job, an id identifies an item,
+ * or else the content. Nothing is written. Two hashes per item stay in memory (`SeenItems`).
  */
 import { Array as Arr, Effect, identity, Result, Stream } from "effect"
 import { type ItemLimits, unlimited } from "../api/ServiceProfile.ts"
@@ -55,7 +55,7 @@ export interface Inspection {
   readonly stopped: boolean
   /** Items that earlier runs did not read. */
   readonly items: number
-  /** Number of items beyond the budget. */
+  /** Number of items that the budget does not allow. */
   readonly over_budget: number
   /** Items that earlier runs have read. */
   readonly known: number

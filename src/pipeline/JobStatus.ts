@@ -92,7 +92,7 @@ export interface JobStatus extends RunReport.RunReport {
     readonly last_seen_at: string
     /** When the service last gave this worker an expected answer, or the worker had nothing to send or poll. */
     readonly last_progress_at: string
-    /** Tasks of its parts that should be sent or polled now. */
+    /** Tasks of the worker's parts that should be sent or polled now. */
     readonly tasks_due: number
   }>
   /** The limits that all workers share for their requests. */
@@ -117,7 +117,7 @@ const day = Duration.toMillis("1 day")
 /** If no result came for this many times the mean time between two results, results count as stopped. */
 const stoppedAfterGaps = 10
 
-/** Minimum time without results before they count as stopped. All results of a poll arrive together. */
+/** Minimum time without results before they count as stopped, because results of one poll round arrive together. */
 const stoppedAfter = Duration.toMillis("15 minutes")
 
 const estimateOf = ({ counts, pace }: Progress, now: number): Option.Option<Estimate> => {
@@ -159,7 +159,7 @@ export const make = Effect.fn("JobStatus.make")(function* (holder: Option.Option
   const ledger = yield* LedgerReader
   const now = yield* Clock.currentTimeMillis
   const progress = yield* ledger.progress
-  // A process that works the job alone has taken it over from earlier workers.
+  // A process that runs the job alone has taken it over from earlier workers, so none are listed.
   const isAlone = Option.exists(holder, (holder) => holder !== "unknown" && holder.worker !== true)
   const workers = isAlone ? [] : yield* ledger.workers
   const budget = yield* ledger.budget

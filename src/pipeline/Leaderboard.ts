@@ -22,7 +22,7 @@ export interface LeaderboardSettings extends Leaderboard.LeaderboardOptions, Res
   readonly weighted?: boolean | undefined
 }
 
-/** The models, rated by the items that have the same value in a metadata field. */
+/** The models, rated only by items with the same value in a metadata field. */
 export interface LeaderboardGroup {
   /** The value as text, or as JSON if it is not text; null for items without a value. */
   readonly group: string | null
@@ -93,7 +93,7 @@ export const leaderboard = (settings: LeaderboardSettings) =>
 
 /**
  * Rates the models by the pairs of a dataset, given as its folder or one of its files (Parquet or JSON Lines). Each
- * item counts as one vote. `weighted` and control for position need a ledger.
+ * item counts as one vote. The option `weighted` and the position control need a ledger.
  */
 export const datasetLeaderboards = Effect.fn("Pipeline.datasetLeaderboards")(
   (path: string, by: string | undefined, options: Leaderboard.LeaderboardOptions) =>

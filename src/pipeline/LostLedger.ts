@@ -14,7 +14,7 @@ import * as JobFolder from "./JobFolder.ts"
 export class LedgerLost extends Schema.TaggedError<LedgerLost>()("LedgerLost", {
   /** The job folder. */
   directory: Schema.String,
-  /** The ledger and the job for messages, without a password. */
+  /** A description of the ledger and the job for messages, without the password. */
   ledger: Schema.String,
   /** Files of the folder that an earlier run wrote. */
   found: Schema.Array(Schema.String),
@@ -30,12 +30,12 @@ const check = Effect.fnUntraced(function* (directory: string, location: LedgerLo
   const found = yield* Effect.filter([JobFolder.settings(directory), dataset], (file) => fs.exists(file))
   if (found.length === 0) return
   const record = yield* LedgerLocation.recordOf(location)
-  // Settings are saved before the first run is recorded.
+  // A first run that was killed early leaves settings, but no record of a run.
   if (record === "runs" || (record === "name" && !found.includes(dataset))) return
   return yield* new LedgerLost({ directory, ledger: LedgerLocation.describe(location), found })
 })
 
-/** The location of the job's ledger, which may not exist yet. Fails with `LedgerLost`. */
+/** Finds the location of the job's ledger, which may not exist yet. Fails with `LedgerLost`. */
 export const locate = Effect.fn("LostLedger.locate")(function* ({
   directory,
   newLedger = false,

@@ -84,7 +84,7 @@ export interface Settings extends SubmitOptions, LedgerLocation.LedgerSettings, 
   readonly webhook?: WebhookReceiver.ListenOptions | undefined
 }
 
-/** A pipeline: its settings and its annotation service. `E` and `R` are the errors and services of that layer. */
+/** A pipeline: its settings and its annotation service. `E` and `R` are the service layer's errors and requirements. */
 export interface Pipeline<E = never, R = never> extends Settings {
   readonly _tag: "Pipeline"
   /**
@@ -135,8 +135,8 @@ export const run = Effect.fn("Pipeline.run")(function* (settings: Settings) {
       let stopped = true
       const settled = yield* Latch.make()
       const once = settings.once === true
-      // A run that waits plans further votes only after all results are in, so that they do not depend on when it was
-      // stopped.
+      // A run that waits for results plans further votes only after all of them are in, so that a stop does not change
+      // the choice.
       const chooseFurther = once ? choose(settings) : undefined
       const submitting = readAndSubmit({ ...settings, settled, chooseFurther }).pipe(
         Effect.tap(() => Effect.sync(() => void (stopped = false))),
@@ -207,8 +207,8 @@ export const collect = Effect.fn("Pipeline.collect")(function* (
 })
 
 /**
- * Ends the effect after its timeout without a failure; the ledger shows what is left to do. It also gives a supervisor,
- * such as the command line's, the options for stopping it.
+ * Ends the effect after its timeout without a failure; the ledger shows what is left to do. It also sets the stop
+ * options that a supervisor, such as the command line, reads.
  */
 const stoppable =
   ({ grace, timeout }: Pick<Settings, "timeout" | "grace">) =>
@@ -230,7 +230,7 @@ const stoppable =
       const stop = Effect.as(Effect.sleep(timeout), "timeout")
       const { exit, reason } = yield* Stop.until(supervised, { stop, options, announce: Effect.logInfo })
       if (exit === undefined) return Option.none()
-      // The effect may have ended, successfully or not, at this moment.
+      // The effect may have ended by itself, successfully or not, just when the timeout came.
       if (Option.isSome(reason) && Exit.isFailure(exit) && Cause.hasInterruptsOnly(exit.cause)) return Option.none()
       return Option.some(yield* exit)
     })

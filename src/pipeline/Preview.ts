@@ -3,8 +3,8 @@
  *
  * Guarantees: sends and records nothing. A run with the same input and the same ledger gives the same counts, including
  * the items beyond its budget. If the number of votes is a range, further votes are given as a minimum and a maximum.
- * Not counted: tasks that `resubmit` would send again, tasks that the budget holds back, and what `newCampaign` would
- * change about them.
+ * Not counted: tasks that `resubmit` would send again, tasks that the budget holds back, and the effect of
+ * `newCampaign` on both.
  */
 import { Effect, Option } from "effect"
 import * as Cost from "../domain/Cost.ts"
@@ -25,9 +25,9 @@ interface Range<A> {
 }
 
 export interface Preview extends Omit<Inspection.Inspection, "first"> {
-  /** Tasks of earlier runs that would also be sent, with those that the budget no longer holds back. */
+  /** Tasks of earlier runs that would also be sent, including those that the budget no longer holds back. */
   readonly planned: number
-  /** Requests to send these and the new tasks. Each task is then polled at least once. */
+  /** Requests to send the `planned` and the new tasks. Each task is then polled at least once. */
   readonly requests: number
   /** Minimum seconds to send the requests at the rate limit; null if the service has no address. */
   readonly sending_seconds: number | null
@@ -122,8 +122,8 @@ export const preview = Effect.fn("Preview.preview")(function* (
   const requests = tasks + before.planned
   const { requestsPerSecond } = settings
   const { votesUpTo = votes } = settings
-  // Items with a known answer get the minimum. It is unknown which of them are beyond the budget, but in that case no
-  // votes are left.
+  // Items with a known answer get only the minimum. If the budget leaves items out, it is unknown which of them have an
+  // answer, but then no votes are left anyway.
   const uncertain = inspection.items - over_budget - (over_budget > 0 ? 0 : inspection.gold)
   const furtherOfNew = uncertain * Math.max(0, votesUpTo - votes)
   const wanted = furtherOfNew + Option.getOrElse(before.further, () => 0)

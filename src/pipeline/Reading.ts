@@ -2,7 +2,7 @@
  * Reads a source into the ledger and submits the new items. The ledger records which files were read to their end.
  *
  * Guarantees: after reading, a warning names each file whose records were all rejected while other files have items.
- * Another warning tells if no item names models although those of an earlier run did.
+ * Another warning says if no item names models, although items of an earlier run did.
  */
 import { Effect, Option, Result, Stream } from "effect"
 import type { InputFile } from "../domain/InputFile.ts"
@@ -15,7 +15,7 @@ import { Ledger } from "../task/ledger/Ledger.ts"
 import { submit } from "../task/Submit.ts"
 import { confidenceOf } from "./AdaptiveVotes.ts"
 
-/** Adds the files that an effect reads to `files`, and records them in the ledger when it ends. */
+/** Adds the files that an effect reads to `files`, and records them in the ledger when the effect ends. */
 export const recordingInputs =
   (files: Array<InputFile>) =>
   <A, E, R>(effect: Effect.Effect<A, E, R>) =>
@@ -65,7 +65,7 @@ export const readAndSubmit = (settings: Parameters<typeof submit>[1] & { readonl
     )
   })
 
-/** Warnings for files without a usable record. Empty if no file has any, because then no item was read at all. */
+/** Warnings for files without a usable record. Empty if no file has one: then the report says so. */
 const rejectedFiles = (
   files: ReadonlyArray<InputFile>,
   rejects: ReadonlyMap<string, { readonly count: number; readonly first: Reject }>,

@@ -29,7 +29,7 @@ const fingerprintOf = Effect.fnUntraced(function* (settings: Settings) {
   if (!isBuiltIn(pairs)) return Option.none<string>()
   const ledger = yield* LedgerReader
   const which = campaign === "all" ? Option.none<number>() : yield* ledger.campaignOf(Option.fromUndefinedOr(campaign))
-  // A pair strategy is a function, so its settings are compared.
+  // A pair strategy is a function, which cannot be compared, so its settings are.
   const compared = { ...Struct.pick(settings, Struct.keys(datasetSettings)), pairs: settingsOf(pairs) }
   const state = yield* ledger.fingerprint(which)
   return Option.some(Sha256.hex(JSON.stringify([version, runtime, campaign === "all", compared, state])))
@@ -47,7 +47,7 @@ const Note = Schema.fromJsonString(
 
 const readNote = Schema.decodeUnknownEffect(Note)
 
-/** The result of the export that wrote the existing dataset; none if that differs or is damaged. */
+/** The result of the export that wrote the existing dataset; none if the dataset is outdated or damaged. */
 const existing = Effect.fnUntraced(function* (directory: string, fingerprint: string) {
   const fs = yield* FileSystem.FileSystem
   const dataset = JobFolder.dataset(directory)
@@ -78,7 +78,7 @@ type Noted = Pick<Export.Exported, "gold" | "leftOut"> & {
   readonly example: Option.Option.Value<Export.Exported["example"]> | null
 }
 
-/** Records the dataset that was written, if any. Without this record, the next export writes. */
+/** Records the dataset that was written, if any. Without this record, the next export writes the dataset again. */
 const note = Effect.fnUntraced(
   function* ({ directory }: Settings, fingerprint: string, { dataset, example, gold, leftOut }: Export.Exported) {
     const fs = yield* FileSystem.FileSystem

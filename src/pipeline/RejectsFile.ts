@@ -38,7 +38,7 @@ const about = (path: string, error: PlatformError.PlatformError): PlatformError.
         pathOrDescriptor: path,
       })
 
-/** Writes the rejects file of a job folder, or removes it. Returns the counts of the last run by reason. */
+/** Writes the rejects file, or removes it if nothing was rejected. Returns the counts of the last run by reason. */
 export const write = Effect.fn("RejectsFile.write")(function* (directory: string) {
   const fs = yield* FileSystem.FileSystem
   const ledger = yield* LedgerReader

@@ -4,8 +4,8 @@
  * Guarantees: `read = submitted + not_submitted + imported + duplicates + rejected`.
  *
  * - `submitted`: items of this run's input whose tasks were sent.
- * - `not_submitted`: items with a task that is still to be sent, and items that the budget does not allow; otherwise 0
- *   when a run has finished.
+ * - `not_submitted`: items with a task that is still to be sent (none after a finished run), and items that the budget
+ *   does not allow.
  * - `imported`: records of votes that were given elsewhere, if the run is an import; their items are not sent to a
  *   service.
  * - `known`: how many of the submitted and not_submitted items an earlier run had already read.
@@ -43,7 +43,7 @@ export type RunStatus =
 
 /** Counts of earlier runs, limited to files that no later run has read. */
 export interface EarlierCounts {
-  /** Records of runs none of whose files a later run has read. */
+  /** Records that earlier runs read. A run counts only if no later run has read any of its files. */
   readonly read: number
   /** Rejected records of files that no later run has read; `rejects.jsonl` lists them. */
   readonly rejected: number
@@ -58,7 +58,7 @@ export const earlierThan = Effect.fnUntraced(function* (run: number) {
   } satisfies EarlierCounts
 })
 
-/** The content of `run --json`: the actions of a run, and the states of its tasks. */
+/** The content of `run --json`: counts of a run, and the states of its tasks. */
 export interface RunReport {
   /** The overall state. It determines the exit status of the command line. */
   readonly status: RunStatus
@@ -90,9 +90,9 @@ export interface RunReport {
   readonly tasks: StateCounts
   /** Maximum number of votes per item. */
   readonly votes: number
-  /** Number of times that gold items were mixed in among the items, over all campaigns. */
+  /** Number of gold items that were mixed in, over all campaigns. One that was mixed in twice counts twice. */
   readonly gold: number
-  /** Items that need another vote which the budget allows and a next run plans, according to the last choice. */
+  /** Items for which the next run would plan another vote within the budget, according to the last choice of items. */
   readonly wanted_votes: number
   /** The cost of the votes; null without a price. */
   readonly spending: SpendingReport.SpendingReport | null
@@ -122,7 +122,7 @@ export interface IssueReport {
   readonly idempotency_key: string
   readonly items: number
   readonly reason: string | null
-  /** When sending of its request began: ISO 8601, UTC. */
+  /** When the first request for the task began: ISO 8601, UTC. */
   readonly sent_at: string | null
 }
 
@@ -195,8 +195,7 @@ export const make = Effect.fn("RunReport.make")(function* (options: {
   const progress = options.progress ?? (yield* ledger.progress)
   const tasks = progress.counts
   const last = yield* options.run === undefined ? ledger.lastRun : ledger.runOf(options.run)
-  // A run that ended or was killed before it read anything has not finished, and neither has a run that is about to
-  // begin.
+  // The newest run counts as unfinished if it ended or was killed before it read anything, or is about to begin.
   const newest = options.run === undefined ? yield* ledger.newestRun : Option.none()
   const isThrough = Option.match(newest, {
     onNone: () => options.run !== undefined,

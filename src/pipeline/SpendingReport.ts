@@ -17,7 +17,7 @@ export const costOf = (price: Cost.Decimal, votes: number): VotesCost => ({
 
 export const textOf = ({ cost, votes }: Charge): VotesCost => ({ votes, cost: Cost.format(cost) })
 
-/** The cost of the results on items with a known answer, at the mean price, divided by the right votes in them. */
+/** The cost of the results on items with a known answer, at the mean price, divided by their number of right votes. */
 const costPerRight = (
   { cost, votes }: Charge,
   gold: Pick<GoldReport, "results" | "right"> = { results: 0, right: 0 },
@@ -36,14 +36,14 @@ interface Over {
   readonly votes: number
 }
 
-/** None without a price. @param over default: the items of the last run */
+/** Reads the report; none without a price. @param over default: the items of the last run */
 export const read = Effect.fn("SpendingReport.read")(function* (dataset: Yield, over?: Over) {
   const ledger = yield* LedgerReader
   const last = Option.match(yield* ledger.lastRun, {
     onNone: () => ({ items: 0, votes: 1 }),
     onSome: ({ overBudget, votes }) => ({ items: overBudget, votes }),
   })
-  // The costs of other campaigns did not pay for these pairs.
+  // The cost includes other campaigns, which did not pay for these pairs.
   const isOfAll = dataset.ofCampaign === undefined || (yield* ledger.campaigns).length === 1
   const bought = isOfAll ? dataset : { ...dataset, pairs: 0 }
   return Option.map(yield* ledger.spending, (spending) => make(spending, over ?? last, bought))

@@ -1,9 +1,9 @@
 /**
  * Assigns a split to each item before any row is written.
  *
- * Guarantees: an item's split depends only on the items planned up to it, in all campaigns, judged or not. So it does
- * not change when the data grows or results arrive. Items pruned from the ledger do not count: a near-duplicate of a
- * pruned item may get another split; an equal item gets the same.
+ * Guarantees: an item's split depends only on that item and those planned before it, in all campaigns, judged or not.
+ * So the split does not change when the data grows or results arrive. Items pruned from the ledger do not count: a
+ * near-duplicate of a pruned item may get another split; an equal item gets the same.
  *
  * Memory: 8 bytes per item, in addition to `Splits`. Make the table in the same ledger snapshot in which you use it.
  */

@@ -9,7 +9,7 @@ import { Context, Duration, Effect, type Exit, Fiber, Option } from "effect"
 import { defaults, ServiceProfile } from "../api/ServiceProfile.ts"
 import * as Readiness from "../telemetry/Readiness.ts"
 
-/** Longer than a request may take: an interrupted creation would be in doubt if the service ignores keys. */
+/** Grace time that outlasts every request: an interrupted creation is in doubt if the service ignores keys. */
 const longerThan = (requestTimeout: Duration.Input) =>
   Duration.sum(Duration.fromInputUnsafe(requestTimeout), Duration.seconds(5))
 

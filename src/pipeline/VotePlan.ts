@@ -1,5 +1,5 @@
 /**
- * Estimates how many votes per item an input needs: accuracy, agreement and cost, from the accuracy of the experts
+ * Estimates accuracy, agreement and cost by the number of votes per item, from the experts' accuracy
  * (`MajorityAccuracy`), which is assumed or measured in a pilot.
  *
  * Guarantees: sends and records nothing; the same input, pilot and settings give the same numbers. All items of the
@@ -28,13 +28,13 @@ export interface PilotExpert {
   readonly expert: string | null
   /** The number of votes in the pilot. Experts with more votes are drawn more often. */
   readonly votes: number
-  /** Probability that a vote is right. Null if nothing measures it; the expert then does not count. */
+  /** Probability that a vote is right. Null if it could not be measured; the expert then does not count. */
   readonly accuracy: number | null
   /** The source of the accuracy: known answers, or the votes of all experts. */
   readonly by: "gold" | "agreement" | null
 }
 
-/** Minimum number of votes on gold items from which an expert's accuracy is measured on them. */
+/** An expert's accuracy is measured on gold items if the expert has at least this number of votes on them. */
 export const minGoldVotes = 10
 
 /**
@@ -132,7 +132,7 @@ export class NothingToPlan extends Schema.TaggedError<NothingToPlan>()("NothingT
   }
 }
 
-/** Reads the whole source. Fails with its error, with `NothingToPlan`, or with `SubmitOptionInvalid` for the price. */
+/** Reads the whole source. Fails with the source's error, `NothingToPlan`, or `SubmitOptionInvalid` for the price. */
 export const votePlan = Effect.fn("Pipeline.votePlan")(function* <E, R>(settings: VotePlanSettings<E, R>) {
   const { experts, targetAccuracy } = settings
   const voters =

@@ -5,8 +5,8 @@
  * same pairs except for `task_id` and pseudonyms; `task_id` is the same if the votes were imported before. The table
  * names the experts. Memory is bounded by the tasks of one batch.
  *
- * Not in the table: what a result with several votes says besides its votes, except for flags, a lead's decision, and a
- * differing choice of the service.
+ * If a result has several votes, the table omits its other members, except for flags, a lead's decision, and the
+ * service's choice if it differs from the votes.
  */
 import { Array as Arr, Stream } from "effect"
 import * as Decision from "../domain/Decision.ts"

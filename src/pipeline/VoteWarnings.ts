@@ -1,4 +1,4 @@
-/** Warns about votes and results of a dataset that do not count as a reader may expect. */
+/** Warns about votes and results of a dataset that count differently than a reader may expect. */
 import { Effect } from "effect"
 import { excerpt } from "../io/Values.ts"
 import type { ExpertRow } from "../domain/QualityReport.ts"
@@ -8,7 +8,7 @@ import { wilsonInterval } from "../pair/stats/BinomialTest.ts"
 /** The normal quantile for a 99.9% interval. It is high so that no warning appears by chance among many experts. */
 const normal999 = 3.2905267314919255
 
-/** Whether votes on gold items contradict an estimated reliability, which also depends on other experts. */
+/** Whether an expert does worse on gold items than the estimated reliability, which also depends on other experts. */
 const isOverrated = ({ gold_right, gold_votes, reliability }: ExpertRow): boolean =>
   reliability !== null && (wilsonInterval(gold_right, gold_votes, normal999)?.high ?? 1) < reliability
 

@@ -27,7 +27,7 @@ export class WorkerStalled extends Schema.TaggedError<WorkerStalled>()("WorkerSt
 const interval = Duration.seconds(20)
 const maxCheckInterval = 2 * Duration.toMillis(interval)
 
-/** Minimum milliseconds between this worker's last answer and others'. A service that is down answers nobody. */
+/** Milliseconds by which others' last answer must be newer. A service that is down answers nobody. */
 const lead = 60_000
 
 export const watch = Effect.fnUntraced(function* (worker: {
@@ -47,7 +47,7 @@ export const watch = Effect.fnUntraced(function* (worker: {
   let last = yield* SteadyClock.now
   let answeredAt = 0
   let progressedAt = last
-  /** Milliseconds without a sent request; `unanswered` counts milliseconds without an expected answer. */
+  /** Milliseconds in which tasks were due, but no request was sent. `unanswered`: but no expected answer came. */
   let silent = 0
   let unanswered = 0
   while (true) {

@@ -3,7 +3,7 @@
  *
  * Guarantees: one worker at a time reads the input and plans further votes (a round after all results are in), so the
  * tasks are those that one process would plan. One worker sends and polls each part of the tasks; another worker takes
- * the part if that one is lost. Only the owner of its part claims a task (`task/ledger/writes/Parts`). The dataset does
+ * the part if its owner is lost. Only the owner claims tasks of a part (`task/ledger/writes/Parts`). The dataset does
  * not depend on the workers.
  *
  * All workers together keep to the limits of requests per second and of concurrent requests, except that each may
@@ -95,14 +95,13 @@ const renewInterval = Duration.seconds(5)
 
 const invalidOptions = ["SubmitOptionInvalid", "PriceMissing", "UnusableGold"]
 
-/** Failures that a retry does not change. `SqlError` is included because the worker has to reconnect to the ledger. */
+/** Failures for which a retry does not help. `SqlError`: the worker has to reconnect to the ledger. */
 const final = ["SqlError", "OtherService", "TermsChanged", "TooManyRejects", ...invalidOptions]
 
 /**
  * Restarts an effect that failed for a temporary reason.
  *
- * @param progress returns a number that changes when work was done; without it, every failure counts as following
- * progress
+ * @param progress returns a number that changes when work was done; without it, the delay never grows
  */
 const again = Effect.fnUntraced(function* <A, E extends { readonly _tag: string }, R>(
   what: string,
@@ -135,17 +134,17 @@ const work = Effect.fn("Worker.work")(function* (
 ) {
   const ledger = yield* Ledger
   const { baseUrl, idempotencyKey, pollInterval, requestTimeout } = yield* ServiceProfile
-  /** The number of renewals until a worker that lost parts must have noticed. */
+  /** Number of renewals after which a worker that lost its parts has certainly noticed. */
   const leaseRenewals = Math.ceil(Duration.toMillis(cluster.lease) / Duration.toMillis(renewInterval)) + 1
   const lost = yield* Deferred.make<never, Failure>()
   const logLevel = yield* References.MinimumLogLevel
-  /** Wraps the effect of a singleton: its failure is the worker's, and it logs with the worker's level. */
+  /** Wraps a singleton's effect: if it fails, the worker fails, and it logs at the worker's level. */
   const task = <R>(effect: Effect.Effect<unknown, Failure, R>) =>
     Effect.catchCause(effect, (cause) =>
       Cause.hasInterruptsOnly(cause) ? Effect.interrupt : Effect.asVoid(Deferred.failCause(lost, cause)),
     ).pipe(Effect.provideService(References.MinimumLogLevel, logLevel))
 
-  // Requests that may be billed must not be retried hundreds of times.
+  // Shared by all restarts, because requests that may be billed must not be retried hundreds of times.
   const streak = FailureStreak.make(baseUrl)
   const sending = again(
     "sending",
@@ -174,7 +173,7 @@ const work = Effect.fn("Worker.work")(function* (
     const messages = yield* PostgresClient.listen(cluster, yield* ledger.channel)
     while (true) yield* ledger.onNotification((yield* Queue.take(messages)).payload)
   })
-  // This also covers tasks that a request left to be sent once more.
+  // This also sends tasks that stayed planned after a failed request.
   const restarting = Effect.repeat(ledger.restartSending, Schedule.spaced(restartSendingInterval))
   let [answeredAt, progressedAt] = [0, yield* SteadyClock.now]
   const renewing = Effect.gen(function* () {
@@ -203,7 +202,7 @@ const work = Effect.fn("Worker.work")(function* (
       ),
     ),
   )
-  // Only the command resubmits failed tasks, once, because a reader may start many times.
+  // A reader does not resubmit failed tasks, because it may start many times.
   const reading = readAndSubmit({ ...settings, resubmit: [] }).pipe(
     Effect.ensuring(
       RejectsFile.write(settings.directory).pipe(
@@ -220,15 +219,15 @@ const work = Effect.fn("Worker.work")(function* (
         Effect.andThen(again("reading", reading)),
         Effect.tap(({ run }) => Effect.logInfo(`run ${run}: the input is read`)),
         Effect.tap(warn),
-        // Another worker would find the same rejects.
+        // Reading is not started again, because another worker would find the same rejects.
         Effect.catchTag("TooManyRejects", (failure) => Effect.logError(`reading ended: ${failure.message}`)),
         Effect.andThen(again("planning further votes", planRounds(settings, refreshInterval))),
         Effect.scoped,
       ),
     ),
   )
-  // The cluster's locks belong to the database, whatever the schema, whereas the channel belongs to this job in this
-  // schema.
+  // The cluster's locks are shared by all schemas of a database. So the prefix includes the channel, which belongs to
+  // this job in this schema.
   const prefix = `prefstream_job_${ledger.job}_${(yield* ledger.channel).slice(-8)}`
   const placed = Layer.mergeAll(reader, ...parts).pipe(Layer.provide(Cluster.layer({ ...cluster, prefix })))
   if (settings.webhook !== undefined) yield* Layer.build(WebhookReceiver.layer(settings.webhook))
@@ -260,8 +259,8 @@ const finalReasons = [
 
 /**
  * Processes the pipeline's job alongside other workers until it is interrupted. It reconnects if the connection to the
- * ledger is lost. Fails with `LedgerLocationError` if the ledger is not in PostgreSQL, and with failures that a retry
- * does not change.
+ * ledger is lost. Fails with `LedgerLocationError` if the ledger is not in PostgreSQL, and with failures for which a
+ * retry does not help.
  */
 export const run = Effect.fn("Worker.run")(function* <E, R>(
   { client, service, ...settings }: Omit<Pipeline<E, R>, "_tag">,

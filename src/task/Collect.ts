@@ -4,9 +4,9 @@
  *
  * Guarantees: a result is stored as received before its task counts as completed. A result that does not fit its task
  * is kept, and affects no other task. The time between two polls of a task grows with its age, within `pollInterval`,
- * with jitter. Tasks that a webhook names are polled at once, and soon again if that fails. While webhooks arrive,
- * polling is slower, but never off. A failed poll only changes the time of the next. While the service is down, all
- * wait (`ServiceHealth`).
+ * with jitter. A task that a webhook names is polled at once, and again soon if that poll fails. While webhooks arrive,
+ * polling is slower, but never stops. A failed poll only changes the time of the next poll. While the service is down,
+ * all polls wait (`ServiceHealth`).
  */
 import { Duration, Effect, Latch, Option, Result } from "effect"
 import * as Backoff from "../io/Backoff.ts"
@@ -47,10 +47,10 @@ const maxHintedRetryDelay = Duration.toMillis("2 seconds")
 
 const pageSize = 256
 
-/** Consecutive unusable answers, or answers that the task is unknown, before it counts as invalid or failed. */
+/** Consecutive unusable answers, or answers that the task is unknown, after which it counts as invalid or failed. */
 const maxUselessAnswers = 3
 
-/** Milliseconds within which the service may not know a new task yet. */
+/** Milliseconds in which the service may not yet know a new task. */
 const settlingTime = Duration.toMillis("1 minute")
 
 /** Milliseconds that polls may be late without a warning. */
@@ -61,14 +61,14 @@ const maxWarnings = 20
 /** Each sleep is bounded, so that a machine that was suspended polls soon after it wakes up. */
 const maxWait = Duration.seconds(30)
 
-/** If not, a webhook named the task, or a person asked for a poll. */
+/** Whether the task is due by its age. If not, a webhook named it, or a person asked for a poll. */
 const isDueByAge = ({ dueAt }: OpenTask): boolean => dueAt > 0
 
 /** Options of `collect`. */
 export interface CollectOptions {
-  /** Opens when this process submits no more tasks. Default: this process submits none. */
+  /** A latch that opens when this process has no more tasks to submit. Default: an open one. */
   readonly submittingDone?: Latch.Latch | undefined
-  /** Whether to poll each outstanding task once and end. */
+  /** Whether to poll each outstanding task once, and then end. */
   readonly once?: boolean | undefined
   /** Whether to poll completed tasks once more for changed results. Webhooks also cause this. */
   readonly recheckCompleted?: boolean | undefined
@@ -91,7 +91,7 @@ export const collect = Effect.fn("Collect.collect")(function* (options: CollectO
   const kindsIn = VoteKinds.reader(profile.kindPath)
   const known = new Set([...profile.openStatuses, ...profile.completedStatuses, ...profile.failedStatuses])
   const maxPollInterval = Duration.toMillis(Duration.fromInputUnsafe(profile.pollInterval.max))
-  /** Consecutive failed polls of each task: with a useless answer, and since a webhook named the task. */
+  /** Failed polls in a row per task: all, those with a useless answer, and those since a webhook named the task. */
   const failures = new Map<number, { readonly times: number; readonly useless: number; readonly sinceHint: number }>()
   const repeats = RepeatedExperts.make(ledger)
   let warnings = 0
@@ -107,7 +107,7 @@ export const collect = Effect.fn("Collect.collect")(function* (options: CollectO
     yield* ledger.postpone(task.seq, millis, task.taskId)
   })
 
-  /** Polls the task again soon, because it may have been polled when it was about to complete. */
+  /** Polls the task again soon after a failed poll, because its result may be ready. */
   const soon = Effect.fnUntraced(function* (task: OpenTask, times: number, first = firstPollDelay(profile)) {
     const now = yield* SteadyClock.now
     const delay = Backoff.millisAfter(times, first, pollDelay(profile, now - task.submittedAt))

@@ -31,7 +31,7 @@ export const ExpertNames = Context.Reference<ExpertNames>("prefstream/task/Exper
   defaultValue: () => ({ keep: false }),
 })
 
-/** For readers whose output stays with the team, and for readers that only compare names. */
+/** Keeps names, for readers whose output stays with the team and readers that only compare names. */
 export const keepNames = Effect.provideService(ExpertNames, { keep: true })
 
 const hasExpert = Predicate.hasProperty("expert")
@@ -60,7 +60,7 @@ const renamed = (annotations: Annotations, rename: (name: unknown) => unknown): 
   }
 }
 
-/** Reads annotations as `ExpertNames` says. `isMissing`: they name somebody, and there is no key for pseudonyms. */
+/** Reads annotations as `ExpertNames` says. `isMissing`: a name was read, but the ledger has no key for pseudonyms. */
 export const reader = Effect.gen(function* () {
   const { keep, voters } = yield* ExpertNames
   const key = keep ? Option.none() : yield* LedgerReader.use((ledger) => ledger.expertKey)

@@ -1,5 +1,5 @@
 /**
- * Plans further votes on items whose votes so far have ended. The caller chooses the items: this room knows no
+ * Plans further votes on items whose votes so far have ended. The caller chooses the items: this folder contains no
  * statistics.
  *
  * Guarantees: the plan depends only on the ledger and the choice, stays within the budget, and plans no vote twice (see
@@ -22,7 +22,7 @@ export interface Chosen {
 
 export type Choose = (campaign: number, confidence: number) => Effect.Effect<Chosen, JudgmentsError, LedgerReader>
 
-/** Chooses items of a campaign, by default that of the last run. None if no run has asked for further votes. */
+/** Chooses items of a campaign; default: the last run's. None if no run has asked for further votes. */
 const chosenBy = Effect.fnUntraced(function* (choose: Choose, of?: number) {
   const ledger = yield* Ledger
   const confidence = yield* ledger.confidence

@@ -3,9 +3,9 @@
  * never sent.
  *
  * Guarantees: each record counts once: it adds an item, adds a vote, is a duplicate, or is rejected. Each step is one
- * transaction, and the same votes again are duplicates, so a killed import can be started again. The same vote of a
- * named expert on an item counts once, that of unnamed experts as often as one import has it. The last decision of a
- * lead counts. The flags of a task count once, even if several of its votes repeat them.
+ * transaction, and the same votes again are duplicates, so a killed import can be started again. Equal votes of a named
+ * expert on an item count once. Equal votes without a name count as often as they occur in one import. A lead's last
+ * decision counts. The flags of a task count once, even if several of its votes repeat them.
  *
  * A step has 1,024 records or 4 million characters. It leaves the records of its last item to the next step, so that an
  * item whose votes stand together is written once. Memory grows by about 100 bytes per vote without an expert and per
@@ -75,7 +75,7 @@ const identified = (record: VoteRecord): Identified =>
     },
   })
 
-/** Counts the records before those of the last item, which may have more to come; all, if there is only one item. */
+/** Counts the records before the last item, whose other records may follow. If there is only one item, counts all. */
 const wholeItems = (records: ReadonlyArray<Identified>): number => {
   const itemId = records.at(-1)?.item?.itemId
   const last = itemId === undefined ? -1 : records.findLastIndex(({ item }) => item?.itemId !== itemId)

@@ -1,5 +1,5 @@
 /**
- * An item with its imported votes. It stands between the records and the result of the item's task in the ledger.
+ * An item with its imported votes. It is made from records, and becomes the result of the item's task in the ledger.
  *
  * Guarantees: `fromStored` reads what `resultOf` writes. Votes, decision, and flags refer to the completions in the
  * order of the task, even if a record has another order.
@@ -30,7 +30,7 @@ export interface ImportedItem {
 const Stored = Schema.fromJsonString(Schema.Struct({ results: Schema.Array(ResultItem) }))
 const decodeStored = Schema.decodeUnknownSync(Stored)
 
-/** The same for two votes with the same content. The expert's kind, the order, and the seconds do not count. */
+/** Returns equal keys for votes with equal content. The expert's kind, the order, and the seconds do not count. */
 export const keyOf = (vote: ImportedVote): string => {
   const said = Object.entries(Struct.omit(vote, ["kind", "order", "seconds"]))
     .filter(([, value]) => value !== undefined)
@@ -67,7 +67,7 @@ export const fromStored = ({
     votes,
     keys: countKeys(votes),
     flags: [...flagsIn(annotations)],
-    // An import always writes this member.
+    // Never null, because an import always writes this member.
     decision:
       best_completion_index === null
         ? undefined

@@ -143,7 +143,7 @@ export const plan = Effect.fnUntraced(function* <E, R>(
     records,
     Effect.fnUntraced(function* (records) {
       for (const record of records) {
-        // The record is identified at once, since its texts keep a piece of the input in memory.
+        // Identify each record at once: until then, its texts keep a piece of the input in memory.
         const identified = Result.map(record, identify)
         gathered.push(identified)
         bytes += sizeOf(identified)

@@ -73,7 +73,7 @@ export const ofCampaign = (
     ),
   )
 
-/** An item with its place in the ledger, which is its number in its first vote. */
+/** An item with its place in the ledger: the `seq` of its first vote. */
 export interface PlacedItem extends ItemPlace {
   /** Undefined if no judgment is left: the service withdrew all its prompts, or their results are unusable. */
   readonly item: JudgedItem | undefined

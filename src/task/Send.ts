@@ -24,13 +24,13 @@ import { halve } from "./plan/TaskRequests.ts"
 import * as TaskTrace from "../telemetry/TaskTrace.ts"
 import * as TaskPool from "./TaskPool.ts"
 
-/** The task was sent or split after it was read as planned, or another process took its part. */
+/** The task was sent or split after it was read as planned, or another process took over its part of the tasks. */
 class AlreadyClaimed extends Data.TaggedError("AlreadyClaimed") {}
 
 /** The task may have been created so long ago that the service may have forgotten its idempotency key. */
 class KeyExpired extends Data.TaggedError("KeyExpired") {}
 
-/** Another process may have created the task, with settings by which the service honors keys. */
+/** Another process may have created the task while it had the setting that the service honors keys. */
 class KeyIgnored extends Data.TaggedError("KeyIgnored") {}
 
 /** Milliseconds that a claim may take before it must be renewed. */
@@ -63,8 +63,8 @@ export const send = Effect.fnUntraced(function* <E>(
     function* (task) {
       if (yield* Deferred.isDone(halt)) return
       const body = yield* ledger.requestBody(task.seq)
-      // The task is claimed when its turn has come, so that only a task that is being sent can end in doubt.
-      // Planned tasks include the halves of a split task, so the halves may have been claimed there.
+      // The task is claimed when its turn has come, so that only a task that is being sent can end in doubt. The halves
+      // of a split task are also read as planned tasks, so another fiber may have claimed them.
       let claimed = false
       /** Whether a request of this attempt, in this run or an earlier one, may have created the task. */
       let doubtful = task.sentAt !== undefined
@@ -119,7 +119,7 @@ export const send = Effect.fnUntraced(function* <E>(
       ),
   )
 
-  /** Tasks that wait for their turn or are being sent. A query for the first planned tasks also returns these. */
+  /** Tasks that wait for their turn or are being sent. A query for planned tasks may return them again. */
   const inFlight = new Set<number>()
   const sendTask = (task: PlannedTask) =>
     Effect.ensuring(
@@ -192,7 +192,7 @@ export const send = Effect.fnUntraced(function* <E>(
         yield* ledger.markInDoubt(task.seq, failure.message)
         return yield* end(streak.lost(failure))
       case "Unavailable":
-        // The failure may belong to another request, while this one waited for its turn.
+        // Another request may have caused the failure while this one waited for its turn.
         if (!reason.maybeDone || !doubtful) break
         if (profile.idempotencyKey !== "honored") {
           yield* ledger.markInDoubt(task.seq, failure.message)
@@ -240,7 +240,7 @@ export const send = Effect.fnUntraced(function* <E>(
       yield* sendTask(task.value)
     }
   })
-  // When the run ends, tasks stop waiting for their turn.
+  // When the run ends, this interrupts tasks that wait for their turn.
   yield* Effect.andThen(oneByOne, TaskPool.run(profile.concurrency, next, sendTask)).pipe(
     Effect.raceFirst(Effect.exit(Deferred.await(halt))),
   )

@@ -5,7 +5,7 @@ import { AnnotationClient } from "./client/AnnotationClient.ts"
 import { RequestBudget } from "./client/RequestBudget.ts"
 import { Ledger } from "./ledger/Ledger.ts"
 
-/** If the ledger fails, nothing is sent, and the worker ends. */
+/** Used if the ledger fails: without slots, nothing is sent until the worker ends. */
 const noSlots = { count: 0, first: 0, spacing: 0, pause: 1000, cuts: 0 }
 
 const layerBudget = Layer.effect(

@@ -97,7 +97,7 @@ export class PriceMissing extends Schema.TaggedError<PriceMissing>()("PriceMissi
   }
 }
 
-/** The job's budget and prices, with those of this run. @param ledger undefined if the job has no ledger yet */
+/** Combines the job's budget and prices with this run's. @param ledger undefined if the job has no ledger yet */
 export const spendingTerms = Effect.fnUntraced(function* (
   ledger: Pick<LedgerReader["Service"], "spendingTerms"> | undefined,
   options: SpendingTerms,
@@ -160,7 +160,7 @@ export const reasonOf = (cause: Cause.Cause<unknown>): string | undefined => {
 export interface Submitted extends ReadCounts {
   /** Number of the run in its job, from 1. */
   readonly run: number
-  /** Number of the campaign of the run's items, from 1. */
+  /** Number of the campaign that the run's items belong to, from 1. */
   readonly campaign: number
   /** All tasks of the ledger by state, at the end of the run. */
   readonly tasks: StateCounts
@@ -168,7 +168,7 @@ export interface Submitted extends ReadCounts {
 
 /**
  * Reads `records` into the ledger and sends planned tasks, until both are done. If workers share the job, they send,
- * and this only reads. Returns the counts of both.
+ * and this function only reads. Returns the counts of the input and of all tasks.
  *
  * Fails with the error of `records`, `TooManyRejects`, `TermsChanged`, `SubmitOptionInvalid`, `PriceMissing`,
  * `UnusableGold`, an `AnnotationClientError` that every task would meet, or `FileLockError` if another process reads.

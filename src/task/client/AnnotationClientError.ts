@@ -147,7 +147,7 @@ export const endsPolling = (failure: AnnotationClientError, patience: Duration.D
   ["Down", "AccessDenied", "ServiceBlocked", "TasksRefused", "NoSuchService"].includes(failure.reason._tag) ||
   asksTooMuch(failure, patience)
 
-/** Whether there was no answer, a 5xx, or an answer of something else. A service that limits the rate is up. */
+/** Whether there was no answer, a 5xx, or an answer from something else. A service that limits the rate is up. */
 export const seemsDown = ({ reason }: AnnotationClientError): boolean =>
   reason._tag === "Unavailable"
     ? reason.status === undefined || ["timeout", "serverError"].includes(HttpFailure.kindOf(reason.status))

@@ -12,10 +12,10 @@ import { AnnotationClientError, TasksRefused, UnusableAnswer } from "./Annotatio
 /** Number of consecutive tasks that end in doubt or are left for the next run, after which the run ends. */
 const maxLostInARow = 5
 
-/** Refused tasks, with halves of split ones, after which a run without an accepted task ends. */
+/** Number of refused tasks, including halves of split ones, after which a run without an accepted task ends. */
 const maxFirstRefusals = 20
 
-/** Number of further tasks with the same id after which the run ends, since that member may not be an id. */
+/** Number of further tasks with the same id after which the run ends, since the value may not be an id at all. */
 const maxTasksPerId = 5
 
 export type FailureStreak = ReturnType<typeof make>

@@ -3,7 +3,7 @@
  *
  * Guarantees, whatever the program does: a task is claimed before `create` is called. Each call waits for its turn, and
  * so does each further request over `http`. A failure counts as one that may have created the task, unless the request
- * certainly did not. If the service ignores keys, only reads follow a request that may have been carried out.
+ * certainly did not. If the service ignores keys, only read requests follow a request that may have been carried out.
  *
  * Does not limit requests that a program sends by other means than `http`: the throttle counts such a call as one
  * request, without a timeout.
@@ -27,15 +27,15 @@ export interface Call {
 }
 
 /**
- * The protocol of a service. Each function makes one attempt, and fails with any error. The library does claims and
- * retries.
+ * The protocol of a service. Each function makes one attempt, and may fail with any error. prefstream claims tasks and
+ * retries failed attempts.
  */
 export interface Protocol {
   /** Creates a task, and returns its id at the service. */
   readonly create: (
     task: TaskRequest,
     call: Call & {
-      /** All attempts have the same key, for a service that creates one task for all requests with the same key. */
+      /** The same key in all attempts, for a service that creates one task for all requests with the same key. */
       readonly idempotencyKey: string
     },
   ) => Effect.Effect<string, unknown>

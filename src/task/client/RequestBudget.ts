@@ -2,7 +2,7 @@
 import { Context, type Effect, Option } from "effect"
 
 export interface RequestBudget {
-  /** Maximum concurrent requests of this process, if all processes together may send `together`. */
+  /** Maximum concurrent requests of this process, if all processes together may have `together` in flight. */
   readonly atOnce: (together: number) => number
   /** Takes up to `wanted` time slots. One request may be sent in each slot. */
   readonly take: (wanted: number) => Effect.Effect<{

@@ -19,7 +19,7 @@ export interface Answer {
   readonly isForeign?: boolean
 }
 
-/** Maximum bytes that are read of an error response, for its reason. */
+/** Maximum bytes that are read from an error response to find its reason. */
 const reasonBytes = 64 * 1024
 
 const parse = Schema.decodeUnknownOption(Schema.fromJsonString(Schema.Unknown))

@@ -5,8 +5,8 @@
  * Guarantees: a probe is a GET, so it creates nothing. Probes poll different tasks, 1 to 30 seconds apart with jitter,
  * and no sooner than the service asks for. After `patience`, all waiting requests fail with `Down`. If only probes for
  * unknown tasks fail, requests continue one at a time, polls first, and without creations if the service ignores keys.
- * Effect's `CircuitBreaker` rejects calls, which wait here, and its probe is the next call, even one that creates a
- * task.
+ * Effect's `CircuitBreaker` rejects calls instead of letting them wait, and probes with the next call, even one that
+ * creates a task.
  */
 import { Duration, Effect, Result } from "effect"
 import * as Backoff from "../../io/Backoff.ts"
@@ -97,7 +97,7 @@ export const make = Effect.fnUntraced(function* (
       const asked = (yield* throttle.pausedUntil) - now
       const isOver = now >= deadline || now + asked > deadline
       if (isOver) {
-        // A later request gets the result of a new probe.
+        // Waits until a request needs the service. If that took long, a new probe decides.
         yield* throttle.wanted
         const then = yield* SteadyClock.now
         if (then - now < maxWait || then < (yield* throttle.pausedUntil)) return yield* end(downSince, last)

@@ -6,7 +6,7 @@ import type { Turn } from "./Throttle.ts"
 /** The state of a task, as `GET /tasks/{task_id}` shows it. */
 export type TaskView =
   | { readonly _tag: "Open"; readonly status: string }
-  /** `body` is a `TaskResult` as JSON. `named` is the id at `task_id`, if there is one. */
+  /** `body` is a `TaskResult` as JSON. `named` is the id in its `task_id`, if there is one. */
   | { readonly _tag: "Completed"; readonly body: string; readonly named?: string | undefined }
   | { readonly _tag: "Failed"; readonly status: string }
 

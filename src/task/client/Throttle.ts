@@ -1,11 +1,11 @@
 /**
  * Decides when a request to the service may be sent. Each request waits here for its turn.
  *
- * Guarantees: at most `requestsPerSecond` leave in any second, and at most `concurrency` are in flight. If both kinds
- * wait, three creations are sent for each poll. 429 and 503 halve both limits, which then recover. `Retry-After` and
- * quotas apply to all requests, and a request that would wait for them longer than `patience` fails immediately. With a
- * `RequestBudget`, requests are sent in its time slots, and the rate limit and pauses apply to all processes that share
- * it. Effect's `RateLimiter` sends a whole second's requests in one burst, and cannot take back a slot.
+ * Guarantees: at most `requestsPerSecond` are sent in any second, and at most `concurrency` are in flight. If both
+ * kinds wait, three creations are sent for each poll. 429 and 503 halve both limits, which then recover. `Retry-After`
+ * and quotas apply to all requests, and a request that would wait for them longer than `patience` fails immediately.
+ * With a `RequestBudget`, requests are sent in its time slots, and the rate limit and pauses apply to all processes
+ * that share it. Effect's `RateLimiter` sends a whole second's requests in one burst, and cannot take back a slot.
  */
 /* oxlint-disable max-lines -- rate, concurrency, pauses, quotas and slots decide together when the next request is sent */
 import { Deferred, Duration, Effect, Latch, Option } from "effect"
@@ -37,17 +37,17 @@ interface Waiter<E> {
   hasTurn: boolean
 }
 
-/** Maximum milliseconds of a delay that later requests make up for. */
+/** Later requests make up for a delay of at most this many milliseconds. */
 const catchUp = 100
-/** Milliseconds before the last slot at which more slots are taken. */
+/** More slots are taken this many milliseconds before the last one. */
 const takeAhead = 50
-/** Milliseconds of safety margin, since requests may arrive closer together than they left. */
+/** Milliseconds of safety margin, since requests may arrive closer together than they were sent. */
 const margin = (requestsPerSecond: number): number => Math.min(50, Math.max(10, 100 / requestsPerSecond))
 
-/** Maximum number of remembered departures. Above that rate, a shorter window keeps the same rate. */
+/** Maximum number of sending times to remember. At higher rates, a shorter window keeps the same rate. */
 const maxRemembered = 10_000
 
-/** Creations per poll, if both wait. */
+/** Number of creations that are sent for each poll, if both wait. */
 const createsPerPoll = 3
 /** Seconds until the full rate is restored. */
 const recovery = Duration.toSeconds("30 seconds")
@@ -55,7 +55,7 @@ const recovery = Duration.toSeconds("30 seconds")
 /** Maximum milliseconds of a pause that one answer can cause. */
 const maxPause = Duration.toMillis("1 day")
 
-/** Minimum milliseconds of a pause that is logged, and between two warnings about the rate. */
+/** Shorter pauses are not logged. `quiet`: minimum milliseconds between two warnings about the rate. */
 const longPause = Duration.toMillis("5 seconds")
 const quiet = Duration.toMillis("1 minute")
 
@@ -100,7 +100,7 @@ export const make = Effect.fnUntraced(function* <E>(settings: {
     let until = 0
     for (const [name, quota] of quotas) {
       if (quota.until <= now) quotas.delete(name)
-      // The service has not counted requests sent since then.
+      // `remaining` does not count requests that were sent after the one whose answer reported it.
       else if (quota.remaining <= ordinal - quota.ordinal) until = Math.max(until, quota.until)
     }
     return until
@@ -217,7 +217,7 @@ export const make = Effect.fnUntraced(function* <E>(settings: {
       return Effect.onInterrupt(Effect.interruptible(Deferred.await(waiter.granted)), () => {
         const place = waiting[kind].indexOf(waiter)
         if (place !== -1) waiting[kind].splice(place, 1)
-        // Its turn came at the same moment.
+        // The turn came at the moment of the interruption.
         return waiter.hasTurn ? giveBack : Effect.void
       })
     })
@@ -260,7 +260,7 @@ export const make = Effect.fnUntraced(function* <E>(settings: {
 
   return {
     turn,
-    /** Records a later departure, since a request leaves only after its task was claimed. */
+    /** Corrects the time at which a request was sent, since it is sent only after its task was claimed. */
     leaving: ({ ordinal: seen }: Permit) =>
       Effect.map(SteadyClock.now, (now) => {
         if (ordinal - seen < departures.length) departures[(seen - 1) % departures.length] = now
@@ -286,7 +286,7 @@ export const make = Effect.fnUntraced(function* <E>(settings: {
         `the service is rate limiting or overloaded (${status}): reduced to at most ${Math.floor(atOnce)} concurrent requests and ${budget === undefined ? `${Number(perSecond.toPrecision(3))} per second` : "half as many per second by all workers"}, which recover as requests succeed`,
       )
     }),
-    /** Pauses all requests for the service. If that is longer than `patience`, all fail with `failure`. */
+    /** Pauses all requests for as long as the service asks. If that exceeds `patience`, all fail with `failure`. */
     pause: Effect.fnUntraced(function* (millis: number, failure: E) {
       const now = yield* SteadyClock.now
       const until = now + Math.min(millis, maxPause)
@@ -310,7 +310,7 @@ export const make = Effect.fnUntraced(function* <E>(settings: {
       held = true
       slots.length = 0
     }),
-    /** Continues. With `carefully`, one request at a time, a poll first, and more as the service accepts them. */
+    /** Continues after `hold`. `carefully`: one request at a time, a poll first; more as the service accepts them. */
     resume: (carefully = false) =>
       Effect.sync(() => {
         held = false

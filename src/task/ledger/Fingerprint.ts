@@ -22,7 +22,7 @@ export const taskColumns = [
   "state", "task_id", "planned_at", "resend_at", "sent_at", "submitted_at", "completed_at", "pruned_at", "canceled", "price_list", "vote_kinds",
 ] // prettier-ignore
 
-/** The other columns of `task`, which no dataset depends on: polling, and the reasons of states. */
+/** The other columns of `task`, which no dataset depends on: polling, claims, and the reasons for states. */
 export const otherTaskColumns = ["job", "part", "reason", "due_at", "claim_epoch", "claim_until"]
 
 /** Settings that do not affect a dataset, or whose effect is compared elsewhere. */
@@ -37,7 +37,7 @@ export const readFingerprint = (context: LedgerContext) => {
   const spending = readSpending(context)
   const { earlierRejects, earlierRuns } = readEarlierRuns(context)
 
-  /** Hashes rows page by page. The first column must ascend. */
+  /** Hashes rows page by page. Rows must be sorted by their first column. */
   const addPages = Effect.fnUntraced(function* (
     add: (value: unknown) => void,
     page: (after: number) => Effect.Effect<ReadonlyArray<ReadonlyArray<unknown>>, SqlError>,

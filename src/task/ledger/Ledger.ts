@@ -3,7 +3,7 @@
  *
  * Guarantees:
  * - A change is on disk when its effect succeeds, even after a loss of power.
- * - A task is `submitting` before its request leaves. An item belongs to one task per campaign and vote.
+ * - A task is `submitting` before its request is sent. An item belongs to one task per campaign and vote.
  * - Request and answer are stored unchanged, so neither resuming nor exporting needs the input files again.
  * - `LedgerReader` cannot write. One process at a time writes to a job through `Ledger`, which `layerFile` and
  *   `layerPostgres` lock. If workers share the job, each writes its own parts (`Parts`).
@@ -38,8 +38,8 @@ import { readTasks, writeTasks } from "./writes/Tasks.ts"
 
 export interface LedgerOptions {
   /**
-   * Name of the job: 1 to 100 letters, digits, and `. _ -`. Default: `default`. A database may hold several jobs. Each
-   * is a ledger that one process runs.
+   * Name of the job: 1 to 100 letters, digits, and `. _ -`. Default: `default`. A database may hold several jobs, each
+   * with a ledger of its own.
    */
   readonly job?: string | undefined
 }
@@ -51,7 +51,7 @@ export interface Shared {
 }
 
 export interface SharedOptions {
-  /** Default: this process has the job alone. */
+  /** Default: this process has the job to itself. */
   readonly shared?: Shared | undefined
   /**
    * Number of parts of a new job; default `Jobs.defaultPartCount`. An existing job with another number fails with
@@ -65,8 +65,8 @@ export interface LedgerPostgresOptions extends LedgerOptions, PostgresUrl.Login 
 
 /**
  * Writes go to pages all over the index of the items: with SQLite's default cache of 2 MB, each page is written many
- * times. Requests and results fit into few pages of 16 kB. With 64 kB, a whole run took no less time, and the log took
- * four times the writes.
+ * times. Requests and results fit into few pages of 16 kB. With 64 kB, a whole run was not faster, and wrote four times
+ * as much to the log.
  */
 const sqliteOptions = {
   cacheBytes: 32 * 1024 * 1024,
@@ -141,7 +141,7 @@ const make = Effect.fnUntraced(function* ({
     isShared,
     /** Fails with `DatabaseTooNew` if a newer version of prefstream has changed the tables since. */
     checkVersion: Effect.provideService(checkVersion, SqlClient.SqlClient, sql),
-    /** Keeps other processes from reading into this job: a command fails with `FileLocked`, a worker waits. */
+    /** Keeps other processes from reading input into this job: a command fails with `FileLockError`, a worker waits. */
     readAlone: shared === undefined ? Effect.void : ReaderLock.acquire(sql, name, shared.by),
     /** Opens when tasks were planned, so that a submitter in this process does not poll the database. */
     planned,

@@ -48,7 +48,7 @@ export class LedgerMissing extends Schema.TaggedError<LedgerMissing>()("LedgerMi
   job: Schema.String,
   /** The jobs at the location. */
   jobs: Schema.Array(Schema.String),
-  /** The content of the location instead: nothing, an empty file, part of the tables, or other jobs. */
+  /** The actual content of the location: nothing, an empty file, some of the tables, or other jobs. */
   found: Schema.Literals(["nothing", "empty file", "incomplete tables", "other jobs"]),
 }) {
   override get message() {
@@ -67,7 +67,7 @@ export class LedgerMissing extends Schema.TaggedError<LedgerMissing>()("LedgerMi
 
 const isPostgres = (text: string) => /^postgres(ql)?:/i.test(text)
 
-/** Returns the location that the settings name. Default: the job's own `file`. Fails with `LedgerLocationError`. */
+/** Returns the location that the settings name; `file` if they name none. Fails with `LedgerLocationError`. */
 export const of = Effect.fnUntraced(function* ({
   file,
   ledger: given = file,

@@ -1,5 +1,5 @@
 /**
- * Selects the batches that a budget allows to plan.
+ * Selects the batches that can be planned within a budget.
  *
  * Guarantees: batches are taken in their order, each item with all of its votes. The last batch is cut where the votes
  * end. A plan and a preview of the same batches have the same result.

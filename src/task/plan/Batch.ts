@@ -45,7 +45,7 @@ export const make = ({ maxBytes, maxPrompts }: BatchLimits, openLimit = maxOpenB
     if (Arr.isArrayNonEmpty(batch.items)) closed.push(batch.items)
   }
 
-  /** Adds the item to the batch, with a gold item if it has any. False if they do not fit. */
+  /** Adds the item to the batch, with a gold item if the item has any. False if they do not fit. */
   const takes = (batch: OpenBatch, item: BatchItem): boolean => {
     const { items, prompts } = batch
     if (prompts.has(item.prompt)) return false
@@ -63,7 +63,7 @@ export const make = ({ maxBytes, maxPrompts }: BatchLimits, openLimit = maxOpenB
     return true
   }
 
-  // A single batch may use all of its own bytes.
+  // The limit is at least `maxBytes`, so that a single batch can be filled.
   const isTooMuch = () => open.length > maxOpenBatches || openBytes > Math.max(openLimit, maxBytes)
 
   const fullness = ({ bytes, items }: OpenBatch) => Math.max(items.length / maxPrompts, bytes / maxBytes)

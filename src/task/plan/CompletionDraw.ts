@@ -1,5 +1,5 @@
 /**
- * Selects the completions to send of an item that has more than experts are to compare.
+ * Selects which completions to send if an item has more than experts should compare.
  *
  * Guarantees: the selection depends only on the seed, the item's id, and its models. Every completion is equally
  * likely. The gold completion is always selected. A blank or repeated text is selected only if there are too few
@@ -14,7 +14,7 @@ import { apply } from "../ledger/schema/CompletionOrder.ts"
 import type { BatchItem } from "../ledger/schema/Model.ts"
 
 export interface DrawOptions {
-  /** Number of completions that are sent of an item, at least 2; of more, this many are drawn. Default: all. */
+  /** Maximum number of completions to send per item, at least 2. If an item has more, they are drawn. Default: all. */
   readonly completionsPerItem?: number | undefined
   /** Seed for drawing completions. Default 0. */
   readonly completionsSeed?: number | undefined
@@ -22,7 +22,7 @@ export interface DrawOptions {
 
 export const defaultSeed = 0
 
-/** Returns the item to send. If all of its completions are sent, that is the same object. */
+/** Returns the item to send: the same object if all of its completions are sent. */
 export type Draw = (item: BatchItem) => BatchItem
 
 export const make =
@@ -94,7 +94,7 @@ const pickAt = (metadata: Metadata, path: Lists[number], drawn: ReadonlyArray<nu
 
 const drawnName = "drawn_completions"
 
-/** Adds the drawn indices to the metadata, whose lists stay unchanged: they may not be about completions. */
+/** Adds the drawn indices to the metadata. Other lists in it stay whole, because they may not be about completions. */
 const withDrawn = (metadata: Metadata, drawn: ReadonlyArray<number>): Metadata => ({
   ...metadata,
   [Object.hasOwn(metadata, drawnName) ? `completions[].${drawnName}` : drawnName]: drawn,

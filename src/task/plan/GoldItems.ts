@@ -1,5 +1,5 @@
 /**
- * Mixes gold items into those of the input, to measure how well experts judge. The dataset leaves them out.
+ * Mixes gold items into the items of the input, to measure how well experts judge. The dataset leaves them out.
  *
  * Guarantees: the seed and the item's id alone decide whether a gold item goes with an item, and which one. No sent
  * data distinguishes a gold item from another item. No gold item is twice in a task, so with few gold items, their
@@ -80,7 +80,7 @@ export const make = Effect.fn("GoldItems.make")(function* (
     return { ...gold, isCheck: true, itemId: IdLimit.fits(id) ? id : `gold:${Sha256.hex(id)}` }
   }
 
-  // The rate refers to all judged items, not to those of the input.
+  // The rate is a share of all judged items. This is the rate per item of the input.
   const perItem = rate / (1 - rate)
   return (item) => {
     const { share, which } = Shuffle.chance(seed, JSON.stringify(["gold", item.itemId]), known.length)

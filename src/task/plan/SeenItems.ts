@@ -1,5 +1,5 @@
 /**
- * Remembers by hashes the items that were read and are not in the ledger.
+ * Remembers, by their hashes, items that were read and are not in the ledger.
  *
  * Two hashes of 52 bits per item stay in memory, which takes about 60 bytes. Among a million items, the probability
  * that any of them is mistaken for a duplicate is 1 in 9,000.

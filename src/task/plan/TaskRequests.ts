@@ -53,7 +53,7 @@ const sortedHash = (completions: ReadonlyArray<string>, bytes: ItemBytes.ItemByt
   return sorted === undefined ? undefined : Sha256.hex(sorted)
 }
 
-/** Gives the item another identity, if another item has the same completions in another order. */
+/** Gives another identity to an item that has the same completions as another item, in another order. */
 export const identifyReordered = (item: BatchItem): BatchItem => ({
   ...item,
   itemId: Sha256.hex(`${item.itemId}:${item.contentHash}`),
@@ -66,7 +66,7 @@ export const conflict = ({ item, origin }: BatchItem): Reject => ({
   raw: toJson(item),
 })
 
-/** A reject if the item exceeds the service's limits. It omits the text, since such items are large. */
+/** Returns a reject if the item exceeds the service's limits. It omits the text, since such items are large. */
 export const beyondLimits = (
   { bytes, item, origin, prompt }: BatchItem,
   { maxCompletionCharacters, maxCompletions, maxPromptCharacters }: ItemLimits,

@@ -82,7 +82,7 @@ export const make = Effect.fnUntraced(function* (options: WebhookScheme.WebhookS
   })
 
   const unread = Effect.fnUntraced(function* ({ reason }: WebhookBodies.BodyRefused) {
-    // A sender that went away does not receive an answer.
+    // If the sender went away, nothing is logged, and the answer does not reach it.
     if (reason !== "broken") yield* say(unreadable[reason].kind, unreadable[reason].why(ByteSize.format(limit)))
     return unreadable[reason].answer
   })

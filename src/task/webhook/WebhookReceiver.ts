@@ -58,7 +58,7 @@ const descriptions: { readonly [code: string]: string } = {
 /** The default path that receives webhooks. */
 export const defaultPath = "/webhook"
 
-/** Only the route, for the router of your own server. */
+/** Adds only the route, to the router of your own server. */
 export const route = (options: RouteOptions) =>
   HttpRouter.use(
     Effect.fnUntraced(function* (router) {
@@ -66,7 +66,7 @@ export const route = (options: RouteOptions) =>
     }),
   ).pipe(Layer.provide(WebhookSignature.layerMac))
 
-/** Whether `layer` answers health checks at this path. It does not if it receives webhooks there. */
+/** Whether the path is one of the health checks. `layer` answers none of them if it receives webhooks there. */
 export const isHealthPath = (path: string) => HealthRoutes.paths.some((health) => health === path)
 
 /** Listens while the layer is in use. Also answers health checks. */

@@ -1,5 +1,5 @@
 /**
- * Checks the integrity of a ledger: the database's own check, and every rule among its rows.
+ * Checks the integrity of a ledger: the database's own check, and all rules that its rows must follow.
  *
  * Guarantees: changes nothing, and sees the state of one moment. If there are no findings:
  * - Every item is in one task of its campaign for each vote.
@@ -63,7 +63,7 @@ export interface CheckReport {
 
 export interface CheckOptions {
   readonly job: string
-  /** Whether to leave requests and results unread, which are most of the work. Default false. */
+  /** Whether to skip requests and results, which take most of the time. Default false. */
   readonly quick?: boolean | undefined
 }
 
@@ -80,7 +80,7 @@ export const check = Effect.fn("LedgerCheck.check")(function* (options: CheckOpt
   const started = yield* SteadyClock.now
   const { counted, findings } = yield* Snapshot.make(yield* SqlClient.SqlClient)(
     Effect.gen(function* () {
-      // Rows of damaged pages prove nothing.
+      // If pages are damaged, errors in their rows would be misleading, so rows are not checked.
       const damage = yield* damageOf
       if (damage.length > 0) return { findings: damage, counted: nothing }
       const { job } = yield* Jobs.find(options.job)
@@ -335,7 +335,7 @@ const itemsOf = (
   at: ReadonlyMap<number, ReadonlyArray<ItemRow>>,
 ): ReadonlyArray<ItemRow | undefined> =>
   Array.from({ length: row.item_count }, (_, i) => {
-    // The seq of an item is that of its first vote.
+    // An item's `seq` is the one in its first vote.
     const [item, ...more] = at.get(row.seq - (row.vote - 1) * row.batch_items + i) ?? []
     return more.length === 0 && item?.campaign === row.campaign ? item : undefined
   })

@@ -73,8 +73,8 @@ const requireFile = (location: LedgerLocation.LedgerLocation, verb: NotForPostgr
     : Effect.fail(new NotForPostgres({ verb, location: PostgresUrl.redact(location.url) }))
 
 /**
- * Reports the integrity errors of an existing ledger. `quick` leaves requests and results unread. Damaged pages are
- * findings, not failures.
+ * Reports the integrity errors of an existing ledger. `quick` skips requests and results. Damaged pages are findings,
+ * not failures.
  */
 export const check = Effect.fn("LedgerMaintenance.check")(
   (location: LedgerLocation.LedgerLocation, options: Pick<LedgerCheck.CheckOptions, "quick"> = {}) =>
@@ -135,7 +135,7 @@ export const backup = Effect.fn("LedgerMaintenance.backup")(function* (
 
 const copy = Effect.fnUntraced(function* (to: string) {
   const sql = yield* SqlClient.SqlClient
-  // The damage is in the ledger, not in the copy.
+  // This error means that the ledger is damaged, so it is not reported as a failed backup.
   yield* Effect.mapError(sql`VACUUM INTO ${to}`, (error) => {
     const { cause } = error.reason
     return LedgerCheck.isCorrupt(error) ? error : new BackupFailed({ path: to, cause })
@@ -215,7 +215,7 @@ export interface PruneOptions {
 export interface PruneReport {
   /** Rejected records of earlier runs. */
   readonly rejects: number
-  /** Webhook deliveries that were processed. */
+  /** Webhook deliveries that need not be remembered any more. */
   readonly deliveries: number
   /** Tasks whose request and result were removed, and their items. 0 unless `results` is set. */
   readonly results: { readonly tasks: number; readonly items: number }
@@ -242,7 +242,7 @@ const pruneRows = Effect.fnUntraced(function* (name: string, { before, dryRun, r
   const now = yield* Clock.currentTimeMillis
   const { job } = yield* Jobs.find(name)
   const here = sql`job = ${job}`
-  // The rejects file of the last run that read anything may be written again.
+  // The last run that read anything keeps its rejects, because its rejects file may be written again.
   const earlier = sql`${here} AND run < (SELECT COALESCE(MAX(run), 0) FROM run WHERE ${here} AND read_count > 0)
     AND run IN (SELECT run FROM run WHERE ${here} AND started_at < ${before ?? now})`
   const forgotten = sql`${here} AND received_at < ${now - rememberedMillis}`

@@ -1,7 +1,7 @@
 /**
- * Votes by the price that they count at. A vote counts at the highest price that held when its task was planned. Once
- * its result is stored, it counts at the price of its expert's kind. If its task was planned without prices, the job's
- * present prices apply.
+ * Counts votes, each with the price at which it counts. A vote counts at the highest price that held when its task was
+ * planned. Once its result is stored, it counts at the price of its expert's kind. If its task was planned without
+ * prices, the job's present prices apply.
  *
  * Guarantees: a task's first result never raises the price of a vote. A later result in its place can, if its kind
  * costs more.
@@ -20,14 +20,14 @@ export interface Charge {
   readonly cost: Cost.Decimal
 }
 
-/** SQL for the number of votes of an attempt that count when another attempt follows, by columns of its task. */
+/** Returns SQL over the columns of a task: how many votes of its attempt count although another attempt follows. */
 export const votesOfAttempt = ({ sentAt, state }: Pick<Issue, "sentAt" | "state">): string => {
   const wasUnsent = (state === "planned" || state === "superseded") && sentAt === null
   if (state === "refused" || wasUnsent) return "0"
   return state === "failed" ? "CASE WHEN canceled = 1 THEN 0 ELSE item_count END" : "item_count"
 }
 
-/** Does not count imported votes, which are completed without having been submitted. */
+/** Excludes imported votes, which are completed without having been submitted. */
 const isCounted = `state NOT IN ('refused', 'superseded', 'given_up') AND NOT (state = 'failed' AND canceled = 1)
   AND NOT (state = 'completed' AND submitted_at IS NULL)`
 
@@ -87,7 +87,7 @@ export const sum = (votes: ReadonlyArray<Pick<Counted, "votes" | "price">>, { ot
     { votes: 0, cost: Cost.times(other, 0) },
   )
 
-/** The price list that a task counts at once it is planned. Superseded tasks will have the present one. */
+/** SQL for the price list of a task when it is planned. A superseded task gets the present one. */
 export const listWhenPlanned = "CASE WHEN state = 'superseded' THEN NULL ELSE price_list END"
 
 /** Counts the tasks that are planned, or would be, under a condition, with their maximum cost. */

@@ -1,5 +1,5 @@
 /**
- * Counts and rejects of files that only earlier runs have read. Those of the last run do not include them.
+ * Counts and rejects of files that only earlier runs have read. The counts of the last run do not include them.
  *
  * Guarantees: a run that reads a file to its end replaces what earlier runs recorded about it, even if the file has
  * changed. For a file that no run has read to its end, the last run with a reject in it counts. The next run replaces

@@ -178,7 +178,7 @@ export const isUsable = Effect.fnUntraced(function* (
   return Result.isSuccess(matchStored({ ...(yield* ledger.request(seq)), taskId }, result.value))
 })
 
-/** Returns the results in the order of the prompts: unchanged if that fits, else by text if all prompts are unique. */
+/** Puts the results in the order of the prompts: unchanged if they match, else by text if all prompts are unique. */
 const align = (
   prompts: ReadonlyArray<TaskPrompt>,
   results: ReadonlyArray<typeof AnsweredItem.Type>,

@@ -1,8 +1,8 @@
 /**
  * Counts and times of tasks and items, and the tasks that wait for a person.
  *
- * Guarantees: the counts of all states are of the same moment. They read each task's small row once or twice, which is
- * fast for a hundred thousand tasks. An item counts once, by its most advanced task.
+ * Guarantees: the counts of all states are from the same moment. They read each task's small row once or twice, which
+ * is fast for a hundred thousand tasks. An item counts once, by its most advanced task.
  */
 import { Duration, Effect, Option, Record } from "effect"
 import * as SteadyClock from "../../../io/SteadyClock.ts"
@@ -32,7 +32,7 @@ const countsOf = (rows: ReadonlyArray<CountRow>): StateCounts => {
   return Record.fromIterableWith(TaskState.literals, (state) => [state, of(state)]) as StateCounts
 }
 
-/** Outcomes of an item, the most advanced first. If one is `refused` or `given_up`, so is each of its tasks. */
+/** Outcomes, the most advanced first. An item is `refused` or `given_up` only if all its tasks are. */
 export const itemOutcomes = [
   "judged",
   "pruned",

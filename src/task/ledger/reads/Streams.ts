@@ -95,7 +95,7 @@ export const readStreams = ({ job, sql }: LedgerContext) => {
       (row) => decodeReject(row.record),
     )
 
-  /** For each task of the batch that can get results, the range of places that it asks for. Empty with one vote. */
+  /** The range of places in the batch that each task asks for, if it can get results. Empty with one vote. */
   const placesOpen = Effect.fnUntraced(function* ({ batch, batchItems, votes }: BatchPlace) {
     const rows =
       votes === 1
@@ -163,7 +163,7 @@ export const readStreams = ({ job, sql }: LedgerContext) => {
 
   /**
    * Ids, prompts, and models of all planned items, judged or not, over all campaigns, in the order of planning. An item
-   * of several campaigns occurs once in each. Gold items that were mixed in and pruned items are left out.
+   * of several campaigns occurs once for each. Gold items that were mixed in and pruned items are left out.
    */
   const prompts: Stream.Stream<PlannedItem, SqlError> = pages(
     (after) => sql<{ seq: number; body: Uint8Array; items: Uint8Array }>`SELECT t.seq, q.body, q.items FROM task t

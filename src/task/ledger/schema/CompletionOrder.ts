@@ -20,7 +20,7 @@ export const undo = <A>(sent: ReadonlyArray<A>, order: ReadonlyArray<number>): R
 
 type Translate = (value: unknown, order: ReadonlyArray<number>) => unknown
 
-/** Translates an index of the request to that of the input. Undefined if the value is not a valid index. */
+/** Translates an index in the request to the one in the input. Undefined if the value is not a valid index. */
 const index: Translate = (value, order) => (Predicate.isNumber(value) ? order[value] : undefined)
 
 const listOf =
@@ -44,7 +44,7 @@ const membersOf = (members: { readonly [name: string]: Translate }): Translate =
 const indices = listOf(index)
 const groups = listOf(indices)
 
-/** Translates ratings by name with one rating per completion. A single number rates the best one, and stays. */
+/** Reorders each aspect's ratings, one per completion. A single number, which rates the best one, stays. */
 const ratings: Translate = (value, order) =>
   Predicate.isObject(value)
     ? Record.map(value, (list) => (Array.isArray(list) && list.length === order.length ? undo(list, order) : list))
@@ -68,7 +68,7 @@ const annotationsOf = membersOf({
   ),
 })
 
-/** Translates the indices in annotations to those of the input, for members that prefstream's own service writes. */
+/** Translates the indices in annotations to the input's order, for members that prefstream's own service writes. */
 export const undoAnnotations = (annotations: Annotations, order: ReadonlyArray<number>): Annotations =>
   // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- an object stays an object, its rationale unchanged
   annotationsOf(annotations, order) as Annotations

@@ -1,8 +1,8 @@
 /**
  * The time of a task's next poll, as the column `due_at` stores it.
  *
- * Guarantees: a completed task has 0, and is never due. If the service may have changed its result, it has a negative
- * number, and is due at the time that `dueOfChanged` returns.
+ * Guarantees: a completed task has 0, and is never due. If the service may have changed the task's result, the number
+ * is negative, and the task is due at the time that `dueOfChanged` returns.
  */
 
 export const notDue = Number.MAX_SAFE_INTEGER

@@ -10,7 +10,7 @@ import type { ResultItem } from "../../../domain/Task.ts"
 import * as Sha256 from "../../../node/Sha256.ts"
 
 export const Expected = Schema.Struct({
-  /** The hash of the JSON array of the prompts. */
+  /** SHA-256 of the JSON array of the prompts. */
   prompts_sha256: Schema.String,
   completions: Schema.Array(Schema.Int),
 })

@@ -7,7 +7,7 @@ import { Effect, Schema } from "effect"
 import { SqlClient } from "effect/sql"
 
 export interface Job {
-  /** From 1. A missing job has 0, which no row has. */
+  /** The job's number, from 1. A missing job has 0, which no row has. */
   readonly job: number
   /** Number of parts that the job's batches are divided into: see `task.part`. */
   readonly partCount: number

@@ -42,7 +42,7 @@ export type TaskState = typeof TaskState.Type
 /** Final states without a result, unless a person resolves the task. */
 export const lostStates: ReadonlyArray<TaskState> = ["refused", "given_up"]
 
-/** The question to the experts. Under the same terms, an item is judged once. */
+/** The terms under which experts judge. Under the same terms, an item is judged once. */
 export interface CampaignTerms {
   /** Free-text instructions for the experts. */
   readonly guidelines?: string | undefined
@@ -72,9 +72,9 @@ export interface RunTerms extends CampaignTerms {
   /** Maximum number of votes for each new item, if more are planned as results arrive. Default: `votes`. */
   readonly votesUpTo?: number | undefined
   /**
-   * Threshold for further votes: the probability of an item's best completion, by its votes and the experts'
-   * reliabilities. An item at or above it gets no more votes than `votes`; others get up to `votesUpTo`. Default 0.95.
-   * The job keeps it, until another run has `votes`.
+   * Threshold for further votes: the probability that an item's leading completion is the best, given its votes and the
+   * experts' reliabilities. An item at or above it gets no more votes than `votes`; others get up to `votesUpTo`.
+   * Default 0.95. The job keeps the threshold until a run sets `votes`.
    */
   readonly confidence?: number | undefined
   /** Seed for shuffling completions. False sends them in the order of the input. */
@@ -116,7 +116,7 @@ export const ItemDetails = Schema.Struct({
   as_messages: Schema.optionalKey(Schema.Array(Schema.Boolean)),
   /** The definitions of tools, as JSON text. */
   tools: Schema.optionalKey(Schema.String),
-  /** The order in which the completions were sent, as indices into the input's. Absent if both are equal. */
+  /** The order in which the completions were sent, as indices into the input's list. Absent if it is the same. */
   order: Schema.optionalKey(Schema.Array(Schema.Int)),
   /** Set if the item is a gold item that was mixed in, and not an item of the input. */
   check: Schema.optionalKey(Schema.Literal(true)),
@@ -161,7 +161,7 @@ export interface OpenTask {
   readonly seq: number
   readonly taskId: string
   readonly idempotencyKey: string
-  /** Whether the task is failed, invalid, or completed. */
+  /** Whether the task is failed, invalid, or completed, and is polled once more. */
   readonly isRecheck: boolean
   /** Whether the task is completed, and the service may have changed its result. */
   readonly hasResult: boolean
@@ -177,11 +177,11 @@ export interface Delivery {
   readonly id: string
   /** Time of this attempt by the service's clock, in epoch milliseconds; 0 if unknown. */
   readonly sentAt: number
-  /** The tasks that the delivery names. None means any task. */
+  /** The tasks that the delivery names. None if it may concern any task. */
   readonly taskIds: Option.Option<ReadonlyArray<string>>
 }
 
-/** `due`: named tasks of this ledger, which are due now; `unknown`: named none; `repeated`: was recorded before. */
+/** `due`: tasks of this ledger are due now; `unknown`: only unknown ids were named; `repeated`: recorded before. */
 export type DeliveryOutcome = "due" | "unknown" | "repeated"
 
 /** A request's prompts with their completions in the input's order, and the items' details in the same order. */
@@ -206,7 +206,7 @@ export interface CompletedTask extends Omit<StoredRequest, "body">, BatchPlace {
 export interface BatchPlace {
   /** The `seq` of the batch's first task. */
   readonly batch: number
-  /** Number of the batch's items in one vote. */
+  /** Number of items that one vote of the batch asks for. */
   readonly batchItems: number
   readonly vote: number
   /** The maximum number of votes on each item of the batch. */
@@ -225,7 +225,7 @@ export interface Issue {
   readonly idempotencyKey: string
   readonly items: number
   readonly reason: string | null
-  /** Time of its first request, in epoch milliseconds. */
+  /** Time of the attempt's first request that may have created the task, in epoch milliseconds. */
   readonly sentAt: number | null
 }
 

@@ -2,8 +2,8 @@
  * Requests and results in the form that the ledger stores: their bytes, or a Zstandard frame that
  * `LedgerMaintenance.compact` makes.
  *
- * They are not compressed when they are written. That took a fifth of the main thread's time of a whole run, more than
- * all of SQLite (test/bench/durability.ts), for a ledger of half the size.
+ * They are not compressed when they are written. Compressing took a fifth of the main thread's time in a whole run,
+ * more than all of SQLite (test/bench/durability.ts), and halved the size of the ledger.
  */
 import * as Zstd from "../../../node/Zstd.ts"
 

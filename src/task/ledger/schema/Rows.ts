@@ -70,7 +70,7 @@ export const parsePrompts = (row: Payloads): Omit<StoredRequest, "body"> => {
     prompts.push({ prompt, completions })
     at = texts.end
   }
-  // Another program than prefstream wrote the body.
+  // If the numbers differ, another program than prefstream wrote the body.
   return prompts.length === items.length ? { prompts, items } : parseRequest(row)
 }
 
@@ -139,7 +139,7 @@ type PlannedRow = ReturnType<typeof withPayload> &
     readonly plannedAt: number
   }
 
-/** The setting for the prices of new tasks: a number of the table `price_list`. */
+/** The setting for the prices of new tasks: the number of a list in the table `price_list`. */
 export const priceListSetting = "price_list"
 
 export const priceListOf = (here: Pick<LedgerContext, "job" | "sql">) =>
@@ -178,7 +178,7 @@ export const insertTasks = Effect.fnUntraced(function* (
 
 export const batchColumns = 'batch, batch_items AS "batchItems", vote, votes'
 
-/** Joins an item to a task of any vote. The number of an item is that of its first vote. */
+/** Joins an item to a task of any vote. An item's `seq` is the one in its first vote. */
 export const isAskedBy = (task: string): string =>
   `item.batch = ${task}.batch AND item.seq >= ${task}.seq - (${task}.vote - 1) * ${task}.batch_items AND ` +
   `item.seq < ${task}.seq - (${task}.vote - 1) * ${task}.batch_items + ${task}.item_count`
@@ -186,7 +186,7 @@ export const isAskedBy = (task: string): string =>
 export const inCampaign = (sql: LedgerContext["sql"], campaign: Option.Option<number>) =>
   Option.match(campaign, { onNone: () => sql`1 = 1`, onSome: (campaign) => sql`t.campaign = ${campaign}` })
 
-/** Whether any task meets the condition. Because of the order, PostgreSQL reads the index. */
+/** Whether any task meets the condition. The ORDER BY makes PostgreSQL read the index. */
 export const isAny = (sql: LedgerContext["sql"], condition: Fragment) =>
   Effect.map(sql`SELECT 1 FROM task WHERE ${condition} ORDER BY due_at LIMIT 1`, (rows) => rows.length > 0)
 
@@ -195,8 +195,8 @@ export const forUpdate = (sql: LedgerContext["sql"], others: "" | "SKIP LOCKED" 
   sql.literal(sql.onDialectOrElse({ pg: () => `FOR UPDATE ${others}`, orElse: () => "" }))
 
 /**
- * Supersedes tasks of other campaigns than the last run's that were never sent, unless a person asked to send them.
- * Locks the job, so that no run begins until the transaction ends: other workers may be giving tasks back.
+ * Supersedes tasks that were never sent and belong to other campaigns than the last run's, unless a person asked to
+ * send them. Locks the job, so that no run begins until the transaction ends: other workers may be giving tasks back.
  */
 export const supersede = Effect.fnUntraced(function* (
   { job, sql }: Pick<LedgerContext, "job" | "sql">,
@@ -214,7 +214,7 @@ export const supersede = Effect.fnUntraced(function* (
 /** Replaces NUL, which no text column of PostgreSQL can hold. */
 export const storable = (reason: string | null): string | null => reason?.replaceAll("\0", "\uFFFD") ?? null
 
-/** Finds another task than that at `seq` that has this id at the service, or had it in an earlier attempt. */
+/** Finds a task other than the one at `seq` that has this id at the service, or had it in an earlier attempt. */
 export const ownerOf = ({ job, sql }: Pick<LedgerContext, "job" | "sql">, taskId: string, seq: number) => {
   const others = sql`job = ${job} AND task_id = ${taskId} AND seq <> ${seq}`
   return Effect.map(

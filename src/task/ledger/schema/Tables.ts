@@ -3,7 +3,7 @@
  *
  * `seq` is the ordinal of a task's first item in its job, over all campaigns: a task that is split becomes two rows
  * without renumbering others. Each vote of a batch takes `batch_items` numbers, even if it is not planned, and the
- * first vote begins at `batch`. The number of an `item` is that of its first vote.
+ * first vote begins at `batch`. The `seq` of an `item` is the one in its first vote.
  */
 import { Effect } from "effect"
 import { SqlClient } from "effect/sql"
@@ -225,7 +225,7 @@ const createDeliveries = Effect.gen(function* () {
  * - `over_budget_count`: new items of a run that the budget did not allow to plan.
  * - `price_list`: the number of the prices that held when a task was planned, or null without prices.
  * - `prices`: prices as `domain/Prices` encodes them.
- * - `vote_kinds`: of a task with a result, the kinds as `VoteKinds` encodes them.
+ * - `vote_kinds`: the kinds of experts as `VoteKinds` encodes them, if the task has a result.
  */
 const addSpending = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
@@ -250,7 +250,7 @@ const addFurtherVotes = Effect.gen(function* () {
   yield* sql`ALTER TABLE task ADD COLUMN least_votes INTEGER`
 })
 
-/** `run` is the last run that read the file to its end. In an older ledger, the last run stands for all. */
+/** `run` is the last run that read the file to its end. An older ledger gets its last run for all files. */
 const addRunOfInput = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
   yield* sql`ALTER TABLE input ADD COLUMN run BIGINT NOT NULL DEFAULT 0`

@@ -39,7 +39,7 @@ export const reader = (path: string): ReadKinds => {
   }
 }
 
-/** The items of a task by the kind that they are paid as: the most expensive of their votes, then the first by name. */
+/** Groups a task's items by the kind they are paid as: the most expensive of their votes, or the first by name. */
 export const paidAs = (
   text: string,
   prices: Prices.Prices,

@@ -1,6 +1,6 @@
 /**
  * The requests that the workers of a job may send together. Each worker takes time slots in turn, spaced by the shared
- * rate. One row stores them, by the clock of the database (the virtual scheduling algorithm of ITU-T I.371, without
+ * rate. One row stores the state, by the database's clock (the virtual scheduling algorithm of ITU-T I.371, without
  * bursts).
  *
  * Guarantees: in any period, there are at most as many slots as the rate allows, plus one. Every worker that asks gets
@@ -13,10 +13,10 @@ import type { SqlError } from "effect/sql/SqlError"
 import type { LedgerContext } from "../schema/Model.ts"
 import { databaseClock } from "./Parts.ts"
 
-/** Seconds of slots that a worker takes at once. */
+/** A worker takes at most the slots of this many seconds at once. */
 const leaseSeconds = 0.25
 
-/** Maximum milliseconds and requests by which slots are taken ahead. Beyond them, the clock was set back. */
+/** Slots are at most this many milliseconds and `maxRequestsAhead` requests ahead, unless the clock was set back. */
 const maxAhead = 30_000
 const maxRequestsAhead = 64
 

@@ -12,7 +12,7 @@ import { batchColumns, insertTasks, setSetting, settingOf, withPayload } from ".
 import { endedVotesSeen, votesLeft, wantedVotes } from "./Spending.ts"
 import type { readTasks } from "./Tasks.ts"
 
-/** The place of an item, by its number in its first vote. */
+/** The place of an item: `seq` is the one in its first vote. */
 export interface ItemPlace {
   readonly seq: number
   readonly batch: number
@@ -21,7 +21,7 @@ export interface ItemPlace {
 export interface VoteCourse {
   /** Whether a vote is planned, outstanding, or in doubt. */
   readonly isWaiting: boolean
-  /** Whether such a vote is a further one, which was not planned with the item. */
+  /** Whether one of these votes is a further one, which was not planned with the item. */
   readonly waitsForFurther: boolean
   /** Number of the next vote. None if the item has its maximum of votes. */
   readonly next: Option.Option<number>
@@ -83,7 +83,7 @@ export const readFurtherVotes = ({ job, sql }: LedgerContext) => {
     return awaited.length === 0 && (yield* hasUnseenVotes)
   }).pipe(Effect.withSpan("Ledger.isChoiceDue"))
 
-  /** The courses of a campaign's items that may have further votes, by their numbers in the first vote. */
+  /** The state of voting on the campaign's items that may get further votes, by the `seq` of their first vote. */
   const voteCourses = Effect.fn("Ledger.voteCourses")(function* (campaign: number) {
     const rows = yield* sql<TaskOfBatch>`SELECT ${sql.literal(rowColumns)} FROM task
       WHERE ${here} AND seq >= 0 AND campaign = ${campaign} AND least_votes IS NOT NULL ORDER BY seq`
@@ -152,7 +152,7 @@ export const writeFurtherVotes = (
     ).pipe(Effect.map(Arr.getSomes))
   })
 
-  /** Records, until another run begins, how many items need a vote that is not planned, and the ended votes. */
+  /** Records how many items need an unplanned vote, and how many votes have ended. A new run forgets both. */
   const noteWanted = (items: number, ended: number) =>
     write(
       Effect.andThen(
@@ -161,7 +161,7 @@ export const writeFurtherVotes = (
       ),
     )
 
-  /** Plans another vote on each item while the budget allows it. Returns the votes, and the items beyond the budget. */
+  /** Plans another vote on each item within the budget. Returns the planned votes, and the items beyond it. */
   const planFurther = Effect.fn("Ledger.planFurther")(function* (
     places: ReadonlyArray<ItemPlace>,
     options: FurtherVotesOptions,

@@ -27,7 +27,7 @@ const forgetInterval = Duration.toMillis("10 seconds")
 /** The id of a hint for all tasks. */
 const allTasks = ""
 
-/** The time of a hint for all tasks, if there was none. */
+/** Stands for the time of a hint for all tasks if there was no such hint. */
 const never = -1
 
 export const readHints = ({ job, sql }: LedgerContext) => ({
@@ -88,7 +88,7 @@ export const writeHints = (
           at = CASE WHEN excluded.at > hint.at THEN excluded.at ELSE hint.at + 1 END`,
     )
 
-  /** Adds hints for these ids. Keeps unknown ids only while a task's id is unknown. Returns whether a task has one. */
+  /** Adds hints. Keeps an unknown id only while some task's id is not known yet. Returns whether any id is known. */
   const addNamed = Effect.fnUntraced(function* (taskIds: ReadonlyArray<string>, now: number) {
     const found = yield* inChunks(
       taskIds,

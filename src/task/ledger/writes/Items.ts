@@ -88,7 +88,7 @@ export const readItems = ({ job, sql }: Model.LedgerContext) => {
     WHERE k.job = item.job AND k.run = ${run} AND k.first_seq <= item.seq
     ORDER BY k.first_seq DESC LIMIT 1))`
 
-  /** Whether the input has lists of messages, in any planned item. Older versions did not record this. */
+  /** Whether any planned item has lists of messages. Older versions did not record this. */
   const hasConversations = Effect.map(settingOf({ job, sql }, conversations), (value) => value !== undefined).pipe(
     Effect.withSpan("Ledger.hasConversations"),
   )
@@ -171,7 +171,7 @@ export const writeItems = (
 ) => {
   const here = sql`job = ${job}`
 
-  /** The known items that the current run has read again. They cause no write, however often they are read. */
+  /** The known items that the current run has read again. Reading them once more causes no write. */
   let reread = { run: -1, seqs: SeqSet.make() }
   const knownOf = (run: number) => {
     if (reread.run !== run) reread = { run, seqs: SeqSet.make() }
@@ -270,7 +270,7 @@ export const writeItems = (
 
   const noted = new Set<string>()
 
-  /** Records, once, the facts that a dataset needs first. Returns the names to add to `noted` after the commit. */
+  /** Records once that the input has conversations or tools. Returns the names to add to `noted` after the commit. */
   const note = Effect.fnUntraced(function* (rows: ReadonlyArray<TaskRow>) {
     const found = [
       ...(!noted.has(conversations) && rows.some(hasConversation) ? [conversations] : []),

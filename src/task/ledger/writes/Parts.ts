@@ -1,13 +1,13 @@
 /**
- * The parts (partitions) of a job that this process owns. It owns all if it has the job's lock, or else those that it
- * took.
+ * The parts (partitions) of a job that this process owns. A process with the job's lock owns all of them, and a worker
+ * those that it took.
  *
  * Guarantees:
- * - A process that takes a part raises its epoch. From then on, no process claims a task of it for an earlier epoch,
- *   even if the earlier owner was suspended or disconnected.
+ * - A process that takes a part raises its epoch. From then on, no process claims a task of that part for an earlier
+ *   epoch, even if the earlier owner was suspended or disconnected.
  * - The result of a request is recorded even if another process owns the part by then, unless the task was claimed
  *   again. So a late answer settles a doubt.
- * - Claims end by the clock of the database, not by those of the machines.
+ * - Claims end by the database's clock, not by those of the machines.
  */
 import { Effect, type Latch } from "effect"
 import type { SqlClient } from "effect/sql"
@@ -17,13 +17,13 @@ import type { LedgerContext, PlannedTask } from "../schema/Model.ts"
 import { isAny } from "../schema/Rows.ts"
 import * as Metrics from "../../../telemetry/Metrics.ts"
 
-/** The part without tasks. Its owner reads the input. */
+/** A part without tasks, whose owner reads the input. */
 export const readerPart = -1
 
 /** Milliseconds that a claim lasts beyond the timeout of its request. */
 const margin = 5_000
 
-/** Epoch milliseconds by the clock of the database, which all workers share. */
+/** Epoch milliseconds by the database's clock, which all workers share. */
 export const databaseClock = (sql: SqlClient.SqlClient) =>
   sql.literal(
     sql.onDialectOrElse({
@@ -59,7 +59,7 @@ export const make = ({ job, sql }: Pick<LedgerContext, "job" | "sql">, worker: s
     worker,
     isShared: worker !== undefined,
 
-    /** Notifies other processes of a change, once it is committed. */
+    /** Notifies other processes of a change when the transaction commits. */
     tell: (change: Change): Effect.Effect<unknown, SqlError> =>
       worker === undefined ? Effect.void : sql`SELECT pg_notify(${channel}, ${change})`,
 
@@ -122,11 +122,11 @@ export type Parts = ReturnType<typeof make>
 export interface WorkerStatus {
   readonly name: string
   readonly parts: number
-  /** 1 if it reads the input, otherwise 0. */
+  /** 1 if the worker reads the input, otherwise 0. */
   readonly reads: number
-  /** Milliseconds since it last confirmed its parts. */
+  /** Milliseconds since the worker last confirmed its parts. */
   readonly renewedAgo: number
-  /** Milliseconds since the service last answered one of its requests as expected, or since it had none to send. */
+  /** Milliseconds since the worker last got an expected answer, or had no request to send. */
   readonly progressedAgo: number
   readonly due: number
 }
@@ -146,7 +146,7 @@ export const readParts = ({ job, sql }: LedgerContext) => ({
   }),
 })
 
-/** The share of a process without parts is 0. */
+/** Makes `shareOf` return 0 for a process without parts. */
 const nobody = { count: Infinity, rank: Infinity }
 
 export const writeParts = (
@@ -156,7 +156,7 @@ export const writeParts = (
 ) => {
   const here = sql`job = ${job}`
   const clock = databaseClock(sql)
-  /** How often in a row a renewal found that another worker owns the part. */
+  /** For each part, how many renewals in a row found that another worker owns it. */
   const disputed = new Map<number, number>()
   const notifyAll = Effect.forEach(Object.values(latches), (latch) => latch.open, { discard: true })
   let crew = nobody
@@ -176,7 +176,7 @@ export const writeParts = (
       const rank = rows.findIndex(({ name }) => name === owned.worker)
       crew = rank === -1 ? nobody : { count: rows.length, rank }
     }),
-    /** How often tasks with earlier numbers became ready; a sender that reads on by number would miss them. */
+    /** How often tasks with lower numbers became ready. A sender that only goes on to higher numbers misses them. */
     changes: () => changes,
     /** Makes the loops query the ledger, which other processes may have changed. */
     notifyAll,

@@ -1,16 +1,16 @@
 /**
  * A lock for reading input into a job that several processes share.
  *
- * Guarantees: one process reads at a time. A process that has lost the lock writes nothing more, since the session of
- * all its transactions holds the lock. A worker waits while a command holds the lock. If another worker holds it and
- * does not release it (it may be suspended or disconnected), its session is ended. A command does not wait.
+ * Guarantees: one process reads at a time. A process that has lost the lock writes nothing more, since the lock belongs
+ * to the session of all its transactions. A worker waits while a command holds the lock. If another worker keeps the
+ * lock, because it is suspended or disconnected, that worker's session is ended. A command does not wait.
  */
 import { Duration, Effect, Option } from "effect"
 import type { SqlClient } from "effect/sql"
 import { FileLocked, FileLockError } from "../../../node/FileLock.ts"
 import * as PostgresLock from "../../../node/PostgresLock.ts"
 
-/** Interval and number of attempts: a worker that has to stop reading has five seconds to do so. */
+/** Interval and number of attempts, which give a worker that has to stop reading five seconds. */
 const interval = Duration.millis(250)
 const tries = 20
 

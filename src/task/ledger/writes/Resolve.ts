@@ -132,8 +132,8 @@ export const writeDecisions = (
   })
 
   /**
-   * Matches a task to the one with this id at the service. From now on, its result is polled. The caller must know that
-   * the service has that task, and that it asks for the same items.
+   * Matches a task to the one with this id at the service, whose result is polled from then on. The caller must know
+   * that the service's task exists and asks for the same items.
    */
   const adopt = Effect.fn("Ledger.adopt")(function* (
     number: number,

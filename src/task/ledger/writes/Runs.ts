@@ -95,7 +95,7 @@ export const readRuns = ({ job, sql }: Model.LedgerContext) => {
 
   return {
     campaigns,
-    /** The key for experts' pseudonyms. None if only an earlier version has written to the ledger. */
+    /** The key for experts' pseudonyms. None if only an earlier version of prefstream has written to the ledger. */
     expertKey: Effect.map(settingOf({ job, sql }, expertKeySetting), Option.fromUndefinedOr),
     /** The newest run, even if it has not read anything. */
     newestRun: Effect.gen(function* () {
@@ -123,7 +123,7 @@ export const readRuns = ({ job, sql }: Model.LedgerContext) => {
       const fingerprint = Sha256.hex(JSON.stringify([taskType, guidelines ?? null]))
       const known = yield* campaigns
       const same = known.find((campaign) => campaign.fingerprint === fingerprint)
-      // The next campaign reuses the number of one without items.
+      // Campaigns without items are left out. A new campaign reuses the number of such a campaign.
       const judged = yield* Effect.filter(known, isJudged)
       const before = yield* Effect.map(
         lastCampaign,
@@ -215,7 +215,7 @@ export const writeRuns = ({ job, sql, write }: Model.LedgerContext, { campaignFo
     )
   })
 
-  /** Records the end of a run. A killed run has none. */
+  /** Records the end of a run. A killed run has no recorded end. */
   const endRun = Effect.fn("Ledger.endRun")(function* (
     { run }: Model.Run,
     {

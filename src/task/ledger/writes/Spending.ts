@@ -17,10 +17,10 @@ import type { Charge, Here } from "../reads/Charges.ts"
 import type { BatchItem, LedgerContext, NewTask } from "../schema/Model.ts"
 import { priceListSetting, setSetting, settingOf } from "../schema/Rows.ts"
 
-/** The setting with the last known number of items that need another vote that is not planned. */
+/** The setting with the number of items that needed another, unplanned vote at the last choice. */
 export const wantedVotes = "votes_wanted"
 
-/** The setting with the number of votes that had ended at that time. */
+/** The setting with the number of votes that had ended at the last choice. */
 export const endedVotesSeen = "votes_ended_seen"
 
 /** Prices and budget. Default: those of an earlier run of the job. */
@@ -51,7 +51,7 @@ export interface Spending {
   /** Votes that are planned, being sent, outstanding, or in doubt. */
   readonly committed: Charge
   readonly votesLeft: number
-  /** Votes that exceed the budget: of held-back tasks of the last campaign, and further votes that items need. */
+  /** Votes that exceed the budget: those of held-back tasks in the last campaign, and further votes that items need. */
   readonly held: number
   readonly heldItems: number
 }
@@ -85,7 +85,7 @@ export const noVotes = ({ prices }: Pick<Terms, "prices">): Charge =>
     Option.getOrElse(prices, () => Charges.free),
   )
 
-/** Number of votes that the budget still allows, in addition to the charge. Infinity without a budget. */
+/** Number of votes that the budget still allows after the charge. Infinity without a budget. */
 export const leftOf = ({ budget, prices }: Terms, { cost }: Charge): number =>
   Option.getOrElse(
     Option.zipWith(budget, prices, (budget, prices) =>
@@ -94,7 +94,7 @@ export const leftOf = ({ budget, prices }: Terms, { cost }: Charge): number =>
     () => Infinity,
   )
 
-/** All votes that count, by the job's present terms. */
+/** All votes that count, with their cost under the job's present terms. */
 const standing = Effect.fnUntraced(function* (here: Here, terms: Terms) {
   const pricesOf = yield* Charges.pricesBy(here, terms.prices)
   const votes = yield* Charges.countedVotes(here, pricesOf)
@@ -191,7 +191,7 @@ export const setTerms = Effect.fnUntraced(function* (here: Here, { budget, price
   else if (budget !== undefined) yield* setSetting(here, "budget", String(budget))
 })
 
-/** SQL condition for the last of these tasks, as many as cover the excess; without one, it matches none. */
+/** SQL condition for the last unsent tasks, enough to cover the excess. Without an excess, it matches none. */
 const lastOf = Effect.fnUntraced(function* (
   { job, sql }: Here,
   unsent: Fragment,

@@ -29,7 +29,7 @@ const keyExpired = (lifetime: Duration.Duration): string =>
 
 const keyIgnored = "it may have been sent, when the service was said to honor Idempotency-Key"
 
-/** The reason of a task in doubt whose request the service answered with the id of another task. */
+/** The reason why a task is in doubt if the service answered its request with the id of another task. */
 const sharedId = (taskId: string, owner: number): string =>
   `the service answered with the task id ${taskId}, which task ${owner} already has: one result does not count for two tasks`
 
@@ -87,7 +87,7 @@ export const writeTasks = (
   const settled = <A>(seq: number, change: Effect.Effect<A, SqlError>) =>
     Effect.tap(write(change), () => Effect.sync(() => owned.forget(seq)))
 
-  /** Another worker may have started another campaign meanwhile. */
+  /** Supersedes these tasks if another worker has started another campaign meanwhile. */
   const supersedeOwn = (seqs: ReadonlyArray<number>) =>
     owned.isShared ? Rows.supersede({ job, sql }, sql.in("seq", seqs)) : Effect.void
 
@@ -148,15 +148,15 @@ export const writeTasks = (
     /**
      * Settles interrupted tasks before a submit: those that were being sent when a process ended, and those in doubt.
      * They are planned again if the service honors keys and still remembers theirs. Otherwise they are in doubt, and so
-     * are planned tasks that may have been sent. A reason stays until the task is settled. Tasks that other workers are
-     * sending stay unchanged.
+     * are planned tasks that may have been sent. A task's reason stays until the task is settled. Tasks that other
+     * workers are sending stay unchanged.
      */
     settleInterrupted: Effect.fn("Ledger.settleInterrupted")(function* (
       outcome: "planned" | "in_doubt",
       /** How long the service remembers the keys that it honors. */
       lifetime: Duration.Duration = Duration.infinity,
     ) {
-      // An infinite lifetime gives the clock's earliest time.
+      // With an infinite lifetime, this is time 0, so that no key counts as forgotten.
       const since = Math.max(0, (yield* SteadyClock.now) - Duration.toMillis(lifetime))
       yield* write(
         Effect.gen(function* () {
@@ -189,7 +189,7 @@ export const writeTasks = (
         WHERE ${here} AND state = 'completed' AND submitted_at IS NOT NULL AND pruned_at IS NULL AND ${owned.areMine()}`,
       ),
     ),
-    /** Keeps the result of a completed task, which is no longer due. */
+    /** Keeps the result of a completed task, and makes the task no longer due. */
     keepResult: (seq: number) =>
       change("keepResult", sql`UPDATE task SET due_at = 0 WHERE ${here} AND seq = ${seq} AND state = 'completed'`),
     /** Binds the ledger to a service. `moved` means that it is the same service at a new address. */
@@ -304,7 +304,7 @@ export const writeTasks = (
     /** @param isCanceled whether the service canceled the task, so that its votes are not paid for */
     markFailed: (seq: number, reason: string, taskId?: string, isCanceled?: boolean) =>
       markLost("failed", seq, reason, taskId, isCanceled),
-    /** Stores a result, unless the task has another id than `taskId` by now. `kinds`: see `VoteKinds`. */
+    /** Stores a result, unless the task no longer has the id `taskId`. `kinds`: see `VoteKinds`. */
     markCompleted: (seq: number, result: string, taskId?: string, kinds?: string | null) =>
       storeResult(seq, result, "completed", null, taskId, kinds),
     /** Marks a task as invalid. Without `result`, an earlier result is kept. */
@@ -313,7 +313,7 @@ export const writeTasks = (
         ? markLost("invalid", seq, reason, taskId)
         : storeResult(seq, result, "invalid", reason, taskId),
     ownerOf: (taskId: string, seq: number) => Rows.ownerOf({ job, sql }, taskId, seq),
-    /** Replaces a task by two that share its items. The first keeps its place. */
+    /** Replaces a task by two that share its items. The first takes the place of the replaced task. */
     split: Effect.fnUntraced(function* (
       seq: number,
       halves: ReadonlyArray<{ readonly idempotencyKey: string } & Model.StoredRequest>,
