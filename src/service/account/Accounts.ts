@@ -68,7 +68,7 @@ const make = Effect.gen(function* () {
     return Option.some(rows[0]!.name)
   })
 
-  /** Sets the account's password. A link for any account uses the chosen name, and creates an admin if it is new. */
+  /** Sets the account's password. A link for any account takes the chosen name; a new name becomes an admin. */
   const setUp = Effect.fn("Accounts.setUp")(function* (code: string, chosen: string, password: string) {
     // The code is checked before hashing, so that only the holder of a code can cause that work.
     const name = Option.getOrElse(yield* findLink(code), () => chosen)

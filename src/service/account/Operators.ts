@@ -51,7 +51,7 @@ const make = Effect.gen(function* () {
     return { operator: summaryOf(added), link } satisfies OperatorLink
   }, write)
 
-  /** Makes a link that replaces the operator's password, and revokes the previous link. */
+  /** Makes a link with which the operator sets a new password, and revokes the previous link. */
   const renew = Effect.fn("Operators.renew")(function* (operatorNo: number) {
     const { name_key, ...operator } = yield* find(operatorNo)
     yield* Audit.record(sql, "operator.link", operator.name)

@@ -9,7 +9,7 @@
 import { Clock, Effect, Schema } from "effect"
 import * as Sha256 from "../../node/Sha256.ts"
 
-/** The attempt would have to wait longer than `maxWaitMillis`. */
+/** The attempt is refused, because it would wait longer than `maxWaitMillis`. */
 export class AttemptsExceeded extends Schema.TaggedError<AttemptsExceeded>()("AttemptsExceeded", {
   retryAfterSeconds: Schema.Int,
 }) {}

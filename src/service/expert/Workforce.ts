@@ -19,7 +19,7 @@ import type { Claim, Claims, Judged } from "../store/VoteQueueModel.ts"
 
 export interface WorkforceOptions {
   readonly experts: ReadonlyArray<Expert>
-  /** The delay between a task's creation and its judgment, to simulate slow experts. Default 0. */
+  /** How long experts wait after a task's creation before they judge it, to simulate slow experts. Default 0. */
   readonly turnaround?: Duration.Input | undefined
   /**
    * Whether to cancel a task that no expert can answer, instead of leaving it open for other experts. The next start

@@ -18,7 +18,7 @@ export const defaultRateLimit: RateLimit = { perSecond: 100, burst: 200 }
 
 export interface Allowance {
   readonly headers: Readonly<Record<string, string>>
-  /** The seconds until a retry, if the request is refused. */
+  /** How many seconds to wait before a retry. Undefined if the request was not refused. */
   readonly retryAfterSeconds: number | undefined
 }
 

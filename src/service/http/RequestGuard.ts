@@ -1,8 +1,9 @@
 /**
  * Middleware for all routes: host check, limits, problem details, security headers.
  *
- * Guarantees: a service on loopback answers only requests to loopback names (see `ServiceAddress`). Body size and
- * duration of a request are limited. Failures are problem details. Each response has the security headers.
+ * Guarantees: a service on loopback answers only requests to loopback names and its public name (see `ServiceAddress`).
+ * Body size and duration of a request are limited. Failures are problem details. Each response has the security
+ * headers.
  */
 import { type Duration, Effect, type Types } from "effect"
 import { HttpRouter, HttpServerRequest, HttpServerRespondable, type HttpServerResponse } from "effect/http"

@@ -93,7 +93,7 @@ const make = Effect.fnUntraced(function* (options: { readonly publicUrl?: string
   /** Whether browsers reach the service over TLS, so that cookies can require it. */
   const secure = publicUrl?.protocol === "https:"
   return {
-    /** The origin of links to the service, without a trailing slash. */
+    /** The origin to use in links to the service, without a trailing slash. */
     origin: publicUrl?.origin ?? local,
     secure,
     // Only the bound address counts: a port that is open to other machines is open whatever the public name is.
@@ -110,7 +110,7 @@ const make = Effect.fnUntraced(function* (options: { readonly publicUrl?: string
 export class ServiceAddress extends Context.Service<ServiceAddress, Effect.Success<ReturnType<typeof make>>>()(
   "prefstream/service/ServiceAddress",
 ) {
-  /** @param options `publicUrl` is the address behind a proxy: `https://annotate.example` */
+  /** @param options `publicUrl` is the URL of a service behind a proxy: `https://annotate.example` */
   static readonly layer = (options: { readonly publicUrl?: string | undefined } = {}) =>
     Layer.effect(ServiceAddress, make(options))
 }

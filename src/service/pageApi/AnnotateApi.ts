@@ -21,7 +21,7 @@ export class SignedInExpert extends Context.Service<
 
 const error = [BodyTooLarge, Conflict, Forbidden, MalformedRequest, NotSignedIn, ServiceFailure] as const
 
-/** The cookie is HttpOnly and SameSite=Strict. Its value is random, and the service stores only a hash. */
+/** Requires the expert's session cookie: HttpOnly, SameSite=Strict, random, and stored only as a hash. */
 export class ExpertSession extends HttpApiMiddleware.Service<ExpertSession, { provides: SignedInExpert }>()(
   "prefstream/service/ExpertSession",
   {

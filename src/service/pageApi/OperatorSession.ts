@@ -41,7 +41,7 @@ export const error = [
   TooManyAttempts,
 ] as const
 
-/** The cookie is HttpOnly and SameSite=Strict. Its value is random, and the service stores only a hash. */
+/** Requires the operator's session cookie: HttpOnly, SameSite=Strict, random, and stored only as a hash. */
 export class OperatorSession extends HttpApiMiddleware.Service<OperatorSession, { provides: SignedInOperator }>()(
   "prefstream/service/OperatorSession",
   {

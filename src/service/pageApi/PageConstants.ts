@@ -26,8 +26,8 @@ export const maxQualificationItems = 1_000
 export const promptsPerPage = 20
 
 /**
- * A viewer reads. A manager also manages tasks, experts, and groups. An admin also manages operators, tokens, the
- * webhook, and the audit log.
+ * A viewer can only read. A manager also manages tasks, experts, and groups. An admin also manages operators, tokens,
+ * the webhook, and the audit log.
  */
 export const roles = ["viewer", "manager", "admin"] as const
 type Role = (typeof roles)[number]

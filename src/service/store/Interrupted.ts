@@ -1,5 +1,5 @@
 /**
- * At the start, returns items to the queue that automatic experts held when the service ended.
+ * At the start, returns to the queue the items that automatic experts held when the service ended.
  *
  * Guarantees: all claims are released. Tasks that were canceled because no expert had an answer are opened again, in
  * the current lanes of their groups; decided items stay closed. If such a task has all its votes by now, it is

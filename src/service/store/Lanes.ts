@@ -4,7 +4,8 @@
  *
  * Guarantees: an assigned group goes only to its experts, people or automatic; a paused one to nobody. People get items
  * of higher priority first, then the oldest. Tasks that join a group later are in its lane. Finding an expert's lanes
- * takes time in proportion to the lanes, not their items; listing the queue also to the rows shown.
+ * takes time in proportion to the lanes, not their items; listing the queue, in proportion to the lanes and the rows
+ * shown.
  * Does not: order the work of automatic experts, who judge the oldest item first.
  */
 import { Effect, Struct } from "effect"

@@ -33,7 +33,7 @@ export interface TaskState {
   readonly status: TaskStatus
 }
 
-/** A task. `answer` is its `TaskResult` as JSON text once the task is completed. */
+/** A task. `answer` is the `TaskResult` as JSON text; none until the task is completed. */
 export interface FoundTask extends TaskState {
   readonly answer: Option.Option<Uint8Array>
 }

@@ -67,7 +67,7 @@ export interface Claims {
  */
 export interface Judged {
   readonly itemId: number
-  /** The version in the `Claim`. */
+  /** The guidelines version in the `Claim`. */
   readonly guidelinesVersion?: number | undefined
   readonly answers: ReadonlyArray<{
     readonly expert: string

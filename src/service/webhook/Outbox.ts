@@ -1,5 +1,5 @@
 /**
- * Webhook messages, when to attempt each next, and the outcomes of attempts.
+ * Webhook messages, the time of each one's next attempt, and the outcomes of attempts.
  *
  * Guarantees: a message is `waiting` until it is delivered or the schedule ends. The time of its next attempt is
  * stored, so it survives a restart. If an operator reschedules a message during an attempt, the new time is kept even
@@ -182,7 +182,7 @@ export const make = Effect.fnUntraced(function* (
     return rows.length === maxDeletedPerWrite
   })
 
-  // While the webhook is disabled, no attempt is planned.
+  // While the webhook is disabled, no attempt is planned, so the time of the next one is null.
   const columns = sql.literal(`sequence, message_id, type, group_id, tasks, created_at, state, attempts,
     CASE WHEN EXISTS (SELECT 1 FROM webhook_endpoint WHERE enabled = 1) THEN next_attempt_at END AS next_attempt_at,
     last_status`)

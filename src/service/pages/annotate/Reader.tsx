@@ -15,7 +15,7 @@ import { Turns } from "./Turns.tsx"
 import { Prompt } from "./Prompt.tsx"
 import type { Differences } from "./useDifference.ts"
 
-/** The number of the page that shows the prompt, before those of the completions. */
+/** The prompt's page number. The pages of completions are numbered from 0. */
 export const promptPage = -1
 
 export interface ReaderProps {

@@ -264,7 +264,7 @@ const laid = (
   ]
 }
 
-/** A third of the remaining hold, but within 20 seconds to 2 minutes, because the device's clock may be wrong. */
+/** A third of the remaining hold, but 20 seconds to 2 minutes, since the device's clock may be wrong. */
 const holdEvery = (item: HeldItem, now: number) => Math.min(Math.max((item.held_until - now) / 3, 20_000), 120_000)
 
 const noticeOf = (ask: Ask, work: Work, state: AnnotationState): Notice | null => {

@@ -102,7 +102,8 @@ export const choose = (entry: Entry, place: number): Entry =>
   place < entry.ranks.length ? { ...entry, best: entry.best === place ? null : place } : entry
 
 /**
- * Switches between choosing the best and ranking all. If the other mode is still empty, it gets the best completion.
+ * Switches between choosing the best and ranking all. If the other mode is still empty, it gets the best completion,
+ * unless several are tied.
  */
 export const switchMode = (entry: Entry): Entry => {
   if (entry.mode === "best") {

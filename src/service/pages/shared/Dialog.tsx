@@ -6,7 +6,7 @@ import type { ComponentChildren, RefObject } from "preact"
 import { useLayoutEffect, useId, useRef } from "preact/hooks"
 import { Button } from "./Button.tsx"
 
-/** Returns a `ref` for a `<dialog>` that is open as long as it is rendered. */
+/** Returns a `ref` that opens its `<dialog>` as a modal dialog when it is rendered. */
 export const useModal = (): RefObject<HTMLDialogElement | null> => {
   const element = useRef<HTMLDialogElement>(null)
   useLayoutEffect(() => {
