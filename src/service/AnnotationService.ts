@@ -1,9 +1,9 @@
 /**
- * The annotation service: the whole contract over HTTP, with a dashboard, a page for people who judge, and automatic
- * experts. Client and service share the contract's definition.
+ * The annotation service. It implements the whole contract over HTTP, and adds a dashboard, a page for people who
+ * judge, and automatic experts. Client and service use the same definition of the contract.
  *
- * Guarantees: a task whose creation was answered is stored durably. Every answer other than 2xx is a problem (RFC
- * 9457). Only failed requests are logged. `ApiGuide` lists the decisions on what the contract leaves open.
+ * Guarantees: a task is stored durably before its creation is answered. Every answer other than 2xx is a problem (RFC
+ * 9457). Only failed requests are logged. `ApiGuide` says how the service behaves where the contract leaves it open.
  */
 import { Duration, Effect, FileSystem, Layer, Option, Path, type Redacted } from "effect"
 import { HttpRouter, HttpServer } from "effect/http"
@@ -54,38 +54,38 @@ export interface ServiceOptions {
   readonly experts: ReadonlyArray<Expert.Expert | string>
   /** Settings of experts named `judge:MODEL`. */
   readonly judge?: JudgeSettings | undefined
-  /** The delay between a task's creation and its judgment. Default 0. */
+  /** How long automatic experts wait after a task's creation before they judge it. Default 0. */
   readonly turnaround?: Duration.Input | undefined
   /**
-   * The maximum bytes, prompts, completions and characters of a task. Default: `TaskLimits.defaultLimits`, such as 10
-   * MiB and 1,000 prompts.
+   * Limits on a task: bytes, prompts, completions, and characters. Default: `TaskLimits.defaultLimits`, such as 10 MiB
+   * and 1,000 prompts.
    */
   readonly limits?: Partial<TaskLimits.TaskLimits> | undefined
   /** Votes per prompt if the task does not set `votes`. Default 1. */
   readonly votes?: number | undefined
-  /** How long the queue holds an item for an idle person. Default 30 minutes. */
+  /** How long an item stays reserved for a person who is idle. Default 30 minutes. */
   readonly hold?: Duration.Input | undefined
   /**
    * How long a task that has all its votes stays open after a person's last vote, so that people can take votes back.
    * Default 30 seconds. If only automatic experts voted, the task is completed immediately.
    */
   readonly undoGrace?: Duration.Input | undefined
-  /** A file of prompt items with `gold`. The service measures experts by it. */
+  /** A file of prompt items with `gold`, the right answer. The service counts how often experts give it. */
   readonly gold?: string | undefined
   /**
    * Whether to cancel a task that no expert can answer, instead of leaving it open for other experts. The next start
-   * retries it. Default false, but true for the embedded service, whose client would otherwise wait forever.
+   * opens it again. Default false, but true for the embedded service, whose client would wait forever.
    */
   readonly cancelUnanswered?: boolean | undefined
   /** A token that the service accepts in addition to those made in the dashboard. */
   readonly token?: Redacted.Redacted<string> | undefined
   /** The rate limit of each token. Default: 100 requests per second, in bursts of up to 200. */
   readonly rateLimit?: RateLimit.RateLimit | "none" | undefined
-  /** The timeout for a request to arrive and to be answered. Default 1 minute. */
+  /** The time limit for receiving a request and answering it. Default 1 minute. */
   readonly requestTimeout?: Duration.Input | undefined
   /** Whether to serve the dashboard and the annotation page. Default true. */
   readonly pages?: boolean | undefined
-  /** The address at which people reach the service behind a proxy: `https://annotate.example`. */
+  /** The URL at which people reach a service that is behind a proxy, such as `https://annotate.example`. */
   readonly publicUrl?: string | undefined
   /**
    * Whether webhooks may go to private networks and to this machine. Default false. Webhooks may always go to this
@@ -137,8 +137,8 @@ const taskHandlers = (limits: TaskLimits.TaskLimits, defaultVotes: number) =>
   )
 
 /**
- * The service's routes and experts, on the given server and database. Also serves `/v1/openapi.json` and, for browsers,
- * `/v1/docs`.
+ * The service's routes and experts. The caller provides the server and the database. Also serves `/v1/openapi.json`
+ * and, for browsers, `/v1/docs`.
  */
 export const layer = (options: ServiceOptions) => {
   const limits = { ...TaskLimits.defaultLimits, ...options.limits }
@@ -183,7 +183,7 @@ export const layer = (options: ServiceOptions) => {
 
   return HttpRouter.serve(routes, { disableLogger: true, disableListenLog: true }).pipe(
     Layer.provide(workforce),
-    // Callers that start the service need only the store's webhooks.
+    // The layer also provides what callers that start the service need; of the store, this is only `Webhooks`.
     Layer.provideMerge(Layer.mergeAll(Web.accounts, Tokens.layer, Layer.effect(Webhooks, Webhooks))),
     Layer.provide(store(options)),
     Layer.provideMerge(ServiceAddress.layer({ publicUrl: options.publicUrl })),
@@ -216,7 +216,7 @@ const store = ({ allowPrivateWebhooks, gold, hold, undoGrace }: ServiceOptions) 
     ),
   )
 
-/** An HTTP server for `layer`. Its own errors are problem details, too. Default: loopback and a free port. */
+/** An HTTP server for `layer` that also sends its own errors as problems. Default: loopback, on a free port. */
 export const layerHttp = (options: { readonly host?: string | undefined; readonly port?: number | undefined } = {}) =>
   NodeServer.layer({ ...options, problem: ProblemResponses.fromServerStatus })
 
@@ -246,8 +246,8 @@ const makeParentFolder = Effect.fnUntraced(function* (file: string) {
 })
 
 /**
- * A service for the program in which it runs: on loopback, at a free port, with a random token for each start. It
- * provides the `ServiceProfile` with which the program reaches it.
+ * A service inside the program that uses it: on loopback, at a free port, with a new random token at each start. It
+ * provides the `ServiceProfile` that the program needs to connect.
  */
 export const layerEmbedded = (options: ServiceOptions & { readonly database: string }) =>
   Layer.unwrap(

@@ -1,10 +1,10 @@
 /**
  * Sign-in to the dashboard with a name and a password.
  *
- * Guarantees: only links create accounts. Passwords are hashed. A wrong name and a wrong password take the same time.
- * Attempts are throttled (`SignInAttempts`). A link for an existing name replaces its password and ends its sessions;
- * so does a password change. A sign-in with the old password that is under way is then refused. Links that the service
- * prints create admins, or give any account a new password; `Operators` makes links for one account.
+ * Guarantees: an account can be created only with a link. Passwords are hashed. An unknown name takes as long to refuse
+ * as a wrong password, so the time reveals no names. Attempts are throttled (`SignInAttempts`). A new password ends the
+ * account's sessions, and sign-ins in progress with the old one are refused. A link that the service prints creates an
+ * admin or resets the password of any account. A link from `Operators` is for one account only.
  */
 import { Clock, Context, Effect, Layer, Option, PartitionedSemaphore, Schema, Struct } from "effect"
 import type { SqlError } from "effect/sql/SqlError"
@@ -31,7 +31,7 @@ export interface SignedIn extends Omit<Operator, "operator_no"> {
 /** The maximum number of password hashes computed concurrently. Each takes 64 MiB and a third of a second. */
 const maxConcurrentHashes = 2
 
-/** Normalizes a name. Names that look the same, such as `Ann` and `ann`, have the same key. */
+/** Normalizes a name, so that `Ann` and `ann` have the same key. */
 export const keyOf = (name: string) => name.normalize("NFKC").trim().toLowerCase()
 
 /** The subject of a sign-in link whose user chooses the account's name. */
@@ -44,10 +44,10 @@ const make = Effect.gen(function* () {
   const codes = yield* OneTimeCodes
   const sessions = yield* Sessions
   const attempt = SignInAttempts.make()
-  /** Client addresses take turns. */
+  /** Limits concurrent hashes. Client addresses that wait take turns. */
   const hashing = PartitionedSemaphore.makeUnsafe<string>({ permits: maxConcurrentHashes })
 
-  /** Revokes the previous link. */
+  /** Makes a link that can set up any account, and revokes the previous one. */
   const signInLink = write(
     Effect.tap(codes.issue("sign-in", anybody), Audit.record(sql, "operator.link", "anybody")),
   ).pipe(
@@ -68,7 +68,7 @@ const make = Effect.gen(function* () {
     return Option.some(rows[0]!.name)
   })
 
-  /** If the link has no account, uses the chosen name, and creates an admin if no account has it. */
+  /** Sets the account's password. A link for any account takes the chosen name; a new name becomes an admin. */
   const setUp = Effect.fn("Accounts.setUp")(function* (code: string, chosen: string, password: string) {
     // The code is checked before hashing, so that only the holder of a code can cause that work.
     const name = Option.getOrElse(yield* findLink(code), () => chosen)
@@ -94,7 +94,7 @@ const make = Effect.gen(function* () {
     return { name: operator.name, role: operator.role, session } satisfies SignedIn
   })
 
-  /** Records what operators do to their own accounts, signed in or not. */
+  /** Records an action of operators on their own accounts, which needs no session. */
   const recordOf = (operator: Omit<Operator, "role">, action: string) =>
     Effect.provideService(Audit.record(sql, action, operator.name), Audit.Actor, operator)
 

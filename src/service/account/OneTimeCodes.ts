@@ -2,8 +2,8 @@
  * One-time codes in links: an operator's sign-in link, an expert's invitation.
  *
  * Guarantees: a code is accepted once, before it expires, and only for its purpose. A new code revokes the previous one
- * of the same subject. Only hashes are stored. The code is in the link's fragment, so it is not sent to
- * servers or logged.
+ * of the same subject. Only hashes are stored. The code is in the link's fragment, which browsers do not send, so no
+ * server logs it.
  */
 import { Clock, Context, Duration, Effect, Layer, Option } from "effect"
 import { Database } from "../database/Database.ts"
@@ -37,7 +37,7 @@ const make = Effect.gen(function* () {
     return Option.map(Option.fromUndefinedOr(rows[0]), ({ subject }) => subject)
   })
 
-  /** Returns the subject of a valid code and uses the code up. Call it within a write of `Database`. */
+  /** Returns the subject of a valid code. The code then stops working. Call it within a write of `Database`. */
   const use = Effect.fn("OneTimeCodes.use")(function* (kind: CodeKind, code: string) {
     const now = yield* Clock.currentTimeMillis
     const rows = yield* sql<{ subject: string }>`

@@ -1,8 +1,8 @@
 /**
  * Management of operators by admins: list, invite by link, set a role, remove.
  *
- * Guarantees: there is always an admin who can sign in. Removal ends sessions and revokes links in the same write. A
- * link is for the account that it was made for, whatever name its user enters.
+ * Guarantees: at least one admin can always sign in. Removing an operator ends the sessions and revokes the link in the
+ * same write. A link works only for the account that it was made for, whatever name the user enters.
  */
 import { Clock, Context, Effect, Layer } from "effect"
 import * as Audit from "../database/Audit.ts"
@@ -51,7 +51,7 @@ const make = Effect.gen(function* () {
     return { operator: summaryOf(added), link } satisfies OperatorLink
   }, write)
 
-  /** Makes a link that replaces the operator's password, and revokes the previous link. */
+  /** Makes a link with which the operator sets a new password, and revokes the previous link. */
   const renew = Effect.fn("Operators.renew")(function* (operatorNo: number) {
     const { name_key, ...operator } = yield* find(operatorNo)
     yield* Audit.record(sql, "operator.link", operator.name)

@@ -1,25 +1,25 @@
 /**
  * Throttles sign-in attempts by address, and by name and address.
  *
- * Guarantees: 10 attempts per name have no delay, then one every 90 seconds; 60 per address, then one per second.
- * Further attempts are delayed (10 seconds per name, 1 second per address). If the delay would exceed 40 seconds, the
- * attempt is refused. So nobody is locked out by another address. The first delayed attempt is logged.
- * Does not: survive a restart, or track more than 10,000 addresses and names; it drops the least recent.
+ * Guarantees: an address may make 60 attempts without a delay, and 10 for the same name. The allowance grows again by
+ * one per second, and by one per 90 seconds for a name. Further attempts take turns, 1 or 10 seconds apart. An attempt
+ * that would wait longer than 40 seconds is refused. Attempts from one address lock out no other. Delays are logged.
+ * Does not: survive a restart, or track more than 10,000 addresses and names; it drops the least recently used.
  */
 import { Clock, Effect, Schema } from "effect"
 import * as Sha256 from "../../node/Sha256.ts"
 
-/** The attempt would have to wait longer than `maxWaitMillis`. */
+/** The attempt is refused, because it would wait longer than `maxWaitMillis`. */
 export class AttemptsExceeded extends Schema.TaggedError<AttemptsExceeded>()("AttemptsExceeded", {
   retryAfterSeconds: Schema.Int,
 }) {}
 
 interface Pace {
-  /** The number of attempts without a delay. */
+  /** The number of attempts that are not delayed. */
   readonly burst: number
-  /** The time after which one more attempt has no delay. */
+  /** The time after which one more attempt is not delayed. */
   readonly restoreMillis: number
-  /** The delay between further attempts. */
+  /** The time between two delayed attempts. */
   readonly turnMillis: number
 }
 
@@ -30,7 +30,7 @@ const maxCounters = 10_000
 const logEveryMillis = 15 * 60_000
 
 interface Counter {
-  /** The attempts counted against the burst. It decreases with time. */
+  /** The number of attempts not delayed so far. It decreases with time. */
   used: number
   countedAt: number
   nextTurn: number
@@ -81,7 +81,7 @@ export const make = () => {
   const countName = makeCounters(atName)
   const countAddress = makeCounters(fromAddress)
 
-  /** Returns an effect for a successful sign-in, which removes the attempt from the counts. */
+  /** Counts and delays an attempt. Returns an effect that uncounts it, to run after a successful sign-in. */
   return Effect.fnUntraced(function* (address: string, name: string) {
     const ofAddress = yield* countAddress(address, address)
     const key = `${address} ${Sha256.hex(name)}`

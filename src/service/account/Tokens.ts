@@ -1,9 +1,10 @@
 /**
  * The organization's access tokens.
  *
- * Guarantees: a token is shown once and stored as its SHA-256. A revoked token is refused immediately. After a rotation
- * both tokens are accepted for the given time. Accepted tokens are cached, and the cache never accepts what the
- * database refuses. The last use is written at most once a minute. Lookup is by hash, so its timing reveals nothing.
+ * Guarantees: a token is shown once and stored as its SHA-256. A revoked token is refused immediately. After a
+ * rotation, the old token is accepted for the given time. A cache holds the accepted tokens, and never one that the
+ * database refuses. The time of the last use is updated at most once a minute. Tokens are looked up by hash, so timing
+ * reveals nothing.
  */
 import { Clock, Context, Duration, Effect, Layer, Option, Redacted, Scope, Struct } from "effect"
 import { SecureRandom } from "effect/crypto"
@@ -19,7 +20,7 @@ export interface AcceptedToken {
   readonly organization: string
 }
 
-/** A token is this prefix and 43 characters. Secret scanners can find the pattern. */
+/** A token is this prefix and 43 characters, so that secret scanners can recognize it. */
 const prefix = "pst_"
 
 export const draw = Effect.map(Secrets.draw(prefix), (token) => Redacted.make(token, { label: "organization token" }))
@@ -84,7 +85,7 @@ const make = Effect.gen(function* () {
     return { token, row }
   })
 
-  /** Makes memory and database change together, even if the caller is interrupted. */
+  /** Keeps memory and database consistent, even if the caller is interrupted. */
   const whole = Effect.uninterruptible
 
   /** The token is returned only if it is stored. */
@@ -109,7 +110,7 @@ const make = Effect.gen(function* () {
     const until = now + Math.round(Duration.toMillis(Duration.hours(keepHours)))
     const rotated = write(
       Effect.gen(function* () {
-        // Another rotation of a token does not extend its time.
+        // Rotating a token again does not make it valid for longer.
         const [old] =
           yield* sql<Row>`UPDATE organization_token SET expires_at = MIN(COALESCE(expires_at, ${until}), ${until})
           WHERE token_id = ${tokenId} AND revoked_at IS NULL AND COALESCE(expires_at, ${now} + 1) > ${now}
@@ -122,7 +123,7 @@ const make = Effect.gen(function* () {
       }),
     )
     const old = yield* add(row, rotated)
-    // A missing entry means that the token was revoked in the meantime.
+    // If the entry is missing, the token was revoked in the meantime.
     const entry = accepted.get(old.hash)
     if (entry !== undefined) entry.expiresAt = Math.min(entry.expiresAt ?? Infinity, old.expires_at ?? Infinity)
     return { token, summary: summaryOf(row) }
@@ -131,7 +132,7 @@ const make = Effect.gen(function* () {
   const revoke = Effect.fn("Tokens.revoke")(function* (tokenId: string) {
     const { hash, name } = yield* find(tokenId)
     const revoked_at = yield* Clock.currentTimeMillis
-    // The token is refused immediately, even if the write fails.
+    // The token is removed from the cache first, so it is refused even if the write fails.
     const last_used_at = accepted.get(hash)?.lastUsedAt ?? null
     accepted.delete(hash)
     yield* write(

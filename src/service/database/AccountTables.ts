@@ -1,7 +1,7 @@
 /**
  * The tables of operators, sessions, codes and tokens.
  *
- * Guarantees: no secret is stored. Passwords are hashed with scrypt, all other secrets with SHA-256.
+ * Guarantees: these tables store secrets only as hashes: passwords with scrypt, all others with SHA-256.
  */
 
 export const accountTables: ReadonlyArray<string> = [

@@ -1,20 +1,20 @@
 /**
- * The audit log: the changes that operators made, and who made them.
+ * The audit log: which changes operators made, and who made them.
  *
  * Guarantees: an entry is stored in the same transaction as its change, or not at all. The service cannot change or
  * delete entries. The actor comes from the context in which `write` of `Database` is called.
- * Does not: record what experts do, refused changes, or reads; stop somebody who edits the file.
+ * Does not: record reads, refused changes, or actions of experts; protect against somebody who edits the file.
  */
 import { Clock, Context, Effect } from "effect"
 import type { SqlClient } from "effect/sql"
 
-/** The person who makes a change. The log keeps the name of that time, since operators may be removed. */
+/** The person who makes a change. The log keeps the name as it was then, since operators may be removed. */
 export interface Actor {
   readonly operator_no: number | null
   readonly name: string
 }
 
-/** Undefined means the service itself, an expert, or a client. The log records nothing of them. */
+/** The current actor. Undefined for the service itself, an expert, or a client: nothing is recorded then. */
 export const Actor = Context.Reference<Actor | undefined>("prefstream/service/Actor", { defaultValue: () => undefined })
 
 export const commandLine: Actor = { operator_no: null, name: "command line" }
@@ -42,7 +42,7 @@ export const auditTables: ReadonlyArray<string> = [
 ]
 
 /**
- * Records the change that other statements of the same write make. Call it within a write.
+ * Adds an entry to the log. Call it within the write that makes the change.
  *
  * @param action a noun and a verb, such as `task.cancel`
  * @param subject the id or name of the changed object

@@ -28,10 +28,10 @@ const migrate = Migrations.run({
   },
 })
 
-/** Retries forever, because the database may come back and nothing else would do the waiting work. */
+/** Retries forever: the database may recover, and nothing else would resume the work. */
 export const retryForever = Backoff.exponential("100 millis", "30 seconds")
 
-/** Other writes of the group's transaction are committed, whatever this one refuses. */
+/** Turns a refusal into a value, so that the other writes of the same transaction are still committed. */
 const withRefusals = <A, E>(statements: Effect.Effect<A, E | SqlError>) =>
   Effect.matchEffect(statements, {
     onSuccess: (value) => Effect.succeed(Result.succeed(value)),
@@ -44,8 +44,8 @@ export class Database extends Context.Service<
   {
     readonly sql: SqlClient.SqlClient
     /**
-     * Runs statements that change the database; `Audit` records the actor. They must not wait for anything but the
-     * database. A failure other than `SqlError` rolls nothing back, so they fail before they change anything.
+     * Runs statements that change the database. `Audit` gets the current actor. The statements must wait for nothing
+     * but the database. Only a `SqlError` rolls back, so fail with any other error before changing anything.
      */
     readonly write: <A, E = never>(statements: Effect.Effect<A, E | SqlError>) => Effect.Effect<A, E | SqlError>
   }

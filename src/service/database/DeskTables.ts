@@ -3,11 +3,11 @@
  * the qualification of people.
  *
  * Guarantees: voiding moves a vote, with its number, to `voided_vote`, so that `vote` contains only valid votes.
- * `disputed` contains the items that have all their votes and whose votes differ on the best completion.
+ * `disputed` lists items with all their votes whose votes differ on the best completion.
  */
 import { maxPrompts } from "./TaskTables.ts"
 
-/** The number of characters of a prompt that can be searched. Requests are compressed, and too slow to search. */
+/** How much of the beginning of a prompt can be searched. Whole requests are compressed and too slow to search. */
 export const maxSearchedChars = 500
 
 const recount = (itemId: string) => `
@@ -19,8 +19,8 @@ const recount = (itemId: string) => `
 export const deskTables: ReadonlyArray<string> = [
   `CREATE TABLE item_text (item_id INTEGER PRIMARY KEY, prompt TEXT NOT NULL)`,
   `CREATE TABLE disputed (item_id INTEGER PRIMARY KEY, agreement REAL NOT NULL)`,
-  // A lead's judgment, which is the item's result whatever its votes say. operator: a name. choice: null if the lead
-  // withdrew the prompt; then `rationale` is the reason, and the result says that there is no judgment.
+  // A lead's judgment, which becomes the item's result whatever the votes say. operator: a name. choice: null if the
+  // lead withdrew the prompt; then `rationale` is the reason, and the result says that there is no judgment.
   `CREATE TABLE decision (
     item_id INTEGER PRIMARY KEY,
     choice INTEGER,
@@ -44,7 +44,7 @@ export const deskTables: ReadonlyArray<string> = [
     undone_at INTEGER
   )`,
   `CREATE INDEX voiding_of_expert ON voiding (expert_no)`,
-  // The columns of `vote` except `agreed`.
+  // Voided votes, with all columns of `vote` except `agreed`.
   `CREATE TABLE voided_vote (
     n INTEGER PRIMARY KEY,
     voiding_id INTEGER NOT NULL,
@@ -59,8 +59,8 @@ export const deskTables: ReadonlyArray<string> = [
   `CREATE INDEX voided_vote_on_item ON voided_vote (item_id, expert_no)`,
   `CREATE INDEX voided_vote_of ON voided_vote (voiding_id)`,
 
-  // base: a hash of the organization and the guidelines that the client sent. text: the version without the rubric.
-  // operator: a name.
+  // base: a hash of the organization and of the guidelines that the client sent. text: the guidelines without the
+  // rubric. operator: a name.
   `CREATE TABLE guidelines_version (
     base TEXT NOT NULL,
     version INTEGER NOT NULL,
@@ -69,7 +69,7 @@ export const deskTables: ReadonlyArray<string> = [
     at INTEGER NOT NULL,
     PRIMARY KEY (base, version)
   ) WITHOUT ROWID`,
-  // The version that a person saw or acknowledged last.
+  // The last version that a person saw or acknowledged.
   `CREATE TABLE guidelines_seen (
     expert_no INTEGER NOT NULL,
     base TEXT NOT NULL,
@@ -77,7 +77,7 @@ export const deskTables: ReadonlyArray<string> = [
     PRIMARY KEY (expert_no, base)
   ) WITHOUT ROWID`,
 
-  // Without a row, nothing is required. pause_percent: null if nobody is paused.
+  // If there is no row, no qualification is required. pause_percent: null if people are never paused.
   `CREATE TABLE qualification_setting (
     id INTEGER PRIMARY KEY CHECK (id = 1),
     items INTEGER NOT NULL,
@@ -85,9 +85,9 @@ export const deskTables: ReadonlyArray<string> = [
     pause_percent INTEGER,
     guidelines TEXT NOT NULL
   )`,
-  // kind: `item` is a gold item that a person saw or sees; `admit` and `requalify` are decisions of an operator. The
-  // rows of a person after the last decision count. gold, shown_order, draft, choice, correct, and given_at belong to
-  // items. last_vote belongs to decisions: the number of the latest vote, by anybody, at the time of the decision.
+  // kind: `item` is a gold item that the person sees or has judged; `admit` and `requalify` are decisions of an
+  // operator. Only the rows after the person's last decision count. Rows of items have gold, shown_order, draft,
+  // choice, correct, and given_at. Decisions have last_vote: the number of the latest vote at that time, by anybody.
   `CREATE TABLE qualification (
     n INTEGER PRIMARY KEY AUTOINCREMENT,
     expert_no INTEGER NOT NULL,

@@ -1,8 +1,8 @@
 /**
  * Handles a disk that is full or cannot be written.
  *
- * Guarantees: the error is logged once, however many writes fail. The process is not ready (`/readyz`) until a minute
- * has passed without such a failure and a write succeeds. Small writes may succeed in between.
+ * Guarantees: the error is logged once, however many writes fail. The process is not ready (`/readyz`) until a write
+ * succeeds at least a minute after the last failure, since small writes can succeed even on a full disk.
  */
 import { Cause, Clock, Duration, Effect } from "effect"
 import { SqlClient } from "effect/sql"
@@ -12,7 +12,7 @@ import * as Readiness from "../../telemetry/Readiness.ts"
 
 const quiet = Duration.toMillis("1 minute")
 
-/** SQLite's primary result codes. */
+/** SQLite's primary result codes for an I/O error and a full disk. */
 const [ioError, full] = [10, 13]
 
 const isFull = ({ reason: { cause } }: SqlError): boolean =>
@@ -22,7 +22,7 @@ const isFull = ({ reason: { cause } }: SqlError): boolean =>
   typeof cause.errno === "number" &&
   [ioError, full].includes(cause.errno & 0xff)
 
-/** Whether a write failed because the disk is full or broken. `watch` has already logged that. */
+/** Whether the error is one that `watch` has already logged: the disk is full or broken. */
 export const wasLogged = (failure: unknown): boolean => {
   const error = Cause.isCause(failure) ? Cause.squash(failure) : failure
   return isSqlError(error) && isFull(error)
@@ -32,10 +32,10 @@ export const wasLogged = (failure: unknown): boolean => {
 export const logError = (what: string, failure: unknown): Effect.Effect<void> =>
   wasLogged(failure) ? Effect.void : Effect.logError(what, failure)
 
-/** Wraps `write`, logs a full disk, and reports it to `Readiness` until the scope closes. */
+/** Wraps `write`: logs a full disk and reports it to `Readiness`, until the scope closes. */
 export const watch = Effect.fnUntraced(function* (write: Write) {
   const sql = yield* SqlClient.SqlClient
-  /** Epoch milliseconds of the last such failure; undefined while the disk can be written. */
+  /** When a write last failed, in epoch milliseconds. Undefined while writes succeed. */
   let failedAt: number | undefined
 
   const note = Effect.fnUntraced(function* ({ message }: SqlError) {

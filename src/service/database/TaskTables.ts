@@ -1,15 +1,15 @@
 /**
  * The tables of tasks, items, votes, experts, and lanes of the queue.
  *
- * Guarantees: rows that change are small. Large values (requests, results) have tables of their own and are written
- * once. Frequent queries read rows whose number does not grow with the tasks. `item_open` lists items that miss a vote,
- * oldest first; `returned_item` lists items in the order of their return. Each expert has a cursor in both. Triggers
- * keep `task_count`. An item's id is its task's number times 2^20 plus its prompt's index, so a task's items are a
- * range.
+ * Guarantees: rows that change are small. Large values (requests, results) have separate tables. The number of rows
+ * that a frequent query reads does not grow with the number of tasks. `item_open` lists items that still need votes,
+ * oldest first; `returned_item` lists items in the order in which they returned. Each expert has a cursor in both.
+ * Triggers update `task_count`. An item's id is its task's number times 2^20 plus its prompt's index, so a task's items
+ * are a range.
  */
 import type { SqlClient } from "effect/sql"
 
-/** The number of item ids reserved for each task, and so the maximum number of its prompts. */
+/** The number of item ids reserved for each task, and thus the maximum number of prompts per task. */
 export const maxPrompts = 2 ** 20
 
 export const itemIdOf = (seq: number, promptIndex: number): number => seq * maxPrompts + promptIndex
@@ -21,7 +21,7 @@ export const lastItemOf = (seq: number): number => itemIdOf(seq, maxPrompts - 1)
 export const itemsOf = (sql: SqlClient.SqlClient, seq: number) =>
   sql`item_id BETWEEN ${itemIdOf(seq, 0)} AND ${lastItemOf(seq)}`
 
-/** Replaces NUL and lone surrogates, so that SQLite and each version of Node store the text unchanged. */
+/** Replaces NUL and lone surrogates, which SQLite or some versions of Node would change. */
 export const toStorableText = (text: string): string => text.replaceAll("\0", "\uFFFD").toWellFormed()
 
 const openBy = (row: "NEW" | "OLD") => `(${row}.status IN ('pending', 'in_progress'))`
@@ -30,9 +30,9 @@ const neededBy = (row: "NEW" | "OLD") =>
 
 export const taskTables: ReadonlyArray<string> = [
   // status: pending, in_progress, completed, or cancelled. unanswered: 1 if no expert had an answer to a cancelled
-  // task. extra_votes: the sum of extra_votes of its items. votes_spared: the votes that its decided and withdrawn
-  // items miss, and that nobody will give. completes_at: when a task that has all its votes will be completed. See
-  // `Completions`.
+  // task. extra_votes: the sum of extra_votes of its items. votes_spared: the missing votes of its decided and
+  // withdrawn items, which are no longer needed. completes_at: when a task that has all its votes will be completed.
+  // See `Completions`.
   `CREATE TABLE task (
     seq INTEGER PRIMARY KEY,
     task_id TEXT NOT NULL UNIQUE,
@@ -55,13 +55,13 @@ export const taskTables: ReadonlyArray<string> = [
   `CREATE INDEX task_completes ON task (completes_at) WHERE completes_at IS NOT NULL`,
   `CREATE INDEX task_in_group ON task (organization, group_id, seq) WHERE group_id <> task_id`,
   `CREATE TABLE task_request (seq INTEGER PRIMARY KEY, body BLOB NOT NULL)`,
-  // This is the whole answer to GET, as text. Compression, as for requests, cost a third of the GET throughput and
-  // saved 13 kB for a task of 50 prompts. As bytes, the value would lie outside V8's heap and lengthen garbage
-  // collection: p99 was 33 ms instead of 26 with 64 clients, and 25 ms instead of 15 with 40 requests per second each.
+  // The whole response to GET, as text. Compressing it, as requests are, would lower the GET throughput by a third to
+  // save 13 kB per 50 prompts. Stored as bytes, it would lie outside V8's heap and make garbage collection slower: p99
+  // was 33 ms instead of 26 with 64 clients, and 25 ms instead of 15 with 40 requests per second each.
   `CREATE TABLE task_result (seq INTEGER PRIMARY KEY, answer TEXT NOT NULL)`,
 
-  // Only named groups have a row. A task without a group is a group of its own. votes and votes_needed count the
-  // group's open tasks. first_open is the oldest of them; null means that none is open.
+  // Groups that a client named. A task without a group is a group of its own. votes and votes_needed count the group's
+  // open tasks. first_open is the oldest open task, or null.
   `CREATE TABLE task_group (
     organization TEXT NOT NULL,
     group_id TEXT NOT NULL,
@@ -101,7 +101,7 @@ export const taskTables: ReadonlyArray<string> = [
       votes_required = votes_required + ${neededBy("NEW")} - ${neededBy("OLD")} WHERE status = NEW.status;
   END`,
 
-  // A group's row is inserted after its first task, so `joinGroup` adds a new task's numbers, not a trigger.
+  // A group's row is inserted after its first task, so `joinGroup`, not a trigger, adds the counts of a new task.
   `CREATE TRIGGER task_of_group_changed AFTER UPDATE OF status, votes_given, extra_votes, votes_spared ON task
     WHEN NEW.group_id <> NEW.task_id BEGIN
     UPDATE task_group SET
@@ -114,10 +114,9 @@ export const taskTables: ReadonlyArray<string> = [
     WHERE organization = NEW.organization AND group_id = NEW.group_id;
   END`,
 
-  // votes + claimed + active holds + open = the task's votes_required + extra_votes. Exceptions: items of a finished
-  // task, and items that a lead decided or withdrew, have open = 0, even if they miss votes. extra_votes: votes
-  // requested when the item was reopened. claimed: votes that automatic experts are about to give. content: see
-  // `Contents`.
+  // votes + claimed + active holds + open = the task's votes_required + extra_votes. Exception: open = 0 if the task is
+  // finished or a lead decided or withdrew the item. extra_votes: votes requested when the item was reopened. claimed:
+  // votes that automatic experts are about to give. content: see `Contents`.
   `CREATE TABLE item (
     item_id INTEGER PRIMARY KEY,
     open INTEGER NOT NULL,
@@ -130,10 +129,10 @@ export const taskTables: ReadonlyArray<string> = [
   `CREATE INDEX item_open ON item (item_id) WHERE open > 0`,
   `CREATE INDEX item_of_content ON item (content, item_id)`,
   `CREATE TABLE returned_item (n INTEGER PRIMARY KEY AUTOINCREMENT, item_id INTEGER NOT NULL UNIQUE)`,
-  // items: of the people who passed this item, the one who has seen the fewest items of its content has seen this many.
+  // items: among the people for whom this item was deferred, the fewest items of its content that anybody has seen.
   `CREATE TABLE deferred_item (item_id INTEGER PRIMARY KEY, content INTEGER NOT NULL, items INTEGER NOT NULL)`,
   `CREATE INDEX deferred_item_of_content ON deferred_item (content)`,
-  // items: the number of items of this content that the person has judged, holds, or has set aside.
+  // items: how many items of this content the person has judged, holds, or has set aside.
   `CREATE TABLE seen_content (
     content INTEGER NOT NULL,
     expert_no INTEGER NOT NULL,
@@ -143,8 +142,8 @@ export const taskTables: ReadonlyArray<string> = [
   // The tasks that automatic experts are judging, with the number of claimed items and the experts' ids (JSON).
   `CREATE TABLE claim (seq INTEGER PRIMARY KEY, items INTEGER NOT NULL, experts TEXT NOT NULL)`,
 
-  // item_cursor and returned_cursor: the expert's position in item_open and in returned_item. away: 1 if the person has
-  // been absent so long that no item waits for that person.
+  // The two cursors are the expert's positions in item_open and in returned_item. away: 1 if the person was absent for
+  // so long that items no longer wait for that person.
   `CREATE TABLE expert (
     expert_no INTEGER PRIMARY KEY,
     expert_id TEXT NOT NULL UNIQUE,
@@ -165,8 +164,8 @@ export const taskTables: ReadonlyArray<string> = [
     returned_cursor INTEGER NOT NULL DEFAULT 0
   )`,
   `CREATE INDEX expert_awaited ON expert (expert_no) WHERE kind = 'person' AND active = 1 AND away = 0`,
-  // held_until: null while the expert does not hold the item; the order and the draft stay. turn: of several held
-  // items, the one with the greatest turn comes first. undone: the number of the vote taken back, or 0.
+  // held_until: null after the hold; order and draft stay. turn: an expert sees the held item with the highest turn
+  // first. undone: the number of the vote taken back, or 0.
   `CREATE TABLE hold (
     item_id INTEGER NOT NULL,
     expert_no INTEGER NOT NULL,
@@ -188,8 +187,8 @@ export const taskTables: ReadonlyArray<string> = [
     at INTEGER NOT NULL,
     PRIMARY KEY (item_id, expert_no)
   ) WITHOUT ROWID`,
-  // Problems that experts report about an item. A flag stays when the item returns to the experts, and goes into the
-  // result.
+  // Problems that experts reported about an item. A flag is part of the result, and stays when the item returns to the
+  // queue.
   `CREATE TABLE flag (
     item_id INTEGER NOT NULL,
     expert_no INTEGER NOT NULL,
@@ -198,8 +197,8 @@ export const taskTables: ReadonlyArray<string> = [
     at INTEGER NOT NULL,
     PRIMARY KEY (item_id, expert_no)
   ) WITHOUT ROWID`,
-  // n: the order in which votes were given. A number is never reused, because void votes keep theirs. body: the members
-  // of a `Vote` except expert, kind, and choice. shown_at: when a person first saw the item; null for automatic
+  // n: the order in which votes were given. Numbers are never reused, because void votes keep theirs. body: the other
+  // members of `Vote`, without expert, kind, and choice. shown_at: when a person first saw the item; null for automatic
   // experts.
   `CREATE TABLE vote (
     n INTEGER PRIMARY KEY AUTOINCREMENT,
@@ -213,17 +212,17 @@ export const taskTables: ReadonlyArray<string> = [
     correct INTEGER
   )`,
   `CREATE UNIQUE INDEX vote_on_item ON vote (item_id, expert_no)`,
-  // This index has the votes in which experts marked a problem by a rubric's name.
+  // Votes in which the expert marked a problem that the rubric names.
   `CREATE INDEX vote_with_flags ON vote (item_id) WHERE json_array_length(body, '$.flags') > 0`,
-  // The items that experts flagged, with a row for each flag.
+  // Flagged items, with one row per flag.
   `CREATE VIEW flagged_item AS SELECT item_id FROM flag
     UNION ALL SELECT item_id FROM vote WHERE json_array_length(body, '$.flags') > 0`,
-  // This index has people's votes only. A person may take back the last one.
+  // Votes by people, who may take back their last vote.
   `CREATE INDEX vote_of_person ON vote (expert_no) WHERE shown_at IS NOT NULL`,
 
   `CREATE INDEX item_open_in_lane ON item (lane, item_id) WHERE open > 0 AND lane > 0`,
-  // assigned: whether only the experts in lane_expert may judge the group. paused: whether nobody gets items of the
-  // group.
+  // assigned: whether only the experts in lane_expert may judge the group. paused: whether the group is hidden from
+  // everybody.
   `CREATE TABLE lane (
     lane INTEGER PRIMARY KEY AUTOINCREMENT,
     organization TEXT NOT NULL,
@@ -238,7 +237,7 @@ export const taskTables: ReadonlyArray<string> = [
     expert_no INTEGER NOT NULL,
     PRIMARY KEY (lane, expert_no)
   ) WITHOUT ROWID`,
-  // An expert's position in a lane other than 0. The row of the expert has the cursors of lane 0.
+  // An expert's position in a lane other than 0. The cursors of lane 0 are in `expert`.
   `CREATE TABLE lane_cursor (
     expert_no INTEGER NOT NULL,
     lane INTEGER NOT NULL,

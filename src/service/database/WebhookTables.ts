@@ -1,8 +1,8 @@
 /**
  * The tables of webhooks: URL, secrets, messages and attempts.
  *
- * Webhook secrets are stored in plain text, since the service signs with them. Whoever can read the file can sign like
- * the service. All other secrets in the file are hashed.
+ * Webhook secrets are stored in plain text, because the service needs them to sign. Anybody who can read the file can
+ * forge its signatures. All other secrets in the file are hashed.
  */
 
 export const webhookTables: ReadonlyArray<string> = [
@@ -13,7 +13,7 @@ export const webhookTables: ReadonlyArray<string> = [
     disabled_reason TEXT,
     paused_until INTEGER NOT NULL
   )`,
-  // The failed attempts since the last successful one. Without failed attempts there is no row.
+  // The failed attempts since the last success. No row means that there were none.
   `CREATE TABLE webhook_failure (
     endpoint_id INTEGER NOT NULL PRIMARY KEY REFERENCES webhook_endpoint (endpoint_id) ON DELETE CASCADE,
     since INTEGER NOT NULL,
@@ -28,7 +28,7 @@ export const webhookTables: ReadonlyArray<string> = [
     created_at INTEGER NOT NULL,
     expires_at INTEGER
   )`,
-  // The payload is the last column, so that SQLite can read the others without it.
+  // The payload is the last column, so that SQLite need not read it to get the others.
   `CREATE TABLE webhook_message (
     sequence INTEGER NOT NULL PRIMARY KEY AUTOINCREMENT,
     message_id TEXT NOT NULL UNIQUE,
@@ -46,7 +46,7 @@ export const webhookTables: ReadonlyArray<string> = [
     payload TEXT NOT NULL
   )`,
   `CREATE INDEX webhook_message_due ON webhook_message (next_attempt_at, sequence) WHERE state = 'waiting'`,
-  // gathering: the group whose event is not sealed yet; see `Outbox`. Each group has at most one such event.
+  // gathering: the group whose event can still change; see `Outbox`. Each group has at most one such event.
   `CREATE UNIQUE INDEX webhook_message_gathering ON webhook_message (gathering) WHERE gathering IS NOT NULL`,
   `CREATE INDEX webhook_message_finished ON webhook_message (finished_at) WHERE state <> 'waiting'`,
   `CREATE TABLE webhook_attempt (

@@ -1,8 +1,8 @@
 /**
  * An expert that knows the answers from a file of prompt items with `gold`, in any input format.
  *
- * Guarantees: it answers only for exactly the known completions, in any order, and finds the best one by its text. An
- * invalid record stops the start with file, line and field. So does a file without gold. Memory: a hash and the
+ * Guarantees: it answers only if prompt and completions equal those of a record; the order does not matter. An invalid
+ * record, or a file without gold, is an error at the start, with file, line and field. Memory holds a hash and the
  * rationale per record, and the texts of the first 1,000 items.
  */
 import { Effect, type FileSystem, Option, type Path, Stream } from "effect"
@@ -13,7 +13,7 @@ import type { GoldFileOptions, UnusableGoldFile } from "../../source/GoldFile.ts
 import type { GoldItem } from "../store/Qualification.ts"
 import type { Expert } from "./Expert.ts"
 
-/** The best completion, as its rank among the distinct completions sorted by text. */
+/** `rank` is the position of the best completion among the distinct completions, sorted by text. */
 interface Answer {
   readonly rank: number
   readonly rationale: string
@@ -33,7 +33,7 @@ export const read = Effect.fn("GoldExpert.read")(function* (
   file: string,
   options?: GoldFileOptions,
 ): Effect.fn.Return<Gold, UnusableGoldFile, FileSystem.FileSystem | Path.Path> {
-  // The module is loaded only when a file is read.
+  // The module is loaded only if a file is read.
   const GoldFile = yield* Effect.promise(() => import("../../source/GoldFile.ts"))
   const answers = new Map<string, Answer>()
   const items: Array<GoldItem> = []

@@ -1,10 +1,11 @@
 /**
  * The client of an OpenAI-compatible endpoint: `POST {base URL}/chat/completions`.
  *
- * Guarantees: concurrency, time, answer size and retries are bounded. The client sends nothing while the endpoint asks
- * for a pause, or within a minute after it refused the key or the model. It does not follow redirects. The key is in no
- * failure or log. A `JudgeError` says whether the question (not retryable) or the endpoint is at fault. An unexplained
- * refusal, timeout or oversized answer counts against the question only if the endpoint answered others.
+ * Guarantees: concurrency, time, answer size and retries are limited. The client sends nothing while the endpoint asks
+ * for a pause, or for a minute after it refused the settings, such as the key. It does not follow redirects. No failure
+ * or log contains the key. A `JudgeError` says whether the question (not retryable) or the endpoint is at fault. A
+ * refusal without a reason, a timeout, or an oversized answer is the question's fault only if the endpoint has answered
+ * other questions.
  */
 import { ByteSize, Clock, Duration, Effect, Option, type Redacted, Schedule, Schema, Semaphore, Stream } from "effect"
 import { HttpClient, type HttpClientError, HttpClientRequest } from "effect/http"
@@ -15,26 +16,26 @@ import { JudgeFailed } from "./JudgeFailure.ts"
 import type { Message } from "./JudgePrompt.ts"
 
 export interface EndpointOptions {
-  /** The base URL with its version and without `/chat/completions`: `http://127.0.0.1:11434/v1`. */
+  /** The base URL, with the version but without `/chat/completions`: `http://127.0.0.1:11434/v1`. */
   readonly baseUrl: string
   /** The key, sent as a bearer token. Undefined for endpoints that need none. */
   readonly apiKey?: Redacted.Redacted<string> | undefined
   readonly model: string
   /**
-   * Further members of each request, such as `max_tokens` or `response_format`. Null removes a member that is sent by
-   * default: `temperature`, which is 0.
+   * Members to add to each request, such as `max_tokens` or `response_format`. Null removes `temperature`, which is 0
+   * by default.
    */
   readonly body?: { readonly [member: string]: Schema.Json } | undefined
   /** The maximum number of concurrent requests. Default 8. */
   readonly concurrency?: number | undefined
-  /** The timeout of one request, until the end of its answer. Default 2 minutes. */
+  /** The timeout of one request, including its whole answer. Default 2 minutes. */
   readonly timeout?: Duration.Input | undefined
   /** The maximum number of retries of a failed request. Default 4. */
   readonly retries?: number | undefined
 }
 
 export interface Completion {
-  /** The text of the answer; empty if the model gave none. */
+  /** The text of the answer. Empty if the answer has none. */
   readonly text: string
   readonly model: string | undefined
   readonly promptTokens: number
@@ -43,16 +44,16 @@ export interface Completion {
 
 export interface Endpoint {
   readonly complete: (messages: ReadonlyArray<Message>) => Effect.Effect<Completion, JudgeError>
-  /** The `temperature` of the requests, if they have one. */
+  /** The `temperature` in the requests. Undefined if they have none. */
   readonly temperature: Effect.Effect<Schema.Json | undefined>
 }
 
 export const defaults = { concurrency: 8, timeout: "2 minutes", retries: 4 } as const
 
 const maxAnswerBytes = ByteSize.mebibytes(1)
-/** The maximum pause to wait for. A longer pause fails the call, so that the caller can do something else. */
+/** The longest pause that a call waits for. If it is longer, the call fails, so that the caller can go on. */
 const maxPause = Duration.minutes(1)
-/** The pause after the endpoint refused the settings, which nobody corrects within seconds. */
+/** The pause after the endpoint refused the settings, such as the key, which nobody corrects within seconds. */
 const refusalPause = Duration.minutes(1)
 
 const Text = Schema.optionalKey(Schema.NullOr(Schema.String))
@@ -87,15 +88,15 @@ export const make = Effect.fnUntraced(function* (
   const asked: JudgeFailure.RequestContext = { baseUrl, model: options.model, apiKey: options.apiKey }
   const body = Object.entries({ temperature: 0, ...options.body }).filter(([, value]) => value !== null)
   /**
-   * Newer reasoning models refuse a request with a `temperature`. The client may drop the default one, but not one that
-   * the options set.
+   * Newer reasoning models refuse requests with a `temperature`. Then the client leaves out its default, but not a
+   * value from the options.
    */
   const mayDropTemperature = options.body?.["temperature"] === undefined
 
   let withTemperature = true
   let answered = 0
   let notBefore = 0
-  /** The reason for the pause, if the endpoint refused the settings. */
+  /** The reason why the endpoint refused the settings, such as the key, in its last answer. */
   let refusal: string | undefined
 
   const members = () => Object.fromEntries(withTemperature ? body : body.filter(withoutTemperature))
@@ -139,7 +140,7 @@ export const make = Effect.fnUntraced(function* (
     messages: ReadonlyArray<Message>,
   ): Effect.fn.Return<Completion, JudgeFailed> {
     const { response, text } = yield* Effect.andThen(awaitTurn, Effect.timeout(send(messages), timeout)).pipe(
-      // The endpoint belongs to somebody else, so requests have no tracing headers.
+      // The endpoint may belong to another company, so requests have no tracing headers.
       Effect.provideService(HttpClient.TracerPropagationEnabled, false),
       Semaphore.withPermit(semaphore),
       Effect.catchTags({

@@ -1,10 +1,9 @@
 /**
  * An expert that asks a language model at an OpenAI-compatible endpoint which of two completions is better.
  *
- * Guarantees: the model judges each pair in both orders, and prefers a completion only if both agree
- * (`PairwiseRanking`). The first order depends only on the item's text, so it is the same after a restart. Unusable
- * answers are retried a limited number of times; then the item is left to other experts. Completions are untrusted; see
- * `JudgePrompt`.
+ * Guarantees: the model is asked about each pair in both orders, and a completion wins only if both answers agree
+ * (`PairwiseRanking`). The first order depends only on the item's text, so a restart does not change it. After a
+ * limited number of unusable answers, the item is left to other experts. Completions are untrusted; see `JudgePrompt`.
  * Does not: make a model deterministic, even at temperature 0; resume an interrupted judgment.
  */
 import { Effect, Option, Random, type Schema } from "effect"
@@ -23,17 +22,17 @@ export interface JudgeOptions extends JudgeEndpoint.EndpointOptions {
    */
   readonly template?: string | undefined
   /**
-   * The result for completions that the model prefers in one order only. `tie`, the default, counts them as equally
-   * good. `abstain` gives no vote if the best completion is then uncertain.
+   * How to count two completions of which the model prefers a different one in each order. `tie`, the default, counts
+   * them as equally good. `abstain` gives no vote if the best completion is then uncertain.
    */
   readonly onDisagreement?: "tie" | "abstain" | undefined
-  /** The maximum number of times to ask a question until the answer is usable. Default 3. */
+  /** How many times a question is asked at most until its answer is usable. Default 3. */
   readonly attempts?: number | undefined
 }
 
 /**
- * Up to this many completions are compared in all pairs and ranked, with n(n-1) requests. Among more completions only
- * the best is searched for, with 2(n-1) requests.
+ * Up to this many completions are all ranked, by comparing all pairs: n(n-1) requests. Among more, only the best is
+ * determined, with 2(n-1) requests.
  */
 const rankUpTo = 4
 
@@ -44,7 +43,7 @@ interface Usage {
   model: string | undefined
 }
 
-/** Makes the expert `judge:MODEL`. It sends no request until there is something to judge. */
+/** Makes the expert `judge:MODEL`. It sends requests only when there is something to judge. */
 export const make = Effect.fn("JudgeExpert.make")(function* (
   options: JudgeOptions,
 ): Effect.fn.Return<Expert, never, HttpClient.HttpClient> {
@@ -95,7 +94,7 @@ export const make = Effect.fn("JudgeExpert.make")(function* (
       )
 
     const order = yield* Random.shuffle(completions.keys()).pipe(Random.withSeed(JSON.stringify([prompt, completions])))
-    // Equal texts are equally good, so the model is asked only about distinct ones.
+    // Completions with equal texts are equally good, so the model is asked only about distinct ones.
     const [some, ...others] = order.filter(
       (index, place) => order.findIndex((other) => completions[other] === completions[index]) === place,
     )
@@ -140,7 +139,7 @@ export const make = Effect.fn("JudgeExpert.make")(function* (
     })
   })
 
-  // Each judgment has at least two requests in flight, so half as many judgments run concurrently.
+  // A judgment makes at least two requests at once, so half as many judgments as requests run concurrently.
   const concurrency = Math.max(1, Math.ceil((options.concurrency ?? JudgeEndpoint.defaults.concurrency) / 2))
   return { name, judge, concurrency }
 })

@@ -1,8 +1,8 @@
 /**
- * Classifies failures of a judge's endpoint.
+ * Classifies failures of the endpoint of a language model.
  *
- * Guarantees: the class depends on status, headers and error codes, never on a message's text. Messages are quoted in
- * part, on one line, without the key. A requested pause is at most an hour.
+ * Guarantees: the class depends on status, headers and error codes, never on the text of a message. Messages are quoted
+ * on one line, shortened, and without the key. A pause is at most an hour.
  */
 import { Duration, Effect, Option, Predicate, Redacted, Schema } from "effect"
 import type { HttpClientResponse } from "effect/http"
@@ -12,8 +12,8 @@ import { excerpt } from "../../io/Values.ts"
 
 export class JudgeFailed extends Schema.TaggedError<JudgeFailed>()("JudgeFailed", {
   /**
-   * The cause of the failure. `Moment` (a passing problem) and `Length` (the answer took too long or was too large) are
-   * worth a retry soon.
+   * The cause of the failure. `Moment` is a temporary problem; `Length` means that the answer took too long or was too
+   * large. Both are worth a retry soon.
    */
   fault: Schema.Literals(["Question", "Endpoint", "Moment", "Length", "Temperature"]),
   problem: Schema.String,
@@ -29,7 +29,7 @@ export class JudgeFailed extends Schema.TaggedError<JudgeFailed>()("JudgeFailed"
 }
 
 const maxQuoteCharacters = 300
-/** The maximum pause, even if the endpoint asks for more. */
+/** The maximum pause, even if the endpoint asks for a longer one. */
 const maxRetryAfter = Duration.hours(1)
 
 export const quote = (text: string, key: Redacted.Redacted<string> | undefined): string => {
@@ -51,7 +51,7 @@ const aboutQuestion: ReadonlyArray<unknown> = [
   "string_above_max_length",
 ]
 
-/** Error codes of a 429 about billing, where a short wait does not help. */
+/** Error codes for 429 answers about billing, where waiting does not help. */
 const outOfCredit: ReadonlyArray<unknown> = ["insufficient_quota", "billing_hard_limit_reached"]
 
 const errorIn = (text: string) => {
@@ -61,7 +61,7 @@ const errorIn = (text: string) => {
   const code = memberOf(error, "code")
   return {
     words: words.find((word) => typeof word === "string") ?? text,
-    // OpenRouter's moderation answers with a list of reasons.
+    // OpenRouter's moderation refuses a question with a list of reasons.
     isAboutQuestion: aboutQuestion.includes(code) || Array.isArray(memberOf(memberOf(error, "metadata"), "reasons")),
     isAboutTemperature: memberOf(error, "param") === "temperature",
     isOutOfCredit: outOfCredit.includes(code),
@@ -74,7 +74,7 @@ export interface RequestContext {
   readonly apiKey?: Redacted.Redacted<string> | undefined
 }
 
-/** `known`: whether the endpoint has answered another question, which means that its settings are right. */
+/** `known`: whether the endpoint has answered another question. Then a refusal must be due to this question. */
 export const fromStatus = Effect.fnUntraced(function* (
   response: HttpClientResponse.HttpClientResponse,
   text: string,
@@ -109,7 +109,7 @@ export const fromBody = (text: string, { apiKey, baseUrl }: RequestContext): Jud
     problem: `${baseUrl} returned something other than a chat completion: ${quote(errorIn(text).words, apiKey)}`,
   })
 
-/** Classifies a request without an answer, by the code of the innermost cause, such as ECONNREFUSED. */
+/** Classifies a request that got no answer, by the code of the innermost cause, such as ECONNREFUSED. */
 export const fromTransport = (failure: unknown, { baseUrl }: RequestContext): JudgeFailed => {
   const code = HttpFailure.codesOf(HttpFailure.causes(failure)).at(-1) ?? "the request cannot be sent"
   return new JudgeFailed({ fault: "Moment", problem: `no answer from ${baseUrl}: ${code}` })

@@ -1,10 +1,11 @@
 /**
  * The prompt that asks a language model about two completions, and the parser of its answer.
  *
- * Guarantees: each text is between tags with a random marker for this question, so no completion can close its own tag
- * or open another. Inserted text is not searched for placeholders. An answer is used only if all its JSON objects with
- * `best` agree.
- * Does not: prevent a completion from persuading a weak model. The answer is still A, B or tie.
+ * Guarantees: each text is enclosed in tags with a random marker, new for each question, so no completion can close its
+ * tag or open another. Inserted text is not searched for placeholders. An answer is used only if all its JSON objects
+ * with `best` agree.
+ * Does not: prevent a completion from persuading a weak model. But no completion can make the answer anything other
+ * than A, B or tie.
  */
 import { Effect, Option, Schema } from "effect"
 import { SecureRandom } from "effect/crypto"
@@ -13,7 +14,7 @@ import { shorten } from "../../io/Values.ts"
 
 const labels = ["A", "B"] as const
 
-/** The placeholders that a template must contain at least once. `{guidelines}` is optional. */
+/** The placeholders that a template must contain. `{guidelines}` is optional. */
 export const required = ["{prompt}", "{completions}"] as const
 
 /** The default template of the user's message. An operator can replace it. */
@@ -60,7 +61,7 @@ export const ask = Effect.fnUntraced(function* (question: {
       .map((completion, place) => marked(`completion-${labels[place]}`, completion))
       .join("\n\n"),
   }
-  // All placeholders are replaced in a single pass, because inserted text may look like one.
+  // All placeholders are replaced in one pass, because an inserted text may contain a placeholder.
   const content = question.template.replace(
     /\{(guidelines|prompt|completions)\}/g,
     (placeholder, name: string) => filled[name] ?? placeholder,
@@ -71,7 +72,7 @@ export const ask = Effect.fnUntraced(function* (question: {
   ]
 }, Effect.provide(SecureRandom.layerWebCrypto))
 
-/** The model's choice: a place, or undefined for a tie. */
+/** The model's verdict. `place` is the preferred place, or undefined for a tie. */
 export interface Verdict {
   readonly place: 0 | 1 | undefined
   readonly rationale: string
@@ -95,7 +96,7 @@ const verdictOf = (json: string): Option.Option<Verdict> =>
 export const read = (answer: string): Option.Option<Verdict> => {
   const whole = verdictOf(answer)
   if (Option.isSome(whole)) return whole
-  // Reasoning models end their reasoning with this tag. Verdicts before it are not final.
+  // Reasoning models end their reasoning with this tag. Verdicts before the tag are not final.
   const said = answer.slice(answer.lastIndexOf("</think>") + 1)
   const verdicts = objectsIn(said).flatMap((json) => Option.toArray(verdictOf(json)))
   const last = verdicts.at(-1)
@@ -104,7 +105,7 @@ export const read = (answer: string): Option.Option<Verdict> => {
 
 const maxTries = 50
 
-/** Returns the outermost texts between a brace and the brace that closes it. */
+/** Returns the outermost texts in braces. */
 const objectsIn = (text: string): ReadonlyArray<string> => {
   const found: Array<string> = []
   let at = text.indexOf("{")
@@ -116,7 +117,7 @@ const objectsIn = (text: string): ReadonlyArray<string> => {
   return found
 }
 
-/** Returns the position at which the object that opens here closes, or -1. It ignores braces in strings. */
+/** Returns the position of the brace that closes the object, or -1. Braces in strings do not count. */
 const closing = (text: string, open: number): number => {
   let depth = 0
   let quoted = false

@@ -1,9 +1,9 @@
 /**
- * Resolves `judge:MODEL` to a language model at an endpoint. Options come from the program or the command line, else
- * from `PREFSTREAM_JUDGE_BASE_URL` and `PREFSTREAM_JUDGE_API_KEY`, or `OPENAI_API_KEY` for OpenAI's own endpoint only.
+ * Finds the endpoint and the key for `judge:MODEL`. Both come from the program, the command line, or the variables
+ * `PREFSTREAM_JUDGE_BASE_URL` and `PREFSTREAM_JUDGE_API_KEY`. `OPENAI_API_KEY` is used for OpenAI's own endpoint only.
  *
- * Guarantees: no endpoint is assumed. An OpenAI key from the environment is sent to no other host. A template without
- * the required placeholders stops the start.
+ * Guarantees: there is no default endpoint. `OPENAI_API_KEY` is sent to no other host. A template without the required
+ * placeholders is an error at the start.
  */
 import { Config, Effect, FileSystem, Option, Redacted, Schema } from "effect"
 import { baseUrlForm, isBaseUrl } from "../../api/ServiceProfile.ts"
@@ -13,7 +13,7 @@ import { required } from "./JudgePrompt.ts"
 /** Settings of experts named `judge:MODEL`. */
 export interface JudgeSettings extends Omit<JudgeOptions, "model" | "baseUrl"> {
   readonly baseUrl?: string | undefined
-  /** The file that contains the template. */
+  /** The path of a file that contains the template. */
   readonly templateFile?: string | undefined
 }
 

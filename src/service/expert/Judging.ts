@@ -1,9 +1,9 @@
 /**
  * Asks automatic experts about one item, in order, until it has its votes.
  *
- * Guarantees: a failure or defect of an expert affects only the item. A failed expert's vote stays reserved, so that no
- * later expert votes instead. An invalid vote counts like a defect. An expert counts as one without an answer if its
- * failure is not retryable, or if it had three defects on the item.
+ * Guarantees: a failure or defect of an expert affects only this item. Until a retry, the expert's vote stays reserved,
+ * and no later expert votes instead. An invalid vote counts as a defect. After a failure that is not retryable, or
+ * three defects on an item, the expert counts as having no answer.
  */
 import { Cause, Clock, Effect, Exit, Option, Result, Schema, Semaphore } from "effect"
 import * as Places from "../store/Places.ts"
@@ -86,7 +86,7 @@ export const make = Effect.fnUntraced(function* (experts: ReadonlyArray<Expert>)
     return Option.none()
   })
 
-  /** Returns the answers, the number of missing votes that no expert can give, and the first failure. */
+  /** Returns the answers, how many of the missing votes no expert can give, and the first failure. */
   const judge = Effect.fnUntraced(function* (
     item: Item,
     guidelines: string | undefined,
@@ -125,7 +125,7 @@ export const make = Effect.fnUntraced(function* (experts: ReadonlyArray<Expert>)
     names: [...byName.keys()],
     isAvailable,
     judge,
-    /** Undefined if all experts of the items answer immediately. */
+    /** The maximum concurrency among the items' experts. Undefined if all of them answer immediately. */
     concurrency: (items: ReadonlyArray<Item>) => {
       const names = new Set(items.flatMap((item) => item.experts))
       const limits = [...names].flatMap((name) => byName.get(name)!.concurrency ?? [])

@@ -1,9 +1,9 @@
 /**
- * Backoff for automatic experts: which of them cannot be asked now, in general or about one item, and until when.
+ * Backoff for automatic experts: which of them must not be asked now, at all or about one item, and until when.
  *
- * Guarantees: an expert that fails repeatedly is asked less often, down to once in five minutes. Its first answer ends
- * that. An item on which it fails is retried at growing intervals, while other items continue. This state is in memory,
- * so a restart retries everything immediately.
+ * Guarantees: until it answers, an expert that fails repeatedly is asked less often, down to once in five minutes, or
+ * even later if it says so. An item on which it fails is retried at growing intervals; other items go on. The state is
+ * in memory, so a restart retries everything immediately.
  */
 import * as Backoff from "../../io/Backoff.ts"
 import type { JudgeError } from "./Expert.ts"
@@ -15,11 +15,11 @@ interface Failures {
 
 interface ItemFailures extends Failures {
   readonly breakdowns: number
-  /** Whether `due` has returned the item. */
+  /** Whether `due` has already returned the item. */
   reported: boolean
 }
 
-/** The number of consecutive failures that do not pause an expert, because the items may be the cause. */
+/** An expert is paused only after more consecutive failures than this, since the items may be the cause. */
 const tolerated = 3
 const seconds = 1_000
 const minutes = 60 * seconds
@@ -28,7 +28,7 @@ const hours = 60 * minutes
 export const make = () => {
   const experts = new Map<string, Failures>()
   const items = new Map<number, Map<string, ItemFailures>>()
-  /** `due` returns nothing before this time (epoch milliseconds). */
+  /** The earliest time at which `due` can return an item (epoch milliseconds). */
   let nextDue = Infinity
 
   return {
@@ -37,10 +37,10 @@ export const make = () => {
       return itemId === undefined || (items.get(itemId)?.get(expert)?.until ?? 0) <= now
     },
 
-    /** `error` is undefined if the expert broke down. */
+    /** `error` is undefined if the expert had a defect or gave an invalid vote. */
     failed: (now: number, expert: string, itemId: number, error: Pick<JudgeError, "retryAfter"> | undefined) => {
       const general = experts.get(expert) ?? { failures: 0, until: 0 }
-      // Requests that were in flight when the expert went down count once.
+      // Requests that were still in flight when the expert was paused do not count again.
       if (general.until <= now) {
         general.failures++
         const excess = general.failures - tolerated
@@ -64,7 +64,7 @@ export const make = () => {
       items.get(itemId)?.delete(expert)
     },
 
-    /** Returns the items that can be retried and that no earlier call has returned. */
+    /** Returns the items that can be retried now, each only once. */
     due: (now: number): ReadonlyArray<number> => {
       if (now < nextDue) return []
       nextDue = Infinity
@@ -76,7 +76,7 @@ export const make = () => {
             due.push(itemId)
           }
           if (!item.reported) nextDue = Math.min(nextDue, item.until)
-          // Another expert has judged the item in the meantime.
+          // The item was not retried within an hour, so another expert has probably judged it.
           if (item.reported && item.until + hours < now) here.delete(expert)
         }
         if (here.size === 0) items.delete(itemId)
@@ -84,7 +84,7 @@ export const make = () => {
       return due
     },
 
-    /** Returns when the next expert or item can be asked again. Returns undefined if none waits. */
+    /** Returns when the next expert or item can be asked again, or undefined if none is waiting. */
     nextChange: (now: number): number | undefined => {
       const times = [...experts.values(), ...[...items.values()].flatMap((here) => [...here.values()])]
         .map(({ until }) => until)

@@ -1,17 +1,18 @@
 /**
  * Ranks completions by pairwise comparisons. The model judges each pair in both orders.
  *
- * A completion wins a comparison only if both orders agree, otherwise it is a tie (Zheng et al. 2023, arXiv:2306.05685,
- * 3.4; for position bias see arXiv:2305.17926 and arXiv:2406.07791). More than two completions follow Qin et al. 2023
- * (arXiv:2306.17563): `allPairs` ranks by wins, a tie counts 1/2, and asks n(n-1) questions. `slidingPass` finds one
- * best completion in one pass from last to first, asks 2(n-1) questions, and keeps the earlier of equals.
+ * A completion wins a comparison only if it is preferred in both orders, otherwise the comparison is a tie (Zheng et
+ * al. 2023, arXiv:2306.05685, 3.4; for position bias see arXiv:2305.17926 and arXiv:2406.07791). More than two
+ * completions are compared as in Qin et al. 2023 (arXiv:2306.17563). `allPairs` ranks by the number of wins, where a
+ * tie counts 1/2, with n(n-1) questions. `slidingPass` finds one best completion in a pass from last to first, with
+ * 2(n-1) questions; of two equals, it keeps the earlier.
  */
 import { Effect } from "effect"
 
-/** The answer about two completions that were shown in this order. Numbers are indices of completions. */
+/** The answer about two completions in the order in which they were shown. Numbers are indices of completions. */
 export interface Answer {
   readonly order: readonly [number, number]
-  /** Undefined if the answer called the two equal. */
+  /** Undefined if the model found both equally good. */
   readonly choice: number | undefined
   readonly rationale: string
 }
@@ -19,19 +20,19 @@ export interface Answer {
 export type Comparison = readonly [Answer, Answer]
 
 export interface Ranked {
-  /** If several are equally good, this is the first of them in the order. */
+  /** The best completion. Among several equally good ones, the first in the given order. */
   readonly best: number
-  /** Groups of equals, best first. Undefined if only the best was searched for. */
+  /** Groups of equally good completions, best first. Undefined if only the best was determined. */
   readonly ranking: ReadonlyArray<readonly [number, ...ReadonlyArray<number>]> | undefined
   readonly comparisons: ReadonlyArray<Comparison>
-  /** Whether another completion could be best if the inconsistent comparisons had other outcomes. */
+  /** Whether another completion could be the best if inconsistent comparisons had turned out otherwise. */
   readonly open: boolean
 }
 
-/** Compares two completions in both orders. The first answer is for the given order. */
+/** Compares two completions in both orders. The first answer is about the order (first, second). */
 export type Compare<E> = (first: number, second: number) => Effect.Effect<Comparison, E>
 
-/** Returns the completion that is preferred in both orders. */
+/** Returns the completion that both answers prefer. Undefined if there is none. */
 export const winner = ([one, other]: Comparison): number | undefined =>
   one.choice === other.choice ? one.choice : undefined
 
@@ -47,7 +48,7 @@ export const allPairs = Effect.fnUntraced(function* <E>(
   const comparisons = yield* Effect.forEach(pairs, ([first, second]) => compare(first, second), {
     concurrency: "unbounded",
   })
-  // Scores are doubled, so that they stay integers.
+  // All scores are doubled, so that they are integers.
   const scores = new Map(order.map((index) => [index, 0]))
   for (const comparison of comparisons) {
     const won = winner(comparison)
@@ -66,7 +67,7 @@ export const allPairs = Effect.fnUntraced(function* <E>(
   return { best, ranking, comparisons, open: order.some((rival) => couldPass(rival, best, scores, comparisons)) }
 })
 
-/** Whether some outcome of the inconsistent comparisons gives the rival a higher score than the best. */
+/** Whether the rival would score higher than the best if the inconsistent comparisons had turned out otherwise. */
 const couldPass = (
   rival: number,
   best: number,
@@ -74,8 +75,8 @@ const couldPass = (
   comparisons: ReadonlyArray<Comparison>,
 ): boolean => {
   if (rival === best) return false
-  // An inconsistent comparison counted as a tie, so it can change each of its two scores by 1. A comparison between the
-  // rival and the best can change both.
+  // An inconsistent comparison counted as a tie, so either of its completions could gain or lose 1. A comparison
+  // between the rival and the best can change both scores.
   const swing = comparisons
     .filter((comparison) => !isConsistent(comparison))
     .reduce((sum, comparison) => sum + (isOf(comparison, rival) ? 1 : 0) + (isOf(comparison, best) ? 1 : 0), 0)
@@ -97,9 +98,9 @@ export const slidingPass = Effect.fnUntraced(function* <E>(
 })
 
 /**
- * Goes back through the pass from its end until the best completion, or one equal to it, won a comparison. Earlier
- * comparisons don't matter, because their survivor lost that one. An inconsistent comparison on the way leaves the best
- * open.
+ * Whether another completion could be the best. Follows the best completion, or one tied with it, back from the end of
+ * the pass to a comparison that it won. An inconsistent comparison on the way means yes. Comparisons before that win do
+ * not matter, because whichever completion survived them lost it.
  */
 const isOpen = (best: number, comparisons: ReadonlyArray<Comparison>): boolean => {
   let carried = best

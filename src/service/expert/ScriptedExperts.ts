@@ -1,7 +1,7 @@
 /**
  * Automatic experts by name: scripted rules, gold files, and language models.
  *
- * Guarantees: a rule answers every prompt, and always in the same way, also after a restart. An expert that has no
+ * Guarantees: a rule answers every prompt, and always gives the same answer, even after a restart. An expert without an
  * answer does not guess.
  */
 import { Effect, type FileSystem, Option, type Path, Random, Schema } from "effect"
@@ -29,10 +29,7 @@ export const last = rule("last", (completions) => ({
   rationale: `Last of ${completions.length} completions.`,
 }))
 
-/**
- * Prefers the completion with the most or fewest characters (Unicode code points). Of equal lengths, it prefers the
- * first.
- */
+/** Prefers the completion with the most or fewest characters (Unicode code points), and the first of several such. */
 const byLength = (name: "longest" | "shortest", extreme: (...lengths: ReadonlyArray<number>) => number) =>
   rule(name, (completions) => {
     const lengths = completions.map(countCharacters)
@@ -48,7 +45,7 @@ export const longest = byLength("longest", Math.max)
 export const shortest = byLength("shortest", Math.min)
 
 /**
- * Prefers a random completion. The seed is the prompt and its completions, so the same question gets the same answer.
+ * Prefers a random completion. Prompt and completions are the seed, so the same question always gets the same answer.
  */
 export const random: Expert = {
   name: "random",
@@ -77,7 +74,7 @@ export class UnknownExpert extends Schema.TaggedError<UnknownExpert>()("UnknownE
 /**
  * Finds an expert by name: `longest`, `gold:answers.jsonl`, `judge:gpt-4o`.
  *
- * @param judge settings of a judge; `JudgeSettings` lists the environment variables that it also reads
+ * @param judge settings of `judge:MODEL`; `JudgeSettings` lists the environment variables that it reads, too
  * @param goldFiles options for reading gold files
  */
 export const parse = (
@@ -101,7 +98,7 @@ export const parse = (
 
 const rules = { first, last, longest, shortest, random }
 
-/** Counts code points: the code units minus one for each surrogate pair. */
+/** Counts code points. A surrogate pair is one. */
 const countCharacters = (text: string): number => {
   let count = text.length
   for (let i = 0; i < text.length; i++) if ((text.charCodeAt(i) & 0xfc00) === 0xdc00) count--

@@ -1,10 +1,10 @@
 /**
  * Runs the automatic experts: claims items from the queue, asks the experts, and records their votes.
  *
- * Guarantees: each item is judged, also after a restart. Experts vote in the given order until an item has its votes.
+ * Guarantees: each item is judged, even after a restart. Experts vote in the given order until an item has its votes.
  * An expert without an answer is skipped; one that fails is retried with backoff. Slow experts (`Expert.concurrency`)
- * do not delay other tasks. A task that misses votes because experts have no answer stays open or is canceled, is
- * logged once (the first thousand), and is retried at the next start. Memory is bounded by 32 tasks.
+ * do not delay other tasks. If no expert has an answer, the task stays open or is canceled, and is retried at the next
+ * start; the first thousand such tasks are logged. At most 32 tasks are in memory.
  */
 import { Cause, Clock, Duration, Effect, FiberSet, Latch, Layer, Result } from "effect"
 import type { SqlError } from "effect/sql/SqlError"
@@ -19,16 +19,16 @@ import type { Claim, Claims, Judged } from "../store/VoteQueueModel.ts"
 
 export interface WorkforceOptions {
   readonly experts: ReadonlyArray<Expert>
-  /** The delay between a task's creation and its judgment, to simulate slow experts. Default 0. */
+  /** How long experts wait after a task's creation before they judge it, to simulate slow experts. Default 0. */
   readonly turnaround?: Duration.Input | undefined
   /**
    * Whether to cancel a task that no expert can answer, instead of leaving it open for other experts. The next start
-   * retries it.
+   * opens it again.
    */
   readonly cancelUnanswered?: boolean | undefined
 }
 
-/** With slow experts fewer, so that they claim only what they are judging. */
+/** Fewer tasks if experts are slow, so that they claim only what they are judging. */
 const maxConcurrentTasksOf = (experts: ReadonlyArray<Expert>) =>
   experts.some(({ concurrency }) => concurrency !== undefined) ? 8 : 32
 const maxReported = 1_000
@@ -147,8 +147,8 @@ const make = Effect.fnUntraced(function* (options: WorkforceOptions) {
     yield* FiberSet.run(workers, Effect.ensuring(judged, ended))
   })
 
-  // Uninterruptible, because a claim that is not begun returns to the queue only at the next start. The pause before a
-  // retry can be interrupted.
+  // Uninterruptible, because a claim that nobody works on returns to the queue only at the next start. Only the pause
+  // before a retry can be interrupted.
   const claimAndBegin = persistently(
     Effect.uninterruptible(Effect.tap(Effect.suspend(claim), ({ claims }) => Effect.forEach(claims, begin))),
   )
@@ -165,7 +165,7 @@ const make = Effect.fnUntraced(function* (options: WorkforceOptions) {
     if (idle !== undefined) yield* rest(idle)
   })
 
-  // Without experts, open tasks are cancelled, so that their clients do not wait.
+  // With `cancelUnanswered` but without experts, open tasks are cancelled, so that their clients do not wait.
   const cancelAll = Effect.gen(function* () {
     yield* persistently(Effect.suspend(claim))
     const open = yield* Effect.forEach(["pending", "in_progress"] as const, (status) =>

@@ -2,7 +2,7 @@
  * Serves the API documentation as a page: Swagger UI from this package.
  *
  * Guarantees: nothing is loaded from other hosts. Only the page's own scripts run; its Content-Security-Policy lists
- * their hashes. The page, two megabytes, is built and compressed once (see `CompressedBodies`).
+ * their hashes. The page has two megabytes, so it is built and compressed once (see `CompressedBodies`).
  */
 import { Effect, Layer, Result } from "effect"
 import { Base64, Hex } from "effect/encoding"
@@ -23,7 +23,7 @@ const policyOf = (html: string) =>
 const textOf = ({ body }: HttpServerResponse.HttpServerResponse): string =>
   body._tag === "Uint8Array" ? new TextDecoder().decode(body.body) : ""
 
-/** The page is the same for each request, so its policy is computed once. */
+/** Sets the page's policy. The page never changes, so the policy is computed once. */
 const withPolicy = HttpRouter.middleware(
   Effect.gen(function* () {
     const compressed = yield* CompressedBodies.make
@@ -38,7 +38,7 @@ const withPolicy = HttpRouter.middleware(
   }),
 )
 
-/** Browsers request this icon for each page that names none. */
+/** Browsers request this icon if a page names no other. */
 const noIcon = HttpRouter.add("GET", "/favicon.ico", HttpServerResponse.empty({ status: 204 }))
 
 export const layer = <Id extends string, Groups extends HttpApiGroup.Constraint>(

@@ -1,9 +1,8 @@
 /**
- * Builds the service's OpenAPI document from the contract's definition and from descriptions of what the contract
- * leaves open.
+ * Builds the service's OpenAPI document from the contract's definition, and describes what the contract leaves open.
  *
- * Guarantees: the document is complete enough to write a client. It has statuses, headers, states, members of requests
- * and results, problems, limits, and the outgoing webhook.
+ * Guarantees: the document is all that the author of a client needs. It covers statuses, headers, states, members of
+ * requests and results, problems, limits, and the outgoing webhook.
  */
 import { OpenApi } from "effect/http-api"
 import { Predicate } from "effect"
@@ -122,7 +121,7 @@ const keywordsOf = (limits: TaskLimits): Record<string, Json> => ({
 
 const isObject = (value: unknown): value is Json => Predicate.isObject(value) && !Array.isArray(value)
 
-/** Adds keywords to members. Objects stay open, because a version may gain members. */
+/** Adds these keywords to object members. Other members stay allowed, because later versions may add some. */
 const opener = (keywords: Record<string, Json>) => {
   const open = (schema: unknown): unknown => {
     if (Array.isArray(schema)) return schema.map(open)

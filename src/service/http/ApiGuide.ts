@@ -1,7 +1,7 @@
 /**
  * The guide for authors of clients, in Markdown. It introduces the OpenAPI document and the documentation page.
  *
- * Guarantees: it lists every decision on what the contract leaves open, and the limits of the running service.
+ * Guarantees: it says how the service behaves wherever the contract leaves it open, and gives its limits.
  */
 import { Duration, Schema } from "effect"
 import { Vote } from "../../domain/Vote.ts"
@@ -15,7 +15,7 @@ export interface ApiSettings {
   readonly limits: TaskLimits
   readonly rateLimit: RateLimit | undefined
   readonly votes: number
-  /** The timeout for a request to arrive and to be answered. */
+  /** The time limit for receiving a request and answering it. */
   readonly timeout: Duration.Input
   readonly publicUrl?: string | undefined
 }

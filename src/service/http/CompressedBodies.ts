@@ -1,8 +1,8 @@
 /**
  * Compresses responses whose body is the same for every request, once per body.
  *
- * Guarantees: a body is compressed once per encoding, one body at a time, whatever the number of requests. The result
- * is cached as long as the body itself.
+ * Guarantees: each body is compressed once per encoding, however many requests ask for it, and one body at a time. The
+ * result is cached as long as the body itself.
  * Does not: compress streams, or recognize equal bodies that are created for each request.
  */
 import { Effect, Semaphore } from "effect"
@@ -10,11 +10,11 @@ import { type HttpBody, HttpMiddleware, HttpPlatform, HttpServerResponse } from 
 
 interface Compressed {
   readonly body: HttpBody.HttpBody
-  /** The response headers that depend on the compression. */
+  /** The response headers that depend on the encoding. */
   readonly headers: Readonly<Record<string, string>>
 }
 
-/** The levels are high, since each body is compressed once. */
+/** High levels take long, but each body is compressed only once. */
 const levels = { br: 9, gzip: 9 }
 
 const ofCompression = ["content-encoding", "vary", "etag"]
@@ -40,7 +40,7 @@ export const make = Effect.gen(function* () {
       kept.set(body, (kept.get(body) ?? new Map<HttpPlatform.CompressionAlgorithm, Compressed>()).set(algorithm, made))
       return made
     })
-    // Uninterruptible, because other requests still wait for the result if this one is interrupted.
+    // Uninterruptible, because other requests may wait for this result.
     const found = (yield* find) ?? (yield* oneAtATime.withPermit(Effect.uninterruptible(compress)))
     return HttpServerResponse.setHeaders(HttpServerResponse.setBody(response, found.body), found.headers)
   })

@@ -1,8 +1,8 @@
 /**
- * Decides which organization tokens are accepted, and how many requests each may make.
+ * Decides which organization tokens are accepted, and limits the requests of each token.
  *
- * Guarantees: the layer's own token (of the embedded service, or `PREFSTREAM_TOKEN`) is compared by its hash, as stored
- * tokens are, so timing reveals nothing. A token has one rate limit for all routes together.
+ * Guarantees: the token that the service was started with (`PREFSTREAM_TOKEN`, or the embedded service's) is compared
+ * by hash, like stored tokens, so the time taken reveals nothing. A token has one rate limit for all routes.
  */
 import { Context, Effect, Layer, type Option, Redacted } from "effect"
 import { type AcceptedToken, Tokens } from "../account/Tokens.ts"
@@ -32,7 +32,7 @@ const make = Effect.fnUntraced(function* (options: OrganizationAccessOptions) {
 
   return {
     accept,
-    /** Takes one request from the token's rate limit. A refused request takes nothing. */
+    /** Counts one request against the token's rate limit. A refused request is not counted. */
     take,
     hasGiven: given !== undefined,
   }

@@ -1,8 +1,8 @@
 /**
  * Turns every failure of a request into problem details.
  *
- * Guarantees: on every path, a failure is `application/problem+json` with a stable `type`. A defect is logged, and the
- * answer omits its cause.
+ * Guarantees: every failure is answered with `application/problem+json` and a stable `type`. A defect is logged, and
+ * its cause is kept out of the answer.
  */
 import { ByteSize, Cause, type Duration, Effect, Fiber, Schema, type Types } from "effect"
 import {
@@ -83,8 +83,8 @@ const problemsByServerStatus: { readonly [status in NodeServer.ServerStatus]: st
 export const fromServerStatus = (status: NodeServer.ServerStatus): string => problemsByServerStatus[status]
 
 /**
- * Limits a request's body to `bodyBytes(request)` and its time to `timeout`, and answers its failures. After a timeout,
- * a request continues where it cannot be stopped: writes that it has started are completed.
+ * Limits a request's body to `bodyBytes(request)` and its duration to `timeout`, and answers failures. A request that
+ * times out may go on in part: writes that have started are completed.
  */
 export const withProblems = (options: {
   readonly bodyBytes: (request: HttpServerRequest.HttpServerRequest) => number
@@ -93,8 +93,8 @@ export const withProblems = (options: {
   Effect.fnUntraced(function* (handled: Effect.Effect<HttpServerResponse.HttpServerResponse, Types.unhandled>) {
     const request = yield* HttpServerRequest.HttpServerRequest
     const bodyBytes = options.bodyBytes(request)
-    // The handler runs in its own fiber, which ends with the request's scope, after the answer. Ending it earlier would
-    // close the connection while the body is being read, and the client would not get the reason.
+    // The handler's fiber ends with the request's scope, after the answer was sent. Ending it earlier would close the
+    // connection while the body is still being read, and the client would not get the answer.
     const fiber = yield* handled.pipe(
       Effect.provideService(HttpIncomingMessage.MaxBodySize, ByteSize.bytes(bodyBytes)),
       Effect.forkScoped({ startImmediately: true }),
@@ -103,7 +103,7 @@ export const withProblems = (options: {
       Effect.timeoutOrElse({ duration: options.timeout, orElse: () => tooSlow(request) }),
       Effect.interruptible,
     )
-    // A handler that did not wait has already finished and needs no timer.
+    // A handler that finished without waiting needs no timer.
     const response = yield* (fiber.pollUnsafe() ?? inTime).pipe(
       Effect.catchCause((cause) => {
         if (Cause.hasInterruptsOnly(cause)) return Effect.failCause(cause)

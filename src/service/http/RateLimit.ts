@@ -3,7 +3,7 @@
  *
  * Guarantees: a token may make a burst of `burst` requests, and `perSecond` over time. Each response has the remaining
  * quota in `RateLimit` and `RateLimit-Policy` (draft-ietf-httpapi-ratelimit-headers), and a refusal has `Retry-After`.
- * Buckets are in memory, and full again after a restart.
+ * Buckets are kept in memory, so a restart fills them.
  */
 import { Duration, Effect, Layer } from "effect"
 import { RateLimiter } from "effect/persistence"
@@ -18,7 +18,7 @@ export const defaultRateLimit: RateLimit = { perSecond: 100, burst: 200 }
 
 export interface Allowance {
   readonly headers: Readonly<Record<string, string>>
-  /** The seconds until a retry, if the request is refused. */
+  /** How many seconds to wait before a retry. Undefined if the request was not refused. */
   readonly retryAfterSeconds: number | undefined
 }
 

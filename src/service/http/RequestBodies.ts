@@ -1,10 +1,10 @@
 /**
- * Limits the request bodies in memory, so that no token blocks the others.
+ * Limits the request bodies that are in memory at once, so that one token cannot block the others.
  *
- * Guarantees: concurrent bodies have at most `maxBodiesPerToken` times the maximum body size per token, and `maxBodies`
- * times in total. Further requests wait before their body is read, at most 15 seconds, and then get 429 or 503. A body
- * is parsed only if it is UTF-8 and has at most as many JSON values as a valid task. A body of unknown length counts as
- * the maximum.
+ * Guarantees: bodies in memory take at most `maxBodiesPerToken` times the maximum body size per token, and `maxBodies`
+ * times that size in total. A request beyond that waits up to 15 seconds before its body is read, and then gets 429 or
+ * 503. A body is parsed only if it is UTF-8 and has no more JSON values than a valid task can have. A body of unknown
+ * length counts as one of the maximum size.
  */
 import { type Duration, Effect, Option, Semaphore } from "effect"
 import { HttpMethod, HttpServerRequest, HttpServerRespondable, HttpServerResponse } from "effect/http"
@@ -18,12 +18,12 @@ import {
 import * as Utf8 from "../../node/Utf8.ts"
 import type { TaskLimits } from "./TaskLimits.ts"
 
-/** The maximum total bytes of one token's concurrent bodies, as a multiple of the largest body. */
+/** How many bodies of the maximum size one token may have in memory at once. */
 export const maxBodiesPerToken = 2
 const maxBodies = 4
 const maxWait: Duration.Input = "15 seconds"
 
-/** Maximum number of JSON values in a body: twice the completions of the largest task, and some for other members. */
+/** Maximum number of JSON values in a body. It is about twice what a task with the most completions needs. */
 export const maxValues = ({ completionsPerPrompt, promptsPerTask }: TaskLimits): number =>
   promptsPerTask * 2 * (completionsPerPrompt + 8) + 1_000
 
@@ -65,7 +65,7 @@ export const make = (limits: TaskLimits) => {
     return found
   }
 
-  /** Waits for room and holds it until the request's scope closes. @returns whether there was room in time */
+  /** Reserves room until the request's scope closes. @returns false if there was no room in time */
   const take = (room: Semaphore.Semaphore, bytes: number) =>
     Effect.map(Effect.timeoutOption(room.takeScoped(bytes), maxWait), Option.isSome)
 
@@ -92,7 +92,7 @@ export const make = (limits: TaskLimits) => {
       return yield* answer(new ServiceUnavailable({ detail: "Too many bodies are under way. Try again later." }))
     }
     const body = new Uint8Array(yield* Effect.orDie(request.arrayBuffer))
-    // Decoding would replace invalid bytes with U+FFFD.
+    // Invalid UTF-8 is refused, because decoding would replace it with U+FFFD.
     if (!Utf8.isValid(body)) return yield* answer(new UnsupportedMediaType({ detail: "The body is not UTF-8." }))
     if (hasMoreValues(body, most)) {
       const message = `expected at most ${most} JSON values, found more`

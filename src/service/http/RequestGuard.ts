@@ -1,8 +1,9 @@
 /**
- * Middleware of all routes: host check, limits, problem details, security headers.
+ * Middleware for all routes: host check, limits, problem details, security headers.
  *
- * Guarantees: a service on loopback answers only to loopback names (see `ServiceAddress`). Body sizes and times are
- * bounded. Failures are problem details. Each response has the security headers.
+ * Guarantees: a service on loopback answers only requests to loopback names and its public name (see `ServiceAddress`).
+ * Body size and duration of a request are limited. Failures are problem details. Each response has the security
+ * headers.
  */
 import { type Duration, Effect, type Types } from "effect"
 import { HttpRouter, HttpServerRequest, HttpServerRespondable, type HttpServerResponse } from "effect/http"
@@ -15,7 +16,7 @@ import { ServiceAddress } from "./ServiceAddress.ts"
 import * as SecurityHeaders from "./SecurityHeaders.ts"
 
 const pageBodyBytes = 256 * 1024
-/** Other maximums: an item's body may contain an edited completion, and a code unit of guidelines takes up to 3 bytes. */
+/** Larger limits: items may have edited completions, and guidelines take up to 3 bytes per code unit. */
 const pageBodyLimits: ReadonlyArray<readonly [url: RegExp, bytes: number]> = [
   [/^\/annotate\/api\/items\//, 1024 * 1024],
   [/^\/dashboard\/api\/tasks\/.*\/guidelines$/, 3 * maxLength.guidelines + pageBodyBytes],
@@ -25,7 +26,7 @@ export const defaultTimeout: Duration.Input = "1 minute"
 
 export interface GuardOptions {
   readonly bodyBytes: number
-  /** The timeout for a request to arrive and to be answered. Default 1 minute. */
+  /** The time limit for receiving a request and answering it. Default 1 minute. */
   readonly timeout?: Duration.Input | undefined
 }
 

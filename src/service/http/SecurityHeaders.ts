@@ -1,18 +1,18 @@
 /**
- * Security headers of all responses.
+ * Security headers for all responses.
  *
  * Guarantees: pages run only the service's own script and style files, nothing inline, and connect only to the service.
- * No other site can frame or embed them, or keep a reference to their window. Responses are not cached unless they set
- * that themselves.
+ * No other site can frame or embed them, or keep a reference to their window. Responses are not cached unless they
+ * already have a cache header.
  */
 import { HttpServerResponse } from "effect/http"
 
 const nothing = "default-src 'none'; frame-ancestors 'none'; base-uri 'none'; form-action 'none'"
 
 /**
- * The policy of the two pages and of their workers. Completions are hostile text. If the sanitizer lets a script
- * through, the browser does not run it. Only two named policies (Trusted Types) can turn text into HTML or a script's
- * address: the sanitizer's, and the one that starts the page's worker.
+ * The policy of the two pages and of their workers. Completions may be hostile: if the sanitizer misses a script, this
+ * policy keeps the browser from running it. Only two named policies (Trusted Types) can turn text into HTML or a
+ * script's address: the sanitizer's, and the one that starts the page's worker.
  */
 export const pagePolicy =
   "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; font-src 'self'; " +
@@ -30,7 +30,7 @@ const always = {
 
 const usual = { ...always, "content-security-policy": nothing, "cache-control": "no-store" }
 
-/** Adds the headers. A content policy or cache control that the response already has stays. */
+/** Adds the headers, but keeps a content policy or cache control that the response already has. */
 export const add = (response: HttpServerResponse.HttpServerResponse): HttpServerResponse.HttpServerResponse =>
   HttpServerResponse.setHeaders(
     response,

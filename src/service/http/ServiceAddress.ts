@@ -1,10 +1,10 @@
 /**
- * The address of the service, and which requests come from its own pages.
+ * The service's address, and the check whether a request comes from the service's own pages.
  *
- * Guarantees: a service on loopback answers only to loopback names and its public name (against DNS rebinding); another
- * service answers to any `Host`. A request comes from the service's own pages if `Origin` names that host, or the
- * public URL if one is set. Behind a nearby proxy, the client's address is the last entry of `X-Forwarded-For`. IPv6
- * clients count by /64 network.
+ * Guarantees: against DNS rebinding, a service on loopback accepts only loopback names and its public name as `Host`; a
+ * service on another address accepts any `Host`. A request comes from an own page if its `Origin` is the public URL. On
+ * loopback, or without a public URL, an `Origin` equal to the `Host` counts too. Behind a proxy on a private address,
+ * the client is the last entry of `X-Forwarded-For`. All IPv6 addresses of a /64 network count as one client.
  */
 import { Context, Effect, Layer, Option, Result, Schema } from "effect"
 import { HttpServer, type HttpServerRequest } from "effect/http"
@@ -31,7 +31,7 @@ const parsePublicUrl = (text: string): Result.Result<URL, InvalidPublicUrl> => {
 const isLoopback = (address: NetAddress.SocketAddress) =>
   !NetAddress.isInetAddress(address) || NetAddress.isLoopback(address.address)
 
-/** Returns the IPv4 address, or the /64 network of an IPv6 address, which belongs to one client. */
+/** Returns an IPv4 address itself, or the /64 network of an IPv6 address, since one client has a whole network. */
 const networkOf = (address: NetAddress.IpAddress): string => {
   if (NetAddress.isIpv4Address(address)) return NetAddress.formatIp(address)
   return Option.match(NetAddress.fromIpv4Mapped(address), {
@@ -40,7 +40,7 @@ const networkOf = (address: NetAddress.IpAddress): string => {
   })
 }
 
-/** Whether the address may belong to a proxy in front of the service: it is loopback or private. */
+/** Whether a proxy in front of the service may have this address: it is loopback or private. */
 const isNear = (address: NetAddress.IpAddress): boolean => {
   if (NetAddress.isLoopback(address)) return true
   if (NetAddress.isIpv4Address(address)) return NetAddress.isPrivate(address)
@@ -56,7 +56,7 @@ const make = Effect.fnUntraced(function* (options: { readonly publicUrl?: string
   const loopback = isLoopback(address)
   const port = NetAddress.isInetAddress(address) ? address.port : 0
 
-  // Any port is accepted, since the service's port may be forwarded from another.
+  // Any port is accepted, since the service's port may be forwarded from another one.
   const localNames = new Set(["localhost", "127.0.0.1", "[::1]"])
   localNames.add(new URL(HttpServer.formatAddress(address)).hostname)
   const answersTo = (host = "") =>
@@ -90,13 +90,13 @@ const make = Effect.fnUntraced(function* (options: { readonly publicUrl?: string
     NetAddress.isInetAddress(address) && NetAddress.isUnspecified(address.address)
       ? `http://127.0.0.1:${port}`
       : HttpServer.formatAddress(address)
-  /** Whether browsers reach the service by TLS, so that cookies can require it. */
+  /** Whether browsers reach the service over TLS, so that cookies can require it. */
   const secure = publicUrl?.protocol === "https:"
   return {
-    /** The origin of links to the service, without a trailing slash. */
+    /** The origin to use in links to the service, without a trailing slash. */
     origin: publicUrl?.origin ?? local,
     secure,
-    // A port that is bound beyond loopback is open to others, whatever the public name is.
+    // Only the bound address counts: a port that is open to other machines is open whatever the public name is.
     /** Whether traffic with users is private: over TLS, or within this machine. */
     encrypted: secure || (loopback && (publicUrl === undefined || localNames.has(publicUrl.hostname))),
     /** Whether only this machine can reach the service: it is bound to loopback and has no public URL. */
@@ -110,7 +110,7 @@ const make = Effect.fnUntraced(function* (options: { readonly publicUrl?: string
 export class ServiceAddress extends Context.Service<ServiceAddress, Effect.Success<ReturnType<typeof make>>>()(
   "prefstream/service/ServiceAddress",
 ) {
-  /** @param options `publicUrl` is the address behind a proxy: `https://annotate.example` */
+  /** @param options `publicUrl` is the URL of a service behind a proxy: `https://annotate.example` */
   static readonly layer = (options: { readonly publicUrl?: string | undefined } = {}) =>
     Layer.effect(ServiceAddress, make(options))
 }

@@ -1,10 +1,10 @@
 /**
- * Limits of a task: numbers and sizes.
+ * Limits on the numbers and sizes in a task.
  *
  * Guarantees: an accepted request has non-empty prompts with at least two completions each, within the limits. It has
- * no lone surrogates, and no control characters in its group. A refusal lists every invalid place (at most 100), the
- * limit, and the value found. Metadata can be returned unchanged: it is nested no deeper than items of a source may be,
- * and its numbers keep their digits.
+ * no lone surrogates, and its group has no control characters. A refusal lists each invalid member (at most 100) with
+ * its limit and value. Accepted metadata can be returned unchanged: its nesting is limited, and its numbers lose no
+ * digits.
  */
 import { Effect, Result } from "effect"
 import * as Guidelines from "../../api/Guidelines.ts"

@@ -1,10 +1,10 @@
 /**
  * `GET /v1/tasks/{id}`, the most frequent request, without Effect's server and router.
  *
- * Guarantees: status, headers, and body equal the application's, after the same checks: host names, tokens, rate
- * limits, metrics. It answers only if the task exists, the token may read it, and the database need not be waited for.
- * The application answers all other requests, and all requests while tracing is on. A request that the rate limit
- * refuses has already read the task.
+ * Guarantees: status, headers, and body are the same as through the router, with the same checks, rate limits, and
+ * metrics. This path answers only if the task exists, the token may read it, and the database answers without waiting.
+ * All other requests, and all while tracing is on, go through the router. The task is read before the rate limit is
+ * checked.
  */
 import { Context, Effect, Layer, Option, Tracer } from "effect"
 import { HttpServerResponse } from "effect/http"
@@ -15,7 +15,7 @@ import { OrganizationAccess } from "./OrganizationAccess.ts"
 import * as SecurityHeaders from "./SecurityHeaders.ts"
 import { ServiceAddress } from "./ServiceAddress.ts"
 
-/** Converts a task to a response. The store keeps the answer as the JSON text that is sent. */
+/** Makes the response for a task. The stored answer is JSON text, and is sent unchanged. */
 export const toResponse = ({ answer, status, taskId }: FoundTask): HttpServerResponse.HttpServerResponse =>
   Option.match(answer, {
     onNone: () => HttpServerResponse.jsonUnsafe({ task_id: taskId, status }),
@@ -33,8 +33,8 @@ const make = Effect.gen(function* () {
   const read = Effect.fnUntraced(function* (token: string, taskId: string) {
     const accepted = yield* accept(token)
     if (Option.isNone(accepted)) return undefined
-    // The task is read before the rate limit counts the request. If the task does not exist, the application handles
-    // the request, and counts it there.
+    // The task is read before the request counts against the rate limit. If the task does not exist, the router handles
+    // the request and counts it.
     const task = yield* store.find(accepted.value.organization, taskId)
     if (Option.isNone(task)) return undefined
     const { headers, retryAfterSeconds } = yield* take(accepted.value.tokenId)

@@ -1,8 +1,8 @@
 /**
  * `GET /votes` of the service: its votes as a table. It is not part of the contract, which other services implement.
  *
- * Guarantees: an organization gets only the votes on its own tasks. The answer is streamed. An answer that breaks off
- * has no end (chunked encoding), so that the client notices.
+ * Guarantees: an organization gets only the votes on its own tasks. The answer is streamed, with chunked encoding, so
+ * that a client notices if it breaks off.
  */
 import { Cause, Effect, Schema, Stream } from "effect"
 import { HttpServerResponse } from "effect/http"
@@ -15,7 +15,7 @@ import { Desk } from "../store/Desk.ts"
 import type { VoteFilter } from "../store/VoteExport.ts"
 
 export const respond = ({ exportVotes }: Desk["Service"], format: Format, filter: VoteFilter, raw = false) =>
-  // The status is sent before the store can fail, so a failure breaks the answer off.
+  // The status has been sent when the store fails, so a failure can only break the answer off.
   HttpServerResponse.stream(
     Stream.tapCause(exportVotes(format, filter, raw), (cause) =>
       Cause.hasInterruptsOnly(cause) ? Effect.void : Effect.logError("The table of votes broke off", cause),
@@ -31,7 +31,7 @@ const exportVotes = HttpApiEndpoint.get("export", "/votes", {
     /** The default is `jsonl`. */
     format: Schema.optionalKey(Schema.Literals(formats)),
     /**
-     * Whether CSV keeps texts unchanged. By default, texts that a spreadsheet takes for formulas get a leading
+     * Whether CSV keeps texts unchanged. By default, a text that a spreadsheet would run as a formula gets a leading
      * apostrophe.
      */
     raw: Schema.optionalKey(Schema.Literal("true")),

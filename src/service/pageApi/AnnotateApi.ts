@@ -1,9 +1,9 @@
 /**
  * The `HttpApi` of the annotation page. It is not part of the service's contract.
  *
- * Guarantees: each expert sees completions in an individual order and refers to them by place, so the page does not
- * reveal the models. All requests except `join` need the session of an active expert. Requests that change anything
- * must pass `Csrf`.
+ * Guarantees: each expert sees the completions in a separate random order, and requests name them by their place in it,
+ * so that the page does not reveal the models. All requests except `join` need the session of an active expert.
+ * Requests that change anything must pass `Csrf`.
  */
 import { Context, Schema } from "effect"
 import { HttpApi, HttpApiEndpoint, HttpApiGroup, HttpApiMiddleware, HttpApiSecurity } from "effect/http-api"
@@ -21,7 +21,7 @@ export class SignedInExpert extends Context.Service<
 
 const error = [BodyTooLarge, Conflict, Forbidden, MalformedRequest, NotSignedIn, ServiceFailure] as const
 
-/** The cookie is HttpOnly and SameSite=Strict. Its value is random, and the service stores only a hash. */
+/** Requires the expert's session cookie: HttpOnly, SameSite=Strict, random, and stored only as a hash. */
 export class ExpertSession extends HttpApiMiddleware.Service<ExpertSession, { provides: SignedInExpert }>()(
   "prefstream/service/ExpertSession",
   {
@@ -30,7 +30,7 @@ export class ExpertSession extends HttpApiMiddleware.Service<ExpertSession, { pr
   },
 ) {}
 
-/** A zero-based place in the order shown. */
+/** A zero-based place in the order in which the expert sees the completions. */
 const Place = Schema.Int.check(Schema.isGreaterThanOrEqualTo(0))
 
 const Flags = Schema.Array(Schema.String.check(Schema.isMaxLength(80))).check(Schema.isMaxLength(20))
@@ -42,7 +42,7 @@ const Assessment = Schema.Struct({
   strength: Schema.NullOr(Step),
   all_bad: Schema.Boolean,
   flags: Flags,
-  /** The rating of each place, by aspect. */
+  /** For each aspect, the rating at each place. */
   aspects: Schema.Record(Schema.String.check(Schema.isMaxLength(80)), Schema.Array(Schema.NullOr(Step))),
 })
 
@@ -54,7 +54,7 @@ export const Draft = Schema.Struct({
   rationale: Schema.String.check(Schema.isMaxLength(maxLength.rationale)),
   /** Seconds spent on the item until the draft was saved. */
   seconds: Schema.Finite.check(Schema.isGreaterThanOrEqualTo(0)),
-  /** The assessment, with the completion that was edited last. */
+  /** The assessment. `edit` is the completion that the expert edited last. */
   assessment: Schema.optionalKey(
     Schema.Struct({ ...Assessment.fields, edit: Schema.NullOr(Schema.Struct({ place: Place, text: EditedText })) }),
   ),
@@ -65,20 +65,20 @@ export const HeldItem = Schema.Struct({
   item_id: Schema.Int,
   guidelines: Schema.NullOr(Schema.String),
   guidelines_version: Schema.Int,
-  /** The version that this expert saw last. It is null if that is the newest version. */
+  /** The version that this expert saw last, if the guidelines have changed since. Null otherwise. */
   guidelines_change: Schema.NullOr(Schema.Struct({ from: Schema.Int, before: Schema.String })),
   rubric: Rubric,
   prompt: Schema.String,
-  /** The messages of a prompt that is a conversation; null if the prompt is a text. */
+  /** The messages of the prompt if it is a conversation; null if it is a text. */
   turns: Schema.NullOr(Schema.Array(Message)),
   /** The completions are in this expert's order. */
   completions: Schema.Array(Schema.String),
-  /** The messages of each completion that calls tools; null for each that is a text. */
+  /** For each completion, its messages if it calls tools; null if it is a text. */
   completion_turns: Schema.Array(Schema.NullOr(Schema.Array(Message))),
   draft: Schema.NullOr(Draft),
   /** Whether the expert submitted the item and took it back with `undo`. */
   undone: Schema.Boolean,
-  /** When the item returns to the queue (epoch milliseconds), unless the expert saves a draft before. */
+  /** When the item returns to the queue (epoch milliseconds), unless the expert saves a draft before then. */
   held_until: Schema.Int,
   /**
    * Whether the item belongs to the expert's qualification. Then `task` counts qualification items, and the expert
@@ -100,7 +100,7 @@ export const Progress = Schema.Struct({
   judged: Schema.Int,
   /** The number of items that this expert has judged since midnight, UTC. */
   judged_today: Schema.Int,
-  /** The number of votes that open tasks still need, from any experts. */
+  /** The number of votes that open tasks still need, whoever gives them. */
   needed: Schema.Int,
   undoable: Schema.Boolean,
   /** The reason why this expert gets no work, as a plain sentence. Null if the expert gets work. */
@@ -117,21 +117,21 @@ export const Flagging = Schema.Struct({ kind: FlagKind, comment: Reason })
 export type Flagging = typeof Flagging.Type
 
 export const Submission = Schema.Struct({
-  /** The preferred place; null if only `ranking` says it. */
+  /** The preferred place. Null if `ranking` says it. */
   best: Schema.NullOr(Place),
   /** All places in groups, best first, if the expert ranked them; null otherwise. */
   ranking: Schema.NullOr(Schema.Array(Schema.NonEmptyArray(Place))),
   rationale: Schema.String.check(Schema.isMaxLength(maxLength.rationale)),
   seconds: Schema.Finite.check(Schema.isGreaterThanOrEqualTo(0)),
   guidelines_version: Schema.optionalKey(Schema.Int),
-  /** The assessment, with the best completion as the expert edited it. */
+  /** The assessment. `edited` is the best completion as the expert edited it. */
   assessment: Schema.optionalKey(Schema.Struct({ ...Assessment.fields, edited: Schema.NullOr(EditedText) })),
 })
 export type Submission = typeof Submission.Type
 
 const params = { item_id: Schema.Int.pipe(Schema.encodeTo(Schema.FiniteFromString)) }
 
-/** Exchanges an invitation for a session and sets the cookie. An invitation works once. */
+/** Exchanges an invitation for a session, and sets the session cookie. An invitation works once. */
 const join = HttpApiEndpoint.post("join", "/join", {
   payload: Schema.Struct({ code: Schema.String.check(Schema.isMaxLength(maxLength.code)) }),
   success: Schema.Struct({ name: Schema.String }),
@@ -141,25 +141,25 @@ const join = HttpApiEndpoint.post("join", "/join", {
 export class AnnotateJoin extends HttpApiGroup.make("join").add(join) {}
 
 /**
- * Returns the item that the expert holds, or else the next item. The item stays the same until the expert submits,
- * skips or flags it.
+ * Returns the item that the expert holds; if there is none, the next item. The item stays the same until the expert
+ * submits, skips or flags it.
  */
 const next = HttpApiEndpoint.post("next", "/next", { success: Work })
 
-/** Saves the draft and holds the item for longer. Conflict: the expert no longer holds the item. */
+/** Saves the draft and extends the hold. Conflict: the expert no longer holds the item. */
 const saveDraft = HttpApiEndpoint.put("saveDraft", "/items/:item_id/draft", { params, payload: Draft })
 
 /** Submits the vote and returns the next work. Conflict: the expert no longer holds the item. */
 const submit = HttpApiEndpoint.post("submit", "/items/:item_id/vote", { params, payload: Submission, success: Work })
 
-/** Records that the expert has seen this version of the guidelines. The page does not announce it again. */
+/** Records that the expert has seen this version of the guidelines, so that the page does not announce it again. */
 const acknowledge = HttpApiEndpoint.post("acknowledge", "/items/:item_id/guidelines", {
   params,
   payload: Schema.Struct({ version: Schema.Int }),
   success: Work,
 })
 
-/** Leaves the item to other experts. This expert does not get it again. */
+/** Leaves the item to other experts. This expert does not see it again. */
 const skip = HttpApiEndpoint.post("skip", "/items/:item_id/skip", {
   params,
   payload: Schema.Struct({ reason: Reason }),
@@ -173,8 +173,8 @@ const skip = HttpApiEndpoint.post("skip", "/items/:item_id/skip", {
 const flag = HttpApiEndpoint.post("flag", "/items/:item_id/flag", { params, payload: Flagging, success: Work })
 
 /**
- * Takes back the last vote while its task is not completed. The expert holds the item again, with the vote as its
- * draft. An item held before keeps its draft and comes afterwards. Conflict: there is no vote to take back.
+ * Takes back the expert's last vote, unless its task is completed. The expert holds the item again, and the vote
+ * becomes the draft. An item held before keeps its draft and comes next. Conflict: there is no vote to take back.
  */
 const undo = HttpApiEndpoint.post("undo", "/undo", { success: Work })
 

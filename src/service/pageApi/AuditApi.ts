@@ -21,7 +21,7 @@ const filter = { actor: Schema.optionalKey(Schema.String), action: Schema.option
 export const AuditPage = Schema.Struct({
   entries: Schema.Array(AuditEntry),
   next: Schema.NullOr(Schema.Int),
-  /** All actors and actions of the log, as values for the filters. */
+  /** All actors and actions in the log, which the filters offer as values. */
   actors: Schema.Array(Schema.String),
   actions: Schema.Array(Schema.String),
 })

@@ -1,10 +1,10 @@
 /**
  * The `HttpApi` of the dashboard. It is not part of the service's contract.
  *
- * Guarantees: a secret is only in the response to the request that created it. Times are epoch milliseconds. Lists are
- * newest first: `next` is the `before` of the next page, or null at the end. All requests except those of
- * `DashboardSignIn` need an operator's session and a sufficient role (`MinRole`). Requests that change anything must
- * pass `Csrf`.
+ * Guarantees: only the response to the request that created a secret contains it. Times are epoch milliseconds. Lists
+ * are newest first; the value of `next` is passed as `before` to get the next page, and is null at the end. All
+ * requests except those of `DashboardSignIn` need an operator's session and a sufficient role (`MinRole`). Requests
+ * that change anything must pass `Csrf`.
  */
 import { HttpApi } from "effect/http-api"
 import { DashboardAudit } from "./AuditApi.ts"

@@ -1,4 +1,4 @@
-/** The part of `DashboardApi` about experts: invitations, statistics, and void votes. */
+/** The part of `DashboardApi` about experts: invitations, statistics, and voiding of votes. */
 import { Schema } from "effect"
 import { HttpApiEndpoint, HttpApiGroup } from "effect/http-api"
 import { IntFromQuery, Millis, Name, OperatorSession } from "./OperatorSession.ts"
@@ -15,11 +15,10 @@ export const ExpertSummary = Schema.Struct({
   last_seen_at: Schema.NullOr(Millis),
   judged: Schema.Int,
   /**
-   * `of` counts the items on which the others' votes have a majority. `agreed` counts those where the expert voted like
-   * it.
+   * `of`: items on which the votes of the others have a majority. `agreed`: those on which the expert voted with it.
    */
   majority: Schema.Struct({ agreed: Schema.Int, of: Schema.Int }),
-  /** `of` counts the gold items that the expert judged. `right` counts those judged right. */
+  /** `of`: gold items that the expert judged. `right`: those for which the expert chose the right answer. */
   gold: Schema.Struct({ right: Schema.Int, of: Schema.Int }),
 })
 export type ExpertSummary = typeof ExpertSummary.Type
@@ -27,7 +26,7 @@ export type ExpertSummary = typeof ExpertSummary.Type
 const expertParams = { expert_id: Schema.String }
 const NewInvitation = Schema.Struct({
   expert: ExpertSummary,
-  /** Path and code of the link, relative to the service's root. The link works once, for 7 days. */
+  /** The path of the link, with its code, relative to the service's root. The link works once, for 7 days. */
   invitation: Schema.String,
 })
 export type NewInvitation = typeof NewInvitation.Type
@@ -39,7 +38,7 @@ const invite = HttpApiEndpoint.post("invite", "/experts", {
   success: NewInvitation,
 })
 /**
- * Makes a new link for an expert who lost the old one or uses another device. Older links stop working; sessions
+ * Makes a new link for an expert who lost the old one or uses another device. Older links stop working, but sessions
  * continue.
  */
 const inviteAgain = HttpApiEndpoint.post("inviteAgain", "/experts/:expert_id/invite", {
@@ -47,8 +46,8 @@ const inviteAgain = HttpApiEndpoint.post("inviteAgain", "/experts/:expert_id/inv
   success: NewInvitation,
 })
 /**
- * Activates or deactivates an expert. A deactivated expert loses the session and the invitation, and held items return
- * to the queue. The expert's votes stay.
+ * Activates or deactivates an expert. Deactivation ends sessions, revokes the invitation, and returns held items to the
+ * queue. The expert's votes stay.
  */
 const setActive = HttpApiEndpoint.put("setActive", "/experts/:expert_id/active", {
   params: expertParams,
@@ -67,18 +66,18 @@ export const Voiding = Schema.Struct({
 })
 export type Voiding = typeof Voiding.Type
 
-/** The number of votes on each day (UTC). `day` is the day's first millisecond. */
+/** The number of votes per day (UTC). `day` is the first millisecond of the day. */
 export const Days = Schema.Array(Schema.Struct({ day: Millis, votes: Schema.Int }))
 
 export const ExpertDetail = Schema.Struct({
   ...ExpertSummary.fields,
-  /** The last 14 days with votes, newest first. */
+  /** The last 14 days on which the expert voted, newest first. */
   days: Days,
   /** Statistics of the latest votes, at most 2,000. */
   latest: Schema.Struct({
     votes: Schema.Int,
     median_seconds: Schema.NullOr(Schema.Finite),
-    /** `chosen` counts, for each place, how often the expert's choice was shown there. */
+    /** `chosen` counts, for each place on the page, how often the expert chose the completion shown there. */
     places: Schema.Array(Schema.Struct({ completions: Schema.Int, chosen: Schema.Array(Schema.Int) })),
   }),
   voidings: Schema.Array(Voiding),
@@ -91,7 +90,7 @@ export const Voided = Schema.Struct({
   voiding_id: Schema.Int,
   votes: Schema.Int,
   tasks: Schema.Int,
-  /** The number of completed tasks that are open again because they miss votes. */
+  /** The number of completed tasks that were opened again because votes are missing. */
   reopened: Schema.Int,
 })
 export type Voided = typeof Voided.Type
@@ -102,7 +101,7 @@ const voidVotes = HttpApiEndpoint.post("voidVotes", "/experts/:expert_id/void", 
   payload: Schema.Struct({ reason: Schema.String.check(Schema.isMaxLength(maxLength.reason)) }),
   success: Voided,
 })
-/** Makes the votes valid again, except those that others have replaced. Conflict: none of them is void. */
+/** Makes the votes valid again, except those that other experts have replaced. Conflict: none of the votes is void. */
 const restoreVotes = HttpApiEndpoint.post("restoreVotes", "/voidings/:voiding_id/undo", {
   params: { voiding_id: IntFromQuery },
   success: Voided,

@@ -1,4 +1,4 @@
-/** The part of `DashboardApi` about the order of the queue: priority, experts and pauses of groups of tasks. */
+/** The part of `DashboardApi` about the order of the queue: priorities, experts, and pauses of groups. */
 import { Schema } from "effect"
 import { HttpApiEndpoint, HttpApiGroup } from "effect/http-api"
 import { Days } from "./ExpertsApi.ts"
@@ -13,7 +13,7 @@ export const GroupSummary = Schema.Struct({
   group_id: Schema.String,
   priority: Priority,
   paused: Schema.Boolean,
-  /** The only experts that may judge the group; null means all experts. */
+  /** The experts who alone may judge the group. Null: all experts may. */
   assigned: Schema.NullOr(Schema.Array(Schema.Struct({ expert_id: Schema.String, name: Schema.String }))),
   /** The number of open tasks. `votes` and `votes_needed` count the votes of these tasks. */
   tasks: Schema.Int,
@@ -27,11 +27,11 @@ const Queue = Schema.Struct({
   /** Groups with open tasks, in queue order, at most 200. */
   groups: Schema.Array(GroupSummary),
   /**
-   * Open tasks without a group: all that have queue settings, and at most 50 others, oldest first. `prompt` is the
-   * beginning of the task's first prompt.
+   * Open tasks without a group: all that have a priority, assigned experts, or a pause, and at most 50 others, oldest
+   * first. `prompt` is the beginning of the task's first prompt.
    */
   tasks: Schema.Array(Schema.Struct({ ...GroupSummary.fields, prompt: Schema.String })),
-  /** The `after` of the next page of tasks; null if there are no more. */
+  /** The `after` to request the next page of tasks with. Null if there are no more tasks. */
   next: Schema.NullOr(Schema.Int),
 })
 export type Queue = typeof Queue.Type
@@ -69,7 +69,7 @@ export const GroupDetail = Schema.Struct({
   flagged: Schema.Int,
   days: Days,
   /**
-   * The experts who voted, most votes first. `compared` counts votes that can be compared; `agreed` counts those that
+   * The experts who voted, most votes first. `compared`: votes on items that others also judged. `agreed`: those that
    * agree with the others.
    */
   experts: Schema.Array(

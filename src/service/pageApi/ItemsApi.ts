@@ -1,7 +1,7 @@
 /**
  * The part of `DashboardApi` about items: search, export of votes, decisions.
  *
- * Guarantees: lists are newest first, by the position of their items, so that pages do not shift.
+ * Guarantees: lists are newest first, and pages do not shift when items are added.
  */
 import { Schema } from "effect"
 import { HttpApiEndpoint, HttpApiGroup, HttpApiSchema } from "effect/http-api"
@@ -18,12 +18,12 @@ export type Decision = typeof Decision.Type
 export const Withdrawal = Schema.Struct({ reason: Schema.String, by: Schema.String, at: Millis })
 
 /**
- * An item, together with the items equal to it: the same prompt and completions under the same guidelines, in the same
- * group. Items of cancelled tasks are not merged.
+ * One entry for all equal items: those with the same prompt, completions, guidelines, and group. Items of cancelled
+ * tasks are not merged with others.
  */
 export const ItemSummary = Schema.Struct({
   /**
-   * This and the members up to `prompt` belong to the newest item that matches. So does `state` if that item was
+   * The members from here to `prompt` describe the newest item that matches the filter. So does `state` if that item is
    * decided, disputed, or withdrawn.
    */
   item_no: Schema.Int,
@@ -32,13 +32,13 @@ export const ItemSummary = Schema.Struct({
   index: Schema.Int,
   prompt: Schema.String,
   state: ItemState,
-  /** `votes`, `votes_required` and `flagged` combine all equal items. */
+  /** `votes`, `votes_required` and `flagged` cover all equal items together. */
   votes: Schema.Int,
   votes_required: Schema.Int,
   flagged: Schema.Boolean,
   /** The other equal items, newest first, at most 25. */
   equal: Schema.Array(Schema.Struct({ task_id: Schema.String, index: Schema.Int })),
-  /** Null unless the items have all their votes, and at least two. */
+  /** Null unless the items have all their votes and at least two of them. */
   agreement: Schema.NullOr(Schema.Finite),
   decision: Schema.NullOr(Decision),
 })
@@ -46,7 +46,7 @@ export type ItemSummary = typeof ItemSummary.Type
 
 const Text = Schema.String.check(Schema.isMaxLength(maxLength.filter))
 const filter = {
-  /** Part of the beginning of the prompt. The search ignores the case of ASCII letters. */
+  /** Text to find in the first 500 characters of the prompt. The case of ASCII letters does not matter. */
   text: Schema.optionalKey(Text),
   group: Schema.optionalKey(Text),
   task: Schema.optionalKey(Text),
@@ -69,8 +69,8 @@ export const tableTypes = { jsonl: "application/x-ndjson", csv: "text/csv" } as 
 export const VoteTable = HttpApiSchema.StreamUint8Array({ contentType: [tableTypes.jsonl, tableTypes.csv] })
 
 /**
- * Exports the valid votes on matching items in the format of `prefstream export-votes`. With `expert`, only that
- * expert's votes.
+ * Exports the valid votes on matching items in the format of `prefstream export-votes`. If `expert` is set, exports
+ * only the votes of that expert.
  */
 const exportVotes = HttpApiEndpoint.get("exportVotes", "/votes", {
   query: { ...filter, format: Schema.Literals(formats), raw: Schema.optionalKey(Schema.Literal("true")) },
@@ -79,8 +79,8 @@ const exportVotes = HttpApiEndpoint.get("exportVotes", "/votes", {
 
 const itemParams = { task_id: Schema.String, index: IntFromQuery }
 /**
- * Makes the lead's judgment the item's result. Conflict: the task is cancelled, the prompt is withdrawn, or an expert
- * is judging it.
+ * Makes the judgment of a lead the item's result. Conflict: the task is cancelled, the prompt is withdrawn, or an
+ * expert is judging it.
  */
 const decide = HttpApiEndpoint.put("decide", "/tasks/:task_id/items/:index/decision", {
   params: itemParams,
@@ -94,14 +94,14 @@ const withdrawDecision = HttpApiEndpoint.delete("withdrawDecision", "/tasks/:tas
 })
 
 /**
- * Stops all judging of the prompt; its result says so. Conflict: the task is cancelled, or the prompt is decided or
- * already withdrawn.
+ * Withdraws the prompt: nobody judges it any more, and the result says that it is withdrawn. Conflict: the task is
+ * cancelled, or the prompt is decided or already withdrawn.
  */
 const withdrawPrompt = HttpApiEndpoint.put("withdrawPrompt", "/tasks/:task_id/items/:index/withdrawal", {
   params: itemParams,
   payload: Schema.Struct({ reason: Schema.String.check(Schema.isMaxLength(maxLength.reason)) }),
 })
-/** Undoes `withdrawPrompt`. A completed task whose prompt misses votes is open again. */
+/** Undoes `withdrawPrompt`. If the prompt still needs votes, a completed task is opened again. */
 const restorePrompt = HttpApiEndpoint.delete("restorePrompt", "/tasks/:task_id/items/:index/withdrawal", {
   params: itemParams,
 })

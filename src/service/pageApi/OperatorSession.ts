@@ -1,8 +1,8 @@
 /**
- * Shared parts of `DashboardApi`: the operator's session, the role that a request needs, fields and errors.
+ * Shared parts of `DashboardApi`: the operator's session, required roles, fields, and errors.
  *
- * Guarantees: a request that reads needs a viewer, and a request that changes anything needs a manager, unless its
- * endpoint is annotated with `MinRole`. The middleware of `OperatorSession` checks the role before the handler runs.
+ * Guarantees: any operator may send GET requests, and other requests need the role of manager, unless the endpoint is
+ * annotated with `MinRole`. The middleware of `OperatorSession` checks the role before the handler runs.
  */
 import { Context, Option, Schema } from "effect"
 import { type HttpApiEndpoint, HttpApiMiddleware, HttpApiSecurity } from "effect/http-api"
@@ -13,7 +13,7 @@ import { Conflict, NotFound, NotSignedIn, TooManyAttempts } from "./WebProblems.
 export const Role = Schema.Literals(roles)
 export type Role = typeof Role.Type
 
-/** Annotates an endpoint that needs a role other than its method implies. */
+/** Annotates an endpoint that needs another role than its HTTP method implies. */
 export class MinRole extends Context.Service<MinRole, Role>()("prefstream/service/MinRole") {}
 
 export const minRoleOf = ({ annotations, method }: Pick<HttpApiEndpoint.Top, "annotations" | "method">): Role =>
@@ -29,7 +29,7 @@ export class SignedInOperator extends Context.Service<SignedInOperator, Operator
   "prefstream/service/SignedInOperator",
 ) {}
 
-/** The errors of all requests, with a session or without. */
+/** Errors of all requests, whether they need a session or not. */
 export const error = [
   BodyTooLarge,
   Conflict,
@@ -41,7 +41,7 @@ export const error = [
   TooManyAttempts,
 ] as const
 
-/** The cookie is HttpOnly and SameSite=Strict. Its value is random, and the service stores only a hash. */
+/** Requires the operator's session cookie: HttpOnly, SameSite=Strict, random, and stored only as a hash. */
 export class OperatorSession extends HttpApiMiddleware.Service<OperatorSession, { provides: SignedInOperator }>()(
   "prefstream/service/OperatorSession",
   {
@@ -54,14 +54,14 @@ export const Millis = Schema.Int
 export const Name = Schema.String.check(
   Schema.isTrimmed(),
   Schema.isBetweenLength(1, maxLength.name),
-  // The pattern excludes lone surrogates, which the database would change, control characters, and line separators.
+  // The pattern excludes control characters, line separators, and lone surrogates, which the database would change.
   Schema.isPattern(/^[^\p{Cs}\p{Cc}\p{Zl}\p{Zp}]*$/u, { expected: "well-formed text on one line" }),
 )
 export const Password = Schema.String.check(Schema.isBetweenLength(minPasswordLength, maxLength.password))
 export const IntFromQuery = Schema.Int.pipe(Schema.encodeTo(Schema.FiniteFromString))
 export const page = { before: Schema.optionalKey(IntFromQuery), limit: Schema.optionalKey(IntFromQuery) }
 
-/** How long a replaced secret stays valid, in hours. 0 ends it immediately. */
+/** How long a replaced secret stays valid, in hours. With 0 it ends immediately. */
 export const Rotation = Schema.Struct({
   keep_hours: Schema.Finite.check(Schema.isBetween({ minimum: 0, maximum: maxKeepHours })),
 })

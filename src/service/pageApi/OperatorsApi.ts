@@ -1,7 +1,7 @@
 /**
  * The part of `DashboardApi` about operators: who may sign in, and in which role.
  *
- * Guarantees: only admins see and change operators. Every operator can change their own password.
+ * Guarantees: only admins can list and change operators. All operators can change their own passwords.
  */
 import { Schema } from "effect"
 import { HttpApiEndpoint, HttpApiGroup } from "effect/http-api"
@@ -24,7 +24,7 @@ export type OperatorSummary = typeof OperatorSummary.Type
 
 export const OperatorLink = Schema.Struct({
   operator: OperatorSummary,
-  /** Path and code of the link, relative to the service's root. The link works once, for 24 hours. */
+  /** The path of the link, with its code, relative to the service's root. The link works once, for 24 hours. */
   link: Schema.String,
 })
 export type OperatorLink = typeof OperatorLink.Type
@@ -39,8 +39,7 @@ const add = HttpApiEndpoint.post("add", "/operators", {
   success: OperatorLink,
 })
 /**
- * Makes a link with which the operator sets a new password. Older links stop working. The old password works until
- * then.
+ * Makes a link to set a new password with. Older links stop working. The old password works until the new one is set.
  */
 const renew = HttpApiEndpoint.post("renew", "/operators/:operator_no/link", { params, success: OperatorLink })
 /** Conflict: the operator is the last admin. */
@@ -57,7 +56,7 @@ export class DashboardOperators extends HttpApiGroup.make("operators")
   .annotateEndpoints(MinRole, "admin")
   .middleware(OperatorSession) {}
 
-/** Changes the password and ends all other sessions of the operator. Forbidden: the current password is wrong. */
+/** Changes the operator's own password and ends the other sessions. Forbidden: the current password is wrong. */
 export const changePassword = HttpApiEndpoint.put("changePassword", "/password", {
   payload: Schema.Struct({ current: Schema.String.check(Schema.isMaxLength(maxLength.password)), password: Password }),
 }).annotate(MinRole, "viewer")

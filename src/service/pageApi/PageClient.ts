@@ -1,6 +1,6 @@
 /**
- * The requests of an `HttpApi` as types, for pages that load no Effect. `GET /tasks/:task_id` names a request; the
- * compiler then knows its parameters, payload, and answer.
+ * The requests of an `HttpApi` as types, so that pages need not load Effect. A name such as `GET /tasks/:task_id` tells
+ * the compiler the parameters, payload, and answer of the request.
  */
 import type { HttpApi, HttpApiEndpoint, HttpApiGroup } from "effect/http-api"
 
@@ -8,7 +8,7 @@ type EndpointOf<Api> = Api extends HttpApi.HttpApi<infer _Id, infer Groups> ? Ht
 
 type TypeOf<S> = S extends { readonly Type: infer A } ? A : never
 
-/** A member of a request, or `unknown` if the endpoint takes none. */
+/** `{ [Name]: … }`, or `unknown` if the endpoint has no such member. */
 type Member<Name extends string, S> = [S] extends [never] ? unknown : { readonly [name in Name]: TypeOf<S> }
 
 type QueryMember<S> = [S] extends [never]
@@ -24,7 +24,7 @@ interface Endpoint {
   readonly path: string
 }
 
-/** All requests of an API, keyed by method and path without the prefix. */
+/** All requests of an API. Keys are method and path, without the prefix. */
 export type Requests<Api, Prefix extends string> = {
   [
     E in EndpointOf<Api> as E extends Endpoint

@@ -1,5 +1,5 @@
 /**
- * Limits and options that the service checks and the pages show. Pages load this file, so it loads no other package.
+ * Limits and options that the service checks and the pages show. This file imports no package, since the pages load it.
  */
 export { maxVotes } from "../../api/MaxVotes.ts"
 
@@ -22,12 +22,12 @@ export const maxLength = {
 export const minPasswordLength = 10
 export const maxKeepHours = 24 * 30
 export const maxQualificationItems = 1_000
-/** The maximum number of a task's prompts in one answer. */
+/** The maximum number of prompts in one response about a task. */
 export const promptsPerPage = 20
 
 /**
- * A viewer reads. A manager also manages tasks, experts, and groups. An admin also manages operators, tokens, the
- * webhook, and the audit log.
+ * A viewer can only read. A manager also manages tasks, experts, and groups. An admin also manages operators, tokens,
+ * the webhook, and the audit log.
  */
 export const roles = ["viewer", "manager", "admin"] as const
 type Role = (typeof roles)[number]
@@ -35,10 +35,8 @@ export const isAtLeast = (role: Role, min: Role): boolean => roles.indexOf(role)
 
 export const taskStatuses = ["pending", "in_progress", "completed", "cancelled"] as const
 
-/**
- * `waiting`: no votes yet. `open`: misses votes. `disputed`: has all its votes, they differ, and no lead has decided.
- */
+/** `waiting`: has no votes yet. `open`: still needs some. `disputed`: has all its votes, which differ; no decision. */
 export const itemStates = ["waiting", "open", "done", "disputed", "decided", "withdrawn", "cancelled"] as const
 
-/** The priorities, from the first group judged to the last. */
+/** The priorities. Groups of the first are judged first. */
 export const priorities = ["urgent", "high", "normal", "low"] as const

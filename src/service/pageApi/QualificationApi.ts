@@ -1,5 +1,5 @@
 /**
- * The part of `DashboardApi` about people's qualification: the items that they judge first, and the pause of people.
+ * The part of `DashboardApi` about qualification: the gold items that people judge first, and when people are paused.
  */
 import { Schema } from "effect"
 import { HttpApiEndpoint, HttpApiGroup } from "effect/http-api"
@@ -11,11 +11,9 @@ const Percent = Schema.Int.check(Schema.isBetween({ minimum: 1, maximum: 100 }))
 export const QualificationSettings = Schema.Struct({
   /** The number of gold items that a new person judges before anything else. 0 means none. */
   items: Schema.Int.check(Schema.isBetween({ minimum: 0, maximum: maxQualificationItems })),
-  /** The share of these items that the person must judge right to get work, in percent. */
+  /** The minimum percentage of these items that a person must judge right to get work. */
   min_percent: Percent,
-  /**
-   * A person gets no more work below this percentage of right judgments among the latest 20 gold items. Null: no pause.
-   */
+  /** People who judge less than this percentage of their latest 20 gold items right are paused. Null: no pause. */
   pause_percent: Schema.NullOr(Percent),
   guidelines: Schema.String.check(Schema.isMaxLength(maxLength.qualificationGuidelines)),
 })
@@ -23,12 +21,12 @@ export type QualificationSettings = typeof QualificationSettings.Type
 
 /**
  * `working`: the person gets work. `qualifying`: the person is judging qualification items. `unavailable`: the gold
- * file has no more items for that. `failed`: too few of them were right. `paused`: too few of the latest gold items
- * were right.
+ * file has too few items to qualify with. `failed`: too few qualification items were judged right. `paused`: too few of
+ * the latest gold items were judged right.
  */
 export const Standing = Schema.Struct({
   state: Schema.Literals(["working", "qualifying", "unavailable", "failed", "paused"]),
-  /** `judged` counts the gold items that the state depends on. `right` counts those judged right. */
+  /** `judged`: the gold items on which the state depends. `right`: those judged right. */
   right: Schema.Int,
   judged: Schema.Int,
 })
@@ -41,7 +39,7 @@ export const Qualification = Schema.Struct({
    * The number of distinct items of the gold file, at most 1,000. Null if the service was started without a gold file.
    */
   available: Schema.NullOr(Schema.Int),
-  /** The standings of all people; empty without settings. */
+  /** The standing of each person. Empty if there are no settings. */
   standings: Schema.Array(Schema.Struct({ expert_id: Schema.String, ...Standing.fields })),
 })
 export type Qualification = typeof Qualification.Type
@@ -51,9 +49,9 @@ const get = HttpApiEndpoint.get("get", "/qualification", { success: Qualificatio
 const set = HttpApiEndpoint.put("set", "/qualification", { payload: QualificationSettings, success: Qualification })
 
 const params = { expert_id: Schema.String }
-/** Lets the person work, whatever the person judged before. */
+/** Lets the person work, whatever the person's judgments so far. */
 const admit = HttpApiEndpoint.post("admit", "/experts/:expert_id/admit", { params })
-/** Makes the person judge qualification items again, starting with new ones. Conflict: none are required. */
+/** Requires the person to qualify again, with new items first. Conflict: no qualification is required. */
 const requalify = HttpApiEndpoint.post("requalify", "/experts/:expert_id/requalify", { params })
 
 export class DashboardQualification extends HttpApiGroup.make("qualification")

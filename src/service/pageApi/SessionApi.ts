@@ -5,15 +5,15 @@ import { Account, changePassword } from "./OperatorsApi.ts"
 import { error, MinRole, Name, OperatorSession, Password } from "./OperatorSession.ts"
 import { maxLength } from "./PageConstants.ts"
 
-/** Returns the name of the link's account, or null if the user chooses the name. This does not use the link up. */
+/** Returns the name of the link's account, or null if the user may choose the name. The link can still be used. */
 const link = HttpApiEndpoint.post("link", "/link", {
   payload: Schema.Struct({ code: Schema.String }),
   success: Schema.Struct({ name: Schema.NullOr(Schema.String) }),
   error,
 })
 /**
- * Uses a sign-in link up: sets the account's password, creates the account if it does not exist, and sets the cookie.
- * `name` counts only if the link has no name.
+ * Uses a sign-in link, which then stops working. Sets the account's password, creates the account if it does not exist,
+ * and sets the cookie. `name` is ignored if the link is for a certain account.
  */
 const setUp = HttpApiEndpoint.post("setUp", "/set-up", {
   payload: Schema.Struct({ code: Schema.String, name: Name, password: Password }),
@@ -22,7 +22,7 @@ const setUp = HttpApiEndpoint.post("setUp", "/set-up", {
 })
 
 const signIn = HttpApiEndpoint.post("signIn", "/sign-in", {
-  // Longer names and passwords belong to no account and are refused early, because normalizing a long name takes long.
+  // No account has a longer name or password. They are refused early, because normalizing a long name takes time.
   payload: Schema.Struct({
     name: Schema.String.check(Schema.isMaxLength(maxLength.name)),
     password: Schema.String.check(Schema.isMaxLength(maxLength.password)),

@@ -17,21 +17,21 @@ export const TaskSummary = Schema.Struct({
   group_id: Schema.String,
   status: TaskStatus,
   created_at: Millis,
-  /** When a task that has all its votes will be completed. Until then people can take votes back. Null otherwise. */
+  /** When a task with all its votes will be completed. Until then, people can take votes back. Null for other tasks. */
   completes_at: Schema.NullOr(Millis),
   finished_at: Schema.NullOr(Millis),
   prompts: Schema.Int,
   /** The number of prompts that have all their votes. */
   prompts_done: Schema.Int,
   votes_per_prompt: Schema.Int,
-  /** The number of votes requested when prompts were reopened, beyond `votes_per_prompt`. */
+  /** The number of votes requested in addition to `votes_per_prompt`, when prompts were reopened. */
   extra_votes: Schema.Int,
-  /** The number of votes no longer needed because their prompts were decided or withdrawn. */
+  /** The number of votes that are no longer needed, because their prompts were decided or withdrawn. */
   votes_spared: Schema.Int,
-  /** Whether the task's group is paused, or the task itself if it has no group. */
+  /** Whether the task's group is paused. If the task has no group, whether the task is paused. */
   paused: Schema.Boolean,
   votes: Schema.Int,
-  /** The number of prompts that somebody flagged, done or not. */
+  /** The number of prompts that somebody flagged, whether they have all their votes or not. */
   flagged: Schema.Int,
 })
 export type TaskSummary = typeof TaskSummary.Type
@@ -47,7 +47,7 @@ export const TaskItem = Schema.Struct({
   prompt: Schema.String,
   completions: Schema.Array(Schema.String),
   done: Schema.Boolean,
-  /** The number of votes requested when the prompt was reopened, beyond those that the task asks for. */
+  /** The number of votes requested in addition to the task's votes per prompt, when the prompt was reopened. */
   extra_votes: Schema.Int,
   votes: Schema.Array(Schema.Struct({ ...Vote.fields, expert_name: Schema.String })),
   voided: Schema.Array(Schema.Struct({ ...Vote.fields, expert_name: Schema.String })),
@@ -55,13 +55,13 @@ export const TaskItem = Schema.Struct({
   /** Set if a lead withdrew the prompt. The result then says that there is no judgment. */
   withdrawal: Schema.NullOr(Withdrawal),
   held_by: Schema.Array(Schema.String),
-  /** Experts who left the item to others. `flags` has the reason of a flag. */
+  /** Experts who skipped or flagged the item. `flags` has the reasons for flags. */
   set_aside: Schema.Array(
     Schema.Struct({ expert_name: Schema.String, kind: Schema.Literals(["skip", "flag"]), reason: Schema.String }),
   ),
   /** Problems that experts reported about the item. `comment` may be empty. */
   flags: Schema.Array(Schema.Struct({ expert_name: Schema.String, kind: FlagKind, comment: Schema.String })),
-  /** The result of the votes; null until the item is done, or if it has no votes. */
+  /** The combined result of the votes. Null until the item is done, or if it has no votes. */
   result: Schema.NullOr(
     Schema.Struct({
       best_completion_index: Schema.Int,
@@ -78,13 +78,13 @@ export const TaskDetail = Schema.Struct({
   task: TaskSummary,
   /** The newest version of the guidelines, without the rubric. */
   guidelines: Schema.NullOr(Schema.String),
-  /** The rubric that the client sent. Null if there is none or it can't be parsed. */
+  /** The rubric that the client sent. Null if the client sent none, or one that can't be parsed. */
   rubric: Schema.NullOr(Rubric),
   guidelines_version: Schema.Int,
   /** At most 20 items, starting at `from`. */
   items: Schema.Array(TaskItem),
   from: Schema.Int,
-  /** Zero-based positions of flagged prompts, in order, at most 100. */
+  /** Zero-based positions of flagged prompts, ascending, at most 100. */
   flagged_at: Schema.Array(Schema.Int),
 })
 export type TaskDetail = typeof TaskDetail.Type
@@ -93,7 +93,7 @@ const overview = HttpApiEndpoint.get("overview", "/overview", { success: Overvie
 export const TaskQuery = Schema.Struct({
   ...page,
   status: Schema.optionalKey(TaskStatus),
-  /** Part of the id of the task or of its group. */
+  /** Text to find in the id of the task or of its group. */
   text: Schema.optionalKey(Schema.String.check(Schema.isMaxLength(maxLength.filter))),
 })
 export type TaskQuery = typeof TaskQuery.Type
@@ -109,14 +109,14 @@ const detail = HttpApiEndpoint.get("detail", "/tasks/:task_id", {
   success: TaskDetail,
 })
 const cancel = HttpApiEndpoint.post("cancel", "/tasks/:task_id/cancel", { params: taskParams })
-/** Forgets which experts set the item aside, so that all experts get it again. Their flags stay. */
+/** Forgets which experts set the item aside, so that they can get it again. Their flags stay. */
 const returnItem = HttpApiEndpoint.post("returnItem", "/tasks/:task_id/items/:index/return", {
   params: { ...taskParams, index: IntFromQuery },
 })
 
 /**
- * Asks for more votes on the task's prompts, from experts who have not judged them. Conflict: nobody has judged any
- * prompt, or the task is cancelled.
+ * Requests more votes on the task's prompts, from experts who have not judged them yet. Conflict: no prompt has been
+ * judged yet, or the task is cancelled.
  */
 const reopen = HttpApiEndpoint.post("reopen", "/tasks/:task_id/reopen", {
   params: taskParams,
@@ -134,7 +134,7 @@ const endReopening = HttpApiEndpoint.delete("endReopening", "/tasks/:task_id/reo
 })
 
 export const GuidelineHistory = Schema.Struct({
-  /** Whether the guidelines have a rubric. The rubric can't be edited. */
+  /** Whether the guidelines have a rubric, which can't be edited. */
   has_rubric: Schema.Boolean,
   /** The versions, newest first. The last one is the text that the client sent. */
   versions: Schema.Array(
@@ -153,9 +153,7 @@ const guidelines = HttpApiEndpoint.get("guidelines", "/tasks/:task_id/guidelines
   params: taskParams,
   success: GuidelineHistory,
 })
-/**
- * Adds a version for all tasks with the same guidelines. Conflict: `version` is not the newest one, or nothing changed.
- */
+/** Adds a version for all tasks with the same guidelines. Conflict: `version` is not the newest, or nothing changed. */
 const editGuidelines = HttpApiEndpoint.put("editGuidelines", "/tasks/:task_id/guidelines", {
   params: taskParams,
   payload: Schema.Struct({

@@ -6,11 +6,11 @@ import { Millis, MinRole, Name, OperatorSession, Rotation } from "./OperatorSess
 export const TokenSummary = Schema.Struct({
   token_id: Schema.String,
   name: Schema.String,
-  /** The first characters of the token, to tell tokens apart. */
+  /** The first characters of the token, by which operators recognize it. */
   hint: Schema.String,
   created_at: Millis,
   last_used_at: Schema.NullOr(Millis),
-  /** When a rotated token expires; null if the token was not rotated. */
+  /** When a token that was rotated expires. Null for other tokens. */
   expires_at: Schema.NullOr(Millis),
   revoked_at: Schema.NullOr(Millis),
 })
@@ -22,7 +22,7 @@ const tokenParams = { token_id: Schema.String }
 const listTokens = HttpApiEndpoint.get("list", "/tokens", {
   success: Schema.Struct({
     tokens: Schema.Array(TokenSummary),
-    /** Whether the service also accepts the token that it was started with. */
+    /** Whether the service also accepts a token that was set when it was started. */
     given: Schema.Boolean,
   }),
 })
@@ -31,7 +31,7 @@ const createToken = HttpApiEndpoint.post("create", "/tokens", {
   success: NewToken,
 })
 /**
- * Makes a new token with the same name. The service accepts the old one for `keep_hours` more; 0 ends it immediately.
+ * Makes a new token with the same name. The old one is accepted for another `keep_hours`; with 0, it ends immediately.
  */
 const rotateToken = HttpApiEndpoint.post("rotate", "/tokens/:token_id/rotate", {
   params: tokenParams,

@@ -1,19 +1,19 @@
 /**
- * Problems (RFC 9457) of the dashboard and the annotation page, besides those of the service's contract.
+ * Problems (RFC 9457) that only the dashboard's and the annotation page's requests have.
  *
- * Guarantees: each has a stable `type`, and a `detail` that is suitable for users.
+ * Guarantees: each has a stable `type`, and a `detail` that can be shown to users.
  */
 import { Problem } from "../../api/Problem.ts"
 
-/** 401: there is no session, or it has ended. */
+/** 401: nobody is signed in, or the session has ended. */
 export class NotSignedIn extends Problem<NotSignedIn>()("NotSignedIn", 401, "Sign in first.") {}
 
 export class NotFound extends Problem<NotFound>()("NotFound", 404, "There is no such thing.") {}
 
-/** 409: something has changed since the page was loaded. */
+/** 409: the state no longer allows the request, for example because somebody else changed it. */
 export class Conflict extends Problem<Conflict>()("Conflict", 409, "This is no longer possible.") {}
 
-/** 429: too many sign-in attempts failed. The `Retry-After` header says how long to wait. */
+/** 429: too many sign-in attempts. The `Retry-After` header says how long to wait. */
 export class TooManyAttempts extends Problem<TooManyAttempts>()("TooManyAttempts", 429, "Too many attempts.") {}
 
 export const notFound = (detail: string) => new NotFound({ detail })

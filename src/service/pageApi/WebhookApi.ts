@@ -8,9 +8,9 @@ export const WebhookSettings = Schema.Struct({
   /** Null if no URL is set. */
   url: Schema.NullOr(Schema.String),
   enabled: Schema.Boolean,
-  /** The reason why the service disabled the webhook, such as a 410 from the receiver. */
+  /** The reason why the service disabled the webhook, such as a 410 from the receiver. Null if it did not. */
   disabled_reason: Schema.NullOr(Schema.String),
-  /** Null if the last attempt succeeded or there was no attempt at this URL. */
+  /** Null if the last attempt at this URL succeeded, or none was made. */
   failing: Schema.NullOr(
     Schema.Struct({
       since: Millis,
@@ -21,9 +21,9 @@ export const WebhookSettings = Schema.Struct({
     }),
   ),
   waiting: Schema.Int,
-  /** When the first of them is due. Null if none waits or the webhook is disabled. */
+  /** When the first of the waiting messages is due. Null if none is waiting or the webhook is disabled. */
   next_attempt_at: Schema.NullOr(Millis),
-  /** The secrets that sign at present, newest first. During a rotation the older ones also sign. */
+  /** The secrets that deliveries are signed with now, newest first. There are several during a rotation. */
   secrets: Schema.Array(Schema.Struct({ created_at: Millis, expires_at: Schema.NullOr(Millis) })),
 })
 export type WebhookSettings = typeof WebhookSettings.Type
@@ -38,7 +38,7 @@ export const Delivery = Schema.Struct({
   state: Schema.Literals(["waiting", "delivered", "failed"]),
   attempts: Schema.Int,
   next_attempt_at: Schema.NullOr(Millis),
-  /** The HTTP status of the last attempt. Null before the first attempt, or if no status came. */
+  /** The HTTP status of the last attempt. Null if there was no attempt, or it got no status. */
   last_status: Schema.NullOr(Schema.Int),
 })
 export type Delivery = typeof Delivery.Type
@@ -52,8 +52,8 @@ export const DeliveryDetail = Schema.Struct({
       url: Schema.String,
       status: Schema.NullOr(Schema.Int),
       /**
-       * The reason for a missing status, such as a refused connection or a timeout, or the meaning of a status, such as
-       * a redirect.
+       * Why there is no status, such as a refused connection or a timeout, or the meaning of a status, such as a
+       * redirect.
        */
       error: Schema.NullOr(Schema.String),
       millis: Schema.Int,
@@ -66,8 +66,8 @@ export type DeliveryDetail = typeof DeliveryDetail.Type
 
 const webhook = HttpApiEndpoint.get("settings", "/webhook", { success: WebhookSettings })
 /**
- * Sets the URL and enables the webhook. The first URL also creates a secret, which only this answer contains. Conflict:
- * deliveries to the address are not allowed.
+ * Sets the URL and enables the webhook. If there is no secret, also creates one, which only this answer contains.
+ * Conflict: deliveries to this address are not allowed.
  */
 const setWebhook = HttpApiEndpoint.put("set", "/webhook", {
   payload: Schema.Struct({ url: Schema.String.check(Schema.isMaxLength(maxLength.url)) }),
@@ -91,7 +91,7 @@ const delivery = HttpApiEndpoint.get("delivery", "/deliveries/:message_id", {
   params: deliveryParams,
   success: DeliveryDetail,
 })
-/** Attempts the delivery once more, immediately. If that fails, the schedule starts again. */
+/** Attempts the delivery once more, immediately. If that fails, retries follow the schedule from its start. */
 const resend = HttpApiEndpoint.post("resend", "/deliveries/:message_id/resend", { params: deliveryParams })
 
 export class DashboardWebhook extends HttpApiGroup.make("webhook")

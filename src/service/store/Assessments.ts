@@ -1,7 +1,7 @@
 /**
- * Converts a person's assessment, which names completions by place, to members of a vote, and back.
+ * Converts a person's assessment to members of a vote, and back. Assessments name completions by place.
  *
- * Guarantees: a vote contains only members that its task's rubric asks for. If the rubric asks whether all completions
+ * Guarantees: a vote contains only members that the task's rubric asks for. If the rubric asks whether all completions
  * are bad, the vote says yes or no. An edit that changes nothing is left out.
  */
 import { Result } from "effect"

@@ -1,9 +1,9 @@
 /**
- * The queue for automatic experts: claims, in one step, all items of a task that they can judge, and records the votes.
+ * The queue for automatic experts: claims all items of a task that they can judge at once, and records their votes.
  * `VoteQueue` lists the guarantees.
  *
- * Each expert's progress is a cursor in memory that restarts with the service. The cursor is only an optimization: the
- * database always decides whether an expert may judge an item. If an item returns to the queue, experts check it again.
+ * Each expert has a cursor in memory, which is only an optimization and starts anew with the service: the database
+ * decides whether an expert may judge an item. Experts check an item again when it returns to the queue.
  */
 import { Clock, Effect, Latch, Result } from "effect"
 import { Database } from "../database/Database.ts"
@@ -12,10 +12,10 @@ import * as Interrupted from "./Interrupted.ts"
 import type { ClaimRequest, Claim, Claims, Judged } from "./VoteQueueModel.ts"
 import { type NewVote, type Task, storableVote, type Voting } from "./Voting.ts"
 
-/** The tasks that an expert has to check: those in `tasks`, and all with items after the cursor. */
+/** The tasks that an expert must still check: those in `tasks`, and all that have items after the cursor. */
 interface Turn {
   cursor: number
-  /** At most `maxRememberedTasks`. Beyond that, the cursor goes back to the oldest of these tasks instead. */
+  /** At most `maxRememberedTasks`. If there are more, the cursor goes back to the oldest of them instead. */
   readonly tasks: Set<number>
 }
 
@@ -31,7 +31,7 @@ interface AutomaticExpert {
   readonly expert_id: string
 }
 
-/** The number of tasks checked in one write is limited, so that other writes need not wait long. */
+/** The maximum number of tasks checked in one write, so that other writes need not wait long. */
 const maxTasksPerWrite = 100
 const maxRememberedTasks = 1_000
 
@@ -64,7 +64,7 @@ export const make = Effect.fnUntraced(function* (voting: Voting) {
     work.openUnsafe()
   }
 
-  /** Call it within the write that changes which experts are permitted. */
+  /** Makes all experts check all items again. Call it within the write that changes which experts may judge. */
   const reconsiderAll = () => {
     turns.clear()
     work.openUnsafe()
@@ -78,13 +78,13 @@ export const make = Effect.fnUntraced(function* (voting: Voting) {
     return Math.min(returned, next)
   })
 
-  /** Moves the cursor past a candidate. No open item lies between the two. */
+  /** Moves the cursor past a candidate. The caller has made sure that no open item lies in between. */
   const pass = (turn: Turn, seq: number) => {
     turn.tasks.delete(seq)
     turn.cursor = Math.max(turn.cursor, lastItemOf(seq))
   }
 
-  /** If nothing can be claimed, `lacking` counts the items on which no expert can vote any more. */
+  /** Claims what the experts can judge. If that is nothing, `lacking` counts items on which none of them can vote. */
   const claimOf = Effect.fnUntraced(function* (
     task: Task,
     asked: ReadonlyArray<AutomaticExpert>,
@@ -121,7 +121,7 @@ export const make = Effect.fnUntraced(function* (voting: Voting) {
       return [{ item_id, open, held: Math.min(open, eligible.length), experts: eligible.map((row) => row.expert_id) }]
     })
     if (claimed.length === 0) {
-      // If other items of the task are claimed, it is checked again when they are recorded.
+      // While other items of the task are claimed, nothing is reported; recording those checks the task again.
       const atWork = lacking === 0 ? [] : yield* sql`SELECT 1 FROM claim WHERE seq = ${task.seq}`
       return { claim: undefined, lacking: atWork.length > 0 ? 0 : lacking }
     }
@@ -196,7 +196,7 @@ export const make = Effect.fnUntraced(function* (voting: Voting) {
       Effect.repeat({
         until: ({ claims, idle, unanswered }) => claims.length > 0 || unanswered.length > 0 || idle !== undefined,
       }),
-      // A failed write may already have moved cursors, so all items are checked again.
+      // The failed write may already have moved cursors, so all items are checked again.
       Effect.onError(() => Effect.sync(reconsiderAll)),
     )
 
@@ -207,7 +207,7 @@ export const make = Effect.fnUntraced(function* (voting: Voting) {
     now: number,
   ) {
     const task = yield* voting.openTask(seq)
-    // The task was cancelled in the meantime.
+    // The task has been cancelled in the meantime.
     if (task === undefined) return false
     const { prompts } = yield* voting.requests.of(seq)
     const votes: Array<NewVote> = []
@@ -216,7 +216,7 @@ export const make = Effect.fnUntraced(function* (voting: Voting) {
       let given = 0
       for (const { expert, vote } of answers) {
         const expertNo = numbers.get(expert)
-        // The expert was deactivated in the meantime. Other experts can give the item's votes.
+        // The expert has been deactivated in the meantime. Other experts can give these votes.
         if (expertNo === undefined) continue
         if (Result.isFailure(vote)) {
           setAside.push([itemId, expertNo, toStorableText(vote.failure)])
@@ -285,7 +285,7 @@ export const make = Effect.fnUntraced(function* (voting: Voting) {
     record,
     reconsider,
     reconsiderAll,
-    /** Waits until an item is created or returns to the queue after the last `claim`. */
+    /** Waits until an item is created or returned after the last `claim`. */
     awaitWork: work.await,
     /** Announces a new task. Call it within the write that creates the task. */
     wake: Effect.asVoid(work.open),

@@ -3,14 +3,14 @@
  *
  * Guarantees: the task stays in progress during the grace time, so published results never change. An undo cancels the
  * wait, and the last vote starts a new one. A restart of the service does not extend the wait. If only automatic
- * experts voted, the last vote completes the task.
+ * experts voted, the last vote completes the task immediately.
  */
 import { Clock, Duration, Effect } from "effect"
 import * as FullDisk from "../database/FullDisk.ts"
 import { Database, retryForever } from "../database/Database.ts"
 import type { Voting } from "./Voting.ts"
 
-/** The longest sleep before the loop reads the clock again, since somebody may change the clock. */
+/** The loop reads the clock at least this often, since somebody may change the clock. */
 const maxSleep = Duration.toMillis("10 minutes")
 
 export const make = Effect.fnUntraced(function* (voting: Voting) {
@@ -23,7 +23,7 @@ export const make = Effect.fnUntraced(function* (voting: Voting) {
   const round = Effect.gen(function* () {
     yield* voting.completing.close
     yield* completeDue
-    // This is a write, so that it runs after the writes that opened the latch.
+    // This is a write, so that it sees the writes that opened the latch.
     const next = yield* write(voting.nextCompletion)
     if (next === undefined) return yield* voting.completing.await
     const wait = Math.min(next - (yield* Clock.currentTimeMillis), maxSleep)

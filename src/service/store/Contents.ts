@@ -1,10 +1,10 @@
 /**
- * Tracks who has seen which content. Items have the same content if they have the same prompt and the same completions,
- * in any order, under the same guidelines. Several tasks of an organization may have the same content.
+ * Tracks which people have seen which content. Items have the same content if they have the same prompt and the same
+ * completions, in any order, under the same guidelines. Several items of an organization may have the same content.
  *
- * Guarantees: a content goes next to those people who have seen it least often and may still judge the item. Only
- * people active in the last seven days count. So nobody sees it twice before all have seen it, and later repeats are
- * even. A deferred item returns to the queue when that changes. Automatic experts are asked about every item. A
+ * Guarantees: an item goes to those who have seen its content least often, among people who may judge it and were
+ * active in the last seven days. For all others it is deferred. So nobody sees a content twice before all have seen it
+ * once. A deferred item returns to the queue when this changes. Automatic experts are asked about every item. A
  * content's id is 52 bits of a hash; a collision only delays a vote.
  */
 import { Duration, Effect } from "effect"
@@ -14,10 +14,7 @@ import type { TaskPrompt } from "../../domain/Task.ts"
 import * as Sha256 from "../../node/Sha256.ts"
 import { Database } from "../database/Database.ts"
 
-/**
- * Computes the key of a content within an organization. It is an integer below 2^52, which SQLite and JSON store
- * exactly.
- */
+/** Computes a content's id within an organization: an integer below 2^52, which SQLite and JSON store exactly. */
 export const contentOf = (
   organization: string,
   guidelines: string | undefined,
@@ -28,7 +25,7 @@ export const contentOf = (
     16,
   )
 
-/** Items do not wait for people who were absent for longer. */
+/** Items do not wait for people who have been absent for longer than this. */
 export const activeWithin: Duration.Input = "7 days"
 
 /** Use these statements within one write of `Database`. */
@@ -41,7 +38,7 @@ export const make = Effect.gen(function* () {
   ) => sql`COALESCE((SELECT items FROM seen_content
     WHERE seen_content.content = ${content} AND seen_content.expert_no = ${expert}), 0)`
 
-  /** `row` names a row with `item_id` and `content`. */
+  /** Selects the people for whom the item waits. `row` is the name of a row with `item_id` and `content`. */
   const awaited = (row: string, lane: Statement.Fragment, times: Statement.Fragment) => {
     const itemId = sql.literal(`${row}.item_id`)
     const met = (table: string) =>
@@ -72,7 +69,7 @@ export const make = Effect.gen(function* () {
     sql`deferred_item.items`,
   )})`
 
-  /** Items with no open votes return when one opens. */
+  /** Returns deferred items to the queue. Those without open votes return later, when a vote opens. */
   const offerAgain = (rows: Statement.Fragment): Effect.Effect<void, SqlError> =>
     Effect.gen(function* () {
       yield* sql`INSERT OR REPLACE INTO returned_item (item_id)
@@ -87,7 +84,7 @@ export const make = Effect.gen(function* () {
     yield* offerAgain(sql`deferred_item.content = ${met!.content} AND NOT ${isAwaited}`)
   })
 
-  /** Undoes `markSeen` for these holds. Rows of automatic experts, who have no such record, are skipped. */
+  /** Undoes `markSeen` for these holds. Automatic experts have no such record and are skipped. */
   const unmarkSeen = Effect.fnUntraced(function* (
     holds: ReadonlyArray<{ readonly item_id: number; readonly expert_no: number }>,
   ) {
@@ -110,10 +107,10 @@ export const make = Effect.gen(function* () {
     return votes.length > 0
   })
 
-  /** Offers deferred items again after people have stopped being awaited. */
+  /** Returns deferred items that no longer wait for anybody. Call it when people become absent. */
   const awaitFewer = offerAgain(sql`NOT ${isAwaited}`)
 
-  /** No item waits for absent people until they return. */
+  /** Marks people as away who were absent for too long, so that no item waits for them until they return. */
   const awaitNoLonger = Effect.fnUntraced(function* (now: number) {
     const away = yield* sql`UPDATE expert SET away = 1 WHERE kind = 'person' AND away = 0
       AND COALESCE(last_seen_at, created_at) <= ${now - Duration.toMillis(activeWithin)} RETURNING expert_no`

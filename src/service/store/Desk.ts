@@ -1,10 +1,10 @@
 /**
  * Changes that managers make: they decide items, withdraw prompts, ask for further votes, and void votes.
  *
- * Guarantees: counters of tasks and experts match the valid votes after each commit. The commit of a change also
- * replaces the published result and stores the event that announces it. A task that misses votes again is open again,
- * and its result comes from the remaining votes; the result is withdrawn only if a prompt has none. No vote is deleted.
- * Voiding and restoring votes commit task by task, and can be repeated after a crash.
+ * Guarantees: counters of tasks and experts match the valid votes after each commit. That commit also replaces the
+ * published result and stores the event for it. If votes are missing after a change, the task is opened again. Its
+ * result is then computed from the remaining votes, or withdrawn if a prompt has none. No vote is deleted. Voiding and
+ * restoring votes commit task by task, and can be repeated after a crash.
  */
 /* oxlint-disable max-lines -- one state machine: each change of votes or decisions settles its tasks by the same rules */
 import { Clock, Context, Effect, Layer } from "effect"
@@ -58,14 +58,13 @@ const make = Effect.gen(function* () {
   })
 
   /**
-   * Sets a task's state from its votes and decisions after some of its items have changed. The caller has already
-   * undone the comparisons of their votes.
+   * Updates a task's state and result after some of its items have changed. Call `uncompare` for these items before.
    */
   const settle = Effect.fnUntraced(function* (
     task: Voting.Task,
     itemIds: ReadonlyArray<number>,
     now: number,
-    /** Whether the change only asks for more votes. Then the published result stays as it is. */
+    /** Whether the change only requests more votes, which leaves the published result as it is. */
     asksOnly = false,
   ) {
     const { seq, status } = task
@@ -73,7 +72,7 @@ const make = Effect.gen(function* () {
     for (const itemId of itemIds) {
       const [item] = yield* recountItem(task, itemId)
       if (item!.open > 0) open.push(itemId)
-      // Items that miss votes are compared when they have them all.
+      // Other items are compared once they have all their votes.
       if (item!.votes > 1 && item!.isDone === 1) yield* voting.compare(task, itemId)
     }
     if (open.length > 0) {
@@ -92,7 +91,7 @@ const make = Effect.gen(function* () {
     const event = { organization: task.organization, groupId: task.group_id, taskIds: [task.task_id] }
 
     if (done === task.prompts && status !== "completed") {
-      // `Completions` completes the task when its grace time ends.
+      // `Completions` completes the task at the end of its grace time.
       if (task.completes_at !== null) return "same" as const
       const whole = yield* voting.openTask(seq)
       yield* voting.complete(whole!, sql`status = 'completed'`, now)
@@ -116,7 +115,7 @@ const make = Effect.gen(function* () {
     return done < task.prompts ? ("reopened" as const) : ("changed" as const)
   })
 
-  /** Runs a write that may change results. It wakes the webhooks and those who wait for work. */
+  /** Runs a write that may change results, then wakes the webhooks. */
   const change = <A, E = never>(statements: Effect.Effect<A, E | SqlError>) =>
     voting.writeEnding(statements, () => true)
 
@@ -133,7 +132,7 @@ const make = Effect.gen(function* () {
       ),
     )
 
-  /** Changes the decision on an item. `statements` return the details for the audit log. */
+  /** Changes the decision on an item. `statements` returns the details for the audit log. */
   const changeDecision = (
     taskId: string,
     promptIndex: number,
@@ -227,7 +226,7 @@ const make = Effect.gen(function* () {
     deleteDecision(taskId, promptIndex, "item.restore", sql`choice IS NULL`, "The prompt is not withdrawn."),
   )
 
-  /** `needs` returns items, each with the number of votes added or removed. */
+  /** `needs` returns items, each with the number of votes that it now needs in addition; negative for fewer. */
   const changeNeeds = (
     taskId: string,
     action: string,
@@ -252,7 +251,7 @@ const make = Effect.gen(function* () {
     (taskId: string, votes: number, promptIndices: ReadonlyArray<number> | undefined) =>
       changeNeeds(taskId, "task.reopen", function* ({ seq, status }) {
         if (status === "cancelled") return yield* conflict("The task is cancelled.")
-        // `AutomaticQueue` relies on a `pending` task having exactly the votes open that it was created with.
+        // `AutomaticQueue` relies on a `pending` task having exactly those votes open with which it was created.
         if (status === "pending") return yield* conflict("Nobody has judged it yet: all its votes are open.")
         const chosen = JSON.stringify(promptIndices?.map((index) => itemIdOf(seq, index)) ?? [])
         const items = yield* sql<{
@@ -285,7 +284,7 @@ const make = Effect.gen(function* () {
   /** Each task has a write of its own. */
   const changeTasks = Effect.fnUntraced(function* (
     itemIds: ReadonlyArray<number>,
-    /** Moves votes on these items and returns the items whose votes changed. */
+    /** Moves votes on these items and returns those items whose votes changed. */
     move: (task: Voting.Task, itemIds: ReadonlyArray<number>) => Effect.Effect<ReadonlyArray<number>, SqlError>,
     now: number,
   ) {
@@ -306,7 +305,7 @@ const make = Effect.gen(function* () {
     return counts
   })
 
-  /** Adds (`sign` 1) or subtracts (`sign` -1) the votes in the expert's counters. */
+  /** Adds the votes to the expert's counters (`sign` 1) or subtracts them (`sign` -1). */
   const count = (
     expertNo: number,
     votes: ReadonlyArray<{ readonly correct: number | null; readonly given_at: number }>,
@@ -323,7 +322,7 @@ const make = Effect.gen(function* () {
 
   const columns = sql.literal("n, item_id, expert_no, choice, body, shown_at, given_at, correct")
 
-  /** Moves votes of the expert to the other table. @param copy an INSERT that lacks its FROM */
+  /** Moves the expert's votes to the other table. @param copy an INSERT without its FROM */
   const transfer = Effect.fnUntraced(function* (
     expertNo: number,
     from: "vote" | "voided_vote",
@@ -382,7 +381,7 @@ const make = Effect.gen(function* () {
       }),
     )
     const move = (task: Voting.Task, itemIds: ReadonlyArray<number>) => {
-      // A vote stays void if somebody replaced it or is about to replace it.
+      // A vote stays void if another expert has replaced it or may be about to.
       const mine = sql`voiding_id = ${voidingId} AND item_id IN (
         SELECT item.item_id FROM item WHERE ${sql.in("item.item_id", itemIds)} AND (open > 0 OR (claimed = 0
           AND votes < ${task.votes_required} + extra_votes

@@ -1,9 +1,9 @@
 /**
- * Reports for managers: items by filters, one expert, one group.
+ * Reports for managers: filtered items, one expert, one group.
  *
- * Guarantees: `items` checks its filters item by item, newest first, until the page is full; `disputed` items have a
- * table of their own. Equal items (see `ItemSummary`) are one entry, at the position of the newest one that matches. A
- * page of items reads task requests only to compute the agreement on equal items. A group's report reads all its votes.
+ * Guarantees: `items` filters item by item, newest first, until the page is full; `disputed` items have their own
+ * table. Equal items (see `ItemSummary`) form one entry, at the position of the newest that matches. `items` reads task
+ * requests only to compute the agreement on equal items. The report on a group reads all the group's votes.
  */
 import { Effect, Option } from "effect"
 import type { Statement } from "effect/sql"
@@ -48,7 +48,7 @@ const stateOf = ({ agreement, choice, status, votes, votes_required, withdrawn }
 
 const stateBy = (votes: number, required: number): ItemState =>
   votes === required ? "done" : votes === 0 ? "waiting" : "open"
-/** The states that depend only on the number of votes. */
+/** States that depend only on the number of votes. */
 const ofVotes: ReadonlyArray<ItemState> = ["done", "waiting", "open"]
 
 const toSummary = (row: ItemRow): ItemSummary => ({
@@ -67,7 +67,7 @@ const toSummary = (row: ItemRow): ItemSummary => ({
     row.choice === null ? null : { choice: row.choice, rationale: row.rationale!, by: row.operator!, at: row.at! },
 })
 
-/** Equal items have the same content and group. Tasks without a group count as one group here. */
+/** Equal items have the same content and group. Tasks without a group count as one group. */
 const keyOf = ({ content, group_id, task_id }: Pick<ItemRow, "content" | "group_id" | "task_id">): string =>
   `${content} ${group_id === task_id ? "" : group_id}`
 
@@ -89,7 +89,7 @@ export const make = Effect.gen(function* () {
     const before = filter.before ?? Number.MAX_SAFE_INTEGER
     const isDisputed = filter.state === "disputed" || filter.max_agreement !== undefined
     const isLead = filter.state === "decided" || filter.state === "withdrawn"
-    // Few items are disputed, decided or withdrawn, so the join begins with those.
+    // Few items are disputed, decided or withdrawn, so the join begins with them.
     const from = isDisputed
       ? sql`disputed CROSS JOIN item USING (item_id) LEFT JOIN decision USING (item_id)`
       : isLead
@@ -116,7 +116,7 @@ export const make = Effect.gen(function* () {
     return { items: yield* withEqual(page), next: shown.length > limit ? page.at(-1)!.item_id : null }
   })
 
-  /** For each set of equal items that these rows belong to, finds the newest one that matches the filter. */
+  /** Finds the newest item that matches the filter in each set of equal items to which these rows belong. */
   const newestOf = Effect.fnUntraced(function* (rows: ReadonlyArray<ItemRow>, filter: ItemQuery) {
     const matching = yield* sql<{ item_id: number }>`SELECT MAX(item.item_id) AS item_id
       FROM item INDEXED BY item_of_content CROSS JOIN task ON task.seq = item.item_id / ${maxPrompts}
@@ -158,7 +158,7 @@ export const make = Effect.gen(function* () {
     })
   })
 
-  /** Computes the agreement of all votes on items of equal content, whose completions may be in different orders. */
+  /** Computes the agreement of all votes on equal items, whose completions may be in different orders. */
   const agreementOn = Effect.fnUntraced(function* (items: ReadonlyArray<{ readonly item_id: number }>) {
     const ids = JSON.stringify(items.map(({ item_id }) => item_id))
     const votes = yield* sql<{ item_id: number; choice: number; ranking: string | null }>`

@@ -1,8 +1,8 @@
 /**
  * Experts: invited people and automatic experts.
  *
- * Guarantees: the commit of a vote also updates the expert's counters (votes, agreement with the majority of the
- * others, accuracy on gold items), so listing experts reads no votes.
+ * Guarantees: an expert's counters (votes, agreement with the majority of the others, accuracy on gold items) are
+ * updated in the same commit as the votes, so listing experts reads no votes.
  */
 import { Clock, Context, Effect, Layer, Option } from "effect"
 import { SecureRandom } from "effect/crypto"
@@ -29,13 +29,13 @@ export interface Row extends Pick<
 export const toSummary = ({ agreed, compared, gold_judged, gold_right, ...row }: Row): ExpertSummary => ({
   ...row,
   active: row.active === 1,
-  // Accepting an invitation counts as presence.
+  // A person is seen when accepting the invitation.
   joined: row.kind === "automatic" || row.last_seen_at !== null,
   majority: { agreed, of: compared },
   gold: { right: gold_right, of: gold_judged },
 })
 
-/** Names that differ only in case, width, or spacing are the same. */
+/** Makes names equal that differ only in case, width, or spacing. */
 const comparable = (name: string): string => name.normalize("NFKC").replace(/\s+/gu, " ").trim().toLowerCase()
 
 export const rowColumns =
@@ -58,7 +58,7 @@ const make = Effect.gen(function* () {
 
   /** Call this within a write. */
   const insert = Effect.fnUntraced(function* (expert: { expert_id: string; name: string; kind: string }, now: number) {
-    // A new expert has passed no items, so earlier returned items are skipped.
+    // A new expert has not passed any item, so items that returned earlier need not be checked.
     const rows = yield* sql<Row>`INSERT INTO expert (expert_id, name, kind, created_at, returned_cursor)
       VALUES (${expert.expert_id}, ${expert.name}, ${expert.kind}, ${now},
         COALESCE((SELECT MAX(n) FROM returned_item), 0))
@@ -110,13 +110,13 @@ const make = Effect.gen(function* () {
           yield* Audit.record(sql, active ? "expert.activate" : "expert.deactivate", expertId, { name: expert.name })
         }
         yield* along
-        // Other experts may have passed items that waited for this expert, so all items are checked again.
+        // Other experts may have passed items while these waited for this expert, so all items are checked again.
         if (rows[0]?.kind === "automatic") queue.reconsiderAll()
         if (rows[0]?.kind === "person" && !active) yield* contents.awaitFewer
         return rows
       }),
     )
-    // A deactivated expert takes no more items from here on.
+    // From here on, the deactivated expert gets no more items, so all held items can be released.
     if (!active) yield* queue.release(expertId)
     return Option.map(Option.fromUndefinedOr(rows[0]), toSummary)
   }, Effect.uninterruptible)

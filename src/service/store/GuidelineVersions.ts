@@ -1,10 +1,10 @@
 /**
- * Versions of guidelines. A lead's edit applies to all of the organization's tasks that have the same guidelines,
- * including future ones.
+ * Versions of guidelines. An edit applies to all tasks of the organization with the same guidelines, including future
+ * ones.
  *
  * Guarantees: a task keeps the rubric that the client sent. Only the text has versions, and front matter in an edited
- * text is plain text. Version 1 is the text that the client sent. `history` and `edit` run on their own; use the other
- * statements within one write of `Database`.
+ * text is not parsed. Version 1 is the text that the client sent. Use all statements except `history` and `edit` within
+ * one write of `Database`.
  */
 import { Clock, Effect, Option } from "effect"
 import * as Guidelines from "../../api/Guidelines.ts"
@@ -39,11 +39,11 @@ export const make = Effect.gen(function* () {
     return { base, sent, text, version } satisfies Current
   })
 
-  /** Records the version that a person sees first, so that the person is told only of later changes. */
+  /** Records the first version that a person sees, so that the person is told only about later changes. */
   const meet = (expertNo: number, { base, version }: Current) =>
     sql`INSERT OR IGNORE INTO guidelines_seen ${sql.insert({ expert_no: expertNo, base, version })}`
 
-  /** The version that the person saw last. It is undefined if that is the newest version. */
+  /** Returns the version that the person saw last, or undefined if that is the newest version. */
   const changedFor = Effect.fnUntraced(function* (expertNo: number, { base, sent, version }: Current) {
     if (version === 1) return undefined
     const [seen] = yield* sql<{ version: number; text: string | null }>`

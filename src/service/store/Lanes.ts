@@ -1,10 +1,10 @@
 /**
- * Lanes of the queue. A group of tasks has its own lane if it is paused, has a priority other than normal, or is for
- * certain experts only.
+ * Lanes of the queue. A group of tasks has its own lane if it is paused, has a priority other than normal, or is
+ * assigned to certain experts. All other groups share lane 0.
  *
- * Guarantees: only its experts, people or automatic, get an assigned group; nobody gets a paused one. People get lanes
- * of higher priority first, then the oldest item. Tasks that join a group later are in its lane. The time to find an
- * expert's lanes grows with the lanes, not their items. The time to list the queue grows with the lanes and the rows
+ * Guarantees: an assigned group goes only to its experts, people or automatic; a paused one to nobody. People get items
+ * of higher priority first, then the oldest. Tasks that join a group later are in its lane. Finding an expert's lanes
+ * takes time in proportion to the lanes, not their items; listing the queue, in proportion to the lanes and the rows
  * shown.
  * Does not: order the work of automatic experts, who judge the oldest item first.
  */
@@ -28,14 +28,14 @@ export interface GroupSettings {
 }
 
 const maxListed = 200
-/** The limit for tasks without a group. It does not count tasks that have a lane. */
+/** The limit for listed tasks without a group, not counting those that have a lane. */
 const maxAlone = 50
 
 const normal = priorities.indexOf("normal")
 const numberOf = (priority: Priority): number => normal - priorities.indexOf(priority)
 const priorityOf = (n: number): Priority => priorities[normal - n]!
 
-/** A row of the queue's list: a group or a task without a group, with its lane if it has one. */
+/** A row in the list of the queue: a group or a task without a group, with its lane if it has one. */
 export interface LaneRow extends Omit<GroupSummary, "priority" | "assigned" | "paused"> {
   readonly lane: number | null
   readonly priority: number
@@ -62,7 +62,7 @@ export const make = Effect.gen(function* () {
       ([lane]) => lane,
     )
 
-  /** The numbers of the only experts that may judge the group; undefined means all experts. */
+  /** Returns the numbers of the experts who alone may judge the group, or undefined if all experts may. */
   const assignedTo = Effect.fnUntraced(function* (organization: string, groupId: string) {
     const lane = yield* laneOf(organization, groupId)
     if (lane?.paused === 1) return new Set<number>()
@@ -89,7 +89,7 @@ export const make = Effect.gen(function* () {
     for (const seq of tasks) {
       yield* sql`UPDATE item SET lane = ${lane} WHERE ${itemsOf(sql, seq)}`
     }
-    // Experts whose cursor in lane 0 has passed these items must get them again.
+    // Experts whose cursor in lane 0 is already past these items must get them again.
     if (lane > 0) return
     for (const seq of tasks) {
       yield* sql`INSERT OR REPLACE INTO returned_item (item_id) SELECT item_id FROM item
@@ -114,7 +114,7 @@ export const make = Effect.gen(function* () {
     yield* move(tasks, 0)
   })
 
-  /** Returns whether this changed anything. */
+  /** Returns false if the group was already in that state. */
   const pause = Effect.fnUntraced(function* (
     group_id: string,
     { organization, tasks }: { readonly organization: string; readonly tasks: ReadonlyArray<number> },
@@ -177,7 +177,7 @@ export const make = Effect.gen(function* () {
   const ofLane = sql.literal(`lane.lane, COALESCE(priority, 0) AS priority, COALESCE(assigned, 0) AS assigned,
     COALESCE(paused, 0) AS paused`)
 
-  /** Lists what has a lane, and the oldest of the others. Reads no more rows than are shown. */
+  /** Lists everything that has a lane, and the oldest groups and tasks that have none. Reads only the rows shown. */
   const list = Effect.fnUntraced(function* (after = 0) {
     const groups = yield* sql<LaneRow>`
       SELECT task_group.group_id, ${ofLane}, open AS tasks, votes, votes_needed,

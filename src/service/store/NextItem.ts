@@ -1,9 +1,8 @@
 /**
- * Finds the next item of the queue that is open for a person; `VoteQueue` describes the order.
+ * Finds the next item in the queue that a person may judge; `VoteQueue` describes the order.
  *
- * Guarantees: items that a person has passed are not read again, so finding the next one takes constant time. Items
- * that open again behind a cursor are in `returned_item`, which is also searched. Use these statements within one write
- * of `Database`.
+ * Guarantees: items before a person's cursor are not read again, so finding the next one takes constant time. If such
+ * an item opens again, it is found in `returned_item`. Use these statements within one write of `Database`.
  */
 import { Effect } from "effect"
 import type { Statement } from "effect/sql"
@@ -27,7 +26,7 @@ export const make = Effect.fnUntraced(function* ({ contents, lanes: { openTo } }
       WHERE voided_vote.item_id = item.item_id AND voided_vote.expert_no = ${expertNo})
     AND NOT EXISTS (SELECT 1 FROM set_aside WHERE set_aside.item_id = item.item_id AND set_aside.expert_no = ${expertNo})`
 
-  /** Finds the first of these items that is open for the expert. Records those before it as passed. */
+  /** Finds the first of these items that the expert may judge, and defers those before it. */
   const firstOpen = Effect.fnUntraced(function* (
     expertNo: number,
     place: Statement.Fragment,
@@ -47,7 +46,7 @@ export const make = Effect.fnUntraced(function* ({ contents, lanes: { openTo } }
 
   const toEnd = sql`COALESCE((SELECT MAX(item_id) FROM item), 0)`
 
-  /** Passed items are not checked again, since an item that opens again is returned. */
+  /** Moves the cursors. Items before them need no more checks, since an item that opens again is in `returned_item`. */
   const advance = Effect.fnUntraced(function* (
     expertNo: number,
     { lane, item_cursor }: Lane,
@@ -61,10 +60,10 @@ export const make = Effect.fnUntraced(function* ({ contents, lanes: { openTo } }
           VALUES (${expertNo}, ${lane}, ${item}, ${returned})`
   })
 
-  /** Moves the cursors to the end of the lane if nothing in it is open. */
+  /** Finds the next item in a lane. If there is none, moves the cursors to the lane's end. */
   const nextInLane = Effect.fnUntraced(function* (expertNo: number, at: Lane) {
     const { item_cursor, lane, returned_cursor } = at
-    // Returned items beyond the item cursor are found by the second search below.
+    // The second search below finds returned items that are after the item cursor.
     const returned = yield* firstOpen(
       expertNo,
       sql`returned_item.n`,

@@ -2,8 +2,8 @@
  * The queue for people, who hold one item at a time, vote on it, set it aside, or undo a vote. `VoteQueue` sets the
  * hold time and the grace time for undo.
  *
- * After an undo an expert may hold several items. The latest undone item comes first, then the item held before. An
- * expired hold stays the expert's until the item is returned. A returned item keeps its order and draft.
+ * After an undo, an expert may hold several items: the item undone last comes first, the one held before the undo last.
+ * A hold past its time continues until the item is returned. An expert who gets it again sees the same order and draft.
  */
 /* oxlint-disable max-lines -- one queue, whose statements share their conditions */
 import { Clock, Duration, Effect, Option, Random, type Result, Schema } from "effect"
@@ -44,7 +44,7 @@ const DraftText = Schema.fromJsonString(Draft)
 const encodeDraft = Schema.encodeSync(DraftText)
 const decodeDraft = Schema.decodeOption(DraftText)
 
-/** Completions that call no tools are text, and get null. */
+/** Returns the messages of a completion that calls tools. Other completions are text: null. */
 const turnsOf = (text: string) =>
   Option.getOrNull(
     Option.filter(Conversation.parse(text), (messages) => messages.some(({ tool_calls }) => tool_calls !== undefined)),
@@ -61,7 +61,7 @@ const shownOf = ({ completions, prompt }: TaskPrompt, order: ReadonlyArray<numbe
 export const make = Effect.fnUntraced(function* (options: {
   readonly voting: Voting
   readonly hold: Duration.Input
-  /** `PersonQueue` calls this within the write in which items return to the queue. */
+  /** `PersonQueue` calls this within the write that returns items to the queue. */
   readonly onReturned: (itemIds: Iterable<number>) => void
   /** `PersonQueue` calls this within the write that changes the experts of a group. */
   readonly onAssigned: () => void
@@ -101,7 +101,7 @@ export const make = Effect.fnUntraced(function* (options: {
     return (yield* qualification.standing(hold.expert_no)).state === "working" ? hold : yield* notHeld()
   })
 
-  /** Gives the item to the expert. If the expert held it before, the item keeps its earlier order and draft. */
+  /** Gives the item to the expert. If the expert has held it before, the earlier order and draft are kept. */
   const take = Effect.fnUntraced(function* (expertNo: number, itemId: number, now: number, random: Random.Random) {
     const seq = seqOf(itemId)
     const { prompts } = yield* voting.requests.of(seq)
@@ -176,7 +176,7 @@ export const make = Effect.fnUntraced(function* (options: {
     } satisfies HeldItem
   })
 
-  /** Renews the hold of an item that the expert holds. Ids of qualification items are negative. */
+  /** Renews the current hold, or takes the next item. A negative id means a qualification item. */
   const next = Effect.fn("VoteQueue.next")(function* (expertId: string) {
     const now = yield* Clock.currentTimeMillis
     const random = yield* Random.Random
@@ -286,7 +286,7 @@ export const make = Effect.fnUntraced(function* (options: {
     yield* giveBack([itemId])
   }, write)
 
-  /** Takes back the expert's last vote if its task is open. The vote is the draft of the item, which is held again. */
+  /** Takes back the expert's last vote if its task is open. The expert holds the item again; the vote is the draft. */
   const undo = Effect.fn("VoteQueue.undo")(function* (expertId: string) {
     const now = yield* Clock.currentTimeMillis
     const hold = yield* write(
@@ -296,7 +296,7 @@ export const make = Effect.fnUntraced(function* (options: {
         const task = vote && (yield* undoableIn(vote))
         if (vote === undefined || task === undefined) return yield* nothingToUndo
         const { expert_no, item_id } = vote
-        // Without this check, a paused person could correct wrong votes until the pause ends.
+        // Without this check, paused people could correct their wrong votes until they are no longer paused.
         if ((yield* qualification.standing(expert_no)).state !== "working") return yield* nothingToUndo
 
         yield* voting.uncompare(item_id)
@@ -352,8 +352,8 @@ export const make = Effect.fnUntraced(function* (options: {
   })
 
   /**
-   * Finds the task of a vote if the vote can be taken back. The task is open and not paused, and no lead has decided or
-   * withdrawn the item. Clients can't have fetched a result with the vote before the task was reopened.
+   * Returns the task of a vote that can be taken back: the task is open and not paused, no lead has decided or
+   * withdrawn the item, and no published result contains the vote.
    */
   const undoableIn = Effect.fnUntraced(function* (vote: { readonly item_id: number; readonly expert_no: number }) {
     const { expert_no, item_id } = vote
@@ -388,7 +388,7 @@ export const make = Effect.fnUntraced(function* (options: {
     }
   })
 
-  /** Call this within a write. */
+  /** Ends holds that match, at most `maxReleasedPerWrite`. Returns their number. Call this within a write. */
   const releaseHolds = Effect.fnUntraced(function* (condition: Statement.Fragment) {
     const holds = yield* sql<{ item_id: number; expert_no: number }>`
       UPDATE hold SET held_until = NULL WHERE (item_id, expert_no) IN (
@@ -411,7 +411,7 @@ export const make = Effect.fnUntraced(function* (options: {
     ),
   )
 
-  /** The service also runs this every minute. */
+  /** Returns items whose hold has ended. The service also runs this every minute. */
   const releaseExpired = Effect.gen(function* () {
     const now = yield* Clock.currentTimeMillis
     yield* releaseWhere(sql`held_until IS NOT NULL AND held_until <= ${now}`)

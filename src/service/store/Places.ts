@@ -1,7 +1,7 @@
 /**
- * Converts between places, at which an expert sees completions, and indices of the task: `order[place]` is the index.
+ * Converts between places (where an expert sees completions) and indices in the task: `order[place]` is the index.
  *
- * Guarantees: an accepted vote has a valid choice. Its ranking, if it has one, contains each completion once, and the
+ * Guarantees: an accepted vote has a valid choice. Its ranking, if there is one, contains each completion once, and the
  * choice is in the first group.
  */
 import { Result } from "effect"

@@ -2,10 +2,10 @@
  * Qualification: the gold items that a new person judges before anything else, and the pause of people who judge too
  * few gold items right.
  *
- * Guarantees: the write that gives or takes work also computes whether the person gets work. So neither a restart nor a
- * second window bypasses it. People who have voted need not qualify unless an operator requires it. Within one round no
- * item comes twice, and items of earlier rounds come last. Qualification judgments are not votes. Automatic experts are
- * exempt.
+ * Guarantees: whether a person gets work is checked in the same write that gives an item or takes a vote, so neither a
+ * restart nor a second window bypasses it. People who have already voted need not qualify unless an operator requires
+ * it. No item comes twice in one round, and items of earlier rounds come last. Qualification judgments are not votes.
+ * Automatic experts are exempt.
  */
 import { Clock, Context, Effect, Layer, Random } from "effect"
 import type { SqlError } from "effect/sql/SqlError"
@@ -21,10 +21,10 @@ import * as Standings from "./Standings.ts"
 import { notHeld } from "./VoteQueueModel.ts"
 
 export interface GoldItem {
-  /** Items with the same prompt and completions have the same key. */
+  /** The key, which all items with the same prompt and completions share. */
   readonly key: string
   readonly prompt: string
-  /** The distinct completions, sorted by text, so that the order does not change with the file. */
+  /** The distinct completions, sorted by text, so that their order in the file does not matter. */
   readonly completions: ReadonlyArray<string>
   readonly best: number
 }
@@ -41,7 +41,7 @@ const make = Effect.fnUntraced(function* (gold: ReadonlyArray<GoldItem> | undefi
   const items = new Map((gold ?? []).map((item) => [item.key, item]))
   const { lastDecision, settings, standing, standingOf } = yield* Standings.make((gold ?? []).map(({ key }) => key))
 
-  /** The qualification item that the person sees now, if the gold file still has it. */
+  /** The qualification item that the person sees now. Undefined if the gold file no longer has it. */
   const shown = Effect.fnUntraced(function* (expertNo: number) {
     const { n } = yield* lastDecision(expertNo)
     const rows = yield* sql<Row>`SELECT n, gold, shown_order, draft FROM qualification
@@ -49,7 +49,7 @@ const make = Effect.fnUntraced(function* (gold: ReadonlyArray<GoldItem> | undefi
     return rows.find(({ gold }) => items.has(gold))
   })
 
-  /** If the person judged every item, takes the one judged longest ago. */
+  /** Draws an item that the person has not judged. If there is none, takes the one judged longest ago. */
   const draw = Effect.fnUntraced(function* (expertNo: number, random: Random.Random) {
     const judged = yield* sql<{ gold: string; last: number }>`SELECT gold, MAX(n) AS last FROM qualification
       WHERE expert_no = ${expertNo} AND kind = 'item' AND given_at IS NOT NULL GROUP BY gold`
@@ -160,7 +160,7 @@ const make = Effect.fnUntraced(function* (gold: ReadonlyArray<GoldItem> | undefi
     if (person === undefined) return yield* notFound("There is no such person.")
     const problem = refuse(yield* settings)
     if (problem !== undefined) return yield* conflict(problem)
-    // The greatest number in `vote` would be wrong, because voiding moves votes to another table.
+    // The greatest number in `vote` could be too small, because voiding moves votes to another table.
     const [latest] = yield* sql<{ seq: number }>`SELECT seq FROM sqlite_sequence WHERE name = 'vote'`
     const row = { expert_no: person.expert_no, kind, at, last_vote: latest?.seq ?? 0 }
     yield* sql`INSERT INTO qualification ${sql.insert(row)}`

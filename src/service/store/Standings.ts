@@ -1,8 +1,8 @@
 /**
  * Computes whether a person gets work, from the qualification items and the other gold items that the person judged.
  *
- * Guarantees: only judgments after the last operator decision about the person count, in commit order, whatever the
- * clock says. Void votes count, too. The computation takes time in proportion to the gold items judged since then.
+ * Guarantees: only judgments committed after the operators' last decision about the person count, whatever the clock
+ * says. Void votes also count. The computation takes time in proportion to the gold items judged since that decision.
  */
 import { Effect } from "effect"
 import type { SqlError } from "effect/sql/SqlError"
@@ -14,7 +14,7 @@ export interface Standing extends Api.Standing {
   readonly reason: string | undefined
 }
 
-/** A pause depends on the latest `runningItems` gold items, and on at least `minRunningItems`. */
+/** A person can be paused after `minRunningItems` gold items. Then the latest `runningItems` of them count. */
 const runningItems = 20
 const minRunningItems = 5
 
@@ -35,7 +35,7 @@ export const make = Effect.fnUntraced(function* (keys: ReadonlyArray<string>) {
       ([row = { n: 0, last_vote: 0, kind: "none" }]) => row,
     )
 
-  /** This is also true if the person took the vote back and is giving it again. */
+  /** Whether the person has voted, or took a vote back and is giving it again. */
   const hasVotedSince = (expertNo: number, lastVote: number) =>
     Effect.map(
       sql`SELECT 1 WHERE EXISTS (SELECT 1 FROM vote INDEXED BY vote_of_person

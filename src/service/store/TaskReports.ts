@@ -1,9 +1,8 @@
 /**
  * Reports about tasks for operators: counts, lists, and one task with its votes.
  *
- * Guarantees: the cost does not grow with the number of tasks. The overview reads four rows, a page (unless filtered by
- * text) reads the tasks that it shows, and one task reads up to 20 items. Pages are found by position, so they do not
- * shift when tasks are added.
+ * Guarantees: reports read few rows, however many tasks there are: the overview four, a page of the list only the tasks
+ * shown (unless it is filtered by text), and one task up to 20 items. Pages do not shift when tasks are added.
  */
 import { Effect, Equal, Option, Struct } from "effect"
 import * as Guidelines from "../../api/Guidelines.ts"

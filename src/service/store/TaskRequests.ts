@@ -1,7 +1,7 @@
 /**
- * Caches the parsed requests of tasks, which the service reads for each item shown and for results.
+ * Caches the parsed requests of tasks. The service needs them for each item that it shows, and for results.
  *
- * Guarantees: the total size of the cached requests is bounded, however many they are.
+ * Guarantees: the total size of the cached requests is limited.
  */
 import { Context, Effect, Layer, Schema } from "effect"
 import { ServiceTaskRequest } from "../../api/AnnotationApi.ts"
@@ -20,7 +20,7 @@ export interface TaskContent {
   readonly metadata?: Metadata
 }
 
-/** The total size of the cached request bodies. In memory, a text takes up to twice as much. */
+/** The maximum total size of the cached request bodies. Parsed, a text may take twice as much memory. */
 const maxBytes = 16 * 1024 * 1024
 
 const make = Effect.gen(function* () {
@@ -34,7 +34,7 @@ const make = Effect.gen(function* () {
     kept.delete(seq)
   }
 
-  /** Caches a request that was just stored, because it is usually read next. */
+  /** Caches a request that was just stored, because it is usually needed next. */
   const keep = (seq: number, content: TaskContent, bytes: number) => {
     forget(seq)
     kept.set(seq, { content, bytes })

@@ -1,9 +1,9 @@
 /**
  * The durable record of tasks: requests, status, results.
  *
- * Guarantees: a change is committed when its effect succeeds. An organization's idempotency key always names the same
- * task, also after a restart. An organization sees only its own tasks.
- * Does not: validate requests (`TaskLimits` does), or lock out other processes (a lock on the file does).
+ * Guarantees: a change is committed when its effect succeeds. An organization's idempotency key always leads to the
+ * same task, even after a restart. An organization sees only its own tasks.
+ * Does not: validate requests (see `TaskLimits`), or keep other processes out (a lock on the file does).
  */
 import { Clock, Context, Effect, Layer, Option } from "effect"
 import { SecureRandom } from "effect/crypto"
@@ -25,15 +25,15 @@ import { VoteQueue } from "./VoteQueue.ts"
 import * as Voting from "./Voting.ts"
 
 /**
- * A task is in progress from the first item that an expert works on until its last votes can no longer be taken back. A
- * task that was cancelled because no expert had an answer is opened again at the next start.
+ * A task is in progress from the moment an expert gets its first item until its last votes can no longer be taken back.
+ * A task that was cancelled because no expert had an answer is opened again at the next start.
  */
 export interface TaskState {
   readonly taskId: string
   readonly status: TaskStatus
 }
 
-/** A task. `answer` is its `TaskResult` as JSON text once the task is completed. */
+/** A task. `answer` is the `TaskResult` as JSON text; none until the task is completed. */
 export interface FoundTask extends TaskState {
   readonly answer: Option.Option<Uint8Array>
 }
@@ -41,7 +41,7 @@ export interface FoundTask extends TaskState {
 export interface NewTask {
   readonly organization: string
   readonly idempotencyKey: string | undefined
-  /** The original bytes of the request body. They must be a valid `TaskRequest`. */
+  /** The original bytes of the request body, which must be a valid `TaskRequest`. */
   readonly body: Uint8Array
   readonly content: TaskContent
   readonly votes: number
@@ -58,8 +58,8 @@ const make = Effect.gen(function* () {
   const reports = yield* TaskReports.make(voting)
 
   /**
-   * A task id has 128 bits. With an idempotency key it is a hash of organization and key. A client that lost its
-   * answer, or a service that lost its store, then computes the same id. Without a key it is random.
+   * Makes a task id of 128 bits: random, or a hash of organization and idempotency key. So a client that lost the
+   * answer gets the same id again, even from a service that lost its database.
    */
   const makeTaskId = (organization: string, idempotencyKey: string | undefined) =>
     (idempotencyKey === undefined
@@ -133,7 +133,7 @@ const make = Effect.gen(function* () {
   })
 
   const find = Effect.fnUntraced(function* (organization: string, taskId: string) {
-    // The answer is read as bytes, which are sent unchanged. A string would be decoded and encoded again.
+    // The answer is read as bytes, and sent unchanged. A string would have to be decoded and encoded again.
     const rows = yield* sql<{ status: TaskStatus; answer: Uint8Array | null }>`
       SELECT task.status, CAST(task_result.answer AS BLOB) AS answer FROM task LEFT JOIN task_result USING (seq)
       WHERE task.task_id = ${taskId} AND task.organization = ${organization}`
@@ -150,7 +150,7 @@ const make = Effect.gen(function* () {
       Effect.gen(function* () {
         const rows = yield* sql<{ seq: number }>`SELECT seq FROM task WHERE task_id = ${taskId}`
         const task = rows[0] && (yield* voting.openTask(rows[0].seq))
-        // A task that has all its votes will be completed instead.
+        // A task that has all its votes is not cancelled for lack of answers: it will be completed.
         if (task === undefined || (unanswered && task.prompts_done === task.prompts)) return false
         yield* voting.cancel(task, unanswered, now)
         yield* Audit.record(sql, "task.cancel", taskId)
@@ -163,7 +163,7 @@ const make = Effect.gen(function* () {
   /** Returns false if the task does not exist or has ended. */
   const cancel = Effect.fn("TaskStore.cancel")((taskId: string) => cancelTask(taskId, false))
 
-  /** The next start opens the task again. */
+  /** Cancels a task that no expert can answer. The next start opens it again. */
   const cancelUnanswered = (taskId: string) => cancelTask(taskId, true)
 
   return { create, find, cancel, cancelUnanswered, ...reports }

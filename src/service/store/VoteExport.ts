@@ -2,12 +2,13 @@
  * Exports the store's valid votes as records of a vote table (`domain/VoteRow`): oldest task first, then by item, then
  * in the order given.
  *
- * Guarantees: votes given after the export began are left out, so that it ends. An item's votes come from one moment.
- * Memory is bounded: votes of up to 100 items or about 4 MB (at least one item), one item's texts, and 64 kB of records
- * (at least one). No transaction stays open. `prefstream import` reads the table. In CSV, a spreadsheet takes no text
- * for a formula (`io/SpreadsheetCell`). A decided item without votes has one record, with the lead as the expert.
- * Does not: export void votes, votes on withdrawn prompts or votes of cancelled tasks, which a pipeline never gets;
- * show the whole store at one moment.
+ * Guarantees: votes given after the export began are left out, so that it ends. The votes on one item are read at the
+ * same moment. Memory is bounded: votes of up to 100 items or about 4 MB (at least one item), one item's texts, and 64
+ * kB of records (at least one). No transaction stays open. `prefstream import` reads the table. In CSV, no spreadsheet
+ * runs a text as a formula (`io/SpreadsheetCell`). A decided item without votes has one record, with the lead as the
+ * expert.
+ * Does not: export votes that no pipeline gets (void, on withdrawn prompts, of cancelled tasks); read all votes at the
+ * same moment.
  */
 import { DateTime, Effect, Option, Stream } from "effect"
 import type { SqlError } from "effect/sql/SqlError"
@@ -28,7 +29,7 @@ export interface VoteFilter extends Omit<ItemQuery, "before" | "limit"> {
 }
 
 const itemsAtOnce = 100
-/** The limit for votes that are read at once, in characters. */
+/** The maximum length of the votes read at once, in characters. */
 const maxReadChars = 4 * 1024 * 1024
 const maxGatheredChars = 64 * 1024
 const encoder = new TextEncoder()
@@ -37,7 +38,7 @@ interface GivenVote extends Omit<Voting.StoredVote, "name"> {
   readonly given_at: number
 }
 
-/** Joins records to chunks, so that the table is never one string in memory. */
+/** Joins records into chunks, so that the table is never a single string in memory. */
 const gather = Stream.mapAccum(
   (): { readonly texts: ReadonlyArray<string>; readonly chars: number } => ({ texts: [], chars: 0 }),
   (gathered, text: string) => {
@@ -99,8 +100,8 @@ export const make = Effect.gen(function* () {
     lastVote: number,
     { organization, ...filter }: VoteFilter,
   ) {
-    // SQLite answers synchronously. Without this, other requests would wait for the whole table, and its bytes would
-    // wait for the socket.
+    // SQLite answers synchronously. Without this yield, other requests would wait for the whole table, and all its
+    // bytes would pile up in front of the socket.
     yield* Effect.yieldNow
     const found = yield* sql<{ item_id: number; task_id: string; chars: number }>`SELECT item.item_id, task_id,
         (SELECT TOTAL(LENGTH(body)) FROM vote WHERE vote.item_id = item.item_id) AS chars
@@ -137,7 +138,7 @@ export const make = Effect.gen(function* () {
     return [given, isLast ? Option.none<number>() : Option.some(items.at(-1)!.item_id)] as const
   })
 
-  /** @param raw whether CSV keeps texts unchanged, including those that a spreadsheet takes for formulas */
+  /** @param raw whether CSV keeps texts unchanged, even those that a spreadsheet would run as formulas */
   const exportVotes = (format: VoteRow.Format, filter: VoteFilter, raw = false): Stream.Stream<Uint8Array, SqlError> =>
     Stream.unwrap(
       Effect.map(sql<{ n: number }>`SELECT COALESCE(MAX(n), 0) AS n FROM vote`, ([last]) =>
@@ -151,7 +152,7 @@ export const make = Effect.gen(function* () {
             ),
             Stream.flattenIterable,
             Stream.filter(({ expert }) => filter.expert === undefined || expert === filter.expert),
-            // Records pass one by one, so that the texts of all records of an item are never in memory together.
+            // Records pass one by one, so that the texts of all of an item's records are never in memory at once.
             Stream.rechunk(1),
             Stream.map((row) =>
               VoteRow.encode(format, [format === "csv" && !raw ? SpreadsheetCell.neutralizeTexts(row) : row], raw),

@@ -1,12 +1,12 @@
 /**
  * The queue of votes: assigns items to experts and records their votes.
  *
- * Guarantees: votes and holds of an item never exceed its requested votes. An expert votes once on an item, and a
- * person votes once on the same content while others have not seen it (`Contents`). Abandoned items return to the
- * queue. One commit stores a completed task's results and its group's event. Only its experts get an assigned group,
- * and nobody gets a paused one (`Lanes`). A person who must qualify first, or is paused, gets nothing
- * (`Qualification`). People get groups by priority; within a lane, returned items come first, then the oldest. Finding
- * the next item takes constant time; see `TaskTables`.
+ * Guarantees: an item never has more votes and holds than votes requested. An expert votes on an item once, and a
+ * person on the same content only once until the others have seen it (`Contents`). Abandoned items return to the queue.
+ * One commit stores a completed task's results and its group's event. An assigned group goes only to its experts, a
+ * paused one to nobody (`Lanes`). A person who must qualify first, or is paused, gets nothing (`Qualification`). People
+ * get groups by priority; within a lane, returned items come first, then the oldest. Finding the next item takes
+ * constant time; see `TaskTables`.
  */
 import { Context, type Duration, Effect, Layer, Schedule } from "effect"
 import type { SqlError } from "effect/sql/SqlError"
@@ -21,7 +21,7 @@ import { TaskRequests } from "./TaskRequests.ts"
 import * as Voting from "./Voting.ts"
 
 export interface VoteQueueOptions extends Voting.VotingOptions {
-  /** How long the queue holds an item for an idle person. Default 30 minutes. */
+  /** How long an item stays reserved for a person who is idle. Default 30 minutes. */
   readonly hold?: Duration.Input | undefined
   readonly goldItems?: ReadonlyArray<Qualification.GoldItem> | undefined
 }

@@ -19,21 +19,18 @@ export const notHeld = () =>
     "You no longer hold this item: it was held for too long, a manager paused or withdrew it, or its task has ended.",
   )
 
-/** Limits a claim: which automatic experts ask, for how many tasks. */
+/** A request to claim items for automatic experts, and its limits. */
 export interface ClaimRequest {
   /** Names of the experts, in the order in which the service asks them. */
   readonly experts: ReadonlyArray<string>
   readonly tasks: number
   /** Claims only tasks created before this time (epoch milliseconds). */
   readonly createdBefore: number
-  /**
-   * Whether the expert can be asked now, in general or about this item. The queue reserves the vote of an expert that
-   * can't.
-   */
+  /** Whether the expert can be asked now: in general, or about this item. If it can't, its vote stays reserved. */
   readonly isAvailable: (expert: string, itemId?: number) => boolean
 }
 
-/** Items of one task that automatic experts hold until their votes are recorded. */
+/** Items of one task that are reserved for automatic experts until their votes are recorded. */
 export interface Claim {
   readonly taskId: string
   readonly guidelines: string | undefined
@@ -44,39 +41,37 @@ export interface Claim {
     readonly itemId: number
     readonly promptIndex: number
     readonly prompt: TaskPrompt
-    /** All experts that may vote on the item, in the order of the request, available or not. */
+    /** All experts that may vote on the item, whether available or not, in the order of the request. */
     readonly experts: ReadonlyArray<string>
     /** The number of votes reserved for these experts. The queue records at most this many. */
     readonly held: number
-    /** The number of votes that the item still misses, from any experts. */
+    /** The number of votes that the item still needs, from any experts. */
     readonly missing: number
   }>
 }
 
 export interface Claims {
   readonly claims: ReadonlyArray<Claim>
-  /**
-   * Tasks that no expert is judging now, and in which `lacking` prompts miss votes that none of these experts can give.
-   */
+  /** Tasks that no expert is judging now. `lacking` prompts of each need votes that none of these experts can give. */
   readonly unanswered: ReadonlyArray<{ readonly taskId: string; readonly lacking: number; readonly prompts: number }>
   /**
-   * Set if nothing else can be judged now. `createdAt` is the time of the oldest task that is still too new, if there
-   * is one.
+   * Set if there is nothing else to judge now. `createdAt` is the creation time of the oldest task that is still too
+   * new, if any.
    */
   readonly idle: { readonly createdAt: number | undefined } | undefined
 }
 
 /**
- * The answers of automatic experts about one claimed item. Votes that are still missing return to the queue. So do the
- * votes of an expert that was deactivated in the meantime.
+ * The answers of automatic experts about one claimed item. Claimed votes without an answer return to the queue, also if
+ * their expert was deactivated in the meantime.
  */
 export interface Judged {
   readonly itemId: number
-  /** The same version as in the `Claim`. */
+  /** The guidelines version in the `Claim`. */
   readonly guidelinesVersion?: number | undefined
   readonly answers: ReadonlyArray<{
     readonly expert: string
-    /** The vote, or the reason why the expert gave none. The queue does not ask that expert about the item again. */
+    /** The vote, or the reason why there is none. The queue does not ask that expert about the item again. */
     readonly vote: Result.Result<Omit<Vote, "expert">, string>
   }>
 }

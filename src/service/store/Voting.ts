@@ -1,10 +1,10 @@
 /**
  * Statements for votes, used within one write of `Database`: expert counters, agreement, task results, group events.
  *
- * Guarantees: counters match the stored votes, also after an undo. If a person gave the last vote, the task is
- * completed after a grace time. A task ends once, with one result per prompt, in order. A group's event is stored when
- * its last open task ends and, if the group has a size, all its tasks were created. A group that grows later is
- * announced again.
+ * Guarantees: counters match the stored votes, even after an undo. A task is completed only after a grace time since
+ * the last vote of a person. A completed task has one result per prompt, in order. A group's event is stored when its
+ * last open task ends; if the group has a size, not before all its tasks exist. A group that grows later gets another
+ * event.
  */
 /* oxlint-disable max-lines -- one state machine, whose transitions share their statements */
 import { Cause, Duration, Effect, Latch, Option } from "effect"
@@ -50,7 +50,7 @@ export interface NewVote {
   readonly shownAt: number | null
 }
 
-/** The members of a vote that the column `body` stores. */
+/** The members of a vote that are stored in the column `body`. */
 export type VoteBody = Omit<Vote, "expert" | "kind" | "choice">
 
 export interface StoredVote {
@@ -115,9 +115,9 @@ export const resultOf = (
 })
 
 export interface VotingOptions {
-  /** Returns the index of the right answer to a prompt if it is known. The service measures experts by it. */
+  /** Returns the index of the right answer to a prompt, if it is known. Used to measure experts. */
   readonly goldAnswer?: ((prompt: TaskPrompt) => Option.Option<number>) | undefined
-  /** How long a person's vote keeps a task open that has all its votes. Default 0. */
+  /** How long a task that has all its votes stays open after a person's last vote. Default 0. */
   readonly undoGrace?: Duration.Input | undefined
 }
 
@@ -131,7 +131,7 @@ export const make = Effect.fnUntraced(function* ({ goldAnswer = () => Option.non
   const lanes = yield* Lanes.make
   const guidelines = yield* GuidelineVersions.make
 
-  /** Runs a write that may end tasks. If it did, this wakes the webhooks, even if the caller was interrupted. */
+  /** Runs a write that may end tasks. If it did, wakes the webhooks, even if the caller is interrupted. */
   const writeEnding = <A, E = never>(statements: Effect.Effect<A, E | SqlError>, hasEnded: (value: A) => boolean) =>
     Effect.uninterruptible(Effect.tap(write(statements), (value) => (hasEnded(value) ? webhooks.wake : Effect.void)))
 
@@ -158,11 +158,13 @@ export const make = Effect.fnUntraced(function* ({ goldAnswer = () => Option.non
   const isCorrect = ({ prompt, vote }: NewVote) =>
     Option.match(goldAnswer(prompt), {
       onNone: () => null,
-      // Two completions may have the same text.
+      // Texts are compared, since two completions may have the same text.
       onSome: (right) => (prompt.completions[vote.choice] === prompt.completions[right] ? 1 : 0),
     })
 
-  /** Stores votes on items whose rows the caller has changed. `done` items have all. @returns whether the task has ended */
+  /**
+   * Stores votes; the caller has updated the items. `done`: items with all votes. @returns whether the task has ended
+   */
   const give = Effect.fnUntraced(function* (
     task: Task,
     votes: ReadonlyArray<NewVote>,
@@ -208,12 +210,12 @@ export const make = Effect.fnUntraced(function* ({ goldAnswer = () => Option.non
       yield* completing.open
       return false
     }
-    // If the task had no votes before, `votes` are all its votes and need not be read again.
+    // If the task had no votes before, `votes` is complete and need not be read again.
     yield* complete(task, sql`status = 'completed', ${counted}`, now, task.votes_given === 0 ? votes : undefined)
     return true
   })
 
-  /** Automatic experts take nothing back, so they do not count. */
+  /** When a person last voted on the task. Votes of automatic experts do not count, since they are never taken back. */
   const lastPersonAt = Effect.fnUntraced(function* (task: Task, votes: ReadonlyArray<NewVote>, now: number) {
     if (graceMillis === 0) return -Infinity
     if (votes.some(({ shownAt }) => shownAt !== null)) return now
@@ -223,7 +225,7 @@ export const make = Effect.fnUntraced(function* ({ goldAnswer = () => Option.non
     return last?.at ?? -Infinity
   })
 
-  /** Ends a task that has all its votes. @param votes all of them, if the caller has them */
+  /** Ends a task that has all its votes. @param votes all of these, if the caller has them */
   const complete = Effect.fnUntraced(function* (
     task: Task,
     changes: Statement.Fragment,
@@ -236,7 +238,7 @@ export const make = Effect.fnUntraced(function* ({ goldAnswer = () => Option.non
     yield* finish(task, changes, now)
   })
 
-  /** Stores the answer to GET. @param votes all the task's votes, if the caller has them */
+  /** Stores the response to GET. @param votes all votes on the task, if the caller has them */
   const writeAnswer = Effect.fnUntraced(function* (
     task: Pick<Task, "seq" | "task_id">,
     votes?: ReadonlyArray<NewVote>,
@@ -252,7 +254,7 @@ export const make = Effect.fnUntraced(function* ({ goldAnswer = () => Option.non
     yield* sql`INSERT OR REPLACE INTO task_result ${sql.insert({ seq, answer: JSON.stringify(answer) })}`
   })
 
-  /** Completes tasks whose grace time ended. A task that can't be completed is retried later, and blocks no other. */
+  /** Completes tasks whose grace time ended. A task that fails is retried later, and does not block the others. */
   const completeDue = Effect.fnUntraced(function* (now: number) {
     const due = yield* sql<{ seq: number }>`
       SELECT seq FROM task INDEXED BY task_completes WHERE completes_at <= ${now}
@@ -310,7 +312,7 @@ export const make = Effect.fnUntraced(function* ({ goldAnswer = () => Option.non
     })
   })
 
-  /** Marks which votes agree with the others on their item, and counts those that can be compared. */
+  /** Marks which votes agree with the others on the item, and counts the votes that can be compared. */
   const compare = Effect.fnUntraced(function* (task: Pick<Task, "seq">, itemId: number) {
     const { prompts } = yield* requests.of(task.seq)
     const rows = yield* votesOn(itemId, itemId)
@@ -334,7 +336,7 @@ export const make = Effect.fnUntraced(function* ({ goldAnswer = () => Option.non
     yield* sql`DELETE FROM disputed WHERE item_id = ${itemId}`
   })
 
-  /** Ends a task of which nobody holds an item. This may complete its group. */
+  /** Ends a task that nobody holds an item of. If it was the last of its group, also ends the group. */
   const finish = Effect.fnUntraced(function* (
     task: Pick<Task, "seq" | "task_id" | "organization" | "group_id">,
     changes: Statement.Fragment,
@@ -360,7 +362,7 @@ export const make = Effect.fnUntraced(function* ({ goldAnswer = () => Option.non
 
   const cancel = Effect.fnUntraced(function* (task: Task, unanswered: boolean, now: number) {
     yield* finish(task, sql`status = 'cancelled', unanswered = ${unanswered ? 1 : 0}`, now)
-    // A reopened task still has its earlier result.
+    // A task that was reopened still has its earlier result.
     yield* sql`DELETE FROM task_result WHERE seq = ${task.seq}`
     const items = itemsOf(sql, task.seq)
     yield* sql`UPDATE item SET open = 0, claimed = 0 WHERE ${items}`
@@ -368,11 +370,11 @@ export const make = Effect.fnUntraced(function* ({ goldAnswer = () => Option.non
       UPDATE hold SET held_until = NULL WHERE ${items} AND held_until IS NOT NULL
       RETURNING item_id, expert_no`
     yield* contents.unmarkSeen(holds)
-    // An unanswered task keeps its holds: if it is opened again, people see the same order again.
+    // An unanswered task keeps its holds, so that people see the same order again if it is opened again.
     if (!unanswered) yield* sql`DELETE FROM hold WHERE ${items}`
   })
 
-  /** Returns open items to the queue, also for experts whose cursor has passed them. */
+  /** Returns open items to the queue, even for experts whose cursor has passed them. */
   const putBack = (itemIds: ReadonlyArray<number>): Effect.Effect<void, SqlError> =>
     Effect.asVoid(
       sql`INSERT OR REPLACE INTO returned_item (item_id) SELECT value FROM json_each(${JSON.stringify(itemIds)})`,

@@ -1,8 +1,8 @@
 /**
  * Implements `AnnotateApi` over the queue of votes.
  *
- * Guarantees: an expert sees and names only places of their own order. Responses reveal nothing about other experts'
- * votes.
+ * Guarantees: an expert sees completions only by their place in that expert's order. Responses reveal nothing about
+ * other experts' votes.
  */
 import { Effect, Layer, Option } from "effect"
 import { HttpApiBuilder } from "effect/http-api"

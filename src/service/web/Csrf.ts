@@ -2,8 +2,8 @@
  * Accepts only requests from the service's own pages.
  *
  * Guarantees: a request that changes anything must have the service's own `Origin`. Without `Origin`, it must have
- * `Sec-Fetch-Site: same-origin` or `x-prefstream`. It must also be one that another site's form cannot send: JSON, or
- * with `x-prefstream`. Cookies alone never suffice.
+ * `Sec-Fetch-Site: same-origin` or `x-prefstream`. It must also have a JSON body or `x-prefstream`, which forms on
+ * other sites cannot send. A cookie alone never suffices.
  */
 import { Effect } from "effect"
 import { type Headers, HttpRouter, HttpServerRequest, HttpServerRespondable } from "effect/http"

@@ -1,7 +1,7 @@
 /**
- * Implements the parts of `DashboardApi` that mostly pass on to one service each.
+ * Implements the parts of `DashboardApi` that mostly call one service each.
  *
- * Guarantees: a token or a secret is only in the response to the request that created it.
+ * Guarantees: only the response to the request that created a token or a secret contains it.
  */
 import { Effect, Layer, Option, Redacted } from "effect"
 import { HttpApiBuilder } from "effect/http-api"

@@ -1,4 +1,4 @@
-/** Converts missing values and failures of the store to answers. */
+/** Converts missing values and failures of the store to responses. */
 import { Effect, Option } from "effect"
 import { isSqlError, type SqlError } from "effect/sql/SqlError"
 import { type NotFound, notFound } from "../pageApi/WebProblems.ts"
@@ -12,6 +12,6 @@ export const orNotFound = <A, E, R>(
     Option.match({ onNone: () => Effect.fail(notFound(detail)), onSome: Effect.succeed }),
   )
 
-/** A failure of the database is a defect, which is logged. */
+/** Turns a failure of the database into a defect, which is logged. */
 export const orDieOfSql = <A, E, R>(stored: Effect.Effect<A, E | SqlError, R>): Effect.Effect<A, E, R> =>
   stored.pipe(Effect.catch((error) => (isSqlError(error) ? Effect.die(error) : Effect.fail(error))))

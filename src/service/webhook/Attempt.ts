@@ -1,9 +1,9 @@
 /**
  * One delivery attempt: a signed POST and its outcome.
  *
- * Guarantees: the attempt ends within its timeout, whatever the receiver does. The status decides. Only the beginning
- * of the response is read, as far as it arrives in time. Redirects are failures. The effect never fails: every error is
- * an outcome. The request has no tracing headers.
+ * Guarantees: the attempt ends within its timeout, whatever the receiver does. Only the status decides whether it
+ * succeeded. At most the beginning of the response is read. Redirects are failures. The effect never fails: every error
+ * is an outcome. The request has no tracing headers.
  */
 import { Bytes, Clock, Duration, Effect, Option, Schema, Stream } from "effect"
 import type { Mac } from "effect/crypto"
@@ -24,7 +24,7 @@ export interface Outcome {
   readonly status: number | null
   readonly error: string | null
   readonly millis: number
-  /** The first 1,000 characters of the answer, or the reason why they are not kept. */
+  /** The first 1,000 characters of the answer, or the reason why the answer is not kept. */
   readonly answer: string
   /** The receiver's `Retry-After`, in milliseconds. */
   readonly retryAfter: number
@@ -39,7 +39,7 @@ const answerCharacters = 1_000
 const encoder = new TextEncoder()
 const decoder = new TextDecoder()
 
-/** Decodes the beginning of an answer. SQLite in some versions of Node cannot store NUL, so it is replaced. */
+/** Decodes the beginning of an answer. Replaces NUL, which SQLite cannot store in some versions of Node. */
 const kept = (chunks: ReadonlyArray<Uint8Array>): string =>
   Array.from(decoder.decode(Bytes.concat(chunks).subarray(0, answerBytes)).replaceAll("\0", "\uFFFD"))
     .slice(0, answerCharacters)
@@ -67,7 +67,7 @@ const meaning = (status: number): string | null => {
 export interface AttemptOptions {
   readonly timeout: Duration.Duration
   readonly userAgent: string
-  /** Whether to keep the answer out of the log. The attempt calls this after the connection was made. */
+  /** Whether to keep answers from this URL out of the log. It is called once the connection has been made. */
   readonly hidesAnswers: (url: string) => boolean
 }
 

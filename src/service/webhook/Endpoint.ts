@@ -1,8 +1,8 @@
 /**
  * The webhook's settings: URL, state, and signing secrets.
  *
- * Guarantees: the newest secret signs until it is replaced, and a replaced one until it expires. At most five secrets
- * sign, so that the header stays small. Use effects whose names begin with `write` within a write of `Database`.
+ * Guarantees: deliveries are signed with the newest secret and with each replaced secret until it expires; at most five
+ * in total, so that the header stays small. Use effects whose names begin with `write` within a write of `Database`.
  */
 import { Clock, Duration, Effect, Option, Redacted } from "effect"
 import type { SqlClient } from "effect/sql"
@@ -81,7 +81,7 @@ export const make = (sql: SqlClient.SqlClient) => {
     yield* sql`INSERT INTO webhook_secret ${sql.insert(row)}`
   })
 
-  /** Returns whether `secret` is the first secret, which this call stored. */
+  /** Sets the URL, enables the webhook, and returns whether it stored `secret` because there was none. */
   const writeUrl = Effect.fnUntraced(function* (url: string, secret: Redacted.Redacted<string>, now: number) {
     yield* sql`
       INSERT INTO webhook_endpoint (endpoint_id, url, enabled, disabled_reason, paused_until)
@@ -94,7 +94,7 @@ export const make = (sql: SqlClient.SqlClient) => {
     return true
   })
 
-  /** @returns whether there is a webhook whose secret could be replaced */
+  /** Replaces the secret. @returns false if there is no webhook */
   const writeRotation = Effect.fnUntraced(function* (
     secret: Redacted.Redacted<string>,
     keep: Duration.Duration,

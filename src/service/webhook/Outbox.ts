@@ -1,10 +1,10 @@
 /**
- * Messages to deliver, the time of their next attempt, and the outcomes of attempts.
+ * Webhook messages, the time of each one's next attempt, and the outcomes of attempts.
  *
- * Guarantees: a message is `waiting` until it is delivered or the schedule ends. The time of the next attempt is
- * stored, so it survives a restart. If an operator reschedules a message during an attempt, the attempt's failure does
- * not undo that. The event of a growing group waits for a quiet period, and can be replaced or withdrawn until its
- * first attempt seals it. Use effects whose names begin with `write` within a write of `Database`.
+ * Guarantees: a message is `waiting` until it is delivered or the schedule ends. The time of its next attempt is
+ * stored, so it survives a restart. If an operator reschedules a message during an attempt, the new time is kept even
+ * if that attempt fails. The event of a growing group waits for a quiet period. Until its first attempt begins, it can
+ * be replaced or withdrawn. Use effects whose names begin with `write` within a write of `Database`.
  */
 import { Clock, DateTime, Duration, Effect, Option, Struct } from "effect"
 import { SecureRandom } from "effect/crypto"
@@ -19,7 +19,7 @@ export interface Due {
   readonly sequence: number
   readonly message_id: string
   readonly next_attempt_at: number
-  /** The name under which the message can still be replaced, or null. */
+  /** A later message with the same name replaces this one. Null if it can no longer be replaced. */
   readonly gathering: string | null
   readonly payload: string
 }
@@ -29,11 +29,11 @@ interface Content {
   readonly groupId: string
   readonly tasks: number
   readonly data: unknown
-  /** The name under which a later message replaces this one. Undefined means that the message is sent immediately. */
+  /** A later message with the same name replaces this one until its first attempt. Undefined: sent immediately. */
   readonly gathering?: string | undefined
 }
 
-/** The type of a test event. It is attempted once. */
+/** The type of a test event, which is attempted only once. */
 export const testType = "webhook.test"
 
 export interface Page {
@@ -44,9 +44,9 @@ export interface Page {
 type DeliveryRow = Delivery & { readonly sequence: number }
 
 const maxPageSize = 100
-/** The number of attempts shown per message. An operator can resend a message without limit. */
+/** The maximum number of attempts shown per message, since an operator can resend a message without limit. */
 const attemptsShown = 200
-/** The number of messages deleted by one write is limited, so that other writes need not wait long. */
+/** The maximum number of messages deleted in one write, so that other writes need not wait long. */
 const maxDeletedPerWrite = 500
 
 export const make = Effect.fnUntraced(function* (
@@ -57,7 +57,7 @@ export const make = Effect.fnUntraced(function* (
 ) {
   const random = yield* SecureRandom.SecureRandom
 
-  /** A waiting message with the same `gathering` name gets the new content and waits again. @returns the id */
+  /** Adds a message, or replaces the waiting one with the same `gathering` name. @returns the message's id */
   const writeMessage = Effect.fnUntraced(function* ({ data, gathering, groupId, tasks, type }: Content) {
     const now = yield* Clock.currentTimeMillis
     const message_id = `msg_${Hex.encode(yield* random.randomBytes(16))}`
@@ -154,7 +154,7 @@ export const make = Effect.fnUntraced(function* (
       UPDATE webhook_message SET state = ${state}, next_attempt_at = NULL, finished_at = ${now}
       WHERE sequence = ${sequence}`
 
-  /** Messages that are already due, perhaps a hundred thousand, and gathered ones stay as they are. */
+  /** Makes waiting messages due now. Skips gathered ones, and the perhaps 100,000 that are already due. */
   const writeAllDue = (now: number) =>
     sql`
       UPDATE webhook_message SET step = 0, next_attempt_at = ${now}
@@ -173,7 +173,7 @@ export const make = Effect.fnUntraced(function* (
     return rows.length > 0
   })
 
-  /** @returns whether there may be more to delete */
+  /** Deletes some old messages. @returns whether there may be more */
   const writeForgotten = Effect.fnUntraced(function* (finishedBefore: number) {
     const rows = yield* sql`
       DELETE FROM webhook_message WHERE sequence IN (
@@ -183,7 +183,7 @@ export const make = Effect.fnUntraced(function* (
     return rows.length === maxDeletedPerWrite
   })
 
-  // While the webhook is disabled, a waiting message has no time for its next attempt.
+  // While the webhook is disabled, no attempt is planned, so the time of the next one is null.
   const columns = sql.literal(`sequence, message_id, type, group_id, tasks, created_at, state, attempts,
     CASE WHEN EXISTS (SELECT 1 FROM webhook_endpoint WHERE enabled = 1) THEN next_attempt_at END AS next_attempt_at,
     last_status`)

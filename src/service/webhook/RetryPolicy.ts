@@ -1,15 +1,15 @@
 /**
  * The retry schedule of Standard Webhooks 1.0.0: ten attempts over three days.
  *
- * Guarantees: a delay is at least the receiver's `Retry-After`, up to a day. `Retry-After` never shortens a delay or
- * extends the schedule.
+ * Guarantees: a delay is at least as long as the receiver's `Retry-After`, up to a day. `Retry-After` never shortens a
+ * delay or adds attempts.
  */
 import { Duration, Effect } from "effect"
 import * as Backoff from "../../io/Backoff.ts"
 import * as RateLimit from "../../api/RateLimit.ts"
 
 /**
- * The delay before each attempt, from the end of the previous one. The first entry is the delay before the first
+ * The delays before the attempts, each counted from the end of the previous attempt. The first one is before the first
  * attempt.
  */
 export type RetrySchedule = ReadonlyArray<Duration.Input>
@@ -35,14 +35,15 @@ const maxRetryAfter = Duration.hours(24)
 const maxPause = Duration.hours(1)
 
 /**
- * Parses a `Retry-After` header in either form to milliseconds, at most a day. Returns 0 if it is absent or malformed.
+ * Parses a `Retry-After` header (seconds or a date) to milliseconds, at most a day. Returns 0 if it is absent or
+ * malformed.
  */
 export const retryAfter = (header: string | undefined): Effect.Effect<number> =>
   Effect.map(RateLimit.retryAfter(header, maxRetryAfter), (millis) => millis ?? 0)
 
 /**
- * Returns the milliseconds from a failed attempt to the attempt at `step` of the schedule (0 is the first). Returns
- * undefined if the schedule has ended.
+ * Returns the delay in milliseconds before the attempt at `step` of the schedule (0 is the first), or undefined if the
+ * schedule has ended.
  */
 export const delayTo = Effect.fnUntraced(function* (schedule: RetrySchedule, step: number, retryAfter: number) {
   const delay = schedule[step]
@@ -50,8 +51,6 @@ export const delayTo = Effect.fnUntraced(function* (schedule: RetrySchedule, ste
   return Math.max(Math.round(yield* Backoff.jittered(Duration.toMillis(Duration.fromInputUnsafe(delay)))), retryAfter)
 })
 
-/**
- * Returns how many milliseconds all deliveries pause, from the status and the `Retry-After` of the receiver's answer.
- */
+/** Returns for how many milliseconds to pause all deliveries, given the receiver's status and `Retry-After`. */
 export const pause = (status: number, retryAfter: number): number =>
   status === 429 || status === 503 ? Math.min(retryAfter, Duration.toMillis(maxPause)) : 0

@@ -1,10 +1,10 @@
 /**
  * Attempts each message when it is due.
  *
- * Guarantees: a message is attempted at least once. An attempt whose outcome was not stored is repeated under the same
- * id. Memory is bounded by `concurrency` messages. While the database cannot be written, outcomes wait and keep their
- * places, so nothing is sent repeatedly.
- * Does not: guarantee an order, although it sends messages in the order of their due times.
+ * Guarantees: each message is attempted at least once. If an outcome could not be stored, the attempt is repeated with
+ * the same id. At most `concurrency` messages are in memory. While the database is not writable, outcomes wait in
+ * memory and count as attempts in flight, so nothing is sent twice.
+ * Does not: guarantee an order, although attempts start in the order of their due times.
  */
 import { Clock, Duration, Effect, FiberSet, Latch, Option, Schedule } from "effect"
 import type { Mac } from "effect/crypto"
@@ -29,7 +29,7 @@ export interface SenderOptions {
   readonly keep: Duration.Duration
 }
 
-/** The longest sleep before the loop reads the clock again, since somebody may change the clock. */
+/** The loop reads the clock at least this often, since somebody may change the clock. */
 const maxSleepMillis = Duration.toMillis("10 minutes")
 
 export const make = Effect.fnUntraced(function* (options: SenderOptions) {
@@ -47,7 +47,7 @@ export const make = Effect.fnUntraced(function* (options: SenderOptions) {
           Effect.retry(retryForever),
         )
 
-  /** A shutdown does not lose an outcome, unless the database fails. */
+  /** A shutdown waits until the outcome is stored, unless the database fails. */
   const deliver = ({ secrets, url }: Target, found: Due) =>
     Effect.uninterruptibleMask((restore) =>
       Effect.gen(function* () {
@@ -65,7 +65,7 @@ export const make = Effect.fnUntraced(function* (options: SenderOptions) {
 
   const attempt = (target: Target, due: Due) =>
     deliver(target, due).pipe(
-      // The message stays in flight during the sleep; otherwise it would be attempted again immediately.
+      // The message counts as in flight during the sleep; otherwise it would be attempted again immediately.
       Effect.catchDefect((defect) =>
         Effect.andThen(
           FullDisk.logError("A webhook delivery failed unexpectedly; retrying", defect),
@@ -103,7 +103,7 @@ export const make = Effect.fnUntraced(function* (options: SenderOptions) {
   yield* round.pipe(
     Effect.catchDefect((defect) => Effect.fail(defect)),
     Effect.tapError((error) => FullDisk.logError("The webhook's messages cannot be read; trying again", error)),
-    // The retry is within `forever`, so that backoff starts again after each successful round.
+    // The retry is inside `forever`, so that the backoff starts anew after each successful round.
     Effect.retry(retryForever),
     Effect.forever,
     Effect.forkScoped,

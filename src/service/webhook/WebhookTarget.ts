@@ -1,10 +1,10 @@
 /**
- * Decides to which addresses webhooks may be delivered, so that a webhook's URL gives no access to private networks.
+ * Decides which addresses webhooks may be delivered to, so that nobody can reach private networks by a webhook's URL.
  *
- * Guarantees: only `http` and `https`, without user, password or fragment. An address is judged as the machine
- * interprets it, however it is written, and is refused unless it is known to be public. Options can allow loopback and
- * private networks, but never unspecified, multicast, broadcast, reserved and link-local addresses (cloud credentials).
- * A name is resolved when an operator sets it, and again at each connection, which decides.
+ * Guarantees: a URL is `http` or `https`, without user, password or fragment. An address is parsed as the machine would
+ * parse it, and is refused unless it is public. Options can allow loopback and private networks, but never unspecified,
+ * multicast, broadcast, reserved and link-local addresses (cloud credentials). A host name is checked when an operator
+ * sets it, and its address again at each connection.
  */
 import { Effect, Option } from "effect"
 import ipaddr from "ipaddr.js"
@@ -13,7 +13,7 @@ import * as GuardedHttpClient from "../../node/GuardedHttpClient.ts"
 export interface TargetPolicy {
   /** Allows loopback, for a service that only this machine can reach. */
   readonly allowLoopback: boolean
-  /** Allows private networks of IPv4 and IPv6, carriers' networks, and loopback. */
+  /** Allows loopback, private networks of IPv4 and IPv6, and carriers' networks. */
   readonly allowPrivate: boolean
 }
 
@@ -36,11 +36,11 @@ const what: Record<string, string> = {
 const privateRanges = new Set(["private", "carrierGradeNat", "uniqueLocal", "deprecatedSiteLocal"])
 
 /**
- * Global unicast, the only part of IPv6 from which addresses are assigned. Addresses outside of it include some that
- * contain an IPv4 address.
+ * Global unicast, the only IPv6 range in which public addresses are assigned. Some ranges outside it embed IPv4
+ * addresses.
  */
 const globalUnicast = ipaddr.IPv6.parseCIDR("2000::/3")
-/** The well-known prefix with which a network without IPv4 reaches IPv4 addresses (NAT64). */
+/** The prefix of IPv6 addresses that embed an IPv4 address (NAT64). */
 const nat64 = ipaddr.IPv6.parseCIDR("64:ff9b::/96")
 
 const judge = (address: ipaddr.IPv4 | ipaddr.IPv6): { readonly kind: Kind; readonly range: string } => {
@@ -76,8 +76,8 @@ export const guard =
   }
 
 /**
- * Whether the log may show responses from that address. It shows responses of this machine only if no other machine can
- * reach the service. It never shows responses of other private networks.
+ * Whether the log may show responses from this address. It shows responses from this machine only if no other machine
+ * can reach the service, and never those from other private networks.
  */
 export const showsAnswers =
   ({ allowLoopback }: TargetPolicy) =>

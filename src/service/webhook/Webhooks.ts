@@ -1,11 +1,11 @@
 /**
- * Outgoing webhooks by Standard Webhooks 1.0.0.
+ * Outgoing webhooks that follow Standard Webhooks 1.0.0.
  *
- * Guarantees: the commit of a change also stores its event. The event is attempted until a 2xx or the end of the
- * schedule. A receiver may get it more than once, always with the same `webhook-id`. A group that grows after an
- * attempt is announced again, with all its tasks. A receiver's 410 disables the webhook; messages wait until an
- * operator sets the URL again. Removing the webhook fails waiting messages. Finished messages are deleted after a
- * month.
+ * Guarantees: an event is stored in the same commit as its change. It is attempted until the receiver answers 2xx or
+ * the schedule ends. A receiver may get it more than once, always with the same `webhook-id`. If a group grows after an
+ * attempt, a new event announces it with all its tasks. A 410 from the receiver disables the webhook; messages wait
+ * until an operator sets the URL again. Removing the webhook fails waiting messages. Finished messages are deleted
+ * after a month.
  */
 import { Clock, Context, Duration, Effect, Layer, Option, Redacted } from "effect"
 import { SecureRandom } from "effect/crypto"
@@ -39,7 +39,7 @@ export interface GroupCompleted {
 
 export interface WebhooksOptions {
   /**
-   * Whether deliveries may go to this machine itself. Use it only if no other machine can reach the service. Default
+   * Whether deliveries may go to this machine itself. Set it only if no other machine can reach the service. Default
    * false.
    */
   readonly allowLoopback?: boolean | undefined
@@ -60,7 +60,7 @@ export interface WebhooksOptions {
 const clientOptions = ({ allowLoopback = false, allowPrivate = false, resolver }: WebhooksOptions) => {
   const policy = { allowLoopback, allowPrivate }
   const shows = WebhookTarget.showsAnswers(policy)
-  // A host is never removed, since a connection to one of its addresses may outlive a change of its DNS records.
+  // Hosts are never removed, since a connection to an old address may outlive a change of the host's DNS records.
   const hidden = new Set<string>()
   return {
     guard: WebhookTarget.guard(policy),
@@ -100,7 +100,7 @@ const make = Effect.fnUntraced(function* (options: WebhooksOptions, client: Retu
     wake,
     settings: endpoint.settings,
 
-    /** Stores nothing if no webhook is set. Call it within a write of `Database`. */
+    /** Stores an event, unless no webhook is set. Call it within a write of `Database`. */
     enqueue: Effect.fn("Webhooks.enqueue")(function* ({
       groupId,
       mayGrow = false,
@@ -114,7 +114,7 @@ const make = Effect.fnUntraced(function* (options: WebhooksOptions, client: Retu
       yield* outbox.writeMessage({ type, groupId, tasks: taskIds.length, data, gathering })
     }),
 
-    /** Deletes the event if it was never attempted. Call it within a write of `Database`. */
+    /** Deletes the group's event if it was never attempted. Call it within a write of `Database`. */
     withdraw: (organization: string, groupId: string) =>
       Effect.asVoid(outbox.writeWithdrawn(nameOf(organization, groupId))),
 

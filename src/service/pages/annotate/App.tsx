@@ -1,4 +1,4 @@
-/** The annotation page shows the sign-in state, the current item, and notices. */
+/** The annotation page: the current item and notices, or why nobody is signed in. */
 import { useState } from "preact/hooks"
 import { Button } from "../shared/Button.tsx"
 import { type AnnotationState, want } from "./annotationState.ts"

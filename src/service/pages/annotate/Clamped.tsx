@@ -1,5 +1,5 @@
 /**
- * Shows a text, shortened if it is long, with a button that expands it.
+ * Shows a text. A long text is shortened, with a button that expands it.
  *
  * Guarantees: while a very long text is shortened, only its beginning is rendered. If the focus moves into the hidden
  * part, the text expands.
@@ -10,14 +10,14 @@ import { beginning } from "../shared/chunks.ts"
 
 export interface ClampedProps {
   readonly text: string
-  /** Whether the whole text is shown until the user presses the button. */
+  /** Whether the whole text is shown at first, until the user presses the button. */
   readonly expand: boolean
-  /** Names the text in the button's label, for example "completion 1". */
+  /** A name for the text in the button's label, for example "completion 1". */
   readonly name: string
   readonly children: (text: string) => ComponentChildren
 }
 
-/** Approximate limits on what is rendered of a shortened text; CSS may cut its height further. */
+/** Approximate limits on how much of a shortened text is rendered. CSS may reduce the height further. */
 const drawn = { characters: 8_000, lines: 150 }
 
 export const Clamped = ({ text, expand, name, children }: ClampedProps) => {

@@ -11,13 +11,13 @@ import * as ranking from "./ranking.ts"
 export interface CompletionProps {
   readonly place: number
   readonly text: string
-  /** The messages of a completion that calls tools; otherwise null. */
+  /** The messages, if the completion calls tools; otherwise null. */
   readonly turns: Conversation | null
   readonly entry: Entry
   readonly isMarked: boolean
   readonly source: boolean
   readonly expand: boolean
-  /** The text in parts, with differences marked; null while no differences are shown. */
+  /** The text in parts, if its differences from another one are shown; otherwise null. */
   readonly parts: { readonly kind: "ins" | "del"; readonly parts: ReadonlyArray<Part> } | null
   readonly element: (element: HTMLElement | null) => void
   readonly onMark: () => void
@@ -45,7 +45,7 @@ export const Completion = (props: CompletionProps) => {
       tabIndex={isMarked ? 0 : -1}
       aria-label={`Completion ${number}`}
       aria-describedby={`standing-${place}`}
-      // Marking can move the layout when differences are shown, so a pointer marks on click, not on focus.
+      // A pointer marks on click, not on focus, since marking can move the layout while differences are shown.
       onFocusIn={(event) => {
         if (event.target instanceof Element && event.target.matches(":focus-visible")) onMark()
       }}

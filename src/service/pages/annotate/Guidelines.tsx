@@ -1,5 +1,5 @@
 /**
- * Shows what precedes an item: the client organization's guidelines, and a notice during a qualification. Guidelines
+ * Shows the client organization's guidelines above an item, and a notice if the item is for a qualification. Guidelines
  * that the expert closed stay closed until their text changes.
  */
 import type { HeldItem } from "../../pageApi/AnnotateApi.ts"

@@ -1,6 +1,4 @@
-/**
- * Tells the expert, once before the next item, that the guidelines have a new version, and shows what changed in it.
- */
+/** Tells the expert once, before the next item, that the guidelines have a new version, and shows the changes. */
 import { useEffect, useRef } from "preact/hooks"
 import type { HeldItem } from "../../pageApi/AnnotateApi.ts"
 import { Button } from "../shared/Button.tsx"

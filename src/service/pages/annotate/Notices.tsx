@@ -1,4 +1,4 @@
-/** Shows notices: what happened, what failed, and what was entered for an item that the expert no longer holds. */
+/** Shows notices: successes, failures, and the expert's input for an item that the expert no longer holds. */
 import { Button } from "../shared/Button.tsx"
 import type { AnnotationState, Notice } from "./annotationState.ts"
 import type { Dispatch } from "./useAnnotationState.ts"

@@ -1,4 +1,4 @@
-/** Shows a prompt: a text, or a conversation turn by turn. The completions are the conversation's next turn. */
+/** Shows a prompt, which is a text or a conversation. The completions follow as the conversation's next turn. */
 import { useEffect, useRef } from "preact/hooks"
 import type { HeldItem } from "../../pageApi/AnnotateApi.ts"
 import { RichText } from "../shared/RichText.tsx"
@@ -6,7 +6,7 @@ import { type Conversation, Turns } from "./Turns.tsx"
 
 export interface PromptProps {
   readonly item: Pick<HeldItem, "prompt" | "turns">
-  /** The prompt, or its beginning while it is shortened. For a conversation, its length limits the turns shown. */
+  /** The prompt, or its beginning while shortened. For a conversation, only the length of this text matters. */
   readonly text: string
   readonly source: boolean
 }
@@ -19,8 +19,8 @@ export const Prompt = ({ item: { prompt, turns }, text, source }: PromptProps) =
   )
 
 /**
- * If the turns don't all fit, the last ones are shown, because the completions answer those. `--end` is the height from
- * the last user turn to the end. CSS gives the box that much room, up to a limit.
+ * If not all turns fit, the last ones are shown, because the completions answer those. `--end` is the height from the
+ * last user turn to the end; CSS makes the box that high, up to a limit.
  */
 const LastTurns = ({ turns }: { readonly turns: Conversation }) => {
   const list = useRef<HTMLOListElement>(null)
@@ -40,7 +40,7 @@ const LastTurns = ({ turns }: { readonly turns: Conversation }) => {
   return <Turns turns={turns} below={2} list={list} />
 }
 
-/** Returns the last turns, about `characters` characters in total. The start of the first one may be cut off. */
+/** Returns the last turns, about `characters` characters in total. The first of them may lack its beginning. */
 const endOf = (turns: Conversation, characters: number): Conversation => {
   let left = characters
   return turns

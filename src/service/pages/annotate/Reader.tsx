@@ -1,8 +1,8 @@
 /**
  * The full-screen reader shows the prompt and the completions in full, one at a time.
  *
- * The page's shortcuts work in it, except those that send something: arrows change the completion, numbers and Space
- * judge, D shows differences, Esc or F closes the reader.
+ * The page's shortcuts work here, too, except those that send something. Arrows change the completion, numbers and
+ * Space judge, D shows differences, Esc or F closes the reader.
  */
 import { useEffect, useRef } from "preact/hooks"
 import type { HeldItem } from "../../pageApi/AnnotateApi.ts"
@@ -15,7 +15,7 @@ import { Turns } from "./Turns.tsx"
 import { Prompt } from "./Prompt.tsx"
 import type { Differences } from "./useDifference.ts"
 
-/** The page that shows the prompt; it precedes the first completion. */
+/** The prompt's page number. The pages of completions are numbered from 0. */
 export const promptPage = -1
 
 export interface ReaderProps {

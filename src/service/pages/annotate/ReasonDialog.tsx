@@ -25,7 +25,7 @@ const kinds = {
   },
 } as const
 
-/** Maximum characters of the typed text. It keeps the reason, with its preset, within the API's limit. */
+/** Maximum characters that can be typed, so that the reason, including the preset, stays within the API's limit. */
 const limit = 1_800
 
 export interface ReasonDialogProps {
@@ -37,7 +37,7 @@ export interface ReasonDialogProps {
 export const ReasonDialog = ({ kind, onClose, onReason }: ReasonDialogProps) => {
   const { title, about, presets, action } = kinds[kind]
   const id = useId()
-  // Null: no reason is chosen yet. Empty: the expert chose another reason and types it.
+  // Null: nothing is chosen yet. Empty: the expert wants to type another reason.
   const [preset, setPreset] = useState<string | null>(null)
   const [words, setWords] = useState("")
   const field = useRef<HTMLTextAreaElement>(null)
@@ -71,7 +71,8 @@ export const ReasonDialog = ({ kind, onClose, onReason }: ReasonDialogProps) => 
                 autofocus={index === 0}
                 checked={preset === each}
                 onChange={() => setPreset(each)}
-                // A click or Space moves the focus to the text field. Arrow keys only pass over this choice.
+                // A click or Space moves the focus to the text field. Arrow keys don't, as they may pass over this
+                // choice.
                 onClick={(event) => {
                   if (each === "" && event.detail > 0) field.current?.focus()
                 }}

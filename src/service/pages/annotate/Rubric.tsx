@@ -1,9 +1,9 @@
 /**
- * Shows the optional questions besides the choice: strength, all bad, marks, ratings, and an edit of the best
- * completion.
+ * Shows the optional questions besides the choice: strength of the preference, whether all are bad, marks, ratings, and
+ * an edit of the best completion.
  *
- * Guarantees: only questions that the task asks are shown. In marks and ratings, digits set a mark or a rating instead
- * of choosing a completion.
+ * Guarantees: only questions that the task asks are shown. While the focus is on marks or ratings, digit keys set those
+ * instead of choosing a completion.
  */
 import { maxLength } from "../../pageApi/PageConstants.ts"
 import type { ComponentChildren, RefObject } from "preact"
@@ -238,7 +238,7 @@ const Edit = ({ item, entry, edit, onEdit }: Pick<RubricProps, "item" | "entry" 
         value={edited ?? original}
         onFocus={({ currentTarget }) => {
           setOpen(true)
-          // The field is visible only in the next frame; then it scrolls out from behind the bar at the bottom.
+          // The field is visible only in the next frame. Then it is scrolled out from behind the bar at the bottom.
           requestAnimationFrame(() => currentTarget.scrollIntoView({ block: "nearest" }))
         }}
         onInput={(event) => {

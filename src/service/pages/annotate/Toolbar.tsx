@@ -1,4 +1,4 @@
-/** The toolbar above the completions: their number, how they are shown, and buttons to skip or flag the item. */
+/** The toolbar above the completions: how many there are, buttons to change how they are shown, and to skip or flag. */
 import { Button } from "../shared/Button.tsx"
 
 export interface View {

@@ -1,8 +1,8 @@
 /**
- * Shows a conversation turn by turn: what somebody says, what the assistant calls, and what a tool returns.
+ * Shows a conversation turn by turn: messages, the assistant's tool calls, and their results.
  *
- * Guarantees: arguments and results that are JSON are indented, and their digits do not change. Arguments that are not
- * JSON are shown unchanged.
+ * Guarantees: JSON in arguments and results is indented without changing any number. Arguments that are not JSON are
+ * shown unchanged.
  */
 import type { Ref } from "preact"
 import type { HeldItem } from "../../pageApi/AnnotateApi.ts"
@@ -14,7 +14,7 @@ type Turn = Conversation[number]
 
 const roles: Readonly<Record<string, string>> = { system: "System", user: "User", assistant: "Assistant", tool: "Tool" }
 
-/** @param below the level of the page's heading above the conversation */
+/** @param below the level of the heading above the conversation */
 export const Turns = ({
   turns,
   below,
@@ -79,7 +79,7 @@ const Content = ({ turn: { content, role }, below }: { readonly turn: Turn; read
 }
 
 const Json = ({ text }: { readonly text: string }) => (
-  // The block scrolls, so the keyboard must be able to reach it.
+  // The block can scroll, so the keyboard must be able to focus it.
   <pre class="json" tabIndex={0} dir="ltr">
     {indentJson(text) ?? text}
   </pre>

@@ -1,9 +1,9 @@
 /**
  * One item: guidelines, prompt, completions, and the judgment.
  *
- * Guarantees: exactly one completion is marked, and keys for a completion act on that one. A new item puts the focus on
- * its heading, so that keys work and screen readers start there. After a click on a button, the focus moves to the
- * marked completion, so that Enter submits.
+ * Guarantees: exactly one completion is marked; it is the one that keys act on. When an item is shown, its heading gets
+ * the focus, so that keys work and screen readers start there. After a click on a button, the focus moves to the marked
+ * completion, so that Enter submits.
  */
 import { useEffect, useRef, useState } from "preact/hooks"
 import type { HeldItem } from "../../pageApi/AnnotateApi.ts"
@@ -134,7 +134,7 @@ export const Workbench = ({ state, item, entry, dispatch, onKeys }: WorkbenchPro
         setReader(null)
         return improved.current?.focus()
       case "leave":
-        // The browser also closes the reader, but may report it only after the next key, which would be lost.
+        // The browser also closes the reader on Escape, but may report it only after the next key, which would be lost.
         if (reader !== null) return setReader(null)
         if ([rationale, improved, marks, ratings].some(({ current }) => current?.contains(document.activeElement)))
           return mark(marked)
@@ -164,7 +164,7 @@ export const Workbench = ({ state, item, entry, dispatch, onKeys }: WorkbenchPro
     <main
       class="stack bench"
       onClick={(event) => {
-        // This is for the pointer only: `detail` is 0 when a key presses the button.
+        // Keys are excluded (`detail` is 0 then): only a click moves the focus.
         const button = event.target instanceof Element ? event.target.closest("button") : null
         if (event.detail === 0 || button === null || document.activeElement === improved.current) return
         const card = button.closest("article") ?? cards.current[marked]
@@ -278,14 +278,14 @@ export const Workbench = ({ state, item, entry, dispatch, onKeys }: WorkbenchPro
   )
 }
 
-/** Focuses a card. The page scrolls only if the card is out of view, so that the text being read does not move. */
+/** Focuses a card. Scrolls only if it is out of view, so that the text that the expert is reading does not move. */
 const focusOn = (card: HTMLElement | null | undefined) => {
   card?.focus({ preventScroll: true })
   const box = card?.getBoundingClientRect()
   if (box !== undefined && (box.bottom < 80 || box.top > innerHeight - 200)) card?.scrollIntoView({ block: "nearest" })
 }
 
-/** Returns false if no element matches `selector`. */
+/** Focuses the first match. Returns false if there is none. */
 const focusFirst = (within: Element | null | undefined, selector: string): boolean => {
   const element = within?.querySelector<HTMLElement>(selector)
   element?.focus()

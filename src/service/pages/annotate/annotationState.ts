@@ -10,7 +10,7 @@ export type Wanted =
   | { readonly _tag: "skip"; readonly reason: string }
   | { readonly _tag: "flag"; readonly flag: Flagging }
 
-/** The event that asks for an action without details. */
+/** Makes the event that asks for an action that needs no further input. */
 export const want = (wanted: Exclude<Wanted["_tag"], "skip" | "flag">): Event => ({
   _tag: "want",
   wanted: { _tag: wanted },
@@ -33,37 +33,37 @@ export interface AnnotationState {
   readonly signedOut: SignedOut
   readonly name: string
   readonly progress: Progress | null
-  /** Null if there is no item to judge, or none was loaded yet; see `isLoaded`. */
+  /** The item to judge. Null if there is none, or if none was loaded yet (see `isLoaded`). */
   readonly item: HeldItem | null
   readonly entry: Entry | null
-  /** Whether the service has said which item is next, or that there is none. */
+  /** Whether the service has answered which item is next, or that there is none. */
   readonly isLoaded: boolean
   readonly mode: Mode
   readonly attention: attention.Attention
   readonly visible: boolean
-  /** Increases with every change of the entry. */
+  /** A number that increases with every change of the entry. */
   readonly revision: number
-  /** The last revision that the service has stored. */
+  /** The last revision of the entry that the service has stored. */
   readonly saved: number
-  /** The time of the first change that the service has not stored; null if it has stored all. */
+  /** The time of the oldest change that the service has not stored. Null if there is none. */
   readonly unsavedSince: number | null
   readonly saveDue: boolean
   readonly lastSave: number
-  /** The interval, in milliseconds, at which the hold is renewed. */
+  /** How often to renew the hold, in milliseconds. */
   readonly holdEvery: number
   readonly inFlight: { readonly ask: Ask; readonly revision: number } | null
   readonly wanted: Wanted | null
-  /** Set while the service can't be reached or fails. The request is retried. */
+  /** Set while requests fail because of the connection or the service. They are retried. */
   readonly trouble: { readonly words: string; readonly attempts: number; readonly waiting: boolean } | null
   /** The code of the invitation that is being redeemed. */
   readonly code: string | null
   /**
-   * Set after a submission that may have arrived. `judged` is the expert's count before it; `broke` says whether the
-   * connection broke before the response.
+   * Set while it is unknown whether a submission has arrived. `judged` is the expert's count before the submission;
+   * `broke` says whether the connection broke before the response.
    */
   readonly unsure: { readonly judged: number; readonly broke: boolean } | null
   readonly notice: Notice | null
-  /** The entry for an item that the expert no longer holds. */
+  /** The expert's input for an item that the expert no longer holds. */
   readonly lost: { readonly prompt: string; readonly choice: string; readonly rationale: string } | null
 }
 
@@ -73,13 +73,13 @@ export type Event =
       readonly _tag: "answer"
       readonly ask: "next" | "guidelines" | "submit" | "skip" | "flag" | "undo"
       readonly work: Work
-      /** The draft that this device has for the item, newer than the service's draft; null if there is none. */
+      /** The draft on this device, if it is newer than the service's; otherwise null. */
       readonly copy: Draft | null
     }
   | { readonly _tag: "joined" | "saved" | "signedOut" }
   | { readonly _tag: "session"; readonly name: string; readonly progress: Progress }
   | { readonly _tag: "failure"; readonly ask: Ask; readonly failure: Failure }
-  /** Applies `change` to the current entry. It is ignored if `itemId` is no longer the current item. */
+  /** Applies `change` to the entry, unless the current item is no longer `itemId`. */
   | { readonly _tag: "edit"; readonly itemId: number; readonly change: (entry: Entry) => Entry }
   | { readonly _tag: "want"; readonly wanted: Wanted }
   | { readonly _tag: "timer"; readonly timer: Timer }
@@ -91,7 +91,7 @@ export type Timer = "save" | "hold" | "poll" | "retry"
 
 export type AnnotateRequests = Requests<typeof AnnotateApi, "/annotate/api">
 
-/** One request of the API, with its input. */
+/** A request of the API, with its input. */
 export type Sent = {
   readonly [K in keyof AnnotateRequests]: {
     readonly request: K
@@ -104,10 +104,10 @@ export type Command =
       readonly _tag: "ask"
       readonly ask: Ask
       readonly sent: Sent
-      /** Whether the page may be closed before the response arrives. */
+      /** Whether the page may be closed before the response arrives. The browser must then still send the request. */
       readonly leaving: boolean
     }
-  /** Restarts the timer, which fires after `after` milliseconds; null stops it. */
+  /** Restarts the timer, which then fires after `after` milliseconds. Null stops the timer. */
   | { readonly _tag: "timer"; readonly timer: Timer; readonly after: number | null }
   | { readonly _tag: "keep"; readonly itemId: number; readonly draft: Draft }
   | { readonly _tag: "forget"; readonly itemId: number }

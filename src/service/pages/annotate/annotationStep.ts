@@ -2,9 +2,9 @@
  * The state machine of the annotation page. `step` is pure: it maps a state and an event to the next state and to
  * commands, which `useAnnotationState` runs.
  *
- * Guarantees: only one request is in flight, so a draft never overtakes its submission. Entries stay on this device
- * until the service has them. A judgment whose response was lost is not reported as failed, and undo is never sent
- * twice. The hold is renewed only while the expert is active.
+ * Guarantees: only one request is in flight at a time, so a draft cannot arrive after its submission. Entries are kept
+ * on this device until the service has stored them. A submission whose response was lost is not reported as failed, and
+ * undo is never sent twice. The hold is renewed only while the expert is active.
  */
 /* oxlint-disable max-lines -- one state machine, whose transitions share their helpers */
 import type { Draft, HeldItem, Work } from "../../pageApi/AnnotateApi.ts"
@@ -13,10 +13,10 @@ import type { AnnotationState, Ask, Command, Event, Failure, Notice } from "./an
 import { initial, type Sent, type SignedOut, type Timer, type Wanted } from "./annotationState.ts"
 import * as entries from "./entry.ts"
 
-/** A draft is saved `saveDelayMillis` after the last change, but at most `maxSaveDelayMillis` after the first. */
+/** A draft is saved `saveDelayMillis` after the last change, or `maxSaveDelayMillis` after the first. */
 export const saveDelayMillis = 800
 export const maxSaveDelayMillis = 5_000
-/** The interval between polls for an item while the expert has none. */
+/** How often to poll for an item while the expert has none. */
 export const pollIntervalMillis = 15_000
 /** The hold is renewed for this long after the expert's last activity. */
 export const awayAfterMillis = 300_000
@@ -68,14 +68,14 @@ export const step = (state: AnnotationState, event: Event, now: number): Step =>
 
 export const isUnsaved = (state: AnnotationState): boolean => state.item !== null && state.revision > state.saved
 
-/** Whether an action of the expert, such as a submission, is in flight or waits for a connection. */
+/** Whether something that the expert asked for, such as a submission, is in flight or waits for a connection. */
 export const isBusy = (state: AnnotationState): boolean => state.wanted !== null
 
 /** Whether a submission, skip, or flag is in flight, so that a change would come too late. */
 const isLeaving = ({ inFlight }: AnnotationState): boolean =>
   inFlight?.ask === "submit" || inFlight?.ask === "skip" || inFlight?.ask === "flag"
 
-/** Redeems the invitation if there is one; otherwise asks who is signed in. */
+/** Redeems the invitation if there is one; otherwise asks the service who is signed in. */
 const enter = (state: AnnotationState): Step =>
   state.code === null
     ? post(state, "session", { request: "GET /session", input: undefined }, false)
@@ -86,7 +86,7 @@ const post = (state: AnnotationState, ask: Ask, sent: Sent, leaving: boolean): S
   [{ _tag: "ask", ask, sent, leaving }],
 ]
 
-/** Sends the next request that is due, unless one is in flight or a retry is still waiting. */
+/** Sends the next request that is due, unless another one is in flight or waits for its retry. */
 const send = (state: AnnotationState, now: number, leaving = !state.visible): Step => {
   if (state.inFlight !== null || state.phase !== "working") return [state, []]
   if (state.trouble?.waiting === true && !leaving) return [state, []]
@@ -105,7 +105,7 @@ const send = (state: AnnotationState, now: number, leaving = !state.visible): St
     switch (wanted?._tag) {
       case "submit": {
         const vote = entries.submission(entry, seconds)
-        // The expert changed the entry while the submission waited for a connection.
+        // The expert has changed the entry while the submission was waiting for a connection.
         if (vote === null) return [{ ...state, wanted: null, notice: lacking(entry) }, []]
         const input = { params, payload: { ...vote, guidelines_version: item.guidelines_version } }
         return post(state, "submit", { request: "POST /items/:item_id/vote", input }, leaving)
@@ -208,7 +208,7 @@ const answered = (state: AnnotationState, event: Event & { _tag: "answer" }, now
     lost: arrived && state.unsure?.broke ? null : state.lost,
     notice: arrived ? hadArrived(state.unsure?.broke ?? false) : noticeOf(ask, work, state),
   }
-  // The item is the same: its entry stays, because it is newer than the service's draft.
+  // The item is still the same. The entry is kept, because it is newer than the service's draft.
   if (work.item !== null && before !== null && work.item.item_id === before.item_id && !done && ask !== "undo") {
     const isBack: Notice = { tone: "good", text: "The item had gone back to the queue, and is yours again." }
     const notice = state.lost === null ? answeredState.notice : isBack
@@ -222,7 +222,7 @@ const answered = (state: AnnotationState, event: Event & { _tag: "answer" }, now
   return laid(answeredState, work.item, copy, commands, now)
 }
 
-/** If no connection broke, the judgment that the service has may come from another tab. */
+/** Says that the service already has a judgment. If no connection broke, it may come from another tab. */
 const hadArrived = (broke: boolean): Notice =>
   broke
     ? { tone: "good", text: "The service has your judgment of the item before: it had arrived." }
@@ -231,7 +231,7 @@ const hadArrived = (broke: boolean): Notice =>
         text: "The service had a judgment of yours on the item before, perhaps from another tab: that one counts.",
       }
 
-/** Makes `item` the current item; null means that there is none. */
+/** Makes `item` the current item. Null: there is no item. */
 const laid = (
   state: AnnotationState,
   item: HeldItem | null,
@@ -264,7 +264,7 @@ const laid = (
   ]
 }
 
-/** A third of the remaining hold, but 20 seconds to 2 minutes, because the device's clock may be wrong. */
+/** A third of the remaining hold, but 20 seconds to 2 minutes, since the device's clock may be wrong. */
 const holdEvery = (item: HeldItem, now: number) => Math.min(Math.max((item.held_until - now) / 3, 20_000), 120_000)
 
 const noticeOf = (ask: Ask, work: Work, state: AnnotationState): Notice | null => {
@@ -281,7 +281,7 @@ const noticeOf = (ask: Ask, work: Work, state: AnnotationState): Notice | null =
 const failed = (state: AnnotationState, ask: Ask, failure: Failure, now: number): Step => {
   const rested = { ...state, inFlight: null }
   if (ask === "join" && failure.status >= 400 && failure.status < 500 && failure.status !== 429) {
-    // The expert may have opened a used link again in the same browser, which then has a session.
+    // If the expert has opened a used link again in the same browser, there is already a session.
     return enter({ ...rested, code: null, signedOut: "invitation" })
   }
   if (failure.status === 401) {
@@ -303,11 +303,11 @@ const failed = (state: AnnotationState, ask: Ask, failure: Failure, now: number)
   return send({ ...rested, wanted: null, saveDue: false, notice: { tone: "bad", text: failure.detail } }, now)
 }
 
-/** A browser may send a request twice when the connection breaks. The service may have received the first one. */
+/** If a connection breaks, a browser may send a request twice. Even if the second fails, the first may have arrived. */
 const mayHaveArrived = (state: AnnotationState, broke: boolean): AnnotationState["unsure"] =>
   state.unsure ?? (state.progress === null ? null : { judged: state.progress.judged, broke })
 
-/** The expert no longer holds the item. The page shows the entry until the expert dismisses it. */
+/** Shows the entry of an item that the expert no longer holds, until the expert dismisses it. */
 const taken = (
   state: AnnotationState,
   item: HeldItem,
@@ -331,7 +331,7 @@ const isPassing = ({ status }: Failure): boolean => status === 0 || status === 4
 const troubled = (state: AnnotationState, ask: Ask, failure: Failure): Step => {
   const attempts = (state.trouble?.attempts ?? 0) + 1
   const after = Math.min(2_000 * 2 ** (attempts - 1), 30_000)
-  // After a 429 the service did nothing; after any other failure it may have done what was asked.
+  // After a 429 the service has done nothing. After any other failure it may have done what it was asked.
   const maybeDone = failure.status !== 429
   return [
     {
@@ -386,7 +386,7 @@ const shown = (state: AnnotationState, visible: boolean, now: number): Step => {
   if (!visible) return send({ ...next, saveDue: next.saveDue || isUnsaved(next) }, now, true)
   if (next.phase !== "working") return [next, []]
   if (next.item === null) return rang(next, "poll", now)
-  // The hold may have ended meanwhile. The expert should learn this before writing more.
+  // The hold may have ended in the meantime. The expert should learn that before writing more.
   return now - next.lastSave > 60_000 ? send({ ...next, saveDue: true }, now) : [next, []]
 }
 

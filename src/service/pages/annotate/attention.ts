@@ -1,19 +1,19 @@
 /**
  * Measures how long an expert works on an item, in seconds.
  *
- * Guarantees: time counts while the page is visible, until two minutes after the last activity (a key, the pointer,
- * scrolling). Callers pass the current time in milliseconds; a clock that jumps back adds no time.
+ * Guarantees: time counts while the page is visible, but not beyond two minutes after the last key, pointer movement,
+ * or scrolling. Callers pass the current time in milliseconds; a clock that jumps back adds no time.
  */
 
 export interface Attention {
-  /** The milliseconds counted until `since`. */
+  /** The milliseconds counted up to `since`. */
   readonly counted: number
-  /** The start of the time that is not yet in `counted`; null while the page is hidden. */
+  /** The time up to which `counted` is complete; null while the page is hidden. */
   readonly since: number | null
   readonly lastActivity: number
 }
 
-/** The expert is idle after this long without activity. */
+/** How long without activity it takes until the expert counts as idle. */
 export const idleAfterMillis = 120_000
 
 export const start = (seconds: number, now: number, visible: boolean): Attention => ({

@@ -1,8 +1,7 @@
 /**
  * An expert's entry for one item: a choice or a ranking, a rationale, and answers to the rubric.
  *
- * Guarantees: choice and ranking are both kept when the mode changes; `missing` names what a submission still needs; a
- * submission names each place once.
+ * Guarantees: changing the mode loses neither the choice nor the ranking; a submission ranks each place once, or none.
  */
 import type { Draft, HeldItem, Submission } from "../../pageApi/AnnotateApi.ts"
 import * as ranking from "./ranking.ts"
@@ -17,12 +16,12 @@ export interface Entry {
   readonly said: Said
 }
 
-/** The answers to the rubric, besides the choice. An edit counts only while its completion is the best. */
+/** The answers to the rubric. An edit counts only while the edited completion is the best. */
 type Said = NonNullable<Draft["assessment"]>
 
 const nothingSaid: Said = { strength: null, all_bad: false, flags: [], edit: null, aspects: {} }
 
-/** Opens the draft if there is one, else an empty entry in the mode that the expert used last. */
+/** Makes an entry from the draft. Without a draft, the entry is empty, in the mode that the expert used last. */
 export const open = (item: HeldItem, draft: Draft | null, mode: Mode): Entry => {
   const count = item.completions.length
   if (draft === null) return { mode, best: null, ranks: ranking.none(count), rationale: "", said: nothingSaid }
@@ -47,7 +46,7 @@ export const toDraft = (entry: Entry, seconds: number): Draft => ({
 const saysNothing = ({ aspects, all_bad, edit, flags, strength }: Said): boolean =>
   strength === null && !all_bad && flags.length === 0 && edit === null && Object.keys(aspects).length === 0
 
-/** The place of the best completion. If several tie for best, it is the first of them. */
+/** The place of the best completion, or of the first among several tied for best. */
 export const bestOf = (entry: Entry): number | null => {
   if (entry.mode === "best") return entry.best
   const [first] = ranking.groups(entry.ranks)
@@ -61,7 +60,7 @@ export const editOf = (entry: Entry): string | null => {
 
 const say = (entry: Entry, said: Partial<Said>): Entry => ({ ...entry, said: { ...entry.said, ...said } })
 
-/** Sets the strength, or clears it if it has this value already. */
+/** Sets the strength, or clears it if it already has this value. */
 export const setStrength = (entry: Entry, strength: number): Entry =>
   say(entry, { strength: entry.said.strength === strength ? null : strength })
 
@@ -78,10 +77,10 @@ export const toggleFlag = (entry: Entry, flag: string): Entry => {
   return say(entry, { flags: flags.includes(flag) ? flags.filter((each) => each !== flag) : [...flags, flag] })
 }
 
-/** Sets a rating. The same rating again, or null, clears it. */
+/** Sets a rating. Giving the same rating again, or null, clears it. */
 export const rate = (entry: Entry, aspect: string, place: number, rating: number | null): Entry => {
   const { [aspect]: own, ...rest } = entry.said.aspects
-  // An aspect may have the name `constructor`.
+  // `Object.hasOwn` is needed because an aspect may be named `constructor`.
   const before = Object.hasOwn(entry.said.aspects, aspect) ? own! : entry.ranks.map(() => null)
   const ratings = before.map((each, i) => (i !== place ? each : each === rating ? null : rating))
   return say(entry, {
@@ -103,7 +102,8 @@ export const choose = (entry: Entry, place: number): Entry =>
   place < entry.ranks.length ? { ...entry, best: entry.best === place ? null : place } : entry
 
 /**
- * Switches between choosing the best and ranking all. A single best completion carries over if the other mode has none.
+ * Switches between choosing the best and ranking all. If the other mode is still empty, it gets the best completion,
+ * unless several are tied.
  */
 export const switchMode = (entry: Entry): Entry => {
   if (entry.mode === "best") {
@@ -114,7 +114,7 @@ export const switchMode = (entry: Entry): Entry => {
   return { ...entry, mode: "best", best: entry.best ?? (first?.length === 1 ? (first[0] ?? null) : null) }
 }
 
-/** Tells what a submission still needs; null if nothing is missing. */
+/** Says what is missing for a submission. Null if nothing is. */
 export const missing = (entry: Entry): string | null => {
   if (entry.mode === "best") return entry.best === null ? "Choose the best completion first." : null
   const unranked = ranking.unranked(entry.ranks)
@@ -124,7 +124,7 @@ export const missing = (entry: Entry): string | null => {
     : `Not ranked yet: ${ranking.list(unranked.map((place) => place + 1))}.`
 }
 
-/** Returns null if something is missing. */
+/** Makes a submission. Returns null if something is missing. */
 export const submission = (entry: Entry, seconds: number): Submission | null => {
   if (missing(entry) !== null) return null
   const { edit: _, ...said } = entry.said

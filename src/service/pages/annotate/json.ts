@@ -1,7 +1,7 @@
 /**
- * Formats JSON for reading: an object or an array has one line for each member.
+ * Formats JSON for reading, with one line per member of an object or array.
  *
- * Guarantees: only white space between tokens changes, so digits and escapes stay as they are.
+ * Guarantees: only white space between tokens changes; numbers and escapes stay as they are.
  */
 
 export const indentJson = (text: string): string | undefined => {

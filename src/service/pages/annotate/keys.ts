@@ -1,9 +1,9 @@
 /**
  * Keyboard shortcuts of the annotation page.
  *
- * Guarantees: in a text field, only Escape and Ctrl+Enter act. With Ctrl, Alt, or Command, only Ctrl+Enter (⌘ Enter)
- * acts. No shortcut acts in a dialog. A held key repeats only movement. Enter and Space keep their function on buttons
- * and links, and arrows keep theirs on scrollable elements.
+ * Guarantees: in a text field, only Escape and Ctrl+Enter are shortcuts. Ctrl+Enter (⌘ Enter) is the only one with
+ * Ctrl, Alt, or Command. There are none in a dialog. Holding a key repeats only movement. Buttons and links keep Enter
+ * and Space, scrollable elements keep the arrows.
  */
 
 export type Action =
@@ -21,7 +21,7 @@ export interface Key {
 }
 
 /**
- * The focus is in a text field, on a button or link, on a scrollable element, in a dialog, or elsewhere on the page.
+ * The position of the focus: a text field, a button or link, a scrollable element, a dialog, or elsewhere on the page.
  */
 export type Where = "text" | "control" | "scroller" | "dialog" | "page"
 
@@ -83,7 +83,7 @@ export const actionOf = (key: Key, where: Where): Action | null => {
 
 const once = (key: Key, name: ActionName): Action | null => (key.repeat ? null : { _tag: name })
 
-/** All keys, for the dialog that `?` opens. */
+/** All shortcuts, for the dialog that `?` opens. */
 export const help: ReadonlyArray<{
   readonly title: string
   readonly keys: ReadonlyArray<readonly [keys: ReadonlyArray<string>, does: string]>

@@ -1,8 +1,8 @@
 /**
  * Local copies of an expert's entries, kept until the service has stored them.
  *
- * Guarantees: `read` returns a copy only for its expert and item; copies older than a week are deleted. If the browser
- * stores nothing (a private window, full storage), the page works without copies.
+ * Guarantees: `read` returns only copies of the same expert and item; copies older than a week are deleted. If the
+ * browser can't store them (private window, full storage), the page works without copies.
  */
 import type { Draft } from "../../pageApi/AnnotateApi.ts"
 
@@ -38,9 +38,9 @@ export const make = (access: () => Store): Copies => {
   }
 }
 
-/** Returns `otherwise` if `run` throws. Storage may be forbidden or full, and its texts may be invalid. */
+/** Returns `otherwise` if `run` throws. Storage may be forbidden or full, and its content may be invalid. */
 export const attempt = <A>(run: () => A, otherwise: A): A => {
-  // Every access to storage may throw, and so may parsing its texts.
+  // Every access to storage may throw, and so may parsing its content.
   try {
     return run()
   } catch {

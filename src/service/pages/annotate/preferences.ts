@@ -1,5 +1,5 @@
 /**
- * An expert's display preferences. They are kept in local storage or, if that is unavailable, until the page closes.
+ * An expert's display preferences. They are kept in local storage or, if the browser denies it, until the page closes.
  */
 import { useState } from "preact/hooks"
 import { attempt } from "./localCopies.ts"
@@ -7,11 +7,11 @@ import { attempt } from "./localCopies.ts"
 export type Preference =
   /** "best" or "rank": whether the expert chooses the best completion or ranks all. */
   | "mode"
-  /** "on" shows texts as they were written. */
+  /** "on" shows texts as they were written, not rendered. */
   | "source"
   /** "on" shows long texts in full. */
   | "expand"
-  /** The text of the guidelines that the expert closed last; empty if they are open. */
+  /** The text of the guidelines that the expert last closed; empty while the guidelines are open. */
   | "guidelines"
 
 const prefix = "prefstream.preference."

@@ -1,11 +1,11 @@
 /**
- * A ranking while it is edited. Each completion, named by its place, has a rank from 1, or none yet.
+ * A ranking that is being edited. Each completion, identified by its place, has a rank (1 is the best) or none yet.
  *
- * Guarantees: completions with the same rank are tied. Ranks may have gaps while they are edited (3 is given before 1
- * and 2); `groups` closes the gaps. All functions are pure.
+ * Guarantees: completions with the same rank are tied. Ranks may have gaps meanwhile, such as a 3 without 1 and 2;
+ * `groups` closes them. All functions are pure.
  */
 
-/** Ranks by place; null if the completion has none yet. */
+/** The rank at each place; null if the completion has none yet. */
 export type Ranks = ReadonlyArray<number | null>
 
 export const none = (count: number): Ranks => Array.from({ length: count }, () => null)
@@ -33,31 +33,31 @@ export const groups = (ranks: Ranks): ReadonlyArray<ReadonlyArray<number>> =>
 export const unranked = (ranks: Ranks): ReadonlyArray<number> =>
   ranks.flatMap((rank, place) => (rank === null ? [place] : []))
 
-/** Gives a completion a rank, or takes the rank away if the completion has it already. */
+/** Gives a completion a rank, or takes the rank away if the completion already has this one. */
 export const assign = (ranks: Ranks, place: number, rank: number): Ranks =>
   ranks.map((was, index) => (index === place ? (was === rank ? null : rank) : was))
 
 export const clear = (ranks: Ranks, place: number): Ranks => ranks.map((rank, index) => (index === place ? null : rank))
 
-/** Gives a completion the rank after the highest one given, or takes its rank away if it has one. */
+/** Gives a completion the rank after the last one in use. If the completion has a rank, takes that away. */
 export const toggleNext = (ranks: Ranks, place: number): Ranks =>
   ranks[place] === null ? assign(ranks, place, highest(ranks) + 1) : clear(ranks, place)
 
 /**
- * Moves a completion up one step: out of its tie to just above it, or past the group above. A completion without a rank
- * gets a new last rank.
+ * Moves a completion up one step: from a tie to a place of its own just above, or past the next better group. A
+ * completion without a rank becomes the last.
  */
 export const raise = (ranks: Ranks, place: number): Ranks => move(ranks, place, -1)
 
 /**
- * Moves a completion down one step: out of its tie to just below it, or past the group below. A completion without a
- * rank gets a new last rank.
+ * Moves a completion down one step: from a tie to a place of its own just below, or past the next worse group. A
+ * completion without a rank becomes the last.
  */
 export const lower = (ranks: Ranks, place: number): Ranks => move(ranks, place, 1)
 
 /**
- * Ties a completion with the group above. The best ties with the group below, and a completion without a rank ties with
- * the last group. Nothing changes if there is no other group.
+ * Ties a completion with the next better group. The best is tied with the next worse group, a completion without a rank
+ * with the last. Does nothing if there is no other group.
  */
 export const tie = (ranks: Ranks, place: number): Ranks => {
   const all = groups(ranks)

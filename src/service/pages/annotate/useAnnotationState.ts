@@ -1,8 +1,8 @@
 /**
  * Runs the state machine of `annotationStep` in the browser: carries out its commands and dispatches events.
  *
- * Guarantees: commands run in order; activity is dispatched at most every five seconds; an invitation is removed from
- * the address before it is used.
+ * Guarantees: commands run in order; activity is reported at most every five seconds; the code of an invitation is
+ * removed from the address before it is used.
  */
 import { useEffect, useRef, useState } from "preact/hooks"
 import type { Work } from "../../pageApi/AnnotateApi.ts"
@@ -23,7 +23,7 @@ import { readPreference, writePreference } from "./preferences.ts"
 export type Dispatch = (event: Event) => void
 
 const { ask: request } = makeClient<AnnotateRequests>("/annotate/api")
-/** Maximum bytes of a body sent while the page closes. Browsers refuse more than 64 KiB in such requests. */
+/** Maximum bytes of a request body sent while the page closes. Browsers refuse more than 64 KiB. */
 const maxKeepaliveBytes = 60_000
 const activityIntervalMillis = 5_000
 
@@ -53,7 +53,7 @@ export const useAnnotationState = (): readonly [AnnotationState, Dispatch] => {
 
 const makeDispatch = (first: AnnotationState, setState: (state: AnnotationState) => void): Dispatch => {
   let state = first
-  // The id is empty until the session is loaded.
+  // Empty until the session is loaded.
   let expertId = ""
   const timers = new Map<Timer, ReturnType<typeof setTimeout>>()
   const store = localCopies.make(() => localStorage)

@@ -1,4 +1,4 @@
-/** Computes, on request, the differences between the marked completion and another one, the base. */
+/** Computes, if the expert wants it, how the marked completion differs from another one, the base. */
 import { useEffect, useState } from "preact/hooks"
 import type { Difference, Part } from "../shared/difference.ts"
 import { compare } from "../shared/textClient.ts"
@@ -10,7 +10,7 @@ export interface Differences {
   readonly toggle: () => void
   readonly setBase: (place: number) => void
   readonly nextBase: () => void
-  /** Null if no differences are marked in that completion. */
+  /** Null if no differences are shown in that completion. */
   readonly partsOf: (place: number) => { readonly kind: "ins" | "del"; readonly parts: ReadonlyArray<Part> } | null
 }
 
@@ -20,7 +20,7 @@ interface Result {
   readonly state: Differences["state"]
 }
 
-/** If the expert marks the base itself, the two swap roles: the completion marked before becomes the base. */
+/** Compares the marked completion with the base. If the expert marks the base, the two swap roles. */
 export const useDifference = (completions: ReadonlyArray<string>, marked: number): Differences => {
   const [isOn, setOn] = useState(false)
   const [pair, setPair] = useState({ base: marked === 0 ? 1 : 0, marked })

@@ -1,4 +1,4 @@
-/** Shows the operator's own role, and changes the password. */
+/** Shows the operator's role, and has a form to change the password. */
 import { useContext } from "preact/hooks"
 import { Facts } from "../shared/Facts.tsx"
 import { ask } from "./client.ts"
@@ -35,7 +35,7 @@ export const AccountPage = () => {
           }
           success="Your password is changed."
         >
-          {/* This field tells password managers whose password it is. */}
+          {/* From this field, password managers learn whose password it is. */}
           <input type="text" name="username" autocomplete="username" hidden readOnly value={name} />
           <PasswordField label="Present password" name="password" />
           <PasswordField label="New password" name="new-password" />

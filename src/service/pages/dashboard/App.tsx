@@ -1,8 +1,8 @@
 /**
- * The dashboard shows the sign-in state and the current view.
+ * The dashboard: the current view, or a form to sign in.
  *
- * Guarantees: when a session ends, a sign-in form covers the page. Nothing on the page is lost, such as a secret that
- * is shown only once.
+ * Guarantees: when a session ends, a sign-in form covers the page. What was on it is not lost, such as a secret that is
+ * shown only once.
  */
 import type { JSX } from "preact"
 import { useCallback, useEffect, useLayoutEffect, useRef, useState } from "preact/hooks"
@@ -42,7 +42,7 @@ export const App = () => {
   const [epoch, setEpoch] = useState(0)
   const [attempt, setAttempt] = useState(0)
 
-  // A visitor with a sign-in link has no session, or one that does not matter.
+  // A visitor who opens a sign-in link has no session yet, or does not need it.
   const entering = route.page === "set-up"
   useEffect(() => {
     if (entering) return
@@ -70,7 +70,7 @@ export const App = () => {
 
   if (route.page === "set-up") {
     const leave = () => {
-      // Assigning `location.hash` would leave the code in the browser's history.
+      // Unlike an assignment to `location.hash`, this keeps the code out of the browser's history.
       history.replaceState(null, "", href("tasks"))
       dispatchEvent(new HashChangeEvent("hashchange"))
     }
@@ -110,7 +110,7 @@ export const App = () => {
   }
 }
 
-/** A form to sign in again. It covers the page and can't be dismissed. */
+/** Asks the operator to sign in again. The dialog covers the page and can't be closed. */
 const Ended = ({ onSignedIn }: { readonly onSignedIn: (account: Account) => void }) => (
   <Dialog title="Sign in again" class="opaque">
     <p class="muted">Your session has ended. What was on the page is still there.</p>
@@ -118,7 +118,7 @@ const Ended = ({ onSignedIn }: { readonly onSignedIn: (account: Account) => void
   </Dialog>
 )
 
-/** The pages of the main menu, with the pages below each. */
+/** The pages of the main menu. Each has a list of the pages that belong to it. */
 const below: Readonly<
   Record<"tasks" | "items" | "queue" | "experts" | "operators" | "developer", ReadonlyArray<string>>
 > = {
@@ -148,7 +148,7 @@ const Shell = ({ route, account: { name, role }, onSignedOut }: ShellProps) => {
     return () => clearTimeout(timer)
   }, [said.number])
 
-  // After a link, the user starts at the top of the new view, also with a screen reader.
+  // After following a link, the user starts at the top of the new view, and so does a screen reader.
   const place = placeOf(route)
   const before = useRef(place)
   useLayoutEffect(() => {
@@ -224,7 +224,7 @@ const Shell = ({ route, account: { name, role }, onSignedOut }: ShellProps) => {
   )
 }
 
-/** The pages that the service refuses to operators who are not admins, with their titles. */
+/** Titles of the pages that only admins may open. */
 const adminTitles: Readonly<Partial<Record<Route["page"], string>>> = {
   operators: "Operators",
   audit: "Audit log",

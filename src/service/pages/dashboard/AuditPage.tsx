@@ -1,6 +1,4 @@
-/**
- * The audit log shows who did what, newest first. It can be filtered by operator and action, and exported as a file.
- */
+/** The audit log: who did what, newest first. It can be filtered by operator and action, and exported as a file. */
 import type { AuditEntry } from "../../pageApi/AuditApi.ts"
 import { addressOf } from "./client.ts"
 import { exact } from "./format.ts"

@@ -1,8 +1,8 @@
 /**
  * Dialogs that ask for confirmation before an action.
  *
- * Guarantees: a dialog closes when the action succeeds, and shows the problem if it fails; the focus returns to where
- * it was.
+ * Guarantees: the dialog closes when the action succeeds, and shows the problem if it fails. After closing, the focus
+ * returns to where it was.
  */
 import type { ComponentChildren } from "preact"
 import { useContext, useEffect, useState } from "preact/hooks"
@@ -19,7 +19,7 @@ interface ConfirmProps<A> {
   /** Whether the action can't be undone. */
   readonly danger?: boolean
   readonly keep?: string
-  /** Runs the action, with the values of the fields among `children`. */
+  /** Runs the action. `values` are those of the fields among `children`. */
   readonly ask: (values: Values) => Promise<Answer<A>>
   readonly success?: string | ((value: A) => string)
   readonly onDone?: (value: A) => void
@@ -27,13 +27,13 @@ interface ConfirmProps<A> {
   readonly children: ComponentChildren
 }
 
-/** A dialog. After the action, the data around it is reloaded. */
+/** Asks for confirmation. After the action, the data on the page is reloaded. */
 export const Confirm = <A,>(props: ConfirmProps<A>) => {
   const { ask, confirm, danger = false, keep = "Cancel", onClose, onDone, success, title } = props
   const action = useAction()
   const say = useContext(Say)
   const reload = useContext(Reload)
-  // An earlier announcement could be mistaken for the one of this action.
+  // An earlier message could be mistaken for this action's.
   useEffect(() => say(""), [])
   const act = (values: Values) =>
     void action.run(

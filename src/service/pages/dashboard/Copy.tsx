@@ -4,7 +4,7 @@ import { useEffect, useId, useRef, useState } from "preact/hooks"
 import { Button } from "../shared/Button.tsx"
 
 const copy = async (text: string): Promise<boolean> => {
-  // Over plain HTTP from another machine, browsers have no clipboard and the call throws.
+  // Over plain HTTP from another machine, browsers provide no clipboard, and this call throws.
   try {
     await navigator.clipboard.writeText(text)
     return true
@@ -13,7 +13,7 @@ const copy = async (text: string): Promise<boolean> => {
     area.value = text
     area.className = "offscreen"
     const focused = document.activeElement
-    // A modal dialog makes everything outside it inert, so the text area goes inside it.
+    // A modal dialog makes everything outside it inert, so the text area is placed inside it.
     ;(document.querySelector("dialog:modal") ?? document.body).append(area)
     area.select()
     const copied = document.execCommand("copy")
@@ -63,11 +63,11 @@ interface SecretProps {
   readonly value: string
   readonly children: ComponentChildren
   readonly onDone: () => void
-  /** The id of the field that takes the focus afterwards. */
+  /** The id of the field to focus when the secret is dismissed. */
   readonly focusAfter: string
 }
 
-/** A secret that was just created. It takes the focus, because it is shown only once. */
+/** Shows a secret that was just created. It takes the focus, because it is shown only once. */
 export const Secret = ({ heading: Heading = "h3", ...props }: SecretProps) => {
   const id = useId()
   const field = useRef<HTMLInputElement>(null)

@@ -1,4 +1,4 @@
-/** A lead's decision on an item: who decided what, and the form to decide. */
+/** A lead's decision on an item, and the form to decide. */
 import type { ComponentChildren } from "preact"
 import { useEffect, useRef, useState } from "preact/hooks"
 import { maxLength } from "../../pageApi/PageConstants.ts"
@@ -15,8 +15,8 @@ interface Props {
 }
 
 /**
- * Shows the decision, or a button that opens the form; nothing for a canceled task. `children` are other actions to
- * show with that button.
+ * Shows the decision, or a button that opens the form, with `children` as further actions next to it. Shows nothing if
+ * the task is canceled.
  */
 export const Decided = ({ item, task, children }: Props & { readonly children?: ComponentChildren }) => {
   const [isOpen, setOpen] = useState(false)

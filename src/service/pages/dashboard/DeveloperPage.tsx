@@ -7,7 +7,7 @@ import { Tokens } from "./Tokens.tsx"
 import { Webhook } from "./Webhook.tsx"
 
 export const DeveloperPage = ({ query }: { readonly query: Query }) => {
-  // This number increases when something was sent, so that the log reloads.
+  // Increases whenever a message was sent, so that the list of deliveries reloads.
   const [sent, setSent] = useState(0)
   return (
     <>

@@ -1,4 +1,4 @@
-/** Shows one expert: votes, pace, agreement, gold items, position habit, and the votes that were declared void. */
+/** Shows one expert: votes, pace, agreement, gold items, preference for places, and votes that were declared void. */
 import { maxLength } from "../../pageApi/PageConstants.ts"
 import type { ExpertDetail, Voided } from "../../pageApi/ExpertsApi.ts"
 import type { Standing } from "../../pageApi/QualificationApi.ts"
@@ -53,7 +53,7 @@ export const ExpertPage = ({ expertId }: { readonly expertId: string }) => {
 
 interface SummaryProps {
   readonly expert: ExpertDetail
-  /** Undefined if no qualification is required. */
+  /** Undefined if the service requires no qualification. */
   readonly standing: Standing | undefined
 }
 

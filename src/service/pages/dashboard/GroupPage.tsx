@@ -1,4 +1,4 @@
-/** Shows one group of tasks: progress, pace, prompts that experts disagree on, and experts who voted. */
+/** Shows one group of tasks: progress, pace, prompts on which experts disagree, and the experts who voted. */
 import type { GroupDetail } from "../../pageApi/GroupsApi.ts"
 import { ask } from "./client.ts"
 import { Days } from "./Days.tsx"

@@ -73,7 +73,7 @@ const RubricList = ({ all_bad, aspects, edit, flags, strength }: NonNullable<Tas
 
 interface HistoryProps {
   readonly taskId: string
-  /** The newest known version. A new version reloads the history; the text that the operator is writing stays. */
+  /** The newest version. When it changes, the history is reloaded; text that the operator is editing is kept. */
   readonly version: number
   readonly isEditing: boolean
   readonly onClose: () => void

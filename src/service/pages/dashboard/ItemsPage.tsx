@@ -1,4 +1,4 @@
-/** Lists the items of all tasks, with filters. A lead can decide an item that experts disagree on, on the same page. */
+/** Lists the items of all tasks, with filters. Leads can decide disputed items on the same page. */
 import { useEffect, useState } from "preact/hooks"
 import type { ItemSummary } from "../../pageApi/ItemsApi.ts"
 import { itemStates } from "../../pageApi/PageConstants.ts"

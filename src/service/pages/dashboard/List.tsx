@@ -1,7 +1,8 @@
 /**
- * The parts of a list page: filters that the address keeps, a table or a text if it is empty, and links to other pages.
+ * The parts of a list page: filters, which are kept in the address; a table, or a text if it is empty; links to other
+ * pages.
  *
- * Each filter is one entry of `filters`, with the name that the API uses; address and request both use it.
+ * A filter's name is the same in `filters`, in the address, and in the API.
  */
 import type { ComponentChildren } from "preact"
 import { maxLength } from "../../pageApi/PageConstants.ts"
@@ -19,23 +20,23 @@ type QueryOf<K extends keyof DashboardRequests> = DashboardRequests[K]["input"] 
 type ListRequest = {
   [K in keyof DashboardRequests]: "limit" extends keyof QueryOf<K> ? K : never
 }[keyof DashboardRequests]
-/** The names of the filters that a list request accepts. */
+/** The names of the filters that the list request accepts. */
 export type FilterName<K extends ListRequest> = Exclude<keyof QueryOf<K> & string, "before" | "limit">
 
 export interface Filter<Name extends string = string> {
   readonly name: Name
   readonly label: string
   readonly as: "links" | "select" | "text" | "check"
-  /** The label for no value, which filters nothing. */
+  /** The label of the option that filters nothing. */
   readonly all?: string
   readonly options?: ReadonlyArray<Option>
-  /** Whether the address may have a value that is not among the options. */
+  /** Whether the address may contain a value that is not one of the options. */
   readonly isOpen?: boolean
   readonly title?: string
   readonly placeholder?: string
 }
 
-/** Returns the members of a query that the filters allow, and the position in the list. */
+/** Returns the members of a query that are allowed by the filters, and `before`. */
 export const filtered = (query: Query, filters: ReadonlyArray<Filter>): Query =>
   Object.fromEntries(
     Object.entries(query).filter(([name, value]) => {
@@ -52,11 +53,11 @@ interface FilterLinksProps {
   readonly filter: Filter
   readonly page: Page
   readonly query: Query
-  /** The counts: first for no value, then for each option. */
+  /** The counts to show: the first for the option that filters nothing, then one per option. */
   readonly counts?: ReadonlyArray<string>
 }
 
-/** Links for a filter's options; each link keeps the other filters. */
+/** Links that set a filter, one per option. They keep the other filters. */
 export const FilterLinks = ({ filter, page, query, counts }: FilterLinksProps) => {
   const { all = "All", label, name, options = [] } = filter
   return (
@@ -79,7 +80,7 @@ interface FilterFormProps {
   readonly label: string
   readonly page: Page
   readonly query: Query
-  /** The button's label. If null, there is no button, and a choice applies at once. */
+  /** The button's label. Null: there is no button, and a selection applies at once. */
   readonly submit?: string | null
 }
 
@@ -106,7 +107,8 @@ export const FilterForm = ({ filters, label, page, query, submit = "Filter" }: F
       const [type, fieldClass] = i === 0 ? (["search", "wide"] as const) : (["text", ""] as const)
       return <Field key={field.name} {...attributes} type={type} fieldClass={fieldClass} maxLength={maxLength.filter} />
     }
-    // Options that load later make a new field, so that its value can be one of them. The other fields keep what is typed.
+    // When options load later, a new field is made, so that its value can be one of them. Other fields keep what was
+    // typed.
     return (
       <Select
         key={`${field.name} ${options.length}`}
@@ -144,13 +146,13 @@ interface ListProps<A, Row> extends Omit<TableProps<Row>, "rows"> {
   readonly rows: (data: A) => ReadonlyArray<Row>
   readonly above?: (data: A) => ComponentChildren
   readonly below?: (data: A) => ComponentChildren
-  /** The page and query to which the links to newer and older rows lead, if the list is paged. */
+  /** The page and query that links to newer and older rows lead to. Undefined if the list has no further pages. */
   readonly at?: readonly [Page, Query]
 }
 
 const nextOf = (data: object) => ("next" in data && typeof data.next === "number" ? data.next : null)
 
-/** Shows the rows of a resource as a table with links to other pages of the list, or a text if there are none. */
+/** Shows the rows of a resource as a table, with links to newer and older rows, or a text if there are none. */
 export const List = <A extends object, Row>({ resource, rows, above, below, at, ...table }: ListProps<A, Row>) => (
   <Loaded resource={resource}>
     {(data) => (

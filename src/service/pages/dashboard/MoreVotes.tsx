@@ -1,4 +1,4 @@
-/** Asks for more votes on a task's prompts that already have their votes. */
+/** Requests more votes on prompts that already have their votes. */
 import { maxVotes } from "../../pageApi/PageConstants.ts"
 import type { TaskSummary } from "../../pageApi/TasksApi.ts"
 import { ask } from "./client.ts"
@@ -9,7 +9,7 @@ import { ActionButton } from "./parts.tsx"
 
 interface Props {
   readonly task: Pick<TaskSummary, "status" | "task_id" | "prompts">
-  /** The index of the one prompt to judge again; undefined for all prompts. */
+  /** The index of the prompt to judge again. Undefined: all prompts of the task. */
   readonly index?: number
 }
 
@@ -48,7 +48,7 @@ export const MoreVotes = ({ task, index }: Props) => {
   )
 }
 
-/** A button that withdraws a request for more votes while some are missing. */
+/** A button that withdraws a request for more votes, as long as some are still missing. */
 export const EnoughVotes = ({ taskId }: { readonly taskId: string }) => (
   <ActionButton
     ask={() => ask("DELETE /tasks/:task_id/reopen", { params: { task_id: taskId } })}

@@ -1,10 +1,10 @@
-/** A button that pauses or resumes a group of tasks, or a task without a group. It is for managers. */
+/** A button, for managers, that pauses or resumes a group of tasks, or a task without a group. */
 import { ask } from "./client.ts"
 import { ActionButton } from "./parts.tsx"
 import { For } from "./role.tsx"
 
 interface Props {
-  /** The group's id; for a task without a group, the task's own id. */
+  /** The group's id. For a task without a group, the task's id. */
   readonly groupId: string
   readonly paused: boolean
   readonly look?: string

@@ -1,5 +1,5 @@
 /**
- * The qualification: what experts judge before they get work, which experts are paused, and the dialogs to change it.
+ * The qualification: what experts must judge before they get work, who is paused, and dialogs to change the settings.
  */
 import { useState } from "preact/hooks"
 import type { ExpertSummary } from "../../pageApi/ExpertsApi.ts"

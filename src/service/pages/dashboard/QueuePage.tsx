@@ -1,6 +1,6 @@
 /**
- * The queue: groups, and tasks without a group, in the order in which experts get them, with priority and assigned
- * experts.
+ * The queue: groups, and tasks without a group, in the order in which experts get them. Priority and assigned experts
+ * can be changed.
  */
 import { useState } from "preact/hooks"
 import type { ExpertSummary } from "../../pageApi/ExpertsApi.ts"
@@ -73,7 +73,7 @@ export const QueuePage = ({ query: { after } }: { readonly query: Query }) => {
   )
 }
 
-/** A group, or a task without a group, which also has the beginning of its first prompt. */
+/** A group, or a task without a group. Such a task has the beginning of its first prompt. */
 type Entry = GroupSummary | Queue["tasks"][number]
 
 const nameOf = (entry: Entry) => `${"prompt" in entry ? "task" : "group"} ${entry.group_id}`
@@ -170,7 +170,7 @@ const Change = ({ entry }: { readonly entry: Entry }) => (
 
 const Assigned = ({ group }: { readonly group: Entry }) => {
   const experts = useResource("experts", () => ask("GET /experts"), undefined)
-  // Only the newest tasks are read, because the tasks of a group usually ask for the same number of votes.
+  // The newest tasks are enough, because all tasks of a group usually need the same number of votes per prompt.
   const tasks = useResource("tasks", () => ask("GET /tasks", { query: { limit: 50, text: group.group_id } }), undefined)
   const votes = (tasks.data?.tasks ?? [])
     .filter((task) => task.group_id === group.group_id && isOpen(task))

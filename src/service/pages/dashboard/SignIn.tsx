@@ -1,8 +1,8 @@
 /**
- * Signs in with name and password, or with the link that the service prints, which sets them.
+ * Signs in with name and password, or sets these with a sign-in link.
  *
- * Guarantees: works with password managers. The code of a link stays in the address until it is used, so that a reload
- * loses nothing.
+ * Guarantees: password managers recognize the forms. The code of a link stays in the address until it is used, so that
+ * the page can be reloaded.
  */
 import type { ComponentChildren } from "preact"
 import { useEffect, useId, useState } from "preact/hooks"
@@ -75,7 +75,7 @@ export const PasswordField = ({ label = "Password", name }: PasswordFieldProps) 
 
 interface CredentialsFormProps {
   readonly password: "password" | "new-password"
-  /** The account's name, if it can't be chosen. */
+  /** The account's name, if the user can't choose it. */
   readonly account?: string | undefined
   readonly submit: string
   readonly submitting: string

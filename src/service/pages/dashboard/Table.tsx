@@ -2,11 +2,11 @@
 import type { ComponentChildren } from "preact"
 
 export interface Column<A> {
-  /** The column's heading; empty for the column of buttons. */
+  /** The column's heading. It is empty for buttons. */
   readonly label: string
   /** Returns the cell's content, or null if this row has none. */
   readonly cell: (row: A) => ComponentChildren
-  /** The text if `cell` returns null. Default "none". */
+  /** The text for cells for which `cell` returns null. Default "none". */
   readonly nothing?: string
   readonly class?: string
 }
@@ -17,7 +17,7 @@ export interface TableProps<A> {
   readonly rows: ReadonlyArray<A>
   readonly nothing?: ComponentChildren
   readonly keyOf: (row: A) => string | number
-  /** The class of a table inside a card. Without it, the table is a card itself. */
+  /** The CSS class of a table that is inside a card. Without it, the table is itself a card. */
   readonly class?: string
 }
 
@@ -25,7 +25,7 @@ export interface TableProps<A> {
 export const Table = <A,>({ label, columns, rows, nothing, keyOf, class: name = "" }: TableProps<A>) => {
   if (rows.length === 0 && nothing !== undefined) return <p class="card nothing">{nothing}</p>
   const [head, ...rest] = columns.filter((column) => column !== false)
-  // The roles are explicit, because some screen readers ignore a table that is laid out as blocks.
+  // The roles are explicit, because some screen readers ignore tables that are styled as blocks.
   const table = (
     <table class={`cards ${name}`} role="table" aria-label={label}>
       <thead role="rowgroup">
@@ -61,7 +61,7 @@ export const Table = <A,>({ label, columns, rows, nothing, keyOf, class: name = 
     </table>
   )
   if (name !== "") return table
-  // A table wider than the page scrolls. The tab stop lets the keyboard scroll it.
+  // A table that is wider than the page scrolls. The tab stop lets the keyboard do so.
   return (
     <div class="card table-card" tabIndex={0} role="group" aria-label={label}>
       {table}

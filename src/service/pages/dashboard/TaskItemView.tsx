@@ -1,8 +1,8 @@
 /**
  * Shows one prompt of a task: completions, votes, result, and the experts who set it aside.
  *
- * Guarantees: texts of clients, models, and experts are rendered as experts see them (`RichText`), or as plain text;
- * they are never trusted markup.
+ * Guarantees: texts by clients, models, and experts are shown as on the annotation page (`RichText`) or as plain text,
+ * never as trusted markup.
  */
 import { useState } from "preact/hooks"
 import type { TaskItem, TaskSummary } from "../../pageApi/TasksApi.ts"
@@ -133,7 +133,7 @@ const Result = ({ item, result }: ResultProps) => {
           ranks !== null && ["Ranking", ranking(ranks)],
         ]}
       />
-      {/* If there is only one vote, the vote itself shows this rationale. */}
+      {/* A single vote already shows this rationale. */}
       {item.votes.length > 1 && rationale !== null && rationale !== "" && (
         <div>
           <h4>Rationale</h4>
@@ -190,7 +190,7 @@ const VoidVotes = ({ item }: { readonly item: TaskItem }) => (
   </p>
 )
 
-/** Lists what the vote says besides its choice, one line each. */
+/** Lists everything that the vote says besides its choice, one text for each. */
 const answersOf = ({ all_bad, aspects = {}, edited, flags = [], strength }: TaskItem["votes"][number]) => [
   ...(strength === undefined ? [] : [`Strength ${strength}`]),
   ...(all_bad === true ? ["All bad"] : []),

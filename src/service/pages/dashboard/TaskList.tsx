@@ -126,7 +126,7 @@ const table: Pick<TableProps<TaskSummary>, "columns" | "keyOf"> = {
   ],
 }
 
-/** The number of votes that all prompts of the task need together. */
+/** The number of votes that all of the task's prompts need in total. */
 export const votesNeeded = (task: TaskSummary): number =>
   task.prompts * task.votes_per_prompt + task.extra_votes - task.votes_spared
 

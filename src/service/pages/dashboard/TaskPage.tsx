@@ -32,7 +32,7 @@ export const TaskPage = ({ taskId, prompt }: { readonly taskId: string; readonly
   const status = resource.data?.task.status
   useEffect(() => setFinished(status === "completed" || status === "cancelled"), [status])
 
-  // Each requested prompt scrolls into view once, when it is loaded, and not on every reload.
+  // A requested prompt scrolls into view once it is loaded, but not on later reloads.
   const shown = useRef<number | undefined>(undefined)
   const ready = resource.data !== undefined && !resource.stale
   useEffect(() => {

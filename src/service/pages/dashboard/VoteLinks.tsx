@@ -1,4 +1,4 @@
-/** Links that download the votes on the matching items as files. */
+/** Links that download the votes on matching items as files. */
 import { addressOf } from "./client.ts"
 import type { Query } from "./routes.ts"
 

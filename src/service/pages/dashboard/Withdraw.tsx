@@ -1,4 +1,4 @@
-/** Withdraws a prompt, so that nobody judges it, and asks for it again. */
+/** Withdraws a prompt, so that nobody judges it, or restores it. */
 import { maxLength } from "../../pageApi/PageConstants.ts"
 import type { TaskItem } from "../../pageApi/TasksApi.ts"
 import { ask } from "./client.ts"

@@ -1,7 +1,8 @@
 /**
  * The dashboard's requests, typed by `DashboardApi`.
  *
- * Guarantees: if a response to `ask` says that the session has ended, the listener of `whenSessionEnds` is also called.
+ * Guarantees: if a response to `ask` says that the session has ended, the listener set by `whenSessionEnds` is called,
+ * too.
  */
 import type { DashboardApi } from "../../pageApi/DashboardApi.ts"
 import type { Requests } from "../../pageApi/PageClient.ts"
@@ -11,7 +12,7 @@ export type DashboardRequests = Requests<typeof DashboardApi, "/dashboard/api">
 
 let sessionEnded = () => {}
 
-/** Sets the listener; there is only one. */
+/** Sets the listener, and replaces the previous one. */
 export const whenSessionEnds = (listener: () => void): void => {
   sessionEnded = listener
 }

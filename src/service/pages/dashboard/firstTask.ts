@@ -11,7 +11,7 @@ const task = {
   guidelines: "Prefer the completion that is correct.",
 }
 
-/** `origin` has the form of `location.origin`. */
+/** `origin` is `location.origin`, or has the same form. */
 export const exportLines = (origin: string): string =>
   `export PREFSTREAM_BASE_URL=${origin}/v1\nexport PREFSTREAM_TOKEN=…`
 

@@ -1,8 +1,7 @@
 /**
- * Formats numbers, shares, times and texts of the dashboard.
+ * Formats numbers, shares, times and rankings for the dashboard.
  *
- * Guarantees: a share is 0 % or 100 % only if it is exactly that; months are written as names, so dates are
- * unambiguous.
+ * Guarantees: only exact shares are shown as 0 % or 100 %. Months are written as words, so that dates are unambiguous.
  */
 
 const number = new Intl.NumberFormat("en")
@@ -48,12 +47,12 @@ const exactFormat = (timeZone: string | undefined) =>
 /** Formats a time as `21 Nov 2026, 12:08:07 UTC`. */
 export const exact = (at: number, timeZone?: string): string => exactFormat(timeZone).format(at)
 
-/** Formats a time as `5 minutes ago` or `in 2 hours`; from a distance of 30 days, as a date. */
+/** Formats a time as `5 minutes ago` or `in 2 hours`, and as a date if it is 30 days or more away. */
 export const relative = (at: number, now: number, timeZone?: string): string => {
   const distance = at - now
   const size = Math.abs(distance)
   if (size >= 30 * 86_400_000) return dayFormat(timeZone).format(at)
-  // The clocks of the service and the browser differ a little.
+  // The clocks of the service and of the browser may differ a little.
   if (size < 5000) return distance > 0 ? "now" : "just now"
   const [unit, millis] = units.find(([, millis]) => size >= millis) ?? ["second", 1000]
   return relativeTime.format(Math.trunc(distance / millis), unit)
@@ -62,7 +61,7 @@ export const relative = (at: number, now: number, timeZone?: string): string => 
 /** Formats a day in UTC as `21 Nov 2026`. */
 export const day = (at: number): string => dayFormat("UTC").format(at)
 
-/** Formats the time that an expert took: `45 s`, `2 min 5 s`, `1 h 3 min`. */
+/** Formats how long an expert took: `45 s`, `2 min 5 s`, `1 h 3 min`. */
 export const seconds = (total: number): string => {
   if (total < 10) return `${number.format(Math.round(total * 10) / 10)} s`
   const whole = Math.round(total)
@@ -72,11 +71,11 @@ export const seconds = (total: number): string => {
   return minutes % 60 === 0 ? `${count(minutes / 60)} h` : `${count(Math.floor(minutes / 60))} h ${minutes % 60} min`
 }
 
-/** Formats the time that a request took: `45 ms`, `1.2 s`. */
+/** Formats how long a request took: `45 ms`, `1.2 s`. */
 export const millis = (n: number): string =>
   n < 1000 ? `${count(n)} ms` : `${number.format(Math.round(n / 100) / 10)} s`
 
-/** Names a completion by a letter, because numbers on the annotation page are places in the order shown. */
+/** Names a completion by a letter, since numbers on the annotation page are places in the order shown there. */
 export const letter = (index: number): string => {
   const rest = Math.floor(index / 26)
   return (rest === 0 ? "" : letter(rest - 1)) + String.fromCodePoint(65 + (index % 26))

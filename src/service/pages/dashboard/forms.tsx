@@ -1,7 +1,4 @@
-/**
- * Forms and their fields. A field keeps its own text; `Form` and `Confirm` read all fields by name when they are
- * submitted.
- */
+/** Forms and their fields. Fields keep their own values; `Form` and `Confirm` read these by name on submission. */
 import type { ComponentChildren, ComponentProps, JSX } from "preact"
 import { useContext, useId } from "preact/hooks"
 import { maxLength } from "../../pageApi/PageConstants.ts"
@@ -11,14 +8,14 @@ import { Reload, Say, useAction } from "./hooks.ts"
 import { Problem } from "./parts.tsx"
 import type { problemWords } from "./wording.ts"
 
-/** The entered values, by the names of the fields. */
+/** The values in a form, by the names of the fields. */
 export interface Values {
   /** The value as it was entered. */
   readonly raw: (name: string) => string
   /** The value without leading and trailing blanks. */
   readonly text: (name: string) => string
   readonly number: (name: string) => number
-  /** The values of the checkboxes that are checked. */
+  /** The values of all checked checkboxes with this name. */
   readonly all: (name: string) => ReadonlyArray<string>
 }
 
@@ -36,18 +33,18 @@ interface FormProps<A> {
   readonly submit: string
   readonly submitting?: string
   readonly look?: string
-  /** Whether the fields have no changes to submit. */
+  /** Whether there are no changes to submit. */
   readonly isUnchanged?: boolean
   readonly ask: (values: Values) => Promise<Answer<A>>
   readonly success?: string | ((value: A, values: Values) => string)
   readonly onDone?: (value: A) => void
-  /** If set, a button closes the form, and so does success. */
+  /** If set, the form has a button that closes it, and closes after success. */
   readonly onClose?: () => void
   readonly words?: typeof problemWords
   readonly children: ComponentChildren
 }
 
-/** A form that is cleared when the request succeeds; then the data around it is reloaded. */
+/** A form. After a successful request, its fields are reset and the data on the page is reloaded. */
 export const Form = <A,>(props: FormProps<A>) => {
   const { ask, isUnchanged = false, look = "primary", onClose, onDone, submit, submitting = submit, success } = props
   const action = useAction(props.words)
@@ -104,7 +101,7 @@ interface Labeled {
 
 type Props<Element extends keyof JSX.IntrinsicElements> = Labeled & Omit<JSX.IntrinsicElements[Element], "value">
 
-/** A label above a field, which gets its id. */
+/** Puts a label above a field. `id` is the field's id. */
 const labeled = (label: string, fieldClass: string, id: string, field: JSX.Element) => (
   <div class={`stack field ${fieldClass}`}>
     <label for={id}>{label}</label>
@@ -189,7 +186,7 @@ export const Choices = ({ legend, name, value, class: look = "", options, onChan
 const hours = ["0", "1", "24", "168", "720"]
 const hourWords = ["Not at all: it stops immediately", "1 hour", "1 day", "7 days", "30 days"]
 
-/** Asks how long a rotated token or secret remains valid, as `keep_hours`. */
+/** Asks how long a replaced token or secret remains valid (`keep_hours`). */
 export const KeepHours = ({ legend }: { readonly legend: string }) => (
   <Choices legend={legend} name="keep_hours" value="24" options={hours.map((value, i) => [value, hourWords[i]!])} />
 )

@@ -1,7 +1,7 @@
 /**
  * Hooks that the views share: loading from the service, actions, the route, the clock.
  *
- * Guarantees: of several concurrent loads only the last one counts; a hidden page sends no requests; a failed load
+ * Guarantees: of several concurrent loads, only the last one has an effect. A hidden page does not poll. A failed load
  * keeps the previous data.
  */
 import { createContext } from "preact"
@@ -10,22 +10,22 @@ import type { Answer } from "../shared/api.ts"
 import { parse, type Route } from "./routes.ts"
 import { problemWords } from "./wording.ts"
 
-/** Increases when an operator signs in again, so that all data on the page reloads. */
+/** Increases when an operator signs in, so that all data on the page is loaded again. */
 export const Epoch = createContext(0)
 
-/** The current time, for relative times. */
+/** The current time, from which relative times are computed. */
 export const Now = createContext(Date.now())
 
 /** Whether texts are shown as they were written, instead of rendered. */
 export const ShowSource = createContext(false)
 
-/** Announces that an action succeeded, on the page and to screen readers. An empty text removes the announcement. */
+/** Shows a message after a successful action, also to screen readers. An empty text removes the message. */
 export const Say = createContext<(words: string) => void>(() => {})
 
 export interface Resource<A> {
-  /** The data loaded last, possibly for another key. */
+  /** The data that was loaded last. It may belong to a previous key. */
   readonly data: A | undefined
-  /** Whether `data` belongs to another key than the current one. */
+  /** Whether `data` belongs to a previous key. */
   readonly stale: boolean
   readonly problem: string | undefined
   readonly reload: () => Promise<void>
@@ -34,8 +34,8 @@ export interface Resource<A> {
 export const Reload = createContext(() => {})
 
 /**
- * Loads the data of `key`, and reloads it every `every` milliseconds while the page is visible. While a dialog is open,
- * nothing is polled, so that the row that it is about stays on the page.
+ * Loads the data for `key`, and again every `every` milliseconds while the page is visible. An open dialog pauses this,
+ * so that the row that the dialog is about stays on the page.
  */
 export const useResource = <A>(key: string, load: () => Promise<Answer<A>>, every: number | undefined): Resource<A> => {
   const epoch = useContext(Epoch)
@@ -51,7 +51,7 @@ export const useResource = <A>(key: string, load: () => Promise<Answer<A>>, ever
       const answer = isPoll && isDialogOpen() ? undefined : await load()
       if (mine !== last) return
       if (answer === undefined || (isPoll && isDialogOpen())) {
-        // The data stays as it is until the dialog closes.
+        // A poll during an open dialog changes nothing.
       } else if (answer.ok) setState({ key, data: answer.value })
       else setState((state) => ({ ...state, problem: problemWords(answer.problem) }))
       if (every !== undefined && !document.hidden) timer = setTimeout(() => void once(true), every)
@@ -79,13 +79,13 @@ export interface Action {
   readonly busy: boolean
   readonly problem: string | undefined
   /**
-   * Sends a request, and passes its answer to `then` if it succeeds. Does nothing while the previous request is in
+   * Sends a request and, if it succeeds, passes the answer to `then`. Does nothing while an earlier request is in
    * flight.
    */
   readonly run: <A>(ask: () => Promise<Answer<A>>, then: (value: A) => void) => Promise<void>
 }
 
-/** `words` returns the text to show for a problem. */
+/** @param words returns the text to show for a problem */
 export const useAction = (words: typeof problemWords = problemWords): Action => {
   const [problem, setProblem] = useState<string>()
   const [busy, setBusy] = useState(false)
@@ -117,7 +117,7 @@ export const useRoute = (): Route => {
   return parse(hash)
 }
 
-/** The current time, updated every ten seconds while the page is visible. */
+/** Returns the current time, updated every ten seconds while the page is visible. */
 export const useClock = (): number => {
   const [now, setNow] = useState(Date.now())
   useEffect(() => {

@@ -1,28 +1,28 @@
 /**
  * Links to newer and older pages of a list that the service returns newest first.
  *
- * The service only gives the next older page (`next`). A trail remembers visited pages, so that "newer" leads back.
- * Without a trail (after a link from elsewhere, or a reload), "newer" leads to the newest page.
+ * The service says only where the older page begins (`next`). A trail of visited pages lets the link to newer rows lead
+ * back. Without a trail, after a reload or a link from elsewhere, that link leads to the newest page.
  */
 
 import { useRef } from "preact/hooks"
 
-/** The `before` of each visited page, from the newest page on, which has none. */
+/** The `before` of each visited page, newest first. That of the newest page is undefined. */
 export type Trail = ReadonlyArray<number | undefined>
 
 export const start: Trail = [undefined]
 
-/** Returns the trail after the page at `before` was opened. */
+/** Returns the trail after opening the page at `before`. */
 export const visit = (trail: Trail, before: number | undefined): Trail => {
   const known = trail.indexOf(before)
   if (known !== -1) return trail
   const last = trail.at(-1)
-  // A trail leads only from newer to older pages. A page from anywhere else starts a new trail.
+  // A trail only leads from newer to older pages. Any other page starts a new trail.
   return before !== undefined && (last === undefined || before < last) ? [...trail, before] : [undefined, before]
 }
 
 export interface Paging {
-  /** Whether there is a newer page: false only on the newest page. */
+  /** Whether this is not the newest page. */
   readonly hasNewer: boolean
   /** The `before` of the newer page; undefined leads to the newest page. */
   readonly newer: number | undefined
@@ -39,7 +39,7 @@ export const paging = (trail: Trail, before: number | undefined, next: number | 
   }
 }
 
-/** Returns the trail of a list. Another `list` starts a new trail. */
+/** Returns the trail of the visited pages. Another `list` starts a new trail. */
 export const useTrail = (before: number | undefined, list = ""): Trail => {
   const trail = useRef<{ readonly list: string; readonly trail: Trail }>({ list, trail: start })
   trail.current = { list, trail: visit(trail.current.list === list ? trail.current.trail : start, before) }
@@ -47,8 +47,8 @@ export const useTrail = (before: number | undefined, list = ""): Trail => {
 }
 
 /**
- * Describes the page that starts at index `from` of a list of known length. `first` and `last` count from 1; `previous`
- * and `next` are the indexes at which the neighboring pages start.
+ * Describes the page that starts at index `from` of a list of known length. `first` and `last` are the numbers of its
+ * rows, from 1; `previous` and `next` are the indexes at which the neighboring pages start.
  */
 export const pagesOf = (
   total: number,
@@ -66,6 +66,6 @@ export const pagesOf = (
   next: from + size < total ? from + size : undefined,
 })
 
-/** Returns the index at which the page with the `n`th element starts; `n` counts from 1. */
+/** Returns the index at which the page with element number `n` starts. `n` counts from 1. */
 export const pageWith = (n: number, total: number, size: number): number =>
   Math.floor((Math.min(Math.max(n, 1), Math.max(total, 1)) - 1) / size) * size

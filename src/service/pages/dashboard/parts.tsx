@@ -20,7 +20,7 @@ interface PageHeadingProps {
   readonly children?: ComponentChildren
 }
 
-/** A page's heading. It takes the focus when the page opens, and sets the window's title. */
+/** A page's heading, which also sets the window's title. It can take the focus when the page opens. */
 export const PageHeading = ({ title, code = false, under, children }: PageHeadingProps) => {
   useEffect(() => {
     document.title = `${title} · prefstream`
@@ -50,7 +50,7 @@ interface SectionProps {
   readonly children: ComponentChildren
 }
 
-/** A part of a page under a heading. The heading takes the focus if the focused element is gone; see `Loaded`. */
+/** A section of a page, with a heading that can take the focus; see `Loaded`. */
 export const Section = ({ id, title, beside, class: name = "stack section", children }: SectionProps) => (
   <section class={name} aria-labelledby={id}>
     <div class="row heading">
@@ -69,7 +69,7 @@ interface SummaryProps {
   readonly children?: ComponentChildren
 }
 
-/** The card at the top of a page about one object. */
+/** The card at the top of a page about a single object. */
 export const Summary = ({ facts, actions, children }: SummaryProps) => (
   <section class="card padded stack" aria-label="Summary">
     <div class="row summary-head">
@@ -81,7 +81,7 @@ export const Summary = ({ facts, actions, children }: SummaryProps) => (
 )
 
 export const Time = ({ at }: { readonly at: number }) => {
-  // Each tick renders this again, but data loaded since the last tick is newer than that tick.
+  // `Now` is updated only every ten seconds, so data loaded since then may be newer.
   const now = Math.max(useContext(Now), Date.now())
   return (
     <time dateTime={new Date(at).toISOString()} title={exact(at)}>
@@ -95,7 +95,7 @@ export const commas = (elements: ReadonlyArray<ComponentChildren>) =>
 
 export const Badge = ({ label }: { readonly label: Label }) => <span class={`badge ${label.tone}`}>{label.words}</span>
 
-/** A share in percent, with its numbers; null if `of` is 0. */
+/** Shows a share in percent, and as `part` of `of`. Null if `of` is 0. */
 export const shareOf = (part: number, of: number) =>
   of === 0 ? null : (
     <span class="nowrap">
@@ -106,7 +106,7 @@ export const shareOf = (part: number, of: number) =>
     </span>
   )
 
-/** Shows `done` of `of` as a bar and in figures. */
+/** Shows `done` of `of` as a bar and as numbers. */
 export const Meter = ({ label, done, of }: { readonly label: string; readonly done: number; readonly of: number }) => (
   <span class={done >= of && of > 0 ? "meter full" : "meter"}>
     <progress aria-label={label} value={done} max={Math.max(of, 1)} />
@@ -131,7 +131,10 @@ interface ActionButtonProps<A> {
   readonly look?: string
 }
 
-/** A button that sends a request and reloads the data around it. The problem is shown behind it if the request fails. */
+/**
+ * A button that sends a request, then reloads the data on the page. If the request fails, the problem is shown next to
+ * it.
+ */
 export const ActionButton = <A,>({ text, ask, success, onDone, ...button }: ActionButtonProps<A>) => {
   const action = useAction()
   const say = useContext(Say)
@@ -155,7 +158,7 @@ document.addEventListener("focusin", (event) => {
   lastFocused = event.target
 })
 
-/** Whether the focused element has left the page, such as the button of a removed row. */
+/** Whether the focused element was removed, such as a button in a deleted row. */
 const isFocusLost = () =>
   document.activeElement === document.body && lastFocused instanceof Node && !lastFocused.isConnected
 
@@ -165,8 +168,8 @@ interface LoadedProps<A> {
 }
 
 /**
- * Shows the data of a resource; before it is loaded, that it is loading, or why loading failed. Actions on it reload it,
- * and the data around it. If a reload removes the focused element, the heading of its section takes the focus.
+ * Shows a resource's data once loaded; until then, that it is loading or why that failed. Actions inside reload this
+ * data and the data around it. If a reload removes the focused element, the section's heading gets the focus.
  */
 export const Loaded = <A,>({ resource, children }: LoadedProps<A>) => {
   const place = useRef<HTMLDivElement>(null)
@@ -202,7 +205,7 @@ export const Loaded = <A,>({ resource, children }: LoadedProps<A>) => {
 interface LongTextProps {
   readonly text: string
   readonly label: string
-  /** The level of the heading above a text that is rendered as Markdown; if absent, the text is never rendered. */
+  /** The level of the heading above the text, which is rendered as Markdown. If absent, the text is not rendered. */
   readonly below?: number
   readonly chars?: number
   readonly lines?: number
@@ -223,7 +226,7 @@ export const LongText = ({ text, label, below, chars = 900, lines = 12 }: LongTe
 
 interface PageLinksProps {
   readonly label: string
-  /** The links back and forward. Without an address, the words keep their place, hidden from screen readers. */
+  /** The links back and forward. A link without an address is shown as text, hidden from screen readers. */
   readonly links: ReadonlyArray<readonly [words: string, href: string | undefined]>
 }
 
@@ -237,13 +240,13 @@ export const PageLinks = ({ label, links }: PageLinksProps) => (
 
 interface PagerProps {
   readonly label: string
-  /** The `before` of the older page; null on the oldest page. */
+  /** The `before` of the older page. Null on the oldest page. */
   readonly next: number | null
   readonly page: Page
   readonly query: Query
 }
 
-/** Links to the newer and the older page of a list that is newest first. */
+/** Links to newer and older pages of a list that is newest first. */
 export const Pager = ({ label, next, page, query }: PagerProps) => {
   const { before, ...list } = query
   const at = before === undefined ? undefined : Number(before)

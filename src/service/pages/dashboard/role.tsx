@@ -1,7 +1,7 @@
 /**
- * The operator who is signed in, and what the role permits.
+ * The signed-in operator, and what the operator's role permits.
  *
- * This protects nothing: the service refuses what a role may not do, and the page leaves it out.
+ * This is for convenience only: pages hide what a role may not do, but only the service refuses it.
  */
 import { type ComponentChildren, createContext } from "preact"
 import { useContext } from "preact/hooks"

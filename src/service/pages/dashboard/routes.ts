@@ -1,5 +1,5 @@
 /**
- * The dashboard's routes, in the address behind `#`.
+ * The dashboard's routes, which are in the address after `#`.
  *
  * Guarantees: `parse` reads every address that `href` returns, and never fails; other addresses are `unknown`. A route
  * contains everything needed to show it after a reload or a sign-in.
@@ -24,23 +24,23 @@ const paths = {
 
 export type Page = keyof typeof paths
 
-/** The filters and the position of a list, or the position within a page, as they are in the address. */
+/** The filters of a list and the position in a list or page, as in the address. */
 export interface Query {
   readonly [name: string]: string | undefined
-  /** In a list that is newest first, the page continues before this number. */
+  /** In lists that are newest first: the page starts with the first row older than this number. */
   readonly before?: string
 }
 
 export interface Route {
   readonly page: Page | "set-up" | "unknown"
-  /** The id of the object that the page shows, or the code of a sign-in link; empty for lists. */
+  /** The id of the object shown, or the code of a sign-in link. Empty for lists. */
   readonly id: string
   readonly query: Query
 }
 
 const unknown: Route = { page: "unknown", id: "", query: {} }
 
-/** The members of a query that are positive integers. Other values of them are left out. */
+/** The members of a query that must be positive integers; other values are dropped. */
 const integers = new Set(["before", "after", "prompt"])
 
 const queryOf = (search: string): Query =>
@@ -53,7 +53,7 @@ const queryOf = (search: string): Query =>
   )
 
 const decode = (text: string): string | undefined => {
-  // `decodeURIComponent` throws on a stray %; such an address is unknown.
+  // `decodeURIComponent` throws on a stray `%`. Such an address is unknown.
   try {
     return decodeURIComponent(text)
   } catch {
@@ -61,7 +61,7 @@ const decode = (text: string): string | undefined => {
   }
 }
 
-/** Reads the address; `hash` may include its `#`. */
+/** Parses the part of an address after `#`; `hash` may include the `#`. */
 export const parse = (hash: string): Route => {
   const text = hash.replace(/^#/, "")
   const code = /^set-up=(.+)$/.exec(text)?.[1]
@@ -87,7 +87,7 @@ type Place<P extends Page> = {
   readonly [name: string]: string | number | undefined
 } & ((typeof paths)[P] extends `${string}:id` ? { readonly id: string } : unknown)
 
-/** Returns the `href` of a link to a page. `id` says what the page shows; the other members are its query. */
+/** Returns the address of a page, for a link. `id` is the object to show; other members become the query. */
 export const href = <P extends Page>(
   page: P,
   ...[place]: (typeof paths)[P] extends `${string}:id` ? [Place<P>] : [Place<P>?]
@@ -96,5 +96,5 @@ export const href = <P extends Page>(
   return `#/${paths[page].replace(":id", encodeURIComponent(id))}${searchOf(query)}`
 }
 
-/** Returns a key. The focus moves only between routes with different keys. */
+/** Returns a key that identifies a view. The focus moves only when the key changes. */
 export const placeOf = ({ id, page }: Route): string => `${page} ${id}`

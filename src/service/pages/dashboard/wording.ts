@@ -1,4 +1,4 @@
-/** Labels of states, and texts of problems. */
+/** Labels for states, and texts for problems. */
 import type { Problem } from "../shared/api.ts"
 import type { Delivery, WebhookSettings } from "../../pageApi/WebhookApi.ts"
 import type { TaskItem, TaskSummary } from "../../pageApi/TasksApi.ts"
@@ -37,11 +37,11 @@ export const deliveryLabel: Readonly<Record<Delivery["state"], Label>> = {
 
 type Shown = Pick<Problem, "status" | "detail">
 
-/** Returns the service's words for a problem, but the page's own if the session has ended. */
+/** Returns the service's text for a problem, except if the session has ended. */
 export const problemWords = ({ status, detail }: Shown): string =>
   status === 401 ? "Your session has ended. Sign in, then do this again." : detail
 
-/** Returns the service's words also for a 401: at sign-in it means that name or password is wrong. */
+/** Returns the service's text even for a 401, which at sign-in means that name or password is wrong. */
 export const signInWords = ({ detail }: Shown): string => detail
 
 export const itemLabel = (item: TaskItem, task: TaskSummary): Label => {

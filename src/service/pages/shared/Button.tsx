@@ -1,12 +1,12 @@
-/** A button that acts at once; `text` is its content. Buttons that submit a form are in the forms. */
+/** A button; `text` is its content. It submits no form unless its `type` is `submit`. */
 import type { ComponentChildren, JSX } from "preact"
 
 type Props = Omit<JSX.IntrinsicElements["button"], "class" | "children"> & {
   readonly text: ComponentChildren
-  /** The classes of its look, such as `compact danger`, or `link` for one that looks like a link. */
+  /** CSS classes for the button's look, such as `compact danger`, or `link` to make it look like a link. */
   readonly look?: string
   readonly label?: string | undefined
-  /** A busy button can still be focused. */
+  /** A busy button is marked as disabled but can still be focused. */
   readonly busy?: boolean
 }
 

@@ -1,18 +1,18 @@
 /**
- * Modal dialogs, built on the browser's `dialog` element: focus stays inside, Escape closes, and the focus returns
- * afterwards.
+ * Modal dialogs, built on the browser's `dialog` element: the focus stays inside, Escape closes the dialog, and then
+ * the focus returns to where it was.
  */
 import type { ComponentChildren, RefObject } from "preact"
 import { useLayoutEffect, useId, useRef } from "preact/hooks"
 import { Button } from "./Button.tsx"
 
-/** Returns a `ref` for a `<dialog>` that is open as long as it is rendered. */
+/** Returns a `ref` that opens its `<dialog>` as a modal dialog when it is rendered. */
 export const useModal = (): RefObject<HTMLDialogElement | null> => {
   const element = useRef<HTMLDialogElement>(null)
   useLayoutEffect(() => {
     const dialog = element.current
     if (dialog?.open === false) dialog.showModal()
-    // On `close`, the browser returns the focus at once. A dialog that is closed already does not move the focus again.
+    // When a dialog closes, the browser returns the focus at once. Closing it again does not move the focus.
     return () => dialog?.close()
   }, [])
   return element
@@ -37,10 +37,11 @@ export const Dialog = ({ title, onClose, children, class: name }: DialogProps) =
       onCancel={(event) => {
         if (onClose === undefined) event.preventDefault()
       }}
-      // A browser may close a dialog even though its `cancel` event was prevented.
+      // A browser may close a dialog even after its `cancel` event was prevented. If there is no `onClose`, it is
+      // opened again.
       onClose={onClose ?? (() => element.current?.showModal())}
       onClick={(event) => {
-        // A click on the backdrop has the dialog itself as its target.
+        // A click on the backdrop has the dialog itself as target.
         if (event.target === event.currentTarget && isOutside(event, event.currentTarget)) onClose?.()
       }}
     >

@@ -1,4 +1,4 @@
-/** Named values, such as a task's numbers, as a `<dl>`. */
+/** A `<dl>` of names and values, such as a task's numbers. */
 import type { ComponentChildren } from "preact"
 
 export type Fact = readonly [name: string, value: ComponentChildren, note?: ComponentChildren]

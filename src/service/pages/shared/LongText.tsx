@@ -1,4 +1,4 @@
-/** A text that somebody else wrote, never trusted markup. Of a long text, only the beginning is shown at first. */
+/** Shows a text by somebody else, never as trusted markup. A long text shows only its beginning at first. */
 import type { ComponentChildren } from "preact"
 import { useEffect, useRef, useState } from "preact/hooks"
 
@@ -7,7 +7,7 @@ interface Props {
   readonly beginning: string
   readonly label: string
   readonly characters: number
-  /** Draws the text or its beginning. By default, it is plain text. */
+  /** Renders the text or its beginning. Default: as plain text. */
   readonly draw?: (text: string) => ComponentChildren
 }
 
@@ -15,7 +15,7 @@ export const LongText = ({ text, beginning, label, characters, draw = (text) => 
   const [isOpen, setOpen] = useState(false)
   const place = useRef<HTMLDivElement>(null)
   useEffect(() => {
-    // The browser keeps the button in place, but readers want to start at the beginning.
+    // When the text is expanded, the browser keeps the button in place, but readers want to see the beginning.
     if (isOpen) place.current?.scrollIntoView({ block: "nearest" })
   }, [isOpen])
   if (text.trim() === "") return <p class="text muted">{text === "" ? "(empty)" : "(only spaces)"}</p>

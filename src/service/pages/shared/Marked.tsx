@@ -2,7 +2,7 @@
 import type { Part } from "./difference.ts"
 
 export interface MarkedProps {
-  /** The element for text that is only here: inserted, or deleted, compared with the other text. */
+  /** The element for parts that the other text lacks: inserted or deleted. */
   readonly kind: "ins" | "del"
   readonly parts: ReadonlyArray<Part>
 }

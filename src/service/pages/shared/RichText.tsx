@@ -1,9 +1,9 @@
 /**
  * Shows a text as rendered Markdown or as plain text.
  *
- * Guarantees: every text is inert (see `markdown` and `sanitize`). The page stays responsive: a worker renders, and the
- * browser lays out long texts as they scroll into view. A text that is too long or too slow to render is shown as plain
- * text with a remark. Wide tables, code, formulas, and unbroken lines scroll or wrap inside.
+ * Guarantees: no text can run scripts or load anything (see `markdown` and `sanitize`). The page stays responsive: a
+ * worker renders, and the browser lays out long texts only as they scroll into view. If rendering a text fails or takes
+ * too long, it is shown as plain text with a remark. Wide content scrolls or wraps inside its box.
  */
 import { useEffect, useLayoutEffect, useMemo, useRef, useState } from "preact/hooks"
 import { chunks } from "./chunks.ts"
@@ -14,7 +14,7 @@ export interface RichTextProps {
   readonly text: string
   /** Whether to show the text as it was written, instead of rendered. */
   readonly source?: boolean
-  /** The level of the heading above the text. */
+  /** The level of the page's heading above the text. */
   readonly below: number
 }
 
@@ -51,7 +51,7 @@ const Rendered = ({ text, below }: { readonly text: string; readonly below: numb
             setState("rendered")
           }
           if (fragment.querySelector(".katex") === null) return show()
-          // A formula can't be read without KaTeX's styles.
+          // Without KaTeX's styles, a formula would be unreadable.
           return void import("katex/dist/katex.min.css").then(show, () => setState("failed"))
         },
         failed: () => setState("failed"),

@@ -1,30 +1,30 @@
 /**
- * Requests from a page to its service.
+ * Sends requests from a page to its service.
  *
- * Guarantees: a response is a value, never a rejection. Each request carries a header that forms on other sites cannot
- * send, goes to the page's own origin, and times out after 30 seconds. Responses are not validated, because page and
- * service are built together from one interface.
+ * Guarantees: a promise never rejects: failures are values. Each request goes to the page's own origin, has a header
+ * that forms on other sites cannot send, and times out after 30 seconds. Responses are not validated, because page and
+ * service are built together from the same interface.
  */
 
 export interface Problem {
-  /** The HTTP status; 0 if no response arrived, because of no connection or a timeout. */
+  /** The HTTP status; 0 if no response arrived, because the connection failed or timed out. */
   readonly status: number
   /** The problem's stable `type` (RFC 9457); "about:blank" if it has none. */
   readonly type: string
-  /** The problem in one or two sentences, to be shown. */
+  /** A description of the problem in one or two sentences, to show to the user. */
   readonly detail: string
-  /** The seconds to wait before a retry, if the service named them. */
+  /** How many seconds to wait before a retry; null if the service did not say. */
   readonly retryAfter: number | null
 }
 
-/** The service's answer, or the problem that occurred instead. */
+/** The service's answer, or the problem if the request failed. */
 export type Answer<A> = { readonly ok: true; readonly value: A } | { readonly ok: false; readonly problem: Problem }
 
-/** The input and the answer of each request, by method and path; see `PageClient`. */
+/** The type of the input and answer of each request. Keys are method and path; see `PageClient`. */
 type AnyRequests = { readonly [request: string]: { readonly input: unknown; readonly answer: unknown } }
 
 interface Options {
-  /** Whether the request continues after the page is closed. Its body must then be smaller than 64 kB. */
+  /** Whether the browser completes the request even if the page is closed. The body must then be smaller than 64 kB. */
   readonly keepalive: boolean
 }
 
@@ -36,7 +36,7 @@ interface AnyInput {
 
 const timeoutMillis = 30_000
 
-/** Formats the members that are defined as `?a=1&b=2`; empty if none is. */
+/** Formats the members that are not undefined as `?a=1&b=2`. Returns an empty text if there are none. */
 export const searchOf = (query: AnyInput["query"] = {}): string => {
   const search = new URLSearchParams()
   for (const [name, value] of Object.entries(query)) if (value !== undefined) search.set(name, String(value))
@@ -77,7 +77,7 @@ export const makeClient = <R extends AnyRequests>(base: string, onSignedOut = ()
         return answer
       })
   }
-  /** Returns the URL of a GET request, for a link. */
+  /** Returns the URL of a GET request, to be used in a link. */
   const addressOf = <K extends keyof R & `GET ${string}`>(request: K, input: R[K]["input"]): string => {
     // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- each request's input has this shape
     return urlOf(base, request, input as AnyInput)
@@ -93,7 +93,7 @@ const answerOf = (response: Response, text: string): Answer<unknown> => {
 }
 
 const parse = (text: string): unknown => {
-  // A proxy may answer with a page of its own, which is not JSON.
+  // A proxy may answer with its own page, which is not JSON.
   try {
     return text === "" ? undefined : JSON.parse(text)
   } catch {

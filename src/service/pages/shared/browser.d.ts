@@ -1,4 +1,4 @@
-/** The types of files that Vite imports, and of Trusted Types. */
+/** Types for files that Vite imports, and for Trusted Types. */
 declare module "*?worker&url" {
   const url: string
   export default url
@@ -8,8 +8,8 @@ declare module "*?worker&url" {
 declare module "katex/dist/katex.min.css" {}
 
 /**
- * Trusted Types; undefined in browsers without them. `createScriptURL` returns a type of its own, which browsers accept
- * wherever a string is.
+ * Trusted Types; undefined in browsers without them. `createScriptURL` returns a special object, which browsers accept
+ * in place of a string.
  */
 declare const trustedTypes:
   | {

@@ -1,8 +1,8 @@
 /**
  * Splits long texts into chunks.
  *
- * Guarantees: joined, the chunks are the text, except for the line break at which two chunks were split. A line longer
- * than a chunk is split without removing anything. No surrogate pair is split.
+ * Guarantees: the chunks contain the whole text, without the line breaks between chunks. A line longer than a chunk is
+ * split without removing anything. No surrogate pair is split.
  */
 
 const size = 4_000
@@ -33,7 +33,7 @@ export const beginning = (text: string, length: number, lines: number): string =
   return text.length <= limit * 1.5 ? text : text.slice(0, cut(text, 0, limit).end)
 }
 
-/** Cuts at the last line break in the second half of the piece, else at a space there, else at `length`. */
+/** Cuts at the last line break in the second half of the piece; else at the last space there; else at `length`. */
 const cut = (text: string, from: number, length: number): { readonly end: number; readonly next: number } => {
   const least = from + length / 2
   const line = text.lastIndexOf("\n", from + length)

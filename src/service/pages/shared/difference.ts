@@ -1,22 +1,21 @@
 /**
- * Word differences between two texts.
+ * Finds the words in which two texts differ.
  *
- * Guarantees: the parts of each side, joined, are that side's text; texts that are too long or too different to compare
- * in reasonable time are refused. If the browser supports it, words are found by the rules of the text's script,
- * including Chinese and Japanese.
+ * Guarantees: the parts of each text, joined, are that text. Texts that are too long or too different to compare in
+ * reasonable time are refused. Words are separated by the rules of their script, including Chinese and Japanese.
  */
 import { diffArrays } from "diff"
 
 export interface Part {
   readonly text: string
-  /** Whether the other text lacks this part. */
+  /** Whether this part is missing in the other text. */
   readonly only: boolean
 }
 
 export interface Difference {
   readonly left: ReadonlyArray<Part>
   readonly right: ReadonlyArray<Part>
-  /** The share of all words of both texts that both texts have; 1 if they have the same words. */
+  /** The share of the words, from 0 to 1, that both texts have in common. */
   readonly same: number
 }
 
@@ -42,7 +41,7 @@ export const difference = (left: string, right: string): Difference | null => {
   return { left: joined(sides.left), right: joined(sides.right), same: all === 0 ? 1 : same / all }
 }
 
-/** Also marks blanks between two marked parts, so that the parts read as one. */
+/** Also marks blanks between two marked parts, so that these read as one. */
 const joined = (parts: ReadonlyArray<Part>): ReadonlyArray<Part> => {
   const result: Array<Part> = []
   for (const [index, part] of parts.entries()) {

@@ -1,4 +1,4 @@
-/** Labels of the kinds of flags. */
+/** Labels for the kinds of flags. */
 import type { Flagging } from "../../pageApi/AnnotateApi.ts"
 
 /** The kinds of flags, in the order in which the dialog lists them. */

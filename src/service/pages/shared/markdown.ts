@@ -1,17 +1,18 @@
 /**
  * Converts Markdown to HTML, for untrusted text.
  *
- * Guarantees: HTML in the text stays text; links go to http, https, and mailto only; images become links; no `style`,
- * `id`, or handler is written. `sanitize` checks the result once more. Code is colored and formulas are typeset only up
- * to a length. Some texts take long, so callers run this in a worker with a timeout (`textClient`).
+ * Guarantees: HTML in the text is shown as text; links lead only to http, https, and mailto; images become links; the
+ * result has no `style`, `id`, or event handler. `sanitize` checks it again. Code that is too long is not colored, nor
+ * are formulas typeset beyond a limit. Some texts take long, so callers run this in a worker with a timeout
+ * (`textClient`).
  */
 import highlight from "highlight.js/lib/common"
 import MarkdownIt, { type Token } from "markdown-it"
 import { formulaOf, isMath, math, setHtml } from "./math.ts"
 
-/** Maximum characters of a block of code that is colored. */
+/** Maximum characters of a code block to be colored. */
 const highlightLimit = 30_000
-/** Maximum characters of HTML for all formulas of a text. Formulas beyond it are shown as they were written. */
+/** Maximum characters of HTML for all formulas in a text together. Further formulas are shown as they were written. */
 const formulasLimit = 300_000
 
 const markdown = new MarkdownIt({
@@ -27,7 +28,7 @@ const markdown = new MarkdownIt({
 
 markdown.use(math)
 
-// Only a URL with a scheme becomes a link: "example.com" and "me@example.com" stay words.
+// Only a URL with a scheme becomes a link; "example.com" and "me@example.com" stay text.
 markdown.linkify.set({ fuzzyLink: false, fuzzyEmail: false, fuzzyIP: false })
 markdown.validateLink = (url) => /^(https?:\/\/|mailto:)/i.test(url.trim())
 
@@ -65,7 +66,7 @@ rules["table_close"] = () => `</table></div>\n`
 rules["math"] = (tokens, index) => written(tokens[index])
 rules["math_block"] = (tokens, index) => `<p>${written(tokens[index])}</p>\n`
 
-/** Returns the formula's HTML if `typesetAll` has set it, else its source. */
+/** Returns the formula's HTML, or its source if it was not typeset. */
 const written = (token: Token | undefined): string =>
   token === undefined
     ? ""
@@ -76,21 +77,21 @@ const attribute = (token: Token | undefined, name: string): string => String(tok
 const outward = (token: Token) => {
   token.attrSet("target", "_blank")
   token.attrSet("rel", "noopener noreferrer nofollow")
-  // The title shows where the link leads, whatever its text says.
+  // The title shows where the link leads, since its text may say something else.
   token.attrSet("title", attribute(token, "href"))
 }
 
 const textOf = (tokens: ReadonlyArray<Token> | null | undefined): string =>
   (tokens ?? []).map((token) => (token.type === "image" ? textOf(token.children) : token.content)).join("")
 
-/** Returns the text without its formulas, which have a direction of their own. */
+/** Returns the text without formulas, which have their own direction. */
 const proseOf = (token: Token): string => textOf(token.children?.filter((child) => !isMath(child)))
 
-/** Blocks that take the direction of their own text. */
+/** Blocks whose direction is that of their own text. */
 const leaves = new Set(["p", "td", "th", "h1", "h2", "h3", "h4", "h5", "h6"])
 /**
- * Blocks that contain blocks. They take the direction of the first letter inside. `dir="auto"` would fail here, because
- * it ignores inner blocks that have a direction of their own.
+ * Blocks that contain other blocks. The first letter inside decides their direction. `dir="auto"` would not work,
+ * because it ignores inner blocks that have their own direction.
  */
 const containers = new Set(["ul", "ol", "blockquote", "table"])
 
@@ -99,7 +100,7 @@ const rightToLeft = new RegExp(
   "u",
 )
 
-// Headings go below the page's heading, each at most one level below the one before. A class keeps their size.
+// Headings get levels below the page's heading, each at most one level below the one before. A class keeps their size.
 markdown.core.ruler.push("blocks", ({ env, tokens }) => {
   let undirected: Array<Token> = []
   const open: Array<number> = []
@@ -142,7 +143,7 @@ const loadNow = <A>(module: Promise<A>): Promise<A> => module
 
 /**
  * @param below the level of the page's heading above the text
- * @param load waits for a module that is loaded on demand
+ * @param load awaits the import of a module
  */
 export const renderMarkdown = async (text: string, below = 3, load = loadNow): Promise<string> => {
   const env = { below }

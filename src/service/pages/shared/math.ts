@@ -1,13 +1,13 @@
 /**
  * Parses formulas in Markdown: `$$…$$` and `\[…\]` on lines of their own, `$…$` and `\(…\)` within text.
  *
- * Guarantees: amounts of money and `$HOME/$USER` stay text, because the characters around a `$` decide. Within a line,
- * an escaped bracket opens a formula only if its content looks like one. A formula contains no backtick and no blank
- * line. Parsing takes linear time.
+ * Guarantees: amounts of money and `$HOME/$USER` stay text, because the characters next to a `$` decide whether it
+ * opens a formula. In a line, `\[` opens a formula only if the content looks like one. A formula contains no backtick
+ * and no blank line. Parsing takes linear time.
  */
 import type { MarkdownIt, Token } from "markdown-it"
 
-/** The delimiters that open a formula, each with the one that closes it. */
+/** For each delimiter that opens a formula, the one that closes it. */
 const closers: Readonly<Record<string, string>> = { $$: "$$", $: "$", "\\[": "\\]", "\\(": "\\)" }
 
 const openerAt = (text: string, at: number): string | undefined => {
@@ -15,7 +15,7 @@ const openerAt = (text: string, at: number): string | undefined => {
   return two in closers ? two : text[at] === "$" ? "$" : undefined
 }
 
-/** The index of the delimiter that closes the formula beginning at `from`; -1 if there is none. */
+/** Returns the index of the delimiter that closes the formula whose content begins at `from`, or -1. */
 const closing = (text: string, from: number, opener: string): number => {
   for (let at = from; at < text.length; at += 1) {
     const character = text[at]
@@ -23,14 +23,14 @@ const closing = (text: string, from: number, opener: string): number => {
     if (character === "\n" && /^[ \t]*(\n|$)/.test(text.slice(at + 1, at + 80))) return -1
     if (character !== "$" && character !== "\\") continue
     if (text.startsWith(closers[opener] ?? "", at)) return at
-    // Another formula begins before this one ends, so this one is not a formula.
+    // Another formula would begin before this one ends, so this is not a formula.
     if (openerAt(text, at) !== undefined) return -1
     if (character === "\\") at += 1
   }
   return -1
 }
 
-/** Whether the text in a line between `opener` and its closing delimiter is a formula. */
+/** Whether `content`, which is between `opener` and its closing delimiter in a line, is a formula. */
 const isFormula = (opener: string, content: string, before: string, after: string): boolean => {
   if (content.trim() === "") return false
   if (opener === "$") return !/[A-Za-z0-9]/.test(before) && !/^\s|\s$/.test(content) && !/[0-9A-Z_{]/.test(after)
@@ -40,7 +40,7 @@ const isFormula = (opener: string, content: string, before: string, after: strin
 interface Formula {
   readonly tex: string
   readonly display: boolean
-  /** The formula as it was written, with its delimiters. */
+  /** The formula as it was written, including its delimiters. */
   readonly source: string
   readonly html?: string
 }
@@ -58,7 +58,7 @@ const set = (token: Token, opener: string, content: string) => {
   })
 }
 
-/** Returns the formula of a token for which `isMath` is true. */
+/** Returns a token's formula. `isMath` must be true for the token. */
 export const formulaOf = (token: Token): Formula =>
   formulas.get(token) ?? { tex: token.content, display: false, source: token.content }
 
@@ -94,7 +94,7 @@ export const math = (markdown: MarkdownIt): void => {
       const end = closing(state.src, start + 2, opener)
       if (end < 0) return false
       let line = startLine
-      // A line that is indented less belongs to another block.
+      // A line with less indentation belongs to another block.
       while ((state.eMarks[line] ?? Infinity) < end) {
         line += 1
         if (line >= endLine || (state.sCount[line] ?? 0) < state.blkIndent) return false

@@ -2,8 +2,8 @@
  * Sanitizes rendered text before it enters the page.
  *
  * Guarantees: only the elements and attributes listed here remain; links open another tab and carry no referrer;
- * nothing is loaded or run. Only formulas keep SVG and styles, whose properties and values are checked one by one. The
- * result is nodes, not a string, so it works under `require-trusted-types-for 'script'` with DOMPurify's own policy.
+ * nothing is loaded or run. Only formulas keep SVG and styles, and each property and value of a style is checked. The
+ * result is DOM nodes, not a string, so it complies with `require-trusted-types-for 'script'`.
  */
 import DOMPurify from "dompurify"
 
@@ -15,10 +15,10 @@ const attributes = ["aria-hidden", "aria-label", "class", "dir", "href", "rel", 
 const classes =
   /^(hljs(-[\w-]+)?|language-[\w+#.-]{1,40}|heading-[1-6]|align-(left|center|right)|formula|image|katex|katex-display|wide|\w+_)$/
 
-/** The elements and attributes that KaTeX writes in addition. */
+/** Elements and attributes that only KaTeX writes. */
 const shapes = ["svg", "path", "line"]
 const shapeAttributes = "d height preserveAspectRatio stroke-width viewBox width x1 x2 y1 y2".split(" ")
-/** The class `text` is excluded: the pages style it, but KaTeX does not. */
+/** The class `text` is excluded, because it is the pages' own and KaTeX does not use it. */
 const katexClasses = /^(?!text$)[a-z][\w-]*$/i
 
 const length = String.raw`-?\d*\.?\d+(em|px|%)?`
@@ -60,7 +60,7 @@ export const sanitize = (html: string): DocumentFragment => {
     ALLOWED_ATTR: [...attributes, ...shapeAttributes, "data-style"],
     ALLOW_DATA_ATTR: false,
     ALLOW_ARIA_ATTR: false,
-    // DOMPurify checks every attribute against this expression, except those in `ADD_URI_SAFE_ATTR`.
+    // DOMPurify checks every attribute with this expression, except those in `ADD_URI_SAFE_ATTR`.
     ALLOWED_URI_REGEXP: /^(?:https?:\/\/|mailto:)/i,
     ADD_URI_SAFE_ATTR: [...attributes, ...shapeAttributes, "data-style"].filter((name) => name !== "href"),
   })

@@ -1,9 +1,8 @@
 /**
  * Renders and compares texts in a worker, so that no text can block the page.
  *
- * Guarantees: jobs run one at a time. A job that takes longer than three seconds, or whose modules take longer than
- * thirty seconds to load, is terminated with its worker; the other jobs still run. A job that is no longer needed is not
- * started.
+ * Guarantees: jobs run one at a time. A job that takes longer than three seconds, or thirty for loading its modules, is
+ * terminated with its worker; a new worker runs the other jobs. A job that is no longer needed is not started.
  */
 import type { Difference } from "./difference.ts"
 import type { Job, Report } from "./textWorker.ts"
@@ -20,7 +19,7 @@ interface Waiting {
 const maxWorkMillis = 3_000
 const maxLoadMillis = 30_000
 
-// The policy allows only this script URL, the only one that the page creates.
+// The policy allows only this script URL, because the page creates no other.
 const policy =
   typeof trustedTypes === "undefined"
     ? undefined
@@ -87,9 +86,7 @@ export interface Callbacks<A> {
   readonly failed: () => void
 }
 
-/**
- * Queues a job. The caller calls the returned function when it no longer wants the result; then no callback is called.
- */
+/** Queues a job. Call the returned function if the result is no longer needed; then no callback is called. */
 const run = (job: Job, done: (result: unknown) => void, failed: () => void): (() => void) => {
   let wanted = true
   queue.push({

@@ -1,4 +1,4 @@
-/** The worker that renders and compares untrusted text; it can be terminated when it takes too long. */
+/** Renders and compares untrusted texts in a worker, which can be terminated if it takes too long. */
 import { difference } from "./difference.ts"
 import { renderMarkdown } from "./markdown.ts"
 
@@ -6,7 +6,7 @@ export type Job =
   | { readonly _tag: "render"; readonly text: string; readonly below: number }
   | { readonly _tag: "compare"; readonly left: string; readonly right: string }
 
-/** The time limit of a job counts while the worker works, not while the network brings what it needs. */
+/** The worker's reports. A job's time limit counts only while it is `working`, not while modules load. */
 export type Report =
   | { readonly _tag: "loading" }
   | { readonly _tag: "working" }
