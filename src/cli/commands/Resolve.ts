@@ -4,7 +4,7 @@
  * other process except workers may use the job.
  */
 import { Console, Effect, FileSystem, Option } from "effect"
-import type { Command } from "effect/cli";
+import type { Command } from "effect/cli"
 import { Argument } from "effect/cli"
 import * as IdLimit from "../../domain/IdLimit.ts"
 import * as JobFolder from "../../pipeline/JobFolder.ts"

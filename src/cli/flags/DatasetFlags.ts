@@ -15,7 +15,7 @@ import type { DatasetSettings } from "../../pipeline/DatasetSettings.ts"
 import { datasetSettings } from "../../pipeline/SettingNames.ts"
 import * as Source from "../../source/Source.ts"
 import { defined } from "../../io/Values.ts"
-import type { UsageError} from "../output/ExitStatus.ts";
+import type { UsageError } from "../output/ExitStatus.ts"
 import { usageError } from "../output/ExitStatus.ts"
 import { annotationFlags, annotationPathsOf } from "./AnnotationPath.ts"
 import { inGroup } from "./Definition.ts"

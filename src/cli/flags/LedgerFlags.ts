@@ -7,7 +7,7 @@ import { type Command, Flag } from "effect/cli"
 import * as JobFolder from "../../pipeline/JobFolder.ts"
 import { LedgerReader } from "../../task/ledger/Ledger.ts"
 import * as LedgerLocation from "../../task/ledger/LedgerLocation.ts"
-import type { UsageError} from "../output/ExitStatus.ts";
+import type { UsageError } from "../output/ExitStatus.ts"
 import { usageError, asUsageError } from "../output/ExitStatus.ts"
 import { shellWord } from "../output/Text.ts"
 import { inGroup, isFromEnvironment, Untyped } from "./Definition.ts"

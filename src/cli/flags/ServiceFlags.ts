@@ -16,7 +16,7 @@ import {
 import { defined } from "../../io/Values.ts"
 import * as TaskLimits from "../../service/http/TaskLimits.ts"
 import * as PublishedLimits from "../../task/client/PublishedLimits.ts"
-import type { UsageError} from "../output/ExitStatus.ts";
+import type { UsageError } from "../output/ExitStatus.ts"
 import { usageError } from "../output/ExitStatus.ts"
 import { annotationFlags } from "./AnnotationPath.ts"
 import { inGroup } from "./Definition.ts"

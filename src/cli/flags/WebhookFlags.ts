@@ -10,7 +10,7 @@ import { defaultTolerance, layerMac } from "../../api/WebhookSignature.ts"
 import { joinWords } from "../../io/Values.ts"
 import type { DeliveryIdPlace } from "../../task/webhook/Handler.ts"
 import * as WebhookReceiver from "../../task/webhook/WebhookReceiver.ts"
-import type { UsageError} from "../output/ExitStatus.ts";
+import type { UsageError } from "../output/ExitStatus.ts"
 import { usageError, asUsageError } from "../output/ExitStatus.ts"
 import { inGroup, refuse } from "./Definition.ts"
 import { address, duration, formatDuration, text } from "./Values.ts"
