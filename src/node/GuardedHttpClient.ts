@@ -1,8 +1,7 @@
 /**
  * Adapter: an HTTP client on undici that connects only to permitted addresses. The guard checks each address, in the
- * URL or of a name, right before a connection to it, so DNS rebinding is impossible. Redirects are not followed,
- * proxies of the environment are ignored, and connections are reused only for seconds. Requests have no timeout of
- * their own.
+ * URL or of a name, right before a connection to it (no DNS rebinding). Redirects are not followed, proxies of the
+ * environment are ignored, and connections are reused only for seconds. Requests have no timeout of their own.
  */
 import * as dns from "node:dns"
 import { isIP, type LookupFunction } from "node:net"

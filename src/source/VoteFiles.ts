@@ -1,6 +1,6 @@
 /**
- * Votes from other tools: tables with one record per vote or per item, and exports of Argilla and Label Studio. Each
- * record gives one `VoteRecord`. A record with unreadable votes is rejected with the field and its text.
+ * Reads votes from other tools: tables with one record per vote or per item, and exports of Argilla and Label Studio.
+ * Each record gives one `VoteRecord`. A record with unreadable votes is rejected with the field and its text.
  */
 import { Array as Arr, Effect, Result, Stream } from "effect"
 import type { SourceItem } from "../domain/PromptItem.ts"

@@ -27,7 +27,7 @@ export interface GroupOptions {
   readonly scratchDirectory?: string | undefined
   /** Whether the key becomes the item's id. A key that is too long for an id is replaced by its SHA-256. */
   readonly keyIsId: boolean
-  /** The model of each file, for parts that name none. */
+  /** The model of each file, for records that name no model. */
   readonly fileModels?: ReadonlyMap<string, string> | undefined
 }
 

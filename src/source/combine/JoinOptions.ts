@@ -20,21 +20,21 @@ export interface JoinOptions extends Format.FormatOptions {
   readonly prompts: string | ReadonlyArray<string>
   /** At least two files with one completion per record, one file for each model. */
   readonly completions: string | ReadonlyArray<string>
-  /** The key in all files: text or a safe integer. Default: `id`. */
+  /** The path of the key in all files. The key is text or a safe integer. Default: `id`. */
   readonly key?: string | undefined
-  /** The key in the prompts files. Default: `key`. */
+  /** The path of the key in the prompts files. Default: the value of `key`. */
   readonly promptKey?: string | undefined
-  /** The key in the completions files. Default: `key`. */
+  /** The path of the key in the completions files. Default: the value of `key`. */
   readonly completionKey?: string | undefined
-  /** The prompt in the prompts files. Default: `prompt`, or else detected. */
+  /** The path of the prompt in the prompts files. Default: `prompt`, or else detected. */
   readonly promptPath?: string | undefined
-  /** A system prompt in the prompts files, put before the prompt. Default: one of `KnownNames.systemPrompts`. */
+  /** The path of a system prompt to put before the prompt. Default: one of `KnownNames.systemPrompts`. */
   readonly systemPath?: string | undefined
-  /** Earlier turns in the prompts files, put before the prompt: messages, or pairs of texts. Default: detected. */
+  /** The path of earlier turns to put before the prompt: messages, or pairs of texts. Default: detected. */
   readonly historyPath?: string | undefined
-  /** The completion in the completions files. Default: `completion`, or else detected. */
+  /** The path of the completion in the completions files. Default: `completion`, or else detected. */
   readonly completionPath?: string | undefined
-  /** An object in the prompts files with the item's metadata. Default: `metadata`. */
+  /** The path of an object with metadata in the prompts files. Default: `metadata`. */
   readonly metadataPath?: string | undefined
   /**
    * Top-level members of both sides to keep in the metadata, or `*` for all others. Members of completions are
@@ -44,15 +44,15 @@ export interface JoinOptions extends Format.FormatOptions {
   /** Top-level members of both sides to ignore, as in `LayoutOptions`. */
   readonly ignore?: ReadonlyArray<string> | undefined
   /**
-   * The best answer in the prompts files: a model's name, or an index into the record's own list of models. The
-   * index may be in `best_completion_index`. Default: `gold`.
+   * The path of the best answer in the prompts files: a model's name, or an index into the record's own list of models.
+   * The index may be in `best_completion_index`. Default: `gold`.
    */
   readonly goldPath?: string | undefined
-  /** The model's name in the completions files. Default: each file's name, without folder and extensions. */
+  /** The path of the model's name in the completions files. Default: the file's name, without folder and extensions. */
   readonly modelPath?: string | undefined
   /** A list of models in the prompts files, which sets the order of the completions. Default: `models`, or the metadata's member `models`. */
   readonly modelsPath?: string | undefined
-  /** How to treat a prompt that lacks a row in some file. `keep` needs at least two completions, among them the gold answer's. Default: `reject`. */
+  /** How to treat a prompt without a completion in some file. `keep` needs two, gold among them. Default: `reject`. */
   readonly missing?: "reject" | "keep" | undefined
   /** Directory of the temporary file. Default: the system's directory for temporary files. */
   readonly scratchDirectory?: string | undefined

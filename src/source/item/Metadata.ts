@@ -1,6 +1,7 @@
 /**
  * Collects an item's own metadata and other members of its record. A record is rejected if its metadata has a different
- * value under the same name. `*` keeps all members that no other part of the item uses, also in `completions[].text`.
+ * value under the same name. `*` keeps all members that no other part of the item uses, even beside
+ * `completions[].text`.
  */
 import { Result } from "effect"
 import type { Metadata } from "../../domain/PromptItem.ts"

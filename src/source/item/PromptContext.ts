@@ -1,6 +1,7 @@
 /**
  * Adds other members of a record to its item: earlier turns, a system prompt, and tools. The system prompt precedes a
- * text prompt, separated by an empty line. It precedes messages as a `system` message, unless they begin with the same.
+ * text prompt, separated by an empty line. It precedes messages as a `system` message, unless they already begin with
+ * it.
  */
 import { Result } from "effect"
 import type { Prompt } from "../../domain/Message.ts"

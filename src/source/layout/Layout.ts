@@ -1,7 +1,7 @@
 /**
  * The layouts. A record is a whole item in `items` (a prompt and a list of completions), `wide` (a column for each
  * completion: `response_a`, `response_b`), and `pairs` (`chosen` and `rejected`, to be judged again). In `long`, a
- * record is one completion, and records with the same key make an item. A new one needs cases in `MakeLayout` and
+ * record is one completion, and records with the same key make an item. A new layout needs cases in `MakeLayout` and
  * `Detect`.
  */
 import { Record, type Result, Struct } from "effect"

@@ -18,9 +18,9 @@ import * as Remote from "./Remote.ts"
 const maxRedirects = 10
 
 interface Target {
-  /** Without user, query, and fragment. */
+  /** The URL without user, query, and fragment. */
   readonly name: string
-  /** Without user and fragment. */
+  /** The URL without user and fragment. */
   readonly url: string
   readonly authorization: string | undefined
 }

@@ -51,7 +51,7 @@ const changedFailure = (name: string) => unreadable(name, "the file changed whil
 
 const modifiedAt = ({ mtime }: FileSystem.File.Info): number | undefined => Option.getOrUndefined(mtime)?.getTime()
 
-/** An open file that stays open while the input is used, and whose cursor nobody moves. */
+/** Makes an input from an open file, which must stay open while it is used. Nobody else may move its cursor. */
 export const ofHandle = (name: string, file: FileSystem.File, size: number): Input => ({
   name,
   size,

@@ -1,4 +1,4 @@
-/** Shortens a key of a join or group to an item's id, or to a column of a scratch file. */
+/** Shortens a key of a join or group to an item's id, or to a key for `KeyNumbers`. */
 import * as IdLimit from "../../domain/IdLimit.ts"
 import * as Sha256 from "../../node/Sha256.ts"
 
@@ -8,5 +8,5 @@ export const toId = (key: string): string => (IdLimit.fits(key) ? key : digest(k
 
 const maxLength = 64
 
-/** A digest is longer than any unchanged key, so different keys stay different. Some databases end a text at NUL. */
+/** A digest is longer than any unchanged key, so different keys stay different. A key with NUL is digested, too. */
 export const toTableKey = (key: string): string => (key.length <= maxLength && !key.includes("\0") ? key : digest(key))

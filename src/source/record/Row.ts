@@ -25,7 +25,7 @@ export interface Row {
 }
 
 export interface PlainItem {
-  /** The row's value. A value derived from it may be a different item. */
+  /** The value that was read as this item. A value derived from it may be a different item. */
   readonly of: unknown
   readonly item: PromptItem
   readonly identity: ItemIdentity

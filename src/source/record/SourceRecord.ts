@@ -24,7 +24,7 @@ export interface InputSummary {
   readonly layout: string | undefined
   /** Paths that are set, but that no sampled record has: `"winer" (--gold-path)`. */
   readonly unknownFields: ReadonlyArray<string>
-  /** Other readings of the records, and the options for them. */
+  /** Other ways to read the records, and the options that select them. */
   readonly hints: ReadonlyArray<string>
   /** Top-level members that are neither used nor ignored, and the share of sampled records that have a value there. */
   readonly unused: ReadonlyArray<{ readonly name: string; readonly share: number }>

@@ -32,7 +32,7 @@ export interface Reading {
 export interface ParsedChoice {
   /** `undefined` is a tie between all completions. */
   readonly choice: number | undefined
-  /** The distance from a scale's middle, or the number of signs in `A>>B`. */
+  /** How strong the preference is: the distance from a scale's middle, or the number of signs in `A>>B`. */
   readonly strength?: number | undefined
   readonly ranking?: Ranking | undefined
   readonly allBad?: true | undefined
@@ -43,7 +43,7 @@ export interface ColumnValues {
   readonly values: ReadonlyArray<unknown>
 }
 
-/** `undefined` stands for a value that is mapped to no vote. */
+/** `undefined` if the choice map says that the value is no vote. */
 export type ReadResult = Result.Result<ParsedChoice | undefined, string>
 
 const tie: ParsedChoice = { choice: undefined }

@@ -1,4 +1,4 @@
-/** Describes how votes are read. */
+/** Describes for messages how votes are read. */
 import { joinWords } from "../../io/Values.ts"
 import type * as Field from "../record/Field.ts"
 import type * as Choice from "./Choice.ts"

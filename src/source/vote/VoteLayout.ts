@@ -1,4 +1,4 @@
-/** The layout of voted items. They have ids only if each id of the first records belongs to one item. */
+/** Adapts the detected layout to votes. Items have ids only if each id of the first records belongs to one item. */
 import { Result } from "effect"
 import { content } from "../../domain/PromptItem.ts"
 import { defined } from "../../io/Values.ts"

@@ -1,4 +1,4 @@
-/** Rankings in votes, which have every completion once. */
+/** Reads the rankings in votes, in which every completion must occur once. */
 import { Option, Result, Schema } from "effect"
 import { Ranking } from "../../domain/Ranking.ts"
 import { describeValue, isObject } from "../../io/Values.ts"

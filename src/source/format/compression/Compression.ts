@@ -22,7 +22,7 @@ export interface ExpansionLimit {
 
 const defaultLimit: ExpansionLimit = { bytes: 1024 ** 3, times: 1000 }
 
-/** Recognizes the first bytes. Brotli has no magic number. */
+/** Detects the compression by the first bytes, except Brotli, which has no magic number. */
 export const detect = (head: Uint8Array): Exclude<Compression, "brotli"> | undefined => {
   if (head[0] === 0x1f && head[1] === 0x8b) return "gzip"
   return Unpacker.isZstd(head) ? "zstd" : undefined

@@ -160,7 +160,7 @@ export const rows = (
         yield* fill
         const answer = answers.shift()
         if (answer === undefined) {
-          // As for any file, the rows before a failure come first.
+          // The rows before a failure come first, as for any file.
           if (openMessages === 0) return yield* failure ?? Cause.done()
           yield* failing(openMessages < maxMessages ? thread.drain : thread.room)
           continue

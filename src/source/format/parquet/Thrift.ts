@@ -33,7 +33,7 @@ export class ThriftReader {
     return this.bytes[this.skip(1)]!
   }
 
-  /** Exact up to 2^53. */
+  /** Reads a varint, which is exact up to 2^53. */
   varint(): number {
     let value = 0
     for (let i = 0; i < 10; i++) {

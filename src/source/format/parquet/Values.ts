@@ -1,5 +1,5 @@
 /**
- * Converts the values of a Parquet column to JSON. Except for NaN, no two values become one.
+ * Converts the values of a Parquet column to JSON. Except for NaN, different values stay different.
  *
  * ```
  * text, enum         text; not UTF-8: the row is refused
