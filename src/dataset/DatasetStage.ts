@@ -29,7 +29,7 @@ export interface Rows {
   /** The number of the output, in the order in which outputs were opened. */
   readonly output: number
   readonly count: number
-  /** The columns. A column with null in place of a list is null in each row. */
+  /** The columns. If one has null in place of a list, its value is null in every row. */
   readonly columns: ReadonlyArray<readonly [name: string, values: ReadonlyArray<Json | undefined> | null]>
   /**
    * For each row and each column named in `PairBytes.texts`: the start and end of its text in the message's `texts`.

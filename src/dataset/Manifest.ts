@@ -26,7 +26,7 @@ export type DatasetFile = typeof DatasetFile.Type
 export const SplitSummary = Schema.Struct({
   split: Split,
   rows: Schema.Int,
-  /** Size of the rows in memory, uncompressed. */
+  /** Uncompressed size of the rows in memory. */
   bytes: Schema.Int,
 })
 export type SplitSummary = typeof SplitSummary.Type

@@ -62,7 +62,7 @@ export const check = Effect.fnUntraced(function* (
 
 const linesOf = (path: string) => path.replace(/^data\//, "jsonl/").replace(/\.parquet$/, ".jsonl")
 
-/** Makes a function that reports prompts in two splits. It need not remember the prompts of the last split. */
+/** Makes a function that reports prompts that are in two splits. It need not remember the last split's prompts. */
 const promptsOf = (order: ReadonlyArray<Split>, findings: Findings.Findings) => {
   const seen = new Map<string, Split>()
   const last = order.at(-1)

@@ -80,8 +80,8 @@ export interface EncodedRow {
 }
 
 /**
- * A key from a few characters, which is much cheaper than a hash of the whole text. If several texts have the same key,
- * the last one is remembered.
+ * Makes a key from a few of the text's characters, which is much cheaper than a hash of the whole text. If several
+ * texts have the same key, the last one is remembered.
  */
 const keyOf = (text: string): number => {
   const { length } = text

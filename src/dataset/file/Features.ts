@@ -1,4 +1,4 @@
-/** Rows and the types of their columns, shared by all file formats. */
+/** Types of rows and of their columns, which all file formats share. */
 import type { Schema } from "effect"
 
 export type Json = Schema.Json

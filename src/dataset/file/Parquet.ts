@@ -143,8 +143,8 @@ const isPlain = (column: ReadonlyArray<unknown>): boolean => {
 }
 
 /**
- * A key from a few bytes, which is much cheaper than a hash of all bytes. If several texts have the same key, the last
- * one is remembered.
+ * Makes a key from a few of the text's bytes, which is much cheaper than a hash of all bytes. If several texts have the
+ * same key, the last one is remembered.
  */
 const keyOf = (bytes: Uint8Array, start: number, length: number): number => {
   let key = length

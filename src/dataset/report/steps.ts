@@ -1,6 +1,6 @@
 /**
  * Draws answers on a scale of a few whole numbers as bars. The bars of several series are side by side. A bar's height
- * is the share of its series. `histogram.ts` draws other scales.
+ * is its share of the answers in its series. `histogram.ts` draws other scales.
  */
 import { axisFx, barY, ruleY } from "@observablehq/plot"
 import type { Distribution } from "../../domain/Distribution.ts"

@@ -21,7 +21,8 @@ export const outcomes = 3
 
 /**
  * Differences in length, from −1 to 1, are rounded to a multiple of this, so there are at most 51 per pair of models.
- * Rounding adds a standard deviation of 0.012 to one that is usually at least 0.2. So a coefficient loses at most 0.4%.
+ * Rounding adds an error with a standard deviation of 0.012; that of the differences is usually at least 0.2. So a
+ * coefficient shrinks by at most 0.4%.
  */
 const lengthStep = 0.04
 /** The number of steps from 0 to the maximum difference, 1. */

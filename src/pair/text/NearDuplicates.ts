@@ -53,7 +53,7 @@ export const make = Effect.fnUntraced(function* (threshold = 0.8, directory?: st
   const search: NearDuplicates["search"] = Effect.fnUntraced(function* (isWanted, found) {
     yield* signatures.flush
     const keys = makeKeys(signatures)
-    /** Prompts that repeat an earlier normal form. The first prompt represents them in the bands. */
+    /** Prompts whose normal form an earlier prompt has. That earlier prompt represents them in the bands. */
     const isRepeat = new Uint8Array(signatures.count())
     yield* ScratchFile.attempt(() =>
       keys.forEachGroup(0, hashBytes, isRepeat, ([first, ...others]) => {
@@ -171,7 +171,7 @@ const equalBytes = (one: Int32Array, other: Int32Array): number => {
   let equal = 0
   for (let i = 0; i < wordsPerSignature; i++) {
     const differing = one[i]! ^ other[i]!
-    // Sets the high bit of each byte that is zero (Warren, 2012, "Hacker's Delight", 6-1).
+    // Sets the high bit of each byte that is 0 in `differing` (Warren, 2012, "Hacker's Delight", 6-1).
     const zero = ~(((differing & 0x7f7f7f7f) + 0x7f7f7f7f) | differing | 0x7f7f7f7f)
     equal += Math.imul(zero >>> 7, 0x01010101) >>> 24
   }

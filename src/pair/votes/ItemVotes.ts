@@ -166,9 +166,9 @@ export const isUnanimous = (votes: ReadonlyArray<ItemVote>): boolean =>
   votes.every((vote) => isDecided(vote) && vote.choice === votes[0]!.choice)
 
 /**
- * The share of the votes that prefer `chosen` to `rejected`, minus the share that prefer `rejected`: −1 to 1. Both are
- * indices of texts, as votes use them. A vote without a ranking prefers its choice to all others, and says nothing
- * about the others.
+ * The share of the votes that prefer `chosen` to `rejected`, minus the share that prefer `rejected`: −1 to 1. `chosen`
+ * and `rejected` are indices of texts, as votes use them. A vote without a ranking prefers its choice to all others,
+ * and says nothing about the others.
  */
 export const marginOf = (votes: ReadonlyArray<ItemVote>, chosen: number, rejected: number): number =>
   votes.reduce((sum, vote) => sum + preference(vote, chosen, rejected), 0) / votes.length
