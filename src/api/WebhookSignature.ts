@@ -18,8 +18,9 @@ export interface DeliveryHead {
   readonly headers: { readonly [name: string]: string | undefined }
 }
 
-/** A delivery with the bytes of its body as received, which the signature covers. */
+/** A delivery as received: its headers and its body. */
 export interface ReceivedDelivery extends DeliveryHead {
+  /** The bytes as received, which the signature covers. */
   readonly body: Uint8Array
 }
 

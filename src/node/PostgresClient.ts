@@ -37,6 +37,7 @@ const named = (where: string) => (error: SqlError.SqlError) => {
   if (reason._tag === "UniqueViolation") {
     return new SqlError.SqlError({ reason: new SqlError.UniqueViolation({ ...fields, constraint: reason.constraint }) })
   }
+  // oxlint-disable-next-line import/namespace -- a reason's tag is the name of its class
   const Reason = isSessionEnd(server) ? SqlError.ConnectionError : SqlError[reason._tag]
   return new SqlError.SqlError({ reason: new Reason(fields) })
 }

@@ -16,9 +16,10 @@ export const open = Effect.fnUntraced(function* (name: string, options: Format.F
   if (idleTimeout !== undefined && (Option.isNone(idle) || !Duration.isPositive(idle.value))) {
     return yield* invalidOption("idleTimeout", `expected a duration above zero, found ${describeValue(idleTimeout)}`)
   }
-  const input = Effect.updateService(Place.open(name), RemoteTimeouts, (timeouts) => ({
-    ...timeouts,
-    idle: Option.getOrElse(idle, () => timeouts.idle),
+  const input = Effect.updateService(Place.open(name), RemoteTimeouts, ({ idle: usual, pause, retries }) => ({
+    idle: Option.getOrElse(idle, () => usual),
+    pause,
+    retries,
   }))
   return yield* Format.open(yield* input, options)
 })

@@ -117,6 +117,6 @@ describe("--log-format json", () => {
     const env = { PREFSTREAM_LOG_FORMAT: "json" }
     const said = yield* Effect.promise(() => run(["status", "--log-format", "xml"], env)).pipe(ends(2))
     const [{ level, message } = {}] = parsed(said.stderr)
-    assert.deepStrictEqual([level, message], ["error", 'prefstream: --log-format: expected text or json, found "xml"'])
+    assert.deepStrictEqual([level, message], ["error", '--log-format: expected text or json, found "xml"'])
   })
 })
