@@ -50,23 +50,28 @@ export const reference = (helps: ReadonlyMap<string, string>): string => {
     places.get(`${line.head}  ${line.description}`)?.find(({ group }) => group !== "FLAGS")?.group ?? "OTHER"
   const once = [...places.values()].flatMap(([first]) => (first !== undefined && isShared(first) ? [first] : []))
   const shared = Map.groupBy(once, groupOf)
-  const namesOf = (group: string, lines: ReadonlyArray<Line>) => {
-    const isWhole = lines.length === shared.get(group)?.length && lines.length > 3
-    return wrapped([`  ${group}:`, ...(isWhole ? ["all"] : lines.map(name))])
+  const namesOf = (flags: ReadonlyMap<string, ReadonlyArray<Line>>): ReadonlyArray<string> => {
+    const isWhole = ([group, lines]: readonly [string, ReadonlyArray<Line>]) =>
+      lines.length === shared.get(group)?.length && lines.length > 3
+    const whole = [...flags].filter(isWhole).map(([group]) => group)
+    const others = [...flags].filter((group) => !isWhole(group))
+    return [
+      ...(whole.length === 0 ? [] : [`  all of ${whole.join(", ")}`]),
+      ...others.map(([group, lines]) => wrapped([`  ${group}:`, ...lines.map(name)])),
+    ]
   }
 
   const commands = [...helps].map(([command, help]) => {
     const lines = all.filter((line) => line.command === command)
     const own = lines.filter((line) => !isShared(line))
     const others = Map.groupBy(lines.filter(isShared), groupOf)
+    const present = (texts: ReadonlyArray<string>, between: string) => texts.filter((text) => text !== "").join(between)
     const parts = [
-      section(help, "USAGE").trim(),
-      section(help, "ARGUMENTS").replaceAll(/(?<=\S) {2,}/g, "  "),
-      own.length > 0 ? listOf(own) : "",
-      [...others].map(([group, flags]) => namesOf(group, flags)).join("\n"),
+      present([section(help, "USAGE").trim(), section(help, "ARGUMENTS").replaceAll(/(?<=\S) {2,}/g, "  ")], "\n"),
+      present([own.length > 0 ? listOf(own) : "", ...namesOf(others)], "\n"),
       section(help, "EXAMPLES"),
     ]
-    const text = parts.filter((part) => part !== "").join("\n\n")
+    const text = present(parts, "\n\n")
     return `\n### ${command}\n\n${section(help, "DESCRIPTION").trim().replaceAll(/ +$/gm, "")}\n\n\`\`\`text\n${text}\n\`\`\`\n`
   })
   const groups = [...shared].map(([group, lines]) => `${group}\n${listOf(lines)}`)
