@@ -21,7 +21,7 @@ const Action = Schema.Struct({
 /** The built-in service's annotations of a prompt. Other services may send more or less: see `Annotations`. */
 export const VotedAnnotations = Schema.Struct({
   rationale: described(
-    "That of the earliest vote for the best completion that has one; empty if none has. Of a decision or a withdrawal, the lead's.",
+    "Rationale of the earliest vote for the best completion that gives one; empty if no such vote does. If a lead decided or withdrew the prompt, the lead's.",
     Schema.String,
   ),
   agreement: Schema.optionalKey(

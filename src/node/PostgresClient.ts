@@ -233,7 +233,9 @@ export const listen = Effect.fnUntraced(function* (config: PostgresUrl.Login, ch
       Effect.flatMap(Queue.take(messages), (message) => Queue.offer(notifications, message)),
     ).pipe(
       Effect.tapError((failure) =>
-        Effect.logWarning(`changes by others are found by polling until they are told again: ${name(failure).message}`),
+        Effect.logWarning(
+          `notifications from the database were interrupted; changes by others are found by polling until they resume: ${name(failure).message}`,
+        ),
       ),
     )
   }).pipe(

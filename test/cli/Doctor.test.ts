@@ -78,7 +78,7 @@ describe("doctor", () => {
     const env = { ...to(yield* guarded), PREFSTREAM_TOKEN: "t", PREFSTREAM_WEBHOOK_SECRET: secret }
     for (const scheme of ["standard-webhooks", "svix"]) {
       const { webhook } = yield* findings(["--listen", "0", "--webhook-scheme", scheme], env)
-      assert.match(webhook ?? "", /^ok: http:\/\/127\.0\.0\.1:\d+\/webhook: a signed delivery arrives$/)
+      assert.match(webhook ?? "", /^ok: http:\/\/127\.0\.0\.1:\d+\/webhook: a signed test delivery was accepted$/)
     }
     const elsewhere = yield* ScriptedService.make(() => ({ status: 404, body: {} }))
     const proxied = yield* findings(["--listen", "0", "--webhook-url", elsewhere.baseUrl], env)

@@ -87,7 +87,7 @@ describe("a first run that was killed while it created the ledger", () => {
         new DatabaseSync(`${job}/ledger.db`).exec(
           "CREATE TABLE prefstream_migration (migration_id INTEGER PRIMARY KEY NOT NULL, created_at TEXT NOT NULL DEFAULT '', name TEXT NOT NULL)",
         ),
-      /has not all of its tables: .*run the same command again/,
+      /is missing some of its tables: .*run the same command again/,
     ],
   ]
   for (const [when, kill, message] of killed) {

@@ -68,7 +68,7 @@ describe.skipIf(notInstalled)("PostgresClient", () => {
         assert.strictEqual((yield* Queue.take(told)).payload, "again")
         assert.match(
           logs.messages.join(),
-          /^changes by others are found by polling until they are told again: postgres:/,
+          /^notifications from the database were interrupted; changes by others are found by polling until they resume: postgres:/,
         )
       }).pipe(Effect.scoped),
     )

@@ -132,7 +132,11 @@ const ledger = Effect.fnUntraced(
     )
     if (missing === undefined) return { name, state: "ok", message: ledger }
     if (location._tag === "Postgres") {
-      return { name, state: "ok", message: `the database answers; ${missing.message}: a first run creates it` }
+      return {
+        name,
+        state: "ok",
+        message: `the database answers; ${missing.message}, and the first run will create it`,
+      }
     }
     const fs = yield* FileSystem.FileSystem
     const folder = yield* existing(directory)
@@ -186,7 +190,7 @@ const answered = (
   const kind = HttpFailure.kindOf(status)
   if (kind === "notFound") {
     if (!/json/.test(headers["content-type"] ?? "")) {
-      return of("failed", `answers ${statusText(status)}, but not like an annotation service: ${whereItEnds}`)
+      return of("failed", `answers ${statusText(status)}, but does not look like an annotation service: ${whereItEnds}`)
     }
     if (toNoToken.status === status) {
       return of(

@@ -127,6 +127,6 @@ export const command = makeCommand(
     "prefstream leaderboard --dir week-48 --control length --weighted --json":
       "At equal length, reliable experts' votes counting more, for programs",
     "prefstream leaderboard week-48/dataset --by topic":
-      "By the pairs of a dataset, a table for each topic in the items' metadata",
+      "From a dataset's pairs, with one table per topic in the items' metadata",
   },
 )

@@ -29,7 +29,7 @@ export const command = makeCommand(
       Flag.Finite("accuracy").pipe(Flag.withSchema(Share)),
       "SHARE",
       "Assumed probability that a vote is right, such as 0.8",
-      { default: "by the votes of the job" },
+      { default: "estimated from the votes of the job" },
     ),
     targetAccuracy: option(
       Flag.Finite("target-accuracy").pipe(Flag.withSchema(Share)),

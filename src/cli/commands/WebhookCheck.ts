@@ -69,7 +69,8 @@ export const webhook = Effect.fnUntraced(
       )
     }
     const { status } = response
-    if (isSigned && status === 204) return { name, state: "ok", message: `${url}: a signed delivery arrives` } as const
+    if (isSigned && status === 204)
+      return { name, state: "ok", message: `${url}: a signed test delivery was accepted` } as const
     if (!isSigned && (status === 400 || status === 401)) {
       const message = `${url}: deliveries arrive; only the service can sign as ${scheme} does: have it send a test`
       return { name, state: "ok", message } as const

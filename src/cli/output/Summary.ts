@@ -103,7 +103,7 @@ const headline = (report: RunReport, options: TextOptions): ReadonlyArray<string
       return [`Done in ${duration(report.seconds)}.`]
     case "over_budget":
       return [
-        `${ended("the budget is used up, and items are left")} Next: ${hasRoom(report) ? "results cost less than was planned for, so" : "raise it (--budget), and"} ${later ?? "run the submitting command again"}.`,
+        `${ended("the budget is used up, and some items were not sent")} Next: ${hasRoom(report) ? "results cost less than was planned for, so" : "raise it (--budget), and"} ${later ?? "run the submitting command again"}.`,
       ]
     case "no_pairs":
       return [ended("no pair came of the results, and no dataset was written")]
@@ -177,7 +177,7 @@ const whyAllRejected = ({ tasks, issues }: RunReport): string => {
 
 const describeUnfinished = (unusable: number, { planned, submitted, submitting }: RunReport["tasks"]): string =>
   present([
-    unusable > 0 && `${count(unusable, "task")} without a usable result`,
+    unusable > 0 && `${count(unusable, "task")} ${unusable === 1 ? "has" : "have"} no usable result`,
     planned.tasks > 0 && `${count(planned.tasks, "task")} ${planned.tasks === 1 ? "is" : "are"} not sent yet`,
     submitting.tasks > 0 && `${count(submitting.tasks, "task")} may have been sent`,
     submitted.tasks > 0 &&

@@ -85,7 +85,8 @@ export const make = (limits: TaskLimits) => {
       return yield* answer(new BodyTooLarge({ detail, limit_bytes: bodyBytes }))
     }
     if (!(yield* take(ofToken(tokenId), bytes))) {
-      const detail = "Other bodies of this token are still under way. Send fewer, or smaller ones, at once."
+      const detail =
+        "Other requests with this token are still being received. Send fewer or smaller ones at the same time."
       return yield* answer(new TooManyRequests({ detail }))
     }
     if (!(yield* take(inAll, bytes))) {

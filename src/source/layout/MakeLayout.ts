@@ -153,7 +153,7 @@ const problemOf = (
   { completion, completions, gold, id, model, modelsFromColumns }: LayoutOptions,
 ): string | undefined => {
   if (modelsFromColumns === true && (name !== "wide" || model !== undefined)) {
-    return `${flags.modelsFromColumns} is for layout wide, without ${flags.model}`
+    return `${flags.modelsFromColumns} requires layout wide, and cannot be combined with ${flags.model}`
   }
   if (name === "items") {
     if (completion !== undefined) {

@@ -163,7 +163,10 @@ const problems: ReadonlyMap<string, string> = new Map([
     "AccessDenied",
     "these credentials do not permit reading; they need s3:GetObject, and s3:ListBucket for folders and patterns",
   ],
-  ["InvalidAccessKeyId", "the storage does not know this access key; check AWS_ACCESS_KEY_ID, and the endpoint"],
+  [
+    "InvalidAccessKeyId",
+    "the storage service does not recognize this access key; check AWS_ACCESS_KEY_ID and the endpoint",
+  ],
   ["SignatureDoesNotMatch", "the secret does not match the access key; check AWS_SECRET_ACCESS_KEY"],
   ["ExpiredToken", "the credentials have expired; get new ones"],
   ["PermanentRedirect", "the bucket is in another region; set AWS_REGION to its region"],

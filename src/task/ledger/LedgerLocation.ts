@@ -58,7 +58,7 @@ export class LedgerMissing extends Schema.TaggedError<LedgerMissing>()("LedgerMi
       case "empty file":
         return `the ledger at ${this.location} is an empty file`
       case "incomplete tables":
-        return `the ledger at ${this.location} has not all of its tables`
+        return `the ledger at ${this.location} is missing some of its tables`
       case "other jobs":
         return `the ledger at ${this.location} has no job ${this.job}; it has ${this.jobs.join(", ")}`
     }

@@ -179,7 +179,7 @@ const explained = (
   given: HttpServerRequest.HttpServerRequest["headers"],
 ): { readonly [Reason in SignatureRefused["reason"]]: string } => {
   const others = Object.keys(given).filter((header) => header.length <= 60 && signatureLike.test(header))
-  const found = others.length === 0 ? "" : `; it has ${others.slice(0, 5).join(", ")}: is it the right scheme?`
+  const found = others.length === 0 ? "" : `; it has ${others.slice(0, 5).join(", ")}. Is it the right scheme?`
   const allowed = tolerance === undefined ? "allowed" : Duration.format(tolerance)
   const missing = headers.filter((header) => (given[header] ?? "") === "")
   return {

@@ -169,7 +169,7 @@ describe("an object of S3-compatible storage", () => {
     assert.match(yield* failureOf(read("s3://data/a")), /no region is set; set AWS_REGION to the bucket's region$/)
     const to = { AWS_ENDPOINT_URL: `http://127.0.0.1:${port}` }
     yield* environment({ ...to, ...credentials, AWS_ACCESS_KEY_ID: "another" })
-    assert.match(yield* failureOf(read("s3://data/a")), /does not know this access key; check AWS_ACCESS_KEY_ID/)
+    assert.match(yield* failureOf(read("s3://data/a")), /does not recognize this access key; check AWS_ACCESS_KEY_ID/)
     yield* environment({ ...to, ...credentials, AWS_SECRET_ACCESS_KEY: "another" })
     assert.match(yield* failureOf(read("s3://data/a")), /does not match the access key; check AWS_SECRET_ACCESS_KEY$/)
   })

@@ -63,7 +63,7 @@ const cases: ReadonlyArray<Case> = [
     genuine: svix,
     forged: (payload) => ({ ...svix(payload), body: JSON.stringify({ task_ids: ["task_2"] }) }),
     unsigned:
-      "it has no svix-id, svix-timestamp, svix-signature, which the scheme svix asks for; it has x-vendor-signature: is it the right scheme?",
+      "it has no svix-id, svix-timestamp, svix-signature, which the scheme svix asks for; it has x-vendor-signature. Is it the right scheme?",
   },
   {
     name: "stripe",
@@ -72,7 +72,7 @@ const cases: ReadonlyArray<Case> = [
     other: (payload) => stripe(payload, now(), two),
     forged: (payload) => stripe(payload, now(), "guessed"),
     unsigned:
-      "it has no stripe-signature, which the scheme stripe asks for; it has x-vendor-signature: is it the right scheme?",
+      "it has no stripe-signature, which the scheme stripe asks for; it has x-vendor-signature. Is it the right scheme?",
   },
   {
     name: "github",
@@ -81,7 +81,7 @@ const cases: ReadonlyArray<Case> = [
     other: (payload) => gitHub(payload, {}, two),
     forged: (payload) => gitHub(payload, {}, "guessed"),
     unsigned:
-      "it has no x-hub-signature-256, which the scheme github asks for; it has x-vendor-signature: is it the right scheme?",
+      "it has no x-hub-signature-256, which the scheme github asks for; it has x-vendor-signature. Is it the right scheme?",
   },
   {
     name: "shared-secret",
@@ -90,7 +90,7 @@ const cases: ReadonlyArray<Case> = [
     other: (payload) => shared(payload, two),
     forged: (payload) => shared(payload, "guessed"),
     unsigned:
-      "it has no authorization, which the scheme shared-secret asks for; it has x-vendor-signature: is it the right scheme?",
+      "it has no authorization, which the scheme shared-secret asks for; it has x-vendor-signature. Is it the right scheme?",
   },
 ]
 

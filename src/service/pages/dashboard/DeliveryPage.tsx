@@ -67,7 +67,7 @@ const DeliverySummary = ({ delivery }: { readonly delivery: Delivery }) => (
 
 const Attempts = ({ detail }: { readonly detail: DeliveryDetail }) =>
   detail.attempts.length === 0 ? (
-    <p class="card nothing">It was not attempted yet.</p>
+    <p class="card nothing">No attempt has been made yet.</p>
   ) : (
     <ol class="plain-list stack tight">
       {detail.attempts.map((attempt, i) => (

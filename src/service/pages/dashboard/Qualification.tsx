@@ -182,7 +182,7 @@ export const StandingButton = ({ expert, settings, standing }: StandingButtonPro
         value={again ? "again" : "in"}
         onChange={(value) => setAgain(value === "again")}
         options={[
-          ["in", "Let in", "gets work; gold items judged before no longer count for a pause"],
+          ["in", "Let in", "gets work; earlier answers to gold items can no longer lead to a pause"],
           ...(mayQualify
             ? [
                 [

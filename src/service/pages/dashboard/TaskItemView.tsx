@@ -127,7 +127,7 @@ const Result = ({ item, result }: ResultProps) => {
             "Agreement",
             <>
               {percent(agreement, 1) ?? "0 %"}
-              {tie && note("tie, settled by the rule")}
+              {tie && note("tie, settled by the tie-breaking rule")}
             </>,
           ],
           ranks !== null && ["Ranking", ranking(ranks)],
