@@ -169,7 +169,12 @@ const problemOf = (settings: ServiceSettings): ServiceSettingsError | undefined 
     // The message does not repeat the value, which may hold a secret.
     ["baseUrl", isBaseUrl(settings.baseUrl), baseUrlForm, "another"],
     count("concurrency", 1),
-    ["requestsPerSecond", requestsPerSecond > 0 && requestsPerSecond < Infinity, "a number above 0", requestsPerSecond],
+    [
+      "requestsPerSecond",
+      Number.isFinite(requestsPerSecond) && requestsPerSecond > 0,
+      "a number above 0",
+      requestsPerSecond,
+    ],
     count("maxCompletions", 2),
     count("maxPromptCharacters", 1),
     count("maxCompletionCharacters", 1),

@@ -176,9 +176,9 @@ const make = Effect.fnUntraced(function* (options: WebhooksOptions, client: Retu
       yield* write(
         Effect.gen(function* () {
           if (!(yield* endpoint.exists)) return yield* noWebhook
-          yield* endpoint.writeResumed
           const isResent = yield* outbox.writeResend(messageId, yield* Clock.currentTimeMillis)
           if (!isResent) return yield* notFound("There is no such delivery.")
+          yield* endpoint.writeResumed
           yield* Audit.record(sql, "webhook.resend", messageId)
         }),
       )

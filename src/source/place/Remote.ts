@@ -94,7 +94,7 @@ const pieces = (
   end: number | undefined,
 ): Stream.Stream<Uint8Array, SourceError> =>
   Stream.suspend(() => {
-    if (remote.size === 0) return Stream.empty
+    if (remote.size === 0 && end === undefined) return Stream.empty
     const { idle } = timeouts
     const silence = remote.hasRanges ? Duration.divideUnsafe(idle, shareOfIdle) : idle
     const expected = end ?? remote.size

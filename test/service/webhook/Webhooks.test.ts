@@ -623,8 +623,10 @@ describe("by hand", () => {
     yield* subscriber(once({ status: 503, headers: { "retry-after": "3000" } }))
     const id = yield* complete("g")
     yield* attempted(id, 1)
-    assert.strictEqual(yield* pausedUntil, 3_000_000)
     const service = yield* Webhooks
+    // A delivery that does not exist cannot be resent, which changes nothing.
+    assert.instanceOf(yield* Effect.flip(service.resend("msg_unknown")), NotFound)
+    assert.strictEqual(yield* pausedUntil, 3_000_000)
     assert.strictEqual((yield* attempted(yield* service.test, 1)).attempts[0]!.at, 0)
     yield* service.resend(id)
     const { attempts, delivery } = yield* attempted(id, 2)

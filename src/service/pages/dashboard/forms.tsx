@@ -14,6 +14,7 @@ export interface Values {
   readonly raw: (name: string) => string
   /** The value without leading and trailing blanks. */
   readonly text: (name: string) => string
+  /** NaN for an empty field, and if no choice is checked. */
   readonly number: (name: string) => number
   /** The values of all checked checkboxes with this name. */
   readonly all: (name: string) => ReadonlyArray<string>
@@ -24,7 +25,7 @@ export const valuesOf = (form: HTMLFormElement): Values => {
   const all = (name: string) => data.getAll(name).map(String)
   const raw = (name: string) => all(name)[0] ?? ""
   const text = (name: string) => raw(name).trim()
-  return { all, raw, text, number: (name) => Number(text(name)) }
+  return { all, raw, text, number: (name) => (text(name) === "" ? NaN : Number(text(name))) }
 }
 
 interface FormProps<A> {
