@@ -14,7 +14,7 @@ describe("ServiceProfile", () => {
     [{ requestsPerSecond: 0 }, "requestsPerSecond: expected a number above 0, found 0"],
     [{ requestsPerSecond: NaN }, "requestsPerSecond: expected a number above 0, found NaN"],
     [{ requestsPerSecond: Infinity }, "requestsPerSecond: expected a number above 0, found Infinity"],
-    [{ requestsPerSecond: "5" as never }, 'requestsPerSecond: expected a number above 0, found "5"'],
+    [{ requestsPerSecond: "5" as never }, "requestsPerSecond: expected a number above 0, found 5"],
     [{ concurrency: 0 }, "concurrency: expected a whole number from 1 on, found 0"],
     [{ concurrency: 2.5 }, "concurrency: expected a whole number from 1 on, found 2.5"],
     [{ retries: -1 }, "retries: expected a whole number from 0 on, found -1"],
