@@ -36,7 +36,7 @@ interface Over {
   readonly votes: number
 }
 
-/** Reads the report; none without a price. @param over default: the items of the last run */
+/** Reads the report. Returns none if no price is set. @param over default: the items of the last run */
 export const read = Effect.fn("SpendingReport.read")(function* (dataset: Yield, over?: Over) {
   const ledger = yield* LedgerReader
   const last = Option.match(yield* ledger.lastRun, {

@@ -38,7 +38,7 @@ export interface ImportOptions extends CampaignTerms {
 export interface ImportCounts {
   /** The number of the run in the ledger, from 1. */
   readonly run: number
-  /** Number of records of the input. */
+  /** Number of records in the input. */
   readonly read: number
   /** Records that added at least one vote. */
   readonly imported: number

@@ -11,7 +11,7 @@ const displayNames = new Intl.DisplayNames("en", { type: "language" })
 
 const languageName = (code: string): string => {
   if (code === "und") return "unknown"
-  // `Intl.DisplayNames` throws for a text that is not shaped like a code.
+  // `Intl.DisplayNames` throws if a string does not have the form of a language code.
   return /^[a-z]{2,3}$/.test(code) ? (displayNames.of(code) ?? code) : name(code, 16)
 }
 

@@ -109,7 +109,7 @@ export const fromBody = (text: string, { apiKey, baseUrl }: RequestContext): Jud
     problem: `${baseUrl} returned something other than a chat completion: ${quote(errorIn(text).words, apiKey)}`,
   })
 
-/** Classifies a request that got no answer, by the code of the innermost cause, such as ECONNREFUSED. */
+/** The failure of a request that got no answer. It names the code of the innermost cause, such as ECONNREFUSED. */
 export const fromTransport = (failure: unknown, { baseUrl }: RequestContext): JudgeFailed => {
   const code = HttpFailure.codesOf(HttpFailure.causes(failure)).at(-1) ?? "the request cannot be sent"
   return new JudgeFailed({ fault: "Moment", problem: `no answer from ${baseUrl}: ${code}` })

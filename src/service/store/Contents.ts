@@ -28,7 +28,7 @@ export const contentOf = (
 /** Items do not wait for people who have been absent for longer than this. */
 export const activeWithin: Duration.Input = "7 days"
 
-/** Use these statements within one write of `Database`. */
+/** Run these statements in a single write of `Database`. */
 export const make = Effect.gen(function* () {
   const { sql } = yield* Database
 

@@ -284,7 +284,7 @@ const make = Effect.gen(function* () {
   /** Each task has a write of its own. */
   const changeTasks = Effect.fnUntraced(function* (
     itemIds: ReadonlyArray<number>,
-    /** Moves votes on these items and returns those items whose votes changed. */
+    /** Voids or restores the votes on these items. Returns the items whose votes changed. */
     move: (task: Voting.Task, itemIds: ReadonlyArray<number>) => Effect.Effect<ReadonlyArray<number>, SqlError>,
     now: number,
   ) {

@@ -216,7 +216,7 @@ const Problem = Schema.Struct({
   errors: Schema.optionalKey(Schema.Unknown),
 })
 
-/** Finds the reason in an error's body: members of RFC 9457 or of other services, or else its beginning. */
+/** Finds the reason in an error's body: members that RFC 9457 or other services use, or else the body's start. */
 const problemDetail = (text: string): string => {
   const problem = Option.getOrUndefined(Schema.decodeUnknownOption(Schema.fromJsonString(Problem))(text))
   if (problem === undefined) return text.trim() === "" ? "no reason given" : excerpt(text, maxDetailCharacters)

@@ -39,7 +39,7 @@ export const assign = (ranks: Ranks, place: number, rank: number): Ranks =>
 
 export const clear = (ranks: Ranks, place: number): Ranks => ranks.map((rank, index) => (index === place ? null : rank))
 
-/** Gives a completion the rank after the last one in use. If the completion has a rank, takes that away. */
+/** Gives a completion the rank after the last one in use, or removes its rank if it has one. */
 export const toggleNext = (ranks: Ranks, place: number): Ranks =>
   ranks[place] === null ? assign(ranks, place, highest(ranks) + 1) : clear(ranks, place)
 
@@ -56,8 +56,8 @@ export const raise = (ranks: Ranks, place: number): Ranks => move(ranks, place, 
 export const lower = (ranks: Ranks, place: number): Ranks => move(ranks, place, 1)
 
 /**
- * Ties a completion with the next better group. The best is tied with the next worse group, a completion without a rank
- * with the last. Does nothing if there is no other group.
+ * Ties a completion with the next better group. A completion in the best group joins the next worse one, and one without
+ * a rank joins the last group. Does nothing if there is no other group.
  */
 export const tie = (ranks: Ranks, place: number): Ranks => {
   const all = groups(ranks)

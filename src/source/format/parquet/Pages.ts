@@ -36,7 +36,7 @@ const maxPageBytes = Zstd.maxOutputBytes
 /** JavaScript turns larger arrays into hash tables. */
 const maxPageValues = 1 << 24
 
-/** `hyparquet` needs a place in the levels and one in the column for each value. */
+/** Memory that `hyparquet` takes per value: one array slot for its level, and one for the value. */
 const valueBytes = 16
 
 export class Pages {

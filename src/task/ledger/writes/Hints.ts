@@ -27,7 +27,7 @@ const forgetInterval = Duration.toMillis("10 seconds")
 /** The id of a hint for all tasks. */
 const allTasks = ""
 
-/** Stands for the time of a hint for all tasks if there was no such hint. */
+/** In place of a time: no hint for all tasks was received. */
 const never = -1
 
 export const readHints = ({ job, sql }: LedgerContext) => ({

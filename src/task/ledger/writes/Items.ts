@@ -191,7 +191,7 @@ export const writeItems = (
     })
   })
 
-  /** Records which known items belong to a run's input, in place of those of earlier runs. Returns their numbers. */
+  /** Records which known items are in a run's input, and forgets the records of earlier runs. Returns the items' `seq`. */
   const insertKnown = Effect.fnUntraced(function* ({ campaign, run }: Model.Run, itemIds: ReadonlyArray<string>) {
     if (itemIds.length === 0) return []
     const rows = yield* inChunks(
