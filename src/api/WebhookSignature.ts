@@ -26,7 +26,7 @@ export interface ReceivedDelivery extends DeliveryHead {
 
 /** The signed id and time of a verified delivery, if its scheme signs them. */
 export interface VerifiedDelivery {
-  /** The same in all attempts to deliver one message. */
+  /** The id of the message, which all attempts to deliver it share. */
   readonly id?: string | undefined
   /** Time of the attempt, in seconds since 1970. */
   readonly timestamp?: number | undefined

@@ -62,20 +62,22 @@ export const sizeOf = (row: JsonRow): number => rowBytes + lengthOf(row)
 /** Whether each row has the member and its value is null. (`every` would skip rows without the member.) */
 const isNull = (values: ReadonlyArray<Json | undefined>) => values.findIndex((value) => value !== null) === -1
 
-const rowsOf = (output: number, { columns, count, places }: Part): Rows => {
-  // The places of rows without bytes stay 0.
+/** Packs the places of all rows. Those of rows without bytes stay 0. */
+const packed = (places: ReadonlyArray<number>, count: number): Int32Array<ArrayBuffer> => {
   const all = new Int32Array(2 * placed.length * count)
   all.set(places)
-  return {
-    output,
-    count,
-    columns: [...columns].map(([name, values]) => {
-      values.length = count
-      return [name, isNull(values) ? null : values] as const
-    }),
-    ...(places.length > 0 && { places: all }),
-  }
+  return all
 }
+
+const rowsOf = (output: number, { columns, count, places }: Part): Rows => ({
+  output,
+  count,
+  columns: [...columns].map(([name, values]) => {
+    values.length = count
+    return [name, isNull(values) ? null : values] as const
+  }),
+  ...(places.length > 0 && { places: packed(places, count) }),
+})
 
 export const make = Effect.fnUntraced(function* (
   directory: string,

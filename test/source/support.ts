@@ -4,25 +4,28 @@ import { it } from "@effect/vitest"
 import { Array, Effect, FileSystem, Path, Result, type Scope, Stream } from "effect"
 import * as Conversation from "../../src/domain/Conversation.ts"
 import type { Source, SourceRecord } from "../../src/source/Source.ts"
+import { type Body, effectTest, liveOver, testOver } from "../support/effectTest.ts"
 
 export const platform = NodeServices.layer
 
-type Body<Args extends ReadonlyArray<unknown>> = (
-  ...args: Args
-) => Generator<Effect.Effect<unknown, unknown, Scope.Scope | NodeServices.NodeServices>, void, never>
-
-const run = (body: Body<[]>) => Effect.provide(Effect.gen(body), platform)
+type Needs = Scope.Scope | NodeServices.NodeServices
 
 /** A test as a generator, with real files and a scope. */
-export const test = Object.assign((name: string, body: Body<[]>) => it.effect(name, () => run(body)), {
+export const test = Object.assign(testOver(platform), {
   /** With real time, too. */
-  live: (name: string, body: Body<[]>) => it.live(name, () => run(body)),
-  skipIf: (condition: boolean) => (name: string, body: Body<[]>) => it.effect.skipIf(condition)(name, () => run(body)),
+  live: liveOver(platform),
+  skipIf: (condition: boolean) =>
+    effectTest<Needs>((name, effect) => it.effect.skipIf(condition)(name, () => Effect.provide(effect(), platform))),
   /** A test for each case. */
   each:
     <A>(cases: ReadonlyArray<A>) =>
-    (name: string, body: Body<[A]>) =>
-      it.effect.each(cases)(name, (one) => run(() => body(one))),
+    (name: string, body: (one: A) => ReturnType<Body<Needs>>) =>
+      it.effect.each(cases)(name, (one) =>
+        Effect.provide(
+          Effect.gen(() => body(one)),
+          platform,
+        ),
+      ),
 })
 
 /** Writes files into a new directory that lives as long as the scope; gives their paths. */

@@ -35,7 +35,7 @@ export interface Protocol {
   readonly create: (
     task: TaskRequest,
     call: Call & {
-      /** The same key in all attempts, for a service that creates one task for all requests with the same key. */
+      /** The key stays the same in all attempts, so that a service can create one task for all of them. */
       readonly idempotencyKey: string
     },
   ) => Effect.Effect<string, unknown>
