@@ -1,14 +1,17 @@
 /**
  * Settings of a dataset: how votes are combined, filters, pair strategy, thresholds, splits, formats, and the texts of
- * its card.
+ * its card. To add a setting, add it here, to the interface and to `recorded`, and a flag to `cli/flags/DatasetFlags`.
  */
-import { Effect, Schema } from "effect"
+import { Effect, Schema, Struct } from "effect"
 import * as AnnotationPaths from "../api/AnnotationPaths.ts"
 import type { DatasetFacts } from "../dataset/DatasetFacts.ts"
 import { type FormatName, formatNames } from "../dataset/format/TrainerFormats.ts"
 import * as FieldPath from "../io/FieldPath.ts"
+import { defined } from "../io/Values.ts"
+import * as Sha256 from "../node/Sha256.ts"
 import * as Checks from "../pair/Checks.ts"
 import type { CurationOptions } from "../pair/Curation.ts"
+import { bestAgainstRest, settingsOf } from "../pair/PairStrategy.ts"
 import * as Splits from "../pair/text/Splits.ts"
 import * as Consensus from "../pair/votes/Consensus.ts"
 
@@ -83,10 +86,48 @@ export class DatasetSettingsInvalid extends Schema.TaggedError<DatasetSettingsIn
   }
 }
 
+/** Completes shares that do not add up to 1: the rest goes to `train`. */
 export const wholeShares = (shares: Shares): Shares => {
   const rest = 1 - Object.values(shares).reduce<number>((sum, share) => sum + (share ?? 0), 0)
   return shares.train === undefined && rest > 1e-9 ? { ...shares, train: Number(rest.toFixed(9)) } : shares
 }
+
+/**
+ * Each setting's members in the manifest, which are empty if the rows do not depend on the setting. The type check fails
+ * if a setting is missing.
+ */
+const recorded: { readonly [Name in keyof Required<DatasetSettings>]: (settings: DatasetSettings) => object } = {
+  pairs: ({ pairs = bestAgainstRest }) => ({ pairs: settingsOf(pairs) }),
+  aggregate: ({ aggregate = Consensus.defaultAggregation }) => ({ aggregate }),
+  ties: ({ ties = "drop" }) => ({ ties }),
+  minVotes: ({ minVotes = null }) => ({ min_votes: minVotes }),
+  minAgreement: ({ minAgreement = null }) => ({ min_agreement: minAgreement }),
+  drop: ({ drop = [] }) => ({ drop }),
+  thresholds: ({ thresholds = {} }) => ({ thresholds: defined(thresholds) }),
+  splits: ({ splits, splitSeed: seed = 0 }) => ({
+    splits: splits === undefined ? null : { ...defined(wholeShares(splits)), seed },
+  }),
+  splitSeed: () => ({}),
+  evaluationPrompts: ({ evaluationPrompts: prompts }) => ({
+    evaluation_prompts:
+      prompts === undefined ? null : { count: prompts.length, sha256: Sha256.hex(JSON.stringify(prompts)) },
+  }),
+  conversational: ({ conversational = false }) => ({ conversational }),
+  margin: ({ margin = false, marginFrom = "votes" }) => ({ margin, ...(margin && { margin_from: marginFrom }) }),
+  marginFrom: () => ({}),
+  edited: ({ edited }) => (edited === "chosen" ? { edited } : {}),
+  expertNames: ({ expertNames }) => (expertNames === true ? { expert_names: true } : {}),
+  annotationPaths: ({ annotationPaths: paths }) => (paths === undefined ? {} : { annotation_paths: defined(paths) }),
+  formats: () => ({}),
+  allowEmpty: () => ({}),
+  card: () => ({}),
+}
+
+export const settingNames = Struct.keys(recorded)
+
+/** The settings that the rows depend on, by their names in the manifest. */
+export const toManifest = (settings: DatasetSettings): { readonly [name: string]: Schema.Json } =>
+  Object.assign({}, ...settingNames.map((name) => recorded[name](settings)))
 
 const wrong = function* (
   settings: DatasetSettings,

@@ -5,14 +5,11 @@
  */
 import { Effect, Option } from "effect"
 import type { DatasetFacts } from "../dataset/DatasetFacts.ts"
-import { defined } from "../io/Values.ts"
 import type { QualityReport } from "../domain/QualityReport.ts"
 import * as Judge from "../domain/Judge.ts"
 import { bestAgainstRest, fullRanking, settingsOf as strategyOf } from "../pair/PairStrategy.ts"
-import * as Consensus from "../pair/votes/Consensus.ts"
-import * as Sha256 from "../node/Sha256.ts"
 import { LedgerReader } from "../task/ledger/Ledger.ts"
-import { type DatasetSettings, type Which, wholeShares } from "./DatasetSettings.ts"
+import { type DatasetSettings, toManifest, type Which } from "./DatasetSettings.ts"
 
 export const nameOf = Effect.fnUntraced(function* (campaign: Which) {
   const ledger = yield* LedgerReader
@@ -135,21 +132,10 @@ export const of = Effect.fnUntraced(function* (
 ) {
   const ledger = yield* LedgerReader
   const inputs = yield* ledger.inputsOf(Option.fromNullOr(report.campaign))
-  const {
-    aggregate = Consensus.defaultAggregation,
-    card = {},
-    conversational,
-    drop,
-    evaluationPrompts,
-    thresholds,
-    margin,
-    marginFrom = "votes",
-    edited = "none",
-  } = settings
+  const { card = {}, pairs } = settings
   const shown = new Set(votersOf(report.experts).map(({ expert }) => expert))
   const judges = Judge.judgesOf([...names].flatMap(([name, pseudonym]) => (shown.has(pseudonym) ? [name] : [])))
   const run = yield* report.campaign === null ? ledger.lastRun : ledger.lastRunIn(report.campaign)
-  const { minAgreement, minVotes, pairs = bestAgainstRest, splitSeed = 0, splits, ties = "drop" } = settings
   const detected = report.languages.filter(({ language }) => language !== "und")
   const items = detected.reduce((sum, { items }) => sum + items, 0)
   // Rare languages are mostly detection errors.
@@ -165,27 +151,11 @@ export const of = Effect.fnUntraced(function* (
     ...(report.guidelines === null ? {} : { guidelines: report.guidelines }),
     settings: {
       campaign: campaign === "all" ? "all" : report.campaign,
-      pairs: { ...strategyOf(pairs), ...(pairs === fullRanking ? report.rankings : {}) },
       votes: Option.getOrNull(Option.map(run, ({ votes }) => votes)),
-      aggregate,
-      ties,
-      min_votes: minVotes ?? null,
-      min_agreement: minAgreement ?? null,
-      drop: drop ?? [],
-      thresholds: defined(thresholds ?? {}),
-      splits: splits === undefined ? null : { ...defined(wholeShares(splits)), seed: splitSeed },
-      evaluation_prompts:
-        evaluationPrompts === undefined
-          ? null
-          : { count: evaluationPrompts.length, sha256: Sha256.hex(JSON.stringify(evaluationPrompts)) },
       shuffle_seed: Option.getOrNull(Option.flatMap(run, ({ shuffleSeed }) => shuffleSeed)),
       gold_mixed_in: report.gold.mixed_in,
-      conversational: conversational ?? false,
-      margin: margin ?? false,
-      ...(margin === true && { margin_from: marginFrom }),
-      ...(edited === "chosen" && { edited }),
-      ...(settings.expertNames === true && { expert_names: true }),
-      ...(settings.annotationPaths !== undefined && { annotation_paths: defined(settings.annotationPaths) }),
+      ...toManifest(settings),
+      ...(pairs === fullRanking && { pairs: { ...strategyOf(pairs), ...report.rankings } }),
     },
     counts: Object.fromEntries(report.funnel.map(({ count, step }) => [step, count])),
     methods: methodsOf(settings, judges, report),

@@ -16,7 +16,7 @@ import { bestAgainstRest, isBuiltIn, settingsOf } from "../pair/PairStrategy.ts"
 import { LedgerReader } from "../task/ledger/Ledger.ts"
 import * as Export from "./Export.ts"
 import * as JobFolder from "./JobFolder.ts"
-import { datasetSettings } from "./SettingNames.ts"
+import { settingNames } from "./DatasetSettings.ts"
 
 type Settings = Parameters<typeof Export.exportDataset>[0] & {
   /** Whether to write the dataset even if it is up to date. Default false. */
@@ -30,7 +30,7 @@ const fingerprintOf = Effect.fnUntraced(function* (settings: Settings) {
   const ledger = yield* LedgerReader
   const which = campaign === "all" ? Option.none<number>() : yield* ledger.campaignOf(Option.fromUndefinedOr(campaign))
   // A pair strategy is a function, which cannot be compared, so its settings are.
-  const compared = { ...Struct.pick(settings, Struct.keys(datasetSettings)), pairs: settingsOf(pairs) }
+  const compared = { ...Struct.pick(settings, settingNames), pairs: settingsOf(pairs) }
   const state = yield* ledger.fingerprint(which)
   return Option.some(Sha256.hex(JSON.stringify([version, runtime, campaign === "all", compared, state])))
 })

@@ -1,7 +1,6 @@
 /**
  * Defines the flags for making a dataset: votes, filters, pairs, thresholds, splits, formats, and the card. A new flag
- * also needs a setting in `pipeline/DatasetSettings` or `pair/Curation`, and an entry in the manifest, which
- * `pipeline/Facts` writes.
+ * also needs a setting in `pipeline/DatasetSettings`.
  */
 import { Effect, Option, Record, Struct } from "effect"
 import { type Command, Flag } from "effect/cli"
@@ -11,8 +10,7 @@ import { bestAgainstOne, bestAgainstRest, fullRanking, type PairStrategy } from 
 import * as Checks from "../../pair/Checks.ts"
 import * as Consensus from "../../pair/votes/Consensus.ts"
 import type { Shares } from "../../pair/text/Splits.ts"
-import type { DatasetSettings } from "../../pipeline/DatasetSettings.ts"
-import { datasetSettings } from "../../pipeline/SettingNames.ts"
+import { type DatasetSettings, settingNames } from "../../pipeline/DatasetSettings.ts"
 import * as Source from "../../source/Source.ts"
 import { defined } from "../../io/Values.ts"
 import type { UsageError } from "../output/ExitStatus.ts"
@@ -166,7 +164,7 @@ export const datasetOf = Effect.fnUntraced(function* (flags: DatasetFlags, pipel
     return yield* usageError("--threshold: name each check once")
   }
   return {
-    ...Struct.pick({ ...pipeline, ...defined(flags) }, Struct.keys(datasetSettings)),
+    ...Struct.pick({ ...pipeline, ...defined(flags) }, settingNames),
     pairs: flags.pairs === undefined ? pipeline.pairs : strategies[flags.pairs](flags.pairSeed),
     annotationPaths: annotationPathsOf(flags) ?? pipeline.annotationPaths,
     drop: flags.drop.length > 0 ? flags.drop : pipeline.drop,

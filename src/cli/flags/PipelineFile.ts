@@ -11,7 +11,7 @@ import { Argument } from "effect/cli"
 import { ServiceProfile } from "../../api/ServiceProfile.ts"
 import * as FileLock from "../../node/FileLock.ts"
 import type * as Pipeline from "../../pipeline/Pipeline.ts"
-import { datasetSettings } from "../../pipeline/SettingNames.ts"
+import { type DatasetSettings, settingNames } from "../../pipeline/DatasetSettings.ts"
 import { done, Finished, UsageError, usageError } from "../output/ExitStatus.ts"
 import { messageOf } from "../output/Failure.ts"
 import { didYouMean } from "../../io/NearestName.ts"
@@ -42,15 +42,16 @@ const adviceOn = (cause: unknown): string =>
     ? ': end its name with .mts or .mjs, or set "type": "module" in package.json'
     : ""
 
-/** Every setting of a pipeline. The type check fails if one is missing. */
+/** The settings of a pipeline besides those of its dataset. The type check fails if one is missing. */
 // prettier-ignore
-const settings = {
-  ...datasetSettings, directory: true, source: true, service: true, client: true, ledger: true, job: true,
-  timeout: true, grace: true, once: true, webhook: true, guidelines: true, taskType: true, votes: true,
-  votesUpTo: true, confidence: true, price: true, budget: true, shuffleSeed: true, completionsPerItem: true,
-  completionsSeed: true, keepReordered: true, batch: true, gold: true, newCampaign: true, newLedger: true,
-  resubmit: true, maxAttempts: true, maxRejects: true,
-} satisfies { readonly [Name in Exclude<keyof Required<Pipeline.Pipeline>, "_tag">]: true }
+const otherSettings = {
+  directory: true, source: true, service: true, client: true, ledger: true, job: true, timeout: true, grace: true,
+  once: true, webhook: true, guidelines: true, taskType: true, votes: true, votesUpTo: true, confidence: true,
+  price: true, budget: true, shuffleSeed: true, completionsPerItem: true, completionsSeed: true, keepReordered: true,
+  batch: true, gold: true, newCampaign: true, newLedger: true, resubmit: true, maxAttempts: true, maxRejects: true,
+} satisfies { readonly [Name in Exclude<keyof Required<Pipeline.Pipeline>, "_tag" | keyof DatasetSettings>]: true }
+
+const allNames: ReadonlyArray<string> = [...settingNames, ...Object.keys(otherSettings)]
 
 const isPipeline = (value: unknown): value is Loaded => Predicate.isTagged(value, "Pipeline")
 
@@ -65,10 +66,10 @@ export const loadPipeline = Effect.fn("PipelineFile.load")(function* (file: stri
   if (!Predicate.hasProperty(module, "default") || !isPipeline(module.default)) {
     return yield* usageError(`expected ${file} to have a default export made by Pipeline.make(…)`)
   }
-  const unknown = Object.keys(module.default).filter((name) => name !== "_tag" && !Object.hasOwn(settings, name))
+  const unknown = Object.keys(module.default).filter((name) => name !== "_tag" && !allNames.includes(name))
   if (unknown.length > 0) {
     return yield* usageError(
-      `${file} has ${unknown.length === 1 ? "a setting" : "settings"} that no pipeline has: ${unknown.map((name) => name + didYouMean(name, Object.keys(settings))).join(", ")}`,
+      `${file} has ${unknown.length === 1 ? "a setting" : "settings"} that no pipeline has: ${unknown.map((name) => name + didYouMean(name, allNames)).join(", ")}`,
     )
   }
   return module.default
