@@ -6,10 +6,11 @@
  * applied to the annotations and to each of `annotations.votes`.
  */
 import { Predicate } from "effect"
+import * as Assessment from "../domain/Assessment.ts"
 import { type Annotations, rationaleOf } from "../domain/Task.ts"
 import * as FieldPath from "../io/FieldPath.ts"
 
-export const members = ["rationale", "strength", "all_bad", "flags", "edited", "aspects", "kind"] as const
+export const members = ["rationale", ...Assessment.names, "flags", "kind"] as const
 type Member = (typeof members)[number]
 
 export const isMember = (name: string): name is Member => members.some((member) => member === name)

@@ -1,6 +1,7 @@
 /**
  * The parts of a vote besides the choice: strength, whether all completions are bad, an edit of the best one, and
- * ratings by aspect. This module reads them from a vote or from a result's annotations, and combines several votes.
+ * ratings by aspect. This module reads them from a vote or from a result's annotations, combines several votes, and
+ * makes the columns of a pair. To add a part, add it to `fields`, `columns`, `read`, `combine` and `toColumns`.
  *
  * Guarantees: a member with an unexpected shape is left out and never causes a failure. `Flag` reads flags.
  */
@@ -28,6 +29,26 @@ export const Assessment = Schema.Struct(fields).mapFields(Struct.map(Schema.opti
 export type Assessment = typeof Assessment.Type
 
 export const names = Struct.keys(fields)
+
+/** The columns of a preference pair. */
+export const columns = {
+  strength: described(
+    "How much better `chosen` is, from 1 for the least: the mean over the votes for it; null if no vote says so, or `chosen` is not the best completion.",
+    Schema.NullOr(Schema.Finite),
+  ),
+  all_bad: described(
+    "Whether more than half of the votes say that no completion is good enough; null if nobody was asked.",
+    Schema.NullOr(Schema.Boolean),
+  ),
+  aspects: described(
+    'Mean ratings by aspect, as the text of a JSON object: `{"helpfulness":{"chosen":4,"rejected":2.5}}`; null if there are none.',
+    Schema.NullOr(Schema.String),
+  ),
+  edited: described(
+    "`chosen` as an expert would have it: the edit of the earliest vote for it with one; null if there is none, or `chosen` is not the best completion.",
+    Schema.NullOr(Schema.String),
+  ),
+}
 
 type Ratings = ReadonlyArray<number | null>
 
@@ -95,5 +116,24 @@ export const combine = (
     }),
     ...(edited !== undefined && { edited }),
     ...(aspects.length > 0 && { aspects: Object.fromEntries(aspects) }),
+  }
+}
+
+/** @param best the index of the best completion, to which the strength and the edit refer */
+export const toColumns = (
+  { all_bad, aspects = {}, edited, strength }: Assessment,
+  completions: ReadonlyArray<string>,
+  best: number,
+  [chosen, rejected]: readonly [chosen: number, rejected: number],
+) => {
+  const rated = Object.entries(aspects).flatMap(([name, ratings]) => {
+    const both = { chosen: ratings[chosen] ?? null, rejected: ratings[rejected] ?? null }
+    return both.chosen === null && both.rejected === null ? [] : [[name, both] as const]
+  })
+  return {
+    strength: (chosen === best ? strength : undefined) ?? null,
+    all_bad: all_bad ?? null,
+    aspects: rated.length === 0 ? null : JSON.stringify(Object.fromEntries(rated)),
+    edited: chosen === best && edited !== undefined && edited !== completions[chosen] ? edited : null,
   }
 }

@@ -8,6 +8,7 @@
  * `pair/PairStrategy` sets its value.
  */
 import { Schema } from "effect"
+import * as Assessment from "./Assessment.ts"
 import { described } from "./Described.ts"
 import { Message, Prompt } from "./Message.ts"
 
@@ -33,22 +34,7 @@ export const PreferencePair = Schema.Struct({
     "Share of the votes that prefer `chosen`, less the share that prefer `rejected`, −1 to 1; null if there is one vote.",
     number,
   ),
-  strength: described(
-    "How much better `chosen` is, from 1 for the least: the mean over the votes for it; null if no vote says so, or `chosen` is not the best completion.",
-    number,
-  ),
-  all_bad: described(
-    "Whether more than half of the votes say that no completion is good enough; null if nobody was asked.",
-    Schema.NullOr(Schema.Boolean),
-  ),
-  aspects: described(
-    'Mean ratings by aspect, as the text of a JSON object: `{"helpfulness":{"chosen":4,"rejected":2.5}}`; null if there are none.',
-    text,
-  ),
-  edited: described(
-    "`chosen` as an expert would have it: the edit of the earliest vote for it with one; null if there is none, or `chosen` is not the best completion.",
-    text,
-  ),
+  ...Assessment.columns,
   flags: described(
     'Problems that experts reported, as the text of a JSON array: `[{"expert":…,"kind":…,"comment":…}]`; null if there are none.',
     text,

@@ -75,7 +75,7 @@ export const differ =
 export const make = (judgment: Judgment, indices: ReadonlyArray<IndexPair>): ReadonlyArray<PreferencePair> => {
   const { annotations, asMessages, bestCompletionIndex, completions, itemId, metadata, models, prompt, taskId, tools } =
     judgment
-  const { all_bad, aspects, edited, strength } = Assessment.read(annotations, bestCompletionIndex, completions.length)
+  const assessment = Assessment.read(annotations, bestCompletionIndex, completions.length)
   const rationale = annotations.rationale?.trim() === "" ? null : (annotations.rationale ?? null)
   const flags = flagsIn(annotations)
   const flagsText = flags.length === 0 ? null : JSON.stringify(flags)
@@ -83,8 +83,6 @@ export const make = (judgment: Judgment, indices: ReadonlyArray<IndexPair>): Rea
   const asRead = asMessages === undefined ? [] : completionsOf({ completions, as_messages: asMessages })
   const bytes = bytesOf(completions)
   const first = firstOfText(completions)
-  const editedOf = (chosen: number): string | null =>
-    chosen === bestCompletionIndex && edited !== undefined && edited !== completions[chosen] ? edited : null
   const canPair = differ(judgment, first)
   const seen = new Set<string>()
   const pairs = indices.filter((pair) => {
@@ -104,10 +102,7 @@ export const make = (judgment: Judgment, indices: ReadonlyArray<IndexPair>): Rea
       votes: 1,
       agreement: null,
       vote_margin: null,
-      strength: (chosen === bestCompletionIndex ? strength : undefined) ?? null,
-      all_bad: all_bad ?? null,
-      aspects: aspectsOf(aspects, [chosen, rejected]),
-      edited: editedOf(chosen),
+      ...Assessment.toColumns(assessment, completions, bestCompletionIndex, [chosen, rejected]),
       flags: flagsText,
       metadata: metadataText,
     }
@@ -132,15 +127,6 @@ const messagesIn = (
   completion: Prompt | undefined,
 ): Pick<PreferencePair, typeof member> =>
   completion === undefined || typeof completion === "string" ? {} : { [member]: completion }
-
-/** The ratings of both completions as JSON text; null if there are none. */
-const aspectsOf = (aspects: Assessment.Assessment["aspects"], [chosen, rejected]: IndexPair): string | null => {
-  const ratings = Object.entries(aspects ?? {}).flatMap(([name, of]) => {
-    const both = { chosen: of[chosen] ?? null, rejected: of[rejected] ?? null }
-    return both.chosen === null && both.rejected === null ? [] : [[name, both] as const]
-  })
-  return ratings.length === 0 ? null : JSON.stringify(Object.fromEntries(ratings))
-}
 
 /**
  * Pairs the best completion with each worse one: at most `completions.length - 1` pairs, in the order of the

@@ -4,7 +4,7 @@
  * Guarantees: a vote contains only members that the task's rubric asks for. If the rubric asks whether all completions
  * are bad, the vote says yes or no. An edit that changes nothing is left out.
  */
-import { Result } from "effect"
+import { Record, Result } from "effect"
 import type { Assessment } from "../../domain/Assessment.ts"
 import type { Rubric } from "../../domain/Rubric.ts"
 import type { Vote } from "../../domain/Vote.ts"
@@ -42,15 +42,15 @@ export const toMembers = (
   if (assessment === undefined) return Result.succeed(allBad)
   const problem = problemOf(assessment, rubric, order.length)
   if (problem !== undefined) return Result.fail(problem)
-  const { edited, flags, strength } = assessment
-  const rated = Object.entries(assessment.aspects).flatMap(([name, ratings]) =>
+  const { all_bad: _, aspects, edited, flags, ...numbers } = assessment
+  const rated = Object.entries(aspects).flatMap(([name, ratings]) =>
     ratings.every((rating) => rating === null)
       ? []
       : [[name, completions.map((_, index) => ratings[order.indexOf(index)] ?? null)] as const],
   )
   return Result.succeed({
     ...allBad,
-    ...(strength !== null && { strength }),
+    ...Record.filter(numbers, (number) => number !== null),
     ...(flags.length > 0 && { flags }),
     ...(edited !== null && edited.trim() !== "" && edited !== completions[choice] && { edited }),
     ...(rated.length > 0 && { aspects: Object.fromEntries(rated) }),
@@ -63,8 +63,8 @@ export const toPlaces = (
   order: ReadonlyArray<number>,
   best: number,
 ): Draft["assessment"] => {
-  const rated = Object.entries(aspects).map(([name, ratings]) => [name, order.map((index) => ratings[index] ?? null)])
   const strength = step ?? null
+  const rated = Object.entries(aspects).map(([name, ratings]) => [name, order.map((index) => ratings[index] ?? null)])
   if (strength === null && !all_bad && flags.length === 0 && edited === undefined && rated.length === 0)
     return undefined
   const edit = edited === undefined ? null : { place: best, text: edited }

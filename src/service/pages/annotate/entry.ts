@@ -43,8 +43,7 @@ export const toDraft = (entry: Entry, seconds: number): Draft => ({
   ...(saysNothing(entry.said) ? {} : { assessment: entry.said }),
 })
 
-const saysNothing = ({ aspects, all_bad, edit, flags, strength }: Said): boolean =>
-  strength === null && !all_bad && flags.length === 0 && edit === null && Object.keys(aspects).length === 0
+const saysNothing = (said: Said): boolean => JSON.stringify(said) === JSON.stringify({ ...said, ...nothingSaid })
 
 /** The place of the best completion, or of the first among several tied for best. */
 export const bestOf = (entry: Entry): number | null => {
