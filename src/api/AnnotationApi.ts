@@ -35,7 +35,7 @@ export class OrganizationToken extends HttpApiMiddleware.Service<OrganizationTok
   { requiredForClient: true, security: { bearer: HttpApiSecurity.bearer }, error: Problems.Unauthorized },
 ) {}
 
-const metadata = Schema.optionalKey(described("A JSON object of your own, returned unchanged in the result.", Metadata))
+const metadata = Schema.optionalKey(described("Any JSON object. The result returns it unchanged.", Metadata))
 
 /** Keeps unknown members when decoding, so that the answer can name them in its warnings. */
 const unknownMembers = [Schema.Record(Schema.String, Schema.Unknown)] as const
@@ -43,34 +43,34 @@ const unknownMembers = [Schema.Record(Schema.String, Schema.Unknown)] as const
 const requestMembers = {
   ...TaskRequest.fields,
   prompts: described(
-    "What is to be judged. Results come back in this order.",
+    "The prompts that experts judge. Results have the same order.",
     Schema.Array(Schema.StructWithRest(Schema.Struct({ ...TaskPrompt.fields, metadata }), unknownMembers)),
   ),
   metadata,
   votes: Schema.optionalKey(
     Schema.Int.check(Schema.isBetween({ minimum: 1, maximum: maxVotes })).annotate({
       description:
-        "How many experts judge each prompt. Of their votes the majority counts: each vote gives one first-choice " +
-        "vote to its choice, or equal parts of it to the completions that it ranks together at the top. Of several " +
-        "completions with the most first-choice votes, the one with the highest mean Borda score is best (the " +
-        "completion at rank r of m scores m - r; those ranked together share the mean of their ranks), of several that are " +
-        "equal in this too the one that the earliest vote chose, last the one with the lowest index; " +
-        "`annotations.tie` is then true. `annotations.agreement` is the share of first-choice votes that went to the best. " +
-        "Default: the service's setting.",
+        "Number of experts who judge each prompt. Default: the service's setting. The completion with the most " +
+        "first-choice votes is best. Each vote gives one first-choice vote to its choice, or splits it equally among " +
+        "the completions that it ranks together at the top. If several completions have the most, `annotations.tie` is " +
+        "true, and the one with the highest mean Borda score is best: the completion at rank r of m scores m - r, and " +
+        "completions ranked together share the mean of their ranks. If several are still equal, the one that the " +
+        "earliest vote chose is best, and otherwise the one with the lowest index. `annotations.agreement` is the share " +
+        "of first-choice votes that went to the best completion.",
     }),
   ),
   group: Schema.optionalKey(
     Schema.String.check(Schema.isBetweenLength(1, 255)).annotate({
       description:
-        "Tasks of one group are announced together: one webhook when all tasks of the group that were created are " +
-        "completed or cancelled. A task without a group is a group of its own, under its own id.",
+        "The service announces the tasks of a group together: it sends one webhook when all tasks created in the group " +
+        "are completed or cancelled. A task without a group forms its own group, whose id is the task's id.",
     }),
   ),
   group_size: Schema.optionalKey(
     Schema.Int.check(Schema.isGreaterThanOrEqualTo(1)).annotate({
       description:
-        "Number of tasks that the group will have: it is not announced before all of them were created. Of several that are " +
-        "given for one group the greatest counts.",
+        "Number of tasks that the group will have. The service announces the group only after all of them were created. " +
+        "If tasks give different sizes for one group, the largest counts.",
     }),
   ),
 }
@@ -82,7 +82,7 @@ const requestMembers = {
 export const ServiceTaskRequest = Schema.StructWithRest(Schema.Struct(requestMembers), unknownMembers).check(
   Schema.makeFilter(({ group, group_size }) =>
     group === undefined && group_size !== undefined
-      ? { path: ["group_size"], issue: "expected a group, which this is the size of" }
+      ? { path: ["group_size"], issue: "expected only together with group" }
       : undefined,
   ),
 )
@@ -100,7 +100,10 @@ export const warningsOf = (request: ServiceTaskRequest): ReadonlyArray<Issue> =>
   const compare = (members: object, known: ReadonlyArray<string>, place: ReadonlyArray<string | number>) => {
     for (const member of Object.keys(members)) {
       if (known.includes(member) || warnings.length === maxWarnings) continue
-      warnings.push({ path: [...place, member], message: `unknown, and ignored: expected ${known.join(", ")}` })
+      warnings.push({
+        path: [...place, member],
+        message: `unknown member, ignored: expected one of ${known.join(", ")}`,
+      })
     }
   }
   compare(request, expected, [])
@@ -109,7 +112,7 @@ export const warningsOf = (request: ServiceTaskRequest): ReadonlyArray<Issue> =>
 }
 
 const TaskStatus = described(
-  "`cancelled` is final, and so is `completed`, but for changed results.",
+  "`cancelled` is final. A `completed` task changes only if its results change.",
   Schema.Literals(["pending", "in_progress", "completed", "cancelled"]),
 )
 
@@ -121,7 +124,7 @@ export const TaskCreated = Schema.Struct({
   status: TaskStatus,
   warnings: Schema.optionalKey(
     described(
-      "Members of the request that are not known, and change nothing, by their places (at most 100).",
+      "Unknown members of the request, which the service ignored (at most 100).",
       Schema.Array(HttpApiError.ProblemIssue),
     ),
   ),
@@ -139,7 +142,7 @@ export const ServiceTaskResult = Schema.Struct({
       Schema.Array(
         Schema.Struct({
           ...ResultItem.fields,
-          annotations: described("What the experts said. Ignore members that you do not know.", VotedAnnotations),
+          annotations: described("The experts' judgments. Ignore members that you do not know.", VotedAnnotations),
           metadata,
         }),
       ),

@@ -185,7 +185,8 @@ export const withRubric = (
   file?: string,
 ): Result.Result<string, string> => {
   const { text, yaml } = split(guidelines ?? "")
-  if (yaml !== undefined) return Result.fail("the guidelines have a rubric of their own in their front matter")
+  if (yaml !== undefined)
+    return Result.fail("the guidelines already have a rubric in their front matter; remove one of the two rubrics")
   return Result.flatMap(yamlOf(rubric, file), (yaml) => {
     const isWrapped = Predicate.isObject(yaml.value) && "rubric" in yaml.value
     const written = isWrapped ? underRubric(yaml) : yaml.value

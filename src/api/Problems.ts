@@ -11,7 +11,7 @@ import { Problem } from "./Problem.ts"
 
 const errors = Schema.optionalKey(
   described(
-    "The places that are wrong, and why: of a malformed request the first, of an unprocessable task all (at most 100).",
+    "The problems found, each with its path: one for a malformed request, up to 100 for an unprocessable task.",
     Schema.Array(HttpApiError.ProblemIssue),
   ),
 )
@@ -72,16 +72,13 @@ export class UnsupportedMediaType extends Problem<UnsupportedMediaType>()(
 export class ExpectationFailed extends Problem<ExpectationFailed>()(
   "ExpectationFailed",
   417,
-  "The service cannot do what the request expects.",
+  "The service does not support the Expect header of the request.",
 ) {}
 
 /** The body is well formed, but asks for something unsupported. `errors` names each place, at most 100. */
-export class UnprocessableTask extends Problem<UnprocessableTask>()(
-  "UnprocessableTask",
-  422,
-  "The task cannot be taken.",
-  { errors },
-) {}
+export class UnprocessableTask extends Problem<UnprocessableTask>()("UnprocessableTask", 422, "The task is invalid.", {
+  errors,
+}) {}
 
 export class IdempotencyKeyReused extends Problem<IdempotencyKeyReused>()(
   "IdempotencyKeyReused",

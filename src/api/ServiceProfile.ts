@@ -132,7 +132,7 @@ export class ServiceSettingsError extends Schema.TaggedError<ServiceSettingsErro
   found: Schema.String,
 }) {
   override get message() {
-    return `the service's setting ${this.setting}: expected ${this.expected}, found ${this.found}`
+    return `invalid service setting ${this.setting}: expected ${this.expected}, found ${this.found}`
   }
 }
 
@@ -161,13 +161,13 @@ const problemOf = (settings: ServiceSettings): ServiceSettingsError | undefined 
   const count = (name: "concurrency" | "retries" | "downAfter" | "maxAnswerBytes" | keyof ItemLimits, min: number) => {
     const value = settings[name]
     const mayBeInfinite = name in unlimited
-    const expected = `a whole number from ${min} on${mayBeInfinite ? ", or Infinity" : ""}`
+    const expected = `a whole number of at least ${min}${mayBeInfinite ? ", or Infinity" : ""}`
     const isRight = (Number.isInteger(value) && value >= min) || (mayBeInfinite && value === Infinity)
     return [name, isRight, expected, value] as const
   }
   const rules: ReadonlyArray<readonly [setting: string, isRight: boolean, expected: string, found: unknown]> = [
     // The message does not repeat the value, which may hold a secret.
-    ["baseUrl", isBaseUrl(settings.baseUrl), baseUrlForm, "another"],
+    ["baseUrl", isBaseUrl(settings.baseUrl), baseUrlForm, "another form"],
     count("concurrency", 1),
     [
       "requestsPerSecond",
@@ -182,11 +182,16 @@ const problemOf = (settings: ServiceSettings): ServiceSettingsError | undefined 
     count("retries", 0),
     count("downAfter", 1),
     count("maxAnswerBytes", 1),
-    ["requestTimeout", isTime(1)(requestTimeout), "a time of a millisecond or more", requestTimeout],
-    ["patience", isTime(0)(patience), "a time", patience],
-    ["idempotencyKeyLifetime", isTime(0)(settings.idempotencyKeyLifetime), "a time", settings.idempotencyKeyLifetime],
-    ["pollInterval.min", isPollInterval(min), "a time from a millisecond to a year", min],
-    ["pollInterval.max", isPollInterval(max), "a time from a millisecond to a year", max],
+    ["requestTimeout", isTime(1)(requestTimeout), "a duration of at least 1 millisecond", requestTimeout],
+    ["patience", isTime(0)(patience), "a duration", patience],
+    [
+      "idempotencyKeyLifetime",
+      isTime(0)(settings.idempotencyKeyLifetime),
+      "a duration",
+      settings.idempotencyKeyLifetime,
+    ],
+    ["pollInterval.min", isPollInterval(min), "a duration from 1 millisecond to 1 year", min],
+    ["pollInterval.max", isPollInterval(max), "a duration from 1 millisecond to 1 year", max],
   ]
   const wrong = rules.find(([, isRight]) => !isRight)
   if (wrong !== undefined) {
@@ -196,7 +201,7 @@ const problemOf = (settings: ServiceSettings): ServiceSettingsError | undefined 
   return Duration.isGreaterThan(Duration.fromInputUnsafe(min), Duration.fromInputUnsafe(max))
     ? new ServiceSettingsError({
         setting: "pollInterval",
-        expected: "min to be no longer than max",
+        expected: "min to be at most max",
         found: [min, max].map((time) => Duration.format(Duration.fromInputUnsafe(time))).join(" and "),
       })
     : undefined

@@ -29,7 +29,7 @@ export const readSecret = Effect.fnUntraced(function* (
   if (bytes.length === 0) return yield* new MalformedSecret({ problem: "it is empty" })
   return bytes.every((byte) => byte >= 0x20 && byte < 0x7f)
     ? text
-    : yield* new MalformedSecret({ problem: "it holds characters that no header has" })
+    : yield* new MalformedSecret({ problem: "it contains characters that are not allowed in a header" })
 })
 
 export const make = Effect.fnUntraced(function* (options: SchemeOptions<Redacted.Redacted<string>>) {

@@ -61,7 +61,7 @@ export type SchemeName = (typeof schemes)[number]
 /** The scheme has an unknown name. A pipeline file can cause this, since its types are not checked. */
 export class UnknownScheme extends Schema.TaggedError<UnknownScheme>()("UnknownScheme", { found: Schema.String }) {
   override get message() {
-    return `unknown webhook scheme ${JSON.stringify(this.found)}: expected ${schemes.join(", ")}, or a function verify`
+    return `unknown webhook scheme ${JSON.stringify(this.found)}: expected ${schemes.join(", ")}, or a verify function`
   }
 }
 

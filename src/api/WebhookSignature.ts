@@ -127,7 +127,7 @@ const minTolerance = Duration.seconds(1)
 
 export class MalformedTolerance extends Schema.TaggedError<MalformedTolerance>()("MalformedTolerance", {}) {
   override get message() {
-    return "the tolerance of a webhook's time must be 1 second to 1 hour"
+    return "the tolerance for a webhook's timestamp must be from 1 second to 1 hour"
   }
 }
 

@@ -15,29 +15,29 @@ describe("ServiceProfile", () => {
     [{ requestsPerSecond: NaN }, "requestsPerSecond: expected a number above 0, found NaN"],
     [{ requestsPerSecond: Infinity }, "requestsPerSecond: expected a number above 0, found Infinity"],
     [{ requestsPerSecond: "5" as never }, "requestsPerSecond: expected a number above 0, found 5"],
-    [{ concurrency: 0 }, "concurrency: expected a whole number from 1 on, found 0"],
-    [{ concurrency: 2.5 }, "concurrency: expected a whole number from 1 on, found 2.5"],
-    [{ retries: -1 }, "retries: expected a whole number from 0 on, found -1"],
-    [{ downAfter: 0 }, "downAfter: expected a whole number from 1 on, found 0"],
-    [{ maxAnswerBytes: 0 }, "maxAnswerBytes: expected a whole number from 1 on, found 0"],
-    [{ requestTimeout: 0 }, "requestTimeout: expected a time of a millisecond or more, found 0"],
+    [{ concurrency: 0 }, "concurrency: expected a whole number of at least 1, found 0"],
+    [{ concurrency: 2.5 }, "concurrency: expected a whole number of at least 1, found 2.5"],
+    [{ retries: -1 }, "retries: expected a whole number of at least 0, found -1"],
+    [{ downAfter: 0 }, "downAfter: expected a whole number of at least 1, found 0"],
+    [{ maxAnswerBytes: 0 }, "maxAnswerBytes: expected a whole number of at least 1, found 0"],
+    [{ requestTimeout: 0 }, "requestTimeout: expected a duration of at least 1 millisecond, found 0"],
     [{ patience: NaN }, "patience: expected a time, found NaN"],
     [
       { pollInterval: { min: 0, max: "1 minute" } },
-      "pollInterval.min: expected a time from a millisecond to a year, found 0",
+      "pollInterval.min: expected a duration from 1 millisecond to 1 year, found 0",
     ],
     [
       { pollInterval: { min: "1 minute", max: "400 days" } },
-      "pollInterval.max: expected a time from a millisecond to a year, found 400 days",
+      "pollInterval.max: expected a duration from 1 millisecond to 1 year, found 400 days",
     ],
     [
       { pollInterval: { min: "2 minutes", max: "1 minute" } },
-      "pollInterval: expected min to be no longer than max, found 2m and 1m",
+      "pollInterval: expected min to be at most max, found 2m and 1m",
     ],
   ] as const) {
     clockTest(`refuses ${message}`, function* () {
       const error = yield* Effect.flip(built(settings))
-      assert.strictEqual(error.message, `the service's setting ${message}`)
+      assert.strictEqual(error.message, `invalid service setting ${message}`)
     })
   }
 

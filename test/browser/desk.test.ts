@@ -65,7 +65,7 @@ inBrowser(
         await page.getByRole("option", { name: "Ann" }).waitFor({ state: "attached" })
         assert.strictEqual(await text.inputValue(), "early")
         await page.getByRole("link", { name: "Experts disagree" }).click()
-        await page.getByText("All votes are there, and they differ.").waitFor()
+        await page.getByText("These items have all their votes, but the experts disagree.").waitFor()
         await fillIn(page, "Prompt contains", "GREEN")
         await rowOf(page, /red/).waitFor({ state: "detached" })
         await rowOf(page, /green/).waitFor()
@@ -91,7 +91,7 @@ inBrowser(
         await page.keyboard.press("Tab")
         await page.keyboard.press("Enter")
         await page.getByText("Prompt 2 is decided for A.").waitFor()
-        await page.getByText("No item is like this.").waitFor()
+        await page.getByText("No item matches.").waitFor()
       })
       assert.deepStrictEqual(yield* chosen, { green: ["The green one.", "Only it is green."] })
 

@@ -48,7 +48,7 @@ inBrowser(
         }
         await page.getByRole("textbox", { name: "Name of the expert" }).fill("ada lovelace")
         await page.getByRole("button", { name: "Invite expert" }).click()
-        await page.getByText("Ada Lovelace is among the experts already. Make a new link below").waitFor()
+        await page.getByText("An expert named Ada Lovelace already exists. Make a new link for this expert").waitFor()
 
         const prompts = [0, 1].map((n) => ({ prompt: `Compare ${n}`, completions: [words, `No.\n\n${words}`] }))
         const ids = [await create({ prompts }), await create({ prompts }), await create({ prompts })]

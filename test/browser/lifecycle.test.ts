@@ -61,7 +61,7 @@ inBrowser(
         await page.getByRole("link", { name: group }).click()
         await page.getByRole("heading", { name: `Group ${group}`, level: 1 }).waitFor()
         await picture(page, "lifecycle-3-group")
-        await page.getByRole("button", { name: `Go on with ${group}` }).click()
+        await page.getByRole("button", { name: `Resume ${group}` }).click()
         await page.getByRole("button", { name: `Pause ${group}` }).waitFor()
       })
       assert.isTrue(yield* vote)

@@ -46,20 +46,20 @@ inBrowser("an admin adds a viewer, who sees no controls; each changes the own pa
       assert.strictEqual(await viewer.getByText("Invite the first expert").count(), 0)
       for (const place of ["operators", "audit", "developer", "developer/deliveries/msg_1"]) {
         await viewer.goto(`${origin}/dashboard/#/${place}`)
-        await viewer.getByText("Only admins may see this.").waitFor()
+        await viewer.getByText("Only admins can see this page.").waitFor()
         assert.strictEqual(await viewer.getByRole("main").getByRole("button").count(), 0)
         await viewer.goto(`${origin}/dashboard/#/experts`)
         await viewer.getByText("Nobody judges yet").waitFor()
       }
 
       await viewer.getByRole("link", { name: "Your account: Vic" }).click()
-      await viewer.getByRole("textbox", { name: "Present password" }).fill("wrong")
+      await viewer.getByRole("textbox", { name: "Current password" }).fill("wrong")
       await fillIn(viewer, "New password", "another password of Vic")
-      await viewer.getByText("The present password is wrong.").waitFor()
+      await viewer.getByText("The current password is wrong.").waitFor()
       await picture(viewer, "operators-4-account")
-      await viewer.getByRole("textbox", { name: "Present password" }).fill("a password of Vic")
+      await viewer.getByRole("textbox", { name: "Current password" }).fill("a password of Vic")
       await fillIn(viewer, "New password", "another password of Vic")
-      await viewer.getByText("Your password is changed.").waitFor()
+      await viewer.getByText("Your password was changed.").waitFor()
 
       await page.reload()
       await page.getByRole("row", { name: /Vic/ }).getByText("Joined").waitFor()
@@ -122,7 +122,7 @@ inBrowser(
         await page.getByRole("checkbox", { name: "Grace Hopper" }).focus()
         await page.keyboard.press("Space")
         await page
-          .getByText("Each prompt needs 2 votes of different experts, and 1 of those chosen is active")
+          .getByText("Each prompt needs 2 votes from different experts, but only 1 of the chosen experts is active")
           .waitFor()
         await picture(page, "queue-1-change")
         await page.keyboard.press("Enter")

@@ -112,7 +112,7 @@ describe("1: failure", () => {
     yield* write(`${job}/items.jsonl`, itemLines(4))
     yield* write(`${job}/gold.jsonl`, goldLines(3))
     const args = ["run", `${job}/items.jsonl`, "--dir", job, "--batch-size", "1", "--expert", `gold:${job}/gold.jsonl`]
-    yield* cli(args).pipe(ends(1, /is cancelled: no automatic expert can give the missing votes on 1 of 1 prompts/))
+    yield* cli(args).pipe(ends(1, /is cancelled: automatic experts cannot give the missing votes on 1 of 1 prompts/))
     assert.strictEqual((yield* pairsOf(job)).length, 3)
     yield* write(`${job}/gold.jsonl`, goldLines(4))
     assert.strictEqual((yield* cli(args)).status, 0)
@@ -188,8 +188,8 @@ describe("2: the command line or a setting is wrong", () => {
     [`run ${sample} --base-url http://h/v1 --expert first`, /--expert cannot be combined with a base URL/],
     [`run ${sample} --expert first --expert last --votes 2`, /--votes: .* one vote per item together: .*--base-url/],
     [`run ${sample} --expert gold:absent.jsonl`, absent],
-    [`run ${sample} --expert judge:m`, /judge:m: set the address of its endpoint in PREFSTREAM_JUDGE_BASE_URL/],
-    [`run ${sample} --expert judge:m --judge-base-url here`, /judge:m: expected a base URL/],
+    [`run ${sample} --expert judge:m`, /judge:m: no endpoint is set; give its base URL with --judge-base-url/],
+    [`run ${sample} --expert judge:m --judge-base-url here`, /judge:m: invalid base URL/],
     [`run ${sample} --judge-base-url http://h/v1`, /--judge-base-url requires --expert judge:MODEL/],
     [`run ${sample} --expert judge:m --judge-body []`, /--judge-body.*a JSON object/],
     [`run ${sample} --expert judge:m --judge-template absent.txt`, /absent\.txt/],

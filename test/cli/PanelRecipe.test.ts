@@ -181,7 +181,7 @@ describe("pipelines/panel.ts", () => {
       ["POST /v1/chat/completions qwen2.5:7b"],
     )
     const { stderr } = yield* service.stop()
-    assert.lengthOf(stderr.match(/wait for people; the first is/g) ?? [], 1)
+    assert.lengthOf(stderr.match(/so it waits for people/g) ?? [], 1)
     assert.notMatch(stderr, /warning/)
   })
 })

@@ -89,7 +89,7 @@ describe("--listen", () => {
     ["with a tolerance that is none", [...listening, "--webhook-tolerance", "5"], {}, /--webhook-tolerance: "5". Expected: a duration such as/],
     ["with a path of task ids that is none", [...listening, "--webhook-task-ids", "data..id"], {}, /--webhook-task-ids: expected a path such as/],
     ["with a place of the delivery's id that is none", [...listening, "--webhook-delivery-id", "header:"], {}, /--webhook-delivery-id: expected header:NAME or a path/],
-    ["with a shared secret that no header has", [...listening, "--webhook-scheme", "shared-secret"], { PREFSTREAM_WEBHOOK_SECRET: "hunter2\u00e9" }, /for shared-secret: it holds characters that no header has$/m],
+    ["with a shared secret that no header has", [...listening, "--webhook-scheme", "shared-secret"], { PREFSTREAM_WEBHOOK_SECRET: "hunter2\u00e9" }, /for shared-secret: it contains characters that are not allowed in a header$/m],
     ["at a port that is none", ["--listen", "70000"], {}, /--listen.*a port, or an address and a port/],
     ["at a port that is a name", ["--listen", "localhost:http"], {}, /--listen.*a port, or an address and a port/],
   ] // prettier-ignore

@@ -20,7 +20,7 @@ import * as SignInAttempts from "./SignInAttempts.ts"
 
 const codeRefused = new Forbidden({
   detail:
-    "This link was used already, is too old, or was replaced. Ask an admin for a new one, or restart the service with --sign-in-link.",
+    "This link has already been used, has expired, or was replaced. Ask an admin for a new one, or restart the service with --sign-in-link.",
 })
 
 export class SignInRefused extends Schema.TaggedError<SignInRefused>()("SignInRefused", {}) {}

@@ -45,7 +45,7 @@ const make = Effect.gen(function* () {
     const row = { name_key: keyOf(name), name, role, created_at: yield* Clock.currentTimeMillis }
     const [added] = yield* sql<Row>`
       INSERT INTO operator ${sql.insert(row)} ON CONFLICT DO NOTHING RETURNING ${columns}`
-    if (added === undefined) return yield* conflict(`There is an operator ${name} already.`)
+    if (added === undefined) return yield* conflict(`An operator named ${name} already exists.`)
     const link = yield* linkOf(row.name_key)
     yield* Audit.record(sql, "operator.add", name, { role })
     return { operator: summaryOf(added), link } satisfies OperatorLink

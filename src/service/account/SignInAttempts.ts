@@ -63,7 +63,7 @@ const makeCounters = ({ burst, restoreMillis, turnMillis }: Pace) => {
     }
     if (now - counter.loggedAt >= logEveryMillis) {
       counter.loggedAt = now
-      yield* Effect.logWarning(`${said}: ${burst} attempts to sign in failed; more are slowed down`)
+      yield* Effect.logWarning(`${said}: ${burst} sign-in attempts failed; further attempts are delayed`)
     }
     const turn = Math.max(now, counter.nextTurn)
     const wait = turn - now

@@ -43,14 +43,14 @@ export const watch = Effect.fnUntraced(function* (write: Write) {
     failedAt = yield* Clock.currentTimeMillis
     if (!isNew) return
     yield* Effect.logError(
-      `The database cannot be written (${message}): new data is refused (503), stored data is kept. Make space on its disk; the service then accepts writes again`,
+      `The service cannot write to its database (${message}). It refuses new data with 503 and keeps stored data. Free space on the database's disk; the service then accepts writes again`,
     )
   })
 
   const noteSuccess = Effect.gen(function* () {
     if (failedAt === undefined || (yield* Clock.currentTimeMillis) - failedAt < quiet) return
     failedAt = undefined
-    yield* Effect.logInfo("The database can be written again")
+    yield* Effect.logInfo("The service can write to its database again")
   })
 
   const watched: Write = (statements) =>

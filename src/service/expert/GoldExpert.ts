@@ -54,7 +54,7 @@ export const read = Effect.fn("GoldExpert.read")(function* (
     answers.set(key, { rank, rationale: gold.rationale ?? "The gold answer." })
     return Effect.void
   })
-  if (answers.size === 0) return yield* new GoldFile.UnusableGoldFile({ file, problem: "no record has gold" })
+  if (answers.size === 0) return yield* new GoldFile.UnusableGoldFile({ file, problem: "no record has a gold answer" })
 
   const answerTo: Gold["answerTo"] = ({ prompt, completions }) => {
     const sorted = sortDistinct(completions)

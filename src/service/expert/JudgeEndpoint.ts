@@ -130,7 +130,7 @@ export const make = Effect.fnUntraced(function* (
       return yield* new JudgeFailed({ fault: "Endpoint", problem: refusal, retryAfter })
     }
     if (Duration.isGreaterThan(pause, maxPause)) {
-      const problem = `${baseUrl} asks for a pause of ${Duration.format(pause)}`
+      const problem = `${baseUrl} asks us to wait ${Duration.format(pause)}`
       return yield* new JudgeFailed({ fault: "Moment", problem, retryAfter })
     }
     yield* Effect.sleep(pause)

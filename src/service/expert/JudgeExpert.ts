@@ -77,7 +77,7 @@ export const make = Effect.fn("JudgeExpert.make")(function* (
     }
     const words = said.trim() === "" ? "nothing" : JudgeFailure.quote(said, options.apiKey)
     return yield* new JudgeError({
-      problem: `${name} gave ${attempts} unusable answers, the last one: ${words}`,
+      problem: `${name} gave ${attempts} unusable answers, the last: ${words}`,
       isRetryable: false,
     })
   })
@@ -105,7 +105,7 @@ export const make = Effect.fn("JudgeExpert.make")(function* (
       ? PairwiseRanking.allPairs(distinct, compare)
       : PairwiseRanking.slidingPass(distinct, compare)
     if (options.onDisagreement === "abstain" && ranked.open) {
-      const problem = "the model prefers another completion when their order is changed"
+      const problem = "the model's preference changes with the order of the completions"
       return yield* new JudgeError({ problem, isRetryable: false })
     }
 
@@ -147,14 +147,14 @@ export const make = Effect.fn("JudgeExpert.make")(function* (
 const rationaleOf = (ranked: PairwiseRanking.Ranked, distinct: number): string => {
   const ofBest = ranked.comparisons.filter((comparison) => PairwiseRanking.isOf(comparison, ranked.best))
   const [one, other] = ofBest[0] ?? []
-  if (one === undefined || other === undefined) return "The completions are the same text."
+  if (one === undefined || other === undefined) return "The completions are identical."
   const won = ofBest.filter((comparison) => PairwiseRanking.winner(comparison) === ranked.best)
   const words = (won[0]?.[0] ?? one).rationale || "The model gave no reason."
   if (distinct > 2) {
-    const count = `Preferred in both orders to ${won.length} of the ${ofBest.length} completions that it was compared with.`
+    const count = `Preferred in both orders to ${won.length} of the ${ofBest.length} completions compared with this one.`
     return won.length === 0 ? count : `${count} ${words}`
   }
   if (won.length > 0) return words
   if (PairwiseRanking.isConsistent([one, other])) return `Equally good. ${words}`
-  return `Asked in both orders, the model did not stand by one choice: they count as equally good. First: ${words} Then: ${other.rationale || "The model gave no reason."}`
+  return `The model's choice changed with the order of the completions, so they count as equally good. First order: ${words} Second order: ${other.rationale || "The model gave no reason."}`
 }

@@ -92,14 +92,14 @@ export const fromStatus = Effect.fnUntraced(function* (
   if (error.isAboutQuestion || kind === "tooLarge")
     return failed("Question", `${baseUrl} refuses the question (${status})`)
   if (kind === "unauthorized") {
-    const given = apiKey === undefined ? "wants a key" : "refuses the key"
-    return failed("Endpoint", `${baseUrl} ${given} (${status}); set a valid one in PREFSTREAM_JUDGE_API_KEY`)
+    const given = apiKey === undefined ? "requires an API key" : "refuses the API key"
+    return failed("Endpoint", `${baseUrl} ${given} (${status}); set a valid key in PREFSTREAM_JUDGE_API_KEY`)
   }
   if (status === 402 || error.isOutOfCredit) return failed("Endpoint", `no credit is left at ${baseUrl} (${status})`)
-  if (status === 404) return failed("Endpoint", `${baseUrl} has no model ${model}, or is not the base URL (404)`)
-  if (kind === "wrongAddress") return failed("Endpoint", `${baseUrl} is not the base URL (${status})`)
+  if (status === 404) return failed("Endpoint", `${baseUrl} has no model ${model}, or is not the API's base URL (404)`)
+  if (kind === "wrongAddress") return failed("Endpoint", `${baseUrl} is not the API's base URL (${status})`)
   if (HttpFailure.isTransient(kind)) return failed("Moment", `${baseUrl} is unavailable (${status})`)
-  if (error.isAboutTemperature) return failed("Temperature", `${model} does not take this temperature (${status})`)
+  if (error.isAboutTemperature) return failed("Temperature", `${model} does not accept this temperature (${status})`)
   return failed(known ? "Question" : "Endpoint", `${baseUrl} refuses the request (${status})`)
 })
 

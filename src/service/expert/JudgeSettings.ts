@@ -43,16 +43,16 @@ export const resolve = Effect.fn("JudgeSettings.resolve")(function* (
   const baseUrl = (settings.baseUrl ?? Option.getOrElse(url, () => "")).trim()
   if (baseUrl === "") {
     return yield* error(
-      "set the address of its endpoint in PREFSTREAM_JUDGE_BASE_URL, or give it as --judge-base-url, such as http://127.0.0.1:11434/v1",
+      "no endpoint is set; give its base URL with --judge-base-url or PREFSTREAM_JUDGE_BASE_URL, such as http://127.0.0.1:11434/v1",
     )
   }
-  if (!isBaseUrl(baseUrl)) return yield* error(`expected a base URL: ${baseUrlForm}`)
+  if (!isBaseUrl(baseUrl)) return yield* error(`invalid base URL: expected ${baseUrlForm}`)
 
   const fromEnvironment = Option.orElse(ownKey, () => (`${baseUrl}/`.startsWith(openAi) ? openAiKey : Option.none()))
   const key = settings.apiKey ?? Option.getOrUndefined(fromEnvironment)
   const secret = key === undefined ? "" : Redacted.value(key).trim()
   if (secret !== "" && !/^[\x21-\x7e]+$/.test(secret)) {
-    return yield* error("the key of its endpoint holds characters that no key has")
+    return yield* error("the API key contains spaces, control characters, or non-ASCII characters")
   }
 
   const template = settings.templateFile === undefined ? settings.template : yield* read(settings.templateFile, error)

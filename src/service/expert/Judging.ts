@@ -21,8 +21,8 @@ class InvalidVote extends Schema.TaggedError<InvalidVote>()("InvalidVote", {
   vote: Schema.Unknown,
 }) {
   override get message() {
-    const expected = `best_completion_index from 0 to ${this.completions - 1}, and a ranking, if any, of all completions`
-    return `not a vote on ${this.completions} completions: expected ${expected}, found ${JSON.stringify(this.vote)}: ${this.reason}`
+    const expected = `best_completion_index from 0 to ${this.completions - 1} and, optionally, a ranking of all completions`
+    return `invalid vote on ${this.completions} completions: expected ${expected}, found ${JSON.stringify(this.vote)}: ${this.reason}`
   }
 }
 
@@ -81,8 +81,8 @@ export const make = Effect.fnUntraced(function* (experts: ReadonlyArray<Expert>)
     }
     const { breakdowns, inRow } = outages.failed(now, name, item.itemId, error)
     const problem = found?.message ?? Cause.pretty(cause)
-    if (error === undefined && breakdowns >= maxBreakdowns) return Option.some(`broke down: ${problem}`)
-    if (inRow === 1) yield* say(`expert ${name} fails, and is asked again later: ${problem}`)
+    if (error === undefined && breakdowns >= maxBreakdowns) return Option.some(`failed ${breakdowns} times: ${problem}`)
+    if (inRow === 1) yield* say(`expert ${name} failed and will be retried later: ${problem}`)
     return Option.none()
   })
 

@@ -34,8 +34,10 @@ const maxConcurrentTasksOf = (experts: ReadonlyArray<Expert>) =>
 const maxReported = 1_000
 
 const lackingReason = (lacking: number, prompts: number, failed: string | undefined, cancels: boolean) =>
-  `no automatic expert can give the missing votes on ${lacking} of ${prompts} prompts${failed === undefined ? "" : ` (${failed})`}; ` +
-  (cancels ? "the next run asks again" : "people can give them, and a restart of the service asks the experts again")
+  `automatic experts cannot give the missing votes on ${lacking} of ${prompts} prompts${failed === undefined ? "" : ` (${failed})`}; ` +
+  (cancels
+    ? "the next run asks them again"
+    : "people can still vote, and a restart of the service asks the automatic experts again")
 
 const make = Effect.fnUntraced(function* (options: WorkforceOptions) {
   const queue = yield* VoteQueue
@@ -60,7 +62,7 @@ const make = Effect.fnUntraced(function* (options: WorkforceOptions) {
 
   const persistently = <A>(effect: Effect.Effect<A, SqlError>) =>
     effect.pipe(
-      Effect.tapError((error) => FullDisk.logError("The experts cannot reach the task store; trying again", error)),
+      Effect.tapError((error) => FullDisk.logError("Automatic experts cannot reach the task store; retrying", error)),
       Effect.retry(retryForever),
       Effect.orDie,
     )
@@ -71,7 +73,7 @@ const make = Effect.fnUntraced(function* (options: WorkforceOptions) {
       if (hasToldOfPeople) return Effect.void
       hasToldOfPeople = true
       return Effect.logInfo(
-        `Tasks that ask for more votes than there are automatic experts wait for people; the first is ${taskId}`,
+        `Task ${taskId} needs more votes than automatic experts can give, so it waits for people; further such tasks are not logged`,
       )
     })
 
@@ -113,7 +115,7 @@ const make = Effect.fnUntraced(function* (options: WorkforceOptions) {
     }
     if (unanswered > 0 && !isWithoutAnswer && !cancels) return yield* leaveToPeople(taskId)
     if (unanswered > 0) return yield* giveUp(taskId, unanswered, claim.prompts, failed)
-    if (failed !== undefined) yield* report(failing, taskId, "misses the vote of an expert", failed)
+    if (failed !== undefined) yield* report(failing, taskId, "got no vote from one expert", failed)
   })
 
   const claim = Effect.fnUntraced(function* () {

@@ -24,18 +24,21 @@ const schemaOfEvent = {
     timestamp: {
       type: "string",
       format: "date-time",
-      description: "When the group was complete, or the results changed.",
+      description: "Time at which the group was complete or the results changed.",
     },
     data: {
       type: "object",
       required: ["group_id", "task_ids"],
       properties: {
-        group_id: { type: "string", description: "The group that the tasks named; of a task without one its own id." },
+        group_id: {
+          type: "string",
+          description: "The `group` of the tasks. For a task without a group, the task's id.",
+        },
         task_ids: {
           type: "array",
           items: { type: "string" },
           description:
-            "All tasks of the group, each completed or cancelled; or those of it whose results have changed since. Fetch them.",
+            "All tasks of the group, each completed or cancelled. If results changed later, only the tasks that changed. Fetch these tasks.",
         },
       },
     },
@@ -54,18 +57,18 @@ const webhooks = {
   "task_group.completed": {
     post: {
       operationId: "taskGroupCompleted",
-      summary: "A group of tasks is complete",
-      description: "Sent to the URL that is set in the dashboard's developer settings.",
+      summary: "A task group is complete",
+      description: "The service sends this event to the URL set in the dashboard's developer settings.",
       parameters: [
-        header("webhook-id", "The same for each attempt: use it to see what you have had already."),
-        header("webhook-timestamp", "When this attempt was made, in seconds since 1970."),
+        header("webhook-id", "The message id, the same for each attempt. Use it to ignore repeated deliveries."),
+        header("webhook-timestamp", "Time of this attempt, in seconds since 1970."),
         header("webhook-signature", "One or more signatures `v1,<base64>`, separated by spaces. See Webhooks above."),
       ],
       requestBody: { required: true, content: { "application/json": { schema: schemaOfEvent } } },
       responses: {
-        "2XX": { description: "Taken. Answer within 15 seconds; the body is not looked at." },
-        "410": { description: "Disables the webhook, until its URL is set again." },
-        default: { description: "The event is sent again, for three days." },
+        "2XX": { description: "The event was received. Answer within 15 seconds; the service ignores the body." },
+        "410": { description: "Disables the webhook until its URL is set again." },
+        default: { description: "The service sends the event again, for up to three days." },
       },
     },
   },
@@ -73,21 +76,28 @@ const webhooks = {
 
 const headers = (rateLimited: boolean) => ({
   ...(rateLimited && {
-    "RateLimit-Policy": { schema: { type: "string" }, description: 'The quota: `"default";q=200;w=2`.' },
-    RateLimit: { schema: { type: "string" }, description: 'What is left of it: `"default";r=199;t=1`.' },
+    "RateLimit-Policy": {
+      schema: { type: "string" },
+      description: 'The quota, such as `"default";q=200;w=2` for 200 requests in 2 seconds.',
+    },
+    RateLimit: {
+      schema: { type: "string" },
+      description: 'The remaining quota, such as `"default";r=199;t=1` for 199 requests, fully restored in 1 second.',
+    },
   }),
 })
-const retryAfter = { "Retry-After": { schema: { type: "integer" }, description: "Seconds." } }
+const retryAfter = { "Retry-After": { schema: { type: "integer" }, description: "Seconds to wait before a retry." } }
 
 const operations: Record<string, { readonly summary: string; readonly statuses: Record<string, string> }> = {
   "tasks.create": {
     summary: "Create a task",
     statuses: {
-      "403": "The service is not reached under the name in `Host`.",
-      "201": "The task is stored. With a repeated `Idempotency-Key`: the task that exists, as it stands now.",
+      "403": "The `Host` header does not name this service.",
+      "201":
+        "The task is stored. With a repeated `Idempotency-Key`, the answer has the existing task in its current state.",
       "413": "The body is larger than `limit_bytes`.",
-      "422": "The task cannot be taken (`errors` says where and why), or the idempotency key belongs to another body.",
-      "429": "Too many requests: come back after `Retry-After`.",
+      "422": "The task is invalid (`errors` says where and why), or the idempotency key was used with another body.",
+      "429": "Too many requests: wait for the seconds in `Retry-After`.",
     },
   },
   "votes.export": {
@@ -99,10 +109,10 @@ const operations: Record<string, { readonly summary: string; readonly statuses: 
   "tasks.get": {
     summary: "Read a task and its results",
     statuses: {
-      "200": "The task, in whichever state; `results` where it is completed.",
-      "403": "The service is not reached under the name in `Host`.",
-      "404": "There is no such task, or not of this organization.",
-      "429": "Too many requests: come back after `Retry-After`.",
+      "200": "The task in any state. A completed task has `results`.",
+      "403": "The `Host` header does not name this service.",
+      "404": "The organization has no such task.",
+      "429": "Too many requests: wait for the seconds in `Retry-After`.",
     },
   },
 }

@@ -19,7 +19,7 @@ export const routesOf = ({ groups }: Definition): ReadonlyArray<Route> =>
 
 const refuse = Effect.fnUntraced(function* (allow: string) {
   const { method } = yield* HttpServerRequest.HttpServerRequest
-  const problem = new MethodNotAllowed({ detail: `${method} is not possible here: ${allow}.` })
+  const problem = new MethodNotAllowed({ detail: `${method} is not supported here. Supported methods: ${allow}.` })
   return HttpServerResponse.setHeader(yield* Effect.orDie(HttpServerRespondable.toResponse(problem)), "allow", allow)
 })
 

@@ -24,7 +24,7 @@ const make = Effect.fnUntraced(function* (limits: TaskLimits) {
         const detail =
           token === ""
             ? "Send the header Authorization: Bearer <ORGANIZATION_TOKEN>."
-            : "The organization token is not known here, was revoked, or has expired."
+            : "The organization token is unknown, was revoked, or has expired."
         return yield* new Unauthorized({ detail })
       }
       const { organization: name, tokenId } = accepted.value
@@ -33,7 +33,7 @@ const make = Effect.fnUntraced(function* (limits: TaskLimits) {
         Effect.succeed(HttpServerResponse.setHeaders(response, headers)),
       )
       if (retryAfterSeconds !== undefined) {
-        const detail = `The token has used up its requests. Come back in ${retryAfterSeconds} s.`
+        const detail = `The token has reached its rate limit. Retry in ${retryAfterSeconds} s.`
         return yield* Effect.orDie(HttpServerRespondable.toResponse(new TooManyRequests({ detail })))
       }
       return yield* admit(tokenId, Effect.provideService(handled, Organization, { name }))

@@ -49,7 +49,7 @@ const toProblem = (error: unknown, request: HttpServerRequest.HttpServerRequest,
       return new EndpointNotFound({ detail: `There is no ${request.method} ${request.url.replace(/\?.*/s, "")}.` })
     case "RequestParseError":
       return error.reason.reason === "BodyTooLarge"
-        ? new BodyTooLarge({ detail: `The body may have up to ${bodyBytes} bytes.`, limit_bytes: bodyBytes })
+        ? new BodyTooLarge({ detail: `The body must be at most ${bodyBytes} bytes.`, limit_bytes: bodyBytes })
         : new MalformedRequest({ detail: "The body could not be read." })
     default:
       return undefined
@@ -59,7 +59,7 @@ const toProblem = (error: unknown, request: HttpServerRequest.HttpServerRequest,
 const tooSlow = (request: HttpServerRequest.HttpServerRequest) =>
   NodeServer.isComplete(request)
     ? HttpServerRespondable.toResponse(
-        new ServiceTooSlow({ detail: "The service did not get to an answer in time. Try again later." }),
+        new ServiceTooSlow({ detail: "The service did not answer in time. Try again later." }),
       )
     : Effect.map(
         HttpServerRespondable.toResponse(new RequestTimedOut({ detail: "The request did not arrive in time." })),
@@ -72,8 +72,8 @@ const problemsByServerStatus: { readonly [status in NodeServer.ServerStatus]: st
   400: text(MalformedRequest, new MalformedRequest({ detail: "This is not a valid HTTP request." })),
   408: text(RequestTimedOut, new RequestTimedOut({ detail: "The request did not arrive in time." })),
   413: text(BodyTooLarge, new BodyTooLarge({ detail: "The body's chunk extensions are too large." })),
-  417: text(ExpectationFailed, new ExpectationFailed({ detail: "Expect nothing but 100-continue." })),
-  431: text(HeadersTooLarge, new HeadersTooLarge({ detail: "Send headers of up to 16 kB in all." })),
+  417: text(ExpectationFailed, new ExpectationFailed({ detail: "The Expect header may only be 100-continue." })),
+  431: text(HeadersTooLarge, new HeadersTooLarge({ detail: "Send headers of at most 16 kB in total." })),
   503: text(
     ServiceUnavailable,
     new ServiceUnavailable({ detail: "The service is starting or stopping. Try again in a second." }),
@@ -128,7 +128,7 @@ export const withProblems = (options: {
     }
     if (response.status === 415 && response.headers["content-type"] !== ProblemDetails.contentType) {
       const found = request.headers["content-type"]
-      const detail = `Send the body as application/json; it came as ${found}.`
+      const detail = `Send the body as application/json, not as ${found ?? "an unknown type"}.`
       return yield* HttpServerRespondable.toResponse(new UnsupportedMediaType({ detail }))
     }
     return response

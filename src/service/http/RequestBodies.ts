@@ -77,20 +77,22 @@ export const make = (limits: TaskLimits) => {
     if (!HttpMethod.hasBody(request.method)) return yield* handled
     const charset = /;\s*charset\s*=\s*"?([^";\s]*)/i.exec(request.headers["content-type"] ?? "")?.[1] ?? "utf-8"
     if (!/^utf-?8$/i.test(charset)) {
-      return yield* answer(new UnsupportedMediaType({ detail: `Send the body as UTF-8; it came as ${charset}.` }))
+      return yield* answer(new UnsupportedMediaType({ detail: `Send the body as UTF-8, not as ${charset}.` }))
     }
     const bytes = Number(request.headers["content-length"] ?? bodyBytes)
     if (bytes > bodyBytes) {
-      const detail = `The body may have up to ${bodyBytes} bytes.`
+      const detail = `The body must be at most ${bodyBytes} bytes.`
       return yield* answer(new BodyTooLarge({ detail, limit_bytes: bodyBytes }))
     }
     if (!(yield* take(ofToken(tokenId), bytes))) {
       const detail =
-        "Other requests with this token are still being received. Send fewer or smaller ones at the same time."
+        "Other requests with this token are still being received. Send fewer or smaller requests at the same time."
       return yield* answer(new TooManyRequests({ detail }))
     }
     if (!(yield* take(inAll, bytes))) {
-      return yield* answer(new ServiceUnavailable({ detail: "Too many bodies are under way. Try again later." }))
+      return yield* answer(
+        new ServiceUnavailable({ detail: "The service is receiving too many request bodies. Try again later." }),
+      )
     }
     const body = new Uint8Array(yield* Effect.orDie(request.arrayBuffer))
     // Invalid UTF-8 is refused, because decoding would replace it with U+FFFD.

@@ -48,7 +48,7 @@ export const layer = (options: GuardOptions) => {
       const misdirected = (host: string | undefined) =>
         HttpServerRespondable.toResponse(
           new Forbidden({
-            detail: `This service does not answer to the name ${host}. It is reached at ${origin}; behind a proxy, start it with --public-url.`,
+            detail: `This service does not answer requests to ${host}. Use ${origin}. If the service is behind a proxy, start it with --public-url.`,
           }),
         )
       return (handled: Effect.Effect<HttpServerResponse.HttpServerResponse, Types.unhandled>) =>

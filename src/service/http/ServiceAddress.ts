@@ -14,7 +14,7 @@ export class InvalidPublicUrl extends Schema.TaggedError<InvalidPublicUrl>()("In
   found: Schema.String,
 }) {
   override get message() {
-    return `the public URL ${this.found} cannot be used: expected http://HOST or https://HOST, with a port if need be, and nothing after it`
+    return `invalid public URL ${this.found}: expected http://HOST or https://HOST, with an optional port and nothing after it`
   }
 }
 

@@ -18,7 +18,7 @@ export const respond = ({ exportVotes }: Desk["Service"], format: Format, filter
   // The status has been sent when the store fails, so a failure can only break the answer off.
   HttpServerResponse.stream(
     Stream.tapCause(exportVotes(format, filter, raw), (cause) =>
-      Cause.hasInterruptsOnly(cause) ? Effect.void : Effect.logError("The table of votes broke off", cause),
+      Cause.hasInterruptsOnly(cause) ? Effect.void : Effect.logError("The vote export failed before its end", cause),
     ),
     {
       contentType: tableTypes[format],

@@ -8,7 +8,7 @@ import { Problem } from "../../api/Problem.ts"
 /** 401: nobody is signed in, or the session has ended. */
 export class NotSignedIn extends Problem<NotSignedIn>()("NotSignedIn", 401, "Sign in first.") {}
 
-export class NotFound extends Problem<NotFound>()("NotFound", 404, "There is no such thing.") {}
+export class NotFound extends Problem<NotFound>()("NotFound", 404, "Not found.") {}
 
 /** 409: the state no longer allows the request, for example because somebody else changed it. */
 export class Conflict extends Problem<Conflict>()("Conflict", 409, "This is no longer possible.") {}

@@ -18,15 +18,15 @@ const problemOf = (
   rubric: Rubric,
   completions: number,
 ): string | undefined => {
-  if (strength !== null && strength > rubric.strength.length) return `There is no strength ${strength}.`
+  if (strength !== null && strength > rubric.strength.length) return `The rubric has no strength ${strength}.`
   const flag = flags.find((name) => !rubric.flags.includes(name))
-  if (flag !== undefined) return `There is no flag ${JSON.stringify(flag)}.`
-  if (edited !== null && !rubric.edit) return "The task asks for no edit."
+  if (flag !== undefined) return `The rubric has no flag ${JSON.stringify(flag)}.`
+  if (edited !== null && !rubric.edit) return "The rubric does not ask for an edit."
   for (const [name, ratings] of Object.entries(aspects)) {
     const steps = rubric.aspects.find((aspect) => aspect.name === name)?.steps
-    if (steps === undefined) return `There is no aspect ${JSON.stringify(name)}.`
+    if (steps === undefined) return `The rubric has no aspect ${JSON.stringify(name)}.`
     if (ratings.length !== completions || ratings.some((rating) => rating !== null && rating > steps))
-      return `The ratings of ${JSON.stringify(name)} are not one of 1 to ${steps} for each completion.`
+      return `The ratings of ${JSON.stringify(name)} must be from 1 to ${steps}, one per completion.`
   }
   return undefined
 }

@@ -31,7 +31,9 @@ export const make = Effect.fnUntraced(function* (voting: Voting) {
   })
 
   yield* round.pipe(
-    Effect.tapCause((cause) => FullDisk.logError("Tasks that have all their votes could not be completed", cause)),
+    Effect.tapCause((cause) =>
+      FullDisk.logError("Tasks that have all their votes could not be completed; retrying", cause),
+    ),
     Effect.retry(retryForever),
     Effect.forever,
     Effect.forkScoped,

@@ -182,7 +182,7 @@ const make = Effect.gen(function* () {
         if (decision !== undefined) {
           return yield* conflict(
             decision.choice === null
-              ? "The prompt is withdrawn already."
+              ? "The prompt is already withdrawn."
               : "A lead has decided this prompt. Withdraw the decision first.",
           )
         }
@@ -252,7 +252,8 @@ const make = Effect.gen(function* () {
       changeNeeds(taskId, "task.reopen", function* ({ seq, status }) {
         if (status === "cancelled") return yield* conflict("The task is cancelled.")
         // `AutomaticQueue` relies on a `pending` task having exactly those votes open with which it was created.
-        if (status === "pending") return yield* conflict("Nobody has judged it yet: all its votes are open.")
+        if (status === "pending")
+          return yield* conflict("Nobody has judged the task yet: all its votes are still open.")
         const chosen = JSON.stringify(promptIndices?.map((index) => itemIdOf(seq, index)) ?? [])
         const items = yield* sql<{
           item_id: number
@@ -263,7 +264,7 @@ const make = Effect.gen(function* () {
             AND NOT EXISTS (SELECT 1 FROM decision WHERE decision.item_id = item.item_id)
             RETURNING item_id, ${votes} AS votes`
         if (items.length > 0) return items
-        return yield* conflict("No prompt can be judged again: they are decided, withdrawn, or not there.")
+        return yield* conflict("No prompt can be judged again: each is decided, withdrawn, or missing.")
       }),
   )
 
@@ -274,7 +275,7 @@ const make = Effect.gen(function* () {
       const items = yield* sql<{ item_id: number; votes: number }>`
           SELECT item_id, -MIN(extra_votes, open) AS votes FROM item WHERE ${open}`
       if (status !== "in_progress" || items.length === 0) {
-        return yield* conflict("No vote that was asked for afterwards is open.")
+        return yield* conflict("The task is not waiting for any additional vote.")
       }
       yield* sql`UPDATE item SET extra_votes = extra_votes - MIN(extra_votes, open) WHERE ${open}`
       return items
@@ -371,7 +372,7 @@ const make = Effect.gen(function* () {
       Effect.gen(function* () {
         const [voiding] = yield* sql<{ expert_no: number; expert_id: string; name: string }>`
           SELECT expert_no, expert_id, name FROM voiding JOIN expert USING (expert_no) WHERE voiding_id = ${voidingId}`
-        if (voiding === undefined) return yield* notFound("There is no such voiding.")
+        if (voiding === undefined) return yield* notFound("There are no such void votes.")
         const items = yield* sql<{ item_id: number }>`
           SELECT item_id FROM voided_vote WHERE voiding_id = ${voidingId} ORDER BY item_id`
         if (items.length === 0) return yield* conflict("These votes have already been restored.")

@@ -77,7 +77,7 @@ const make = Effect.gen(function* () {
         const same = people.find((other) => comparable(other.name) === comparable(name))
         if (same === undefined) return yield* insert({ expert_id: `expert_${id}`, name, kind: "person" }, now)
         return yield* conflict(
-          `${same.name} is among the experts already. ${same.active === 1 ? "Make a new link" : "Activate the expert"} below, or give another name.`,
+          `An expert named ${same.name} already exists. ${same.active === 1 ? "Make a new link for" : "Activate"} this expert below, or enter another name.`,
         )
       }),
     )

@@ -86,10 +86,10 @@ export const make = Effect.gen(function* () {
     if (task === undefined) return yield* notFound(`There is no task ${taskId}.`)
     const newest = yield* current(task)
     if (newest.version !== change.version) {
-      const detail = `There is a version ${newest.version} of the guidelines by now: yours is not saved.`
+      const detail = `Version ${newest.version} of the guidelines was saved in the meantime, so your text is not saved.`
       return yield* conflict(detail)
     }
-    if ((newest.text ?? "") === text) return yield* conflict("Nothing is changed.")
+    if ((newest.text ?? "") === text) return yield* conflict("The text is unchanged.")
     const version = newest.version + 1
     const { operator } = change
     yield* sql`INSERT INTO guidelines_version ${sql.insert({ base: newest.base, version, text, operator, at })}`

@@ -487,7 +487,7 @@ export const make = Effect.fnUntraced(function* (options: {
   }
 })
 
-const nothingToUndo = conflict("There is no vote of yours that can still be taken back.")
+const nothingToUndo = conflict("You have no vote that can still be taken back.")
 const orMalformed = <A>(result: Result.Result<A, string>) =>
   Effect.mapError(Effect.fromResult(result), (detail) => new MalformedRequest({ detail }))
 const noGroup = (groupId: string) => notFound(`No task is in group ${groupId}.`)

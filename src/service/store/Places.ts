@@ -32,7 +32,7 @@ export const toPlaces = (ranking: Ranking, order: ReadonlyArray<number>): Rankin
 
 const problemOf = (ranking: Ranking, completions: number): string | undefined => {
   const places = ranking.flat()
-  if (places.some((place) => place >= completions)) return "The ranking names a completion that is not there."
+  if (places.some((place) => place >= completions)) return "The ranking names a completion that does not exist."
   if (new Set(places).size < places.length) return "The ranking names a completion twice."
   if (places.length < completions) return "The ranking leaves completions out."
   return undefined

@@ -129,10 +129,10 @@ const make = Effect.fnUntraced(function* (gold: ReadonlyArray<GoldItem> | undefi
     if (wanted === 0 && pause_percent === null) return undefined
     if (gold === undefined) return "There are no gold items. Start the service with --gold FILE."
     if (wanted > items.size) {
-      return `The gold file has ${items.size} distinct items. Ask for at most as many, or start the service with a longer one.`
+      return `The gold file has only ${items.size} distinct ${items.size === 1 ? "item" : "items"}. Require at most ${items.size}, or start the service with a larger gold file.`
     }
     return wanted > 0 && pause_percent !== null && pause_percent > min_percent
-      ? `Who qualifies with ${min_percent} % would be paused below ${pause_percent} %. Pause at ${min_percent} % or below.`
+      ? `A person who qualifies with ${min_percent} % would be paused below ${pause_percent} %. Set the pause limit to at most ${min_percent} %.`
       : undefined
   }
 
@@ -180,7 +180,7 @@ const make = Effect.fnUntraced(function* (gold: ReadonlyArray<GoldItem> | undefi
   const required = yield* settings
   if (required !== undefined && required.items > items.size) {
     yield* Effect.logWarning(
-      `New experts must judge ${required.items} gold items, and the service has ${items.size}. Start it with a gold file that has as many, or ask for fewer in the dashboard.`,
+      `New experts cannot qualify: the qualification requires ${required.items} gold ${required.items === 1 ? "item" : "items"}, but the service has only ${items.size}. Start the service with a larger gold file, or require fewer items in the dashboard.`,
     )
   }
 

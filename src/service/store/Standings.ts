@@ -77,7 +77,7 @@ export const make = Effect.fnUntraced(function* (keys: ReadonlyArray<string>) {
           }
     }
     if (!isQualified && right * 100 < min_percent * judged) {
-      const reason = `You judged ${right} of the ${judged} qualification items right, and at least ${min_percent} % are needed. Your lead can let you in, or have you qualify again.`
+      const reason = `You judged ${right} of the ${judged} qualification ${judged === 1 ? "item" : "items"} right, but at least ${min_percent} % are needed. Your lead can let you in or have you qualify again.`
       return { state: "failed", judged, right, reason }
     }
     if (pause_percent === null) return { ...working, judged, right }
@@ -96,7 +96,7 @@ export const make = Effect.fnUntraced(function* (keys: ReadonlyArray<string>) {
     if (running.judged < minRunningItems || running.right * 100 >= pause_percent * running.judged) {
       return { ...working, ...running }
     }
-    const reason = `You are paused: of your latest ${running.judged} items with a known answer you judged ${running.right} right, and at least ${pause_percent} % are needed. Your lead can let you in again.`
+    const reason = `You are paused: you judged ${running.right} of your latest ${running.judged} items with a known answer right, but at least ${pause_percent} % are needed. Your lead can let you in again.`
     return { state: "paused", ...running, reason }
   })
 

@@ -40,7 +40,12 @@ const make = Effect.fnUntraced(function* (options: VoteQueueOptions) {
     onAssigned: automatic.reconsiderAll,
   })
   yield* releaseExpired.pipe(
-    Effect.tapCause((cause) => FullDisk.logError("Items that were held too long could not be returned", cause)),
+    Effect.tapCause((cause) =>
+      FullDisk.logError(
+        "Items that were held too long could not be returned to the queue; trying again in 1 minute",
+        cause,
+      ),
+    ),
     Effect.ignore,
     Effect.repeat(Schedule.spaced("1 minute")),
     Effect.forkScoped,

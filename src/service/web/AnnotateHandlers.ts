@@ -46,7 +46,7 @@ const joinHandlers = HttpApiBuilder.group(
             const expert = yield* invited(code)
             if (expert === undefined || Option.isNone(yield* codes.use("invitation", code))) {
               return yield* new Forbidden({
-                detail: "This invitation was used already, is too old, or was replaced. Ask for a new one.",
+                detail: "This invitation has already been used, has expired, or was replaced. Ask for a new one.",
               })
             }
             yield* sessions.insert("expert", expert.expert_id, session)

@@ -20,7 +20,7 @@ const refusal = (
   if (method === "GET" || method === "HEAD") {
     return site === undefined || site === "same-origin" || site === "none"
       ? undefined
-      : "Another site may not read this."
+      : "Other sites are not allowed to read this."
   }
   const marked = headers["x-prefstream"] !== undefined
   if (!marked && !/^application\/json\b/i.test(headers["content-type"] ?? "")) {
@@ -30,9 +30,11 @@ const refusal = (
   if (origin !== undefined) {
     return isOwnOrigin(origin, host)
       ? undefined
-      : `The request comes from ${origin}, which is not where this service is reached. Behind a proxy, start it with --public-url.`
+      : `The request comes from ${origin}, which is not this service's address. If the service is behind a proxy, start it with --public-url.`
   }
-  return site === "same-origin" || marked ? undefined : "The request does not say where it comes from."
+  return site === "same-origin" || marked
+    ? undefined
+    : "The request has neither the header Origin nor x-prefstream: 1. Send one of these headers."
 }
 
 export const middleware = HttpRouter.middleware(

@@ -12,9 +12,12 @@ import { pagePolicy } from "../http/SecurityHeaders.ts"
 
 const builtPages = new URL(".", import.meta.resolve("#built/pages/dashboard.html"))
 
-const notBuilt = HttpServerResponse.text("The pages of prefstream are not built. In a clone: npm run build:pages\n", {
-  status: 503,
-})
+const notBuilt = HttpServerResponse.text(
+  "The pages of prefstream are not built. In a clone of the repository, run: npm run build:pages\n",
+  {
+    status: 503,
+  },
+)
 
 const readFiles = Effect.fnUntraced(function* (folder: string) {
   const fs = yield* FileSystem.FileSystem

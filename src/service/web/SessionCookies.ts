@@ -61,7 +61,7 @@ const operator = Layer.effect(
     return OperatorSession.of({
       cookie: Effect.fnUntraced(function* (handled, { credential, endpoint }) {
         const operator = yield* Effect.orDie(accounts.findSession(Redacted.value(credential)))
-        if (Option.isNone(operator)) return yield* new NotSignedIn({ detail: "Sign in to go on." })
+        if (Option.isNone(operator)) return yield* new NotSignedIn({ detail: "Sign in to continue." })
         const min = minRoleOf(endpoint)
         if (!isAtLeast(operator.value.role, min)) {
           return yield* new Forbidden({

@@ -16,7 +16,7 @@ const attemptsExceeded = Effect.fnUntraced(function* ({ retryAfterSeconds }: { r
   yield* HttpEffect.appendPreResponseHandler((_request, response) =>
     Effect.succeed(HttpServerResponse.setHeader(response, "retry-after", String(retryAfterSeconds))),
   )
-  return yield* new TooManyAttempts({ detail: `Try again in ${retryAfterSeconds} seconds.` })
+  return yield* new TooManyAttempts({ detail: `Try again in ${retryAfterSeconds} s.` })
 })
 
 const signInHandlers = HttpApiBuilder.group(
@@ -69,7 +69,7 @@ const sessionHandlers = HttpApiBuilder.group(
         const { clientOf } = Context.get(services, ServiceAddress)
         const session = yield* accounts.changePassword(name, current, password, clientOf(request)).pipe(
           Effect.catchTags({
-            SignInRefused: () => new Forbidden({ detail: "The present password is wrong." }),
+            SignInRefused: () => new Forbidden({ detail: "The current password is wrong." }),
             AttemptsExceeded: attemptsExceeded,
             SqlError: Effect.die,
           }),

@@ -26,7 +26,7 @@ export const layer = HttpApiBuilder.group(
       detail: ({ params: { task_id }, query }) => detailOf(task_id, query.from ?? 0),
       cancel: Effect.fnUntraced(function* ({ params: { task_id } }) {
         yield* detailOf(task_id, 0)
-        if (!(yield* Effect.orDie(store.cancel(task_id)))) return yield* conflict("The task has ended already.")
+        if (!(yield* Effect.orDie(store.cancel(task_id)))) return yield* conflict("The task has already ended.")
       }),
       returnItem: Effect.fnUntraced(function* ({ params: { index, task_id } }) {
         const { task } = yield* detailOf(task_id, index)

@@ -115,7 +115,10 @@ export const make = Effect.fnUntraced(function* ({ hidesAnswers, timeout, userAg
     if (response !== undefined) {
       const { headers, status } = response
       const retryAfter = yield* RetryPolicy.retryAfter(headers["retry-after"])
-      const answer = read > 0 && hidesAnswers(url) ? "(Not kept: it came from a private network.)" : kept(chunks)
+      const answer =
+        read > 0 && hidesAnswers(url)
+          ? "(The answer was not kept, because it came from a private network.)"
+          : kept(chunks)
       return { at, status, error: meaning(status), millis, answer, retryAfter }
     }
     return { at, status: null, error: failure, millis, answer: "", retryAfter: 0 }

@@ -43,7 +43,9 @@ export const make = Effect.fnUntraced(function* (options: SenderOptions) {
     due.gathering === null
       ? Effect.succeedSome(due)
       : write(outbox.writeSealed(due.sequence)).pipe(
-          Effect.tapError((error) => FullDisk.logError(`${due.message_id} cannot be sent yet`, error)),
+          Effect.tapError((error) =>
+            FullDisk.logError(`Webhook message ${due.message_id} could not be prepared; retrying`, error),
+          ),
           Effect.retry(retryForever),
         )
 
@@ -57,7 +59,9 @@ export const make = Effect.fnUntraced(function* (options: SenderOptions) {
         const message = { messageId: due.message_id, payload: due.payload }
         const outcome = yield* restore(send(url, secrets, message))
         const store = write(outbox.writeOutcome(due, url, outcome)).pipe(
-          Effect.tapError((error) => FullDisk.logError(`The attempt at ${due.message_id} is not stored`, error)),
+          Effect.tapError((error) =>
+            FullDisk.logError(`The outcome of delivering ${due.message_id} could not be stored; retrying`, error),
+          ),
         )
         yield* store.pipe(Effect.catch(() => restore(Effect.retry(Effect.delay(store, "100 millis"), retryForever))))
       }),
@@ -68,7 +72,7 @@ export const make = Effect.fnUntraced(function* (options: SenderOptions) {
       // The message counts as in flight during the sleep; otherwise it would be attempted again immediately.
       Effect.catchDefect((defect) =>
         Effect.andThen(
-          FullDisk.logError("A webhook delivery failed unexpectedly; retrying", defect),
+          FullDisk.logError("A webhook delivery failed unexpectedly; retrying in 30 seconds", defect),
           Effect.sleep("30 seconds"),
         ),
       ),
@@ -102,7 +106,7 @@ export const make = Effect.fnUntraced(function* (options: SenderOptions) {
 
   yield* round.pipe(
     Effect.catchDefect((defect) => Effect.fail(defect)),
-    Effect.tapError((error) => FullDisk.logError("The webhook's messages cannot be read; trying again", error)),
+    Effect.tapError((error) => FullDisk.logError("Webhook messages could not be read; retrying", error)),
     // The retry is inside `forever`, so that the backoff starts anew after each successful round.
     Effect.retry(retryForever),
     Effect.forever,
@@ -114,7 +118,9 @@ export const make = Effect.fnUntraced(function* (options: SenderOptions) {
     yield* Effect.repeat(write(outbox.writeForgotten(before)), { while: (more) => more })
   })
   yield* forget.pipe(
-    Effect.catch((error) => FullDisk.logError("Old webhook deliveries could not be deleted", error)),
+    Effect.catch((error) =>
+      FullDisk.logError("Old webhook deliveries could not be deleted; trying again in 1 hour", error),
+    ),
     Effect.repeat(Schedule.spaced("1 hour")),
     Effect.forkScoped,
   )

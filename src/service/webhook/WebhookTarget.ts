@@ -22,7 +22,7 @@ type Kind = "public" | "loopback" | "private" | "never"
 const what: Record<string, string> = {
   "6to4": "a tunnel's address",
   broadcast: "the broadcast address",
-  carrierGradeNat: "an address of a carrier's network",
+  carrierGradeNat: "a carrier network's address",
   deprecatedSiteLocal: "a private address",
   linkLocal: "a link-local address",
   loopback: "a loopback address",
@@ -55,7 +55,7 @@ const judge = (address: ipaddr.IPv4 | ipaddr.IPv6): { readonly kind: Kind; reado
   return { kind: range === "unicast" && given ? "public" : "never", range }
 }
 
-const onlyIfAllowed = "where deliveries go only if the service was started with --allow-private-webhooks"
+const onlyIfAllowed = "allowed only if the service is started with --allow-private-webhooks"
 
 export const guard =
   (policy: TargetPolicy): GuardedHttpClient.Guard =>
@@ -71,7 +71,7 @@ export const guard =
       case "private":
         return policy.allowPrivate ? undefined : `${is}, ${onlyIfAllowed}`
       case "never":
-        return `${is}, where deliveries cannot be allowed`
+        return `${is}, which is never allowed`
     }
   }
 
@@ -96,7 +96,9 @@ export const problem = Effect.fn("WebhookTarget.problem")(function* (
     return Option.some(`deliveries go to https or http, not to ${url.protocol.replace(/:$/, "")}`)
   }
   if (url.username !== "" || url.password !== "") {
-    return Option.some("the URL names a user or a password; the signature is what the receiver should check")
+    return Option.some(
+      "the URL contains a user or a password; remove it and let the receiver check the signature instead",
+    )
   }
   if (text.includes("#")) return Option.some("the URL has a fragment (#…), which would not be sent")
   return yield* GuardedHttpClient.check(GuardedHttpClient.hostOf(url), client).pipe(

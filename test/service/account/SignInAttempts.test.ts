@@ -31,7 +31,9 @@ describe("attempts to sign in", () => {
       assert.deepStrictEqual(yield* after(9), [11, 4, 5])
       assert.deepStrictEqual(yield* after(1), [12, 3, 5])
       assert.deepStrictEqual(yield* after(30), [15, 0, 5])
-      assert.deepStrictEqual(messages, [`${address}, "ann\\n": 10 attempts to sign in failed; more are slowed down`])
+      assert.deepStrictEqual(messages, [
+        `${address}, "ann\\n": 10 sign-in attempts failed; further attempts are delayed`,
+      ])
     }).pipe(during)
   })
 

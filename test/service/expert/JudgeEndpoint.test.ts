@@ -69,7 +69,7 @@ describe("a request", () => {
   test("does not go where a redirection points, nor does the key", function* () {
     const elsewhere = yield* scripted([says("four")])
     const failure = yield* failureOf({ status: 307, headers: { location: `${elsewhere.baseUrl}/chat/completions` } })
-    assert.include(failure.message, "is not the base URL (307)")
+    assert.include(failure.message, "is not the API's base URL (307)")
     assert.deepStrictEqual(elsewhere.received, [])
   })
 })
@@ -129,14 +129,14 @@ describe("what a status means", () => {
       401,
       { error: { message: "Incorrect API key" } },
       "endpoint",
-      /refuses the key \(401\); set .*_KEY: Incorrect API key$/,
+      /refuses the API key \(401\); set .*_KEY: Incorrect API key$/,
     ],
-    [403, { error: { message: "no" } }, "endpoint", /refuses the key \(403\)/],
+    [403, { error: { message: "no" } }, "endpoint", /refuses the API key \(403\)/],
     [403, { error: { message: "flagged", metadata: { reasons: ["violence"] } } }, "question", /flagged/],
     [404, { error: { message: "The model `stub` does not exist" } }, "endpoint", /has no model stub.*does not exist/],
     [402, { error: { message: "Insufficient credits" } }, "endpoint", /no credit is left/],
-    [405, "", "endpoint", /is not the base URL \(405\): no reason given/],
-    [302, "", "endpoint", /is not the base URL/],
+    [405, "", "endpoint", /is not the API's base URL \(405\): no reason given/],
+    [302, "", "endpoint", /is not the API's base URL/],
     [400, { error: { message: "too long", code: "context_length_exceeded" } }, "question", /too long/],
     [400, { error: { message: "filtered", code: "content_filter" } }, "question", /filtered/],
     [413, "", "question", /refuses the question/],
@@ -190,7 +190,7 @@ describe("what a status means", () => {
     assert.isUndefined(yield* endpoint.temperature)
     // One that was asked for is not given up in silence.
     const asked = yield* once([{ status: 400, body: refusal }], { body: { temperature: 0.7 } })
-    assert.include((yield* Effect.flip(asked.exit)).message, "does not take this temperature")
+    assert.include((yield* Effect.flip(asked.exit)).message, "does not accept this temperature")
     assert.strictEqual(asked.service.received.length, 1)
   })
 })
@@ -253,7 +253,7 @@ describe("another try", () => {
     const endpoint = yield* endpointAt(service.baseUrl)
     yield* Effect.flip(endpoint.complete(messages))
     const failure = yield* Effect.flip(endpoint.complete(messages))
-    assert.include(failure.message, "asks for a pause of")
+    assert.include(failure.message, "asks us to wait")
     assert.isAbove(failure.retryAfter!, 3_500_000)
     assert.strictEqual(service.received.length, 1)
   })
@@ -268,7 +268,7 @@ describe("another try", () => {
       for (const requests of [1, 2]) {
         for (const exit of yield* askMany) {
           const failure = yield* Effect.flip(exit)
-          assert.include(failure.message, "refuses the key (401)")
+          assert.include(failure.message, "refuses the API key (401)")
           assert.deepStrictEqual([failure.isRetryable, failure.retryAfter], [true, 60_000])
         }
         assert.strictEqual(service.received.length, requests)

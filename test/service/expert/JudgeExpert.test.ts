@@ -46,7 +46,7 @@ const judged = Effect.fnUntraced(function* (
   const vote = yield* Effect.catchIf(
     JudgeStub.judge(service.baseUrl, of, options),
     // An abstention; whatever else fails is no vote either, and fails the test.
-    ({ isRetryable, problem }) => !isRetryable && problem.startsWith("the model prefers another completion"),
+    ({ isRetryable, problem }) => !isRetryable && problem.startsWith("the model's preference changes"),
     () => Effect.succeed(Option.none()),
   )
   if (Option.isSome(vote)) assertSound(vote.value, of.completions.length)
@@ -103,7 +103,10 @@ describe("two completions", () => {
           [[second, first], preferred([second, first]), `Because of: ${item.completions[preferred([second, first])]}`],
         ],
       )
-      assert.match(vote!.rationale, /did not stand by one choice.*First: Because of: .* Then: Because of: /)
+      assert.match(
+        vote!.rationale,
+        /choice changed with the order.*First order: Because of: .* Second order: Because of: /,
+      )
       assert.isUndefined((yield* judged(() => place, item, { onDisagreement: "abstain" })).vote)
     })
   }
@@ -138,7 +141,7 @@ describe("two completions", () => {
     const { service, vote } = yield* judged(length, { prompt: "p", completions: ["same", "same"] })
     assert.strictEqual(vote!.ranking!.length, 1)
     assert.deepStrictEqual(service.received, [])
-    assert.strictEqual(vote!.rationale, "The completions are the same text.")
+    assert.strictEqual(vote!.rationale, "The completions are identical.")
   })
 })
 
@@ -160,7 +163,7 @@ describe("more completions", () => {
     const of = { prompt: "p", completions: ["a", "b", "c"] }
     const { vote } = yield* judged(() => "A", of)
     assert.deepStrictEqual(vote!.ranking, [vote!.order as never])
-    assert.strictEqual(vote!.rationale, "Preferred in both orders to 0 of the 2 completions that it was compared with.")
+    assert.strictEqual(vote!.rationale, "Preferred in both orders to 0 of the 2 completions compared with this one.")
     assert.isUndefined((yield* judged(() => "A", of, { onDisagreement: "abstain" })).vote)
   })
 
@@ -233,7 +236,7 @@ describe("answers of no use", () => {
       const service = yield* ScriptedService.make(() => JudgeStub.says(text))
       const failure = yield* Effect.flip(JudgeStub.judge(service.baseUrl, item, { attempts: 2, concurrency: 1 }))
       assert.isFalse(failure.isRetryable)
-      assert.include(failure.message, "judge:stub gave 2 unusable answers, the last one: ")
+      assert.include(failure.message, "judge:stub gave 2 unusable answers, the last: ")
       assert.include(failure.message, text === "" ? "nothing" : text)
     })
   }

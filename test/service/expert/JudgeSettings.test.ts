@@ -29,7 +29,7 @@ describe("the endpoint", () => {
   test("is never assumed", function* () {
     for (const env of [{}, { PREFSTREAM_JUDGE_BASE_URL: "" }, { OPENAI_API_KEY: "sk-1" }]) {
       const error = yield* Effect.flip(resolve({}, env))
-      assert.match(error.message, /^judge:m: set the address of its endpoint in PREFSTREAM_JUDGE_BASE_URL/)
+      assert.match(error.message, /^judge:m: no endpoint is set; give its base URL with --judge-base-url/)
     }
   })
 
@@ -42,7 +42,7 @@ describe("the endpoint", () => {
   ]) {
     test(`can't be ${baseUrl}`, function* () {
       const error = yield* Effect.flip(resolve({ baseUrl }))
-      assert.match(error.message, /^judge:m: expected a base URL/)
+      assert.match(error.message, /^judge:m: invalid base URL/)
       assert.notInclude(error.message, "secret")
     })
   }

@@ -127,7 +127,7 @@ describe("gold", () => {
     assert.include(missing.message, "no/such/file.jsonl")
     const { gold: _, ...question } = good
     const empty = yield* Effect.flip(Expert.gold(yield* goldFile([question])))
-    assert.strictEqual(empty.problem, "no record has gold")
+    assert.strictEqual(empty.problem, "no record has a gold answer")
   })
 })
 

@@ -219,11 +219,11 @@ describe("an expert that fails", () => {
   for (const [cancelUnanswered, said] of [
     [
       true,
-      /^Task \S+ is cancelled: .* missing votes on 1 of 1 prompts \(shaky: no connection\); the next run asks again$/,
+      /^Task \S+ is cancelled: .* missing votes on 1 of 1 prompts \(shaky: no connection\); the next run asks them again$/,
     ],
     [
       false,
-      /^Task \S+ stays open: .* \(shaky: no connection\); people can give them, and a restart of the service asks/,
+      /^Task \S+ stays open: .* \(shaky: no connection\); people can still vote, and a restart of the service asks/,
     ],
   ] as const) {
     test(`for good, and is the only one, is named in one message (${cancelUnanswered ? "cancelled" : "open"})`, function* () {
@@ -283,7 +283,7 @@ describe("an expert that fails", () => {
     yield* until(Effect.map(itemOf(poisoned), (item) => item.set_aside.length === 1))
     assert.strictEqual(broke, 3)
     assert.include((yield* itemOf(poisoned)).set_aside[0]!.reason, "crash 3")
-    assert.lengthOf(said("no automatic expert can give the missing votes on 1 of 2 prompts"), 1)
+    assert.lengthOf(said("automatic experts cannot give the missing votes on 1 of 2 prompts"), 1)
   })
 
   for (const calls of [
@@ -323,7 +323,7 @@ describe("an expert that fails", () => {
     yield* working({ experts: [always("wild", 7)] })
     const task = yield* create([["p", "a", "b"]])
     yield* until(
-      Effect.sync(() => said("not a vote on 2 completions: expected best_completion_index from 0 to 1").length === 1),
+      Effect.sync(() => said("invalid vote on 2 completions: expected best_completion_index from 0 to 1").length === 1),
     )
     assert.strictEqual(yield* statusOf(task), "in_progress")
     assert.lengthOf((yield* itemOf(task)).votes, 0)

@@ -206,7 +206,7 @@ describe("a withdrawn prompt", () => {
     yield* desk.decide({ taskId, promptIndex: 0, choice: 0, rationale: "", operator: "Lea" })
     yield* desk.withdrawPrompt(taskId, 2, "", "Lea")
     assert.include(yield* problemOf(taskId, 0), "A lead has decided")
-    assert.include(yield* problemOf(taskId, 2), "withdrawn already")
+    assert.include(yield* problemOf(taskId, 2), "already withdrawn")
     const decided = desk.decide({ taskId, promptIndex: 2, choice: 0, rationale: "", operator: "Lea" })
     assert.deepInclude(yield* Effect.flip(decided), {
       _tag: "Conflict",

@@ -97,7 +97,7 @@ describe("a new person", () => {
     const first = [yield* judge(eva, "other"), yield* judge(eva, "other"), yield* judge(eva, "right")]
     assert.deepStrictEqual(yield* standing(eva), ["failed", 1, 3])
     assert.isTrue(yield* isOut(eva))
-    assert.match((yield* stopped(eva))!, /1 of the 3 qualification items right, and at least 60 %/)
+    assert.match((yield* stopped(eva))!, /1 of the 3 qualification items right, but at least 60 %/)
     const qualification = yield* Qualification
     yield* qualification.requalify(eva)
     assert.deepStrictEqual(yield* standing(eva), ["qualifying", 0, 0])
@@ -235,7 +235,7 @@ describe("a pause", () => {
     yield* judge(eva, "other")
     assert.deepStrictEqual(yield* standing(eva), ["paused", 3, 5])
     assert.isTrue(yield* isOut(eva))
-    assert.match((yield* stopped(eva))!, /You are paused: of your latest 5 items .* judged 3 right, .* 70 %/)
+    assert.match((yield* stopped(eva))!, /You are paused: you judged 3 of your latest 5 items .* right, .* 70 %/)
     const queue = yield* VoteQueue
     assert.strictEqual((yield* Effect.flip(queue.undo(eva)))._tag, "Conflict")
     // Votes that are declared void stay a reason.
@@ -280,10 +280,10 @@ describe("a pause", () => {
 
 describe("settings", () => {
   test("that the gold file is too short for, or that contradict each other, are refused", function* () {
-    assert.include(reasonOf(yield* Effect.exit(require({ items: 7 }))), "has 6 distinct items")
+    assert.include(reasonOf(yield* Effect.exit(require({ items: 7 }))), "has only 6 distinct items")
     assert.include(
       reasonOf(yield* Effect.exit(require({ items: 2, min_percent: 60, pause_percent: 70 }))),
-      "Pause at 60 % or below",
+      "Set the pause limit to at most 60 %",
     )
     const qualification = yield* Qualification
     assert.isNull((yield* qualification.summary).settings)

@@ -317,7 +317,7 @@ describe("experts", () => {
     for (const name of ["Eva", "EVA"]) {
       const twice = yield* operator.ask("POST", "/dashboard/api/experts", { name })
       assertProblem(twice, 409, "conflict")
-      assert.include(twice.json.detail, "Eva is among the experts already. Make a new link")
+      assert.include(twice.json.detail, "An expert named Eva already exists. Make a new link")
     }
     assert.match(made.json.invitation, /^\/annotate\/#join=[\w-]{43}$/)
     assert.isFalse(made.json.expert.joined)

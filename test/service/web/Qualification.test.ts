@@ -15,7 +15,7 @@ test("a lead sets it, an expert goes through it, fails, and is let in", function
   const { operator: lead, service } = yield* withOperator({ gold })
   const refused = yield* lead.ask("PUT", path, { ...settings, items: 4 })
   assertProblem(refused, 409, "conflict")
-  assert.include(refused.json.detail, "has 3 distinct items")
+  assert.include(refused.json.detail, "has only 3 distinct items")
   assertProblem(yield* lead.ask("PUT", path, { ...settings, min_percent: 0 }), 400, "malformed-request")
   const set = yield* lead.ask("PUT", path, settings)
   assert.deepInclude(set.json, { settings, available: 3, standings: [] })

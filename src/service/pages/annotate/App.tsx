@@ -94,7 +94,7 @@ const Nothing = ({ state, dispatch, onKeys }: NothingProps) => {
       <h1>Nothing to judge right now</h1>
       <p>
         {today > 0 ? `You have judged ${today} ${today === 1 ? "item" : "items"} today. ` : ""}
-        What remains is with other experts, or there are no open tasks.
+        Other experts are judging the remaining items, or no task is open.
       </p>
       <p class="muted">This page checks for new items every 15 seconds while it is visible.</p>
       {state.progress?.undoable === true && (

@@ -28,7 +28,12 @@ export interface CompletionProps {
 
 const rankButtons = [
   { sign: "↑", title: "Better (B)", label: "better", change: ranking.raise },
-  { sign: "=", title: "Tie with the one above (T)", label: "ties with the one above", change: ranking.tie },
+  {
+    sign: "=",
+    title: "Tie with the next better completion (T)",
+    label: "ties with the next better one",
+    change: ranking.tie,
+  },
   { sign: "↓", title: "Worse (W)", label: "worse", change: ranking.lower },
 ]
 

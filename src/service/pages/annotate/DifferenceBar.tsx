@@ -36,10 +36,10 @@ export const DifferenceBar = ({ difference, marked, count }: DifferenceBarProps)
         {state === "pending"
           ? "Comparing…"
           : state === "refused"
-            ? "These two are too long, or too different, to be compared word by word."
+            ? "These completions are too long or too different to compare word by word."
             : state.same === 1
-              ? "The two are the same, word by word."
-              : `${Math.round(state.same * 100)}% of the words are in both.`}
+              ? "Both completions have the same words."
+              : `${Math.round(state.same * 100)}% of the words are in both completions.`}
       </span>
       {typeof state !== "string" && (
         <span class="row marks">

@@ -20,8 +20,8 @@ export const Guidelines = ({
     {qualification && (
       <p class="notice plain">
         <span>
-          These {task.prompts} items are your qualification: after them you get work, if enough of them are right. They
-          can’t be skipped or taken back.
+          {task.prompts === 1 ? "This item is" : `These ${task.prompts} items are`} your qualification. You get work
+          afterwards if enough of your judgments are right. You can’t skip qualification items or take a judgment back.
         </span>
       </p>
     )}

@@ -26,7 +26,7 @@ export const GuidelinesChanged = ({ item, isBusy, onContinue }: Props) => {
         <h1 tabIndex={-1} ref={heading}>
           Guidelines changed: version {guidelines_version}
         </h1>
-        <p class="muted">Judge your next items by this version. It is shown with each of them.</p>
+        <p class="muted">Judge your next items by this version. Each item shows the guidelines.</p>
         <Changes
           before={{ name: `Version ${from}`, text: before }}
           after={{ name: `Version ${guidelines_version}`, text: guidelines ?? "" }}

@@ -14,7 +14,7 @@ export interface HeaderProps {
 export const Header = ({ state, dispatch, onKeys, onSignOut }: HeaderProps) => {
   const { item, progress } = state
   const task = item?.task
-  const ofWhat = item?.qualification === true ? "of your qualification" : "in this task"
+  const ofWhat = item?.qualification === true ? "in your qualification" : "in this task"
   return (
     <header class="top">
       <div class="top-where">
@@ -29,7 +29,7 @@ export const Header = ({ state, dispatch, onKeys, onSignOut }: HeaderProps) => {
               max={task.prompts}
               value={task.judged}
               aria-label={`Judged by you ${ofWhat}`}
-              title={`You have judged ${task.judged} of ${task.prompts} ${ofWhat}`}
+              title={`You have judged ${task.judged} of ${task.prompts} items ${ofWhat}`}
             />
             <span class="small muted numbers wide-only">
               {task.judged} judged by you {ofWhat}

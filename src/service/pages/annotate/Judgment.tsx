@@ -46,7 +46,7 @@ export const Judgment = ({ state, entry, isBusy, rationale, onEdit, onPick, onSu
           rows={2}
           dir="auto"
           maxLength={maxLength.rationale}
-          placeholder="Why? What decided it?"
+          placeholder="What decided your judgment?"
           value={entry.rationale}
           onInput={(event) => {
             const rationale = event.currentTarget.value

@@ -19,6 +19,6 @@ export const KeysDialog = ({ onClose }: { readonly onClose: () => void }) => (
         </section>
       ))}
     </div>
-    <p class="small muted">Keys rest while you write, but for Esc and Ctrl Enter (⌘ Enter).</p>
+    <p class="small muted">While you write, only Esc and Ctrl Enter (⌘ Enter) work as shortcuts.</p>
   </Dialog>
 )

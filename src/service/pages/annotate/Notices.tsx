@@ -15,7 +15,7 @@ export const Notices = ({ state, dispatch }: NoticesProps) => {
   const copy = (text: string) =>
     void navigator.clipboard.writeText(text).then(
       () => say({ tone: "good", text: "The rationale is copied." }),
-      () => say({ tone: "warn", text: "Copying is not allowed here: select the text." }),
+      () => say({ tone: "warn", text: "The browser does not allow copying here. Select and copy the text yourself." }),
     )
   return (
     <div class="notices">
@@ -24,7 +24,7 @@ export const Notices = ({ state, dispatch }: NoticesProps) => {
           <div class="notice bad">
             <span class="grow">
               {trouble.words} {state.item === null ? "" : "What you enter is kept on this device. "}
-              {trouble.waiting ? "This is tried again by itself." : "Trying again…"}
+              {trouble.waiting ? "The page retries automatically." : "Trying again…"}
             </span>
             <Button look="compact" text="Try now" onClick={() => dispatch({ _tag: "retry" })} />
           </div>
@@ -39,10 +39,10 @@ export const Notices = ({ state, dispatch }: NoticesProps) => {
         )}
       </div>
       {lost !== null && (
-        <section class="notice warn" aria-label="What you had entered">
+        <section class="notice warn" aria-label="What you entered">
           <div class="grow">
             <p class="small muted">
-              You had entered this for “<bdi>{lost.prompt}</bdi>”
+              You entered this for “<bdi>{lost.prompt}</bdi>”
             </p>
             {lost.choice !== "" && <p>Choice: {lost.choice}</p>}
             {lost.rationale !== "" && (
@@ -55,7 +55,7 @@ export const Notices = ({ state, dispatch }: NoticesProps) => {
             {lost.rationale !== "" && (
               <Button look="compact" text="Copy the rationale" onClick={() => copy(lost.rationale)} />
             )}
-            <Button look="compact" text="Put away" onClick={() => dispatch({ _tag: "putAway" })} />
+            <Button look="compact" text="Dismiss" onClick={() => dispatch({ _tag: "putAway" })} />
           </div>
         </section>
       )}

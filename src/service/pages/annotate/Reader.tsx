@@ -55,16 +55,16 @@ export const Reader = ({ page, item, entry, source, difference, onMove, onPick, 
           <Button
             look="compact"
             text="←"
-            label="The one before"
-            title="The one before (←)"
+            label="Previous"
+            title="Previous (←)"
             disabled={isPrompt}
             onClick={() => onMove(-1)}
           />
           <Button
             look="compact"
             text="→"
-            label="The next one"
-            title="The next one (→)"
+            label="Next"
+            title="Next (→)"
             disabled={page === completions.length - 1}
             onClick={() => onMove(1)}
           />

@@ -8,7 +8,7 @@ import type { Wanted } from "./annotationState.ts"
 const kinds = {
   skip: {
     title: "Skip this item",
-    about: "It goes to another expert and does not come back to you.",
+    about: "The item goes to another expert and does not come back to you.",
     presets: [
       "I don't know enough about the subject",
       "It is in a language I don't read well",
@@ -19,7 +19,7 @@ const kinds = {
   },
   flag: {
     title: "Flag a problem",
-    about: "The item goes to another expert; whoever runs this service and whoever sent the task see your reason.",
+    about: "The item goes to another expert. The people who run this service and who sent the task see your reason.",
     presets: flagKinds.map(({ words }) => words),
     action: "Flag",
   },

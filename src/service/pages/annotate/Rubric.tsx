@@ -223,7 +223,7 @@ const Edit = ({ item, entry, edit, onEdit }: Pick<RubricProps, "item" | "entry" 
             onClick={() => onEdit((entry) => entries.edit(entry, best, original, original))}
           />
         )}
-        {!isShown && best === null && <span class="small muted">Choose the best first</span>}
+        {!isShown && best === null && <span class="small muted">Choose the best completion first</span>}
       </div>
       <textarea
         id="edit"

@@ -8,27 +8,27 @@ const words: Readonly<Record<Why, { readonly title: string; readonly text: Reado
   never: {
     title: "Open your invitation",
     text: [
-      "You are not signed in. Experts come in by the link of their invitation: open yours in this browser.",
-      "If you have none, or if you used it elsewhere, ask whoever runs this service for a new link.",
+      "You are not signed in. Open your invitation link in this browser.",
+      "If you have no link, or you used it in another browser, ask the people who run this service for a new link.",
     ],
   },
   ended: {
     title: "Your session has ended",
     text: [
-      "Ask whoever runs this service for a new link, and open it in this browser.",
-      "What you had entered last is kept on this device. It comes back with its item.",
+      "Ask the people who run this service for a new link, and open it in this browser.",
+      "Your last entry is kept on this device. It comes back with its item.",
     ],
   },
   invitation: {
     title: "This invitation cannot be used",
     text: [
-      "It has been used already, is too old, or was replaced by a newer one.",
-      "If you opened it in another browser, go on there. Otherwise ask whoever sent it for a new link.",
+      "The link has already been used, has expired, or was replaced by a newer one.",
+      "If you opened the link in another browser, continue there. Otherwise, ask the person who sent it for a new link.",
     ],
   },
   left: {
     title: "You are signed out",
-    text: ["To come back, ask whoever runs this service for a new link, and open it in this browser."],
+    text: ["To come back, ask the people who run this service for a new link, and open it in this browser."],
   },
 }
 

@@ -210,7 +210,7 @@ const answered = (state: AnnotationState, event: Event & { _tag: "answer" }, now
   }
   // The item is still the same. The entry is kept, because it is newer than the service's draft.
   if (work.item !== null && before !== null && work.item.item_id === before.item_id && !done && ask !== "undo") {
-    const isBack: Notice = { tone: "good", text: "The item had gone back to the queue, and is yours again." }
+    const isBack: Notice = { tone: "good", text: "The item had returned to the queue, and is now yours again." }
     const notice = state.lost === null ? answeredState.notice : isBack
     const every = holdEvery(work.item, now)
     const held = { ...answeredState, item: work.item, holdEvery: every, lost: null, notice }
@@ -225,10 +225,10 @@ const answered = (state: AnnotationState, event: Event & { _tag: "answer" }, now
 /** Says that the service already has a judgment. If no connection broke, it may come from another tab. */
 const hadArrived = (broke: boolean): Notice =>
   broke
-    ? { tone: "good", text: "The service has your judgment of the item before: it had arrived." }
+    ? { tone: "good", text: "The service did receive your judgment of the previous item." }
     : {
         tone: "warn",
-        text: "The service had a judgment of yours on the item before, perhaps from another tab: that one counts.",
+        text: "The service already had your judgment of the previous item, perhaps from another tab. The earlier judgment counts.",
       }
 
 /** Makes `item` the current item. Null: there is no item. */
@@ -272,10 +272,10 @@ const noticeOf = (ask: Ask, work: Work, state: AnnotationState): Notice | null =
   const then = work.item === null ? "" : ` Item ${work.item.task.number} of ${work.item.task.prompts} is next.`
   if (ask === "submit") return good(`Submitted.${then}`)
   if (ask === "skip") return good(`Skipped.${then}`)
-  if (ask === "flag") return good(`Flagged: the operator will see it.${then}`)
-  if (ask === "undo") return good("Taken back. Change what you like and submit it again.")
+  if (ask === "flag") return good(`Flagged: the operator will see your reason.${then}`)
+  if (ask === "undo") return good("Taken back. Change your judgment and submit it again.")
   if (state.item !== null) return state.notice
-  return state.isLoaded && state.item === null && work.item !== null ? good("There is something new to judge.") : null
+  return state.isLoaded && state.item === null && work.item !== null ? good("A new item is ready to judge.") : null
 }
 
 const failed = (state: AnnotationState, ask: Ask, failure: Failure, now: number): Step => {
@@ -315,7 +315,7 @@ const taken = (
 ): Pick<AnnotationState, "notice" | "lost"> => ({
   notice: {
     tone: "warn",
-    text: "The item before is no longer yours: it was held for too long, a manager paused or withdrew it, or its task has ended.",
+    text: "The previous item is no longer yours: it was held for too long, a manager paused or withdrew it, or its task has ended.",
   },
   lost: entries.isBlank(entry)
     ? state.lost

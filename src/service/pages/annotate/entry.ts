@@ -119,7 +119,7 @@ export const missing = (entry: Entry): string | null => {
   const unranked = ranking.unranked(entry.ranks)
   if (unranked.length === 0) return null
   return unranked.length === entry.ranks.length
-    ? "Rank the completions first: give each of them a rank."
+    ? "Give each completion a rank first."
     : `Not ranked yet: ${ranking.list(unranked.map((place) => place + 1))}.`
 }
 

@@ -24,7 +24,7 @@ export const AccountPage = () => {
         ]}
       />
       <Section id="password" title="Change your password">
-        <p class="muted">You stay signed in here; in all other places your sessions end.</p>
+        <p class="muted">You stay signed in here. Your sessions in other browsers end.</p>
         <Form
           class="stack narrow-form"
           label="Change your password"
@@ -33,11 +33,11 @@ export const AccountPage = () => {
           ask={({ raw }) =>
             ask("PUT /password", { payload: { current: raw("password"), password: raw("new-password") } })
           }
-          success="Your password is changed."
+          success="Your password was changed."
         >
           {/* From this field, password managers learn whose password it is. */}
           <input type="text" name="username" autocomplete="username" hidden readOnly value={name} />
-          <PasswordField label="Present password" name="password" />
+          <PasswordField label="Current password" name="password" />
           <PasswordField label="New password" name="new-password" />
         </Form>
       </Section>

@@ -113,7 +113,7 @@ export const App = () => {
 /** Asks the operator to sign in again. The dialog covers the page and can't be closed. */
 const Ended = ({ onSignedIn }: { readonly onSignedIn: (account: Account) => void }) => (
   <Dialog title="Sign in again" class="opaque">
-    <p class="muted">Your session has ended. What was on the page is still there.</p>
+    <p class="muted">Your session has ended. The page and its contents come back after you sign in.</p>
     <SignInForm onSignedIn={onSignedIn} />
   </Dialog>
 )
@@ -254,16 +254,16 @@ const View = ({ route }: { readonly route: Route }) => {
     return (
       <>
         <PageHeading title={adminTitle} />
-        <p>Only admins may see this.</p>
+        <p>Only admins can see this page.</p>
       </>
     )
   }
   if (route.page !== "unknown" && route.page !== "set-up") return views[route.page](route)
   return (
     <>
-      <PageHeading title="There is nothing here" />
+      <PageHeading title="Page not found" />
       <p>
-        The address leads nowhere. <a href={href("tasks")}>Go to the tasks</a>
+        This address has no page. <a href={href("tasks")}>Go to the tasks</a>
       </p>
     </>
   )

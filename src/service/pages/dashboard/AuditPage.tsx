@@ -62,7 +62,7 @@ export const AuditPage = ({ query: address }: { readonly query: Query }) => {
           },
           { label: "Who", class: "anywhere", cell: ({ actor }) => <bdi>{actor}</bdi> },
           { label: "What", cell: ({ action }) => <code>{action}</code> },
-          { label: "Of", class: "anywhere", cell: ({ subject }) => <bdi>{subject}</bdi> },
+          { label: "Subject", class: "anywhere", cell: ({ subject }) => <bdi>{subject}</bdi> },
           { label: "Details", class: "anywhere", cell: (entry) => detailWords(entry) || null },
         ]}
       />

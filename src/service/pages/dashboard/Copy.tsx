@@ -40,7 +40,7 @@ export const CopyButton = ({ text, what }: { readonly text: string; readonly wha
       />
       <span class="copied" role="status">
         {state === "copied" && "Copied"}
-        {state === "failed" && "Select it and press Ctrl+C"}
+        {state === "failed" && "Select the text and press Ctrl+C"}
       </span>
     </span>
   )

@@ -86,8 +86,8 @@ const DecideForm = ({ item, task, onClose }: Props & { readonly onClose: () => v
         />
         <TextArea name="rationale" label="Why (optional)" maxLength={maxLength.decision} value={decision?.rationale} />
         <p class="muted small">
-          Your choice becomes the result, with your name. The votes are kept. A client that has the result already is
-          told.
+          Your choice becomes the result, with your name. The votes are kept. A client that already has a result is
+          notified.
         </p>
       </Form>
     </div>

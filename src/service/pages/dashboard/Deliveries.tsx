@@ -17,7 +17,7 @@ export const Deliveries = ({ query: address, sent }: { readonly query: Query; re
       <List
         resource={resource}
         at={["developer", query]}
-        nothing={query.before === undefined ? "Nothing was sent yet." : "There are no older deliveries."}
+        nothing={query.before === undefined ? "Nothing has been sent yet." : "There are no older deliveries."}
         label="Deliveries"
         rows={({ deliveries }) => deliveries}
         keyOf={({ message_id }) => message_id}

@@ -36,7 +36,7 @@ export const ExpertPage = ({ expertId }: { readonly expertId: string }) => {
             <Section id="days" title="Votes by day">
               <Days days={expert.days} nothing={nothing} />
             </Section>
-            <Section id="places" title="Position habit">
+            <Section id="places" title="Position bias">
               <Places latest={expert.latest} nothing={nothing} />
             </Section>
             {expert.voidings.length > 0 && (
@@ -70,7 +70,7 @@ const ExpertSummary = ({ expert, standing }: SummaryProps) => {
           standing.state === "working" ? "gets work" : <StandingBadge standing={standing} />,
         ],
         ["Agrees with the others", shareOf(majority.agreed, majority.of) ?? muted("nothing to compare")],
-        ["Gold items right (tasks only)", shareOf(gold.right, gold.of) ?? muted("none judged")],
+        ["Gold items right (without qualification)", shareOf(gold.right, gold.of) ?? muted("none judged")],
         [
           "Median time for a vote",
           <span title={`Of the latest ${plural(latest.votes, "vote")}`}>
@@ -102,13 +102,13 @@ const VoidButton = ({ expert }: { readonly expert: ExpertDetail }) => (
     success={(voided) => `Void: ${outcomeOf(voided)}`}
   >
     <ul class="stack tight">
-      <li>The votes are kept, marked as void, and count no longer.</li>
-      <li>Results are made from the other votes. Clients that have a result already are told.</li>
-      <li>Prompts that miss a vote by it return to the queue, for other experts.</li>
+      <li>The votes are kept, but are marked as void and no longer count.</li>
+      <li>Results are computed from the other votes. Clients that already have a result are notified.</li>
+      <li>Prompts that now lack a vote return to the queue for other experts.</li>
     </ul>
     <p>
-      You can undo it, except for votes that were replaced meanwhile.
-      {expert.active && " The expert stays active, and can go on judging other prompts."}
+      You can undo this, except for votes that were replaced in the meantime.
+      {expert.active && " The expert stays active and can judge other prompts."}
     </p>
     <Field name="reason" label="Reason (optional)" maxLength={maxLength.reason} />
   </ConfirmButton>
@@ -122,8 +122,8 @@ const Places = ({ latest, nothing }: { readonly latest: ExpertDetail["latest"]; 
   ) : (
     <>
       <p class="muted">
-        Where the preferred completion was shown, in the latest {plural(latest.votes, "vote")}. Orders are drawn at
-        random: without a habit, each place has the same share.
+        Places at which the preferred completion was shown, in the latest {plural(latest.votes, "vote")}. Orders are
+        random: without position bias, each place has the same share.
       </p>
       <Table
         label="Choices by place"
@@ -136,7 +136,7 @@ const Places = ({ latest, nothing }: { readonly latest: ExpertDetail["latest"]; 
             label: "Share of each place",
             cell: ({ chosen }) => chosen.map((n, i) => `${i + 1}: ${percent(n, sum(chosen)) ?? "0 %"}`).join(", "),
           },
-          { label: "Without a habit", cell: ({ completions }) => `${percent(1, completions)} each` },
+          { label: "Without bias", cell: ({ completions }) => `${percent(1, completions)} each` },
         ]}
       />
     </>

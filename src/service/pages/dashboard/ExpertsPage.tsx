@@ -33,8 +33,8 @@ export const ExpertsPage = () => {
     <>
       <PageHeading title="Experts" />
       <p class="muted">
-        Who judges. People join with a link, and rank completions on a page of their own; automatic experts come with
-        the service’s configuration.
+        Experts judge prompts. People join with a link and work on the annotation page. Automatic experts come from the
+        service’s configuration.
       </p>
       <VoteLinks filter={{}} />
       {invitation !== undefined && (
@@ -49,8 +49,8 @@ export const ExpertsPage = () => {
           focusAfter="experts-name"
         >
           <p>
-            Send it to the expert now: it can’t be shown again. It works once, for 7 days, and whoever opens it judges
-            as <bdi>{invitation.expert.name}</bdi>.
+            Send the link to the expert now: it can’t be shown again. The link works once, within 7 days. Whoever opens
+            it judges as <bdi>{invitation.expert.name}</bdi>.
           </p>
         </Secret>
       )}
@@ -96,7 +96,7 @@ export const ExpertsPage = () => {
             cell: ({ majority: { agreed, of } }) => shareOf(agreed, of),
           },
           {
-            label: "Gold items right (tasks only)",
+            label: "Gold items right (without qualification)",
             nothing: "none judged",
             cell: ({ gold: { of, right } }) => shareOf(right, of),
           },
@@ -145,8 +145,8 @@ const NewLink = ({ expert: { expert_id, name }, onMade }: NewLinkProps) => (
     onDone={onMade}
   >
     <p>
-      For <bdi>{name}</bdi>, to join or to work on another device. Earlier links stop working; where the expert is
-      signed in already, that goes on.
+      With the new link, <bdi>{name}</bdi> can join or work on another device. Earlier links stop working. Devices that
+      are already signed in stay signed in.
     </p>
   </ConfirmButton>
 )
@@ -206,8 +206,8 @@ const Active = ({ expert: { active, expert_id, name } }: { readonly expert: Expe
           onClose={() => setStopping(false)}
         >
           <p>
-            <bdi>{name}</bdi> is signed out, and what he or she holds returns to the queue. Votes given so far stay. You
-            can activate the expert again later.
+            <bdi>{name}</bdi> is signed out, and items that the expert holds return to the queue. Votes given so far are
+            kept. You can activate the expert again later.
           </p>
         </Confirm>
       )}

@@ -35,7 +35,7 @@ export const Guidelines = ({ detail }: { readonly detail: TaskDetail }) => {
       </div>
       {!isEditing &&
         (guidelines === null ? (
-          <p class="muted">None were sent with this task.</p>
+          <p class="muted">No guidelines were sent with this task.</p>
         ) : (
           <LongText text={guidelines} label="the guidelines" below={2} lines={6} />
         ))}
@@ -124,7 +124,7 @@ const EditForm = ({ taskId, history: { has_rubric, versions }, onClose, onOutdat
       submit={`Save version ${newest.version + 1}`}
       isUnchanged={text === newest.text}
       ask={save}
-      success={`The guidelines have version ${newest.version + 1}.`}
+      success={`Version ${newest.version + 1} of the guidelines is saved.`}
       onClose={onClose}
     >
       <TextArea
@@ -136,15 +136,15 @@ const EditForm = ({ taskId, history: { has_rubric, versions }, onClose, onOutdat
         onInput={(event) => setText(event.currentTarget.value)}
       />
       <p class="muted small">
-        The new version is for all tasks that came with the same guidelines, and for those that will. Experts are told
-        of it before their next item; votes given so far stay. {has_rubric && "The rubric stays as it was sent."}
+        The new version applies to all present and future tasks that are sent with the same guidelines. Experts see the
+        changes before their next item. Votes given so far are kept. {has_rubric && "The rubric does not change."}
       </p>
       {newest.version > initial.version && (
         <div class="stack tight" role="group" aria-label="What somebody else changed">
           <p class="notice warn">
             <span>
-              <bdi>{newest.by}</bdi> saved version {newest.version} meanwhile. Your text is kept above: take over what
-              you want of that version, then save yours as the next one.
+              <bdi>{newest.by}</bdi> saved version {newest.version} in the meantime. Your text is kept above. Copy what
+              you want from that version into your text, then save it as the next version.
             </span>
           </p>
           <Changes

@@ -21,7 +21,7 @@ const byState = {
 } as const
 const filters: ReadonlyArray<Filter<FilterName<"GET /items">>> = [
   byState,
-  { name: "text", label: "Prompt contains", as: "text", title: "Searched in the first 500 characters" },
+  { name: "text", label: "Prompt contains", as: "text", title: "Searches the first 500 characters of each prompt" },
   { name: "group", label: "Group", as: "text" },
   { name: "expert", label: "Judged by", as: "select", all: "anybody or nobody", isOpen: true },
   {
@@ -54,8 +54,8 @@ export const ItemsPage = ({ query: address }: { readonly query: Query }) => {
       <VoteLinks filter={kept} />
       {query["state"] === "disputed" && (
         <p class="muted">
-          All votes are there, and they differ. Open an item, and decide which completion is best: your choice becomes
-          the result.
+          These items have all their votes, but the experts disagree. Open an item and decide which completion is best.
+          Your choice becomes the result.
         </p>
       )}
       <section class="stack section" aria-label="Items found">
@@ -63,7 +63,7 @@ export const ItemsPage = ({ query: address }: { readonly query: Query }) => {
           resource={resource}
           nothing={
             <>
-              {before === undefined ? "No item is like this." : "There are no older items."}{" "}
+              {before === undefined ? "No item matches." : "There are no older items."}{" "}
               <a href={href("items", before === undefined ? {} : kept)}>
                 {before === undefined ? "All items" : "The newest items"}
               </a>

@@ -32,8 +32,8 @@ export const MoreVotes = ({ task, index }: Props) => {
       success={({ prompts }) => `${plural(prompts, "prompt")} ${prompts === 1 ? "is" : "are"} with experts again.`}
     >
       <p>
-        Experts who have not judged {isAll ? "the prompts" : "the prompt"} are asked, and are paid for it. A result that
-        is there stays available; when the votes are in, it is computed again, and the client is told.
+        {isAll ? "Each prompt" : "The prompt"} goes to experts who have not judged it, and each vote is paid for. An
+        existing result stays available. When the votes are in, the result is computed again and the client is notified.
       </p>
       <NumberField
         name="votes"
@@ -53,6 +53,6 @@ export const EnoughVotes = ({ taskId }: { readonly taskId: string }) => (
   <ActionButton
     ask={() => ask("DELETE /tasks/:task_id/reopen", { params: { task_id: taskId } })}
     text="Enough votes"
-    success="No more votes are asked for than those that experts are giving now."
+    success="No more votes are requested. Experts can still finish the items that they are judging."
   />
 )

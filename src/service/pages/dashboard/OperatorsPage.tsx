@@ -28,7 +28,7 @@ export const OperatorsPage = () => {
       <PageHeading title="Operators">
         <a href={href("audit")}>Audit log</a>
       </PageHeading>
-      <p class="muted">Who may sign in to this dashboard. Experts, who judge, are invited under Experts.</p>
+      <p class="muted">Operators can sign in to this dashboard. To invite people who judge, go to Experts.</p>
       {made !== undefined && (
         <Secret
           heading="h2"
@@ -40,8 +40,8 @@ export const OperatorsPage = () => {
           focusAfter="operators-name"
         >
           <p>
-            Send it to <bdi>{made.operator.name}</bdi> now: it can’t be shown again. It works once, for 24 hours, and
-            whoever opens it chooses the password of the account.
+            Send the link to <bdi>{made.operator.name}</bdi> now: it can’t be shown again. The link works once, within
+            24 hours. Whoever opens it chooses the account’s password.
           </p>
         </Secret>
       )}
@@ -118,8 +118,8 @@ export const OperatorsPage = () => {
                   onDone={show}
                 >
                   <p>
-                    Lets <bdi>{name}</bdi> choose a new password. Earlier links stop working; the current password and
-                    sessions stay valid until the new link is used.
+                    With the new link, <bdi>{name}</bdi> can choose a new password. Earlier links stop working; the
+                    current password and sessions stay valid until the new link is used.
                   </p>
                 </ConfirmButton>
                 <ConfirmButton
@@ -134,8 +134,8 @@ export const OperatorsPage = () => {
                   success={`${name} is removed.`}
                 >
                   <p>
-                    <bdi>{name}</bdi> is signed out immediately, and can’t sign in any more. What he or she has done
-                    stays on record.
+                    <bdi>{name}</bdi> is signed out immediately and can no longer sign in. The audit log keeps the
+                    operator’s actions.
                   </p>
                 </ConfirmButton>
               </>

@@ -14,13 +14,13 @@ export const Pause = ({ groupId, paused, look = "" }: Props) => (
   <For role="manager">
     <ActionButton
       look={look}
-      text={paused ? "Go on" : "Pause"}
-      label={`${paused ? "Go on with" : "Pause"} ${groupId}`}
+      text={paused ? "Resume" : "Pause"}
+      label={`${paused ? "Resume" : "Pause"} ${groupId}`}
       ask={() => ask("PUT /groups/:group_id/paused", { params: { group_id: groupId }, payload: { paused: !paused } })}
       success={
         paused
           ? `Experts get ${groupId} again.`
-          : `${groupId} is paused. What people held of it is back in the queue, with their drafts.`
+          : `${groupId} is paused. The items that people held are back in the queue, with their drafts.`
       }
     />
   </For>

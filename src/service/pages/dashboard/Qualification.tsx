@@ -15,7 +15,7 @@ import type { Label } from "./wording.ts"
 
 const standingLabels: Readonly<Record<Exclude<Standing["state"], "working">, Label>> = {
   qualifying: { words: "Qualifying", tone: "accent" },
-  unavailable: { words: "No items to qualify", tone: "warn" },
+  unavailable: { words: "No qualification items left", tone: "warn" },
   failed: { words: "Not qualified", tone: "bad" },
   paused: { words: "Paused", tone: "bad" },
 }
@@ -35,11 +35,11 @@ export const StandingBadge = ({ standing }: { readonly standing: Standing }) =>
 const rulesOf = ({ items, min_percent, pause_percent }: QualificationSettings) =>
   [
     items === 0
-      ? "New people get work at once."
-      : `New people judge ${plural(items, "gold item")} before anything else, and get work if ${min_percent} % are right.`,
+      ? "New people get work immediately."
+      : `New people judge ${plural(items, "gold item")} before anything else, and get work if they judge at least ${min_percent} % of them right.`,
     pause_percent === null
       ? "Nobody is paused."
-      : `Who judges less than ${pause_percent} % of the latest 20 gold items right is paused.`,
+      : `People who judge less than ${pause_percent} % of their latest 20 gold items right are paused.`,
   ].join(" ")
 
 export const QualificationSummary = ({ qualification }: { readonly qualification: Qualification }) => {
@@ -56,12 +56,12 @@ export const QualificationSummary = ({ qualification }: { readonly qualification
         </For>
       }
     >
-      <p>{settings === null ? "New people get work at once, and nobody is paused." : rulesOf(settings)}</p>
+      <p>{settings === null ? "New people get work immediately, and nobody is paused." : rulesOf(settings)}</p>
       {lacking && (
         <p class="notice warn">
           <span>
-            The service has {plural(available ?? 0, "gold item")}: nobody can qualify. Start it with a gold file that
-            has as many as are asked for, ask for fewer, or let people in.
+            The service has only {plural(available ?? 0, "gold item")}, so nobody can qualify. Start the service with a
+            larger gold file, require fewer items, or let people in.
           </span>
         </p>
       )}
@@ -90,12 +90,12 @@ const QualificationButton = ({ qualification }: { readonly qualification: Qualif
           },
         })
       }
-      success="The qualification is changed."
+      success="The qualification was changed."
     >
       <p class="muted small">
         {available === null
-          ? "Gold items come from the file that the service is started with: serve --gold FILE. There is none."
-          : `The gold file has ${plural(available, "distinct item")}${available === maxQualificationItems ? " or more" : ""}. Who has voted already is not asked to qualify.`}
+          ? "The service has no gold items. Start it with serve --gold FILE."
+          : `The gold file has ${plural(available, "distinct item")}${available === maxQualificationItems ? " or more" : ""}. People who have already voted do not need to qualify.`}
       </p>
       <NumberField
         name="items"
@@ -109,14 +109,14 @@ const QualificationButton = ({ qualification }: { readonly qualification: Qualif
         <>
           <NumberField
             name="min_percent"
-            label="Percent of them that must be right"
+            label="Percentage that must be right"
             min={1}
             max={100}
             value={settings?.min_percent ?? 80}
           />
           <TextArea
             name="guidelines"
-            label="Guidelines shown with them (optional, Markdown)"
+            label="Guidelines shown with these items (optional, Markdown)"
             rows={4}
             maxLength={maxLength.qualificationGuidelines}
             value={settings?.guidelines}
@@ -128,8 +128,8 @@ const QualificationButton = ({ qualification }: { readonly qualification: Qualif
         <label>
           <input type="checkbox" checked={pauses} onChange={(event) => setPauses(event.currentTarget.checked)} />
           <span>
-            Pause who judges too few gold items right{" "}
-            <span class="muted small">of the latest 20, from 5 on, those of the qualification included</span>
+            Pause people who judge too few gold items right{" "}
+            <span class="muted small">(among the latest 20, after at least 5; qualification items count)</span>
           </span>
         </label>
       </fieldset>
@@ -174,7 +174,7 @@ export const StandingButton = ({ expert, settings, standing }: StandingButtonPro
         {isWorking ? "Gets work. " : <StandingBadge standing={standing} />}
         {isWorking &&
           standing.judged > 0 &&
-          `Of the latest gold items ${count(standing.right)} of ${count(standing.judged)} were right.`}
+          `${count(standing.right)} of the latest ${plural(standing.judged, "gold item")} judged right.`}
       </p>
       <Choices
         legend="From now on"

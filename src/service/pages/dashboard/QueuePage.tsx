@@ -36,9 +36,9 @@ export const QueuePage = ({ query: { after } }: { readonly query: Query }) => {
     <>
       <PageHeading title="Queue" />
       <p class="muted">
-        Open work, in the order in which people get it: by priority, then the oldest. A group, or a task without one,
-        goes to all experts unless it is assigned to some, and to nobody while it is paused. Automatic experts judge the
-        oldest first.
+        Open work in the order in which people get it: highest priority first, then oldest first. A group, or a task
+        without a group, goes to all experts unless experts are assigned to it. While it is paused, nobody gets it.
+        Automatic experts judge the oldest work first.
       </p>
       <Loaded resource={resource}>
         {({ groups, next, tasks }) =>
@@ -156,7 +156,7 @@ const Change = ({ entry }: { readonly entry: Entry }) => (
         },
       })
     }}
-    success="The queue is changed."
+    success="The queue was changed."
   >
     <Choices
       legend="Priority"
@@ -196,7 +196,9 @@ const ExpertChoice = ({ experts, assigned, votes }: ExpertChoiceProps) => {
   return (
     <fieldset class="choices">
       <legend>Experts</legend>
-      <p class="muted small">Without a choice it goes to all. What others hold of it returns to the queue.</p>
+      <p class="muted small">
+        If you choose none, all experts get the work. Items that other experts hold return to the queue.
+      </p>
       {experts
         .filter(({ active, expert_id }) => active || chosen.includes(expert_id))
         .map(({ active, expert_id, name }) => (
@@ -219,8 +221,8 @@ const ExpertChoice = ({ experts, assigned, votes }: ExpertChoiceProps) => {
       <div role="status">
         {chosen.length > 0 && judging < votes && (
           <p class="notice warn">
-            Each prompt needs {plural(votes, "vote")} of different experts, and {count(judging)} of those chosen{" "}
-            {judging === 1 ? "is" : "are"} active: without more, its tasks stay open.
+            Each prompt needs {plural(votes, "vote")} from different experts, but only {count(judging)} of the chosen
+            experts {judging === 1 ? "is" : "are"} active. Choose more experts, or the tasks stay open.
           </p>
         )}
       </div>

@@ -66,7 +66,7 @@ export const PasswordField = ({ label = "Password", name }: PasswordFieldProps) 
       </div>
       {isNew && (
         <p class="small muted" id={`${id}-hint`}>
-          At least {minPasswordLength} characters. Several words make a good one.
+          At least {minPasswordLength} characters. Several words make a good password.
         </p>
       )}
     </div>
@@ -120,10 +120,11 @@ export const SignIn = ({ onSignedIn }: { readonly onSignedIn: (account: Account)
   <Entrance title="Sign in">
     <SignInForm onSignedIn={onSignedIn} />
     <details class="small muted">
-      <summary>No account yet, or the password is lost?</summary>
+      <summary>No account yet, or forgot your password?</summary>
       <p>
-        An admin makes a link for you, under Operators. The service prints one, too, at its first start, and whenever it
-        is started with <code>--sign-in-link</code>. The link makes an account, or gives one a new password.
+        An admin can make a sign-in link for you under Operators. The service also prints a link at its first start, and
+        whenever it is started with <code>--sign-in-link</code>. With the link, you create an account or set a new
+        password.
       </p>
     </details>
   </Entrance>

@@ -157,7 +157,7 @@ const Votes = ({ item }: { readonly item: TaskItem }) => (
         cell: ({ expert_name, repeated }) => (
           <>
             <bdi>{expert_name}</bdi>
-            {repeated === true && <span class="group">judged the same in another task before</span>}
+            {repeated === true && <span class="group">judged the same prompt in an earlier task</span>}
           </>
         ),
       },
@@ -263,7 +263,7 @@ const SetAside = ({ item, task }: Props) => {
               success={`Prompt ${count(number)} is back in the queue.`}
               onDone={() => document.getElementById(promptId(item.index))?.querySelector("a")?.focus()}
             />
-            <span class="muted small">All experts are asked again, those who set it aside too.</span>
+            <span class="muted small">The prompt goes to all experts again, including those who set it aside.</span>
           </div>
         </For>
       )}

@@ -19,7 +19,7 @@ const byStatus = {
 } as const
 const filters: ReadonlyArray<Filter<FilterName<"GET /tasks">>> = [
   byStatus,
-  { name: "text", label: "Task or group", as: "text", placeholder: "Part of its name" },
+  { name: "text", label: "Task or group", as: "text", placeholder: "Part of the name" },
 ]
 
 const total = ({ tasks }: Overview): number => taskStatuses.reduce((sum, status) => sum + tasks[status], 0)
@@ -81,7 +81,7 @@ const Above = ({ overview, query }: { readonly overview: Overview; readonly quer
 const Nothing = ({ query: { before, status, text } }: { readonly query: Query }) => (
   <>
     {before === undefined && text !== undefined
-      ? "No task or group has this in its name."
+      ? "No task or group name contains this text."
       : before === undefined && status !== undefined
         ? `No task is ${byStatus.options.find(([option]) => option === status)?.[1].toLowerCase()}.`
         : "There are no older tasks."}{" "}

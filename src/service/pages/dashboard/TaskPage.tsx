@@ -64,7 +64,7 @@ export const TaskPage = ({ taskId, prompt }: { readonly taskId: string; readonly
 
 const TaskSummaryCard = ({ detail }: { readonly detail: TaskDetail }) => {
   const { task } = detail
-  const completesSoon = "Until then experts can take back their last votes."
+  const completesSoon = "Until then, experts can take back their last votes."
   const hasGroup = task.group_id !== task.task_id
   const group = (
     <a class="anywhere" href={href("group", { id: task.group_id })}>
@@ -130,7 +130,7 @@ const Cancel = ({ task }: { readonly task: TaskSummary }) => (
     success="The task is cancelled."
   >
     <p>
-      Experts are not asked about it any more, and the client gets no results for it.{" "}
+      Experts no longer get this task, and the client gets no results for it.{" "}
       {task.votes > 0 && `The ${plural(task.votes, "vote")} given so far can still be seen here. `}
       This can’t be undone.
     </p>
@@ -160,7 +160,7 @@ const Items = ({ detail, onSource }: { readonly detail: TaskDetail; readonly onS
         look="compact"
         text="Source"
         aria-pressed={source}
-        title="Texts as they were written"
+        title="Show the source of all texts"
         onClick={onSource}
       />
       {isPaged && <GoTo task={task} />}

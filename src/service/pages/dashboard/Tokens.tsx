@@ -30,8 +30,8 @@ export const Tokens = () => {
   return (
     <Section id="tokens" title="Organization tokens">
       <p class="muted">
-        Each request of a client carries one, as <code>Authorization: Bearer …</code>. Give each client its own, so that
-        one can be revoked without the others.
+        Clients send a token with each request, as <code>Authorization: Bearer …</code>. Give each client its own token,
+        so that you can revoke one without affecting the others.
       </p>
       {newToken !== undefined && (
         <Secret
@@ -42,7 +42,7 @@ export const Tokens = () => {
           onDone={() => setNewToken(undefined)}
           focusAfter="tokens-name"
         >
-          <p>Copy it now: it is stored hashed, and can’t be shown again.</p>
+          <p>Copy the token now: the service stores only its hash, and can’t show it again.</p>
         </Secret>
       )}
       <Form
@@ -57,7 +57,7 @@ export const Tokens = () => {
           name="name"
           label="Name of the token"
           placeholder="Nightly pipeline"
-          title="Who or what it is for"
+          title="Who or what the token is for"
         />
       </Form>
       <List
@@ -130,7 +130,7 @@ const Actions = ({ token, onMade }: ActionsProps) => {
           }
           onDone={onMade}
         >
-          <p>A new token takes the place of {name}. Clients have to be given it.</p>
+          <p>A new token replaces {name}. Give the new token to the clients.</p>
           <KeepHours legend="The old token is accepted for" />
         </ConfirmButton>
       )}

@@ -23,7 +23,7 @@ export const Webhook = ({ onSent }: { readonly onSent: () => void }) => {
   return (
     <Section id="webhook" title="Webhook">
       <p class="muted">
-        When all tasks of a group are complete, the service sends a signed <code>POST</code> to one URL, by{" "}
+        When all tasks of a group are complete, the service sends a signed <code>POST</code> to one URL, following{" "}
         <a href="https://www.standardwebhooks.com/" rel="noreferrer" target="_blank">
           Standard Webhooks
         </a>
@@ -39,8 +39,8 @@ export const Webhook = ({ onSent }: { readonly onSent: () => void }) => {
           focusAfter="webhook-url"
         >
           <p>
-            Copy it now: it can’t be shown again. The receiver checks signatures with it; for a pipeline it is{" "}
-            <code>PREFSTREAM_WEBHOOK_SECRET</code>.
+            Copy the secret now: it can’t be shown again. The receiver checks signatures with it. A pipeline reads it
+            from <code>PREFSTREAM_WEBHOOK_SECRET</code>.
           </p>
         </Secret>
       )}
@@ -157,12 +157,12 @@ const Failing = ({ failing, settings: { next_attempt_at, waiting } }: FailingPro
       )}
       : {failureWords(failing)}.{" "}
       {next_attempt_at === null ? (
-        "No delivery waits: the next one is tried when a group completes."
+        "No delivery is waiting. The next attempt follows when a group completes."
       ) : (
         <>
-          {waiting === 1 ? "One delivery waits" : `${count(waiting)} deliveries wait`}, next attempt{" "}
-          <Time at={next_attempt_at} />. Each is tried ten times over three days, then it has failed and can be resent
-          below. A test event tries the URL immediately.
+          {waiting === 1 ? "One delivery is waiting" : `${count(waiting)} deliveries are waiting`}; next attempt{" "}
+          <Time at={next_attempt_at} />. Each delivery is attempted ten times over three days. After that, you can
+          resend it below. To try the URL immediately, send a test event.
         </>
       )}
     </p>
@@ -171,7 +171,7 @@ const Failing = ({ failing, settings: { next_attempt_at, waiting } }: FailingPro
 
 const Secrets = ({ settings }: { readonly settings: WebhookSettings }) => (
   <div>
-    <h3>Secrets that sign at present</h3>
+    <h3>Signing secrets in use</h3>
     <ul class="plain-list">
       {settings.secrets.map(({ created_at, expires_at }) => (
         <li key={created_at} class="badges">
@@ -210,8 +210,11 @@ const Actions = ({ onRotated, onRemoved, onTested }: ActionsProps) => (
       ask={(values) => ask("POST /webhook/rotate-secret", { payload: { keep_hours: values.number("keep_hours") } })}
       onDone={({ secret }) => onRotated(secret)}
     >
-      <p>A new secret signs from now on. While the old one signs along, receivers with either can check deliveries.</p>
-      <KeepHours legend="The old secret signs along for" />
+      <p>
+        The new secret signs from now on. While the old secret signs too, receivers can check deliveries with either
+        secret.
+      </p>
+      <KeepHours legend="The old secret keeps signing for" />
     </ConfirmButton>
     <ConfirmButton
       look="danger"
@@ -225,8 +228,8 @@ const Actions = ({ onRotated, onRemoved, onTested }: ActionsProps) => (
       onDone={onRemoved}
     >
       <p>
-        The URL and its secrets are forgotten, and groups that complete from now on are not announced. Setting a URL
-        again makes a new secret.
+        The URL and its secrets are deleted, and groups that complete from now on are not announced. If you set a URL
+        again, it gets a new secret.
       </p>
     </ConfirmButton>
   </div>

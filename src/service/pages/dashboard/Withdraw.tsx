@@ -21,7 +21,7 @@ export const Withdrawal = ({ item, taskId }: Props) => {
     <div class="notice warn">
       <div class="grow">
         <p>
-          <bdi>{by}</bdi> withdrew this prompt, <Time at={at} />. Nobody judges it, and its result says that there is no
+          <bdi>{by}</bdi> withdrew this prompt, <Time at={at} />. Nobody judges the prompt, and its result has no
           judgment.
         </p>
         {reason !== "" && <LongText text={reason} label={`the reason for withdrawing prompt ${number}`} lines={6} />}
@@ -59,8 +59,8 @@ export const Withdraw = ({ item, taskId }: Props) => {
       success={`Prompt ${number} is withdrawn.`}
     >
       <p>
-        Nobody judges it any more, and the client gets no judgment of it. The rest of the task can be completed. Votes
-        are kept, and you can restore the prompt.
+        Nobody judges the prompt any more, and its result has no judgment. The task’s other prompts can be completed.
+        Votes are kept, and you can restore the prompt.
       </p>
       <TextArea name="reason" label="Reason (optional)" maxLength={maxLength.reason} />
     </ConfirmButton>

@@ -185,7 +185,7 @@ export const Choices = ({ legend, name, value, class: look = "", options, onChan
 )
 
 const hours = ["0", "1", "24", "168", "720"]
-const hourWords = ["Not at all: it stops immediately", "1 hour", "1 day", "7 days", "30 days"]
+const hourWords = ["0 hours: the old one stops immediately", "1 hour", "1 day", "7 days", "30 days"]
 
 /** Asks how long a replaced token or secret remains valid (`keep_hours`). */
 export const KeepHours = ({ legend }: { readonly legend: string }) => (

@@ -15,8 +15,8 @@ export const roleWords: Readonly<Record<Role, string>> = { viewer: "Viewer", man
 
 export const roleHints: Readonly<Record<Role, string>> = {
   viewer: "reads tasks and experts",
-  manager: "also runs the work: tasks, groups, experts",
-  admin: "also has operators, tokens, the webhook, and the audit log",
+  manager: "also manages tasks, groups, and experts",
+  admin: "also manages operators, tokens, and the webhook, and sees the audit log",
 }
 
 export const Me = createContext<Account>({ name: "", role: "viewer" })

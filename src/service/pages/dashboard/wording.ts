@@ -21,7 +21,7 @@ export const statusLabel: Readonly<Record<TaskSummary["status"], Label>> = {
 
 export const itemStateLabel: Readonly<Record<ItemState, Label>> = {
   waiting: { words: "No votes yet", tone: "neutral" },
-  open: { words: "Misses votes", tone: "accent" },
+  open: { words: "Needs votes", tone: "accent" },
   done: { words: "Done", tone: "good" },
   disputed: { words: "Experts disagree", tone: "warn" },
   decided: { words: "Decided by a lead", tone: "good" },
@@ -39,7 +39,7 @@ type Shown = Pick<Problem, "status" | "detail">
 
 /** Returns the service's text for a problem, except if the session has ended. */
 export const problemWords = ({ status, detail }: Shown): string =>
-  status === 401 ? "Your session has ended. Sign in, then do this again." : detail
+  status === 401 ? "Your session has ended. Sign in, then try again." : detail
 
 /** Returns the service's text even for a 401, which at sign-in means that name or password is wrong. */
 export const signInWords = ({ detail }: Shown): string => detail

@@ -25,7 +25,9 @@ export const Changes = ({ before, after }: ChangesProps) => {
     <div class="grid changes" aria-busy={found === "pending"}>
       <Side kind="del" name={before.name} parts={sides.left} />
       <Side kind="ins" name={after.name} parts={sides.right} />
-      {found === "refused" && <p class="muted small">The texts are too different to mark what changed.</p>}
+      {found === "refused" && (
+        <p class="muted small">The changes could not be marked: the texts are too long or too different.</p>
+      )}
     </div>
   )
 }

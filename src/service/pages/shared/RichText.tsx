@@ -28,10 +28,7 @@ type State = "pending" | "rendered" | "failed"
 export const RichText = ({ text, source = false, below }: RichTextProps) => {
   const tooLong = text.length > renderLimit
   return source || tooLong ? (
-    <Source
-      text={text}
-      remark={source ? null : "This text is too long to be rendered: it is shown as it was written."}
-    />
+    <Source text={text} remark={source ? null : "This text is too long to render. Its source is shown."} />
   ) : (
     <Rendered key={text} text={text} below={below} />
   )
@@ -72,7 +69,7 @@ const Rendered = ({ text, below }: { readonly text: string; readonly below: numb
     return () => observer.disconnect()
   }, [state])
   if (state === "failed") {
-    return <Source text={text} remark="This text could not be rendered in time: it is shown as it was written." />
+    return <Source text={text} remark="This text could not be rendered. Its source is shown." />
   }
   return <div ref={place} class="rich" aria-busy={state === "pending"} />
 }

@@ -346,7 +346,7 @@ describe("annotation: without a connection", () => {
   for (const [what, unreachedFirst, judged, tone, text, choice] of [
     ["not reported as lost where it had arrived", true, 6, "good", /./, undefined],
     ["reported as lost where it had not arrived", true, 5, "warn", /./, "1"],
-    ["reported as lost where another tab gave one", false, 6, "warn", /that one counts/, "1"],
+    ["reported as lost where another tab gave one", false, 6, "warn", /earlier judgment counts/, "1"],
   ] as const) {
     it(`a judgment that is refused is ${what}`, () => {
       const driver = Driver.submitted(work(item(1), 5))

@@ -6,7 +6,7 @@ it("problems are told in the service's own words; 401 says itself what is wrong 
   assert.strictEqual(problemWords({ status: 409, detail: "The task is complete." }), "The task is complete.")
   const refused = { status: 401, detail: "The name or the password is wrong." }
   assert.strictEqual(signInWords(refused), "The name or the password is wrong.")
-  assert.strictEqual(problemWords(refused), "Your session has ended. Sign in, then do this again.")
+  assert.strictEqual(problemWords(refused), "Your session has ended. Sign in, then try again.")
 })
 
 describe("items", () => {
