@@ -93,13 +93,13 @@ const ensureReplaceable = Effect.fnUntraced(function* (place: string) {
   const here = yield* fs.stat(place).pipe(about(place))
   const above = yield* fs.stat(paths.dirname(place)).pipe(about(place))
   if (here.type !== "Directory") return yield* refuse("it is not a directory")
-  if (here.dev !== above.dev) return yield* refuse("it is the root of a file system; a directory inside it would do")
+  if (here.dev !== above.dev) return yield* refuse("it is the root of a file system; use a directory inside it")
   if (place === paths.resolve(".")) return yield* refuse("it is the current directory")
   const manifest = yield* Manifest.read(place)
   // Without a manifest, any entry is a reason to refuse. So a home directory, for example, is not listed recursively.
   const entries = yield* fs.readDirectory(place, { recursive: Option.isSome(manifest) }).pipe(about(place))
   const [unexpected] = Manifest.unexpectedEntries(manifest, entries)
-  if (unexpected !== undefined) return yield* refuse(`it holds ${unexpected}, which is not part of a dataset`)
+  if (unexpected !== undefined) return yield* refuse(`it contains ${unexpected}, which is not part of a dataset`)
 })
 
 /** Moves the old directory aside and the new one into its place. */

@@ -98,7 +98,7 @@ const featureOf = (feature: Feature): object => {
 }
 
 const content = ({ rows, splits }: Written) => [
-  `${counted(rows, "preference pair")}: of two completions of a prompt, which one is preferred. Written by prefstream ${version}.`,
+  `${counted(rows, "preference pair")}: prompts, each with a preferred and a rejected completion. Written by prefstream ${version}.`,
   table(
     ["split", "pairs"],
     splits.map(({ rows, split }) => [split, grouped(rows)]),
@@ -117,19 +117,21 @@ const loading = (subject: Written, formats: ReadonlyArray<TrainerFormat>, form: 
       ? CardParts.python([`dataset = ${whole}.with_transform(as_messages)`], CardParts.asMessages)
       : CardParts.python([whole]),
     form.shape === "standard"
-      ? "`prompt`, `chosen` and `rejected` are text: TRL's standard preference format with an explicit prompt. A prompt that is a conversation is rendered, a line with the role in brackets before each message."
+      ? "`prompt`, `chosen` and `rejected` are text: TRL's standard preference format with an explicit prompt. A conversation prompt is rendered as text, with a line with the role in brackets before each message."
       : "`prompt`, `chosen` and `rejected` are lists of messages: TRL's conversational preference format with an explicit prompt.",
     ...(form.tools === undefined
       ? []
       : form.shape === "standard"
-        ? ["A call of a tool is text, its name in brackets above its arguments. `tools` is JSON text, as TRL reads it."]
+        ? [
+            "A tool call is rendered as text, with the tool's name in brackets above the arguments. `tools` is JSON text, which TRL reads.",
+          ]
         : [
-            "In Parquet, a message has null for what it lacks, such as calls, and `arguments` in `tool_calls` is JSON text, since no type of a column fits all. `as_messages` undoes both, as chat templates need it. `tools` is JSON text, which TRL reads as it is.",
+            "In Parquet, members that a message lacks, such as tool calls, are null, and `arguments` in `tool_calls` is JSON text, because a column has one type. `as_messages` reverses both for chat templates. `tools` is JSON text, which TRL reads.",
           ]),
     ...(formats.length === 0
       ? []
       : [
-          "The same pairs in the shapes that trainers read:",
+          "The same pairs in trainer formats:",
           table(
             ["folder", "rows", "for"],
             formats.map(({ description, name }) => [
@@ -153,7 +155,7 @@ const loading = (subject: Written, formats: ReadonlyArray<TrainerFormat>, form: 
         ]),
     ...(hasCalls && lines.some(({ reads }) => reads?.includes("tool_calls"))
       ? [
-          "In JSON Lines, a message has no more than it says. `datasets` 4.7 and later read calls as they are; earlier versions put null for what other messages have.",
+          "In JSON Lines, a message has only its own members. `datasets` 4.7 and later read tool calls unchanged; earlier versions add null for members that only other messages have.",
         ]
       : []),
   ]
@@ -179,7 +181,7 @@ const making = ({ counts, guidelines, inputs, judges, methods, service, settings
     ...(who === "" && place === ""
       ? []
       : [`Judged${who === "" ? "" : ` by ${who}`}${place === "" ? "" : ` at ${place}`}.`]),
-    ...(guidelines === undefined ? [] : ["Guidelines that the experts were given:", quoted(guidelines)]),
+    ...(guidelines === undefined ? [] : ["Guidelines for the experts:", quoted(guidelines)]),
     ...(methods ?? []).flatMap(({ text, title }) => [`### ${title}`, text]),
     ...(counts === undefined || Record.isEmptyRecord(counts)
       ? []
@@ -195,7 +197,7 @@ const making = ({ counts, guidelines, inputs, judges, methods, service, settings
       : [
           "### Inputs",
           table(
-            ["file", "records", "SHA-256, or what its server said"],
+            ["file", "records", "SHA-256, or the server's ETag and Last-Modified"],
             inputs.map(({ etag, file, last_modified, records, sha256 }) => [
               file,
               records === undefined ? "unknown" : grouped(records),
@@ -213,7 +215,7 @@ const making = ({ counts, guidelines, inputs, judges, methods, service, settings
           ),
         ]),
   ]
-  return parts.length === 0 ? [] : ["## How it was made", ...parts]
+  return parts.length === 0 ? [] : ["## How the dataset was made", ...parts]
 }
 
 const leftOut = ({ formats, omitted }: Written) => {
@@ -225,7 +227,7 @@ const leftOut = ({ formats, omitted }: Written) => {
   ]
   return rows.length === 0
     ? []
-    : ["## Left out", "Pairs that could not be written as they are:", table(["of", "pairs", "such as"], rows)]
+    : ["## Left out", "Pairs that could not be written:", table(["files", "pairs", "example"], rows)]
 }
 
 const files = ({ files }: Written) => [
@@ -235,7 +237,7 @@ const files = ({ files }: Written) => [
     ...files
       .filter(({ path, rows }) => rows === null && !path.startsWith("formats/"))
       .map(({ path }) => `- [${path}](${encodeURI(path)})`),
-    "- [manifest.json](manifest.json): what the folder consists of and was made of, with the SHA-256 of every file; `prefstream verify` checks it",
+    "- [manifest.json](manifest.json): contents and sources of the folder, with the SHA-256 of every file; `prefstream verify` checks the folder against this manifest",
   ].join("\n"),
 ]
 

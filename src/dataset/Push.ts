@@ -74,7 +74,7 @@ export class HubRefused extends Schema.TaggedError<HubRefused>()("HubRefused", {
       this.status === 401
         ? ": the access token is not valid"
         : this.status === 403
-          ? ": the access token must have the right to write to it"
+          ? ": the access token needs write permission for the repository"
           : ""
     return `the Hub refused ${this.repository} with status ${this.status}${advice} (${textOf(this.cause)})`
   }

@@ -18,7 +18,7 @@ export class ReportTemplateMissing extends Schema.TaggedError<ReportTemplateMiss
   cause: Schema.optionalKey(Schema.Defect()),
 }) {
   override get message() {
-    return `The template of the report cannot be read at ${this.path}. In a clone: npm run build:pages. Elsewhere, install prefstream again.`
+    return `The report template at ${this.path} cannot be read. In a clone, run npm run build:pages; otherwise, reinstall prefstream.`
   }
 }
 

@@ -94,8 +94,9 @@ export const resolve = Effect.fnUntraced(function* (requested: ReadonlyArray<For
     const format = typeof each === "string" ? formats[each] : each
     const { name } = format
     const invalid = (expected: string) => new DatasetError({ reason: new FormatNameInvalid({ name, expected }) })
-    if (!/^[\w-][\w.-]*$/.test(name)) return yield* invalid("a name of letters, digits, -, _ and .")
-    if ((chosen.get(name) ?? format) !== format) return yield* invalid("another name than that of another format")
+    if (!/^[\w-][\w.-]*$/.test(name))
+      return yield* invalid("a name with only letters, digits, hyphens, underscores, and dots")
+    if ((chosen.get(name) ?? format) !== format) return yield* invalid("a name that no other format has")
     chosen.set(name, format)
   }
   return [...chosen.values()]
@@ -138,7 +139,7 @@ export const make = (thread: DatasetThread, format: TrainerFormat, split: Split,
   const hasCalls = format.reads?.includes("tool_calls") === true
   const encodePair = (pair: PreferencePair): ReadonlyArray<Encoded> => {
     if (hasCalls || format.isText === true || !needsTools(pair)) return encoder.encode(count(pair))
-    const reason = "expected messages without tools, found a call or its result"
+    const reason = "expected messages without tool calls, found a tool call or its result"
     return [Result.fail({ item_id: pair.item_id, field: "tool_calls", reason })]
   }
 

@@ -48,11 +48,11 @@ const readManifest = Effect.fnUntraced(function* (directory: string, findings: F
   const fs = yield* FileSystem.FileSystem
   const paths = yield* Path.Path
   const file = Manifest.fileName
-  const expected = "the manifest of a dataset"
+  const expected = "a dataset manifest"
   return yield* fs.readFileString(paths.join(directory, file)).pipe(
-    Effect.mapError(() => "no file that can be read"),
+    Effect.mapError(() => "no readable file"),
     Effect.flatMap((text) =>
-      Effect.mapError(Manifest.decode(text), (error) => `another text: ${error.message.replace(/\s+/g, " ")}`),
+      Effect.mapError(Manifest.decode(text), (error) => `invalid content: ${error.message.replace(/\s+/g, " ")}`),
     ),
     Effect.tapError((found) => Effect.sync(() => findings.add({ file, expected, found }))),
     Effect.option,
@@ -67,7 +67,7 @@ const checkEntries = Effect.fnUntraced(function* (
   const fs = yield* FileSystem.FileSystem
   const entries = yield* Effect.orElseSucceed(fs.readDirectory(directory, { recursive: true }), () => [])
   for (const file of Manifest.unexpectedEntries(Option.some(manifest), entries)) {
-    findings.add({ file, expected: "no entry of this name", found: "one that the manifest does not list" })
+    findings.add({ file, expected: "only entries in the manifest", found: "another entry" })
   }
 })
 
@@ -79,7 +79,7 @@ const isIntact = Effect.fnUntraced(function* (
   const paths = yield* Path.Path
   const present = yield* Effect.option(ReadBack.digest(paths.join(directory, file)))
   if (Option.isNone(present)) {
-    findings.add({ file, expected: `a file of ${bytes} bytes`, found: "no file that can be read" })
+    findings.add({ file, expected: `a file of ${bytes} bytes`, found: "no readable file" })
     return false
   }
   const found = present.value
@@ -129,7 +129,7 @@ const checkCard = Effect.fnUntraced(function* (
   const text = yield* Effect.orElseSucceed(fs.readFileString(paths.join(directory, file)), () => "")
   const card = Option.flatMap(Card.readFrontMatter(text), Schema.decodeUnknownOption(FrontMatter))
   if (Option.isNone(card)) {
-    findings.add({ file, expected: "front matter with the numbers of the splits", found: "none" })
+    findings.add({ file, expected: "front matter with the sizes of the splits", found: "none" })
     return
   }
   const stated = card.value.dataset_info
@@ -181,7 +181,7 @@ const checkFunnel = Effect.fnUntraced(function* (
     if (step === "pairs") compare(reportFile, "funnel.pairs", count, rows, ", as in the manifest")
     else if (before !== undefined) {
       const gone = lost.reduce((sum, { count }) => sum + count, 0)
-      const why = `: ${before.step} ${before.count} less ${gone} lost`
+      const why = `: ${before.step} ${before.count} minus ${gone} lost`
       compare(reportFile, `funnel.${step}`, count, before.count - gone, why)
     }
     if (counts !== undefined) compare(Manifest.fileName, `counts.${step}`, counts[step], count, `, as in ${reportFile}`)

@@ -71,8 +71,8 @@ const promptsOf = (order: ReadonlyArray<Split>, findings: Findings.Findings) => 
     const prompt = Sha256.hex(JSON.stringify(row["prompt"]))
     const other = seen.get(prompt)
     if (other !== undefined && other !== split) {
-      const found = `one that is in ${other}, too: ${Findings.describe(row["prompt"])}`
-      findings.add({ file, row: at, field: "prompt", expected: "a prompt of this split alone", found })
+      const found = `a prompt that is also in ${other}: ${Findings.describe(row["prompt"])}`
+      findings.add({ file, row: at, field: "prompt", expected: "a prompt that is in no other split", found })
     } else if (split !== last) seen.set(prompt, split)
   }
 }
@@ -210,10 +210,10 @@ const differenceOf = (row: JsonRow, line: string): Pick<Finding, "field" | "expe
   const isSame = (column: string) => JSON.stringify(row[column]) === JSON.stringify(parsed.value[column])
   const field = [...Object.keys(row), ...Object.keys(parsed.value)].find((column) => !isSame(column))
   return field === undefined
-    ? { field: null, expected: "the columns in their order", found: "another order, or spaces between them" }
+    ? { field: null, expected: "the columns in their order, without spaces", found: "another order, or spaces" }
     : {
         field,
-        expected: `what Parquet holds, ${Findings.describe(row[field])}`,
+        expected: `the value in Parquet, ${Findings.describe(row[field])}`,
         found: Findings.describe(parsed.value[field]),
       }
 }
@@ -253,7 +253,7 @@ const checkTrainerFile = Effect.fnUntraced(
       }),
     ).pipe(Effect.mapError(ReadBack.unreadable))
     for (const { first, rows } of warnings.values()) {
-      const found = `${first.found} (${rows === 1 ? "in this row alone" : `in ${rows} rows, of which this is the first`})`
+      const found = `${first.found} (${rows === 1 ? "only in this row" : `in ${rows} rows; this is the first`})`
       findings.add({ ...first, file: file.path, found })
     }
   },

@@ -16,10 +16,10 @@ export const fields = {
     "How much better the best completion is than the others; 1 is the smallest difference.",
     Schema.Finite,
   ),
-  all_bad: described("Whether no completion is good enough, the best included.", Schema.Boolean),
-  edited: described("The best completion, as an expert would have it.", Schema.String),
+  all_bad: described("Whether no completion is good enough, not even the best one.", Schema.Boolean),
+  edited: described("The best completion, as edited by an expert.", Schema.String),
   aspects: described(
-    'By name, the rating of each completion; null where it was not rated: `{"helpfulness":[4,2.5]}`.',
+    'For each aspect, one rating per completion; null if a completion was not rated. Example: `{"helpfulness":[4,2.5]}`.',
     Schema.Record(Schema.String, Schema.Array(Schema.NullOr(Schema.Finite))),
   ),
 }
@@ -33,19 +33,19 @@ export const names = Struct.keys(fields)
 /** The columns of a preference pair. */
 export const columns = {
   strength: described(
-    "How much better `chosen` is, from 1 for the least: the mean over the votes for it; null if no vote says so, or `chosen` is not the best completion.",
+    "How much better `chosen` is: the mean strength of the votes for it, where 1 is the smallest difference; null if no vote has a strength, or `chosen` is not the best completion.",
     Schema.NullOr(Schema.Finite),
   ),
   all_bad: described(
-    "Whether more than half of the votes say that no completion is good enough; null if nobody was asked.",
+    "Whether more than half of the votes say that no completion is good enough; null if no vote answers this question.",
     Schema.NullOr(Schema.Boolean),
   ),
   aspects: described(
-    'Mean ratings by aspect, as the text of a JSON object: `{"helpfulness":{"chosen":4,"rejected":2.5}}`; null if there are none.',
+    'Mean ratings by aspect, as JSON text: `{"helpfulness":{"chosen":4,"rejected":2.5}}`; null if there are no ratings.',
     Schema.NullOr(Schema.String),
   ),
   edited: described(
-    "`chosen` as an expert would have it: the edit of the earliest vote for it with one; null if there is none, or `chosen` is not the best completion.",
+    "`chosen`, as edited by an expert: the edit in the earliest vote for it that has one; null if there is no edit, or `chosen` is not the best completion.",
     Schema.NullOr(Schema.String),
   ),
 }

@@ -27,7 +27,7 @@ export const Flag = Schema.Struct({
     `${FlagKind.literals.map((kind) => `\`${kind}\``).join(", ")}, or a name from the rubric.`,
     Schema.String,
   ),
-  comment: Schema.optionalKey(described("The expert's words.", Schema.String)),
+  comment: Schema.optionalKey(described("The expert's comment.", Schema.String)),
 })
 export type Flag = typeof Flag.Type
 

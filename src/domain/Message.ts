@@ -21,7 +21,7 @@ const parseJson = (text: string): unknown => {
 
 const ArgumentsText = WellFormedText.check(
   Schema.makeFilter((text) =>
-    isJsonObject(text) ? undefined : "expected a JSON object or its text, found another text",
+    isJsonObject(text) ? undefined : "expected a JSON object or its JSON text, found other text",
   ),
 )
 
@@ -52,9 +52,10 @@ export const Message = Schema.Struct({
   tool_call_id: Schema.optionalKey(NonBlankText),
 }).check(
   Schema.makeFilter(({ name, role, tool_call_id, tool_calls }) => {
-    if (tool_calls !== undefined && role !== "assistant") return "expected calls of the assistant alone"
+    if (tool_calls !== undefined && role !== "assistant")
+      return "expected tool calls only in messages with the role assistant"
     return (name !== undefined || tool_call_id !== undefined) && role !== "tool"
-      ? "expected name and tool_call_id in messages of a tool alone"
+      ? "expected name and tool_call_id only in messages with the role tool"
       : undefined
   }),
 )

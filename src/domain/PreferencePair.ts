@@ -17,12 +17,18 @@ const number = Schema.NullOr(Schema.Finite)
 
 /** A row of a dataset: a prompt, a completion that was preferred, and one that was not. */
 export const PreferencePair = Schema.Struct({
-  prompt: described("What the completions answer: text, or the messages of a conversation.", Prompt),
+  prompt: described("The prompt that the completions answer: text, or a conversation's messages.", Prompt),
   chosen: described("The preferred completion.", Schema.String),
   rejected: described("The other completion.", Schema.String),
   rationale: described("The expert's justification; null if none was given.", text),
-  item_id: described("The item's id, or the hash of its content, with the completions sorted.", Schema.String),
-  task_id: described("The task that was judged; of several, the first.", Schema.String),
+  item_id: described(
+    "The item's id; without one, a hash of the item's content with sorted completions.",
+    Schema.String,
+  ),
+  task_id: described(
+    "The id of the task in which the item was judged; if there are several, the first.",
+    Schema.String,
+  ),
   chosen_index: described("Index of `chosen` among the item's completions, from 0.", Schema.Int),
   rejected_index: described("Index of `rejected` among the item's completions, from 0.", Schema.Int),
   chosen_model: described("The model that wrote `chosen`; null if the input does not name it.", text),
@@ -31,18 +37,18 @@ export const PreferencePair = Schema.Struct({
   votes: described("Number of votes on the item.", Schema.Int),
   agreement: described("Share of the votes for the best completion, 0 to 1; null if there is one vote.", number),
   vote_margin: described(
-    "Share of the votes that prefer `chosen`, less the share that prefer `rejected`, −1 to 1; null if there is one vote.",
+    "Share of votes that prefer `chosen` minus the share that prefer `rejected`, −1 to 1; null if there is one vote.",
     number,
   ),
   ...Assessment.columns,
   flags: described(
-    'Problems that experts reported, as the text of a JSON array: `[{"expert":…,"kind":…,"comment":…}]`; null if there are none.',
+    'Problems that experts reported, as JSON text: `[{"expert":…,"kind":…,"comment":…}]`; null if there are none.',
     text,
   ),
-  metadata: described("The item's metadata, as the text of a JSON object; null if there is none.", text),
+  metadata: described("The item's metadata, as JSON text; null if the item has none.", text),
   tools: Schema.optionalKey(
     described(
-      "The definitions of the tools that the model had, as the text of a JSON array; null if the item has none. The column exists only if an item has tools or calls.",
+      "Definitions of the tools that the model had, as JSON text; null if the item has none. The column exists only if an item has tools or tool calls.",
       Schema.String,
     ),
   ),

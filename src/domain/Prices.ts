@@ -18,7 +18,7 @@ export interface Prices {
   readonly kinds: ReadonlyMap<string, Cost.Decimal>
 }
 
-export const form = `${Cost.amountForm}, above 0; or KIND=AMOUNT for one kind of expert, besides the price of all others`
+export const form = `${Cost.amountForm}, above 0; or KIND=AMOUNT for one kind of expert, in addition to the price for all others`
 
 const recordOf = (price: Price): { readonly [kind: string]: Cost.Amount } =>
   Predicate.isObject(price) ? price : { [other]: price }

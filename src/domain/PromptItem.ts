@@ -32,7 +32,7 @@ const itemOf = (text: typeof WellFormedText) => {
     Schema.NonEmptyArray(Message).check(
       Schema.makeFilter((messages) =>
         messages.every(({ content, tool_calls }) => content.trim() === "" && tool_calls === undefined)
-          ? "expected a message with text, found blank ones only"
+          ? "expected a message with text, found only blank messages"
           : undefined,
       ),
     ),

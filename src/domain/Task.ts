@@ -12,7 +12,7 @@ import { described } from "./Described.ts"
 export const TaskPrompt = Schema.Struct({
   prompt: described("Shown to the experts as Markdown.", Schema.String),
   completions: described(
-    "Candidates, to be ranked against each other. Each expert sees them in an individual order.",
+    "The completions to rank. Their order is shuffled for each expert.",
     Schema.Array(Schema.String),
   ),
 })
@@ -24,10 +24,13 @@ export const rlhfRanking = "rlhf_ranking"
 /** The body of `POST /tasks`. */
 export const TaskRequest = Schema.Struct({
   task_type: described(`The kind of task: \`${rlhfRanking}\`.`, Schema.String),
-  prompts: described("What is to be judged. Results come back in this order.", Schema.Array(TaskPrompt)),
+  prompts: described(
+    "The prompts to judge, with their completions. Results are in the same order.",
+    Schema.Array(TaskPrompt),
+  ),
   guidelines: Schema.optionalKey(
     described(
-      "Instructions for the experts, as Markdown; a `rubric` in their front matter asks for more than a choice.",
+      "Instructions for the experts, in Markdown. A `rubric` in the front matter adds questions to the choice.",
       Schema.String,
     ),
   ),
@@ -50,9 +53,9 @@ export type Annotations = typeof Annotations.Type
 
 /** The result of one prompt. */
 export const ResultItem = Schema.Struct({
-  prompt: described("As it was sent.", Schema.String),
+  prompt: described("The prompt, unchanged from the request.", Schema.String),
   best_completion_index: described(
-    "Zero-based index into the prompt's completions; null for a prompt that was withdrawn.",
+    "Zero-based index of the best completion; null if the prompt was withdrawn.",
     Schema.NullOr(Schema.Int),
   ),
   /** Null or absent if the service returns only the choice. */
@@ -62,7 +65,7 @@ export type ResultItem = typeof ResultItem.Type
 
 /** The body of `GET /tasks/{task_id}`. */
 export const TaskResult = Schema.Struct({
-  task_id: described("`task_` and 32 hexadecimal digits, if it is one of the built-in service.", Schema.String),
+  task_id: described("The task's id. The built-in service uses `task_` and 32 hexadecimal digits.", Schema.String),
   /** `ServiceProfile` tells which statuses mean completed, open or failed. */
   status: Schema.String,
   results: Schema.optionalKey(

@@ -11,30 +11,33 @@ import { Index, Ranking, rankingText } from "./Ranking.ts"
 
 export const fields = {
   expert: described(
-    "The expert's name: `expert_…` for a person, otherwise that of a scripted expert or of a language model.",
+    "The expert's name: `expert_…` for a person, or the name of a scripted expert or language model.",
     Schema.String,
   ),
   kind: described("The kind of expert: `person` or `automatic`.", Schema.String),
-  choice: described("Index of the preferred completion; of several, the first in the order shown.", Index),
-  ranking: described(`${rankingText} Present if the expert ranked them.`, Ranking),
+  choice: described(
+    "Index of the preferred completion; if several are ranked first, the one that was shown first.",
+    Index,
+  ),
+  ranking: described(`${rankingText} Present if the expert gave a ranking.`, Ranking),
   order: described("The order in which the completions were shown to this expert, as indices.", Schema.Array(Index)),
   seconds: described(
-    "Seconds from showing to submitting, without the time in which the page was hidden or idle.",
+    "Seconds from showing the prompt to submitting the vote, excluding time when the page was hidden or idle.",
     Schema.Finite,
   ),
   ...Assessment.fields,
-  rationale: described("Why, if the expert said so.", Schema.String),
-  flags: described("Problems that the expert marked, by the names of the rubric.", Schema.Array(Schema.String)),
+  rationale: described("The expert's reason for the choice, if given.", Schema.String),
+  flags: described("Problems that the expert marked, by their names in the rubric.", Schema.Array(Schema.String)),
   guidelines_version: described(
-    "The version of the guidelines that the expert saw, if they were changed; 1 is as the task was sent.",
+    "Version of the guidelines that the expert saw, if they were changed; version 1 came with the task.",
     Schema.Int,
   ),
   repeated: described(
-    "Whether the person had voted on the same prompt and completions, under the same guidelines, in another task: too few people are there.",
+    "Whether the person had already voted on the same prompt and completions, under the same guidelines, in another task, because there were too few people.",
     Schema.Boolean,
   ),
   details: described(
-    "More about the vote of an automatic expert, such as the answers of a language model in both orders.",
+    "Details of an automatic expert's vote, such as a language model's answers for both completion orders.",
     Schema.Record(Schema.String, Schema.Json),
   ),
 }

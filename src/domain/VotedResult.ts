@@ -15,13 +15,13 @@ import { type ImportedVote, onePerExpert, Vote } from "./Vote.ts"
 
 const Action = Schema.Struct({
   by: described("The lead's name.", Schema.String),
-  at: described("When, in ISO 8601.", Schema.String),
+  at: described("The time, in ISO 8601.", Schema.String),
 })
 
 /** The built-in service's annotations of a prompt. Other services may send more or less: see `Annotations`. */
 export const VotedAnnotations = Schema.Struct({
   rationale: described(
-    "Rationale of the earliest vote for the best completion that gives one; empty if no such vote does. If a lead decided or withdrew the prompt, the lead's.",
+    "The rationale in the earliest vote for the best completion that has one; empty if none has one. If a lead decided or withdrew the prompt, the lead's rationale.",
     Schema.String,
   ),
   agreement: Schema.optionalKey(
@@ -30,14 +30,16 @@ export const VotedAnnotations = Schema.Struct({
   tie: Schema.optionalKey(
     described("True if several completions had the most first-choice votes; otherwise absent.", Schema.Boolean),
   ),
-  ranking: Schema.optionalKey(described(`${rankingText} Present if every vote ranks them.`, Ranking)),
+  ranking: Schema.optionalKey(described(`${rankingText} Present if every vote has a ranking.`, Ranking)),
   ...Assessment.Assessment.fields,
   flags: Schema.optionalKey(described("Problems that experts reported; absent if there are none.", Schema.Array(Flag))),
-  votes: Schema.optionalKey(described("In the order in which they were given.", Schema.Array(Vote))),
-  expert: Schema.optionalKey(described("The lead's name, if a prompt without votes was decided.", Schema.String)),
+  votes: Schema.optionalKey(described("The votes, in the order in which they were submitted.", Schema.Array(Vote))),
+  expert: Schema.optionalKey(
+    described("The lead's name; present if a lead decided a prompt that had no votes.", Schema.String),
+  ),
   decision: Schema.optionalKey(
     described(
-      "Present if a lead decided instead of the votes. The choice and what is said of it are the lead's.",
+      "Present if a lead's decision replaces the votes. The choice and its rationale are then the lead's.",
       Action,
     ),
   ),

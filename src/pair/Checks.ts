@@ -25,20 +25,20 @@ interface Definition {
 const share = { direction: "below", range: [0, 1], isShare: true, canDrop: false } as const
 
 const lengthAdvice =
-  "A model trained on this may learn that longer is better. Balance the lengths of the completions, or drop pairs with the largest differences, before training."
+  "A model trained on these pairs may learn that longer is better. Balance the lengths of the completions, or drop pairs with the largest differences, before training."
 
 const disagreementAdvice =
-  "Experts often disagree. Make the guidelines clearer, or ask for more votes; or keep items of higher agreement only."
+  "Experts often disagree. Make the guidelines clearer, request more votes, or keep only items with higher agreement."
 
 export const checks = {
   "longer-chosen": {
-    measure: "share with the longer completion chosen, where lengths differ; each item counts once",
+    measure: "share of pairs with different lengths whose longer completion was chosen; each item counts once",
     unit: "items",
     advice: lengthAdvice,
     ...share,
   },
   "length-effect": {
-    measure: "difference in length between chosen and rejected, as Cohen's d without its sign",
+    measure: "length difference between chosen and rejected, as the absolute value of Cohen's d",
     unit: "items",
     isShare: false,
     advice: lengthAdvice,
@@ -47,41 +47,41 @@ export const checks = {
     canDrop: false,
   },
   "position-bias": {
-    measure: "p-value of equal choice of the first and the second half of the order shown, each item counted once",
+    measure: "p-value of a test that both halves of the order shown are chosen equally often; each item counts once",
     unit: "items",
     isShare: false,
     advice:
-      "Experts may prefer a position. Check that completions are shuffled for each item, and check the experts who chose the first one most often.",
+      "Experts may prefer a position. Check that completions are shuffled for each item, and check the experts who chose the first completion most often.",
     direction: "above",
     range: [0, 1],
     canDrop: false,
   },
   "near-duplicates": {
     ...share,
-    measure: "share of items whose prompt nearly repeats that of an earlier item",
+    measure: "share of items whose prompt is a near-duplicate of an earlier item's prompt",
     unit: "items",
     advice:
-      "Near-duplicate prompts count several times. Keep one of each group, or make sure that a group stays in one split.",
+      "Near-duplicate prompts count several times. Keep one prompt per group, or make sure that each group stays in one split.",
     canDrop: true,
   },
   contamination: {
     ...share,
-    measure: "share of items that hold an evaluation prompt",
+    measure: "share of items that contain an evaluation prompt",
     unit: "items",
     advice:
-      "Prompts of an evaluation are in the data: results on that evaluation would be worth nothing. Leave these items out.",
+      "The data contains evaluation prompts, which would invalidate results on that evaluation. Leave these items out.",
     canDrop: true,
   },
   flagged: {
     ...share,
     measure: "share of items that an expert flagged",
     unit: "items",
-    advice: "Experts flagged these items. Read the flags, and correct or leave out what they are about.",
+    advice: "Experts flagged these items. Read the flags, and correct or leave out the items.",
     canDrop: true,
   },
   "other-languages": {
     ...share,
-    measure: "share of items whose prompt is in another language than most",
+    measure: "share of items whose prompt is not in the most common language",
     unit: "items",
     advice: "Prompts are in several languages. Filter the input, or raise the threshold if the mix is intended.",
   },
@@ -89,24 +89,25 @@ export const checks = {
     ...share,
     measure: "share of items without a rationale",
     unit: "items",
-    advice: "Many judgments come without a reason. Ask for one in the guidelines, or do without rationales.",
+    advice:
+      "Many judgments have no rationale. Ask for rationales in the guidelines, or raise the threshold if you do not need them.",
     canDrop: true,
   },
   "copied-rationale": {
     ...share,
-    measure: "share of items whose rationale is that of an earlier item, or repeats the prompt or a completion",
+    measure: "share of items whose rationale repeats an earlier item's rationale, the prompt, or a completion",
     unit: "items",
     advice: "Rationales repeat each other or the completions. Check who wrote them before trusting these votes.",
     canDrop: true,
   },
   disagreement: {
     ...share,
-    measure: "share of the votes on items with several that were not for the choice that came out",
+    measure: "share of votes that differ from the item's choice, on items with several votes",
     unit: "votes",
     advice: disagreementAdvice,
   },
   kappa: {
-    measure: "agreement of the votes beyond chance, as Randolph's free-marginal kappa",
+    measure: "agreement between votes beyond chance, as Randolph's free-marginal kappa",
     unit: "items",
     isShare: false,
     advice: disagreementAdvice,
@@ -115,11 +116,11 @@ export const checks = {
     canDrop: false,
   },
   "gold-accuracy": {
-    measure: "share of right votes on items whose answer is known",
+    measure: "share of correct votes on items with a known answer",
     unit: "votes",
     isShare: true,
     advice:
-      "Experts fail items whose answer is known. Read the wrong ones below: either the answers or the experts are not right.",
+      "Experts often vote against the known answer. Read these votes below: either the known answers or the votes are wrong.",
     direction: "above",
     range: [0, 1],
     canDrop: false,

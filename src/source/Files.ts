@@ -71,7 +71,7 @@ export const openInput = Effect.fnUntraced(function* (
   const originalSample = opened.flatMap(({ sample }) => sample)
   const file = opened.at(-1)?.file.name ?? PlaceName.describe(names[0]!)
   const mayLackHeader = options.header !== false && ["csv", "tsv"].includes(opened.at(-1)?.file.format ?? "")
-  const header = "give --no-header if its first line has no names of columns; otherwise: "
+  const header = "set --no-header if the first line has no column names; otherwise: "
   // A message about a wrong path in a flag does not mention the header, which is not the cause.
   const unknown = (problem: string) =>
     layoutUnknown(file, `${mayLackHeader && !/^--[a-z-]+: not a /.test(problem) ? header : ""}${problem}`)
@@ -104,7 +104,7 @@ export const openInput = Effect.fnUntraced(function* (
     ),
   )
   const mayNameModels = layout.reads === "parts" && layoutOptions.model === undefined && fileModels.size > 1
-  const modelNote = mayNameModels ? ", models named after the files, if most prompts are in each" : ""
+  const modelNote = mayNameModels ? ", models named after the files if each file has most of the prompts" : ""
   const summary: InputSummary = {
     files: opened.map(({ file: { description, name } }) => ({ name, description })),
     count: files.length,

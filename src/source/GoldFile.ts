@@ -42,6 +42,6 @@ export const read = Effect.fn("GoldFile.read")(function* (file: string, options?
   const itemWithoutGold = goldItems.find(({ item }) => item.gold === undefined)
   if (itemWithoutGold === undefined) return goldItems
   const problem =
-    'gold: expected the right answer, found nothing; set "gold" to {"best_completion_index": N}, or a column "winner" to the name of the best completion\'s column'
+    'gold: expected the right answer, found nothing; set "gold" to {"best_completion_index": N}, or add a column "winner" with the name of the best completion\'s column'
   return yield* new UnusableGoldFile({ ...itemWithoutGold.origin, problem })
 })

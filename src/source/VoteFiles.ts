@@ -138,10 +138,10 @@ export const votes = (
 }
 
 const expectedItems =
-  "expected all completions of an item in each record: set --completion-path for each of them, or --completions-path for a list (layouts items, wide and pairs)"
+  "expected all completions of an item in one record: set --completion-path once per completion, or --completions-path for a list (layouts items, wide, and pairs)"
 
 const zeroProblem = ({ place: { line, row } }: Row): string =>
-  `${line === undefined ? `record ${row}` : `line ${line}`} has a choice below 1, but the choices of the first records start at 1: it may mean a tie, or choices may count from 0. Import into another job folder with ${VoteFields.flags.choiceAs} number (0 is a tie), or set ${VoteFields.flags.choiceMap} to the meaning of each number`
+  `${line === undefined ? `record ${row}` : `line ${line}`} has a choice below 1, but the choices of the first records start at 1: this choice may be a tie, or choices may count from 0. Import into another job folder with ${VoteFields.flags.choiceAs} number (0 is a tie), or with ${VoteFields.flags.choiceMap} and the meaning of each number`
 
 const readingOf = ({ choiceAs, choiceMap }: VoteFields.VoteOptions) => {
   const { flags } = VoteFields

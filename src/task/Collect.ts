@@ -117,14 +117,18 @@ export const collect = Effect.fn("Collect.collect")(function* (options: CollectO
   const warn = (text: string) =>
     Effect.suspend(() => {
       if (++warnings > maxWarnings) return Effect.void
-      return Effect.logWarning(warnings === maxWarnings ? `${text} (further ones are listed by status alone)` : text)
+      return Effect.logWarning(
+        warnings === maxWarnings
+          ? `${text} (further warnings of this kind are not logged; prefstream resolve lists failed and invalid tasks)`
+          : text,
+      )
     })
 
   const warnOfStatus = Effect.fnUntraced(function* (task: OpenTask, status: string) {
     if (known.has(status) || known.size > 100) return
     known.add(status)
     yield* Effect.logWarning(
-      `the service reports the status ${JSON.stringify(status)} (${task.taskId}), which the profile does not name: treated as open`,
+      `the service reports the unknown status ${JSON.stringify(status)} for ${task.taskId}, which is treated as open; if it means completed or failed, add it to the service profile`,
     )
   })
 
@@ -145,8 +149,7 @@ export const collect = Effect.fn("Collect.collect")(function* (options: CollectO
       switch (view._tag) {
         case "Open":
           yield* warnOfStatus(task, view.status)
-          if (task.hasResult)
-            yield* warn(`the service has withdrawn the result of ${task.taskId}, and works on it again`)
+          if (task.hasResult) yield* warn(`the service withdrew the result of ${task.taskId} and reopened the task`)
           if (task.isRecheck) yield* ledger.markOpen(task.seq, task.taskId)
           return yield* later(task)
         case "Failed":
@@ -177,7 +180,7 @@ export const collect = Effect.fn("Collect.collect")(function* (options: CollectO
   /** A result that was paid for stays until another one replaces it. */
   const keepResult = Effect.fnUntraced(function* (task: OpenTask, reason: string) {
     failures.delete(task.seq)
-    yield* warn(`${task.taskId} keeps the result that it has: ${reason}`)
+    yield* warn(`${task.taskId} keeps its earlier result: ${reason}`)
     yield* ledger.keepResult(task.seq)
   })
 
@@ -206,12 +209,12 @@ export const collect = Effect.fn("Collect.collect")(function* (options: CollectO
         if (task.hasResult) return yield* keepResult(task, failure.message)
         if (useless < maxUselessAnswers && options.once !== true) return yield* soon(task, times)
         failures.delete(task.seq)
-        yield* warn(`the answer about ${task.taskId} cannot be used: ${failure.message}`)
+        yield* warn(`the service's answer for ${task.taskId} cannot be used: ${failure.message}`)
         return yield* ledger.markInvalid(task.seq, undefined, failure.message, task.taskId)
       case "Unavailable":
         undisturbedSince = yield* SteadyClock.now
         if (times === maxUselessAnswers)
-          yield* warn(`${task.taskId} cannot be polled, and is retried: ${failure.message}`)
+          yield* warn(`polling ${task.taskId} failed several times and is retried: ${failure.message}`)
         return yield* sinceHint > 0
           ? soon(task, sinceHint, Math.min(maxHintedRetryDelay, firstPollDelay(profile)))
           : soon(task, times)

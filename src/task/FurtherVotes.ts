@@ -49,7 +49,7 @@ export const planFurtherVotes = Effect.fn("FurtherVotes.plan")(function* (
   if (votes > 0) yield* Effect.logInfo(`planned ${votes} further ${votes === 1 ? "vote" : "votes"} on uncertain items`)
   if (beyond > 0) {
     yield* Effect.logWarning(
-      `the budget is used up: ${beyond} more ${beyond === 1 ? "item wants" : "items want"} another vote`,
+      `the budget is used up: ${beyond} more ${beyond === 1 ? "item needs" : "items need"} another vote. Raise it (--budget)`,
     )
   }
   return votes

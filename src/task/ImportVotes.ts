@@ -86,7 +86,7 @@ const notImported = ({ origin }: BatchItem, raw: string | undefined): Reject => 
   ...origin,
   code: "not_imported",
   reason:
-    "the item is in this job already, and its votes were not imported: tasks ask for it, or its results were pruned. Import the votes into another job folder",
+    "the job already has tasks for this item, or its results were pruned, so these votes cannot be imported. Import them into another job folder",
   ...(raw === undefined ? {} : { raw }),
 })
 

@@ -82,7 +82,7 @@ export const findResubmittable = Effect.fn("Recheck.findResubmittable")(function
   )
   if (unanswered > 0) {
     yield* Effect.logWarning(
-      `not resubmitted: ${unanswered === 1 ? "a task" : `${unanswered} tasks`} for which the service gave no usable answer`,
+      `${unanswered === 1 ? "1 task was" : `${unanswered} tasks were`} not resubmitted, because the service gave no usable answer`,
     )
   }
   return found

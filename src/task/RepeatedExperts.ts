@@ -49,7 +49,7 @@ export const make = (ledger: {
         const first = before.find((other) => other.experts.get(prompt)?.has(expert))
         if (first === undefined || ++repeated > 1) continue
         yield* Effect.logWarning(
-          `${taskId}: ${excerpt(expert, 60)} has judged ${JSON.stringify(excerpt(prompt, 60))} before, in ${first.taskId}. Of several votes of one expert on an item only the first counts: stop, and ask the service for more experts, or for fewer votes (--votes), before more is paid for`,
+          `${taskId}: ${excerpt(expert, 60)} already judged ${JSON.stringify(excerpt(prompt, 60))} in ${first.taskId}. Only an expert's first vote on an item counts. To avoid paying for more such votes, stop the run, and ask the service for more experts or set fewer votes per item (--votes)`,
         )
       }
     }
@@ -57,7 +57,7 @@ export const make = (ledger: {
 
   const summarize = Effect.suspend(() =>
     repeated > 1
-      ? Effect.logWarning(`${repeated} votes that came in do not count: their experts had judged the same item before`)
+      ? Effect.logWarning(`${repeated} votes do not count, because their experts had already judged the same item`)
       : Effect.void,
   )
 

@@ -200,7 +200,9 @@ export const send = Effect.fnUntraced(function* <E>(
           // Other tasks may be accepted. The next run resends this one under its key.
           left = failure
           yield* ledger.markPlanned(task.seq)
-          yield* Effect.logWarning(`a task of ${task.itemCount} items is left for the next run: ${failure.message}`)
+          yield* Effect.logWarning(
+            `a task with ${task.itemCount} ${task.itemCount === 1 ? "item" : "items"} is left for the next run: ${failure.message}`,
+          )
         }
         return yield* end(streak.lost(failure))
     }

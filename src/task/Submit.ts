@@ -93,7 +93,7 @@ export class PriceMissing extends Schema.TaggedError<PriceMissing>()("PriceMissi
   budget: Schema.String,
 }) {
   override get message() {
-    return `a budget of ${this.budget} needs the price of a vote (--price), to work out how many votes it covers`
+    return `a budget of ${this.budget} requires a price per vote: set --price`
   }
 }
 
@@ -123,7 +123,7 @@ const checkOptions = ({
     [
       "votesUpTo",
       votesUpTo,
-      "a whole number of at least the votes",
+      "a whole number that is at least the number of votes",
       Number.isSafeInteger(votesUpTo) && votesUpTo >= votes,
     ],
     [
@@ -203,7 +203,10 @@ export const submit = Effect.fn("Submit.submit")(function* <E, R>(
     Effect.flatMap((found) => ledger.replan(run.campaign, resubmit, maxAttempts, found)),
     Effect.onError((cause) => Effect.ignore(ledger.endRun(run, { failure: reasonOf(cause) }))),
   )
-  if (again > 0) yield* Effect.logInfo(`resubmitted ${again} tasks of earlier runs as new tasks`)
+  if (again > 0)
+    yield* Effect.logInfo(
+      `resubmitted ${again === 1 ? "1 task" : `${again} tasks`} from earlier runs as new, billable tasks`,
+    )
   if (options.chooseFurther !== undefined) {
     yield* planFurtherVotes(options.chooseFurther, { ...options, campaign: run.campaign }).pipe(
       Effect.onError((cause) => Effect.ignore(ledger.endRun(run, { failure: reasonOf(cause) }))),

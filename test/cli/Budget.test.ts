@@ -97,7 +97,7 @@ describe("--budget", () => {
   test("needs a price", function* () {
     const { say, sent } = yield* prepared
     for (const flags of [[], ["--dry-run"]]) {
-      const needed = /a budget of 4 needs the price of a vote \(--price\)/
+      const needed = /a budget of 4 requires a price per vote: set --price/
       yield* say("submit", "--budget", "4", ...flags).pipe(ends(2, needed))
     }
     assert.strictEqual(sent(), 0)

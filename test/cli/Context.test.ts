@@ -7,7 +7,7 @@ import { test } from "../support/job.ts"
 import * as ScriptedService from "../support/ScriptedService.ts"
 
 const asked =
-  "experts may have to see \"context\" (in 1 of 2), which no option uses: set --prompt-path '{context}\\n\\n{prompt}', or --ignore-field context if they need not"
+  "experts may have to see \"context\" (in 1 of 2 records), which no option uses: set --prompt-path '{context}\\n\\n{prompt}', or --ignore-field context if experts need not see it"
 
 const records = [
   { prompt: "Who won?", context: "The Reds did.", baseline: "Reds", candidate: "Blues", winner: "candidate", gold: 1 },
@@ -71,9 +71,9 @@ describe("fields that experts may have to see", () => {
     assert.deepStrictEqual([reportOf(said).read, reportOf(said).rejected], [2, 1])
     assert.match(
       reportOf(said).rejects![0]!.first.reason,
-      /^images: .*; to have them judge without, set --ignore-field images$/,
+      /^images: .*; to have them judge the item without media, set --ignore-field images$/,
     )
-    assert.match(said.stderr, /1 of the first 2 records have images, audio, or video \(images\) and are rejected/)
+    assert.match(said.stderr, /images, audio, or video \(images\), so 1 of the first 2 records is rejected/)
     const told = yield* cliIn(folder, [...run, "--dir", "other", "--ignore-field", "images"])
     assert.strictEqual(reportOf(told).rejected, 0)
   })

@@ -61,7 +61,7 @@ describe("1: failure", () => {
         : ScriptedService.completedBy(service.received, request.path.split("/").at(-1)!),
     )
     // It listens elsewhere now, which is refused unless it is said to be the same service.
-    assertTold(yield* cli(args, to(mended)), 1, /tasks of this job are at .*, not at .*--moved/)
+    assertTold(yield* cli(args, to(mended)), 1, /this job's tasks are at .*, not at .*--moved/)
     assert.strictEqual((yield* cli([...args, "--moved"], to(mended))).status, 0)
     assert.deepStrictEqual(mended.received.filter(ScriptedService.isPost), [])
     assert.strictEqual((yield* pairsOf(job)).length, 4)
@@ -345,6 +345,6 @@ test("a token that the service refuses: submit says so, and status repeats it", 
 test("5: more rejects than --max-rejects; as many are allowed", function* () {
   const job = yield* folderWithItems(["{", ...itemLines(2)])
   const args = ["run", `${job}/items.jsonl`, "--dir", job, "--expert", "first", "--max-rejects"]
-  assertTold(yield* cli([...args, "0", "--json"]), 5, /1 records? w(as|ere) rejected, 0 are allowed/)
+  assertTold(yield* cli([...args, "0", "--json"]), 5, /1 records? w(as|ere) rejected, but --max-rejects allows 0/)
   assert.strictEqual((yield* cli([...args, "1"])).status, 0)
 })

@@ -222,7 +222,7 @@ describe("prefstream import", () => {
       "invalid_shape:7",
     ])
     const choice = rejects.find(({ line }) => line === 7)
-    assert.match(choice?.["reason"], /^winner: expected a name of one of 2 completions/)
+    assert.match(choice?.["reason"], /^winner: expected the name of one of the 2 completions/)
     assert.strictEqual(choice?.["raw"], bad)
     yield* isSound(job)
   })
@@ -325,7 +325,7 @@ describe("prefstream import", () => {
       "votes.csv",
     )
     assert.deepInclude(report, { read: 3, imported: 2, rejected: 1, votes: 3 })
-    assert.match(said.stderr, /from 1 on/)
+    assert.match(said.stderr, /numbers from 1/)
   })
 
   test("finds a column for each expert in a JSON array, which may have NaN for a missing input", function* () {
@@ -681,7 +681,9 @@ describe("prefstream import", () => {
       const { said } = yield* imported(rows, [flag, "no such name"], "votes.csv")
       assert.match(
         said.stderr,
-        new RegExp(`votes\\.csv: ${flag}: not a field path: "no such name": .*; nor is it a name in the first records`),
+        new RegExp(
+          `votes\\.csv: ${flag}: not a field path: "no such name": .*; the first records have no field of this name`,
+        ),
       )
     }
   })
@@ -721,14 +723,14 @@ describe("prefstream import", () => {
     const { said } = yield* imported([of(1), of(2)])
     assert.match(
       said.stderr,
-      /"choice" has an object, which do not denote a completion: set --choice-path to the choice\n/,
+      /"choice" has an object, which do not match any completion: set --choice-path to the field with the choice\n/,
     )
   })
 
   test("says that a label of one completion is no comparison, as inspect does, and what reads it", function* () {
     const talk = [{ role: "user", content: "P" }, { role: "assistant", content: "one" }] // prettier-ignore
     const noComparison =
-      /a record has one completion, and "label" says whether it is good: without a comparison, .* with prefstream run --layout long/
+      /each record has one completion, and "label" says whether it is good, but .* with prefstream run --layout long/
     for (const record of [{ prompt: "P", completion: "one" }, { messages: talk }]) {
       for (const label of [true, 0]) {
         const { folder, said } = yield* imported([line({ ...record, label }), line({ ...record, label: false })])
@@ -739,7 +741,7 @@ describe("prefstream import", () => {
       }
     }
     const { said } = yield* imported([line({ prompt: "P", completion: "one", winner: "x" })])
-    assert.match(said.stderr, /votes\.jsonl: long: .*: expected all completions of an item in each record: set --comp/)
+    assert.match(said.stderr, /votes\.jsonl: long: .*: expected all completions of an item in one record: set --comp/)
   })
 
   test("takes a member for a rationale or an expert only if there is text in it", function* () {

@@ -212,13 +212,13 @@ describe("resolve", () => {
     const wrong: ReadonlyArray<readonly [ReadonlyArray<string>, RegExp]> = [
       [["9"], /no task 9/],
       [["2", "9", "--send-again"], /no task 9/],
-      [["1", "--send-again"], /cannot send again task 1: its result is here/],
-      [["2", "1", "--give-up"], /cannot give up task 1: its result is here/],
+      [["1", "--send-again"], /cannot resend task 1: its result has arrived/],
+      [["2", "1", "--give-up"], /cannot give up task 1: its result has arrived/],
       [["--give-up"], /give task numbers, as listed/],
       [["--adopt", "x"], /give task numbers, as listed/],
       [["--all", "in_doubt", "--adopt", "x"], /--adopt: name the one task/],
       [["2", "3", "--adopt", "x"], /--adopt: name the one task/],
-      [["2", "--adopt", "task_0"], /task_0 is task 1 already/],
+      [["2", "--adopt", "task_0"], /task_0 already belongs to task 1/],
       [["2", "--adopt", " "], /not a valid task id/],
       [["2", "--adopt", "x".repeat(1001)], /has at most 1,000 bytes/],
       [["2", "--send-again", "--give-up"], /--give-up cannot be combined with --send-again/],
@@ -255,7 +255,7 @@ test("campaigns: other guidelines are refused with what differs; --new-campaign 
   )
   assert.deepStrictEqual(yield* Effect.all([rows(), rows("--campaign", "1"), rows("--campaign", "all")]), [2, 2, 4])
   const none = yield* cli(["export", "--dir", job, "--campaign", "3"])
-  assert.deepStrictEqual([none.status, none.stderr.includes("has no campaign 3: it has 1, 2")], [2, true])
+  assert.deepStrictEqual([none.status, none.stderr.includes("has no campaign 3: its campaigns are 1, 2")], [2, true])
   assert.strictEqual((yield* cli(["export", "--dir", job, "--campaign", "0"])).status, 2)
   assert.strictEqual((yield* run("--max-attempts", "2")).status, 2)
 })

@@ -31,7 +31,7 @@ describe("prefstream verify", () => {
     const bad = yield* cli(["verify", `${job}/dataset`]).pipe(ends(1))
     const lines = bad.stdout.trimEnd().split("\n")
     assert.strictEqual(lines.length, 2)
-    assert.match(lines[0]!, /^notes\uFFFD\.txt: expected no entry of/)
+    assert.match(lines[0]!, /^notes\uFFFD\.txt: expected only entries in the manifest/)
     assert.match(lines[1]!, /^README\.md: expected a file/)
 
     const json = yield* cli(["verify", `${job}/dataset`, "--json"]).pipe(ends(1))
@@ -51,7 +51,7 @@ describe("prefstream verify", () => {
     const { status, stdout } = yield* cli(["verify", `${job}/dataset`])
     assert.match(
       stdout,
-      /^warning: formats\/trl-implicit\/train\.jsonl:1: chosen: .*"Yes" is cut to "s" \(in this row alone\)\n.* has no errors: 1 pair in/,
+      /^warning: formats\/trl-implicit\/train\.jsonl:1: chosen: .*"Yes" is cut to "s" \(only in this row\)\n.* has no errors: 1 pair in/,
     )
     assert.strictEqual(status, 0)
   })
@@ -59,7 +59,7 @@ describe("prefstream verify", () => {
   test("ends with 1 where there is no dataset, and with 2 where there is no folder", function* () {
     const folder = yield* temporaryDirectory
     const none = yield* cli(["verify", folder]).pipe(ends(1))
-    assert.match(none.stdout, /^manifest\.json: expected the manifest of a dataset/)
+    assert.match(none.stdout, /^manifest\.json: expected a dataset manifest/)
     assert.strictEqual((yield* cli(["verify", `${folder}/nowhere`])).status, 2)
   })
 })

@@ -138,7 +138,7 @@ describe("--listen", () => {
     assert.strictEqual(yield* sent({ id: 2, event: "all" }, "another"), 204)
     assert.deepInclude(yield* send(new URL("/healthz", url).href, { method: "GET" }), { status: 200 })
     assert.strictEqual(yield* sent(finished("task_2", 3), "another"), 204)
-    yield* ended.pipe(ends(0, /a webhook delivery was refused: its signature fits none of the secrets$/m))
+    yield* ended.pipe(ends(0, /a webhook delivery was refused: its signature matches none of the configured secrets$/m))
     assert.strictEqual(service.received.filter((request) => !ScriptedService.isPost(request)).length, 3)
   })
 
@@ -161,7 +161,12 @@ describe("--listen", () => {
       PREFSTREAM_WEBHOOK_SECRET: secret,
     })
     assert.deepStrictEqual([said.status, said.stdout], [1, ""])
-    assert.match(said.stderr, new RegExp(`cannot receive webhooks at 127\\.0\\.0\\.1:${port}: the port is in use`))
+    assert.match(
+      said.stderr,
+      new RegExp(
+        `cannot receive webhooks at 127\\.0\\.0\\.1:${port}: the port is in use; set another one with --listen`,
+      ),
+    )
     assert.deepStrictEqual(service.received, [])
   })
 })

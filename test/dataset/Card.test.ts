@@ -138,7 +138,7 @@ it.layer(NodeServices.layer)("the card", (it) => {
     const { front, manifest, prose } = yield* written({})
     assert.notProperty(front, "license")
     assert.notProperty(front, "language")
-    assert.notInclude(prose, "How it was made")
+    assert.notInclude(prose, "How the dataset was made")
     assert.notInclude(prose, "Left out")
     assert.notInclude(prose, "undefined")
     for (const member of ["inputs", "service", "settings", "counts"]) assert.notProperty(manifest, member)

@@ -112,7 +112,7 @@ it.layer(NodeServices.layer)("unpaired rows", (it) => {
       const { findings } = yield* Dataset.verify(directory)
       assert.deepStrictEqual(
         findings.map(({ file, found, severity }) => [file, found, severity]),
-        [["formats/trl-unpaired/train.jsonl", "the same prompt (in 2 rows, of which this is the first)", "warning"]],
+        [["formats/trl-unpaired/train.jsonl", "the same prompt (in 2 rows; this is the first)", "warning"]],
       )
     }),
   )

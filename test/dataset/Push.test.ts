@@ -225,7 +225,7 @@ it.layer(NodeServices.layer)("push", (it) => {
     ])
     assert.deepStrictEqual(yield* fails({ token: Redacted.make("hf_reader") }), [
       "HubRefused",
-      "the Hub refused ada/preferences with status 403: the access token must have the right to write to it (You don't have the rights to create a dataset under this namespace. URL: URL/api/repos/create)",
+      "the Hub refused ada/preferences with status 403: the access token needs write permission for the repository (You don't have the rights to create a dataset under this namespace. URL: URL/api/repos/create)",
     ])
     const logs = Logs.make()
     const [tag, unreachable] = yield* logs.during(fails({ endpoint: "http://127.0.0.1:1" }))

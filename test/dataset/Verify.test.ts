@@ -98,7 +98,7 @@ it.layer(NodeServices.layer)("verify", (it) => {
     yield* fs.writeFileString(`${directory}/data/train-00001-of-00001.parquet`, "")
     const found = yield* lines(directory)
     assert.strictEqual(found.length, 3)
-    assert.include(found[0], "data/train-00001-of-00001.parquet: expected no entry of this name")
+    assert.include(found[0], "data/train-00001-of-00001.parquet: expected only entries in the manifest")
     assert.match(found[1]!, /^jsonl\/train-00000-of-00001\.jsonl: expected a file of \d+ bytes, found no file/)
     assert.match(found[2]!, /^README\.md: expected \d+ bytes, found \d+$/)
   })
@@ -111,7 +111,7 @@ it.layer(NodeServices.layer)("verify", (it) => {
       "a row that was changed, with its checksum",
       train,
       (text) => text.replace("The better answer to 2", "The worst answer to 2"),
-      [/^F:3: chosen: expected what Parquet holds, "The better answer to 2", found "The worst answer to 2"$/],
+      [/^F:3: chosen: expected the value in Parquet, "The better answer to 2", found "The worst answer to 2"$/],
     ],
     [
       "rows that are only in one of Parquet and JSON Lines",
@@ -119,7 +119,7 @@ it.layer(NodeServices.layer)("verify", (it) => {
       (text) => text.slice(text.indexOf("\n") + 1),
       [
         /^F: expected 10 lines, found 9/,
-        /^F:1: prompt: expected what Parquet holds, "Prompt 7", found "Prompt 17"/,
+        /^F:1: prompt: expected the value in Parquet, "Prompt 7", found "Prompt 17"/,
         ...Array.from({ length: 8 }, () => /^F:\d/),
       ],
     ],
@@ -176,7 +176,10 @@ it.layer(NodeServices.layer)("verify", (it) => {
     for (const conversational of [false, true]) {
       const found = yield* lines(yield* dataset({ conversational }, same))
       assert.strictEqual(found.length, 1)
-      assert.include(found[0], "data/train-00000-of-00001.parquet:11: prompt: expected a prompt of this split alone")
+      assert.include(
+        found[0],
+        "data/train-00000-of-00001.parquet:11: prompt: expected a prompt that is in no other split",
+      )
       assert.include(found[0], "in test, too")
       assert.include(found[0], "Prompt 12")
     }
@@ -198,8 +201,8 @@ it.layer(NodeServices.layer)("verify", (it) => {
           ["warning", "warning"],
         )
         assert.deepStrictEqual(findings.map(Dataset.formatFinding), [
-          `formats/trl-implicit/train.jsonl:3: chosen: expected completions that differ from the first character, where TRL's DPO and KTO trainers end the prompt, found both beginning alike: "Yes" is cut to "s" (in 3 rows, of which this is the first)`,
-          'formats/trl-conversational/train.jsonl:1: chosen[0].content: expected no </think> in an answer, because many chat templates remove the thought, found "<think>Hm.</think>Two" (in 2 rows, of which this is the first)',
+          `formats/trl-implicit/train.jsonl:3: chosen: expected completions that differ in their first character, because TRL's DPO and KTO trainers end the prompt at the first difference, found the same beginning: "Yes" is cut to "s" (in 3 rows; this is the first)`,
+          'formats/trl-conversational/train.jsonl:1: chosen[0].content: expected no </think> in an answer, because many chat templates remove the text before it, found "<think>Hm.</think>Two" (in 2 rows; this is the first)',
         ])
       }),
   )
@@ -236,7 +239,7 @@ it.layer(NodeServices.layer)("verify", (it) => {
       })
     assert.deepStrictEqual(yield* lines(yield* withFunnel(5, 100, 55)), [])
     assert.deepStrictEqual(yield* lines(yield* withFunnel(29, 101, 60)), [
-      "report.json: funnel.judged: expected 31: submitted 60 less 29 lost, found 55",
+      "report.json: funnel.judged: expected 31: submitted 60 minus 29 lost, found 55",
       "manifest.json: counts.judged: expected 55, as in report.json, found 60",
       "report.json: funnel.pairs: expected 100, as in the manifest, found 101",
     ])
@@ -246,14 +249,8 @@ it.layer(NodeServices.layer)("verify", (it) => {
     const fs = yield* FileSystem.FileSystem
     const directory = yield* dataset()
     yield* fs.writeFileString(`${directory}/manifest.json`, '{"name":"a web app"}')
-    assert.match(
-      (yield* lines(directory)).join("\n"),
-      /^manifest\.json: expected the manifest of a dataset, found [^\n]+$/,
-    )
+    assert.match((yield* lines(directory)).join("\n"), /^manifest\.json: expected a dataset manifest, found [^\n]+$/)
     yield* fs.remove(`${directory}/manifest.json`)
-    assert.match(
-      (yield* lines(directory)).join("\n"),
-      /^manifest\.json: expected the manifest of a dataset, found no [^\n]+$/,
-    )
+    assert.match((yield* lines(directory)).join("\n"), /^manifest\.json: expected a dataset manifest, found no [^\n]+$/)
   })
 })

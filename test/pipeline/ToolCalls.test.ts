@@ -419,9 +419,9 @@ describe("conversations with tools", () => {
         "8: prompt[1].tool_calls: expected messages with only role and content, found an array",
         "9: prompt[1].function_call: expected messages with only role and content, found an object",
         '10: prompt[1].content[0].type: expected "text", found "image_url"; experts cannot be shown images, audio, video, or files',
-        '11: completions[0][1]: expected a message of the assistant, found one of "tool"',
-        "12: completions[0]: expected the prompt's messages and the assistant's turn, or only this turn, found 3 messages that begin differently",
-        "13: tools[0]: expected the definition of a function, with its name, found nothing",
+        '11: completions[0][1]: expected a message with the role assistant, found the role "tool"',
+        "12: completions[0]: expected the assistant's turn, alone or after the prompt's messages, found 3 messages that begin differently",
+        "13: tools[0]: expected a function definition with a name, found nothing",
         "read",
       ],
     )

@@ -29,7 +29,8 @@ const foundIn = Effect.fnUntraced(function* (content: string, options?: Source.F
 const fieldsOf = (rejects: ReadonlyArray<Reject>) =>
   rejects.map(({ line, reason }) => `${line} ${reason.split(":")[0]}`).join(", ")
 
-const detectedFrom = "expected no value, because the layout was detected from the first 100 records"
+const detectedFrom =
+  "expected no value, because the first 100 records, from which the layout was detected, have no value here"
 
 describe("files", () => {
   test("a later record with what the first ones lack is refused where it would be left out", function* () {
@@ -76,7 +77,7 @@ describe("files", () => {
       const files = yield* writeFiles({ "A.jsonl": text("A"), "B.jsonl": text("B") })
       return (yield* Source.files(files).summary!).layout
     }, Effect.scoped)
-    const named = "models named after the files, if most prompts are in each"
+    const named = "models named after the files if each file has most of the prompts"
     assert.strictEqual(
       yield* layoutOf({}),
       `long: prompt at "prompt", completion at "output", grouped by the prompt, ${named}`,
@@ -89,18 +90,18 @@ describe("files", () => {
       Effect.map(foundIn(toLines(records), options), ({ hints }) => hints)
     const named = [{ prompt: "Q", response_baseline: "A", response_new: "B" }]
     assert.deepStrictEqual(yield* hintsOf(named), [
-      'no models; --models-from-columns names them after the columns, "baseline" and "new"',
+      'the completions have no model names; --models-from-columns uses the column names: "baseline" and "new"',
     ])
     assert.deepStrictEqual(yield* hintsOf(named, { modelsFromColumns: true }), [])
     assert.deepStrictEqual(yield* hintsOf(wide(2)), [])
     const apart = [1, 2].map((n) => ({ prompt: `Q${n}`, reply: "A", alternative: "B" }))
     assert.deepStrictEqual(yield* hintsOf(apart), [
-      "layout long was detected, but no two of the first 2 records share a prompt: if a record has all of its completions, set --completion-path for each column of them; if other files have the others, name these, too",
+      "layout long was detected, but no two of the first 2 records share a prompt: if each record has all completions of an item, set --completion-path for each completion column; if other files have the other completions, name those files, too",
     ])
     assert.deepStrictEqual(yield* hintsOf([...apart, ...apart]), [])
     assert.deepStrictEqual(yield* hintsOf(apart, { layout: "long" }), [])
     assert.deepStrictEqual(yield* hintsOf([{ prompt: "Q", answers: [{ text: "A" }] }]), [
-      "the layout was detected, but none of the first 1 records fits it (answers[].text: expected at least two distinct completions, found 1): set --layout and --prompt-path, and either --completion-path or --completions-path",
+      "the detected layout does not fit the first record (answers[].text: expected at least two distinct completions, found 1): set --layout and --prompt-path, and either --completion-path or --completions-path",
     ])
   })
 
@@ -117,8 +118,8 @@ describe("files", () => {
   test("lists as JSON text are hinted at, with the flags that read them", function* () {
     const { hints } = yield* foundIn(toLines([{ prompt: '["Q"]', response_a: '["A"]', response_b: "B" }]))
     assert.deepStrictEqual(hints, [
-      `"prompt" holds JSON lists as text; they stay text unless --prompt-path 'prompt[]' is set`,
-      `"response_a" holds JSON lists as text; they stay text unless --completion-path 'response_a[]' is set`,
+      `"prompt" contains JSON lists as text; to read them as lists, set --prompt-path 'prompt[]'`,
+      `"response_a" contains JSON lists as text; to read them as lists, set --completion-path 'response_a[]'`,
     ])
   })
 
@@ -128,7 +129,7 @@ describe("files", () => {
     const message = "{'role': 'assistant', 'content': 'A'}"
     const refused = (path: string, found: string) =>
       `${path}: expected text or a list as JSON, found ${found}; export the data as Parquet or JSON Lines, or write the column with json.dumps`
-    const noCommas = "a list as NumPy prints it, with no commas between its elements"
+    const noCommas = "a list in NumPy print format, with no commas between its elements"
 
     const pair = "prompt,response_a,response_b"
     test.each<readonly [string, lines: ReadonlyArray<string>, items: ReadonlyArray<string>, reasons?: Array<string>]>([
@@ -162,14 +163,14 @@ describe("files", () => {
         [],
         [
           refused("response_a", noCommas),
-          refused("response_b", 'a list as NumPy prints it, with "..." for elements that are left out'),
+          refused("response_b", 'a list in NumPy print format, with "..." in place of omitted elements'),
         ],
       ],
       [
         "a list of messages that is cut off",
         [pair, `Q,A,"[{'role': 'assistant', 'content': 'It"`],
         [],
-        [refused("response_b", "the beginning of a list of messages")],
+        [refused("response_b", "an incomplete list of messages")],
       ],
       [
         "text that is no list stays as it is, and a list among texts",
@@ -293,7 +294,10 @@ describe("files", () => {
     const { completions, id, models } = grouped.items[0]!.item
     assert.deepStrictEqual({ completions, id, models }, { completions: ["A", "B"], id: "1", models: ["mA", "mB"] })
     const failure = yield* Effect.flip(read(toLines([record]), { ...options, id: "Nr. 1" }))
-    assert.match(failure.message, /--id-path: not a field path: "Nr\. 1": .+; nor is it a name .+ "Antwort A"/)
+    assert.match(
+      failure.message,
+      /--id-path: not a field path: "Nr\. 1": .+; the first records have no field of this name, .+ "Antwort A"/,
+    )
   })
 
   test("a folder with a file for each model names the models, and one of a file's pieces does not", function* () {

@@ -139,8 +139,8 @@ describe("collect", () => {
     })
     assert.deepStrictEqual(yield* repeats(2), [])
     const [warning, sum, ...others] = yield* repeats(3)
-    assert.match(warning!, /^task_2: ann has judged "prompt [01]" before, in task_[01]\. .*stop, and ask/)
-    assert.match(sum!, /^2 votes that came in do not count/)
+    assert.match(warning!, /^task_2: ann already judged "prompt [01]" in task_[01]\. .*stop the run, and ask/)
+    assert.match(sum!, /^2 votes do not count/)
     assert.deepStrictEqual(others, [])
   })
 
@@ -168,7 +168,7 @@ describe("collect", () => {
           : { status: 200, body: { task_id: taskId, status: "in_progress" } }
     const logs = Logs.make()
     assert.deepStrictEqual(choices(yield* recheck.pipe(logs.during)), [0, 0, 1, 1])
-    assert.include(logs.messages.join("\n"), "task_0 keeps the result that it has")
+    assert.include(logs.messages.join("\n"), "task_0 keeps its earlier result")
     const { counts } = yield* ledgerState.pipe(process)
     assert.deepStrictEqual([counts.completed.tasks, counts.submitted.tasks, counts.failed.tasks], [2, 1, 0])
 

@@ -167,7 +167,7 @@ describe("a task", () => {
         number,
         "in_doubt",
         null,
-        `the service answered with the task id ${id}, which task ${owner} already has: one result does not count for two tasks`,
+        `the service answered with the task id ${id}, which task ${owner} already has: one result cannot count for two tasks`,
       ]),
     )
   })

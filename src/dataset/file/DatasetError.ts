@@ -13,7 +13,7 @@ export class DirectoryNotReplaceable extends Schema.TaggedError<DirectoryNotRepl
   why: Schema.String,
 }) {
   override get message() {
-    return `${this.directory} cannot be replaced by a dataset: ${this.why}. Move it away, or name a directory that is new, empty, or holds a dataset written before.`
+    return `${this.directory} cannot be replaced by a dataset: ${this.why}. Move the directory, or name one that is new, is empty, or contains an earlier dataset.`
   }
 }
 
@@ -67,7 +67,7 @@ export class NoPairs extends Schema.TaggedError<NoPairs>()("NoPairs", {
   directory: Schema.String,
 }) {
   override get message() {
-    return `There are no pairs, so no dataset is written to ${this.directory}. A dataset that is there is kept. Check how many tasks have results, or ask for a dataset without rows (allowEmpty).`
+    return `There are no pairs, so no dataset was written to ${this.directory}; an existing dataset there is kept. Check how many tasks have results, or set allowEmpty to write a dataset without rows.`
   }
 }
 

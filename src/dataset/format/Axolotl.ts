@@ -31,8 +31,8 @@ const endsInWhiteSpace =
 /** Describes the text that axolotl needs; undefined if it would find this answer in the right place. */
 const cutProblem = (answer: string): string | undefined => {
   if (endsInWhiteSpace.test(answer))
-    return "a text without white space at its ends, because axolotl searches for it after a template"
-  return dummy.includes(answer) ? `a text that is not contained in ${dummy}, where axolotl would find it` : undefined
+    return "text without leading or trailing white space, because axolotl searches for the text after applying a chat template"
+  return dummy.includes(answer) ? `text that is not part of ${dummy}, where axolotl would find the text` : undefined
 }
 
 /** Texts that common chat templates (ChatML, Llama 3, Gemma, Mistral, Phi, Command) put around a question. */
@@ -60,7 +60,8 @@ const inTemplates = (row: JsonRow): ReadonlyArray<Problem> =>
       ? [
           {
             field: `${side}.content`,
-            expected: "a text that common chat templates do not contain, because axolotl would find it there",
+            expected:
+              "text that common chat templates do not contain, because axolotl would find the text in the template",
             found: describeValue(content),
           },
         ]
@@ -72,7 +73,7 @@ const roles = ["system", "user", "assistant", "tool"]
 export const axolotlChatTemplate: TrainerFormat = {
   name: "axolotl-chat-template",
   warnings: (row) => [...inTemplates(row), ...Cuts.thoughts(row)],
-  description: "axolotl, DPO of type chat_template.default: messages, and chosen and rejected as a message each",
+  description: "axolotl, DPO of type chat_template.default: messages, with chosen and rejected as one message each",
   container: "jsonl",
   features: () => ({ messages, chosen: messages.list, rejected: messages.list }),
   encoder: rowPerPair((pair) =>
@@ -107,7 +108,7 @@ export const axolotlBradleyTerry: TrainerFormat = {
   name: "axolotl-bradley-terry",
   warnings: Cuts.thoughtsInSides,
   description:
-    "axolotl, reward models of type bradley_terry.chat_template: system, input, chosen and rejected; one question each",
+    "axolotl, reward models of type bradley_terry.chat_template: system, input, chosen, and rejected; single-turn prompts",
   container: "jsonl",
   features: () => ({ system: "string", input: "string", chosen: "string", rejected: "string" }),
   encoder: rowPerPair(({ chosen, prompt, rejected }) =>

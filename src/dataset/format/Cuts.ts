@@ -30,8 +30,9 @@ export const commonBeginnings =
     return [
       {
         field: "chosen",
-        expected: "completions that differ from the first character, where TRL's DPO and KTO trainers end the prompt",
-        found: `both beginning alike: ${describeValue(chosen.slice(end))} is cut to ${describeValue(chosen.slice(cut))}`,
+        expected:
+          "completions that differ in their first character, because TRL's DPO and KTO trainers end the prompt at the first difference",
+        found: `the same beginning: ${describeValue(chosen.slice(end))} is cut to ${describeValue(chosen.slice(cut))}`,
       },
     ]
   }
@@ -51,7 +52,7 @@ const thoughtsIn = (value: Json, field: string, isAnswer: boolean): ReadonlyArra
       ? [
           {
             field,
-            expected: "no </think> in an answer, because many chat templates remove the thought",
+            expected: "no </think> in an answer, because many chat templates remove the text before it",
             found: describeValue(value),
           },
         ]

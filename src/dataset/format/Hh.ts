@@ -17,13 +17,13 @@ const requireNoMarks = (field: string, text: string): Checked<string> => {
   const mark = [human, assistant].find((mark) => text.includes(mark))
   return mark === undefined
     ? Result.succeed(text)
-    : refuse(field, "a text without turn marks", `${describeValue(mark)} in it`)
+    : refuse(field, "text without turn markers", `${describeValue(mark)} in the text`)
 }
 
 export const hh: TrainerFormat = {
   name: "hh",
   warnings: Cuts.commonBeginnings((shared) => shared.lastIndexOf(assistant) + assistant.length + 1),
-  description: "Anthropic hh transcripts: chosen and rejected hold all turns, as Human and Assistant",
+  description: "Anthropic hh transcripts: chosen and rejected contain all turns of Human and Assistant",
   container: "jsonl",
   features: () => ({ chosen: "string", rejected: "string" }),
   encoder: rowPerPair(({ chosen, prompt, rejected }) =>
@@ -52,8 +52,8 @@ export const hh: TrainerFormat = {
       }
       const prompt = chosen.slice(0, chosen.lastIndexOf(assistant))
       if (rejected.slice(0, rejected.lastIndexOf(assistant)) !== prompt)
-        return issueAt(["rejected"], "the same turns as chosen's up to the last of Assistant")
-      return chosen === rejected ? issueAt(["rejected"], "another text than chosen's") : undefined
+        return issueAt(["rejected"], "the same turns as in chosen before the last Assistant turn")
+      return chosen === rejected ? issueAt(["rejected"], "a text that differs from chosen") : undefined
     }),
   ),
 }
@@ -63,7 +63,7 @@ const transcriptProblem = (transcript: string): string | undefined => {
   if (before !== "" || parts[0] !== "Human") return `a text that begins with ${describeValue(human)}`
   const speakers = parts.filter((_, i) => i % 2 === 0)
   if (speakers.some((speaker, i) => speaker !== (i % 2 === 0 ? "Human" : "Assistant")))
-    return "turns of Human and Assistant in turn"
-  if (speakers.at(-1) !== "Assistant") return "a last turn of Assistant"
-  return parts.at(-1)!.replace(/^ /, "") === "" ? "text in the last turn of Assistant" : undefined
+    return "alternating turns of Human and Assistant"
+  if (speakers.at(-1) !== "Assistant") return "Assistant as the last turn"
+  return parts.at(-1)!.replace(/^ /, "") === "" ? "text in the last Assistant turn" : undefined
 }

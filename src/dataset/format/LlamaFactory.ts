@@ -32,7 +32,7 @@ import * as Unpaired from "./Unpaired.ts"
 export const llamaFactoryAlpaca: TrainerFormat = {
   name: "llamafactory-alpaca",
   warnings: Cuts.thoughtsInSides,
-  description: "LLaMA-Factory, Alpaca ranking: instruction, system, chosen and rejected; one question each",
+  description: "LLaMA-Factory, Alpaca ranking: instruction, system, chosen, and rejected; single-turn prompts",
   container: "jsonl",
   features: () => ({ instruction: "string", input: "string", system: "string", chosen: "string", rejected: "string" }),
   encoder: rowPerPair(({ chosen, prompt, rejected }) =>
@@ -64,7 +64,7 @@ const tags = { asks: ["human", "observation"], answers: ["gpt", "function_call"]
 
 const toTurn = ({ content, role, tool_calls }: Message, field: string): Checked<Turn> => {
   if (tool_calls === undefined) return Result.succeed({ from: names.get(role) ?? role, value: content })
-  if (content.trim() !== "") return refuse(`${field}.content`, "no text next to calls", describeValue(content))
+  if (content.trim() !== "") return refuse(`${field}.content`, "no text beside tool calls", describeValue(content))
   const calls = tool_calls.map(
     ({ function: { arguments: text, name } }) => `{"name":${JSON.stringify(name)},"arguments":${text}}`,
   )
@@ -112,7 +112,7 @@ const toolsName = (options: FormatOptions | undefined) => (options?.tools === tr
 export const llamaFactoryShareGpt: TrainerFormat = {
   name: "llamafactory-sharegpt",
   warnings: Cuts.thoughts,
-  description: "LLaMA-Factory, ShareGPT ranking: conversations, and chosen and rejected as gpt's next turn",
+  description: "LLaMA-Factory, ShareGPT ranking: conversations, with chosen and rejected as the next gpt turn",
   container: "jsonl",
   reads: ["tool_calls", "tools"],
   features: (options) => ({ conversations: { list: turn }, chosen: turn, rejected: turn, ...toolFeatures(options) }),
@@ -121,7 +121,7 @@ export const llamaFactoryShareGpt: TrainerFormat = {
       const [chosen, rejected] = [yield* turnOf(pair, "chosen"), yield* turnOf(pair, "rejected")]
       // Calls may differ only in their ids, which ShareGPT leaves out.
       if (chosen.value === rejected.value) {
-        return yield* refuse("rejected", "a turn that differs from chosen's in more than ids of calls", "the same turn")
+        return yield* refuse("rejected", "a turn that differs from chosen in more than tool call ids", "the same turn")
       }
       return { conversations: yield* conversation(pair.prompt), chosen, rejected, ...toolsOf(pair, options) }
     }),
@@ -149,7 +149,7 @@ export const llamaFactoryKto: TrainerFormat = {
   name: "llamafactory-kto",
   warnings: Cuts.thoughts,
   description:
-    "LLaMA-Factory, KTO in ShareGPT form: conversations that end with a completion, and kto_tag: true if preferred and not all are bad",
+    "LLaMA-Factory, KTO in ShareGPT form: conversations that end with a completion, and kto_tag (true if preferred and not all completions are bad)",
   reads: ["all_bad", "tool_calls", "tools"],
   container: "jsonl",
   features: (options) => ({ conversations: { list: turn }, ...toolFeatures(options), kto_tag: "bool" }),

@@ -14,7 +14,7 @@ export const nemoRl: TrainerFormat = {
   name: "nemo-rl",
   warnings: Cuts.thoughts,
   reads: ["tool_calls"],
-  description: "NeMo RL, reward models and DPO: context as messages, and two completions, rank 0 preferred to rank 1",
+  description: "NeMo RL, reward models and DPO: context as messages, and two completions, of which rank 0 is preferred",
   container: "jsonl",
   features: () => ({ context: messages, completions: { list: { struct: { rank: "int32", completion: messages } } } }),
   encoder: rowPerPair((pair) =>
@@ -31,7 +31,7 @@ export const nemoRl: TrainerFormat = {
     completions: Schema.Tuple([Ranked(0), Ranked(1)]).check(
       Schema.makeFilter(([chosen, rejected]) =>
         isSameTurn(chosen.completion, rejected.completion)
-          ? issueAt([1, "completion", 0, "content"], "another text than the other completion's")
+          ? issueAt([1, "completion", 0, "content"], "a text that differs from the other completion")
           : undefined,
       ),
     ),

@@ -20,11 +20,11 @@ const roles = ["system", "user", "assistant"]
 const toMessages = (all: ReadonlyArray<Message>, field: string): Checked<ReadonlyArray<JsonRow>> => {
   for (const [i, { role, tool_call_id, tool_calls = [] }] of all.entries()) {
     if (!roles.includes(role) && (role !== "tool" || tool_call_id === undefined)) {
-      const actual = role === "tool" ? "a result without the id of its call" : describeValue(role)
+      const actual = role === "tool" ? "a tool result without the tool call's id" : describeValue(role)
       return refuse(`${field}[${i}].role`, roles.join(" or "), actual)
     }
     const unnamed = tool_calls.findIndex(({ id }) => id === undefined)
-    if (unnamed !== -1) return refuse(`${field}[${i}].tool_calls[${unnamed}].id`, "the id of a call", "nothing")
+    if (unnamed !== -1) return refuse(`${field}[${i}].tool_calls[${unnamed}].id`, "the tool call's id", "nothing")
   }
   return Result.succeed(
     all.map(({ content, role, tool_call_id, tool_calls }) => ({
@@ -55,9 +55,9 @@ const RowMessage = Schema.Struct({
   tool_call_id: Schema.optionalKey(NonEmptyText),
 }).check(
   Schema.makeFilter(({ content, role, tool_call_id, tool_calls }) => {
-    if (![...roles, "tool"].includes(role)) return issueAt(["role"], "system, user, assistant or tool")
+    if (![...roles, "tool"].includes(role)) return issueAt(["role"], "system, user, assistant, or tool")
     if (content === undefined && tool_calls === undefined) return issueAt(["content"], "text")
-    return role === "tool" && tool_call_id === undefined ? issueAt(["tool_call_id"], "the id of a call") : undefined
+    return role === "tool" && tool_call_id === undefined ? issueAt(["tool_call_id"], "the tool call's id") : undefined
   }),
 )
 
@@ -85,7 +85,7 @@ const oneAnswer = (messages: ReadonlyArray<Message>, field: string): Checked<Rea
     ? toMessages(messages, field)
     : refuse(
         field,
-        "one message, apart from results of calls that both sides begin with",
+        "one message after the tool calls and results that both sides begin with",
         `${messages.length} messages`,
       )
 
@@ -93,7 +93,7 @@ export const openAiPreference: TrainerFormat = {
   name: "openai-preference",
   warnings: Cuts.thoughts,
   reads: ["tool_calls", "tools"],
-  description: "OpenAI, Together, Fireworks: input.messages, and preferred_output and non_preferred_output",
+  description: "OpenAI, Together, Fireworks: input.messages, preferred_output, and non_preferred_output",
   container: "jsonl",
   features: (options) => ({
     input: {
@@ -136,7 +136,7 @@ export const openAiPreference: TrainerFormat = {
   }).check(
     Schema.makeFilter(({ preferred_output, non_preferred_output }) =>
       isSameTurn(preferred_output, non_preferred_output)
-        ? issueAt(["non_preferred_output"], "another text than preferred_output's")
+        ? issueAt(["non_preferred_output"], "a text that differs from preferred_output")
         : undefined,
     ),
   ),

@@ -22,13 +22,13 @@ const withoutLineEnds = (text: string): string => text.replace(/\n+$/, "")
 export const openRlhf: TrainerFormat = {
   name: "openrlhf",
   isText: true,
-  description: "OpenRLHF, plain text, with --data.prompt_key prompt: prompt, chosen, rejected and margin",
+  description: "OpenRLHF, plain text, with --data.prompt_key prompt: prompt, chosen, rejected, and margin",
   container: "jsonl",
   features: () => ({ prompt: "string", chosen: "string", rejected: "string", margin: "float64" }),
   encoder: rowPerPair((pair, options) => {
     const { chosen, prompt, rejected } = pair
     return withoutLineEnds(chosen) === withoutLineEnds(rejected)
-      ? refuse("rejected", "a text that differs from chosen in more than line feeds", describeValue(rejected))
+      ? refuse("rejected", "a text that differs from chosen in more than trailing line feeds", describeValue(rejected))
       : Result.succeed({ prompt: Conversation.toText(prompt), chosen, rejected, margin: marginOf(pair, options) })
   }),
   row: Schema.Struct({
@@ -46,7 +46,7 @@ export const openRlhfConversational: TrainerFormat = {
   warnings: Cuts.thoughts,
   reads: ["tool_calls"],
   description:
-    "OpenRLHF with --data.apply_chat_template and --data.prompt_key prompt: prompt, chosen and rejected as messages, and margin",
+    "OpenRLHF with --data.apply_chat_template and --data.prompt_key prompt: prompt, chosen, and rejected as messages, and margin",
   container: "jsonl",
   features: () => ({ prompt: messages, chosen: messages, rejected: messages, margin: "float64" }),
   encoder: rowPerPair((pair, options) =>

@@ -23,7 +23,7 @@ export const ToolCall = toolCall(Schema.Record(Schema.String, Schema.Unknown))
 
 /** OpenAI needs arguments as JSON text, and an id that the call's result repeats. */
 export const OpenAiToolCall = toolCall(
-  NonEmptyText.check(Schema.makeFilter((text) => (isJsonObject(text) ? undefined : "the text of a JSON object"))),
+  NonEmptyText.check(Schema.makeFilter((text) => (isJsonObject(text) ? undefined : "a JSON object as text"))),
 ).check(Schema.makeFilter(({ id }) => (id === undefined ? issueAt(["id"], "text") : undefined)))
 
 const result = { name: Schema.optionalKey(NonEmptyText), tool_call_id: Schema.optionalKey(NonEmptyText) }
@@ -61,7 +61,7 @@ const completionProblem = (messages: ReadonlyArray<TurnMessage>) => {
       return i === 0 && messages.length === 0 ? "at least one message" : issueAt([i, "role"], "assistant")
   }
   return messages.length > 1 && messages.every(({ tool_calls }) => tool_calls === undefined)
-    ? "one message, or calls of tools with what follows them"
+    ? "one message, or tool calls and the messages after them"
     : undefined
 }
 
@@ -104,7 +104,7 @@ export const findRoleViolation = (
 }
 
 export const requireDifferent = (chosen: string, rejected: string) =>
-  chosen === rejected ? issueAt(["rejected"], "another text than chosen's") : undefined
+  chosen === rejected ? issueAt(["rejected"], "a text that differs from chosen") : undefined
 
 type Turn = ReadonlyArray<TurnMessage>
 
@@ -120,7 +120,7 @@ export const textPair = (columns: Columns): Schema.Codec<unknown, unknown> =>
 export const messagePair = (columns: Columns): Schema.Codec<unknown, unknown> =>
   Schema.Struct({ ...columns, chosen: AssistantTurn, rejected: AssistantTurn }).check(
     Schema.makeFilter(({ chosen, rejected }) =>
-      isSameTurn(chosen, rejected) ? issueAt(["rejected"], "another text than chosen's") : undefined,
+      isSameTurn(chosen, rejected) ? issueAt(["rejected"], "a text that differs from chosen") : undefined,
     ),
   )
 

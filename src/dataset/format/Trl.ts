@@ -66,7 +66,7 @@ const margin = Schema.optionalKey(Schema.Finite)
 export const trl: TrainerFormat = {
   name: "trl",
   isText: true,
-  description: "TRL, plain text: prompt, chosen and rejected, which the trainer joins as they are",
+  description: "TRL, plain text: prompt, chosen, and rejected, which the trainer joins unchanged",
   container: "jsonl",
   features: withMargin({ prompt: "string", chosen: "string", rejected: "string" }),
   encoder: rowPerPair((pair, options) =>
@@ -84,7 +84,7 @@ export const trlConversational: TrainerFormat = {
   name: "trl-conversational",
   warnings: Cuts.thoughts,
   reads: ["tool_calls", "tools"],
-  description: "TRL, conversational: prompt, chosen and rejected as messages, for a chat template",
+  description: "TRL, conversational: prompt, chosen, and rejected as messages, for a chat template",
   container: "jsonl",
   features: withTools({ prompt: messages, chosen: messages, rejected: messages }),
   encoder: rowPerPair((pair, options) =>
@@ -101,7 +101,7 @@ export const trlImplicit: TrainerFormat = {
   name: "trl-implicit",
   isText: true,
   description:
-    "TRL, plain text with the prompt within both sides: chosen and rejected hold it, an empty line, and the completion",
+    "TRL, plain text with an implicit prompt: chosen and rejected contain the prompt, an empty line, and the completion",
   container: "jsonl",
   features: withMargin({ chosen: "string", rejected: "string" }),
   encoder: rowPerPair((pair, options) => {
@@ -138,7 +138,7 @@ export const trlImplicitConversational: TrainerFormat = {
   name: "trl-implicit-conversational",
   warnings: Cuts.thoughts,
   reads: ["tool_calls", "tools"],
-  description: "TRL, conversational with the prompt within both sides: chosen and rejected hold all messages",
+  description: "TRL, conversational with an implicit prompt: chosen and rejected contain all messages",
   container: "jsonl",
   features: withTools({ chosen: messages, rejected: messages }),
   encoder: rowPerPair((pair, options) =>
@@ -154,9 +154,12 @@ export const trlImplicitConversational: TrainerFormat = {
       const shared = sharedMessages(chosen, rejected)
       const hasCalls = [...chosen, ...rejected].some(({ tool_calls }) => tool_calls !== undefined)
       if (!hasCalls && chosen.length !== rejected.length)
-        return issueAt(["rejected"], `the same prompt as chosen's, ${chosen.length - 1} messages`)
+        return issueAt(
+          ["rejected"],
+          `the same prompt as in chosen, ${chosen.length - 1} ${chosen.length === 2 ? "message" : "messages"}`,
+        )
       if (shared === Math.max(chosen.length, rejected.length))
-        return issueAt(["rejected", rejected.length - 1, "content"], "another text than chosen's")
+        return issueAt(["rejected", rejected.length - 1, "content"], "a text that differs from chosen")
       if (!hasCalls && shared < chosen.length - 1)
         return issueAt(["rejected", shared], "the same message as in chosen's prompt")
       return [chosen, rejected].some(
@@ -185,7 +188,7 @@ const referenceMessages = (pair: PreferencePair): Checked<ReadonlyArray<JsonRow>
         const other = messages.find(({ role }) => role !== "assistant" && role !== "tool")
         return other === undefined
           ? PairTexts.withObjects(messages, "edited")
-          : refuse("edited", "calls of tools, with their arguments as JSON, and results", describeValue(other.role))
+          : refuse("edited", "tool calls with arguments as JSON, and tool results", describeValue(other.role))
       },
     }),
   )
@@ -243,7 +246,8 @@ const unpaired = {
 export const trlUnpaired: TrainerFormat = {
   name: "trl-unpaired",
   isText: true,
-  description: "TRL, unpaired plain text (KTO): prompt, completion, and label: true if preferred and not all are bad",
+  description:
+    "TRL, unpaired plain text (KTO): prompt, completion, and label (true if preferred and not all completions are bad)",
   reads: ["all_bad"],
   container: "jsonl",
   features: () => ({ prompt: "string", completion: "string", label: "bool" }),
@@ -259,7 +263,7 @@ export const trlUnpairedConversational: TrainerFormat = {
   name: "trl-unpaired-conversational",
   warnings: Cuts.thoughts,
   description:
-    "TRL, unpaired conversational (KTO): prompt and completion as messages, and label: true if preferred and not all are bad",
+    "TRL, unpaired conversational (KTO): prompt and completion as messages, and label (true if preferred and not all completions are bad)",
   reads: ["all_bad", "tool_calls", "tools"],
   container: "jsonl",
   features: (options) => ({ prompt: messages, completion: messages, ...toolFeatures(options), label: "bool" }),

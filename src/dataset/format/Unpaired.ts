@@ -52,7 +52,7 @@ export const rowPerCompletion =
               omission(pair, {
                 field: side,
                 expected: "a completion that is preferred in all its pairs or in none",
-                found: `one between others: ${describeValue(text)}`,
+                found: `a completion that is both chosen and rejected: ${describeValue(text)}`,
               }),
             )
           : Result.succeed(toRow(text, label, side)),
@@ -115,7 +115,7 @@ export const check = (
         ? [
             {
               field: columns.completion,
-              expected: "a completion that this prompt has not had",
+              expected: "a completion that no earlier row has for this prompt",
               found: describeValue(JSON.stringify(completion)),
             },
           ]
@@ -134,7 +134,7 @@ export const check = (
             {
               field: columns.prompt,
               expected:
-                "a different prompt than in the previous row, because KTO trainers pair it with that row's completion",
+                "a different prompt than in the previous row, because KTO trainers combine this prompt with that row's completion",
               found: "the same prompt",
             },
           ]

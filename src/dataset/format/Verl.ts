@@ -10,7 +10,7 @@ import { rowPerPair, type TrainerFormat } from "./TrainerFormat.ts"
 export const verl: TrainerFormat = {
   name: "verl",
   isText: true,
-  description: "verl, reward models: prompt, chosen and rejected as text, in Parquet",
+  description: "verl, reward models: prompt, chosen, and rejected as text, in Parquet",
   container: "parquet",
   features: () => ({ prompt: "string", chosen: "string", rejected: "string" }),
   encoder: rowPerPair(({ chosen, prompt, rejected }) =>

@@ -11,8 +11,8 @@ import { describeKappa, list } from "./wording.ts"
 type AgreementReport = QualityReport["agreement"]
 
 const methods: Record<AgreementReport["method"], string> = {
-  majority: "by the majority of the votes",
-  "dawid-skene": "by votes weighted by how reliable each expert is (Dawid–Skene)",
+  majority: "the majority of the votes",
+  "dawid-skene": "votes weighted by expert reliability (Dawid–Skene)",
 }
 
 /** Describes how choices were made on items with several votes, and how many differ from the majority. */
@@ -23,11 +23,11 @@ export const choiceBy = ({ items, method, not_majority }: AgreementReport): stri
   const different = service + lead + itemsChosenBy("reliability")
   const sources = [
     { words: methods[method] ?? method, items: items - service - lead },
-    { words: "the service’s own", items: service },
-    { words: "a lead’s", items: lead },
+    { words: "the service", items: service },
+    { words: "a lead", items: lead },
   ].filter((way) => way.items > 0)
   const words = list(sources.map((way) => (sources.length === 1 ? way.words : `${way.words} on ${count(way.items)}`)))
-  return different === 0 ? words : `${words}; on ${count(different)} items the choice differs from the majority`
+  return different === 0 ? words : `${words}; on ${plural(different, "item")}, the choice differs from the majority`
 }
 
 const unknownAgreement = ({ votes_per_item }: AgreementReport): string => {
@@ -53,12 +53,12 @@ const facts = (agreement: AgreementReport): ReadonlyArray<Fact> => {
 
       kappa === null
         ? "unknown"
-        : `${describeKappa(kappa)}; of ${plural(compared_items, "item")} with two votes for one completion each; chance is 1/K of K texts`,
+        : `${describeKappa(kappa)}; from ${plural(compared_items, "item")} with two votes that each prefer one completion; chance agreement is 1/K for K texts`,
     ],
     [
       "Krippendorff’s alpha",
       alpha === null ? "–" : decimal(alpha),
-      "chance pooled by the place in the input: low where one place is a better model’s",
+      "chance agreement is estimated per input position, so alpha is low if one position has a better model",
     ],
     ["Mean share of votes for the choice", mean === null ? "–" : share(mean)],
     ["Unanimous", shareOf(unanimous, items), plural(unanimous, "item")],
@@ -84,7 +84,7 @@ export const Agreement = ({ report: { agreement } }: { readonly report: QualityR
     <Section
       id="agreement"
       title="Agreement"
-      lead={`${plural(items, "item")} of ${count(judgedItems)} have several votes; their choice is ${choiceBy(agreement)}.`}
+      lead={`${plural(items, "item")} of ${count(judgedItems)} ${items === 1 ? "has" : "have"} several votes; the choice was made by ${choiceBy(agreement)}.`}
     >
       <Facts facts={facts(agreement)} />
       <div class="grid columns">
@@ -96,7 +96,7 @@ export const Agreement = ({ report: { agreement } }: { readonly report: QualityR
               draw: drawVotes(votes_per_item),
             },
           ]}
-          caption={`The most frequent number is ${plural(largest.votes, "vote")}: ${shareOf(largest.items, judgedItems)} of the items.`}
+          caption={`The most common number is ${plural(largest.votes, "vote")}, for ${shareOf(largest.items, judgedItems)} of the items.`}
           label="Votes per item"
           columns={["Votes", "Items", "Share"]}
           rows={votes_per_item.map((each) => [count(each.votes), count(each.items), shareOf(each.items, judgedItems)])}

@@ -72,7 +72,7 @@ const Origin = ({ report: { campaign, guidelines, service } }: { readonly report
     )}
     {guidelines !== null && (
       <details class="card guidelines">
-        <summary>Guidelines that the experts were given</summary>
+        <summary>Guidelines for the experts</summary>
         <LongText text={guidelines} label="the guidelines" chars={4000} lines={60} />
       </details>
     )}

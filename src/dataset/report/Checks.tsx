@@ -50,8 +50,8 @@ const lead = (checks: ReadonlyArray<Check>): string => {
   if (withThreshold.length === 0) return "No thresholds were set."
   const failed = withThreshold.filter(({ passed }) => !passed).length
   return failed === 0
-    ? `All ${count(withThreshold.length)} with a threshold passed.`
-    : `${count(failed)} of ${count(withThreshold.length)} with a threshold failed.`
+    ? `${withThreshold.length === 1 ? "The only check" : `All ${count(withThreshold.length)} checks`} with a threshold passed.`
+    : `${count(failed)} of ${plural(withThreshold.length, "check")} with a threshold failed.`
 }
 
 const columns = [

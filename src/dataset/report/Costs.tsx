@@ -10,9 +10,11 @@ const maxKinds = 50
 
 const lead = ({ budget, committed, left, spent }: Spending): string => {
   const outstanding =
-    committed.votes === 0 ? "" : `, ${committed.cost} for ${plural(committed.votes, "vote")} still to come`
+    committed.votes === 0
+      ? ""
+      : `, and ${committed.cost} is committed for ${plural(committed.votes, "outstanding vote")}`
   const rest = budget === null || left === null ? "" : `; ${left.cost} of the budget of ${budget} is left`
-  return `${spent.cost} was spent on ${plural(spent.votes, "vote")}${outstanding}${rest}. All runs and campaigns of the job count.`
+  return `${spent.cost} was spent on ${plural(spent.votes, "vote")}${outstanding}${rest}. These costs include all runs and campaigns of the job.`
 }
 
 const facts = (spending: Spending): ReadonlyArray<Fact | false> => {
@@ -27,17 +29,21 @@ const facts = (spending: Spending): ReadonlyArray<Fact | false> => {
       over_budget.cost,
       `${plural(over_budget.votes, "vote")} not planned`,
     ],
-    ["Per pair", cost_per_pair ?? "–", cost_per_pair === null ? "no pairs, or votes of other campaigns" : undefined],
+    [
+      "Per pair",
+      cost_per_pair ?? "–",
+      cost_per_pair === null ? "unknown: no pairs, or votes from other campaigns" : undefined,
+    ],
     [
       "Per right vote",
       cost_per_right_vote ?? "–",
-      cost_per_right_vote === null ? "no right votes on gold items" : "of results on gold items",
+      cost_per_right_vote === null ? "no right votes on gold items" : "from results on gold items",
     ],
   ]
 }
 
 export const Costs = ({ report: { spending } }: { readonly report: QualityReport }) => {
-  if (spending === null) return <Section id="costs" title="Costs" lead="No price of a vote was given." />
+  if (spending === null) return <Section id="costs" title="Costs" lead="No price per vote was set." />
   const { kinds, price, prices } = spending
   return (
     <Section id="costs" title="Costs" lead={lead(spending)}>

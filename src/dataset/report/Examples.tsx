@@ -22,7 +22,7 @@ export const Examples = ({ report: { examples } }: { readonly report: QualityRep
       lead={
         examples.length === 0
           ? "There are no pairs to show."
-          : `${plural(examples.length, "pair")} as ${examples.length === 1 ? "it is" : "they are"} in the dataset, ${
+          : `${plural(examples.length, "pair")} from the dataset, ${
               withReason === 0 ? "without a rationale" : `${count(withReason)} with a rationale`
             }.`
       }

@@ -31,20 +31,20 @@ const columns: ReadonlyArray<ExpertColumn> = [
   { title: "Votes", hint: "votes given", value: (row) => row.votes, words: (row) => count(row.votes) },
   {
     title: "Reliability",
-    hint: "estimated probability that a vote is right, by all votes and known answers (Dawid–Skene)",
+    hint: "estimated probability that a vote is right, from all votes and known answers (Dawid–Skene)",
     value: (row) => row.reliability,
     words: (row) => (row.reliability === null ? "–" : decimal(row.reliability)),
   },
   ofShare(
     "With the others",
-    "share of votes that agree with the majority of the other experts, on items where these have one",
+    "share of votes that agree with the majority of the other experts, on items where the others have a majority",
     "with_others",
     "compared",
   ),
-  ofShare("Gold right", "of the votes on items whose answer is known", "gold_right", "gold_votes"),
+  ofShare("Gold right", "share of right votes on items with a known answer", "gold_right", "gold_votes"),
   {
     title: "Median time",
-    hint: "for a vote",
+    hint: "median time per vote",
     value: (row) => row.median_seconds,
     words: (row) => seconds(row.median_seconds),
   },
@@ -79,9 +79,9 @@ const lead = (rows: ReadonlyArray<ExpertRow>): ComponentChildren => {
   const most = named.toSorted((a, b) => b.votes - a.votes)[0]
   if (most === undefined) return `The service does not say who gave the ${plural(all, "vote")}.`
   const unnamed = rows.find(({ expert }) => expert === null)?.votes ?? 0
-  const by = `${plural(all, "vote")} by ${plural(named.length, "expert")}${unnamed === 0 ? "" : `, ${count(unnamed)} of them without a name`}`
+  const by = `${plural(all, "vote")} by ${plural(named.length, "expert")}${unnamed === 0 ? "" : `, including ${plural(unnamed, "vote")} without a name`}`
   if (named.length === 1) return `${by}.`
-  const busiest = `the busiest gave ${share(most.votes / Math.max(all, 1))} of them`
+  const busiest = `the most active expert gave ${share(most.votes / Math.max(all, 1))} of the votes`
   const judged = named.flatMap(({ expert, reliability }) => (reliability === null ? [] : [{ expert, reliability }]))
   const least = judged.toSorted((a, b) => a.reliability - b.reliability)[0]
   return (
@@ -90,7 +90,8 @@ const lead = (rows: ReadonlyArray<ExpertRow>): ComponentChildren => {
       {least !== undefined && (
         <>
           {" "}
-          The least reliable is <Name text={least.expert ?? ""} chars={40} />, with {decimal(least.reliability)}.
+          The least reliable expert is <Name text={least.expert ?? ""} chars={40} />, with a reliability of{" "}
+          {decimal(least.reliability)}.
         </>
       )}
     </>
@@ -143,7 +144,7 @@ export const Experts = ({ report: { experts } }: { readonly report: QualityRepor
       )}
       {experts.length > 0 && (
         <p class="muted small">
-          Reliability: estimated probability that a vote of the expert is right, by all votes and known answers
+          Reliability: estimated probability that a vote of the expert is right, from all votes and known answers
           (Dawid–Skene). With the others: share of votes that agree with the majority of the other experts. A dash:
           unknown.
         </p>

@@ -22,7 +22,7 @@ const Lost = ({ of, step }: { readonly step: FunnelStep; readonly of: number | n
 const lead = ({ funnel }: QualityReport): string => {
   const first = funnel[0]
   const kept = funnel.find(({ step }) => step === "kept")
-  if (first === undefined || kept === undefined) return "The report holds no steps."
+  if (first === undefined || kept === undefined) return "The report has no steps."
   if (first.count === 0) return "Nothing was read."
   return `Of ${count(first.count)} records read, ${count(kept.count)} (${shareOf(kept.count, first.count)}) are in the dataset as items.`
 }
@@ -53,7 +53,7 @@ export const Funnel = ({ report }: { readonly report: QualityReport }) => {
             </>,
             isPairs ? (
               <span class="muted small">
-                {previousStep.count > 0 && `${(step.count / previousStep.count).toFixed(1)} from each item`}
+                {previousStep.count > 0 && `${(step.count / previousStep.count).toFixed(1)} per item`}
               </span>
             ) : (
               <Bar value={step.count} of={largest} />

@@ -10,17 +10,17 @@ import { list } from "./wording.ts"
 
 const origin = ({ in_input, mixed_in }: GoldReport): string => {
   const parts = [
-    mixed_in > 0 ? `${plural(mixed_in, "gold item")} mixed in` : "",
-    in_input > 0 ? `${plural(in_input, "item")} of the input with a known answer` : "",
+    mixed_in > 0 ? plural(mixed_in, "mixed-in gold item") : "",
+    in_input > 0 ? `${plural(in_input, "input item")} with a known answer` : "",
   ].filter((part) => part !== "")
   return list(parts)
 }
 
 const lead = (gold: GoldReport): string => {
   const from = origin(gold)
-  if (from === "") return "No item has a known answer: how often experts are right is unknown."
-  if (gold.votes === 0 || gold.accuracy === null) return `No vote on ${from} prefers one completion.`
-  return `${count(gold.right)} of ${plural(gold.votes, "vote")} that ${gold.votes === 1 ? "prefers" : "prefer"} one completion were right: ${share(gold.accuracy)}, on ${from}.`
+  if (from === "") return "No item has a known answer, so the accuracy of the experts is unknown."
+  if (gold.votes === 0 || gold.accuracy === null) return `No vote on ${from} prefers a single completion.`
+  return `${count(gold.right)} of ${plural(gold.votes, "vote")} that ${gold.votes === 1 ? "prefers" : "prefer"} a single completion ${gold.right === 1 ? "was" : "were"} right (${share(gold.accuracy)}), on ${from}.`
 }
 
 const draw = (accuracy: number, low: number, high: number) => (width: number) =>

@@ -46,13 +46,13 @@ const Verdicts = ({ report }: { readonly report: QualityReport }) => {
   const withThreshold = report.checks.filter(({ threshold, passed }) => threshold !== null || !passed)
   const failed = report.checks.filter(({ passed }) => !passed)
   const isEmpty = stepCount(report, "pairs") === 0
-  const exceeded = `${count(failed.length)} of ${plural(withThreshold.length, "threshold")} ${failed.length === 1 ? "was" : "were"} exceeded`
-  const all = withThreshold.length === 1 ? "The one check" : `All ${count(withThreshold.length)} checks`
+  const exceeded = `${count(failed.length)} of ${plural(withThreshold.length, "check")} failed`
+  const all = withThreshold.length === 1 ? "The only check" : `All ${count(withThreshold.length)} checks`
   return (
     <>
       {isEmpty && (
         <Verdict tone="bad" title="✗ No pairs: there is nothing to train on.">
-          <p>{describeMainLoss(report) ?? "Nothing was read, or nothing is judged yet."}</p>
+          <p>{describeMainLoss(report) ?? "No records were read, or no items are judged yet."}</p>
         </Verdict>
       )}
       {failed.length > 0 && (
@@ -64,7 +64,7 @@ const Verdicts = ({ report }: { readonly report: QualityReport }) => {
           </ul>
           {failed.length > maxFailed && (
             <p>
-              <a href="#checks">All {count(failed.length)} that failed</a>
+              <a href="#checks">All {count(failed.length)} failed checks</a>
             </p>
           )}
         </Verdict>

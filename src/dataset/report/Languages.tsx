@@ -49,7 +49,7 @@ export const Languages = ({ report: { languages } }: { readonly report: QualityR
     >
       {rows.length > 1 && (
         <Figure
-          plots={[{ description: `Bars of prompts by language; ${most}.`, draw: drawBars(bars, 26, 116, 110) }]}
+          plots={[{ description: `Bar chart of prompts by language; ${most}.`, draw: drawBars(bars, 26, 116, 110) }]}
           caption={`${most}.`}
           label="Languages"
           columns={[

@@ -21,17 +21,17 @@ const interval = ({ high, low }: Estimate, form: (value: number) => string, open
 const lead = ({ groups, lead, models }: Board) => {
   const [first] = models
   if (first === undefined) return undefined
-  const rated = `${plural(models.length, "model")}${groups > 1 ? ` in ${count(groups)} groups that no vote compares` : ""}.`
-  if (lead === null) return `${rated} The items are too few for intervals.`
+  const rated = `${plural(models.length, "model")}${groups > 1 ? ` in ${count(groups)} groups without votes between them` : ""}.`
+  if (lead === null) return `${rated} There are too few items for intervals.`
   return (
     <>
       {rated} <Name text={lead.first} chars={40} /> is better than <Name text={lead.second} chars={40} /> in{" "}
       {share(lead.probability)} of the resamples
       {lead.votes_needed === 0
-        ? ": the votes tell them apart."
+        ? ": there are enough votes to distinguish the two models."
         : lead.votes_needed === null
-          ? ": they are equal."
-          : `: too few votes to tell. At this difference, about ${plural(lead.votes_needed, "more vote")} would be enough.`}
+          ? ": the two models are equal."
+          : `: there are too few votes to distinguish the two models. At this difference, about ${plural(lead.votes_needed, "more vote")} would be enough.`}
     </>
   )
 }
@@ -149,13 +149,13 @@ const Accrual = ({ board: { accrual, lead, votes } }: { readonly board: Board })
         plots={plots}
         caption={
           <>
-            Agreement of two votes on an item, and win rates, after each share of the votes, in the order of the items;
-            the band is the 95% interval. It narrows with the root of the number of votes: {count(next.votes)} more
-            would leave {share(next.factor)} of its width, √({count(votes)} / {count(votes + next.votes)}).
+            Agreement between two votes on an item, and win rates, as votes accumulate in the order of the items; the
+            band is the 95% interval. The band narrows with the square root of the number of votes: {count(next.votes)}{" "}
+            more votes would reduce its width to {share(next.factor)}, √({count(votes)} / {count(votes + next.votes)}).
             {lead !== null &&
               lead.votes_needed !== null &&
               lead.votes_needed > 0 &&
-              ` The first two models would be told apart after about ${plural(lead.votes_needed, "more vote")}.`}
+              ` About ${plural(lead.votes_needed, "more vote")} would distinguish the first two models.`}
           </>
         }
         label="Agreement and win rates, and their intervals after more votes"
@@ -164,7 +164,7 @@ const Accrual = ({ board: { accrual, lead, votes } }: { readonly board: Board })
           "Now",
           "95% interval",
           `With ${count(next.votes)} more votes`,
-          "Votes for half the width",
+          "More votes for half the width",
         ]}
         rows={[...rowOf("Agreement", last.agreement), ...models.flatMap((model, i) => rowOf(model, last.win_rates[i]))]}
       />
@@ -178,7 +178,7 @@ export const Leaderboard = ({ report: { leaderboard: board } }: { readonly repor
       <Section
         id="leaderboard"
         title="Leaderboard"
-        lead="No vote compares two models, the input does not say which model wrote which completion, or there are more than 500 names."
+        lead="There are no ratings: no vote compares two models, the input has no model names, or there are more than 500 models."
       />
     )
   }
@@ -202,12 +202,13 @@ export const Leaderboard = ({ report: { leaderboard: board } }: { readonly repor
         ]}
         caption={
           <>
-            Ratings by the Bradley–Terry model, with ties by Davidson: 400 points are odds of 10 to 1, and the mean
-            {board.groups > 1 ? " of a group" : ""} is 1,000. Bars: 95% intervals by{" "}
+            Ratings from the Bradley–Terry model with ties (Davidson): 400 points are odds of 10 to 1, and the mean
+            rating
+            {board.groups > 1 ? " in each group" : ""} is 1,000. Bars: 95% intervals from{" "}
             {plural(board.method.resamples, "resample")} of the items.
             {board.models.length > drawn.length && ` The first ${count(drawn.length)} models are drawn.`}
             {open.length > 0 &&
-              ` A bar to the edge has no bound on that side: ${open.length === 1 ? "the model" : "those models"} never lost, or never won.`}
+              " A bar that reaches the edge has no bound on that side, because the model never lost or never won."}
             {board.groups > 1 && " Ratings of different groups cannot be compared."}
           </>
         }
@@ -238,11 +239,12 @@ export const Leaderboard = ({ report: { leaderboard: board } }: { readonly repor
         ])}
       />
       <p class="muted small">
-        Rank: 1 and the number of models whose interval is above. At equal length: the rating if both completions of
-        each comparison were as long. Win rate: share of the comparisons by votes that it won, a tie counted as half.
+        Rank: 1 plus the number of models whose whole interval is higher. At equal length: the rating if both
+        completions of each comparison had the same length. Win rate: share of comparisons that the model won; a tie
+        counts as half.
         {board.tie_parameter !== null &&
           ` Equal models tie with probability ${share(board.tie_parameter / (2 + board.tie_parameter))} (ν ${decimal(board.tie_parameter)}).`}{" "}
-        <code>prefstream leaderboard</code> has more resamples, and other options.
+        <code>prefstream leaderboard</code> computes more resamples and has other options.
       </p>
       <Accrual board={board} />
     </Section>

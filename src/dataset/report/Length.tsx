@@ -12,12 +12,12 @@ const lead = ({ cohens_d, share_longer }: Length): string => {
   if (share_longer === null) return "There are no pairs of different lengths: length bias is unknown."
   const effect =
     cohens_d === null ? "" : ` The difference is ${describeEffect(cohens_d)} (Cohen’s d ${decimal(cohens_d)}).`
-  return `The longer completion was chosen in ${share(share_longer)} of the pairs whose lengths differ, each item counted once; 50% would be no preference.${effect}`
+  return `The longer completion was chosen in ${share(share_longer)} of the pairs with different lengths; each item counts once, and 50% would be no preference.${effect}`
 }
 
 /** If an item has several pairs, each pair counts as a fraction of it. */
 const items = (n: number): string =>
-  Number.isInteger(n) ? plural(n, "item") : `${decimal(n, 1)} items, in parts by their pairs`
+  Number.isInteger(n) ? plural(n, "item") : `${decimal(n, 1)} items (each pair counts as a fraction of its item)`
 
 const binColumns = (unit: string) => ["Characters", unit, "Share"]
 
@@ -40,7 +40,7 @@ export const LengthDifference = ({ report: { length: lengths } }: { readonly rep
         <Figure
           plots={[
             {
-              description: `Histogram of the length of chosen less that of rejected. ${median}`,
+              description: `Histogram of length differences, chosen minus rejected. ${median}`,
               draw: drawHistogram(difference.histogram, {
                 unit: "characters",
                 label: "← rejected is longer · chosen is longer →",
@@ -50,7 +50,7 @@ export const LengthDifference = ({ report: { length: lengths } }: { readonly rep
               }),
             },
           ]}
-          caption={`Length of chosen less that of rejected, in characters. ${median}${leftOut(difference.histogram, "characters")}`}
+          caption={`Length difference, chosen minus rejected, in characters. ${median}${leftOut(difference.histogram, "characters")}`}
           label="Differences in length"
           columns={binColumns("Pairs")}
           rows={rowsOf(difference.histogram, "characters")}
@@ -85,7 +85,7 @@ export const Sizes = ({ report }: { readonly report: QualityReport }) => {
     <Section
       id="sizes"
       title="Sizes"
-      lead={`99 of 100 texts are within ${length(largest.sizes.p99)} characters (the largest side is “${largest.title.toLowerCase()}”); a token of English is about 4.`}
+      lead={`99 of 100 texts have at most ${length(largest.sizes.p99)} characters on the largest side, “${largest.title.toLowerCase()}”; an English token has about 4 characters.`}
     >
       <Table
         label="Sizes in characters"

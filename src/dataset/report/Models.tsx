@@ -12,7 +12,7 @@ export const Models = ({ report: { model_count, models } }: { readonly report: Q
       <Section
         id="models"
         title="Models"
-        lead="The input does not say which model wrote which completion, or no pair is of two models."
+        lead="The input has no model names, or no pair has completions from two models."
       />
     )
   }
@@ -23,7 +23,7 @@ export const Models = ({ report: { model_count, models } }: { readonly report: Q
       lead={
         <>
           {plural(model_count, "model")}
-          {model_count > models.length && `, of which the ${count(models.length)} with most items are listed`};{" "}
+          {model_count > models.length && `, of which the ${count(models.length)} with the most items are listed`};{" "}
           <Name text={first.model} chars={40} /> wins the largest share of its pairs: {share(first.win_rate)}.
         </>
       }
@@ -41,9 +41,9 @@ export const Models = ({ report: { model_count, models } }: { readonly report: Q
       />
       <p class="muted small">
         Only pairs whose completions come from two different models count. Chosen, rejected: the number of pairs. Share
-        of pairs won: the mean over the model’s items, so that each item counts once. The leaderboard’s win rate
-        differs: it counts comparisons made by votes. If only the best completion is paired with the others, equally
-        good models win half of their pairs with two completions per item, a third with three, and so on.
+        of pairs won: the mean over the model’s items, where each item counts once. The leaderboard’s win rate differs,
+        because it counts comparisons in votes. If only the best completion is paired with the others, equally good
+        models win half of their pairs with two completions per item, a third with three, and so on.
       </p>
     </Section>
   )

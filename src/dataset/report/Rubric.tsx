@@ -28,32 +28,36 @@ const lead = (
     ...(edited.items === 0 ? [] : [plural(edited.items, "edit")]),
     ...(aspects.length === 0 ? [] : [`ratings of ${plural(aspect_count, "aspect")}`]),
   ]
-  return `${plural(votes, "vote")} on ${count(items)} of ${plural(judged, "judged item")} say more than the choice${parts.length === 0 ? "" : `: ${list(parts)}`}.`
+  return `${plural(votes, "vote")} on ${count(items)} of ${plural(judged, "judged item")} answer rubric questions${parts.length === 0 ? "" : `: ${list(parts)}`}.`
 }
 
 const facts = ({ all_bad, edited, items, strength }: RubricReport): ReadonlyArray<Fact | false> => {
   const { krippendorff_alpha: alpha = null, votes } = strength ?? {}
   const { p50: medianChange } = edited.length_change
   return [
-    votes !== undefined && ["Mean strength", mean(votes.mean), `of ${plural(votes.count, "vote")}; 1 is the least`],
+    votes !== undefined && [
+      "Mean strength",
+      mean(votes.mean),
+      `from ${plural(votes.count, "vote")}; 1 is the smallest difference`,
+    ],
     votes !== undefined && [
       "Agreement on strength",
       mean(alpha),
       alpha === null
-        ? "unknown: no item has two strengths, or all are equal"
-        : "Krippendorff’s alpha, interval, of votes for the same completion",
+        ? "unknown: no item has two strengths, or all strengths are equal"
+        : "Krippendorff’s alpha (interval data) between votes for the same completion",
     ],
     all_bad.answered > 0 && [
       "All completions bad",
       shareOf(all_bad.items, all_bad.answered),
-      `${count(all_bad.items)} of ${plural(all_bad.answered, "item")} whose votes say`,
+      `${count(all_bad.items)} of ${plural(all_bad.answered, "item")} with an answer`,
     ],
     [
       "Best completion edited",
       shareOf(edited.items, items),
       medianChange === null
         ? "0 items"
-        : `${count(edited.items)} of ${plural(items, "item")} with such answers; the median edit ${describeChange(medianChange)}`,
+        : `${count(edited.items)} of ${plural(items, "item")} with rubric answers; the median edit ${describeChange(medianChange)}`,
     ],
   ]
 }
@@ -61,7 +65,7 @@ const facts = ({ all_bad, edited, items, strength }: RubricReport): ReadonlyArra
 const describeChange = (characters: number): string => {
   const size = Math.round(Math.abs(characters))
   if (size === 0) return "keeps the length"
-  return characters > 0 ? `adds ${plural(size, "character")}` : `takes away ${plural(size, "character")}`
+  return characters > 0 ? `adds ${plural(size, "character")}` : `removes ${plural(size, "character")}`
 }
 
 interface ScaleOptions {
@@ -126,7 +130,7 @@ const outcomeNames: Record<StrengthReport["by_outcome"][number]["outcome"], stri
 const Strength = ({ strength }: { readonly strength: StrengthReport }) => {
   const figure = scaleFigure("strengths", [{ title: "Votes", fill: "var(--accent)", values: strength.votes }], {
     label: "how much better the best is →",
-    caption: "Bars: share of the votes that say a strength.",
+    caption: "Bars: share of the votes with a strength.",
   })
   return (
     <>
@@ -135,7 +139,7 @@ const Strength = ({ strength }: { readonly strength: StrengthReport }) => {
         {figure !== undefined && <Figure {...figure} />}
         <div>
           <Table
-            label="Mean strength by outcome of the votes"
+            label="Mean strength by vote outcome"
             columns={[textColumn("Outcome"), "Items", "Mean strength"]}
             rows={strength.by_outcome.map(({ items, mean, outcome }) => [
               outcomeNames[outcome] ?? outcome,
@@ -144,8 +148,8 @@ const Strength = ({ strength }: { readonly strength: StrengthReport }) => {
             ])}
           />
           <p class="muted small">
-            An item’s strength is the mean of the votes for its best completion, as in the dataset. Where experts agree,
-            it should be greater than where they are divided.
+            An item’s strength is the mean of the votes for its best completion, as in the dataset. Strength should be
+            greater if experts agree than if experts are divided.
           </p>
         </div>
       </div>
@@ -199,8 +203,8 @@ const Aspects = ({ aspects, of }: { readonly aspects: ReadonlyArray<AspectReport
       ])}
     />
     <p class="muted small">
-      Means of the ratings of completions that are chosen, and of those that are rejected, in the pairs of the dataset.
-      Alpha: Krippendorff’s, interval, of several experts’ ratings of the same completion.
+      Mean ratings of chosen and of rejected completions in the dataset’s pairs. Alpha: Krippendorff’s alpha (interval
+      data) between experts’ ratings of the same completion.
     </p>
     <div class="grid columns">
       {aspects.slice(0, maxDrawn).map((aspect) => {
@@ -219,7 +223,7 @@ const Aspects = ({ aspects, of }: { readonly aspects: ReadonlyArray<AspectReport
       })}
     </div>
     <More shown={maxDrawn} of={of} what="aspects are drawn" />
-    <More shown={aspects.length} of={of} what="aspects, with most ratings, are listed" />
+    <More shown={aspects.length} of={of} what="aspects with the most ratings are listed" />
     <AspectsByModel aspects={aspects} />
   </>
 )
@@ -231,7 +235,7 @@ const Edits = ({ change }: { readonly change: Distribution }) => (
       plots={[
         {
           title: "Change in length (edit minus completion)",
-          description: `Histogram of what edits change in length; the median is ${length(change.p50)} characters.`,
+          description: `Histogram of length changes by edits; the median is ${length(change.p50)} characters.`,
           draw: drawHistogram(change.histogram, {
             unit: "characters",
             label: "← shorter · longer →",
@@ -240,7 +244,7 @@ const Edits = ({ change }: { readonly change: Distribution }) => (
           }),
         },
       ]}
-      caption={`What edits of the best completion change in its length, in characters; on average ${(change.mean ?? 0) > 0 ? "+" : ""}${length(change.mean)}.${leftOut(change.histogram, "characters")}`}
+      caption={`Length change of the best completion by edits, in characters; on average ${(change.mean ?? 0) > 0 ? "+" : ""}${length(change.mean)}.${leftOut(change.histogram, "characters")}`}
       label="Changes in length by edits"
       columns={["Characters", "Items", "Share"]}
       rows={rowsOf(change.histogram, "characters")}
@@ -256,7 +260,7 @@ const Flags = ({ flags: { items, kinds } }: Pick<QualityReport, "flags">) => (
       columns={[textColumn("Flag"), "Count"]}
       rows={kinds.map(({ flags, kind }) => [<Name text={kind.replaceAll("_", " ")} />, count(flags)])}
     />
-    <p class="muted small">Of {plural(items, "judged item")} that experts flagged; each expert’s mark counts.</p>
+    <p class="muted small">From {plural(items, "flagged, judged item")}; the flags of each expert count.</p>
   </>
 )
 

@@ -19,8 +19,8 @@ export const Splits = ({
       title="Splits"
       lead={
         splits.length === 1
-          ? `All ${plural(pairs, "pair")} are in one split.`
-          : `Of the pairs, ${list(parts)}. An item is in one split only.${crossSplit === null || crossSplit === 0 ? "" : ` ${plural(crossSplit, "item")} ${crossSplit === 1 ? "nearly repeats" : "nearly repeat"} items of several splits.`}`
+          ? `The dataset has one split, with ${plural(pairs, "pair")}.`
+          : `Pairs: ${list(parts)}. Each item is in only one split.${crossSplit === null || crossSplit === 0 ? "" : ` ${plural(crossSplit, "item")} ${crossSplit === 1 ? "is a near-duplicate" : "are near-duplicates"} of items in several splits.`}`
       }
     >
       <Table

@@ -42,11 +42,11 @@ const lead = ({ turnaround, vote_seconds }: QualityReport): string => {
     turnaround.count === 0
       ? "No task has a result yet: turnaround is unknown."
       : turnaround.count === 1
-        ? `The one task came back within ${seconds(turnaround.p50)}.`
-        : `Half of the ${count(turnaround.count)} tasks came back within ${seconds(turnaround.p50)}, 95 of 100 within ${seconds(turnaround.p95)}.`
+        ? `The only task had a result within ${seconds(turnaround.p50)}.`
+        : `Half of the ${count(turnaround.count)} tasks had a result within ${seconds(turnaround.p50)}, and 95 of 100 within ${seconds(turnaround.p95)}.`
   const votes =
     vote_seconds.count === 0
-      ? "The service does not say how long experts took for a vote."
+      ? "The service does not say how long experts took per vote."
       : `A vote took ${seconds(vote_seconds.p50)} (median).`
   return `${tasks} ${votes}`
 }
@@ -60,9 +60,7 @@ export const Turnaround = ({ report }: { readonly report: QualityReport }) => {
           {isSpread(turnaround) && (
             <Times times={turnaround} title="From sending a task to its result" what="task" fill="var(--accent)" />
           )}
-          {isSpread(votes) && (
-            <Times times={votes} title="What experts took for a vote" what="vote" fill="var(--accent)" />
-          )}
+          {isSpread(votes) && <Times times={votes} title="Time per vote" what="vote" fill="var(--accent)" />}
         </div>
       )}
     </Section>

@@ -29,26 +29,26 @@ export const pValue = (p: number): string => (p < 0.001 ? "p < 0.001" : `p = ${d
 
 /** Describes the p-value of a two-sided test of whether two halves are equal. */
 export const describePValue = (p: number): string => {
-  if (p >= 0.05) return `${pValue(p)}: a difference like this one is usual by chance`
-  if (p < 0.001) return `${pValue(p)}: chance does not explain it`
-  return `${pValue(p)}: chance alone gives a difference like this one in about 1 of ${count(1 / p)} datasets`
+  if (p >= 0.05) return `${pValue(p)}: chance often causes a difference like this one`
+  if (p < 0.001) return `${pValue(p)}: chance alone is an unlikely cause`
+  return `${pValue(p)}: chance alone causes a difference like this one in about 1 of ${count(1 / p)} datasets`
 }
 
 const reasons: Record<string, string> = {
-  further_vote: "further votes on an item, or on gold items that were mixed in",
+  further_vote: "further votes on an item, or on mixed-in gold items",
   duplicate: "duplicates",
   reordered: "duplicates with the completions in another order",
   not_submitted: "not submitted yet",
   given_up: "given up",
   invalid_json: "invalid JSON",
   invalid_csv: "invalid CSV",
-  invalid_shape: "of an unexpected shape",
+  invalid_shape: "with an unexpected shape",
   no_match: "without a match in the join",
   conflicting_id: "with an id that belongs to other content",
   too_many_completions: "with more completions than the service accepts",
   too_long: "with a longer text than the service accepts",
   refused_by_service: "refused by the service",
-  in_doubt: "in doubt whether the service received them",
+  in_doubt: "in doubt: the service may have received them",
   pruned: "removed from the ledger",
   waiting: "without a result yet",
   failed: "failed at the service",
@@ -62,10 +62,10 @@ const reasons: Record<string, string> = {
   flagged: "flagged by an expert",
   no_rationale: "without a rationale",
   copied_rationale: "with a copied rationale",
-  against_votes: "whose pairs more votes contradict than support",
-  no_pair: "whose choice is blank, or no better than the rest",
+  against_votes: "with pairs that more votes contradict than support",
+  no_pair: "with a choice that is blank, or no better than the others",
   near_duplicate: "near-duplicates",
-  lone_surrogate: "with a lone surrogate, which no file can hold",
+  lone_surrogate: "with a lone surrogate, which files cannot represent",
 }
 
 export const describeReason = (reason: string): string =>
@@ -109,5 +109,5 @@ export const describeMainLoss = (report: QualityReport): string | null => {
   const largest = losses.toSorted((a, b) => b.count - a.count)[0]
   return largest === undefined || largest.count === 0
     ? null
-    : `Most was lost before “${stepNames[largest.step]}”: ${count(largest.count)} (${describeReason(largest.reason)}).`
+    : `The largest loss was before the step “${stepNames[largest.step]}”: ${count(largest.count)} (${describeReason(largest.reason)}).`
 }

@@ -79,13 +79,13 @@ export const make = Effect.fnUntraced(function* (options: SplitsOptions) {
   for (const [name, share] of Object.entries(shares)) {
     if (!Schema.is(Split)(name)) return yield* refuse(`shares.${name}`, `one of ${splits.join(", ")}`, name)
     if (share !== undefined && !(share > 0 && share <= 1 + rounding)) {
-      return yield* refuse(`shares.${name}`, "a share above 0, at most 1", share)
+      return yield* refuse(`shares.${name}`, "a share above 0 and at most 1", share)
     }
   }
   const sum = train + validation + test
   if (!(Math.abs(sum - 1) <= rounding)) return yield* refuse("shares", "shares that add up to 1", sum)
   if (!Number.isSafeInteger(seed)) return yield* refuse("seed", "a whole number", seed)
-  if (!(threshold > 0 && threshold <= 1)) return yield* refuse("threshold", "a number above 0, at most 1", threshold)
+  if (!(threshold > 0 && threshold <= 1)) return yield* refuse("threshold", "a number above 0 and at most 1", threshold)
 
   const splitAt = (place: number): Split =>
     place < test ? "test" : train === 0 || place >= 1 - validation ? lastSplit : "train"

@@ -114,7 +114,7 @@ export const group = <E, R>(
 const missingModelsMessage = (counts: FileCounts, keys: KeyNumbers): string => {
   const { even, several } = counts.evenKeys(keys.count)
   return (
-    `Models: none, because only ${even} of ${several} prompts occur in most of the files, equally often in each: ` +
+    `Models: none, because only ${even} of ${several} prompts occur equally often in most of the files: ` +
     "set --model-path to the field that names the model, or read each batch of files in a separate run"
   )
 }
@@ -154,10 +154,10 @@ const splitGroup = (group: Group, keyIsId: boolean): ReadonlyArray<SourceRecord>
     const completions = partsOfModels.get(model) ?? new Map<string, Part>()
     const duplicate = model === undefined ? undefined : completions.get(completion)
     if (!Messages.isSamePrompt(prompt, head.prompt)) {
-      const reason = `expected the same prompt as ${describe(head.place)} for key ${describeValue(key)}, found a different one`
+      const reason = `expected the same prompt as ${describe(head.place)} for key ${describeValue(key)}, found a different prompt`
       rejects.push(reject(place, "invalid_shape", reason))
     } else if (duplicate !== undefined) {
-      const reason = `expected each completion of a model once for key ${describeValue(key)}, but ${describeValue(model)} has the same one at ${describe(duplicate.place)}`
+      const reason = `expected distinct completions of each model for key ${describeValue(key)}, but the model ${describeValue(model)} has the same completion at ${describe(duplicate.place)}`
       rejects.push(reject(place, "duplicate_key", reason))
     } else {
       partsOfModels.set(model, completions.set(completion, part))
@@ -205,5 +205,5 @@ const refuseLarge = (part: Part, count: number): SourceRecord =>
   reject(
     part.place,
     "too_large",
-    `expected at most ${KeyedRecords.maxBatchBytes} bytes in the records of key ${describeValue(part.key)}, found more in ${count} records; check that the key is the right field`,
+    `expected at most ${KeyedRecords.maxBatchBytes} bytes in all records with key ${describeValue(part.key)}, found more in ${count} records; check that the key is the right field`,
   )

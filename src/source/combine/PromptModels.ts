@@ -53,7 +53,7 @@ const goldIndexOf = (
 ): Result.Result<number, string> => {
   if (typeof answer === "number" && promptModels.models === undefined) {
     return Result.fail(
-      `expected a list of models at ${promptModels.name} for the index ${answer}, found none; add the list, or name the model`,
+      `expected a list of models at ${promptModels.name} for the index ${answer}, found none; add the list, or give the model's name instead of the index`,
     )
   }
   const name = typeof answer === "string" ? answer : promptModels.models?.[answer]
@@ -66,7 +66,7 @@ const goldIndexOf = (
     promptModels.models === undefined ? [] : models.filter((model) => promptModels.models?.includes(model) === false)
   if (unlistedModels.length > 0) {
     return Result.fail(
-      `expected the models of all completions in ${promptModels.name}, found none of ${quoteNames(unlistedModels)}`,
+      `expected the models of all completions in ${promptModels.name}, but it lacks ${quoteNames(unlistedModels)}`,
     )
   }
   const repeatedModel = [promptModels.models ?? [], models].flatMap((names) =>

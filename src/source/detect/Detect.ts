@@ -133,10 +133,10 @@ const noCompletions = (
   const missing =
     promptPath === undefined ? "no prompt and no completions" : `a prompt at "${promptPath}" and no completions`
   const advice = {
-    any: `${promptPath === undefined ? `${flags.prompt} and ` : ""}${flags.completions} (a list) or ${flags.completion} (a text; once for each column of completions), ${orJoin}`,
+    any: `${promptPath === undefined ? `${flags.prompt} and ` : ""}${flags.completions} (a list) or ${flags.completion} (a text; once per completion column), ${orJoin}`,
     items: flags.completions,
     wide: `${flags.completion}, once for each completion`,
-    pairs: `${flags.completion}, for the better one and the other`,
+    pairs: `${flags.completion} twice, for the better and the other completion`,
     long: flags.completion,
   }
   return Result.fail(`found ${missing} in ${shownMembers(sample)}: set ${advice[layout ?? "any"]}`)
@@ -152,13 +152,13 @@ const otherTexts = (sample: Sample.Sample, prompt: string): ReadonlyArray<Sample
       !KnownNames.isAboutItem(member.plainName),
   )
 
-const orJoin = `or join files of prompts and of completions with --completions FILE and ${flags.key}`
+const orJoin = `or join prompt files and completion files with --completions FILE and ${flags.key}`
 
 const shownMembers = (sample: Sample.Sample): string => {
   const names = sample.members.map(({ name }) => JSON.stringify(name))
   const listed = names.length > 12 ? [...names.slice(0, 12), `${names.length - 12} more`] : names
   const nested = Sample.nestedTexts(sample)
-  const deeper = nested.length === 0 ? "" : ` (there is text at ${nested.join(" and ")})`
+  const deeper = nested.length === 0 ? "" : ` (nested text: ${nested.join(" and ")})`
   return `${listed.join(", ")}${deeper}`
 }
 
@@ -189,7 +189,7 @@ const fixedWords = ({ members }: Sample.Sample): string => {
   const id = members.find(
     ({ plainName, values }) => values.some(KeyFinder.isKey) && keys.includes(plainName.replace(/^\W+/, "")),
   )
-  return ` (without a prompt, to a template of fixed words and a field: ${flags.prompt} 'Which is better? ({${id?.path ?? "FIELD"}})')`
+  return ` (if records have no prompt, to a template with fixed text and a field: ${flags.prompt} 'Which is better? ({${id?.path ?? "FIELD"}})')`
 }
 
 const items = (sample: Sample.Sample, options: Complete): Result.Result<LayoutOptions, string> => {

@@ -33,7 +33,7 @@ const misfit = (
     const [first, ...others] = rows.map((row) => layout.toRecord(row))
     return first !== undefined && Result.isFailure(first) && others.every(Result.isFailure)
       ? [
-          `the layout was detected, but none of the first ${rows.length} records fits it (${first.failure.reason}): set ${flags.layout} and ${flags.prompt}, and either ${flags.completion} or ${flags.completions}`,
+          `the detected layout does not fit ${rows.length === 1 ? "the first record" : `any of the first ${rows.length} records`} (${first.failure.reason}): set ${flags.layout} and ${flags.prompt}, and either ${flags.completion} or ${flags.completions}`,
         ]
       : []
   }
@@ -41,7 +41,7 @@ const misfit = (
   const isGuessed = completion === undefined && key === undefined && model === undefined
   return isGuessed && parts.length > 0 && new Set(parts.map((part) => part.key)).size === parts.length
     ? [
-        `layout long was detected, but no two of the first ${rows.length} records share a prompt: if a record has all of its completions, set ${flags.completion} for each column of them; if other files have the others, name these, too`,
+        `layout long was detected, but no two of the first ${rows.length} records share a prompt: if each record has all completions of an item, set ${flags.completion} for each completion column; if other files have the other completions, name those files, too`,
       ]
     : []
 }
@@ -53,7 +53,7 @@ const models = ({ completions = [], layout, model, modelsFromColumns }: LayoutOp
   const names = ColumnModels.candidates(fields)
   return names === undefined
     ? []
-    : [`no models; ${flags.modelsFromColumns} names them after the columns, ${quoteNames(names)}`]
+    : [`the completions have no model names; ${flags.modelsFromColumns} uses the column names: ${quoteNames(names)}`]
 }
 
 /** Texts that look like lists stay text. A hint names the option that reads them as lists. */
@@ -79,7 +79,7 @@ const hintsFor = (
       .map(({ isTextual, value }) => Result.getOrUndefined(CellText.read(field.get(value, isTextual), path, isTextual)))
       .filter((value) => !isEmpty(value))
     return values.length > 0 && values.every(isListAsText)
-      ? [`${JSON.stringify(field.label)} holds JSON lists as text; they stay text unless ${flag} '${path}[]' is set`]
+      ? [`${JSON.stringify(field.label)} contains JSON lists as text; to read them as lists, set ${flag} '${path}[]'`]
       : []
   })
 

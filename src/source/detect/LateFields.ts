@@ -62,7 +62,7 @@ export const of = (
       )
       const [name] = decisive(lateNames, row)
       if (name !== undefined) {
-        const expected = `expected no value, because the layout was detected from the first ${sampleRows.length} records, which have none here`
+        const expected = `expected no value, because the first ${sampleRows.length === 1 ? "record" : `${sampleRows.length} records`}, from which the layout was detected, ${sampleRows.length === 1 ? "has" : "have"} no value here`
         const advice = `set the paths explicitly (${flags.prompt}, ${flags.system}, ${flags.history}, ${flags.completion}, ${flags.completions})`
         return reject(
           row.place,

@@ -48,7 +48,7 @@ export const prompt = (
   if (second === undefined) return withContext(first.path)
   const quoted = joinWords(texts.map(({ name }) => JSON.stringify(name)))
   return Result.fail(
-    `the prompt may be at ${quoted}: set ${flags.prompt} to a template such as '${UnusedContext.template(texts.map(({ name }) => name))}', or leave out with ${flags.ignore} what experts need not see`,
+    `the prompt may be at ${quoted}: set ${flags.prompt} to a template such as '${UnusedContext.template(texts.map(({ name }) => name))}', or exclude fields that experts need not see with ${flags.ignore}`,
   )
 }
 

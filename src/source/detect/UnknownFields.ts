@@ -29,10 +29,10 @@ export const undetectedMessage = (
   members: ReadonlyArray<string>,
   example: string | undefined,
 ): string =>
-  `found no ${option} in ${quoted(members)}: set ${flags[option]} to its field${example === undefined ? "" : `, such as ${flags[option]} ${UnusedContext.quoted(example)}`}`
+  `found no ${option} in ${quoted(members)}: set ${flags[option]} to the right field${example === undefined ? "" : `, such as ${flags[option]} ${UnusedContext.quoted(example)}`}`
 
 export const noMember = (members: ReadonlyArray<string>): string =>
-  members.length === 0 ? "" : `; nor is it a name in the first records, which have ${quoted(members)}`
+  members.length === 0 ? "" : `; the first records have no field of this name, but ${quoted(members)}`
 
 const quoted = (names: ReadonlyArray<string>): string =>
   `${quoteNames(names.slice(0, maxShownNames))}${names.length > maxShownNames ? ", …" : ""}`

@@ -67,7 +67,9 @@ export const open = Effect.fn("Format.open")(function* (
   const compressedHead = yield* beginningOf(input.bytes)
   const compression = Compression.detect(compressedHead.head) ?? (yield* detectBrotli(name, compressedHead))
   if (compression === undefined && Sniff.contradictsExtension(name, compressedHead.head)) {
-    return yield* fail("the name is that of a compressed file, but the content is not compressed; download it again")
+    return yield* fail(
+      "the file name has the extension of a compressed file, but the content is not compressed; download the file again",
+    )
   }
   const unpack = compression === undefined ? (bytes: Bytes) => bytes : Compression.unpack(name, compression)
   const unpackedHead = compression === undefined ? compressedHead : yield* beginningOf(unpack(input.bytes))
@@ -159,7 +161,7 @@ const limitOpenBytes = (name: string, { maxLineBytes = Lines.defaultMaxLineBytes
       return openBytes > maxOpenRecords * maxLineBytes
         ? unreadable(
             name,
-            `no record ends in ${openBytes} bytes; check that this is a file of records, and its --format`,
+            `no record ends within ${openBytes} bytes; check that the file contains records, and that --format is right`,
           )
         : Effect.void
     },

@@ -26,7 +26,9 @@ export const sniff = (beginning: Beginning): Result.Result<FormatName, string> =
   if (problem !== undefined) return Result.fail(problem)
   const formatOfName = FileExtensions.formatOf(pathOf(beginning.name))
   if (head.length > 0 && formatOfName === "parquet") {
-    return Result.fail("the name is that of a Parquet file, but the content is not Parquet; download it again")
+    return Result.fail(
+      "the file name has the extension of a Parquet file, but the content is not Parquet; download the file again",
+    )
   }
   return sniffText(JsonRecord.nanAsNull(textOf(head)), formatOfName === "parquet" ? undefined : formatOfName, beginning)
 }
@@ -122,8 +124,8 @@ const sniffObject = (
     const quoted = quoteNames(lists)
     return Result.fail(
       lists.length === 1
-        ? `the file holds one object, and its member "${list}" is the list of records; extract it: jq .${list} FILE > NEW.json`
-        : `the file holds one object, and its members ${quoted} are lists of records; extract one (jq .${list} FILE > NEW.json), or all (jq '${lists.map((name) => `.${name}`).join(" + ")}' FILE > NEW.json)`,
+        ? `the file contains one object, whose member "${list}" is the list of records; extract the list: jq .${list} FILE > NEW.json`
+        : `the file contains one object, whose members ${quoted} are lists of records; extract one list (jq .${list} FILE > NEW.json), or all lists (jq '${lists.map((name) => `.${name}`).join(" + ")}' FILE > NEW.json)`,
     )
   }
   if (isJson(line)) return Result.succeed("jsonl")

@@ -28,7 +28,7 @@ export const among = (
     return indices.length === 1
       ? Result.succeed(indices[0]!)
       : Result.fail(
-          `expected one of ${quoted}, or a part of its name, found ${describeValue(value)}${indices.length > 1 ? `, which matches ${indices.length}` : ""}`,
+          `expected ${quoted}, or a unique part of such a name, found ${describeValue(value)}${indices.length > 1 ? `, which matches ${indices.length} completions` : ""}`,
         )
   }
 }

@@ -19,7 +19,7 @@ export const read = (value: unknown, path: string, isTextual: boolean | undefine
     onFailure: (problem) => {
       if (problem === undefined && !beginsWithMessage.test(value)) return Result.succeed(value)
       const description =
-        problem === undefined ? "the beginning of a list of messages" : `a list as NumPy prints it, with ${problem}`
+        problem === undefined ? "an incomplete list of messages" : `a list in NumPy print format, with ${problem}`
       const advice = "export the data as Parquet or JSON Lines, or write the column with json.dumps"
       return Result.fail(`${path}: expected text or a list as JSON, found ${description}; ${advice}`)
     },

@@ -53,7 +53,7 @@ export const add = (
     const role = earlier.at(-1)?.role
     if (!isWhole && role !== "assistant" && role !== "system") {
       return Result.fail(
-        `${field.name}[${earlier.length - 1}]: expected the last of the earlier turns to be the assistant's, or the prompt, found one of ${describeValue(role)}`,
+        `${field.name}[${earlier.length - 1}]: expected the last earlier turn to have the role assistant or to be the prompt, found the role ${describeValue(role)}`,
       )
     }
     const [first, ...others] = isWhole

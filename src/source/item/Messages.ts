@@ -145,7 +145,7 @@ export const decodeCompletion = (
     const last = Arr.lastNonEmpty(messages)
     if (last.role !== "assistant") {
       return Result.fail(
-        `${path}[${messages.length - 1}]: expected a message of the assistant, found one of ${describeValue(last.role)}`,
+        `${path}[${messages.length - 1}]: expected a message with the role assistant, found the role ${describeValue(last.role)}`,
       )
     }
     const turnMessages = prompt === undefined ? messages : withoutPrompt(prompt, messages)
@@ -153,7 +153,7 @@ export const decodeCompletion = (
       onSome: (turn) => Result.succeed(turn),
       onNone: () =>
         Result.fail(
-          `${path}: expected the prompt's messages and the assistant's turn, or only this turn, found ${messages.length} messages that begin differently`,
+          `${path}: expected the assistant's turn, alone or after the prompt's messages, found ${messages.length} messages that begin differently`,
         ),
     })
   })

@@ -104,7 +104,9 @@ const add = (
     const problem = describeJsonProblem(value, path)
     if (problem !== undefined) return Result.fail(problem)
     if (Object.hasOwn(metadata, name) && !isSame(metadata[name], value)) {
-      return Result.fail(`${path}: expected a name that the metadata lacks, or the same value, found a different one`)
+      return Result.fail(
+        `${path}: the metadata already has a different value under this name; rename one of the two fields`,
+      )
     }
   }
   // Assignment would fail for a member called `__proto__`.

@@ -97,7 +97,7 @@ export const definitionsOf = (record: unknown, path = column): Result.Result<str
     const name = isObject(definition) ? memberOf(definition, "name") : undefined
     if (typeof name !== "string" || name.trim() === "") {
       const actual = describeValue(isObject(definition) ? name : definition)
-      return Result.fail(`${path}[${i}]: expected the definition of a function, with its name, found ${actual}`)
+      return Result.fail(`${path}[${i}]: expected a function definition with a name, found ${actual}`)
     }
   }
   const problem = typeof value === "string" ? undefined : describeJsonProblem(list, path)

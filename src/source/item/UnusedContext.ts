@@ -178,8 +178,8 @@ const flagsFor = (all: ReadonlyArray<Unused>): string => {
       : [at === undefined ? `--system-path ${quoted(texts[0])}` : `--prompt-path '${whole}'`]),
     ...(systems[0] === undefined ? [] : [`--system-path ${quoted(systems[0])}`]),
     ...(turns[0] === undefined ? [] : [`--history-path ${quoted(turns[0])}`]),
-    ...(namesOf("ofCompletion").length === 0 ? [] : ["the field in the prompts' records"]),
-    ...(namesOf("other").length === 0 ? [] : ["--prompt-path to a template that has their texts"]),
+    ...(namesOf("ofCompletion").length === 0 ? [] : ["the field in the prompt records"]),
+    ...(namesOf("other").length === 0 ? [] : ["--prompt-path to a template that contains these fields"]),
   ])
 }
 
@@ -199,11 +199,11 @@ export const problemOf = (all: ReadonlyArray<Unused>): string | undefined => {
   const path = FieldPath.format([name])
   switch (kind) {
     case "placeholder":
-      return `prompt: expected no ${name}, because experts cannot be shown images, audio, or video; to have them judge without, set ${ignoreMediaFlags(all)}`
+      return `prompt: expected no ${name}, because experts cannot be shown images, audio, or video; to have them judge the item without media, set ${ignoreMediaFlags(all)}`
     case "media":
-      return `${path}: expected no value, because experts cannot be shown images, audio, or video, ${actual}; to have them judge without, set ${ignoreMediaFlags(all)}`
+      return `${path}: expected no value, because experts cannot be shown images, audio, or video, ${actual}; to have them judge the item without media, set ${ignoreMediaFlags(all)}`
     default:
-      return `${path}: expected no value, because experts may have to see it and no option uses it, ${actual}; set ${flagsFor([first])}, or ${ignoreFlag(name)}`
+      return `${path}: expected no value, because experts may have to see this field and no option uses it, ${actual}; set ${flagsFor([first])}, or ${ignoreFlag(name)}`
   }
 }
 
@@ -215,10 +215,10 @@ export const question = (records: ReadonlyArray<ReadonlyArray<Unused>>): string 
   const names = [...fields.keys()]
   const shares = names.map((name) => {
     const count = records.filter((all) => all.some((one) => one.name === name)).length
-    return `${JSON.stringify(name)} (in ${count} of ${records.length})`
+    return `${JSON.stringify(name)} (in ${count} of ${records.length} records)`
   })
   const ignored = joinWords(names.map(ignoreFlag))
-  return `experts may have to see ${joinWords(shares)}, which no option uses: set ${flagsFor([...fields.values()])}, or ${ignored} if they need not`
+  return `experts may have to see ${joinWords(shares)}, which no option uses: set ${flagsFor([...fields.values()])}, or ${ignored} if experts need not see ${names.length === 1 ? "it" : "them"}`
 }
 
 export const hints = (records: ReadonlyArray<ReadonlyArray<Unused>>): ReadonlyArray<string> => {
@@ -226,6 +226,6 @@ export const hints = (records: ReadonlyArray<ReadonlyArray<Unused>>): ReadonlyAr
   const first = records.flat().find(isMedia)
   if (first === undefined) return []
   return [
-    `${count} of the first ${records.length} records have images, audio, or video (${first.name}) and are rejected, because experts cannot be shown them; to have experts judge without, set ${ignoreMediaFlags(records.flat())}`,
+    `experts cannot be shown images, audio, or video (${first.name}), so ${count} of the first ${records.length} records ${count === 1 ? "is" : "are"} rejected; to have experts judge the items without media, set ${ignoreMediaFlags(records.flat())}`,
   ]
 }

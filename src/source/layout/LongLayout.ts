@@ -90,7 +90,7 @@ const splitConversation = (
     const { content, role, tool_calls } = messages[last]!
     if (role !== "assistant") {
       return Result.fail(
-        `${name}[${last}]: expected the last message to be the assistant's, found one of ${describeValue(role)}`,
+        `${name}[${last}]: expected the last message to have the role assistant, found the role ${describeValue(role)}`,
       )
     }
     const prompt = ItemDecoder.decodePrompt(messages.slice(0, -1), name)

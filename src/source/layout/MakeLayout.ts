@@ -160,9 +160,9 @@ const problemOf = (
       return `expected ${flags.completions}, the path to the list, found ${flags.completion}`
     }
     if (typeof completions !== "string") {
-      return `${flags.completions} is the path to the list of completions; a path for each is layout wide`
+      return `${flags.completions} must be one path, to the list of completions; for one path per completion, use layout wide`
     }
-    return typeof model === "string" ? undefined : `${flags.model} is the path to the list of names`
+    return typeof model === "string" ? undefined : `${flags.model} must be one path, to the list of model names`
   }
   if (name === "long") {
     if (completions !== undefined) {
@@ -170,7 +170,7 @@ const problemOf = (
     }
     if (gold !== undefined) return `${flags.gold} is for layouts items, wide, and pairs`
     if (id !== undefined) {
-      return `${flags.id} is for layouts items, wide, and pairs; set ${flags.key}, which groups and names items`
+      return `${flags.id} is for layouts items, wide, and pairs; set ${flags.key}, which groups records into items and identifies the items`
     }
     return model === undefined || typeof model === "string" ? undefined : `expected ${flags.model} once`
   }
@@ -215,7 +215,7 @@ const describe = (
     ...place("earlier turns", "history"),
     ...place("completion", "completion"),
     ...place("completions", "completions"),
-    ...(fields.prompt.length === 0 ? ["the prompt is what they have in common"] : []),
+    ...(fields.prompt.length === 0 ? ["prompt from their common beginning"] : []),
     ...(isDefault("model") ? [] : place(name === "long" ? "model" : "models", "model")),
     ...(columnModels === undefined ? [] : [`models ${joinWords(columnModels.map((name) => `"${name}"`))}`]),
     ...(isDefault("gold") ? [] : place("gold", "gold")),

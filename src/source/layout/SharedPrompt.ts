@@ -32,7 +32,7 @@ export const split = (
     const last = messages.success[length - 1]
     if (last?.role !== "assistant") {
       return Result.fail(
-        `${names[i]}: expected the last message to be the assistant's, found one of ${describeValue(last?.role)}`,
+        `${names[i]}: expected the last message to have the role assistant, found the role ${describeValue(last?.role)}`,
       )
     }
     all.push(messages.success)
@@ -49,7 +49,9 @@ export const split = (
   while (sharedCount > 0 && all.some((messages) => messages[sharedCount]?.role === "tool")) sharedCount--
   const prompt = first.slice(0, sharedCount)
   if (!Arr.isReadonlyArrayNonEmpty(prompt)) {
-    return Result.fail(`${names.join(", ")}: expected conversations with the same beginning, found different ones`)
+    return Result.fail(
+      `${names.join(", ")}: expected conversations with the same beginning, found different beginnings`,
+    )
   }
   const turns = all.map((messages) => Messages.toTurn(messages.slice(prompt.length)))
   const differing = turns.findIndex(Option.isNone)

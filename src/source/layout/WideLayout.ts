@@ -48,7 +48,7 @@ export const toRecord = (fields: WideFields): ((row: Row) => SourceRecord) => {
         const best_completion_index = present.indexOf(column)
         if (best_completion_index === -1) {
           return Result.fail(
-            `${gold.name}: expected a completion that is present, found ${JSON.stringify(names[column])}, which is empty`,
+            `${gold.name}: expected the name of a completion that is not empty, found ${JSON.stringify(names[column])}, which is empty`,
           )
         }
         return Result.succeed(isObject(value) ? { ...value, best_completion_index } : { best_completion_index })
@@ -133,7 +133,7 @@ const unwrapTurns = (
   return multiTurn === -1
     ? Result.succeed(lists.map(([turn]) => turn))
     : Result.fail(
-        `${names[multiTurn]}: expected one turn, found ${lists[multiTurn]!.length}, whose earlier answers differ between models`,
+        `${names[multiTurn]}: expected one turn, found ${lists[multiTurn]!.length} turns; earlier answers differ between models`,
       )
 }
 

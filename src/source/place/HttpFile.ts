@@ -124,7 +124,10 @@ const checkStatus = (
     const encoding = headers["content-encoding"]
     return encoding === undefined || storable.has(encoding)
       ? Effect.void
-      : unreadable(name, `the server sends the file compressed (${encoding}), although this was not accepted`)
+      : unreadable(
+          name,
+          `the server sends the file with a content encoding that was not requested (${encoding}); download the file first`,
+        )
   }
   const kind = HttpFailure.kindOf(status)
   if (kind === "notFound") return fileNotFound(name)
@@ -142,7 +145,7 @@ const storable: ReadonlySet<string> = new Set(["identity", "gzip", "x-gzip", "zs
 
 const refusals: ReadonlyMap<number, string> = new Map<number, string>([
   [401, "the server requires authorization (401); add user and password to the URL, or use a signed URL"],
-  [403, "the server denies access (403); check the user in the URL, or whether its signature has expired"],
+  [403, "the server denies access (403); check the user in the URL, or whether the URL's signature has expired"],
   [416, "the file became shorter while it was read"],
   ...[301, 302, 303, 307, 308].map(
     (status) => [status, `the server redirects more than ${maxRedirects} times, or without a target`] as const,

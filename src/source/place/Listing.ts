@@ -56,7 +56,7 @@ const descriptions = ["dataset_info.json", "dataset_infos.json", "dataset_dict.j
 const folderProblem = (folder: string, files: ReadonlyArray<string>): string | undefined => {
   const split = files.includes("dataset_dict.json") ? '["train"]' : ""
   return split !== "" || files.some((name) => name.endsWith(".arrow"))
-    ? `a folder of save_to_disk of Hugging Face datasets, whose Arrow files cannot be read; write it as Parquet: datasets.load_from_disk(${JSON.stringify(folder)})${split}.to_parquet("new.parquet")`
+    ? `a folder written by save_to_disk in Hugging Face datasets, whose Arrow files cannot be read; convert it to Parquet: datasets.load_from_disk(${JSON.stringify(folder)})${split}.to_parquet("new.parquet")`
     : undefined
 }
 

@@ -20,7 +20,7 @@ const copyToFile = Effect.fnUntraced(function* (input: Input) {
   const toFailure = (error: PlatformError.PlatformError) =>
     unreadable(
       input.name,
-      `copying it to the directory for temporary files failed: ${error.message}; set TMPDIR to a directory with enough space`,
+      `copying the input to the directory for temporary files failed: ${error.message}; set TMPDIR to a directory with enough space`,
       error,
     )
   const directory = yield* Effect.mapError(fs.makeTempDirectoryScoped({ prefix: "prefstream-spool-" }), toFailure)

@@ -6,7 +6,7 @@ import { Result } from "effect"
 import { isObject, type Members } from "../../io/Values.ts"
 
 /** The reason why a list or dictionary is not read. `undefined` if the text is neither. */
-export type Problem = "no commas between its elements" | '"..." for elements that are left out' | undefined
+export type Problem = "no commas between its elements" | '"..." in place of omitted elements' | undefined
 
 export const parse = (text: string): Result.Result<unknown, Problem> => {
   const parser = new Parser(text)
@@ -84,8 +84,7 @@ class Parser {
     const elements: Array<unknown> = []
     let commas = 0
     while (!this.#passes("]")) {
-      if (this.#passes("...") && elements.some(isTextOrObject))
-        return Result.fail('"..." for elements that are left out')
+      if (this.#passes("...") && elements.some(isTextOrObject)) return Result.fail('"..." in place of omitted elements')
       const element = this.value(depth + 1)
       if (Result.isFailure(element)) return element
       elements.push(element.success)

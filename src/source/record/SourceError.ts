@@ -57,7 +57,7 @@ export class ScratchFailed extends Schema.TaggedError<ScratchFailed>()("ScratchF
   cause: Schema.Defect(),
 }) {
   override get message(): string {
-    return `the scratch file of the join or group failed: ${this.problem}; it needs about as much disk space as the input, in the job folder (TMPDIR for commands that send nothing, scratchDirectory in a program)`
+    return `the scratch file for the join or group failed: ${this.problem}; the scratch file needs about as much disk space as the input, in the job folder (commands that send nothing use TMPDIR; in a program, set scratchDirectory)`
   }
 }
 
@@ -87,7 +87,7 @@ export const fromPlatformError = (file: string, error: PlatformError.PlatformErr
   if (_tag === "NotFound") return fileNotFound(file)
   const isLoop = Predicate.hasProperty(cause, "code") && cause.code === "ELOOP"
   const problem = isLoop
-    ? "the symbolic links form a circle; check the path"
+    ? "the symbolic links form a loop; check the path"
     : _tag === "PermissionDenied"
       ? "no permission to read it; check the file's permissions"
       : error.message

@@ -91,7 +91,9 @@ export const reader = ({ kind, map, ownIndex }: Reading, labels: ReadonlyArray<s
         return number === 0 ? Result.succeed(tie) : range(1)
       case "scale":
         return number === undefined || completions.length !== 2
-          ? Result.fail(`expected a number, and two completions, found ${describeValue(value)}`)
+          ? Result.fail(
+              `expected a number and two completions, found ${describeValue(value)} and ${completions.length} completions`,
+            )
           : Result.succeed({ choice: number === 0 ? undefined : number < 0 ? 0 : 1, strength: Math.abs(number) })
       default:
         return readName(value, item)
@@ -114,7 +116,7 @@ export const reader = ({ kind, map, ownIndex }: Reading, labels: ReadonlyArray<s
     if (place < 0) return withKind("name", meaning, item)
     return place < item.completions.length
       ? Result.succeed({ choice: place })
-      : Result.fail(`${meaning} (--choice-map): the record has ${item.completions.length} completions`)
+      : Result.fail(`${meaning} (--choice-map): the record has only ${item.completions.length} completions`)
   }
 
   const readByTextOrModel = (
@@ -125,7 +127,7 @@ export const reader = ({ kind, map, ownIndex }: Reading, labels: ReadonlyArray<s
     return indices.length === 1
       ? Result.succeed({ choice: indices[0] })
       : Result.fail(
-          `expected the text or the model of a completion, as the record has ${completions.length} of ${labels?.length} completions, found ${describeValue(value)}`,
+          `expected the text or the model of a completion, because the record has only ${completions.length} of ${labels?.length} completions, found ${describeValue(value)}`,
         )
   }
 
@@ -170,7 +172,7 @@ export const reader = ({ kind, map, ownIndex }: Reading, labels: ReadonlyArray<s
     return indices.length === 1
       ? Result.succeed({ choice: indices[0] })
       : Result.fail(
-          `expected a name of one of ${completions.length} completions${names.length === 0 ? "" : ` (${quoteNames(names)})`}, found ${describeValue(value)}${indices.length > 1 ? `, which matches ${indices.length}` : ""}; --choice-map sets the meaning of other values`,
+          `expected the name of one of the ${completions.length} completions${names.length === 0 ? "" : ` (${quoteNames(names)})`}, found ${describeValue(value)}${indices.length > 1 ? `, which matches ${indices.length} completions` : ""}; set the meaning of other values with --choice-map`,
         )
   }
 
@@ -192,7 +194,7 @@ export const reader = ({ kind, map, ownIndex }: Reading, labels: ReadonlyArray<s
         return `${JSON.stringify(column)} names ${labelsOf.length === 0 ? "none" : quoteNames(labelsOf)}`
       })
       return Result.fail(
-        `expected one column named after each of ${completions.length} completions (${quoteNames(labels ?? [])}), but ${joinWords(each ?? [])}: rename the columns`,
+        `expected one column named after each of the ${completions.length} completions (${quoteNames(labels ?? [])}), but ${joinWords(each ?? [])}: rename the columns`,
       )
     }
     const numbers = completions.flatMap((_, i) => numberOf(values[order.indexOf(i)]) ?? [])
@@ -220,7 +222,9 @@ export const reader = ({ kind, map, ownIndex }: Reading, labels: ReadonlyArray<s
     const onePlaces = values.flatMap((value, i) => (isOne(value) ? [i] : []))
     const [at] = onePlaces
     if (at === undefined || onePlaces.length > 1 || !values.every((value) => isOne(value) || isZero(value))) {
-      return Result.fail(`expected 1 once and 0 otherwise, found ${joinWords(values.map(describeValue))}`)
+      return Result.fail(
+        `expected 1 for one completion and 0 for the others, found ${joinWords(values.map(describeValue))}`,
+      )
     }
     const column = columns?.[at]
     if (column === undefined) {

@@ -32,7 +32,7 @@ export const suggestion = ({ members, records }: Sample.Sample): string | undefi
   for (const pair of KnownNames.completionPairs) {
     const [better, other] = pair.map((name) => members.find(({ plainName }) => plainName === name)?.name)
     if (better !== undefined && other !== undefined) {
-      return `if ${JSON.stringify(better)} is the better completion of each record, set --choice-path ${UnusedContext.quoted(better)}`
+      return `if ${JSON.stringify(better)} is the better completion in each record, set --choice-path ${UnusedContext.quoted(better)}`
     }
   }
   for (const [kind, pattern] of measures) {

@@ -119,7 +119,7 @@ export const decide = (
   const [first] = distinctReadings
   if (first === undefined) {
     return Result.fail(
-      `${describeField(counted)} ${joinWords(listValues(numbers))}, which do not denote one of ${completions} completions: set --choice-path to the choice, --choice-map to the meaning of the numbers, such as --choice-map '${example(numbers.toSorted((a, b) => a - b))}', or --choice-as`,
+      `${describeField(counted)} ${joinWords(listValues(numbers))}, which do not match any of the ${completions} completions: set --choice-path to the field with the choice, --choice-map to the meaning of each number, such as --choice-map '${example(numbers.toSorted((a, b) => a - b))}', or --choice-as`,
     )
   }
   return isAll && distinctReadings.length === 1
@@ -153,7 +153,7 @@ const unknownTexts = (choices: ReadonlyArray<SampledChoice>): string => {
   const values = [...new Set(choices.map(({ value }) => value))]
   const map = example(values)
   const orMap = map === "" ? "" : `, or --choice-map '${map}', where … is ${ChoiceMap.expectedMeanings}`
-  return `${describeField(choices)} ${joinWords(listValues(values))}, which do not denote a completion: set --choice-path to the choice${orMap}`
+  return `${describeField(choices)} ${joinWords(listValues(values))}, which do not match any completion: set --choice-path to the field with the choice${orMap}`
 }
 
 const meaningOf = (
@@ -208,7 +208,7 @@ const ask = (
     [
       `${describeField(choices)} ${joinWords(listValues(values))}, which can have several meanings. Two records:`,
       ...first.map((one, i) => `  ${places[i]}: ${recordOf(one, labels)}`),
-      `Add the option that names the better completion in both (or another --choice-map):`,
+      `Add the option that gives the better completion in both records (or another --choice-map):`,
       ...readings.map((reading) => {
         const outcomes = outcomesOf(reading, first, labels).map((outcome, i) => `${places[i]}: ${outcome}`)
         return `  ${reading.option.padEnd(width)}  ${outcomes.join("; ")}`

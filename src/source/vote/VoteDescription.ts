@@ -5,14 +5,14 @@ import type * as Choice from "./Choice.ts"
 import type { VoteFields } from "./VoteFields.ts"
 
 const readingNames: { readonly [kind in Choice.ChoiceKind]: string } = {
-  index: "from 0 on",
-  number: "from 1 on, 0 a tie",
-  scale: "a scale, 0 a tie",
+  index: "numbers from 0",
+  number: "numbers from 1, 0 is a tie",
+  scale: "a scale, 0 is a tie",
   text: "the completion's text",
   name: "by name",
   scores: "scores, the highest is the best",
   ranks: "ranks, the lowest is the best",
-  "one-hot": "the one that is 1",
+  "one-hot": "the completion with 1",
 }
 
 export const describe = (
@@ -27,7 +27,7 @@ export const describe = (
   return [
     ...at("votes", list),
     ...at(choices.length > 1 && !isPerCompletion ? `choices of ${choices.length} experts` : "choice", ...choices),
-    ...(kind === undefined ? [] : [`(${isFromNumbers ? "from 1 on" : readingNames[kind]})`]),
+    ...(kind === undefined ? [] : [`(${isFromNumbers ? "numbers from 1" : readingNames[kind]})`]),
     ...(map === undefined ? [] : [`(${map.text})`]),
     ...at("expert", expert),
     ...at("rationale", rationale),

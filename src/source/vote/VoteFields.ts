@@ -125,7 +125,7 @@ export const detect = (sample: Sample.Sample, options: VoteOptions): Result.Resu
     if (paths.length === 0 && list === undefined) {
       const names = members.map(({ name }) => JSON.stringify(name))
       return yield* Result.fail(
-        `found no votes in ${joinWords(names.slice(0, 20))}: ${ChoiceColumns.suggestion(sample) ?? `set ${flags.choice}, once or for each expert's column, or ${flags.votes}, a list`}`,
+        `found no votes in ${joinWords(names.slice(0, 20))}: ${ChoiceColumns.suggestion(sample) ?? `set ${flags.choice} to each column with choices, or ${flags.votes} to a list of votes`}`,
       )
     }
     const choices = yield* Result.all(paths.map((path) => parse(path, flags.choice)))

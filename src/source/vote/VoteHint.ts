@@ -33,5 +33,5 @@ export const ofLabels = (rows: ReadonlyArray<Row>): string | undefined => {
   )
   return label === undefined
     ? undefined
-    : `a record has one completion, and ${JSON.stringify(label.name)} says whether it is good: without a comparison, prefstream import cannot read it. Send the completions of each prompt to experts with prefstream run --layout long, or train KTO on the file directly`
+    : `each record has one completion, and ${JSON.stringify(label.name)} says whether it is good, but prefstream import reads only comparisons. Send the completions of each prompt to experts with prefstream run --layout long, or use the file directly for KTO training`
 }

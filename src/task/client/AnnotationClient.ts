@@ -82,7 +82,7 @@ const make = Effect.fnUntraced(function* <R>(
       new AnnotationClientError({
         baseUrl: profile.baseUrl,
         reason: new Unavailable({
-          detail: `its quota of requests is used up for ${Duration.format(Duration.seconds(Math.ceil(retryAfter / 1000)))}, longer than a run waits (${Duration.format(patience)})`,
+          detail: `its request quota is used up for ${Duration.format(Duration.seconds(Math.ceil(retryAfter / 1000)))}, longer than a run waits (${Duration.format(patience)})`,
           retryAfter,
           maybeDone: false,
         }),
@@ -132,7 +132,9 @@ const make = Effect.fnUntraced(function* <R>(
           if (!isClientError(failure)) return failure
           // A refusal does not rule out that an earlier attempt created the task.
           return (isDoubtful || doubts > 0) && (failure.reason._tag === "Refused" || failure.reason._tag === "TooLarge")
-            ? transport.unusable(`an earlier try may have created the task; then: ${failure.message}`)
+            ? transport.unusable(
+                `an earlier attempt may have created the task; a later attempt failed: ${failure.message}`,
+              )
             : failure
         }),
       )

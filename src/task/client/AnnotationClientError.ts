@@ -113,11 +113,11 @@ export class AnnotationClientError extends Schema.TaggedError<AnnotationClientEr
       case "AccessDenied":
         return `${this.baseUrl} refuses the token (${reason.status}): ${sentence(reason.detail)}. Set a valid token in PREFSTREAM_TOKEN.`
       case "ServiceBlocked":
-        return `${this.baseUrl} refuses every request (${statusText(reason.status)}): ${sentence(reason.detail)}. No task is lost: once that is settled, run the same command again.`
+        return `${this.baseUrl} refuses every request (${statusText(reason.status)}): ${sentence(reason.detail)}. No task is lost: resolve the cause with the service, then run the same command again.`
       case "TasksRefused":
-        return `${this.baseUrl} refused the first ${reason.tasks} requests of this run, and accepted none; the last one (${statusText(reason.status)}): ${sentence(reason.detail)}. Nothing was created. Fix the cause, then run the same command with --resubmit refused: it sends the refused tasks again, and the remaining ones.`
+        return `${this.baseUrl} refused the first ${reason.tasks} requests of this run and created no task. Last answer (${statusText(reason.status)}): ${sentence(reason.detail)}. Fix the cause, then run the same command with --resubmit refused, which sends the refused and the remaining tasks.`
       case "NoSuchService":
-        return `no annotation service at ${this.baseUrl}: ${reason.detail}`
+        return `no annotation service found at ${this.baseUrl}: ${reason.detail}`
       case "Refused":
         return `refused (${reason.status}): ${reason.detail}`
       case "TaskUnknown":

@@ -110,7 +110,7 @@ export const make = Effect.fnUntraced(function* (
       const { reason } = failure
       if (reason._tag === "UnusableAnswer" || maybeDone(failure)) return failure
       if (lost !== undefined || !hasWritten) return lost ?? failure
-      const detail = `an earlier request of this task was accepted, and then: ${failure.message}`
+      const detail = `the service accepted an earlier request for this task, but a later one failed: ${failure.message}`
       return error(new Unavailable({ detail, maybeDone: true, ...("status" in reason && { status: reason.status }) }))
     })
 

@@ -46,13 +46,13 @@ export const read = Effect.fnUntraced(function* (
     return {
       ...about,
       text: "",
-      problem: `expected JSON, found it encoded (${encoding}), which was not asked for`,
+      problem: `expected JSON without content encoding, found ${encoding}`,
       isForeign: true,
     }
   }
   if (Option.isNone(text)) return { ...about, text: "", problem: "broken off" }
   if (text.value === undefined) {
-    return { ...about, text: "", problem: `expected an answer of at most ${maxBytes} bytes, found a larger one` }
+    return { ...about, text: "", problem: `expected an answer of at most ${maxBytes} bytes, found a larger answer` }
   }
   return Json.isTooDeep(text.value) ? { ...about, text: "", problem: Json.tooDeep } : { ...about, text: text.value }
 })

@@ -87,7 +87,7 @@ export const make = Effect.fnUntraced(function* (
       if (isSaid) return Effect.void
       isSaid = true
       return Effect.logWarning(
-        `${profile.baseUrl} has been down since ${instant(downSince)} (${wordsOf(last)}): waiting for it ${deadline > latest ? "for as long as it takes" : `until ${instant(deadline)} at the latest`}`,
+        `${profile.baseUrl} has been down since ${instant(downSince)} (${wordsOf(last)}): waiting ${deadline > latest ? "without a time limit" : `until ${instant(deadline)} at the latest`}`,
       )
     })
     // A probe has already failed, and so did the trial request that followed it.

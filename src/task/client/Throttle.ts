@@ -251,7 +251,7 @@ export const make = Effect.fnUntraced(function* <E>(settings: {
       if (known !== undefined && known.ordinal > seen && known.until > now) continue
       quotas.set(name, { remaining, until: now + reset, ordinal: seen })
       if (remaining > 0) continue
-      if (reset <= patience) yield* logPause(now, now + reset, "the service's quota of requests is used up")
+      if (reset <= patience) yield* logPause(now, now + reset, "the service's request quota is used up")
       slots.length = 0
       if (budget !== undefined) yield* budget.pause(reset)
     }
@@ -283,7 +283,7 @@ export const make = Effect.fnUntraced(function* <E>(settings: {
       if (now - saidAt < quiet) return
       saidAt = now
       yield* Effect.logWarning(
-        `the service is rate limiting or overloaded (${status}): reduced to at most ${Math.floor(atOnce)} concurrent requests and ${budget === undefined ? `${Number(perSecond.toPrecision(3))} per second` : "half as many per second by all workers"}, which recover as requests succeed`,
+        `the service is rate limiting or overloaded (${status}): reduced to at most ${Math.floor(atOnce)} concurrent requests and ${budget === undefined ? `${Number(perSecond.toPrecision(3))} requests per second` : "half the request rate of all workers"}; both limits rise again as requests succeed`,
       )
     }),
     /** Pauses all requests for as long as the service asks. If that exceeds `patience`, all fail with `failure`. */
@@ -295,7 +295,7 @@ export const make = Effect.fnUntraced(function* <E>(settings: {
       pausedBy = failure
       slots.length = 0
       changed.openUnsafe()
-      if (millis <= patience) yield* logPause(now, pausedUntil, "the service asks to wait")
+      if (millis <= patience) yield* logPause(now, pausedUntil, "the service asks prefstream to wait")
       if (budget !== undefined) yield* budget.pause(until - now)
     }),
     quota,

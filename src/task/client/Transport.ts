@@ -90,7 +90,9 @@ export const make = Effect.fnUntraced(function* (throttle: Throttle.Throttle<Ann
           }
           if (permit !== undefined) throttle.accepted(permit)
           if (answer.problem === "broken off") {
-            return yield* error(new Unavailable({ detail: "the answer broke off", maybeDone: true }))
+            return yield* error(
+              new Unavailable({ detail: "the connection ended before the answer was complete", maybeDone: true }),
+            )
           }
           if (answer.problem !== undefined) return yield* unusable(answer.problem, answer.isForeign)
           return yield* read(answer, response)

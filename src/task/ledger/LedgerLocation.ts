@@ -60,7 +60,7 @@ export class LedgerMissing extends Schema.TaggedError<LedgerMissing>()("LedgerMi
       case "incomplete tables":
         return `the ledger at ${this.location} is missing some of its tables`
       case "other jobs":
-        return `the ledger at ${this.location} has no job ${this.job}; it has ${this.jobs.join(", ")}`
+        return `the ledger at ${this.location} has no job ${this.job}; its jobs are ${this.jobs.join(", ")}`
     }
   }
 }
@@ -77,7 +77,9 @@ export const of = Effect.fnUntraced(function* ({
   const text = Redacted.isRedacted(given) ? Redacted.value(given) : given
   const refuse = (message: string) => new LedgerLocationError({ message })
   if (!/^[\w.-]{1,100}$/.test(job)) {
-    return yield* refuse("a job's name may have letters, digits, and . _ -, at most 100 of them")
+    return yield* refuse(
+      "a job name may contain only letters, digits, dots, underscores, and hyphens, and at most 100 of them",
+    )
   }
   if (isPostgres(text)) {
     if (URL.canParse(text)) {
@@ -86,12 +88,14 @@ export const of = Effect.fnUntraced(function* ({
       return { _tag: "Postgres", url: Redacted.make(text), job }
     }
     return yield* refuse(
-      "the ledger's URL cannot be read: expected postgres://user@host/database, with characters such as @ : / of a password written as %40 %3A %2F",
+      "the ledger's URL is invalid: expected postgres://user@host/database; in a password, write @ : / as %40 %3A %2F",
     )
   }
   const [scheme] = /^[a-z][a-z0-9+.-]+:\/\//i.exec(text) ?? []
-  if (scheme !== undefined) return yield* refuse(`a ledger at ${scheme} is not known: expected postgres:// or a file`)
-  if (text.trim() === "") return yield* refuse("the ledger's place is empty: expected postgres:// or a file")
+  if (scheme !== undefined)
+    return yield* refuse(`ledger URLs with ${scheme} are not supported: expected a postgres:// URL or a file path`)
+  if (text.trim() === "")
+    return yield* refuse("the ledger's location is empty: expected a postgres:// URL or a file path")
   return { _tag: "File", path: text, job }
 })
 
@@ -137,7 +141,9 @@ const requireFile = Effect.fnUntraced(function* (location: Extract<LedgerLocatio
   if (!(yield* fs.exists(location.path))) return yield* missing(location)
   const { size, type } = yield* fs.stat(location.path)
   if (type === "Directory") {
-    return yield* new LedgerLocationError({ message: `${location.path} is a folder: name the file of the ledger` })
+    return yield* new LedgerLocationError({
+      message: `${location.path} is a folder: name the ledger file in the folder`,
+    })
   }
   // The process that creates the file has written nothing yet, or was killed before it did.
   if (type === "File" && size === 0n) return yield* missing(location, "empty file")

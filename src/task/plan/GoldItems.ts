@@ -55,7 +55,7 @@ export const make = Effect.fn("GoldItems.make")(function* (
   draw: Draw = identity,
 ): Effect.fn.Return<Mix, UnusableGold> {
   if (!(rate > 0 && rate <= maxRate)) {
-    return yield* new UnusableGold({ problem: `expected a rate above 0, at most ${maxRate}, found ${rate}` })
+    return yield* new UnusableGold({ problem: `expected a rate above 0 and at most ${maxRate}, found ${rate}` })
   }
   const known = yield* Effect.forEach(
     items,

@@ -56,13 +56,13 @@ export class TooManyRejects extends Schema.TaggedError<TooManyRejects>()("TooMan
   override get message() {
     const { limit, read, rejected } = this
     if (limit === null) {
-      return `the first ${grouped(read)} records were all rejected. Check the files and their layout with prefstream validate; --max-rejects 100% continues`
+      return `the first ${grouped(read)} records were all rejected. Check the files and their layout with prefstream validate; to continue anyway, set --max-rejects 100%`
     }
     const of = typeof limit === "number" ? "" : ` of ${grouped(read)}`
     const records = (of === "" ? rejected : read) === 1 ? "record" : "records"
-    return `${grouped(rejected)}${of} ${records} ${rejected === 1 ? "was" : "were"} rejected, ${
+    return `${grouped(rejected)}${of} ${records} ${rejected === 1 ? "was" : "were"} rejected, but --max-rejects allows ${
       typeof limit === "number" ? grouped(limit) : limit
-    } ${limit === 1 ? "is" : "are"} allowed`
+    }`
   }
 }
 

@@ -62,7 +62,7 @@ export const identifyReordered = (item: BatchItem): BatchItem => ({
 export const conflict = ({ item, origin }: BatchItem): Reject => ({
   ...origin,
   code: "conflicting_id",
-  reason: `id: expected an id of its own, found ${JSON.stringify(item.id)}, under which other content was read before; if it is no item's id, name another with --id-path, or leave it out with --ignore-field`,
+  reason: `id: expected a unique id, found ${JSON.stringify(item.id)}, which an earlier record with different content has; if this field is not the item's id, set --id-path to another field, or exclude this one with --ignore-field`,
   raw: toJson(item),
 })
 
@@ -74,7 +74,7 @@ export const beyondLimits = (
   const reject = (code: RejectCode, place: string, max: string, found: number): Reject => ({
     ...origin,
     code,
-    reason: `${place}: expected at most ${max}, which is what the service takes, found ${found}`,
+    reason: `${place}: expected at most ${max} (the service's limit), found ${found}`,
   })
   const tooLong = (place: string, text: string, max: number) => {
     const found = text.length > max ? charactersOf(text) : 0

@@ -107,7 +107,7 @@ export const make = Effect.fnUntraced(function* (options: WebhookScheme.WebhookS
       const duration = maxRecordingTime
       const outcome = yield* Effect.timeoutOrElse(recording, { duration, orElse: () => Effect.succeedNone })
       if (Option.isNone(outcome)) {
-        yield* Effect.logError(`a webhook delivery could not be recorded in ${Duration.format(duration)}`)
+        yield* Effect.logError(`a webhook delivery could not be recorded within ${Duration.format(duration)}`)
         return answer(503)
       }
       yield* Effect.logDebug("a webhook delivery was recorded", { outcome: outcome.value })
@@ -151,9 +151,13 @@ const unreadable: {
     readonly why: (limit: string) => string
   }
 } = {
-  too_large: { answer: turnedAway(413), kind: "too large", why: (limit) => `it has more than ${limit}` },
+  too_large: { answer: turnedAway(413), kind: "too large", why: (limit) => `its body is larger than ${limit}` },
   too_slow: { answer: turnedAway(408), kind: "too slow", why: () => "its body did not arrive in time" },
-  too_many: { answer: turnedAway(503), kind: "one too many", why: () => "too many arrive at the same time" },
+  too_many: {
+    answer: turnedAway(503),
+    kind: "above the concurrency limit",
+    why: () => "too many deliveries arrive at the same time",
+  },
   broken: { answer: turnedAway(400), kind: "broken off", why: () => "its body broke off" },
   encoded: {
     answer: turnedAway(415, { "accept-encoding": "identity" }),
@@ -165,9 +169,9 @@ const unreadable: {
 const kinds: { readonly [Reason in SignatureRefused["reason"]]: string } = {
   header_missing: "unsigned",
   header_malformed: "with a malformed signature",
-  timestamp_malformed: "with a malformed time",
+  timestamp_malformed: "with a malformed timestamp",
   too_old: "too old",
-  too_new: "from the future",
+  too_new: "dated in the future",
   no_signature_matches: "with a wrong signature",
 }
 
@@ -179,19 +183,22 @@ const explained = (
   given: HttpServerRequest.HttpServerRequest["headers"],
 ): { readonly [Reason in SignatureRefused["reason"]]: string } => {
   const others = Object.keys(given).filter((header) => header.length <= 60 && signatureLike.test(header))
-  const found = others.length === 0 ? "" : `; it has ${others.slice(0, 5).join(", ")}. Is it the right scheme?`
+  const found =
+    others.length === 0 ? "" : `; it has ${others.slice(0, 5).join(", ")}. Check that --webhook-scheme is right`
   const allowed = tolerance === undefined ? "allowed" : Duration.format(tolerance)
   const missing = headers.filter((header) => (given[header] ?? "") === "")
   return {
     header_missing:
       missing.length === 0
         ? "it is not signed"
-        : `it has no ${missing.join(", ")}, which the scheme ${name} asks for${found}`,
-    header_malformed: `its ${headers.join(", ") || "signature"} is not written as it should be`,
-    timestamp_malformed: "its time is not a number of seconds",
+        : `it lacks ${missing.join(", ")}, which the scheme ${name} requires${found}`,
+    header_malformed: `it has a malformed signature${headers.length === 0 ? "" : ` (${headers.join(", ")})`}`,
+    timestamp_malformed: "its timestamp is not a number of seconds",
     too_old: `it is older than ${allowed} by this machine's clock`,
-    too_new: `it is from the future, by more than ${allowed} by this machine's clock`,
+    too_new: `its timestamp is more than ${allowed} in the future by this machine's clock`,
     no_signature_matches:
-      name === "shared-secret" ? "its secret is none of those that were set" : "its signature fits none of the secrets",
+      name === "shared-secret"
+        ? "its secret matches none of the configured secrets"
+        : "its signature matches none of the configured secrets",
   }
 }

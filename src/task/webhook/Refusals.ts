@@ -45,7 +45,7 @@ export const make = Effect.gen(function* () {
     lastLogged = now
     const others = takeSuppressed()
     yield* Effect.logWarning(
-      `a webhook delivery was refused: ${why}${others === "" ? "" : ` (and before it, since the last message: ${others})`}`,
+      `a webhook delivery was refused: ${why}${others === "" ? "" : ` (also refused since the last message: ${others})`}`,
     )
   })
 })

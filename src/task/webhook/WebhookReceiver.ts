@@ -49,10 +49,10 @@ export class CannotListen extends Schema.TaggedError<CannotListen>()("CannotList
 }
 
 const descriptions: { readonly [code: string]: string } = {
-  EADDRINUSE: "the port is in use",
-  EACCES: "no permission for this port",
-  EADDRNOTAVAIL: "this machine does not have the address",
-  ENOTFOUND: "there is no such host",
+  EADDRINUSE: "the port is in use; set another one with --listen",
+  EACCES: "no permission to use this port; set a port above 1023 with --listen",
+  EADDRNOTAVAIL: "the address does not belong to this machine",
+  ENOTFOUND: "the host name is unknown",
 }
 
 /** The default path that receives webhooks. */

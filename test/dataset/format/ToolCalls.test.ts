@@ -44,7 +44,7 @@ describe("arguments of calls", () => {
   ])("that an object would not keep are refused, with what to do: %s", (text) => {
     assert.strictEqual(
       refusal("trl-conversational", calling(text)),
-      `chosen[0].tool_calls[0].function.arguments: expected numbers up to 2^53, which an object keeps (write larger ones as text, or use openai-preference, which keeps arguments as text), found ${JSON.stringify(text)}`,
+      `chosen[0].tool_calls[0].function.arguments: expected integers up to 2^53, because larger ones lose digits (write them as text, or use the format openai-preference, which keeps arguments as text), found ${JSON.stringify(text)}`,
     )
     assert.isUndefined(refusal("openai-preference", { ...calling(text), chosen_messages: withId(text) }))
   })
@@ -69,7 +69,7 @@ it("calls that differ in their ids alone make no pair where a format has no ids"
   }
   assert.strictEqual(
     refusal("llamafactory-sharegpt", pair),
-    "rejected: expected a turn that differs from chosen's in more than ids of calls, found the same turn",
+    "rejected: expected a turn that differs from chosen in more than tool call ids, found the same turn",
   )
   assert.isUndefined(refusal("openai-preference", pair))
 })
@@ -93,11 +93,11 @@ describe("the reference of TPO", () => {
   it.each([
     [
       "[tool call f]\n{a:2}",
-      'edited: expected calls of tools, with their arguments as JSON, and results, found "tool call f"',
+      'edited: expected tool calls with arguments as JSON, and tool results, found "tool call f"',
     ],
     [
       '[tool call f]\n{"a":12345678901234567890}',
-      'edited[0].tool_calls[0].function.arguments: expected numbers up to 2^53, which an object keeps (write larger ones as text, or use openai-preference, which keeps arguments as text), found "{\\"a\\":12345678901234567890}"',
+      'edited[0].tool_calls[0].function.arguments: expected integers up to 2^53, because larger ones lose digits (write them as text, or use the format openai-preference, which keeps arguments as text), found "{\\"a\\":12345678901234567890}"',
     ],
   ])("is refused where its calls cannot be kept: %j", (edited, reason) => {
     assert.strictEqual(refusal("trl-tpo-conversational", edits(edited)), reason)
@@ -167,7 +167,7 @@ describe("a side of openai-preference", () => {
       const [omission] = encode("openai-preference", [several(chosen, rejected)]).omitted
       assert.strictEqual(
         `${omission?.field}: ${omission?.reason}`,
-        `${side}: expected one message, apart from results of calls that both sides begin with, found ${count} messages`,
+        `${side}: expected one message after the tool calls and results that both sides begin with, found ${count} messages`,
       )
     },
   )

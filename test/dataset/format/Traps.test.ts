@@ -16,9 +16,9 @@ const roleOf = (i: number, expected: string, role: string) =>
 const manyTurns = "prompt: expected one question, found a conversation of 3 turns"
 const emptyText = (i: number) => `prompt[${i}].content: expected text, found an empty string`
 const marked = (field: string, mark: string) =>
-  `${field}: expected a text without turn marks, found "\\n\\n${mark}:" in it`
+  `${field}: expected text without turn markers, found "\\n\\n${mark}:" in the text`
 const atEnds = (field: string, text: string) =>
-  `${field}: expected a text without white space at its ends, because axolotl searches for it after a template, found "${text}"`
+  `${field}: expected text without leading or trailing white space, because axolotl searches for the text after applying a chat template, found "${text}"`
 
 describe("refused with its reason", () => {
   it.each([
@@ -49,7 +49,7 @@ describe("refused with its reason", () => {
     [
       "openai-preference",
       [user("a"), assistant("b"), tool("c")],
-      "prompt[2].role: expected system or user or assistant, found a result without the id of its call",
+      "prompt[2].role: expected system or user or assistant, found a tool result without the tool call's id",
     ],
     ["openai-preference", [user("a"), assistant("b")], lastOf(1, "assistant")],
     ["hh", [system("a"), user("b")], 'prompt[0].role: expected user or assistant, found "system"'],
@@ -67,7 +67,7 @@ describe("refused with its reason", () => {
     [
       "openrlhf",
       { chosen: "a", rejected: "a\n\n" },
-      'rejected: expected a text that differs from chosen in more than line feeds, found "a\\n\\n"',
+      'rejected: expected a text that differs from chosen in more than trailing line feeds, found "a\\n\\n"',
     ],
     // chat_template.py: result["chosen"].find(chosen["content"])
     ["axolotl-chat-template", { chosen: "a\n" }, atEnds("chosen", "a\\n")],
@@ -75,7 +75,7 @@ describe("refused with its reason", () => {
     [
       "axolotl-chat-template",
       { chosen: "a" },
-      'chosen: expected a text that is not contained in [[dummy_message]], where axolotl would find it, found "a"',
+      'chosen: expected text that is not part of [[dummy_message]], where axolotl would find the text, found "a"',
     ],
   ] satisfies ReadonlyArray<readonly [FormatName, Partial<PreferencePair>, string]>)(
     "%s: %j",
@@ -110,12 +110,12 @@ const sides = (chosen: unknown, rejected: unknown) => ({ chosen, rejected })
 const completion = (prompt: string, completion: string, label: unknown) => ({ prompt, completion, label })
 const transcript = (answer: string, prompt = "q") => `\n\nHuman: ${prompt}\n\nAssistant: ${answer}`
 
-const sameText = (text: string) => `1: rejected: expected another text than chosen's, found "${text}"`
+const sameText = (text: string) => `1: rejected: expected a text that differs from chosen, found "${text}"`
 const stray = (field: string, value: string) => `${field}: expected nothing of this name, found ${value}`
 const cutTo = (text: string, rest: string) =>
-  `1: chosen: expected completions that differ from the first character, where TRL's DPO and KTO trainers end the prompt, found both beginning alike: "${text}" is cut to "${rest}" warning`
+  `1: chosen: expected completions that differ in their first character, because TRL's DPO and KTO trainers end the prompt at the first difference, found the same beginning: "${text}" is cut to "${rest}" warning`
 const thought = (field: string, text: string) =>
-  `1: ${field}: expected no </think> in an answer, because many chat templates remove the thought, found "${text}" warning`
+  `1: ${field}: expected no </think> in an answer, because many chat templates remove the text before it, found "${text}" warning`
 
 it.layer(NodeServices.layer)("found in a file", (it) => {
   it.effect.each([
@@ -156,7 +156,7 @@ it.layer(NodeServices.layer)("found in a file", (it) => {
       [
         "1: prompt: expected at least one message, found an empty array",
         "1: chosen: expected at least one message, found an empty array",
-        "1: rejected: expected one message, or calls of tools with what follows them, found an array",
+        "1: rejected: expected one message, or tool calls and the messages after them, found an array",
       ],
     ],
     [
@@ -235,7 +235,7 @@ it.layer(NodeServices.layer)("found in a file", (it) => {
       "an answer that Llama's template has before it",
       [{ messages: [q], ...sides(message("assistant", "2024"), message("assistant", "1970 was the year")) }],
       [
-        '1: chosen.content: expected a text that common chat templates do not contain, because axolotl would find it there, found "2024" warning',
+        '1: chosen.content: expected text that common chat templates do not contain, because axolotl would find the text in the template, found "2024" warning',
       ],
     ],
     [
@@ -255,9 +255,9 @@ it.layer(NodeServices.layer)("found in a file", (it) => {
         completion("p", "b", false),
       ],
       [
-        '3: completion: expected a completion that this prompt has not had, found "\\"a\\"" warning',
+        '3: completion: expected a completion that no earlier row has for this prompt, found "\\"a\\"" warning',
         "4: label: expected true, as in an earlier row with this prompt and completion, found false warning",
-        "5: prompt: expected a different prompt than in the previous row, because KTO trainers pair it with that row's completion, found the same prompt warning",
+        "5: prompt: expected a different prompt than in the previous row, because KTO trainers combine this prompt with that row's completion, found the same prompt warning",
       ],
     ],
     [
@@ -300,7 +300,7 @@ it.layer(NodeServices.layer)("found in a file", (it) => {
       ],
       [
         `1: messages[0].role: expected user or tool in the last message, found "human"`,
-        '1: messages[0].role: expected system, user, assistant or tool, found "human"',
+        '1: messages[0].role: expected system, user, assistant, or tool, found "human"',
         `2: ${atEnds("chosen.content", "Yes ")}`,
       ],
     ],
@@ -342,9 +342,9 @@ it.layer(NodeServices.layer)("found in a file", (it) => {
       ],
       [
         '1: chosen: expected a text that begins with "\\n\\nHuman:", found "Human: q\\n\\nAssistant: a"',
-        '2: chosen: expected turns of Human and Assistant in turn, found "\\n\\nHuman: q\\n\\nHuman: q\\n\\nAssistant: a"',
-        '3: rejected: expected the same turns as chosen\'s up to the last of Assistant, found "\\n\\nHuman: p\\n\\nAssistant: b"',
-        '4: rejected: expected text in the last turn of Assistant, found "\\n\\nHuman: q\\n\\nAssistant: "',
+        '2: chosen: expected alternating turns of Human and Assistant, found "\\n\\nHuman: q\\n\\nHuman: q\\n\\nAssistant: a"',
+        '3: rejected: expected the same turns as in chosen before the last Assistant turn, found "\\n\\nHuman: p\\n\\nAssistant: b"',
+        '4: rejected: expected text in the last Assistant turn, found "\\n\\nHuman: q\\n\\nAssistant: "',
       ],
     ],
     [

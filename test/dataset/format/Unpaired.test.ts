@@ -47,7 +47,8 @@ describe("unpaired rows", () => {
   })
 
   it("of a full ranking leave out, and report, what is between others", () => {
-    const reason = "expected a completion that is preferred in all its pairs or in none, found one between others:"
+    const reason =
+      "expected a completion that is preferred in all its pairs or in none, found a completion that is both chosen and rejected:"
     assert.deepStrictEqual(labels(...pairsOf("1", "ab", "ac", "ad", "bc", "bd", "cd")), {
       rows: [
         ["a", true],

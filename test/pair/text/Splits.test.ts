@@ -189,7 +189,7 @@ describe("Splits", () => {
     assert.deepStrictEqual(refused({ shares: { train: 0.9, test: 0 } }), [
       "SplitsInvalid",
       "shares.test",
-      "shares.test: expected a share above 0, at most 1, found 0",
+      "shares.test: expected a share above 0 and at most 1, found 0",
     ])
     for (const [field, options] of [
       ["shares.test", { shares: { train: 1, test: -0.1 } }],

@@ -133,9 +133,9 @@ describe("group", () => {
     ])
     assert.deepStrictEqual(described(rejects), [
       "a:9 invalid_shape odd",
-      'a:2 invalid_shape expected the same prompt as a:1 for key "x", found a different one',
-      'a:3 duplicate_key expected each completion of a model once for key "x", but "m" has the same one at a:1',
-      'b:1 invalid_shape expected the same prompt as a:1 for key "x", found a different one',
+      'a:2 invalid_shape expected the same prompt as a:1 for key "x", found a different prompt',
+      'a:3 duplicate_key expected distinct completions of each model for key "x", but the model "m" has the same completion at a:1',
+      'b:1 invalid_shape expected the same prompt as a:1 for key "x", found a different prompt',
     ])
     assert.deepStrictEqual(items[0]!.item.completions, ["one", "five"])
     assert.isTrue(rejects.every(({ raw }) => raw !== undefined))

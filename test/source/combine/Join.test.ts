@@ -90,7 +90,7 @@ describe("join", () => {
     ] as const) {
       assert.strictEqual(
         yield* failing(set),
-        `${file}.jsonl: found no ${what} in "question_id" and "${other}": set ${option} to its field, such as ${option} ${value}`,
+        `${file}.jsonl: found no ${what} in "question_id" and "${other}": set ${option} to the right field, such as ${option} ${value}`,
       )
     }
     const set = { key: "question_id", promptPath: "foo", completionPath: "bar" }
@@ -312,8 +312,8 @@ describe("join", () => {
       "p:1 item 1",
       `p:2 ${noRow("2")} b.jsonl, c.jsonl; at least two completions are needed`,
       "p:3 item 3",
-      "p:4 invalid_shape gold: expected a list of models at models for the index 1, found none; add the list, or name the model",
-      'p:5 invalid_shape gold: expected the models of all completions in metadata.models, found none of "a"',
+      "p:4 invalid_shape gold: expected a list of models at models for the index 1, found none; add the list, or give the model's name instead of the index",
+      'p:5 invalid_shape gold: expected the models of all completions in metadata.models, but it lacks "a"',
       "p:6 invalid_shape completions: expected at least two distinct completions, found 1",
     ])
     assert.deepStrictEqual(items[0]!.item.completions, ["a1", "c1"])
@@ -475,7 +475,7 @@ describe("join", () => {
       [{ gold, models: ["c", "a"] }, "a1"],
       [{ gold, models: ["b", "c", "a"] }, "c1"],
       [{ gold, models: ["a", "b", "c"] }, 'gold: expected one of "a" and "c", found "b"'],
-      [{ gold, models: ["a", "b"] }, 'found none of "c"'],
+      [{ gold, models: ["a", "b"] }, 'but it lacks "c"'],
       [{ gold, models: ["c", "a", "a"] }, 'gold: expected each model once, found "a" twice'],
       [{ gold, models: ["c", "a", "c"] }, 'gold: expected each model once, found "c" twice'],
       [{ gold: "c" }, "c1"],
@@ -484,7 +484,7 @@ describe("join", () => {
       [{ gold: "b" }, 'gold: expected one of "a" and "c", found "b"'],
       [{ gold, about: { who: ["c", "a"] } }, "a1", who],
       [{ gold, models: ["a", "c"] }, "at about.who for the index", who],
-      [{ gold, models: ["a", "b"], metadata: { models: ["a", "c"] } }, 'found none of "c"'],
+      [{ gold, models: ["a", "b"], metadata: { models: ["a", "c"] } }, 'but it lacks "c"'],
     ] as const) {
       assert.include(yield* best(more, options), expected)
     }
@@ -558,7 +558,7 @@ describe("join", () => {
       ],
     )
     assert.strictEqual(rejects.length, 1)
-    assert.match(rejects[0]!.reason, /^completion at .*a\.jsonl:3: expected the prompt's messages/)
+    assert.match(rejects[0]!.reason, /^completion at .*a\.jsonl:3: expected the assistant's turn, alone/)
   })
 
   test("rejects have the row's text to the character, however its completion is written there", function* () {
@@ -643,7 +643,7 @@ describe("join", () => {
       assert.strictEqual(failure.reason._tag, "ScratchFailed")
       assert.match(
         failure.message,
-        /^the scratch file of the join or group failed: .*disk is full.*job folder.*TMPDIR.*scratchDirectory/,
+        /^the scratch file for the join or group failed: .*disk is full.*job folder.*TMPDIR.*scratchDirectory/,
       )
       assert.deepStrictEqual(
         { open: openFilesIn(disk.path), named: yield* fs.readDirectory(disk.path) },

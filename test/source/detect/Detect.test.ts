@@ -97,7 +97,7 @@ const shapes: ReadonlyArray<Shape> = [
         rejected: "\n\nHuman: Hi\n\nAssistant: Yes?\n\nHuman: Q\n\nAssistant: B",
       },
     ],
-    `pairs: completions at "chosen" and "rejected", the prompt is what they have in common`,
+    `pairs: completions at "chosen" and "rejected", prompt from their common beginning`,
     { prompt: chat("Hi", "Yes?", "Q") },
   ],
   [
@@ -114,7 +114,7 @@ const shapes: ReadonlyArray<Shape> = [
         turn: 1,
       },
     ],
-    `wide: completions at "conversation_a" and "conversation_b", the prompt is what they have in common, models at "model_a" and "model_b", gold at "winner"`,
+    `wide: completions at "conversation_a" and "conversation_b", prompt from their common beginning, models at "model_a" and "model_b", gold at "winner"`,
     { prompt: [user("Q")], models, ...best(1) },
   ],
   [
@@ -132,7 +132,7 @@ const shapes: ReadonlyArray<Shape> = [
         language: "en",
       },
     ],
-    `wide: completions at "conversation_a" and "conversation_b", the prompt is what they have in common, models at "model_a" and "model_b", id at "id"`,
+    `wide: completions at "conversation_a" and "conversation_b", prompt from their common beginning, models at "model_a" and "model_b", id at "id"`,
     { id: "u", prompt: [user("Q")], models },
   ],
   [
@@ -348,27 +348,27 @@ describe("Detect", () => {
     assert.deepStrictEqual<unknown>(read, expected)
   })
 
-  const join = "or join files of prompts and of completions with --completions FILE and --key"
+  const join = "or join prompt files and completion files with --completions FILE and --key"
   it.for<readonly [title: string, records: ReadonlyArray<unknown>, problem: string, options?: LayoutOptions]>([
     [
       "prompts alone",
       [{ question_id: "x", turns: [{ content: "Write a melody in ABC notation." }] }],
-      `found no prompt and no completions in "question_id", "turns" (there is text at turns[0].content): set --prompt-path and --completions-path (a list) or --completion-path (a text; once for each column of completions), ${join}`,
+      `found no prompt and no completions in "question_id", "turns" (nested text: turns[0].content): set --prompt-path and --completions-path (a list) or --completion-path (a text; once per completion column), ${join}`,
     ],
     [
       "prompts alone, by their usual name",
       [{ prompt: "Q", category: "c" }],
-      `found a prompt at "prompt" and no completions in "prompt", "category": set --completions-path (a list) or --completion-path (a text; once for each column of completions), ${join}`,
+      `found a prompt at "prompt" and no completions in "prompt", "category": set --completions-path (a list) or --completion-path (a text; once per completion column), ${join}`,
     ],
     [
       "completions alone",
       [{ question_id: "x", model: "m", response: "A" }],
-      `found completions at "response" and no prompt in "question_id", "model", "response": set --prompt-path (without a prompt, to a template of fixed words and a field: --prompt-path 'Which is better? ({question_id})'), ${join}`,
+      `found completions at "response" and no prompt in "question_id", "model", "response": set --prompt-path (if records have no prompt, to a template with fixed text and a field: --prompt-path 'Which is better? ({question_id})'), ${join}`,
     ],
     [
       "several prompts",
       [{ question: "Q", context: "C", response_a: "A", response_b: "B" }],
-      `the prompt may be at "question" and "context": set --prompt-path to a template such as '{context}\\n\\n{question}', or leave out with --ignore-field what experts need not see`,
+      `the prompt may be at "question" and "context": set --prompt-path to a template such as '{context}\\n\\n{question}', or exclude fields that experts need not see with --ignore-field`,
     ],
     [
       "several places of completions",
@@ -399,7 +399,7 @@ describe("Detect", () => {
     [
       "a path that is none",
       [{ prompt: "Q", completions: ["A", "B"] }],
-      `--prompt-path: not a template: "{a": expected a field and "}" after "{" at character 1; nor is it a name in the first records, which have "prompt" and "completions"`,
+      `--prompt-path: not a template: "{a": expected a field and "}" after "{" at character 1; the first records have no field of this name, but "prompt" and "completions"`,
       { prompt: "{a" },
     ],
   ])("says what it found: %s", ([, records, problem, options]) => {
@@ -490,10 +490,7 @@ describe("Detect", () => {
     const { description } = look([
       { prompt: "Q", chosen: [...asked, assistant("A")], rejected: [...asked, assistant("B")] },
     ])
-    assert.strictEqual(
-      description,
-      `pairs: completions at "chosen" and "rejected", the prompt is what they have in common`,
-    )
+    assert.strictEqual(description, `pairs: completions at "chosen" and "rejected", prompt from their common beginning`)
   })
 
   describe("what a file grows by changes the identity of no item that it had", () => {

@@ -143,7 +143,7 @@ describe("Format", () => {
     [
       "f.jsonl.gz",
       damaged,
-      /^f.jsonl.gz: the name is that of a compressed file, but the content is not compressed; download it again$/,
+      /^f.jsonl.gz: the file name has the extension of a compressed file, but the content is not compressed; download the file again$/,
     ],
     ["f", packers.gzip(texts.jsonl).subarray(0, 12), /^f: the gzip data ends too early/],
     ["f.br", Buffer.from([0, 1, 2, 3, 0xff]), /^f.br: the Brotli data/],
@@ -333,7 +333,7 @@ describe("Format", () => {
       const file = yield* Format.open(input, { format, maxLineBytes: 1000 })
       assert.strictEqual(
         (yield* Effect.flip(Stream.runDrain(file.rows()))).message,
-        "endless: cannot be read: no record ends in 65536 bytes; check that this is a file of records, and its --format",
+        "endless: cannot be read: no record ends within 65536 bytes; check that the file contains records, and that --format is right",
       )
     }
   })

@@ -72,13 +72,13 @@ describe("Sniff", () => {
 
   it("an object around the list of records is refused with the list's name", () => {
     const refusal =
-      'the file holds one object, and its member "data" is the list of records; extract it: jq .data FILE > NEW.json'
+      'the file contains one object, whose member "data" is the list of records; extract the list: jq .data FILE > NEW.json'
     assert.strictEqual(sniff(pretty({ meta: { rows: [{}] }, data: [item] })), refusal)
     assert.strictEqual(sniff(JSON.stringify({ data: [item] })), refusal)
     assert.strictEqual(sniff(JSON.stringify({ data: [item, long] }).slice(0, 500), "f.json", false), refusal)
     assert.strictEqual(
       sniff(JSON.stringify({ train: [item], test: [item] })),
-      `the file holds one object, and its members "train" and "test" are lists of records; extract one (jq .train FILE > NEW.json), or all (jq '.train + .test' FILE > NEW.json)`,
+      `the file contains one object, whose members "train" and "test" are lists of records; extract one list (jq .train FILE > NEW.json), or all lists (jq '.train + .test' FILE > NEW.json)`,
     )
     assert.strictEqual(sniff(`${JSON.stringify({ data: [item] })}\n${JSON.stringify({ data: [item] })}`), "jsonl")
     assert.strictEqual(sniff(pretty({ data: ["a"] })), "json")
@@ -91,14 +91,11 @@ describe("Sniff", () => {
   it.each<[string, Uint8Array]>([
     ["encrypted Parquet; write it without", bytes("PARE")],
     [
-      "a pointer of Git LFS, not the file itself; get the file (git lfs install, then git lfs pull)",
+      "a Git LFS pointer, not the file itself; get the file (git lfs install, then git lfs pull)",
       bytes("version https://git-lfs.github.com/spec/v1\noid sha256:4d7a\nsize 12345\n"),
     ],
-    [
-      "a pointer of git-annex, not the file itself; get the file: git annex get",
-      bytes("/annex/objects/MD5-s5--d8e8\n"),
-    ],
-    ["an Arrow stream, as save_to_disk", bytes(0xff, 0xff, 0xff, 0xff)],
+    ["a git-annex pointer, not the file itself; get the file: git annex get", bytes("/annex/objects/MD5-s5--d8e8\n")],
+    ["an Arrow stream, as written by save_to_disk", bytes(0xff, 0xff, 0xff, 0xff)],
     ["an Arrow (Feather) file; write it as Parquet or JSONL", bytes("ARROW1\0\0")],
     ["an ORC file", bytes("ORC")],
     ["an Avro file", bytes("Obj", 1)],
@@ -120,8 +117,8 @@ describe("Sniff", () => {
   it("a pointer of Git LFS is refused in a format that was set, too", () => {
     const head = bytes("version https://git-lfs.github.com/spec/v1\n")
     for (const format of formatNames) {
-      assert.match(Result.merge(Sniff.check(format, head)), /^this is a pointer of Git LFS/)
-      assert.match(sniff(head, `f.${format}`), /^this is a pointer of Git LFS/)
+      assert.match(Result.merge(Sniff.check(format, head)), /^this is a Git LFS pointer/)
+      assert.match(sniff(head, `f.${format}`), /^this is a Git LFS pointer/)
     }
   })
 

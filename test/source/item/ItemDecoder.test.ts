@@ -30,7 +30,7 @@ describe("ItemDecoder", () => {
       [user("Q"), { role: "tool", content: "F" }, { role: "tool", content: "O" }],
     ],
     ["parts of text", [user(texts("a", "b"))], [user("ab")]],
-    ["no parts", [user([])], "prompt: expected a message with text, found blank ones only"],
+    ["no parts", [user([])], "prompt: expected a message with text, found only blank messages"],
     [
       "what only tells of a message",
       [{ ...user("Q"), timestamp: 1, num_tokens: 3, tool_calls: null, name: "", images: [], refusal: {} }],
@@ -75,7 +75,7 @@ describe("ItemDecoder", () => {
   it("a completion may be the assistant's turn, or the whole conversation", () => {
     const prompt = [user("Q"), assistant("a"), user("R")]
     const otherwise = (count: number) =>
-      `completions[1]: expected the prompt's messages and the assistant's turn, or only this turn, found ${count} messages that begin differently`
+      `completions[1]: expected the assistant's turn, alone or after the prompt's messages, found ${count} messages that begin differently`
     const cases: ReadonlyArray<readonly [prompt: unknown, completion: unknown, expected: string]> = [
       ["Q", [assistant("B")], "B"],
       ["Q", assistant("B"), "B"],
@@ -86,7 +86,7 @@ describe("ItemDecoder", () => {
       [prompt, [...prompt.slice(1), assistant("B")], otherwise(3)],
       [prompt, [user("Q"), assistant("B")], otherwise(2)],
       [prompt, [...prompt, assistant("B"), assistant("C")], otherwise(5)],
-      [prompt, [...prompt], 'completions[1][2]: expected a message of the assistant, found one of "user"'],
+      [prompt, [...prompt], 'completions[1][2]: expected a message with the role assistant, found the role "user"'],
       ["Q", [assistant(" ")], "completions: expected at least two distinct completions that are not blank, found 1"],
     ]
     for (const [prompt, completion, expected] of cases) {
@@ -105,7 +105,7 @@ describe("ItemDecoder", () => {
     assert.strictEqual(told("A", "A"), `${expected}, found 1`)
   })
 
-  it("gold and metadata may be the text of a JSON object, models name the completions", () => {
+  it("gold and metadata may be a JSON object as text, models name the completions", () => {
     const record = { ...good, models: ["x", "y"], gold: '{"best_completion_index":1}', metadata: '{"a":[1]}' }
     assert.deepStrictEqual(decode(record), {
       ...good,

@@ -67,7 +67,7 @@ describe("UnusedContext", () => {
     ]
     assert.strictEqual(
       yield* problemOf(records, {}, format),
-      `experts may have to see "context" (in 1 of 2), which no option uses: set --prompt-path '{context}\\n\\n{prompt}', or --ignore-field context if they need not`,
+      `experts may have to see "context" (in 1 of 2 records), which no option uses: set --prompt-path '{context}\\n\\n{prompt}', or --ignore-field context if experts need not see it`,
     )
     const used = yield* read(records, { prompt: "{context}\\n\\n{prompt}" }, format)
     assert.deepStrictEqual(used.prompts, ["The Reds beat the Blues.\n\nWho won?", "Who lost?"])
@@ -127,9 +127,12 @@ describe("UnusedContext", () => {
     assert.strictEqual(items.length, 101)
     assert.strictEqual(
       reasons[0],
-      `context: expected no value, because experts may have to see it and no option uses it, found "late"; set --prompt-path '{context}\\n\\n{prompt}', or --ignore-field context`,
+      `context: expected no value, because experts may have to see this field and no option uses it, found "late"; set --prompt-path '{context}\\n\\n{prompt}', or --ignore-field context`,
     )
-    assert.match(reasons[1]!, /^images: expected no value, .*; to have them judge without, set --ignore-field images$/)
+    assert.match(
+      reasons[1]!,
+      /^images: expected no value, .*; to have them judge the item without media, set --ignore-field images$/,
+    )
     assert.deepStrictEqual(summary.hints, [])
     assert.strictEqual((yield* read(records, { ignore: ["context", "images"] }, format)).items.length, 103)
   })
@@ -155,10 +158,7 @@ describe("UnusedContext", () => {
       reasons.map((reason) => reason.split(":")[0]),
       ["images", "image", "image_url", "input_video", '["Audio 2"]', "question_image_1_path"],
     )
-    assert.match(
-      summary.hints[0]!,
-      /^6 of the first 7 records have images, audio, or video \(images\) and are rejected/,
-    )
+    assert.match(summary.hints[0]!, /images, audio, or video \(images\), so 6 of the first 7 records are rejected/)
   })
 
   test.each<readonly [string, unknown, string]>([
@@ -175,7 +175,7 @@ describe("UnusedContext", () => {
     [
       "LLaVA's placeholder",
       "<image>\nWhat is it?",
-      "prompt: expected no <image>, because experts cannot be shown images, audio, or video; to have them judge without, set --ignore-field images",
+      "prompt: expected no <image>, because experts cannot be shown images, audio, or video; to have them judge the item without media, set --ignore-field images",
     ],
     ["a numbered one", "Compare <image 1> with <image 2>.", "prompt: expected no <image 1>"],
     ["a token", [user("<|vision_start|><|image_pad|><|vision_end|>Describe.")], "prompt: expected no <|vision_start|>"],

@@ -204,7 +204,7 @@ describe("MakeLayout", () => {
       const options = { missing: "keep", gold: "label" } as const
       assert.deepStrictEqual(golds([three, { ...three, response_b: "" }], options), [2, 1])
       assert.deepStrictEqual(reasons([three, { ...three, response_c: "" }], options), [
-        'label: expected a completion that is present, found "response_c", which is empty',
+        'label: expected the name of a completion that is not empty, found "response_c", which is empty',
       ])
     })
 
@@ -239,13 +239,13 @@ describe("MakeLayout", () => {
         { ...wide, label: { best_completion_index: 2 } },
         { ...wide, model_a: "b", model_b: "x", label: "b" },
       ]
-      const expected = 'label: expected one of "response_a" or "response_b", or a part of its name, found'
+      const expected = 'label: expected "response_a" or "response_b", or a unique part of such a name, found'
       assert.deepStrictEqual(reasons(records, { gold: "label", model: ["model_a", "model_b"] }), [
         `${expected} 1`,
         `${expected} "c"`,
         `${expected} true`,
         "label.best_completion_index: expected an index below 2, found 2",
-        `${expected} "b", which matches 2`,
+        `${expected} "b", which matches 2 completions`,
       ])
     })
 
@@ -269,11 +269,11 @@ describe("MakeLayout", () => {
         [{ ...wide, response_b: "A" }, "response_a, response_b: expected at least two distinct completions, found 1"],
         [
           { ...wide, response_b: chat("Q", "B"), prompt: "R" },
-          "response_b: expected the prompt's messages and the assistant's turn, or only this turn, found 2 messages that begin differently",
+          "response_b: expected the assistant's turn, alone or after the prompt's messages, found 2 messages that begin differently",
         ],
         [
           { ...wide, response_b: [user("Q")] },
-          'response_b[0]: expected a message of the assistant, found one of "user"',
+          'response_b[0]: expected a message with the role assistant, found the role "user"',
         ],
         [{ ...wide, prompt: undefined }, "prompt: expected text or a list of messages, found nothing"],
         [7, "expected an object, found 7"],
@@ -292,7 +292,7 @@ describe("MakeLayout", () => {
       const item = { prompt: "Q", completions: ["A", "B"] }
       assert.deepStrictEqual(items, [item, item])
       assert.deepStrictEqual(reasons, [
-        "prompt: expected one turn, found 2, whose earlier answers differ between models",
+        "prompt: expected one turn, found 2 turns; earlier answers differ between models",
         "response_b: expected a completion, found null",
       ])
     })
@@ -304,7 +304,7 @@ describe("MakeLayout", () => {
         const { items, reasons } = look([turns, { ...turns, response_a: '["A","C"]' }], lists, isTextual)
         assert.deepStrictEqual(items, [{ prompt: "Q", completions: ["A", "B"], gold: { best_completion_index: 1 } }])
         assert.deepStrictEqual(reasons, [
-          "response_a[]: expected one turn, found 2, whose earlier answers differ between models",
+          "response_a[]: expected one turn, found 2 turns; earlier answers differ between models",
         ])
       }
     })
@@ -327,11 +327,11 @@ describe("MakeLayout", () => {
         ],
         [
           { chosen: chat("Q", "A"), rejected: chat("R", "B") },
-          "chosen, rejected: expected conversations with the same beginning, found different ones",
+          "chosen, rejected: expected conversations with the same beginning, found different beginnings",
         ],
         [
           { chosen: chat("Q", "A", "R"), rejected: chat("Q", "B") },
-          'chosen: expected the last message to be the assistant\'s, found one of "user"',
+          'chosen: expected the last message to have the role assistant, found the role "user"',
         ],
         [{ chosen: "A", rejected: "B" }, 'chosen: expected a whole conversation, because no prompt is set, found "A"'],
         [
@@ -392,14 +392,14 @@ describe("MakeLayout", () => {
     })
 
     it("of messages, the last is the assistant's", () => {
-      const notLast = 'messages[1]: expected the last message to be the assistant\'s, found one of "user"'
+      const notLast = 'messages[1]: expected the last message to have the role assistant, found the role "user"'
       const { expected, found } = refusals(
         [
           [{ messages: chat("Q", "A") }],
           [{ messages: [user("Q")] }, "messages: expected a prompt and an answer, found one message"],
           [{ messages: [user("Q"), user("A")] }, notLast],
           [{ messages: chat("Q", " ") }],
-          [{ messages: chat(" ", "A") }, "messages: expected a message with text, found blank ones only"],
+          [{ messages: chat(" ", "A") }, "messages: expected a message with text, found only blank messages"],
           [{ messages: "text" }, 'messages: expected a list of messages, found "text"'],
         ],
         { layout: "long", prompt: "messages" },
@@ -485,7 +485,7 @@ describe("MakeLayout", () => {
         { ...wide, metadata: { "a b": { n: 1e300 } } },
       ]
       assert.deepStrictEqual(reasons(kept, { keep: ["topic"], metadata: "metadata" }), [
-        "topic: expected a name that the metadata lacks, or the same value, found a different one",
+        "topic: the metadata already has a different value under this name; rename one of the two fields",
         "topic.scores[1]: expected numbers that keep their digits, up to 2^53, or text, found Infinity",
         "topic: expected numbers that keep their digits, up to 2^53, or text, found 9007199254740992",
         'metadata["a b"].n: expected numbers that keep their digits, up to 2^53, or text, found 1e+300',
@@ -499,7 +499,7 @@ describe("MakeLayout", () => {
         { keep: ["__proto__"] },
       )
       assert.deepStrictEqual(reasons, [
-        "__proto__: expected a name that the metadata lacks, or the same value, found a different one",
+        "__proto__: the metadata already has a different value under this name; rename one of the two fields",
       ])
       assert.strictEqual(JSON.stringify(items[0]?.metadata), '{"__proto__":{"x":1}}')
       assert.isUndefined(({} as { x?: unknown }).x)
@@ -521,7 +521,7 @@ describe("MakeLayout", () => {
     ],
     [
       { layout: "items", completions: ["a", "b"] },
-      "layout items: --completions-path is the path to the list of completions; a path for each is layout wide",
+      "layout items: --completions-path must be one path, to the list of completions; for one path per completion, use layout wide",
     ],
     [
       { layout: "items", completion: "a" },
@@ -531,7 +531,7 @@ describe("MakeLayout", () => {
     [{ layout: "long", completion: "a", gold: "g" }, "layout long: --gold-path is for layouts items, wide, and pairs"],
     [
       { layout: "long", completion: "a", id: "i" },
-      "layout long: --id-path is for layouts items, wide, and pairs; set --key, which groups and names items",
+      "layout long: --id-path is for layouts items, wide, and pairs; set --key, which groups records into items and identifies the items",
     ],
     [
       { layout: "long", completions: "a" },

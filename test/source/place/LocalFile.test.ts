@@ -93,7 +93,7 @@ describe("a file on this machine", () => {
     const directory = yield* fs.makeTempDirectoryScoped()
     const file = `${directory}/a.jsonl`
     yield* fs.symlink("a.jsonl", file)
-    const problem = `${file}: cannot be read: the symbolic links form a circle; check the path`
+    const problem = `${file}: cannot be read: the symbolic links form a loop; check the path`
     assert.strictEqual(yield* failureOf(Place.open(file)), problem)
     assert.strictEqual(yield* failureOf(Listing.expand([file])), problem)
     assert.strictEqual(yield* failureOf(Listing.expand([directory])), problem)

@@ -218,7 +218,7 @@ describe("as options say", () => {
     const rows = [pair(0, { quality_a: 1, gold_a: 2 })]
     const set = { choice: ["quality_a", "gold_a"], choiceAs: "scores" } as const
     assert.deepStrictEqual(yield* choices(jsonl(rows), "votes.jsonl", set), [
-      'quality_a and gold_a: expected one column named after each of 2 completions ("response_a" and "response_b"), but "quality_a" names "response_a" and "gold_a" names "response_a": rename the columns',
+      'quality_a and gold_a: expected one column named after each of the 2 completions ("response_a" and "response_b"), but "quality_a" names "response_a" and "gold_a" names "response_a": rename the columns',
     ])
     const alike = [pair(0, { answer_x: 1, answer_x_c: 2 }, ["answer_x_a", "answer_x_b"])]
     assert.match(
@@ -235,8 +235,8 @@ describe("as options say", () => {
     assert.match(yield* problem(jsonl(rows)), /found no votes in .*"winner_a" and "winner_b"/)
     const set = { choice: ["winner_a", "winner_b"], choiceAs: "one-hot" } as const
     const [two, none, ...others] = yield* choices(jsonl(rows), "votes.jsonl", set)
-    assert.strictEqual(two, "winner_a and winner_b: expected 1 once and 0 otherwise, found 1 and 1")
-    assert.strictEqual(none, "winner_a and winner_b: expected 1 once and 0 otherwise, found 0 and 0")
+    assert.strictEqual(two, "winner_a and winner_b: expected 1 for one completion and 0 for the others, found 1 and 1")
+    assert.strictEqual(none, "winner_a and winner_b: expected 1 for one completion and 0 for the others, found 0 and 0")
     assert.deepStrictEqual(others, [0, 1])
     const scored = [pair(0, { score_a: 1, score_b: null })]
     assert.match(
@@ -247,7 +247,10 @@ describe("as options say", () => {
 
   test("columns of 0 and 1 that name no completion are no votes", function* () {
     const rows = [1, 0].map((toxic, i) => pair(i, { label_toxic: toxic, label_fine: 1 - toxic }))
-    assert.match(yield* problem(jsonl(rows)), /label_toxic and label_fine: expected a name of one of 2 completions/)
+    assert.match(
+      yield* problem(jsonl(rows)),
+      /label_toxic and label_fine: expected the name of one of the 2 completions/,
+    )
   })
 
   test("a map that cannot be meant is refused", function* () {

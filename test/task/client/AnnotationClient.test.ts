@@ -148,7 +148,7 @@ describe("AnnotationClient", () => {
         const { client } = yield* answering({ status: 201, body: '{"task_id":"task_1"', breaksOff: true })
         const failure = yield* failureOf(requests[method], client)
         assert.deepStrictEqual(seen(failure), noAnswer)
-        assert.match(failure.message, /the answer broke off/)
+        assert.match(failure.message, /the connection ended before the answer was complete/)
       })
 
       test(`because nobody listens has not been done (${method})`, function* () {
@@ -288,7 +288,7 @@ describe("AnnotationClient", () => {
           assert.isAbove(failure.reason.retryAfter ?? 0, 3_500_000)
           assert.match(
             failure.message,
-            /is unavailable: its quota of requests is used up for (1h|59m.*), longer than a run waits \(15m\)$/,
+            /is unavailable: its request quota is used up for (1h|59m.*), longer than a run waits \(15m\)$/,
           )
         }
         assert.isBelow(now(), 10_000)

@@ -89,9 +89,9 @@ describe("an odd answer about a task", () => {
     ["a result without an index", (before) => json({ status: "completed", results: completed(before).results.map(({ prompt }) => ({ prompt })) }), "invalid", 1, /best_completion_index/],
     ["a result with an index that is text", (before) => json({ status: "completed", results: completed(before).results.map(({ prompt }) => ({ prompt, best_completion_index: "1" })) }), "invalid", 1, /best_completion_index/],
     ["a result that names another task", (before) => json({ ...completed(before), task_id: "task_0" }), "invalid", 1, /task_id: expected "task_1", found "task_0"/],
-    ["more than is taken", () => ({ status: 200, body: endless("x".repeat(65_536)).body }), "invalid", 3, /expected an answer of at most 1000000 bytes, found a larger one/, { maxAnswerBytes: 1_000_000 }],
-    ["more than is taken, and says so", () => ({ status: 200, body: "x".repeat(1_000_001) }), "invalid", 3, /expected an answer of at most 1000000 bytes, found a larger one/, { maxAnswerBytes: 1_000_000 }],
-    ["what unfolds to a thousand times its size", () => ({ status: 200, headers: { "content-encoding": "gzip" }, body: Stream.toAsyncIterable(Stream.make(gzipSync(Buffer.alloc(10_000_000)))) }), "invalid", 3, /expected JSON, found it encoded \(gzip\), which was not asked for/],
+    ["more than is taken", () => ({ status: 200, body: endless("x".repeat(65_536)).body }), "invalid", 3, /expected an answer of at most 1000000 bytes, found a larger answer/, { maxAnswerBytes: 1_000_000 }],
+    ["more than is taken, and says so", () => ({ status: 200, body: "x".repeat(1_000_001) }), "invalid", 3, /expected an answer of at most 1000000 bytes, found a larger answer/, { maxAnswerBytes: 1_000_000 }],
+    ["what unfolds to a thousand times its size", () => ({ status: 200, headers: { "content-encoding": "gzip" }, body: Stream.toAsyncIterable(Stream.make(gzipSync(Buffer.alloc(10_000_000)))) }), "invalid", 3, /expected JSON without content encoding, found gzip/],
     ["no such task", () => ({ status: 404, body: { detail: "no such task" } }), "failed", 3, /the service does not know the task \(404\): no such task/],
     ["a task that is gone", () => ({ status: 410, body: { detail: "deleted" } }), "failed", 1, /the service does not know the task \(410\): deleted/],
     ["a task that failed", () => json({ status: "failed" }), "failed", 1, /the service reports the status failed/],
@@ -167,7 +167,7 @@ describe("an odd answer about a task", () => {
     assert.strictEqual(counts.completed.tasks, 3)
     assert.strictEqual(seen, 6)
     assert.deepStrictEqual(messages, [
-      'the service reports the status "on hold" (task_1), which the profile does not name: treated as open',
+      'the service reports the unknown status "on hold" for task_1, which is treated as open; if it means completed or failed, add it to the service profile',
     ])
   })
 

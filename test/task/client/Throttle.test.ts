@@ -153,7 +153,7 @@ describe("Throttle", () => {
       }
     }).pipe(Effect.scoped, logs.during)
     assert.deepStrictEqual(logs.messages, [
-      "the service is rate limiting or overloaded (429): reduced to at most 4 concurrent requests and 500 per second, which recover as requests succeed",
+      "the service is rate limiting or overloaded (429): reduced to at most 4 concurrent requests and 500 requests per second; both limits rise again as requests succeed",
     ])
   })
 
@@ -327,7 +327,7 @@ describe("Throttle", () => {
       yield* throttle.quota({ cuts: 0, ordinal: 3 }, [{ name: "burst", remaining: 0, reset: 1_000 }])
     }).pipe(Effect.scoped, logs.during)
     assert.deepStrictEqual(logs.messages, [
-      "the service's quota of requests is used up: no requests before 1970-01-01T00:01:00Z",
+      "the service's request quota is used up: no requests before 1970-01-01T00:01:00Z",
     ])
   })
 

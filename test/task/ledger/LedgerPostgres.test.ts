@@ -222,7 +222,7 @@ describe.skipIf(notInstalled)("PostgreSQL", () => {
         const of = yield* newLocation
         yield* plan(newTasks([1])).pipe(Effect.provide(LedgerLocation.layer(yield* of("one"))))
         const missing = yield* Effect.flip(Effect.provide(Effect.void, LedgerLocation.layerReadonly(yield* of("1"))))
-        assert.match(missing.message, /has no job 1; it has one$/)
+        assert.match(missing.message, /has no job 1; its jobs are one$/)
       })
 
       test("holds nothing else", function* () {
@@ -448,7 +448,7 @@ describe.skipIf(notInstalled)("PostgreSQL", () => {
           assert.strictEqual(partsOf(yield* open()), 200)
           assert.strictEqual(
             (yield* Effect.flip(open(64))).message,
-            "job default was created with 200 parts, which cannot be changed to 64: leave --parts out",
+            "job default was created with 200 parts, which cannot be changed to 64: omit --parts",
           )
         })
 
@@ -549,11 +549,11 @@ describe("LedgerLocation", () => {
 
   test("refuses what it does not know, and shows none of it", function* () {
     for (const [text, job, expected] of [
-      ["postgres://me:hid@host:port/db", undefined, /URL cannot be read/],
-      ["mysql://me:hidden@host/db", undefined, /mysql:\/\/ is not known/],
+      ["postgres://me:hid@host:port/db", undefined, /URL is invalid/],
+      ["mysql://me:hidden@host/db", undefined, /mysql:\/\/ are not supported/],
       [" ", undefined, /is empty/],
-      ["x.db", "a b", /job's name/],
-      ["x.db", "", /job's name/],
+      ["x.db", "a b", /job name/],
+      ["x.db", "", /job name/],
     ] as const) {
       const { message } = yield* Effect.flip(of(text, job))
       assert.match(message, expected)

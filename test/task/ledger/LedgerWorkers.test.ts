@@ -133,7 +133,7 @@ describe.skipIf(notInstalled)("two workers", () => {
       }
       assert.isTrue(yield* one.claim(task!))
       assert.deepStrictEqual(logs.messages, [
-        "part 0 reclaimed: the ledger still named another worker, probably one that had been suspended",
+        "part 0 was reclaimed, because the ledger still named another worker, which was probably suspended",
       ])
       yield* logs.during(one.renewParts(0, 0, 2))
       assert.strictEqual(logs.messages.length, 1)
@@ -419,7 +419,7 @@ describe.skipIf(notInstalled)("two workers", () => {
   }
 
   for (const [what, keys, sentAgo, expected] of [
-    ["planned to be sent again, where keys are ignored now", "ignored", 0, /when the service was said to honor/],
+    ["planned to be sent again, where keys are ignored now", "ignored", 0, /which relied on the service to honor/],
     ["planned to be sent again, under a key that may be forgotten", "honored", 25 * 3_600_000, /may have forgotten/],
   ] as const) {
     it.live(`hold a task in doubt that was ${what}`, () =>

@@ -62,23 +62,23 @@ export const campaignConformance = (test: LedgerTest) =>
     })
 
     const changes: ReadonlyArray<readonly [string, CampaignTerms, CampaignTerms, RegExp]> = [
-      ["other guidelines", kind, strict, /line 2 of the guidelines was "Be brief\.", and is "Be strict\."/],
-      ["guidelines at last", {}, kind, /there were no guidelines, and now there are: "Be kind\./],
-      ["no guidelines any more", kind, {}, /there were guidelines, and now there are none: "Be kind\./],
+      ["other guidelines", kind, strict, /line 2 of the guidelines was "Be brief\." and is now "Be strict\."/],
+      ["guidelines at last", {}, kind, /guidelines were added: "Be kind\./],
+      ["no guidelines any more", kind, {}, /the guidelines were removed: "Be kind\./],
       [
         "a line more",
         kind,
         { guidelines: `${kind.guidelines}\nBe fair.` },
-        /line 3 .* was not there, and is "Be fair\."/,
+        /line 3 of the guidelines was added: "Be fair\."/,
       ],
-      ["a line less", kind, { guidelines: "Be kind." }, /line 2 of the guidelines was "Be brief\.", and is not there/],
-      ["another task type", {}, { taskType: "other" }, /the task type was "rlhf_ranking", and is "other"/],
-      ["a blank", { guidelines: "a b" }, { guidelines: "a  b" }, /the guidelines were "a b", and are "a  b"/],
+      ["a line less", kind, { guidelines: "Be kind." }, /line 2 of the guidelines was removed: "Be brief\."/],
+      ["another task type", {}, { taskType: "other" }, /the task type was "rlhf_ranking" and is now "other"/],
+      ["a blank", { guidelines: "a b" }, { guidelines: "a  b" }, /the guidelines were "a b" and are now "a  b"/],
       [
         "a letter far in",
         { guidelines: `${"same ".repeat(100)}old` },
         { guidelines: `${"same ".repeat(100)}new` },
-        /the guidelines were "….*same old", and are "….*same new"/,
+        /the guidelines were "….*same old" and are now "….*same new"/,
       ],
     ]
     for (const [what, before, now, message] of changes) {
@@ -105,7 +105,7 @@ export const campaignConformance = (test: LedgerTest) =>
       assert.deepStrictEqual([failure.campaign, failure.earlier], [2, 1])
       assert.match(
         failure.message,
-        /^the settings differ from the last run.s \(campaign 2\).*those of campaign 1.*--new-campaign to return to campaign 1/,
+        /^the settings differ from the last run.s \(campaign 2\).*match campaign 1.*--new-campaign to return to campaign 1/,
       )
       assert.deepStrictEqual(yield* ledger.startRun(strict), { run: 3, campaign: 2 })
       assert.deepStrictEqual(yield* planUnder({ ...kind, newCampaign: true }, newTasks([1], 4)), {
@@ -235,7 +235,7 @@ export const campaignConformance = (test: LedgerTest) =>
       assert.deepStrictEqual(yield* ledger.campaignOf(Option.none()), Option.some(2))
       assert.deepStrictEqual(yield* ledger.campaignOf(Option.some(1)), Option.some(1))
       const failure = yield* Effect.flip(ledger.campaignOf(Option.some(3)))
-      assert.strictEqual(failure.message, "the ledger has no campaign 3: it has 1, 2")
+      assert.strictEqual(failure.message, "the ledger has no campaign 3: its campaigns are 1, 2")
     })
 
     test("a run has an end, unless it was killed", function* (ledger) {

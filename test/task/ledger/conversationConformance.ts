@@ -217,7 +217,7 @@ export const conversationConformance = (test: LedgerTest) =>
         return yield* findings
       })
       const says = (item: number) =>
-        `request_unreadable: the request of task 1 cannot be read: what is kept of the item item-${item} does not fit what was sent`
+        `request_unreadable: the request of task 1 cannot be read: the stored details of item item-${item} do not match its prompt`
       assert.deepStrictEqual(yield* changed({ conversation: true }), [says(0)])
       assert.deepStrictEqual(yield* changed({ models: ["one"] }), [says(0)])
       assert.deepStrictEqual(yield* changed({ completion_origins: [] }), [says(0)])

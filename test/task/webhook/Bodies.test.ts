@@ -186,7 +186,7 @@ describe("a receiver of webhooks", () => {
         { secrets, bodyLimit: "4 KiB" },
       ),
     )
-    assert.deepStrictEqual(lines, ["a webhook delivery was refused: it has more than 4 KiB"])
+    assert.deepStrictEqual(lines, ["a webhook delivery was refused: its body is larger than 4 KiB"])
   })
 
   testReceived("takes any of the signatures where the header came twice, and no two ids or times", function* (url) {
@@ -257,7 +257,7 @@ describe("a receiver of webhooks", () => {
         }),
       )
       assert.deepStrictEqual(lines, [
-        "a webhook delivery was refused: its signature fits none of the secrets",
+        "a webhook delivery was refused: its signature matches none of the configured secrets",
         "more webhook deliveries were refused since the last message: 4 with a wrong signature, 1 unsigned",
         "more webhook deliveries were refused since the last message: 2 with a wrong signature",
       ])

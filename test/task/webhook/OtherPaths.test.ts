@@ -15,7 +15,7 @@ it.effect("deliveries to other paths are logged once per path, one a minute, for
     yield* tell("/a")
     assert.lengthOf(messages, 1)
     yield* tell("/b")
-    assert.match(messages[1] ?? "", /came to \/b, but webhooks are received at \/webhook:/)
+    assert.match(messages[1] ?? "", /delivery to \/b was refused, because webhooks are received at \/webhook:/)
     for (let i = 0; i < 200; i++) {
       yield* TestClock.adjust("1 minute")
       yield* tell(`/${i}`)

@@ -119,7 +119,7 @@ describe("WebhookReceiver", () => {
       }),
     )
     assert.deepStrictEqual(lines, [
-      "a webhook delivery was refused: it came to /webhooks, but webhooks are received at /webhook: correct the path of the webhook URL at the service, or set --webhook-path",
+      "a webhook delivery to /webhooks was refused, because webhooks are received at /webhook: correct the webhook URL at the service, or set --webhook-path",
     ])
   })
 
@@ -232,7 +232,10 @@ describe("WebhookReceiver", () => {
     )
     const { port } = server.address() as AddressInfo
     const inUse = yield* Effect.flip(receiving({ secrets, port }))
-    assert.strictEqual(inUse.message, `cannot receive webhooks at 127.0.0.1:${port}: the port is in use`)
+    assert.strictEqual(
+      inUse.message,
+      `cannot receive webhooks at 127.0.0.1:${port}: the port is in use; set another one with --listen`,
+    )
     const unknown = yield* Effect.flip(receiving({ secrets, host: "no-such-host.invalid" }))
     assert.strictEqual(unknown._tag, "CannotListen")
     const misnamed = yield* Effect.flip(receiving({ secrets: [Redacted.make("hunter2")] }))

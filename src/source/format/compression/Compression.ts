@@ -78,7 +78,7 @@ export const unpack =
           unpackedBytes += output.length
           if (unpackedBytes > limit.bytes && unpackedBytes > limit.times * reader.pulledBytes) {
             const times = Math.round(unpackedBytes / reader.pulledBytes)
-            const problem = `${formatCount(reader.pulledBytes)} bytes decompress to ${formatCount(unpackedBytes)}, ${formatCount(times)} times as many: this may be an attack on memory or disk. If the file is right, decompress it and give the result as input`
+            const problem = `${formatCount(reader.pulledBytes)} bytes decompress to ${formatCount(unpackedBytes)}, ${formatCount(times)} times as many: the file may be a decompression bomb. If you trust the file, decompress it and use the result as input`
             return yield* new Unpacker.Fault({ problem })
           }
           return [output] as const

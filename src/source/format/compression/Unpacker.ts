@@ -22,7 +22,7 @@ type Reader = ByteReader<SourceError>
 
 const cutShort = (name: string): Fault =>
   new Fault({
-    problem: `the ${name} data ends too early, as if the file had been cut short; download it again`,
+    problem: `the ${name} data ends too early, so the file may be truncated; download it again`,
     isCutShort: true,
   })
 
@@ -203,7 +203,7 @@ export const zstd = (reader: Reader): Unpacker => {
       while (true) {
         const step = yield* stepOf(decoder, "Zstandard")
         if (step._tag === "Output") return step.bytes
-        if (step._tag === "Ended") return yield* damaged("Zstandard", "it ends at an unexpected place")
+        if (step._tag === "Ended") return yield* damaged("Zstandard", "unexpected end")
         const bytes = yield* parts[next]
         if (bytes === undefined) return undefined
         decoder.write(bytes)

@@ -239,7 +239,9 @@ const namesOf = (cells: CsvRecord["cells"]): Result.Result<ReadonlyArray<string>
     const first = places.get(name)
     const quoted = JSON.stringify(name.slice(0, 60))
     if (first !== undefined) {
-      return Result.fail(`expected names that differ, found ${quoted} in cells ${first + 1} and ${at + 1}; rename one`)
+      return Result.fail(
+        `expected distinct names, found ${quoted} in cells ${first + 1} and ${at + 1}; rename one column`,
+      )
     }
     if (name.includes("\0")) return Result.fail(`expected names without NUL, found ${quoted}; save the file as UTF-8`)
     places.set(name, at)

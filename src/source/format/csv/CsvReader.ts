@@ -227,8 +227,8 @@ export class CsvReader {
           return this.#refuse(at, "expected LF after CR, or quotes around the cell, found neither", raw)
         }
         if (this.#isDoubtful && value.includes('"')) {
-          const reason = "because the quotes of an earlier record are malformed"
-          return this.#refuse(at, `expected no quote within a cell, ${reason}, found one`, raw)
+          const reason = "because an earlier record has malformed quotes"
+          return this.#refuse(at, `a quote within the cell is ambiguous, ${reason}`, raw)
         }
         cells.push(value === "" ? null : value)
       }
@@ -240,7 +240,7 @@ export class CsvReader {
 
   #describe({ line, offset }: Fault, bytes: Uint8Array): string {
     if (offset === undefined) {
-      return `expected a quote that closes the one in line ${line}, found none up to line ${this.#line}, the last one`
+      return `expected a closing quote for the quote in line ${line}, found none up to the last line (${this.#line})`
     }
     const rest = decode(bytes.subarray(offset))!.slice(0, 40)
     const quotedRest = JSON.stringify(/^.{1,20}/u.exec(rest)?.[0] ?? rest[0])

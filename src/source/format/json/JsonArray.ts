@@ -219,7 +219,7 @@ class ElementScanner {
       return `expected the end of the file after "]", found ${isSecondFile ? "a byte order mark, as at the start of a second file" : "more content"}`
     }
     if (raw === undefined) return "expected UTF-8, found other bytes (see raw_base64)"
-    const end = raw_bytes === undefined ? "the end of the file" : "no end of it"
+    const end = raw_bytes === undefined ? "the end of the file" : "the end of the excerpt"
     return Result.getOrElse(Result.flip(Json.parse(raw, end)), () => "expected one value, found more")
   }
 }

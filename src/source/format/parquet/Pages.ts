@@ -221,7 +221,7 @@ export class Pages {
       let length = 0
       let total = 0
       for (const [i, prefix] of prefixes.entries()) {
-        if (prefix > length) corrupt("a value shares more bytes with the previous one than that has")
+        if (prefix > length) corrupt("a value shares more bytes with the previous value than that value has")
         length = prefix + suffixes[i]!
         if (type === "FIXED_LEN_BYTE_ARRAY" && length !== width)
           corrupt("a value has a different length than its column")

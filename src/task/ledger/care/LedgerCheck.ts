@@ -172,14 +172,14 @@ const rowFindings = Effect.fnUntraced(function* (job: number) {
           SELECT seq, COALESCE(LAG(seq + item_count) OVER (ORDER BY seq), 0) AS expected,
             LAG(least_votes) OVER (ORDER BY seq) AS least FROM task WHERE ${here}
         ) AS ranges WHERE seq < expected OR (seq > expected AND least IS NULL) ORDER BY seq`,
-      (row) => `${taskName(row)} begins at item ${row.seq + 1}, the one before it ends at ${row.expected}`,
+      (row) => `${taskName(row)} begins at item ${row.seq + 1}, but the previous task ends at item ${row.expected}`,
     ),
     yield* findsTasks(
       "votes_inconsistent",
       sql`vote < 1 OR vote > votes OR batch_items < 1 OR new_items < 0 OR new_items > item_count
         OR (vote > 1 AND new_items > 0)
         OR seq < batch + (vote - 1) * batch_items OR seq + item_count > batch + vote * batch_items`,
-      (row) => `${taskName(row)} is not where its vote should be`,
+      (row) => `${taskName(row)} has a position that does not match its vote number`,
     ),
     yield* finds<{ readonly batch: number }>(
       "votes_inconsistent",
@@ -187,7 +187,7 @@ const rowFindings = Effect.fnUntraced(function* (job: number) {
           OR MIN(votes) <> MAX(votes) OR MIN(batch_items) <> MAX(batch_items) OR MIN(campaign) <> MAX(campaign)
           OR SUM(item_count) > MAX(votes) * MAX(batch_items)
           OR SUM(item_count) < COALESCE(MAX(least_votes), MAX(votes)) * MAX(batch_items) ORDER BY batch`,
-      ({ batch }) => `the tasks of the batch that begins with task ${batch + 1} are not those of its votes`,
+      ({ batch }) => `the tasks in the batch that begins with task ${batch + 1} do not match the votes of the batch`,
     ),
     yield* finds<{ readonly seq: number; readonly item_id: string }>(
       "items_astray",
@@ -201,7 +201,7 @@ const rowFindings = Effect.fnUntraced(function* (job: number) {
           AND campaign NOT IN (SELECT campaign FROM campaign WHERE ${here})
         UNION ALL SELECT 'run' AS what, run AS number, campaign FROM run WHERE ${here}
           AND campaign NOT IN (SELECT campaign FROM campaign WHERE ${here})`,
-      ({ campaign, number, what }) => `${what} ${number} belongs to campaign ${campaign}, which is not there`,
+      ({ campaign, number, what }) => `${what} ${number} belongs to campaign ${campaign}, which does not exist`,
     ),
     yield* findsTasks(
       "state_inconsistent",
@@ -209,7 +209,7 @@ const rowFindings = Effect.fnUntraced(function* (job: number) {
         OR (task_id IS NULL AND ${sql.in("state", ["submitted", "completed", "invalid", "failed"])})
         OR (task_id IS NOT NULL AND ${sql.in("state", ["planned", "submitting", "superseded"])})
         OR (pruned_at IS NOT NULL AND state <> 'completed')`,
-      (row) => `${taskName(row)} is ${row.state}, which does not go with the rest of its row`,
+      (row) => `${taskName(row)} has the state ${row.state}, which contradicts its other columns`,
     ),
     yield* findsMissing("request", sql`1 = 1`),
     yield* findsMissing("result", sql`t.state = 'completed'`),
@@ -218,7 +218,7 @@ const rowFindings = Effect.fnUntraced(function* (job: number) {
         "rows_orphaned",
         sql`SELECT o.seq FROM ${sql(table)} o LEFT JOIN task t ON ${both("t", "o")}
           WHERE o.job = ${job} AND t.seq IS NULL ORDER BY o.seq`,
-        (row) => `a row of ${table} belongs to task ${row.seq + 1}, which is not there`,
+        (row) => `a row in ${table} belongs to task ${row.seq + 1}, which does not exist`,
       ),
     )),
     yield* finds<{ readonly task_id: string; readonly tasks: number }>(
@@ -228,26 +228,28 @@ const rowFindings = Effect.fnUntraced(function* (job: number) {
           UNION ALL SELECT task_id, seq FROM task_attempt WHERE ${here} AND task_id IS NOT NULL
         ) AS named GROUP BY task_id HAVING COUNT(DISTINCT seq) > 1 ORDER BY task_id`,
       ({ task_id, tasks }) =>
-        `${tasks} tasks have the id ${task_id} at the service: its result would count ${tasks} times`,
+        `${tasks} tasks have the same service id, ${task_id}: one result would count ${tasks} times`,
     ),
     yield* finds<{ readonly idempotency_key: string; readonly first: number }>(
       "key_repeated",
       sql`SELECT idempotency_key, MIN(seq) + 1 AS first FROM task WHERE ${here}
         GROUP BY idempotency_key HAVING COUNT(*) > 1 ORDER BY 2`,
-      ({ first, idempotency_key }) => `task ${first} and others have the idempotency key ${idempotency_key}`,
+      ({ first, idempotency_key }) => `task ${first} and other tasks have the same idempotency key, ${idempotency_key}`,
     ),
     yield* finds<{ readonly seq: number; readonly attempt: number }>(
       "attempts_inconsistent",
       sql`SELECT a.seq, a.attempt FROM task_attempt a JOIN task t ON ${both("t", "a")}
         WHERE a.job = ${job}
           AND (a.attempt > t.attempt OR (a.attempt = t.attempt AND t.state <> 'given_up')) ORDER BY a.seq`,
-      (row) => `attempt ${row.attempt} of ${taskName(row)} is recorded among the earlier ones, but is not one of them`,
+      (row) =>
+        `attempt ${row.attempt} of ${taskName(row)} is recorded as an earlier attempt, but is not earlier than the current attempt`,
     ),
     yield* finds<{ readonly run: number; readonly read_count: number }>(
       "counts_disagree",
       sql`SELECT run, read_count FROM run WHERE ${here}
         AND read_count <> new_count + over_budget_count + known_count + duplicate_count + rejected_count ORDER BY run`,
-      ({ read_count, run }) => `run ${run} read ${read_count} records, which is not what became of them`,
+      ({ read_count, run }) =>
+        `run ${run} read ${read_count} records, but the counts of their outcomes have a different sum`,
     ),
     yield* finds<{ readonly run: number; readonly rejected_count: number; readonly found: number }>(
       "counts_disagree",
@@ -256,14 +258,15 @@ const rowFindings = Effect.fnUntraced(function* (job: number) {
           FROM run WHERE ${here}
         ) AS counted WHERE found <> rejected_count
           AND (found > 0 OR run = (SELECT MAX(run) FROM run WHERE ${here} AND read_count > 0)) ORDER BY run`,
-      ({ found, rejected_count, run }) => `run ${run} rejected ${rejected_count} records, of which ${found} are kept`,
+      ({ found, rejected_count, run }) =>
+        `run ${run} rejected ${rejected_count} ${rejected_count === 1 ? "record" : "records"}, but the ledger has ${found} of them`,
     ),
     yield* finds<{ readonly planned: number; readonly found: number }>(
       "counts_disagree",
       sql`SELECT * FROM (SELECT
           (SELECT COALESCE(SUM(new_count), 0) FROM run WHERE ${here}) AS planned,
           (SELECT COUNT(*) FROM item WHERE ${here}) AS found) AS counted WHERE planned <> found`,
-      ({ found, planned }) => `the runs found ${planned} new items, the ledger has ${found}`,
+      ({ found, planned }) => `the runs found ${planned} new items, but the ledger has ${found}`,
     ),
   ])
 })
@@ -319,7 +322,7 @@ const taskFindings = Effect.fnUntraced(function* (job: number, { quick }: CheckO
       if (row.vote === 1 && found !== row.new_items) {
         findings.push({
           code: "items_astray",
-          message: `${taskName(row)} should have ${row.new_items} items of its campaign, and has ${found}`,
+          message: `${taskName(row)} should have ${row.new_items} new ${row.new_items === 1 ? "item" : "items"} of its campaign, but has ${found}`,
         })
       }
       findings.push(...payloadFinding(row, own, found))
@@ -356,17 +359,19 @@ const payloadFinding = (
   const prompts = stored.prompts.length
   const expected = row.item_count
   if (prompts !== expected || stored.items.length !== expected) {
-    return unreadable(`it asks for ${prompts} prompts of ${stored.items.length} items, where ${expected} are expected`)
+    return unreadable(
+      `expected ${expected} prompts and items, found ${prompts} prompts and ${stored.items.length} items`,
+    )
   }
   if (row.expected !== Expected.encode(stored.prompts)) {
-    return unreadable("what its result is expected to fit is not what it asks for")
+    return unreadable("its prompts differ from the stored summary that its result is checked against")
   }
   const ids = stored.items.map(({ check, item_id }) => (check === true ? undefined : item_id))
   const isWhole = found === ids.filter((id) => id !== undefined).length
   const other = isWhole ? stored.items.find((_, i) => ids[i] !== own[i]?.item_id) : undefined
-  if (other !== undefined) return unreadable(`the item ${other.item_id} is elsewhere in the ledger`)
+  if (other !== undefined) return unreadable(`item ${other.item_id} has a different position in the ledger`)
   const misfit = stored.items.find((item, i) => !fits(item, stored.prompts[i]!))
-  if (misfit !== undefined) return unreadable(`what is kept of the item ${misfit.item_id} does not fit what was sent`)
+  if (misfit !== undefined) return unreadable(`the stored details of item ${misfit.item_id} do not match its prompt`)
   if (row.state !== "completed" || row.result === null) return []
   const judged = matchStored({ ...stored, taskId: row.task_id ?? "" }, row.result)
   return Result.isSuccess(judged)

@@ -28,7 +28,7 @@ export class NotForPostgres extends Schema.TaggedError<NotForPostgres>()("NotFor
 }) {
   override get message() {
     return this.verb === "backup"
-      ? `PostgreSQL has its own backup: pg_dump --format=custom --file=ledger.dump '${this.location}'`
+      ? `only SQLite ledgers are supported. Back up PostgreSQL with pg_dump --format=custom --file=ledger.dump '${this.location}'`
       : `PostgreSQL reuses free space automatically; to return it to the operating system, have the owner of the ledger's tables run VACUUM FULL in ${this.location}`
   }
 }
@@ -63,7 +63,7 @@ export class BackupDamaged extends Schema.TaggedError<BackupDamaged>()("BackupDa
   findings: Schema.Array(Schema.String),
 }) {
   override get message() {
-    return `the backup has integrity errors, and was removed (${this.findings[0] ?? ""}): see what \`prefstream ledger check\` finds in the ledger`
+    return `the backup has integrity errors, and was removed (${this.findings[0] ?? ""}): run \`prefstream ledger check\` to find the errors in the ledger`
   }
 }
 

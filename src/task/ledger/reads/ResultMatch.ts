@@ -81,7 +81,9 @@ export const match = (
   if (Result.isFailure(answer)) return Result.fail(answer.failure)
   const { results } = answer.success
   if (results.length !== prompts.length) {
-    return Result.fail(`expected ${prompts.length} results, one per prompt, found ${results.length}`)
+    return Result.fail(
+      `expected ${prompts.length === 1 ? "1 result" : `${prompts.length} results`}, one per prompt, found ${results.length}`,
+    )
   }
   const aligned = align(prompts, results)
   const judgments: Array<Judgment | NoJudgment> = []

@@ -23,7 +23,7 @@ export class PartsDiffer extends Schema.TaggedError<PartsDiffer>()("PartsDiffer"
   asked: Schema.Int,
 }) {
   override get message() {
-    return `job ${this.job} was created with ${this.found} parts, which cannot be changed to ${this.asked}: leave --parts out`
+    return `job ${this.job} was created with ${this.found} parts, which cannot be changed to ${this.asked}: omit --parts`
   }
 }
 

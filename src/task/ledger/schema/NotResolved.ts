@@ -22,8 +22,9 @@ export class NotResolvable extends Schema.TaggedError<NotResolvable>()("NotResol
   verb: Schema.Literals(["adopt", "send again", "give up"]),
 }) {
   override get message() {
-    const why = this.state === "completed" ? "its result is here" : `it is ${this.state.replace("_", " ")}`
-    return `cannot ${this.verb} task ${this.number}: ${why}`
+    const why = this.state === "completed" ? "its result has arrived" : `it is ${this.state.replace("_", " ")}`
+    const action = this.verb === "send again" ? "resend" : this.verb
+    return `cannot ${action} task ${this.number}: ${why}`
   }
 }
 
@@ -35,6 +36,6 @@ export class TaskIdTaken extends Schema.TaggedError<TaskIdTaken>()("TaskIdTaken"
   number: Schema.Int,
 }) {
   override get message() {
-    return `${this.taskId} is task ${this.number} already`
+    return `${this.taskId} already belongs to task ${this.number}`
   }
 }

@@ -7,7 +7,7 @@ export class OtherService extends Schema.TaggedError<OtherService>()("OtherServi
   asked: Schema.String,
 }) {
   override get message() {
-    return `the tasks of this job are at ${this.ledger}, not at ${this.asked}: set the address back, or use another job folder, or say --moved if it is the same service at a new address`
+    return `this job's tasks are at ${this.ledger}, not at ${this.asked}: use the earlier address or another job folder, or add --moved if the same service has a new address`
   }
 }
 
@@ -23,8 +23,8 @@ export class TermsChanged extends Schema.TaggedError<TermsChanged>()("TermsChang
   override get message() {
     const changes = this.changes.join("; ")
     return this.earlier === undefined
-      ? `the settings differ from the last run's (campaign ${this.campaign}): ${changes}. Use the earlier settings, or add --new-campaign to judge all items anew; earlier results are kept`
-      : `the settings differ from the last run's (campaign ${this.campaign}): ${changes}. They are those of campaign ${this.earlier}. Use the settings of campaign ${this.campaign}, or add --new-campaign to return to campaign ${this.earlier}`
+      ? `the settings differ from the last run's (campaign ${this.campaign}): ${changes}. Use the earlier settings, or add --new-campaign to judge all items again; earlier results are kept`
+      : `the settings differ from the last run's (campaign ${this.campaign}): ${changes}. The new settings match campaign ${this.earlier}. Use the settings of campaign ${this.campaign}, or add --new-campaign to return to campaign ${this.earlier}`
   }
 }
 
@@ -36,7 +36,7 @@ export class NoSuchCampaign extends Schema.TaggedError<NoSuchCampaign>()("NoSuch
   campaigns: Schema.Array(Schema.Int),
 }) {
   override get message() {
-    const known = this.campaigns.length === 0 ? "it has none" : `it has ${this.campaigns.join(", ")}`
+    const known = this.campaigns.length === 0 ? "it has no campaigns" : `its campaigns are ${this.campaigns.join(", ")}`
     return `the ledger has no campaign ${this.campaign}: ${known}`
   }
 }

@@ -222,7 +222,7 @@ export const writeParts = (
         disputed.set(part, times > patience ? 0 : times)
         if (times <= patience) continue
         yield* Effect.logWarning(
-          `part ${part} reclaimed: the ledger still named another worker, probably one that had been suspended`,
+          `part ${part} was reclaimed, because the ledger still named another worker, which was probably suspended`,
         )
         own.epoch = yield* write(owned.take(part))
         yield* restartSending

@@ -272,27 +272,25 @@ const changesOf = (
   const changes = [
     ...(before.taskType === now.taskType
       ? []
-      : [`the task type was ${describeValue(before.taskType)}, and is ${describeValue(now.taskType)}`]),
+      : [`the task type was ${describeValue(before.taskType)} and is now ${describeValue(now.taskType)}`]),
     ...(before.guidelines === now.guidelines ? [] : [guidelinesChange(before.guidelines, now.guidelines)]),
   ]
   return Arr.isReadonlyArrayNonEmpty(changes) ? changes : ["the guidelines differ"]
 }
 
 const guidelinesChange = (before: string | undefined, now: string | undefined): string => {
-  if (before === undefined) return `there were no guidelines, and now there are: ${describeValue(now ?? "")}`
-  if (now === undefined) return `there were guidelines, and now there are none: ${describeValue(before)}`
+  if (before === undefined) return `guidelines were added: ${describeValue(now ?? "")}`
+  if (now === undefined) return `the guidelines were removed: ${describeValue(before)}`
   const was = before.split("\n")
   const is = now.split("\n")
   const [old, fresh] = apart(before, now)
-  if (was.length === 1 && is.length === 1) return `the guidelines were ${old}, and are ${fresh}`
+  if (was.length === 1 && is.length === 1) return `the guidelines were ${old} and are now ${fresh}`
   const differs = was.findIndex((line, i) => line !== is[i])
   const at = differs === -1 ? was.length : differs
   const [oldLine, freshLine] = apart(was[at], is[at])
-  return [
-    `line ${at + 1} of the guidelines`,
-    was[at] === undefined ? "was not there," : `was ${oldLine},`,
-    is[at] === undefined ? "and is not there" : `and is ${freshLine}`,
-  ].join(" ")
+  const line = `line ${at + 1} of the guidelines was`
+  if (was[at] === undefined) return `${line} added: ${freshLine}`
+  return is[at] === undefined ? `${line} removed: ${oldLine}` : `${line} ${oldLine} and is now ${freshLine}`
 }
 
 const apart = (a = "", b = ""): readonly [string, string] => {

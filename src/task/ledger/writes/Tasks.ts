@@ -25,13 +25,14 @@ const rechecked = ["failed", "invalid"] as const satisfies ReadonlyArray<Model.T
 const dueAtIn = (state: Model.TaskState): number => (rechecked.some((other) => other === state) ? notDue : 0)
 
 const keyExpired = (lifetime: Duration.Duration): string =>
-  `it may have been sent, so long ago that the service may have forgotten its Idempotency-Key (after ${Duration.format(lifetime)})`
+  `the request may have been sent more than ${Duration.format(lifetime)} ago, so the service may have forgotten its Idempotency-Key`
 
-const keyIgnored = "it may have been sent, when the service was said to honor Idempotency-Key"
+const keyIgnored =
+  "the request may have been sent in an earlier run, which relied on the service to honor Idempotency-Key"
 
 /** The reason why a task is in doubt if the service answered its request with the id of another task. */
 const sharedId = (taskId: string, owner: number): string =>
-  `the service answered with the task id ${taskId}, which task ${owner} already has: one result does not count for two tasks`
+  `the service answered with the task id ${taskId}, which task ${owner} already has: one result cannot count for two tasks`
 
 export const readTasks = ({ job, sql }: Model.LedgerContext) => ({
   /** None if the request was pruned. */

@@ -108,8 +108,8 @@ describe("Csv.rows", () => {
       'a,b\n"He said "hi"\nleft, ok",x\n\nand, "again"\n1,2\nfoo"bar,3\n',
       [
         `2 invalid_csv cell 1: ${misplaced(2, 'hi"')}`,
-        "3 invalid_csv cell 2: expected no quote within a cell, because the quotes of an earlier record are malformed, found one",
-        "5 invalid_csv cell 2: expected no quote within a cell, because the quotes of an earlier record are malformed, found one",
+        "3 invalid_csv cell 2: a quote within the cell is ambiguous, because an earlier record has malformed quotes",
+        "5 invalid_csv cell 2: a quote within the cell is ambiguous, because an earlier record has malformed quotes",
         '6 {"a":"1","b":"2"}',
         '7 {"a":"foo\\"bar","b":"3"}',
       ],
@@ -119,7 +119,7 @@ describe("Csv.rows", () => {
       'a,b\n1,2\n3,"x\n4,5\n6,7',
       [
         '2 {"a":"1","b":"2"}',
-        "3 invalid_csv cell 2: expected a quote that closes the one in line 3, found none up to line 5, the last one; if quotes are text in this file, set --quote none",
+        "3 invalid_csv cell 2: expected a closing quote for the quote in line 3, found none up to the last line (5); if quotes are text in this file, set --quote none",
       ],
     ],
     [
@@ -170,18 +170,18 @@ describe("Csv.rows", () => {
     [
       "two columns of one name",
       "a,b, a\n1,2,3\n",
-      'expected names that differ, found "a" in cells 1 and 3; rename one',
+      'expected distinct names, found "a" in cells 1 and 3; rename one column',
     ],
     [
       "a name by place that is there already",
       "column_2,\n",
-      'expected names that differ, found "column_2" in cells 1 and 2; rename one',
+      'expected distinct names, found "column_2" in cells 1 and 2; rename one column',
     ],
     ["CR line ends", "a,b\r1,2\r", "cell 2: expected LF after CR, or quotes around the cell, found neither"],
     [
       "open quotes",
       'a,"b\n1,2',
-      "cell 2: expected a quote that closes the one in line 1, found none up to line 2, the last one; if quotes are text in this file, set --quote none",
+      "cell 2: expected a closing quote for the quote in line 1, found none up to the last line (2); if quotes are text in this file, set --quote none",
     ],
     [
       "UTF-16 with a byte order mark",

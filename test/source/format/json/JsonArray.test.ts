@@ -161,7 +161,7 @@ describe("JsonArray", () => {
         "1/1 1",
         "1/2! oversized_line expected a record of at most 150001 bytes, found 150002",
         "2/3 2",
-        `2/4! invalid_json column 21847: expected a character of a string or its closing ", found no end of it${rest("150,003")}`,
+        `2/4! invalid_json column 21847: expected a character of a string or its closing ", found the end of the excerpt${rest("150,003")}`,
       ])
       const rejects = rows.flatMap((row) => (Result.isFailure(row) ? [row.failure] : []))
       assert.deepStrictEqual(
@@ -183,7 +183,7 @@ describe("JsonArray", () => {
     assert.isTrue(Result.isSuccess(rows[0]!))
     assert.deepStrictEqual(summary(rows.slice(1)), [
       "1/2! invalid_json expected at most 100,000 levels of nesting, found more",
-      '1/3! invalid_json column 65537: expected a name in double quotes or "}", found no end of it; the rest of the file (5,000,000 bytes) cannot be split into records',
+      '1/3! invalid_json column 65537: expected a name in double quotes or "}", found the end of the excerpt; the rest of the file (5,000,000 bytes) cannot be split into records',
     ])
   })
 

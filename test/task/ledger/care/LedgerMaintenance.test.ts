@@ -102,7 +102,7 @@ const spoils: ReadonlyArray<
   ["an item is of another campaign", "items_astray", ofTask(1), (sql) => sql`UPDATE item SET campaign = 2 WHERE seq = 1`],
   ["an item is in no task", "items_astray", /item-7 is in no task/, (sql) => sql`UPDATE item SET seq = 99 WHERE seq = 7`],
   ["a campaign is gone", "campaign_unknown", /campaign 1/, (sql) => sql`DELETE FROM campaign`],
-  ["a state is unknown", "state_inconsistent", /task 8 is lost/, (sql) => sql`UPDATE task SET state = 'lost' WHERE seq = 7`],
+  ["a state is unknown", "state_inconsistent", /task 8 has the state lost/, (sql) => sql`UPDATE task SET state = 'lost' WHERE seq = 7`],
   ["a submitted task has no id", "state_inconsistent", ofTask(6), (sql) => sql`UPDATE task SET task_id = NULL WHERE seq = 5`],
   ["a request is gone", "request_missing", ofTask(8), (sql) => sql`DELETE FROM task_request WHERE seq = 7`],
   ["a result is gone", "result_missing", /task 1 \(task_a\)/, (sql) => sql`DELETE FROM task_result WHERE seq = 0`],
@@ -112,21 +112,21 @@ const spoils: ReadonlyArray<
   ["a request can't be unpacked", "request_unreadable", ofTask(1), (sql) => sql`UPDATE task_request SET body = x'28b52ffd00' WHERE seq = 0`],
   ["a request is another task's", "request_unreadable", ofTask(1), (sql) =>
     sql`UPDATE task_request SET (body, items) = (SELECT body, items FROM task_request WHERE seq = 2) WHERE seq = 0`],
-  ["items have changed places", "request_unreadable", /item-[01] is elsewhere/, (sql) =>
+  ["items have changed places", "request_unreadable", /item-[01] has a different position/, (sql) =>
     sql`UPDATE item SET seq = 1 - seq WHERE seq < 2`],
   ["a result does not fit", "result_unusable", /task_b.*expected 3 results/, (sql) =>
     sql`UPDATE task_result SET body = ${Zstd.compress(Buffer.from(resultOf("task_b", 2, 2)))} WHERE seq = 2`],
   ["a result can't be unpacked", "result_unusable", /task_b/, (sql) => sql`UPDATE task_result SET body = x'00' WHERE seq = 2`],
-  ["two tasks have one id", "task_id_repeated", /2 tasks have the id task_a/, (sql) =>
+  ["two tasks have one id", "task_id_repeated", /2 tasks have the same service id, task_a/, (sql) =>
     sql`INSERT INTO task_attempt (job, seq, attempt, idempotency_key, task_id, state, ended_at) VALUES (1, 2, 0, 'k', 'task_a', 'failed', 0)`],
   ["two tasks have one key", "key_repeated", ofTask(1), (sql) =>
     sql`UPDATE task SET idempotency_key = (SELECT idempotency_key FROM task WHERE seq = 0) WHERE seq = 2`],
   ["an attempt is later than the last", "attempts_inconsistent", ofTask(1), (sql) =>
     sql`INSERT INTO task_attempt (job, seq, attempt, idempotency_key, state, ended_at) VALUES (1, 0, 2, 'k', 'failed', 0)`],
   ["a run's counts do not add up", "counts_disagree", /run 1 read 11/, (sql) => sql`UPDATE run SET read_count = 11 WHERE run = 1`],
-  ["a reject is gone", "counts_disagree", /run 1 rejected 2 records, of which 1/, (sql) => sql`DELETE FROM reject WHERE run = 1 AND ordinal = 1`],
-  ["the last run's rejects are gone", "counts_disagree", /run 2 rejected 1 records, of which 0/, (sql) => sql`DELETE FROM reject WHERE run = 2`],
-  ["items were never found by a run", "counts_disagree", /found 7 new items, the ledger has 8/, (sql) =>
+  ["a reject is gone", "counts_disagree", /run 1 rejected 2 records, but the ledger has 1/, (sql) => sql`DELETE FROM reject WHERE run = 1 AND ordinal = 1`],
+  ["the last run's rejects are gone", "counts_disagree", /run 2 rejected 1 record, but the ledger has 0/, (sql) => sql`DELETE FROM reject WHERE run = 2`],
+  ["items were never found by a run", "counts_disagree", /found 7 new items, but the ledger has 8/, (sql) =>
     sql`UPDATE run SET new_count = 7, known_count = 1 WHERE run = 1`],
 ] // prettier-ignore
 
