@@ -11,7 +11,7 @@ import { isPipelineFile } from "./cli/flags/PipelineName.ts"
 
 const [major = 0, minor = 0] = process.versions.node.split(".").map(Number)
 if (major < 22 || (major === 22 && minor < 19)) {
-  process.stderr.write(`prefstream needs Node 22.19 or newer, and this is ${process.versions.node}\n`)
+  process.stderr.write(`prefstream needs Node 22.19 or newer, but this is Node ${process.versions.node}\n`)
   process.exit(2)
 }
 const [, , argument, ...others] = process.argv

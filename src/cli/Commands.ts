@@ -4,20 +4,16 @@ import { command, schedulable } from "./commands/Schedulable.ts"
 
 const commands = [
   ...schedulable,
-  command("import", "Import votes that were given elsewhere", () => import("./commands/Import.ts")),
+  command("import", "Import votes from other tools", () => import("./commands/Import.ts")),
   command("export-votes", "Print all votes as JSON Lines or CSV", () => import("./commands/ExportVotes.ts")),
   command("status", "Show the state of a job", () => import("./commands/Status.ts")),
-  command(
-    "plan",
-    "Show how many votes per item an input needs, and what they cost",
-    () => import("./commands/Plan.ts"),
-  ),
+  command("plan", "Show how many votes per item an input needs, and their cost", () => import("./commands/Plan.ts")),
   command(
     "leaderboard",
     "Rate the models by the votes on their completions",
     () => import("./commands/Leaderboard.ts"),
   ),
-  command("inspect", "Show what files contain, and what a run would do", () => import("./commands/Inspect.ts")),
+  command("inspect", "Show what input files contain, and what a run would do", () => import("./commands/Inspect.ts")),
   command(
     "validate",
     "Check the input: print each rejected record and its reason",
@@ -27,11 +23,15 @@ const commands = [
   command("push", "Push a dataset to the Hugging Face Hub", () => import("./commands/Push.ts")),
   command(
     "resolve",
-    "List and settle tasks that are in doubt, failed, invalid or refused",
+    "List and resolve tasks that are in doubt, failed, invalid, or refused",
     () => import("./commands/Resolve.ts"),
   ),
   command("schedule", "Run another command on a cron schedule", () => import("./commands/Schedule.ts")),
-  command("worker", "Process a job together with other workers, over PostgreSQL", () => import("./commands/Worker.ts")),
+  command(
+    "worker",
+    "Process a job together with other workers that share a PostgreSQL ledger",
+    () => import("./commands/Worker.ts"),
+  ),
   command("serve", "Run the annotation service", () => import("./commands/Serve.ts")),
   command("init", "Inspect input files, and write prefstream.yaml", () => import("./commands/Init.ts")),
   command(
@@ -44,11 +44,7 @@ const commands = [
     "Check what a job needs: ledger, service, token, clock, webhooks",
     () => import("./commands/Doctor.ts"),
   ),
-  command(
-    "completion",
-    "Print a script that completes commands and flags in a shell",
-    () => import("./commands/Completion.ts"),
-  ),
+  command("completion", "Print a shell completion script", () => import("./commands/Completion.ts")),
 ] as const
 
 export const commandNames: ReadonlySet<string> = new Set(commands.map(({ name }) => name))

@@ -22,7 +22,7 @@ const commandFor = (args: ReadonlyArray<string>) =>
   Effect.map(commandsFor(args), (commands) =>
     Command.make("prefstream").pipe(
       Command.withDescription(
-        "Turn prompts and candidate completions into preference pairs for reward models: an annotation service judges them, and the pairs are written as Parquet and JSONL.",
+        "Turn prompts and candidate completions into preference pairs for reward models. Experts judge the completions at an annotation service; prefstream writes the pairs as Parquet and JSONL.",
       ),
       Command.withSubcommands(commands),
     ),
@@ -69,7 +69,7 @@ const refuseSecrets = Effect.fnUntraced(function* (args: ReadonlyArray<string>) 
   for (const [flag, variable] of secrets) {
     if (args.some((word) => word === flag || word.startsWith(`${flag}=`))) {
       return yield* ExitStatus.usageError(
-        `${flag}: a secret on the command line can be read by everybody on this machine: set it in ${variable}`,
+        `${flag}: all users of this machine can read a secret on the command line; set ${variable} instead`,
       )
     }
   }

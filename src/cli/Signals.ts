@@ -37,12 +37,13 @@ export const supervise = Effect.fnUntraced(function* <E, R>(
   const { exit, reason } = yield* Stop.until(Effect.provideService(command, Stop.CurrentOptions, options), {
     stop: first,
     options,
-    announce: (message) => say(message.replace(/^(SIG.*)$/, "$1; a second signal ends immediately"), "info"),
+    announce: (message) =>
+      say(message.replace(/^(SIG.*)$/, "$1; a second signal ends the process immediately"), "info"),
     abandon: second,
   })
   if (exit === undefined) return status
   // The command may have ended by itself just before the signal.
   if (Option.isNone(reason) || Exit.isSuccess(exit) || !Cause.hasInterruptsOnly(exit.cause)) return yield* exit
-  yield* say(status === ExitStatus.done ? "stopped" : "stopped; the next run continues from here", "info")
+  yield* say(status === ExitStatus.done ? "stopped" : "stopped; the next run continues where this one stopped", "info")
   return status
 })

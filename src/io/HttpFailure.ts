@@ -60,16 +60,16 @@ export const isUnsendable = (code: string): boolean =>
   /^(UND_ERR_INVALID_ARG|ERR_INVALID_CHAR|ERR_INVALID_URL|ERR_HTTP_INVALID)/.test(code)
 
 export const descriptions: { readonly [code: string]: string } = {
-  EAI_AGAIN: "the host's name could not be resolved",
+  EAI_AGAIN: "the host name could not be resolved",
   ECONNREFUSED: "connection refused",
-  ECONNRESET: "the connection broke off",
+  ECONNRESET: "the connection was lost",
   EHOSTUNREACH: "host unreachable",
   ENETUNREACH: "network unreachable",
-  ENOTFOUND: "the host's name is not known",
-  EPIPE: "the connection broke off",
-  ETIMEDOUT: "no answer in time",
-  UND_ERR_BODY_TIMEOUT: "no answer in time",
-  UND_ERR_CONNECT_TIMEOUT: "no connection in time",
-  UND_ERR_HEADERS_TIMEOUT: "no answer in time",
-  UND_ERR_SOCKET: "the connection broke off",
+  ENOTFOUND: "unknown host name",
+  EPIPE: "the connection was lost",
+  ETIMEDOUT: "no answer within the time limit",
+  UND_ERR_BODY_TIMEOUT: "no answer within the time limit",
+  UND_ERR_CONNECT_TIMEOUT: "no connection within the time limit",
+  UND_ERR_HEADERS_TIMEOUT: "no answer within the time limit",
+  UND_ERR_SOCKET: "the connection was lost",
 }

@@ -105,9 +105,9 @@ const fault = (text: string): Fault => {
         at++
         return undefined
       }
-      if (text[at] !== "\\") return expected('a character of a string or its closing "')
+      if (text[at] !== "\\") return expected('a string character or a closing "')
       const end = endOf(escape, text, at)
-      if (end === -1) return expected("an escape sequence that JSON has")
+      if (end === -1) return expected("a JSON escape sequence")
       at = end
     }
   }

@@ -44,10 +44,10 @@ const problemOf = (value: unknown, scalarProblem: ScalarProblem, depth = 0): Jso
 
 const scalarProblem: ScalarProblem = (value) => {
   if (typeof value === "bigint" || typeof value === "function" || typeof value === "symbol") {
-    return `expected values that JSON has, found a ${typeof value}`
+    return `expected a JSON value, found a ${typeof value}`
   }
   return typeof value === "number" &&
     (!Number.isFinite(value) || (Number.isInteger(value) && !Number.isSafeInteger(value)))
-    ? `expected numbers that keep their digits, up to 2^53, or text, found ${value}`
+    ? `expected a finite number, or text for integers above 2^53, found ${value}`
     : undefined
 }

@@ -45,7 +45,7 @@ export const hash = Effect.fn("Password.hash")(function* (password: string) {
 export const verify = Effect.fn("Password.verify")(function* (password: string, stored: string | undefined) {
   const parts = /^\$scrypt\$ln=(\d+),r=(\d+),p=(\d+)\$([\w-]+)\$([\w-]+)$/.exec(stored ?? "")
   if (parts === null) {
-    if (stored !== undefined) return yield* Effect.die(new Error("a stored password is not in the form of scrypt"))
+    if (stored !== undefined) return yield* Effect.die(new Error("a stored password is not a scrypt hash"))
     yield* derive(password, Buffer.alloc(16), yield* Cost)
     return false
   }

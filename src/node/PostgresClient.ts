@@ -76,7 +76,7 @@ const commit = Effect.fnUntraced(function* (connection: SqlConnection.Connection
   return yield* new SqlError.SqlError({
     reason: new SqlError.UnknownError({
       cause: answer,
-      message: "PostgreSQL rolled back the transaction that was to be committed",
+      message: "PostgreSQL rolled back the transaction instead of committing it",
       operation: "commit",
     }),
   })
@@ -163,7 +163,7 @@ const requireVersion = Effect.fnUntraced(function* (sql: SqlClient.SqlClient) {
   const rows = yield* sql<{ version: string }>`SELECT current_setting('server_version') AS version`
   const { version } = rows[0]!
   if (Number.parseInt(version) >= oldestForWorkers) return
-  const message = `workers need PostgreSQL ${oldestForWorkers} or newer, and this is ${version}`
+  const message = `workers need PostgreSQL ${oldestForWorkers} or newer, but this server has version ${version}`
   return yield* new SqlError.SqlError({
     reason: new SqlError.UnknownError({ cause: undefined, message, operation: "connect" }),
   })
@@ -234,7 +234,7 @@ export const listen = Effect.fnUntraced(function* (config: PostgresUrl.Login, ch
     ).pipe(
       Effect.tapError((failure) =>
         Effect.logWarning(
-          `notifications from the database were interrupted; changes by others are found by polling until they resume: ${name(failure).message}`,
+          `database notifications were interrupted; until they resume, changes by other processes are detected by polling: ${name(failure).message}`,
         ),
       ),
     )

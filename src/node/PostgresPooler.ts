@@ -63,7 +63,7 @@ export const requireSessions = Effect.fnUntraced(function* (
     for (const [other, { process }] of sessions) {
       if ((process === session.process) !== (other === connection)) {
         return yield* refuse(
-          "a pooler that changes sessions, such as PgBouncer in transaction or statement mode: connect to PostgreSQL itself, or to a pool in session mode",
+          "the connection pooler does not keep one session per connection, such as PgBouncer in transaction or statement mode: connect directly to PostgreSQL, or use a pool in session mode",
         )
       }
     }
@@ -76,7 +76,7 @@ export const requireSessions = Effect.fnUntraced(function* (
         duration: maxWait,
         orElse: () =>
           refuse(
-            `a pooler that serves ${sessions.size} of the ${count + 1} connections that a process needs: raise the size of the pool (in PgBouncer default_pool_size), or connect to PostgreSQL itself`,
+            `the connection pooler provides only ${sessions.size} of the ${count + 1} connections that a process needs: increase the pool size (default_pool_size in PgBouncer), or connect directly to PostgreSQL`,
           ),
       }),
     )
@@ -93,6 +93,6 @@ export const requireSessions = Effect.fnUntraced(function* (
   const path = Option.getOrUndefined(searchPathIn(url))
   if (path === undefined || sessions.get(first)?.path === path) return
   return yield* refuse(
-    "a pooler that ignores the schema in the options of the URL: set it by ALTER ROLE ... SET search_path, or connect to PostgreSQL itself",
+    "the connection pooler ignores the schema in the URL's options: set the schema with ALTER ROLE ... SET search_path, or connect directly to PostgreSQL",
   )
 }, Effect.scoped)

@@ -32,7 +32,7 @@ export const findProblem = (url: URL): Option.Option<string> => {
     [
       ...([hostname, password, pathname, username].every(isDecodable)
         ? []
-        : ["a % in it is not followed by two digits"]),
+        : ["each % must be followed by two hexadecimal digits"]),
       ...wrong("sslmode", (mode) => sslModes.includes(mode), sslModes.join(", ")),
       ...wrong("connect_timeout", (time) => /^\d{1,9}$/.test(time), "a whole number of seconds"),
       ...wrong("port", (port) => /^\d{1,5}$/.test(port) && Number(port) > 0 && Number(port) < 65_536, "a port"),

@@ -116,7 +116,8 @@ const bind = (params: ReadonlyArray<unknown>, refuseNul: boolean): Array<SQLInpu
       )
     switch (typeof param) {
       case "string":
-        if (refuseNul && param.includes("\0")) throw refuse("a string with NUL, which this version of Node cuts there")
+        if (refuseNul && param.includes("\0"))
+          throw refuse("a string with a NUL character, which this version of Node truncates")
         return param
       case "number":
         if (Number.isNaN(param)) throw refuse("NaN")

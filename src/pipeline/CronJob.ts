@@ -85,14 +85,14 @@ export const parse = (expression: string, timeZone?: string): Result.Result<Cron
     Result.mapError(() =>
       invalid(
         reversed === undefined
-          ? `expected minute, hour, day of month, month and day of week, such as "0 2 * * *", or one of ${[...nicknames.keys()].join(", ")}, found ${found}`
+          ? `expected minute, hour, day of month, month, and day of week, such as "0 2 * * *", or one of ${[...nicknames.keys()].join(", ")}, found ${found}`
           : `the range ${reversed} begins after its end; write two ranges, such as 22-23,0-2`,
       ),
     ),
     Result.flatMap((cron) =>
       Result.try({
         try: () => Cron.next(cron, 0),
-        catch: () => invalid(`${found} never matches a date`),
+        catch: () => invalid(`expected an expression that matches some date, found ${found}`),
       }).pipe(Result.map(() => cron)),
     ),
   )
@@ -142,7 +142,7 @@ export const run = Effect.fn("CronJob.run")(function* <A, E, R>(
     if (start - due >= maxLateMillis) {
       const { length: missed } = timesBetween(cron, due, start)
       yield* Effect.logWarning(
-        `starting ${Duration.format(Duration.millis(start - due))} late, and skipping ${missed} missed runs: the machine slept, or its clock changed`,
+        `starting ${Duration.format(Duration.millis(start - due))} late, and skipping ${runs(missed)} that came due meanwhile: the machine slept, or its clock changed`,
       )
     }
     yield* job
@@ -151,12 +151,14 @@ export const run = Effect.fn("CronJob.run")(function* <A, E, R>(
     const [first, last] = [skipped[0], skipped.at(-1)]
     if (first !== undefined && last !== undefined) {
       yield* Effect.logWarning(
-        `skipped ${skipped.length} runs, from ${format(first)} to ${format(last)}: the previous run had not finished`,
+        `skipped ${runs(skipped.length)}, ${first === last ? `at ${format(first)}` : `from ${format(first)} to ${format(last)}`}: the previous run had not finished`,
       )
     }
     due = nextAfter(Math.max(end, due))
   }
 })
+
+const runs = (n: number): string => (n === 1 ? "1 run" : `${n} runs`)
 
 const timesBetween = (cron: Cron.Cron, after: number, upTo: number): ReadonlyArray<number> => {
   const times: Array<number> = []

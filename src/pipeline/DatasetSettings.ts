@@ -135,14 +135,14 @@ const wrong = function* (
   const { drop = [], formats = [], thresholds = {}, minAgreement, minVotes } = settings
   const isOneOf = (names: ReadonlyArray<string>, name: unknown) => names.some((known) => known === name)
   for (const [name, threshold] of Object.entries(thresholds)) {
-    if (!isOneOf(Checks.names, name)) yield ["thresholds", `names among ${Checks.names.join(", ")}`, name]
+    if (!isOneOf(Checks.names, name)) yield ["thresholds", `one of ${Checks.names.join(", ")}`, name]
     else if (threshold !== undefined && !Checks.isThreshold(name, threshold))
       yield [`thresholds.${name}`, Checks.describeRange(name), threshold]
   }
   for (const name of drop)
-    if (!isOneOf(Checks.dropNames, name)) yield ["drop", `names among ${Checks.dropNames.join(", ")}`, name]
+    if (!isOneOf(Checks.dropNames, name)) yield ["drop", `one of ${Checks.dropNames.join(", ")}`, name]
   for (const name of formats)
-    if (!isOneOf(formatNames, name)) yield ["formats", `names among ${formatNames.join(", ")}`, name]
+    if (!isOneOf(formatNames, name)) yield ["formats", `one of ${formatNames.join(", ")}`, name]
   if (minVotes !== undefined && !(Number.isSafeInteger(minVotes) && minVotes >= 1))
     yield ["minVotes", "1 or more", minVotes]
   if (minAgreement !== undefined && !(minAgreement >= 0 && minAgreement <= 1)) {
@@ -151,8 +151,7 @@ const wrong = function* (
   if (settings.aggregate !== undefined && !isOneOf(Consensus.aggregations, settings.aggregate))
     yield ["aggregate", Consensus.aggregations.join(" or "), settings.aggregate]
   for (const [name, path] of Object.entries(settings.annotationPaths ?? {})) {
-    if (!AnnotationPaths.isMember(name))
-      yield ["annotationPaths", `names among ${AnnotationPaths.members.join(", ")}`, name]
+    if (!AnnotationPaths.isMember(name)) yield ["annotationPaths", `one of ${AnnotationPaths.members.join(", ")}`, name]
     else if (path !== undefined && FieldPath.parse(path)._tag === "Failure")
       yield [`annotationPaths.${name}`, "a field path", path]
   }

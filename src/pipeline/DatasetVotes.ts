@@ -129,7 +129,7 @@ const rowsOf = (path: string, file: string) =>
       )
       return Effect.mapError(
         Effect.fromResult(row),
-        (problem) => new NoDataset({ path, problem: `row ${i + 1} of ${file} is not a pair of a dataset: ${problem}` }),
+        (problem) => new NoDataset({ path, problem: `row ${i + 1} of ${file} is not a preference pair: ${problem}` }),
       )
     }),
   )

@@ -54,7 +54,7 @@ export class ThresholdsExceeded extends Schema.TaggedError<ThresholdsExceeded>()
     const said = this.checks.map(({ check, direction, threshold, value }) => {
       const bound = `the threshold is ${direction === "below" ? "at most" : "at least"} ${threshold}`
       return value === null
-        ? `${check} has nothing to measure, ${bound}`
+        ? `${check} has no data to measure, ${bound}`
         : `${check} is ${Number(value.toPrecision(4))}, ${bound}`
     })
     return `the dataset was not written: ${said.join("; ")}. See ${this.report}`
@@ -86,7 +86,7 @@ export const exportDataset = Effect.fn("Export.exportDataset")(
     const isThere = yield* fs.exists(directory)
     if (isThere && !allowEmpty && Option.isNone(yield* Stream.runHead(Results.ofCampaign(campaign)))) {
       const which = yield* Facts.nameOf(campaign)
-      yield* Effect.logInfo(`the ledger has no results of ${which}: the existing dataset ${directory} is kept`)
+      yield* Effect.logInfo(`the ledger has no results for ${which}: the existing dataset ${directory} is kept`)
       return nothing
     }
 
@@ -194,7 +194,7 @@ export const exportDataset = Effect.fn("Export.exportDataset")(
       Effect.catchReason("DatasetError", "NoPairs", () =>
         Effect.as(
           Effect.logWarning(
-            `${standing("judged") === 0 ? "there are no results yet" : "no pair is left"}: ${isThere ? `the existing dataset ${directory} is kept` : "no dataset is written"}. See ${JobFolder.refused(settings.directory)}/report.html`,
+            `${standing("judged") === 0 ? "there are no results yet" : "the results gave no pairs"}: ${isThere ? `the existing dataset ${directory} is kept` : "no dataset was written"}. See ${JobFolder.refused(settings.directory)}/report.html`,
           ),
           Option.none<Dataset.DatasetInfo>(),
         ),
@@ -207,12 +207,14 @@ export const exportDataset = Effect.fn("Export.exportDataset")(
     if (settings.pairs === fullRanking && rankings.unranked_items > 0) {
       const { ranked_items, unranked_items } = rankings
       yield* Effect.logWarning(
-        `full-ranking: ${unranked_items} of ${ranked_items + unranked_items} items have no ranking; their best completion makes a pair with each of the rest`,
+        `full-ranking: ${unranked_items} of ${ranked_items + unranked_items} items ${unranked_items === 1 ? "has" : "have"} no ranking: their pairs are the best completion with each other completion`,
       )
     }
     for (const { format, omitted, rows, unwritten } of Option.getOrUndefined(info)?.formats ?? []) {
       if (unwritten !== undefined) {
-        yield* Effect.logInfo(`${format} has no place for ${describeUnwritten(unwritten)}; data/ and jsonl/ have them`)
+        yield* Effect.logInfo(
+          `${format} cannot contain ${describeUnwritten(unwritten)}: use the files in data/ or jsonl/ for this`,
+        )
       }
       const isText = Object.values(formats).some(({ isText, name }) => name === format && isText === true)
       const other = formatNames.find((name) => name === `${format}-conversational`)
@@ -221,7 +223,7 @@ export const exportDataset = Effect.fn("Export.exportDataset")(
         yield* Effect.logWarning(`${format} cannot represent any pair: ${one?.field}: ${one?.reason}`)
       } else if (isText && withSystem > 0) {
         yield* Effect.logWarning(
-          `${format} has prompts as text: the system message of ${withSystem} pairs is part of it, after a line [system]${other === undefined ? "" : `; ${other} keeps messages`}`,
+          `${format} writes prompts as text: in ${withSystem === 1 ? "1 pair" : `${withSystem} pairs`}, the prompt contains the system message after a line [system]${other === undefined ? "" : `; ${other} keeps messages separate`}`,
         )
       }
     }

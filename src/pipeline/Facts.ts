@@ -46,7 +46,7 @@ const choiceBy = ({ items, method, not_majority }: QualityReport["agreement"]): 
     service > 0 && `the service's choice${service === items ? "" : ` (${number(service)})`}`,
     lead > 0 && `a lead's decision${lead === items ? "" : ` (${number(lead)})`}`,
   ].filter((way) => way !== false)
-  return `${ways.join(" or ")} counts${different === 0 ? "" : `, which is not that of the majority on ${several(different, "item")}`}`
+  return `${ways.join(" or ")} counts${different === 0 ? "" : `, which differs from the majority on ${several(different, "item")}`}`
 }
 
 const methodsOf = (
@@ -60,7 +60,7 @@ const methodsOf = (
   const judged = stepOf("judged")?.count ?? 0
   const named = Judge.describe(judges)
   const isUnnamed = named !== "" && votersOf(report.experts).some(({ expert }) => expert === null)
-  const who = `${named}${isUnnamed ? ", and of others without a name" : ""}`
+  const who = `${named}${isUnnamed ? " and from unnamed experts" : ""}`
   const votes = agreement.votes_per_item.reduce((sum, { items, votes }) => sum + items * votes, 0)
   const dropped = (kept?.lost ?? []).map(({ count, reason }) => `${number(count)} ${reason.replaceAll("_", " ")}`)
   const { strategy } = strategyOf(settings.pairs ?? bestAgainstRest)
@@ -68,9 +68,9 @@ const methodsOf = (
     {
       title: "Judgments",
       text: sentences(
-        `${several(judged, "item")} ${judged === 1 ? "was" : "were"} judged with ${several(votes, "vote")}${who === "" ? "" : ` of ${who}`}.`,
+        `${several(judged, "item")} ${judged === 1 ? "was" : "were"} judged with ${several(votes, "vote")}${who === "" ? "" : ` from ${who}`}.`,
         agreement.items > 0 &&
-          `Where several experts judged an item (${number(agreement.items)}), ${choiceBy(agreement)}: the mean share of votes for the choice is ${percent(agreement.mean_agreement ?? 0)}${agreement.free_marginal_kappa === null ? "" : `, the free-marginal kappa (Randolph) ${rounded(agreement.free_marginal_kappa)}`}.`,
+          `If several experts judged an item (${several(agreement.items, "item")}), ${choiceBy(agreement)}: the mean share of votes for the choice is ${percent(agreement.mean_agreement ?? 0)}${agreement.free_marginal_kappa === null ? "" : `, the free-marginal kappa (Randolph) ${rounded(agreement.free_marginal_kappa)}`}.`,
         gold.accuracy !== null &&
           `Of ${several(gold.votes, "vote")} for one completion of an item with a known answer, ${percent(gold.accuracy)} were correct.`,
       ),
@@ -78,10 +78,10 @@ const methodsOf = (
     {
       title: "Pairs",
       text: sentences(
-        `Made by the strategy \`${strategy}\`; the pairs of an item are adjacent, and their weights add up to 1.`,
+        `Made by the strategy \`${strategy}\`; an item's pairs are adjacent, and their weights add up to 1.`,
         settings.pairs === fullRanking &&
           rankings.unranked_items > 0 &&
-          `${several(rankings.ranked_items, "item")} ${rankings.ranked_items === 1 ? "has" : "have"} a ranking. Of the other ${number(rankings.unranked_items)}, the best completion makes a pair with each of the rest.`,
+          `${several(rankings.ranked_items, "item")} ${rankings.ranked_items === 1 ? "has" : "have"} a ranking. In the other ${several(rankings.unranked_items, "item")}, the best completion makes a pair with each other completion.`,
         dropped.length > 0 && `Left out: ${dropped.join(", ")}.`,
         length.share_longer !== null &&
           `The longer completion is the chosen one in ${percent(length.share_longer)} of the pairs whose lengths differ, each item counted once${length.cohens_d === null ? "" : ` (Cohen's d ${rounded(length.cohens_d)})`}.`,
@@ -94,7 +94,7 @@ const methodsOf = (
       : [
           {
             title: "Splits",
-            text: `By a hash of the normalized prompt; near-duplicates (MinHash) are in the split of the earliest one: ${splits
+            text: `Items are split by a hash of the normalized prompt; near-duplicates (MinHash) are in the split of the earliest item: ${splits
               .map(({ items, split }) => `${split} ${several(items, "item")}`)
               .join(", ")}.`,
           },
@@ -107,7 +107,7 @@ const methodsOf = (
           .filter(({ threshold }) => threshold !== null)
           .map(
             ({ check, direction, threshold, value }) =>
-              `\`${check}\` is ${value === null ? "unknown" : Number(value.toPrecision(3))} (${direction === "below" ? "at most" : "at least"} ${threshold}).`,
+              `\`${check}\` is ${value === null ? "unknown" : Number(value.toPrecision(3))} (threshold: ${direction === "below" ? "at most" : "at least"} ${threshold}).`,
           ),
         languages.some(({ language }) => language !== "und") &&
           `Languages of ${languages[0]!.low === null ? "the prompts" : `a random sample of ${number(languages.reduce((sum, { items }) => sum + items, 0))} prompts`}, where detected: ${languages

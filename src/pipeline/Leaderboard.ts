@@ -62,7 +62,7 @@ const rated = Effect.fnUntraced(function* <E, R>(
   if (groups === undefined) {
     return yield* new GroupsInvalid({
       by: by!,
-      problem: `more than ${maxGroups} values in the items' metadata; name a field with fewer`,
+      problem: `more than ${maxGroups} values in the items' metadata; name a field with fewer values`,
     })
   }
   return groups.toSorted(

@@ -75,8 +75,8 @@ const rejectedFiles = (
     const rejected = rejects.get(file)
     if (rejected === undefined || rejected.count !== records) return []
     const { count, first } = rejected
-    const which = count === 1 ? "its only record was" : `all ${count} records were`
-    return [`${file}: ${which} rejected, first ${Origin.describe(first)}: ${first.reason}`]
+    const which = count === 1 ? "its only record was rejected:" : `all ${count} records were rejected; first:`
+    return [`${file}: ${which} ${Origin.describe(first)}: ${first.reason}`]
   })
   return found.length < withRecords.length ? found : []
 }
@@ -91,7 +91,7 @@ const missingModels = Ledger.use((ledger) =>
         models === undefined
           ? []
           : [
-              "the items of this run name no models, unlike those of an earlier run: new ones have no chosen_model and rejected_model in the dataset",
+              "the items of this run name no models, unlike items of an earlier run: in the dataset, pairs of the new items have no chosen_model and rejected_model",
             ],
     }),
   ),

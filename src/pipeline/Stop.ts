@@ -71,8 +71,8 @@ export const describeUnfinished = (options: StopOptions): Effect.Effect<string> 
   Effect.map(
     describeInFlight(options),
     Option.match({
-      onNone: () => "the next run continues from here",
-      onSome: (what) => `left unfinished: ${what}; the next run continues from here`,
+      onNone: () => "the next run continues where this one stopped",
+      onSome: (what) => `left unfinished: ${what}; the next run continues where this one stopped`,
     }),
   )
 
@@ -110,7 +110,7 @@ export const until = Effect.fnUntraced(function* <A, E, R>(
     const limit = Duration.isFinite(grace) ? `, at most ${Duration.format(grace)}` : ""
     yield* announce(`${reason.value}: waiting for ${what} to finish${limit}`)
     yield* Effect.sleep(Duration.max(Duration.subtract(grace, shortWait), Duration.zero))
-    yield* announce(`the grace time is over; ${yield* describeUnfinished(options)}`)
+    yield* announce(`the grace period is over; ${yield* describeUnfinished(options)}`)
   })
   yield* Effect.raceAllFirst([Effect.asVoid(ended), graceOver, abandon]).pipe(
     Effect.onInterrupt(() => interrupt),

@@ -127,8 +127,8 @@ export class NothingToPlan extends Schema.TaggedError<NothingToPlan>()("NothingT
 }) {
   override get message() {
     return this.reason === "no items"
-      ? "the input has no item to plan votes for: see prefstream inspect"
-      : "no vote of the pilot tells how accurate its experts are: that takes several votes per item, or items with known answers; or assume an accuracy (--accuracy)"
+      ? "the input has no usable items: run prefstream inspect to see why"
+      : "the pilot's votes do not show how accurate its experts are: use a pilot with several votes per item or with known answers, or set --accuracy"
   }
 }
 

@@ -17,12 +17,12 @@ const count = (items: number): string => (items === 1 ? "1 item" : `${items} ite
 export const log = Effect.fnUntraced(function* ({ agreement, experts, lost, repeatedVotes, unread }: CurationReport) {
   for (const { expert, gold_right, gold_votes, reliability } of experts.filter(isOverrated)) {
     yield* Effect.logWarning(
-      `${expert ?? "votes without an expert"}: ${gold_right} of ${gold_votes} votes on gold items are right, but the estimated reliability is ${reliability?.toFixed(2)}, since others make the same mistakes. Weighted votes (--aggregate dawid-skene, leaderboard --weighted) follow them; leave these votes out, or give gold on more items`,
+      `${expert ?? "votes without an expert"}: ${gold_right} of ${gold_votes} votes on gold items are correct, but the estimated reliability is ${reliability?.toFixed(2)}, because other experts make the same mistakes. Weighted votes (--aggregate dawid-skene, leaderboard --weighted) repeat these mistakes: remove these votes, or add more gold items`,
     )
   }
   if (unread !== undefined) {
     yield* Effect.logWarning(
-      `"${unread.place}" of ${unread.count} results seems to list several judgments, and was not understood (the first of item ${excerpt(unread.itemId, 60)}): each counts as one vote. The guide src/service/README.md shows the list that is read, annotations.votes`,
+      `in ${unread.count === 1 ? "1 result" : `${unread.count} results`} (first: item ${excerpt(unread.itemId, 60)}), "${unread.place}" seems to list several judgments, but in an unknown form: each result counts as one vote. To count all judgments, list them in annotations.votes (see src/service/README.md)`,
     )
   }
   if (repeatedVotes > 0) {
@@ -36,7 +36,7 @@ export const log = Effect.fnUntraced(function* ({ agreement, experts, lost, repe
   if (service > 0) {
     const dropped = lost.find(({ reason }) => reason === "against_votes")?.count ?? 0
     yield* Effect.logWarning(
-      `on ${count(service)}, the service's choice is not that of the majority of the votes; ${count(dropped)} ${dropped === 1 ? "was" : "were"} left out, since more votes contradict the choice than support it. With --aggregate dawid-skene, the votes choose`,
+      `on ${count(service)}, the service's choice differs from the majority of the votes; ${count(dropped)} ${dropped === 1 ? "was" : "were"} left out, because more votes contradict the choice than support it. To let the votes decide, use --aggregate dawid-skene`,
     )
   }
 })

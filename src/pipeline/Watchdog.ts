@@ -18,9 +18,9 @@ export class WorkerStalled extends Schema.TaggedError<WorkerStalled>()("WorkerSt
   override get message() {
     const time = Duration.format(Duration.seconds(Math.round(this.millis / 1000)))
     const what = this.hasSent
-      ? `the service has answered other workers, and not this one, for ${time}`
-      : `nothing was sent or polled for ${time}, though tasks are due`
-    return `${what}: this worker ends, so that others take its parts`
+      ? `for ${time}, the service has answered other workers, but not this one`
+      : `for ${time}, nothing was sent or polled, although tasks are due`
+    return `${what}: this worker exits, and others take over its parts`
   }
 }
 

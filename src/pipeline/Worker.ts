@@ -117,7 +117,9 @@ const again = Effect.fnUntraced(function* <A, E extends { readonly _tag: string 
     failures = progress !== undefined && progress() === seen ? failures + 1 : 1
     seen = progress?.()
     const delay = Duration.min(Duration.times(restartInterval, 2 ** (failures - 1)), maxRestartInterval)
-    yield* Effect.logWarning(`${what} failed, and starts again in ${Duration.format(delay)}: ${causeMessage(failure)}`)
+    yield* Effect.logWarning(
+      `${what} failed, and will start again in ${Duration.format(delay)}: ${causeMessage(failure)}`,
+    )
     yield* Effect.sleep(delay)
   }
 })
@@ -207,7 +209,7 @@ const work = Effect.fn("Worker.work")(function* (
     Effect.ensuring(
       RejectsFile.write(settings.directory).pipe(
         Effect.catch((failure) =>
-          Effect.logWarning(`the rejects are in the ledger, but not in a file: ${causeMessage(failure)}`),
+          Effect.logWarning(`cannot write the rejects file (the ledger has the rejects): ${causeMessage(failure)}`),
         ),
       ),
     ),
@@ -217,10 +219,10 @@ const work = Effect.fn("Worker.work")(function* (
     task(
       ledger.takePart(readerPart).pipe(
         Effect.andThen(again("reading", reading)),
-        Effect.tap(({ run }) => Effect.logInfo(`run ${run}: the input is read`)),
+        Effect.tap(({ run }) => Effect.logInfo(`run ${run}: finished reading the input`)),
         Effect.tap(warn),
         // Reading is not started again, because another worker would find the same rejects.
-        Effect.catchTag("TooManyRejects", (failure) => Effect.logError(`reading ended: ${failure.message}`)),
+        Effect.catchTag("TooManyRejects", (failure) => Effect.logError(`reading stopped: ${failure.message}`)),
         Effect.andThen(again("planning further votes", planRounds(settings, refreshInterval))),
         Effect.scoped,
       ),
@@ -269,7 +271,8 @@ export const run = Effect.fn("Worker.run")(function* <E, R>(
   const location = yield* LostLedger.locate(settings)
   if (location._tag === "File") {
     return yield* new LedgerLocation.LedgerLocationError({
-      message: "a worker needs a ledger that several machines reach: expected postgres://user@host/database",
+      message:
+        "a worker needs a PostgreSQL ledger, which several machines can reach: expected postgres://user@host/database",
     })
   }
   const { url } = location
@@ -304,7 +307,7 @@ export const run = Effect.fn("Worker.run")(function* <E, R>(
     Effect.tapError((cause) =>
       isLost(cause)
         ? Effect.logWarning(
-            `lost the connection to the ledger, or another command holds it; reconnecting: ${causeMessage(Cause.squash(cause))}`,
+            `lost the connection to the ledger, or another command has locked the ledger; reconnecting: ${causeMessage(Cause.squash(cause))}`,
           )
         : Effect.void,
     ),

@@ -14,7 +14,7 @@ export class DatabaseTooNew extends Schema.TaggedError<DatabaseTooNew>()("Databa
   known: Schema.Int,
 }) {
   override get message() {
-    return `${this.what} has version ${this.found}, this prefstream knows versions up to ${this.known}: install a newer prefstream`
+    return `${this.what} has version ${this.found}, but this prefstream supports versions up to ${this.known}: install a newer prefstream`
   }
 }
 
@@ -24,7 +24,7 @@ export class DatabaseForeign extends Schema.TaggedError<DatabaseForeign>()("Data
   expected: Schema.String,
 }) {
   override get message() {
-    return `${this.what} was not made by a released version of prefstream (it has "${this.found}" where "${this.expected}" is expected): move the file away, or name another one`
+    return `${this.what} was not created by a released version of prefstream (expected migration "${this.expected}", found "${this.found}"): move the database away, or use another one`
   }
 }
 
@@ -34,7 +34,7 @@ export class DatabaseOccupied extends Schema.TaggedError<DatabaseOccupied>()("Da
 }) {
   override get message() {
     const shown = this.tables.slice(0, 5).join(", ")
-    return `this is not ${this.what}: it holds other tables (${shown}${this.tables.length > 5 ? ", ..." : ""}); give ${this.what} a file, database or schema of its own`
+    return `this database is not ${this.what}, but has other tables (${shown}${this.tables.length > 5 ? ", ..." : ""}): use a separate file, database, or schema for ${this.what}`
   }
 }
 
@@ -46,7 +46,7 @@ export class DatabaseInUse extends Schema.TaggedError<DatabaseInUse>()("Database
   users: Schema.Array(Schema.String),
 }) {
   override get message() {
-    return `${this.what} has version ${this.found}, and this prefstream brings it to version ${this.known}, but others use it: stop them first (${this.users.join(", ")}), and start them again with this version`
+    return `cannot upgrade ${this.what} from version ${this.found} to version ${this.known} while other processes use it: stop them (${this.users.join(", ")}), run this command again, and restart them with this version of prefstream`
   }
 }
 

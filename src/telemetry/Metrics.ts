@@ -44,7 +44,7 @@ const deliveries = labelled(counter("prefstream_webhooks_total", "Webhooks recei
 
 export const countDelivery = (outcome: "accepted" | "refused" | "failed") => Metric.update(deliveries(outcome), 1)
 
-const rows = counter("prefstream_exported_rows_total", "Rows of datasets written")
+const rows = counter("prefstream_exported_rows_total", "Dataset rows written")
 
 export const countRows = (count: number) => Metric.update(rows, count)
 
@@ -88,7 +88,7 @@ const timed = <A, E, R>(
   })
 
 const clientSeconds = labelled(
-  seconds("prefstream_client_request_seconds", "Time of requests to the annotation service, by kind and status"),
+  seconds("prefstream_client_request_seconds", "Duration of requests to the annotation service, by kind and status"),
   "request",
   "status",
 )
@@ -103,7 +103,7 @@ export const timeRequest =
     )
 
 const serverSeconds = labelled(
-  seconds("prefstream_server_request_seconds", "Time of requests that the annotation service answered, by status"),
+  seconds("prefstream_server_request_seconds", "Duration of requests that the annotation service answered, by status"),
   "status",
 )
 

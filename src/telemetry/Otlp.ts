@@ -65,7 +65,7 @@ const warned = Layer.effect(
       Effect.suspend(() => {
         if (isSaid) return Effect.void
         isSaid = true
-        const message = `the OpenTelemetry collector ${what}: check OTEL_EXPORTER_OTLP_ENDPOINT; the work goes on without it`
+        const message = `the OpenTelemetry collector ${what}: check OTEL_EXPORTER_OTLP_ENDPOINT; work continues without telemetry`
         return Effect.logWarning(message)
       })
     return client.pipe(

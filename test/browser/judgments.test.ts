@@ -207,7 +207,7 @@ inBrowser(
 
       yield* prefstream("collect", "--once", "--recheck-completed")
       const { stderr } = yield* exported()
-      assert.match(stderr, /nemo-rl has no place for strength \(2 pairs\), all_bad \(1 pair\), aspects \(1 pair\)/)
+      assert.match(stderr, /nemo-rl cannot contain strength \(2 pairs\), all_bad \(1 pair\), aspects \(1 pair\)/)
       const { blue, green, red } = pairs()
       const kindsOf = (flags: unknown) => JSON.parse(String(flags)).map(({ kind }: { readonly kind: string }) => kind)
       for (const [color, row] of Object.entries(pairs())) {

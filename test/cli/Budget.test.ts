@@ -54,8 +54,8 @@ describe("--budget", () => {
     })
     const status = yield* cli(["status", "--dir", `${dir}/job`]).pipe(ends(8))
     assert.include(status.stdout, "cost       14 votes (5.60) spent, 0 votes (0.00) committed, at 0.40 per vote")
-    assert.include(status.stdout, "budget     5.70, of which 0.10 is left: 0 votes")
-    assert.include(status.stdout, "3 items beyond it would take 6 votes (2.40)")
+    assert.include(status.stdout, "budget     5.70; 0.10 left, enough for 0 votes")
+    assert.include(status.stdout, "3 items beyond the budget: 6 votes (2.40)")
 
     // Price and budget hold for the job.
     const again = yield* say("run", "--no-shuffle", "--votes", "2").pipe(ends(8))

@@ -73,7 +73,7 @@ test("a --threshold that is exceeded leaves the dataset as it was, ends with 6, 
   yield* cli(["export", "--dir", directory, "--threshold", "longer-chosen=1"]).pipe(ends(0))
   assert.isFalse(yield* fs.exists(`${directory}/refused`))
   const unmeasured = ["export", "--dir", directory, "--threshold", "kappa=0.3"]
-  yield* cli(unmeasured).pipe(ends(6, /kappa has nothing to measure, the threshold is at least 0\.3/))
+  yield* cli(unmeasured).pipe(ends(6, /kappa has no data to measure, the threshold is at least 0\.3/))
 })
 
 describe("--split", () => {
@@ -125,7 +125,7 @@ test("a dataset without any pair is not written, and the existing one stays; the
     /no pair is left: no dataset is written\. See .*\/refused\/report\.html/,
   ]) {
     const said = yield* cli(["export", "--dir", directory, "--min-votes", "9"]).pipe(ends(7, kept))
-    assert.match(said.stdout, /^Ended after .*: no pair came of the results, and no dataset was written\.\n/)
+    assert.match(said.stdout, /^Ended after .*: the results gave no pairs, and no dataset was written\.\n/)
     assert.match(said.stdout, /left out +40 items: 40 too few votes/)
     const { funnel } = yield* readReport(`${directory}/refused/report.json`)
     const lost = [{ reason: "too_few_votes", count: 40 }]
@@ -166,7 +166,7 @@ test("several judgments in one result that are not listed as votes give one warn
     )
     const warnings = said.stderr.split("\n").filter((line) => line.includes("several judgments"))
     assert.lengthOf(warnings, place === undefined ? 0 : 1)
-    if (place !== undefined) assert.include(warnings[0], `"${place}" of 3 results`)
+    if (place !== undefined) assert.include(warnings[0], `in 3 results (first: item `)
   }
 })
 

@@ -31,7 +31,7 @@ describe("doctor", () => {
     assert.match(service ?? "", /^not checked: .*PREFSTREAM_BASE_URL/)
     assert.match(clock ?? "", /^not checked/)
     assert.match(webhook ?? "", /^not checked: no --listen/)
-    assert.strictEqual(ledger, "ok: a first run creates prefstream-job/ledger.db")
+    assert.strictEqual(ledger, "ok: the first run will create prefstream-job/ledger.db")
   })
 
   test("tells a right token from a wrong one, and a service from something else", function* () {
@@ -46,13 +46,13 @@ describe("doctor", () => {
     const open = yield* ScriptedService.make(() => ({ status: 404, body: {} }))
     assert.match(
       (yield* findings([], to(open))).service ?? "",
-      /^warning: .*answers without a token as with one: it needs none, or the base URL is wrong: .*must end/,
+      /^warning: .*gives the same answer with and without a token: either the service needs no token, or the base URL is wrong; .*must end/,
     )
     const any = yield* ScriptedService.make(({ headers }) => ({
       status: headers["authorization"] === undefined ? 401 : 404,
       body: {},
     }))
-    assert.match((yield* findings([], to(any))).service ?? "", /^warning: .*accepts any token, also a wrong one$/)
+    assert.match((yield* findings([], to(any))).service ?? "", /^warning: .*accepts any token, even a wrong one$/)
     const down = yield* ScriptedService.make(() => ({ status: 503, body: {} }))
     assert.match((yield* findings([], to(down))).service ?? "", /^failed: .*503 Service Unavailable/)
     const nobody = { ...env, PREFSTREAM_BASE_URL: "http://127.0.0.1:1/v1" }
@@ -70,7 +70,10 @@ describe("doctor", () => {
       body: {},
       headers: { date: "Sun, 01 Nov 2026 12:00:00 GMT" },
     }))
-    assert.match((yield* findings([], to(service))).clock ?? "", /^failed: differs from the service's by \d+ d .*NTP/)
+    assert.match(
+      (yield* findings([], to(service))).clock ?? "",
+      /^failed: differs from the service's clock by \d+ d .*NTP/,
+    )
     assert.match((yield* findings([], to(yield* guarded))).clock ?? "", /^ok/)
   })
 
@@ -82,15 +85,15 @@ describe("doctor", () => {
     }
     const elsewhere = yield* ScriptedService.make(() => ({ status: 404, body: {} }))
     const proxied = yield* findings(["--listen", "0", "--webhook-url", elsewhere.baseUrl], env)
-    assert.match(proxied.webhook ?? "", /^failed: .*404 Not Found: does the address lead/)
+    assert.match(proxied.webhook ?? "", /^failed: .*404 Not Found: check that the URL leads/)
     const nobody = yield* findings(["--listen", "0", "--webhook-url", "http://127.0.0.1:1/x"], env)
     assert.match(nobody.webhook ?? "", /^failed: http:\/\/127\.0\.0\.1:1\/x: .*ECONNREFUSED/)
     const ignored = yield* cli(["doctor", "--webhook-url", elsewhere.baseUrl], env)
     assert.deepStrictEqual([ignored.status, ignored.stdout], [2, ""])
-    assert.match(ignored.stderr, /--webhook-url: only with --listen/)
+    assert.match(ignored.stderr, /--webhook-url requires --listen/)
     for (const scheme of ["stripe", "github", "shared-secret"]) {
       const { webhook } = yield* findings(["--listen", "0", "--webhook-scheme", scheme], env)
-      assert.match(webhook ?? "", /^ok: .*\/webhook: deliveries arrive; only the service can sign/)
+      assert.match(webhook ?? "", /^ok: .*\/webhook: deliveries arrive, but only the service can sign/)
     }
     const malformed = yield* findings(["--listen", "0"], { ...env, PREFSTREAM_WEBHOOK_SECRET: "whsec_abc" })
     assert.match(malformed.webhook ?? "", /^failed: PREFSTREAM_WEBHOOK_SECRET/)
@@ -152,8 +155,8 @@ describe("doctor", () => {
     yield* fs.writeFileString(`${folder}/prefstream.yaml`, "dir: .\n")
     const said = yield* cliIn(folder, ["doctor"]).pipe(ends(1))
     assert.match(said.stdout, /^settings {2}ok +prefstream\.yaml$/m)
-    assert.match(said.stdout, /^ledger {4}failed +.*not a ledger, or damaged/m)
+    assert.match(said.stdout, /^ledger {4}failed +.*not a ledger, or a ledger with a damaged/m)
     const unreachable = yield* cli(["doctor", "--ledger", "postgres://me@127.0.0.1:1/db"])
-    assert.match(unreachable.stdout, /^ledger {4}failed +.*the database server must be reachable/m)
+    assert.match(unreachable.stdout, /^ledger {4}failed +.*check that the database server can be reached/m)
   })
 })

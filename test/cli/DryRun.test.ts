@@ -57,7 +57,7 @@ describe("--dry-run", () => {
     const said = yield* cli(args).pipe(ends(0))
     assert.strictEqual(
       said.stdout,
-      "Nothing was sent or recorded.\n\n  records    72 = 72 items + 0 duplicates + 0 rejected\n  to send    4 tasks of 72 items\n",
+      "Nothing was sent or recorded.\n\n  records    72 = 72 items + 0 duplicates + 0 rejected\n  to send    4 tasks with 72 items\n",
     )
     assert.deepStrictEqual(yield* cli([...args, "--quiet"]), { ...said, stderr: "" })
     assert.isFalse(yield* fs.exists(job))
@@ -85,7 +85,7 @@ describe("--dry-run", () => {
       for (const one of said) {
         assert.strictEqual(one.status, 0, one.stderr)
         assert.strictEqual(previewOf(one).items, 2)
-        const others = file === "p.jsonl" ? " and 2 files of completions" : ""
+        const others = file === "p.jsonl" ? " and 2 completions files" : ""
         assert.include(one.stderr, `Found in ${folder}/${file}${others}: JSONL; `)
       }
       assert.isFalse(yield* fs.exists(`${folder}/job`))

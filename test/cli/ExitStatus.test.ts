@@ -155,8 +155,14 @@ describe("2: the command line or a setting is wrong", () => {
     ["help nosuch", /^prefstream: Unknown subcommand "nosuch" for "prefstream"$/m],
     ["completion csh", /"bash" \| "zsh" \| "fish" \| "powershell"/],
     ["run --batch-size x", /^prefstream: Invalid value for flag --batch-size: "x"\. Expected: a number$/m],
-    [`run ${sample} --once`, /^prefstream: --once: choose who judges: .*PREFSTREAM_BASE_URL.*--expert/m],
-    [`run ${sample} --quiet`, /^prefstream: --quiet: choose who judges: .*PREFSTREAM_BASE_URL.*--expert/m],
+    [
+      `run ${sample} --once`,
+      /^prefstream: --once requires an annotation service or an automatic expert: .*PREFSTREAM_BASE_URL.*--expert/m,
+    ],
+    [
+      `run ${sample} --quiet`,
+      /^prefstream: --quiet requires an annotation service or an automatic expert: .*PREFSTREAM_BASE_URL.*--expert/m,
+    ],
     [`submit ${sample} --price 0`, /--price/],
     [`submit ${sample} --price 1e3`, /--price/],
     [`submit ${sample} --price 0.0000000001`, /9 after it/],
@@ -186,7 +192,7 @@ describe("2: the command line or a setting is wrong", () => {
 
     [`run ${sample} --expert nobody`, /"nobody": expected gold:FILE, first, last/],
     [`run ${sample} --base-url http://h/v1 --expert first`, /--expert cannot be combined with a base URL/],
-    [`run ${sample} --expert first --expert last --votes 2`, /--votes: .* one vote per item together: .*--base-url/],
+    [`run ${sample} --expert first --expert last --votes 2`, /--votes: .* only one vote per item: .*--base-url/],
     [`run ${sample} --expert gold:absent.jsonl`, absent],
     [`run ${sample} --expert judge:m`, /judge:m: no endpoint is set; give its base URL with --judge-base-url/],
     [`run ${sample} --expert judge:m --judge-base-url here`, /judge:m: invalid base URL/],
@@ -214,25 +220,28 @@ describe("2: the command line or a setting is wrong", () => {
     ["export --threshold length=0.3", /CHECK=VALUE, where CHECK is one of longer-chosen/],
     ["export --threshold longer-chosen=1.3", /the VALUE of longer-chosen is a number from 0 to 1/],
     ["export --threshold length-effect=big", /the VALUE of length-effect is a number, 0 or more/],
-    ["export --threshold longer-chosen=0.3 --threshold longer-chosen=0.4", /name each check once/],
+    ["export --threshold longer-chosen=0.3 --threshold longer-chosen=0.4", /name each check only once/],
     ["export --threshold longer-chosen", /CHECK=VALUE/],
     ["export --split dev=0.1", /SPLIT=SHARE, such as test=0\.1/],
     ["export --split test=lots", /SPLIT=SHARE/],
     ["export --split test=0.6 --split validation=0.6", /expected shares that add up to 1, found 1\.2/],
     ["export --split test=0.1 --split train=0.8", /expected shares that add up to 1, found 0\.9/],
-    ["export --split test=0.1 --split test=0.2", /name each split once/],
+    ["export --split test=0.1 --split test=0.2", /name each split only once/],
     ["export --split-seed 3", /--split-seed requires --split/],
     ["export --evaluation-path q", /--evaluation-path requires --evaluation-prompts/],
-    ["export --drop contamination", /contamination needs --evaluation-prompts/],
+    ["export --drop contamination", /contamination requires --evaluation-prompts/],
     ["export --min-agreement 2", /share from 0 to 1/],
     ["export --pair-seed 1", /--pair-seed requires --pairs best-against-one/],
-    ["leaderboard --csv --json", /--csv, --json: expected one of them/],
+    ["leaderboard --csv --json", /--csv cannot be combined with --json/],
 
     [["schedule", "--cron", "0 25 * * *", "--", "run", sample], /--cron: expected minute, hour/],
-    [["schedule", "--cron", "0 0 31 4 *", "--", "run", sample], /--cron: .* never matches a date/],
+    [
+      ["schedule", "--cron", "0 0 31 4 *", "--", "run", sample],
+      /--cron: expected an expression that matches some date, found /,
+    ],
     [schedule("--time-zone", "Mars", "--", "run", sample), /--time-zone: expected a time zone/],
     [schedule(), /COMMAND/],
-    [schedule("--", "run", sample), /schedule: choose who judges/],
+    [schedule("--", "run", sample), /schedule requires an annotation service or an automatic expert/],
     [schedule("--", "serve"), /expected run, submit, collect, export or ledger after --, found serve/],
     [schedule("--", "run", sample, "--dri", "x"), /Unrecognized flag: --dri in command prefstream run/],
     [schedule("--", "run", sample, "--timeout", "soon"), /--timeout.*a duration such as/],
@@ -244,7 +253,7 @@ describe("2: the command line or a setting is wrong", () => {
       /--layout cannot be combined with --completions/,
     ],
     [schedule("--", "run", sample, "--base-url", "http://127.0.0.1:1/v1"), /PREFSTREAM_TOKEN/],
-    [schedule("--", "collect"), /set the address of the annotation service/],
+    [schedule("--", "collect"), /no annotation service: set its address/],
     [schedule("--", "run", sample, "--expert", "foo", "--once"), /unknown expert "foo": expected gold:FILE/],
     [schedule("--", "run", sample, "--expert", "gold:absent.jsonl"), /gold file absent\.jsonl/],
     [schedule("--", "run", `${root}vitest.config.ts`), /made by Pipeline.make/],
@@ -320,12 +329,12 @@ describe("4: in doubt", () => {
     for (const [command, ...flags] of [["run"], ["submit"], ["run", "--once"]] as const) {
       const dir = `${job}/${command}${flags.length}`
       const args = [command, `${job}/items.jsonl`, "--dir", dir, "--batch-size", "1", ...quick, ...flags, "--json"]
-      const said = yield* cli(args, to(service)).pipe(ends(4, /^prefstream: .* the connection broke off/m))
+      const said = yield* cli(args, to(service)).pipe(ends(4, /^prefstream: .* the connection was lost/m))
       const { status, tasks } = reportOf(said)
       assert.strictEqual(status, "in_doubt")
       assert.isAbove(tasks.planned.tasks, 0)
       const told = yield* cli(["status", "--dir", dir])
-      assert.match(told.stdout, /process +idle; run 1 failed at .*: .* the connection broke off/)
+      assert.match(told.stdout, /process +idle; run 1 failed at .*: .* the connection was lost/)
       assert.match(told.stdout, /^In addition, \d+ tasks are not sent yet\.$/m)
     }
   })

@@ -42,7 +42,7 @@ describe("what is to be done next", () => {
     const stopped = yield* cli(["status", "--dir", job])
     assert.match(
       stopped.stdout,
-      /^The last run stopped at 2 rejected records \(--max-rejects 1\)\. Correct the input, or allow more/,
+      /^The last run stopped at 2 rejected records \(--max-rejects 1\)\. Correct the input, or raise --max-rejects/,
     )
     const report = reportOf(yield* cli(["export", "--dir", job, "--json"]))
     assert.deepStrictEqual([report.status, report.max_rejects], ["unfinished", 1])

@@ -47,7 +47,7 @@ describe("init", () => {
     assert.deepStrictEqual(parse(text), { files: "items.jsonl", dir: "job", split: "test=0.4", margin: false })
     // What was not given stands there as a comment, which a person only has to uncomment.
     assert.doesNotThrow(() => parse(text.replaceAll(/^# (?=[a-z-]+: )/gm, "")))
-    assert.match(text, /^# votes: 3 +# tasks for each item/m)
+    assert.match(text, /^# votes: 3 +# votes per item/m)
     assert.notMatch(text, /^# dir:/m)
     assert.match(yield* fs.readFileString(`${folder}/.env.example`), /^PREFSTREAM_TOKEN=$/m)
 
@@ -65,7 +65,7 @@ describe("init", () => {
     const stdin = yield* cliIn(`${folder}/in/here`, ["init", "-"])
     assert.deepStrictEqual([stdin.status, yield* fs.readDirectory(`${folder}/in/here`)], [2, []])
     const first = yield* cliIn(`${folder}/in/here`, ["init", "../../items.jsonl", "--votes", "3"])
-    assert.match(first.stderr, /written; set the address of the service .* in PREFSTREAM_BASE_URL/)
+    assert.match(first.stderr, /settings written; set PREFSTREAM_BASE_URL to the address of a service/)
     assert.notInclude(yield* yaml, "$schema")
     // A copy of it as it stands does not stop a run.
     assert.match(yield* fs.readFileString(`${folder}/in/here/.env.example`), /^# PREFSTREAM_BASE_URL=https/m)
@@ -77,7 +77,7 @@ describe("init", () => {
       yield* fs.writeFileString(`${folder}/${at}/prefstream.schema.json`, "{}")
       yield* fs.remove(`${folder}/in/here/prefstream.yaml`)
       const said = yield* cliIn(`${folder}/in/here`, ["init", "../../items.jsonl"])
-      assert.include(said.stderr, "written; try it with prefstream run")
+      assert.include(said.stderr, "settings written; start a job with prefstream run")
       assert.include(yield* yaml, `# yaml-language-server: $schema=${expected}/prefstream.schema.json\n`)
     }
   })

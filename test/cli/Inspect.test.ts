@@ -16,7 +16,7 @@ describe("inspect", () => {
     assert.match(stdout, /layout +items: prompt at "prompt", completions at "completions"/)
     assert.match(stdout, /records +72 = 72 items \+ 0 duplicates \+ 0 rejected\n/)
     // 72 items in tasks of 10, for each of two votes.
-    assert.match(stdout, /tasks +16 tasks in a first run, 2 votes of each item/)
+    assert.match(stdout, /tasks +16 tasks in a first run, 2 votes per item/)
     assert.match(stdout, /72 of 72 with a gold answer/)
     assert.match(stdout, /sample\.jsonl:1 {2}\(facts-001\)\n {2}prompt +Can the Great Wall/)
     assert.strictEqual(stdout.match(/^ {2}prompt /gm)?.length, 1)
@@ -143,7 +143,7 @@ describe("inspect", () => {
     assert.match(unnamed.stdout, /models +none/)
     const second = yield* run()
     assert.match(second.stderr, /Models: none, because only 0 of 4 prompts/)
-    assert.match(second.stderr, /the items of this run name no models, unlike those of an earlier run/)
+    assert.match(second.stderr, /the items of this run name no models, unlike items of an earlier run/)
   })
 
   test("draws --completions-per-item of each item, as a run does, which buys nothing again under another draw", function* () {
@@ -161,7 +161,10 @@ describe("inspect", () => {
     const input = [file, ...paths, "--keep", "*"]
     const said = yield* cli(["inspect", ...input, "--completions-per-item", "4"])
     assert.match(said.stdout, /3 = 3 items \+ 0 duplicates \+ 0 rejected/)
-    assert.match(said.stdout, /3 completions \(1 item\), 4 completions \(2 items\)\n +drawn from more in 2 of 3 items/)
+    assert.match(
+      said.stdout,
+      /3 completions \(1 item\), 4 completions \(2 items\)\n +drawn from more completions in 2 of 3 items/,
+    )
     assert.match((yield* cli(["inspect", file, "--completions-seed", "1"])).stderr, /requires --completions-per-item/)
 
     const run = (...flags: ReadonlyArray<string>) =>
@@ -203,12 +206,12 @@ describe("inspect", () => {
     const file = `${yield* temporaryDirectory}/items.jsonl.gz`
     writeFileSync(file, gzipSync("{}\n".repeat(150_000)))
     const { stdout } = yield* cli(["inspect", file]).pipe(ends(1))
-    assert.match(stdout, /records +1\d\d,\d{3} = .*\n +all rejected so far: the rest was not read\n/)
+    assert.match(stdout, /records +1\d\d,\d{3} = .*\n +all records so far were rejected, so reading stopped\n/)
     yield* cli(["validate", file, "--show", "0"]).pipe(
       ends(5, /the first 1\d\d,\d{3} records were all rejected\. Check the files/),
     )
     const whole = yield* cli(["validate", file, "--show", "0", "--max-rejects", "100%"])
-    assert.match(whole.stderr, /150,000 read = /)
+    assert.match(whole.stderr, /150,000 records = /)
     assert.strictEqual(whole.status, 0)
   })
 
@@ -268,7 +271,10 @@ describe("inspect", () => {
     const folder = yield* temporaryDirectory
     for (const name of ["a", "b", "c"]) yield* write(`${folder}/${name}.jsonl`, itemLines(2, name.charCodeAt(0)))
     const said = yield* cli(["inspect", `${folder}/*.jsonl`])
-    assert.match(said.stdout, /a\.jsonl: JSONL\n +and 2 more files; their formats are detected as they are read\n/)
+    assert.match(
+      said.stdout,
+      /a\.jsonl: JSONL\n +and 2 more files; the format of each file is detected when the file is read\n/,
+    )
     yield* write(`${folder}/data.csv`, ["What is 1 + 1?,Two.,Three.", "What is 2 + 2?,Four.,Five."])
     const csv = yield* cli(["inspect", `${folder}/data.csv`])
     assert.match(csv.stderr, /data\.csv: set --no-header if the first line has no column names; otherwise: found/)
@@ -305,7 +311,7 @@ describe("validate", () => {
       lines.map((line) => line.slice(file.length).split(": ").slice(0, 2).join(": ")),
       [":98: column 2", ":99: prompt", ":100: completions"],
     )
-    assert.match(said.stderr, /100 read = 97 items \+ 0 duplicates \+ 3 rejected/)
+    assert.match(said.stderr, /100 records = 97 items \+ 0 duplicates \+ 3 rejected/)
     for (const [limit, status] of [
       ["2", 5],
       ["3", 0],

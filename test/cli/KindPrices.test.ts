@@ -92,14 +92,14 @@ describe("--price KIND=AMOUNT", () => {
       "cost       8 votes (5.84) spent, 0 votes (0.00) committed, at 0.40 per vote, model 0.01, senior 2.50",
       "by kind    model: 4 votes (0.04)",
       "crowd: 2 votes (0.80)",
-      "budget     20.10, of which 14.26 is left: 5 votes",
+      "budget     20.10; 14.26 left, enough for 5 votes",
       "results cost less than was planned for, so run the submitting command again",
     ]) {
       assert.include(status.stdout, line)
     }
     const again = yield* say("run", ...path).pipe(ends(0))
     assert.strictEqual(asked(service), 12)
-    assert.include(again.stdout, "model: 6 votes (0.06), 0.0150 per right vote")
+    assert.include(again.stdout, "model: 6 votes (0.06), 0.0150 per correct vote")
 
     // The same ledger and settings give the same bytes.
     const before = ["report.json", "report.html"].map(file)

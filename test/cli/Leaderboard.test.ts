@@ -37,9 +37,9 @@ describe("prefstream leaderboard", () => {
     assert.strictEqual(lines[3], "group 1")
     assert.match(lines[4]!, /^ {5}1 {2}always +\d{4} +\d+ to ∞ +100\.0%/)
     assert.strictEqual(lines[7], "group 2")
-    assert.match(stdout, /compare no model of one group with one of another/)
+    assert.match(stdout, /No vote compares models from different groups/)
     assert.match(stdout, /always never lost/)
-    assert.match(stdout, /With 1,000 more votes, intervals would have 20\.5% of their width/)
+    assert.match(stdout, /With 1,000 more votes, the intervals would shrink to 20\.5% of their width/)
 
     const json = yield* cli([...args, "--json", "--resamples", "100", "--control", "position"])
     const board: Leaderboard = JSON.parse(json.stdout)
@@ -97,11 +97,11 @@ describe("prefstream leaderboard", () => {
     assert.notMatch(ofJob.stderr, /counted as one vote/)
 
     yield* cli(["leaderboard", dataset, "--weighted", "--control", "position"]).pipe(
-      ends(2, /--weighted, --control position: a dataset does not say who voted/),
+      ends(2, /--weighted, --control position: not available for a dataset/),
     )
     yield* cli(["leaderboard", args[2]!]).pipe(ends(2, /not a dataset: expected manifest\.json/))
     yield* cli(["leaderboard", `${args[2]!}/../items.jsonl`]).pipe(
-      ends(2, /row 1 of .*items\.jsonl is not a pair of a dataset/),
+      ends(2, /row 1 of .*items\.jsonl is not a preference pair/),
     )
   })
 
@@ -179,7 +179,7 @@ describe("prefstream leaderboard", () => {
 
   test("of few items says that there are no intervals", function* () {
     const { stdout } = yield* cli(yield* jobOf(items(1, "one", "two"))).pipe(ends(0))
-    assert.match(stdout, /There are no intervals: they need 10 items, and there is 1\./)
+    assert.match(stdout, /No intervals: expected at least 10 items, found 1\./)
   })
 
   test("without models says what is missing, and fails", function* () {

@@ -69,7 +69,7 @@ describe("prefstream ledger", () => {
     const fs = yield* FileSystem.FileSystem
     yield* fs.writeFile(file, (yield* fs.readFile(file)).fill(0x41, 40_960, 81_920))
     const told = yield* ledger("backup", `${directory}/copy.db`)
-    assert.strictEqual(said(told, /^prefstream: \S+\/job\/ledger\.db: it is damaged: run /), 1)
+    assert.strictEqual(said(told, /^prefstream: \S+\/job\/ledger\.db: the file is damaged: run /), 1)
     assert.deepStrictEqual(
       (yield* fs.readDirectory(directory)).filter((name) => name.startsWith("copy")),
       [],
@@ -116,7 +116,7 @@ describe("prefstream ledger", () => {
       ["db?sslmode=bogus", /sslmode=bogus: expected disable, allow, prefer, require, verify-ca, verify-full/],
       ["db?connect_timeout=soon", /connect_timeout=soon: expected a whole number of seconds/],
       ["db?port=0", /port=0: expected a port/],
-      ["d%b", /a % in it is not followed by two digits/],
+      ["d%b", /each % must be followed by two hexadecimal digits/],
     ] as const) {
       const ledger = ["--ledger", `postgres://me@127.0.0.1:1/${end}`]
       assert.strictEqual(said(yield* cli(["ledger", "check", ...ledger]), expected), 2)
@@ -124,7 +124,10 @@ describe("prefstream ledger", () => {
       assert.strictEqual(said(yield* cli(["schedule", "--cron", "0 2 * * *", "--", ...scheduled]), expected), 2)
     }
     for (const [ledger, expected] of [
-      ["postgres://me@127.0.0.1:1/db", /^prefstream: postgres:\/\/me@127\.0\.0\.1:1\/db: .*must be reachable/],
+      [
+        "postgres://me@127.0.0.1:1/db",
+        /^prefstream: postgres:\/\/me@127\.0\.0\.1:1\/db: .*check that the database server can be reached/,
+      ],
       [directory, /is a folder/],
     ] as const) {
       assert.strictEqual(said(yield* cli(["ledger", "check", "--ledger", ledger]), expected), 1)
@@ -145,8 +148,12 @@ describe("trouble with the ledger's file", () => {
   })
 
   for (const [what, change, expected] of [
-    ["is something else", (file: Uint8Array) => file.fill(0x41, 0, 100), /not a ledger, or damaged from its first/],
-    ["is cut off", (file: Uint8Array) => file.slice(0, 20_000), /it is damaged: run `prefstream ledger check`/],
+    [
+      "is something else",
+      (file: Uint8Array) => file.fill(0x41, 0, 100),
+      /not a ledger, or a ledger with a damaged first page/,
+    ],
+    ["is cut off", (file: Uint8Array) => file.slice(0, 20_000), /the file is damaged: run `prefstream ledger check`/],
   ] as const) {
     test(`where it ${what}: one line with what to do, and nothing is changed`, function* () {
       const fs = yield* FileSystem.FileSystem
@@ -180,7 +187,9 @@ describe("trouble with the ledger's file", () => {
     yield* fs.copyFile(`${dir}/service.db`, `${dir}/other.db`)
     const other = ["--ledger", `${dir}/other.db`]
     for (const command of [args, ["status", "--dir", dir], ["ledger", "check"], ["ledger", "prune"]]) {
-      yield* cli([...command, ...other]).pipe(ends(1, /^prefstream: this is not the ledger: it holds other tables/m))
+      yield* cli([...command, ...other]).pipe(
+        ends(1, /^prefstream: this database is not the ledger, but has other tables/m),
+      )
     }
   })
 
@@ -202,12 +211,10 @@ describe("trouble with the ledger's file", () => {
     const fs = yield* FileSystem.FileSystem
     const { args, directory } = yield* job
     yield* cli([...args, "--new-ledger", "--ledger", `${directory}/gone/ledger.db`]).pipe(
-      ends(1, /gone\/ledger\.db: it cannot be opened: .*in an existing folder/),
+      ends(1, /gone\/ledger\.db: cannot open the file: .*in an existing folder/),
     )
     yield* fs.writeFileString(`${directory}/file`, "")
-    yield* cli(["run", sample, "--dir", `${directory}/file`]).pipe(
-      ends(1, /\/file: it is a file, but must be a folder/),
-    )
+    yield* cli(["run", sample, "--dir", `${directory}/file`]).pipe(ends(1, /\/file: expected a folder, found a file/))
   })
 })
 

@@ -135,7 +135,7 @@ describe("known answers", () => {
     for (const { expert, gold_right, reliability } of report.experts) {
       const isOverrated = gold_right === 0 && reliability! > 0.8
       assert.strictEqual(isOverrated, expert !== "cleo", `${expert}: ${reliability}`)
-      const warning = `${expert}: 0 of 12 votes on gold items are right, but the estimated reliability is ${reliability!.toFixed(2)}`
+      const warning = `${expert}: 0 of 12 votes on gold items are correct, but the estimated reliability is ${reliability!.toFixed(2)}`
       assert.strictEqual(stderr.includes(warning), isOverrated, stderr)
     }
   })
@@ -182,12 +182,12 @@ describe("a service's own choice", () => {
     )
     assert.include(
       card,
-      "Where several experts judged an item (3), the majority or the service's choice (2) counts, which is not that of the majority on 2 items:",
+      "If several experts judged an item (3 items), the majority or the service's choice (2) counts, which differs from the majority on 2 items:",
     )
     assert.include(card, "Left out: 2 against votes.")
     assert.match(
       stderr,
-      /on 2 items, the service's choice is not that of the majority of the votes; 2 items were left out/,
+      /on 2 items, the service's choice differs from the majority of the votes; 2 items were left out/,
     )
     assert.match(stdout, /left out +2 items: 2 against votes/)
     const weighted = yield* exported(job, "--aggregate", "dawid-skene")
@@ -266,7 +266,7 @@ test("the report of an import counts records, items, wrong choices, and votes th
     { step: "read", unit: "records", count: 42, lost: [] },
     { step: "submitted", unit: "items", count: 20, lost: [{ reason: "further_vote", count: 22 }] },
   ])
-  assert.include(card, "20 items were judged with 39 votes of 2 experts, and of others without a name.")
+  assert.include(card, "20 items were judged with 39 votes from 2 experts and from unnamed experts.")
   yield* cli(["verify", `${job}/dataset`]).pipe(ends(0))
 })
 

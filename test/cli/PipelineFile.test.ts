@@ -66,7 +66,7 @@ describe("a pipeline file", () => {
     yield* Effect.promise(() => runSources([bin, "run", `${folder}/pipeline.js`], {})).pipe(
       ends(
         2,
-        /^prefstream: cannot load .*: end its name with \.mts or \.mjs, or set "type": "module" in package\.json$/m,
+        /^prefstream: cannot load .*: give the file the extension \.mts or \.mjs, or set "type": "module" in package\.json$/m,
       ),
     )
   })
@@ -90,12 +90,12 @@ describe("a pipeline file", () => {
     ).pipe(
       ends(
         2,
-        /^prefstream: .*several\.mts has settings that no pipeline has: threshold \(did you mean thresholds\?\), format \(did you mean formats\?\), split \(did you mean splits\?\), evalPrompts \(did you mean evaluationPrompts\?\), zzz$/m,
+        /^prefstream: .*several\.mts has unknown settings: threshold \(did you mean thresholds\?\), format \(did you mean formats\?\), split \(did you mean splits\?\), evalPrompts \(did you mean evaluationPrompts\?\), zzz$/m,
       ),
     )
     assert.isFalse(yield* (yield* FileSystem.FileSystem).exists(`${folder}/job`))
     const one = yield* run("one", "minVote: 2")
-    assert.match(one.stderr, /has a setting that no pipeline has: minVote \(did you mean minVotes\?\)$/m)
+    assert.match(one.stderr, /has an unknown setting: minVote \(did you mean minVotes\?\)$/m)
   })
 
   test("takes --dir, --max-rejects, --timeout and the service from the command line", function* () {

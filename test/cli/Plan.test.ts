@@ -22,8 +22,8 @@ describe("prefstream plan", () => {
     const { stdout } = yield* cli(args).pipe(ends(0))
     assert.strictEqual(
       stdout,
-      `  input      1,000 items, each with 2 completions
-  experts    80.0% of the votes are right, as assumed
+      `  input      1,000 items: 2 completions per item
+  experts    80.0% of the votes are assumed to be correct
   price      0.40 per vote
 
   votes  accuracy  agreement     cost
@@ -100,8 +100,8 @@ An accuracy of 94.2% takes 5 votes per item: 5,000 votes (2000.00).
     assert.closeTo(plan.plan[4]!.accuracy, 0.94208, 1e-12)
     assert.deepStrictEqual(plan.target?.reached?.total, { votes: 7000, cost: "700.0" })
     const said = yield* cli(args)
-    assert.include(said.stdout, "80.0% of the votes are right, by 1 expert of the pilot")
-    assert.include(said.stdout, "1 measured by known answers, 10 votes or more each")
+    assert.include(said.stdout, "80.0% of the votes are correct, estimated from 1 expert in the pilot")
+    assert.include(said.stdout, "1 expert measured on items with known answers, with at least 10 votes each")
     assert.deepStrictEqual(yield* ledger, before)
   })
 
@@ -134,8 +134,11 @@ An accuracy of 94.2% takes 5 votes per item: 5,000 votes (2000.00).
     const three = a * b * c + a * b * (1 - c) + a * (1 - b) * c + (1 - a) * b * c
     assert.closeTo(plan.plan[2]!.accuracy, three, 1e-12)
     const { stdout } = yield* cli(args)
-    assert.include(stdout, "by 3 experts of the pilot\n             3 estimated by all votes and known answers")
-    assert.include(stdout, "1 more left out: no items with several votes or known answers")
+    assert.include(
+      stdout,
+      "estimated from 3 experts in the pilot\n             3 experts estimated from all votes and known answers",
+    )
+    assert.include(stdout, "1 more expert left out: no items with several votes or known answers")
   })
 
   test("fails where nothing tells the accuracy, or there is nothing to judge", function* () {
@@ -144,7 +147,7 @@ An accuracy of 94.2% takes 5 votes per item: 5,000 votes (2000.00).
     yield* cli(args).pipe(ends(2, /--dir.*or assume an accuracy with --accuracy/))
     yield* write(`${dir}/few.jsonl`, itemLines(3))
     yield* cli(["run", `${dir}/few.jsonl`, "--dir", `${dir}/job`, "--expert", "longest", "--quiet"])
-    yield* cli(args).pipe(ends(1, /no vote of the pilot tells how accurate its experts are/))
+    yield* cli(args).pipe(ends(1, /the pilot's votes do not show how accurate its experts are/))
     yield* write(`${dir}/none.jsonl`, ["{}"])
     yield* cli(["plan", `${dir}/none.jsonl`, "--accuracy", "0.8"]).pipe(ends(1))
   })

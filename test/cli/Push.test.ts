@@ -22,7 +22,7 @@ describe("prefstream push", () => {
     const without = yield* push({})
     assert.deepStrictEqual(
       [without.status, without.stderr],
-      [2, "prefstream: set an access token of the Hub in HF_TOKEN, or log in: hf auth login\n"],
+      [2, "prefstream: no access token for the Hugging Face Hub: set HF_TOKEN, or log in with hf auth login\n"],
     )
     const wrong = yield* push({ HF_TOKEN: "secret" }).pipe(ends(2))
     assert.strictEqual(wrong.stderr, "prefstream: HF_TOKEN: expected an access token, which begins with hf_\n")
@@ -38,7 +38,7 @@ describe("prefstream push", () => {
     const again = yield* push({}, "--json").pipe(ends(0))
     assert.deepInclude(JSON.parse(again.stdout), { repository: "ada/preferences", rows: 144, unchanged: true })
     const branch = yield* push({}, "--branch", "v2", "--public")
-    assert.match(branch.stdout, /^ada\/preferences \(v2\) has this dataset already: 144 pairs in /)
+    assert.match(branch.stdout, /^ada\/preferences \(v2\) already has this dataset: 144 pairs in /)
   })
 
   test("needs a repository's name", function* () {

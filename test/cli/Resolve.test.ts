@@ -82,7 +82,7 @@ describe("resolve", () => {
     calm()
     // The service has the task that was in doubt: it took it before it broke the connection off.
     const adopted = yield* resolve("2", "--adopt", "task_1").pipe(ends(0))
-    assert.match(adopted.stdout, /^Task 2 is task_1 at the service/)
+    assert.match(adopted.stdout, /^Task 2 is linked to task_1 at the service/)
     const again = yield* resolve("--all", "failed", "--send-again")
     assert.strictEqual(again.stdout, "Task 3 will be sent again by the next run or submit, as a new, billable task.\n")
     assert.strictEqual((yield* resolve("4", "--give-up")).status, 0)
@@ -216,11 +216,11 @@ describe("resolve", () => {
       [["2", "1", "--give-up"], /cannot give up task 1: its result has arrived/],
       [["--give-up"], /give task numbers, as listed/],
       [["--adopt", "x"], /give task numbers, as listed/],
-      [["--all", "in_doubt", "--adopt", "x"], /--adopt: name the one task/],
-      [["2", "3", "--adopt", "x"], /--adopt: name the one task/],
+      [["--all", "in_doubt", "--adopt", "x"], /--adopt: expected exactly one task number/],
+      [["2", "3", "--adopt", "x"], /--adopt: expected exactly one task number/],
       [["2", "--adopt", "task_0"], /task_0 already belongs to task 1/],
-      [["2", "--adopt", " "], /not a valid task id/],
-      [["2", "--adopt", "x".repeat(1001)], /has at most 1,000 bytes/],
+      [["2", "--adopt", " "], /expected a task id without control characters/],
+      [["2", "--adopt", "x".repeat(1001)], /expected a task id of at most 1,000 bytes/],
       [["2", "--send-again", "--give-up"], /--give-up cannot be combined with --send-again/],
       [["2", "--all", "failed"], /not both/],
       [["--all", "invalid", "--give-up"], /no task is invalid/],

@@ -44,7 +44,10 @@ describe("prefstream serve", () => {
     const env = { PREFSTREAM_CONFIG: `${folder}/prefstream.yaml` }
     yield* fs.writeFileString(env.PREFSTREAM_CONFIG, `${ofRun}api-only: true\n`)
     const bare = yield* said(args, env)
-    assert.include(bare.stderr, "No --expert: tasks are accepted, but nobody answers them")
+    assert.include(
+      bare.stderr,
+      "No --expert, and no annotation page (--api-only): tasks are accepted, but nobody answers them",
+    )
     assert.include((yield* said([...args, "--expert", "first"], env)).stderr, "in place of people: --expert first\n")
     yield* fs.writeFileString(env.PREFSTREAM_CONFIG, `${ofRun}serve: { expert: [first, last], votes: 2 }\n`)
     assert.match(
@@ -121,7 +124,7 @@ describe("prefstream serve", () => {
     const second = yield* cli(["serve", "--port", port, "--database", `${folder}/second.db`]).pipe(ends(1))
     assert.include(
       second.stderr,
-      `prefstream: ${host} is in use by another program: choose another port (--port of serve, --monitor)\n`,
+      `prefstream: ${host} is in use by another program: choose another port (serve --port, --listen, or --monitor)\n`,
     )
   })
 

@@ -131,7 +131,7 @@ describe("prefstream.yaml", () => {
   })
 
   const wrong: ReadonlyArray<readonly [yaml: string, message: string]> = [
-    ["votes: 1\nvots: 3", 'prefstream.yaml:2: there is no setting "vots"'],
+    ["votes: 1\nvots: 3", 'prefstream.yaml:2: unknown setting "vots"'],
     ["- votes", "prefstream.yaml:1: expected settings as NAME: VALUE, one per line"],
     ["votes: [", "prefstream.yaml:1: invalid YAML: "],
     ["votes: 1\nvotes: 2", "prefstream.yaml:2: invalid YAML: Map keys must be unique"],
@@ -141,11 +141,11 @@ describe("prefstream.yaml", () => {
     ["votes: many", "(votes is set in prefstream.yaml:1)"],
     ["votes:", "prefstream.yaml:1: votes: expected a value"],
     ["json: true", "prefstream.yaml:1: json cannot be set in a file: give it on the command line as --json"],
-    ["token: secret", "set the secret in PREFSTREAM_TOKEN"],
-    ["run: { webhook-secret: secret }", "set the secret in PREFSTREAM_WEBHOOK_SECRET"],
+    ["token: secret", "set the environment variable PREFSTREAM_TOKEN"],
+    ["run: { webhook-secret: secret }", "set the environment variable PREFSTREAM_WEBHOOK_SECRET"],
     ["guidelines: a\nguidelines-file: items.jsonl", "(guidelines is set in prefstream.yaml:1; guidelines-file is set in prefstream.yaml:2)"],
-    ["ledger: postgres://me:word@host/db", "prefstream.yaml:1: ledger: files are copied and committed: set a password in PGPASSWORD"],
-    ["export: { ledger: 'postgresql://host/db?user=me&password=word' }", "set a password in PGPASSWORD"],
+    ["ledger: postgres://me:word@host/db", "prefstream.yaml:1: ledger: a password must not be in a file, which may be copied or committed: set the password in PGPASSWORD"],
+    ["export: { ledger: 'postgresql://host/db?user=me&password=word' }", "set the password in PGPASSWORD"],
   ] // prettier-ignore
   test("that is wrong: the message names file, line, key, and what was expected", function* () {
     for (const [yaml, message] of wrong) {
@@ -187,7 +187,7 @@ describe("a job folder", () => {
     const fs = yield* FileSystem.FileSystem
     assert.strictEqual(
       yield* fs.readFileString(`${folder}/job/settings.yaml`),
-      "# What the last run of this job was given. collect, export, leaderboard, plan, resolve, status and ledger go on with it.\nformat: trl\nproject:\n  prefstream.yaml: ../prefstream.yaml\n  title: From the file\n",
+      "# Settings of this job's last run. collect, doctor, export, export-votes, leaderboard, ledger, plan, resolve, and status reuse them.\nformat: trl\nproject:\n  prefstream.yaml: ../prefstream.yaml\n  title: From the file\n",
     )
     const { format, once, title } = yield* settingsOf(folder, ["export", "--dir", "job"])
     assert.deepStrictEqual(

@@ -60,7 +60,7 @@ describe("a signal", () => {
       const { said, send, status } = yield* supervised(Effect.never)
       yield* send(signal)
       assert.strictEqual(yield* status, expected)
-      assert.deepStrictEqual(said(), ["prefstream: stopped; the next run continues from here"])
+      assert.deepStrictEqual(said(), ["prefstream: stopped; the next run continues where this one stopped"])
     })
   }
 
@@ -70,11 +70,11 @@ describe("a signal", () => {
     yield* send("SIGTERM")
     yield* TestClock.adjust("5 seconds")
     assert.deepStrictEqual(said(), [
-      "prefstream: SIGTERM: waiting for 3 requests to finish, at most 1m 5s; a second signal ends immediately",
+      "prefstream: SIGTERM: waiting for 3 requests to finish, at most 1m 5s; a second signal ends the process immediately",
     ])
     yield* latch.open
     assert.strictEqual(yield* status, 143)
-    assert.match(said().at(-1)!, /stopped; the next run continues from here/)
+    assert.match(said().at(-1)!, /stopped; the next run continues where this one stopped/)
   })
 
   clockTest("ends the command when its grace time is over, and says what is left", function* () {
@@ -88,7 +88,7 @@ describe("a signal", () => {
     assert.strictEqual(yield* status, 130)
     assert.strictEqual(
       said().at(-1),
-      "prefstream: the grace time is over; left unfinished: 3 requests; the next run continues from here",
+      "prefstream: the grace period is over; left unfinished: 3 requests; the next run continues where this one stopped",
     )
   })
 

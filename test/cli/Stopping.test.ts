@@ -32,13 +32,13 @@ describe("a run with a request under way", () => {
     const { answer, args, child, ended, report, service, talks } = yield* atPost()
     child.kill("SIGTERM")
     yield* Effect.promise(() =>
-      talks(/SIGTERM: waiting for 1 request to finish, at most 1m 5s; a second signal ends immediately/),
+      talks(/SIGTERM: waiting for 1 request to finish, at most 1m 5s; a second signal ends the process immediately/),
     )
     answer()
     const said = yield* ended
     assert.strictEqual(said.status, 143, said.stderr)
     assert.strictEqual(said.stdout, "")
-    assert.match(said.stderr, /stopped; the next run continues from here/)
+    assert.match(said.stderr, /stopped; the next run continues where this one stopped/)
     assert.deepStrictEqual((yield* report).tasks.submitted, { tasks: 1, items: 1 })
     assert.strictEqual((yield* cli(args, to(service))).status, 0)
     assert.strictEqual(service.received.filter(ScriptedService.isPost).length, 1)
@@ -50,7 +50,7 @@ describe("a run with a request under way", () => {
     child.kill("SIGINT")
     const said = yield* ended
     assert.strictEqual(said.status, 130, said.stderr)
-    assert.match(said.stderr, /the grace time is over; left unfinished: 1 request; the next run/)
+    assert.match(said.stderr, /the grace period is over; left unfinished: 1 request; the next run/)
     assert.deepStrictEqual((yield* report).tasks.submitting, { tasks: 1, items: 1 })
     answer()
     const other = yield* temporaryDirectory
@@ -141,7 +141,7 @@ describe("schedule", () => {
     child.kill("SIGTERM")
     const said = yield* Effect.promise(() => ended)
     assert.strictEqual(said.status, 143, said.stderr)
-    assert.match(said.stderr, /stopped; the next run continues from here/)
+    assert.match(said.stderr, /stopped; the next run continues where this one stopped/)
     // The run has ended, too: its lock is free.
     assert.strictEqual((yield* cli([...args, "--once"])).status, 3)
   })
@@ -157,7 +157,7 @@ describe("schedule", () => {
     const { child, ended, talks } = yield* started([...newYear, "--now", "--", ...args], to(service))
     yield* Effect.promise(() => arrived.promise)
     child.kill("SIGTERM")
-    yield* Effect.promise(() => talks(/waiting for the run to finish; a second signal ends immediately/))
+    yield* Effect.promise(() => talks(/waiting for the run to finish; a second signal ends the process immediately/))
     child.kill("SIGTERM")
     assert.strictEqual((yield* Effect.promise(() => ended)).status, 143)
     // The run would have waited for an hour; killed, it holds no lock.

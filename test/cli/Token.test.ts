@@ -44,7 +44,7 @@ describe("the token appears nowhere", () => {
         const said = yield* cli([...before, "collect", "--dir", job, ...given]).pipe(
           ends(
             2,
-            /^prefstream: --(token|webhook-secret|judge-api-key): a secret on the command line .*: set it in PREFSTREAM_\w+\n$/,
+            /^prefstream: --(token|webhook-secret|judge-api-key): all users of this machine can read a secret on the command line; set PREFSTREAM_\w+ instead\n$/,
           ),
         )
         assertNowhere(job, said)

@@ -23,7 +23,7 @@ describe("prefstream verify", () => {
     assert.deepStrictEqual(counts, { read: 72, submitted: 72, judged: 72, kept: 72, pairs: 144 })
     const card = yield* fs.readFileString(`${job}/dataset/README.md`)
     assert.include(card, `Judged by the gold file \`${sample}\` at the embedded service.`)
-    assert.include(card, `72 items were judged with 72 votes of the gold file \`${sample}\`.`)
+    assert.include(card, `72 items were judged with 72 votes from the gold file \`${sample}\`.`)
     assert.include(card, `| ${sample} | 72 | `)
 
     yield* fs.remove(`${job}/dataset/README.md`)

@@ -63,27 +63,27 @@ describe("--listen", () => {
     assert.strictEqual(url.replace(/:\d+\//, "/"), `http://${host}/hooks/annotation`)
     // Stopped while it listens: it goes at once, and leaves what a later run goes on from.
     const said = yield* stop()
-    assert.match(said.stderr, /stopped; the next run continues from here/)
+    assert.match(said.stderr, /stopped; the next run continues where this one stopped/)
   })
 
   const listening = ["--listen", "0"]
   const wrong: ReadonlyArray<readonly [string, ReadonlyArray<string>, Record<string, string>, RegExp]> = [
-    ["without a secret", listening, { PREFSTREAM_WEBHOOK_SECRET: "" }, /--listen: set the webhook's secret in PREFSTREAM_WEBHOOK_SECRET$/m],
-    ["with an empty secret", listening, { PREFSTREAM_WEBHOOK_SECRET: " " }, /--listen: set the webhook's secret/],
+    ["without a secret", listening, { PREFSTREAM_WEBHOOK_SECRET: "" }, /--listen: set the webhook secret in PREFSTREAM_WEBHOOK_SECRET$/m],
+    ["with an empty secret", listening, { PREFSTREAM_WEBHOOK_SECRET: " " }, /--listen: set the webhook secret/],
     ["with a secret that is none", listening, { PREFSTREAM_WEBHOOK_SECRET: "hunter2" }, /for standard-webhooks: expected it to begin with whsec_$/m],
     ["with a secret that is too short", listening, { PREFSTREAM_WEBHOOK_SECRET: "whsec_aHVudGVyMg==" }, /expected 24 to 64 bytes, found 7$/m],
     ["with one secret of two that is none", listening, { PREFSTREAM_WEBHOOK_SECRET: `${secret}\nhunter2` }, /expected it to begin with whsec_$/m],
     ["with what is no secret after one", listening, { PREFSTREAM_WEBHOOK_SECRET: `${secret} hunter2` }, /expected base64 after whsec_$/m],
     ["with a path that is none", [...listening, "--webhook-path", "hook/:x"], {}, /--webhook-path: expected a path such as \/webhook/],
     ["with a path and nowhere to listen", ["--webhook-path", "/hook"], {}, /--webhook-path requires --listen$/m],
-    ["with a path that is taken", [...listening, "--webhook-path", "/healthz"], {}, /--webhook-path: \/healthz is the health check$/m],
-    ["with another path that is taken", [...listening, "--webhook-path", "/readyz"], {}, /--webhook-path: \/readyz is the health check$/m],
+    ["with a path that is taken", [...listening, "--webhook-path", "/healthz"], {}, /--webhook-path: \/healthz is the path of the health check$/m],
+    ["with another path that is taken", [...listening, "--webhook-path", "/readyz"], {}, /--webhook-path: \/readyz is the path of the health check$/m],
     ["with a header and a scheme and nowhere to listen", ["--webhook-header", "x-a", "--webhook-scheme", "svix"], {}, /--webhook-scheme and --webhook-header require --listen$/m],
     ["with a scheme that is none", [...listening, "--webhook-scheme", "md5"], {}, /--webhook-scheme: expected one of standard-webhooks, svix, stripe, github, shared-secret$/m],
     ["with a scheme that is none, in the environment", listening, { PREFSTREAM_WEBHOOK_SCHEME: "md5" }, /PREFSTREAM_WEBHOOK_SCHEME: expected one of/],
-    ["with a header for a scheme that has names of its own", [...listening, "--webhook-scheme", "svix", "--webhook-header", "x-a"], {}, /--webhook-header: the headers of svix cannot be renamed$/m],
-    ["with a header that is none", [...listening, "--webhook-scheme", "github", "--webhook-header", "x a:"], {}, /--webhook-header: expected the name of a header/],
-    ["with a tolerance for a scheme that signs no time", [...listening, "--webhook-scheme", "github", "--webhook-tolerance", "5m"], {}, /--webhook-tolerance: github does not sign a time$/m],
+    ["with a header for a scheme that has names of its own", [...listening, "--webhook-scheme", "svix", "--webhook-header", "x-a"], {}, /--webhook-header: scheme svix has fixed header names$/m],
+    ["with a header that is none", [...listening, "--webhook-scheme", "github", "--webhook-header", "x a:"], {}, /--webhook-header: expected a header name/],
+    ["with a tolerance for a scheme that signs no time", [...listening, "--webhook-scheme", "github", "--webhook-tolerance", "5m"], {}, /--webhook-tolerance: scheme github does not sign a timestamp$/m],
     ["with no tolerance at all", [...listening, "--webhook-tolerance", "0s"], {}, /--webhook-tolerance: expected 1s to 1h$/m],
     ["with a tolerance for longer than deliveries are remembered", [...listening, "--webhook-tolerance", "61m"], {}, /--webhook-tolerance: expected 1s to 1h$/m],
     ["with a tolerance that is none", [...listening, "--webhook-tolerance", "5"], {}, /--webhook-tolerance: "5". Expected: a duration such as/],

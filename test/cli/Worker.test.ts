@@ -27,8 +27,8 @@ describe.skipIf(notInstalled)("prefstream worker", () => {
       ...to(service),
       PREFSTREAM_LEDGER: server.url(schema),
     })
-    const stderr = yield* worker.talks(/reading ended: .*reject/)
-    assert.notInclude(stderr, "starts again in")
+    const stderr = yield* worker.talks(/reading stopped: .*reject/)
+    assert.notInclude(stderr, "will start again in")
     yield* worker.stop()
     assert.strictEqual(server.psql("SELECT COUNT(*) FROM run", schema), "1")
   })
@@ -46,7 +46,10 @@ describe.skipIf(notInstalled)("prefstream worker", () => {
       PREFSTREAM_BASE_URL: "http://127.0.0.1:1/v1",
       PREFSTREAM_TOKEN: "token",
     }).pipe(
-      ends(1, /^prefstream: the ledger has version 99, this prefstream knows versions up to \d+: install a newer/m),
+      ends(
+        1,
+        /^prefstream: the ledger has version 99, but this prefstream supports versions up to \d+: install a newer/m,
+      ),
     )
     assert.strictEqual(server.psql("SELECT COUNT(*) FROM part_owner", schema), "0")
   })
@@ -158,7 +161,7 @@ describe.skipIf(notInstalled)("prefstream worker", () => {
       yield* seen(`state = 'submitting' AND owner = '${name}' AND claim_epoch = epoch`, 1)
     }
     const status = yield* cli(["status"], { PREFSTREAM_LEDGER: server.url(schema) })
-    assert.match(status.stdout, /^ *requests +the workers have taken those of the next [\d.]+ m?s$/m)
+    assert.match(status.stdout, /^ *requests +the workers have reserved all requests of the next [\d.]+ m?s$/m)
     yield* released.open
     yield* seen("state = 'completed'", 4 * parts)
     const posts = service.received.filter(ScriptedService.isPost)
@@ -167,7 +170,10 @@ describe.skipIf(notInstalled)("prefstream worker", () => {
     server.psql("INSERT INTO prefstream_migration (migration_id, name) VALUES (99, 'of_the_future')", schema)
     for (const { status, stderr } of [yield* one.ended, yield* Effect.promise(() => two.ended)]) {
       assert.strictEqual(status, 1)
-      assert.match(stderr, /the ledger has version 99, this prefstream knows versions up to \d+: install a newer/)
+      assert.match(
+        stderr,
+        /the ledger has version 99, but this prefstream supports versions up to \d+: install a newer/,
+      )
     }
   })
 })

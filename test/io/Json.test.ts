@@ -9,14 +9,14 @@ describe("Json", () => {
     ['{"a":1', 'column 7: expected "," or "}", found the end of the line'],
     ['{"a" 1}', 'column 6: expected ":", found "1"'],
     ["hello", 'column 1: expected a value, found "hello"'],
-    ['"abc', 'column 5: expected a character of a string or its closing ", found the end of the line'],
+    ['"abc', 'column 5: expected a string character or a closing ", found the end of the line'],
     ['{"a":tru}', 'column 6: expected a value, found "tru"'],
     ["{'a':1}", 'column 2: expected a name in double quotes or "}", found "\'"'],
     ['{"a":1}}', 'column 8: expected the end of the line, found "}"'],
     ["NaN", 'column 1: expected a value, found "NaN"'],
     ['{"a":-Infinity}', 'column 6: expected a value, found "-Infinity"'],
-    ['["\u0001"]', 'column 3: expected a character of a string or its closing ", found "\\u0001"'],
-    ['["\\x"]', 'column 3: expected an escape sequence that JSON has, found "\\\\"'],
+    ['["\u0001"]', 'column 3: expected a string character or a closing ", found "\\u0001"'],
+    ['["\\x"]', 'column 3: expected a JSON escape sequence, found "\\\\"'],
     ["[1,]", 'column 4: expected a value, found "]"'],
     ["[", 'column 2: expected a value or "]", found the end of the line'],
     ['{"a":1,}', 'column 8: expected a name in double quotes, found "}"'],
@@ -34,7 +34,7 @@ describe("Json", () => {
     assert.strictEqual(fault("[".repeat(100_000)), 'column 100001: expected a value or "]", found the end of the line')
     assert.strictEqual(
       fault(`"${"x\\n".repeat(2_000_000)}`),
-      'column 6000002: expected a character of a string or its closing ", found the end of the line',
+      'column 6000002: expected a string character or a closing ", found the end of the line',
     )
     assert.isTrue(Result.isSuccess(Json.parse("[".repeat(100_000) + "]".repeat(100_000))))
   })

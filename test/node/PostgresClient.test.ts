@@ -68,7 +68,7 @@ describe.skipIf(notInstalled)("PostgresClient", () => {
         assert.strictEqual((yield* Queue.take(told)).payload, "again")
         assert.match(
           logs.messages.join(),
-          /^notifications from the database were interrupted; changes by others are found by polling until they resume: postgres:/,
+          /^database notifications were interrupted; until they resume, changes by other processes are detected by polling: postgres:/,
         )
       }).pipe(Effect.scoped),
     )

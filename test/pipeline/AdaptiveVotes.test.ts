@@ -140,7 +140,7 @@ describe("--votes N..M", () => {
     assert.isAbove(spending?.over_budget.votes ?? 0, 0)
     assert.include(least.stderr, "another vote")
     const told = yield* cli(["status", "--dir", `${dir}/job`])
-    assert.include(told.stdout, "further votes that the budget does not allow: ")
+    assert.include(told.stdout, "further votes beyond the budget: ")
     // Without a range, no item wants further votes, whatever a run before noted.
     yield* say("run", "--votes", "3", "--aggregate", "dawid-skene", "--budget", `${(affordable + 1) / 10}`).pipe(
       ends(0),
@@ -160,9 +160,9 @@ describe("--votes N..M", () => {
     const collected = yield* collect().pipe(ends(3))
     assert.match(
       collected.stdout,
-      /^Items need further votes\. Next: prefstream submit --dir \S+ with the same input, which plans the next ones\.$/m,
+      /^Items need further votes\. Next: prefstream submit --dir \S+ with the same input, which plans these votes\.$/m,
     )
-    assert.match(collected.stdout, /^ +another one is needed for \d+ items$/m)
+    assert.match(collected.stdout, /^ +\d+ items need another vote$/m)
     assert.strictEqual(yield* status, 3)
     // The job keeps the confidence.
     assert.strictEqual((yield* say("submit")).status, 0)
@@ -199,7 +199,7 @@ describe("--votes N..M", () => {
     )
     assert.match(
       inWords.stdout,
-      /^ *in all +at least 120, at most 300 votes, as further ones are needed\n.*requests\n +cost at least 60\.0, at most 150\.0$/m,
+      /^ *in all +at least 120, at most 300 votes, depending on the results\n.*requests\n +cost at least 60\.0, at most 150\.0$/m,
     )
     // A gold item has the least; and the budget ends all.
     const gold = yield* preview(...range, "--gold", `${dir}/gold.jsonl`)

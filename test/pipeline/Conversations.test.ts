@@ -165,7 +165,7 @@ describe("conversations", () => {
     )
     assert.include(
       warnings,
-      "trl has prompts as text: the system message of 1 pairs is part of it, after a line [system]; trl-conversational keeps messages",
+      "trl writes prompts as text: in 1 pair, the prompt contains the system message after a line [system]; trl-conversational keeps messages separate",
     )
     const prompts = items.map(({ item }) => item.prompt as ReadonlyArray<Message>)
     const read = (format: string) =>

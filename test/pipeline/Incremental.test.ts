@@ -147,7 +147,10 @@ describe("a growing input", () => {
     const waiting = yield* logged.during(job.run(["a.jsonl"], again))
     assert.deepStrictEqual([waiting.status, waiting.campaign, waiting.dataset], ["waiting", 2, null])
     assert.deepStrictEqual(yield* job.dataset, before)
-    assert.match(logged.messages.join("\n"), /the ledger has no results of campaign 2: the existing dataset .* is kept/)
+    assert.match(
+      logged.messages.join("\n"),
+      /the ledger has no results for campaign 2: the existing dataset .* is kept/,
+    )
     job.hold(false)
     const done = yield* job.run(["a.jsonl"], again)
     assert.strictEqual(done.dataset?.rows, 2)

@@ -70,7 +70,7 @@ const makeJob = Effect.gen(function* () {
       const dataset = yield* before
       const result = yield* exported(settings)
       assert.strictEqual(written(directory), dataset, name)
-      assert.match(logged.messages.join("\n"), /is up to date.*--force writes it again/, name)
+      assert.match(logged.messages.join("\n"), /is up to date.*to write the dataset again, use .*--force/, name)
       return result
     }),
   }
@@ -210,7 +210,8 @@ describe("prefstream export", () => {
     const first = yield* cli(run, to(service)).pipe(ends(0))
     const dataset = written(directory)
 
-    const line = /^.*the dataset \S+\/dataset is up to date: .*prefstream export --force writes it again$/m
+    const line =
+      /^.*the dataset \S+\/dataset is up to date: .*to write the dataset again, use prefstream export --force$/m
     const skipped = yield* cli(exportIt).pipe(ends(0))
     assert.match(skipped.stderr, line)
     const summary = (stdout: string) => stdout.slice(stdout.indexOf("  dataset"))

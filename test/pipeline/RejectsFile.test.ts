@@ -65,9 +65,9 @@ describe("a file of which every record is rejected", () => {
     assert.strictEqual(reportOf(said).rejected, 3)
     const warnings = said.stderr.split("\n").filter((line) => /records? (was|were) rejected/.test(line))
     assert.lengthOf(warnings, 1)
-    assert.match(warnings[0]!, /b\.csv: all 2 records were rejected, first .*b\.csv:2: prompt: expected/)
+    assert.match(warnings[0]!, /b\.csv: all 2 records were rejected; first: .*b\.csv:2: prompt: expected/)
     const alone = yield* cli(["run", `${job}/d.jsonl`, "--dir", `${job}/other`, ...embedded]).pipe(ends(1))
-    assert.notMatch(alone.stderr, /records were rejected, first/)
+    assert.notMatch(alone.stderr, /records were rejected; first/)
   })
 })
 

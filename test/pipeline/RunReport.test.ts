@@ -84,7 +84,10 @@ describe("RunReport", () => {
     for (let i = 0; i < 12; i++) yield* ledger.markFailed(2 * i, `reason ${i}`)
     const report = yield* RunReport.make({ elapsed: Duration.millis(1_500) })
     const { seconds, issues } = report
-    assert.match(Summary.text(report, { directory: "job", given: "--dir job" }), /reason 9\n… and 2 more\nTo list/)
+    assert.match(
+      Summary.text(report, { directory: "job", given: "--dir job" }),
+      /reason 9\n… and 2 more tasks\nTo list/,
+    )
     assert.deepStrictEqual(
       issues.map(({ reason, task_id }) => [task_id, reason]),
       Array.from({ length: 10 }, (_, i) => [`task_${i}`, `reason ${i}`]),

@@ -61,7 +61,7 @@ describe("a run whose time is over", () => {
         const report = yield* Fiber.join(first)
         assert.deepStrictEqual(logs.messages, [
           waiting,
-          "the grace time is over; left unfinished: 1 request; the next run continues from here",
+          "the grace period is over; left unfinished: 1 request; the next run continues where this one stopped",
         ])
         assert.deepStrictEqual([report.status, report.not_submitted], ["stopped", 1])
         assert.deepStrictEqual(report.tasks.submitting, { tasks: 1, items: 1 })

@@ -22,7 +22,7 @@ describe("make", () => {
     assert.deepStrictEqual(summary(records), [
       "1 item p",
       "2 invalid_shape completions: expected at least two distinct completions, found 1",
-      "3 invalid_shape metadata.n: expected values that JSON has, found a bigint",
+      "3 invalid_shape metadata.n: expected a JSON value, found a bigint",
       "4 invalid_shape metadata: expected at most 100 levels of nesting, found more",
       "5 item last",
     ])

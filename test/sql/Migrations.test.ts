@@ -70,7 +70,7 @@ describe("Migrations", () => {
     yield* create("stranger")
     const failure = yield* Effect.flip(Migrations.run(options({ "0001_a": create("a") })))
     assert.strictEqual(failure._tag, "DatabaseOccupied")
-    assert.include(failure.message, "this is not the test database: it holds other tables (stranger)")
+    assert.include(failure.message, "this database is not the test database, but has other tables (stranger)")
     assert.deepStrictEqual(yield* tables, ["stranger"])
   })
 
@@ -107,7 +107,7 @@ describe("Migrations", () => {
       assert.deepStrictEqual([failure.found, failure.known], [3, 1])
       assert.strictEqual(
         failure.message,
-        "the test database has version 3, this prefstream knows versions up to 1: install a newer prefstream",
+        "the test database has version 3, but this prefstream supports versions up to 1: install a newer prefstream",
       )
     }
     assert.deepStrictEqual(yield* tables, ["applied", "a", "b", "c"])
@@ -151,15 +151,15 @@ describe.skipIf(notInstalled)("Migrations in PostgreSQL", () => {
       yield* Effect.provide(Migrations.run(options(one)), client)
       const failure = yield* Effect.flip(Effect.provide(Migrations.run(options(two)), client))
       assert.strictEqual(failure._tag, "DatabaseInUse")
-      assert.include(failure.message, "the test database has version 1, and this prefstream brings it to version 2")
-      assert.include(failure.message, `stop them first (process ${other.pid} on ${hostname()})`)
+      assert.include(failure.message, "cannot upgrade the test database from version 1 to version 2")
+      assert.include(failure.message, `stop them (process ${other.pid} on ${hostname()})`)
       yield* other.kill
       // As a worker's session is named.
       yield* Effect.gen(function* () {
         const worker = { url: Redacted.make(url), applicationName: "prefstream worker 7 elsewhere" }
         yield* PostgresLock.shareTables(yield* PgClient.makeClient(worker))
         const failure = yield* Effect.flip(Effect.provide(Migrations.run(options(two)), client))
-        assert.include(failure.message, "stop them first (process 7 on elsewhere)")
+        assert.include(failure.message, "stop them (process 7 on elsewhere)")
       }).pipe(Effect.scoped, Effect.provide(Reactivity.layer))
       yield* Effect.provide(Migrations.run(options(two)), client)
       assert.strictEqual(server.psql("SELECT COUNT(*) FROM applied", schema), "2")

@@ -85,7 +85,7 @@ describe("health", () => {
       ["submit", `${folder}/items.jsonl`, "--dir", `${folder}/job`, "--monitor", "0", ...quick],
       to(service),
     )
-    const said = yield* job.talks(/Health and metrics are at \S+\n/)
+    const said = yield* job.talks(/Health checks and metrics are at \S+\n/)
     const [, origin = ""] = /metrics are at (\S+)/.exec(said) ?? []
     yield* Effect.promise(() => asked)
     assert.deepStrictEqual(yield* health(origin), [200, 200])

@@ -12,7 +12,7 @@ import * as Job from "./Job.ts"
 
 export const command = makeCommand(
   "collect",
-  "Wait for the results of submitted tasks, and record them in the ledger. The exit status is 3 while some are missing, or items need further votes (--votes N..M of submit), which the next submit plans.",
+  "Wait for the results of submitted tasks, and record them in the ledger. Exits with 3 while results are missing, or while items need further votes (submit --votes N..M). The next submit plans those votes.",
   { once, recheckCompleted, pipeline: pipelineArgument, ...webhookFlags, ...Job.commonFlags },
   Effect.fn("prefstream collect")(function* (given) {
     const job = yield* Job.prepare(given, given.pipeline)
@@ -37,10 +37,10 @@ export const command = makeCommand(
     )
   }, Job.withJobFlags),
   {
-    "prefstream collect --dir week-48": "Wait until all results are there",
-    "prefstream collect --dir week-48 --once": "In a cron line: record the results so far",
+    "prefstream collect --dir week-48": "Wait until all results have arrived",
+    "prefstream collect --dir week-48 --once": "From cron: record the results so far",
     "prefstream collect --dir week-48 --once --recheck-completed":
-      "Also record results that leads changed after they were delivered",
+      "Also record results that a lead changed after delivery",
     "PREFSTREAM_WEBHOOK_SECRET=whsec_... prefstream collect --dir week-48 --listen 8485":
       "Wait, and receive the service's webhooks",
   },

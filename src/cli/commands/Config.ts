@@ -15,7 +15,7 @@ const masked = (text: string): string =>
 
 export const command = makeCommand(
   "config",
-  `Show the settings that a command would use, and where each one is set: the environment, the job's last run, or ${Settings.fileName}. That file is searched for in this folder and its parents, unless PREFSTREAM_CONFIG names it.`,
+  `Show the settings that a command would use, and where each one is set: the environment, the job's last run, or ${Settings.fileName}. PREFSTREAM_CONFIG names that file; by default, it is the nearest one in this folder or its parents.`,
   {
     command: Argument.String("COMMAND").pipe(
       Argument.withDescription("Command whose settings to show (default: run)"),
@@ -58,7 +58,7 @@ export const command = makeCommand(
       yield* Console.log(printable(row.map((cell, column) => cell.padEnd(widths[column] ?? 0)).join("  ")))
     }
     yield* Console.error(
-      `${rows.length === 0 ? "No setting is given: all" : "All others"} have their defaults: prefstream ${parsed.command} --help-all`,
+      `${rows.length === 0 ? "No setting is set. All settings" : "All other settings"} have their default values: see prefstream ${parsed.command} --help-all`,
     )
   }),
   {

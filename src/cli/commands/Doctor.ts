@@ -44,7 +44,7 @@ export const command = makeCommand(
   },
   Effect.fn("prefstream doctor")(function* (given) {
     if (given.listen === undefined && (yield* Settings.Current).parsed?.given.has("webhook-url")) {
-      return yield* ExitStatus.usageError("--webhook-url: only with --listen, which receives the test")
+      return yield* ExitStatus.usageError("--webhook-url requires --listen, which receives the test delivery")
     }
     const flags = yield* Effect.result(fromEnvironment(given))
     const findings = [
@@ -78,7 +78,7 @@ const settings = Effect.fnUntraced(
     // The empty pipeline lets the rules accept `--listen` without a base URL, as they do with a pipeline file.
     yield* check(flags, {})
     yield* checkRun
-    const message = project === undefined ? `none from files: there is no ${Settings.fileName}` : project.file
+    const message = project === undefined ? `no ${Settings.fileName} found` : project.file
     return { name: "settings", state: "ok", message } as const
   },
   Effect.catch((failure) => Effect.succeed(failed("settings", failure))),
@@ -141,14 +141,14 @@ const ledger = Effect.fnUntraced(
     const fs = yield* FileSystem.FileSystem
     const folder = yield* existing(directory)
     yield* fs.access(folder, { writable: true })
-    return { name, state: "ok", message: `a first run creates ${ledger}` }
+    return { name, state: "ok", message: `the first run will create ${ledger}` }
   },
   Effect.catch((failure) => Effect.succeed(failed("ledger", failure))),
 )
 
 const unavailable = (failure: unknown): ReadonlyArray<Finding> => [
   failed("service", failure),
-  notChecked("clock", "no answer to compare with"),
+  notChecked("clock", "the service did not answer"),
 ]
 
 const service = Effect.fnUntraced(function* (flags: Parameters<typeof addressOf>[0]) {
@@ -156,8 +156,8 @@ const service = Effect.fnUntraced(function* (flags: Parameters<typeof addressOf>
   if (given._tag === "Failure") return unavailable(given.failure)
   const address = given.success
   if (address === undefined) {
-    const message = "no base URL: a run starts a service of its own; set PREFSTREAM_BASE_URL for yours"
-    return [notChecked("service", message), notChecked("clock", "no service to compare with")]
+    const message = "no base URL: a run starts its own service; to use another service, set PREFSTREAM_BASE_URL"
+    return [notChecked("service", message), notChecked("clock", "no service clock to compare with")]
   }
   const ask = (token: Redacted.Redacted<string> | undefined) =>
     HttpClientRequest.get(`${address.baseUrl.replace(/\/+$/, "")}/tasks/prefstream-doctor`).pipe(
@@ -171,8 +171,8 @@ const service = Effect.fnUntraced(function* (flags: Parameters<typeof addressOf>
   const responses = yield* Effect.result(Effect.all([ask(address.token), ask(wrongToken), ask(undefined)]))
   if (responses._tag === "Failure") {
     const { detail } = noAnswer(responses.failure)
-    const message = `${address.baseUrl}: ${detail}: check address, proxy and firewall`
-    return [{ name: "service", state: "failed", message } as const, notChecked("clock", "no answer to compare with")]
+    const message = `${address.baseUrl}: ${detail}: check the address, proxy, and firewall`
+    return [{ name: "service", state: "failed", message } as const, notChecked("clock", "the service did not answer")]
   }
   const after = yield* Clock.currentTimeMillis
   const [answer, ...others] = responses.success
@@ -195,32 +195,30 @@ const answered = (
     if (toNoToken.status === status) {
       return of(
         "warning",
-        `answers without a token as with one: it needs none, or the base URL is wrong: ${whereItEnds}`,
+        `gives the same answer with and without a token: either the service needs no token, or the base URL is wrong; ${whereItEnds}`,
       )
     }
     return toWrongToken.status === status
-      ? of("warning", "accepts any token, also a wrong one")
+      ? of("warning", "accepts any token, even a wrong one")
       : of("ok", "answers, and accepts the token")
   }
-  if (kind === "unauthorized") return of("failed", `refuses the token (${status}): set a valid one in PREFSTREAM_TOKEN`)
+  if (kind === "unauthorized")
+    return of("failed", `refuses the token (${status}): set a valid token in PREFSTREAM_TOKEN`)
   if (kind === "rateLimited")
-    return of("warning", "asks for fewer requests (429): the token was not checked; try again later")
+    return of("warning", "is limiting the request rate (429), so the token was not checked; try again later")
   if (kind === "serverError")
     return of("failed", `is unavailable (${statusText(status)}): a run would wait for it (--patience)`)
-  return of(
-    "failed",
-    `answers ${statusText(status)} for a task that does not exist, where 404 was expected: check the base URL`,
-  )
+  return of("failed", `answers ${statusText(status)} for a task that does not exist (expected 404): check the base URL`)
 }
 
 /** `before` and `after` are the times of request and response, in milliseconds since 1970. */
 const clock = (date: string | undefined, before: number, after: number): Finding => {
   const name = "clock"
   const there = Date.parse(date ?? "")
-  if (Number.isNaN(there)) return { name, state: "not checked", message: "the service's answer has no Date" }
+  if (Number.isNaN(there)) return { name, state: "not checked", message: "the service's answer has no Date header" }
   // The header has whole seconds, so the service's clock may be up to 1,000 ms ahead of it.
   const difference = Math.max(0, there - after, before - (there + 1000))
-  if (difference <= maxClockDifference) return { name, state: "ok", message: "agrees with the service's" }
-  const message = `differs from the service's by ${duration(difference / 1000)}: webhooks would be refused as too old or too new: set it by NTP`
+  if (difference <= maxClockDifference) return { name, state: "ok", message: "agrees with the service's clock" }
+  const message = `differs from the service's clock by ${duration(difference / 1000)}, so webhooks would be refused as too old or too new: synchronize this machine's clock with NTP`
   return { name, state: "failed", message }
 }

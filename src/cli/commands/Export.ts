@@ -16,8 +16,8 @@ import { reportExpectedFailures } from "./Job.ts"
 
 export const command = makeCommand(
   "export",
-  "Write the dataset from all results so far. The same ledger and settings give the same bytes, and are not written again. " +
-    "A later export adds results that are still missing; while there are any, the exit status is 3.",
+  "Write the dataset from all results so far. The same ledger and settings give identical files, so an up-to-date dataset is not written again. " +
+    "Exits with 3 while results are missing; a later export adds them.",
   {
     pipeline: pipelineArgument,
     campaign: campaignFlag("export"),
@@ -48,6 +48,6 @@ export const command = makeCommand(
   }),
   {
     "prefstream export --dir week-48": "Write week-48/dataset",
-    "prefstream export pipelines/quickstart.ts": "With the dataset settings of a pipeline",
+    "prefstream export pipelines/quickstart.ts": "Use the dataset settings of a pipeline file",
   },
 )

@@ -18,8 +18,8 @@ const { json: _json, ...where } = ledgerFlags
 export const command = makeCommand(
   "export-votes",
   "Print all votes, one record per vote, with the experts' names: item, prompt, completions, expert, choice, order shown, " +
-    "rationale, and time. The table is for the team; datasets and reports have pseudonyms. " +
-    "prefstream import reads the table again. In CSV, texts that a spreadsheet would run as formulas begin with an apostrophe, which import removes.",
+    "rationale, and time. The table is for your team only, since it contains names; datasets and reports contain pseudonyms. " +
+    "prefstream import can read the table. In CSV, an apostrophe precedes each text that a spreadsheet would run as a formula; import removes the apostrophe.",
   {
     as: literals("as", formats, "Format of the table", { metavar: "FORMAT", default: "jsonl" }),
     raw,
@@ -43,6 +43,6 @@ export const command = makeCommand(
   }),
   {
     "prefstream export-votes --dir week-48 > votes.jsonl": "All votes of a job",
-    "prefstream export-votes --dir week-48 --as csv > votes.csv": "The same for a spreadsheet",
+    "prefstream export-votes --dir week-48 --as csv > votes.csv": "All votes of a job, for a spreadsheet",
   },
 )

@@ -16,12 +16,12 @@ import { count, number, printable, table } from "../output/Text.ts"
 
 export const command = makeCommand(
   "import",
-  "Read votes that were given elsewhere into the ledger: tables with one record per vote or per item, and exports of " +
-    "Argilla and Label Studio. Nothing is sent. Importing the same votes again adds nothing; later files add votes. " +
-    "Afterwards, prefstream export writes the dataset.",
+  "Import votes from other tools into the ledger: tables with one record per vote or per item, and exports from " +
+    "Argilla and Label Studio. Sends nothing to the service. Importing the same votes again adds nothing; new votes are added. " +
+    "Then write the dataset with prefstream export.",
   {
     ...voteFlags,
-    maxRejects: maxRejects("Maximum rejects; above it, exit status 5", {
+    maxRejects: maxRejects("Maximum rejects before exit status 5", {
       default: "stop after 100,000 records if none is usable",
     }),
     guidelines: itemFlags.guidelines,
@@ -81,7 +81,7 @@ const textOf = (report: ImportReport, { directory, given, ledger }: Place): stri
         `${count(report.read, "record")} = ${number(report.imported)} imported + ${count(report.duplicates, "duplicate")} + ${number(report.rejected)} rejected`,
       ],
       ["", Summary.earlier(report.earlier)],
-      ["votes", `${number(report.votes)}${report.ties === 0 ? "" : `, of which ${count(report.ties, "tie")}`}`],
+      ["votes", `${number(report.votes)}${report.ties === 0 ? "" : `, including ${count(report.ties, "tie")}`}`],
       ["new", count(report.items, "item")],
       ["rejects", report.rejected + report.earlier.rejected > 0 && JobFolder.rejects(directory)],
       ...report.rejects.map((one) => ["", Summary.rejectCount(one)] as const),

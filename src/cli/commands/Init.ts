@@ -24,17 +24,17 @@ const environmentFile = ".env.example"
 const suggestions: { readonly [name: string]: readonly [value: string, meaning: string] } = {
   dir: ["prefstream-job", "job folder with ledger, rejects and dataset"],
   "guidelines-file": ["guidelines.md", "instructions for the experts"],
-  votes: ["3", "tasks for each item, for different experts"],
-  "base-url": ["https://host/v1", "annotation service; or PREFSTREAM_BASE_URL"],
-  threshold: ["{ disagreement: 0.3 }", "fail rather than write a dataset that is worse"],
-  split: ["{ test: 0.1 }", "share of the items in a split; the rest is train"],
-  format: ["[trl]", "files that a trainer reads, in addition to Parquet and JSON Lines"],
+  votes: ["3", "votes per item, each in a separate task"],
+  "base-url": ["https://host/v1", "annotation service; or set PREFSTREAM_BASE_URL"],
+  threshold: ["{ disagreement: 0.3 }", "fail instead of writing a dataset that exceeds a threshold"],
+  split: ["{ test: 0.1 }", "share of items in a split; the rest go to train"],
+  format: ["[trl]", "trainer formats to write, in addition to Parquet and JSON Lines"],
 }
 
 const environment = `# Copy to .env, fill in, and load it: set -a; . ./.env; set +a
 # PREFSTREAM_BASE_URL=https://host/v1
 PREFSTREAM_TOKEN=
-# Of the webhooks that run --listen and collect --listen receive
+# Secret of the webhooks that run --listen and collect --listen receive
 PREFSTREAM_WEBHOOK_SECRET=
 `
 
@@ -53,7 +53,7 @@ const schemaComment = Effect.gen(function* () {
 
 export const command = makeCommand(
   "init",
-  "Inspect input files, and write prefstream.yaml with the given flags, and .env.example. Without FILE, prompt for what is needed.",
+  "Inspect input files, and write the given flags to prefstream.yaml. Also write .env.example. Without FILE, prompt for the files and main settings.",
   { ...inputFlags, ...itemFlags, baseUrl: serviceFlags.baseUrl, ...datasetFlags, dir: ledgerFlags.dir },
   Effect.fn("prefstream init")(function* (given) {
     const fs = yield* FileSystem.FileSystem
@@ -64,7 +64,8 @@ export const command = makeCommand(
     const answers = isAsked ? yield* ask : []
     const flags = { ...given, files: answers.find(({ name }) => name === "files")?.values ?? given.files }
     yield* check(flags)
-    if (flags.files.includes("-")) return yield* usageError("-: name files, which later runs read again")
+    if (flags.files.includes("-"))
+      return yield* usageError("-: expected file names instead of stdin, because later runs read the files again")
     const source = yield* sourceOf(flags)
     yield* printDetected(source)
     const inspection = yield* Inspection.inspect(source, { show: 0 })
@@ -87,7 +88,7 @@ export const command = makeCommand(
     yield* fs.writeFileString(
       Settings.fileName,
       [
-        "# Settings of prefstream: flags without their dashes. prefstream config shows the effective ones.",
+        "# prefstream settings: flag names without dashes. To see the effective settings, run prefstream config.",
         ...(yield* schemaComment),
         SettingsFile.text(settings).trimEnd(),
         "",
@@ -105,14 +106,14 @@ export const command = makeCommand(
     )
     const next =
       isAddressed || ["1", undefined].includes(valueOf("votes"))
-        ? "try it with prefstream run"
-        : "set the address of the service where several people vote, in PREFSTREAM_BASE_URL"
-    yield* say(`written; ${next}, or check what it needs with prefstream doctor`, "info")
+        ? "start a job with prefstream run"
+        : "set PREFSTREAM_BASE_URL to the address of a service where several people vote"
+    yield* say(`settings written; ${next}, or check what a job needs with prefstream doctor`, "info")
   }),
   {
     "prefstream init items.jsonl": "One file",
     "prefstream init question.jsonl --completions 'answers/*.jsonl' --key question_id --dir arena --votes 3":
-      "A file of completions for each model, and some settings",
+      "One file of completions per model, and some settings",
   },
 )
 
@@ -132,13 +133,13 @@ const ask = Effect.gen(function* () {
       }),
     )
   const files = yield* prompt(
-    "Files of items (a pattern, or several names with spaces between them; quote a name with spaces)",
+    "Input files (a pattern, or names separated by spaces; quote a name that contains spaces)",
     (text) => text !== "",
-    "Name a file",
+    "Expected a file name",
   )
-  const address = "Address of the annotation service (empty: one on this machine, to try things out)"
+  const address = "Address of the annotation service (empty: start a trial service on this machine)"
   const baseUrl = yield* prompt(address, isUrl, "Expected http://… or https://…")
-  const votes = baseUrl === "" ? "" : yield* prompt("Votes for each item (empty: 1)", isVotes, "Expected 1 to 99")
+  const votes = baseUrl === "" ? "" : yield* prompt("Votes per item (empty: 1)", isVotes, "Expected 1 to 99")
   return [
     { name: "files", values: wordsOf(files) },
     ...(baseUrl === "" ? [] : [{ name: "base-url", values: [baseUrl] }]),

@@ -21,7 +21,7 @@ import { count, number, printable, type Rows, rowsOf, table } from "../output/Te
 export const command = makeCommand(
   "inspect",
   "Show the format and layout of files, how many items they contain, which records are rejected and why, " +
-    "how many tasks a first run would submit (items that share a prompt go into different tasks), and the first items as experts would see them. Reads all of the input, but stops after 100,000 records if all are rejected. Sends no item and writes nothing.",
+    "how many tasks a first run would submit (items that share a prompt go into different tasks), and the first items as experts would see them. Reads the whole input, but stops after 100,000 records if all are rejected. Sends no items, and writes nothing.",
   {
     ...inputFlags,
     ...batchFlags,
@@ -60,7 +60,7 @@ const text = (description: string, found: InputSummary | undefined, inspection: 
     ...table([
       ...(found === undefined ? rowsOf("input", [description]) : foundRows(found)),
       ["records", `${number(inspection.read)} = ${counts(inspection)}`],
-      ["", inspection.stopped && "all rejected so far: the rest was not read"],
+      ["", inspection.stopped && "all records so far were rejected, so reading stopped"],
       ...rowsOf("rejected", inspection.rejects.map(rejectCount)),
       ...itemRows(inspection),
       ["tasks", tasks(inspection)],
@@ -84,21 +84,21 @@ const foundRows = ({
   [
     "",
     files > sampled.length &&
-      `and ${count(files - sampled.length, "more file")}; their formats are detected as they are read`,
+      `and ${count(files - sampled.length, "more file")}; the format of each file is detected when the file is read`,
   ],
   ...empty.map((name) => ["", `${name}: no matching file`] as const),
-  ["layout", layout ?? "unknown: no readable record at the start"],
-  ["", unknownFields.length > 0 && `fields not in the first records: ${unknownFields.join(", ")}`],
+  ["layout", layout ?? "unknown: no readable record at the start of the input"],
+  ["", unknownFields.length > 0 && `fields missing from the first records: ${unknownFields.join(", ")}`],
   ...hints.map((hint) => ["", hint] as const),
   ["not used", unused.length > 0 && describeUnused(unused)],
 ]
 
 const itemRows = ({ completions, conversations, drawn, gold, items, models }: Inspection.Inspection): Rows => [
   ["each with", completions.length > 0 && sizes(completions)],
-  ["", drawn > 0 && `drawn from more in ${number(drawn)} of ${count(items, "item")}`],
+  ["", drawn > 0 && `drawn from more completions in ${number(drawn)} of ${count(items, "item")}`],
   ["", conversations > 0 && `${number(conversations)} of ${number(items)} prompts are conversations`],
-  ["models", models > 0 ? `of ${number(models)} of ${count(items, "item")}` : items > 0 && "none"],
-  ["", gold > 0 && `${number(gold)} of ${number(items)} with a gold answer`],
+  ["models", models > 0 ? `named in ${number(models)} of ${count(items, "item")}` : items > 0 && "none"],
+  ["", gold > 0 && `${number(gold)} of ${count(items, "item")} with a gold answer`],
 ]
 
 const sizes = (all: Inspection.Inspection["completions"]): string =>
@@ -109,7 +109,7 @@ const sizes = (all: Inspection.Inspection["completions"]): string =>
     .join(", ")
 
 const tasks = ({ tasks, votes }: Inspection.Inspection): string =>
-  `${count(tasks, "task")} in a first run${votes === 1 ? "" : `, ${number(votes)} votes of each item`}`
+  `${count(tasks, "task")} in a first run${votes === 1 ? "" : `, ${number(votes)} votes per item`}`
 
 const maxShownCharacters = 400
 

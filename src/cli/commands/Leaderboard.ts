@@ -15,33 +15,29 @@ import { present, printable, say } from "../output/Text.ts"
 
 export const command = makeCommand(
   "leaderboard",
-  "Rate the models whose completions were judged: Bradley–Terry with ties (Davidson), 400 points for odds of 10 to 1, and 95% intervals by resampling items. " +
-    "Show how far experts agree, and what more votes would change. Exits with 1 if the votes compare no two models.",
+  "Rate models by the votes on their completions, with Davidson's extension of the Bradley–Terry model for ties. A rating difference of 400 points means odds of 10 to 1; 95% intervals come from resampling items. " +
+    "Also show how often experts agree, and how much more votes would narrow the intervals. Exits with 1 if no vote compares two models.",
   {
     dataset: Argument.String("DATASET").pipe(
       Argument.withDescription(
-        "Dataset folder, or one of its files (Parquet, JSONL), in place of a job: each item counts as one vote",
+        "Dataset folder, or one of its files (Parquet, JSONL), to rate instead of a job; each item counts as one vote",
       ),
       Argument.optional,
       Argument.map(Option.getOrUndefined),
     ),
-    by: option(
-      Flag.String("by"),
-      "FIELD",
-      "Rate once for each value of this field of the items' metadata, at most 100",
-    ),
+    by: option(Flag.String("by"), "FIELD", "Rate separately for each value of this metadata field, at most 100 values"),
     campaign: campaignFlag("rate"),
     tieModel: literals(
       "tie-model",
       tieModels,
-      "Ties: with a probability of their own, as half a win each, or left out",
+      "How ties count: as a separate outcome, as half a win each, or not at all",
       { metavar: "MODEL", default: "davidson" },
     ),
-    weighted: toggle("weighted", "Weight votes by the estimated reliability of their experts"),
+    weighted: toggle("weighted", "Weight each vote by its expert's estimated reliability"),
     control: repeated(
       Flag.Literals("control", controlNames),
       "CONTROL",
-      "Rate as if completions were equal in length, or in the position shown; repeatable",
+      "Adjust ratings for differences in completion length or position shown; repeatable",
     ),
     prior: option(
       parsed(
@@ -50,10 +46,10 @@ export const command = makeCommand(
         "a number above 0, up to 1000",
       ),
       "SD",
-      "Standard deviation of the abilities' prior, in natural log odds",
+      "Standard deviation of the prior on model abilities, in natural log odds",
       { default: defaultPrior },
     ),
-    resamples: integer("resamples", "Resamples of the items, for 95% intervals; 0 for none", {
+    resamples: integer("resamples", "Number of item resamples for 95% intervals; 0: no intervals", {
       min: 0,
       max: 100_000,
       default: defaultResamples,
@@ -66,7 +62,7 @@ export const command = makeCommand(
   },
   Effect.fn("prefstream leaderboard")(function* (flags) {
     if (flags.csv === true && flags.json === true) {
-      return yield* ExitStatus.usageError("--csv, --json: expected one of them")
+      return yield* ExitStatus.usageError("--csv cannot be combined with --json")
     }
     const options = {
       ties: flags.tieModel,
@@ -95,7 +91,7 @@ export const command = makeCommand(
       ])
       if (refused.length > 0) {
         return yield* ExitStatus.usageError(
-          `${refused.join(", ")}: a dataset does not say who voted, or what was shown first; rate the job, with --dir, in place of ${dataset}`,
+          `${refused.join(", ")}: not available for a dataset, which lacks the individual votes; rate the job (--dir) instead of ${dataset}`,
         )
       }
       yield* endOfDryRun()
@@ -125,8 +121,8 @@ export const command = makeCommand(
   {
     "prefstream leaderboard --dir week-48": "Rate the models of a job",
     "prefstream leaderboard --dir week-48 --control length --weighted --json":
-      "At equal length, reliable experts' votes counting more, for programs",
+      "Adjust for length, give reliable experts' votes more weight, and print JSON",
     "prefstream leaderboard week-48/dataset --by topic":
-      "From a dataset's pairs, with one table per topic in the items' metadata",
+      "Rate by the pairs of a dataset, with one table per topic in the metadata",
   },
 )

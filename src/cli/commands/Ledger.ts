@@ -29,10 +29,12 @@ const pruned = ({ items, tasks }: CheckReport["pruned"]): string =>
 
 const checkCommand = makeCommand(
   "check",
-  "Check the integrity of a ledger: damaged pages, items in no task or in two, results that are missing or do not fit, inconsistent counts. " +
+  "Check the integrity of a ledger. Finds damaged pages, items in no task or in two tasks, results that are missing or do not match their tasks, and inconsistent counts. " +
     "Changes nothing, and may run while a job uses the ledger. Exits with 1 if there are errors.",
   {
-    quick: toggle("quick", "Skip requests and results, which take most of the time", { isTypedOnly: true }),
+    quick: toggle("quick", "Skip the checks of requests and results, which take most of the time", {
+      isTypedOnly: true,
+    }),
     ...ledgerFlags,
   },
   Effect.fn("prefstream ledger check")(function* (flags) {
@@ -47,7 +49,7 @@ const checkCommand = makeCommand(
         : [
             `${place} has integrity errors:`,
             ...findings.map(({ code, message }) => `  ${code}: ${message}`),
-            "Restore a backup, or what `sqlite3 ledger.db .recover` saves. Tasks submitted since then are sent again, and billed again if the service ignores Idempotency-Key.",
+            "Restore a backup, or the data that `sqlite3 ledger.db .recover` saves. Tasks submitted after the backup are then sent again, and billed again if the service ignores Idempotency-Key.",
           ].join("\n")
     yield* print(flags.json, report, text)
     if (findings.length > 0) return yield* new ExitStatus.Finished({ status: ExitStatus.failure })
@@ -67,11 +69,11 @@ const backupFile = Effect.fnUntraced(function* (name: string) {
 
 const backupCommand = makeCommand(
   "backup",
-  "Write a consistent copy of the ledger to a new file, and check it. May run while a job uses the ledger.",
+  "Write a consistent copy of the ledger to a new file, and check the copy. May run while a job uses the ledger.",
   {
     file: Argument.String("FILE").pipe(
       Argument.withDescription(
-        "New file for the copy; or an existing folder, in which the file is named by the current time",
+        "New file for the copy, or an existing folder, where the file is named after the current time",
       ),
     ),
     ...ledgerFlags,
@@ -90,13 +92,13 @@ const backupCommand = makeCommand(
   {
     "prefstream ledger backup --dir week-48 week-48.backup.db": "Copy week-48/ledger.db",
     "prefstream schedule --cron @daily -- ledger backup --dir week-48 backups":
-      "Each night, to a new file in the folder backups",
+      "Each night: copy to a new file in the folder backups",
   },
 ).pipe(Command.withShortDescription("Copy the ledger to a file"))
 
 const compactCommand = makeCommand(
   "compact",
-  "Compress requests and results, and free unused space, such as that of pruned data. Needs free disk space of up to twice the size of the ledger. No job may be running.",
+  "Compress requests and results, and free unused space, such as the space of pruned data. Needs free disk space of up to twice the ledger's size. Stop the job first.",
   ledgerFlags,
   Effect.fn("prefstream ledger compact")(function* (flags) {
     const { location } = yield* placeOf(flags)
@@ -123,19 +125,23 @@ const before = option(
     "a date such as 2026-01-31, a time such as 2026-01-31T12:00Z, or an age such as 90d",
   ),
   "TIME",
-  "Remove only older data: a date such as 2026-01-31 (UTC), or an age such as 90d",
+  "Remove only data older than a date such as 2026-01-31 (UTC), or than an age such as 90d",
   { isTypedOnly: true },
 )
 
 const pruneCommand = makeCommand(
   "prune",
-  "Remove data that later runs do not need: rejects of earlier runs and processed webhook deliveries; with --results, also requests and results of old tasks. " +
-    "Their items stay known, so none is submitted again. No job may be running.",
+  "Remove data that later runs do not need: rejects of earlier runs, and processed webhook deliveries. With --results, also remove requests and results of old tasks; " +
+    "the ledger still knows their items, so no item is submitted again. Stop the job first.",
   {
     before,
-    results: toggle("results", "Also remove requests and results of completed tasks; later datasets lack them", {
-      isTypedOnly: true,
-    }),
+    results: toggle(
+      "results",
+      "Also remove requests and results of completed tasks; later datasets omit these results",
+      {
+        isTypedOnly: true,
+      },
+    ),
     dryRun: toggle("dry-run", "Print what would be removed, and change nothing", { isTypedOnly: true }),
     ...ledgerFlags,
   },
@@ -164,17 +170,17 @@ const pruneCommand = makeCommand(
       report,
       flags.dryRun
         ? `Would remove ${what}.`
-        : `Removed ${what}.${gone && location._tag === "File" ? "\nThe file keeps its size and reuses the space; prefstream ledger compact shrinks it." : ""}`,
+        : `Removed ${what}.${gone && location._tag === "File" ? "\nThe file keeps its size and reuses the space; to shrink the file, run prefstream ledger compact." : ""}`,
     )
   }),
   {
     "prefstream ledger prune --dir job --before 90d --dry-run": "Show what is older than 90 days",
     "prefstream ledger prune --dir job --before 2026-01-01 --results":
-      "Remove last year's requests and results, once their dataset is safe elsewhere",
+      "Remove last year's requests and results, after saving their dataset elsewhere",
   },
-).pipe(Command.withShortDescription("Remove old rejects, webhook deliveries, requests and results"))
+).pipe(Command.withShortDescription("Remove old rejects, webhook deliveries, requests, and results"))
 
 export const command = Command.make("ledger").pipe(
-  Command.withDescription("Check, back up, compact or prune the ledger of a job."),
+  Command.withDescription("Check, back up, compact, or prune the ledger of a job."),
   Command.withSubcommands([checkCommand, backupCommand, compactCommand, pruneCommand]),
 )

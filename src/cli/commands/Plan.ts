@@ -22,19 +22,19 @@ const itemFlags = ["keepReordered", "completionsPerItem", "completionsSeed"] as 
 
 export const command = makeCommand(
   "plan",
-  "Show the expected accuracy of the majority, the agreement, and the cost for 1 to 7 votes per item of FILE, and the votes that a target needs. " +
-    "Experts are as accurate as in a pilot, which is the job in --dir, or as --accuracy says. Sends and records nothing.",
+  "For 1 to 7 votes per item of FILE, show the expected accuracy of the majority vote, the agreement, and the cost. With --target-accuracy, also show how many votes per item reach that accuracy. " +
+    "The accuracy of experts is estimated from a pilot, which is the job in --dir, or set by --accuracy. Sends and records nothing.",
   {
     accuracy: option(
       Flag.Finite("accuracy").pipe(Flag.withSchema(Share)),
       "SHARE",
-      "Assumed probability that a vote is right, such as 0.8",
-      { default: "estimated from the votes of the job" },
+      "Assumed probability that a vote is correct, such as 0.8",
+      { default: "estimated from the job's votes" },
     ),
     targetAccuracy: option(
       Flag.Finite("target-accuracy").pipe(Flag.withSchema(Share)),
       "SHARE",
-      "Share of items whose majority is to be right, such as 0.95: show how many votes that takes",
+      "Target share of items with a correct majority, such as 0.95; shows how many votes reach it",
     ),
     price: spendingFlags.price.pipe(Flag.map(identity), define({ isEssential: true })),
     campaign: campaignFlag("measure"),
@@ -62,27 +62,28 @@ export const command = makeCommand(
   }),
   {
     "prefstream plan items.jsonl --accuracy 0.8 --price 0.40 --target-accuracy 0.95":
-      "Assume that 80% of the votes are right",
-    "prefstream plan items.jsonl --dir pilot --price 0.40": "Experts are as accurate as in a job",
+      "Assume that 80% of the votes are correct",
+    "prefstream plan items.jsonl --dir pilot --price 0.40": "Estimate the experts' accuracy from a pilot job",
   },
 )
 
 const percent = (share: number): string => `${(100 * share).toFixed(1)}%`
 
 const itemsOf = ({ completions, items }: VotePlan): string =>
-  `${count(items, "item")}, each with ${completions.map((each) => `${each.completions}${completions.length === 1 ? "" : ` (${number(each.items)})`}`).join(", ")} completions`
+  `${count(items, "item")}: ${completions.map((each) => `${completions.length === 1 ? "" : `${number(each.items)} with `}${each.completions} completions`).join(", ")}${completions.length === 1 ? " per item" : ""}`
 
 const accuracyRows = ({ accuracy, experts }: VotePlan): ReadonlyArray<string> => {
-  if (experts === null) return [`${percent(accuracy)} of the votes are right, as assumed`]
+  if (experts === null) return [`${percent(accuracy)} of the votes are assumed to be correct`]
   const by = (what: (typeof experts)[number]["by"]) => experts.filter((expert) => expert.by === what).length
   const [gold, agreement, unknown] = [by("gold"), by("agreement"), by(null)]
   return present([
-    `${percent(accuracy)} of the votes are right, by ${count(gold + agreement, "expert")} of the pilot`,
+    `${percent(accuracy)} of the votes are correct, estimated from ${count(gold + agreement, "expert")} in the pilot`,
     experts.some(({ by, expert }) => by !== null && expert === null) &&
-      "all votes without a name count as one expert's",
-    gold > 0 && `${number(gold)} measured by known answers, ${minGoldVotes} votes or more each`,
-    agreement > 0 && `${number(agreement)} estimated by all votes and known answers`,
-    unknown > 0 && `${number(unknown)} more left out: no items with several votes or known answers`,
+      "all votes without an expert's name count as one expert",
+    gold > 0 &&
+      `${count(gold, "expert")} measured on items with known answers, with at least ${minGoldVotes} votes each`,
+    agreement > 0 && `${count(agreement, "expert")} estimated from all votes and known answers`,
+    unknown > 0 && `${count(unknown, "more expert")} left out: no items with several votes or known answers`,
   ])
 }
 

@@ -15,11 +15,7 @@ const directory = Argument.Directory("DIR", { mustExist: true }).pipe(
   Argument.withDescription("Dataset folder, such as week-48/dataset"),
 )
 
-const repo = required(
-  Flag.String("repo"),
-  "USER/NAME",
-  "Dataset repository; created if there is none [token: HF_TOKEN]",
-)
+const repo = required(Flag.String("repo"), "USER/NAME", "Dataset repository, created if missing [token: HF_TOKEN]")
 
 /** An empty variable counts as unset. */
 const variable = (name: string) =>
@@ -40,7 +36,8 @@ const token = Effect.gen(function* () {
   const fs = yield* FileSystem.FileSystem
   const storedToken = Effect.orElseSucceed(fs.readFileString(yield* tokenFile), () => "")
   const text = ((yield* variable("HF_TOKEN")) ?? (yield* storedToken)).trim()
-  if (text === "") return yield* usageError("set an access token of the Hub in HF_TOKEN, or log in: hf auth login")
+  if (text === "")
+    return yield* usageError("no access token for the Hugging Face Hub: set HF_TOKEN, or log in with hf auth login")
   return Redacted.make(text)
 })
 
@@ -55,21 +52,21 @@ const textOf = ({ branch, bytes, commit, deleted, files, repository, rows, url, 
   const what = `${count(rows, "pair")} in ${count(files, "file")}, ${size(bytes)}`
   const gone = deleted.length === 0 ? "" : `; ${count(deleted.length, "earlier file")} deleted`
   return unchanged
-    ? `${where} has this dataset already: ${what}.\n${url}`
+    ? `${where} already has this dataset: ${what}.\n${url}`
     : `Pushed to ${where}, commit ${commit.slice(0, 12)}: ${what}${gone}.\n${url}`
 }
 
 export const command = makeCommand(
   "push",
-  "Verify a dataset, and push it to a dataset repository of the Hugging Face Hub, in one commit. " +
-    "Pushed again, it replaces what was pushed before; large files that have arrived are not sent again. " +
-    "Needs the Hub's client: npm install @huggingface/hub.",
+  "Verify a dataset, and push it to a dataset repository on the Hugging Face Hub in one commit. " +
+    "A later push replaces the earlier dataset, and does not upload large files that the Hub already has. " +
+    "Requires the Hub's client: npm install @huggingface/hub.",
   {
     directory,
     repo,
-    branch: text("branch", "NAME", "Branch; created if there is none", { default: "main" }),
-    public: toggle("public", "Let everybody see a repository that is created", { default: "private" }),
-    expertNames: toggle("expert-names", "Push a dataset that names its experts", { default: "refuse it" }),
+    branch: text("branch", "NAME", "Branch, created if missing", { default: "main" }),
+    public: toggle("public", "Make the repository public if it is created", { default: "private" }),
+    expertNames: toggle("expert-names", "Allow a dataset that contains experts' names", { default: "refuse it" }),
     json: ledgerFlags.json,
   },
   Effect.fn("prefstream push")(function* (flags) {
@@ -87,5 +84,5 @@ export const command = makeCommand(
     )
     yield* Console.log(flags.json ? JSON.stringify(pushed) : printable(textOf(pushed)))
   }),
-  { "prefstream push week-48/dataset --repo user/preferences": "To a private repository" },
+  { "prefstream push week-48/dataset --repo user/preferences": "Push to a private repository" },
 )

@@ -30,16 +30,23 @@ const states = [
 
 const flags = {
   tasks: Argument.Int("TASK").pipe(
-    Argument.withDescription("Task numbers, as listed without a decision"),
+    Argument.withDescription("Task numbers, as listed by prefstream resolve"),
     Argument.variadic(),
   ),
-  all: literals("all", states, "All tasks in STATE, instead of task numbers", { metavar: "STATE", isTypedOnly: true }),
+  all: literals("all", states, "Select all tasks in STATE, instead of task numbers", {
+    metavar: "STATE",
+    isTypedOnly: true,
+  }),
   adopt: text("adopt", "TASK_ID", "Link one task to TASK_ID at the service, and poll it from now on", {
     isTypedOnly: true,
   }),
-  sendAgain: toggle("send-again", "Send the tasks again in the next run; a task that had arrived is billed twice", {
-    isTypedOnly: true,
-  }),
+  sendAgain: toggle(
+    "send-again",
+    "Send the tasks again in the next run; tasks that had already arrived are billed twice",
+    {
+      isTypedOnly: true,
+    },
+  ),
   giveUp: toggle("give-up", "Neither send the tasks again nor wait for them; items without another vote are rejected", {
     isTypedOnly: true,
   }),
@@ -49,8 +56,8 @@ const flags = {
 export const command = makeCommand(
   "resolve",
   "List the tasks that need attention, with their items and reasons: in doubt (the request may have arrived, and is not " +
-    "sent again automatically), failed, invalid (the result does not fit the task), and refused. " +
-    "With task numbers and --adopt, --send-again or --give-up, record a decision.",
+    "sent again automatically), failed, invalid (the result does not match the task), and refused. " +
+    "With task numbers and --adopt, --send-again, or --give-up, record a decision.",
   flags,
   Effect.fn("prefstream resolve")(
     function* (flags) {
@@ -86,8 +93,8 @@ export const command = makeCommand(
   ),
   {
     "prefstream resolve --dir week-48": "List the tasks that need attention",
-    "prefstream resolve 21 --adopt task_8f3a --dir week-48": "Task 21 was found at the service",
-    "prefstream resolve 21 41 --send-again --dir week-48": "Tasks 21 and 41 did not arrive: send them",
+    "prefstream resolve 21 --adopt task_8f3a --dir week-48": "Task 21 exists at the service as task_8f3a",
+    "prefstream resolve 21 41 --send-again --dir week-48": "Tasks 21 and 41 did not arrive: send them again",
     "prefstream resolve --all failed --give-up --dir week-48": "Give up all failed tasks",
   },
 )
@@ -111,11 +118,12 @@ const decisionOf = Effect.fnUntraced(function* ({ adopt, all, giveUp, sendAgain,
     return yield* usageError("give task numbers, as listed by `prefstream resolve`, or --all STATE")
   }
   if (decision.verb === "adopt") {
-    if (tasks.length !== 1) return yield* usageError("--adopt: name the one task that has this id at the service")
+    if (tasks.length !== 1) return yield* usageError("--adopt: expected exactly one task number")
     if (decision.taskId === "" || /[\u0000-\u001f\u007f]/.test(decision.taskId)) {
-      return yield* usageError("--adopt: not a valid task id")
+      return yield* usageError("--adopt: expected a task id without control characters")
     }
-    if (!IdLimit.fits(decision.taskId)) return yield* usageError(`--adopt: a task id has at most ${IdLimit.limitText}`)
+    if (!IdLimit.fits(decision.taskId))
+      return yield* usageError(`--adopt: expected a task id of at most ${IdLimit.limitText}`)
   }
   return decision
 })
@@ -135,7 +143,7 @@ const numbersOf = Effect.fnUntraced(function* (
   ]
   const tasksInState = yield* ledger.issues(Number.MAX_SAFE_INTEGER, wanted)
   if (decision !== undefined && tasksInState.length === 0) {
-    return yield* usageError(`no task ${all === undefined ? "needs attention" : `is ${all}`}`)
+    return yield* usageError(`no task ${all === undefined ? "needs attention" : `is in state ${all}`}`)
   }
   return tasksInState.map(({ number }) => number)
 })
@@ -174,7 +182,7 @@ const describeDecision = (
   const tasks = numbers.length === 1 ? `Task ${number}` : count(numbers.length, "task")
   switch (decision.verb) {
     case "adopt":
-      return `${tasks} is ${decision.taskId} at the service: ${sender === "the workers" ? "the workers poll it" : "the next run or collect polls it"}.`
+      return `${tasks} is linked to ${decision.taskId} at the service: ${sender === "the workers" ? "the workers poll the task" : "the next run or collect polls the task"}.`
     case "sendAgain":
       if (anew === 0) return `${tasks} will be sent again by ${sender}.`
       return numbers.length === 1

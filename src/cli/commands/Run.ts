@@ -24,11 +24,11 @@ const trialExpert = "longest"
 
 export const command = makeCommand(
   "run",
-  "Run the whole flow: read items, submit them as tasks, wait for the results, write the preference pairs. " +
-    "Stop it at any time, and start it again with the same job folder. " +
-    "Without --base-url, an annotation service is started on this machine for the run, and an automatic expert judges " +
-    "in place of people: --expert, or else the rule `longest`, to try things out. " +
-    "With --once, --quiet or `prefstream schedule`, --expert or --base-url is required.",
+  "Run all steps: read items, submit them as tasks, wait for the results, and write the preference pairs. " +
+    "You can stop a run at any time, and continue it by running the command again with the same job folder. " +
+    "Without --base-url, the run starts a trial annotation service on this machine, where an automatic expert judges " +
+    "instead of people: --expert, or by default the rule `longest`. " +
+    "With --once, --quiet, or `prefstream schedule`, --expert or --base-url is required.",
   runFlags,
   Effect.fn("prefstream run")(function* (given) {
     const job = yield* Job.prepare(given, yield* pipelineFileOf(given.files))
@@ -50,12 +50,12 @@ export const command = makeCommand(
     })
   }, Job.withJobFlags),
   {
-    "prefstream run data/sample.jsonl --expert gold:data/sample.jsonl": "Try it on this machine",
+    "prefstream run data/sample.jsonl --expert gold:data/sample.jsonl": "Try prefstream on this machine",
     "prefstream run pipelines/quickstart.ts": "Run a pipeline that is written in TypeScript",
     "prefstream run prompts.jsonl --completions a.jsonl --completions b.jsonl --key id --completion-path 'choices[0].message.content'":
       "Join prompts with the completions of two models",
     "PREFSTREAM_BASE_URL=https://host/v1 PREFSTREAM_TOKEN=... prefstream run items.jsonl --timeout 12h":
-      "Send the tasks to an annotation service, and wait for at most half a day",
+      "Send the tasks to an annotation service, and wait at most 12 hours",
     "PREFSTREAM_BASE_URL=https://host/v1 PREFSTREAM_TOKEN=... prefstream run 'items/*.jsonl' --dir job --once --quiet":
       "Each night: submit new items, and export the results so far",
   },
@@ -67,7 +67,7 @@ const fromFlags = Effect.fnUntraced(function* (
 ) {
   if (flags.baseUrl === undefined && (flags.votes?.votesUpTo ?? flags.votes?.votes ?? 1) > 1) {
     return yield* usageError(
-      "--votes: the embedded service's automatic experts give one vote per item together: start a service where several people judge (prefstream serve), and give its --base-url",
+      "--votes: without --base-url, automatic experts give only one vote per item: start a service where several people judge (prefstream serve), and set --base-url to its address",
     )
   }
   const source = yield* sourceOf(flags, scratchIn(flags, directory))
@@ -78,12 +78,12 @@ const fromFlags = Effect.fnUntraced(function* (
       flags.once === true ? "--once" : flags.quiet ? "--quiet" : (yield* DryRun) ? "schedule" : undefined
     if (unattended !== undefined) {
       return yield* usageError(
-        `${unattended}: choose who judges: set PREFSTREAM_BASE_URL or --base-url, or give an --expert`,
+        `${unattended} requires an annotation service or an automatic expert: set PREFSTREAM_BASE_URL, --base-url, or --expert`,
       )
     }
     yield* Console.error(
-      `No --base-url: tasks go to an embedded service, whose automatic expert prefers the ${trialExpert} completion. ` +
-        "Use this to try things out; choose another expert with --expert.",
+      `No --base-url: tasks go to an embedded service, where an automatic expert prefers the ${trialExpert} completion. ` +
+        "Use this expert only for trials; choose another one with --expert.",
     )
   }
   const names = flags.expert.length === 0 ? [trialExpert] : flags.expert

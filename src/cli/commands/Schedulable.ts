@@ -21,9 +21,9 @@ export const command = <Name extends string, Input, E, R>(
 })
 
 export const schedulable = [
-  command("run", "Run the whole flow: items in, preference pairs out", () => import("./Run.ts")),
-  command("submit", "Submit new items, without waiting for results", () => import("./Submit.ts")),
+  command("run", "Run all steps, from items to preference pairs", () => import("./Run.ts")),
+  command("submit", "Submit new items without waiting for results", () => import("./Submit.ts")),
   command("collect", "Wait for results", () => import("./Collect.ts")),
   command("export", "Write the dataset from the ledger", () => import("./Export.ts")),
-  command("ledger", "Check, back up, compact or prune the ledger", () => import("./Ledger.ts")),
+  command("ledger", "Check, back up, compact, or prune the ledger", () => import("./Ledger.ts")),
 ] as const

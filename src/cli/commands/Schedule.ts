@@ -44,9 +44,12 @@ export const command = makeCommand(
       default: "the machine's",
     }),
     now: toggle("now", "Also run immediately", { isTypedOnly: true }),
-    stopOnFailure: toggle("stop-on-failure", "End the schedule with a run's exit status if it is not 0, 3 or 75"),
+    stopOnFailure: toggle(
+      "stop-on-failure",
+      "End the schedule if a run's exit status is not 0, 3, or 75, and exit with that status",
+    ),
     command: Argument.String("COMMAND").pipe(
-      Argument.withDescription(`After --: ${joinWords(names, "or")}, with its flags`),
+      Argument.withDescription(`Command to run, after --: ${joinWords(names, "or")}, with its flags`),
       Argument.variadic({ min: 1 }),
     ),
   },
@@ -117,7 +120,7 @@ const carriedOut = Effect.fnUntraced(
     })
   },
   Effect.catchTag("PlatformError", (failure) =>
-    Effect.succeed({ status: ExitStatus.failure, end: `could not be started: ${messageOf(failure)};` }),
+    Effect.succeed({ status: ExitStatus.failure, end: `could not be started (${messageOf(failure)})` }),
   ),
 )
 

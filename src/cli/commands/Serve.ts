@@ -41,8 +41,8 @@ const announce = Effect.fnUntraced(function* (flags: {
   )
   if (!encrypted) {
     yield* Console.error(
-      "Warning: the service can be reached from other machines, and without TLS: tokens, passwords and texts can be " +
-        "read on the way. Put a proxy with TLS in front, and name its address: --public-url https://…",
+      "Warning: other machines can reach the service without TLS, so tokens, passwords, and texts can be read in " +
+        "transit. Put a TLS proxy in front of the service, and set its address with --public-url https://…",
     )
   }
   if (flags.expert.length > 0) {
@@ -53,14 +53,18 @@ const announce = Effect.fnUntraced(function* (flags: {
     const isAnew = flags.signInLink || !(yield* accounts.anyOperator)
     yield* Console.error(
       isAnew
-        ? `Sign in to the dashboard by this link, once and within 24 hours: ${origin}${yield* accounts.signInLink}`
-        : `The dashboard is at ${origin}/dashboard/ (password lost: restart with --sign-in-link).`,
+        ? `Sign in to the dashboard with this link (valid once, for 24 hours): ${origin}${yield* accounts.signInLink}`
+        : `The dashboard is at ${origin}/dashboard/ (lost password: restart with --sign-in-link).`,
     )
   } else if (flags.expert.length === 0) {
-    yield* Console.error("No --expert: tasks are accepted, but nobody answers them.")
+    yield* Console.error(
+      "No --expert, and no annotation page (--api-only): tasks are accepted, but nobody answers them.",
+    )
   }
   if (token !== undefined) {
-    yield* Console.error("The first organization token follows; it is shown this once. More are made in the dashboard.")
+    yield* Console.error(
+      `The first organization token follows. It is shown only once.${flags.apiOnly ? "" : " You can create more tokens in the dashboard."}`,
+    )
   }
   yield* Console.log(`PREFSTREAM_BASE_URL=${baseUrl}`)
   if (token !== undefined) yield* Console.log(`PREFSTREAM_TOKEN=${Redacted.value(token.token)}`)
@@ -69,7 +73,7 @@ const announce = Effect.fnUntraced(function* (flags: {
       .set(flags.webhookUrl)
       .pipe(Effect.catchTag("Conflict", ({ detail }) => usageError(`--webhook-url: ${detail}`)))
     if (Option.isSome(secret)) {
-      yield* Console.error("The webhook secret follows. You can replace it in the dashboard.")
+      yield* Console.error(`The webhook secret follows.${flags.apiOnly ? "" : " You can replace it in the dashboard."}`)
       yield* Console.log(`PREFSTREAM_WEBHOOK_SECRET=${secret.value}`)
     }
   }
@@ -77,9 +81,9 @@ const announce = Effect.fnUntraced(function* (flags: {
 
 export const command = makeCommand(
   "serve",
-  "Run the annotation service: HTTP interface, dashboard, and annotation page. --expert adds automatic experts, which answer in place of people. PREFSTREAM_TOKEN, if set, is accepted as an additional organization token.",
+  "Run the annotation service: HTTP interface, dashboard, and annotation page. --expert adds automatic experts, which judge instead of people. PREFSTREAM_TOKEN, if set, is accepted as an additional organization token.",
   {
-    database: text("database", "FILE", "SQLite file of the service, created if absent", {
+    database: text("database", "FILE", "SQLite file of the service, created if missing", {
       default: defaults.database,
       path: "whole",
     }),
@@ -90,28 +94,36 @@ export const command = makeCommand(
       max: 65_535,
       default: defaults.port,
     }),
-    publicUrl: text("public-url", "URL", "Address of the service behind a proxy, such as https://annotate.example"),
+    publicUrl: text(
+      "public-url",
+      "URL",
+      "Public address of a service behind a proxy, such as https://annotate.example",
+    ),
     signInLink: toggle(
       "sign-in-link",
-      "Print a one-time link to the dashboard, for a lost password or a new operator",
+      "Print a one-time sign-in link to the dashboard, for a lost password or a new operator",
       { isTypedOnly: true },
     ),
-    apiOnly: toggle("api-only", "Serve the HTTP interface only: no dashboard, and no annotation page"),
+    apiOnly: toggle("api-only", "Serve only the HTTP interface, without the dashboard and the annotation page"),
     votes: integer("votes", "Votes per prompt, unless a task sets its own number", {
       min: 1,
       max: maxVotes,
       default: defaults.votes,
     }),
-    undoGrace: duration("undo-grace", "How long a task with all its votes stays open, so that the last can be undone", {
-      default: "30s",
-    }),
-    gold: file("gold", "Gold items (known answers), in any input format, to measure experts"),
+    undoGrace: duration(
+      "undo-grace",
+      "Time that a task stays open after its last vote, so that the vote can be undone",
+      {
+        default: "30s",
+      },
+    ),
+    gold: file("gold", "File of gold items (with known answers) to measure experts, in any input format"),
     rateLimit: integer("rate-limit", "Requests per second for each token, with bursts of twice as many; 0: no limit", {
       min: 0,
       max: 100_000,
       default: defaultRateLimit.perSecond,
     }),
-    webhookUrl: text("webhook-url", "URL", "Where to send webhooks; can also be set in the dashboard"),
+    webhookUrl: text("webhook-url", "URL", "Address to send webhooks to; can also be set in the dashboard"),
     allowPrivateWebhooks: toggle("allow-private-webhooks", "Allow webhooks to private networks and this machine"),
     monitor,
     ...expertFlags,
@@ -142,7 +154,7 @@ export const command = makeCommand(
   }),
   {
     "prefstream serve --votes 3 --gold gold.jsonl": "For a team with its own experts",
-    "prefstream serve --public-url https://annotate.example": "Behind a proxy with TLS",
+    "prefstream serve --public-url https://annotate.example": "Behind a TLS proxy",
     "prefstream serve --expert gold:data/sample.jsonl --turnaround 30s": "Simulate slow experts",
   },
 )

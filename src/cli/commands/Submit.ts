@@ -17,7 +17,7 @@ import * as Job from "./Job.ts"
 
 export const submitFlags = {
   ...inputFlags,
-  maxRejects: maxRejects("Maximum rejects; above it, exit status 5", {
+  maxRejects: maxRejects("Maximum rejects before exit status 5", {
     default: "stop after 100,000 records if none is usable",
   }),
   ...taskFlags,
@@ -51,7 +51,7 @@ export const settingsOf = <P extends Omit<Pipeline.Settings, "directory">>(
 
 export const command = makeCommand(
   "submit",
-  "Read items and submit the new ones, without waiting for results. While workers process the job, submit only reads items; the workers send them.",
+  "Read items, and submit the new ones without waiting for results. While workers process the job, submit only reads items; the workers send them.",
   submitFlags,
   Effect.fn("prefstream submit")(function* (given) {
     const job = yield* Job.prepare(given, yield* pipelineFileOf(given.files))
@@ -75,6 +75,6 @@ export const command = makeCommand(
   }, Job.withJobFlags),
   {
     "PREFSTREAM_BASE_URL=https://host/v1 PREFSTREAM_TOKEN=... prefstream submit items.jsonl --dir week-48":
-      "Submit today",
+      "Submit the items of a week",
   },
 )

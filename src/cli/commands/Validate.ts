@@ -15,7 +15,7 @@ import { ledgerFlags } from "../flags/LedgerFlags.ts"
 import { check } from "../flags/Rules.ts"
 import { fromEnvironment, limitsOf, serviceFlags } from "../flags/ServiceFlags.ts"
 import { integer, text } from "../flags/Values.ts"
-import { number, printable } from "../output/Text.ts"
+import { count, printable } from "../output/Text.ts"
 
 const defaultShown = 100
 
@@ -25,20 +25,20 @@ const refuseInput = Effect.fnUntraced(function* (rejects: string, flags: Pick<In
   const real = yield* fs.realPath(rejects)
   for (const input of yield* localInputs(flags)) {
     if ((yield* fs.realPath(input)) === real) {
-      return yield* usageError(`--rejects: ${rejects} is an input; name another file`)
+      return yield* usageError(`--rejects: ${rejects} is an input file; name another file`)
     }
   }
 })
 
 export const command = makeCommand(
   "validate",
-  "Read the input as a run would, and print each rejected record on one line: file and line, field, what was expected, what was found. " +
-    "Sends no item, and writes nothing but --rejects. The exit status is 5 if more records are rejected than --max-rejects allows, else 0.",
+  "Read the input as a run would, and print one line for each rejected record: file and line, field, expected value, and actual value. " +
+    "Sends no items, and writes only the --rejects file. Exits with 5 if more records are rejected than --max-rejects allows.",
   {
     ...inputFlags,
     baseUrl: serviceFlags.baseUrl,
     maxCompletions: serviceFlags.maxCompletions,
-    maxRejects: maxRejects("Maximum number or share of rejected records; above it, exit status 5", { default: 0 }),
+    maxRejects: maxRejects("Maximum number or share of rejected records before exit status 5", { default: 0 }),
     show: integer("show", "Number of rejected records to print", { min: 0, default: defaultShown, isTypedOnly: true }),
     rejects: text("rejects", "FILE", "Write all rejected records to FILE as JSON Lines: file, line, reason, text", {
       isTypedOnly: true,
@@ -75,8 +75,8 @@ export const command = makeCommand(
       yield* Console.log(JSON.stringify(report))
     } else {
       const more = inspection.rejected - shown
-      if (more > 0 && shown > 0) yield* Console.log(`… and ${number(more)} more`)
-      yield* Console.error(`${number(inspection.read)} read = ${counts(inspection)}`)
+      if (more > 0 && shown > 0) yield* Console.log(`… and ${count(more, "more rejected record")}`)
+      yield* Console.error(`${count(inspection.read, "record")} = ${counts(inspection)}`)
     }
     if (rejects !== undefined) yield* fs.rename(partial, rejects)
     const { read, rejected } = inspection
@@ -85,7 +85,8 @@ export const command = makeCommand(
     if (!allows(limit, { read, rejected })) return yield* new TooManyRejects({ read, rejected, limit })
   }, Effect.scoped),
   {
-    "prefstream validate items.jsonl": "Is every record usable?",
-    "prefstream validate items.csv --max-rejects 1% --rejects rejects.jsonl": "Allow 1%, and keep the rejected records",
+    "prefstream validate items.jsonl": "Check that every record is usable",
+    "prefstream validate items.csv --max-rejects 1% --rejects rejects.jsonl":
+      "Allow 1% rejected records, and write them to a file",
   },
 )

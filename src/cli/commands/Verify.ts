@@ -25,9 +25,9 @@ const textOf = (verification: Dataset.Verification) => {
 export const command = makeCommand(
   "verify",
   "Check a dataset: the size and SHA-256 of every file, Parquet against JSON Lines row by row, and trainer formats. " +
-    "Also check that no prompt is in two splits, and that the numbers of card and report agree. " +
-    "Prints one line per finding, and warns of completions that trainers cut, with the number of rows. " +
-    "Exit status: 1 if there are errors, else 0.",
+    "Also check that no prompt is in two splits, and that the dataset card and the report contain the same numbers. " +
+    "Prints one line per finding, and a warning with the number of rows whose completions trainers would cut. " +
+    "Exits with 1 if there are errors.",
   { directory, json: ledgerFlags.json },
   Effect.fn("prefstream verify")(function* (flags) {
     const verification = yield* Dataset.verify(flags.directory)

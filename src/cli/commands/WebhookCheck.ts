@@ -57,7 +57,7 @@ export const webhook = Effect.fnUntraced(
       HttpClient.execute,
       Effect.timeout(timeLimit),
       Effect.mapError((failure) =>
-        ExitStatus.usageError(`${url}: ${noAnswer(failure).detail}: check address, proxy and firewall`),
+        ExitStatus.usageError(`${url}: ${noAnswer(failure).detail}: check the address, proxy, and firewall`),
       ),
     )
     const wrong = (message: string): Finding => ({ name, state: "failed", message: `${url} ${message}` })
@@ -72,13 +72,13 @@ export const webhook = Effect.fnUntraced(
     if (isSigned && status === 204)
       return { name, state: "ok", message: `${url}: a signed test delivery was accepted` } as const
     if (!isSigned && (status === 400 || status === 401)) {
-      const message = `${url}: deliveries arrive; only the service can sign as ${scheme} does: have it send a test`
+      const message = `${url}: deliveries arrive, but only the service can sign them with scheme ${scheme}: send a test webhook from the service`
       return { name, state: "ok", message } as const
     }
     const why =
       isSigned && status === 401
-        ? "the signature did not arrive as it was sent: a proxy must pass on headers and body unchanged"
-        : "does the address lead to --listen and its path?"
+        ? "the signature does not match: a proxy must forward headers and body unchanged"
+        : "check that the URL leads to the --listen address and --webhook-path"
     return wrong(`answered ${statusText(status)}: ${why}`)
   },
   Effect.scoped,

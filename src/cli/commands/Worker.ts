@@ -36,7 +36,7 @@ const workerFlags = {
   ...webhookFlags,
   files: filesArgument("https:// and s3:// URLs"),
   dir: dirFlag("Job folder of this worker, for rejects"),
-  ledger: text("ledger", "URL", "Ledger of all workers, required: postgres://user@host/database", {
+  ledger: text("ledger", "URL", "Ledger that the workers share (required): postgres://user@host/database", {
     group: "JOB",
     isEssential: true,
     isKept: true,
@@ -44,37 +44,37 @@ const workerFlags = {
     environment: "PREFSTREAM_LEDGER",
   }),
   job: submitFlags.job.pipe(Flag.map(identity), define({ isEssential: true })),
-  address: address("address", "[HOST:]PORT", "Where other workers reach this one", {
-    default: "the address that the database sees, a free port",
+  address: address("address", "[HOST:]PORT", "Address for connections from other workers", {
+    default: "the one that the database sees, any free port",
   }),
-  parts: integer("parts", "Number of parts of a new job, fixed afterwards; at least 8 per expected worker", {
+  parts: integer("parts", "Number of parts of a new job, which cannot be changed later; at least 8 per worker", {
     min: 1,
     max: 4096,
     default: defaultPartCount,
   }),
-  lease: duration("lease", "Maximum silence of a worker, 5s or more, before others take its parts", {
+  lease: duration("lease", "Time without a signal from a worker before others take over its parts, at least 5s", {
     default: formatDuration(Worker.defaultLease),
   }),
 }
 
 export const command = makeCommand(
   "worker",
-  "Process a job together with other workers that share a PostgreSQL ledger. Give all of them the same input and flags. " +
-    "Each worker sends and polls the tasks of its parts; one of them also reads the input. " +
-    "If a worker is lost, others take over its parts. A worker runs until it is stopped: status exits with 0 when all is done, and export writes the dataset.",
+  "Process a job together with other workers that share a PostgreSQL ledger. Start every worker with the same input and flags. " +
+    "Each worker sends and polls the tasks of its parts of the job; one worker also reads the input. " +
+    "If a worker is lost, others take over its parts. A worker runs until you stop it. When all tasks are done, prefstream status exits with 0; then write the dataset with prefstream export.",
   workerFlags,
   Effect.fn("prefstream worker")(function* (given) {
     const job = yield* Job.prepare({ ...given, ...unused }, yield* pipelineFileOf(given.files))
     const { flags, place } = job
     if (flags.files.includes("-")) {
       return yield* ExitStatus.usageError(
-        "worker: each worker needs the same input, so it cannot come from stdin: expected files or URLs",
+        "worker: input cannot come from stdin, because every worker reads the same input: expected files or URLs",
       )
     }
     const { location } = place
     if (location._tag === "File") {
       return yield* ExitStatus.usageError(
-        "worker: expected a ledger that several machines reach: --ledger postgres://user@host/database",
+        "worker: expected a PostgreSQL ledger, which several machines can reach: --ledger postgres://user@host/database",
       )
     }
     const pipeline = job.pipeline ?? {
@@ -96,7 +96,9 @@ export const command = makeCommand(
         lease: flags.lease,
         parts: flags.parts,
         onBegin: (name) =>
-          Console.error(`Worker ${name} of job ${location.job}, over ${place.ledger}; it runs until it is stopped`),
+          Console.error(
+            `Worker ${name} of job ${location.job} uses the ledger ${place.ledger}, and runs until it is stopped`,
+          ),
         onStalled: ({ message }) =>
           Effect.andThen(
             say(message),
@@ -110,6 +112,6 @@ export const command = makeCommand(
   }),
   {
     "prefstream worker items.jsonl --ledger postgres://me@db/prefs --job week-48 --address 10.0.0.5:4100":
-      "One of the workers of a job, which the others reach at this address",
+      "Start a worker that the others reach at 10.0.0.5:4100",
   },
 )

@@ -18,7 +18,7 @@ const annotationPath = repeated(
     `MEMBER=PATH, where MEMBER is one of ${AnnotationPaths.members.join(", ")}`,
   ),
   "MEMBER=PATH",
-  "Where the service's annotations have MEMBER, such as strength=preference.strength; repeatable",
+  "Path of MEMBER in the service's annotations, such as strength=preference.strength; repeatable",
 )
 
 export const annotationFlags = inGroup("DATASET", { annotationPath })

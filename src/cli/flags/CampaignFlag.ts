@@ -7,8 +7,8 @@ const campaignOf = (text: string): Option.Option<number | "all"> =>
 
 export const campaignFlag = (verb: string) =>
   option(
-    parsed("campaign", campaignOf, "the number of a campaign, or all"),
+    parsed("campaign", campaignOf, "a campaign number, or all"),
     "N|all",
-    `Campaign (runs under the same guidelines) to ${verb}, or all`,
-    { default: "that of the last run", isTypedOnly: true },
+    `Campaign to ${verb} (its runs have the same guidelines), or all`,
+    { default: "the last run's campaign", isTypedOnly: true },
   )

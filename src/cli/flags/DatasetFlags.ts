@@ -53,11 +53,11 @@ const split = parsed(
 )
 
 export const datasetFlags = inGroup("DATASET", {
-  pairs: literals("pairs", Struct.keys(strategies), "Pairs made of an item", {
+  pairs: literals("pairs", Struct.keys(strategies), "Pairs to make from each item", {
     metavar: "STRATEGY",
     default: "best-against-rest",
   }),
-  pairSeed: integer("pair-seed", "Seed for drawing pairs by best-against-one", { default: 0 }),
+  pairSeed: integer("pair-seed", "Seed for drawing pairs with best-against-one", { default: 0 }),
   aggregate: literals(
     "aggregate",
     Consensus.aggregations,
@@ -75,7 +75,7 @@ export const datasetFlags = inGroup("DATASET", {
   ties: literals(
     "ties",
     ["drop", "keep"],
-    "Tied votes: drop the item, or keep it with the better mean rank or first choice",
+    "Drop items with tied votes, or keep the best by mean rank, then by earliest vote",
     { default: "drop" },
   ),
   drop: repeated(Flag.Literals("drop", Checks.dropNames), "CHECK", "Leave out items that CHECK finds; repeatable"),
@@ -91,13 +91,23 @@ export const datasetFlags = inGroup("DATASET", {
     "JSONL file of evaluation prompts, to find contaminated items; repeatable",
     { path: "whole" },
   ),
-  evaluationPath: text("evaluation-path", "PATH", "Prompt in those files, such as turns[0].content", {
-    default: "prompt",
-  }),
-  split: repeated(split, "SPLIT=SHARE", "Share of items in a split, such as test=0.1; the rest is train; repeatable", {
-    map: "numbers",
-    values: Split.literals.map((name) => `${name}=`),
-  }),
+  evaluationPath: text(
+    "evaluation-path",
+    "PATH",
+    "Path of the prompt in --evaluation-prompts files, such as turns[0].content",
+    {
+      default: "prompt",
+    },
+  ),
+  split: repeated(
+    split,
+    "SPLIT=SHARE",
+    "Share of items in a split, such as test=0.1; the rest go to train; repeatable",
+    {
+      map: "numbers",
+      values: Split.literals.map((name) => `${name}=`),
+    },
+  ),
   splitSeed: integer("split-seed", "Seed for splitting items", { default: 0 }),
   format: repeated(
     Flag.Literals("format", formatNames),
@@ -105,29 +115,26 @@ export const datasetFlags = inGroup("DATASET", {
     "Trainer format to write to formats/FORMAT; repeatable",
     { isEssential: true },
   ),
-  margin: choice("margin", "Add a margin, in formats that support it"),
+  margin: choice("margin", "Add a margin in formats that support one"),
   marginFrom: literals(
     "margin-from",
     ["votes", "strength"],
-    "With --margin: from the votes, or from the strengths that experts gave",
+    "Source of the margin: the votes, or the preference strengths that experts gave",
     { default: "votes" },
   ),
-  edited: literals(
-    "edited",
-    ["chosen", "none"],
-    "In trainer formats, an expert's edit takes the place of chosen, or not",
-    { default: "none" },
-  ),
-  conversational: choice("conversational", "Write lists of messages; --no-conversational: text", {
-    default: "if any prompt is a list of messages",
+  edited: literals("edited", ["chosen", "none"], "Completion that an expert's edit replaces in trainer formats", {
+    default: "none",
   }),
-  expertNames: choice("expert-names", "Write experts' names in dataset and report", {
-    default: "a pseudonym for each",
+  conversational: choice("conversational", "Write message lists; --no-conversational: write text", {
+    default: "message lists if any prompt is one",
   }),
-  allowEmpty: choice("allow-empty", "Write a dataset without pairs, too", {
-    default: "keep the existing one, exit status 7",
+  expertNames: choice("expert-names", "Write experts' names to the dataset and the report", {
+    default: "pseudonyms",
   }),
-  title: text("title", "TEXT", "Name of the dataset, on its card"),
+  allowEmpty: choice("allow-empty", "Write a dataset even without pairs", {
+    default: "keep the existing dataset, exit with 7",
+  }),
+  title: text("title", "TEXT", "Name of the dataset on the dataset card"),
   license: text("license", "NAME", "License of the dataset, as a Hugging Face identifier: apache-2.0, cc-by-4.0, …"),
 })
 
@@ -138,7 +145,7 @@ const sharesOf = Effect.fnUntraced(function* (
 ): Effect.fn.Return<Shares, UsageError> {
   const shares = Record.fromEntries(namedShares.filter(([, share]) => share > 0))
   const names = namedShares.map(([split]) => split)
-  if (new Set(names).size < namedShares.length) return yield* usageError("--split: name each split once")
+  if (new Set(names).size < namedShares.length) return yield* usageError("--split: name each split only once")
   const sum = namedShares.reduce((sum, [, share]) => sum + share, 0)
   if (sum > 1 + 1e-9 || (names.includes("train") && sum < 1 - 1e-9)) {
     return yield* usageError(`--split: expected shares that add up to 1, found ${Number(sum.toFixed(6))}`)
@@ -158,10 +165,10 @@ export const datasetOf = Effect.fnUntraced(function* (flags: DatasetFlags, pipel
   const findsContamination =
     flags.drop.includes("contamination") || flags.threshold.some(([check]) => check === "contamination")
   if (findsContamination && evaluationPrompts === undefined) {
-    return yield* usageError("--drop, --threshold: contamination needs --evaluation-prompts")
+    return yield* usageError("--drop, --threshold: the check contamination requires --evaluation-prompts")
   }
   if (new Set(flags.threshold.map(([check]) => check)).size < flags.threshold.length) {
-    return yield* usageError("--threshold: name each check once")
+    return yield* usageError("--threshold: name each check only once")
   }
   return {
     ...Struct.pick({ ...pipeline, ...defined(flags) }, settingNames),

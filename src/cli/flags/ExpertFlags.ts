@@ -17,10 +17,10 @@ export const embeddedFlags = inGroup("EXPERTS", {
   expert: repeated(
     Flag.String("expert"),
     "EXPERT",
-    "judge:MODEL, gold:FILE, first, last, longest, shortest or random; repeatable: tried in this order",
+    "judge:MODEL, gold:FILE, first, last, longest, shortest, or random; repeatable, tried in order",
     { isEssential: true, path: "gold", values: ["first", "last", "longest", "shortest", "random", "judge:", "gold:"] },
   ),
-  turnaround: duration("turnaround", "Simulated time per task of automatic experts", { default: "0s" }),
+  turnaround: duration("turnaround", "Simulated time that automatic experts take per task", { default: "0s" }),
 })
 
 export const expertFlags = inGroup("EXPERTS", {
@@ -31,7 +31,7 @@ export const expertFlags = inGroup("EXPERTS", {
   }),
   judgeTemplate: file(
     "judge-template",
-    "Prompt template for a judge, with {prompt}, {completions}, optionally {guidelines}",
+    "Prompt template file for a judge, with {prompt}, {completions}, and optionally {guidelines}",
   ),
   judgeBody: option(
     parsed("judge-body", parseObject, 'a JSON object, such as {"max_tokens": 1000, "temperature": null}'),
@@ -39,7 +39,7 @@ export const expertFlags = inGroup("EXPERTS", {
     "Fields to add to each request to a judge; null removes a field, such as temperature",
     { map: "json" },
   ),
-  judgeConcurrency: integer("judge-concurrency", "Concurrent requests to a judge", {
+  judgeConcurrency: integer("judge-concurrency", "Maximum concurrent requests to a judge", {
     min: 1,
     default: defaults.concurrency,
     environment: "PREFSTREAM_JUDGE_CONCURRENCY",
@@ -47,7 +47,7 @@ export const expertFlags = inGroup("EXPERTS", {
   judgeDisagreement: literals(
     "judge-disagreement",
     ["tie", "abstain"],
-    "Vote of a judge whose answers depend on the order: a tie, or no vote",
+    "Vote if a judge's answer changes with the completion order: tie, or no vote",
     { default: "tie" },
   ),
 })

@@ -45,7 +45,7 @@ const rowOf = ({ aliases, description, name, type }: FlagDoc): Row => {
 /** Flags that prefstream handles itself, before the library parses the arguments. */
 const ownRows: ReadonlyArray<Row> = [
   ["--help-all", "Show help with all flags"],
-  ["--log-format text|json", "What goes to stderr: text, or one JSON object per line [PREFSTREAM_LOG_FORMAT]"],
+  ["--log-format text|json", "Format of stderr: text, or one JSON object per line [PREFSTREAM_LOG_FORMAT]"],
 ]
 
 const commandRow = ({ description, name, shortDescription }: SubcommandDoc): Row => [

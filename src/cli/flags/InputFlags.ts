@@ -17,7 +17,7 @@ import { choice, duration, literals, option, parsed, repeated, size, text, toggl
 export const filesArgument = (others: string) =>
   Argument.String("FILE").pipe(
     Argument.withDescription(
-      `JSONL, JSON, CSV, TSV or Parquet, also compressed: files, folders, patterns in quotes, ${others}`,
+      `JSONL, JSON, CSV, TSV, or Parquet, also compressed: files, folders, quoted patterns, ${others}`,
     ),
     Argument.variadic(),
     Argument.mapEffect(orFiles),
@@ -25,35 +25,50 @@ export const filesArgument = (others: string) =>
 
 export const inputFlags = inGroup("INPUT", {
   files: filesArgument("https:// and s3:// URLs, or - for stdin"),
-  layout: literals("layout", layoutNames, "How records form items", { metavar: "LAYOUT", default: "detected" }),
-  promptPath: text("prompt-path", "PATH", "Prompt: turns[0].content, or a template '{instruction}\\n\\n{input}'", {
+  layout: literals("layout", layoutNames, "How records are combined into items", {
+    metavar: "LAYOUT",
     default: "detected",
-    isEssential: true,
   }),
-  systemPath: text("system-path", "PATH", "System prompt", { default: "system, system_prompt or system_message" }),
-  historyPath: text("history-path", "PATH", "Earlier turns: messages, or pairs of texts", {
+  promptPath: text(
+    "prompt-path",
+    "PATH",
+    "Path of the prompt: turns[0].content; or a template '{instruction}\\n\\n{input}'",
+    {
+      default: "detected",
+      isEssential: true,
+    },
+  ),
+  systemPath: text("system-path", "PATH", "Path of the system prompt", {
+    default: "system, system_prompt, or system_message",
+  }),
+  historyPath: text("history-path", "PATH", "Path of earlier turns: messages, or pairs of texts", {
     default: "history, chat_history, …",
   }),
-  completionsPath: text("completions-path", "PATH", "Layout items: list of completions", { default: "detected" }),
+  completionsPath: text("completions-path", "PATH", "Path of the list of completions, in layout items", {
+    default: "detected",
+  }),
   completionPath: repeated(
     Flag.String("completion-path"),
     "PATH",
-    "Completion, such as choices[0].message.content; repeat in layouts wide and pairs",
+    "Path of a completion, such as answer.text; repeat in layouts wide and pairs",
     { default: "detected", isEssential: true },
   ),
-  key: text("key", "PATH", "Join key in all files (default: id); layout long: key of an item", {
-    default: "detected",
+  key: text("key", "PATH", "Path of the join key, or of the item key in layout long", {
+    default: "id in joins, else detected",
     isEssential: true,
   }),
-  modelPath: text("model-path", "PATH", "Name of a completion's model; layout items: list of names"),
-  modelsFromColumns: toggle("models-from-columns", "Layout wide: name models after the columns of completions"),
-  idPath: text("id-path", "PATH", "Item id", { default: "id or question_id, if present" }),
+  modelPath: text("model-path", "PATH", "Path of a completion's model name; in layout items, of the list of names"),
+  modelsFromColumns: toggle(
+    "models-from-columns",
+    "Use the names of completion columns as model names, in layout wide",
+  ),
+  idPath: text("id-path", "PATH", "Path of the item id", { default: "id or question_id, if present" }),
   goldPath: text(
     "gold-path",
     "PATH",
-    "Correct answer: zero-based index (layout items), or name of a completion's column or model",
+    "Path of the correct answer: zero-based index (layout items), or a completion's column or model",
   ),
-  metadataPath: text("metadata-path", "PATH", "Object to copy into the dataset as metadata"),
+  metadataPath: text("metadata-path", "PATH", "Path of an object to copy into the dataset as metadata"),
   keep: repeated(
     Flag.String("keep"),
     "NAME",
@@ -62,38 +77,50 @@ export const inputFlags = inGroup("INPUT", {
   ignoreField: repeated(
     Flag.String("ignore-field"),
     "NAME",
-    "Field or column to read as absent, such as context that experts need not see; repeatable",
+    "Field or column to ignore, such as context that experts need not see; repeatable",
   ),
   completions: repeated(
     Flag.String("completions"),
     "FILE",
-    "Completions of one model: a file, folder or pattern, joined to FILE by --key; repeatable",
+    "Completions of one model: a file, folder, or pattern, joined to FILE by --key; repeatable",
     { isEssential: true, path: "whole" },
   ),
-  missing: literals("missing", ["reject", "keep"], "Prompts that a model did not answer, in joins and layout wide", {
-    default: "reject",
-  }),
+  missing: literals(
+    "missing",
+    ["reject", "keep"],
+    "Reject or keep prompts that a model did not answer, in joins and layout wide",
+    {
+      default: "reject",
+    },
+  ),
   inputFormat: literals("input-format", formatNames, "Format of the files", {
     metavar: "FORMAT",
     default: "detected from their content",
   }),
   encoding: text("encoding", "NAME", "Text encoding, such as windows-1252 or utf-16le", { default: "utf-8" }),
   delimiter: text("delimiter", "CHARACTER", "CSV delimiter: one character, or tab", { default: "detected" }),
-  quote: literals("quote", ["double", "none"], "CSV quotes: around cells, doubled within; or none, each is text", {
-    default: "detected",
-  }),
+  quote: literals(
+    "quote",
+    ["double", "none"],
+    "CSV quotes: around cells and doubled inside, or none: quotes are ordinary text",
+    {
+      default: "detected",
+    },
+  ),
   header: choice("header", "CSV: the first record names the columns; --no-header: column_1, column_2, …", {
     default: "true",
   }),
   idleTimeout: duration("idle-timeout", "Remote files: maximum time without data", { default: "2m" }),
-  maxRowGroupBytes: size("max-row-group-bytes", "Parquet: maximum memory for the columns read", { default: "1GiB" }),
+  maxRowGroupBytes: size("max-row-group-bytes", "Parquet: maximum memory for the columns of a row group", {
+    default: "1GiB",
+  }),
 })
 
 export type InputFlags = Command.Command.Config.Infer<typeof inputFlags>
 
 export const maxRejects = (description: string, more: Definition = {}) =>
   option(
-    parsed("max-rejects", parseLimit, "a number of records, such as 0, or a share of them, such as 1%"),
+    parsed("max-rejects", parseLimit, "a number of records, such as 0, or a share of the records, such as 1%"),
     "N|P%",
     description,
     { group: "INPUT", ...more },
@@ -157,7 +184,7 @@ export const sourceOf = Effect.fnUntraced(function* (flags: InputFlags, scratchD
   const [completionPath] = flags.completionPath
   if (flags.completionPath.length > 1 && (isJoin || flags.layout === "long")) {
     return yield* usageError(
-      `--completion-path: give it once ${isJoin ? "with --completions" : "with --layout long"}, where each record has one completion`,
+      `--completion-path: give the flag only once ${isJoin ? "with --completions" : "with --layout long"}, where each record has one completion`,
     )
   }
   if (!isJoin) return Sources.files(flags.files, options)
@@ -197,12 +224,13 @@ export const printDetected = Effect.fnUntraced(function* <E, R>(source: Pick<Sou
   const { empty, files, hints, joined = 0, layout, unknownFields, unused } = yield* source.summary
   for (const name of empty) yield* Console.error(`${name}: no matching file yet`)
   const last = files.at(-1 - joined)
-  const others = joined === 0 ? "" : ` and ${joined} files of completions`
+  const others = joined === 0 ? "" : ` and ${joined} completions files`
   if (last !== undefined)
     yield* Console.error(
-      `Found in ${last.name}${others}: ${last.description}; ${layout ?? "no readable record at its start"}`,
+      `Found in ${last.name}${others}: ${last.description}; ${layout ?? "no readable record at the start of the file"}`,
     )
-  if (unknownFields.length > 0) yield* Console.error(`Fields not in the first records: ${unknownFields.join(", ")}`)
+  if (unknownFields.length > 0)
+    yield* Console.error(`Fields missing from the first records: ${unknownFields.join(", ")}`)
   if (unused.length > 0) yield* Console.error(`Fields not used: ${describeUnused(unused)}`)
   for (const hint of hints) yield* Console.error(hint)
 })

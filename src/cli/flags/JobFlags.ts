@@ -11,8 +11,8 @@ export const jobFlags = inGroup("JOB", {
     `Stop after this time, with exit status ${ExitStatus.waiting} if anything is left to do`,
     { default: "no limit" },
   ),
-  grace: duration("grace", "Maximum time for pending requests after a stop", {
-    default: `${formatDuration(defaultGrace)}, 5s more than a request may take`,
+  grace: duration("grace", "Maximum time for requests to finish after a stop", {
+    default: `${formatDuration(defaultGrace)}, 5s more than the request timeout`,
   }),
   lockWait: duration(
     "lock-wait",
@@ -23,7 +23,7 @@ export const jobFlags = inGroup("JOB", {
     "waiting-ok",
     `Exit with ${ExitStatus.done}, not ${ExitStatus.waiting}, while results are outstanding`,
   ),
-  quiet: toggle("quiet", "Print nothing unless something is wrong").pipe(
+  quiet: toggle("quiet", "Print nothing unless the command fails").pipe(
     Flag.withAlias("q"),
     define({ isSwitch: true }),
   ),
@@ -31,7 +31,7 @@ export const jobFlags = inGroup("JOB", {
 
 export const recheckCompleted = choice(
   "recheck-completed",
-  "Poll completed tasks again, whose results the service may have changed",
+  "Poll completed tasks again, in case the service changed their results",
 )
 
 /** Replaces webhook settings from files, since a run that does not wait receives no webhooks. */

@@ -23,14 +23,14 @@ export const dirFlag = (what: string) =>
   })
 
 export const ledgerFlags = inGroup("JOB", {
-  dir: dirFlag("Job folder with ledger, rejects and dataset"),
+  dir: dirFlag("Job folder with ledger, rejects, and dataset"),
   ledger: text("ledger", "URL", "Ledger file, or postgres://user@host/database", {
     default: "DIR/ledger.db",
     environment: "PREFSTREAM_LEDGER",
     isKept: true,
     path: "whole",
   }),
-  job: option(Flag.String("job"), "NAME", "Name of the job, if several share a database", {
+  job: option(Flag.String("job"), "NAME", "Name of the job, if several jobs share a database", {
     default: "default",
     environment: "PREFSTREAM_JOB",
     isKept: true,
@@ -72,7 +72,7 @@ export const placeOf = Effect.fnUntraced(function* (
 ): Effect.fn.Return<Place, UsageError> {
   if (flags.ledger !== undefined && hasPassword(flags.ledger) && !(yield* Untyped).has("ledger")) {
     return yield* usageError(
-      "--ledger: a password on the command line can be read by everybody on this machine: set it in PGPASSWORD, or the whole URL in PREFSTREAM_LEDGER",
+      "--ledger: all users of this machine can read a password on the command line; set the password in PGPASSWORD, or the whole URL in PREFSTREAM_LEDGER",
     )
   }
   const directory = flags.dir ?? pipeline?.directory ?? JobFolder.defaultDirectory
@@ -92,11 +92,12 @@ export const existingLedger = (location: LedgerLocation.LedgerLocation) =>
 export const noSuchLedger = ({ found, message }: LedgerLocation.LedgerMissing) =>
   usageError(`${message}: ${advice[found]}`)
 
-const unfinished = "if a run was killed while it created it, run the same command again; else restore a backup"
+const unfinished =
+  "if a run was killed while it created the ledger, run the same command again; otherwise restore a backup"
 
 const advice: { readonly [found in LedgerLocation.LedgerMissing["found"]]: string } = {
   nothing: "name the job folder with --dir, or the ledger with --ledger",
   "empty file": unfinished,
   "incomplete tables": unfinished,
-  "other jobs": "name one of them with --job",
+  "other jobs": "name one of these jobs with --job",
 }

@@ -5,11 +5,11 @@ import { address } from "./Values.ts"
 export const monitor = address(
   "monitor",
   "[HOST:]PORT",
-  "Serve /healthz, /readyz and /metrics (Prometheus) here (default host: 127.0.0.1)",
+  "Serve /healthz, /readyz, and /metrics (Prometheus) at this address (default host: 127.0.0.1)",
   { group: "JOB" },
 )
 
-const onListening = (origin: string) => Console.error(`Health and metrics are at ${origin}`)
+const onListening = (origin: string) => Console.error(`Health checks and metrics are at ${origin}`)
 
 export const monitored =
   (address: { readonly host?: string | undefined; readonly port: number } | undefined) =>

@@ -39,7 +39,7 @@ export const pipelineArgument = Argument.String("PIPELINE").pipe(
 /** Advice for projects made by `npm init`, whose files Node does not load as ES modules. */
 const adviceOn = (cause: unknown): string =>
   cause instanceof SyntaxError && /outside a module|Unexpected token 'export'/.test(cause.message)
-    ? ': end its name with .mts or .mjs, or set "type": "module" in package.json'
+    ? ': give the file the extension .mts or .mjs, or set "type": "module" in package.json'
     : ""
 
 /** The settings of a pipeline besides those of its dataset. The type check fails if one is missing. */
@@ -69,7 +69,7 @@ export const loadPipeline = Effect.fn("PipelineFile.load")(function* (file: stri
   const unknown = Object.keys(module.default).filter((name) => name !== "_tag" && !allNames.includes(name))
   if (unknown.length > 0) {
     return yield* usageError(
-      `${file} has ${unknown.length === 1 ? "a setting" : "settings"} that no pipeline has: ${unknown.map((name) => name + didYouMean(name, allNames)).join(", ")}`,
+      `${file} has ${unknown.length === 1 ? "an unknown setting" : "unknown settings"}: ${unknown.map((name) => name + didYouMean(name, allNames)).join(", ")}`,
     )
   }
   return module.default

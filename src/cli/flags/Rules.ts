@@ -42,7 +42,7 @@ const either = (flag: string, setting: (pipeline: Partial<Pipeline.Settings>) =>
 })
 
 const pipelineFile: Condition = {
-  text: "a pipeline file, which has these settings",
+  text: "a pipeline file: change the setting in that file",
   holds: (_, pipeline) => pipeline !== undefined,
 }
 
@@ -62,7 +62,7 @@ const rules: ReadonlyArray<Rule> = [
     ),
     notWith: pipelineFile,
   },
-  { flags: ["expert", "turnaround"], notWith: baseUrl, why: "which has its own experts" },
+  { flags: ["expert", "turnaround"], notWith: baseUrl, why: "whose service has its own experts" },
   { flags: ["judgeBaseUrl", "judgeTemplate", "judgeBody", "judgeDisagreement"], onlyWith: judge },
   { flags: ["listen"], notWith: given("once"), why: "which does not wait" },
   {
@@ -95,7 +95,7 @@ const rules: ReadonlyArray<Rule> = [
   { flags: ["evaluationPath"], onlyWith: given("evaluationPrompts") },
   { flags: ["marginFrom"], onlyWith: either("margin", ({ margin }) => margin) },
   { flags: ["splitSeed"], onlyWith: either("split", ({ splits }) => splits) },
-  { flags: ["results"], onlyWith: given("before"), why: "which says how old they must be" },
+  { flags: ["results"], onlyWith: given("before"), why: "which sets their minimum age" },
   { flags: ["signInLink"], notWith: given("apiOnly"), why: "which has no dashboard" },
   { flags: ["sendAgain", "giveUp"], notWith: given("adopt") },
   { flags: ["giveUp"], notWith: given("sendAgain") },

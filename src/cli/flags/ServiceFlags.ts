@@ -38,7 +38,7 @@ export const token = Effect.map(Config.option(Config.Redacted("PREFSTREAM_TOKEN"
 
 export const serviceFlags = {
   ...inGroup("SERVICE", {
-    baseUrl: text("base-url", "URL", "Annotation service, such as https://host/v1", {
+    baseUrl: text("base-url", "URL", "Annotation service URL, such as https://host/v1", {
       environment: "PREFSTREAM_BASE_URL",
       note: "; its token: PREFSTREAM_TOKEN",
       isEssential: true,
@@ -54,10 +54,10 @@ export const serviceFlags = {
         `${durationForm}, or forever`,
       ),
       "DURATION",
-      "How long the service keeps keys, or forever",
+      "Time that the service keeps keys, or forever",
       { default: formatDuration(defaults.idempotencyKeyLifetime), environment: "PREFSTREAM_IDEMPOTENCY_KEY_LIFETIME" },
     ),
-    concurrency: integer("concurrency", "Concurrent requests", {
+    concurrency: integer("concurrency", "Maximum concurrent requests", {
       min: 1,
       default: defaults.concurrency,
       environment: "PREFSTREAM_CONCURRENCY",
@@ -67,12 +67,12 @@ export const serviceFlags = {
       default: defaults.requestsPerSecond,
       environment: "PREFSTREAM_REQUESTS_PER_SECOND",
     }),
-    maxCompletions: integer("max-completions", "Reject items with more completions", {
+    maxCompletions: integer("max-completions", "Reject items with more than N completions", {
       min: 2,
       default: "from openapi.json",
       environment: "PREFSTREAM_MAX_COMPLETIONS",
     }),
-    moved: choice("moved", "Accept a changed base URL: the service of this job has a new address", {
+    moved: choice("moved", "Accept a changed base URL, because this job's service has moved", {
       isTypedOnly: true,
     }),
     pollMin: duration("poll-min", "Minimum interval between polls of a task", {
@@ -94,7 +94,7 @@ export type ServiceFlags = Command.Command.Config.Infer<typeof serviceFlags>
 export const usableToken = Effect.fnUntraced(function* (token: Redacted.Redacted<string>) {
   const text = Redacted.value(token).trim()
   if (/^[\x21-\x7e]+$/.test(text)) return Redacted.make(text)
-  return yield* usageError("the organization token is empty, or contains invalid characters")
+  return yield* usageError("PREFSTREAM_TOKEN: the organization token is empty, or contains invalid characters")
 })
 
 // prettier-ignore
@@ -139,7 +139,7 @@ export const addressOf = Effect.fnUntraced(function* ({ baseUrl }: Pick<ServiceF
   if (baseUrl === undefined) return undefined
   if (!isBaseUrl(baseUrl)) return yield* usageError(`--base-url: expected ${baseUrlForm}`)
   const variable = yield* token
-  if (variable === undefined) return yield* usageError("set the organization token in PREFSTREAM_TOKEN")
+  if (variable === undefined) return yield* usageError("no organization token: set PREFSTREAM_TOKEN")
   return { baseUrl, token: yield* usableToken(variable) }
 })
 
@@ -166,7 +166,7 @@ export const serviceOf = <E, R>(flags: ServiceFlags, otherwise: Layer.Layer<Serv
 
 export const serviceRequired = Layer.effect(
   ServiceProfile,
-  Effect.fail(usageError("set the address of the annotation service in PREFSTREAM_BASE_URL, or give it as --base-url")),
+  Effect.fail(usageError("no annotation service: set its address in PREFSTREAM_BASE_URL or with --base-url")),
 )
 
 export const limitsOf = Effect.fnUntraced(function* ({

@@ -47,18 +47,18 @@ export const batchFlags = inGroup("TASKS", {
   votes: option(
     parsed("votes", parseVotes, votesForm),
     "N[..M]",
-    "Votes per new item, each a separate, billable task; 2..5: more while uncertain",
+    "Votes per new item, each a separate, billable task; 2..5: up to 5 while uncertain",
     { default: 1, isEssential: true },
   ),
   confidence: option(
     Flag.Finite("confidence").pipe(Flag.withSchema(Confidence)),
     "SHARE",
-    "With --votes N..M: probability of the best completion that ends an item's votes",
+    "Probability of the best completion that ends voting on an item (--votes N..M)",
     { default: defaultConfidence },
   ),
   completionsPerItem: integer(
     "completions-per-item",
-    "Send at most N completions of each item, drawn evenly over the models",
+    "Send at most N completions of each item, drawn evenly across models",
     { min: 2, default: "all" },
   ),
   completionsSeed: integer("completions-seed", "Seed for drawing completions", { default: defaultSeed }),
@@ -71,13 +71,13 @@ export const itemFlags = inGroup("TASKS", {
     isEssential: true,
     replaces: ["guidelines"],
   }),
-  rubric: file("rubric", "File (YAML) with what experts are asked besides the choice; goes into the guidelines"),
+  rubric: file("rubric", "File (YAML) of further questions to the experts, which are added to the guidelines"),
   ...batchFlags,
   shuffle: choice("shuffle", "Shuffle each item's completions for each vote; --no-shuffle keeps their order", {
     default: "true",
   }),
   shuffleSeed: integer("shuffle-seed", "Seed for shuffling completions", { default: defaultShuffleSeed }),
-  gold: file("gold", "Gold items (known answers), in any input format, to measure experts; never exported"),
+  gold: file("gold", "File of gold items (with known answers) to measure experts, in any input format; never exported"),
   goldRate: option(
     Flag.Finite("gold-rate").pipe(Flag.withSchema(Rate)),
     "SHARE",
@@ -87,12 +87,20 @@ export const itemFlags = inGroup("TASKS", {
 })
 
 export const resubmitFlags = inGroup("TASKS", {
-  newLedger: choice("new-ledger", "Begin a new ledger where that of the job folder is gone: submit all items again", {
-    isTypedOnly: true,
-  }),
-  newCampaign: choice("new-campaign", "Allow guidelines that differ from the last run's: judge all items anew", {
-    isTypedOnly: true,
-  }),
+  newLedger: choice(
+    "new-ledger",
+    "Create a new ledger if the job folder's ledger is gone, and submit all items again",
+    {
+      isTypedOnly: true,
+    },
+  ),
+  newCampaign: choice(
+    "new-campaign",
+    "Allow guidelines that differ from the last run's, and have all items judged again",
+    {
+      isTypedOnly: true,
+    },
+  ),
   resubmit: repeated(
     Flag.Literals("resubmit", ["failed", "invalid", "refused"]),
     "STATE",
@@ -128,9 +136,11 @@ export const spendingFlags = inGroup("TASKS", {
   price: repeated(
     parsed("price", parsePrice, Prices.form),
     "[KIND=]AMOUNT",
-    "Price of a vote, such as 0.40, or of one kind of expert: judge=0.01; repeatable; the job keeps it",
+    "Price per vote, such as 0.40, or for one kind of expert: judge=0.01; repeatable; saved in the job",
     { map: "prices" },
-  ).pipe(Flag.filterMap(pricesOf, () => "one price of each kind, among them one without a kind, for all other votes")),
+  ).pipe(
+    Flag.filterMap(pricesOf, () => "at most one price per kind, and one price without a kind for all other votes"),
+  ),
   budget: option(
     parsed(
       "budget",
@@ -138,7 +148,7 @@ export const spendingFlags = inGroup("TASKS", {
       `${Cost.amountForm}, or none`,
     ),
     "AMOUNT",
-    "Maximum cost of all votes of the job; above it, exit status 8; the job keeps it (none: no limit)",
+    "Maximum cost of the job's votes before exit status 8; saved in the job (none: no limit)",
   ),
 })
 

@@ -109,7 +109,7 @@ export const parseDuration = (text: string): Option.Option<Duration.Duration> =>
   return Option.map(Option.fromNullishOr(units[unit]), (of) => of(Number(amount)))
 }
 
-export const raw = toggle("raw", "CSV: leave texts that begin like a formula (= + - @) without an apostrophe", {
+export const raw = toggle("raw", "CSV: add no apostrophe to texts that begin like a formula (= + - @)", {
   isTypedOnly: true,
 })
 

@@ -17,29 +17,29 @@ export const voteFlags = {
     choicePath: repeated(
       Flag.String("choice-path"),
       "PATH",
-      "Choice of the vote; repeat if each expert, or each completion, has a column",
+      "Path of the choice; repeatable if each expert or completion has its own column",
       { default: "detected", isEssential: true },
     ),
     choiceAs: literals(
       "choice-as",
       choiceKinds,
-      "What a choice is: index counts from 0, number from 1; scores, ranks, one-hot: one per completion",
+      "Type of choice: index counts from 0, number from 1; scores, ranks, one-hot: one per completion",
       { metavar: "KIND", isEssential: true },
     ),
     choiceMap: text(
       "choice-map",
       "MAP",
-      "What values mean: '0=first,1=second,2=tie'; also all_bad, none, a model, or '>0.5=second'",
+      "Meaning of values: '0=first,1=second,2=tie'; also all_bad, none, a model, or '>0.5=second'",
       { isEssential: true },
     ),
-    votesPath: text("votes-path", "PATH", "List of votes, if a record has all votes of an item", {
+    votesPath: text("votes-path", "PATH", "Path of the list of votes, if a record has all votes of an item", {
       default: "detected",
       isEssential: true,
     }),
-    expertPath: text("expert-path", "PATH", "Name of the expert", { default: "detected", isEssential: true }),
-    rationalePath: text("rationale-path", "PATH", "Rationale of the vote", { default: "detected" }),
-    strengthPath: text("strength-path", "PATH", "Strength of the preference", { default: "detected" }),
-    judgedAtPath: text("judged-at-path", "PATH", "Time of the vote", { default: "detected" }),
+    expertPath: text("expert-path", "PATH", "Path of the expert's name", { default: "detected", isEssential: true }),
+    rationalePath: text("rationale-path", "PATH", "Path of the vote's rationale", { default: "detected" }),
+    strengthPath: text("strength-path", "PATH", "Path of the preference strength", { default: "detected" }),
+    judgedAtPath: text("judged-at-path", "PATH", "Path of the time of the vote", { default: "detected" }),
   }),
   ...itemFlags,
 }
@@ -49,7 +49,9 @@ type VoteFlags = Command.Command.Config.Infer<typeof voteFlags>
 export const votesOf = Effect.fnUntraced(function* (flags: VoteFlags) {
   const common: InputFlags = { ...flags, completions: [], key: undefined }
   if (flags.layout === "long") {
-    return yield* usageError("--layout long: in a vote table, each record has all completions of its item")
+    return yield* usageError(
+      "--layout long cannot be used for votes: each record must have all completions of its item",
+    )
   }
   const choiceMap = flags.choiceMap === undefined ? undefined : ChoiceMap.parse(flags.choiceMap)
   if (choiceMap !== undefined && Result.isFailure(choiceMap)) {

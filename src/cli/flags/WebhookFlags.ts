@@ -21,7 +21,7 @@ export const webhookFlags = inGroup("WEBHOOK", {
   listen: address(
     "listen",
     "[HOST:]PORT",
-    "Receive webhooks here; port 0: any (default host: 127.0.0.1) [secrets: PREFSTREAM_WEBHOOK_SECRET]",
+    "Webhook address; port 0: a free port (default host: 127.0.0.1) [secrets: PREFSTREAM_WEBHOOK_SECRET]",
     { isEssential: true, replaces: ["once"] },
   ),
   webhookPath: text("webhook-path", "PATH", "Path of the webhook URL", { default: WebhookReceiver.defaultPath }),
@@ -30,7 +30,7 @@ export const webhookFlags = inGroup("WEBHOOK", {
     values: WebhookScheme.schemes,
   }),
   webhookHeader: text("webhook-header", "NAME", "Header with the signature or secret", {
-    default: "by scheme",
+    default: "depends on the scheme",
     environment: "PREFSTREAM_WEBHOOK_HEADER",
   }),
   webhookTolerance: duration("webhook-tolerance", "Maximum age of a delivery, 1s to 1h", {
@@ -41,9 +41,14 @@ export const webhookFlags = inGroup("WEBHOOK", {
     default: `${defaults.webhook.taskIdPaths[0]} and similar`,
     environment: "PREFSTREAM_WEBHOOK_TASK_IDS",
   }),
-  webhookDeliveryId: text("webhook-delivery-id", "WHERE", "Unsigned delivery id: header:NAME, or a payload path", {
-    environment: "PREFSTREAM_WEBHOOK_DELIVERY_ID",
-  }),
+  webhookDeliveryId: text(
+    "webhook-delivery-id",
+    "WHERE",
+    "Location of unsigned delivery ids: header:NAME, or a payload path",
+    {
+      environment: "PREFSTREAM_WEBHOOK_DELIVERY_ID",
+    },
+  ),
 })
 
 type WebhookFlags = Command.Command.Config.Infer<typeof webhookFlags>
@@ -59,7 +64,8 @@ export const webhookOf = Effect.fnUntraced(function* (
   if (!isPath(path)) {
     return yield* refuse("webhook-path", "expected a path such as /webhook, of letters, digits and -._~/")
   }
-  if (WebhookReceiver.isHealthPath(path)) return yield* refuse("webhook-path", `${path} is the health check`)
+  if (WebhookReceiver.isHealthPath(path))
+    return yield* refuse("webhook-path", `${path} is the path of the health check`)
   const scheme = yield* schemeOf(flags)
   const taskIdPaths = flags.webhookTaskIds?.trim().split(/\s+/)
   if (taskIdPaths?.every(isPayloadPath) === false) {
@@ -84,16 +90,16 @@ const schemeOf = Effect.fnUntraced(function* ({
   if (!isScheme(scheme)) return yield* refuse("webhook-scheme", `expected one of ${WebhookScheme.schemes.join(", ")}`)
   const secrets = secretsOf(Option.getOrUndefined(secret))
   if (!Arr.isReadonlyArrayNonEmpty(secrets)) {
-    return yield* refuse("listen", "set the webhook's secret in PREFSTREAM_WEBHOOK_SECRET")
+    return yield* refuse("listen", "set the webhook secret in PREFSTREAM_WEBHOOK_SECRET")
   }
   if (header !== undefined && !WebhookScheme.namesHeader(scheme)) {
-    return yield* refuse("webhook-header", `the headers of ${scheme} cannot be renamed`)
+    return yield* refuse("webhook-header", `scheme ${scheme} has fixed header names`)
   }
   if (header !== undefined && !isHeader(header)) {
-    return yield* refuse("webhook-header", "expected the name of a header, such as x-signature")
+    return yield* refuse("webhook-header", "expected a header name, such as x-signature")
   }
   if (tolerance !== undefined && !WebhookScheme.signsTime(scheme)) {
-    return yield* refuse("webhook-tolerance", `${scheme} does not sign a time`)
+    return yield* refuse("webhook-tolerance", `scheme ${scheme} does not sign a timestamp`)
   }
   const described: WebhookScheme.WebhookScheme =
     scheme === "stripe"

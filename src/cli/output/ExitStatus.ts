@@ -26,7 +26,7 @@ const meanings: { readonly [status: number]: string } = {
   [inDoubt]: "tasks in doubt",
   [rejects]: "too many rejects",
   [thresholds]: "a threshold is exceeded",
-  [noPairs]: "no pair came of the results",
+  [noPairs]: "the results gave no pairs",
   [budget]: "the budget is used up",
   [busy]: "another process is running the same job",
 }

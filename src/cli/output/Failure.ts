@@ -14,7 +14,7 @@ import { BackupFailed } from "../../task/ledger/care/LedgerMaintenance.ts"
 const again = "then run the same command again"
 
 const diskFull = `the disk is full: make space, ${again}`
-const notWritable = "no access: this user needs write permission for it and its folder, even for reading"
+const notWritable = "no access: this user needs write permission for the file and its folder, even to read the file"
 
 const systemWords: { readonly [code: string]: string } = {
   ENOSPC: diskFull,
@@ -28,35 +28,35 @@ const systemWords: { readonly [code: string]: string } = {
 }
 
 const platformWords: { readonly [tag: string]: string } = {
-  AlreadyExists: "it already exists",
-  BadResource: "a folder instead of a file, or a file instead of a folder",
-  Busy: "it is in use",
+  AlreadyExists: "already exists",
+  BadResource: "found a folder instead of a file, or a file instead of a folder",
+  Busy: "is in use by another process",
   NotFound: "there is no such file or folder",
   PermissionDenied: "no permission",
 }
 
 const sqliteWords: { readonly [code: number]: string } = {
-  [8 | (4 << 8)]: `it was moved or removed while it was in use: put it back, ${again}`,
+  [8 | (4 << 8)]: `the file was moved or removed while in use: put the file back, ${again}`,
   [10 | (18 << 8)]: diskFull, // SHMOPEN
   [10 | (19 << 8)]: diskFull, // SHMSIZE
-  5: `another program has locked it: wait for that program, ${again}`,
-  6: `another program has locked it: wait for that program, ${again}`,
+  5: `another program has locked the file: wait until that program ends, ${again}`,
+  6: `another program has locked the file: wait until that program ends, ${again}`,
   8: notWritable,
-  10: `it could not be read or written: check whether the disk is full or defective, ${again}`,
-  11: "it is damaged: run `prefstream ledger check`, and restore a backup; tasks submitted since then are sent again, and billed again if the service ignores Idempotency-Key",
+  10: `the file could not be read or written: check whether the disk is full or defective, ${again}`,
+  11: "the file is damaged: run `prefstream ledger check`, and restore a backup; tasks submitted after the backup are then sent again, and billed again if the service ignores Idempotency-Key",
   13: diskFull,
-  14: "it cannot be opened: it must be a file in an existing folder, and this user needs write permission for both, even for reading",
-  26: "not a ledger, or damaged from its first page on: name another file, or restore a backup",
+  14: "cannot open the file: expected a file in an existing folder; this user needs write permission for both, even to read the file",
+  26: "not a ledger, or a ledger with a damaged first page: name another file, or restore a backup",
 }
 
 const postgresWords: { readonly [code: string]: string } = {
   "08P01":
-    "a pooler such as PgBouncer refuses this: connect to PostgreSQL itself, or change the pooler's settings (options of the URL name a schema: ALTER ROLE ... SET search_path does it as well)",
-  "25006": "this server is read-only: name the primary server",
+    "a pooler such as PgBouncer refused the connection: connect directly to PostgreSQL, or change the pooler's settings (if the URL's options set a schema, use ALTER ROLE ... SET search_path instead)",
+  "25006": "this server is read-only: use the address of the primary server",
   "28000": "check the user name and the server's pg_hba.conf",
   "28P01": "set the password in PGPASSWORD",
   "3D000": "create the database, or name another one",
-  "42501": "the user needs the right to create and change tables in its schema",
+  "42501": "grant the user permission to create and change tables in the schema",
   "53100": `make space on the database server, ${again}`,
   "53300": `wait for a free connection, or raise the server's max_connections, ${again}`,
   "57P01": "run the same command again once the server is back",
@@ -89,7 +89,7 @@ const sqlMessage = (failure: SqlError.SqlError): string => {
     // The server asked for a password, but none is configured.
     if (failure.reason._tag === "AuthenticationError") return `${failure.message}: ${postgresWords["28P01"]}`
     return failure.reason._tag === "ConnectionError"
-      ? `${failure.message}: the database server must be reachable, ${again}`
+      ? `${failure.message}: check that the database server can be reached, ${again}`
       : failure.message
   })
 }
@@ -108,7 +108,7 @@ const platformMessage = (failure: PlatformError.PlatformError): string => {
   // A file descriptor is a number, which tells a person nothing.
   const path = typeof pathOrDescriptor === "string" ? pathOrDescriptor : undefined
   return Option.getOrElse(describe(reason.cause, path), () => {
-    const words = isFileForFolder(reason) ? "it is a file, but must be a folder" : platformWords[reason._tag]
+    const words = isFileForFolder(reason) ? "expected a folder, found a file" : platformWords[reason._tag]
     return words === undefined || path === undefined ? failure.message : `${path}: ${words}`
   })
 }
@@ -131,7 +131,7 @@ export const messageOf = (failure: unknown): string => {
   if (!(failure instanceof Error)) return String(failure)
   if (isPortInUse(failure.cause)) {
     const { address, port } = failure.cause
-    return `${address}:${port} is in use by another program: choose another port (--port of serve, --monitor)`
+    return `${address}:${port} is in use by another program: choose another port (serve --port, --listen, or --monitor)`
   }
   if (failure.message.trim() !== "") return failure.message.trim().replace(/([.!?])\.$/, "$1")
   return failure.cause === undefined || !Predicate.isError(failure.cause) ? failure.name : messageOf(failure.cause)

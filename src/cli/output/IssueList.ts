@@ -52,8 +52,8 @@ export const text = Effect.fnUntraced(function* (
   const states = new Set(tasks.map(({ state }) => state))
   return [
     ...tasks.flatMap((task) => [...lines(task), ""]),
-    ...(more === 0 ? [] : [`… and ${digits(more)} more; --json lists all.`, ""]),
-    "To decide, give task numbers, or --all STATE for all tasks in a state:",
+    ...(more === 0 ? [] : [`… and ${digits(more)} more; --json lists all tasks.`, ""]),
+    "To decide, run one of these commands with task numbers, or with --all STATE for all tasks in a state:",
     ...choices(states, `prefstream resolve ${first.task}${given === "" ? "" : ` ${given}`}`),
     ...waitAgain(tasks, given),
   ].join("\n")
@@ -81,7 +81,7 @@ const lines = (task: ListedTask): ReadonlyArray<string> =>
     `Task ${task.task}: ${stateOf(task)}, ${count(task.items, "item")}: ${placesOf(task.places)}`,
     task.sent_at !== null && `  sent     ${task.sent_at}, Idempotency-Key ${task.idempotency_key}`,
     task.task_id !== null && `  task id  ${task.task_id}`,
-    `  reason   ${task.state === "submitting" ? "the process was killed while it sent the task" : (task.reason ?? "no reason given")}`,
+    `  reason   ${task.state === "submitting" ? "the process was killed while sending the task" : (task.reason ?? "no reason given")}`,
     ...task.attempts_before.map(
       ({ attempt, reason, state, task_id }) =>
         `  attempt ${attempt}: ${state.replace("_", " ")}${task_id === null ? "" : ` (${task_id})`}${reason === null ? "" : `: ${reason}`}`,
@@ -114,20 +114,20 @@ const choices = (states: ReadonlySet<string>, command: string): ReadonlyArray<st
   const lines = [
     ...(some(anew)
       ? [
-          ["--adopt TASK_ID", "it is at the service under this id: poll it"],
+          ["--adopt TASK_ID", "if the service has the task under this id: poll the task"],
           [
             "--send-again",
             some(["in_doubt", "submitting"])
-              ? "it is not at the service: the next run sends it; if it had arrived, it is billed twice"
-              : "the next run sends it again, as a new, billable task",
+              ? "if the service does not have the task: the next run sends it again (billed twice if it had arrived)"
+              : "the next run sends the task again, as a new, billable task",
           ],
         ]
       : []),
     ...(some(endable)
-      ? [["--give-up", "neither send it again nor wait for it; its items without another vote are rejected"]]
+      ? [["--give-up", "neither send the task again nor wait for it; its items without another vote are rejected"]]
       : []),
   ]
   return lines.length === 0
-    ? ["  nothing to decide: their results have arrived"]
+    ? ["  nothing to decide: the results of these tasks have arrived"]
     : lines.map(([flag = "", what = ""]) => `  ${command} ${flag.padEnd(15)}  ${what}`)
 }

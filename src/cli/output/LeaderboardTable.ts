@@ -11,7 +11,7 @@ import type { LeaderboardGroup } from "../../pipeline/Leaderboard.ts"
 import { count, number, present } from "./Text.ts"
 
 export const nothing =
-  "no leaderboard: no vote compares two models. Each completion needs its model: --model-path, models in the items, or one file per model (--completions); see prefstream inspect. More than 500 names are not rated"
+  "no leaderboard: no vote compares two models. Each completion needs a model name: set --model-path, add models to the items, or use one file per model (--completions); prefstream inspect shows the models. At most 500 models can be rated"
 
 const points = (rating: number | null, open: string): string => (rating === null ? open : rating.toFixed(0))
 
@@ -53,8 +53,8 @@ const lead = ({ lead, votes }: Leaderboard): string | false => {
   const sure = `${first} is better than ${second} in ${percent(probability)} of the resamples`
   if (votes_needed === null) return `${first} and ${second} are equal.`
   return votes_needed === 0
-    ? `${sure}: the votes tell them apart.`
-    : `${sure}: too few votes to tell. At this difference, about ${count(votes_needed, "more vote")} would be enough${votes_needed > 100 * votes ? ", so they may as well be equal" : ""}.`
+    ? `${sure}: the votes are enough to rank these models.`
+    : `${sure}: too few votes to rank these models. At this difference, about ${count(votes_needed, "more vote")} would be enough${votes_needed > 100 * votes ? "; the models may be equal" : ""}.`
 }
 
 const notes = (board: Leaderboard): ReadonlyArray<string> => {
@@ -62,31 +62,30 @@ const notes = (board: Leaderboard): ReadonlyArray<string> => {
   const agreement = accrual.points.at(-1)?.agreement ?? null
   const extremes = models.filter(({ extreme }) => extreme !== null)
   return present([
-    groups > 1 &&
-      `The votes compare no model of one group with one of another: ratings of different groups cannot be compared.`,
+    groups > 1 && `No vote compares models from different groups, so ratings cannot be compared across groups.`,
     method.resamples > 0 &&
       models[0]?.win_rate.low === null &&
-      `There are no intervals: they need ${minItems} items, and there ${items === 1 ? "is" : "are"} ${items}.`,
+      `No intervals: expected at least ${minItems} items, found ${items}.`,
     extremes.length > 0 &&
-      `Without an upper or lower bound: ${extremes.map(({ extreme, model }) => `${model} ${extreme === "never_lost" ? "never lost" : "never won"}`).join(", ")}${extremes.length === 1 ? "; its rating rests" : "; their ratings rest"} on the prior.`,
+      `${extremes.map(({ extreme, model }) => `${model} ${extreme === "never_lost" ? "never lost" : "never won"}`).join(", ")}${extremes.length === 1 ? ": the votes do not bound this rating, which depends" : ": the votes do not bound these ratings, which depend"} on the prior.`,
     ...controls.map(({ coefficient, control, unit }) =>
       control === "length"
-        ? `Ratings are at equal length. A length difference (a − b) / (a + b) of ${unit.toFixed(2)}, its standard deviation, adds ${signed(coefficient.value)} to the log odds (${range(coefficient, signed, ["", ""])}).`
-        : `Ratings are without the position shown. To be shown first adds ${signed(coefficient.value)} to the log odds (${range(coefficient, signed, ["", ""])}).`,
+        ? `Ratings are adjusted to equal length. A length difference (a − b) / (a + b) of ${unit.toFixed(2)} (one standard deviation) adds ${signed(coefficient.value)} to the log odds (95% interval: ${range(coefficient, signed, ["", ""])}).`
+        : `Ratings are adjusted for the position shown. Being shown first adds ${signed(coefficient.value)} to the log odds (95% interval: ${range(coefficient, signed, ["", ""])}).`,
     ),
     tie_parameter !== null && `Equal models tie with probability ${percent(tie_parameter / (2 + tie_parameter))}.`,
     lead(board),
     agreement !== null &&
-      `Two votes on an item agree with probability ${percent(agreement.value)} (${range(agreement, percent, ["", ""])}).`,
+      `Two votes on an item agree with probability ${percent(agreement.value)} (95% interval: ${range(agreement, percent, ["", ""])}).`,
     method.resamples > 0 &&
-      `With ${number(accrual.next.votes)} more votes, intervals would have ${percent(accrual.next.factor)} of their width (∝ 1/√votes).`,
+      `With ${number(accrual.next.votes)} more votes, the intervals would shrink to ${percent(accrual.next.factor)} of their width (proportional to 1/√votes).`,
   ])
 }
 
 const signed = (value: number): string => `${value < 0 ? "−" : "+"}${Math.abs(value).toFixed(2)}`
 
 export const ofDataset =
-  "each item of the dataset counted as one vote, by its pairs: ties, votes against the choice, and strengths did not; --dir JOB counts all votes"
+  "each item of the dataset counted as one vote, derived from its pairs; ties, minority votes, and strengths were not counted. To count all votes, use --dir JOB"
 
 /** @param by the metadata field that defines the groups, if there are any */
 export const text = (groups: ReadonlyArray<LeaderboardGroup>, by: string | undefined): string =>
@@ -103,7 +102,7 @@ const boardText = (board: Leaderboard): string => {
   const { comparisons, groups, items, method, models, ties, votes } = board
   const options = present([
     method.ties !== "davidson" && ties > 0 && (method.ties === "half" ? "ties as half wins" : "without ties"),
-    method.weighted && "ratings weight votes by reliability, win rates count each once",
+    method.weighted && "ratings weight votes by expert reliability, win rates count each vote once",
   ])
   const rows = aligned([head, ...models.map(cellsOf)])
   return [

@@ -28,9 +28,9 @@ const spending = ({
 }: NonNullable<Preview["spending"]>): Rows => [
   [
     "cost",
-    `${votesCost(added)}${Object.keys(prices.prices).length === 0 ? "" : " at most,"} at ${perVote(prices)}${before.votes === 0 ? "" : `, after ${votesCost(before)} of earlier runs`}`,
+    `${votesCost(added)}${Object.keys(prices.prices).length === 0 ? "" : " at most,"} at ${perVote(prices)}${before.votes === 0 ? "" : `, in addition to ${votesCost(before)} of earlier runs`}`,
   ],
-  ["budget", budget !== null && `${budget}, of which ${left} is left afterwards`],
+  ["budget", budget !== null && `${budget}; ${left} left after this run`],
   ["", over_budget.votes > 0 && overBudget(over_budget)],
 ]
 
@@ -38,7 +38,7 @@ const inAll = ({ cost, requests, votes }: NonNullable<Preview["in_all"]>): Rows 
   const within = <A>({ max, min }: { readonly min: A; readonly max: A }, told: (of: A) => string) =>
     `at least ${told(min)}, at most ${told(max)}`
   return [
-    ["in all", `${within(votes, number)} votes, as further ones are needed`],
+    ["in all", `${within(votes, number)} votes, depending on the results`],
     ["", `${within(requests, number)} requests`],
     ["", cost !== null && `cost ${within(cost, String)}`],
   ]
@@ -54,14 +54,14 @@ export const text = (preview: Preview): string => {
     "",
     ...table([
       ["records", `${number(read)} = ${counts(preview)}`],
-      ["", stopped && "all rejected so far: the rest was not read"],
+      ["", stopped && "all records so far were rejected, so reading stopped"],
       ...rowsOf("rejected", rejects.map(rejectCount)),
       [
         "to send",
-        `${count(tasks, "task")} of ${count(items, "item")}${votes === 1 ? "" : `, ${number(votes)} votes of each`}`,
+        `${count(tasks, "task")} with ${count(items, "item")}${votes === 1 ? "" : `, ${number(votes)} votes per item`}`,
       ],
       ["", gold > 0 && `and ${count(gold, "gold item")} mixed in`],
-      ["", planned > 0 && `and ${count(planned, "task")} of earlier runs`],
+      ["", planned > 0 && `and ${count(planned, "unsent task")} from earlier runs`],
       [
         "sending",
         sending_seconds !== null &&

@@ -18,7 +18,7 @@ const nameOf = (kind: string): string => excerpt(kind, 40)
 const maxKinds = 5
 
 const kindCost = ({ cost_per_right_vote, kind, ...votes }: SpendingReport["kinds"][number]): string =>
-  `${kind === null ? "unknown kind, at the highest price" : nameOf(kind)}: ${votesCost(votes)}${cost_per_right_vote === null ? "" : `, ${cost_per_right_vote} per right vote`}`
+  `${kind === null ? "unknown kind, at the highest price" : nameOf(kind)}: ${votesCost(votes)}${cost_per_right_vote === null ? "" : `, ${cost_per_right_vote} per correct vote`}`
 
 /** The costs by kind of expert; empty if neither a result nor a price names a kind. */
 const byKind = ({ kinds, prices }: Pick<SpendingReport, "kinds" | "prices">): ReadonlyArray<string> =>
@@ -45,13 +45,13 @@ export const spending = ({
   [
     "",
     cost_per_pair !== null &&
-      `${cost_per_pair} per pair${cost_per_right_vote === null ? "" : `, ${cost_per_right_vote} per right vote on gold items`}`,
+      `${cost_per_pair} per pair${cost_per_right_vote === null ? "" : `, ${cost_per_right_vote} per correct vote on gold items`}`,
   ],
-  ["budget", left !== null && `${budget}, of which ${left.cost} is left: ${count(left.votes, "vote")}`],
+  ["budget", left !== null && `${budget}; ${left.cost} left, enough for ${count(left.votes, "vote")}`],
   ["", over_budget.votes > 0 && overBudget(over_budget)],
 ]
 
 export const overBudget = ({ cost, items, votes }: SpendingReport["over_budget"]): string =>
   items === 0
-    ? `further votes that the budget does not allow: ${votesCost({ cost, votes })}`
-    : `${count(items, "item")} beyond it would take ${votesCost({ cost, votes })}`
+    ? `further votes beyond the budget: ${votesCost({ cost, votes })}`
+    : `${count(items, "item")} beyond the budget: ${votesCost({ cost, votes })}`

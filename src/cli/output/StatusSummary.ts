@@ -46,7 +46,7 @@ const workers = (status: JobStatus): Rows => {
   const rows = status.workers.map(({ last_progress_at, last_seen_at, name, parts, reads_input, tasks_due }) => {
     const secondsSince = (time: string) => (millisOf(status.at) - millisOf(time)) / 1000
     const [seen, moved] = [secondsSince(last_seen_at), secondsSince(last_progress_at)]
-    const stuck = moved > stuckAfter ? `; not answered by the service for ${duration(moved)}` : ""
+    const stuck = moved > stuckAfter ? `; no answer from the service for ${duration(moved)}` : ""
     const late = seen > lateAfter ? `; not seen for ${duration(seen)}` : stuck
     const due = tasks_due > 0 ? `, ${count(tasks_due, "task")} due` : ""
     return `${name}: ${count(parts, "part")}${reads_input ? ", reads the input" : ""}${due}${late}`
@@ -56,7 +56,7 @@ const workers = (status: JobStatus): Rows => {
     ...rowsOf("workers", rows),
     [
       "requests",
-      status.request_budget !== null && `the workers have taken those of the next ${duration(taken_seconds)}`,
+      status.request_budget !== null && `the workers have reserved all requests of the next ${duration(taken_seconds)}`,
     ],
     ["paused", paused_until !== null && `until ${second(paused_until)}: the service asked to wait`],
     [
@@ -85,7 +85,7 @@ const endOf = ({ ended_at, failure, read_finished, started_at }: NonNullable<Job
 const interrupted = ({ tasks, running_process }: JobStatus, { given }: Summary.TextOptions): string | false =>
   running_process === null &&
   tasks.submitting.tasks > 0 &&
-  `${count(tasks.submitting.tasks, "task")} may have been sent: the next run settles them, or you, with prefstream resolve ${given}`
+  `${count(tasks.submitting.tasks, "task")} may have been sent: start the next run, or decide with prefstream resolve ${given}`
 
 const waiting = ({ at, next_poll_at, oldest_outstanding: oldest }: JobStatus): string | false => {
   if (oldest === null) return false
@@ -123,7 +123,7 @@ const noEstimate = ({ at, oldest_outstanding: oldest, results }: JobStatus, last
 
 const ending = ({ ends_at, items_left, seconds_left, window_items, window_seconds }: Estimate, votes: number): string =>
   `${count(items_left, Summary.unit({ votes }))} left: about ${duration(seconds_left)}, until ${minute(ends_at)} ` +
-  `(at the rate of the last ${duration(window_seconds)}: ${number(window_items)})`
+  `(based on ${count(window_items, Summary.unit({ votes }))} in the last ${duration(window_seconds)})`
 
 const webhooks = ({ at, webhook: { deliveries, last_at } }: JobStatus): string | false =>
   last_at !== null &&

@@ -74,7 +74,7 @@ export const text = (report: RunReport, options: TextOptions, more: Rows = []): 
       ["ledger", ledger],
     ]),
     ...issues(report, resolveCommand(options)),
-    ...(report.example === null ? [] : ["", "One of the pairs:", "", ...pair(report.example)]),
+    ...(report.example === null ? [] : ["", "Example pair:", "", ...pair(report.example)]),
   ].join("\n")
 }
 
@@ -103,14 +103,14 @@ const headline = (report: RunReport, options: TextOptions): ReadonlyArray<string
       return [`Done in ${duration(report.seconds)}.`]
     case "over_budget":
       return [
-        `${ended("the budget is used up, and some items were not sent")} Next: ${hasRoom(report) ? "results cost less than was planned for, so" : "raise it (--budget), and"} ${later ?? "run the submitting command again"}.`,
+        `${ended("the budget is used up, and some items were not sent")} Next: ${hasRoom(report) ? "results cost less than planned, so" : "raise the budget (--budget), and"} ${later ?? "run the submitting command again"}.`,
       ]
     case "no_pairs":
-      return [ended("no pair came of the results, and no dataset was written")]
+      return [ended("the results gave no pairs, and no dataset was written")]
     case "waiting":
       if (open === 0) {
-        const plan = `prefstream submit ${given} with the same input, which plans the next ones`
-        const next = later ?? (report.shared_with_workers ? "the job's workers plan them" : plan)
+        const plan = `prefstream submit ${given} with the same input, which plans these votes`
+        const next = later ?? (report.shared_with_workers ? "the job's workers plan these votes" : plan)
         return [`Items ${report.wanted_votes === 0 ? "may need" : "need"} further votes. Next: ${next}.`]
       }
       return [
@@ -124,13 +124,13 @@ const headline = (report: RunReport, options: TextOptions): ReadonlyArray<string
     case "unfinished":
       if (report.campaign === null) {
         return [
-          "No run has read any input yet: the first one ended or was killed before it got that far. Run the same command again.",
+          "No run has read any input yet: the first run ended or was killed before reading. Run the same command again.",
         ]
       }
       return [
         report.max_rejects === null
           ? "The last run did not finish reading its input. Run the same command again to continue."
-          : `The last run stopped at ${count(report.rejected, "rejected record")} (--max-rejects ${report.max_rejects}). Correct the input, or allow more, and run the same command again.`,
+          : `The last run stopped at ${count(report.rejected, "rejected record")} (--max-rejects ${report.max_rejects}). Correct the input, or raise --max-rejects, and run the same command again.`,
       ]
     case "all_rejected":
       return [ended(whyAllRejected(report))]
@@ -141,7 +141,7 @@ const headline = (report: RunReport, options: TextOptions): ReadonlyArray<string
           ? []
           : [`In addition, ${unfinished}${report.shared_with_workers ? "; the job's workers send and poll" : ""}.`]),
         `If the service honors Idempotency-Key, ${honoring(report)}: tasks in doubt are then sent again safely, as long as the service keeps the keys (--idempotency-key-lifetime).`,
-        `If not, check at the service which tasks exist, and decide with: ${resolveCommand(options)}`,
+        `If not, check which tasks exist at the service, and decide with: ${resolveCommand(options)}`,
       ]
     case "results_invalid":
       return [
@@ -161,7 +161,7 @@ const honoring = ({ shared_with_workers, seconds }: RunReport): string => {
 }
 
 const afterWaiting = (sharedWithWorkers: boolean, unsent: number, given: string): string => {
-  if (sharedWithWorkers) return `the job's workers send and poll; once all is done, prefstream export ${given}`
+  if (sharedWithWorkers) return `wait for the job's workers; when all tasks are done, prefstream export ${given}`
   return unsent === 0
     ? `prefstream collect ${given}, then prefstream export ${given}`
     : "run the submitting command again"
@@ -224,8 +224,11 @@ const tasks = (report: Pick<RunReport, "tasks" | "votes">): string =>
 
 const voteRows = ({ gold, votes, wanted_votes }: Pick<RunReport, "gold" | "votes" | "wanted_votes">): Rows => [
   ["votes", votes > 1 && `up to ${number(votes)} per item, each in its own task`],
-  ["", wanted_votes > 0 && `another one is needed for ${count(wanted_votes, "item")}`],
-  ["gold", gold > 0 && `${count(gold, "gold item")} mixed in${votes === 1 ? "" : ", with as many votes"}`],
+  ["", wanted_votes > 0 && `${count(wanted_votes, "item")} ${wanted_votes === 1 ? "needs" : "need"} another vote`],
+  [
+    "gold",
+    gold > 0 && `${count(gold, "gold item")} mixed in${votes === 1 ? "" : ", with the same number of votes each"}`,
+  ],
 ]
 
 const dataset = ({ directory, files, formats, omitted, rows, splits }: DatasetInfo): Rows => [
@@ -237,8 +240,8 @@ const dataset = ({ directory, files, formats, omitted, rows, splits }: DatasetIn
     .map(({ format, omitted: { count: omitted, first } }) => {
       const [one] = first
       // If files were joined by prompt, the item's id is the whole prompt.
-      const why = one === undefined ? "" : `, first of item ${excerpt(one.item_id, 60)}: ${one.field}: ${one.reason}`
-      return ["", `${format} lacks ${count(omitted, "pair")} that it cannot represent${why}`] as const
+      const why = one === undefined ? "" : `; first: item ${excerpt(one.item_id, 60)}: ${one.field}: ${one.reason}`
+      return ["", `${count(omitted, "pair")} could not be written to ${format}${why}`] as const
     }),
   ["report", files.some(({ path }) => path === "report.html") && `${directory}/report.html`],
 ]
@@ -265,8 +268,8 @@ const issues = ({ issues, tasks }: RunReport, resolve: string): ReadonlyArray<st
           ({ attempt, reason, state, task, task_id }) =>
             `${state.replace("_", " ")}: task ${task}${task_id === null ? "" : ` (${task_id})`}${attempt === 1 ? "" : `, attempt ${attempt}`}: ${reason ?? "no reason given"}`,
         ),
-        ...(all > issues.length ? [`… and ${number(all - issues.length)} more`] : []),
-        `To list and settle them: ${resolve}`,
+        ...(all > issues.length ? [`… and ${count(all - issues.length, "more task")}`] : []),
+        `To list and resolve these tasks: ${resolve}`,
       ]
 }
 

@@ -32,7 +32,7 @@ export const schemaOf = (commands: ReadonlyArray<Command.Command.Any>) => {
     return { description: flag.description, ...(others.length === 0 ? one : { anyOf: [one, ...others] }) }
   }
   const properties = Object.fromEntries([
-    ["files", { description: "Files of items, or a pipeline file", anyOf: [text, { type: "array", items: text }] }],
+    ["files", { description: "Input files, or a pipeline file", anyOf: [text, { type: "array", items: text }] }],
     // If several commands have a flag of the same name, the first command's flag is used.
     ...flags
       .toReversed()

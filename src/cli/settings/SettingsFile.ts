@@ -89,13 +89,13 @@ export const read = Effect.fn("SettingsFile.read")(function* (file: string, comm
     if (name === undefined) return yield* wrong("expected the name of a setting")
     const secret = secrets.get(`--${name}`)
     if (secret !== undefined) {
-      return yield* wrong(`${name}: files are copied and committed: set the secret in ${secret}`)
+      return yield* wrong(
+        `${name}: a secret must not be in a file, which may be copied or committed: set the environment variable ${secret}`,
+      )
     }
     const definition = yield* find(name)
     if (definition === undefined) {
-      return yield* wrong(
-        `there is no setting ${JSON.stringify(name)}: expected files, or the name of a flag without its dashes`,
-      )
+      return yield* wrong(`unknown setting ${JSON.stringify(name)}: expected files, or a flag name without dashes`)
     }
     if (definition.isTypedOnly === true) {
       return yield* wrong(`${name} cannot be set in a file: give it on the command line as --${name}`)
@@ -103,7 +103,7 @@ export const read = Effect.fn("SettingsFile.read")(function* (file: string, comm
     const values = valuesOf(definition, value)
     if (name === "ledger" && Array.isArray(values) && values.some(hasPassword)) {
       return yield* wrong(
-        "ledger: files are copied and committed: set a password in PGPASSWORD, or the whole URL in PREFSTREAM_LEDGER",
+        "ledger: a password must not be in a file, which may be copied or committed: set the password in PGPASSWORD, or the whole URL in PREFSTREAM_LEDGER",
       )
     }
     if (values !== undefined) return moved({ name, values, from: at(key.range[0]) }, definition, move)
@@ -136,7 +136,7 @@ export const read = Effect.fn("SettingsFile.read")(function* (file: string, comm
   } satisfies SettingsFile
 })
 
-const header = `# What the last run of this job was given. collect, export, leaderboard, plan, resolve, status and ledger go on with it.
+const header = `# Settings of this job's last run. collect, doctor, export, export-votes, leaderboard, ledger, plan, resolve, and status reuse them.
 `
 
 type Written = Pick<Setting, "name" | "values">

@@ -139,7 +139,7 @@ describe("names", () => {
   test("that are not known are tried again", function* () {
     const { attempts, delivery } = yield* attempt("http://nowhere.test/", { resolver: resolving([]).resolver })
     assert.strictEqual(delivery.state, "waiting")
-    assert.strictEqual(attempts[0]!.error, "the host's name is not known (ENOTFOUND)")
+    assert.strictEqual(attempts[0]!.error, "unknown host name (ENOTFOUND)")
   })
 })
 

@@ -285,7 +285,7 @@ describe("a receiver that", () => {
 
     const target = yield* subscriber(() => reset)
     const { attempts: second } = yield* attempted(refused, 2)
-    assert.match(second[1]!.error!, /the connection broke off/)
+    assert.match(second[1]!.error!, /the connection was lost/)
     assert.deepStrictEqual(
       second.map((attempt) => attempt.url),
       [url, target.url],

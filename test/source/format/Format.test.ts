@@ -187,7 +187,7 @@ describe("Format", () => {
     const damaged = yield* read("f.csv", windows1252, { encoding: "utf-8" })
     assert.match(
       Result.getOrThrow(Result.flip(damaged.rows[0]!)).reason,
-      /^expected UTF-8, found bytes that are not \(but may be Windows-1252: --encoding windows-1252\)/,
+      /^expected UTF-8, found other bytes \(for Windows-1252, set --encoding windows-1252\)/,
     )
     const cut = yield* read("f.csv", utf16.subarray(0, -1), { encoding: "utf-16le" })
     assert.match(cut.error!, /: cannot be read: not valid utf-16le \(--encoding\)$/)

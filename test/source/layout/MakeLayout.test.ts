@@ -486,9 +486,9 @@ describe("MakeLayout", () => {
       ]
       assert.deepStrictEqual(reasons(kept, { keep: ["topic"], metadata: "metadata" }), [
         "topic: the metadata already has a different value under this name; rename one of the two fields",
-        "topic.scores[1]: expected numbers that keep their digits, up to 2^53, or text, found Infinity",
-        "topic: expected numbers that keep their digits, up to 2^53, or text, found 9007199254740992",
-        'metadata["a b"].n: expected numbers that keep their digits, up to 2^53, or text, found 1e+300',
+        "topic.scores[1]: expected a finite number, or text for integers above 2^53, found Infinity",
+        "topic: expected a finite number, or text for integers above 2^53, found 9007199254740992",
+        'metadata["a b"].n: expected a finite number, or text for integers above 2^53, found 1e+300',
       ])
     })
 

@@ -96,7 +96,7 @@ it.layer(NodeServices.layer)("a ledger's file", (it) => {
       assert.strictEqual(failure._tag, "DatabaseTooNew")
       assert.match(
         failure.message,
-        /^the ledger has version 7, this prefstream knows versions up to \d: install a newer prefstream$/,
+        /^the ledger has version 7, but this prefstream supports versions up to \d: install a newer prefstream$/,
       )
     }
   })

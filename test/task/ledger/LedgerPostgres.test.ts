@@ -230,7 +230,7 @@ describe.skipIf(notInstalled)("PostgreSQL", () => {
         server.psql("CREATE TABLE task (n INT)", schema)
         for (const failure of yield* failuresOf(yield* LedgerLocation.of({ ledger: server.url(schema), file: "" }))) {
           assert.strictEqual(failure._tag, "DatabaseOccupied")
-          assert.match(failure.message, /holds other tables \(task\)/)
+          assert.match(failure.message, /has other tables \(task\)/)
         }
       })
 

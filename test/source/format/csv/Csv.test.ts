@@ -186,7 +186,7 @@ describe("Csv.rows", () => {
     [
       "UTF-16 with a byte order mark",
       Uint8Array.of(0xff, 0xfe, 0x61, 0, 0x0a, 0),
-      "expected UTF-8, found bytes that are not (--encoding NAME reads others); see raw_base64",
+      "expected UTF-8, found other bytes (for another encoding, set --encoding NAME); see raw_base64",
     ],
     [
       "UTF-16 without one",
@@ -215,7 +215,7 @@ describe("Csv.rows", () => {
       const rows = yield* read(bytes, { sizes: [size] })
       assert.deepStrictEqual(summary(rows), [
         '2 {"a":"ß","b":"ü"}',
-        "3 invalid_utf8 expected UTF-8, found bytes that are not (--encoding NAME reads others); see raw_base64",
+        "3 invalid_utf8 expected UTF-8, found other bytes (for another encoding, set --encoding NAME); see raw_base64",
         '5 {"a":"😀","b":"ö"}',
       ])
       assert.strictEqual(Result.getOrThrow(Result.flip(rows[1]!)).raw_base64, Base64.encode(bad))

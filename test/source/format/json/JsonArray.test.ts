@@ -52,7 +52,7 @@ describe("JsonArray", () => {
     ["[1,\n]", ["1/1 1", '2/2! invalid_json expected a value, found "]"']],
     [
       '[{"a":"\n"},1]',
-      ['1/1! invalid_json line 1, column 7: expected a character of a string or its closing ", found "\\n"', "2/2 1"],
+      ['1/1! invalid_json line 1, column 7: expected a string character or a closing ", found "\\n"', "2/2 1"],
     ],
     // No end can be told.
     ["[", ['1/1! invalid_json expected "," or "]", found the end of the file']],
@@ -66,7 +66,7 @@ describe("JsonArray", () => {
       '[1,{"a":"b',
       [
         "1/1 1",
-        `1/2! invalid_json column 8: expected a character of a string or its closing ", found the end of the file${rest(7)}`,
+        `1/2! invalid_json column 8: expected a string character or a closing ", found the end of the file${rest(7)}`,
       ],
     ],
     [
@@ -134,7 +134,7 @@ describe("JsonArray", () => {
       const rows = yield* rowsOf(cut(bytes, [size]))
       assert.deepStrictEqual(summary(rows), [
         '1/1 "é"',
-        "1/2! invalid_utf8 expected UTF-8, found bytes that are not (--encoding NAME reads others); see raw_base64",
+        "1/2! invalid_utf8 expected UTF-8, found other bytes (for another encoding, set --encoding NAME); see raw_base64",
         '1/3 "ü"',
       ])
       assert.strictEqual(Result.getOrThrow(Result.flip(rows[1]!)).raw_base64, Base64.encode(bad))
@@ -161,7 +161,7 @@ describe("JsonArray", () => {
         "1/1 1",
         "1/2! oversized_line expected a record of at most 150001 bytes, found 150002",
         "2/3 2",
-        `2/4! invalid_json column 21847: expected a character of a string or its closing ", found the end of the excerpt${rest("150,003")}`,
+        `2/4! invalid_json column 21847: expected a string character or a closing ", found the end of the excerpt${rest("150,003")}`,
       ])
       const rejects = rows.flatMap((row) => (Result.isFailure(row) ? [row.failure] : []))
       assert.deepStrictEqual(
