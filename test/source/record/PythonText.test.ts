@@ -3,7 +3,7 @@ import { Result } from "effect"
 import * as PythonText from "../../../src/source/record/PythonText.ts"
 
 const commas = "no commas between its elements"
-const left = '"..." for elements that are left out'
+const left = '"..." in place of omitted elements'
 
 describe("PythonText", () => {
   // As Python 3.11 and NumPy print them.
