@@ -262,7 +262,7 @@ export const resolveConformance = (test: LedgerTest) =>
 
     const allowed = {
       adopt: [...issueStates, "given_up"],
-      "send again": [...issueStates, "given_up"],
+      resend: [...issueStates, "given_up"],
       "give up": ["planned", "submitted", "superseded", ...issueStates],
     } as const
     for (const [verb, states] of Object.entries(allowed)) {
@@ -278,7 +278,7 @@ export const resolveConformance = (test: LedgerTest) =>
           const before = yield* ledger.counts
           const decided = {
             adopt: ledger.adopt(number, "x"),
-            "send again": ledger.sendAgain([6, number]),
+            resend: ledger.sendAgain([6, number]),
             "give up": ledger.giveUp([6, number]),
           }[verb]!
           const failure = yield* Effect.flip(decided)

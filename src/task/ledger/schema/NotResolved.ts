@@ -19,12 +19,11 @@ export class NotResolvable extends Schema.TaggedError<NotResolvable>()("NotResol
   /** The current state of the task. */
   state: TaskState,
   /** The decision that was refused. */
-  verb: Schema.Literals(["adopt", "send again", "give up"]),
+  verb: Schema.Literals(["adopt", "resend", "give up"]),
 }) {
   override get message() {
     const why = this.state === "completed" ? "its result has arrived" : `it is ${this.state.replace("_", " ")}`
-    const action = this.verb === "send again" ? "resend" : this.verb
-    return `cannot ${action} task ${this.number}: ${why}`
+    return `cannot ${this.verb} task ${this.number}: ${why}`
   }
 }
 

@@ -169,7 +169,7 @@ export const writeDecisions = (
   ): Effect.fn.Return<ReadonlyArray<Issue>, SqlError | NoSuchTask | NotResolvable> {
     const tasks = yield* decide(
       numbers,
-      "send again",
+      "resend",
       settleable,
       Effect.fnUntraced(function* (tasks, now) {
         for (const given of tasks) {
