@@ -1,5 +1,5 @@
 /** Formats values and lists for messages: one short line of well-formed Unicode, whatever the value is. */
-import { Struct } from "effect"
+import { Record, Struct } from "effect"
 
 const maxShownCharacters = 60
 
@@ -50,5 +50,10 @@ export const defined = <A extends object>(members: A): { readonly [Name in keyof
     members,
     Struct.keys(members).filter((name) => members[name] !== undefined),
   ) as never
+
+/** Returns the members that are neither null nor undefined. */
+export const present = <A extends object>(members: A): { readonly [Name in keyof A]?: NonNullable<A[Name]> } =>
+  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the filter leaves out null and undefined
+  defined(Record.map({ ...members }, (value) => value ?? undefined)) as never
 
 export const isEmpty = (value: unknown): boolean => value === undefined || value === null || value === ""

@@ -25,7 +25,7 @@ import * as MethodNotAllowed from "./http/MethodNotAllowed.ts"
 import * as ProblemResponses from "./http/ProblemResponses.ts"
 import * as RateLimit from "./http/RateLimit.ts"
 import * as RequestGuard from "./http/RequestGuard.ts"
-import * as TaskLimits from "./http/TaskLimits.ts"
+import * as RequestLimits from "./http/RequestLimits.ts"
 import * as VotesApi from "./http/VotesApi.ts"
 import { ServiceApi } from "./http/VotesApi.ts"
 import * as TaskReads from "./http/TaskReads.ts"
@@ -57,10 +57,10 @@ export interface ServiceOptions {
   /** How long automatic experts wait after a task's creation before they judge it. Default 0. */
   readonly turnaround?: Duration.Input | undefined
   /**
-   * Limits on a task: bytes, prompts, completions, and characters. Default: `TaskLimits.defaultLimits`, such as 10 MiB
+   * Limits on a task: bytes, prompts, completions, and characters. Default: `RequestLimits.defaultLimits`, such as 10 MiB
    * and 1,000 prompts.
    */
-  readonly limits?: Partial<TaskLimits.TaskLimits> | undefined
+  readonly limits?: Partial<RequestLimits.RequestLimits> | undefined
   /** Votes per prompt if the task does not set `votes`. Default 1. */
   readonly votes?: number | undefined
   /** How long an item stays reserved for a person who is idle. Default 30 minutes. */
@@ -94,7 +94,7 @@ export interface ServiceOptions {
   readonly allowPrivateWebhooks?: boolean | undefined
 }
 
-const taskHandlers = (limits: TaskLimits.TaskLimits, defaultVotes: number) =>
+const taskHandlers = (limits: RequestLimits.RequestLimits, defaultVotes: number) =>
   HttpApiBuilder.group(
     ServiceApi,
     "tasks",
@@ -103,7 +103,7 @@ const taskHandlers = (limits: TaskLimits.TaskLimits, defaultVotes: number) =>
 
       return handlers.handleAll({
         create: Effect.fnUntraced(function* ({ headers, payload, request }) {
-          yield* TaskLimits.check(payload, limits)
+          yield* RequestLimits.check(payload, limits)
           const { name: organization } = yield* Organization
           // Decoding the payload has already read the body. This returns the same bytes again.
           const body = new Uint8Array(yield* Effect.orDie(request.arrayBuffer))
@@ -141,7 +141,7 @@ const taskHandlers = (limits: TaskLimits.TaskLimits, defaultVotes: number) =>
  * and, for browsers, `/v1/docs`.
  */
 export const layer = (options: ServiceOptions) => {
-  const limits = { ...TaskLimits.defaultLimits, ...options.limits }
+  const limits = { ...RequestLimits.defaultLimits, ...options.limits }
   const votes = options.votes ?? 1
   const timeout = options.requestTimeout ?? RequestGuard.defaultTimeout
   const rateLimit = options.rateLimit === "none" ? undefined : (options.rateLimit ?? RateLimit.defaultRateLimit)
@@ -260,7 +260,7 @@ export const layerEmbedded = (options: ServiceOptions & { readonly database: str
           identity: "the embedded service",
           idempotencyKey: "honored",
           idempotencyKeyLifetime: Duration.infinity,
-          ...TaskLimits.ofItems({ ...TaskLimits.defaultLimits, ...options.limits }),
+          ...RequestLimits.ofItems({ ...RequestLimits.defaultLimits, ...options.limits }),
           requestsPerSecond: 2_000,
           pollInterval: { min: "50 millis", max: "2 seconds" },
         }),

@@ -14,7 +14,7 @@ import {
   type ServiceSettingsError,
 } from "../../api/ServiceProfile.ts"
 import { defined } from "../../io/Values.ts"
-import * as TaskLimits from "../../service/http/TaskLimits.ts"
+import * as RequestLimits from "../../service/http/RequestLimits.ts"
 import * as PublishedLimits from "../../task/client/PublishedLimits.ts"
 import type { UsageError } from "../output/ExitStatus.ts"
 import { usageError } from "../output/ExitStatus.ts"
@@ -175,7 +175,7 @@ export const limitsOf = Effect.fnUntraced(function* ({
 }: Pick<ServiceFlags, "baseUrl" | "maxCompletions">) {
   const limits: ItemLimits =
     baseUrl === undefined
-      ? TaskLimits.ofItems(TaskLimits.defaultLimits)
+      ? RequestLimits.ofItems(RequestLimits.defaultLimits)
       : yield* PublishedLimits.read({ baseUrl, token: yield* token })
   return { ...limits, ...defined({ maxCompletions }) }
 })

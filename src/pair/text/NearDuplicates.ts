@@ -43,11 +43,14 @@ const maxInBand = 32
 const maxCount = 2 ** 26
 const wordsPerSignature = MinHash.signatureBytes / 4
 
+/** Minimum estimated Jaccard index of near-duplicates, for checks and for splits. */
+export const defaultThreshold = 0.8
+
 /**
  * @param threshold the minimum estimated Jaccard index of near-duplicates: above 0, at most 1
  * @param directory the directory of the scratch file; default: the system's directory for temporary files
  */
-export const make = Effect.fnUntraced(function* (threshold = 0.8, directory?: string) {
+export const make = Effect.fnUntraced(function* (threshold = defaultThreshold, directory?: string) {
   const signatures = yield* Signatures.make(yield* ScratchFile.temporary(directory))
 
   const search: NearDuplicates["search"] = Effect.fnUntraced(function* (isWanted, found) {

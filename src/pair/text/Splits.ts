@@ -71,7 +71,7 @@ const rounding = 1e-9
 
 /** Fails with `SplitsInvalid` if an option is out of its range. */
 export const make = Effect.fnUntraced(function* (options: SplitsOptions) {
-  const { scratchDirectory, seed = 0, shares, threshold = 0.8 } = options
+  const { scratchDirectory, seed = 0, shares, threshold = NearDuplicates.defaultThreshold } = options
   const refuse = (field: string, expected: string, found: unknown) =>
     new SplitsInvalid({ field, expected, found: String(found) })
 

@@ -8,7 +8,7 @@ import { OpenApi } from "effect/http-api"
 import { Predicate } from "effect"
 import { rlhfRanking } from "../../domain/Task.ts"
 import { type ApiSettings, guide } from "./ApiGuide.ts"
-import type { TaskLimits } from "./TaskLimits.ts"
+import type { RequestLimits } from "./RequestLimits.ts"
 
 type Json = Record<string, unknown>
 
@@ -117,7 +117,7 @@ const operations: Record<string, { readonly summary: string; readonly statuses: 
   },
 }
 
-const keywordsOf = (limits: TaskLimits): Record<string, Json> => ({
+const keywordsOf = (limits: RequestLimits): Record<string, Json> => ({
   task_type: { enum: [rlhfRanking] },
   prompts: { minItems: 1, maxItems: limits.promptsPerTask },
   prompt: { minLength: 1, maxLength: limits.promptCharacters },

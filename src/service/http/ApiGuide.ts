@@ -7,12 +7,12 @@ import { Duration, Schema } from "effect"
 import { Vote } from "../../domain/Vote.ts"
 import { VotedAnnotations } from "../../domain/VotedResult.ts"
 import type { RateLimit } from "./RateLimit.ts"
-import { maxBodiesPerToken, maxValues } from "./RequestBodies.ts"
+import { maxBodiesPerToken, maxValues } from "./ConcurrentBodies.ts"
 import { maxDepth } from "../../io/JsonProblem.ts"
-import type { TaskLimits } from "./TaskLimits.ts"
+import type { RequestLimits } from "./RequestLimits.ts"
 
 export interface ApiSettings {
-  readonly limits: TaskLimits
+  readonly limits: RequestLimits
   readonly rateLimit: RateLimit | undefined
   readonly votes: number
   /** The time limit for receiving a request and answering it. */

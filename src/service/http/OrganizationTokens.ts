@@ -9,12 +9,12 @@ import { HttpEffect, HttpServerRespondable, HttpServerResponse } from "effect/ht
 import { Organization, OrganizationToken } from "../../api/AnnotationApi.ts"
 import { TooManyRequests, Unauthorized } from "../../api/Problems.ts"
 import { OrganizationAccess } from "./OrganizationAccess.ts"
-import * as RequestBodies from "./RequestBodies.ts"
-import type { TaskLimits } from "./TaskLimits.ts"
+import * as ConcurrentBodies from "./ConcurrentBodies.ts"
+import type { RequestLimits } from "./RequestLimits.ts"
 
-const make = Effect.fnUntraced(function* (limits: TaskLimits) {
+const make = Effect.fnUntraced(function* (limits: RequestLimits) {
   const { accept, take } = yield* OrganizationAccess
-  const admit = RequestBodies.make(limits)
+  const admit = ConcurrentBodies.make(limits)
 
   return OrganizationToken.of({
     bearer: Effect.fnUntraced(function* (handled, { credential }) {
@@ -41,5 +41,5 @@ const make = Effect.fnUntraced(function* (limits: TaskLimits) {
   })
 })
 
-export const layer = (limits: TaskLimits): Layer.Layer<OrganizationToken, never, OrganizationAccess> =>
+export const layer = (limits: RequestLimits): Layer.Layer<OrganizationToken, never, OrganizationAccess> =>
   Layer.effect(OrganizationToken, make(limits))

@@ -5,9 +5,10 @@
  * so that the page does not reveal the models. All requests except `join` need the session of an active expert.
  * Requests that change anything must pass `Csrf`.
  */
-import { Context, Schema } from "effect"
+import { Context, Schema, Struct } from "effect"
 import { HttpApi, HttpApiEndpoint, HttpApiGroup, HttpApiMiddleware, HttpApiSecurity } from "effect/http-api"
 import { BodyTooLarge, Forbidden, MalformedRequest, ServiceFailure } from "../../api/Problems.ts"
+import * as VoteAssessment from "../../domain/Assessment.ts"
 import { FlagKind } from "../../domain/Flag.ts"
 import { Message } from "../../domain/Message.ts"
 import { Rubric } from "../../domain/Rubric.ts"
@@ -37,9 +38,12 @@ const Flags = Schema.Array(Schema.String.check(Schema.isMaxLength(80))).check(Sc
 const EditedText = Schema.String.check(Schema.isMaxLength(maxLength.editedCompletion))
 const Step = Schema.Int.check(Schema.isBetween({ minimum: 1, maximum: 9 }))
 
+/** Parts that are not listed here, such as the strength, have the type that a vote gives them. */
 const Assessment = Schema.Struct({
-  /** 1 is the weakest. */
-  strength: Schema.NullOr(Step),
+  ...Struct.map(
+    Struct.map(Struct.omit(VoteAssessment.fields, ["all_bad", "aspects", "edited"]), Schema.NullOr),
+    Schema.optionalKey,
+  ),
   all_bad: Schema.Boolean,
   flags: Flags,
   /** For each aspect, the rating at each place. */

@@ -4,21 +4,22 @@
  * Guarantees: a vote contains only members that the task's rubric asks for. If the rubric asks whether all completions
  * are bad, the vote says yes or no. An edit that changes nothing is left out.
  */
-import { Record, Result } from "effect"
+import { Result } from "effect"
 import type { Assessment } from "../../domain/Assessment.ts"
 import type { Rubric } from "../../domain/Rubric.ts"
 import type { Vote } from "../../domain/Vote.ts"
+import { present } from "../../io/Values.ts"
 import type { Draft, Submission } from "../pageApi/AnnotateApi.ts"
 
 type PersonAssessment = NonNullable<Submission["assessment"]>
 type Members = Assessment & Pick<Vote, "flags">
 
 const problemOf = (
-  { aspects, edited, flags, strength }: PersonAssessment,
+  { aspects, edited, flags, strength = null }: PersonAssessment,
   rubric: Rubric,
   completions: number,
 ): string | undefined => {
-  if (strength !== null && strength > rubric.strength.length) return `The rubric has no strength ${strength}.`
+  if (strength !== null && rubric.strength[strength - 1] === undefined) return `The rubric has no strength ${strength}.`
   const flag = flags.find((name) => !rubric.flags.includes(name))
   if (flag !== undefined) return `The rubric has no flag ${JSON.stringify(flag)}.`
   if (edited !== null && !rubric.edit) return "The rubric does not ask for an edit."
@@ -42,7 +43,7 @@ export const toMembers = (
   if (assessment === undefined) return Result.succeed(allBad)
   const problem = problemOf(assessment, rubric, order.length)
   if (problem !== undefined) return Result.fail(problem)
-  const { all_bad: _, aspects, edited, flags, ...numbers } = assessment
+  const { all_bad: _, aspects, edited, flags, ...others } = assessment
   const rated = Object.entries(aspects).flatMap(([name, ratings]) =>
     ratings.every((rating) => rating === null)
       ? []
@@ -50,7 +51,7 @@ export const toMembers = (
   )
   return Result.succeed({
     ...allBad,
-    ...Record.filter(numbers, (number) => number !== null),
+    ...present(others),
     ...(flags.length > 0 && { flags }),
     ...(edited !== null && edited.trim() !== "" && edited !== completions[choice] && { edited }),
     ...(rated.length > 0 && { aspects: Object.fromEntries(rated) }),
@@ -59,14 +60,13 @@ export const toMembers = (
 
 /** Returns undefined if the vote has no assessment. @param best the place of the edited completion */
 export const toPlaces = (
-  { all_bad = false, aspects = {}, edited, flags = [], strength: step }: Members,
+  { all_bad = false, aspects = {}, edited, flags = [], ...others }: Members,
   order: ReadonlyArray<number>,
   best: number,
 ): Draft["assessment"] => {
-  const strength = step ?? null
   const rated = Object.entries(aspects).map(([name, ratings]) => [name, order.map((index) => ratings[index] ?? null)])
-  if (strength === null && !all_bad && flags.length === 0 && edited === undefined && rated.length === 0)
-    return undefined
+  const isEmpty = Object.keys(others).length === 0 && !all_bad && flags.length === 0
+  if (isEmpty && edited === undefined && rated.length === 0) return undefined
   const edit = edited === undefined ? null : { place: best, text: edited }
-  return { strength, all_bad, flags, edit, aspects: Object.fromEntries(rated) }
+  return { ...others, all_bad, flags, edit, aspects: Object.fromEntries(rated) }
 }

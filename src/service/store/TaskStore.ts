@@ -3,7 +3,7 @@
  *
  * Guarantees: a change is committed when its effect succeeds. An organization's idempotency key always leads to the
  * same task, even after a restart. An organization sees only its own tasks.
- * Does not: validate requests (see `TaskLimits`), or keep other processes out (a lock on the file does).
+ * Does not: validate requests (see `RequestLimits`), or keep other processes out (a lock on the file does).
  */
 import { Clock, Context, Effect, Layer, Option } from "effect"
 import { SecureRandom } from "effect/crypto"

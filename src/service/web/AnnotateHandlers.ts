@@ -16,7 +16,7 @@ import { AnnotateApi, type HeldItem, SignedInExpert, type Work } from "../pageAp
 import { Experts } from "../store/Experts.ts"
 import { VoteQueue } from "../store/VoteQueue.ts"
 import type { SetAside } from "../store/VoteQueueModel.ts"
-import * as SessionCookies from "./SessionCookies.ts"
+import * as SignInGuard from "./SignInGuard.ts"
 import { orDieOfSql } from "./StoreFailures.ts"
 
 const joinHandlers = HttpApiBuilder.group(
@@ -54,7 +54,7 @@ const joinHandlers = HttpApiBuilder.group(
           }),
         ).pipe(Effect.catchTag("SqlError", Effect.die))
         yield* Effect.orDie(experts.touch(expert.expert_id))
-        yield* SessionCookies.set("expert", session).pipe(Effect.provideService(ServiceAddress, address))
+        yield* SignInGuard.set("expert", session).pipe(Effect.provideService(ServiceAddress, address))
         return { name: expert.name }
       }),
     )
@@ -112,7 +112,7 @@ const workHandlers = HttpApiBuilder.group(
         const { expertId, name } = yield* SignedInExpert
         return { expert_id: expertId, name, progress: yield* Effect.orDie(queue.progress(expertId)) }
       }),
-      signOut: () => Effect.orDie(SessionCookies.end("expert")).pipe(Effect.provide(services)),
+      signOut: () => Effect.orDie(SignInGuard.end("expert")).pipe(Effect.provide(services)),
     })
   }),
 )

@@ -9,7 +9,7 @@ import { ServiceAddress } from "../http/ServiceAddress.ts"
 import { DashboardApi } from "../pageApi/DashboardApi.ts"
 import { SignedInOperator } from "../pageApi/OperatorSession.ts"
 import { NotSignedIn, TooManyAttempts } from "../pageApi/WebProblems.ts"
-import * as SessionCookies from "./SessionCookies.ts"
+import * as SignInGuard from "./SignInGuard.ts"
 import { orDieOfSql } from "./StoreFailures.ts"
 
 const attemptsExceeded = Effect.fnUntraced(function* ({ retryAfterSeconds }: { readonly retryAfterSeconds: number }) {
@@ -26,7 +26,7 @@ const signInHandlers = HttpApiBuilder.group(
     const accounts = yield* Accounts
     const address = yield* ServiceAddress
     const open = Effect.fnUntraced(function* ({ name, role, session }: SignedIn) {
-      yield* SessionCookies.set("operator", session).pipe(Effect.provideService(ServiceAddress, address))
+      yield* SignInGuard.set("operator", session).pipe(Effect.provideService(ServiceAddress, address))
       return { name, role }
     })
 
@@ -62,7 +62,7 @@ const sessionHandlers = HttpApiBuilder.group(
         return { name, role }
       }),
       signOut: Effect.fnUntraced(function* () {
-        yield* Effect.orDie(SessionCookies.end("operator")).pipe(Effect.provide(services))
+        yield* Effect.orDie(SignInGuard.end("operator")).pipe(Effect.provide(services))
       }),
       changePassword: Effect.fnUntraced(function* ({ payload: { current, password }, request }) {
         const { name } = yield* SignedInOperator
@@ -74,7 +74,7 @@ const sessionHandlers = HttpApiBuilder.group(
             SqlError: Effect.die,
           }),
         )
-        yield* SessionCookies.set("operator", session).pipe(Effect.provide(services))
+        yield* SignInGuard.set("operator", session).pipe(Effect.provide(services))
       }),
     })
   }),

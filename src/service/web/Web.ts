@@ -17,7 +17,7 @@ import * as ExpertsHandlers from "./ExpertsHandlers.ts"
 import { OneTimeCodes } from "../account/OneTimeCodes.ts"
 import { Operators } from "../account/Operators.ts"
 import * as Pages from "./Pages.ts"
-import * as SessionCookies from "./SessionCookies.ts"
+import * as SignInGuard from "./SignInGuard.ts"
 import * as SessionHandlers from "./SessionHandlers.ts"
 import { Sessions } from "../account/Sessions.ts"
 import * as TasksHandlers from "./TasksHandlers.ts"
@@ -40,6 +40,6 @@ export const layer = Layer.merge(
   Layer.merge(HttpApiBuilder.layer(AnnotateApi), HttpApiBuilder.layer(DashboardApi)).pipe(
     Layer.provide(Csrf.middleware.layer),
     Layer.provide(handlers),
-    Layer.provide(SessionCookies.layer),
+    Layer.provide(SignInGuard.layer),
   ),
 )

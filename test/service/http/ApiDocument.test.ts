@@ -3,7 +3,7 @@ import { Context, Effect, Layer } from "effect"
 import * as Problems from "../../../src/api/Problems.ts"
 import { Vote } from "../../../src/domain/Vote.ts"
 import { defaultRateLimit } from "../../../src/service/http/RateLimit.ts"
-import { defaultLimits } from "../../../src/service/http/TaskLimits.ts"
+import { defaultLimits } from "../../../src/service/http/RequestLimits.ts"
 import { call, platform, start } from "../support.ts"
 
 class Served extends Context.Service<

@@ -30,7 +30,7 @@ export const open = (item: HeldItem, draft: Draft | null, mode: Mode): Entry => 
     best: draft.best !== null && draft.best < count ? draft.best : null,
     ranks: ranking.fromDraft(draft.ranking, count),
     rationale: draft.rationale,
-    said: draft.assessment ?? nothingSaid,
+    said: { ...nothingSaid, ...draft.assessment },
   }
 }
 

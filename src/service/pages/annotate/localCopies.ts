@@ -65,12 +65,13 @@ const isDraft = (value: unknown): value is Draft =>
   (value["assessment"] === undefined || isAssessment(value["assessment"]))
 
 const isAssessment = (value: unknown): value is Draft["assessment"] => {
-  if (!isRecord(value) || !Array.isArray(value["flags"]) || !isRecord(value["aspects"])) return false
-  const { aspects, edit } = value
+  if (!isRecord(value)) return false
+  const { all_bad, aspects, edit, flags, ...others } = value
+  if (!Array.isArray(flags) || !isRecord(aspects)) return false
   return (
-    (value["strength"] === null || isPlace(value["strength"])) &&
-    typeof value["all_bad"] === "boolean" &&
-    value["flags"].every((flag) => typeof flag === "string") &&
+    Object.values(others).every((part) => part === null || typeof part === "number") &&
+    typeof all_bad === "boolean" &&
+    flags.every((flag) => typeof flag === "string") &&
     Object.values(aspects).every(
       (ratings) => Array.isArray(ratings) && ratings.every((one) => one === null || isPlace(one)),
     ) &&

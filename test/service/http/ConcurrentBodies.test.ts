@@ -2,10 +2,10 @@ import { assert, describe } from "@effect/vitest"
 import { Deferred, Effect, Fiber, Layer } from "effect"
 import { HttpServerRequest, HttpServerResponse } from "effect/http"
 import { TestClock } from "effect/testing"
-import * as RequestBodies from "../../../src/service/http/RequestBodies.ts"
+import * as ConcurrentBodies from "../../../src/service/http/ConcurrentBodies.ts"
 import { call, platform, start, task } from "../support.ts"
 import { testOver } from "../../support/effectTest.ts"
-import { defaultLimits } from "../../../src/service/http/TaskLimits.ts"
+import { defaultLimits } from "../../../src/service/http/RequestLimits.ts"
 
 const test = testOver(Layer.empty)
 
@@ -13,7 +13,7 @@ const limits = { ...defaultLimits, bodyBytes: 100 }
 
 /** Requests whose handler waits for `done`, and the tokens of those that have reached it. */
 const requests = Effect.gen(function* () {
-  const admit = RequestBodies.make(limits)
+  const admit = ConcurrentBodies.make(limits)
   const done = yield* Deferred.make<void>()
   const reached: Array<string> = []
   const send = (tokenId: string, bytes: number) => {

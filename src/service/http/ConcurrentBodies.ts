@@ -16,7 +16,7 @@ import {
   UnsupportedMediaType,
 } from "../../api/Problems.ts"
 import * as Utf8 from "../../node/Utf8.ts"
-import type { TaskLimits } from "./TaskLimits.ts"
+import type { RequestLimits } from "./RequestLimits.ts"
 
 /** How many bodies of the maximum size one token may have in memory at once. */
 export const maxBodiesPerToken = 2
@@ -24,7 +24,7 @@ const maxBodies = 4
 const maxWait: Duration.Input = "15 seconds"
 
 /** Maximum number of JSON values in a body. It is about twice what a task with the most completions needs. */
-export const maxValues = ({ completionsPerPrompt, promptsPerTask }: TaskLimits): number =>
+export const maxValues = ({ completionsPerPrompt, promptsPerTask }: RequestLimits): number =>
   promptsPerTask * 2 * (completionsPerPrompt + 8) + 1_000
 
 const [quote, backslash, comma, bracket, brace] = [0x22, 0x5c, 0x2c, 0x5b, 0x7b]
@@ -53,7 +53,7 @@ const answer = (
       : response,
   )
 
-export const make = (limits: TaskLimits) => {
+export const make = (limits: RequestLimits) => {
   const { bodyBytes } = limits
   const most = maxValues(limits)
   const inAll = Semaphore.makeUnsafe(maxBodies * bodyBytes)

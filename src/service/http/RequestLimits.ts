@@ -17,7 +17,7 @@ import { jsonProblem } from "../../io/JsonProblem.ts"
 import type { TaskContent } from "../store/TaskRequests.ts"
 
 /** The limits of a task. Lengths of texts are in code points, as in JSON Schema. */
-export interface TaskLimits {
+export interface RequestLimits {
   readonly bodyBytes: number
   readonly promptsPerTask: number
   readonly completionsPerPrompt: number
@@ -26,7 +26,7 @@ export interface TaskLimits {
   readonly guidelinesCharacters: number
 }
 
-export const defaultLimits: TaskLimits = {
+export const defaultLimits: RequestLimits = {
   bodyBytes: 10 * 1024 * 1024,
   promptsPerTask: 1_000,
   completionsPerPrompt: 64,
@@ -35,7 +35,11 @@ export const defaultLimits: TaskLimits = {
   guidelinesCharacters: 50_000,
 }
 
-export const ofItems = ({ completionCharacters, completionsPerPrompt, promptCharacters }: TaskLimits): ItemLimits => ({
+export const ofItems = ({
+  completionCharacters,
+  completionsPerPrompt,
+  promptCharacters,
+}: RequestLimits): ItemLimits => ({
   maxCompletions: completionsPerPrompt,
   maxPromptCharacters: promptCharacters,
   maxCompletionCharacters: completionCharacters,
@@ -48,7 +52,7 @@ type Place = ReadonlyArray<string | number>
 
 export const check = (
   request: TaskContent & { readonly task_type: string; readonly group?: string },
-  limits: TaskLimits,
+  limits: RequestLimits,
 ): Effect.Effect<void, UnprocessableTask> => {
   const errors: Array<{ readonly path: Place; readonly message: string }> = []
   const expect = (holds: boolean, path: Place, message: string) => {

@@ -1,6 +1,6 @@
 import { assert, describe } from "@effect/vitest"
 import { Effect, Layer } from "effect"
-import { check, defaultLimits } from "../../../src/service/http/TaskLimits.ts"
+import { check, defaultLimits } from "../../../src/service/http/RequestLimits.ts"
 import { testOver } from "../../support/effectTest.ts"
 
 const test = testOver(Layer.empty)
@@ -17,7 +17,7 @@ const request = (changes: Partial<Request>): Request => ({
 const found = (changes: Partial<Request>) =>
   Effect.map(Effect.flip(check(request(changes), limits)), ({ detail, errors }) => ({ detail, errors }))
 
-describe("TaskLimits", () => {
+describe("RequestLimits", () => {
   test("takes texts up to their limits, and empty completions", function* () {
     const prompts = [{ prompt: "p".repeat(10), completions: ["c".repeat(20), "😀".repeat(20), ""] }]
     yield* check(request({ prompts, guidelines: "g".repeat(30) }), limits)
