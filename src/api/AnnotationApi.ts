@@ -37,7 +37,7 @@ export class OrganizationToken extends HttpApiMiddleware.Service<OrganizationTok
 
 const metadata = Schema.optionalKey(described("Any JSON object. The result returns it unchanged.", Metadata))
 
-/** Keeps unknown members when decoding, so that the answer can name them in its warnings. */
+/** Keeps unknown members when decoding, so that the response can name them in its warnings. */
 const unknownMembers = [Schema.Record(Schema.String, Schema.Unknown)] as const
 
 const requestMembers = {

@@ -22,7 +22,7 @@ export const retryAfter = Effect.fnUntraced(function* (header: string | undefine
 })
 
 export interface Quota {
-  /** Identifies the quota. A service uses the same name in each answer. */
+  /** Identifies the quota. A service uses the same name in each response. */
   readonly name: string
   readonly remaining: number
   /** Milliseconds from now until the quota resets. */

@@ -46,7 +46,7 @@ const presenter: CliOutput.Presenter = {
 /** Leaves out the library's `--completions` flag for shell scripts: joins have a flag of that name. */
 const config = CliConfig.make({ builtIns: [GlobalFlag.Help, GlobalFlag.Version, GlobalFlag.LogLevel] })
 
-/** Rewrites `help run`, `version` and `--help-all` for the library. Words after `--` belong to another command. */
+/** Rewrites `help run`, `version`, and `--help-all` for the library. Words after `--` belong to another command. */
 const words = (args: ReadonlyArray<string>) => {
   const all = LogFormat.split(args).rest
   const [first, ...rest] = all

@@ -14,7 +14,7 @@ import * as Signals from "./Signals.ts"
 
 const platform = Layer.merge(NodeServices.layer, HttpClient.layer)
 
-// Some versions of Node warn that SQLite is experimental. Users can do nothing about it, so it is not printed.
+// Some versions of Node warn that SQLite is experimental. Such a warning is not printed: users cannot act on it.
 process.removeAllListeners("warning").on("warning", ({ message, name }) => {
   if (name !== "ExperimentalWarning") Stderr.print("warning", `${name}: ${message}`)
 })

@@ -117,8 +117,8 @@ const loading = (subject: Written, formats: ReadonlyArray<TrainerFormat>, form: 
       ? CardParts.python([`dataset = ${whole}.with_transform(as_messages)`], CardParts.asMessages)
       : CardParts.python([whole]),
     form.shape === "standard"
-      ? "`prompt`, `chosen` and `rejected` are text: TRL's standard preference format with an explicit prompt. A conversation prompt is rendered as text, with a line with the role in brackets before each message."
-      : "`prompt`, `chosen` and `rejected` are lists of messages: TRL's conversational preference format with an explicit prompt.",
+      ? "`prompt`, `chosen`, and `rejected` are text: TRL's standard preference format with an explicit prompt. A conversation prompt is rendered as text, with a line with the role in brackets before each message."
+      : "`prompt`, `chosen`, and `rejected` are lists of messages: TRL's conversational preference format with an explicit prompt.",
     ...(form.tools === undefined
       ? []
       : form.shape === "standard"

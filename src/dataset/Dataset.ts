@@ -82,7 +82,7 @@ export interface Options<E = never, R = never> {
   readonly directory: string
   /** Assigns a pair to a split. Default: all pairs are in `train`. A split without pairs has no files. */
   readonly splitOf?: ((pair: PreferencePair) => Split | Effect.Effect<Split, E, R>) | undefined
-  /** Whether prompt, chosen and rejected are lists of messages. Default: text. */
+  /** Whether prompt, chosen, and rejected are lists of messages. Default: text. */
   readonly conversational?: boolean | undefined
   /**
    * Whether to add a column `tools`, and tool calls in the messages of a conversational dataset. Without it, a

@@ -33,8 +33,8 @@ const rowBytes = 200
 export interface DatasetThread {
   readonly open: (output: Output) => number
   /**
-   * @param row the row; a split takes only its declared columns from it, another file takes every member
-   * @param bytes the row's texts as bytes, only for a split; the texts in `row` are then not read
+   * @param row the row. For a split, only its declared columns are taken; for any other file, every member is.
+   * @param bytes the row's texts as bytes, for a split only. If given, the texts in `row` are not read.
    * @returns whether a message was sent; if so, wait for `room`
    */
   readonly add: (output: number, row: JsonRow, bytes?: PairBytes) => boolean

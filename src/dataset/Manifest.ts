@@ -46,7 +46,7 @@ export const Manifest = Schema.Struct({
   version: Schema.Literal(1),
   /** The program that wrote the dataset. */
   code: Schema.Struct({ name: Schema.String, version: Schema.String }),
-  /** Whether prompt, chosen and rejected are text or lists of messages. */
+  /** Whether prompt, chosen, and rejected are text or lists of messages. */
   shape: Schema.Literals(["standard", "conversational"]),
   /** Set if messages may have tool calls and there is a column `tools`. */
   tools: Schema.optionalKey(Schema.Literal(true)),

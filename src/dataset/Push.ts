@@ -80,7 +80,7 @@ export class HubRefused extends Schema.TaggedError<HubRefused>()("HubRefused", {
   }
 }
 
-/** The Hub did not answer, or its answer was not as expected. */
+/** The Hub did not answer, or its response was not as expected. */
 export class HubUnreachable extends Schema.TaggedError<HubUnreachable>()("HubUnreachable", {
   /** The server's address, such as `https://huggingface.co`. */
   endpoint: Schema.String,

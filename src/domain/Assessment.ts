@@ -1,7 +1,7 @@
 /**
  * The parts of a vote besides the choice: strength, whether all completions are bad, an edit of the best one, and
  * ratings by aspect. This module reads them from a vote or from a result's annotations, combines several votes, and
- * makes the columns of a pair. To add a part, add it to `fields`, `columns`, `read`, `combine` and `toColumns`.
+ * makes the columns of a pair. To add a part, add it to `fields`, `columns`, `read`, `combine`, and `toColumns`.
  *
  * Guarantees: a member with an unexpected shape is left out and never causes a failure. `Flag` reads flags.
  */

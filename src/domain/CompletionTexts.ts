@@ -1,6 +1,6 @@
 /**
  * An item's completions as byte ranges of its stored request. A completion becomes a string only when somebody reads
- * it, because most of an export only counts, compares and copies completions.
+ * it, because most of an export only counts, compares, and copies completions.
  *
  * Guarantees: `make` returns a list that behaves like any other, with the same texts. The functions take any list of
  * completions; they are fast for a list from `make`. Such a list keeps the whole request in memory.

@@ -1,5 +1,5 @@
 /**
- * Text as `JSON.stringify` writes it, in UTF-8. It is quoted; quotes, backslashes and characters below U+0020 are
+ * Text as `JSON.stringify` writes it, in UTF-8. It is quoted; quotes, backslashes, and characters below U+0020 are
  * escaped. The only other escapes are for lone surrogates, which datasets do not have.
  */
 /**

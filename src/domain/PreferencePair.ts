@@ -4,7 +4,7 @@
  * Guarantees: `chosen` and `rejected` differ; `chosen_index` and `rejected_index` refer to the input's order, whatever
  * order the experts saw; the weights of an item's rows add up to 1.
  *
- * To add a column, add a member here. Its place, type and description in files, card and guide are derived from it;
+ * To add a column, add a member here. Its place, type, and description in files, card, and guide are derived from it;
  * `pair/PairStrategy` sets its value.
  */
 import { Schema } from "effect"

@@ -125,7 +125,7 @@ export interface ItemIdentity {
 
 /**
  * The item as it stands in a task's `prompts`, as JSON. It is sent to experts, and its hash identifies the item's
- * content. A conversation is sent as rendered text. `id`, `tools`, `models`, `gold` and `metadata` are not content.
+ * content. A conversation is sent as rendered text. `id`, `tools`, `models`, `gold`, and `metadata` are not content.
  */
 export const content = (item: Pick<PromptItem, "prompt" | "completions">): string => JSON.stringify(toTaskPrompt(item))
 

@@ -12,14 +12,14 @@ import type { RubricReport } from "./RubricReport.ts"
 import type { SpendingReport } from "./SpendingReport.ts"
 import type { Split } from "./Split.ts"
 
-/** One step from records to pairs, with the records, items or pairs that it lost. */
+/** One step from records to pairs, with the records, items, or pairs that it lost. */
 export interface FunnelStep {
   /** `read`, `submitted`, `judged`, `kept`, and `pairs`, in this order. */
   readonly step: "read" | "submitted" | "judged" | "kept" | "pairs"
   readonly unit: "records" | "items" | "pairs"
   readonly count: number
   /**
-   * The records, items or pairs that entered the step but are not in `count`, by reason, such as `duplicate`,
+   * The records, items, or pairs that entered the step but are not in `count`, by reason, such as `duplicate`,
    * `rejected`, `tie`, `leak`.
    */
   readonly lost: ReadonlyArray<{ readonly reason: string; readonly count: number }>
@@ -189,7 +189,7 @@ export interface Check {
   /** A description of `value`. */
   readonly measure: string
   readonly value: number | null
-  /** How many items, pairs or votes the check found, out of `of`. */
+  /** How many items, pairs, or votes the check found, out of `of`. */
   readonly count: number
   readonly of: number
   readonly unit: "items" | "pairs" | "votes"
@@ -201,7 +201,7 @@ export interface Check {
   /** Advice for a failed check. */
   readonly advice: string
   readonly passed: boolean
-  /** Whether the items, pairs or votes that the check found were left out of the dataset. */
+  /** Whether the items, pairs, or votes that the check found were left out of the dataset. */
   readonly dropped: boolean
   readonly examples: ReadonlyArray<{ readonly item_id: string; readonly detail: string }>
 }

@@ -66,7 +66,7 @@ export type ResultItem = typeof ResultItem.Type
 /** The body of `GET /tasks/{task_id}`. */
 export const TaskResult = Schema.Struct({
   task_id: described("The task's id. The built-in service uses `task_` and 32 hexadecimal digits.", Schema.String),
-  /** `ServiceProfile` tells which statuses mean completed, open or failed. */
+  /** `ServiceProfile` tells which statuses mean completed, open, or failed. */
   status: Schema.String,
   results: Schema.optionalKey(
     described(

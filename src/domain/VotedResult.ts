@@ -1,7 +1,7 @@
 /**
  * The result of one prompt, made from its votes. The built-in service returns it, and an import records it.
  *
- * Guarantees: `Tally` computes the best completion, the agreement and the ranking; `Assessment` computes the
+ * Guarantees: `Tally` computes the best completion, the agreement, and the ranking; `Assessment` computes the
  * assessment. Flags include the problems that experts marked in their votes.
  */
 import { Schema } from "effect"

@@ -1,7 +1,7 @@
 /**
  * The path of a value in a record: `id`, `turns[0].content`, `["odd key"].x`. Only own members of objects and elements
  * of arrays are followed, never a prototype or the length of a text. A missing value is `undefined`. Wildcards,
- * negative indexes and filters are not supported.
+ * negative indexes, and filters are not supported.
  */
 import { Result } from "effect"
 

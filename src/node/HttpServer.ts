@@ -18,7 +18,7 @@ export type ServerStatus = 400 | 408 | 413 | 417 | 431 | 503
 export interface ServerOptions {
   readonly host?: string | undefined
   readonly port?: number | undefined
-  /** Returns a status's problem details as JSON. Without this function, the answer has no body. */
+  /** Returns a status's problem details as JSON. Without this function, the response has no body. */
   readonly problem?: ((status: ServerStatus) => string) | undefined
 }
 
@@ -81,13 +81,13 @@ const make = Effect.fnUntraced(function* (options: ServerOptions) {
     const body = options.problem?.(status) ?? ""
     response.writeHead(status, headersOf(status, body)).end(body)
   }
-  /** The last answer on each connection. */
+  /** The last response on each connection. */
   const answers = new WeakMap<Duplex, ServerResponse>()
   // An application listens to the same event while it is served.
   node.on("request", (request, response) => {
     answers.set(request.socket, response)
     if (node.listenerCount("request") > 1) return
-    // Reads the request to its end; otherwise a client that is still sending would not see the answer.
+    // Reads the request to its end; otherwise a client that is still sending would not see the response.
     request.resume()
     answer(response, 503)
   })

@@ -1,5 +1,5 @@
 /**
- * Adapter: gzip, Brotli and CRC-32 from `node:zlib`, for pages of Parquet files. Output beyond the limit is an error.
+ * Adapter: gzip, Brotli, and CRC-32 from `node:zlib`, for pages of Parquet files. Output beyond the limit is an error.
  */
 import { brotliDecompressSync, crc32, gunzipSync } from "node:zlib"
 

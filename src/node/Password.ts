@@ -1,7 +1,8 @@
 /**
- * Adapter: password hashing by scrypt of `node:crypto`. (Argon2id needs Node 24.7; prefstream runs on 22.19.) The
- * stored text has costs, salt, and hash. Comparison takes constant time. At most two hashes run at once, 64 MiB each,
- * off the event loop. Callers must limit the length of a password, because normalizing takes quadratic time.
+ * Adapter: password hashing with scrypt from `node:crypto`. (Argon2id needs Node 24.7; prefstream also supports 22.19.)
+ * The stored text contains the costs, the salt, and the hash. Comparison takes constant time. At most two hashes run at
+ * once, 64 MiB each, off the event loop. Callers must limit the length of a password, because normalizing takes
+ * quadratic time.
  */
 import { randomBytes, scrypt, timingSafeEqual } from "node:crypto"
 import { Context, Effect, Semaphore } from "effect"
@@ -34,7 +35,9 @@ const derive = (password: string, salt: Uint8Array, { log2N, p, r }: Costs): Eff
 const toText = ({ log2N, p, r }: Costs, salt: Buffer, key: Buffer) =>
   `$scrypt$ln=${log2N},r=${r},p=${p}$${salt.toString("base64url")}$${key.toString("base64url")}`
 
-/** Hashes a password. The result is text with salt, costs and hash (the PHC string format), for storage. */
+/**
+ * Hashes a password. The result is text with the costs, the salt, and the hash (the PHC string format), for storage.
+ */
 export const hash = Effect.fn("Password.hash")(function* (password: string) {
   const salt = yield* Effect.sync(() => randomBytes(16))
   const cost = yield* Cost

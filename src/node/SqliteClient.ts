@@ -1,6 +1,6 @@
 /**
  * Adapter: an Effect `SqlClient` over `node:sqlite`, with the interface of `@effect/sql-sqlite-node`. One connection is
- * used by one statement, stream or transaction at a time; `reserve` opens another one to the same file. Values that
+ * used by one statement, stream, or transaction at a time; `reserve` opens another one to the same file. Values that
  * SQLite or Node would change silently are refused (integers beyond 2^53 unless `SqlClient.SafeIntegers` is set, NaN,
  * objects, a second statement). New files are private. Statements run on the main thread, and wait for another
  * process's lock for at most `busyTimeout`.
@@ -30,7 +30,7 @@ export interface SqliteClientConfig {
   readonly busyTimeout?: Duration.Input | undefined
   /** Size of the page cache in bytes. Default: SQLite's own, 2 MB. */
   readonly cacheBytes?: number | undefined
-  /** Bytes that the write-ahead log reaches before it is copied into the database. Default: SQLite's, 1,000 pages. */
+  /** Size in bytes at which the write-ahead log is copied into the database. Default: SQLite's own, 1,000 pages. */
   readonly walBytes?: number | undefined
   /** Page size of a new file in bytes, a power of two from 512 to 65,536. Default: SQLite's own, 4,096. */
   readonly pageBytes?: number | undefined
@@ -112,7 +112,7 @@ const bind = (params: ReadonlyArray<unknown>, refuseNul: boolean): Array<SQLInpu
   params.map((param, i) => {
     const refuse = (found: string) =>
       new TypeError(
-        `parameter ${i + 1}: expected null, a boolean, number, bigint, string or Uint8Array, found ${found}`,
+        `parameter ${i + 1}: expected null, a boolean, number, bigint, string, or Uint8Array, found ${found}`,
       )
     switch (typeof param) {
       case "string":

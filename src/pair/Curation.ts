@@ -55,7 +55,7 @@ export const lossReasons = [
   "no_pair",
   "near_duplicate",
 ] as const
-/** A reason why an item gives no pair. */
+/** Why an item gives no pair. */
 export type LossReason = (typeof lossReasons)[number]
 
 /** Options of `make`. */

@@ -64,7 +64,7 @@ export const parse = (expression: string, timeZone?: string): Result.Result<Cron
     return Result.fail(
       new InvalidCron({
         what: "time zone",
-        message: `expected a time zone such as Europe/Berlin, UTC or +02:00, found ${JSON.stringify(timeZone)}`,
+        message: `expected a time zone such as Europe/Berlin, UTC, or +02:00, found ${JSON.stringify(timeZone)}`,
       }),
     )
   }

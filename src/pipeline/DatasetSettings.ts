@@ -45,7 +45,7 @@ export interface DatasetSettings extends CurationOptions {
   /** `chosen`: trainer files contain an expert's edit in place of the chosen completion. Default `none`. */
   readonly edited?: "chosen" | "none" | undefined
   /**
-   * Whether prompt, chosen and rejected are lists of messages or text. Default: messages if the prompt of any planned
+   * Whether prompt, chosen, and rejected are lists of messages or text. Default: messages if the prompt of any planned
    * item is a list of messages.
    */
   readonly conversational?: boolean | undefined

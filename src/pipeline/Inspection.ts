@@ -21,7 +21,7 @@ import * as RejectLimit from "../task/plan/RejectLimit.ts"
 import * as SeenItems from "../task/plan/SeenItems.ts"
 import * as RejectCounts from "./RejectCounts.ts"
 
-/** How a run would read, count and batch the items. */
+/** How a run would read, count, and batch the items. */
 export interface InspectionOptions<E = never, R = never> extends CompletionDraw.DrawOptions {
   /** Maximum number of prompts and bytes per task. Default: the limits of a run. */
   readonly batch?: Batch.BatchLimits | undefined

@@ -2,9 +2,9 @@
  * The contents of a job folder:
  *
  * ```
- * ledger.db        the record of every item, task and result (SQLite)
+ * ledger.db        the record of every item, task, and result (SQLite)
  * service.db       tasks of the embedded annotation service, if it is used
- * rejects.jsonl    rejected records, with file, line and reason
+ * rejects.jsonl    rejected records, with file, line, and reason
  * dataset/         the preference pairs
  * export.json      fingerprint and results of the last export, to skip an equal export
  * refused/         the report on a dataset that exceeded a threshold and was not written

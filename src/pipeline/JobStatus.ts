@@ -65,7 +65,7 @@ export interface JobStatus extends RunReport.RunReport {
   } | null
   /** When an outstanding task is polled next; the present time if one is due. */
   readonly next_poll_at: string | null
-  /** How many results arrived in the last hour and day, and when. Times are ISO 8601, UTC. */
+  /** When results arrived, and how many in the last hour and the last day. Times are ISO 8601, UTC. */
   readonly results: {
     /** When the first task was submitted. */
     readonly since: string | null
@@ -90,7 +90,7 @@ export interface JobStatus extends RunReport.RunReport {
     readonly parts: number
     readonly reads_input: boolean
     readonly last_seen_at: string
-    /** When the service last gave this worker an expected answer, or the worker had nothing to send or poll. */
+    /** When the worker last got an expected response from the service, or had nothing to send or poll. */
     readonly last_progress_at: string
     /** Tasks of the worker's parts that should be sent or polled now. */
     readonly tasks_due: number

@@ -36,7 +36,7 @@ export interface LeaderboardGroup {
 export class GroupsInvalid extends Schema.TaggedError<GroupsInvalid>()("GroupsInvalid", {
   /** The field, as the caller named it. */
   by: Schema.String,
-  /** The reason why the field cannot be used. */
+  /** Why the field cannot be used. */
   problem: Schema.String,
 }) {
   override get message() {

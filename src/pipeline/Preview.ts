@@ -47,7 +47,7 @@ export interface Preview extends Omit<Inspection.Inspection, "first"> {
     /** Prices of the kinds of expert that have their own price. */
     readonly prices: { readonly [kind: string]: string }
     readonly budget: string | null
-    /** Votes that count against the budget before the new ones: those of earlier runs, and of `planned`. */
+    /** Votes that already count against the budget: those of earlier runs, including their `planned` tasks. */
     readonly before: VotesCost
     /** The new votes, at the highest price. */
     readonly new: VotesCost
@@ -91,7 +91,7 @@ const maxVotes = ({ budget, prices }: Terms, votesLeft: number): number =>
     () => Infinity,
   )
 
-/** Fails with the source's error, or with `TermsChanged`, `PriceMissing` or `UnusableGold` if the run would. */
+/** Fails with the source's error, or with `TermsChanged`, `PriceMissing`, or `UnusableGold` if the run would. */
 export const preview = Effect.fn("Preview.preview")(function* (
   settings: PreviewOptions,
   ledger: Option.Option<LedgerReader["Service"]>,

@@ -91,7 +91,7 @@ const missingModels = Ledger.use((ledger) =>
         models === undefined
           ? []
           : [
-              "the items of this run name no models, unlike items of an earlier run: in the dataset, pairs of the new items have no chosen_model and rejected_model",
+              "the items in this run name no models, unlike items in an earlier run: in the dataset, pairs from the new items have neither chosen_model nor rejected_model",
             ],
     }),
   ),

@@ -1,8 +1,8 @@
 /**
- * Estimates accuracy, agreement and cost by the number of votes per item, from the experts' accuracy
+ * Estimates accuracy, agreement, and cost by the number of votes per item, from the experts' accuracy
  * (`MajorityAccuracy`), which is assumed or measured in a pilot.
  *
- * Guarantees: sends and records nothing; the same input, pilot and settings give the same numbers. All items of the
+ * Guarantees: sends and records nothing; the same input, pilot, and settings give the same numbers. All items of the
  * input count, including those that a job already has, and each completion counts as a separate text. Gold items that a
  * run would mix in do not count.
  */

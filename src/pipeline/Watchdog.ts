@@ -27,7 +27,7 @@ export class WorkerStalled extends Schema.TaggedError<WorkerStalled>()("WorkerSt
 const interval = Duration.seconds(20)
 const maxCheckInterval = 2 * Duration.toMillis(interval)
 
-/** Milliseconds by which others' last answer must be newer. A service that is down answers nobody. */
+/** Milliseconds by which others' last response must be newer. A service that is down answers nobody. */
 const lead = 60_000
 
 export const watch = Effect.fnUntraced(function* (worker: {
@@ -37,8 +37,8 @@ export const watch = Effect.fnUntraced(function* (worker: {
   readonly othersAnsweredWithin: (millis: number) => Effect.Effect<boolean, SqlError>
   readonly limit: Duration.Duration
   /**
-   * Called with the time of the last expected answer, and the time at which the worker was last answered or had nothing
-   * to do, in epoch milliseconds.
+   * Called with the time of the last expected response, and the time at which the worker was last answered or had
+   * nothing to do, in epoch milliseconds.
    */
   readonly onCheck: (answeredAt: number, progressedAt: number) => void
 }) {
@@ -47,7 +47,7 @@ export const watch = Effect.fnUntraced(function* (worker: {
   let last = yield* SteadyClock.now
   let answeredAt = 0
   let progressedAt = last
-  /** Milliseconds in which tasks were due, but no request was sent. `unanswered`: but no expected answer came. */
+  /** Milliseconds in which tasks were due, but no request was sent. `unanswered`: but no expected response came. */
   let silent = 0
   let unanswered = 0
   while (true) {

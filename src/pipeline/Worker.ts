@@ -13,7 +13,7 @@
  * Does not end by itself (`prefstream status` says when all is done). Does not continue with a ledger that a newer
  * prefstream has changed.
  */
-/* oxlint-disable max-lines -- one process, whose loops share parts, limits and stop */
+/* oxlint-disable max-lines -- one process, whose loops share parts, limits, and stop */
 import {
   Cause,
   Deferred,

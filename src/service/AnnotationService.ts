@@ -2,7 +2,7 @@
  * The annotation service. It implements the whole contract over HTTP, and adds a dashboard, a page for people who
  * judge, and automatic experts. Client and service use the same definition of the contract.
  *
- * Guarantees: a task is stored durably before its creation is answered. Every answer other than 2xx is a problem (RFC
+ * Guarantees: a task is stored durably before its creation is answered. Every response other than 2xx is a problem (RFC
  * 9457). Only failed requests are logged. `ApiGuide` says how the service behaves where the contract leaves it open.
  */
 import { Duration, Effect, FileSystem, Layer, Option, Path, type Redacted } from "effect"
@@ -79,7 +79,7 @@ export interface ServiceOptions {
   readonly cancelUnanswered?: boolean | undefined
   /** A token that the service accepts in addition to those made in the dashboard. */
   readonly token?: Redacted.Redacted<string> | undefined
-  /** The rate limit of each token. Default: 100 requests per second, in bursts of up to 200. */
+  /** The rate limit for each token. Default: 100 requests per second, in bursts of up to 200. */
   readonly rateLimit?: RateLimit.RateLimit | "none" | undefined
   /** The time limit for receiving a request and answering it. Default 1 minute. */
   readonly requestTimeout?: Duration.Input | undefined

@@ -47,7 +47,9 @@ const maxHintedRetryDelay = Duration.toMillis("2 seconds")
 
 const pageSize = 256
 
-/** Consecutive unusable answers, or answers that the task is unknown, after which it counts as invalid or failed. */
+/**
+ * Consecutive unusable responses, or responses that the task is unknown, after which it counts as invalid or failed.
+ */
 const maxUselessAnswers = 3
 
 /** Milliseconds in which the service may not yet know a new task. */
@@ -91,7 +93,7 @@ export const collect = Effect.fn("Collect.collect")(function* (options: CollectO
   const kindsIn = VoteKinds.reader(profile.kindPath)
   const known = new Set([...profile.openStatuses, ...profile.completedStatuses, ...profile.failedStatuses])
   const maxPollInterval = Duration.toMillis(Duration.fromInputUnsafe(profile.pollInterval.max))
-  /** Failed polls in a row per task: all, those with a useless answer, and those since a webhook named the task. */
+  /** Failed polls in a row per task: all, those with a useless response, and those since a webhook named the task. */
   const failures = new Map<number, { readonly times: number; readonly useless: number; readonly sinceHint: number }>()
   const repeats = RepeatedExperts.make(ledger)
   let warnings = 0

@@ -2,7 +2,7 @@
  * Polls failed and invalid tasks once more before they are resubmitted and paid for again.
  *
  * Guarantees: a task is resubmitted only if the service says that it failed, returns a result that does not fit, or
- * does not know it. A task that is open again, or completed, is recorded as such. Without an answer, or after an
+ * does not know it. A task that is open again, or completed, is recorded as such. Without a response, or after an
  * unreadable one, the task stays as it is.
  */
 import { Duration, Effect, Result } from "effect"

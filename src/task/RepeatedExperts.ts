@@ -1,8 +1,8 @@
 /**
- * Warns as soon as an answer shows that an expert judges an item more than once. Only the expert's first vote counts,
+ * Warns as soon as a response shows that an expert judges an item more than once. Only the expert's first vote counts,
  * so the warning lets a person stop the run before more votes are paid for.
  *
- * Guarantees: compares an answer with the results of the other votes on its items, whichever process collected them.
+ * Guarantees: compares a response with the results of the other votes on its items, whichever process collected them.
  * The prompt identifies an item, since a batch has each prompt once.
  */
 import { Effect, Option, Predicate, Schema } from "effect"

@@ -1,6 +1,6 @@
 /**
  * Sends planned tasks until reading is done and none is left. A task is _in doubt_ if its request may have reached the
- * service and its answer is not known.
+ * service and its response is not known.
  *
  * Guarantees: a task is claimed only when its request is about to be sent, so no other task can become in doubt. A task
  * that may have been created is resent only if the service honors idempotency keys and still remembers its key.

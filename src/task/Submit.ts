@@ -149,7 +149,7 @@ const checkOptions = ({
     : Effect.fail(new SubmitOptionInvalid({ option: wrong[0], found: wrong[1], expected: wrong[2] }))
 }
 
-/** The reason why a run failed. Undefined if it was stopped. */
+/** Why a run failed. Undefined if it was stopped. */
 export const reasonOf = (cause: Cause.Cause<unknown>): string | undefined => {
   if (Cause.hasInterruptsOnly(cause)) return undefined
   const failure = Cause.squash(cause)

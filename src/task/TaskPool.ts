@@ -3,7 +3,7 @@
  * share a job.)
  *
  * Guarantees: one fiber at a time asks for the next task. An interruption waits for each fiber, so that the ledger is
- * still open when the last answer arrives (`Stream.mapEffect` does not wait for a fiber that it starts during its
+ * still open when the last response arrives (`Stream.mapEffect` does not wait for a fiber that it starts during its
  * interruption).
  */
 import { Array as Arr, Effect, Option, Semaphore } from "effect"

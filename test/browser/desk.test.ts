@@ -164,7 +164,10 @@ inBrowser(
         await page.getByRole("link", { name: "Tasks", exact: true }).first().click()
         await page.getByRole("link", { name: group }).click()
         await page.getByRole("heading", { name: `Group ${group}`, level: 1 }).waitFor()
-        await page.getByRole("table", { name: "Experts of the group" }).getByRole("row", { name: /Cleo/ }).waitFor()
+        await page
+          .getByRole("table", { name: "Experts who voted in the group" })
+          .getByRole("row", { name: /Cleo/ })
+          .waitFor()
         await picture(page, "desk-9-group")
       })
     }),

@@ -143,7 +143,7 @@ describe("inspect", () => {
     assert.match(unnamed.stdout, /models +none/)
     const second = yield* run()
     assert.match(second.stderr, /Models: none, because only 0 of 4 prompts/)
-    assert.match(second.stderr, /the items of this run name no models, unlike items of an earlier run/)
+    assert.match(second.stderr, /the items in this run name no models, unlike items in an earlier run/)
   })
 
   test("draws --completions-per-item of each item, as a run does, which buys nothing again under another draw", function* () {

@@ -22,7 +22,7 @@ const environmentFile = ".env.example"
 
 /** Settings that most jobs need sooner or later. `init` writes a commented-out line for each one that is not set. */
 const suggestions: { readonly [name: string]: readonly [value: string, meaning: string] } = {
-  dir: ["prefstream-job", "job folder with ledger, rejects and dataset"],
+  dir: ["prefstream-job", "job folder with ledger, rejects, and dataset"],
   "guidelines-file": ["guidelines.md", "instructions for the experts"],
   votes: ["3", "votes per item, each in a separate task"],
   "base-url": ["https://host/v1", "annotation service; or set PREFSTREAM_BASE_URL"],

@@ -49,7 +49,7 @@ const split = parsed(
     const [name, value] = assignment(text)
     return isSplit(name) ? Option.map(numberIn(value, 0, 1), (share) => [name, share] as const) : Option.none()
   },
-  "SPLIT=SHARE, such as test=0.1, where SPLIT is train, validation or test",
+  "SPLIT=SHARE, such as test=0.1, where SPLIT is train, validation, or test",
 )
 
 export const datasetFlags = inGroup("DATASET", {

@@ -1,4 +1,4 @@
-/** Defines flags of `run`, `submit` and `collect`: when to stop, how long to wait, and when to print nothing. */
+/** Defines flags of `run`, `submit`, and `collect`: when to stop, how long to wait, and when to print nothing. */
 import { Flag } from "effect/cli"
 import { defaultGrace } from "../../pipeline/Stop.ts"
 import * as ExitStatus from "../output/ExitStatus.ts"

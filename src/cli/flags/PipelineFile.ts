@@ -57,7 +57,7 @@ const isPipeline = (value: unknown): value is Loaded => Predicate.isTagged(value
 
 export const loadPipeline = Effect.fn("PipelineFile.load")(function* (file: string) {
   if (!isPipelineFile(file)) {
-    return yield* usageError(`expected a pipeline file (.ts, .js, .mts, .mjs, .cts or .cjs): ${file}`)
+    return yield* usageError(`expected a pipeline file (.ts, .js, .mts, .mjs, .cts, or .cjs): ${file}`)
   }
   const module: unknown = yield* Effect.tryPromise({
     try: () => import(pathToFileURL(resolve(file)).href),

@@ -113,7 +113,7 @@ export const raw = toggle("raw", "CSV: add no apostrophe to texts that begin lik
   isTypedOnly: true,
 })
 
-export const durationForm = "a duration such as 500ms, 30s, 15m, 12h or 2d"
+export const durationForm = "a duration such as 500ms, 30s, 15m, 12h, or 2d"
 
 export const duration = (name: string, description: string, definition?: Definition) =>
   option(parsed(name, parseDuration, durationForm), "DURATION", description, definition)

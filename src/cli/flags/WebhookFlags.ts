@@ -62,7 +62,7 @@ export const webhookOf = Effect.fnUntraced(function* (
   if (flags.listen === undefined) return otherwise && { onListening, ...otherwise }
   const path = flags.webhookPath ?? WebhookReceiver.defaultPath
   if (!isPath(path)) {
-    return yield* refuse("webhook-path", "expected a path such as /webhook, of letters, digits and -._~/")
+    return yield* refuse("webhook-path", "expected a path such as /webhook, of letters, digits, and -._~/")
   }
   if (WebhookReceiver.isHealthPath(path))
     return yield* refuse("webhook-path", `${path} is the path of the health check`)

@@ -1,5 +1,5 @@
 /**
- * Formats numbers, tables and messages for people. `say` writes only to stderr. Text from `printable` has no control
+ * Formats numbers, tables, and messages for people. `say` writes only to stderr. Text from `printable` has no control
  * characters that a terminal would execute.
  */
 import { Clock, Console, Effect } from "effect"

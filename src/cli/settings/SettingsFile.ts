@@ -2,8 +2,8 @@
  * Reads and writes settings files: `prefstream.yaml`, and the file that the last run saved in its job folder. Keys are
  * names of flags without dashes, `files` for the arguments, and names of commands for sections with their own settings.
  *
- * Guarantees: relative paths are relative to the file's folder. Secrets are refused. An error names file, line, key and
- * the expected value. This file does not check values: their flags do, as for typed values.
+ * Guarantees: relative paths are relative to the file's folder. Secrets are refused. An error names file, line, key,
+ * and the expected value. This file does not check values: their flags do, as for typed values.
  */
 import { Effect, FileSystem, Path, Predicate } from "effect"
 import { isMap, isScalar, isSeq, LineCounter, type Pair, parseDocument, type ParsedNode, stringify } from "yaml"

@@ -1,6 +1,6 @@
 /**
  * Predicts the types that `load_dataset("json", …)` infers from the first 10 MB of the first file (datasets 5.0.1,
- * packaged_modules/json/json.py, utils/json.py and table.py). `load_dataset` fails at a later row with a type or a
+ * packaged_modules/json/json.py, utils/json.py, and table.py). `load_dataset` fails at a later row with a type or a
  * member that those rows do not have, such as a text after only nulls, or `tool_calls` after messages without them.
  *
  * Since 4.7, objects with different members get the type Json, which keeps each object's members. Before 4.7, or if all

@@ -40,8 +40,9 @@ export const commonBeginnings =
 const assistants = ["assistant", "gpt"]
 
 /**
- * Warns of thoughts in answers. DeepSeek's chat template keeps only the part of a completion after `</think>`. The
- * templates of Qwen 3, GLM 4.5, Nemotron 3, and LLaMA-Factory do the same to earlier answers.
+ * Warns about reasoning in answers, which ends with `</think>`. DeepSeek's chat template keeps only the part of a
+ * completion after this tag. The templates of Qwen 3, GLM 4.5, Nemotron 3, and LLaMA-Factory do the same to earlier
+ * answers.
  */
 export const thoughts = (row: JsonRow): ReadonlyArray<Problem> =>
   Object.entries(row).flatMap(([column, value]) => thoughtsIn(value, column, false))

@@ -74,7 +74,7 @@ const sameColumns = () => {
     return [
       ...expected.filter((column) => !columns.includes(column)).map((field) => ({ field, found: "nothing" })),
       ...columns.filter((column) => !expected.includes(column)).map((field) => ({ field, found: "a value" })),
-    ].map((problem) => ({ ...problem, expected: `the columns of the first row, ${expected.join(", ")}` }))
+    ].map((problem) => ({ ...problem, expected: `the columns of the first row (${expected.join(", ")})` }))
   }
 }
 

@@ -83,7 +83,7 @@ const scaleFigure = (
   const seriesWithAnswers = series.filter(({ values }) => values.count > 0)
   if (seriesWithAnswers.length === 0) return undefined
   const steps = stepsOf(seriesWithAnswers)
-  const description = `Distribution of ${scale}: ${list(seriesWithAnswers.map((each) => `the mean of ${each.title.toLowerCase()} is ${mean(each.values.mean)}`))}.`
+  const description = `Distribution of ${scale}: ${list(seriesWithAnswers.map((each) => `the mean for ${each.title.toLowerCase()} is ${mean(each.values.mean)}`))}.`
   const titleOption = title === undefined ? {} : { title }
   if (steps !== undefined) {
     return {

@@ -31,7 +31,7 @@ const Turns = ({ turns, label }: { readonly turns: Exclude<Example["prompt"], st
       {turns.length > firstTurns && (
         <Button
           look="link"
-          text={isAll ? "Show the last turns only" : `Show ${count(hidden)} earlier turns`}
+          text={isAll ? "Show only the last turns" : `Show ${count(hidden)} earlier turns`}
           aria-expanded={isAll}
           onClick={() => setAll(!isAll)}
         />

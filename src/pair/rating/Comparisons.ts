@@ -8,7 +8,7 @@
  * for this.
  *
  * Guarantees: completions with the same text, or by the same model, are not compared; a text that several models wrote
- * counts for each of them. Comparisons with the same models, outcome and covariates share a cell. Memory: 12 bytes per
+ * counts for each of them. Comparisons with the same models, outcome, and covariates share a cell. Memory: 12 bytes per
  * different comparison of an item, 4 per item, about 60 per cell.
  */
 import type { JudgedItem } from "../../domain/Judgment.ts"

@@ -9,11 +9,11 @@
  * - Weights: a vote on K texts by an expert with reliability r has the weight (K r − 1) / (K − 1): 1 if all of the
  *   expert's votes are right, 0 if they are guesses. If r is unknown, it is that of the prior (`DawidSkene`).
  * - Controls: covariates of a comparison. Length: (a − b) / (a + b), divided by its standard deviation, as in the style
- *   control of Chatbot Arena (T. Li, A. Angelopoulos and W.-L. Chiang, 2024, "Does style matter?"). Position: ±1.
+ *   control of Chatbot Arena (T. Li, A. Angelopoulos, and W.-L. Chiang, 2024, "Does style matter?"). Position: ±1.
  * - Ranks: 1 plus the number of models whose interval lies above (W.-L. Chiang et al., 2024, "Chatbot Arena: an open
  *   platform for evaluating LLMs by human preference").
  *
- * Guarantees: the same votes in the same order, options and seed give the same numbers; all are finite, whoever wins.
+ * Guarantees: the same votes in the same order, options, and seed give the same numbers; all are finite, whoever wins.
  * Models that were never compared, not even through other models, are in different groups, each with its own mean. If a
  * model never lost to (or never won against) the rest, its rating depends on the prior, and has no bound on that side.
  */

@@ -7,7 +7,7 @@
  * "Rank analysis of incomplete block designs"; R. R. Davidson, 1970, "On extending the Bradley-Terry model to
  * accommodate ties in paired comparison experiments"). Without ties ν is 0.
  *
- * The fit uses Newton's method with step halving on a log-likelihood that is concave in λ, β and ln ν. A prior makes
+ * The fit uses Newton's method with step halving on a log-likelihood that is concave in λ, β, and ln ν. A prior makes
  * the maximum exist for all outcomes: λ and β are normal with mean 0 and a given standard deviation (T. Leonard, 1977,
  * "An alternative Bayesian approach to the Bradley-Terry model for paired comparisons"). Without it, a maximum exists
  * only if no group of players wins all contests against the rest (L. R. Ford, 1957, "Solution of a ranking problem from

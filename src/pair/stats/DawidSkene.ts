@@ -43,7 +43,7 @@ const minGain = 1e-6
  * it is equally likely to be for each of the other K − 1 completions. (The error matrix of 1979 needs classes that are
  * the same for all items.) The estimate maximizes the posterior of r with a Beta(3, 2) prior, as if each expert had
  * already given two right votes and one wrong vote. So r is never 0 or 1, and of two mirrored solutions, the one with
- * more right votes is preferred (Q. Liu, J. Peng and A. Ihler, 2012, "Variational inference for crowdsourcing").
+ * more right votes is preferred (Q. Liu, J. Peng, and A. Ihler, 2012, "Variational inference for crowdsourcing").
  *
  * Takes 8 bytes per vote and 12 per item, up to three times that while growing.
  */

@@ -1,5 +1,5 @@
 /**
- * Histograms with 20 to 40 bins and readable edges: multiples of 1, 2, 2.5 or 5 times a power of ten.
+ * Histograms with 20 to 40 bins and readable edges: multiples of 1, 2, 2.5, or 5 times a power of ten.
  *
  * Guarantees: edges depend only on the numbers, ascend, and enclose all of them. Integers get integer edges, and the
  * last edge is above the maximum. Bins have equal widths, with two exceptions. They are log-spaced if the maximum is

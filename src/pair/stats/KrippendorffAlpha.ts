@@ -18,7 +18,7 @@ export const make = () => {
   const different = new Map<number, number>()
 
   return {
-    /** Adds a unit. `counts` has the number of its values in each category; categories after its end have no values. */
+    /** Adds a unit. `counts` has the unit's number of values in each category; categories beyond its end have none. */
     add: (counts: ReadonlyArray<number>): void => {
       const values = Number.sumAll(counts)
       if (values < 2) return

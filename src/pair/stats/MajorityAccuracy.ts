@@ -4,12 +4,12 @@
  * - A vote is right with a probability that is its expert's accuracy, independently of other votes. Otherwise it is
  *   equally likely to be for each of the other completions. For two completions this is the jury theorem (Condorcet,
  *   1785, "Essai sur l'application de l'analyse à la probabilité des décisions rendues à la pluralité des voix"; B.
- *   Grofman, G. Owen and S. L. Feld, 1983, "Thirteen theorems in search of the truth"); for more completions, its
+ *   Grofman, G. Owen, and S. L. Feld, 1983, "Thirteen theorems in search of the truth"); for more completions, its
  *   extension to pluralities (C. List and R. E. Goodin, 2001, "Epistemic democracy: generalizing the Condorcet jury
  *   theorem").
  * - The number of right votes of experts with different accuracies has a Poisson binomial distribution. The experts of
  *   an item are drawn without replacement; the probability of a set is proportional to the product of its weights (S.
- *   X. Chen, A. P. Dempster and J. S. Liu, 1994, "Weighted finite population sampling to maximize entropy").
+ *   X. Chen, A. P. Dempster, and J. S. Liu, 1994, "Weighted finite population sampling to maximize entropy").
  * - The earliest vote decides a tie, as in `domain/Tally` for votes without a ranking. All orders of votes are equally
  *   likely, so each of t tied completions wins with probability 1 / t.
  *

@@ -1,5 +1,5 @@
 /**
- * A growing list of numbers in one typed array, with 1, 4 or 8 bytes per number.
+ * A growing list of numbers in one typed array, with 1, 4, or 8 bytes per number.
  *
  * It does not check that a number fits the array's type.
  */

@@ -1,9 +1,9 @@
 /**
- * Detects the language of a text as an ISO 639-1 code; `und` if unknown. Scripts identify Chinese, Japanese and Korean;
- * the n-grams of `eld` identify other languages. The smallest of its sets of n-grams made fewer errors in our test than
- * the next larger one, which takes 70 MB more.
+ * Detects the language of a text as an ISO 639-1 code; `und` if unknown. Scripts identify Chinese, Japanese, and
+ * Korean; the n-grams of `eld` identify other languages. The smallest of its sets of n-grams made fewer errors in our
+ * test than the next larger one, which takes 70 MB more.
  *
- * Guarantees: deterministic. Code, formulas, addresses and numbers are ignored, so a question about code has the
+ * Guarantees: deterministic. Code, formulas, addresses, and numbers are ignored, so a question about code has the
  * language of the question. Texts with few words are `und`.
  * Not guaranteed: of 2,704 messages of TypeScript's compiler in 13 languages, 96% were right and 3% `und`. A language
  * that `eld` does not know is taken for a similar one, for example Indonesian for Malay (`ms`).
@@ -63,7 +63,9 @@ const lettersOf = (words: string): Letters => {
   return { count: matches(/\p{L}/gu) + 2 * (han + kana), han, kana, hangul }
 }
 
-/** Identifies Chinese, Japanese and Korean by script. Japanese also uses Han characters, but with kana between them. */
+/**
+ * Identifies Chinese, Japanese, and Korean by script. Japanese also uses Han characters, but with kana between them.
+ */
 const languageOfScript = ({ count, han, hangul, kana }: Letters): string | undefined => {
   if (hangul > count / 2) return "ko"
   if (3 * (han + kana) <= minShareOfScript * count) return undefined

@@ -5,7 +5,7 @@
  * first represents all. Memory: 10 MB, plus 25 bytes per prompt during a search; another 120 bytes per prompt are in a
  * scratch file.
  * Not guaranteed: that all near-duplicates are found. Signatures are compared only if one of 18 bands of 6 bytes is
- * equal (Leskovec, Rajaraman and Ullman, 2020, "Mining of massive datasets", 3.4); at a Jaccard index of 0.8, this has
+ * equal (Leskovec, Rajaraman, and Ullman, 2020, "Mining of massive datasets", 3.4); at a Jaccard index of 0.8, this has
  * a probability of 0.996. The estimated index has a standard deviation of 0.04. Of the prompts with the same band, a
  * prompt is compared only with the first 32.
  */

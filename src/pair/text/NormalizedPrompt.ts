@@ -1,8 +1,8 @@
 /**
  * Computes the normal form of a text. Prompts with the same normal form are duplicates.
  *
- * Guarantees: Unicode's `toNFKC_Casefold` (3.13) with single spaces, so case, white space, compatibility forms and
- * invisible characters make no difference; idempotent; the same on every machine. Punctuation, digits and accents are
+ * Guarantees: Unicode's `toNFKC_Casefold` (3.13) with single spaces, so case, white space, compatibility forms, and
+ * invisible characters make no difference; idempotent; the same on every machine. Punctuation, digits, and accents are
  * kept: `2+1` is not `2-1`. The module runs in a thread, so it does not load Effect.
  */
 import * as Sha256 from "../../node/Sha256.ts"

@@ -1,5 +1,5 @@
 /**
- * Assigns each prompt to a split: train, validation or test.
+ * Assigns each prompt to a split: train, validation, or test.
  *
  * Guarantees: a prompt's split depends only on the seed, the shares, and the prompts up to it, so adding prompts never
  * changes it. Prompts with the same normal form are in the same split. A near-duplicate is in the split of the earliest

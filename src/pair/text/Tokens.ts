@@ -1,7 +1,7 @@
 /**
  * Splits a text in normal form into hashed tokens, for n-grams.
  *
- * A token is a run of letters, marks and digits; a code point of a script without word boundaries (Han, kana, Thai,
+ * A token is a run of letters, marks, and digits; a code point of a script without word boundaries (Han, kana, Thai,
  * Lao, Khmer, Myanmar, Tibetan); or a sign with a meaning in formulas and code: symbols, `* / % & # @ \`, and a hyphen
  * outside a word. Other punctuation only separates. Text in any script has tokens.
  */

@@ -27,7 +27,7 @@ export const defaultAggregation: Aggregation = "majority"
 /** One judgment of an item, with the votes that it is made from. */
 export interface Consensus {
   /**
-   * The first task's judgment, or the lead's decision, with the combined choice, ranking, rationale and assessment of
+   * The first task's judgment, or the lead's decision, with the combined choice, ranking, rationale, and assessment of
    * the votes, and the flags of all tasks.
    */
   readonly judgment: Judgment

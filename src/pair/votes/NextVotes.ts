@@ -1,6 +1,6 @@
 /**
  * Selects the items for which another vote helps most: those whose right choice is least certain (uncertainty sampling;
- * V. Sheng, F. Provost and P. Ipeirotis, 2008, "Get another label?", KDD). The probabilities come from
+ * V. Sheng, F. Provost, and P. Ipeirotis, 2008, "Get another label?", KDD). The probabilities come from
  * `stats/DawidSkene`.
  *
  * Guarantees: the same votes in the same order give the same items. The number of items with another vote outstanding

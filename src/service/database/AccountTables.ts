@@ -1,5 +1,5 @@
 /**
- * The tables of operators, sessions, codes and tokens.
+ * The tables of operators, sessions, codes, and tokens.
  *
  * Guarantees: these tables store secrets only as hashes: passwords with scrypt, all others with SHA-256.
  */

@@ -43,7 +43,7 @@ export const watch = Effect.fnUntraced(function* (write: Write) {
     failedAt = yield* Clock.currentTimeMillis
     if (!isNew) return
     yield* Effect.logError(
-      `The service cannot write to its database (${message}). It refuses new data with 503 and keeps stored data. Free space on the database's disk; the service then accepts writes again`,
+      `The service cannot write to its database (${message}). It refuses new data with status 503 and keeps the data already stored. Free up space on the database's disk; the service then accepts writes again`,
     )
   })
 

@@ -1,11 +1,11 @@
 /**
  * The client of an OpenAI-compatible endpoint: `POST {base URL}/chat/completions`.
  *
- * Guarantees: concurrency, time, answer size and retries are limited. The client sends nothing while the endpoint asks
- * for a pause, or for a minute after it refused the settings, such as the key. It does not follow redirects. No failure
- * or log contains the key. A `JudgeError` says whether the question (not retryable) or the endpoint is at fault. A
- * refusal without a reason, a timeout, or an oversized answer is the question's fault only if the endpoint has answered
- * other questions.
+ * Guarantees: concurrency, time, response size, and retries are limited. The client sends nothing while the endpoint
+ * asks for a pause, or for a minute after it refused the settings, such as the key. It does not follow redirects. No
+ * failure or log contains the key. A `JudgeError` says whether the question (not retryable) or the endpoint is at
+ * fault. A refusal without a reason, a timeout, or an oversized response is the question's fault only if the endpoint
+ * has answered other questions.
  */
 import { ByteSize, Clock, Duration, Effect, Option, type Redacted, Schedule, Schema, Semaphore, Stream } from "effect"
 import { HttpClient, type HttpClientError, HttpClientRequest } from "effect/http"
@@ -28,7 +28,7 @@ export interface EndpointOptions {
   readonly body?: { readonly [member: string]: Schema.Json } | undefined
   /** The maximum number of concurrent requests. Default 8. */
   readonly concurrency?: number | undefined
-  /** The timeout of one request, including its whole answer. Default 2 minutes. */
+  /** The timeout of one request, including its whole response. Default 2 minutes. */
   readonly timeout?: Duration.Input | undefined
   /** The maximum number of retries of a failed request. Default 4. */
   readonly retries?: number | undefined
@@ -96,7 +96,7 @@ export const make = Effect.fnUntraced(function* (
   let withTemperature = true
   let answered = 0
   let notBefore = 0
-  /** The reason why the endpoint refused the settings, such as the key, in its last answer. */
+  /** Why the endpoint refused the settings, such as the key, in its last response. */
   let refusal: string | undefined
 
   const members = () => Object.fromEntries(withTemperature ? body : body.filter(withoutTemperature))

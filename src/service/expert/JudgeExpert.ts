@@ -17,7 +17,7 @@ import * as PairwiseRanking from "./PairwiseRanking.ts"
 
 export interface JudgeOptions extends JudgeEndpoint.EndpointOptions {
   /**
-   * The template of the user's message, with `{guidelines}`, `{prompt}` and `{completions}`. Default:
+   * The template of the user's message, with `{guidelines}`, `{prompt}`, and `{completions}`. Default:
    * `JudgePrompt.defaultTemplate`.
    */
   readonly template?: string | undefined

@@ -1,8 +1,8 @@
 /**
  * Classifies failures of the endpoint of a language model.
  *
- * Guarantees: the class depends on status, headers and error codes, never on the text of a message. Messages are quoted
- * on one line, shortened, and without the key. A pause is at most an hour.
+ * Guarantees: the class depends on status, headers, and error codes, never on the text of a message. Messages are
+ * quoted on one line, shortened, and without the key. A pause is at most an hour.
  */
 import { Duration, Effect, Option, Predicate, Redacted, Schema } from "effect"
 import type { HttpClientResponse } from "effect/http"
@@ -51,7 +51,7 @@ const aboutQuestion: ReadonlyArray<unknown> = [
   "string_above_max_length",
 ]
 
-/** Error codes for 429 answers about billing, where waiting does not help. */
+/** Error codes in 429 responses about billing, where waiting does not help. */
 const outOfCredit: ReadonlyArray<unknown> = ["insufficient_quota", "billing_hard_limit_reached"]
 
 const errorIn = (text: string) => {

@@ -5,7 +5,7 @@
  * tag or open another. Inserted text is not searched for placeholders. An answer is used only if all its JSON objects
  * with `best` agree.
  * Does not: prevent a completion from persuading a weak model. But no completion can make the answer anything other
- * than A, B or tie.
+ * than A, B, or tie.
  */
 import { Effect, Option, Schema } from "effect"
 import { SecureRandom } from "effect/crypto"

@@ -86,7 +86,7 @@ export const make = Effect.fnUntraced(function* (experts: ReadonlyArray<Expert>)
     return Option.none()
   })
 
-  /** Returns the answers, how many of the missing votes no expert can give, and the first failure. */
+  /** Returns the answers, the number of missing votes that no expert can give, and the first failure. */
   const judge = Effect.fnUntraced(function* (
     item: Item,
     guidelines: string | undefined,

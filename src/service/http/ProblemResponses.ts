@@ -2,7 +2,7 @@
  * Turns every failure of a request into problem details.
  *
  * Guarantees: every failure is answered with `application/problem+json` and a stable `type`. A defect is logged, and
- * its cause is kept out of the answer.
+ * its cause is kept out of the response.
  */
 import { ByteSize, Cause, type Duration, Effect, Fiber, Schema, type Types } from "effect"
 import {
@@ -93,8 +93,8 @@ export const withProblems = (options: {
   Effect.fnUntraced(function* (handled: Effect.Effect<HttpServerResponse.HttpServerResponse, Types.unhandled>) {
     const request = yield* HttpServerRequest.HttpServerRequest
     const bodyBytes = options.bodyBytes(request)
-    // The handler's fiber ends with the request's scope, after the answer was sent. Ending it earlier would close the
-    // connection while the body is still being read, and the client would not get the answer.
+    // The handler's fiber ends with the request's scope, after the response was sent. Ending it earlier would close the
+    // connection while the body is still being read, and the client would not get the response.
     const fiber = yield* handled.pipe(
       Effect.provideService(HttpIncomingMessage.MaxBodySize, ByteSize.bytes(bodyBytes)),
       Effect.forkScoped({ startImmediately: true }),

@@ -1,7 +1,7 @@
 /**
  * `GET /votes` of the service: its votes as a table. It is not part of the contract, which other services implement.
  *
- * Guarantees: an organization gets only the votes on its own tasks. The answer is streamed, with chunked encoding, so
+ * Guarantees: an organization gets only the votes on its own tasks. The response is streamed, with chunked encoding, so
  * that a client notices if it breaks off.
  */
 import { Cause, Effect, Schema, Stream } from "effect"
@@ -15,7 +15,7 @@ import { Desk } from "../store/Desk.ts"
 import type { VoteFilter } from "../store/VoteExport.ts"
 
 export const respond = ({ exportVotes }: Desk["Service"], format: Format, filter: VoteFilter, raw = false) =>
-  // The status has been sent when the store fails, so a failure can only break the answer off.
+  // The status has been sent when the store fails, so a failure can only break off the response.
   HttpServerResponse.stream(
     Stream.tapCause(exportVotes(format, filter, raw), (cause) =>
       Cause.hasInterruptsOnly(cause) ? Effect.void : Effect.logError("The vote export failed before its end", cause),

@@ -107,7 +107,7 @@ export const Progress = Schema.Struct({
   /** The number of votes that open tasks still need, whoever gives them. */
   needed: Schema.Int,
   undoable: Schema.Boolean,
-  /** The reason why this expert gets no work, as a plain sentence. Null if the expert gets work. */
+  /** Why this expert gets no work, as a plain sentence. Null if the expert gets work. */
   stopped: Schema.NullOr(Schema.String),
 })
 export type Progress = typeof Progress.Type
@@ -146,7 +146,7 @@ export class AnnotateJoin extends HttpApiGroup.make("join").add(join) {}
 
 /**
  * Returns the item that the expert holds; if there is none, the next item. The item stays the same until the expert
- * submits, skips or flags it.
+ * submits, skips, or flags it.
  */
 const next = HttpApiEndpoint.post("next", "/next", { success: Work })
 

@@ -32,7 +32,7 @@ export const ItemSummary = Schema.Struct({
   index: Schema.Int,
   prompt: Schema.String,
   state: ItemState,
-  /** `votes`, `votes_required` and `flagged` cover all equal items together. */
+  /** `votes`, `votes_required`, and `flagged` cover all equal items together. */
   votes: Schema.Int,
   votes_required: Schema.Int,
   flagged: Schema.Boolean,

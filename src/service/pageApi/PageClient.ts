@@ -1,6 +1,6 @@
 /**
  * The requests of an `HttpApi` as types, so that pages need not load Effect. A name such as `GET /tasks/:task_id` tells
- * the compiler the parameters, payload, and answer of the request.
+ * the compiler the parameters, payload, and response of the request.
  */
 import type { HttpApi, HttpApiEndpoint, HttpApiGroup } from "effect/http-api"
 

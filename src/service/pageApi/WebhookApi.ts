@@ -8,7 +8,7 @@ export const WebhookSettings = Schema.Struct({
   /** Null if no URL is set. */
   url: Schema.NullOr(Schema.String),
   enabled: Schema.Boolean,
-  /** The reason why the service disabled the webhook, such as a 410 from the receiver. Null if it did not. */
+  /** Why the service disabled the webhook, such as a 410 from the receiver. Null if it did not. */
   disabled_reason: Schema.NullOr(Schema.String),
   /** Null if the last attempt at this URL succeeded, or none was made. */
   failing: Schema.NullOr(
@@ -57,7 +57,7 @@ export const DeliveryDetail = Schema.Struct({
        */
       error: Schema.NullOr(Schema.String),
       millis: Schema.Int,
-      /** The first 1,000 characters of the answer. */
+      /** The first 1,000 characters of the response body. */
       answer: Schema.String,
     }),
   ),
@@ -66,7 +66,7 @@ export type DeliveryDetail = typeof DeliveryDetail.Type
 
 const webhook = HttpApiEndpoint.get("settings", "/webhook", { success: WebhookSettings })
 /**
- * Sets the URL and enables the webhook. If there is no secret, also creates one, which only this answer contains.
+ * Sets the URL and enables the webhook. If there is no secret, also creates one, which only this response contains.
  * Conflict: deliveries to this address are not allowed.
  */
 const setWebhook = HttpApiEndpoint.put("set", "/webhook", {

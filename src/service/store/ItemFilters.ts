@@ -1,5 +1,5 @@
 /**
- * Filters of items, as conditions of a query that joins `item` with `task`, `item_text`, `decision` and `disputed`.
+ * Filters of items, as conditions of a query that joins `item` with `task`, `item_text`, `decision`, and `disputed`.
  *
  * Does not: choose the table that the join begins with, on which the query's speed depends.
  */

@@ -192,7 +192,7 @@ const orderOf = ({ shown_order }: Row) => JSON.parse(shown_order) as ReadonlyArr
 
 /**
  * Whether people get work, and the operators' settings and decisions about it. `PersonQueue` calls `standing`, `next`,
- * `saveDraft` and `answer` within a write of `Database`.
+ * `saveDraft`, and `answer` within a write of `Database`.
  */
 export class Qualification extends Context.Service<Qualification, Effect.Success<ReturnType<typeof make>>>()(
   "prefstream/service/Qualification",

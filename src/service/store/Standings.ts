@@ -10,7 +10,7 @@ import { Database } from "../database/Database.ts"
 import type * as Api from "../pageApi/QualificationApi.ts"
 
 export interface Standing extends Api.Standing {
-  /** The reason why the person gets no work, as a plain sentence. */
+  /** Why the person gets no work, as a plain sentence. */
   readonly reason: string | undefined
 }
 

@@ -59,7 +59,7 @@ const make = Effect.gen(function* () {
 
   /**
    * Makes a task id of 128 bits: random, or a hash of organization and idempotency key. So a client that lost the
-   * answer gets the same id again, even from a service that lost its database.
+   * response gets the same id again, even from a service that lost its database.
    */
   const makeTaskId = (organization: string, idempotencyKey: string | undefined) =>
     (idempotencyKey === undefined

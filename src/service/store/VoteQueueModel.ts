@@ -1,11 +1,11 @@
-/** Inputs, outputs and errors of `VoteQueue`. */
+/** Inputs, outputs, and errors of `VoteQueue`. */
 import type { Result } from "effect"
 import type { FlagKind } from "../../domain/Flag.ts"
 import type { TaskPrompt } from "../../domain/Task.ts"
 import type { Vote } from "../../domain/Vote.ts"
 import { conflict } from "../pageApi/WebProblems.ts"
 
-/** The reason why an expert leaves an item to others. */
+/** Why an expert leaves an item to others. */
 export type SetAside =
   | { readonly kind: "skip"; readonly reason: string }
   | {
@@ -71,7 +71,7 @@ export interface Judged {
   readonly guidelinesVersion?: number | undefined
   readonly answers: ReadonlyArray<{
     readonly expert: string
-    /** The vote, or the reason why there is none. The queue does not ask that expert about the item again. */
+    /** The vote, or why there is none. The queue does not ask that expert about the item again. */
     readonly vote: Result.Result<Omit<Vote, "expert">, string>
   }>
 }

@@ -131,7 +131,7 @@ export const make = Effect.fnUntraced(function* ({ goldAnswer = () => Option.non
   const lanes = yield* Lanes.make
   const guidelines = yield* GuidelineVersions.make
 
-  /** Runs a write that may end tasks. If it did, wakes the webhooks, even if the caller is interrupted. */
+  /** Runs a write that may end tasks. If it ends any, wakes the webhooks, even if the caller is interrupted. */
   const writeEnding = <A, E = never>(statements: Effect.Effect<A, E | SqlError>, hasEnded: (value: A) => boolean) =>
     Effect.uninterruptible(Effect.tap(write(statements), (value) => (hasEnded(value) ? webhooks.wake : Effect.void)))
 
@@ -336,7 +336,7 @@ export const make = Effect.fnUntraced(function* ({ goldAnswer = () => Option.non
     yield* sql`DELETE FROM disputed WHERE item_id = ${itemId}`
   })
 
-  /** Ends a task that nobody holds an item of. If it was the last of its group, also ends the group. */
+  /** Ends a task that nobody holds an item of. If the task is the last of its group, also ends the group. */
   const finish = Effect.fnUntraced(function* (
     task: Pick<Task, "seq" | "task_id" | "organization" | "group_id">,
     changes: Statement.Fragment,

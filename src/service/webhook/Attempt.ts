@@ -24,7 +24,7 @@ export interface Outcome {
   readonly status: number | null
   readonly error: string | null
   readonly millis: number
-  /** The first 1,000 characters of the answer, or the reason why the answer is not kept. */
+  /** The first 1,000 characters of the response body, or a note on why it was not kept. Empty without a response. */
   readonly answer: string
   /** The receiver's `Retry-After`, in milliseconds. */
   readonly retryAfter: number
@@ -39,7 +39,7 @@ const answerCharacters = 1_000
 const encoder = new TextEncoder()
 const decoder = new TextDecoder()
 
-/** Decodes the beginning of an answer. Replaces NUL, which SQLite cannot store in some versions of Node. */
+/** Decodes the beginning of a response body. Replaces NUL, which SQLite cannot store in some versions of Node. */
 const kept = (chunks: ReadonlyArray<Uint8Array>): string =>
   Array.from(decoder.decode(Bytes.concat(chunks).subarray(0, answerBytes)).replaceAll("\0", "\uFFFD"))
     .slice(0, answerCharacters)
@@ -67,7 +67,7 @@ const meaning = (status: number): string | null => {
 export interface AttemptOptions {
   readonly timeout: Duration.Duration
   readonly userAgent: string
-  /** Whether to keep answers from this URL out of the log. It is called once the connection has been made. */
+  /** Whether to keep responses from this URL out of the log. It is called once the connection has been made. */
   readonly hidesAnswers: (url: string) => boolean
 }
 
@@ -88,7 +88,7 @@ export const make = Effect.fnUntraced(function* ({ hidesAnswers, timeout, userAg
       HttpClientRequest.setHeaders({ ...signed, "user-agent": userAgent }),
     )
 
-    // After a timeout, these variables contain the part of the answer that has arrived.
+    // After a timeout, these variables contain the part of the response that has arrived.
     let response: HttpClientResponse.HttpClientResponse | undefined
     const chunks: Array<Uint8Array> = []
     let read = 0

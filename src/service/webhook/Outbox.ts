@@ -1,10 +1,10 @@
 /**
  * Webhook messages, the time of each one's next attempt, and the outcomes of attempts.
  *
- * Guarantees: a message is `waiting` until it is delivered or the schedule ends. The time of its next attempt is
- * stored, so it survives a restart. If an operator reschedules a message during an attempt, the new time is kept even
- * if that attempt fails. The event of a growing group waits for a quiet period. Until its first attempt begins, it can
- * be replaced or withdrawn. Use effects whose names begin with `write` within a write of `Database`.
+ * Guarantees: a message is `waiting` until it is delivered or the schedule ends. The time of its next attempt
+ * survives a restart, because it is stored. If an operator reschedules a message during an attempt, the new time is
+ * kept even if that attempt fails. The event of a growing group waits for a quiet period. Until its first attempt
+ * begins, it can be replaced or withdrawn. Use effects whose names begin with `write` within a write of `Database`.
  */
 import { Clock, DateTime, Duration, Effect, Option, Struct } from "effect"
 import { SecureRandom } from "effect/crypto"

@@ -37,7 +37,7 @@ export const completions = (
       : candidates[0]!.layout === "items"
         ? flags.completions
         : flags.completion
-  const advice = isSameLayout ? flag : `${flags.layout}, ${flags.completions} or ${flags.completion}`
+  const advice = isSameLayout ? flag : `${flags.layout}, ${flags.completions}, or ${flags.completion}`
   return Result.fail(`the completions may be at ${places.join(", or at ")}: set ${advice}`)
 }
 

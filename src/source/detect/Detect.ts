@@ -136,7 +136,7 @@ const noCompletions = (
     any: `${promptPath === undefined ? `${flags.prompt} and ` : ""}${flags.completions} (a list) or ${flags.completion} (a text; once per completion column), ${orJoin}`,
     items: flags.completions,
     wide: `${flags.completion}, once for each completion`,
-    pairs: `${flags.completion} twice, for the better and the other completion`,
+    pairs: `${flags.completion} twice, first for the better completion, then for the other one`,
     long: flags.completion,
   }
   return Result.fail(`found ${missing} in ${shownMembers(sample)}: set ${advice[layout ?? "any"]}`)

@@ -21,7 +21,7 @@ const partsOf = ({ completion, completions, history, layout, prompt, system }: L
 /** If the sample has more names than this, a late name is compared only with those that the layout uses. */
 const maxSampleNames = 250
 
-/** Maximum number of names that are remembered to have no effect. Further ones are checked each time. */
+/** Maximum number of names to remember as having no effect. Any others are checked each time. */
 const maxRememberedNames = 100_000
 
 export const of = (

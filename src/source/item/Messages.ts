@@ -41,7 +41,7 @@ const decodeMessage = (value: unknown, path: string): Result.Result<Message, str
   for (const [name, other] of Object.entries(value)) {
     if (knownMembers.includes(name) || isIgnorable(name, other)) continue
     return Result.fail(
-      `${path}${FieldPath.formatTail([name])}: expected messages with only ${roleName} and ${contentName}, found ${describeValue(other)}`,
+      `${path}${FieldPath.formatTail([name])}: expected no members besides ${roleName} and ${contentName}, found ${describeValue(other)}`,
     )
   }
   return Result.gen(function* () {

@@ -133,7 +133,7 @@ const unwrapTurns = (
   return multiTurn === -1
     ? Result.succeed(lists.map(([turn]) => turn))
     : Result.fail(
-        `${names[multiTurn]}: expected one turn, found ${lists[multiTurn]!.length} turns; earlier answers differ between models`,
+        `${names[multiTurn]}: expected one turn, found ${lists[multiTurn]!.length} turns; after the first turn, the models' conversations differ, so their answers cannot be compared`,
       )
 }
 

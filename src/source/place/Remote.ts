@@ -30,7 +30,7 @@ export const RemoteTimeouts = Context.Reference<RemoteTimeouts>("prefstream/sour
   defaultValue: () => ({ idle: Duration.minutes(2), retries: 5, pause: Duration.millis(500) }),
 })
 
-/** After `idle` divided by this number without data, reading continues over another connection. */
+/** If data stops for `idle` divided by this number and the server has ranges, reading resumes over a new connection. */
 const shareOfIdle = 4
 
 const maxPause = Duration.seconds(60)

@@ -5,7 +5,7 @@
 import { Result } from "effect"
 import { isObject, type Members } from "../../io/Values.ts"
 
-/** The reason why a list or dictionary is not read. `undefined` if the text is neither. */
+/** Why a list or dictionary is not read. `undefined` if the text is neither. */
 export type Problem = "no commas between its elements" | '"..." in place of omitted elements' | undefined
 
 export const parse = (text: string): Result.Result<unknown, Problem> => {

@@ -4,7 +4,7 @@ import type { SourceItem } from "../../domain/PromptItem.ts"
 import type { Reject } from "../../domain/Reject.ts"
 import type { SourceError } from "./SourceError.ts"
 
-/** An item, or the reason why its record was rejected. */
+/** An item, or why its record was rejected. */
 export type SourceRecord = Result.Result<SourceItem, Reject>
 
 /** The detected files and layout. */

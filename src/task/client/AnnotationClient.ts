@@ -27,7 +27,7 @@ export interface Sending<E> {
   readonly claim: Effect.Effect<unknown, E>
   /** Runs before each retry of a claimed request. If it fails, nothing is sent. */
   readonly repeat: Effect.Effect<unknown, E>
-  /** Runs if an attempt may have created the task, although no usable answer says so. */
+  /** Runs if an attempt may have created the task, although no usable response says so. */
   readonly doubt: Effect.Effect<unknown>
   /** Runs before the wait for a retry, if the service ignores keys and the request certainly created nothing. */
   readonly release: Effect.Effect<unknown, E>

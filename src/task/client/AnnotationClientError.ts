@@ -13,7 +13,7 @@ import * as RateLimit from "../../api/RateLimit.ts"
 import type { ServiceSettings } from "../../api/ServiceProfile.ts"
 import { statusText } from "../../node/StatusText.ts"
 
-/** Maximum UTF-16 code units of an answer that an error repeats. */
+/** Maximum UTF-16 code units of a response that an error repeats. */
 export const maxDetailCharacters = 300
 
 /** Formats epoch milliseconds as a UTC time, rounded to a second. */
@@ -22,7 +22,7 @@ export const instant = (millis: number): string =>
 
 const answered = { status: Schema.Int, detail: Schema.String }
 
-/** The token is missing, wrong, or not allowed. No request will succeed. */
+/** The token is missing or wrong, or lacks permission. No request will succeed with it. */
 export class AccessDenied extends Schema.TaggedClass<AccessDenied>()("AccessDenied", answered) {}
 
 /** The service, or a proxy in front of it, refuses every request. This request created nothing. */
@@ -37,7 +37,7 @@ export class TasksRefused extends Schema.TaggedClass<TasksRefused>()("TasksRefus
 
 /** There is no annotation service at this address. */
 export class NoSuchService extends Schema.TaggedClass<NoSuchService>()("NoSuchService", {
-  /** The answer, or the reason why the request cannot be sent, on one line. */
+  /** The response, or why the request cannot be sent, on one line. */
   detail: Schema.String,
 }) {}
 
@@ -75,13 +75,13 @@ export class Down extends Schema.TaggedClass<Down>()("Down", {
   detail: Schema.String,
 }) {}
 
-/** The service answered 2xx, but the answer is unusable. */
+/** The service answered 2xx, but the response is unusable. */
 export class UnusableAnswer extends Schema.TaggedClass<UnusableAnswer>()("UnusableAnswer", {
   /** The problem, on one line. */
   detail: Schema.String,
-  /** Whether the answer is not JSON, so that something other than the service may have sent it. */
+  /** Whether the response is not JSON, so that something other than the service may have sent it. */
   isForeign: Schema.optionalKey(Schema.Boolean),
-  /** An excerpt of the answer. */
+  /** An excerpt of the response. */
   found: Schema.optionalKey(Schema.String),
 }) {}
 
@@ -134,7 +134,7 @@ export class AnnotationClientError extends Schema.TaggedError<AnnotationClientEr
 
 const sentence = (detail: string): string => detail.replace(/\.$/, "")
 
-/** Whether the service may have carried out the request, although no usable answer says so. */
+/** Whether the service may have carried out the request, although no usable response says so. */
 export const maybeDone = ({ reason }: AnnotationClientError): boolean =>
   reason._tag === "Unavailable" ? reason.maybeDone : reason._tag === "UnusableAnswer" && reason.isForeign === true
 
@@ -147,7 +147,7 @@ export const endsPolling = (failure: AnnotationClientError, patience: Duration.D
   ["Down", "AccessDenied", "ServiceBlocked", "TasksRefused", "NoSuchService"].includes(failure.reason._tag) ||
   asksTooMuch(failure, patience)
 
-/** Whether there was no answer, a 5xx, or an answer from something else. A service that limits the rate is up. */
+/** Whether there was no answer, a 5xx, or a response from something else. A service that limits the rate is up. */
 export const seemsDown = ({ reason }: AnnotationClientError): boolean =>
   reason._tag === "Unavailable"
     ? reason.status === undefined || ["timeout", "serverError"].includes(HttpFailure.kindOf(reason.status))

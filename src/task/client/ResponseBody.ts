@@ -13,7 +13,7 @@ export interface Answer {
   readonly contentType: string
   /** The part of the body that could be read. */
   readonly text: string
-  /** The reason why the answer is unusable, or `broken off` if it is incomplete. */
+  /** Why the response is unusable, or `broken off` if it is incomplete. */
   readonly problem?: string
   /** Whether something other than the service may have answered. */
   readonly isForeign?: boolean
@@ -57,7 +57,7 @@ export const read = Effect.fnUntraced(function* (
   return Json.isTooDeep(text.value) ? { ...about, text: "", problem: Json.tooDeep } : { ...about, text: text.value }
 })
 
-/** Reads the body up to the limit. Undefined if a 2xx answer exceeds it. */
+/** Reads the body up to the limit. Undefined if a 2xx response exceeds it. */
 const upTo = Effect.fnUntraced(function* (response: HttpClientResponse.HttpClientResponse, limit: number) {
   const decoder = new TextDecoder()
   let text = ""

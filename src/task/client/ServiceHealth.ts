@@ -33,7 +33,7 @@ const latest = 8.64e15
 const minProbeDelay = Duration.toMillis("1 second")
 const maxWait = Duration.toMillis("30 seconds")
 
-/** Maximum UTF-16 code units of the last answer in a message that the service is down. */
+/** Maximum UTF-16 code units of the last response in a message that the service is down. */
 const maxCauseCharacters = 80
 
 /** Whether a service that is up may give this error for a made-up task. */

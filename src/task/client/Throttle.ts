@@ -7,7 +7,7 @@
  * With a `RequestBudget`, requests are sent in its time slots, and the rate limit and pauses apply to all processes
  * that share it. Effect's `RateLimiter` sends a whole second's requests in one burst, and cannot take back a slot.
  */
-/* oxlint-disable max-lines -- rate, concurrency, pauses, quotas and slots decide together when the next request is sent */
+/* oxlint-disable max-lines -- rate, concurrency, pauses, quotas, and slots decide together when the next request is sent */
 import { Deferred, Duration, Effect, Latch, Option } from "effect"
 import * as SteadyClock from "../../io/SteadyClock.ts"
 import type { Quota } from "../../api/RateLimit.ts"
@@ -52,7 +52,7 @@ const createsPerPoll = 3
 /** Seconds until the full rate is restored. */
 const recovery = Duration.toSeconds("30 seconds")
 
-/** Maximum milliseconds of a pause that one answer can cause. */
+/** Maximum milliseconds of a pause that one response can cause. */
 const maxPause = Duration.toMillis("1 day")
 
 /** Shorter pauses are not logged. `quiet`: minimum milliseconds between two warnings about the rate. */
@@ -100,7 +100,7 @@ export const make = Effect.fnUntraced(function* <E>(settings: {
     let until = 0
     for (const [name, quota] of quotas) {
       if (quota.until <= now) quotas.delete(name)
-      // `remaining` does not count requests that were sent after the one whose answer reported it.
+      // `remaining` does not count requests that were sent after the one whose response reported it.
       else if (quota.remaining <= ordinal - quota.ordinal) until = Math.max(until, quota.until)
     }
     return until
@@ -247,7 +247,7 @@ export const make = Effect.fnUntraced(function* <E>(settings: {
     const now = yield* SteadyClock.now
     for (const { name, remaining, reset } of found) {
       const known = quotas.get(name)
-      // The answer belongs to an earlier request, so its quota is older.
+      // The response belongs to an earlier request, so its quota is older.
       if (known !== undefined && known.ordinal > seen && known.until > now) continue
       quotas.set(name, { remaining, until: now + reset, ordinal: seen })
       if (remaining > 0) continue

@@ -1,8 +1,8 @@
 /**
- * Sends one request to the service and interprets its answer.
+ * Sends one request to the service and interprets the response.
  *
- * Guarantees: an answer is read completely, in bounded time and memory. A status other than 2xx is an
- * `AnnotationClientError`. Each answer updates the throttle: `Retry-After`, quotas, 429, and 503. No message contains
+ * Guarantees: a response is read completely, in bounded time and memory. A status other than 2xx is an
+ * `AnnotationClientError`. Each response updates the throttle: `Retry-After`, quotas, 429, and 503. No message contains
  * the token.
  */
 import { Cause, Clock, Duration, Effect, Redacted } from "effect"
@@ -41,7 +41,7 @@ export const make = Effect.fnUntraced(function* (throttle: Throttle.Throttle<Ann
   const unusable = (detail: string, isForeign = false, found?: string) =>
     error(new UnusableAnswer({ detail, isForeign, ...(found === undefined ? {} : { found }) }))
 
-  /** Slows down all requests after a 429, a 503, or an answer with `Retry-After`. */
+  /** Slows down all requests after a 429, a 503, or a response with `Retry-After`. */
   const slowDown = Effect.fnUntraced(function* (failure: AnnotationClientError, permit: Throttle.Permit | undefined) {
     const { reason } = failure
     if (reason._tag !== "Unavailable") return

@@ -4,7 +4,7 @@
  * Guarantees:
  * - A change is on disk when its effect succeeds, even after a loss of power.
  * - A task is `submitting` before its request is sent. An item belongs to one task per campaign and vote.
- * - Request and answer are stored unchanged, so neither resuming nor exporting needs the input files again.
+ * - Request and response are stored unchanged, so neither resuming nor exporting needs the input files again.
  * - `LedgerReader` cannot write. One process at a time writes to a job through `Ledger`, which `layerFile` and
  *   `layerPostgres` lock. If workers share the job, each writes its own parts (`Parts`).
  */
@@ -44,7 +44,7 @@ export interface LedgerOptions {
   readonly job?: string | undefined
 }
 
-/** A worker that shares a job with others, under a name, or a command that runs alongside workers. */
+/** A named worker that shares a job with others, or a command that runs alongside workers. */
 export interface Shared {
   readonly by: "worker" | "command"
   readonly name: string

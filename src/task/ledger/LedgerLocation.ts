@@ -34,7 +34,7 @@ export interface LedgerSettings {
   readonly job?: string | undefined
 }
 
-/** The path, URL or job of a ledger is invalid. */
+/** The path, URL, or job of a ledger is invalid. */
 export class LedgerLocationError extends Schema.TaggedError<LedgerLocationError>()("LedgerLocationError", {
   /** The expected value, without the password of the URL. */
   message: Schema.String,

@@ -73,7 +73,9 @@ const enoughForShare = 1000
 /** Maximum number of records without any usable one, if there is no limit. */
 const enoughForNone = 100_000
 
-/** Whether all records so far are unusable, and so many that the rest is assumed to be unusable, too. */
+/**
+ * Whether all records so far are unusable, and there are so many that the rest are assumed to be unusable, too.
+ */
 export const isHopeless = ({ read, rejected }: ReadAndRejected): boolean => read >= enoughForNone && rejected >= read
 
 export const counter = (limit: RejectLimit | undefined) => {

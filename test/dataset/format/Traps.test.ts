@@ -169,7 +169,7 @@ it.layer(NodeServices.layer)("found in a file", (it) => {
       "trl",
       "a margin in some rows only, which is null in the others",
       [row("q", "a", "b", { margin: 0.5 }), row("q", "a", "b")],
-      ["2: margin: expected the columns of the first row, prompt, chosen, rejected, margin, found nothing"],
+      ["2: margin: expected the columns of the first row (prompt, chosen, rejected, margin), found nothing"],
     ],
     [
       "openrlhf",

@@ -373,7 +373,7 @@ describe("Detect", () => {
     [
       "several places of completions",
       [{ prompt: "Q", chosen: "A", rejected: "B", generations: ["A", "B"] }],
-      `the completions may be at "chosen" and "rejected" (layout pairs), or at "generations" (layout items): set --layout, --completions-path or --completion-path`,
+      `the completions may be at "chosen" and "rejected" (layout pairs), or at "generations" (layout items): set --layout, --completions-path, or --completion-path`,
     ],
     [
       "several lists",

@@ -44,12 +44,12 @@ describe("ItemDecoder", () => {
     [
       "a name",
       [{ ...user("Q"), name: "Ann" }],
-      'prompt[0].name: expected messages with only role and content, found "Ann"',
+      'prompt[0].name: expected no members besides role and content, found "Ann"',
     ],
     [
       "a member of another name",
       [{ ...user("Q"), "odd name": 0 }],
-      'prompt[0]["odd name"]: expected messages with only role and content, found 0',
+      'prompt[0]["odd name"]: expected no members besides role and content, found 0',
     ],
     [
       "a picture",

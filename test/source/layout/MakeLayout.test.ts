@@ -292,7 +292,7 @@ describe("MakeLayout", () => {
       const item = { prompt: "Q", completions: ["A", "B"] }
       assert.deepStrictEqual(items, [item, item])
       assert.deepStrictEqual(reasons, [
-        "prompt: expected one turn, found 2 turns; earlier answers differ between models",
+        "prompt: expected one turn, found 2 turns; after the first turn, the models' conversations differ, so their answers cannot be compared",
         "response_b: expected a completion, found null",
       ])
     })
@@ -304,7 +304,7 @@ describe("MakeLayout", () => {
         const { items, reasons } = look([turns, { ...turns, response_a: '["A","C"]' }], lists, isTextual)
         assert.deepStrictEqual(items, [{ prompt: "Q", completions: ["A", "B"], gold: { best_completion_index: 1 } }])
         assert.deepStrictEqual(reasons, [
-          "response_a[]: expected one turn, found 2 turns; earlier answers differ between models",
+          "response_a[]: expected one turn, found 2 turns; after the first turn, the models' conversations differ, so their answers cannot be compared",
         ])
       }
     })

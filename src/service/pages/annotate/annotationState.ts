@@ -25,7 +25,7 @@ export interface Notice {
   readonly text: string
 }
 
-/** The reason why no expert is signed in. */
+/** Why no expert is signed in. */
 export type SignedOut = "never" | "ended" | "invitation" | "left"
 
 export interface AnnotationState {

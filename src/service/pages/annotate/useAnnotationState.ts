@@ -109,13 +109,13 @@ const makeDispatch = (first: AnnotationState, setState: (state: AnnotationState)
       case "signOut":
         return { _tag: "signedOut" }
       case "session": {
-        // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- `AnnotateApi` declares this answer
+        // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- `AnnotateApi` declares this response
         const { expert_id, name, progress } = value as AnnotateRequests["GET /session"]["answer"]
         expertId = expert_id
         return { _tag: "session", name, progress }
       }
       default: {
-        // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- `AnnotateApi` declares this answer
+        // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- `AnnotateApi` declares this response
         const work = value as Work
         return { _tag: "answer", ask, work, copy: work.item && store.read(expertId, work.item.item_id) }
       }

@@ -75,7 +75,7 @@ const GroupExperts = ({ group }: { readonly group: GroupDetail }) =>
     <p class="muted">Nobody has voted yet.</p>
   ) : (
     <Table
-      label="Experts of the group"
+      label="Experts who voted in the group"
       rows={group.experts}
       keyOf={({ expert_id }) => expert_id}
       columns={[

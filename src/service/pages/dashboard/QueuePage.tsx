@@ -83,7 +83,7 @@ const EntryTable = ({ label, entries }: { readonly label: string; readonly entri
   const isOfTasks = entries.some((entry) => "prompt" in entry)
   return (
     <Table
-      nothing="No further task is open."
+      nothing="There are no more open tasks."
       label={label}
       rows={entries}
       keyOf={({ group_id }) => group_id}

@@ -122,8 +122,8 @@ export const SignIn = ({ onSignedIn }: { readonly onSignedIn: (account: Account)
     <details class="small muted">
       <summary>No account yet, or forgot your password?</summary>
       <p>
-        An admin can make a sign-in link for you under Operators. The service also prints a link at its first start, and
-        whenever it is started with <code>--sign-in-link</code>. With the link, you create an account or set a new
+        An admin can create a sign-in link for you under Operators. The service also prints a link when it first starts,
+        and whenever it is started with <code>--sign-in-link</code>. Use the link to create an account or set a new
         password.
       </p>
     </details>

@@ -1,5 +1,5 @@
 /**
- * Formats numbers, shares, times and rankings for the dashboard.
+ * Formats numbers, shares, times, and rankings for the dashboard.
  *
  * Guarantees: only exact shares are shown as 0 % or 100 %. Months are written as words, so that dates are unambiguous.
  */

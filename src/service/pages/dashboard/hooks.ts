@@ -79,7 +79,7 @@ export interface Action {
   readonly busy: boolean
   readonly problem: string | undefined
   /**
-   * Sends a request and, if it succeeds, passes the answer to `then`. Does nothing while an earlier request is in
+   * Sends a request and, if it succeeds, passes the response to `then`. Does nothing while an earlier request is in
    * flight.
    */
   readonly run: <A>(ask: () => Promise<Answer<A>>, then: (value: A) => void) => Promise<void>

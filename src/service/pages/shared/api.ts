@@ -17,10 +17,10 @@ export interface Problem {
   readonly retryAfter: number | null
 }
 
-/** The service's answer, or the problem if the request failed. */
+/** The service's response, or the problem if the request failed. */
 export type Answer<A> = { readonly ok: true; readonly value: A } | { readonly ok: false; readonly problem: Problem }
 
-/** The type of the input and answer of each request. Keys are method and path; see `PageClient`. */
+/** The types of each request's input and response. Keys are method and path; see `PageClient`. */
 type AnyRequests = { readonly [request: string]: { readonly input: unknown; readonly answer: unknown } }
 
 interface Options {

@@ -6,7 +6,7 @@ export type Job =
   | { readonly _tag: "render"; readonly text: string; readonly below: number }
   | { readonly _tag: "compare"; readonly left: string; readonly right: string }
 
-/** The worker's reports. A job's time limit counts only while it is `working`, not while modules load. */
+/** The worker's reports. `loading` and `working` each restart the job's time limit, which is longer for `loading`. */
 export type Report =
   | { readonly _tag: "loading" }
   | { readonly _tag: "working" }

@@ -48,7 +48,7 @@ const afterText = (bytes: Buffer, view: DataView, start: number, end: number): n
   if (bytes[start] !== QUOTE) return -1
   let at = start + 1
   while (at < end) {
-    // Checks four bytes at once for a quote, a backslash, or a control character.
+    // Checks four bytes at a time for a quote, a backslash, or a control character.
     while (at + 4 <= end) {
       const four = view.getInt32(at)
       const quote = four ^ 0x22222222

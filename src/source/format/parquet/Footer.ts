@@ -20,7 +20,7 @@ export interface Chunk {
 
 export interface RowGroup {
   readonly rows: number
-  /** A chunk for each leaf, or the reason why it cannot be read. */
+  /** A chunk for each leaf, or why it cannot be read. */
   readonly chunks: ReadonlyArray<Chunk | string>
 }
 

@@ -135,7 +135,7 @@ export const backup = Effect.fn("LedgerMaintenance.backup")(function* (
 
 const copy = Effect.fnUntraced(function* (to: string) {
   const sql = yield* SqlClient.SqlClient
-  // This error means that the ledger is damaged, so it is not reported as a failed backup.
+  // A damaged ledger is not reported as a failed backup.
   yield* Effect.mapError(sql`VACUUM INTO ${to}`, (error) => {
     const { cause } = error.reason
     return LedgerCheck.isCorrupt(error) ? error : new BackupFailed({ path: to, cause })

@@ -48,7 +48,7 @@ const Answer = Schema.fromJsonString(Schema.Struct({ results: Schema.Array(Answe
 SchemaJITCompiler.enable(Answer.ast)
 const decode = Schema.decodeUnknownResult(Answer)
 
-/** Parses an answer. The depth of annotations is limited, so that code that recurses into them ends. */
+/** Parses a response body. The depth of annotations is limited, so that code that recurses into them ends. */
 const readAnswer = (text: string): Result.Result<typeof Answer.Type, string> =>
   Result.flatMap(
     Result.mapError(decode(text), ({ message }) => message.replace(/\s+/g, " ")),
@@ -141,8 +141,8 @@ export const matchStored = (
   )
 
 /**
- * Checks whether an answer fits the task at `seq`. Returns the kinds of its experts, or the reason why it does not fit.
- * An answer with the id of another task of the ledger does not fit, so that one result never counts as several votes.
+ * Checks whether a response fits the task at `seq`. Returns the kinds of its experts, or why it does not fit.
+ * A response with the id of another task of the ledger does not fit, so that one result never counts as several votes.
  * Other content of `task_id` is accepted, since it may be an id of another kind.
  */
 export const checkAnswer = Effect.fnUntraced(function* (

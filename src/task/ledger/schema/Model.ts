@@ -21,7 +21,7 @@ import type { Write } from "../../../sql/GroupCommit.ts"
  *                                              a run that returns to its campaign and may spend more plans it again
  * ```
  *
- * `task/Send` decides what follows an answer or a missing answer. `Submit` and `Collect` decide after a crash, and
+ * `task/Send` decides what follows a response or a missing one. `Submit` and `Collect` decide after a crash, and
  * `pipeline/Worker` for a lost worker. The ledger records the decision. A person may set any task to `given_up` that is
  * neither completed nor being sent, and may resend a task that is in doubt, failed, invalid, refused, or given up.
  */
@@ -138,7 +138,9 @@ export interface NewTask {
   readonly leastVotes?: number | undefined
 }
 
-/** The result of a task that was never sent, in the format of an answer. The votes on its item were given elsewhere. */
+/**
+ * The result of a task that was never sent, in the format of a response. The votes on its item were given elsewhere.
+ */
 export interface ImportedResult {
   readonly taskId: string
   readonly result: string
@@ -153,7 +155,7 @@ export interface PlannedTask {
   readonly idempotencyKey: string
   /** Time of the first request of this attempt that may have created the task, in epoch milliseconds. */
   readonly sentAt: number | undefined
-  /** Whether the answers to earlier attempts put the task in doubt. */
+  /** Whether the responses to earlier attempts put the task in doubt. */
   readonly wasDoubted: boolean
 }
 
@@ -194,7 +196,7 @@ export interface StoredRequest {
 export interface CompletedTask extends Omit<StoredRequest, "body">, BatchPlace {
   readonly seq: number
   readonly taskId: string
-  /** The body of the answer to `GET /tasks/{task_id}`, in the format of `Payload`. */
+  /** The body of the response to `GET /tasks/{task_id}`, in the format of `Payload`. */
   readonly result: Uint8Array
   readonly completedAt: number | null
 }

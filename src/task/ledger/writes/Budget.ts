@@ -13,7 +13,7 @@ import type { SqlError } from "effect/sql/SqlError"
 import type { LedgerContext } from "../schema/Model.ts"
 import { databaseClock } from "./Parts.ts"
 
-/** A worker takes at most the slots of this many seconds at once. */
+/** A worker takes at most this many seconds' worth of slots at a time, rounded up to whole slots. */
 const leaseSeconds = 0.25
 
 /** Slots are at most this many milliseconds and `maxRequestsAhead` requests ahead, unless the clock was set back. */

@@ -2,7 +2,7 @@
  * Webhook deliveries, and the hints that they leave. A hint requests a poll of a task.
  *
  * Guarantees: a hint is on disk when its effect succeeds, and leads to a poll that begins after it. A delivery that is
- * recorded twice counts once. A delivery that arrives before the answer to the creation of its task is kept. Hints
+ * recorded twice counts once. A delivery that arrives before the response to the creation of its task is kept. Hints
  * cause at most `maxPollsPerMinute` polls of a task per minute, so that a flood of deliveries does not keep other tasks
  * from being polled. Does not remember a delivery for much longer than two hours. If the service signs a time, a
  * verifier refuses older ones.

@@ -270,7 +270,10 @@ export const writeItems = (
 
   const noted = new Set<string>()
 
-  /** Records once that the input has conversations or tools. Returns the names to add to `noted` after the commit. */
+  /**
+   * Sets `conversations` and `tools` in the ledger when rows first have them. Returns the names that were set; add them
+   * to `noted` after the commit.
+   */
   const note = Effect.fnUntraced(function* (rows: ReadonlyArray<TaskRow>) {
     const found = [
       ...(!noted.has(conversations) && rows.some(hasConversation) ? [conversations] : []),

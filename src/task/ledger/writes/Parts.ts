@@ -6,7 +6,7 @@
  * - A process that takes a part raises its epoch. From then on, no process claims a task of that part for an earlier
  *   epoch, even if the earlier owner was suspended or disconnected.
  * - The result of a request is recorded even if another process owns the part by then, unless the task was claimed
- *   again. So a late answer settles a doubt.
+ *   again. So a late response settles a doubt.
  * - Claims end by the database's clock, not by those of the machines.
  */
 import { Effect, type Latch } from "effect"
@@ -126,7 +126,7 @@ export interface WorkerStatus {
   readonly reads: number
   /** Milliseconds since the worker last confirmed its parts. */
   readonly renewedAgo: number
-  /** Milliseconds since the worker last got an expected answer, or had no request to send. */
+  /** Milliseconds since the worker last got an expected response, or had no request to send. */
   readonly progressedAgo: number
   readonly due: number
 }
@@ -206,8 +206,8 @@ export const writeParts = (
       ),
 
     /**
-     * Records that this process still owns its parts, and how many milliseconds ago it last made progress and got an
-     * answer. If the ledger names another worker for a part more than `patience` times in a row, although the cluster
+     * Records that this process still owns its parts, and how many milliseconds ago it last made progress and got a
+     * response. If the ledger names another worker for a part more than `patience` times in a row, although the cluster
      * still assigns it to this process, the part is reclaimed. Its former owner may have taken it late, after it was
      * suspended.
      */

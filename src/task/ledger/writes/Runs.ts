@@ -5,7 +5,7 @@
  * `newCampaign`, so that a changed word in the guidelines does not resubmit (and bill) everything. Tasks of another
  * campaign that were never sent stay unsent, unless a person asked to send them.
  */
-/* oxlint-disable max-lines -- campaigns, runs and inputs are written in the same transactions */
+/* oxlint-disable max-lines -- campaigns, runs, and inputs are written in the same transactions */
 import { Array as Arr, Effect, Option, Record } from "effect"
 import type { SqlError } from "effect/sql/SqlError"
 import type { Fragment } from "effect/sql/Statement"

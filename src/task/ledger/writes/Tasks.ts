@@ -30,7 +30,7 @@ const keyExpired = (lifetime: Duration.Duration): string =>
 const keyIgnored =
   "the request may have been sent in an earlier run, which relied on the service to honor Idempotency-Key"
 
-/** The reason why a task is in doubt if the service answered its request with the id of another task. */
+/** Why a task is in doubt if the service answered its request with another task's id. */
 const sharedId = (taskId: string, owner: number): string =>
   `the service answered with the task id ${taskId}, which task ${owner} already has: one result cannot count for two tasks`
 
@@ -84,7 +84,10 @@ export const writeTasks = (
       canceled = ${isCanceled ? 1 : 0}
       WHERE ${here} AND seq = ${seq} AND ${stillNamed(taskId)} RETURNING seq`
 
-  /** Commits the outcome of a request and forgets its claim, if the task was not claimed again since. */
+  /**
+   * Commits `change`, the outcome of a request, and forgets the task's claim. `change` must test `owned.isHeld`, so
+   * that it does nothing if the task has been claimed again since.
+   */
   const settled = <A>(seq: number, change: Effect.Effect<A, SqlError>) =>
     Effect.tap(write(change), () => Effect.sync(() => owned.forget(seq)))
 
@@ -175,7 +178,9 @@ export const writeTasks = (
         }),
       )
     }),
-    /** Makes failed and invalid tasks due once more, since a poll costs nothing. Their state stays until the answer. */
+    /**
+     * Makes failed and invalid tasks due once more, since a poll costs nothing. Their state stays until the response.
+     */
     recheck: Effect.suspend(() =>
       change(
         "recheck",
