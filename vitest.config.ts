@@ -23,7 +23,8 @@ const isNamed = process.argv.slice(2).some((argument) => argument.startsWith("te
 const leftOut = isNamed ? [] : disturbing.filter((_, i) => i % share !== draw)
 if (leftOut.length > 0) console.log(`DISTURBING=${draw} of ${share} leaves out ${leftOut.join(", ")}`)
 
-const longest = /test\/(crash|interop|browser|faults)\/|\/(Signals|LedgerPostgres|QueueModel)\.test/
+const longest =
+  /test\/(crash|interop|browser|faults)\/|\/(AdaptiveVotes|Guides|Import|Join|LedgerPostgres|Output|QueueModel|Recipes|Signals|Stopping|Webhooks|Worker|subpaths)\.test/
 
 /** The longest files first, also where no earlier run has told which these are. */
 class LongestFirst extends BaseSequencer {
@@ -45,7 +46,7 @@ export default defineConfig({
     exclude: ["test/bench/**", ...leftOut],
     pool: "forks",
     // Some of the time is waiting for processes and disks. A share above 100% would count as 100%.
-    maxWorkers: availableParallelism() + 2,
+    maxWorkers: availableParallelism() + 3,
     sequence: { sequencer: LongestFirst },
     allowOnly: false,
     globalSetup: "test/support/built.ts",

@@ -1,7 +1,7 @@
 /**
  * Whether the package works where it is installed: packed, in an empty project, on each Node that it is for.
  *
- *     node test/package/install.ts [VERSION …]      (default: the oldest Node that it names, and the later lines)
+ *     node test/package/install.ts [VERSION …]      (default: the oldest and the newest that it names; the tests run on 24)
  *
  * The command runs on sample data, and a pipeline file and a program import the package by its name. Once, its types are
  * checked with all those that they come with (`skipLibCheck` off), as Node resolves modules and as bundlers do. It needs
@@ -12,7 +12,7 @@ import { copyFileSync, readFileSync, writeFileSync } from "node:fs"
 import { delimiter, join } from "node:path"
 import { devDependencies, exports, make, root } from "./project.ts"
 
-const versions = process.argv.length > 2 ? process.argv.slice(2) : ["22.19.0", "24", "26"]
+const versions = process.argv.length > 2 ? process.argv.slice(2) : ["22.19.0", "26"]
 
 const subpaths = Object.keys(exports).filter((path) => path !== "./package.json")
 const program = subpaths
