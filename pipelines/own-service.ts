@@ -1,52 +1,75 @@
 /**
- * Uses an annotation service with another API: it has jobs with questions, and answers each with the number of an
- * option. `protocol` says which requests to send and what the responses mean. All else works as in any pipeline: rate
- * limit, retries, ledger, report, thresholds, `prefstream status`. No task is paid for twice, whenever the process is
- * killed.
+ * Uses an annotation service with another API. A job is created in two steps: an upsert of the job with its questions,
+ * and an order, which is what is paid for. Its answers come by page, name the question by its number and the choice by
+ * the number of an option, and repeat no text. The key is a header of its own.
  *
- *     LABELING_URL=http://127.0.0.1:8080 npx prefstream run pipelines/own-service.ts
+ * `protocol` says which requests to send and what the responses mean. All else works as in any pipeline: rate limit,
+ * retries, ledger, report, thresholds, `prefstream status`. No task is paid for twice, whenever the process is killed.
+ *
+ *     LABELING_URL=http://127.0.0.1:8080 LABELING_KEY=... npx prefstream run pipelines/own-service.ts
  */
-import { Config, Effect, Redacted, Schema } from "effect"
+import { Config, Effect, Option, Redacted, Schema, Stream } from "effect"
 import { HttpClientRequest, HttpClientResponse } from "effect/http"
 import { Pipeline, Source, Tasks } from "prefstream"
 
-const url = Effect.runSync(Config.String("LABELING_URL").pipe(Config.withDefault("http://127.0.0.1:8080")))
+const { key, url } = Effect.runSync(
+  Config.all({
+    key: Config.Redacted("LABELING_KEY").pipe(Config.withDefault(Redacted.make("none"))),
+    url: Config.String("LABELING_URL").pipe(Config.withDefault("http://127.0.0.1:8080")),
+  }),
+)
 
-/** `POST /jobs` and `GET /jobs/UUID` answer with a job. */
-const Job = Schema.Struct({
-  uuid: Schema.String,
-  state: Schema.Literals(["open", "done", "canceled"]),
-  questions: Schema.Array(
-    Schema.Struct({
-      text: Schema.String,
-      answer: Schema.optionalKey(Schema.Struct({ option: Schema.Int, comment: Schema.String })),
-    }),
-  ),
+/** `POST /jobs/NAME/orders` */
+const Order = Schema.Struct({ order: Schema.Struct({ number: Schema.Int }) })
+
+const isOrder = Schema.is(Order)
+
+/** `GET /orders/NUMBER` */
+const State = Schema.Struct({ phase: Schema.Literals(["QUEUED", "WORKING", "FINISHED", "ABORTED"]) })
+
+/** `GET /orders/NUMBER/answers?page=0` */
+const Page = Schema.Struct({
+  answers: Schema.Array(Schema.Struct({ question: Schema.Int, option: Schema.Int, comment: Schema.String })),
+  more: Schema.Boolean,
 })
 
-const readJob = HttpClientResponse.schemaBodyJson(Job)
+const json = HttpClientRequest.bodyJsonUnsafe
 
-/** Each function makes one attempt over `http`. The library decides when to call it, and whether a retry is safe. */
 const protocol: Tasks.Protocol = {
-  create: ({ guidelines, prompts }, { http, idempotencyKey }) => {
+  authorize: (request, token) => HttpClientRequest.setHeader(request, "x-api-key", Redacted.value(token)),
+
+  // The upsert has the same effect however often it arrives. The order has not: if its answer is lost, the task is held
+  // as in doubt, and `prefstream resolve` settles it.
+  create: Effect.fnUntraced(function* ({ guidelines, prompts }, { http, idempotencyKey, repeatable }) {
     const questions = prompts.map(({ completions, prompt }) => ({ text: prompt, options: completions }))
-    const body = { external_id: idempotencyKey, instructions: guidelines, questions }
-    return http.execute(HttpClientRequest.post("/jobs").pipe(HttpClientRequest.bodyJsonUnsafe(body))).pipe(
-      Effect.flatMap(readJob),
-      Effect.map(({ uuid }) => uuid),
-    )
-  },
-  poll: Effect.fnUntraced(function* (taskId, { http }) {
-    const { questions, state } = yield* Effect.flatMap(http.get(`/jobs/${taskId}`), readJob)
-    if (state === "open") return { _tag: "Open", status: state } as const
-    if (state === "canceled") return { _tag: "Failed", status: state } as const
-    const results = questions.map(({ answer, text }) => ({
-      prompt: text,
-      best_completion_index: answer?.option,
-      annotations: { rationale: answer?.comment },
-    }))
-    return { _tag: "Completed", body: JSON.stringify({ task_id: taskId, status: "completed", results }) } as const
+    const job = `/jobs/${idempotencyKey}`
+    yield* repeatable.execute(HttpClientRequest.put(job).pipe(json({ instructions: guidelines, questions })))
+    const ordered = yield* http.post(`${job}/orders`)
+    const { order } = yield* HttpClientResponse.schemaBodyJson(Order)(ordered)
+    return String(order.number)
   }),
+
+  poll: Effect.fnUntraced(function* (taskId, { http }) {
+    const order = `/orders/${taskId}`
+    const { phase } = yield* Effect.flatMap(http.get(order), HttpClientResponse.schemaBodyJson(State))
+    if (phase === "ABORTED") return { _tag: "Failed", status: phase }
+    if (phase !== "FINISHED") return { _tag: "Open", status: phase }
+    const pages = Stream.paginate(0, (page: number) =>
+      http.get(`${order}/answers?page=${page}`).pipe(
+        Effect.flatMap(HttpClientResponse.schemaBodyJson(Page)),
+        Effect.map(({ answers, more }) => [answers, more ? Option.some(page + 1) : Option.none()] as const),
+      ),
+    )
+    const results = Stream.map(pages, ({ comment, option, question }) => ({
+      prompt: question,
+      best: option,
+      annotations: { rationale: comment },
+    }))
+    return { _tag: "Completed", results: yield* Stream.runCollect(results) }
+  }),
+
+  // Deliveries say `{"order":{"number":12},"phase":"FINISHED"}`.
+  taskIdsOf: (payload) => (isOrder(payload) ? [String(payload.order.number)] : undefined),
 }
 
 export default Pipeline.make({
@@ -56,8 +79,9 @@ export default Pipeline.make({
   // The ledger keeps the base URL; the limits hold for all requests.
   service: Tasks.ServiceProfile.layer({
     baseUrl: url,
-    token: Redacted.make("none"),
+    token: key,
     concurrency: 4,
     requestsPerSecond: 10,
+    openStatuses: ["QUEUED", "WORKING"],
   }),
 })

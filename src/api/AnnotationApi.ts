@@ -1,6 +1,6 @@
 /**
- * The contract of the annotation service as one `HttpApi`. The client, the embedded service, and the OpenAPI document
- * are made from it. Paths are relative to a base URL that ends in `/v1`.
+ * The contract of the annotation service as one `HttpApi`. The embedded service and the OpenAPI document are made
+ * from it. Paths are relative to a base URL that ends in `/v1`.
  *
  * The embedded service decides two things that the contract leaves open: it answers `POST /tasks` with 201, `task_id`,
  * `status`, and `Location`, and it honors `Idempotency-Key`. A client of another service does not rely on that: it
@@ -151,7 +151,8 @@ export const ServiceTaskResult = Schema.Struct({
 })
 export type ServiceTaskResult = typeof ServiceTaskResult.Type
 
-const creation = {
+const createTask = HttpApiEndpoint.post("create", "/tasks", {
+  payload: ServiceTaskRequest,
   headers: {
     /** If a key is repeated, the service returns the first task for an equal body, and answers 422 for another body. */
     "idempotency-key": Schema.optionalKey(Schema.String.check(Schema.isBetweenLength(1, 255))),
@@ -170,9 +171,7 @@ const creation = {
     Problems.ServiceTooSlow,
     Problems.ServiceUnavailable,
   ],
-} as const
-
-const createTask = HttpApiEndpoint.post("create", "/tasks", { ...creation, payload: ServiceTaskRequest })
+})
 
 const getTask = HttpApiEndpoint.get("get", "/tasks/:task_id", {
   params: { task_id: Schema.String },
@@ -204,15 +203,3 @@ export class AnnotationApi extends HttpApi.make("annotation-task-service")
       description: "Send prompts with candidate completions to human experts, and read back which one they prefer.",
     }),
   ) {}
-
-const JsonBytes = Schema.Uint8Array.pipe(HttpApiSchema.asUint8Array({ contentType: "application/json" }))
-
-/**
- * The same API for a client that encodes its requests itself: `payload` is the JSON of a `ServiceTaskRequest`, as
- * UTF-8.
- */
-export const EncodedAnnotationApi = HttpApi.make("annotation-task-service").add(
-  HttpApiGroup.make("tasks")
-    .add(HttpApiEndpoint.post("create", "/tasks", { ...creation, payload: JsonBytes }), getTask)
-    .middleware(OrganizationToken),
-)

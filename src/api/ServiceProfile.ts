@@ -6,6 +6,8 @@
  */
 import { Context, Duration, Effect, Layer, Option, type Redacted, Result, Schema } from "effect"
 import * as FieldPath from "../io/FieldPath.ts"
+import * as Authorization from "./Authorization.ts"
+import * as ContractSettings from "./ContractSettings.ts"
 
 /** The largest item that a service accepts. A larger item is rejected when it is read. */
 export interface ItemLimits {
@@ -27,8 +29,13 @@ export const unlimited: ItemLimits = {
 export interface ServiceSettings extends ItemLimits {
   /** The URL of the service, with its version segment: `https://host/v1`. */
   readonly baseUrl: string
-  /** The organization token. Each request carries it as `Authorization: Bearer`. */
+  /** The organization token. Each request carries it as `authorization` says. */
   readonly token: Redacted.Redacted<string>
+  /**
+   * How requests carry the token: a scheme of the header `Authorization` (`Bearer`, `Token`, or `Basic` for a token
+   * `USER:PASSWORD`), or another header: `X-Api-Key:`, `X-Auth: Key`.
+   */
+  readonly authorization: string
   /** The name under which a ledger knows the service. A ledger belongs to one service. Default: the base URL. */
   readonly identity: string
   /** Whether to rebind a ledger that belongs to another identity to this one. */
@@ -47,6 +54,19 @@ export interface ServiceSettings extends ItemLimits {
    * held as in doubt.
    */
   readonly idempotencyKeyLifetime: Duration.Input
+  /** Method and path of a creation: `POST /tasks`. `{key}` in the path is the idempotency key: `PUT /tasks/{key}`. */
+  readonly createRequest: string
+  /** Method and path of a poll: `GET /tasks/{task_id}`. */
+  readonly pollRequest: string
+  /** Members that each request has besides those of the contract, such as a language or a priority. */
+  readonly requestExtra: { readonly [member: string]: Schema.Json }
+  /** Where the answer to a poll has its members, if not where the contract has them. `resultPlaces` are the defaults. */
+  readonly resultPaths: ContractSettings.ResultPaths
+  /**
+   * The form of a choice: `index` (from 0), `index-1` (from 1), `text` of the completion, `letter` (A is the first), or
+   * a list of labels in the order of the completions, such as `left,right`. Indices refer to the order that was sent.
+   */
+  readonly choice: string
   /** Paths of the task id in the answer to a creation, such as `data.id`. The first path that leads to an id counts. */
   readonly taskIdPaths: ReadonlyArray<string>
   /**
@@ -92,6 +112,12 @@ export interface WebhookProfile {
 /** Default settings, which are safe with any service that follows the contract. */
 export const defaults: Omit<ServiceSettings, "baseUrl" | "identity" | "token"> = {
   moved: false,
+  authorization: "Bearer",
+  createRequest: "POST /tasks",
+  pollRequest: "GET /tasks/{task_id}",
+  requestExtra: {},
+  resultPaths: {},
+  choice: "index",
   idempotencyKey: "declared",
   idempotencyKeyLifetime: "24 hours",
   ...unlimited,
@@ -156,7 +182,11 @@ const isTime =
 const isPollInterval = isTime(1, Duration.toMillis("365 days"))
 
 const problemOf = (settings: ServiceSettings): ServiceSettingsError | undefined => {
-  const { patience, pollInterval, requestTimeout, requestsPerSecond } = settings
+  const { choice, createRequest, patience, pollInterval, pollRequest, requestTimeout, requestsPerSecond } = settings
+  const reservedMember = ContractSettings.ownMembers.find((member) => Object.hasOwn(settings.requestExtra, member))
+  const badPath = Object.values(settings.resultPaths).find(
+    (path) => path !== undefined && Result.isFailure(FieldPath.parse(path)),
+  )
   const { max, min } = pollInterval
   const count = (name: "concurrency" | "retries" | "downAfter" | "maxAnswerBytes" | keyof ItemLimits, min: number) => {
     const value = settings[name]
@@ -168,6 +198,17 @@ const problemOf = (settings: ServiceSettings): ServiceSettingsError | undefined 
   const rules: ReadonlyArray<readonly [setting: string, isRight: boolean, expected: string, found: unknown]> = [
     // The message does not repeat the value, which may hold a secret.
     ["baseUrl", isBaseUrl(settings.baseUrl), baseUrlForm, "another form"],
+    ["authorization", Authorization.isValid(settings.authorization), Authorization.form, settings.authorization],
+    ["createRequest", ContractSettings.isCreate(createRequest), ContractSettings.createForm, createRequest],
+    ["pollRequest", ContractSettings.isPoll(pollRequest), ContractSettings.pollForm, pollRequest],
+    [
+      "requestExtra",
+      reservedMember === undefined,
+      `members other than ${ContractSettings.ownMembers.join(", ")}`,
+      reservedMember,
+    ],
+    ["resultPaths", badPath === undefined, "field paths", badPath],
+    ["choice", ContractSettings.choiceOf(choice) !== undefined, ContractSettings.choiceForm, choice],
     count("concurrency", 1),
     [
       "requestsPerSecond",

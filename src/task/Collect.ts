@@ -146,7 +146,8 @@ export const collect = Effect.fn("Collect.collect")(function* (options: CollectO
 
   const pollTask = Effect.fnUntraced(
     function* (task: OpenTask) {
-      const view = yield* client.poll(task.taskId, options.once === true ? profile.retries + 1 : 1)
+      const tries = options.once === true ? profile.retries + 1 : 1
+      const view = yield* client.poll(task.taskId, ledger.requestBody(task.seq), tries)
       failures.delete(task.seq)
       switch (view._tag) {
         case "Open":

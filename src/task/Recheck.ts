@@ -48,7 +48,7 @@ export const findResubmittable = Effect.fn("Recheck.findResubmittable")(function
     )
 
   const pollTask = Effect.fnUntraced(function* (task: Issue, taskId: string) {
-    const view = yield* client.poll(taskId, profile.retries + 1)
+    const view = yield* client.poll(taskId, ledger.requestBody(task.seq), profile.retries + 1)
     switch (view._tag) {
       case "Open":
         return yield* ledger.markOpen(task.seq, taskId)

@@ -48,8 +48,9 @@ export const LedgerReader = {
 }
 export type LedgerReader = JobLedgerReader
 
-export type { Call, Protocol } from "./client/Protocol.ts"
-export type { TaskView } from "./client/TaskCalls.ts"
+export type { Call, CreateCall, Http, PollAnswer, PollCall, Protocol } from "./client/Protocol.ts"
+export type { CompletionReference, PromptResult, RankingReferences } from "./client/PromptResult.ts"
+export type { Authorize } from "./client/Transport.ts"
 export { AnnotationApi } from "../api/AnnotationApi.ts"
 export { ServiceProfile, type ServiceSettings } from "../api/ServiceProfile.ts"
 export { type ReceivedDelivery, SignatureRefused, type VerifiedDelivery } from "../api/WebhookSignature.ts"

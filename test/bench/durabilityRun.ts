@@ -85,7 +85,7 @@ const withoutLedger = Effect.gen(function* () {
     const taskId = yield* client.create(body, idempotencyKey)
     while (true) {
       yield* Effect.sleep("10 millis")
-      const view = yield* client.poll(taskId)
+      const view = yield* client.poll(taskId, Effect.succeed(new Uint8Array()))
       if (view._tag === "Failed") return yield* Effect.die(view)
       if (view._tag === "Open") continue
       const details = items.map(({ item, itemId, origin }) => ({

@@ -96,13 +96,14 @@ describe("the example pipelines run", () => {
     const said = yield* Effect.promise(() =>
       runSources([bin, "run", "pipelines/own-service.ts", "--json", ...quick], {
         cwd: folder,
-        env: { LABELING_URL: service.url },
+        env: { LABELING_URL: service.url, LABELING_KEY: Labeling.apiKey },
       }),
     ).pipe(ends(0))
     assert.deepStrictEqual([reportOf(said).submitted, reportOf(said).dataset?.rows], [72, 144])
     assert.isAbove(service.refusals(), 0)
-    const keys = service.jobs().map(({ external_id }) => external_id)
-    assert.strictEqual(new Set(keys).size, keys.length)
+    const orders = service.orders()
+    assert.strictEqual(new Set(orders.map(({ name }) => name)).size, orders.length)
+    for (const { key, name } of orders) assert.match(String(key), new RegExp(`^${name}-[0-9a-f]{8}$`))
     for (const { chosen, rationale, rejected } of yield* pairsOf(`${folder}/own-service`)) {
       assert.isAtMost(chosen.length, rejected.length)
       assert.strictEqual(rationale, "The shortest.")
@@ -118,14 +119,14 @@ describe("the example pipelines run", () => {
     ])
     // One at a time: with more, another task may be claimed that the service never gets.
     const args = [bin, "run", "small.ts", "--json", ...quick, "--concurrency", "1"]
-    const where = { cwd: folder, env: { LABELING_URL: service.url } }
+    const where = { cwd: folder, env: { LABELING_URL: service.url, LABELING_KEY: Labeling.apiKey } }
     const { child, ended } = startSources(args, where)
-    yield* Effect.promise(() => Promise.race([until("the third job", () => service.jobs().length >= 3), ended]))
+    yield* Effect.promise(() => Promise.race([until("the third order", () => service.orders().length >= 3), ended]))
     child.kill("SIGKILL")
     assert.strictEqual((yield* Effect.promise(() => ended)).signal, "SIGKILL")
     const said = yield* Effect.promise(() => runSources(args, where)).pipe(ends(4))
     assert.isAtLeast(reportOf(said).tasks.in_doubt.tasks, 1)
-    const texts = service.jobs().flatMap(({ questions }) => questions.map(({ text }) => text))
+    const texts = service.orders().flatMap(({ questions }) => questions.map(({ text }) => text))
     assert.lengthOf(texts, 72)
     assert.strictEqual(new Set(texts).size, 72)
   })

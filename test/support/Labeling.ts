@@ -1,7 +1,8 @@
 /**
- * A service of another shape than the contract's, as `pipelines/own-service.ts` speaks to it: jobs of questions, whose answers
- * are numbers of options. Its answer is always the shortest option. Every third request is refused with 429, every job is open
- * when it is first asked for. Of one job it can be told to create it, and never to answer.
+ * A service of another shape than the contract's, as `pipelines/own-service.ts` speaks to it: a job is an upsert, an order
+ * of it is paid for, and its answers come by pages of seven, without any text. Its answer is always the shortest option.
+ * Every third request is refused with 429, every order is open when it is first asked for. Of one order it can be told to
+ * create it, and never to answer; the answer to the first upsert gets lost.
  */
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http"
 import type { AddressInfo } from "node:net"
@@ -12,11 +13,16 @@ interface Question {
   readonly options: ReadonlyArray<string>
 }
 
-interface Job {
-  readonly external_id: string
+interface Order {
+  readonly name: string
+  readonly key: unknown
   readonly questions: ReadonlyArray<Question>
   asked: number
 }
+
+export const apiKey = "labeling-key"
+
+const pageSize = 7
 
 const textOf = async (request: IncomingMessage) => {
   const chunks: Array<Buffer> = []
@@ -27,36 +33,42 @@ const textOf = async (request: IncomingMessage) => {
 const shortest = ({ options }: Question) =>
   options.reduce((best, option, i) => (option.length < options[best]!.length ? i : best), 0)
 
-/** @param unanswered the job, from 0, of whose creation the service tells nobody */
+/** @param unanswered the order, from 0, of whose creation the service tells nobody */
 export const make = Effect.fnUntraced(function* (unanswered?: number) {
-  const jobs = new Map<string, Job>()
+  const jobs = new Map<string, ReadonlyArray<Question>>()
+  const orders: Array<Order> = []
   let requests = 0
   let refusals = 0
-  const answer = (uuid: string, isDone: boolean) => ({
-    uuid,
-    state: isDone ? "done" : "open",
-    questions: jobs.get(uuid)!.questions.map((question) => ({
-      text: question.text,
-      ...(isDone && { answer: { option: shortest(question), comment: "The shortest." } }),
-    })),
-  })
+  let upserts = 0
   const handle = async (request: IncomingMessage, response: ServerResponse) => {
     const send = (status: number, body: unknown) =>
       void response.writeHead(status, { "content-type": "application/json" }).end(JSON.stringify(body))
     const text = await textOf(request)
+    if (request.headers["x-api-key"] !== apiKey) return send(401, { error: "no key" })
     if (++requests % 3 === 0) {
       refusals++
       return send(429, { error: "busy" })
     }
-    if (request.method === "POST" && request.url === "/jobs") {
-      const uuid = `job-${jobs.size}`
-      jobs.set(uuid, { ...(JSON.parse(text) as Omit<Job, "asked">), asked: 0 })
-      if (jobs.size - 1 === unanswered) return
-      return send(200, answer(uuid, false))
+    const url = new URL(request.url!, "http://labeling")
+    const [, kind, name = "", what] = url.pathname.split("/")
+    if (request.method === "PUT" && kind === "jobs") {
+      jobs.set(name, (JSON.parse(text) as { questions: ReadonlyArray<Question> }).questions)
+      return upserts++ === 0 ? void request.socket.destroy() : send(200, {})
     }
-    const uuid = request.url?.slice("/jobs/".length) ?? ""
-    const job = jobs.get(uuid)
-    return job === undefined ? send(404, { error: "no such job" }) : send(200, answer(uuid, job.asked++ > 0))
+    if (request.method === "POST" && what === "orders" && jobs.has(name)) {
+      const number =
+        orders.push({ name, key: request.headers["idempotency-key"], questions: jobs.get(name)!, asked: 0 }) - 1
+      return number === unanswered ? undefined : send(201, { order: { number } })
+    }
+    const order = orders[Number(name)]
+    if (kind !== "orders" || order === undefined) return send(404, { error: "no such order" })
+    if (what !== "answers") return send(200, { phase: order.asked++ > 0 ? "FINISHED" : "WORKING" })
+    const page = Number(url.searchParams.get("page"))
+    const answers = order.questions
+      .map((question, i) => ({ question: i, option: shortest(question), comment: "The shortest." }))
+      .toReversed()
+      .slice(page * pageSize, (page + 1) * pageSize)
+    return send(200, { answers, more: (page + 1) * pageSize < order.questions.length })
   }
   const server = createServer((request, response) => void handle(request, response))
   yield* Effect.acquireRelease(
@@ -69,7 +81,7 @@ export const make = Effect.fnUntraced(function* (unanswered?: number) {
   )
   return {
     url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
-    jobs: (): ReadonlyArray<Job> => [...jobs.values()],
+    orders: (): ReadonlyArray<Order> => orders,
     refusals: () => refusals,
   }
 })

@@ -1,13 +1,15 @@
 /**
- * `prefstream doctor` checks the prerequisites of a job, and says how to fix each problem. It sends no item, and
- * changes neither ledger nor service; a temporary ledger records the test webhook.
+ * `prefstream doctor` checks the prerequisites of a job, and says how to fix each problem. It changes neither ledger nor
+ * service, unless `--try-task new` sends a task; a temporary ledger records the test webhook.
  *
  * Adapter: reads Node's version from `node:process`.
  */
 import process from "node:process"
-import { Clock, Console, Effect, FileSystem, Layer, Path, Redacted } from "effect"
+import { Clock, Console, Effect, FileSystem, Layer, Path, Redacted, Struct } from "effect"
 import { CliOutput, Command } from "effect/cli"
 import { HttpClient, HttpClientRequest, type HttpClientResponse } from "effect/http"
+import * as Authorization from "../../api/Authorization.ts"
+import { defaults } from "../../api/ServiceProfile.ts"
 import * as HttpFailure from "../../io/HttpFailure.ts"
 import { statusText } from "../../node/StatusText.ts"
 import { version } from "../../node/Version.ts"
@@ -17,8 +19,8 @@ import { makeCommand } from "../flags/Definition.ts"
 import { datasetOf } from "../flags/DatasetFlags.ts"
 import { ledgerFlags, placeOf } from "../flags/LedgerFlags.ts"
 import { check } from "../flags/Rules.ts"
-import { addressOf, fromEnvironment, serviceFlags } from "../flags/ServiceFlags.ts"
-import { itemOptionsOf } from "../flags/TaskFlags.ts"
+import { addressOf, fromEnvironment, type ServiceFlags, serviceFlags } from "../flags/ServiceFlags.ts"
+import { itemFlags, itemOptionsOf } from "../flags/TaskFlags.ts"
 import { text } from "../flags/Values.ts"
 import { webhookFlags } from "../flags/WebhookFlags.ts"
 import * as ExitStatus from "../output/ExitStatus.ts"
@@ -26,6 +28,7 @@ import { failed, type Finding, notChecked, type State, timeLimit } from "../outp
 import { duration, inOneLine, printable } from "../output/Text.ts"
 import * as Settings from "../settings/Settings.ts"
 import { runFlags } from "./Run.ts"
+import { tryTask } from "./TryTask.ts"
 import { webhook } from "./WebhookCheck.ts"
 
 /** Maximum in milliseconds: half of the 5 minutes within which the receiver accepts deliveries by default. */
@@ -33,9 +36,14 @@ const maxClockDifference = 150_000
 
 export const command = makeCommand(
   "doctor",
-  "Check what a job needs: Node, settings, ledger, the service's address and token, and this machine's clock. With --listen, also send a signed test webhook to the receiver (schemes standard-webhooks and svix). Reports how to fix each problem; exits with 1 if a check fails. Sends no items.",
+  "Check what a job needs: Node, settings, ledger, the service's address and token, and this machine's clock. With --listen, also send a signed test webhook to the receiver (schemes standard-webhooks and svix). Reports how to fix each problem; exits with 1 if a check fails. Sends no items, except for --try-task.",
   {
-    baseUrl: serviceFlags.baseUrl,
+    ...serviceFlags,
+    tryTask: text("try-task", "new|TASK_ID", "Send one small, billable task (new), or poll it again by its id", {
+      isTypedOnly: true,
+      group: "SERVICE",
+    }),
+    taskType: itemFlags.taskType,
     ...webhookFlags,
     webhookUrl: text("webhook-url", "URL", "Public webhook URL to which the test delivery is sent", {
       default: "the --listen address",
@@ -49,9 +57,11 @@ export const command = makeCommand(
     const flags = yield* Effect.result(fromEnvironment(given))
     const findings = [
       { name: "Node", state: "ok", message: process.versions.node } as const,
-      yield* settings(given),
+      yield* settings(Struct.omit(given, ["taskType"])),
       yield* ledger(given),
-      ...(flags._tag === "Success" ? yield* service(flags.success) : unavailable(flags.failure)),
+      ...(flags._tag === "Success"
+        ? [...(yield* service(flags.success)), ...(yield* tryTask(flags.success))]
+        : unavailable(flags.failure)),
       yield* webhook(given),
     ]
     if (given.json) yield* Console.log(JSON.stringify(findings))
@@ -151,7 +161,9 @@ const unavailable = (failure: unknown): ReadonlyArray<Finding> => [
   notChecked("clock", "the service did not answer"),
 ]
 
-const service = Effect.fnUntraced(function* (flags: Parameters<typeof addressOf>[0]) {
+const service = Effect.fnUntraced(function* (flags: ServiceFlags) {
+  const { authorization = defaults.authorization, pollRequest = defaults.pollRequest } = flags
+  const path = pollRequest.slice(pollRequest.indexOf("/"))
   const given = yield* Effect.result(addressOf(flags))
   if (given._tag === "Failure") return unavailable(given.failure)
   const address = given.success
@@ -160,8 +172,8 @@ const service = Effect.fnUntraced(function* (flags: Parameters<typeof addressOf>
     return [notChecked("service", message), notChecked("clock", "no service clock to compare with")]
   }
   const ask = (token: Redacted.Redacted<string> | undefined) =>
-    HttpClientRequest.get(`${address.baseUrl.replace(/\/+$/, "")}/tasks/prefstream-doctor`).pipe(
-      (request) => (token === undefined ? request : HttpClientRequest.bearerToken(request, token)),
+    HttpClientRequest.get(address.baseUrl.replace(/\/+$/, "") + path.replace("{task_id}", "prefstream-doctor")).pipe(
+      (request) => (token === undefined ? request : Authorization.of({ authorization })(request, token)),
       HttpClientRequest.acceptJson,
       HttpClient.execute,
       Effect.timeout(timeLimit),

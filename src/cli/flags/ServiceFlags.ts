@@ -2,8 +2,22 @@
  * Defines the flags of the annotation service: its address, and the properties that the contract leaves open. The token
  * is read only from the environment, and is `Redacted` as soon as it is read.
  */
-import { Config, ConfigProvider, Duration, Effect, Layer, Option, Redacted, Struct } from "effect"
-import type { Command } from "effect/cli"
+import {
+  Config,
+  ConfigProvider,
+  Duration,
+  Effect,
+  FileSystem,
+  Layer,
+  Option,
+  Redacted,
+  Result,
+  Schema,
+  Struct,
+} from "effect"
+import { type Command, Flag } from "effect/cli"
+import * as Authorization from "../../api/Authorization.ts"
+import * as ContractSettings from "../../api/ContractSettings.ts"
 import {
   baseUrlForm,
   defaults,
@@ -13,6 +27,7 @@ import {
   type ServiceSettings,
   type ServiceSettingsError,
 } from "../../api/ServiceProfile.ts"
+import * as FieldPath from "../../io/FieldPath.ts"
 import { defined } from "../../io/Values.ts"
 import * as RequestLimits from "../../service/http/RequestLimits.ts"
 import * as PublishedLimits from "../../task/client/PublishedLimits.ts"
@@ -21,20 +36,41 @@ import { usageError } from "../output/ExitStatus.ts"
 import { annotationFlags } from "./AnnotationPath.ts"
 import { inGroup } from "./Definition.ts"
 import {
+  assignment,
   choice,
   duration,
   durationForm,
+  file,
   formatDuration,
   integer,
   literals,
   option,
   parsed,
   parseDuration,
+  repeated,
   text,
 } from "./Values.ts"
 
 /** The organization token. It has no flag, because every user of the machine can read a command line. */
 export const token = Effect.map(Config.option(Config.Redacted("PREFSTREAM_TOKEN")), Option.getOrUndefined)
+
+/** A flag for a text of the given form, with the default of the setting. */
+const formed = (
+  setting: "authorization" | "choice" | "createRequest" | "pollRequest",
+  isForm: (text: string) => boolean,
+  form: string,
+  { description, metavar }: { readonly metavar: string; readonly description: string },
+) =>
+  option(
+    parsed(
+      setting.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`),
+      (text) => (isForm(text) ? Option.some(text) : Option.none()),
+      form,
+    ),
+    metavar,
+    description,
+    { default: defaults[setting] },
+  )
 
 export const serviceFlags = {
   ...inGroup("SERVICE", {
@@ -43,6 +79,43 @@ export const serviceFlags = {
       note: "; its token: PREFSTREAM_TOKEN",
       isEssential: true,
     }),
+    authorization: formed("authorization", Authorization.isValid, Authorization.form, {
+      metavar: "FORM",
+      description: "How requests carry the token: Bearer, Basic, Token, or a header such as X-Api-Key:",
+    }),
+    createRequest: formed("createRequest", ContractSettings.isCreate, ContractSettings.createForm, {
+      metavar: "REQUEST",
+      description: "Method and path that create a task",
+    }),
+    pollRequest: formed("pollRequest", ContractSettings.isPoll, ContractSettings.pollForm, {
+      metavar: "REQUEST",
+      description: "Method and path that poll a task",
+    }),
+    requestExtra: file("request-extra", "File (JSON) with members that each task's request has besides the contract's"),
+    resultPath: repeated(
+      parsed(
+        "result-path",
+        (text) => {
+          const [name, path] = assignment(text)
+          return (name === "task_id" || ContractSettings.isResultMember(name)) &&
+            Result.isSuccess(FieldPath.parse(path))
+            ? Option.some([name, path] as const)
+            : Option.none()
+        },
+        `MEMBER=PATH, where MEMBER is one of task_id, ${Object.keys(ContractSettings.resultPlaces).join(", ")}`,
+      ),
+      "MEMBER=PATH",
+      "Path of MEMBER in answers, such as results=data.items or choice=answer.option; repeatable",
+    ),
+    choice: formed("choice", (form) => ContractSettings.choiceOf(form) !== undefined, ContractSettings.choiceForm, {
+      metavar: "FORM",
+      description: "Form of a choice: index, index-1 (from 1), text, letter, or labels: left,right",
+    }),
+    completedStatus: repeated(
+      Flag.String("completed-status"),
+      "STATUS",
+      "Status of a task that has results, besides completed; repeatable",
+    ),
     idempotencyKey: literals("idempotency-key", ["honored", "ignored"], "Whether the service honors Idempotency-Key", {
       default: "from openapi.json",
       environment: "PREFSTREAM_IDEMPOTENCY_KEY",
@@ -99,14 +172,33 @@ export const usableToken = Effect.fnUntraced(function* (token: Redacted.Redacted
 
 // prettier-ignore
 const sameNames = [
-  "concurrency", "idempotencyKey", "idempotencyKeyLifetime", "maxCompletions", "moved", "patience", "requestsPerSecond",
+  "authorization", "choice", "createRequest", "pollRequest", "concurrency", "idempotencyKey", "idempotencyKeyLifetime", "maxCompletions", "moved", "patience", "requestsPerSecond",
 ] as const
 
 const overlay = (profile: ServiceSettings, flags: ServiceFlags): ServiceSettings => ({
   ...profile,
   ...defined(Struct.pick(flags, sameNames)),
+  resultPaths: {
+    ...profile.resultPaths,
+    ...Object.fromEntries(flags.resultPath.filter(([name]) => name !== "task_id")),
+  },
+  taskIdPaths: [
+    ...flags.resultPath.flatMap(([name, path]) => (name === "task_id" ? path : [])),
+    ...profile.taskIdPaths,
+  ],
+  completedStatuses: [...profile.completedStatuses, ...flags.completedStatus],
   ...defined({ kindPath: flags.annotationPath.find(([member]) => member === "kind")?.[1] }),
   pollInterval: { ...profile.pollInterval, ...defined({ min: flags.pollMin, max: flags.pollMax }) },
+})
+
+const ExtraMembers = Schema.fromJsonString(Schema.Record(Schema.String, Schema.Json))
+
+const extraOf = Effect.fnUntraced(function* (file: string) {
+  const text = yield* FileSystem.FileSystem.use((fs) => fs.readFileString(file))
+  const extra = Option.getOrUndefined(Schema.decodeUnknownOption(ExtraMembers)(text))
+  if (extra !== undefined && !ContractSettings.ownMembers.some((name) => Object.hasOwn(extra, name))) return extra
+  const expected = `a JSON object without ${ContractSettings.ownMembers.join(", ")}`
+  return yield* usageError(`--request-extra ${file}: expected ${expected}`)
 })
 
 /**
@@ -154,12 +246,14 @@ export const serviceOf = <E, R>(flags: ServiceFlags, otherwise: Layer.Layer<Serv
       return address === undefined ? otherwise : ServiceProfile.layer(address)
     }),
   )
-  const settings = Effect.flatMap(ServiceProfile, (profile) => {
-    const overlaid = overlay(profile, flags)
+  const settings = Effect.gen(function* () {
+    const overlaid = overlay(yield* ServiceProfile, flags)
     const { max, min } = overlaid.pollInterval
-    return Duration.toMillis(min) > Duration.toMillis(max)
-      ? Effect.fail(usageError("--poll-min is longer than --poll-max"))
-      : Effect.succeed(overlaid)
+    if (Duration.toMillis(min) > Duration.toMillis(max))
+      return yield* usageError("--poll-min is longer than --poll-max")
+    return flags.requestExtra === undefined
+      ? overlaid
+      : { ...overlaid, requestExtra: yield* extraOf(flags.requestExtra) }
   })
   return Layer.effect(ServiceProfile, settings).pipe(Layer.provide(chosen))
 }
@@ -170,18 +264,19 @@ export const serviceRequired = Layer.effect(
 )
 
 export const limitsOf = Effect.fnUntraced(function* ({
+  authorization,
   baseUrl,
   maxCompletions,
-}: Pick<ServiceFlags, "baseUrl" | "maxCompletions">) {
+}: Pick<ServiceFlags, "baseUrl" | "maxCompletions"> & Partial<Pick<ServiceFlags, "authorization">>) {
   const limits: ItemLimits =
     baseUrl === undefined
       ? RequestLimits.ofItems(RequestLimits.defaultLimits)
-      : yield* PublishedLimits.read({ baseUrl, token: yield* token })
+      : yield* PublishedLimits.read({ authorization, baseUrl, token: yield* token })
   return { ...limits, ...defined({ maxCompletions }) }
 })
 
 export const limitsForPreview = Effect.fnUntraced(function* (
-  flags: Pick<ServiceFlags, "baseUrl" | "maxCompletions" | "requestsPerSecond">,
+  flags: Parameters<typeof limitsOf>[0] & Pick<ServiceFlags, "requestsPerSecond">,
 ) {
   const requestsPerSecond =
     flags.baseUrl === undefined ? undefined : (flags.requestsPerSecond ?? defaults.requestsPerSecond)

@@ -6,6 +6,7 @@ import { defaultConfidence } from "../../pair/votes/NextVotes.ts"
 import type * as Pipeline from "../../pipeline/Pipeline.ts"
 import * as Cost from "../../domain/Cost.ts"
 import * as Prices from "../../domain/Prices.ts"
+import { rlhfRanking } from "../../domain/Task.ts"
 import * as GoldFile from "../../source/GoldFile.ts"
 import { type BatchLimits, defaultLimits } from "../../task/plan/Batch.ts"
 import { defaultSeed } from "../../task/plan/CompletionDraw.ts"
@@ -72,6 +73,9 @@ export const itemFlags = inGroup("TASKS", {
     replaces: ["guidelines"],
   }),
   rubric: file("rubric", "File (YAML) of further questions to the experts, which are added to the guidelines"),
+  taskType: text("task-type", "TYPE", "The contract's task_type; another one begins a new campaign", {
+    default: rlhfRanking,
+  }),
   ...batchFlags,
   shuffle: choice("shuffle", "Shuffle each item's completions for each vote; --no-shuffle keeps their order", {
     default: "true",
@@ -182,7 +186,7 @@ export const itemOptionsOf = Effect.fnUntraced(function* (
   }
   return {
     guidelines: guidelines.success,
-    ...Struct.pick(flags, ["keepReordered", "confidence", "completionsPerItem", "completionsSeed"]),
+    ...Struct.pick(flags, ["taskType", "keepReordered", "confidence", "completionsPerItem", "completionsSeed"]),
     ...flags.votes,
     batch: batchOf(flags),
     shuffleSeed: flags.shuffle === false ? false : flags.shuffleSeed,

@@ -7,12 +7,13 @@
  * and `ServiceHealth` stops all requests while the service is down. The content of requests follows a protocol: that of
  * the `Contract`, or a custom one (`Protocol`).
  */
-import { Context, Duration, Effect, Layer, Option, Result, Schema } from "effect"
-import * as Backoff from "../../io/Backoff.ts"
+import { Context, Duration, Effect, Layer, Option, Schema } from "effect"
 import * as SteadyClock from "../../io/SteadyClock.ts"
 import { ServiceProfile } from "../../api/ServiceProfile.ts"
 import { AnnotationClientError, asksTooMuch, maybeDone, seemsDown, Unavailable } from "./AnnotationClientError.ts"
+import { parseTaskRequest, type TaskRequest } from "../../domain/Task.ts"
 import * as Contract from "./Contract.ts"
+import { persist } from "./Persist.ts"
 import * as Protocol from "./Protocol.ts"
 import { RequestBudget } from "./RequestBudget.ts"
 import * as ServiceHealth from "./ServiceHealth.ts"
@@ -43,24 +44,10 @@ const unclaimed: Sending<never> = {
 
 const madeUpId = "prefstream-probe"
 
+/** The request of the made-up task. A service that is up answers that it does not know this task. */
+const madeUpTask: Effect.Effect<TaskRequest> = Effect.succeed({ task_type: "", prompts: [] })
+
 const maxKnown = 8
-
-const minDelay = Duration.toMillis("500 millis")
-const maxDelay = Duration.toMillis("30 seconds")
-
-/** Retries with exponential backoff and jitter while `again` returns true. Waits can always be interrupted. */
-const persisting = Effect.fnUntraced(function* <A, E, E2>(
-  effect: Effect.Effect<A, E>,
-  again: (failure: E) => Effect.Effect<boolean, E2>,
-): Effect.fn.Return<A, E | E2> {
-  for (let failures = 1; ; failures++) {
-    const outcome = yield* Effect.result(effect)
-    if (Result.isSuccess(outcome)) return outcome.success
-    if (!(yield* again(outcome.failure))) return yield* Effect.fail(outcome.failure)
-    const delay = yield* Backoff.jittered(Backoff.millisAfter(failures, minDelay, maxDelay))
-    yield* Effect.interruptible(Effect.sleep(delay))
-  }
-})
 
 const isClientError = Schema.is(AnnotationClientError)
 
@@ -69,6 +56,7 @@ const make = Effect.fnUntraced(function* <R>(
     transport: Transport.Transport,
     throttle: Throttle.Throttle<AnnotationClientError>,
   ) => Effect.Effect<TaskCalls, never, R>,
+  taskIdsOf?: Protocol.Protocol["taskIdsOf"],
 ) {
   const profile = yield* ServiceProfile
   const patience = Duration.fromInputUnsafe(profile.patience)
@@ -91,14 +79,14 @@ const make = Effect.fnUntraced(function* <R>(
   const transport = yield* Transport.make(throttle)
   const calls = yield* callsOf(transport, throttle)
 
-  /** Tasks that the service knows. Polls of them show whether the service is up. */
-  const known = new Set<string>()
+  /** Tasks that the service knows, with their requests. Polls of them show whether the service is up. */
+  const known = new Map<string, Effect.Effect<TaskRequest, unknown>>()
   const health = yield* ServiceHealth.make(profile, throttle, (failed) => {
     const turn = failed % (known.size + 1)
-    const id = turn === known.size ? madeUpId : known.values().next().value!
+    const [id, task] = turn === known.size ? [madeUpId, madeUpTask] : known.entries().next().value!
     // The id moves to the end, so that the next probe polls another task.
-    if (known.delete(id)) known.add(id)
-    return { ask: calls.poll(id), isMadeUp: id === madeUpId }
+    if (known.delete(id)) known.set(id, task)
+    return { ask: calls.poll(id, task), isMadeUp: id === madeUpId }
   })
   const answered = Option.isNone(budget) ? health.answered : Effect.andThen(health.answered, budget.value.answered)
   const noted = <A>(request: Effect.Effect<A, AnnotationClientError>) =>
@@ -115,15 +103,18 @@ const make = Effect.fnUntraced(function* <R>(
   ): Effect.fn.Return<string, AnnotationClientError | E> {
     let isClaimed = false
     let doubts = 0
-    const countDoubt = Effect.sync(() => doubts++)
+    const countDoubt = Effect.andThen(
+      Effect.sync(() => doubts++),
+      doubt,
+    )
     let waitsSince: number | undefined
     const sent = throttle
       .turn("create", (turn) =>
         Effect.gen(function* () {
           yield* isClaimed ? repeat : claim
           isClaimed = true
-          return yield* noted(calls.create(body, idempotencyKey, turn)).pipe(
-            Effect.tapError((failure) => (maybeDone(failure) ? Effect.andThen(countDoubt, doubt) : Effect.void)),
+          return yield* noted(calls.create(body, idempotencyKey, turn, countDoubt)).pipe(
+            Effect.tapError((failure) => (maybeDone(failure) ? countDoubt : Effect.void)),
           )
         }),
       )
@@ -151,43 +142,57 @@ const make = Effect.fnUntraced(function* <R>(
       }
       return true
     })
-    return yield* persisting(sent, again)
+    return yield* persist(sent, again)
   })
 
-  /** Polls the state of a task. `tries` is 1 for callers that poll again later. */
-  const poll = Effect.fn("AnnotationClient.poll")(function* (
+  /**
+   * Polls the state of a task.
+   *
+   * @param request the JSON of the task's `TaskRequest`, as it was sent. It is read at most once
+   * @param tries 1 for callers that poll again later
+   */
+  const poll = Effect.fn("AnnotationClient.poll")(function* <E = never>(
     taskId: string,
+    request: Effect.Effect<Uint8Array, E>,
     tries = 1,
-  ): Effect.fn.Return<TaskView, AnnotationClientError> {
-    const asked = throttle.turn("poll", (turn) => noted(calls.poll(taskId, turn)))
+  ): Effect.fn.Return<TaskView, AnnotationClientError | E> {
+    /** A failure of the ledger, which is not one of the service. */
+    const unread: Array<E> = []
+    const task = yield* request.pipe(
+      Effect.tapError((failure) => Effect.sync(() => unread.push(failure))),
+      Effect.map((body) => parseTaskRequest(new TextDecoder().decode(body))),
+      Effect.cached,
+    )
+    const asked = throttle.turn("poll", (turn) => noted(calls.poll(taskId, task, turn)))
     let left = tries
     known.delete(taskId)
-    const view = yield* persisting(asked, (failure) =>
+    const view = yield* persist(asked, (failure) =>
       Effect.sync(
         () =>
           --left > 0 &&
+          unread.length === 0 &&
           !asksTooMuch(failure, patience) &&
           (failure.reason._tag === "Unavailable" || seemsDown(failure)),
       ),
-    )
-    known.add(taskId)
-    if (known.size > maxKnown) known.delete(known.values().next().value!)
+    ).pipe(Effect.mapError((failure) => unread[0] ?? failure))
+    known.set(taskId, task)
+    if (known.size > maxKnown) known.delete(known.keys().next().value!)
     return view
   })
 
-  return { create, poll }
+  return { create, poll, taskIdsOf }
 })
 
-/** The two calls by which `submit` and `collect` use a service. */
+/** The two calls by which `submit` and `collect` use a service, and how its webhooks name tasks, if by a program. */
 export class AnnotationClient extends Context.Service<AnnotationClient, Effect.Success<ReturnType<typeof make>>>()(
   "prefstream/task/AnnotationClient",
 ) {
   /** Speaks the contract's protocol to the service of the `ServiceProfile`, over the `HttpClient`. */
-  static readonly layer = Layer.effect(AnnotationClient, make(Contract.make)).pipe(Layer.provide(Contract.layerToken))
+  static readonly layer = Layer.effect(AnnotationClient, make(Contract.make))
 
   static readonly layerProtocol = (protocol: Protocol.Protocol) =>
     Layer.effect(
       AnnotationClient,
-      make((transport, throttle) => Protocol.make(protocol, throttle, transport)),
+      make((transport, throttle) => Protocol.make(protocol, throttle, transport), protocol.taskIdsOf),
     )
 }

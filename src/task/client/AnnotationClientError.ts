@@ -4,7 +4,7 @@
  * Guarantees: each has a reason that decides what to do next. The reason comes from status, header, and error code,
  * never from the text of a message. `maybeDone` is false only if the service certainly did not carry out the request.
  */
-import { DateTime, Duration, type Effect, Option, Schema } from "effect"
+import { DateTime, Duration, type Effect, identity, Option, Schema } from "effect"
 import { HttpClientError, type HttpClientResponse } from "effect/http"
 import * as HttpFailure from "../../io/HttpFailure.ts"
 import { depthProblem } from "../../io/JsonProblem.ts"
@@ -189,9 +189,12 @@ export const refusal = (
   })
 }
 
-export const noAnswer = (failure: unknown): AnnotationClientError["reason"] => {
+export const noAnswer = (
+  failure: unknown,
+  quotable: (text: string) => string = identity,
+): AnnotationClientError["reason"] => {
   if (HttpClientError.isHttpClientError(failure) && failure.reason._tag === "InvalidUrlError") {
-    return new NoSuchService({ detail: failure.message })
+    return new NoSuchService({ detail: quotable(failure.message) })
   }
   const codes = HttpFailure.codesOf(HttpFailure.causes(failure))
   const unsendable = codes.find(HttpFailure.isUnsendable)
@@ -199,7 +202,7 @@ export const noAnswer = (failure: unknown): AnnotationClientError["reason"] => {
   const [code] = codes
   const description = code && HttpFailure.descriptions[code]
   return new Unavailable({
-    detail: description === undefined ? (code ?? causeMessage(failure)) : `${description} (${code})`,
+    detail: description === undefined ? (code ?? quotable(causeMessage(failure))) : `${description} (${code})`,
     maybeDone: !codes.some(HttpFailure.isUnsent),
   })
 }

@@ -1,10 +1,19 @@
-/** The protocol of the contract: `POST /tasks` and `GET /tasks/{task_id}`, as declared in `api/AnnotationApi`. */
-import { Effect, Option, Schema } from "effect"
-import { HttpClientRequest } from "effect/http"
-import { HttpApiClient, HttpApiMiddleware } from "effect/http-api"
-import { EncodedAnnotationApi, OrganizationToken } from "../../api/AnnotationApi.ts"
-import { ServiceProfile } from "../../api/ServiceProfile.ts"
+/**
+ * The protocol of the contract: `POST /tasks` and `GET /tasks/{task_id}`, with what the service's settings change.
+ *
+ * Guarantees: without such settings, the bytes of a request are sent, and the text of a result is stored, as they are.
+ * With `resultPaths` or `choice`, an answer is converted to a `TaskResult` as that of any other protocol, and stored
+ * with it.
+ */
+import { Effect, Option, Predicate, Result, Schema } from "effect"
+import { HttpClient, HttpClientRequest } from "effect/http"
+import * as FieldPath from "../../io/FieldPath.ts"
+import { describeValue } from "../../io/Values.ts"
+import type { Annotations, TaskRequest } from "../../domain/Task.ts"
+import * as ContractSettings from "../../api/ContractSettings.ts"
+import { ServiceProfile, type ServiceSettings } from "../../api/ServiceProfile.ts"
 import * as TaskIds from "../../api/TaskIds.ts"
+import { completed, type PromptResult, toResultItems } from "./PromptResult.ts"
 import * as ResponseBody from "./ResponseBody.ts"
 import type { TaskCalls, TaskView } from "./TaskCalls.ts"
 import type { Transport } from "./Transport.ts"
@@ -13,9 +22,19 @@ const StatusMember = Schema.fromJsonString(
   Schema.Struct({ status: Schema.String, task_id: Schema.optionalKey(Schema.Unknown) }),
 )
 
-export const make = Effect.fnUntraced(function* ({ attempt, misread }: Transport) {
+export const make = Effect.fnUntraced(function* ({ attempt, authorize, misread }: Transport) {
   const profile = yield* ServiceProfile
-  const client = yield* HttpApiClient.make(EncodedAnnotationApi, { baseUrl: profile.baseUrl })
+  const { baseUrl, createRequest, pollRequest, requestExtra } = profile
+  const client = yield* HttpClient.HttpClient
+  const readResults =
+    Object.keys(profile.resultPaths).length > 0 || profile.choice !== "index" ? reader(profile) : undefined
+  const extra = Object.keys(requestExtra).length === 0 ? undefined : JSON.stringify(requestExtra)
+
+  const send = (form: string, name: string, set = HttpClientRequest.acceptJson) => {
+    const method = (["POST", "PUT"] as const).find((method) => form.startsWith(method)) ?? "GET"
+    const url = baseUrl + form.slice(form.indexOf("/")).replace(/\{\w+\}/, encodeURIComponent(name))
+    return Effect.flatMap(authorize(set(HttpClientRequest.make(method)(url))), client.execute)
+  }
 
   const readId = (answer: ResponseBody.Answer) =>
     Option.match(
@@ -32,49 +51,99 @@ export const make = Effect.fnUntraced(function* ({ attempt, misread }: Transport
       },
     )
 
-  const readView = (taskId: string) => (answer: ResponseBody.Answer) => {
-    const decoded = Schema.decodeUnknownOption(StatusMember)(answer.text)
-    if (Option.isNone(decoded)) {
-      return Effect.fail(misread(`expected a JSON object with the status of ${taskId}`, answer))
-    }
-    const { status, task_id } = decoded.value
-    return Effect.succeed<TaskView>(
-      profile.completedStatuses.includes(status)
-        ? { _tag: "Completed", body: answer.text, named: Option.getOrUndefined(TaskIds.one({ task_id }, ["task_id"])) }
-        : { _tag: profile.failedStatuses.includes(status) ? "Failed" : "Open", status },
-    )
-  }
+  const stateOf = (status: string) => ({
+    _tag: profile.failedStatuses.includes(status) ? ("Failed" as const) : ("Open" as const),
+    status,
+  })
+
+  const readView = (taskId: string, task: Effect.Effect<TaskRequest, unknown>) =>
+    Effect.fnUntraced(function* (answer: ResponseBody.Answer): Effect.fn.Return<TaskView, ReturnType<typeof misread>> {
+      const expected = `expected a JSON object with the status of ${taskId}`
+      if (readResults !== undefined) {
+        const { results, status } = readResults(Option.getOrUndefined(ResponseBody.json(answer)))
+        if (typeof status !== "string") return yield* misread(expected, answer)
+        if (!profile.completedStatuses.includes(status)) return stateOf(status)
+        const { prompts } = yield* Effect.mapError(task, (failure) => misread(String(failure), answer))
+        return completed(
+          taskId,
+          Result.flatMap(results, (all) => toResultItems(prompts, all)),
+          [answer.text],
+        )
+      }
+      const decoded = Schema.decodeUnknownOption(StatusMember)(answer.text)
+      if (Option.isNone(decoded)) return yield* misread(expected, answer)
+      const { status, task_id } = decoded.value
+      if (!profile.completedStatuses.includes(status)) return stateOf(status)
+      const named = Option.getOrUndefined(TaskIds.one({ task_id }, ["task_id"]))
+      return { _tag: "Completed", body: answer.text, named }
+    })
 
   return {
-    create: (payload, key, turn) =>
+    create: (body, key, turn) =>
       attempt(
-        client.tasks.create({ payload, headers: { "idempotency-key": key }, responseMode: "response-only" }),
+        send(createRequest, key, (request) =>
+          request.pipe(
+            HttpClientRequest.acceptJson,
+            HttpClientRequest.setHeader("idempotency-key", key),
+            HttpClientRequest.bodyUint8Array(extra === undefined ? body : withExtra(body, extra), "application/json"),
+          ),
+        ),
         "create",
         readId,
         turn.permit,
       ),
-    poll: (taskId, turn) =>
-      attempt(
-        client.tasks.get({ params: { task_id: taskId }, responseMode: "response-only" }),
-        "poll",
-        readView(taskId),
-        turn?.permit,
-      ),
+    poll: (taskId, task, turn) => attempt(send(pollRequest, taskId), "poll", readView(taskId, task), turn?.permit),
   } satisfies TaskCalls
 })
 
-export const layerToken = HttpApiMiddleware.layerClient(
-  OrganizationToken,
-  Effect.map(
-    ServiceProfile,
-    ({ token }) =>
-      ({ next, request }) =>
-        // Without compression, a short answer cannot expand without bound.
-        next(
-          request.pipe(
-            HttpClientRequest.bearerToken(token),
-            HttpClientRequest.setHeader("accept-encoding", "identity"),
-          ),
-        ),
-  ),
-)
+/** Puts the members of `extra` before the last brace of the body. */
+const withExtra = (body: Uint8Array, extra: string): Uint8Array => {
+  const members = new TextEncoder().encode(`,${extra.slice(1)}`)
+  const whole = new Uint8Array(body.length - 1 + members.length)
+  whole.set(body.subarray(0, -1))
+  whole.set(members, body.length - 1)
+  return whole
+}
+
+/** Returns a function that reads the status, and the results at the paths of the settings. */
+const reader = ({ choice, resultPaths }: Pick<ServiceSettings, "choice" | "resultPaths">) => {
+  const at = (member: ContractSettings.ResultMember) => {
+    const path = resultPaths[member] ?? ContractSettings.resultPlaces[member]
+    return { path, get: (value: unknown) => Result.getOrUndefined(FieldPath.parse(path))?.get(value) }
+  }
+  const [list, prompts, choices, annotations] = [at("results"), at("prompt"), at("choice"), at("annotations")]
+  const form = ContractSettings.choiceOf(choice)
+
+  const resultOf = (item: unknown, i: number): Result.Result<PromptResult, string> => {
+    const fail = (path: string, expected: string, value: unknown) =>
+      Result.fail(`${list.path}[${i}].${path}: expected ${expected}, found ${describeValue(value)}`)
+    const text = prompts.get(item)
+    const prompt = typeof text === "string" || typeof text === "number" ? text : undefined
+    // Without a setting, results may be in the order of the prompts.
+    if (prompt === undefined && (text ?? resultPaths.prompt) !== undefined) {
+      return fail(prompts.path, "a text or a position", text)
+    }
+    const annotated = annotations.get(item)
+    const members: Annotations = Predicate.isObject(annotated)
+      ? annotated
+      : Predicate.isString(annotated)
+        ? { rationale: annotated }
+        : {}
+    const value = choices.get(item)
+    const best = form?.read(value)
+    if (best !== undefined) return Result.succeed({ prompt, best, annotations: members })
+    return value === null && Predicate.isObject(members["withdrawn"])
+      ? Result.succeed({ prompt, annotations: members, withdrawn: true })
+      : fail(choices.path, form?.text ?? choice, value)
+  }
+
+  return (json: unknown) => {
+    const items = list.get(json)
+    return {
+      status: at("status").get(json),
+      results: Array.isArray(items)
+        ? Result.all(items.map(resultOf))
+        : Result.fail(`${list.path}: expected an array of results, found ${describeValue(items)}`),
+    }
+  }
+}

@@ -2,83 +2,144 @@
  * The protocol of a service with another interface. A program defines the requests that create and poll a task.
  *
  * Guarantees, whatever the program does: a task is claimed before `create` is called. Each call waits for its turn, and
- * so does each further request over `http`. A failure counts as one that may have created the task, unless the request
- * certainly did not. If the service ignores keys, only read requests follow a request that may have been carried out.
+ * so does each further request. Each request is authorized. A failure counts as one that may have created the task,
+ * unless the request certainly did not. If the service ignores keys, only read requests follow a request that may have
+ * been carried out. A result is checked against the task.
  *
- * Does not limit requests that a program sends by other means than `http`: the throttle counts such a call as one
- * request, without a timeout.
+ * Does not limit requests that a program sends by other means than `http` and `repeatable`: the throttle counts such a
+ * call as one request, without a timeout.
  */
-import { Effect, Schema } from "effect"
+import { Duration, Effect, Schema } from "effect"
 import { HttpClient, HttpClientError, HttpClientRequest, HttpClientResponse } from "effect/http"
+import * as SteadyClock from "../../io/SteadyClock.ts"
 import { ServiceProfile } from "../../api/ServiceProfile.ts"
 import { parseTaskRequest, type TaskRequest } from "../../domain/Task.ts"
-import { AnnotationClientError, maybeDone, noAnswer, Unavailable } from "./AnnotationClientError.ts"
-import type { TaskCalls, TaskView } from "./TaskCalls.ts"
+import * as Sha256 from "../../node/Sha256.ts"
+import { AnnotationClientError, asksTooMuch, maybeDone, noAnswer, Unavailable } from "./AnnotationClientError.ts"
+import { persist } from "./Persist.ts"
+import { completed, type PromptResult, toResultItems } from "./PromptResult.ts"
+import type { TaskCalls } from "./TaskCalls.ts"
 import type { Kind, Throttle, Turn } from "./Throttle.ts"
-import type { Transport } from "./Transport.ts"
+import type { Authorize, Transport } from "./Transport.ts"
+
+/** A client for the requests of one call. */
+export type Http = HttpClient.HttpClient.With<AnnotationClientError>
 
 /** How a call sends its requests. */
 export interface Call {
   /**
-   * Paths are relative to the service's base URL. An answer is read completely. A status other than 2xx is a failure,
-   * whose reason says what it means. The program adds headers for authorization itself.
+   * Sends a request. A path is relative to the service's base URL. An answer is read completely. A status other than 2xx
+   * is a failure, whose reason says what it means. After the first request of the call, a read, and a write that the
+   * service certainly did not carry out, are sent again by the library, for at most `patience`.
+   *
+   * A write whose answer is lost (timeout, broken connection, 5xx) ends the call, and the task is in doubt, unless the
+   * service honors keys.
    */
-  readonly http: HttpClient.HttpClient.With<AnnotationClientError>
+  readonly http: Http
+  /**
+   * Like `http`, for a write that has the same effect however often it arrives, such as an upsert by `idempotencyKey`. A
+   * lost answer is asked for again by the same request, up to `retries` times. Then the task is in doubt as with `http`.
+   */
+  readonly repeatable: Http
 }
+
+/** How `create` sends its requests. */
+export interface CreateCall extends Call {
+  /**
+   * The key of the task. It stays the same in all attempts, also after a crash. Each write carries it as
+   * `Idempotency-Key`, with a suffix for its method and URL, so that the steps of a creation have keys of their own.
+   * A step with several different writes to one URL sets the header on each by itself (`KEY-page2`).
+   */
+  readonly idempotencyKey: string
+}
+
+/** How `poll` sends its requests, and what it may need to understand the answer. */
+export interface PollCall extends Call {
+  /** The task's request as it was sent, for answers that do not repeat it. It is read from the ledger when needed. */
+  readonly task: Effect.Effect<TaskRequest, unknown>
+}
+
+/** The state of a task. */
+export type PollAnswer =
+  | { readonly _tag: "Open"; readonly status: string }
+  /** The task will never complete. A task with the status `canceled` is not paid for. */
+  | { readonly _tag: "Failed"; readonly status: string }
+  /** The results of all prompts. If one does not fit, the task is invalid, and its raw answer is kept. */
+  | { readonly _tag: "Completed"; readonly results: ReadonlyArray<PromptResult> }
 
 /**
  * The protocol of a service. Each function makes one attempt, and may fail with any error. prefstream claims tasks and
  * retries failed attempts.
  */
 export interface Protocol {
-  /** Creates a task, and returns its id at the service. */
-  readonly create: (
-    task: TaskRequest,
-    call: Call & {
-      /** The key stays the same in all attempts, so that a service can create one task for all of them. */
-      readonly idempotencyKey: string
-    },
-  ) => Effect.Effect<string, unknown>
+  /**
+   * Adds the token to a request. It is applied to every request at the origin of the base URL. Default: the service's
+   * setting `authorization`.
+   */
+  readonly authorize?: Authorize | undefined
+  /** Creates a task, by one request or several, and returns its id at the service. */
+  readonly create: (task: TaskRequest, call: CreateCall) => Effect.Effect<string, unknown>
   /** Polls the state of a task, and its results once it is completed. May be called again at any time. */
-  readonly poll: (taskId: string, call: Call) => Effect.Effect<TaskView, unknown>
+  readonly poll: (taskId: string, call: PollCall) => Effect.Effect<PollAnswer, unknown>
+  /**
+   * Reads which tasks a webhook delivery concerns, instead of the paths of the service's settings. Undefined: every
+   * outstanding task.
+   */
+  readonly taskIdsOf?: ((payload: unknown) => ReadonlyArray<string> | undefined) | undefined
 }
 
 const isClientError = Schema.is(AnnotationClientError)
 
 const reads: ReadonlyArray<string> = ["GET", "HEAD", "OPTIONS"]
 
+const keyHeader = "idempotency-key"
+
 export const make = Effect.fnUntraced(function* (
   protocol: Protocol,
   throttle: Throttle<AnnotationClientError>,
-  { attempt, error, refused, slowDown, unusable }: Transport,
+  { attempt, authorize, error, quotable, refused, slowDown, unusable }: Transport,
 ) {
   const profile = yield* ServiceProfile
   const client = yield* HttpClient.HttpClient
+  const isHonored = profile.idempotencyKey === "honored"
+  const patience = Duration.fromInputUnsafe(profile.patience)
 
   const failureOf = (cause: unknown, kind: Kind): Effect.Effect<AnnotationClientError> => {
     if (isClientError(cause)) return Effect.succeed(cause)
-    if (Schema.isSchemaError(cause)) return Effect.succeed(unusable(cause.message.replace(/\s+/g, " ")))
+    if (Schema.isSchemaError(cause)) return Effect.succeed(unusable(quotable(cause.message.replace(/\s+/g, " "))))
     const response = HttpClientError.isHttpClientError(cause) ? cause.response : undefined
-    if (response === undefined) return Effect.succeed(error(noAnswer(cause)))
-    return response.status < 300 ? Effect.succeed(unusable(String(cause), true)) : refused(response, kind, "")
+    if (response !== undefined && response.status >= 300) return refused(response, kind, "")
+    if (response !== undefined) return Effect.succeed(unusable(quotable(String(cause)), true))
+    return Effect.succeed(error(noAnswer(cause, quotable)))
   }
 
   /** One call, with a record of what its requests may have done. */
-  const callOf = (kind: Kind, turn: Turn | undefined) => {
+  const callOf = (kind: Kind, turn: Turn | undefined, key?: string) => {
     let isFirst = true
     /** Whether the service accepted a request that may create something. */
     let hasWritten = false
     /** The failure of a request that the service may have carried out. */
     let lost: AnnotationClientError | undefined
+    const answers: Array<string> = []
 
-    const send = (given: HttpClientRequest.HttpClientRequest) =>
+    /** Sets the key of a write, which depends on nothing that may differ in another attempt at the same step. */
+    const withKey = (request: HttpClientRequest.HttpClientRequest) =>
+      key === undefined || reads.includes(request.method) || request.headers[keyHeader] !== undefined
+        ? request
+        : HttpClientRequest.setHeader(
+            request,
+            keyHeader,
+            `${key}-${Sha256.hex(`${request.method} ${request.url}`).slice(0, 8)}`,
+          )
+
+    const prepare = (request: HttpClientRequest.HttpClientRequest) =>
+      withKey(request).pipe(
+        /^https?:/i.test(request.url) ? (same) => same : HttpClientRequest.prependUrl(profile.baseUrl),
+        (absolute) => authorize(absolute, protocol.authorize),
+      )
+
+    const once = (request: HttpClientRequest.HttpClientRequest, isWrite: boolean) =>
       Effect.suspend(() => {
-        const isWrite = !reads.includes(given.method)
-        if (isWrite && lost !== undefined && profile.idempotencyKey !== "honored") return Effect.fail(lost)
-        const request = given.pipe(
-          /^https?:/i.test(given.url) ? (same) => same : HttpClientRequest.prependUrl(profile.baseUrl),
-          HttpClientRequest.setHeader("accept-encoding", "identity"),
-        )
         const sent = ({ permit }: Partial<Turn>) =>
           attempt(
             client.execute(request),
@@ -86,21 +147,46 @@ export const make = Effect.fnUntraced(function* (
             ({ text }, { headers, status }) =>
               Effect.sync(() => {
                 hasWritten ||= isWrite
+                if (kind === "poll") answers.push(text)
                 const body = text === "" ? null : text
                 return HttpClientResponse.fromWeb(request, new Response(body, { headers, status }))
               }),
             permit,
-          ).pipe(
-            Effect.tapError((failure) =>
-              Effect.sync(() => {
-                if (isWrite && maybeDone(failure)) lost = failure
-              }),
-            ),
           )
-        if (turn === undefined) return isFirst ? sent({}) : Effect.andThen(throttle.count, sent({}))
-        if (!isFirst) return throttle.turn(kind, sent)
+        const wasFirst = isFirst
         isFirst = false
-        return Effect.ensuring(sent(turn), turn.giveBack)
+        if (turn === undefined) return wasFirst ? sent({}) : Effect.andThen(throttle.count, sent({}))
+        return wasFirst ? Effect.ensuring(sent(turn), turn.giveBack) : throttle.turn(kind, sent)
+      })
+
+    const send = (isRepeatable: boolean) =>
+      Effect.fnUntraced(function* (unsigned: HttpClientRequest.HttpClientRequest) {
+        const isWrite = !reads.includes(unsigned.method)
+        if (isWrite && lost !== undefined && !isHonored) return yield* lost
+        const wasFirst = isFirst
+        const request = yield* prepare(unsigned)
+        let losses = 0
+        let since: number | undefined
+        const again = Effect.fnUntraced(function* (failure: AnnotationClientError) {
+          const isLost = maybeDone(failure)
+          // Without a turn, the call is a probe, which repeats nothing.
+          if (turn === undefined || asksTooMuch(failure, patience)) return false
+          if (!isLost && failure.reason._tag !== "Unavailable") return false
+          if (!isRepeatable && (wasFirst || (isWrite && isLost))) return false
+          if (isLost && ++losses > profile.retries) return false
+          const now = yield* SteadyClock.now
+          since ??= now
+          return now - since < Duration.toMillis(patience)
+        })
+        let ownLoss: AnnotationClientError | undefined
+        const noteLoss = (failure: AnnotationClientError) => {
+          if (isWrite && maybeDone(failure)) lost = ownLoss = failure
+        }
+        const attempted = Effect.tapError(once(request, isWrite), (failure) => Effect.sync(() => noteLoss(failure)))
+        const response = yield* persist(attempted, again)
+        // An answer to the same request settles its loss.
+        if (isRepeatable && lost === ownLoss) lost = undefined
+        return response
       })
 
     /** Classifies a failure. If a request may have created the task nevertheless, the result says so. */
@@ -114,11 +200,16 @@ export const make = Effect.fnUntraced(function* (
       return error(new Unavailable({ detail, maybeDone: true, ...("status" in reason && { status: reason.status }) }))
     })
 
-    return {
-      http: HttpClient.makeWith<AnnotationClientError, never, AnnotationClientError, never>(
-        Effect.flatMap(send),
+    const httpOf = (isRepeatable: boolean) =>
+      HttpClient.makeWith<AnnotationClientError, never, AnnotationClientError, never>(
+        Effect.flatMap(send(isRepeatable)),
         Effect.succeed,
-      ),
+      )
+
+    return {
+      call: { http: httpOf(false), repeatable: httpOf(true) } satisfies Call,
+      answers,
+      mayHaveWritten: () => hasWritten || lost !== undefined,
       settled: <A>(effect: Effect.Effect<A, unknown>) =>
         effect.pipe(
           Effect.catch((cause) => Effect.flatMap(classify(cause), Effect.fail)),
@@ -128,15 +219,20 @@ export const make = Effect.fnUntraced(function* (
   }
 
   return {
-    create: (body, idempotencyKey, turn) =>
+    create: (body, idempotencyKey, turn, doubt) =>
       Effect.suspend(() => {
-        const { http, settled } = callOf("create", turn)
-        return settled(protocol.create(parseTaskRequest(new TextDecoder().decode(body)), { http, idempotencyKey }))
+        const { call, mayHaveWritten, settled } = callOf("create", turn, idempotencyKey)
+        const task = parseTaskRequest(new TextDecoder().decode(body))
+        return Effect.onInterrupt(settled(protocol.create(task, { ...call, idempotencyKey })), () =>
+          mayHaveWritten() ? doubt : Effect.void,
+        )
       }),
-    poll: (taskId, turn) =>
-      Effect.suspend(() => {
-        const { http, settled } = callOf("poll", turn)
-        return settled(protocol.poll(taskId, { http }))
-      }),
+    poll: Effect.fnUntraced(function* (taskId, task, turn) {
+      const { answers, call, settled } = callOf("poll", turn)
+      const answer = yield* settled(protocol.poll(taskId, { ...call, task }))
+      if (answer._tag !== "Completed") return answer
+      const { prompts } = yield* settled(task)
+      return completed(taskId, toResultItems(prompts, answer.results), answers, answer.results)
+    }),
   } satisfies TaskCalls
 })

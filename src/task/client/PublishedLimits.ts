@@ -5,8 +5,9 @@
  * Guarantees: the document is requested once, for at most 5 seconds. Without a usable document, there are no limits,
  * and keys count as ignored. References (`$ref`) are not followed.
  */
-import { Effect, Layer, Option, Predicate, Redacted, Schema } from "effect"
+import { Effect, Layer, Option, Predicate, Schema } from "effect"
 import { HttpClient, HttpClientRequest } from "effect/http"
+import * as Authorization from "../../api/Authorization.ts"
 import { type ItemLimits, ServiceProfile, type ServiceSettings, unlimited } from "../../api/ServiceProfile.ts"
 import * as ResponseBody from "./ResponseBody.ts"
 
@@ -55,12 +56,16 @@ const publishedIn = (document: string): Published =>
   })
 
 export const read = Effect.fn("PublishedLimits.read")(function* ({
+  authorization = "Bearer",
   baseUrl,
   token,
-}: Pick<ServiceSettings, "baseUrl"> & { readonly token: ServiceSettings["token"] | undefined }) {
+}: Pick<ServiceSettings, "baseUrl"> & {
+  readonly authorization?: string | undefined
+  readonly token: ServiceSettings["token"] | undefined
+}) {
   const request = HttpClientRequest.get(`${baseUrl.replace(/\/+$/, "")}/openapi.json`).pipe(
     HttpClientRequest.setHeaders({ accept: "application/json", "accept-encoding": "identity" }),
-    token === undefined ? (request) => request : HttpClientRequest.bearerToken(Redacted.value(token)),
+    (request) => (token === undefined ? request : Authorization.of({ authorization })(request, token)),
   )
   const answer = yield* HttpClient.execute(request).pipe(
     Effect.flatMap((response) => ResponseBody.read(response, maxBytes)),

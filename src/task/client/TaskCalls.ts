@@ -1,22 +1,40 @@
-/** The two calls to a service, in any protocol. Each is one attempt, without claim or retry. */
+/** The two calls to a service, in any protocol. Each is one attempt, without claim. */
 import type { Effect } from "effect"
+import type { TaskRequest } from "../../domain/Task.ts"
 import type { AnnotationClientError } from "./AnnotationClientError.ts"
 import type { Turn } from "./Throttle.ts"
 
 /** The state of a task, as `GET /tasks/{task_id}` shows it. */
 export type TaskView =
   | { readonly _tag: "Open"; readonly status: string }
-  /** `body` is a `TaskResult` as JSON. `named` is the id in its `task_id`, if there is one. */
-  | { readonly _tag: "Completed"; readonly body: string; readonly named?: string | undefined }
+  /**
+   * `body` is a `TaskResult` as JSON. `named` is the id in its `task_id`, if there is one. `problem` says why the answer
+   * gives no `TaskResult`; `body` then holds the raw answer.
+   */
+  | {
+      readonly _tag: "Completed"
+      readonly body: string
+      readonly named?: string | undefined
+      readonly problem?: string | undefined
+    }
   | { readonly _tag: "Failed"; readonly status: string }
 
 /** Both calls send their requests in the given turn. A probe has no turn. */
 export interface TaskCalls {
-  /** Creates a task and returns its id. `body` is the JSON of a `TaskRequest`, as UTF-8. */
+  /**
+   * Creates a task and returns its id. `body` is the JSON of a `TaskRequest`, as UTF-8. `doubt` runs if the call is
+   * interrupted between two requests, after one that may have created the task.
+   */
   readonly create: (
     body: Uint8Array,
     idempotencyKey: string,
     turn: Turn,
+    doubt: Effect.Effect<unknown>,
   ) => Effect.Effect<string, AnnotationClientError>
-  readonly poll: (taskId: string, turn?: Turn) => Effect.Effect<TaskView, AnnotationClientError>
+  /** `task` is the request of the task as it was sent. It is read only if the answer cannot be understood without it. */
+  readonly poll: (
+    taskId: string,
+    task: Effect.Effect<TaskRequest, unknown>,
+    turn?: Turn,
+  ) => Effect.Effect<TaskView, AnnotationClientError>
 }

@@ -5,8 +5,10 @@
  * `AnnotationClientError`. Each response updates the throttle: `Retry-After`, quotas, 429, and 503. No message contains
  * the token.
  */
-import { Cause, Clock, Duration, Effect, Redacted } from "effect"
-import type { HttpClientResponse } from "effect/http"
+import { Cause, Clock, Duration, Effect, Redacted, Schema } from "effect"
+import { HttpClientRequest, type HttpClientResponse } from "effect/http"
+import * as Authorization from "../../api/Authorization.ts"
+import { causeMessage } from "../../io/Values.ts"
 import * as RateLimit from "../../api/RateLimit.ts"
 import { ServiceProfile } from "../../api/ServiceProfile.ts"
 import * as Metrics from "../../telemetry/Metrics.ts"
@@ -24,6 +26,17 @@ import type * as Throttle from "./Throttle.ts"
 /** Minimum length of a token that is removed from messages. A shorter one may occur in any text. */
 const minSecretLength = 8
 
+/** Adds the token to a request. */
+export type Authorize = (
+  request: HttpClientRequest.HttpClientRequest,
+  token: Redacted.Redacted<string>,
+) => HttpClientRequest.HttpClientRequest | Effect.Effect<HttpClientRequest.HttpClientRequest, unknown>
+
+const isClientError = Schema.is(AnnotationClientError)
+
+const isSameOrigin = (url: string, baseUrl: string): boolean =>
+  URL.canParse(url) && new URL(url).origin === new URL(baseUrl).origin
+
 export type Transport = Effect.Success<ReturnType<typeof make>>
 
 export const make = Effect.fnUntraced(function* (throttle: Throttle.Throttle<AnnotationClientError>) {
@@ -33,10 +46,40 @@ export const make = Effect.fnUntraced(function* (throttle: Throttle.Throttle<Ann
   const error = (reason: AnnotationClientError["reason"]) =>
     new AnnotationClientError({ baseUrl: profile.baseUrl, reason })
 
-  const secret = Redacted.value(profile.token)
-  /** Removes the token from text, since a service may repeat it in its answer. */
-  const quotable = (text: string): string =>
-    secret.length < minSecretLength ? text : text.replaceAll(secret, "<token>")
+  const secrets = new Set<string>()
+  const hide = (secret: string) => void (secret.length >= minSecretLength && secrets.add(secret))
+  hide(Redacted.value(profile.token))
+  /** Removes the token, in each form in which it was sent, since a service may repeat it in its answer. */
+  const quotable = (text: string): string => {
+    let shown = text
+    for (const secret of secrets) shown = shown.replaceAll(secret, "<token>")
+    return shown
+  }
+
+  const byProfile = Authorization.of(profile)
+
+  const notAuthorized = (cause: unknown) =>
+    isClientError(cause)
+      ? cause
+      : error(new Unavailable({ detail: `no token: ${quotable(causeMessage(cause))}`, maybeDone: false }))
+
+  /** Adds the token to a request at the service's origin. A request to another origin stays without it. */
+  const authorize = Effect.fnUntraced(function* (
+    request: HttpClientRequest.HttpClientRequest,
+    add: Authorize = byProfile,
+  ): Effect.fn.Return<HttpClientRequest.HttpClientRequest, AnnotationClientError> {
+    if (!isSameOrigin(request.url, profile.baseUrl))
+      return HttpClientRequest.setHeader(request, "accept-encoding", "identity")
+    // Without compression, a short answer cannot expand without bound.
+    const added = add(HttpClientRequest.setHeader(request, "accept-encoding", "identity"), profile.token)
+    const authorized = yield* Effect.isEffect(added) ? Effect.mapError(added, notAuthorized) : Effect.succeed(added)
+    for (const [name, value] of Object.entries(authorized.headers)) {
+      if (value === request.headers[name]) continue
+      hide(value)
+      hide(value.slice(value.indexOf(" ") + 1))
+    }
+    return authorized
+  })
 
   const unusable = (detail: string, isForeign = false, found?: string) =>
     error(new UnusableAnswer({ detail, isForeign, ...(found === undefined ? {} : { found }) }))
@@ -105,5 +148,5 @@ export const make = Effect.fnUntraced(function* (throttle: Throttle.Throttle<Ann
     return unusable(`${expected}, found ${found}`, !ResponseBody.isJson(answer), found)
   }
 
-  return { attempt, error, misread, refused, slowDown, unusable }
+  return { attempt, authorize, error, misread, quotable, refused, slowDown, unusable }
 })

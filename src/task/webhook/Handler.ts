@@ -14,6 +14,7 @@ import { ServiceProfile } from "../../api/ServiceProfile.ts"
 import * as WebhookScheme from "../../api/WebhookScheme.ts"
 import type { SignatureRefused, SignatureScheme, VerifiedDelivery } from "../../api/WebhookSignature.ts"
 import * as Sha256 from "../../node/Sha256.ts"
+import { AnnotationClient } from "../client/AnnotationClient.ts"
 import { Ledger } from "../ledger/Ledger.ts"
 import type { Delivery } from "../ledger/schema/Model.ts"
 import * as TaskIds from "../../api/TaskIds.ts"
@@ -27,7 +28,7 @@ export type DeliveryIdPlace = { readonly header: string } | { readonly path: str
 export interface DeliveryOptions {
   /** Maximum size of a body. Default 1 MiB. */
   readonly bodyLimit?: ByteSize.Input | undefined
-  /** Paths of task ids in the payload. Default: those of the service's profile. */
+  /** Paths of task ids in the payload, unless a protocol reads them. Default: those of the service's profile. */
   readonly taskIdPaths?: ReadonlyArray<string> | undefined
   /** Default: for `github` the header `x-github-delivery`, otherwise none. */
   readonly deliveryId?: DeliveryIdPlace | undefined
@@ -53,6 +54,15 @@ export const make = Effect.fnUntraced(function* (options: WebhookScheme.WebhookS
   const bodies = WebhookBodies.make(limit)
   const say = yield* WebhookRefusals.make
   const taskIdPaths = options.taskIdPaths ?? profile.webhook.taskIdPaths
+  // A receiver in a program without a client, such as a server of its own, reads ids by paths.
+  const byProtocol = Option.flatMapNullishOr(
+    yield* Effect.serviceOption(AnnotationClient),
+    (client) => client.taskIdsOf,
+  )
+  const taskIdsOf = Option.getOrElse(
+    byProtocol,
+    () => (json: unknown) => Option.getOrUndefined(TaskIds.all(json, taskIdPaths)),
+  )
   const place: DeliveryIdPlace | undefined =
     options.deliveryId ?? (options.scheme === "github" ? { header: "x-github-delivery" } : undefined)
 
@@ -69,7 +79,7 @@ export const make = Effect.fnUntraced(function* (options: WebhookScheme.WebhookS
       id: short(named ?? Sha256.hex(body)),
       // Without a time, a delivery with an id counts once, and a delivery with neither counts each time.
       sentAt: Number.isSafeInteger(sent) ? sent : named === undefined ? now : 0,
-      taskIds: Option.flatMap(payload, (json) => TaskIds.all(json, taskIdPaths)),
+      taskIds: Option.flatMapNullishOr(payload, taskIdsOf),
     }
   })
 

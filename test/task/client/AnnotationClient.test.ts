@@ -11,9 +11,10 @@ import * as VirtualTime from "../../support/virtualTime.ts"
 
 const request = { task_type: "rlhf_ranking", prompts: [{ prompt: "p", completions: ["a", "b"] }] }
 const body = new TextEncoder().encode(JSON.stringify(request))
+const stored = Effect.succeed(body)
 
 const create = AnnotationClient.use((client) => client.create(body, "key-1"))
-const look = AnnotationClient.use((client) => client.poll("task_1"))
+const look = AnnotationClient.use((client) => client.poll("task_1", stored))
 
 type Request = Effect.Effect<unknown, AnnotationClientError, AnnotationClient>
 type Method = "POST" | "GET"
@@ -103,7 +104,7 @@ describe("AnnotationClient", () => {
       )
       yield* Effect.andThen(
         create,
-        AnnotationClient.use((client) => client.poll("task_0")),
+        AnnotationClient.use((client) => client.poll("task_0", stored)),
       ).pipe(Effect.provide(clientOf(profile)))
       assert.deepStrictEqual(
         service.received.map(({ headers, method, path }) => [method, path, headers.authorization]),
@@ -120,7 +121,7 @@ describe("AnnotationClient", () => {
     test("names any task id, whatever stands in it", function* () {
       const { client, service } = yield* answering({ status: 200, body: { status: "pending" } })
       for (const id of ["a/b", "a?b#c", "../up", "ü 100%"]) {
-        yield* AnnotationClient.use((client) => client.poll(id)).pipe(Effect.provide(client))
+        yield* AnnotationClient.use((client) => client.poll(id, stored)).pipe(Effect.provide(client))
         const path = service.received.at(-1)!.path
         assert.strictEqual(decodeURIComponent(path.slice("/v1/tasks/".length)), id)
         assert.strictEqual(path.split("/").length, 4)
@@ -219,7 +220,7 @@ describe("AnnotationClient", () => {
       headers: { "retry-after": retryAfter },
       body: { detail: "slow down" },
     })
-    const twice = AnnotationClient.use((client) => client.poll("task_1", 2))
+    const twice = AnnotationClient.use((client) => client.poll("task_1", stored, 2))
 
     for (const [form, retryAfter, seconds] of [
       ["seconds", "90", 90],
@@ -280,7 +281,7 @@ describe("AnnotationClient", () => {
       { patience: "15 minutes", idempotencyKey: "honored" },
       function* (run, arrivals, now) {
         assert.isTrue(Exit.isSuccess(yield* run<unknown, AnnotationClientError>(look, "1 second")))
-        const tried = AnnotationClient.use((client) => client.poll("task_0", 5))
+        const tried = AnnotationClient.use((client) => client.poll("task_0", stored, 5))
         for (const request of [tried, create]) {
           const failure = yield* Effect.flip(yield* run<unknown, AnnotationClientError>(request, "1 second"))
           assert(failure.reason._tag === "Unavailable")

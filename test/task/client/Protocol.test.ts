@@ -1,12 +1,13 @@
 /** What a service's own protocol keeps to, though its functions know nothing of it: they only send requests, and read answers. */
 
 import { assert, describe, it } from "@effect/vitest"
-import { Clock, Context, Effect, Layer, Result } from "effect"
+import { Clock, Context, Effect, Fiber, Layer, Redacted, Result } from "effect"
 import { HttpClient, HttpClientRequest } from "effect/http"
 import type { ServiceSettings } from "../../../src/api/ServiceProfile.ts"
 import { AnnotationClient } from "../../../src/task/client/AnnotationClient.ts"
 import { AnnotationClientError, Unavailable } from "../../../src/task/client/AnnotationClientError.ts"
 import type { Protocol } from "../../../src/task/client/Protocol.ts"
+import type { PromptResult } from "../../../src/task/client/PromptResult.ts"
 import type { TaskView } from "../../../src/task/client/TaskCalls.ts"
 import { effectTest } from "../../support/effectTest.ts"
 import * as ScriptedService from "../../support/ScriptedService.ts"
@@ -14,9 +15,10 @@ import * as VirtualTime from "../../support/virtualTime.ts"
 
 const request = { task_type: "rlhf_ranking", prompts: [{ prompt: "p", completions: ["a", "b"] }] }
 const body = new TextEncoder().encode(JSON.stringify(request))
+const stored = Effect.succeed(body)
 const create = (sending?: Parameters<AnnotationClient["Service"]["create"]>[2]) =>
   AnnotationClient.use((client) => client.create(body, "key-1", sending))
-const poll = AnnotationClient.use((client) => client.poll("7"))
+const poll = AnnotationClient.use((client) => client.poll("7", stored))
 
 const open: TaskView = { _tag: "Open", status: "open" }
 
@@ -52,7 +54,7 @@ const at = Effect.fnUntraced(function* (
   )
   const run = <A, E>(effect: Effect.Effect<A, E, AnnotationClient>) =>
     time.run(Effect.result(Effect.provide(effect, client)), "2 millis")
-  return { arrivals, run }
+  return { arrivals, received: service.received, run, service, time }
 })
 
 const inAnySecond = (times: ReadonlyArray<number>): number =>
@@ -201,4 +203,205 @@ describe("a protocol of a program's own", () => {
     const { run } = yield* at(twoSteps, () => ({ status: 404 }))
     assert.strictEqual(reasonOf(yield* run(poll))._tag, "TaskUnknown")
   })
+
+  const put = (path: string) => HttpClientRequest.put(path).pipe(HttpClientRequest.bodyJsonUnsafe({ name: "n" }))
+  /** An upsert that may be repeated, and a request that may not. */
+  const upsert: Protocol = {
+    ...twoSteps,
+    create: (_task, { http, repeatable }) =>
+      Effect.as(Effect.andThen(repeatable.execute(put("/p")), http.post("/j")), "7"),
+  }
+  const paths = (arrivals: ReadonlyArray<{ readonly what: string }>) => arrivals.map(({ what }) => what)
+
+  test("repeats a repeatable write whose answer was lost, with the same key and body, and is in no doubt", function* () {
+    const { arrivals, received, run } = yield* at(upsert, (nth) => (nth < 3 ? "reset" : ok), {
+      idempotencyKey: "ignored",
+    })
+    const events: Array<string> = []
+    const note = (event: string) => Effect.sync(() => void events.push(event))
+    const sending = {
+      isDoubtful: false,
+      claim: note("claim"),
+      repeat: note("repeat"),
+      doubt: note("doubt"),
+      release: note("release"),
+    }
+    assert.isTrue(Result.isSuccess(yield* run(create(sending))))
+    assert.deepStrictEqual(paths(arrivals), ["PUT /v1/p", "PUT /v1/p", "PUT /v1/p", "POST /v1/j"])
+    assert.deepStrictEqual(events, ["claim"])
+    const puts = received.filter(({ method }) => method === "PUT")
+    assert.strictEqual(new Set(puts.map(({ body, headers }) => body + String(headers["idempotency-key"]))).size, 1)
+    const keys = received.map(({ headers }) => String(headers["idempotency-key"]))
+    assert.strictEqual(new Set(keys).size, 2)
+    for (const key of keys) assert.match(key, /^key-1-[0-9a-f]{8}$/)
+  })
+
+  test("may have created a task if no repetition of a repeatable write is answered, and sends nothing after it", function* () {
+    const { arrivals, run } = yield* at(upsert, () => "reset", { idempotencyKey: "ignored", retries: 2 })
+    assert.strictEqual(maybeDoneOf(yield* run(create())), true)
+    assert.deepStrictEqual(paths(arrivals), ["PUT /v1/p", "PUT /v1/p", "PUT /v1/p"])
+  })
+
+  test("may have created a task if a repetition of a lost write is refused", function* () {
+    const { run } = yield* at(upsert, (nth) => (nth === 1 ? "reset" : { status: 400 }), { idempotencyKey: "ignored" })
+    assert.strictEqual(maybeDoneOf(yield* run(create())), true)
+  })
+
+  test("does not repeat a lost write that is not repeatable, as a second step", function* () {
+    const { arrivals, run } = yield* at(upsert, (nth) => (nth === 1 ? ok : "reset"), { idempotencyKey: "ignored" })
+    assert.strictEqual(maybeDoneOf(yield* run(create())), true)
+    assert.deepStrictEqual(paths(arrivals), ["PUT /v1/p", "POST /v1/j"])
+  })
+
+  test("sends a later step again after 429, at the time that the service names", function* () {
+    const busy: ScriptedService.Answer = { status: 429, headers: { "retry-after": "5" } }
+    const { arrivals, run } = yield* at(twoSteps, (nth) => (nth === 2 ? busy : ok), { idempotencyKey: "ignored" })
+    assert.isTrue(Result.isSuccess(yield* run(create())))
+    assert.deepStrictEqual(paths(arrivals), [
+      "POST /v1/projects",
+      "POST /v1/projects/1/jobs",
+      "POST /v1/projects/1/jobs",
+    ])
+    assert.isAtLeast(arrivals[2]!.at - arrivals[1]!.at, 5000)
+  })
+
+  test("is in doubt if it is interrupted between two steps", function* () {
+    const busy: ScriptedService.Answer = { status: 429, headers: { "retry-after": "60" } }
+    const { arrivals, run } = yield* at(twoSteps, (nth) => (nth === 2 ? busy : ok), { idempotencyKey: "ignored" })
+    const events: Array<string> = []
+    const note = (event: string) => Effect.sync(() => void events.push(event))
+    const sending = {
+      isDoubtful: false,
+      claim: Effect.void,
+      repeat: Effect.void,
+      doubt: note("doubt"),
+      release: Effect.void,
+    }
+    yield* run(
+      Effect.gen(function* () {
+        const fiber = yield* Effect.forkChild(create(sending))
+        while (arrivals.length < 2) yield* Effect.sleep("10 millis")
+        yield* Effect.sleep("1 second")
+        yield* Fiber.interrupt(fiber)
+      }),
+    )
+    assert.lengthOf(arrivals, 2)
+    assert.deepStrictEqual(events, ["doubt"])
+  })
+
+  test("authorizes each request at the service, by the token's scheme unless the protocol does, and none elsewhere", function* () {
+    const other = yield* ScriptedService.make(() => ok)
+    const asking: Protocol = {
+      ...twoSteps,
+      create: (_task, { http }) =>
+        Effect.as(Effect.all([http.post("/a"), http.post("/b"), http.get(`${other.baseUrl}/c`)]), "7"),
+    }
+    const authorize: NonNullable<Protocol["authorize"]> = (request, token) =>
+      Effect.succeed(HttpClientRequest.setHeader(request, "x-api-key", Redacted.value(token)))
+    for (const [protocol, settings, header, value] of [
+      [asking, {}, "authorization", "Bearer secret-token"],
+      [asking, { authorization: "Basic" }, "authorization", "Basic c2VjcmV0LXRva2Vu"],
+      [asking, { authorization: "X-Auth: Key" }, "x-auth", "Key secret-token"],
+      [{ ...asking, authorize }, {}, "x-api-key", "secret-token"],
+    ] as const) {
+      const { received, run } = yield* at(protocol, () => ok, settings)
+      assert.isTrue(Result.isSuccess(yield* run(create())))
+      assert.deepStrictEqual(
+        received.map(({ headers }) => headers[header]),
+        [value, value],
+      )
+    }
+    for (const { headers } of other.received)
+      assert.deepStrictEqual([headers["authorization"], headers["x-api-key"]], [undefined, undefined])
+  })
+
+  test("removes the token from messages in the form in which it was sent, and sends nothing without it", function* () {
+    const echo = yield* at(
+      twoSteps,
+      () => ({ status: 400, body: { detail: "bad: Basic c2VjcmV0LXRva2Vu secret-token" } }),
+      { authorization: "Basic" },
+    )
+    const refused = reasonOf(yield* echo.run(create()))
+    assert.include(JSON.stringify(refused), "<token>")
+    assert.notMatch(JSON.stringify(refused), /c2VjcmV0LXRva2Vu|secret-token/)
+    const failing = yield* at({ ...twoSteps, authorize: () => Effect.fail("expired") }, () => ok, { patience: 0 })
+    assert.strictEqual(maybeDoneOf(yield* failing.run(create())), false)
+    assert.lengthOf(failing.arrivals, 0)
+  })
+
+  const read = Effect.fnUntraced(function* (results: ReadonlyArray<PromptResult>) {
+    const own: Protocol = {
+      ...twoSteps,
+      poll: (taskId, { http }) => Effect.as(http.get(`/jobs/${taskId}`), { _tag: "Completed", results }),
+    }
+    const { run } = yield* at(own, () => ({ status: 200, body: { raw: 1 } }))
+    const two = [...request.prompts, { prompt: "q", completions: ["c", "d", "e"] }]
+    const asked = Effect.succeed(new TextEncoder().encode(JSON.stringify({ ...request, prompts: two })))
+    const view = Result.getOrThrow(yield* run(AnnotationClient.use((client) => client.poll("7", asked))))
+    assert(view._tag === "Completed")
+    const { answers, results: items } = JSON.parse(view.body)
+    assert.deepStrictEqual(answers, ['{"raw":1}'])
+    return view.problem ?? items
+  })
+
+  test("reads results by position or text, as an index, a text or a ranking", function* () {
+    const expected = [
+      { prompt: "p", best_completion_index: 1, annotations: { rationale: "r" } },
+      { prompt: "q", best_completion_index: 2, annotations: { ranking: [[2], [0, 1]] } },
+    ]
+    const first = { best: "b", annotations: { rationale: "r" } }
+    assert.deepStrictEqual(yield* read([first, { ranking: ["e", [0, "d"]] }]), expected)
+    assert.deepStrictEqual(
+      yield* read([
+        { prompt: "q", best: 2, ranking: [2, ["c", "d"]] },
+        { ...first, prompt: "p", best: 1 },
+      ]),
+      expected,
+    )
+    assert.deepStrictEqual(
+      yield* read([
+        { prompt: 1, withdrawn: true },
+        { prompt: 0, best: 0 },
+      ]),
+      [
+        { prompt: "p", best_completion_index: 0, annotations: {} },
+        { prompt: "q", best_completion_index: null, annotations: { withdrawn: true } },
+      ],
+    )
+  })
+
+  for (const [results, problem] of [
+    [[{ best: 0 }], "expected 2 results, one per prompt, found 1"],
+    [[{ best: 0 }, { best: 3 }], "results[1].best_completion_index: expected 0 to 2, found 3"],
+    [[{ best: 0.5 }, { best: 0 }], "results[0].best_completion_index: expected 0 to 1, found 0.5"],
+    [
+      [{ best: "a" }, { best: "a" }],
+      'results[1].best_completion_index: expected the text of a completion that was sent, found "a"',
+    ],
+    [[{ prompt: "x", best: 0 }, { best: 0 }], 'results[0].prompt: expected a prompt of the task, found "x"'],
+    [
+      [
+        { prompt: 1, best: 0 },
+        { prompt: 2, best: 0 },
+      ],
+      "results[1].prompt: expected 0 to 1, found 2",
+    ],
+    [
+      [
+        { prompt: 1, best: 0 },
+        { prompt: "q", best: 0 },
+      ],
+      "results[1].prompt: expected one result per prompt, found another one of 1",
+    ],
+    [[{ best: 0 }, { ranking: [0, 1] }], "results[1].ranking: expected each of 3 completions once"],
+    [[{ best: 0 }, { ranking: [0, 1, 1] }], "results[1].ranking: expected each of 3 completions once"],
+    [
+      [{ best: 0 }, { best: 1, ranking: [0, 1, 2] }],
+      "results[1].ranking: expected the best completion (1) first, found 0",
+    ],
+  ] satisfies ReadonlyArray<readonly [ReadonlyArray<PromptResult>, string]>) {
+    test(`keeps the raw answer, and says: ${problem}`, function* () {
+      assert.strictEqual(yield* read(results), problem)
+    })
+  }
 })

@@ -1,14 +1,16 @@
 import { createServer } from "node:http"
 import { connect, type AddressInfo } from "node:net"
 import { assert, describe } from "@effect/vitest"
-import { Effect, Layer, Redacted } from "effect"
+import { Effect, Layer, Predicate, Redacted } from "effect"
 import { HttpRouter, HttpServer, HttpServerResponse } from "effect/http"
 import { SqlClient } from "effect/sql"
 import * as NodeServer from "../../../src/node/HttpServer.ts"
+import { AnnotationClient } from "../../../src/task/client/AnnotationClient.ts"
+import type { Protocol } from "../../../src/task/client/Protocol.ts"
 import * as WebhookReceiver from "../../../src/task/webhook/WebhookReceiver.ts"
 import { test } from "../../support/job.ts"
 import { completed, deliver, otherSecret, secret, secrets, send, signed } from "../../support/webhooks.ts"
-import { due, logged, looked, received, receiving, testReceived } from "./webhookSupport.ts"
+import { due, logged, looked, outstanding, received, receiving, testReceived, withLedger } from "./webhookSupport.ts"
 
 const statusOf = (url: string) => fetch(url).then(({ status }) => status)
 
@@ -56,6 +58,23 @@ describe("WebhookReceiver", () => {
     },
     { secrets, taskIdPaths: ["finished[*].task"] },
   )
+
+  test("finds task ids as the client's protocol reads them, if there is one", function* () {
+    const protocol: Protocol = {
+      create: () => Effect.die("not sent"),
+      poll: () => Effect.die("not polled"),
+      taskIdsOf: (payload) => (Predicate.hasProperty(payload, "done") ? [`task_${String(payload.done)}`] : undefined),
+    }
+    const client = AnnotationClient.layerProtocol(protocol)
+    yield* Effect.gen(function* () {
+      yield* outstanding
+      const url = yield* receiving()
+      assert.strictEqual(yield* deliver(url, { done: 2, task_id: "task_0" }), 204)
+      assert.deepStrictEqual(yield* due, ["task_2"])
+      assert.strictEqual(yield* deliver(url, { task_id: "task_0" }), 204)
+      assert.deepStrictEqual((yield* due).toSorted(), ["task_0", "task_1", "task_2"])
+    }).pipe(Effect.provide(client), withLedger())
+  })
 
   testReceived(
     "takes the signature of any of its secrets, and one of several signatures",

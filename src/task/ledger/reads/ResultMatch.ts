@@ -153,9 +153,14 @@ export const checkAnswer = Effect.fnUntraced(function* (
   },
   seq: number,
   taskId: string,
-  { body, named }: { readonly body: string; readonly named?: string | undefined },
+  {
+    body,
+    named,
+    problem,
+  }: { readonly body: string; readonly named?: string | undefined; readonly problem?: string | undefined },
   kindsIn: ReadKinds,
 ) {
+  if (problem !== undefined) return Result.fail(problem)
   if (named !== undefined && named !== taskId && Option.isSome(yield* ledger.ownerOf(named, seq))) {
     return Result.fail(`task_id: expected ${describeValue(taskId)}, found ${describeValue(named)}`)
   }

@@ -1,0 +1,60 @@
+/**
+ * The parts of the contract's protocol that a similar service may have otherwise: requests, places of the result's
+ * members, and the form of a choice.
+ *
+ * Guarantees: a choice is read in one form only. A value of another form gives no choice, so none is inverted.
+ */
+
+/** The default places in the answer to a poll. All but `status` and `results` are relative to an element of `results`. */
+export const resultPlaces = {
+  status: "status",
+  results: "results",
+  prompt: "prompt",
+  choice: "best_completion_index",
+  annotations: "annotations",
+} as const
+export type ResultMember = keyof typeof resultPlaces
+export type ResultPaths = { readonly [Member in ResultMember]?: string | undefined }
+
+export const isResultMember = (name: string): name is ResultMember => Object.hasOwn(resultPlaces, name)
+
+export const createForm = "POST or PUT, and a path, such as POST /tasks or PUT /tasks/{key}"
+export const isCreate = (text: string): boolean => /^(POST|PUT) \/[^\s{}]*(\{key\}[^\s{}]*)?$/.test(text)
+
+export const pollForm = "GET or POST, and a path with {task_id}, such as GET /tasks/{task_id}"
+export const isPoll = (text: string): boolean => /^(GET|POST) \/[^\s{}]*\{task_id\}[^\s{}]*$/.test(text)
+
+/** Members of a request that no extra member may replace. */
+export const ownMembers: ReadonlyArray<string> = ["task_type", "prompts", "guidelines"]
+
+const choices: {
+  readonly [form: string]: { readonly text: string; readonly read: (value: unknown) => unknown } | undefined
+} = {
+  index: { text: "an index from 0", read: (value) => value },
+  "index-1": { text: "an index from 1", read: (value) => (typeof value === "number" ? value - 1 : undefined) },
+  letter: {
+    text: "a letter from A",
+    read: (value) => (/^[A-Z]$/i.test(String(value)) ? String(value).toUpperCase().charCodeAt(0) - 65 : undefined),
+  },
+}
+
+export const choiceForm = `${Object.keys(choices).join(", ")}, text, or different labels such as left,right`
+
+/** How to read a choice as an index from 0, or as the text of a completion. Undefined if there is no such form. */
+export const choiceOf = (form: string) => {
+  const labels = form.split(",")
+  const { read, text } = choices[form] ?? {
+    text: form === "text" ? "the text of a completion" : labels.join(" or "),
+    read: (value) => (form === "text" ? value : labels.indexOf(String(value))),
+  }
+  const isForm = form === "text" || form in choices || (labels.length > 1 && new Set(labels).size === labels.length)
+  if (!isForm || labels.includes("")) return undefined
+  return {
+    text,
+    read: (value: unknown): number | string | undefined => {
+      const choice = read(value)
+      if (form === "text") return typeof choice === "string" ? choice : undefined
+      return typeof choice === "number" && Number.isInteger(choice) && choice >= 0 ? choice : undefined
+    },
+  }
+}
