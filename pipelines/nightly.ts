@@ -19,19 +19,19 @@ const service = Layer.unwrap(
   }),
 )
 
-const settings = { directory: "nightly", source: Source.files("items"), service }
+const pipeline = Pipeline.make({ directory: "nightly", source: Source.files("items"), service })
 
 const program = Effect.gen(function* () {
   const secret = yield* Config.Redacted("PREFSTREAM_WEBHOOK_SECRET")
   const port = yield* Config.Int("WEBHOOK_PORT").pipe(Config.withDefault(8485))
 
   const night = Effect.gen(function* () {
-    yield* Pipeline.submit(settings)
-    yield* Pipeline.collect({ timeout: "16 hours", webhook: { secrets: [secret], port } })
-    const { dataset } = yield* Pipeline.exportDataset(settings)
+    yield* Pipeline.submit(pipeline)
+    yield* Pipeline.collect({ ...pipeline, timeout: "16 hours", webhook: { secrets: [secret], port } })
+    const { dataset } = yield* Pipeline.exportDataset(pipeline)
     const pairs = Option.match(dataset, { onNone: () => 0, onSome: ({ rows }) => rows })
     yield* Effect.logInfo(`the dataset has ${pairs} pairs`)
-  }).pipe(Effect.provide(Pipeline.layer(settings)), Effect.scoped)
+  })
 
   const cron = yield* Effect.fromResult(Pipeline.CronJob.parse("0 2 * * *", "Europe/Berlin"))
   const now = process.argv.includes("--now")

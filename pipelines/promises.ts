@@ -1,20 +1,42 @@
 /**
- * Runs the quickstart's pipeline from a program that does not use Effect, as a promise of its report.
+ * Runs a pipeline from a program that does not use Effect: records from an async generator, an expert that is a
+ * function, and a promise of the report. Ctrl-C stops it; the next start goes on from there.
  *
  *     npx node pipelines/promises.ts
  */
-import { NodeHttpClient, NodeServices } from "@effect/platform-node"
-import { Effect, Layer } from "effect"
-import { Pipeline } from "prefstream"
-import quickstart from "./quickstart.ts"
+import { read, run } from "prefstream/promises"
 
-const platform = Layer.merge(NodeServices.layer, NodeHttpClient.layerUndici)
+async function* records() {
+  for (let n = 1; n <= 20; n++)
+    yield { id: n, question: `What is ${n} times ${n}?`, good: `${n * n}`, bad: `${n + n}.` }
+}
 
-const layer = Layer.provideMerge(Pipeline.layer(quickstart), platform)
+const stop = new AbortController()
+process.once("SIGINT", () => stop.abort(new Error("stopped")))
 
 try {
-  const { dataset, rejected, status } = await Effect.runPromise(Effect.provide(Pipeline.run(quickstart), layer))
-  process.stdout.write(`${status}: ${dataset?.rows ?? 0} pairs, ${rejected} rejected\n`)
+  const report = await run(
+    {
+      directory: "promises",
+      source: records(),
+      input: { name: "squares", layout: "wide", prompt: "question", completions: ["good", "bad"] },
+      service: {
+        experts: [
+          {
+            name: "arithmetic",
+            judge: ({ completions }) => {
+              const best = completions.findIndex((completion) => /^\d+$/.test(completion))
+              return best === -1 ? null : { best_completion_index: best, rationale: "A number, and nothing else." }
+            },
+          },
+        ],
+      },
+    },
+    { signal: stop.signal },
+  )
+  let numbers = 0
+  for await (const { chosen } of read("promises/dataset")) if (/^\d+$/.test(chosen)) numbers++
+  process.stdout.write(`${report.status}: ${report.dataset?.rows ?? 0} pairs, ${numbers} with a number chosen\n`)
 } catch (failure) {
   process.stderr.write(`${failure instanceof Error ? failure.message : String(failure)}\n`)
   process.exitCode = 1

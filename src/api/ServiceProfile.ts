@@ -45,8 +45,8 @@ export interface ServiceSettings extends ItemLimits {
    *
    * - `"honored"`: a retry is safe after a crash or a lost answer.
    * - `"ignored"`: after a crash or a lost answer, the task is held as in doubt.
-   * - `"declared"`: commands that send or poll use `"honored"` if the service's OpenAPI document declares the header,
-   *   else `"ignored"`. Code that imports prefstream always gets `"ignored"`.
+   * - `"declared"`: `Pipeline.layer`, `Worker.run`, and commands that send or poll use `"honored"` if the service's
+   *   OpenAPI document declares the header, else `"ignored"`. `AnnotationClient.layer` by itself uses `"ignored"`.
    */
   readonly idempotencyKey: "honored" | "ignored" | "declared"
   /**

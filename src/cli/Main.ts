@@ -109,7 +109,7 @@ export const main = (given: ReadonlyArray<string>) => {
       TermsChanged: wrongUsage,
       PriceMissing: wrongUsage,
       NoSuchCampaign: wrongUsage,
-      DatasetSettingsInvalid: wrongUsage,
+      SettingInvalid: wrongUsage,
       SplitsInvalid: wrongUsage,
       UnknownScheme: wrongUsage,
       MalformedSecret: wrongUsage,

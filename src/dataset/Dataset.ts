@@ -16,7 +16,7 @@ import * as Card from "./Card.ts"
 import { featuresOf, findLoneSurrogate, type Form, needsTools, toRow } from "./Columns.ts"
 import type { DatasetFacts } from "./DatasetFacts.ts"
 import * as DatasetThread from "./DatasetThread.ts"
-import { DatasetError, NoPairs } from "./file/DatasetError.ts"
+import { DatasetError, NoPairs, OptionInvalid } from "./file/DatasetError.ts"
 import * as OmittedPairs from "./file/OmittedPairs.ts"
 import type { TrainerFormat } from "./format/TrainerFormat.ts"
 import type { FormatName } from "./format/TrainerFormats.ts"
@@ -27,11 +27,12 @@ export { recover } from "./AtomicDirectory.ts"
 export type { DatasetFacts } from "./DatasetFacts.ts"
 export {
   DatasetError,
+  DatasetUnreadable,
   DirectoryNotReplaceable,
   FileSystemFailure,
-  FormatNameInvalid,
   NoPairs,
   NoSpace,
+  OptionInvalid,
   PermissionDenied,
 } from "./file/DatasetError.ts"
 export { type Finding, format as formatFinding } from "./file/Finding.ts"
@@ -47,7 +48,9 @@ export {
   PushOptionInvalid,
   type PushOptions,
 } from "./Push.ts"
-export type { Written } from "./Manifest.ts"
+export type { Manifest, Written } from "./Manifest.ts"
+export type { Split } from "../domain/Split.ts"
+export { manifest, read, type ReadOptions } from "./Read.ts"
 export { type Verification, verify } from "./Verify.ts"
 
 /** The contents of a dataset that was written, and its directory. */
@@ -144,6 +147,11 @@ const writeFiles = Effect.fnUntraced(function* <E, R>(
   const form: Form = {
     shape: options.conversational === true ? "conversational" : "standard",
     ...(options.tools === true && { tools: true }),
+  }
+  const { shardBytes = defaultShardBytes } = options
+  if (!(shardBytes >= 1)) {
+    const reason = new OptionInvalid({ option: "shardBytes", expected: "at least 1", found: String(shardBytes) })
+    return yield* new DatasetError({ reason })
   }
   const formats = yield* TrainerFiles.resolve(options.formats ?? [])
   const thread = yield* DatasetThread.make(directory)

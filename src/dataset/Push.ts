@@ -193,7 +193,11 @@ const timedFetch =
   }
 
 const client = Effect.tryPromise({
-  try: () => import("@huggingface/hub"),
+  // With a handler of its own, bundlers accept that the package is not installed.
+  try: () =>
+    import("@huggingface/hub").catch((cause) => {
+      throw cause
+    }),
   catch: (cause) => new PushError({ reason: new HubClientMissing({ cause }) }),
 })
 

@@ -8,8 +8,6 @@
 import { Effect, FileSystem, Path, Schema } from "effect"
 import type { QualityReport } from "../domain/QualityReport.ts"
 
-const builtTemplate = new URL(import.meta.resolve("#built/report.html"))
-
 const place = '<script id="report" type="application/json"></script>'
 
 /** The template is missing or invalid. */
@@ -18,7 +16,7 @@ export class ReportTemplateMissing extends Schema.TaggedError<ReportTemplateMiss
   cause: Schema.optionalKey(Schema.Defect()),
 }) {
   override get message() {
-    return `The report template at ${this.path} cannot be read. In a clone, run npm run build:pages; otherwise, reinstall prefstream.`
+    return `The report template at ${this.path} cannot be read. In a clone, run npm run build:pages; in a bundle, leave prefstream external; otherwise, reinstall prefstream.`
   }
 }
 
@@ -40,7 +38,12 @@ export const fill = (template: string, report: QualityReport): string | undefine
 export const render = Effect.fn("ReportPage.render")(function* (report: QualityReport) {
   const fs = yield* FileSystem.FileSystem
   const paths = yield* Path.Path
-  const path = yield* Effect.orDie(paths.fromFileUrl(builtTemplate))
+  // A bundle has no such file, and can be loaded all the same.
+  const url = yield* Effect.try({
+    try: () => new URL(import.meta.resolve("#built/report.html")),
+    catch: (cause) => new ReportTemplateMissing({ path: "#built/report.html", cause }),
+  })
+  const path = yield* Effect.orDie(paths.fromFileUrl(url))
   const template = yield* Effect.mapError(
     fs.readFileString(path),
     (cause) => new ReportTemplateMissing({ path, cause }),

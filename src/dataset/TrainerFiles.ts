@@ -10,12 +10,13 @@ import type { PreferencePair } from "../domain/PreferencePair.ts"
 import type { Split } from "../domain/Split.ts"
 import { needsTools } from "./Columns.ts"
 import { type DatasetThread, sizeOf } from "./DatasetThread.ts"
-import { DatasetError, FormatNameInvalid } from "./file/DatasetError.ts"
+import { DatasetError, OptionInvalid } from "./file/DatasetError.ts"
 import type { Features, JsonRow } from "./file/Features.ts"
 import * as OmittedPairs from "./file/OmittedPairs.ts"
 import * as PairTexts from "./format/PairTexts.ts"
+import { describeValue, isObject } from "../io/Values.ts"
 import type { Encoded, FormatOptions, TrainerFormat } from "./format/TrainerFormat.ts"
-import { type FormatName, formats } from "./format/TrainerFormats.ts"
+import { type FormatName, formatNames, formats } from "./format/TrainerFormats.ts"
 import type { DatasetFile } from "./Manifest.ts"
 import * as PromptSpacing from "./PromptSpacing.ts"
 import type { OutputFiles } from "./Shards.ts"
@@ -87,13 +88,21 @@ export const pathOf = (format: TrainerFormat, split: Split) => `${folder}/${name
 
 const nameOf = ({ container, name }: TrainerFormat, split: Split) => `${name}/${split}.${container}`
 
-/** The formats without duplicates. Fails if a name is not a valid folder name, or if two formats have the same name. */
+/** Whether a value that no type check has seen can be written as a format. */
+export const isFormat = (value: unknown): value is TrainerFormat =>
+  isObject(value) &&
+  [typeof value["name"], typeof value["features"], typeof value["encoder"]].join() === "string,function,function" &&
+  (value["container"] === "jsonl" || value["container"] === "parquet")
+
+/** The formats without duplicates. Fails if a value is not a format, a name is not a valid folder name, or if two formats have the same name. */
 export const resolve = Effect.fnUntraced(function* (requested: ReadonlyArray<FormatName | TrainerFormat>) {
   const chosen = new Map<string, TrainerFormat>()
   for (const each of requested) {
-    const format = typeof each === "string" ? formats[each] : each
-    const { name } = format
-    const invalid = (expected: string) => new DatasetError({ reason: new FormatNameInvalid({ name, expected }) })
+    const format: unknown = typeof each === "string" ? (Object.hasOwn(formats, each) ? formats[each] : each) : each
+    const name = isFormat(format) ? format.name : describeValue(format)
+    const invalid = (expected: string) =>
+      new DatasetError({ reason: new OptionInvalid({ option: "formats", expected, found: name }) })
+    if (!isFormat(format)) return yield* invalid(`a custom format, or a name among ${formatNames.join(", ")}`)
     if (!/^[\w-][\w.-]*$/.test(name))
       return yield* invalid("a name with only letters, digits, hyphens, underscores, and dots")
     if ((chosen.get(name) ?? format) !== format) return yield* invalid("a name that no other format has")

@@ -6,12 +6,13 @@
  * in card and report match the manifest. Everything is read twice. A file whose digest differs is not read further.
  * Not checked: whether the rows match the ledger. To check that, export again with `--force`: the bytes are the same.
  */
-import { Effect, FileSystem, Option, Path, Schema } from "effect"
+import { Effect, FileSystem, Option, Path, Schema, Struct } from "effect"
 import * as Card from "./Card.ts"
 import type { Finding } from "./file/Finding.ts"
 import * as Findings from "./Findings.ts"
 import * as Manifest from "./Manifest.ts"
 import * as ReadBack from "./file/ReadBack.ts"
+import * as Read from "./Read.ts"
 import * as VerifyRows from "./VerifyRows.ts"
 
 /** The result of `verify`: findings, and what was checked. */
@@ -30,7 +31,12 @@ export interface Verification {
 export const verify: (directory: string) => Effect.Effect<Verification, never, FileSystem.FileSystem | Path.Path> =
   Effect.fn("Dataset.verify")(function* (directory) {
     const findings = Findings.make()
-    const manifest = yield* readManifest(directory, findings)
+    const manifest = yield* Read.manifest(directory).pipe(
+      Effect.tapError((failure) =>
+        Effect.sync(() => findings.add({ ...Struct.pick(failure, ["expected", "found"]), file: Manifest.fileName })),
+      ),
+      Effect.option,
+    )
     if (Option.isNone(manifest)) return { directory, rows: 0, files: 0, findings: findings.all() }
     const { files, rows } = manifest.value
     yield* checkEntries(directory, manifest.value, findings)
@@ -43,21 +49,6 @@ export const verify: (directory: string) => Effect.Effect<Verification, never, F
     if (isPresent(reportFile)) yield* checkFunnel(directory, manifest.value, findings)
     return { directory, rows, files: files.length, findings: findings.all() }
   })
-
-const readManifest = Effect.fnUntraced(function* (directory: string, findings: Findings.Findings) {
-  const fs = yield* FileSystem.FileSystem
-  const paths = yield* Path.Path
-  const file = Manifest.fileName
-  const expected = "a dataset manifest"
-  return yield* fs.readFileString(paths.join(directory, file)).pipe(
-    Effect.mapError(() => "no readable file"),
-    Effect.flatMap((text) =>
-      Effect.mapError(Manifest.decode(text), (error) => `invalid content: ${error.message.replace(/\s+/g, " ")}`),
-    ),
-    Effect.tapError((found) => Effect.sync(() => findings.add({ file, expected, found }))),
-    Effect.option,
-  )
-})
 
 const checkEntries = Effect.fnUntraced(function* (
   directory: string,

@@ -4,15 +4,14 @@
  * Guarantees: each line of JSON Lines is compared as text with the serialized Parquet row, so no difference is missed.
  * Lines at the start of a split's first file may belong to rows at another place in Parquet.
  */
-import { Array as Arr, Effect, Option, Path, Record, Schema, Stream } from "effect"
+import { Array as Arr, Effect, Option, Path, Schema, Stream } from "effect"
 import type { SchemaElement } from "hyparquet"
 import { type Split, splits } from "../domain/Split.ts"
-import { isObject } from "../io/Values.ts"
 import * as Sha256 from "../node/Sha256.ts"
 import { featuresOf } from "./Columns.ts"
 import type { Finding } from "./file/Finding.ts"
 import * as Findings from "./Findings.ts"
-import type { Features, Json, JsonRow } from "./file/Features.ts"
+import type { Features, JsonRow } from "./file/Features.ts"
 import * as InferredTypes from "./file/InferredTypes.ts"
 import * as Jsonl from "./file/Jsonl.ts"
 import type { TrainerFormat } from "./format/TrainerFormat.ts"
@@ -119,7 +118,7 @@ const expectedLines = (features: Features): ExpectedLines => {
     features,
     misfit: InferredTypes.inOrder(features),
     encode: (row) => {
-      const present = withoutNulls(row)
+      const present = ReadBack.withoutNulls(row)
       const encoded = encode(present)
       return { row: present, columns: encoded.columns, line: lineOf(encoded) }
     },
@@ -186,20 +185,6 @@ const compareShard = Effect.fnUntraced(
   Effect.scoped,
   (effect, _, { path }, __, ___, findings) => unreadableIn(effect, path, findings),
 )
-
-/** Removes null members of messages, which are null in Parquet and absent in JSON Lines. Columns are always present. */
-const withoutNulls = (row: JsonRow): JsonRow =>
-  Record.map(row, (value) => (Array.isArray(value) ? value.map(presentMembers) : value))
-
-const presentMembers = (value: Json): Json => {
-  if (Array.isArray(value)) return value.map(presentMembers)
-  return isObject(value)
-    ? Record.map(
-        Record.filter(value, (member) => member !== null),
-        presentMembers,
-      )
-    : value
-}
 
 const parseRow = Schema.decodeUnknownOption(Schema.fromJsonString(Schema.Record(Schema.String, Schema.Json)))
 

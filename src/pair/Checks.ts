@@ -8,6 +8,9 @@
  * To add a check, add a definition here and a value in `Curation`. The report page shows the definition's texts.
  */
 import { Struct } from "effect"
+import type { JudgedItem } from "../domain/Judgment.ts"
+import type { PreferencePair } from "../domain/PreferencePair.ts"
+import { isObject } from "../io/Values.ts"
 import type { Check } from "../domain/QualityReport.ts"
 
 interface Definition {
@@ -138,6 +141,56 @@ const isDropName = (name: CheckName): name is DropName => checks[name].canDrop
 /** The names of the checks that can leave out the items that they find. */
 export const dropNames: ReadonlyArray<DropName> = names.filter(isDropName)
 
+/** A check of a program's own: the mean of a number over the judged items. */
+export interface OwnCheck {
+  /** The name in reports and messages, which no other check has. */
+  readonly name: string
+  /** A description of the value, such as `share of items with a code block in the chosen completion`. */
+  readonly measure: string
+  /** Advice for readers of a report in which the check failed. Default: none. */
+  readonly advice?: string | undefined
+  /** Whether values `below` or `above` the threshold pass. Default `below`. */
+  readonly direction?: Check["direction"] | undefined
+  /** Default: the value is reported, and every value passes. */
+  readonly threshold?: number | undefined
+  /**
+   * The number of one item and of its pairs, which are none if the item is left out. True counts as 1 and false as 0,
+   * so that the value is a share. Undefined leaves the item out of the value.
+   */
+  readonly valueOf: (item: JudgedItem, pairs: ReadonlyArray<PreferencePair>) => number | boolean | undefined
+}
+
+/** Whether a value that no type check has seen is a check. Every object has a `valueOf`, which must be its own. */
+export const isOwn = (value: unknown): value is OwnCheck =>
+  isObject(value) &&
+  Object.hasOwn(value, "valueOf") &&
+  [typeof value["name"], typeof value["measure"], typeof value["valueOf"]].join() === "string,string,function"
+
+/** Measures a check of a program's own over the items that are added. */
+export const measureOwn = (check: OwnCheck) => {
+  const { advice = "", direction = "below", measure, name, threshold = null, valueOf } = check
+  let [sum, count, of, isShare] = [0, 0, 0, true]
+  return {
+    add: (item: JudgedItem, pairs: ReadonlyArray<PreferencePair>): void => {
+      const value = valueOf(item, pairs)
+      if (value === undefined) return
+      of++
+      sum += Number(value)
+      if (Number(value) !== 0) count++
+      isShare &&= typeof value === "boolean"
+    },
+    finish: (): Check => {
+      const value = of === 0 ? null : sum / of
+      const passed = passes(value, threshold, direction)
+      const measured = { value, count, of, unit: "items", is_share: isShare, examples: [] } as const
+      return { check: name, measure, advice, direction, threshold, passed, dropped: false, ...measured }
+    },
+  }
+}
+
+const passes = (value: number | null, threshold: number | null, direction: Check["direction"]): boolean =>
+  threshold === null || (value !== null && (direction === "below" ? value <= threshold : value >= threshold))
+
 export const isThreshold = (name: string, threshold: number): boolean => {
   const [min, max] = isCheckName(name) ? checks[name].range : [NaN, NaN]
   return threshold >= min && threshold <= max
@@ -168,9 +221,6 @@ export const evaluate = (
 ): Check => {
   const { advice, direction, isShare, measure, unit } = checks[check]
   const threshold = thresholds[check] ?? null
-  const { value } = measured
-  const passed =
-    threshold === null || (value !== null && (direction === "below" ? value <= threshold : value >= threshold))
   return {
     check,
     measure,
@@ -180,7 +230,7 @@ export const evaluate = (
     advice,
     ...measured,
     threshold,
-    passed,
+    passed: passes(measured.value, threshold, direction),
     dropped: drop.some((name) => name === check),
   }
 }

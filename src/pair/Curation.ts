@@ -78,6 +78,8 @@ export interface CurationOptions {
   readonly drop?: ReadonlyArray<Checks.DropName> | undefined
   /** Thresholds by check name: `{ "longer-chosen": 0.7 }`. Default: none. */
   readonly thresholds?: Checks.Thresholds | undefined
+  /** Checks of the program's own. Each has its threshold. */
+  readonly checks?: ReadonlyArray<Checks.OwnCheck> | undefined
   /** Evaluation prompts to search for in the items. */
   readonly evaluationPrompts?: ReadonlyArray<string> | undefined
 }
@@ -221,6 +223,7 @@ const makeState = (
   const { drop = [], evaluationPrompts = [], thresholds = {}, minAgreement = 0, minVotes = 1 } = options
   const { pairs: toPairs = bestAgainstRest, ties = "drop" } = options
   const dropped = new Set<Checks.DropName>(drop)
+  const ownChecks = (options.checks ?? []).map(Checks.measureOwn)
   const lost = new Map<LossReason, number>()
   const agreements = Agreements.make()
   const experts = Experts.make()
@@ -333,7 +336,9 @@ const makeState = (
         languages.set(language, (languages.get(language) ?? 0) + 1)
       }
       const selected = select(item, consensus, number)
-      rubric.add(consensus, typeof selected === "string" ? [] : selected)
+      const pairs = typeof selected === "string" ? [] : selected
+      rubric.add(consensus, pairs)
+      for (const check of ownChecks) check.add(item, pairs)
       if (typeof selected === "string") {
         lost.set(selected, (lost.get(selected) ?? 0) + 1)
         return []
@@ -411,7 +416,10 @@ const makeState = (
         rankings: { ranked_items: ranked, unranked_items: kept - ranked },
         vote_seconds: seconds.distribution(),
         languages: byLanguage,
-        checks: checked.map((name) => Checks.evaluate(name, measurements[name], thresholds, drop)),
+        checks: [
+          ...checked.map((name) => Checks.evaluate(name, measurements[name], thresholds, drop)),
+          ...ownChecks.map((check) => check.finish()),
+        ],
         examples: sample.finish(),
       } satisfies Partial<QualityReport> & Record<string, unknown>
     },

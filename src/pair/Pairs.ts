@@ -5,7 +5,14 @@
  *
  * Guarantees: every function is pure, or transforms a stream; the same judgments give the same pairs.
  */
-export { type CheckName, dropNames, type DropName, type Thresholds, names as checkNames } from "./Checks.ts"
+export {
+  type CheckName,
+  dropNames,
+  type DropName,
+  type OwnCheck,
+  type Thresholds,
+  names as checkNames,
+} from "./Checks.ts"
 export * as Curation from "./Curation.ts"
 export {
   bestAgainstOne,

@@ -5,9 +5,10 @@
 import { Effect, Schema, Struct } from "effect"
 import * as AnnotationPaths from "../api/AnnotationPaths.ts"
 import type { DatasetFacts } from "../dataset/DatasetFacts.ts"
-import { type FormatName, formatNames } from "../dataset/format/TrainerFormats.ts"
+import { type FormatName, formatNames, type TrainerFormat } from "../dataset/format/TrainerFormats.ts"
+import * as TrainerFiles from "../dataset/TrainerFiles.ts"
 import * as FieldPath from "../io/FieldPath.ts"
-import { defined } from "../io/Values.ts"
+import { defined, describeValue } from "../io/Values.ts"
 import * as Sha256 from "../node/Sha256.ts"
 import * as Checks from "../pair/Checks.ts"
 import type { CurationOptions } from "../pair/Curation.ts"
@@ -33,8 +34,8 @@ export interface DatasetSettings extends CurationOptions {
   readonly splits?: Shares | undefined
   /** Seed for assigning items to splits, a whole number. Default 0. */
   readonly splitSeed?: number | undefined
-  /** Trainer formats to write in addition to the dataset. */
-  readonly formats?: ReadonlyArray<FormatName> | undefined
+  /** Trainer formats to write in addition to the dataset: built-in ones by name, or custom ones. */
+  readonly formats?: ReadonlyArray<FormatName | TrainerFormat> | undefined
   /** Whether to add a `margin` to formats that support one. */
   readonly margin?: boolean | undefined
   /**
@@ -72,8 +73,8 @@ export interface ResultsSettings extends Pick<DatasetSettings, "annotationPaths"
   readonly campaign?: Which
 }
 
-/** An invalid setting of a dataset. It is reported before anything is submitted. */
-export class DatasetSettingsInvalid extends Schema.TaggedError<DatasetSettingsInvalid>()("DatasetSettingsInvalid", {
+/** An invalid setting of a pipeline. It is reported before anything is submitted. */
+export class SettingInvalid extends Schema.TaggedError<SettingInvalid>()("SettingInvalid", {
   /** The name of the setting, such as `thresholds.longer-chosen`. */
   setting: Schema.String,
   /** A description of the allowed values. */
@@ -104,6 +105,8 @@ const recorded: { readonly [Name in keyof Required<DatasetSettings>]: (settings:
   minAgreement: ({ minAgreement = null }) => ({ min_agreement: minAgreement }),
   drop: ({ drop = [] }) => ({ drop }),
   thresholds: ({ thresholds = {} }) => ({ thresholds: defined(thresholds) }),
+  checks: ({ checks = [] }) =>
+    checks.length === 0 ? {} : { checks: checks.map(({ name, threshold = null }) => ({ name, threshold })) },
   splits: ({ splits, splitSeed: seed = 0 }) => ({
     splits: splits === undefined ? null : { ...defined(wholeShares(splits)), seed },
   }),
@@ -132,7 +135,7 @@ export const toManifest = (settings: DatasetSettings): { readonly [name: string]
 const wrong = function* (
   settings: DatasetSettings,
 ): Generator<readonly [setting: string, expected: string, found: unknown]> {
-  const { drop = [], formats = [], thresholds = {}, minAgreement, minVotes } = settings
+  const { checks = [], drop = [], formats = [], thresholds = {}, minAgreement, minVotes } = settings
   const isOneOf = (names: ReadonlyArray<string>, name: unknown) => names.some((known) => known === name)
   for (const [name, threshold] of Object.entries(thresholds)) {
     if (!isOneOf(Checks.names, name)) yield ["thresholds", `one of ${Checks.names.join(", ")}`, name]
@@ -141,8 +144,19 @@ const wrong = function* (
   }
   for (const name of drop)
     if (!isOneOf(Checks.dropNames, name)) yield ["drop", `one of ${Checks.dropNames.join(", ")}`, name]
-  for (const name of formats)
-    if (!isOneOf(formatNames, name)) yield ["formats", `one of ${formatNames.join(", ")}`, name]
+  for (const format of formats) {
+    const isText = typeof format === "string"
+    if (isText ? isOneOf(formatNames, format) : TrainerFiles.isFormat(format)) continue
+    const expected = `one of ${formatNames.join(", ")}, or a custom format`
+    yield ["formats", expected, isText ? format : describeValue(format)]
+  }
+  for (const [i, check] of checks.entries()) {
+    if (!Checks.isOwn(check)) yield [`checks[${i}]`, "an object with name, measure and valueOf", describeValue(check)]
+    else if (isOneOf(Checks.names, check.name) || checks.findIndex(({ name }) => name === check.name) < i)
+      yield [`checks[${i}].name`, "a name that no other check has", check.name]
+    else if (check.threshold !== undefined && !Number.isFinite(check.threshold))
+      yield [`checks[${i}].threshold`, "a number", check.threshold]
+  }
   if (minVotes !== undefined && !(Number.isSafeInteger(minVotes) && minVotes >= 1))
     yield ["minVotes", "1 or more", minVotes]
   if (minAgreement !== undefined && !(minAgreement >= 0 && minAgreement <= 1)) {
@@ -164,7 +178,7 @@ const wrong = function* (
 
 export const validate = Effect.fn("DatasetSettings.validate")(function* (settings: DatasetSettings) {
   for (const [setting, expected, found] of wrong(settings)) {
-    return yield* new DatasetSettingsInvalid({ setting, expected, found: String(found) })
+    return yield* new SettingInvalid({ setting, expected, found: String(found) })
   }
   if (settings.splits !== undefined)
     yield* Effect.scoped(Splits.make({ shares: wholeShares(settings.splits), seed: settings.splitSeed }))

@@ -16,7 +16,7 @@ import * as GoldItems from "../task/plan/GoldItems.ts"
 import { spendingTerms } from "../task/Submit.ts"
 import { confidenceOf, furtherVotesLeft } from "./AdaptiveVotes.ts"
 import * as Inspection from "./Inspection.ts"
-import type { Settings } from "./Pipeline.ts"
+import type { Settings } from "./Settings.ts"
 import { costOf, textOf, type VotesCost } from "./SpendingReport.ts"
 
 interface Range<A> {

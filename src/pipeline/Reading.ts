@@ -32,7 +32,9 @@ export const recordingInputs =
       ),
     )
 
-export const readAndSubmit = (settings: Parameters<typeof submit>[1] & { readonly source: Source }) =>
+export const readAndSubmit = <E, R>(
+  settings: NonNullable<Parameters<typeof submit<E, R>>[1]> & { readonly source: Source<E, R> },
+) =>
   Effect.suspend(() => {
     const files: Array<InputFile> = []
     const rejects = new Map<string, { readonly count: number; readonly first: Reject }>()
@@ -52,7 +54,8 @@ export const readAndSubmit = (settings: Parameters<typeof submit>[1] & { readonl
         return records
       }),
     )
-    return submit(records, { ...settings, confidence: confidenceOf(settings) }).pipe(
+    const { maxPlanned = settings.source.maxPlanned } = settings
+    return submit(records, { ...settings, maxPlanned, confidence: confidenceOf(settings) }).pipe(
       Effect.provideService(LazyItems, true),
       recordingInputs(files),
       Effect.map(({ run }) => ({ run })),

@@ -4,7 +4,7 @@
  * Guarantees: an export is skipped only if the ledger (`Ledger.fingerprint`), settings, campaign, and version match
  * `export.json` in the job's folder, the manifest has the checksum recorded there, and each file has the size in the
  * manifest. A skipped export returns the result of the export that wrote the dataset. An export with a custom pair
- * strategy always writes, because code cannot be compared. If `export.json` is missing or incomplete, the next export
+ * strategy, check, or format always writes, because code cannot be compared. If `export.json` is missing or incomplete, the next export
  * writes. The checksums of the files are not checked; `verify` does that.
  */
 import { Effect, FileSystem, Option, Schema, Struct } from "effect"
@@ -16,17 +16,23 @@ import { bestAgainstRest, isBuiltIn, settingsOf } from "../pair/PairStrategy.ts"
 import { LedgerReader } from "../task/ledger/Ledger.ts"
 import * as Export from "./Export.ts"
 import * as JobFolder from "./JobFolder.ts"
-import { settingNames } from "./DatasetSettings.ts"
+import { settingNames, type Which } from "./DatasetSettings.ts"
 
-type Settings = Parameters<typeof Export.exportDataset>[0] & {
+/** Which results to write, and whether to write them again. */
+export interface ExportOptions {
+  /** The campaign to write: a number, `"all"`, or, by default, that of the last run. */
+  readonly campaign?: Which
   /** Whether to write the dataset even if it is up to date. Default false. */
   readonly force?: boolean | undefined
 }
 
-/** A digest of everything that the dataset depends on; none if the pair strategy cannot be compared. */
+type Settings = Parameters<typeof Export.exportDataset>[0] & ExportOptions
+
+/** A digest of everything that the dataset depends on; none if code of the program, which cannot be compared, decides. */
 const fingerprintOf = Effect.fnUntraced(function* (settings: Settings) {
-  const { campaign, pairs = bestAgainstRest } = settings
-  if (!isBuiltIn(pairs)) return Option.none<string>()
+  const { campaign, checks = [], formats = [], pairs = bestAgainstRest } = settings
+  const hasOwnCode = !isBuiltIn(pairs) || checks.length > 0 || formats.some((format) => typeof format !== "string")
+  if (hasOwnCode) return Option.none<string>()
   const ledger = yield* LedgerReader
   const which = campaign === "all" ? Option.none<number>() : yield* ledger.campaignOf(Option.fromUndefinedOr(campaign))
   // A pair strategy is a function, which cannot be compared, so its settings are.

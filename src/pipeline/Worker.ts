@@ -22,6 +22,7 @@ import {
   Fiber,
   Latch,
   Layer,
+  Predicate,
   Queue,
   References,
   Result,
@@ -41,6 +42,7 @@ import { Ledger } from "../task/ledger/Ledger.ts"
 import * as LedgerLocation from "../task/ledger/LedgerLocation.ts"
 import { readerPart } from "../task/ledger/writes/Parts.ts"
 import * as RejectLimit from "../task/plan/RejectLimit.ts"
+import * as PublishedLimits from "../task/client/PublishedLimits.ts"
 import * as FailureStreak from "../task/client/FailureStreak.ts"
 import { send, type SendError } from "../task/Send.ts"
 import * as SharedBudget from "../task/SharedBudget.ts"
@@ -48,9 +50,9 @@ import * as WebhookReceiver from "../task/webhook/WebhookReceiver.ts"
 import { planRounds } from "./AdaptiveVotes.ts"
 import * as JobFolder from "./JobFolder.ts"
 import * as LostLedger from "./LostLedger.ts"
-import type { Pipeline, Settings } from "./Pipeline.ts"
 import { readAndSubmit, warn } from "./Reading.ts"
 import * as RejectsFile from "./RejectsFile.ts"
+import type { ServiceOf, Settings } from "./Settings.ts"
 import * as Watchdog from "./Watchdog.ts"
 
 /** How a worker runs alongside others. */
@@ -103,7 +105,7 @@ const final = ["SqlError", "OtherService", "TermsChanged", "TooManyRejects", ...
  *
  * @param progress returns a number that changes when work was done; without it, the delay never grows
  */
-const again = Effect.fnUntraced(function* <A, E extends { readonly _tag: string }, R>(
+const again = Effect.fnUntraced(function* <A, E, R>(
   what: string,
   effect: Effect.Effect<A, E, R>,
   progress?: () => number,
@@ -113,7 +115,7 @@ const again = Effect.fnUntraced(function* <A, E extends { readonly _tag: string 
     const result = yield* Effect.result(effect)
     if (Result.isSuccess(result)) return result.success
     const { failure } = result
-    if (final.includes(failure._tag)) return yield* Effect.fail(failure)
+    if (final.some((tag) => Predicate.isTagged(failure, tag))) return yield* Effect.fail(failure)
     failures = progress !== undefined && progress() === seen ? failures + 1 : 1
     seen = progress?.()
     const delay = Duration.min(Duration.times(restartInterval, 2 ** (failures - 1)), maxRestartInterval)
@@ -124,13 +126,14 @@ const again = Effect.fnUntraced(function* <A, E extends { readonly _tag: string 
   }
 })
 
-type Failure = SqlError | Effect.Error<ReturnType<typeof readAndSubmit>>
+type Failure = SqlError | Effect.Error<ReturnType<typeof readAndSubmit<never, never>>>
 
 const isFileLockError = Schema.is(FileLockError)
+const isTooManyRejects = Schema.is(RejectLimit.TooManyRejects)
 
 /** Processes parts of the job while the scope is open. Fails if the connection to the ledger is lost. */
-const work = Effect.fn("Worker.work")(function* (
-  settings: Settings,
+const work = Effect.fn("Worker.work")(function* <E, R>(
+  settings: Settings<E, R>,
   cluster: Omit<Cluster.ClusterOptions, "prefix">,
   { onStalled = Effect.fail }: Pick<WorkerOptions, "onStalled">,
 ) {
@@ -138,10 +141,10 @@ const work = Effect.fn("Worker.work")(function* (
   const { baseUrl, idempotencyKey, pollInterval, requestTimeout } = yield* ServiceProfile
   /** Number of renewals after which a worker that lost its parts has certainly noticed. */
   const leaseRenewals = Math.ceil(Duration.toMillis(cluster.lease) / Duration.toMillis(renewInterval)) + 1
-  const lost = yield* Deferred.make<never, Failure>()
+  const lost = yield* Deferred.make<never, Failure | E>()
   const logLevel = yield* References.MinimumLogLevel
   /** Wraps a singleton's effect: if it fails, the worker fails, and it logs at the worker's level. */
-  const task = <R>(effect: Effect.Effect<unknown, Failure, R>) =>
+  const task = <R>(effect: Effect.Effect<unknown, Failure | E, R>) =>
     Effect.catchCause(effect, (cause) =>
       Cause.hasInterruptsOnly(cause) ? Effect.interrupt : Effect.asVoid(Deferred.failCause(lost, cause)),
     ).pipe(Effect.provideService(References.MinimumLogLevel, logLevel))
@@ -152,7 +155,7 @@ const work = Effect.fn("Worker.work")(function* (
     "sending",
     Effect.gen(function* () {
       const halt = yield* Deferred.make<never, SendError | RejectLimit.TooManyRejects>()
-      yield* send(yield* Latch.make(), halt, RejectLimit.counter(undefined), streak)
+      yield* send(yield* Latch.make(), halt, RejectLimit.counter(undefined), { earlier: streak })
       return yield* Deferred.await(halt)
     }),
     streak.count,
@@ -222,7 +225,7 @@ const work = Effect.fn("Worker.work")(function* (
         Effect.tap(({ run }) => Effect.logInfo(`run ${run}: finished reading the input`)),
         Effect.tap(warn),
         // Reading is not started again, because another worker would find the same rejects.
-        Effect.catchTag("TooManyRejects", (failure) => Effect.logError(`reading stopped: ${failure.message}`)),
+        Effect.catchIf(isTooManyRejects, ({ message }) => Effect.logError(`reading stopped: ${message}`)),
         Effect.andThen(again("planning further votes", planRounds(settings, refreshInterval))),
         Effect.scoped,
       ),
@@ -264,8 +267,8 @@ const finalReasons = [
  * ledger is lost. Fails with `LedgerLocationError` if the ledger is not in PostgreSQL, and with failures for which a
  * retry does not help.
  */
-export const run = Effect.fn("Worker.run")(function* <E, R>(
-  { client, service, ...settings }: Omit<Pipeline<E, R>, "_tag">,
+export const run = Effect.fn("Worker.run")(function* <E, R, E1, R1, E2 = never, R2 = never>(
+  { client, service, ...settings }: Settings<E, R> & ServiceOf<E1, R1, E2, R2>,
   { address, lease, onBegin = () => Effect.void, parts, ...options }: WorkerOptions = {},
 ) {
   const location = yield* LostLedger.locate(settings)
@@ -299,7 +302,7 @@ export const run = Effect.fn("Worker.run")(function* <E, R>(
     Effect.provide(
       SharedBudget.client(client).pipe(
         Layer.provideMerge(LedgerLocation.layerWorker(location, name, parts)),
-        Layer.provideMerge(Layer.provide(patient, service)),
+        Layer.provideMerge(Layer.provide(patient, PublishedLimits.layer(service))),
         Layer.provide(Layer.effectDiscard(JobFolder.create(settings.directory))),
       ),
     ),

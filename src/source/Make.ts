@@ -19,7 +19,13 @@ export interface MakeOptions extends LayoutOptions {
   readonly scratchDirectory?: string | undefined
 }
 
-/** A source of records that a program provides. An invalid record is a `Reject`. */
+/** The program's records may never end, unlike files. */
+const defaultMaxPlanned = 10_000
+
+/**
+ * A source of records that a program provides. An invalid record is a `Reject`. Reading runs at most 10,000 items ahead
+ * of sending, unless `maxPlanned` of the pipeline sets another limit.
+ */
 export const make = <E = never, R = never>(
   records: Iterable<unknown> | Stream.Stream<unknown, E, R>,
   { name = "memory", scratchDirectory, ...options }: MakeOptions = {},
@@ -32,6 +38,7 @@ export const make = <E = never, R = never>(
   )
   return {
     description: name,
+    maxPlanned: defaultMaxPlanned,
     records: KnownOptions.check(options, optionNames).pipe(
       Effect.andThen(
         Effect.mapError(Effect.fromResult(MakeLayout.make(options)), (problem) => invalidOption("layout", problem)),

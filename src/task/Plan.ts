@@ -5,7 +5,7 @@
  * one transaction, which also decides what the budget allows. Items of an incomplete batch are recorded with the chunk
  * that completes it, so a run that was killed reads them again.
  */
-import { Array as Arr, Duration, Effect, Result, Stream } from "effect"
+import { Array as Arr, Duration, Effect, type Latch, Result, Stream } from "effect"
 import * as SteadyClock from "../io/SteadyClock.ts"
 import { ServiceProfile } from "../api/ServiceProfile.ts"
 import type { SourceItem } from "../domain/PromptItem.ts"
@@ -28,6 +28,14 @@ export interface PlanOptions extends RunTerms, DrawOptions {
    * Otherwise it counts as a duplicate: its models, gold answer, and metadata are dropped.
    */
   readonly keepReordered?: boolean | undefined
+  /**
+   * Maximum number of items that are read, but not sent yet. Reading then waits for sending, so that an endless source
+   * does not fill the ledger. A run that is stopped has not read the rest, and its report counts only what it read.
+   * Workers ignore it. Default: no limit, because reading a file to its end shows all rejects at once, and tells later
+   * runs which items are new.
+   */
+  readonly maxPlanned?: number | undefined
+  /** Limits of each task. */
   readonly batch?: Batch.BatchLimits | undefined
 }
 
@@ -43,13 +51,14 @@ export const plan = Effect.fnUntraced(function* <E, R>(
   records: Stream.Stream<Result.Result<SourceItem, Reject>, E, R>,
   options: PlanOptions & { readonly draw: Draw; readonly mix: GoldItems.Mix },
   counter: RejectLimit.Counter,
+  starved: Latch.Latch,
 ) {
   const ledger = yield* Ledger
   const limits = yield* ServiceProfile
   const { keepReordered = false } = options
   const maxBytes = stepBytes / (options.votes ?? 1)
   let counts = nothingRead
-  const batches = Batch.make(options.batch ?? Batch.defaultLimits)
+  const batches = Batch.make(options.batch)
   /** New items that exceed the budget. The ledger does not know them. */
   const beyondBudget = SeenItems.make()
   let overBudget = 0
@@ -132,11 +141,20 @@ export const plan = Effect.fnUntraced(function* <E, R>(
   let gathered: Array<Result.Result<BatchItem, Reject>> = []
   let bytes = 0
   let flushedAt = yield* SteadyClock.now
+  /** The sender may run out of tasks just before a step is recorded, so that a second one follows at once. */
+  const maxAhead = ledger.isShared ? Infinity : (options.maxPlanned ?? Infinity) / 2
+  let ahead = 0
   const flush = Effect.fnUntraced(function* () {
     const records = gathered
     gathered = []
     bytes = 0
+    yield* starved.close
     yield* step(records, false)
+    ahead += records.length
+    if (ahead >= maxAhead) {
+      yield* starved.await
+      ahead = 0
+    }
     flushedAt = yield* SteadyClock.now
   })
   yield* Stream.runForEachArray(
@@ -147,6 +165,7 @@ export const plan = Effect.fnUntraced(function* <E, R>(
         const identified = Result.map(record, identify)
         gathered.push(identified)
         bytes += sizeOf(identified)
+        if (gathered.length >= maxAhead) yield* flush()
       }
       const isFull = gathered.length >= stepRecords || bytes >= maxBytes
       if (isFull || (yield* SteadyClock.now) - flushedAt >= stepMillis) yield* flush()

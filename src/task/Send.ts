@@ -41,6 +41,12 @@ const mayBeOneItem: ReadonlySet<number> = new Set([400, 422])
 
 export type SendError = SqlError | AnnotationClientError
 
+export interface SendOptions {
+  readonly earlier?: FailureStreak.FailureStreak | undefined
+  /** Opens when no task is left to send, although reading goes on. */
+  readonly starved?: Latch.Latch | undefined
+}
+
 /**
  * Sends tasks until `halt` is set, and sets it to a failure that every task would meet. If `earlier` ended a call,
  * sends one by one until the service accepts one.
@@ -49,7 +55,7 @@ export const send = Effect.fnUntraced(function* <E>(
   readingDone: Latch.Latch,
   halt: Deferred.Deferred<never, E | SendError | RejectLimit.TooManyRejects>,
   counter: RejectLimit.Counter,
-  earlier?: FailureStreak.FailureStreak,
+  { earlier, starved }: SendOptions = {},
 ) {
   const ledger = yield* Ledger
   const client = yield* AnnotationClient
@@ -230,6 +236,7 @@ export const send = Effect.fnUntraced(function* <E>(
       page = yield* ledger.plannedAfter(seq)
       if (page.length > 0) continue
       if (done) break
+      if (starved !== undefined) yield* starved.open
       yield* Effect.raceAllFirst([ledger.planned.await, readingDone.await, Effect.exit(Deferred.await(halt))])
     }
     return Option.none<PlannedTask>()

@@ -1,5 +1,6 @@
 /** An annotation client. In a worker, it keeps the request limits that all workers of the job share. */
 import { Effect, Layer, Option } from "effect"
+import type { HttpClient } from "effect/http"
 import { ServiceProfile } from "../api/ServiceProfile.ts"
 import { AnnotationClient } from "./client/AnnotationClient.ts"
 import { RequestBudget } from "./client/RequestBudget.ts"
@@ -25,4 +26,8 @@ const layerBudget = Layer.effect(
   }),
 )
 
-export const client = (client = AnnotationClient.layer) => Layer.provide(client, layerBudget)
+export const client = <E, R>(own: Layer.Layer<AnnotationClient, E, R> | undefined) => {
+  const client: Layer.Layer<AnnotationClient, E, R | ServiceProfile | HttpClient.HttpClient> =
+    own ?? AnnotationClient.layer
+  return Layer.provide(client, layerBudget)
+}

@@ -73,6 +73,10 @@ export class SubmitOptionInvalid extends Schema.TaggedError<SubmitOptionInvalid>
     "shuffleSeed",
     "completionsPerItem",
     "completionsSeed",
+    "batch.maxPrompts",
+    "batch.maxBytes",
+    "maxPlanned",
+    "maxAttempts",
     "maxRejects",
     "price",
     "budget",
@@ -108,10 +112,15 @@ export const spendingTerms = Effect.fnUntraced(function* (
     : terms
 })
 
+const isCount = (value: number): boolean => Number.isSafeInteger(value) && value >= 1
+
 const checkOptions = ({
+  batch: { maxBytes = 1, maxPrompts = 1 } = {},
   budget = "none",
   completionsPerItem = 2,
   completionsSeed = 0,
+  maxAttempts = 1,
+  maxPlanned = 1,
   maxRejects = 0,
   price = 1,
   shuffleSeed = false,
@@ -119,7 +128,7 @@ const checkOptions = ({
   votesUpTo = votes,
 }: SubmitOptions): Effect.Effect<void, SubmitOptionInvalid> => {
   const rules = [
-    ["votes", votes, "a whole number of at least 1", Number.isSafeInteger(votes) && votes >= 1],
+    ["votes", votes, "a whole number of at least 1", isCount(votes)],
     [
       "votesUpTo",
       votesUpTo,
@@ -139,6 +148,15 @@ const checkOptions = ({
       Number.isSafeInteger(completionsPerItem) && completionsPerItem >= 2,
     ],
     ["completionsSeed", completionsSeed, "a whole number", Number.isSafeInteger(completionsSeed)],
+    ["batch.maxPrompts", maxPrompts, "a whole number of at least 1", isCount(maxPrompts)],
+    ["batch.maxBytes", maxBytes, "a whole number of at least 1", isCount(maxBytes)],
+    [
+      "maxPlanned",
+      maxPlanned,
+      "a whole number of at least 1, or Infinity",
+      isCount(maxPlanned) || maxPlanned === Infinity,
+    ],
+    ["maxAttempts", maxAttempts, "a whole number of at least 1", isCount(maxAttempts)],
     ["maxRejects", maxRejects, "a whole number, or a percentage up to 100%", RejectLimit.isLimit(maxRejects)],
     ["price", price, Prices.form, Option.isSome(Prices.parse(price))],
     ["budget", budget, `${Cost.amountForm}, or none`, budget === "none" || Option.isSome(Cost.parse(budget))],
@@ -216,12 +234,13 @@ export const submit = Effect.fn("Submit.submit")(function* <E, R>(
   const halt = yield* Deferred.make<never, E | SendError | RejectLimit.TooManyRejects>()
   const readingDone = yield* Latch.make()
   const counter = RejectLimit.counter(maxRejects)
-  const reader = plan(run, records, { ...options, draw, mix }, counter).pipe(
+  const starved = yield* Latch.make()
+  const reader = plan(run, records, { ...options, draw, mix }, counter, starved).pipe(
     Effect.raceFirst(Deferred.await(halt)),
     Effect.catchCause((cause) => Effect.asVoid(Deferred.failCause(halt, cause))),
     Effect.ensuring(readingDone.open),
   )
-  const sender = ledger.isShared ? Effect.void : send(readingDone, halt, counter)
+  const sender = ledger.isShared ? Effect.void : send(readingDone, halt, counter, { starved })
   yield* Effect.all([reader, sender], { concurrency: 2, discard: true }).pipe(
     Effect.ensuring(
       Effect.gen(function* () {

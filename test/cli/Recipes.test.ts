@@ -25,7 +25,7 @@ interface GoldItem {
 }
 
 describe("the example pipelines run", () => {
-  test("quickstart.ts twice, submitting nothing twice; joined.ts, with the same pairs; reannotate.ts, which judges them", function* () {
+  test("quickstart.ts twice, submitting nothing twice; joined.ts, with the same pairs; reannotate.ts, which judges them; merge.ts, which has both", function* () {
     const folder = yield* workplace
     const recipe = Effect.fnUntraced(function* (file: string, env: Record<string, string> = {}) {
       const said = yield* cliIn(folder, ["run", file, "--json"], env).pipe(ends(0))
@@ -63,6 +63,16 @@ describe("the example pipelines run", () => {
       assert.isAtMost(chosen.length, rejected.length)
       assert.strictEqual(chosen_index === 0, before.has(chosen), "0 where both agree")
     }
+
+    const merging = Effect.promise(() => runSources(["pipelines/merge.ts"], { cwd: folder }))
+    const merged = new Set(textsOf([...pairs, ...judgedAgain]))
+    assert.strictEqual((yield* ends(0)(merging)).stdout, `${merged.size} pairs in merged, 0 findings\n`)
+    const one = Effect.promise(() =>
+      runSources(["pipelines/merge.ts", "joined/dataset", "joined/dataset", "again"], { cwd: folder }),
+    )
+    assert.strictEqual((yield* ends(0)(one)).stdout, "144 pairs in again, 0 findings\n")
+    const again = yield* Effect.promise(() => jsonl(`${folder}/again/jsonl/test-00000-of-00001.jsonl`))
+    assert.deepStrictEqual(again, test, "in its split")
   })
 
   test("pipelines/stages.ts, as a program of its own", function* () {
@@ -134,7 +144,7 @@ describe("the example pipelines run", () => {
   test("pipelines/promises.ts, as a program without Effect", function* () {
     const folder = yield* workplace
     const said = yield* Effect.promise(() => runSources(["pipelines/promises.ts"], { cwd: folder }))
-    assert.deepStrictEqual([said.status, said.stdout], [0, "done: 144 pairs, 0 rejected\n"], said.stderr)
+    assert.deepStrictEqual([said.status, said.stdout], [0, "done: 20 pairs, 20 with a number chosen\n"], said.stderr)
   })
 
   test("pipelines/panel.ts, at a service with three experts, by which the dataset stands or falls", function* () {

@@ -28,6 +28,7 @@ const mayImport: { readonly [folder: string]: string } = {
   service: "domain io node sql telemetry api source ipaddr.js",
   cli: "domain io node sql telemetry api source task pair dataset pipeline service node:* @effect/platform-node yaml",
   "bin.ts": "cli node node:* #cli",
+  "promises.ts": "domain node api source dataset pipeline service @effect/platform-node",
   "index.ts": "domain api source task pair dataset pipeline service",
 }
 

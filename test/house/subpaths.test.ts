@@ -89,6 +89,7 @@ const neverIn: { readonly [subpath: string]: ReadonlyArray<string> } = {
   "./pipeline": ["service"],
   "./worker": ["service"],
   "./service": ["source", "task", "pair", "dataset", "pipeline", "hyparquet", "hyparquet-writer"],
+  "./promises": ["service", "ipaddr.js"],
 }
 
 describe("subpath exports", () => {

@@ -27,10 +27,7 @@ const run = <E>(
   directory: string,
   service: Layer.Layer<ServiceProfile, E>,
   options: Partial<Pipeline.Settings> = {},
-) =>
-  Pipeline.run({ directory, source: sourceOf(items), batch: { maxPrompts: 7, maxBytes: 1e6 }, ...options }).pipe(
-    Effect.provide(Pipeline.layer({ directory, service })),
-  )
+) => Pipeline.run(Pipeline.make({ directory, source: sourceOf(items), service, batch: { maxPrompts: 7 }, ...options }))
 
 /** Judges by itself: the first completion that it is shown. */
 const experts = (directory: string) =>

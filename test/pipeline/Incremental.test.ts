@@ -5,7 +5,7 @@ import type { TaskRequest } from "../../src/domain/Task.ts"
 import type { QualityReport } from "../../src/domain/QualityReport.ts"
 import * as Pipeline from "../../src/pipeline/Pipeline.ts"
 import * as Source from "../../src/source/Source.ts"
-import { inProcess, temporaryDirectory, test } from "../support/job.ts"
+import { temporaryDirectory, test } from "../support/job.ts"
 import * as Logs from "../support/logs.ts"
 import * as ScriptedService from "../support/ScriptedService.ts"
 
@@ -40,14 +40,20 @@ const makeJob = Effect.gen(function* () {
         .map(({ body }) => (JSON.parse(body) as TaskRequest).prompts.map(({ prompt }) => prompt)),
     write: (file: string, text: string) => fs.writeFileString(`${directory}/${file}`, text),
     run: (files: ReadonlyArray<string>, settings: Partial<Pipeline.Settings> = {}) =>
-      Pipeline.run({
-        directory,
-        source: Source.files(files.map((file) => `${directory}/${file}`)),
-        batch: { maxPrompts: 3, maxBytes: 1_000_000 },
-        ...settings,
-      }).pipe(inProcess(directory, service.profile)),
+      Pipeline.run(
+        Pipeline.make({
+          directory,
+          service: service.profile,
+          source: Source.files(files.map((file) => `${directory}/${file}`)),
+          batch: { maxPrompts: 3 },
+          ...settings,
+        }),
+      ),
     exportOf: (campaign?: number | "all", settings: Partial<Pipeline.Settings> = {}) =>
-      Pipeline.exportDataset({ directory, campaign, ...settings }).pipe(inProcess(directory, service.profile)),
+      Pipeline.exportDataset(
+        Pipeline.make({ directory, source: Source.files([]), service: service.profile, ...settings }),
+        { campaign },
+      ),
     report: Effect.map(
       fs.readFileString(`${directory}/dataset/report.json`),
       (text): QualityReport => JSON.parse(text) as QualityReport,

@@ -3,7 +3,7 @@ import { statSync, truncateSync, writeFileSync } from "node:fs"
 import { assert, describe } from "@effect/vitest"
 import { Context, Effect, FileSystem, Layer } from "effect"
 import * as Pairs from "../../src/pair/Pairs.ts"
-import * as Pipeline from "../../src/pipeline/Pipeline.ts"
+import * as Reexport from "../../src/pipeline/Reexport.ts"
 import * as RunReport from "../../src/pipeline/RunReport.ts"
 import * as Payload from "../../src/task/ledger/schema/Payload.ts"
 import { Ledger, LedgerReader } from "../../src/task/ledger/Ledger.ts"
@@ -14,7 +14,7 @@ import { temporaryDirectory, test } from "../support/job.ts"
 import * as Logs from "../support/logs.ts"
 import * as ScriptedService from "../support/ScriptedService.ts"
 
-type Settings = Omit<Parameters<typeof Pipeline.exportDataset>[0], "directory">
+type Settings = Omit<Parameters<typeof Reexport.exportDataset>[0], "directory">
 
 /** The answer to a task whose request is `body`: one completion of each prompt is best. */
 const answerTo = (body: string, best: number): string => {
@@ -44,7 +44,7 @@ const makeJob = Effect.gen(function* () {
   yield* complete(1)
   const logged = Logs.make()
   const exportIt = Effect.fnUntraced(function* (settings: Settings) {
-    const given = yield* Pipeline.exportDataset({ directory, ...settings })
+    const given = yield* Reexport.exportDataset({ directory, ...settings })
     return { ...(yield* RunReport.make(given)), given }
   })
   const exported = (settings: Settings = {}) =>

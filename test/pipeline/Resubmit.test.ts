@@ -50,12 +50,15 @@ const makeJob = Effect.fnUntraced(function* (
     dataset: fs.readFileString(`${directory}/dataset/jsonl/train-00000-of-00001.jsonl`),
     attempts: Ledger.use((ledger) => ledger.attempts(1)).pipe(inProcess(directory, service.profile)),
     run: (settings: Partial<Pipeline.Settings> = {}) =>
-      Pipeline.run({
-        directory,
-        source: { description: "memory", records: records(items(4)) },
-        batch: { maxPrompts: 2, maxBytes: 1_000_000 },
-        ...settings,
-      }).pipe(inProcess(directory, service.profile)),
+      Pipeline.run(
+        Pipeline.make({
+          directory,
+          service: service.profile,
+          source: { description: "memory", records: records(items(4)) },
+          batch: { maxPrompts: 2 },
+          ...settings,
+        }),
+      ),
   }
 })
 

@@ -5,7 +5,7 @@ import { TestClock } from "effect/testing"
 import type { ServiceSettings } from "../../src/api/ServiceProfile.ts"
 import * as Pipeline from "../../src/pipeline/Pipeline.ts"
 import * as Source from "../../src/source/Source.ts"
-import { inProcess, platform, temporaryDirectory } from "../support/job.ts"
+import { platform, temporaryDirectory } from "../support/job.ts"
 import * as Logs from "../support/logs.ts"
 import * as ScriptedService from "../support/ScriptedService.ts"
 
@@ -30,10 +30,9 @@ const atPost = Effect.fnUntraced(function* (
   )
   const logs = Logs.make()
   const source = Source.make([{ id: "a", prompt: "p", completions: ["x", "y"] }])
-  const run = Pipeline.run({ directory, source, timeout: "5 seconds", ...grace }).pipe(
-    inProcess(directory, service.profile),
-    logs.during,
-  )
+  const { profile } = service
+  const pipeline = Pipeline.make({ directory, source, service: profile, timeout: "5 seconds", ...grace })
+  const run = logs.during(Pipeline.run(pipeline))
   const first = yield* Effect.forkChild(run)
   yield* Effect.promise(() => arrived.promise)
   return { answer: held.resolve, first, logs, run, service }

@@ -150,13 +150,14 @@ const linesOf = Effect.fnUntraced(function* (file: string) {
 })
 
 const run = (directory: string, file: string, options: Partial<Pipeline.Settings> = {}) =>
-  Pipeline.run({ directory, source: Source.files(file), formats: formatNames, ...options }).pipe(
-    Effect.provide(
-      Pipeline.layer({
-        directory,
-        service: AnnotationService.layerEmbedded({ database: `${directory}/service.db`, experts: ["longest"] }),
-      }),
-    ),
+  Pipeline.run(
+    Pipeline.make({
+      directory,
+      source: Source.files(file),
+      service: AnnotationService.layerEmbedded({ database: `${directory}/service.db`, experts: ["longest"] }),
+      formats: formatNames,
+      ...options,
+    }),
   )
 
 const itemsOf = (file: string) =>

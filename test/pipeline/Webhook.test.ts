@@ -2,6 +2,7 @@
 import { assert, describe } from "@effect/vitest"
 import { Deferred, Effect, Fiber } from "effect"
 import type { ServiceSettings } from "../../src/api/ServiceProfile.ts"
+import * as Flow from "../../src/pipeline/Flow.ts"
 import * as Pipeline from "../../src/pipeline/Pipeline.ts"
 import * as Source from "../../src/source/Source.ts"
 import { Ledger } from "../../src/task/ledger/Ledger.ts"
@@ -38,8 +39,8 @@ describe("a pipeline that receives webhooks", () => {
   test("looks at once at the tasks that a delivery names, and no longer listens when all are done", function* () {
     const { layer, service, settings, url } = yield* jobOf(4, ScriptedService.obliging)
     yield* Effect.gen(function* () {
-      yield* Pipeline.submit(settings)
-      const collecting = yield* Effect.forkChild(Pipeline.collect(settings))
+      yield* Flow.submit(settings)
+      const collecting = yield* Effect.forkChild(Flow.collect(settings))
       const at = yield* url
       assert.strictEqual(yield* deliver(at, completed(["task_1", "task_3"])), 204)
       yield* Effect.repeat(Effect.andThen(Effect.yieldNow, completedTasks), { until: (n) => n === 2 })
@@ -65,7 +66,7 @@ describe("a pipeline that receives webhooks", () => {
         : { status: 200, body: { task_id: "task_0", status: "in_progress" } },
     )
     yield* Effect.gen(function* () {
-      const running = yield* Effect.forkChild(Pipeline.run(settings))
+      const running = yield* Effect.forkChild(Flow.run(settings))
       const at = yield* url
       yield* Effect.repeat(Effect.yieldNow, { until: () => service.received.length === 1 })
       assert.strictEqual(yield* deliver(at, completed(["task_0"])), 204)
@@ -90,7 +91,7 @@ describe("a pipeline that receives webhooks", () => {
       return ScriptedService.obliging(request, before)
     })
     yield* Effect.gen(function* () {
-      const running = yield* Effect.forkChild(Pipeline.run(settings))
+      const running = yield* Effect.forkChild(Flow.run(settings))
       at = yield* url
       const report = yield* Fiber.join(running)
       assert.strictEqual(report.tasks.completed.tasks, 6)
@@ -110,8 +111,8 @@ describe("a pipeline that receives webhooks", () => {
       return { status: 200, body: { task_id: "task_0", status: "in_progress" } }
     })
     yield* Effect.gen(function* () {
-      yield* Pipeline.submit(settings)
-      const collecting = yield* Effect.forkChild(Pipeline.collect(settings))
+      yield* Flow.submit(settings)
+      const collecting = yield* Effect.forkChild(Flow.collect(settings))
       const at = yield* url
       yield* deliver(at, completed(["task_0"]))
       yield* Effect.promise(() => looking.promise)

@@ -26,7 +26,7 @@ for (const [what, broken, sent] of [
     const streak = FailureStreak.make("")
     const sendAll = Effect.gen(function* () {
       const halt = yield* Deferred.make<never, SendError | TooManyRejects>()
-      yield* send(yield* Latch.make(true), halt, RejectLimit.counter(undefined), streak)
+      yield* send(yield* Latch.make(true), halt, RejectLimit.counter(undefined), { earlier: streak })
       return yield* Deferred.isDone(halt)
     })
     yield* Effect.gen(function* () {

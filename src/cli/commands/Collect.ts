@@ -1,7 +1,6 @@
 /** `prefstream collect` waits for the results of tasks that `submit` sent, on another day or in another process. */
 import { Effect } from "effect"
-import * as Pipeline from "../../pipeline/Pipeline.ts"
-import * as PublishedLimits from "../../task/client/PublishedLimits.ts"
+import * as Flow from "../../pipeline/Flow.ts"
 import { makeCommand } from "../flags/Definition.ts"
 import { annotationPathsOf } from "../flags/AnnotationPath.ts"
 import { once, recheckCompleted } from "../flags/JobFlags.ts"
@@ -26,8 +25,8 @@ export const command = makeCommand(
     }
     yield* Job.runAndReport(
       job,
-      PublishedLimits.layer(service),
-      Pipeline.collect({
+      service,
+      Flow.collect({
         ...Job.limitsOf(job),
         once,
         recheckCompleted: flags.recheckCompleted,

@@ -1,6 +1,6 @@
 /** `prefstream export` writes the dataset from the ledger. It needs neither the service nor the input. */
 import { Effect } from "effect"
-import * as Pipeline from "../../pipeline/Pipeline.ts"
+import { exportDataset } from "../../pipeline/Reexport.ts"
 import * as RunReport from "../../pipeline/RunReport.ts"
 import { LedgerReader } from "../../task/ledger/Ledger.ts"
 import { makeCommand } from "../flags/Definition.ts"
@@ -37,7 +37,7 @@ export const command = makeCommand(
     }
     yield* endOfDryRun()
     yield* Settings.announceFromLastRun
-    yield* Effect.timed(Pipeline.exportDataset(settings)).pipe(
+    yield* Effect.timed(exportDataset(settings)).pipe(
       Effect.flatMap(([elapsed, written]) => RunReport.make({ elapsed, ...written })),
       // Results may arrive during the export. The summary must count the same results that the dataset contains.
       LedgerReader.snapshot,

@@ -5,7 +5,7 @@
 import { Cause, Console, Context, type Duration, Effect, Layer, Option, Schedule, Schema, type Stdio } from "effect"
 import type { Command } from "effect/cli"
 import type { HttpServerError } from "effect/http"
-import type { ServiceProfile } from "../../api/ServiceProfile.ts"
+import { ServiceProfile } from "../../api/ServiceProfile.ts"
 import { ThresholdsExceeded } from "../../pipeline/Export.ts"
 import * as Preview from "../../pipeline/Preview.ts"
 import * as Pipeline from "../../pipeline/Pipeline.ts"
@@ -58,7 +58,7 @@ export const limitsOf = ({ flags, pipeline }: Job) => ({
 
 /** Returns the service at `--base-url`, with checked settings, or the job's own. Dry runs of `schedule` end here. */
 export const checkedService = Effect.fnUntraced(function* ({ flags }: Job, own: Loaded["service"] | undefined) {
-  const service = serviceOf(flags, own === undefined ? serviceRequired : reported(own))
+  const service = serviceOf(flags, own === undefined ? serviceRequired : reported(own, ServiceProfile))
   if (own === undefined || flags.baseUrl !== undefined) yield* Effect.scoped(Layer.build(service))
   yield* endOfDryRun()
   return service

@@ -2,14 +2,13 @@
 import { Console, Effect, Layer } from "effect"
 import type { Command } from "effect/cli"
 import * as JobFolder from "../../pipeline/JobFolder.ts"
-import * as Pipeline from "../../pipeline/Pipeline.ts"
-import * as PublishedLimits from "../../task/client/PublishedLimits.ts"
+import * as Flow from "../../pipeline/Flow.ts"
 import { makeCommand } from "../flags/Definition.ts"
 import { datasetFlags, datasetOf } from "../flags/DatasetFlags.ts"
 import { expertFlags, expertsOf } from "../flags/ExpertFlags.ts"
 import { scratchIn, sourceOf } from "../flags/InputFlags.ts"
 import { once } from "../flags/JobFlags.ts"
-import { DryRun } from "../flags/PipelineFile.ts"
+import { DryRun, type Loaded } from "../flags/PipelineFile.ts"
 import { limitsForPreview } from "../flags/ServiceFlags.ts"
 import { itemOptionsOf } from "../flags/TaskFlags.ts"
 import { webhookFlags, webhookOf } from "../flags/WebhookFlags.ts"
@@ -33,7 +32,7 @@ export const command = makeCommand(
   Effect.fn("prefstream run")(function* (given) {
     const job = yield* Job.prepare(given, yield* pipelineFileOf(given.files))
     const { flags, place } = job
-    const pipeline = job.pipeline ?? (yield* fromFlags(flags, place.directory))
+    const pipeline: Loaded = job.pipeline ?? (yield* fromFlags(flags, place.directory))
     const once = flags.once ?? pipeline.once === true
     const settings = {
       ...settingsOf(job, pipeline),
@@ -44,7 +43,7 @@ export const command = makeCommand(
     const service = yield* Job.checkedService(job, pipeline.service)
     if (flags.dryRun) return yield* Job.preview(job, { ...settings, ...(yield* limitsForPreview(flags)) })
     yield* Job.announceInput(pipeline.source, place)
-    yield* Job.runAndReport(job, PublishedLimits.layer(service), Job.savingSettings(Pipeline.run(settings), place), {
+    yield* Job.runAndReport(job, service, Job.savingSettings(Flow.run(settings), place), {
       later: "run the same command again",
       newLedger: settings.newLedger,
     })
@@ -95,5 +94,5 @@ const fromFlags = Effect.fnUntraced(function* (
     ),
     Layer.unwrap,
   )
-  return Pipeline.make({ ...options, directory, source, service })
+  return { ...options, directory, source, service }
 })

@@ -1,8 +1,8 @@
 /** `prefstream submit` sends new items as tasks and ends, without waiting for results. */
 import { Effect } from "effect"
 import type { Command } from "effect/cli"
+import * as Flow from "../../pipeline/Flow.ts"
 import * as Pipeline from "../../pipeline/Pipeline.ts"
-import * as PublishedLimits from "../../task/client/PublishedLimits.ts"
 import { makeCommand } from "../flags/Definition.ts"
 import { annotationPathsOf } from "../flags/AnnotationPath.ts"
 import { inputFlags, maxRejects, scratchIn, sourceOf } from "../flags/InputFlags.ts"
@@ -67,7 +67,7 @@ export const command = makeCommand(
       return yield* Job.preview(job, { ...settingsOf(job, pipeline), ...(yield* limitsForPreview(flags)) })
     yield* Job.announceInput(pipeline.source, place)
     const settings = settingsOf(job, pipeline)
-    yield* Job.runAndReport(job, PublishedLimits.layer(service), Job.savingSettings(Pipeline.submit(settings), place), {
+    yield* Job.runAndReport(job, service, Job.savingSettings(Flow.submit(settings), place), {
       newLedger: settings.newLedger,
       finish: Summary.finishSubmit,
       layer: Pipeline.layerAlongsideWorkers,

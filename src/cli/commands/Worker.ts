@@ -4,7 +4,6 @@ import { Flag } from "effect/cli"
 import * as Worker from "../../pipeline/Worker.ts"
 import * as Stop from "../../pipeline/Stop.ts"
 import { defaultPartCount } from "../../task/ledger/schema/Jobs.ts"
-import * as PublishedLimits from "../../task/client/PublishedLimits.ts"
 import { define, makeCommand } from "../flags/Definition.ts"
 import { filesArgument, sourceOf } from "../flags/InputFlags.ts"
 import { dirFlag } from "../flags/LedgerFlags.ts"
@@ -85,7 +84,7 @@ export const command = makeCommand(
     const settings = {
       ...settingsOf(job, pipeline),
       ledger: location,
-      service: PublishedLimits.layer(service),
+      service,
       webhook: yield* webhookOf(flags, job.pipeline?.webhook),
     }
     const newLedger = yield* Settings.mayBeNew(settings.newLedger, place.directory)

@@ -1,6 +1,6 @@
 /**
- * Loads pipeline files: modules whose default export is `Pipeline.make(…)`. A setting that no pipeline has is refused,
- * because such a file runs without a type check. The values of settings are not checked here.
+ * Loads pipeline files: modules whose default export is `Pipeline.make(…)`. Settings that no pipeline has, and values of
+ * another kind, are refused, because such a file runs without a type check.
  *
  * Adapter: uses `node:url` and `node:path` to import the module by its absolute path.
  */
@@ -8,13 +8,14 @@ import { resolve } from "node:path"
 import { pathToFileURL } from "node:url"
 import { Cause, Context, Effect, type FileSystem, Layer, Option, type Path, Predicate, Schema } from "effect"
 import { Argument } from "effect/cli"
-import { ServiceProfile } from "../../api/ServiceProfile.ts"
+import type { HttpClient } from "effect/http"
+import type { ServiceProfile } from "../../api/ServiceProfile.ts"
+import { AnnotationClient } from "../../task/client/AnnotationClient.ts"
 import * as FileLock from "../../node/FileLock.ts"
 import type * as Pipeline from "../../pipeline/Pipeline.ts"
-import { type DatasetSettings, settingNames } from "../../pipeline/DatasetSettings.ts"
+import * as Settings from "../../pipeline/Settings.ts"
 import { done, Finished, UsageError, usageError } from "../output/ExitStatus.ts"
 import { messageOf } from "../output/Failure.ts"
-import { didYouMean } from "../../io/NearestName.ts"
 import { orFiles } from "./Definition.ts"
 import { isPipelineFile } from "./PipelineName.ts"
 
@@ -24,9 +25,11 @@ export class ServiceUnusable extends Schema.TaggedError<ServiceUnusable>()("Serv
 
 type PlatformNeeds = FileSystem.FileSystem | Path.Path
 
+type Unusable = ServiceUnusable | UsageError | FileLock.FileLockError
+
 export interface Loaded extends Pipeline.Settings {
   readonly service: Layer.Layer<ServiceProfile, unknown, PlatformNeeds>
-  readonly client?: Pipeline.Pipeline["client"]
+  readonly client?: Layer.Layer<AnnotationClient, Unusable, PlatformNeeds | ServiceProfile | HttpClient.HttpClient>
 }
 
 /** For commands that read no input: they take the job folder, service and dataset settings from the pipeline. */
@@ -42,17 +45,6 @@ const adviceOn = (cause: unknown): string =>
     ? ': give the file the extension .mts or .mjs, or set "type": "module" in package.json'
     : ""
 
-/** The settings of a pipeline besides those of its dataset. The type check fails if one is missing. */
-// prettier-ignore
-const otherSettings = {
-  directory: true, source: true, service: true, client: true, ledger: true, job: true, timeout: true, grace: true,
-  once: true, webhook: true, guidelines: true, taskType: true, votes: true, votesUpTo: true, confidence: true,
-  price: true, budget: true, shuffleSeed: true, completionsPerItem: true, completionsSeed: true, keepReordered: true,
-  batch: true, gold: true, newCampaign: true, newLedger: true, resubmit: true, maxAttempts: true, maxRejects: true,
-} satisfies { readonly [Name in Exclude<keyof Required<Pipeline.Pipeline>, "_tag" | keyof DatasetSettings>]: true }
-
-const allNames: ReadonlyArray<string> = [...settingNames, ...Object.keys(otherSettings)]
-
 const isPipeline = (value: unknown): value is Loaded => Predicate.isTagged(value, "Pipeline")
 
 export const loadPipeline = Effect.fn("PipelineFile.load")(function* (file: string) {
@@ -66,38 +58,35 @@ export const loadPipeline = Effect.fn("PipelineFile.load")(function* (file: stri
   if (!Predicate.hasProperty(module, "default") || !isPipeline(module.default)) {
     return yield* usageError(`expected ${file} to have a default export made by Pipeline.make(…)`)
   }
-  const unknown = Object.keys(module.default).filter((name) => name !== "_tag" && !allNames.includes(name))
-  if (unknown.length > 0) {
-    return yield* usageError(
-      `${file} has ${unknown.length === 1 ? "an unknown setting" : "unknown settings"}: ${unknown.map((name) => name + didYouMean(name, allNames)).join(", ")}`,
-    )
-  }
-  return module.default
+  yield* Effect.mapError(Settings.check(module.default), ({ message }) => usageError(`${file}: ${message}`))
+  const { client, ...pipeline } = module.default
+  return { ...pipeline, ...(client !== undefined && { client: reported(client, AnnotationClient) }) } satisfies Loaded
 })
 
 const isUsageError = Schema.is(UsageError)
 const isFileLockError = Schema.is(FileLock.FileLockError)
 
 /**
- * Maps the errors with which a service fails to start. A wrong setting becomes a `UsageError`. Lock errors stay as they
+ * Maps the errors with which a service or its client fails to start. A wrong setting becomes a `UsageError`. Lock errors stay as they
  * are. Any other error becomes `ServiceUnusable`.
  */
-export const reported = (
-  service: Loaded["service"],
-): Layer.Layer<ServiceProfile, ServiceUnusable | UsageError | FileLock.FileLockError, PlatformNeeds> =>
-  Layer.catchCause(service, (cause) => {
+export const reported = <I, S, R>(
+  layer: Layer.Layer<I, unknown, R>,
+  service: Context.Key<I, S>,
+): Layer.Layer<I, Unusable, R> =>
+  Layer.catchCause(layer, (cause) => {
     const failure = Cause.squash(cause)
     const message = messageOf(failure)
     // prettier-ignore
     const settingTags = ["ConfigError", "JudgeSettingsError", "ServiceSettingsError", "UnknownExpert", "UnusableGoldFile"]
     const isSetting = settingTags.some((tag) => Predicate.isTagged(failure, tag))
-    const reason: ServiceUnusable | UsageError | FileLock.FileLockError =
+    const reason: Unusable =
       isUsageError(failure) || isFileLockError(failure)
         ? failure
         : isSetting
           ? usageError(message)
           : new ServiceUnusable({ message })
-    return Layer.effect(ServiceProfile, Effect.fail(reason))
+    return Layer.effect(service, Effect.fail(reason))
   })
 
 /** Whether to check a command line without running it. `schedule` does so before it waits for the first run. */

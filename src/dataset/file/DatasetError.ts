@@ -1,5 +1,5 @@
 /**
- * Errors that writing a dataset can fail with.
+ * Errors that writing (`DatasetError`) and reading (`DatasetUnreadable`) a dataset can fail with.
  *
  * Guarantees: each reason names the path and, in one line, what to do. A previous dataset at the path is unchanged.
  */
@@ -49,15 +49,17 @@ export class FileSystemFailure extends Schema.TaggedError<FileSystemFailure>()("
   }
 }
 
-/** The name of a trainer format is not a valid folder name, or two formats have it. */
-export class FormatNameInvalid extends Schema.TaggedError<FormatNameInvalid>()("FormatNameInvalid", {
-  /** The format's `TrainerFormat.name`. */
-  name: Schema.String,
-  /** A description of the allowed names. */
+/** An option of `write` is invalid, such as the name of a trainer format. */
+export class OptionInvalid extends Schema.TaggedError<OptionInvalid>()("OptionInvalid", {
+  /** The option's name. */
+  option: Schema.String,
+  /** A description of the allowed values. */
   expected: Schema.String,
+  /** The value that was given, as text. */
+  found: Schema.String,
 }) {
   override get message() {
-    return `The trainer format ${JSON.stringify(this.name)} cannot be written: expected ${this.expected}.`
+    return `The dataset cannot be written: ${this.option}: expected ${this.expected}, found ${this.found}.`
   }
 }
 
@@ -74,17 +76,26 @@ export class NoPairs extends Schema.TaggedError<NoPairs>()("NoPairs", {
 /** Writing a dataset failed; `reason` is one of the errors above. */
 export class DatasetError extends Schema.TaggedError<DatasetError>()("DatasetError", {
   /** The error; use its `_tag` to decide what to do. */
-  reason: Schema.Union([
-    DirectoryNotReplaceable,
-    NoPairs,
-    NoSpace,
-    PermissionDenied,
-    FileSystemFailure,
-    FormatNameInvalid,
-  ]),
+  reason: Schema.Union([DirectoryNotReplaceable, NoPairs, NoSpace, PermissionDenied, FileSystemFailure, OptionInvalid]),
 }) {
   override get message() {
     return this.reason.message
+  }
+}
+
+/** A dataset cannot be read: it has no manifest that this version reads, no such split, or a damaged file. */
+export class DatasetUnreadable extends Schema.TaggedError<DatasetUnreadable>()("DatasetUnreadable", {
+  /** The path of the file. */
+  file: Schema.String,
+  /** The row's number in the file, from 1. Absent if the problem concerns the whole file. */
+  row: Schema.optionalKey(Schema.Int),
+  /** The expected and the actual content. */
+  expected: Schema.String,
+  found: Schema.String,
+}) {
+  override get message() {
+    const row = this.row === undefined ? "" : `, row ${this.row}`
+    return `${this.file}${row}: expected ${this.expected}, found ${this.found}`
   }
 }
 

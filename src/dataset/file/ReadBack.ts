@@ -4,10 +4,10 @@
  * Guarantees: texts are unchanged, including a byte order mark at their start; memory holds one row group or a few
  * lines.
  */
-import { Effect, FileSystem, Schema, Stream } from "effect"
+import { Effect, FileSystem, Record, Schema, Stream } from "effect"
 import { type FileMetaData, parquetMetadataAsync, parquetReadObjects } from "hyparquet"
-import type { JsonRow } from "./Features.ts"
-import { causeMessage } from "../../io/Values.ts"
+import type { Json, JsonRow } from "./Features.ts"
+import { causeMessage, isObject } from "../../io/Values.ts"
 import * as RandomAccessFile from "../../node/RandomAccessFile.ts"
 import * as Sha256 from "../../node/Sha256.ts"
 import * as Zstd from "../../node/Zstd.ts"
@@ -61,6 +61,20 @@ export const parquet = Effect.fnUntraced(function* (path: string) {
   )
   return { metadata, rows } satisfies ParquetFile
 })
+
+/** Removes null members of messages, which are null in Parquet and absent in JSON Lines. Columns are always present. */
+export const withoutNulls = (row: JsonRow): JsonRow =>
+  Record.map(row, (value) => (Array.isArray(value) ? value.map(presentMembers) : value))
+
+const presentMembers = (value: Json): Json => {
+  if (Array.isArray(value)) return value.map(presentMembers)
+  return isObject(value)
+    ? Record.map(
+        Record.filter(value, (member) => (member ?? null) !== null),
+        presentMembers,
+      )
+    : value
+}
 
 export const lines = (path: string): Stream.Stream<string, Unreadable, FileSystem.FileSystem> =>
   FileSystem.FileSystem.pipe(

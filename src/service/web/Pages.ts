@@ -10,7 +10,8 @@ import { HttpBody, HttpPlatform, HttpRouter, HttpServerResponse, HttpStaticServe
 import * as CompressedBodies from "../http/CompressedBodies.ts"
 import { pagePolicy } from "../http/SecurityHeaders.ts"
 
-const builtPages = new URL(".", import.meta.resolve("#built/pages/dashboard.html"))
+/** Resolved when it is used, because a bundle has no such file. */
+const builtPages = () => new URL(".", import.meta.resolve("#built/pages/dashboard.html"))
 
 const notBuilt = HttpServerResponse.text(
   "The pages of prefstream are not built. In a clone of the repository, run: npm run build:pages\n",
@@ -39,7 +40,7 @@ export const layer = HttpRouter.use(
   Effect.fnUntraced(function* (router) {
     const path = yield* Path.Path
     const platform = yield* HttpPlatform.HttpPlatform
-    const root = yield* Effect.orDie(path.fromFileUrl(builtPages))
+    const root = yield* Effect.orDie(path.fromFileUrl(builtPages()))
 
     const page = (file: string) =>
       platform

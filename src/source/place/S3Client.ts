@@ -119,7 +119,11 @@ class RequestFailed extends Data.TaggedError("Refused")<{ readonly cause: unknow
 
 const library = (name: string) =>
   Effect.tryPromise({
-    try: () => import("@aws-sdk/client-s3"),
+    // With a handler of its own, bundlers accept that the package is not installed.
+    try: () =>
+      import("@aws-sdk/client-s3").catch((cause) => {
+        throw cause
+      }),
     catch: (cause) => unreadable(name, "to read from S3, install its client: npm install @aws-sdk/client-s3", cause),
   })
 

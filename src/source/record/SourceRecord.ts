@@ -36,6 +36,8 @@ export interface Source<out E = SourceError, out R = FileSystem.FileSystem | Pat
   readonly description: string
   /** The layout of the first records, to show before reading. */
   readonly summary?: Effect.Effect<InputSummary, E, R> | undefined
+  /** The default of `maxPlanned` for this source. Default: no limit. */
+  readonly maxPlanned?: number | undefined
   /** The records, in one array per piece of the input. Fails only with errors that end the run. */
   readonly records: Stream.Stream<SourceRecord, E, R>
 }

@@ -13,13 +13,15 @@ import * as ItemBytes from "../../domain/ItemBytes.ts"
 import { LazyItem } from "../../domain/LazyItem.ts"
 import type { BatchItem } from "../ledger/schema/Model.ts"
 
+/** Limits of a task. */
 export interface BatchLimits {
-  readonly maxPrompts: number
-  /** Maximum UTF-8 bytes of the prompts and completions of a task, as JSON. */
-  readonly maxBytes: number
+  /** Maximum prompts of a task. Default 20. */
+  readonly maxPrompts?: number | undefined
+  /** Maximum UTF-8 bytes of the prompts and completions of a task, as JSON. Default 1 MiB. */
+  readonly maxBytes?: number | undefined
 }
 
-export const defaultLimits: BatchLimits = { maxPrompts: 20, maxBytes: 1024 * 1024 }
+export const defaultLimits = { maxPrompts: 20, maxBytes: 1024 * 1024 }
 
 export type Batch = Arr.NonEmptyReadonlyArray<BatchItem>
 
@@ -34,7 +36,10 @@ export const maxOpenBatches = 256
 
 const maxOpenBytes = 64 * 1024 * 1024
 
-export const make = ({ maxBytes, maxPrompts }: BatchLimits, openLimit = maxOpenBytes) => {
+export const make = (
+  { maxBytes = defaultLimits.maxBytes, maxPrompts = defaultLimits.maxPrompts }: BatchLimits = {},
+  openLimit = maxOpenBytes,
+) => {
   const open: Array<OpenBatch> = []
   let openBytes = 0
   let closed: Array<Batch> = []

@@ -1,0 +1,107 @@
+/**
+ * Reads a dataset that was written before, as preference pairs again.
+ *
+ * Guarantees: the pairs come in the order in which they were written, split after split. Memory holds one row group.
+ * Before the first row of a file, its digest is compared with the manifest, so a changed file gives no row. A pair that
+ * is written again in the same shape gives the same row. Not checked: the other files; `verify` reads all of them.
+ */
+import { Effect, FileSystem, Option, Path, Result, Schema, Stream } from "effect"
+import * as Conversation from "../domain/Conversation.ts"
+import { Message, usesTools } from "../domain/Message.ts"
+import { PreferencePair } from "../domain/PreferencePair.ts"
+import type { Split } from "../domain/Split.ts"
+import * as SchemaIssues from "../io/SchemaIssues.ts"
+import { DatasetUnreadable } from "./file/DatasetError.ts"
+import type { Json, JsonRow } from "./file/Features.ts"
+import * as ReadBack from "./file/ReadBack.ts"
+import * as Manifest from "./Manifest.ts"
+
+/** Which pairs to read. */
+export interface ReadOptions {
+  /** The split to read. Default: all splits, in the order of the manifest. */
+  readonly split?: Split | undefined
+}
+
+const decodeVersion = Schema.decodeUnknownOption(Schema.fromJsonString(Schema.Struct({ version: Schema.Number })))
+
+/** The manifest of a dataset: its splits, files, counts, and settings. */
+export const manifest = Effect.fn("Dataset.manifest")(function* (directory: string) {
+  const fs = yield* FileSystem.FileSystem
+  const file = (yield* Path.Path).join(directory, Manifest.fileName)
+  const failed = (actual: string) =>
+    new DatasetUnreadable({ file, expected: "the manifest of a dataset", found: actual })
+  const text = yield* Effect.mapError(fs.readFileString(file), () => failed("no file that can be read"))
+  const version = Option.getOrUndefined(decodeVersion(text))?.version ?? 1
+  if (version !== 1) return yield* failed(`one of version ${version}, which needs another version of prefstream`)
+  return yield* Effect.mapError(Manifest.decode(text), ({ message }) =>
+    failed(`another text: ${message.replace(/\s+/g, " ")}`),
+  )
+})
+
+/**
+ * Reads the pairs of a dataset. In a conversational one, `prompt` is a list of messages. Fails with `DatasetUnreadable`
+ * if the directory is no dataset, has no such split, or has a damaged file.
+ */
+export const read = (
+  directory: string,
+  { split }: ReadOptions = {},
+): Stream.Stream<PreferencePair, DatasetUnreadable, FileSystem.FileSystem | Path.Path> =>
+  manifest(directory).pipe(
+    Effect.flatMap(({ files, splits }) => {
+      const names = splits.map(({ split }) => split).filter((name) => split === undefined || name === split)
+      const shards = names.flatMap((name) => files.filter(({ path }) => path.startsWith(`data/${name}-`)))
+      const all = splits.map(({ split }) => split).join(", ")
+      return split !== undefined && names.length === 0
+        ? Effect.fail(new DatasetUnreadable({ file: directory, expected: `a split ${split}`, found: all }))
+        : Effect.succeed(Stream.flatMap(Stream.fromIterable(shards), (shard) => pairsOf(directory, shard)))
+    }),
+    Stream.unwrap,
+  )
+
+const pairsOf = (directory: string, { path, sha256 }: Manifest.DatasetFile) =>
+  Effect.gen(function* () {
+    const file = (yield* Path.Path).join(directory, path)
+    const failed = (expected: string, actual: string) => new DatasetUnreadable({ file, expected, found: actual })
+    const unreadable = ({ why }: ReadBack.Unreadable) => failed("a Parquet file", why)
+    const digest = yield* Effect.mapError(ReadBack.digest(file), ({ message }) => failed("the file", message))
+    if (digest.sha256 !== sha256) return yield* failed(`the SHA-256 ${sha256} of the manifest`, digest.sha256)
+    const { rows } = yield* Effect.mapError(ReadBack.parquet(file), unreadable)
+    let row = 0
+    return rows.pipe(
+      Stream.mapError(unreadable),
+      Stream.mapEffect((columns) => {
+        row++
+        return Effect.mapError(
+          Effect.fromResult(toPair(columns)),
+          (error) => new DatasetUnreadable({ file, row, expected: "a preference pair", found: describeIssue(error) }),
+        )
+      }),
+    )
+  }).pipe(Stream.unwrap)
+
+const decodePair = Schema.decodeUnknownResult(PreferencePair, { reportInput: true })
+const decodeMessages = Schema.decodeUnknownResult(Schema.NonEmptyArray(Message), { reportInput: true })
+
+/** The pair of a row. Of a message, Parquet has members that are null if the message does not have them. */
+const toPair = (row: JsonRow) =>
+  Result.gen(function* () {
+    const { chosen, rejected, tools, ...others } = ReadBack.withoutNulls(row)
+    const sides = { ...(yield* sideOf("chosen", chosen)), ...(yield* sideOf("rejected", rejected)) }
+    return yield* decodePair({ ...others, ...sides, ...((tools ?? null) !== null && { tools }) })
+  })
+
+/** A completion that is one plain message of the assistant is its text, as in a pair that a strategy makes. */
+const sideOf = (side: "chosen" | "rejected", value: Json | undefined) => {
+  if (!Array.isArray(value)) return Result.succeed({ [side]: value })
+  return Result.map(decodeMessages(value), (messages) => {
+    const [first] = messages
+    return messages.length === 1 && first.role === "assistant" && !usesTools(first)
+      ? { [side]: first.content }
+      : { [side]: Conversation.render(messages), [`${side}_messages`]: messages }
+  })
+}
+
+const describeIssue = ({ issue }: Schema.SchemaError): string =>
+  SchemaIssues.problems(issue)
+    .map(({ message, path }) => `${path.join(".")}: ${message}`)
+    .join("; ")

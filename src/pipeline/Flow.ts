@@ -1,0 +1,149 @@
+/**
+ * The flow over an open ledger, with a client of the service: source, tasks, judgments, pairs, dataset.
+ *
+ * Guarantees: a run may be stopped at any point and started again with the same job folder; it then finishes the
+ * remaining work and submits nothing twice. The dataset depends only on the ledger and the dataset's settings.
+ *
+ * `run` executes `submit` and `collect` concurrently, and then `exportDataset`. `Pipeline` opens the ledger for each of
+ * them; a command opens it itself, because it also reports from it.
+ */
+import { Cause, Effect, Exit, Latch, Layer, Option } from "effect"
+import type { ServiceProfile } from "../api/ServiceProfile.ts"
+import { collect as collectLoop, type CollectOptions } from "../task/Collect.ts"
+import { Ledger } from "../task/ledger/Ledger.ts"
+import { noteWanted, planFurtherVotes } from "../task/FurtherVotes.ts"
+import { sendPlanned } from "../task/Submit.ts"
+import * as WebhookReceiver from "../task/webhook/WebhookReceiver.ts"
+import { choose } from "./AdaptiveVotes.ts"
+import { validate } from "./DatasetSettings.ts"
+import { readAndSubmit, warn } from "./Reading.ts"
+import { exportDataset } from "./Reexport.ts"
+import * as RejectsFile from "./RejectsFile.ts"
+import * as RunReport from "./RunReport.ts"
+import type { Settings } from "./Settings.ts"
+import * as Stop from "./Stop.ts"
+
+/** Runs a pipeline to its end: reads the input, submits tasks, waits for the results, and writes the dataset. */
+export const run = Effect.fn("Pipeline.run")(function* <E, R>(settings: Settings<E, R>) {
+  const [elapsed, ended] = yield* Effect.timed(
+    Effect.gen(function* () {
+      yield* validate(settings)
+      const submittingDone = yield* Latch.make()
+      let stopped = true
+      const settled = yield* Latch.make()
+      const once = settings.once === true
+      // A run that waits for results plans further votes only after all of them are in, so that a stop does not change
+      // the choice.
+      const chooseFurther = once ? choose(settings) : undefined
+      const submitting = readAndSubmit({ ...settings, settled, chooseFurther }).pipe(
+        Effect.tap(() => Effect.sync(() => void (stopped = false))),
+        Effect.ensuring(submittingDone.open),
+      )
+      // Tasks of earlier runs must be settled before any of them is polled.
+      const collecting = Effect.andThen(settled.await, collectLoop({ submittingDone }))
+      const loops = once
+        ? Effect.all([submitting, collectLoop({ once })]).pipe(Effect.tap(noteWanted(choose(settings))))
+        : Effect.all([submitting, collecting], { concurrency: 2 }).pipe(Effect.tap(thenFurtherVotes(settings)))
+      const ended = yield* loops.pipe(stoppable(settings), listening(settings.webhook), thenWriteRejects(settings))
+      const [reading] = Option.getOrElse(ended.value, () => [undefined])
+      if (reading !== undefined) yield* warn(reading)
+      const read = { rejects: ended.rejects, run: reading?.run, stopped }
+      return !once && (stopped || (yield* RunReport.outstanding) > 0)
+        ? read
+        : { ...read, ...(yield* exportDataset(settings)) }
+    }),
+  )
+  return yield* RunReport.make({ elapsed, ...ended })
+})
+
+/**
+ * After all results are in: plans further votes, sends them and waits for their results, until no item needs another
+ * vote.
+ */
+const thenFurtherVotes = Effect.fnUntraced(function* (settings: Omit<Settings, "source">) {
+  const { shuffleSeed } = settings
+  while ((yield* planFurtherVotes(choose(settings), { shuffleSeed })) > 0) {
+    const submittingDone = yield* Latch.make()
+    const sending = Effect.ensuring(sendPlanned, submittingDone.open)
+    yield* Effect.all([sending, collectLoop({ submittingDone })], { concurrency: 2, discard: true })
+  }
+})
+
+/** Reads the source and submits new items. Does not wait for results. */
+export const submit = Effect.fn("Pipeline.submit")(function* <E, R>(settings: Settings<E, R>) {
+  const [elapsed, { rejects, value }] = yield* Effect.timed(
+    readAndSubmit({ ...settings, chooseFurther: choose(settings) }).pipe(
+      stoppable(settings),
+      thenWriteRejects(settings),
+    ),
+  )
+  const reading = Option.getOrUndefined(value)
+  if (reading !== undefined) yield* warn(reading)
+  return yield* RunReport.make({
+    elapsed,
+    rejects,
+    run: reading?.run,
+    stopped: Option.isNone(value),
+    sharedWithWorkers: (yield* Ledger).isShared,
+  })
+})
+
+/** The settings of a pipeline that `collect` reads, and whether to poll completed tasks once more. */
+export interface CollectSettings
+  extends
+    Pick<Settings, "timeout" | "grace" | "webhook" | "annotationPaths" | "once">,
+    Pick<CollectOptions, "recheckCompleted"> {}
+
+/** Waits for the results of submitted tasks, or with `once` polls each outstanding task once. */
+export const collect = Effect.fn("Pipeline.collect")(function* (options: CollectSettings) {
+  const [elapsed] = yield* Effect.timed(
+    collectLoop({ once: options.once, recheckCompleted: options.recheckCompleted }).pipe(
+      Effect.tap(noteWanted(choose(options))),
+      stoppable(options),
+      listening(options.webhook),
+    ),
+  )
+  return yield* RunReport.make({ elapsed })
+})
+
+/**
+ * Ends the effect after its timeout without a failure; the ledger shows what is left to do. It also sets the stop
+ * options that a supervisor, such as the command line, reads.
+ */
+const stoppable =
+  ({ grace, timeout }: Pick<Settings, "timeout" | "grace">) =>
+  <A, E, R>(effect: Effect.Effect<A, E, R>): Effect.Effect<Option.Option<A>, E, R | Ledger | ServiceProfile> =>
+    Effect.gen(function* () {
+      const ledger = yield* Ledger
+      const options: Stop.StopOptions = {
+        ...(yield* Stop.CurrentOptions),
+        grace: yield* Stop.graceOf(grace),
+        inFlight: ledger.counts.pipe(
+          Effect.map(({ submitting: { tasks } }) =>
+            tasks === 0 ? Option.none() : Option.some(tasks === 1 ? "1 request" : `${tasks} requests`),
+          ),
+          Effect.orElseSucceed(() => Option.none()),
+        ),
+      }
+      const supervised = Stop.withOptions(options)(effect)
+      if (timeout === undefined) return yield* Effect.asSome(supervised)
+      const stop = Effect.as(Effect.sleep(timeout), "timeout")
+      const { exit, reason } = yield* Stop.until(supervised, { stop, options, announce: Effect.logInfo })
+      if (exit === undefined) return Option.none()
+      // The effect may have ended by itself, successfully or not, just when the timeout came.
+      if (Option.isSome(reason) && Exit.isFailure(exit) && Cause.hasInterruptsOnly(exit.cause)) return Option.none()
+      return Option.some(yield* exit)
+    })
+
+const listening =
+  (webhook: WebhookReceiver.ListenOptions | undefined) =>
+  <A, E, R>(effect: Effect.Effect<A, E, R>) =>
+    Effect.provide(effect, webhook === undefined ? Layer.empty : WebhookReceiver.layer(webhook))
+
+const thenWriteRejects =
+  ({ directory }: Pick<Settings, "directory">) =>
+  <A, E, R>(effect: Effect.Effect<A, E, R>) =>
+    effect.pipe(
+      Effect.onError(() => Effect.ignore(RejectsFile.write(directory))),
+      Effect.flatMap((value) => Effect.map(RejectsFile.write(directory), (rejects) => ({ value, rejects }))),
+    )

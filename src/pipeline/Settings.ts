@@ -1,0 +1,121 @@
+/**
+ * The settings of a pipeline, and a check for programs without a type check.
+ *
+ * Guarantees: `check` refuses names that no pipeline has, and values of another kind, before anything is opened. The
+ * stages check ranges: `Submit` those of tasks, `DatasetSettings` those of the dataset.
+ */
+import { Duration, Effect, type FileSystem, Layer, Option, type Path, Predicate, Stream, Struct } from "effect"
+import type { HttpClient } from "effect/http"
+import type { ServiceProfile } from "../api/ServiceProfile.ts"
+import { didYouMean } from "../io/NearestName.ts"
+import { describeValue } from "../io/Values.ts"
+import type { Source, SourceError } from "../source/Source.ts"
+import type { AnnotationClient } from "../task/client/AnnotationClient.ts"
+import type * as LedgerLocation from "../task/ledger/LedgerLocation.ts"
+import type { SubmitOptions } from "../task/Submit.ts"
+import type * as WebhookReceiver from "../task/webhook/WebhookReceiver.ts"
+import { type DatasetSettings, SettingInvalid } from "./DatasetSettings.ts"
+
+/** The settings of a pipeline: job folder, source, ledger, submission, and dataset. */
+export interface Settings<out E = SourceError, out R = FileSystem.FileSystem | Path.Path>
+  extends SubmitOptions, LedgerLocation.LedgerSettings, DatasetSettings {
+  /** The job folder: ledger (unless it is elsewhere), rejects and dataset. It is created if missing. */
+  readonly directory: string
+  /**
+   * Whether to begin a new ledger if the ledger of a used job folder is gone. This submits all items again. Default
+   * false: fails with `LedgerLost`.
+   */
+  readonly newLedger?: boolean | undefined
+  /** The items: `Source.files`, `Source.join`, `Source.make`, or a custom source. */
+  readonly source: Source<E, R>
+  /** Time after which a run stops waiting for results. Without it, a run waits as long as necessary. */
+  readonly timeout?: Duration.Input | undefined
+  /**
+   * Time for in-flight requests to finish after the timeout; the next run settles the others. Default: the service's
+   * `requestTimeout` plus 5 seconds.
+   */
+  readonly grace?: Duration.Input | undefined
+  /** Whether to poll each outstanding task once instead of waiting, and to write the dataset of the results so far. */
+  readonly once?: boolean | undefined
+  /**
+   * Where to receive the service's webhooks during the wait for results. Without it, results are found only by polling.
+   */
+  readonly webhook?: WebhookReceiver.ListenOptions | undefined
+}
+
+/** The annotation service of a pipeline. */
+export interface ServiceOf<E1, R1, E2, R2> {
+  /**
+   * The annotation service: a service at an address (`ServiceProfile.layer`) or an embedded one
+   * (`AnnotationService.layerEmbedded`).
+   */
+  readonly service: Layer.Layer<ServiceProfile, E1, R1>
+  /**
+   * The client for a service with another interface: `AnnotationClient.layerProtocol`. Default:
+   * `AnnotationClient.layer`.
+   */
+  readonly client?: Layer.Layer<AnnotationClient, E2, R2> | undefined
+}
+
+/**
+ * A pipeline: its settings and its annotation service. `E` and `R` are the errors and requirements of the source, the
+ * service, and the client.
+ */
+export interface Pipeline<out E = SourceError, out R = FileSystem.FileSystem | Path.Path>
+  extends Settings<E, R>, ServiceOf<E, R, E, R | ServiceProfile | HttpClient.HttpClient> {
+  readonly _tag: "Pipeline"
+}
+
+type Kind = readonly [expected: string, isRight: (value: unknown) => boolean]
+
+const text: Kind = ["a text that is not empty", (value) => typeof value === "string" && value !== ""]
+const flag: Kind = ["true or false", Predicate.isBoolean]
+const number: Kind = ["a number", Predicate.isNumber]
+const list: Kind = ["a list", Array.isArray]
+const object: Kind = ["an object", (value) => Predicate.isObject(value) && !Array.isArray(value)]
+const layer: Kind = ["a layer", Layer.isLayer]
+const time: Kind = [
+  'a time, such as "12 hours"',
+  (value) =>
+    // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- it answers none for anything else
+    Option.exists(Duration.fromInput(value as Duration.Input), (time) => Duration.toMillis(time) >= 0),
+]
+const webhook: Kind = [
+  "an object with secrets, or with a function verify",
+  (value) =>
+    Predicate.hasProperty(value, "verify") || (Predicate.hasProperty(value, "secrets") && Array.isArray(value.secrets)),
+]
+/** A value of several kinds, which the stage that reads it checks. */
+const any: Kind = ["any value", () => true]
+
+// prettier-ignore
+const kinds = {
+  _tag: text, directory: text, service: layer, client: layer, ledger: any, job: text, timeout: time, grace: time,
+  source: ["a source, such as Source.files(…)", (value) => Predicate.hasProperty(value, "records") && Stream.isStream(value.records)],
+  once: flag, webhook, guidelines: text, taskType: text, votes: number, votesUpTo: number, confidence: number,
+  price: any, budget: any, shuffleSeed: any, completionsPerItem: number, completionsSeed: number, keepReordered: flag,
+  batch: object, maxPlanned: number, gold: object, newCampaign: flag, newLedger: flag, resubmit: list,
+  maxAttempts: number, maxRejects: any, pairs: ["a function", Predicate.isFunction], aggregate: text, ties: text,
+  minVotes: number, minAgreement: number, drop: list, thresholds: object, checks: list, splits: object,
+  splitSeed: number, evaluationPrompts: list, conversational: flag, margin: flag, marginFrom: text, edited: text,
+  expertNames: flag, annotationPaths: object, formats: list, allowEmpty: flag, card: object,
+} satisfies { readonly [Name in keyof Required<Pipeline>]: Kind }
+
+export const names: ReadonlyArray<string> = Struct.keys(kinds)
+
+const required: ReadonlyArray<string> = ["directory", "source", "service"]
+
+/** Fails with `SettingInvalid` if a value is not of its kind, or if no pipeline has a setting of this name. */
+export const check = Effect.fnUntraced(function* (settings: object) {
+  const unknown = Object.keys(settings).filter((name) => !names.includes(name))
+  if (unknown.length > 0) {
+    const setting = unknown.map((name) => name + didYouMean(name, names)).join(", ")
+    return yield* new SettingInvalid({ setting, expected: "a setting of a pipeline", found: "another name" })
+  }
+  const values = new Map<string, unknown>(Object.entries(settings))
+  for (const [setting, [expected, isRight]] of Object.entries<Kind>(kinds)) {
+    const value = values.get(setting)
+    if (value === undefined ? !required.includes(setting) : isRight(value)) continue
+    return yield* new SettingInvalid({ setting, expected, found: describeValue(value) })
+  }
+})

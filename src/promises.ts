@@ -1,0 +1,163 @@
+/**
+ * The pipeline for programs that do not use Effect: promises, async iterables, and plain values.
+ *
+ * Guarantees: a rejection is the failure itself, an `Error` whose `_tag` says its kind; an error that the program's own
+ * source or expert throws rejects unchanged. After an abort, requests in flight are finished and recorded, and the
+ * promise rejects with the signal's reason. Messages go to stderr.
+ *
+ * Adapter: brings Node's files and HTTP client.
+ */
+import * as NodeServices from "@effect/platform-node/NodeServices"
+import { Cause, Effect, Exit, Layer, Logger, Option, Predicate, Redacted, Stream } from "effect"
+import { ServiceProfile, type ServiceSettings } from "./api/ServiceProfile.ts"
+import * as Dataset from "./dataset/Dataset.ts"
+import type { PreferencePair } from "./domain/PreferencePair.ts"
+import type { TaskPrompt } from "./domain/Task.ts"
+import * as HttpClient from "./node/HttpClient.ts"
+import { SettingInvalid } from "./pipeline/DatasetSettings.ts"
+import * as JobFolder from "./pipeline/JobFolder.ts"
+import * as Pipeline from "./pipeline/Pipeline.ts"
+import type { RunReport } from "./pipeline/RunReport.ts"
+import type { ServiceOptions } from "./service/AnnotationService.ts"
+import type { JudgeError, JudgeVote } from "./service/expert/Expert.ts"
+import * as Source from "./source/Source.ts"
+
+/** An annotation service at an address. */
+export interface RemoteService extends Partial<Omit<ServiceSettings, "baseUrl" | "token">> {
+  /** The URL of the service, with its version segment: `https://host/v1`. */
+  readonly baseUrl: string
+  /** The organization token. */
+  readonly token: string
+}
+
+/** An automatic expert of the program's own. */
+export interface PlainExpert {
+  /** The expert's name in votes. */
+  readonly name: string
+  /** Votes on one prompt, at once or later; null if the expert has no answer. If it throws, the item is left open. */
+  readonly judge: (prompt: TaskPrompt, guidelines: string | undefined) => Promise<JudgeVote | null> | JudgeVote | null
+  /** Maximum number of prompts that the expert judges at once. Default 1. */
+  readonly concurrency?: number | undefined
+}
+
+/** An annotation service inside the program, whose experts are automatic. */
+export interface EmbeddedService extends Omit<ServiceOptions, "experts" | "token"> {
+  /** Names of experts, such as `longest` or `gold:FILE`, and experts of the program's own. */
+  readonly experts: ReadonlyArray<string | PlainExpert>
+  /** The path of its SQLite file. Default: `service.db` in the job folder. */
+  readonly database?: string | undefined
+}
+
+/** The settings of a pipeline in plain values. The others are those of `Pipeline.make`. */
+export interface PlainSettings extends Omit<Pipeline.Settings, "source"> {
+  /** Names of files, or the program's own records: an array, or an iterable that may be asynchronous. */
+  readonly source: string | ReadonlyArray<string> | Iterable<unknown> | AsyncIterable<unknown>
+  /** How to read the source: the options of `Source.files`, or for records those of `Source.make`. */
+  readonly input?: Source.FilesOptions | Source.MakeOptions | undefined
+  /** The annotation service. */
+  readonly service: RemoteService | EmbeddedService
+}
+
+/** How to stop the work, and where its messages go. */
+export interface WorkOptions {
+  /** Stops the work. */
+  readonly signal?: AbortSignal | undefined
+  /** Called with each message. Default: writes it to stderr. */
+  readonly log?: ((message: string, level: string) => void) | undefined
+}
+
+/** Failures with which `run` rejects, besides errors of the program's own source. */
+export type RunFailure = Effect.Error<ReturnType<typeof Pipeline.run<Source.SourceError, never>>> | SettingInvalid
+
+const toStderr = (message: string, level: string): void => void process.stderr.write(`${level}: ${message}\n`)
+
+const platform = Layer.merge(NodeServices.layer, HttpClient.layer)
+
+const promise = <A, E>(
+  effect: Effect.Effect<A, E, Pipeline.Platform>,
+  { log = toStderr, signal }: WorkOptions = {},
+): Promise<A> => {
+  const logger = Logger.make(({ cause, logLevel, message }) => {
+    const causes = cause.reasons.length === 0 ? [] : [Cause.pretty(cause)]
+    log([message].flat().map(String).concat(causes).join(": "), logLevel)
+  })
+  const work = Effect.provide(effect, Layer.merge(platform, Logger.layer([logger])))
+  return Effect.runPromiseExit(work, { signal }).then((exit) => {
+    if (Exit.isSuccess(exit)) return exit.value
+    throw signal?.aborted === true && Cause.hasInterruptsOnly(exit.cause) ? signal.reason : Cause.squash(exit.cause)
+  })
+}
+
+const isNames = (source: unknown): source is string | ReadonlyArray<string> =>
+  typeof source === "string" || (Array.isArray(source) && source.length > 0 && source.every(Predicate.isString))
+
+const sourceOf = (source: PlainSettings["source"], input: PlainSettings["input"]): Source.Source<unknown> =>
+  isNames(source)
+    ? Source.files(source, input)
+    : Source.make(
+        Predicate.hasProperty(source, Symbol.asyncIterator)
+          ? Stream.fromAsyncIterable(source, (error) => error)
+          : source,
+        input,
+      )
+
+const expertOf = ({ concurrency = 1, judge, name }: PlainExpert, Failure: typeof JudgeError) => ({
+  name,
+  concurrency,
+  judge: (prompt: TaskPrompt, guidelines: string | undefined) =>
+    Effect.tryPromise({
+      try: () => Promise.resolve(judge(prompt, guidelines)),
+      catch: (cause) => new Failure({ problem: `${name}: ${String(cause)}`, isRetryable: false }),
+    }).pipe(Effect.map(Option.fromNullOr)),
+})
+
+const serviceOf = ({ directory, service }: PlainSettings) => {
+  if (Predicate.hasProperty(service, "baseUrl")) {
+    const { token } = service
+    return ServiceProfile.layer({ ...service, token: Redacted.make(token) })
+  }
+  // Only a pipeline with an embedded service loads this module.
+  return Layer.unwrap(
+    Effect.gen(function* () {
+      if (!Predicate.hasProperty(service, "experts") || !Array.isArray(service.experts)) {
+        const expected = "{ baseUrl, token }, or { experts } for an embedded one"
+        return yield* new SettingInvalid({ setting: "service", expected, found: "another value" })
+      }
+      const { Expert, layerEmbedded } = yield* Effect.promise(() => import("./service/AnnotationService.ts"))
+      const { database = JobFolder.service(directory), experts, ...options } = service
+      const all = experts.map((expert) => (typeof expert === "string" ? expert : expertOf(expert, Expert.JudgeError)))
+      return layerEmbedded({ ...options, database, experts: all })
+    }),
+  )
+}
+
+const pipelineOf = (plain: PlainSettings) => {
+  const { input, source, ...settings } = plain
+  return Pipeline.make({ ...settings, source: sourceOf(source, input), service: serviceOf(plain) })
+}
+
+/** Reads the source, submits tasks, waits for the results, and writes the dataset. */
+export const run = (settings: PlainSettings, options?: WorkOptions): Promise<RunReport> =>
+  promise(Pipeline.run(pipelineOf(settings)), options)
+
+/** Reads the source and submits new items. Does not wait for results. */
+export const submit = (settings: PlainSettings, options?: WorkOptions): Promise<RunReport> =>
+  promise(Pipeline.submit(pipelineOf(settings)), options)
+
+/** Waits for the results of submitted tasks, or with `once` polls each outstanding task once. */
+export const collect = (settings: PlainSettings, options?: WorkOptions): Promise<RunReport> =>
+  promise(Pipeline.collect(pipelineOf(settings)), options)
+
+/** Writes the dataset of all results so far. Null if there is none, so that nothing was written. */
+export const exportDataset = (settings: PlainSettings, options?: WorkOptions): Promise<Dataset.DatasetInfo | null> =>
+  promise(
+    Effect.map(Pipeline.exportDataset(pipelineOf(settings)), ({ dataset }) => Option.getOrNull(dataset)),
+    options,
+  )
+
+/** Reads the items with known answers of a file, for `gold`. */
+export const gold = (file: string, options?: WorkOptions) => promise(Source.gold(file), options)
+
+/** Reads the pairs of a dataset. */
+export const read = (directory: string, options?: Dataset.ReadOptions): AsyncIterable<PreferencePair> =>
+  Stream.toAsyncIterable(Stream.provide(Dataset.read(directory, options), NodeServices.layer))

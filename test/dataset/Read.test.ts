@@ -1,0 +1,132 @@
+/** Datasets read back: the pairs that were written, and what is wrong with files that others changed. */
+import { appendFileSync, readFileSync, writeFileSync } from "node:fs"
+import { assert, describe } from "@effect/vitest"
+import { Effect, Stream } from "effect"
+import * as Dataset from "../../src/dataset/Dataset.ts"
+import * as Conversation from "../../src/domain/Conversation.ts"
+import type { Message } from "../../src/domain/Message.ts"
+import type { PreferencePair } from "../../src/domain/PreferencePair.ts"
+import { parquetWriteBuffer } from "hyparquet-writer"
+import { temporaryDirectory, test } from "../support/job.ts"
+import { difficultPairs, pair } from "../support/pairs.ts"
+import { createHash } from "node:crypto"
+
+const call: Message = {
+  role: "assistant",
+  content: "",
+  tool_calls: [{ type: "function", function: { name: "add", arguments: '{"a":1,"b":20000000000000000001}' } }],
+}
+
+const conversation: NonNullable<PreferencePair["chosen_messages"]> = [
+  call,
+  { role: "tool", content: "3", name: "add" },
+  { role: "assistant", content: "It is 3." },
+]
+
+const conversations = [
+  pair(1, { prompt: [{ role: "user", content: "Hello" }] }),
+  pair(2, {
+    prompt: [
+      { role: "system", content: "Be brief." },
+      { role: "user", content: "1 + 2?" },
+    ],
+    chosen: Conversation.render(conversation),
+    chosen_messages: conversation,
+    tools: '[{"type":"function"}]',
+  }),
+]
+
+const write = (directory: string, pairs: ReadonlyArray<PreferencePair>, options: Partial<Dataset.Options> = {}) =>
+  Stream.run(Stream.fromIterable(pairs), Dataset.write({ directory, ...options }))
+
+const dataOf = ({ files }: Dataset.Written) => files.filter(({ path }) => path.startsWith("data/"))
+
+describe("Dataset.read", () => {
+  for (const [what, pairs, options] of [
+    ["texts that formats are known to spoil", difficultPairs, {}],
+    ["conversations with tool calls", conversations, { conversational: true, tools: true }],
+    [
+      "several splits",
+      [...difficultPairs, pair(30)],
+      { splitOf: ({ votes }: PreferencePair) => (votes > 1 ? "test" : "train") },
+    ],
+  ] as const) {
+    test(`${what}: gives the pairs that were written, which are the same files again`, function* () {
+      const folder = yield* temporaryDirectory
+      const written = yield* write(`${folder}/a`, pairs, options)
+      const read = yield* Stream.runCollect(Dataset.read(`${folder}/a`))
+      assert.sameDeepMembers([...read], [...pairs])
+      assert.deepStrictEqual(dataOf(yield* write(`${folder}/b`, read, options)), dataOf(written))
+    })
+  }
+
+  test("reads one split, shard after shard, and knows no other", function* () {
+    const folder = yield* temporaryDirectory
+    const all = Array.from({ length: 40 }, (_, i) => pair(i))
+    const splitOf = ({ item_id }: PreferencePair) => (item_id.endsWith("0") ? "test" : "train")
+    const written = yield* write(folder, all, { splitOf, shardBytes: 2_000 })
+    assert.isAbove(dataOf(written).length, 3)
+    const test = yield* Stream.runCollect(Dataset.read(folder, { split: "test" }))
+    assert.deepStrictEqual(
+      [...test],
+      all.filter((pair) => splitOf(pair) === "test"),
+    )
+    const failure = yield* Effect.flip(Stream.runDrain(Dataset.read(folder, { split: "validation" })))
+    assert.strictEqual(failure.message, `${folder}: expected a split validation, found train, test`)
+    assert.strictEqual((yield* Dataset.manifest(folder)).rows, 40)
+  })
+
+  test("refuses a folder without a manifest, and one of another version", function* () {
+    const folder = yield* temporaryDirectory
+    const problem = Effect.map(Effect.flip(Dataset.manifest(folder)), ({ message }) => message)
+    assert.match(yield* problem, /manifest\.json: expected the manifest of a dataset, found no file that can be read$/)
+    writeFileSync(`${folder}/manifest.json`, "{}")
+    assert.match(yield* problem, /found another text: /)
+    yield* write(`${folder}/a`, [pair(1)])
+    const text = readFileSync(`${folder}/a/manifest.json`, "utf8")
+    writeFileSync(`${folder}/manifest.json`, text.replace('"version": 1', '"version": 2'))
+    assert.match(yield* problem, /found one of version 2, which needs another version of prefstream$/)
+  })
+
+  test("a damaged file gives no pair, and a row that is no pair is named", function* () {
+    const folder = yield* temporaryDirectory
+    const { files } = yield* write(folder, [pair(1)])
+    const { path, sha256 } = files.find((file) => file.path.startsWith("data/"))!
+    const file = `${folder}/${path}`
+    const failing = Effect.map(Effect.flip(Stream.runDrain(Dataset.read(folder))), (failure) => failure)
+    /** Puts another file in place, as one whose digest the manifest has. */
+    const replace = (bytes: Uint8Array) => {
+      const digest = createHash("sha256").update(bytes).digest("hex")
+      const manifest = readFileSync(`${folder}/manifest.json`, "utf8")
+      writeFileSync(`${folder}/manifest.json`, manifest.replace(/(data\/.*?"sha256": ")[0-9a-f]+/s, `$1${digest}`))
+      writeFileSync(file, bytes)
+    }
+    appendFileSync(file, "!")
+    const damaged = yield* failing
+    assert.match(
+      damaged.message,
+      new RegExp(`^${file}: expected the SHA-256 ${sha256} of the manifest, found [0-9a-f]{64}$`),
+    )
+    replace(Buffer.from("PAR1"))
+    assert.match((yield* failing).message, /: expected a Parquet file, found /)
+    const columnData = [{ name: "prompt", data: ["Why?", null], type: "STRING" as const, nullable: true }]
+    replace(new Uint8Array(parquetWriteBuffer({ columnData })))
+    const reason = yield* failing
+    assert.strictEqual(reason.row, 1)
+    assert.match(reason.message, /, row 1: expected a preference pair, found chosen: expected a string, found nothing/)
+  })
+
+  test("values that no type check has seen are refused before anything is written", function* () {
+    const directory = `${yield* temporaryDirectory}/dataset`
+    const cases: ReadonlyArray<readonly [options: object, message: RegExp]> = [
+      [{ shardBytes: -1 }, /shardBytes: expected at least 1, found -1\.$/],
+      [{ shardBytes: Number.NaN }, /found NaN\.$/],
+      [{ formats: ["trll"] }, /formats: expected a custom format, or a name among .*, found "?trll"?\.$/],
+      [{ formats: [{ name: "own" }] }, /formats: expected a custom format/],
+    ]
+    for (const [options, message] of cases) {
+      assert.match((yield* Effect.flip(write(directory, [pair(1)], options))).message, message)
+    }
+    assert.strictEqual((yield* Effect.flip(Dataset.manifest(directory)))._tag, "DatasetUnreadable")
+  })
+})

@@ -1,0 +1,217 @@
+/** Pipelines as values: what they may be made of, what is refused before anything is sent, and how far they read ahead. */
+import { assert, describe } from "@effect/vitest"
+import { Config, ConfigProvider, Context, Data, Effect, FileSystem, Layer, Result, Schema, Stream } from "effect"
+import type * as Pairs from "../../src/pair/Pairs.ts"
+import * as Pipeline from "../../src/pipeline/Pipeline.ts"
+import * as Source from "../../src/source/Source.ts"
+import * as TrainerFormats from "../../src/dataset/format/TrainerFormats.ts"
+import { layerEmbedded } from "../../src/service/AnnotationService.ts"
+import * as Tasks from "../../src/task/Tasks.ts"
+import { temporaryDirectory, test } from "../support/job.ts"
+import * as ScriptedService from "../support/ScriptedService.ts"
+
+class TableUnreadable extends Data.TaggedError("TableUnreadable") {}
+
+class Table extends Context.Service<Table, { readonly rows: Stream.Stream<unknown, TableUnreadable> }>()(
+  "test/Table",
+) {}
+
+const itemsOf = (count: number) =>
+  Array.from({ length: count }, (_, n) => ({ id: n, prompt: `Prompt ${n}`, completions: ["right", "wrong!"] }))
+
+const outputs: TrainerFormats.TrainerFormat = {
+  name: "outputs",
+  description: "The two completions",
+  container: "jsonl",
+  features: () => ({ outputs: { list: "string" } }),
+  encoder: TrainerFormats.rowPerPair(({ chosen, rejected }) => Result.succeed({ outputs: [chosen, rejected] })),
+  row: Schema.Struct({ outputs: Schema.Array(Schema.String) }),
+}
+
+const shorterChosen: Pairs.OwnCheck = {
+  name: "shorter-chosen",
+  measure: "share of items whose chosen completion is the shorter one",
+  valueOf: (_, [pair]) => pair && pair.chosen.length < pair.rejected.length,
+}
+
+const pipelineOf = Effect.fnUntraced(function* (settings: Partial<Pipeline.Settings> = {}) {
+  const directory = yield* temporaryDirectory
+  const service = layerEmbedded({ database: `${directory}/service.db`, experts: ["shortest"] })
+  return Pipeline.make({ directory, source: Source.make(itemsOf(6)), service, ...settings })
+})
+
+describe("a pipeline", () => {
+  test("takes a source with its own service and error, a service and a client that read settings, a format, a check, and half a batch", function* () {
+    const fs = yield* FileSystem.FileSystem
+    const directory = yield* temporaryDirectory
+    const service = yield* ScriptedService.make(ScriptedService.obliging)
+    const pipeline = Pipeline.make({
+      directory,
+      source: Source.make(Stream.unwrap(Effect.map(Table, ({ rows }) => rows)), { name: "table" }),
+      service: Layer.unwrap(Effect.as(Config.String("URL"), service.profile)),
+      client: Layer.unwrap(Effect.as(Config.String("KEY"), Tasks.AnnotationClient.layer)),
+      formats: ["trl", outputs],
+      checks: [shorterChosen],
+      batch: { maxPrompts: 4 },
+      shuffleSeed: false,
+    })
+    const settings = ConfigProvider.layer(ConfigProvider.fromUnknown({ URL: "x", KEY: "y" }))
+    const runOver = (rows: Stream.Stream<unknown, TableUnreadable>) =>
+      Pipeline.run(pipeline).pipe(Effect.provideService(Table, { rows }), Effect.provide(settings))
+
+    const failure = yield* Effect.flip(runOver(Stream.fail(new TableUnreadable())))
+    assert.strictEqual(failure._tag, "TableUnreadable")
+    const report = yield* runOver(Stream.fromIterable(itemsOf(6)))
+    assert.deepStrictEqual([report.status, report.dataset?.rows], ["done", 6])
+    const sizes = service.received
+      .filter(ScriptedService.isPost)
+      .map(({ body }) => (JSON.parse(body) as { prompts: ReadonlyArray<unknown> }).prompts.length)
+    assert.deepStrictEqual(
+      sizes.toSorted((a, b) => a - b),
+      [2, 4],
+    )
+    const rows = yield* fs.readFileString(`${directory}/dataset/formats/outputs/train.jsonl`)
+    assert.strictEqual(rows, '{"outputs":["right","wrong!"]}\n'.repeat(6))
+    const { checks } = JSON.parse(yield* fs.readFileString(`${directory}/dataset/report.json`)) as {
+      checks: ReadonlyArray<Record<string, unknown>>
+    }
+    assert.deepInclude(checks.at(-1)!, {
+      check: "shorter-chosen",
+      value: 1,
+      count: 6,
+      of: 6,
+      passed: true,
+      is_share: true,
+    })
+
+    const strict = { ...pipeline, checks: [{ ...shorterChosen, threshold: 0.5 }] }
+    const exceeded = yield* Effect.flip(Pipeline.exportDataset(strict))
+    assert.match(
+      exceeded.message,
+      /^the dataset was not written: shorter-chosen is 1, the threshold is at most 0\.5\. See/,
+    )
+    const above = { ...pipeline, checks: [{ ...shorterChosen, threshold: 0.5, direction: "above" as const }] }
+    assert.isTrue((yield* Pipeline.exportDataset(above)).dataset._tag === "Some")
+    const { checks: recorded } = JSON.parse(yield* fs.readFileString(`${directory}/dataset/manifest.json`)).settings
+    assert.deepStrictEqual(recorded, [{ name: "shorter-chosen", threshold: 0.5 }])
+  })
+
+  test("goes step by step, each with the value alone, in the end with the same dataset", function* () {
+    const pipeline = yield* pipelineOf({ splits: { test: 0.5 } })
+    const submitted = yield* Pipeline.submit(pipeline)
+    assert.deepStrictEqual([submitted.read, submitted.submitted, submitted.dataset], [6, 6, null])
+    const collected = yield* Pipeline.collect({ ...pipeline, timeout: "1 minute" })
+    assert.strictEqual(collected.tasks.completed.items, 6)
+    const { dataset } = yield* Pipeline.exportDataset(pipeline)
+    assert.strictEqual(dataset._tag === "Some" && dataset.value.rows, 6)
+    const report = yield* Pipeline.run(pipeline)
+    assert.deepStrictEqual(
+      [report.known, report.dataset?.manifestSha256],
+      [6, dataset._tag === "Some" && dataset.value.manifestSha256],
+    )
+    const other = yield* pipelineOf()
+    assert.strictEqual((yield* Effect.flip(Pipeline.exportDataset(other)))._tag, "LedgerMissing")
+  })
+
+  test("knows that the service declares keys, as a command does", function* () {
+    const document = { paths: { "/v1/tasks": { post: { parameters: [{ in: "header", name: "Idempotency-Key" }] } } } }
+    for (const [declared, posts] of [
+      [document, 2],
+      [undefined, 1],
+    ] as const) {
+      const service = yield* ScriptedService.make(
+        (request, before) => (before.length === 0 ? "reset" : ScriptedService.obliging(request, before)),
+        {},
+        declared,
+      )
+      const pipeline = yield* pipelineOf()
+      const report = yield* Pipeline.run({ ...pipeline, service: service.profile })
+      assert.strictEqual(report.status, declared === undefined ? "in_doubt" : "done")
+      assert.lengthOf(service.received.filter(ScriptedService.isPost), posts)
+    }
+  })
+
+  test("with values that no type check has seen is refused with the name of the setting, and makes no folder", function* () {
+    const fs = yield* FileSystem.FileSystem
+    const pipeline = yield* pipelineOf()
+    const cases: ReadonlyArray<readonly [settings: object, message: RegExp]> = [
+      [
+        { guideline: "x" },
+        /^guideline \(did you mean guidelines\?\): expected a setting of a pipeline, found another name$/,
+      ],
+      [{ source: "items.jsonl" }, /^source: expected a source, such as Source\.files\(…\), found "items\.jsonl"$/],
+      [{ source: undefined }, /^source: expected a source/],
+      [{ service: { baseUrl: "x" } }, /^service: expected a layer, found an object/],
+      [{ directory: "" }, /^directory: expected a text that is not empty, found/],
+      [{ timeout: "soon" }, /^timeout: expected a time, such as "12 hours", found "soon"$/],
+      [{ grace: -1 }, /^grace: expected a time/],
+      [{ once: "yes" }, /^once: expected true or false, found "yes"$/],
+      [{ formats: "trl" }, /^formats: expected a list, found "trl"$/],
+      [
+        { webhook: { port: 0 } },
+        /^webhook: expected an object with secrets, or with a function verify, found an object/,
+      ],
+      [{ thresholds: null }, /^thresholds: expected an object, found null$/],
+      [{ pairs: "best-against-one" }, /^pairs: expected a function, found/],
+    ]
+    for (const [settings, message] of cases) {
+      const wrong: typeof pipeline = { ...pipeline, directory: `${pipeline.directory}/new`, ...settings }
+      const failure = yield* Effect.flip(Pipeline.run(wrong))
+      assert.deepStrictEqual([failure._tag, message.test(failure.message)], ["SettingInvalid", true], failure.message)
+    }
+    assert.isFalse(yield* fs.exists(`${pipeline.directory}/new`))
+  })
+
+  test("with numbers out of range is refused before anything is sent", function* () {
+    const service = yield* ScriptedService.make(ScriptedService.obliging)
+    const cases: ReadonlyArray<readonly [settings: Partial<Pipeline.Settings>, message: RegExp]> = [
+      [{ batch: { maxPrompts: 0 } }, /^batch\.maxPrompts: expected a whole number of at least 1, found 0$/],
+      [{ batch: { maxBytes: -1 } }, /^batch\.maxBytes: expected a whole number of at least 1, found -1$/],
+      [{ maxPlanned: 0 }, /^maxPlanned: expected a whole number of at least 1, or Infinity, found 0$/],
+      [{ maxAttempts: 0.5 }, /^maxAttempts: expected a whole number of at least 1, found 0\.5$/],
+      [{ checks: [{ ...shorterChosen, name: "kappa" }] }, /^checks\[0\]\.name: expected another name .*, found kappa$/],
+      [
+        { checks: [{ ...shorterChosen, threshold: Number.NaN }] },
+        /^checks\[0\]\.threshold: expected a number, found NaN$/,
+      ],
+      [{ checks: [{} as Pairs.OwnCheck] }, /^checks\[0\]: expected an object with name, measure and valueOf, found/],
+      [
+        { formats: [{ name: "own" } as typeof outputs] },
+        /^formats: expected names among trl, .*, or custom formats, found/,
+      ],
+    ]
+    for (const [settings, message] of cases) {
+      const pipeline = yield* pipelineOf(settings)
+      const failure = yield* Effect.flip(Pipeline.run({ ...pipeline, service: service.profile }))
+      assert.match(failure.message, message)
+    }
+    assert.isEmpty(service.received)
+  })
+
+  test("reads at most maxPlanned items ahead of what is sent, also of a source that never ends", function* () {
+    const maxPlanned = 20
+    let pulled = 0
+    const ahead: Array<number> = []
+    const service = yield* ScriptedService.make((request, before) => {
+      const posts = before.filter(ScriptedService.isPost).length
+      if (ScriptedService.isPost(request)) ahead.push(pulled - posts)
+      // The service refuses the organization in the end, so that the run ends.
+      return posts < 200
+        ? ScriptedService.obliging(request, before)
+        : { status: 401, body: { title: "no", status: 401 } }
+    })
+    const endless = Stream.iterate(0, (n) => n + 1).pipe(
+      Stream.map((n) => {
+        pulled++
+        return { id: n, prompt: `Prompt ${n}`, completions: ["a", "b"] }
+      }),
+      Stream.rechunk(5),
+    )
+    const pipeline = yield* pipelineOf({ source: Source.make(endless), batch: { maxPrompts: 1 }, maxPlanned })
+    const failure = yield* Effect.flip(Pipeline.submit({ ...pipeline, service: service.profile }))
+    assert.strictEqual(failure._tag, "AnnotationClientError")
+    assert.isAtLeast(ahead.length, 200)
+    // Beside the planned items, a piece of the source may have been pulled.
+    assert.isAtMost(Math.max(...ahead), maxPlanned + 5)
+  })
+})
