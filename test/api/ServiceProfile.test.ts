@@ -21,7 +21,7 @@ describe("ServiceProfile", () => {
     [{ downAfter: 0 }, "downAfter: expected a whole number of at least 1, found 0"],
     [{ maxAnswerBytes: 0 }, "maxAnswerBytes: expected a whole number of at least 1, found 0"],
     [{ requestTimeout: 0 }, "requestTimeout: expected a duration of at least 1 millisecond, found 0"],
-    [{ patience: NaN }, "patience: expected a time, found NaN"],
+    [{ patience: NaN }, "patience: expected a duration, found NaN"],
     [
       { pollInterval: { min: 0, max: "1 minute" } },
       "pollInterval.min: expected a duration from 1 millisecond to 1 year, found 0",

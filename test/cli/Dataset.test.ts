@@ -121,8 +121,8 @@ test("a dataset without any pair is not written, and the existing one stays; the
   const manifest = `${directory}/dataset/manifest.json`
   const before = yield* fs.readFileString(manifest)
   for (const kept of [
-    /no pair is left: the existing dataset .* is kept/,
-    /no pair is left: no dataset is written\. See .*\/refused\/report\.html/,
+    /the results gave no pairs: the existing dataset .* is kept/,
+    /the results gave no pairs: no dataset was written\. See .*\/refused\/report\.html/,
   ]) {
     const said = yield* cli(["export", "--dir", directory, "--min-votes", "9"]).pipe(ends(7, kept))
     assert.match(said.stdout, /^Ended after .*: the results gave no pairs, and no dataset was written\.\n/)

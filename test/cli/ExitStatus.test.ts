@@ -123,7 +123,7 @@ describe("1: failure", () => {
     const job = yield* temporaryDirectory
     const service = yield* ScriptedService.make(() => ({ status: 404, body: "<h1>Not here</h1>" }))
     const said = yield* cli(["run", sample, "--dir", job], to(service))
-    assertTold(said, 1, new RegExp(`^prefstream: no annotation service at ${service.baseUrl}: .*Not here`, "m"))
+    assertTold(said, 1, new RegExp(`^prefstream: no annotation service found at ${service.baseUrl}: .*Not here`, "m"))
   })
 })
 

@@ -17,7 +17,7 @@ describe("inspect", () => {
     assert.match(stdout, /records +72 = 72 items \+ 0 duplicates \+ 0 rejected\n/)
     // 72 items in tasks of 10, for each of two votes.
     assert.match(stdout, /tasks +16 tasks in a first run, 2 votes per item/)
-    assert.match(stdout, /72 of 72 with a gold answer/)
+    assert.match(stdout, /72 of 72 items with a gold answer/)
     assert.match(stdout, /sample\.jsonl:1 {2}\(facts-001\)\n {2}prompt +Can the Great Wall/)
     assert.strictEqual(stdout.match(/^ {2}prompt /gm)?.length, 1)
     assert.strictEqual(stderr, "")
@@ -108,7 +108,10 @@ describe("inspect", () => {
     )
     const said = yield* cli(["inspect", file])
     assert.match(said.stdout, /2 = 1 item \+ 0 duplicates \+ 1 rejected/)
-    assert.match(said.stdout, /1 too_many_completions, first .*:2: completions: expected at most 64, .*, found 65/)
+    assert.match(
+      said.stdout,
+      /1 too_many_completions, first .*:2: completions: expected at most 64 \(the service's limit\), found 65/,
+    )
     assert.match(said.stdout, /1 task in a first run/)
 
     for (const document of [undefined, "none", { paths: { "/v1/tasks": { post: { requestBody: [] } } } }]) {
@@ -117,7 +120,10 @@ describe("inspect", () => {
       assert.match(elsewhere.stdout, /2 = 2 items/)
     }
     const limited = yield* cli(["inspect", file, "--base-url", "https://host/v1", "--max-completions", "4"])
-    assert.match(limited.stdout, /2 too_many_completions, first .*:1: completions: expected at most 4,/)
+    assert.match(
+      limited.stdout,
+      /2 too_many_completions, first .*:1: completions: expected at most 4 \(the service's limit\), found/,
+    )
   })
 
   test("says which models are known, and why none are; a run, if those of an earlier one were", function* () {
@@ -133,7 +139,7 @@ describe("inspect", () => {
     yield* batch(0)
     const named = yield* cli(["inspect", `${folder}/*.jsonl`])
     assert.match(named.stderr, /Models: named after the files/)
-    assert.match(named.stdout, /models +of 2 of 2 items/)
+    assert.match(named.stdout, /models +named in 2 of 2 items/)
     const first = yield* run()
     assert.match(first.stderr, /Models: named after the files/)
     assert.notMatch(first.stderr, /name no models/)
@@ -279,7 +285,7 @@ describe("inspect", () => {
     const csv = yield* cli(["inspect", `${folder}/data.csv`])
     assert.match(csv.stderr, /data\.csv: set --no-header if the first line has no column names; otherwise: found/)
     const without = yield* cli(["inspect", `${folder}/data.csv`, "--no-header"])
-    assert.notMatch(without.stderr, /give --no-header/)
+    assert.notMatch(without.stderr, /set --no-header/)
   })
 
   test("ends with 1 where no record can be used, and with 2 where the layout can't be told", function* () {
@@ -288,7 +294,7 @@ describe("inspect", () => {
     assert.strictEqual((yield* cli(["inspect", `${folder}/bad.jsonl`])).status, 1)
     yield* write(`${folder}/junk.jsonl`, ["not JSON"])
     const junk = yield* cli(["run", `${folder}/junk.jsonl`, "--expert", "first", "--dir", `${folder}/job`])
-    assert.match(junk.stderr, /^Found in .*junk\.jsonl: JSONL; no readable record at its start$/m)
+    assert.match(junk.stderr, /^Found in .*junk\.jsonl: JSONL; no readable record at the start of the file$/m)
     yield* write(`${folder}/odd.jsonl`, ['{"x":"some text","y":"other text"}'])
     const odd = yield* cli(["inspect", `${folder}/odd.jsonl`]).pipe(ends(2, /odd\.jsonl: .*--/))
     assert.strictEqual(odd.stderr.trimEnd().split("\n").length, 1)

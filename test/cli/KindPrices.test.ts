@@ -93,7 +93,7 @@ describe("--price KIND=AMOUNT", () => {
       "by kind    model: 4 votes (0.04)",
       "crowd: 2 votes (0.80)",
       "budget     20.10; 14.26 left, enough for 5 votes",
-      "results cost less than was planned for, so run the submitting command again",
+      "results cost less than planned, so run the submitting command again",
     ]) {
       assert.include(status.stdout, line)
     }
@@ -156,7 +156,10 @@ describe("--price KIND=AMOUNT", () => {
     )
     assert.strictEqual(asked(service), 17)
     const said = yield* say("submit", "--dry-run")
-    assert.include(said.stdout, "0 votes (0) at most, at 3 per vote, senior 9, after 17 votes (53.76) of earlier runs")
+    assert.include(
+      said.stdout,
+      "0 votes (0) at most, at 3 per vote, senior 9, in addition to 17 votes (53.76) of earlier runs",
+    )
   })
 
   test("may be a map in prefstream.yaml, to the last digit", function* () {

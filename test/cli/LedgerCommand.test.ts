@@ -200,7 +200,7 @@ describe("trouble with the ledger's file", () => {
       yield* sql.withTransaction(
         Effect.gen(function* () {
           yield* sql`UPDATE run SET run = run`
-          yield* cli(args).pipe(ends(1, /ledger\.db: another program has locked it/))
+          yield* cli(args).pipe(ends(1, /ledger\.db: another program has locked the file/))
         }),
       )
     }).pipe(Effect.provide(SqliteClient.layer({ filename: file })))

@@ -48,7 +48,7 @@ describe("a pipeline file", () => {
     })
     yield* work("submit", []).pipe(ends(0))
     yield* work("submit", []).pipe(ends(0))
-    assert.match((yield* work("submit", ["--no-moved"])).stderr, /say --moved/)
+    assert.match((yield* work("submit", ["--no-moved"])).stderr, /add --moved/)
     yield* work("submit", ["--moved"], "", false).pipe(ends(0))
     yield* work("submit", [], 'guidelines: "new", newCampaign: true').pipe(ends(0))
     const refused = yield* work("submit", ["--no-new-campaign"], 'guidelines: "newer", newCampaign: true')

@@ -223,7 +223,7 @@ describe("resolve", () => {
       [["2", "--adopt", "x".repeat(1001)], /expected a task id of at most 1,000 bytes/],
       [["2", "--send-again", "--give-up"], /--give-up cannot be combined with --send-again/],
       [["2", "--all", "failed"], /not both/],
-      [["--all", "invalid", "--give-up"], /no task is invalid/],
+      [["--all", "invalid", "--give-up"], /no task is in state invalid/],
       [["two"], /TASK/],
       [["--all", "sent"], /--all/],
     ]
@@ -245,7 +245,7 @@ test("campaigns: other guidelines are refused with what differs; --new-campaign 
     Effect.map(cli(["export", "--dir", job, "--json", ...more]), (said) => reportOf(said).dataset?.rows)
   assert.strictEqual((yield* run("--guidelines", "Be brief.")).status, 0)
   yield* run("--guidelines", "Be kind.").pipe(
-    ends(2, /^prefstream: .*"Be brief\.", and are "Be kind\.".*--new-campaign/m),
+    ends(2, /^prefstream: .*"Be brief\." and are now "Be kind\.".*--new-campaign/m),
   )
   assert.notMatch((yield* cli(["status", "--dir", job])).stdout, /campaigns/)
   assert.strictEqual((yield* run("--guidelines", "Be kind.", "--new-campaign")).status, 0)

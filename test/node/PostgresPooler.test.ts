@@ -150,8 +150,8 @@ describe.skipIf(notInstalled)("PgBouncer", () => {
       [refusal(smaller, { lock: "job" }), refusal(pool, { lock: "job", sharedBy: "worker" })],
       { concurrency: "unbounded" },
     )
-    assert.include(messages[0], "serves 1 of the 5 connections that a process needs")
-    assert.include(messages[1], "serves 5 of the 10 connections that a process needs")
+    assert.include(messages[0], "provides only 1 of the 5 connections that a process needs")
+    assert.include(messages[1], "provides only 5 of the 10 connections that a process needs")
     assert.deepStrictEqual([pool.psql(locks), pool.psql(tables)], ["0", "0"])
     yield* pool.connect({ lock: "job" })
   })

@@ -61,7 +61,7 @@ describe("Migrations", () => {
     for (const refused of [Migrations.run(now), Migrations.check(now)]) {
       const failure = yield* Effect.flip(refused)
       assert.strictEqual(failure._tag, "DatabaseForeign")
-      assert.include(failure.message, 'it has "draft" where "release" is expected')
+      assert.include(failure.message, 'expected migration "release", found "draft"')
     }
     assert.deepStrictEqual(yield* tables, ["applied", "a"])
   })

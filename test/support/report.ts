@@ -398,14 +398,26 @@ export const full = (): QualityReport => {
         value: 0.412,
         threshold: 0.5,
       }),
-      check("position-bias", "p-value of equal halves of the order shown", 2163, 4204, {
-        unit: "items",
-        value: 0.062,
-      }),
-      check("near-duplicates", "share of items whose prompt is nearly that of another", 84, 4402, {
-        threshold: 0.05,
-        dropped: true,
-      }),
+      check(
+        "position-bias",
+        "p-value of a test that both halves of the order shown are chosen equally often",
+        2163,
+        4204,
+        {
+          unit: "items",
+          value: 0.062,
+        },
+      ),
+      check(
+        "near-duplicates",
+        "share of items whose prompt is a near-duplicate of an earlier item's prompt",
+        84,
+        4402,
+        {
+          threshold: 0.05,
+          dropped: true,
+        },
+      ),
       check("contamination", "share of items whose prompt stands in an evaluation set", 12, 4402, {
         threshold: 0,
         passed: false,

@@ -128,6 +128,6 @@ export const openMessagesOf = (roles: ReadonlyArray<string>) =>
   OpenMessages.check(
     Schema.makeFilter<Messages>((prompt) => {
       const other = prompt.findIndex(({ role }) => !roles.includes(role))
-      return other === -1 ? undefined : issueAt([other, "role"], `${roles.slice(0, -1).join(", ")} or ${roles.at(-1)}`)
+      return other === -1 ? undefined : issueAt([other, "role"], `${roles.slice(0, -1).join(", ")}, or ${roles.at(-1)}`)
     }),
   )

@@ -472,7 +472,7 @@ describe("what is stored", () => {
   it.effect("a database that could not be read for a while is soon tried again, however often that happens", () => {
     const logged = { failures: 0 }
     const logger = Logger.make(({ message }) => {
-      if (JSON.stringify(message).includes("cannot be read")) logged.failures++
+      if (JSON.stringify(message).includes("Webhook messages could not be read")) logged.failures++
     })
     return Effect.gen(function* () {
       const { sql, write } = yield* Database

@@ -250,6 +250,9 @@ describe("UnusedContext", () => {
     const { items } = yield* read(records)
     const found = items.map(({ item }) => Conversation.contents(item.prompt).join())
     assert.deepStrictEqual(found, ["P1,p,Q", "P2,p,Q"])
-    assert.match(yield* problemOf(records.map((record) => ({ ...record, passage: "t" }))), /"passage" \(in 4 of 4\)/)
+    assert.match(
+      yield* problemOf(records.map((record) => ({ ...record, passage: "t" }))),
+      /"passage" \(in 4 of 4 records\)/,
+    )
   })
 })

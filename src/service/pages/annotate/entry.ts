@@ -43,7 +43,8 @@ export const toDraft = (entry: Entry, seconds: number): Draft => ({
   ...(saysNothing(entry.said) ? {} : { assessment: entry.said }),
 })
 
-const saysNothing = (said: Said): boolean => JSON.stringify(said) === JSON.stringify({ ...said, ...nothingSaid })
+const saysNothing = (answers: Said): boolean =>
+  JSON.stringify(answers) === JSON.stringify({ ...answers, ...nothingSaid })
 
 /** The place of the best completion, or of the first among several tied for best. */
 export const bestOf = (entry: Entry): number | null => {
