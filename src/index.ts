@@ -1,11 +1,13 @@
 /**
  * prefstream: prompts and completions in, preference pairs out. One namespace per module, in the order of the flow,
- * and the types that all of them share. `prefstream/source`, `/tasks`, `/pairs`, `/dataset`, `/trainer-formats`,
- * `/pipeline` and `/service` are these namespaces by themselves, and load only what they need. `prefstream/promises` is for
- * programs without Effect; `prefstream/worker`, which needs Effect Cluster, is not among them.
+ * and the types that all of them share. `prefstream/source`, `/tasks`, `/webhooks`, `/pairs`, `/dataset`,
+ * `/trainer-formats`, `/pipeline` and `/service` are these namespaces by themselves, and load only what they need.
+ * `prefstream/promises` is for programs without Effect; `prefstream/worker`, which needs Effect Cluster, is not among
+ * them.
  */
 export * as Source from "./source/Source.ts"
 export * as Tasks from "./task/Tasks.ts"
+export * as Webhooks from "./task/webhook/Webhooks.ts"
 export * as Pairs from "./pair/Pairs.ts"
 export * as Dataset from "./dataset/Dataset.ts"
 export * as TrainerFormats from "./dataset/format/TrainerFormats.ts"

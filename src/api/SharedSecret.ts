@@ -5,9 +5,10 @@
  * refused before the body is read. Nothing is signed: anyone who sees one delivery can forge others, so the scheme is
  * only as safe as the TLS connection.
  */
-import { Effect, Redacted } from "effect"
+import { type Array as Arr, Effect } from "effect"
 import { Mac } from "effect/crypto"
-import { MalformedSecret, matchAny, required, type SchemeOptions, type SignatureScheme } from "./WebhookSignature.ts"
+import { MalformedSecret, type SecretInput, textOf } from "./WebhookSecret.ts"
+import { matchAny, requireHeaders, type SignatureScheme } from "./WebhookSignature.ts"
 
 const encoder = new TextEncoder()
 
@@ -22,30 +23,37 @@ const bare = (text: string) =>
       .trim(),
   )
 
-export const readSecret = Effect.fnUntraced(function* (
-  text: Redacted.Redacted<string>,
-): Effect.fn.Return<Redacted.Redacted<string>, MalformedSecret> {
-  const bytes = bare(Redacted.value(text))
+const readSecret = Effect.fnUntraced(function* (secret: SecretInput) {
+  const text = yield* textOf(secret)
+  const bytes = bare(text)
   if (bytes.length === 0) return yield* new MalformedSecret({ problem: "it is empty" })
   return bytes.every((byte) => byte >= 0x20 && byte < 0x7f)
-    ? text
+    ? { text, bytes }
     : yield* new MalformedSecret({ problem: "it contains characters that are not allowed in a header" })
 })
 
-export const make = Effect.fnUntraced(function* (options: SchemeOptions<Redacted.Redacted<string>>) {
+export const make = Effect.fnUntraced(function* (
+  { header: name }: { readonly header: string },
+  inputs: Arr.NonEmptyReadonlyArray<SecretInput>,
+  scheme: string,
+) {
   const mac = yield* Mac.Mac
+  const header = name.toLowerCase()
   const key = yield* Effect.orDie(mac.generateKey(Mac.hmacSha256))
-  const tags = yield* Effect.forEach(options.secrets, (secret) =>
-    Effect.orDie(mac.sign(key, bare(Redacted.value(secret)))),
-  )
-  const header = (options.header ?? "authorization").toLowerCase()
+  const secrets = yield* Effect.forEach(inputs, readSecret)
+  const tags = yield* Effect.forEach(secrets, ({ bytes }) => Effect.orDie(mac.sign(key, bytes)))
   return {
-    name: "shared-secret",
-    headers: [header],
     open: Effect.fn("SharedSecret.open")(function* ({ headers }) {
-      const given = yield* required(headers, header)
-      yield* matchAny(mac, [key], bare(given), tags)
+      yield* requireHeaders(headers, [header], scheme)
+      yield* matchAny(
+        mac,
+        [key],
+        bare(headers[header] ?? ""),
+        tags,
+        "its secret matches none of the configured secrets",
+      )
       return () => Effect.succeed({})
     }),
+    sign: () => Effect.succeed({ [header]: secrets[0].text }),
   } satisfies SignatureScheme
 })

@@ -1,108 +1,89 @@
 /**
- * The webhook signature schemes by name, with their options, or a custom function.
+ * The webhook signature schemes: names for those of known services, settings for any other, or a custom function.
  *
- * Guarantees: an unknown scheme or a malformed secret is refused when it is set, before the first delivery arrives. A
- * new scheme needs a file in this folder, its name here, and its options in `cli/flags/WebhookFlags`.
+ * Guarantees: wrong settings and malformed secrets are typed errors when they are set, before the first delivery
+ * arrives. A new service needs one line here.
  */
-import { type Array as Arr, Effect, type Redacted, Schema } from "effect"
+import { type Array as Arr, Effect, Predicate } from "effect"
 import type { Mac } from "effect/crypto"
-import * as GitHubSignature from "./GitHubSignature.ts"
+import { didYouMean } from "../io/NearestName.ts"
+import * as HmacSignature from "./HmacSignature.ts"
 import * as SharedSecret from "./SharedSecret.ts"
-import * as StandardWebhooks from "./StandardWebhooks.ts"
-import * as StripeSignature from "./StripeSignature.ts"
+import { MalformedSecret, type SecretInput } from "./WebhookSecret.ts"
 import * as WebhookSignature from "./WebhookSignature.ts"
 
-/** One secret, or several while a secret is rotated. */
-type Secrets = Arr.NonEmptyReadonlyArray<Redacted.Redacted<string>>
+/** Settings by name. The first scheme is the default. To change one: `{ ...schemes.stripe, header: "x-vendor" }`. */
+// prettier-ignore
+export const schemes = {
+  "standard-webhooks": { header: "webhook-signature", signed: "{id}.{timestamp}.{body}", id: "webhook-id", timestamp: "webhook-timestamp", prefix: "v1,", encoding: "base64", key: "whsec" },
+  svix: { header: "svix-signature", signed: "{id}.{timestamp}.{body}", id: "svix-id", timestamp: "svix-timestamp", prefix: "v1,", encoding: "base64", key: "whsec" },
+  stripe: { header: "stripe-signature", signed: "{timestamp}.{body}", timestamp: "t=", prefix: "v1=" },
+  github: { header: "x-hub-signature-256", prefix: "sha256=", id: "x-github-delivery" },
+  slack: { header: "x-slack-signature", signed: "v0:{timestamp}:{body}", timestamp: "x-slack-request-timestamp", prefix: "v0=" },
+  shopify: { header: "x-shopify-hmac-sha256", encoding: "base64", id: "x-shopify-webhook-id" },
+  linear: { header: "linear-signature", id: "linear-delivery" },
+  zoom: { header: "x-zm-signature", signed: "v0:{timestamp}:{body}", timestamp: "x-zm-request-timestamp", prefix: "v0=" },
+  typeform: { header: "typeform-signature", encoding: "base64", prefix: "sha256=" },
+  toloka: { header: "toloka-signature", signed: "{timestamp}.1.{body}", timestamp: "ts=", unit: "ms", prefix: "sign=" },
+  datasaur: { header: "x-datasaur-signature" },
+  labelbox: { header: "x-hub-signature-256", prefix: "sha256=", id: "x-labelbox-id" },
+  prolific: { header: "x-prolific-request-signature", signed: "{timestamp}{body}", timestamp: "x-prolific-request-timestamp", encoding: "base64" },
+  "shared-secret": { header: "authorization", digest: "none" },
+} as const satisfies { readonly [name: string]: HmacSignature.SignatureSettings }
 
-/** `tolerance` is the maximum difference, in either direction, between a delivery's time and our clock. */
-interface Timed extends WebhookSignature.TimedOptions {
-  readonly secrets: Secrets
-  readonly verify?: undefined
-}
+/** A name of the table `schemes`. */
+export type SchemeName = keyof typeof schemes
 
-interface Untimed {
-  readonly secrets: Secrets
-  readonly tolerance?: undefined
-  readonly verify?: undefined
-}
+const isName = (name: string): name is SchemeName => Object.hasOwn(schemes, name)
 
-/**
- * The scheme of a webhook, and what it signs:
- *
- * | `scheme` | header | signed |
- * | --- | --- | --- |
- * | `standard-webhooks` (default) | `webhook-id`, `webhook-timestamp`, `webhook-signature` | id, time, body |
- * | `svix` | `svix-id`, `svix-timestamp`, `svix-signature` | id, time, body |
- * | `stripe` | `stripe-signature`, or `header` | time, body |
- * | `github` | `x-hub-signature-256`, or `header` | body |
- * | `shared-secret` | `authorization`, or `header` | nothing |
- *
- * In place of a scheme, `verify` is a function that gets the whole delivery.
- */
+export const names = Object.keys(schemes).filter(isName)
+
+/** How deliveries are verified: by a scheme and secrets, or by a custom function. */
 export type WebhookScheme =
-  | (Timed & { readonly scheme?: "standard-webhooks" | "svix" | undefined; readonly header?: undefined })
-  | (Timed & { readonly scheme: "stripe"; readonly header?: string | undefined })
-  | (Untimed & { readonly scheme: "github" | "shared-secret"; readonly header?: string | undefined })
   | {
+      /** A name of the table `schemes`, or settings. Default `standard-webhooks`. */
+      readonly scheme?: SchemeName | HmacSignature.SignatureSettings | undefined
+      /** One secret, or several while a secret is rotated. */
+      readonly secrets: Arr.NonEmptyReadonlyArray<SecretInput>
+      readonly verify?: undefined
+    }
+  | {
+      /** Gets the whole delivery. */
       readonly verify: (
         delivery: WebhookSignature.ReceivedDelivery,
       ) => Effect.Effect<WebhookSignature.VerifiedDelivery, WebhookSignature.SignatureRefused>
       readonly scheme?: undefined
       readonly secrets?: undefined
-      readonly header?: undefined
-      readonly tolerance?: undefined
     }
 
-/** The first scheme is the default. */
-export const schemes = ["standard-webhooks", "svix", "stripe", "github", "shared-secret"] as const
-export type SchemeName = (typeof schemes)[number]
-
-/** The scheme has an unknown name. A pipeline file can cause this, since its types are not checked. */
-export class UnknownScheme extends Schema.TaggedError<UnknownScheme>()("UnknownScheme", { found: Schema.String }) {
-  override get message() {
-    return `unknown webhook scheme ${JSON.stringify(this.found)}: expected ${schemes.join(", ")}, or a verify function`
-  }
-}
-
-/** Whether `header` can rename the scheme's header. */
-export const namesHeader = (scheme: SchemeName): scheme is "stripe" | "github" | "shared-secret" =>
-  scheme !== "standard-webhooks" && scheme !== "svix"
-
-/** Whether the scheme signs a time. */
-export const signsTime = (scheme: SchemeName): scheme is "standard-webhooks" | "svix" | "stripe" =>
-  scheme !== "github" && scheme !== "shared-secret"
+/** Returns the settings that a name stands for. */
+export const settingsOf = Effect.fnUntraced(function* (
+  scheme: string | HmacSignature.SignatureSettings,
+): Effect.fn.Return<HmacSignature.SignatureSettings, WebhookSignature.InvalidWebhookSetting> {
+  if (!Predicate.isString(scheme)) return scheme
+  if (isName(scheme)) return schemes[scheme]
+  const problem = `unknown scheme ${JSON.stringify(scheme)}${didYouMean(scheme, names)}: expected ${names.join(", ")}, or settings`
+  return yield* new WebhookSignature.InvalidWebhookSetting({ setting: "scheme", problem })
+})
 
 export const make = Effect.fnUntraced(function* (
   options: WebhookScheme,
 ): Effect.fn.Return<
   WebhookSignature.SignatureScheme,
-  UnknownScheme | WebhookSignature.MalformedSecret | WebhookSignature.MalformedTolerance,
+  WebhookSignature.InvalidWebhookSetting | MalformedSecret,
   Mac.Mac
 > {
-  if (options.verify !== undefined) return WebhookSignature.custom(options.verify)
-  const { header, tolerance } = options
-  switch (options.scheme) {
-    case undefined:
-    case "standard-webhooks":
-    case "svix": {
-      const secrets = yield* Effect.forEach(options.secrets, StandardWebhooks.readSecret)
-      const headers = options.scheme === "svix" ? "svix" : "webhook"
-      return yield* StandardWebhooks.make({ secrets, tolerance, headers })
-    }
-    case "stripe": {
-      const secrets = yield* Effect.forEach(options.secrets, WebhookSignature.readText)
-      return yield* StripeSignature.make({ secrets, tolerance, header })
-    }
-    case "github": {
-      const secrets = yield* Effect.forEach(options.secrets, WebhookSignature.readText)
-      return yield* GitHubSignature.make({ secrets, header })
-    }
-    case "shared-secret": {
-      const secrets = yield* Effect.forEach(options.secrets, SharedSecret.readSecret)
-      return yield* SharedSecret.make({ secrets, header })
-    }
-    default:
-      return yield* new UnknownScheme({ found: String((options as { readonly scheme: unknown }).scheme) })
+  const wrong = (setting: string, problem: string) => new WebhookSignature.InvalidWebhookSetting({ setting, problem })
+  if (!Predicate.isObject(options)) return yield* wrong("options", "expected an object with secrets")
+  const { scheme = "standard-webhooks", secrets, verify } = options
+  if (Predicate.isFunction(verify)) return WebhookSignature.custom(verify)
+  if (verify !== undefined) return yield* wrong("verify", "expected a function")
+  if (!Array.isArray(secrets) || secrets.length === 0) {
+    return yield* new MalformedSecret({ problem: "expected an array of one or more secrets" })
   }
+  const settings = yield* HmacSignature.validate(yield* settingsOf(scheme))
+  const name = Predicate.isString(scheme) ? scheme : "that is set"
+  return yield* settings.digest === "none"
+    ? SharedSecret.make(settings, secrets, name)
+    : HmacSignature.make(settings, secrets, name)
 })

@@ -1,5 +1,5 @@
 /**
- * Code that all webhook signature schemes share. `WebhookScheme` names the schemes.
+ * Types and checks that all webhook signature schemes share. `WebhookScheme` names the schemes.
  *
  * Guarantees: headers are checked before the body is read, and signatures over the raw bytes before the body is parsed.
  * Comparison takes constant time. Errors and logs show no secret. One matching signature by any of the secrets is
@@ -7,9 +7,9 @@
  *
  * Does not remember deliveries: anyone who saw one can send it again. A signed time limits this to the tolerance.
  */
-import { Clock, Duration, Effect, Layer, Option, Redacted, Result, Schema } from "effect"
+import { type Duration, Effect, Layer, Schema } from "effect"
 import { Mac, SecureRandom } from "effect/crypto"
-import { Hex } from "effect/encoding"
+import type { WebhookSecret } from "./WebhookSecret.ts"
 
 /** Header names are in lower case. Values of a repeated header are joined by `, `. */
 export interface DeliveryHead {
@@ -32,7 +32,16 @@ export interface VerifiedDelivery {
   readonly timestamp?: number | undefined
 }
 
-/** A delivery is refused. `reason` says why. */
+/** An attempt to deliver a message, which is to be signed. */
+export interface Attempt {
+  /** The id must not contain a full stop. */
+  readonly id: string
+  /** Whole seconds since 1970. */
+  readonly timestamp: number
+  readonly body: Uint8Array
+}
+
+/** A delivery is refused. `reason` says why, and `detail` what was expected where. */
 export class SignatureRefused extends Schema.TaggedError<SignatureRefused>()("SignatureRefused", {
   /** `too_old` and `too_new` compare the signed time with this machine's clock and the scheme's tolerance. */
   reason: Schema.Literals([
@@ -43,125 +52,93 @@ export class SignatureRefused extends Schema.TaggedError<SignatureRefused>()("Si
     "too_new",
     "no_signature_matches",
   ]),
+  /** A sentence about the delivery, without secrets and signatures. Default: by `reason`. */
+  detail: Schema.optionalKey(Schema.String),
 }) {
+  /** The reason in words: `detail`, or else a sentence for each reason. */
+  get why() {
+    return this.detail ?? reasons[this.reason]
+  }
+  /** The status that answers the delivery: 400 if its headers cannot be read, else 401. */
+  get status() {
+    return /missing|malformed/.test(this.reason) ? 400 : 401
+  }
   override get message() {
-    return `the webhook's signature was refused: ${this.reason}`
+    return `the webhook delivery was refused: ${this.why}`
   }
 }
 
-export const refuse = (reason: SignatureRefused["reason"]) => Effect.fail(new SignatureRefused({ reason }))
+const reasons: { readonly [Reason in SignatureRefused["reason"]]: string } = {
+  header_missing: "it is not signed",
+  header_malformed: "it has a malformed signature",
+  timestamp_malformed: "its timestamp is not a number of seconds",
+  too_old: "it is older than allowed by this machine's clock",
+  too_new: "its timestamp is more than allowed in the future by this machine's clock",
+  no_signature_matches: "its signature matches none of the configured secrets",
+}
 
-/** Returns the value of a header, or refuses the delivery if it is missing. */
-export const required = (headers: DeliveryHead["headers"], name: string) => {
-  const value = headers[name] ?? ""
-  return value === "" ? refuse("header_missing") : Effect.succeed(value)
+export const refuse = (reason: SignatureRefused["reason"], detail?: string) =>
+  Effect.fail(new SignatureRefused({ reason, ...(detail !== undefined && { detail }) }))
+
+/** Headers that show how a delivery is signed, to help if the wrong scheme is set. */
+const signatureLike = /^(?!x-forwarded)(.*(signature|hmac|digest|secret|token).*|(webhook|svix)-.*|authorization)$/
+
+/** Refuses a delivery that lacks one of the headers. */
+export const requireHeaders = (headers: DeliveryHead["headers"], names: ReadonlyArray<string>, scheme: string) => {
+  const missing = names.filter((name) => (headers[name] ?? "") === "")
+  if (missing.length === 0) return Effect.void
+  const others = Object.keys(headers).filter((name) => name.length <= 60 && signatureLike.test(name))
+  const hint = others.length === 0 ? "" : `; it has ${others.slice(0, 5).join(", ")}. Check that the scheme is right`
+  return refuse("header_missing", `it lacks ${missing.join(", ")}, which the scheme ${scheme} requires${hint}`)
 }
 
 export interface SignatureScheme {
-  readonly name: string
-  /** A delivery without one of these headers is refused. */
-  readonly headers: ReadonlyArray<string>
-  /**
-   * Maximum difference, in either direction, between a delivery's time and our clock. Undefined if the scheme signs no
-   * time.
-   */
-  readonly tolerance?: Duration.Duration | undefined
+  /** Header with an id that the scheme does not sign. */
+  readonly unsignedId?: string | undefined
   /** Checks the headers, and returns a function that checks the body. */
   readonly open: (
     head: DeliveryHead,
   ) => Effect.Effect<(body: Uint8Array) => Effect.Effect<VerifiedDelivery, SignatureRefused>, SignatureRefused>
+  /** Returns the headers of an attempt, as the service would send them. A custom function has none. */
+  readonly sign: (attempt: Attempt) => Effect.Effect<{ readonly [header: string]: string }>
 }
 
 /** Makes a scheme from a custom function. */
 export const custom = (
   verify: (delivery: ReceivedDelivery) => Effect.Effect<VerifiedDelivery, SignatureRefused>,
 ): SignatureScheme => ({
-  name: "custom",
-  headers: [],
   open: (head) => Effect.succeed((body) => verify({ ...head, body })),
+  sign: () => Effect.succeed({}),
 })
 
-export const layerMac: Layer.Layer<Mac.Mac> = Mac.layerWebCrypto.pipe(Layer.provide(SecureRandom.layerWebCrypto))
-
-/** Printing a key shows only its algorithm. */
-export type WebhookSecret = Mac.Key<typeof Mac.hmacSha256>
-
-export interface SchemeOptions<Secret = WebhookSecret> {
-  readonly secrets: ReadonlyArray<Secret>
-  /** Default: the scheme's usual header. */
-  readonly header?: string | undefined
-}
-
-export interface TimedOptions {
-  /** 1 second to 1 hour. Default 5 minutes. */
-  readonly tolerance?: Duration.Input | undefined
-}
-
-/** The text is not a secret of the scheme. The error does not repeat it. */
-export class MalformedSecret extends Schema.TaggedError<MalformedSecret>()("MalformedSecret", {
+/** The scheme of a webhook has a setting of which it can make nothing, or lacks one. */
+export class InvalidWebhookSetting extends Schema.TaggedError<InvalidWebhookSetting>()("InvalidWebhookSetting", {
+  setting: Schema.String,
+  /** Says what was expected. The error does not repeat the value. */
   problem: Schema.String,
 }) {
   override get message() {
-    return `not a webhook secret: ${this.problem}`
+    return `webhook setting ${this.setting}: ${this.problem}`
   }
 }
 
-const encoder = new TextEncoder()
-
-/** Reads a secret whose UTF-8 bytes are the key. */
-export const readText = Effect.fnUntraced(function* (
-  text: Redacted.Redacted<string>,
-): Effect.fn.Return<WebhookSecret, MalformedSecret> {
-  const value = Redacted.value(text).trim()
-  if (value === "") return yield* new MalformedSecret({ problem: "it is empty" })
-  return yield* Effect.orDie(Mac.key(Mac.hmacSha256, encoder.encode(value)))
-})
-
-export const defaultTolerance = Duration.minutes(5)
+/** The default for `tolerance`, 5 minutes. */
+export const defaultTolerance: Duration.Input = "5 minutes"
 
 /** Limited, because receivers remember ids for twice this time, as long as a future-dated delivery is valid. */
-export const maxTolerance = Duration.hours(1)
+export const maxTolerance: Duration.Input = "1 hour"
 
-/** Signed times are whole seconds. */
-const minTolerance = Duration.seconds(1)
+export const layerMac: Layer.Layer<Mac.Mac> = Mac.layerWebCrypto.pipe(Layer.provide(SecureRandom.layerWebCrypto))
 
-export class MalformedTolerance extends Schema.TaggedError<MalformedTolerance>()("MalformedTolerance", {}) {
-  override get message() {
-    return "the tolerance for a webhook's timestamp must be from 1 second to 1 hour"
-  }
-}
-
-export const readTolerance = Effect.fnUntraced(function* (
-  given: Duration.Input = defaultTolerance,
-): Effect.fn.Return<Duration.Duration, MalformedTolerance> {
-  const tolerance = Duration.fromInput(given)
-  const isUsable = Option.exists(tolerance, Duration.between({ minimum: minTolerance, maximum: maxTolerance }))
-  return Option.isSome(tolerance) && isUsable ? tolerance.value : yield* new MalformedTolerance()
-})
-
-/** Reads a time in seconds since 1970. Refuses the delivery unless the time is within the tolerance of our clock. */
-export const fresh = Effect.fnUntraced(function* (written: string, tolerance: Duration.Duration) {
-  if (!/^\d{1,12}$/.test(written)) return yield* refuse("timestamp_malformed")
-  const timestamp = Number(written)
-  const now = Math.floor((yield* Clock.currentTimeMillis) / 1000)
-  if (now - timestamp > Duration.toSeconds(tolerance)) return yield* refuse("too_old")
-  if (timestamp - now > Duration.toSeconds(tolerance)) return yield* refuse("too_new")
-  return timestamp
-})
-
-/** Refuses the delivery unless one of the given tags is the HMAC of the content by one of the secrets. */
+/** Refuses the delivery unless one of the tags is the HMAC of the content by one of the secrets. */
 export const matchAny = Effect.fnUntraced(function* (
   mac: Mac.Mac["Service"],
   secrets: ReadonlyArray<WebhookSecret>,
   content: Uint8Array,
-  given: ReadonlyArray<Uint8Array>,
+  tags: ReadonlyArray<Uint8Array>,
+  detail?: string,
 ) {
   const expected = yield* Effect.forEach(secrets, (secret) => Effect.orDie(mac.sign(secret, content)))
-  const matches = expected.some((tag) => given.some((candidate) => Mac.timingSafeEqual(candidate, tag)))
-  if (!matches) return yield* refuse("no_signature_matches")
+  const matches = expected.some((tag) => tags.some((candidate) => Mac.timingSafeEqual(candidate, tag)))
+  if (!matches) return yield* refuse("no_signature_matches", detail)
 })
-
-export const decoded = (bytes: Result.Result<Uint8Array, unknown>): ReadonlyArray<Uint8Array> =>
-  Result.isSuccess(bytes) ? [bytes.success] : []
-
-export const fromHex = (text: string): ReadonlyArray<Uint8Array> => decoded(Hex.decode(text))

@@ -111,9 +111,8 @@ export const main = (given: ReadonlyArray<string>) => {
       NoSuchCampaign: wrongUsage,
       SettingInvalid: wrongUsage,
       SplitsInvalid: wrongUsage,
-      UnknownScheme: wrongUsage,
+      InvalidWebhookSetting: wrongUsage,
       MalformedSecret: wrongUsage,
-      MalformedTolerance: wrongUsage,
       SourceError: ({ message, reason }) =>
         Effect.as(say(message), isSetting(reason._tag) ? ExitStatus.usage : ExitStatus.failure),
       TooManyRejects: ({ message }) => Effect.as(say(message), ExitStatus.rejects),

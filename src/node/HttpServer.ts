@@ -12,6 +12,8 @@ import { Effect, Exit, Layer } from "effect"
 import { HttpServer, type HttpServerRequest, type HttpServerResponse, ProblemDetails } from "effect/http"
 import { statusText } from "./StatusText.ts"
 
+export type { IncomingMessage, ServerResponse } from "node:http"
+
 /** The statuses that the server sends itself, without an application. */
 export type ServerStatus = 400 | 408 | 413 | 417 | 431 | 503
 

@@ -3,12 +3,14 @@ import { Clock, DateTime, Effect, Redacted } from "effect"
 import { TestClock } from "effect/testing"
 import { clockTest } from "../support/job.ts"
 import { Webhook, WebhookVerificationError } from "standardwebhooks"
-import * as StandardWebhooks from "../../src/api/StandardWebhooks.ts"
+import * as HmacSignature from "../../src/api/HmacSignature.ts"
+import * as WebhookScheme from "../../src/api/WebhookScheme.ts"
+import * as WebhookSecret from "../../src/api/WebhookSecret.ts"
 import { layerMac } from "../../src/api/WebhookSignature.ts"
 
 const bytes = (text: string) => new TextEncoder().encode(text)
 const base64 = (length: number, fill = 7) => Buffer.alloc(length, fill).toString("base64")
-const read = (text: string) => StandardWebhooks.readSecret(Redacted.make(text))
+const read = (secret: WebhookSecret.SecretInput) => WebhookSecret.read(secret, "whsec")
 
 const id = "msg_p5jXN8AQM9LWM0D4loKWxJek"
 const secret = "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw"
@@ -17,11 +19,11 @@ const right = "v1,g0hM9SsE+OTPJTGt/tmIKtSyZlE3uFJELVlNIOLJ1OE="
 const at = 1614265330
 
 const verify = Effect.fnUntraced(function* (
-  secrets: ReadonlyArray<string>,
+  secrets: readonly [string],
   headers: Record<string, string | undefined>,
   text: string,
 ) {
-  const scheme = yield* StandardWebhooks.make({ secrets: yield* Effect.forEach(secrets, read) })
+  const scheme = yield* WebhookScheme.make({ secrets })
   const check = yield* scheme.open({ url: "/webhook", headers })
   return yield* check(bytes(text))
 })
@@ -38,9 +40,9 @@ describe("secrets", () => {
   const problems: ReadonlyArray<readonly [what: string, text: string, problem: RegExp]> = [
     ["no prefix", base64(24), /begin with whsec_/],
     ["not base64", "whsec_not base64!", /base64/],
-    ["nothing after the prefix", "whsec_", /24 to 64 bytes, found 0/],
-    ["too short", `whsec_${base64(23)}`, /24 to 64 bytes, found 23/],
-    ["too long", `whsec_${base64(65)}`, /24 to 64 bytes, found 65/],
+    ["nothing after the prefix", "whsec_", /16 to 64 bytes, found 0/],
+    ["too short", `whsec_${base64(15)}`, /16 to 64 bytes, found 15/],
+    ["too long", `whsec_${base64(65)}`, /16 to 64 bytes, found 65/],
   ]
   for (const [what, text, problem] of problems) {
     clockTest(`${what}: refused, and not repeated`, function* () {
@@ -50,13 +52,13 @@ describe("secrets", () => {
     })
   }
 
-  it.effect("24 and 64 bytes are read, also from a line with its end", () =>
-    Effect.forEach([`whsec_${base64(24)}`, `whsec_${base64(64)}\n`], read),
+  it.effect("16 and 64 bytes are read, also from a line with its end", () =>
+    Effect.forEach([`whsec_${base64(16)}`, `whsec_${base64(64)}\n`], read),
   )
 
   clockTest("a drawn one can be read, and is another each time", function* () {
-    const [one, two] = [yield* StandardWebhooks.drawSecret, yield* StandardWebhooks.drawSecret]
-    yield* StandardWebhooks.readSecret(one)
+    const [one, two] = [yield* WebhookSecret.draw, yield* WebhookSecret.draw]
+    yield* read(one)
     assert.notStrictEqual(Redacted.value(one), Redacted.value(two))
     assert.notInclude(JSON.stringify({ one }), "whsec_")
   })
@@ -68,11 +70,12 @@ describe("the reference library", () => {
 
   it.live("accepts what we sign, each secret for itself", () =>
     Effect.gen(function* () {
-      const [one, two] = [yield* StandardWebhooks.drawSecret, yield* StandardWebhooks.drawSecret]
+      const [one, two] = [yield* WebhookSecret.draw, yield* WebhookSecret.draw]
       const timestamp = Math.floor((yield* Clock.currentTimeMillis) / 1000)
-      const headers = yield* StandardWebhooks.sign(
+      const headers = yield* HmacSignature.sign(
+        WebhookScheme.schemes["standard-webhooks"],
         { id: "msg_1", timestamp, body: bytes(text) },
-        yield* Effect.forEach([one, two], StandardWebhooks.readSecret),
+        yield* Effect.forEach([one, two], read),
       )
       for (const secret of [one, two]) {
         assert.deepStrictEqual(new Webhook(Redacted.value(secret)).verify(text, headers), JSON.parse(text))
@@ -84,8 +87,8 @@ describe("the reference library", () => {
 
   it.live("signs what we accept", () =>
     Effect.gen(function* () {
-      const secret = yield* StandardWebhooks.drawSecret
-      const secrets = [Redacted.value(secret)]
+      const secret = yield* WebhookSecret.draw
+      const secrets = [Redacted.value(secret)] as const
       const now = DateTime.toDate(yield* DateTime.now)
       const headers = {
         "webhook-id": "msg_1",

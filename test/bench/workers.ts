@@ -148,7 +148,7 @@ const measure = async (count: number, perSecond: number, listen = false) => {
 }
 
 const listening = [
-  "--listen", "0", "--webhook-scheme", "shared-secret", "--webhook-header", "x-secret",
+  "--listen", "0", "--webhook-scheme", "shared-secret; header=x-secret",
   "--webhook-task-ids", "task_id", "--webhook-delivery-id", "task_id",
 ] // prettier-ignore
 

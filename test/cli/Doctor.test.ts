@@ -79,7 +79,7 @@ describe("doctor", () => {
 
   test("delivers a signed webhook to itself, or by the way that the service takes", function* () {
     const env = { ...to(yield* guarded), PREFSTREAM_TOKEN: "t", PREFSTREAM_WEBHOOK_SECRET: secret }
-    for (const scheme of ["standard-webhooks", "svix"]) {
+    for (const scheme of ["standard-webhooks", "svix", "stripe; header=x-signature", "toloka", "shared-secret"]) {
       const { webhook } = yield* findings(["--listen", "0", "--webhook-scheme", scheme], env)
       assert.match(webhook ?? "", /^ok: http:\/\/127\.0\.0\.1:\d+\/webhook: a signed test delivery was accepted$/)
     }
@@ -91,10 +91,6 @@ describe("doctor", () => {
     const ignored = yield* cli(["doctor", "--webhook-url", elsewhere.baseUrl], env)
     assert.deepStrictEqual([ignored.status, ignored.stdout], [2, ""])
     assert.match(ignored.stderr, /--webhook-url requires --listen/)
-    for (const scheme of ["stripe", "github", "shared-secret"]) {
-      const { webhook } = yield* findings(["--listen", "0", "--webhook-scheme", scheme], env)
-      assert.match(webhook ?? "", /^ok: .*\/webhook: deliveries arrive, but only the service can sign/)
-    }
     const malformed = yield* findings(["--listen", "0"], { ...env, PREFSTREAM_WEBHOOK_SECRET: "whsec_abc" })
     assert.match(malformed.webhook ?? "", /^failed: PREFSTREAM_WEBHOOK_SECRET/)
   })

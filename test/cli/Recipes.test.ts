@@ -1,6 +1,8 @@
 /** The recipes in `pipelines`, each run as its head says. */
+import { createHmac } from "node:crypto"
 import { assert, describe } from "@effect/vitest"
-import { Effect, FileSystem } from "effect"
+import { Effect, FileSystem, Schedule } from "effect"
+import { freePort } from "../../src/node/Cluster.ts"
 import type { TaskRequest } from "../../src/domain/Task.ts"
 import { cliIn, ends, itemLines, quick, reportOf, write } from "../support/cli.ts"
 import { jsonl, pairsOf } from "../support/datasetReaders.ts"
@@ -145,6 +147,28 @@ describe("the example pipelines run", () => {
     const folder = yield* workplace
     const said = yield* Effect.promise(() => runSources(["pipelines/promises.ts"], { cwd: folder }))
     assert.deepStrictEqual([said.status, said.stdout], [0, "done: 20 pairs, 20 with a number chosen\n"], said.stderr)
+  })
+
+  test("pipelines/webhooks.ts, which verifies webhooks on its own", function* () {
+    const env = { WEBHOOK_SECRET: secret, PORT: String(yield* freePort) }
+    const { child, ended } = startSources(["pipelines/webhooks.ts"], { cwd: root, env })
+    const seconds = Math.floor(Date.now() / 1000)
+    const sent = (body: string, signedBody = body) =>
+      send(`http://127.0.0.1:${env.PORT}/webhook`, {
+        body,
+        headers: {
+          "x-timestamp": String(seconds),
+          "x-signature": createHmac("sha256", secret).update(`${seconds}.${signedBody}`).digest("hex"),
+        },
+      })
+    const { status } = yield* sent("hello").pipe(
+      Effect.retry(Schedule.spaced("50 millis")),
+      Effect.timeout("30 seconds"),
+    )
+    assert.strictEqual(status, 204)
+    assert.strictEqual((yield* sent("forged", "other")).status, 401)
+    child.kill()
+    assert.strictEqual((yield* Effect.promise(() => ended)).stdout, `sent at ${seconds}: hello\n`)
   })
 
   test("pipelines/panel.ts, at a service with three experts, by which the dataset stands or falls", function* () {

@@ -70,26 +70,33 @@ describe("--listen", () => {
   const wrong: ReadonlyArray<readonly [string, ReadonlyArray<string>, Record<string, string>, RegExp]> = [
     ["without a secret", listening, { PREFSTREAM_WEBHOOK_SECRET: "" }, /--listen: set the webhook secret in PREFSTREAM_WEBHOOK_SECRET$/m],
     ["with an empty secret", listening, { PREFSTREAM_WEBHOOK_SECRET: " " }, /--listen: set the webhook secret/],
-    ["with a secret that is none", listening, { PREFSTREAM_WEBHOOK_SECRET: "hunter2" }, /for standard-webhooks: expected it to begin with whsec_$/m],
-    ["with a secret that is too short", listening, { PREFSTREAM_WEBHOOK_SECRET: "whsec_aHVudGVyMg==" }, /expected 24 to 64 bytes, found 7$/m],
+    ["with a secret that is none", listening, { PREFSTREAM_WEBHOOK_SECRET: "hunter2" }, /PREFSTREAM_WEBHOOK_SECRET: expected it to begin with whsec_$/m],
+    ["with a secret that is too short", listening, { PREFSTREAM_WEBHOOK_SECRET: "whsec_aHVudGVyMg==" }, /expected 16 to 64 bytes, found 7$/m],
     ["with one secret of two that is none", listening, { PREFSTREAM_WEBHOOK_SECRET: `${secret}\nhunter2` }, /expected it to begin with whsec_$/m],
     ["with what is no secret after one", listening, { PREFSTREAM_WEBHOOK_SECRET: `${secret} hunter2` }, /expected base64 after whsec_$/m],
     ["with a path that is none", [...listening, "--webhook-path", "hook/:x"], {}, /--webhook-path: expected a path such as \/webhook/],
     ["with a path and nowhere to listen", ["--webhook-path", "/hook"], {}, /--webhook-path requires --listen$/m],
     ["with a path that is taken", [...listening, "--webhook-path", "/healthz"], {}, /--webhook-path: \/healthz is the path of the health check$/m],
     ["with another path that is taken", [...listening, "--webhook-path", "/readyz"], {}, /--webhook-path: \/readyz is the path of the health check$/m],
-    ["with a header and a scheme and nowhere to listen", ["--webhook-header", "x-a", "--webhook-scheme", "svix"], {}, /--webhook-scheme and --webhook-header require --listen$/m],
-    ["with a scheme that is none", [...listening, "--webhook-scheme", "md5"], {}, /--webhook-scheme: expected one of standard-webhooks, svix, stripe, github, shared-secret$/m],
-    ["with a scheme that is none, in the environment", listening, { PREFSTREAM_WEBHOOK_SCHEME: "md5" }, /PREFSTREAM_WEBHOOK_SCHEME: expected one of/],
-    ["with a header for a scheme that has names of its own", [...listening, "--webhook-scheme", "svix", "--webhook-header", "x-a"], {}, /--webhook-header: scheme svix has fixed header names$/m],
-    ["with a header that is none", [...listening, "--webhook-scheme", "github", "--webhook-header", "x a:"], {}, /--webhook-header: expected a header name/],
-    ["with a tolerance for a scheme that signs no time", [...listening, "--webhook-scheme", "github", "--webhook-tolerance", "5m"], {}, /--webhook-tolerance: scheme github does not sign a timestamp$/m],
-    ["with no tolerance at all", [...listening, "--webhook-tolerance", "0s"], {}, /--webhook-tolerance: expected 1s to 1h$/m],
-    ["with a tolerance for longer than deliveries are remembered", [...listening, "--webhook-tolerance", "61m"], {}, /--webhook-tolerance: expected 1s to 1h$/m],
-    ["with a tolerance that is none", [...listening, "--webhook-tolerance", "5"], {}, /--webhook-tolerance: "5". Expected: a duration such as/],
+    ["with a scheme and nowhere to listen", ["--webhook-scheme", "svix"], {}, /--webhook-scheme requires --listen$/m],
+    ["with a scheme that is none", [...listening, "--webhook-scheme", "gitub"], {}, /--webhook-scheme: unknown scheme "gitub" \(did you mean github\?\): expected standard-webhooks, svix, .*shared-secret, or settings$/m],
+    ["with a scheme that is none, in the environment", listening, { PREFSTREAM_WEBHOOK_SCHEME: "md5" }, /PREFSTREAM_WEBHOOK_SCHEME: unknown scheme "md5": expected/],
+    ["with settings without a header", [...listening, "--webhook-scheme", "signed={body}"], {}, /--webhook-scheme: header: expected a header name, such as x-signature$/m],
+    ["with a header that is none", [...listening, "--webhook-scheme", "github; header=x a:"], {}, /--webhook-scheme: header: expected a header name/],
+    ["with a setting that is none", [...listening, "--webhook-scheme", "header=x; singed={body}"], {}, /--webhook-scheme: singed: unknown setting \(did you mean signed\?\): expected header, signed, digest/],
+    ["with a name and settings that nothing separates", [...listening, "--webhook-scheme", "stripe header=x"], {}, /--webhook-scheme: stripe header: unknown setting/],
+    ["with a signed text that lacks the body", [...listening, "--webhook-scheme", "header=x; signed={timestamp}."], {}, /--webhook-scheme: signed: expected a text with \{body\} once, such as \{timestamp\}\.\{body\}/],
+    ["with a signed time from nowhere", [...listening, "--webhook-scheme", "header=x; signed={timestamp};{body}"], {}, /--webhook-scheme: timestamp: required, because \{timestamp\} is signed$/m],
+    ["with a time that is not signed", [...listening, "--webhook-scheme", "header=x; timestamp=x-time"], {}, /--webhook-scheme: timestamp: only if it is signed: add \{timestamp\} to signed$/m],
+    ["with a digest that is none", [...listening, "--webhook-scheme", "github; digest=md5"], {}, /--webhook-scheme: digest: expected sha256, sha512, sha1 or none$/m],
+    ["with a tolerance for a scheme that signs no time", [...listening, "--webhook-scheme", "github; tolerance=5m"], {}, /--webhook-scheme: tolerance: only with timestamp$/m],
+    ["with no tolerance at all", [...listening, "--webhook-scheme", "stripe; tolerance=0s"], {}, /--webhook-scheme: tolerance: expected 1 second to 1 hour$/m],
+    ["with a tolerance for longer than deliveries are remembered", [...listening, "--webhook-scheme", "stripe; tolerance=61m"], {}, /--webhook-scheme: tolerance: expected 1 second to 1 hour$/m],
+    ["with a tolerance that is none", [...listening, "--webhook-scheme", "stripe; tolerance=5"], {}, /--webhook-scheme: tolerance: expected 1 second to 1 hour$/m],
+    ["with a secret that is not base64", [...listening, "--webhook-scheme", "github; key=base64"], { PREFSTREAM_WEBHOOK_SECRET: "hunter2!" }, /PREFSTREAM_WEBHOOK_SECRET: expected base64$/m],
     ["with a path of task ids that is none", [...listening, "--webhook-task-ids", "data..id"], {}, /--webhook-task-ids: expected a path such as/],
     ["with a place of the delivery's id that is none", [...listening, "--webhook-delivery-id", "header:"], {}, /--webhook-delivery-id: expected header:NAME or a path/],
-    ["with a shared secret that no header has", [...listening, "--webhook-scheme", "shared-secret"], { PREFSTREAM_WEBHOOK_SECRET: "hunter2\u00e9" }, /for shared-secret: it contains characters that are not allowed in a header$/m],
+    ["with a shared secret that no header has", [...listening, "--webhook-scheme", "shared-secret"], { PREFSTREAM_WEBHOOK_SECRET: "hunter2\u00e9" }, /PREFSTREAM_WEBHOOK_SECRET: it contains characters that are not allowed in a header$/m],
     ["at a port that is none", ["--listen", "70000"], {}, /--listen.*a port, or an address and a port/],
     ["at a port that is a name", ["--listen", "localhost:http"], {}, /--listen.*a port, or an address and a port/],
   ] // prettier-ignore
@@ -117,19 +124,22 @@ describe("--listen", () => {
       ...to(service),
       // Two, of which one has spaces; each in a line.
       PREFSTREAM_WEBHOOK_SECRET: "one of them\nanother\n",
-      PREFSTREAM_WEBHOOK_SCHEME: "github",
-      PREFSTREAM_WEBHOOK_HEADER: "X-Other",
+      PREFSTREAM_WEBHOOK_SCHEME: "github; header=X-Other",
       PREFSTREAM_WEBHOOK_TASK_IDS: "nowhere finished[*].task",
       PREFSTREAM_WEBHOOK_DELIVERY_ID: "id",
-      PREFSTREAM_WEBHOOK_TOLERANCE: "",
     }
     assert.strictEqual((yield* cli(["submit", ...args, ...seldom], env)).status, 0)
-    const flags = ["--listen", "127.0.0.1:0", "--webhook-header", "x-signature", ...seldom]
+    const scheme =
+      "header=x-signature; signed={timestamp};{body}; timestamp=x-time; unit=ms; tolerance=1h; encoding=base64"
+    const flags = ["--listen", "127.0.0.1:0", "--webhook-scheme", scheme, ...seldom]
     const { ended, url } = yield* receiving(["collect", "--dir", job, "--json", ...flags], env)
+    // Older than the default tolerance allows.
+    const sentAt = String(Date.now() - 1_800_000)
     const sent = (payload: unknown, key: string) => {
       const body = JSON.stringify(payload)
-      const signature = createHmac("sha256", key).update(body).digest("hex")
-      return Effect.map(send(url, { body, headers: { "x-signature": signature } }), ({ status }) => status)
+      const signature = createHmac("sha256", key).update(`${sentAt};${body}`).digest("base64")
+      const headers = { "x-signature": signature, "x-time": sentAt }
+      return Effect.map(send(url, { body, headers }), ({ status }) => status)
     }
     const finished = (task: string, id: number) => ({ id, finished: [{ task }] })
     assert.strictEqual(yield* sent(finished("task_0", 1), "guessed"), 401)

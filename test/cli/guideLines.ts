@@ -152,6 +152,16 @@ export const lines: { readonly [line: string]: Line | string } = {
     ends: /Webhooks are received at http:\/\/127\.0\.0\.1:\d+\/webhook/,
     before: "tasks at a service",
   },
+  "npx prefstream collect --listen 8485 --webhook-scheme 'header=x-signature; signed={timestamp}.{body}; timestamp=x-timestamp'":
+    {
+      ends: /Webhooks are received at http:\/\/127\.0\.0\.1:\d+\/webhook/,
+      before: "tasks at a service",
+    },
+  "npx prefstream collect --listen 8485 --webhook-scheme 'stripe; header=x-vendor-signature; tolerance=1h'": {
+    ends: /Webhooks are received at http:\/\/127\.0\.0\.1:\d+\/webhook/,
+    before: "tasks at a service",
+    alone: true,
+  },
   "prefstream doctor --listen 8485 --webhook-url URL": { ends: 0, before: "a service" },
   // src/telemetry
   "prefstream worker items.jsonl … --monitor 0.0.0.0:9464": { ends: /Worker \S+ of job/, before: "a database" },

@@ -139,11 +139,13 @@ describe("imports", () => {
     assert.deepStrictEqual(cycles, [])
   })
 
-  it("a pipeline is a user's program, which imports prefstream by its public names, and its neighbors", () => {
+  it("a pipeline is a user's program, which imports prefstream by its public names, Node, and its neighbors", () => {
     const foreign = globSync("pipelines/**/*.ts", { cwd: root }).flatMap((path) =>
       [...readFileSync(new URL(path, root), "utf8").matchAll(statement)]
         .map(([, , name, lazy]) => name ?? lazy)
-        .filter((name) => !/^(prefstream|effect)(\/|$)|^@effect\/platform-node$|^\.\/[\w-]+\.ts$/.test(name ?? ""))
+        .filter(
+          (name) => !/^(prefstream|effect)(\/|$)|^@effect\/platform-node$|^node:|^\.\/[\w-]+\.ts$/.test(name ?? ""),
+        )
         .map((name) => `${path} imports ${name}`),
     )
     assert.deepStrictEqual(foreign, [])

@@ -1,12 +1,11 @@
 /**
- * Sends the test webhook of `doctor` to the receiver, through the public URL if one is set. A temporary ledger records
- * the delivery, which only the schemes `standard-webhooks` and `svix` let prefstream sign. With others, the receiver's
- * refusal shows that deliveries arrive.
+ * Sends the test webhook of `doctor` to the receiver, signed as the settings say, through the public URL if one is set.
+ * A temporary ledger records the delivery. Does not show that the service signs in the same way.
  */
 import { Clock, Deferred, Effect, FileSystem, Layer, Option, Redacted, References } from "effect"
 import { HttpClient, HttpClientRequest } from "effect/http"
 import { ServiceProfile } from "../../api/ServiceProfile.ts"
-import * as StandardWebhooks from "../../api/StandardWebhooks.ts"
+import * as WebhookScheme from "../../api/WebhookScheme.ts"
 import { layerMac } from "../../api/WebhookSignature.ts"
 import { statusText } from "../../node/StatusText.ts"
 import { noAnswer } from "../../task/client/AnnotationClientError.ts"
@@ -21,7 +20,6 @@ export const webhook = Effect.fnUntraced(
     const name = "webhook"
     const options = yield* webhookOf(flags, undefined)
     if (options === undefined) return notChecked(name, "no --listen: results are polled")
-    const { scheme = "standard-webhooks", secrets } = options
     const fs = yield* FileSystem.FileSystem
     const folder = yield* fs.makeTempDirectoryScoped()
     const listening = yield* Deferred.make<string>()
@@ -38,21 +36,11 @@ export const webhook = Effect.fnUntraced(
       Effect.provideService(References.MinimumLogLevel, "Error"),
     )
     const url = flags.webhookUrl ?? (yield* Deferred.await(listening))
-    const [secret] = secrets ?? []
-    // With other schemes, only the service can sign. If the receiver refuses the signature, deliveries do arrive.
-    const isSigned = secret !== undefined && (scheme === "standard-webhooks" || scheme === "svix")
+    const { sign } = yield* WebhookScheme.make(options)
     const body = new TextEncoder().encode(JSON.stringify({ type: "prefstream.doctor", data: {} }))
     const seconds = Math.floor((yield* Clock.currentTimeMillis) / 1000)
-    const headers: { readonly [name: string]: string } = isSigned
-      ? yield* StandardWebhooks.sign({ id: `doctor_${seconds}`, timestamp: seconds, body }, [
-          yield* StandardWebhooks.readSecret(secret),
-        ])
-      : {}
-    const prefix = scheme === "svix" ? "svix" : "webhook"
     const response = yield* HttpClientRequest.post(url).pipe(
-      HttpClientRequest.setHeaders(
-        Object.fromEntries(Object.entries(headers).map(([name, value]) => [name.replace(/^webhook/, prefix), value])),
-      ),
+      HttpClientRequest.setHeaders(yield* sign({ id: `doctor_${seconds}`, timestamp: seconds, body })),
       HttpClientRequest.bodyUint8Array(body, "application/json"),
       HttpClient.execute,
       Effect.timeout(timeLimit),
@@ -69,14 +57,9 @@ export const webhook = Effect.fnUntraced(
       )
     }
     const { status } = response
-    if (isSigned && status === 204)
-      return { name, state: "ok", message: `${url}: a signed test delivery was accepted` } as const
-    if (!isSigned && (status === 400 || status === 401)) {
-      const message = `${url}: deliveries arrive, but only the service can sign them with scheme ${scheme}: send a test webhook from the service`
-      return { name, state: "ok", message } as const
-    }
+    if (status === 204) return { name, state: "ok", message: `${url}: a signed test delivery was accepted` } as const
     const why =
-      isSigned && status === 401
+      status === 401
         ? "the signature does not match: a proxy must forward headers and body unchanged"
         : "check that the URL leads to the --listen address and --webhook-path"
     return wrong(`answered ${statusText(status)}: ${why}`)

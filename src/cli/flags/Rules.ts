@@ -53,7 +53,7 @@ const judge: Condition = {
 
 const baseUrl: Condition = { text: "a base URL", holds: (flags) => isGiven(flags["baseUrl"]) }
 
-const webhookFlags = ["Path", "Scheme", "Header", "Tolerance", "TaskIds", "DeliveryId"]
+const webhookFlags = ["Path", "Scheme", "TaskIds", "DeliveryId"]
 
 const rules: ReadonlyArray<Rule> = [
   {

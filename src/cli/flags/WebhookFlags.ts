@@ -2,20 +2,18 @@
  * Defines the flags for receiving webhooks. Secrets are `Redacted` as soon as they are read, and no message contains
  * them. Settings that cannot be combined are refused before a run sends anything.
  */
-import { Array as Arr, Config, Console, Effect, Option, Redacted, Schema } from "effect"
+import { Array as Arr, Config, Console, Effect, Option, Redacted, References } from "effect"
 import type { Command } from "effect/cli"
 import { defaults } from "../../api/ServiceProfile.ts"
+import * as HmacSignature from "../../api/HmacSignature.ts"
 import * as WebhookScheme from "../../api/WebhookScheme.ts"
-import { defaultTolerance, layerMac } from "../../api/WebhookSignature.ts"
-import { joinWords } from "../../io/Values.ts"
+import { layerMac } from "../../api/WebhookSignature.ts"
 import type { DeliveryIdPlace } from "../../task/webhook/Handler.ts"
 import * as WebhookReceiver from "../../task/webhook/WebhookReceiver.ts"
 import type { UsageError } from "../output/ExitStatus.ts"
 import { usageError, asUsageError } from "../output/ExitStatus.ts"
 import { inGroup, refuse } from "./Definition.ts"
-import { address, duration, formatDuration, text } from "./Values.ts"
-
-const [standard, ...others] = WebhookScheme.schemes
+import { address, parseDuration, text } from "./Values.ts"
 
 export const webhookFlags = inGroup("WEBHOOK", {
   listen: address(
@@ -25,17 +23,10 @@ export const webhookFlags = inGroup("WEBHOOK", {
     { isEssential: true, replaces: ["once"] },
   ),
   webhookPath: text("webhook-path", "PATH", "Path of the webhook URL", { default: WebhookReceiver.defaultPath }),
-  webhookScheme: text("webhook-scheme", "SCHEME", joinWords([`${standard} (default)`, ...others], "or"), {
+  webhookScheme: text("webhook-scheme", "SCHEME", "How the service signs: NAME, or [NAME; ]SETTING=VALUE; …", {
+    default: "standard-webhooks",
     environment: "PREFSTREAM_WEBHOOK_SCHEME",
-    values: WebhookScheme.schemes,
-  }),
-  webhookHeader: text("webhook-header", "NAME", "Header with the signature or secret", {
-    default: "depends on the scheme",
-    environment: "PREFSTREAM_WEBHOOK_HEADER",
-  }),
-  webhookTolerance: duration("webhook-tolerance", "Maximum age of a delivery, 1s to 1h", {
-    default: formatDuration(defaultTolerance),
-    environment: "PREFSTREAM_WEBHOOK_TOLERANCE",
+    values: WebhookScheme.names,
   }),
   webhookTaskIds: text("webhook-task-ids", "PATHS", "Paths of task ids in the payload", {
     default: `${defaults.webhook.taskIdPaths[0]} and similar`,
@@ -77,46 +68,41 @@ export const webhookOf = Effect.fnUntraced(function* (
 
 const isPath = (text: string): text is `/${string}` => /^\/[\w.~/-]*$/.test(text)
 
-const isScheme = Schema.is(Schema.Literals(WebhookScheme.schemes))
-
-const schemeOf = Effect.fnUntraced(function* ({
-  webhookHeader,
-  webhookScheme = standard,
-  webhookTolerance: tolerance,
-}: WebhookFlags) {
-  const secret = yield* Config.option(Config.Redacted("PREFSTREAM_WEBHOOK_SECRET")).pipe(Effect.mapError(asUsageError))
-  const scheme = webhookScheme.trim()
-  const header = webhookHeader?.trim()
-  if (!isScheme(scheme)) return yield* refuse("webhook-scheme", `expected one of ${WebhookScheme.schemes.join(", ")}`)
-  const secrets = secretsOf(Option.getOrUndefined(secret))
-  if (!Arr.isReadonlyArrayNonEmpty(secrets)) {
-    return yield* refuse("listen", "set the webhook secret in PREFSTREAM_WEBHOOK_SECRET")
+/** Settings begin after a semicolon, so that values may have semicolons of their own. */
+const settingsOf = Effect.fnUntraced(function* (text: string) {
+  const [first = "", ...others] = text.trim().split(/;\s*(?=\w+=|$)/)
+  const isName = !first.includes("=")
+  const settings: Record<string, unknown> = isName ? { ...(yield* WebhookScheme.settingsOf(first.trim())) } : {}
+  for (const part of [...(isName ? [] : [first]), ...others].filter((part) => part !== "")) {
+    const [, name = "", value = ""] = /^([^=]*)=(.*)$/s.exec(part.trim()) ?? []
+    settings[name] = name === "tolerance" ? Option.getOrElse(parseDuration(value), () => value) : value
   }
-  if (header !== undefined && !WebhookScheme.namesHeader(scheme)) {
-    return yield* refuse("webhook-header", `scheme ${scheme} has fixed header names`)
-  }
-  if (header !== undefined && !isHeader(header)) {
-    return yield* refuse("webhook-header", "expected a header name, such as x-signature")
-  }
-  if (tolerance !== undefined && !WebhookScheme.signsTime(scheme)) {
-    return yield* refuse("webhook-tolerance", `scheme ${scheme} does not sign a timestamp`)
-  }
-  const described: WebhookScheme.WebhookScheme =
-    scheme === "stripe"
-      ? { scheme, secrets, header, tolerance }
-      : WebhookScheme.signsTime(scheme)
-        ? { scheme, secrets, tolerance }
-        : { scheme, secrets, header }
-  yield* WebhookScheme.make(described).pipe(
-    Effect.provide(layerMac),
-    Effect.catchTag("UnknownScheme", asUsageError),
-    Effect.catchTag("MalformedTolerance", () => refuse("webhook-tolerance", "expected 1s to 1h")),
-    Effect.catchTag("MalformedSecret", ({ problem }) =>
-      usageError(`PREFSTREAM_WEBHOOK_SECRET, for ${scheme}: ${problem}`),
-    ),
-  )
-  return described
+  return yield* HmacSignature.validate({ header: "", ...settings })
 })
+
+const schemeOf = Effect.fnUntraced(
+  function* ({ webhookScheme }: WebhookFlags) {
+    const secret = yield* Config.option(Config.Redacted("PREFSTREAM_WEBHOOK_SECRET")).pipe(
+      Effect.mapError(asUsageError),
+    )
+    const secrets = secretsOf(Option.getOrUndefined(secret))
+    if (!Arr.isReadonlyArrayNonEmpty(secrets)) {
+      return yield* refuse("listen", "set the webhook secret in PREFSTREAM_WEBHOOK_SECRET")
+    }
+    const scheme = webhookScheme === undefined ? undefined : yield* settingsOf(webhookScheme)
+    yield* WebhookScheme.make({ scheme, secrets }).pipe(
+      Effect.provide(layerMac),
+      // The receiver logs warnings about the scheme.
+      Effect.provideService(References.MinimumLogLevel, "None"),
+    )
+    return { scheme, secrets }
+  },
+  Effect.catchTags({
+    InvalidWebhookSetting: ({ problem, setting }) =>
+      refuse("webhook-scheme", setting === "scheme" ? problem : `${setting}: ${problem}`),
+    MalformedSecret: ({ problem }) => usageError(`PREFSTREAM_WEBHOOK_SECRET: ${problem}`),
+  }),
+)
 
 /** Splits secrets at line ends, and at spaces before `whsec_`. Other secrets may contain spaces. */
 const secretsOf = (secret: Redacted.Redacted<string> | undefined) =>

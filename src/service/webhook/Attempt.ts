@@ -10,8 +10,9 @@ import type { Mac } from "effect/crypto"
 import { HttpClient, HttpClientRequest, type HttpClientResponse } from "effect/http"
 import * as HttpFailure from "../../io/HttpFailure.ts"
 import { AddressRefused } from "../../node/GuardedHttpClient.ts"
-import * as StandardWebhooks from "../../api/StandardWebhooks.ts"
-import type { WebhookSecret } from "../../api/WebhookSignature.ts"
+import * as HmacSignature from "../../api/HmacSignature.ts"
+import { schemes } from "../../api/WebhookScheme.ts"
+import type { WebhookSecret } from "../../api/WebhookSecret.ts"
 import * as RetryPolicy from "./RetryPolicy.ts"
 
 export interface AttemptedMessage {
@@ -82,7 +83,8 @@ export const make = Effect.fnUntraced(function* ({ hidesAnswers, timeout, userAg
     yield* Effect.annotateCurrentSpan("prefstream.message_id", messageId)
     const at = yield* Clock.currentTimeMillis
     const body = encoder.encode(payload)
-    const signed = yield* StandardWebhooks.sign({ id: messageId, timestamp: Math.floor(at / 1000), body }, secrets)
+    const attempt = { id: messageId, timestamp: Math.floor(at / 1000), body }
+    const signed = yield* HmacSignature.sign(schemes["standard-webhooks"], attempt, secrets)
     const request = HttpClientRequest.post(url).pipe(
       HttpClientRequest.bodyUint8Array(body, "application/json"),
       HttpClientRequest.setHeaders({ ...signed, "user-agent": userAgent }),

@@ -6,8 +6,7 @@
  */
 import { Clock, Duration, Effect, Option, Redacted } from "effect"
 import type { SqlClient } from "effect/sql"
-import * as StandardWebhooks from "../../api/StandardWebhooks.ts"
-import type { WebhookSecret } from "../../api/WebhookSignature.ts"
+import * as WebhookSecret from "../../api/WebhookSecret.ts"
 import type { WebhookSettings } from "../pageApi/WebhookApi.ts"
 import type { Outcome } from "./Attempt.ts"
 
@@ -16,7 +15,7 @@ type SecretRow = WebhookSettings["secrets"][number] & { readonly secret: string 
 
 export interface Target {
   readonly url: string
-  readonly secrets: ReadonlyArray<WebhookSecret>
+  readonly secrets: ReadonlyArray<WebhookSecret.WebhookSecret>
   /** No attempt starts before this time (epoch milliseconds). */
   readonly pausedUntil: number
 }
@@ -70,9 +69,7 @@ export const make = (sql: SqlClient.SqlClient) => {
     const endpoint = yield* find
     if (Option.isNone(endpoint) || endpoint.value.enabled === 0) return Option.none<Target>()
     const rows = yield* valid(now)
-    const secrets = yield* Effect.orDie(
-      Effect.forEach(rows, ({ secret }) => StandardWebhooks.readSecret(Redacted.make(secret))),
-    )
+    const secrets = yield* Effect.orDie(Effect.forEach(rows, ({ secret }) => WebhookSecret.read(secret, "whsec")))
     return Option.some<Target>({ url: endpoint.value.url, secrets, pausedUntil: endpoint.value.paused_until })
   })
 

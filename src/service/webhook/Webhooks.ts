@@ -9,7 +9,7 @@
  */
 import { Clock, Context, Duration, Effect, Layer, Option, Redacted } from "effect"
 import { SecureRandom } from "effect/crypto"
-import * as StandardWebhooks from "../../api/StandardWebhooks.ts"
+import * as WebhookSecret from "../../api/WebhookSecret.ts"
 import * as WebhookSignature from "../../api/WebhookSignature.ts"
 import * as GuardedHttpClient from "../../node/GuardedHttpClient.ts"
 import { version } from "../../node/Version.ts"
@@ -121,7 +121,7 @@ const make = Effect.fnUntraced(function* (options: WebhooksOptions, client: Retu
     set: Effect.fn("Webhooks.set")(function* (url: string) {
       const problem = yield* WebhookTarget.problem(url, client)
       if (Option.isSome(problem)) return yield* conflict(problem.value)
-      const drawn = yield* StandardWebhooks.drawSecret
+      const drawn = yield* WebhookSecret.draw
       const isFirst = yield* write(
         Effect.gen(function* () {
           const now = yield* Clock.currentTimeMillis
@@ -145,7 +145,7 @@ const make = Effect.fnUntraced(function* (options: WebhooksOptions, client: Retu
     ).pipe(Effect.withSpan("Webhooks.remove")),
 
     rotateSecret: Effect.fn("Webhooks.rotateSecret")(function* (keepHours: number) {
-      const drawn = yield* StandardWebhooks.drawSecret
+      const drawn = yield* WebhookSecret.draw
       yield* write(
         Effect.gen(function* () {
           const now = yield* Clock.currentTimeMillis

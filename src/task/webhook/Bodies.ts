@@ -8,7 +8,12 @@
  * memory.
  */
 import { ByteSize, Bytes, Deferred, Duration, Effect, Schema, Stream } from "effect"
-import type { HttpServerRequest } from "effect/http"
+
+/** A request whose body is read. Header names are in lower case. */
+export interface IncomingBody {
+  readonly headers: { readonly [name: string]: string | undefined }
+  readonly stream: Stream.Stream<Uint8Array, unknown>
+}
 
 export const defaultLimit = ByteSize.mebibytes(1)
 const maxReaders = 512
@@ -17,15 +22,35 @@ const sharedBytes = 32 * 1024 * 1024
 const maxPause = Duration.seconds(5)
 const maxDuration = Duration.seconds(15)
 
+const refusals = {
+  too_large: { status: 413, kind: "too large", why: "its body is larger than MAX" },
+  too_slow: { status: 408, kind: "too slow", why: "its body did not arrive in time" },
+  too_many: { status: 503, kind: "above the concurrency limit", why: "too many deliveries arrive at the same time" },
+  broken: { status: 400, kind: "broken off", why: "its body broke off" },
+  encoded: {
+    status: 415,
+    kind: "compressed",
+    why: "its body is compressed (Content-Encoding), which is not supported",
+  },
+}
+
+/** A body is refused, before its signature is verified. */
 export class BodyRefused extends Schema.TaggedError<BodyRefused>()("BodyRefused", {
+  /** `too_many`: too many arrive at the same time; `encoded`: the body is compressed. */
   reason: Schema.Literals(["too_large", "too_slow", "too_many", "broken", "encoded"]),
+  /** The status that answers the request. */
+  status: Schema.Int,
+  /** The kind of deliveries that the reason refuses, for counts. */
+  kind: Schema.String,
+  /** The reason in words. */
+  why: Schema.String,
 }) {
   override get message() {
-    return `the delivery's body was refused: ${this.reason}`
+    return `the webhook delivery was refused: ${this.why}`
   }
 }
 
-const refuse = (reason: BodyRefused["reason"]) => Effect.fail(new BodyRefused({ reason }))
+const isBodyRefused = Schema.is(BodyRefused)
 
 interface Place {
   bytes: number
@@ -36,6 +61,10 @@ interface Place {
 
 export const make = (limit: ByteSize.ByteSize) => {
   const maxBytes = Number(limit)
+  const refuse = (reason: BodyRefused["reason"]) => {
+    const { kind, status, why } = refusals[reason]
+    return Effect.fail(new BodyRefused({ reason, kind, status, why: why.replace("MAX", ByteSize.format(limit)) }))
+  }
   const shared = Math.max(sharedBytes, maxBytes)
   let held = 0
   const places = new Set<Place>()
@@ -66,7 +95,7 @@ export const make = (limit: ByteSize.ByteSize) => {
       }),
   )
 
-  const readAll = Effect.fnUntraced(function* (request: HttpServerRequest.HttpServerRequest) {
+  const readAll = Effect.fnUntraced(function* (request: IncomingBody) {
     const own = yield* place
     const chunks: Array<Uint8Array> = []
     yield* request.stream.pipe(
@@ -92,7 +121,7 @@ export const make = (limit: ByteSize.ByteSize) => {
   })
 
   /** Refuses a request by its headers if its body would be refused after reading. */
-  const accept = Effect.fnUntraced(function* ({ headers }: HttpServerRequest.HttpServerRequest) {
+  const accept = Effect.fnUntraced(function* ({ headers }: Pick<IncomingBody, "headers">) {
     // No scheme defines whether the signature covers the compressed bytes.
     const encoding = headers["content-encoding"] ?? "identity"
     if (encoding.trim().toLowerCase() !== "identity") return yield* refuse("encoded")
@@ -100,10 +129,10 @@ export const make = (limit: ByteSize.ByteSize) => {
   })
 
   const read = Effect.fnUntraced(
-    function* (request: HttpServerRequest.HttpServerRequest) {
+    function* (request: IncomingBody) {
       return yield* Effect.timeoutOrElse(readAll(request), { duration: maxDuration, orElse: () => refuse("too_slow") })
     },
-    Effect.catchTag("HttpServerError", () => refuse("broken")),
+    Effect.catch((error) => (isBodyRefused(error) ? Effect.fail(error) : refuse("broken"))),
   )
 
   return { accept, read }

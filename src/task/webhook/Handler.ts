@@ -12,7 +12,7 @@ import { type HttpServerRequest, HttpServerResponse } from "effect/http"
 import * as SteadyClock from "../../io/SteadyClock.ts"
 import { ServiceProfile } from "../../api/ServiceProfile.ts"
 import * as WebhookScheme from "../../api/WebhookScheme.ts"
-import type { SignatureRefused, SignatureScheme, VerifiedDelivery } from "../../api/WebhookSignature.ts"
+import type { SignatureRefused, VerifiedDelivery } from "../../api/WebhookSignature.ts"
 import * as Sha256 from "../../node/Sha256.ts"
 import { AnnotationClient } from "../client/AnnotationClient.ts"
 import { Ledger } from "../ledger/Ledger.ts"
@@ -30,7 +30,7 @@ export interface DeliveryOptions {
   readonly bodyLimit?: ByteSize.Input | undefined
   /** Paths of task ids in the payload, unless a protocol reads them. Default: those of the service's profile. */
   readonly taskIdPaths?: ReadonlyArray<string> | undefined
-  /** Default: for `github` the header `x-github-delivery`, otherwise none. */
+  /** Default: the header that the scheme names (`id`). */
   readonly deliveryId?: DeliveryIdPlace | undefined
 }
 
@@ -64,7 +64,7 @@ export const make = Effect.fnUntraced(function* (options: WebhookScheme.WebhookS
     () => (json: unknown) => Option.getOrUndefined(TaskIds.all(json, taskIdPaths)),
   )
   const place: DeliveryIdPlace | undefined =
-    options.deliveryId ?? (options.scheme === "github" ? { header: "x-github-delivery" } : undefined)
+    options.deliveryId ?? (scheme.unsignedId === undefined ? undefined : { header: scheme.unsignedId })
 
   const deliveryOf = Effect.fnUntraced(function* (
     verified: VerifiedDelivery,
@@ -83,18 +83,15 @@ export const make = Effect.fnUntraced(function* (options: WebhookScheme.WebhookS
     }
   })
 
-  const refused = Effect.fnUntraced(function* (
-    { reason }: SignatureRefused,
-    { headers }: HttpServerRequest.HttpServerRequest,
-  ) {
-    yield* say(kinds[reason], explained(scheme, headers)[reason])
-    return turnedAway(reason === "too_old" || reason === "too_new" || reason === "no_signature_matches" ? 401 : 400)
+  const refused = Effect.fnUntraced(function* ({ reason, status, why }: SignatureRefused) {
+    yield* say(kinds[reason], why)
+    return turnedAway(status)
   })
 
-  const unread = Effect.fnUntraced(function* ({ reason }: WebhookBodies.BodyRefused) {
+  const unread = Effect.fnUntraced(function* ({ kind, reason, status, why }: WebhookBodies.BodyRefused) {
     // If the sender went away, nothing is logged, and the answer does not reach it.
-    if (reason !== "broken") yield* say(unreadable[reason].kind, unreadable[reason].why(ByteSize.format(limit)))
-    return unreadable[reason].answer
+    if (reason !== "broken") yield* say(kind, why)
+    return turnedAway(status, reason === "encoded" ? { "accept-encoding": "identity" } : {})
   })
 
   const notRecorded = (error: unknown) =>
@@ -124,13 +121,12 @@ export const make = Effect.fnUntraced(function* (options: WebhookScheme.WebhookS
       return answer(204)
     },
     Effect.scoped,
-    (effect, request) =>
-      Effect.catchTags(effect, {
-        SignatureRefused: (error) => refused(error, request),
-        BodyRefused: unread,
-        // The service sends the delivery again, as after any failure.
-        SqlError: notRecorded,
-      }),
+    Effect.catchTags({
+      SignatureRefused: refused,
+      BodyRefused: unread,
+      // The service sends the delivery again, as after any failure.
+      SqlError: notRecorded,
+    }),
     // Only a custom function can cause a defect.
     Effect.catchDefect(notRecorded),
     Effect.tap(({ status }) => Metrics.countDelivery(status < 300 ? "accepted" : status < 500 ? "refused" : "failed")),
@@ -154,28 +150,6 @@ const unsignedId = (
 
 const short = (id: string) => (id.length <= maxIdLength && !id.includes("\0") ? id : Sha256.hex(id))
 
-const unreadable: {
-  readonly [Reason in WebhookBodies.BodyRefused["reason"]]: {
-    readonly answer: HttpServerResponse.HttpServerResponse
-    readonly kind: string
-    readonly why: (limit: string) => string
-  }
-} = {
-  too_large: { answer: turnedAway(413), kind: "too large", why: (limit) => `its body is larger than ${limit}` },
-  too_slow: { answer: turnedAway(408), kind: "too slow", why: () => "its body did not arrive in time" },
-  too_many: {
-    answer: turnedAway(503),
-    kind: "above the concurrency limit",
-    why: () => "too many deliveries arrive at the same time",
-  },
-  broken: { answer: turnedAway(400), kind: "broken off", why: () => "its body broke off" },
-  encoded: {
-    answer: turnedAway(415, { "accept-encoding": "identity" }),
-    kind: "compressed",
-    why: () => "its body is compressed (Content-Encoding), which is not supported",
-  },
-}
-
 const kinds: { readonly [Reason in SignatureRefused["reason"]]: string } = {
   header_missing: "unsigned",
   header_malformed: "with a malformed signature",
@@ -183,32 +157,4 @@ const kinds: { readonly [Reason in SignatureRefused["reason"]]: string } = {
   too_old: "too old",
   too_new: "dated in the future",
   no_signature_matches: "with a wrong signature",
-}
-
-/** Headers that show how a delivery is signed, to help if the wrong scheme is set. */
-const signatureLike = /^(?!x-forwarded)(.*(signature|hmac|digest|secret|token).*|(webhook|svix)-.*|authorization)$/
-
-const explained = (
-  { headers, name, tolerance }: SignatureScheme,
-  given: HttpServerRequest.HttpServerRequest["headers"],
-): { readonly [Reason in SignatureRefused["reason"]]: string } => {
-  const others = Object.keys(given).filter((header) => header.length <= 60 && signatureLike.test(header))
-  const found =
-    others.length === 0 ? "" : `; it has ${others.slice(0, 5).join(", ")}. Check that --webhook-scheme is right`
-  const allowed = tolerance === undefined ? "allowed" : Duration.format(tolerance)
-  const missing = headers.filter((header) => (given[header] ?? "") === "")
-  return {
-    header_missing:
-      missing.length === 0
-        ? "it is not signed"
-        : `it lacks ${missing.join(", ")}, which the scheme ${name} requires${found}`,
-    header_malformed: `it has a malformed signature${headers.length === 0 ? "" : ` (${headers.join(", ")})`}`,
-    timestamp_malformed: "its timestamp is not a number of seconds",
-    too_old: `it is older than ${allowed} by this machine's clock`,
-    too_new: `its timestamp is more than ${allowed} in the future by this machine's clock`,
-    no_signature_matches:
-      name === "shared-secret"
-        ? "its secret matches none of the configured secrets"
-        : "its signature matches none of the configured secrets",
-  }
 }

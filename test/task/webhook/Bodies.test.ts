@@ -304,8 +304,8 @@ describe("a receiver of webhooks", () => {
       ]) {
         assert.strictEqual((yield* shared(body)).status, 204)
       }
-      assert.strictEqual((yield* send(url, { body: "{", headers: { "x-signature": "00" } })).status, 401)
+      assert.strictEqual((yield* send(url, { body: "{", headers: { "x-signature": "0".repeat(64) } })).status, 401)
     },
-    { scheme: "github", secrets: [Redacted.make("key")], header: "X-Signature" },
+    { scheme: { header: "X-Signature" }, secrets: [Redacted.make("key")] },
   )
 })

@@ -3,6 +3,7 @@ import { createHmac } from "node:crypto"
 import { assert, describe, it } from "@effect/vitest"
 import { Duration, Effect, Fiber, Option, Redacted } from "effect"
 import { TestClock } from "effect/testing"
+import { schemes } from "../../../src/api/WebhookScheme.ts"
 import { SignatureRefused, type ReceivedDelivery } from "../../../src/api/WebhookSignature.ts"
 import { Ledger } from "../../../src/task/ledger/Ledger.ts"
 import type * as WebhookReceiver from "../../../src/task/webhook/WebhookReceiver.ts"
@@ -63,7 +64,7 @@ const cases: ReadonlyArray<Case> = [
     genuine: svix,
     forged: (payload) => ({ ...svix(payload), body: JSON.stringify({ task_ids: ["task_2"] }) }),
     unsigned:
-      "it lacks svix-id, svix-timestamp, svix-signature, which the scheme svix requires; it has x-vendor-signature. Check that --webhook-scheme is right",
+      "it lacks svix-id, svix-timestamp, svix-signature, which the scheme svix requires; it has x-vendor-signature. Check that the scheme is right",
   },
   {
     name: "stripe",
@@ -72,7 +73,7 @@ const cases: ReadonlyArray<Case> = [
     other: (payload) => stripe(payload, now(), two),
     forged: (payload) => stripe(payload, now(), "guessed"),
     unsigned:
-      "it lacks stripe-signature, which the scheme stripe requires; it has x-vendor-signature. Check that --webhook-scheme is right",
+      "it lacks stripe-signature, which the scheme stripe requires; it has x-vendor-signature. Check that the scheme is right",
   },
   {
     name: "github",
@@ -81,7 +82,7 @@ const cases: ReadonlyArray<Case> = [
     other: (payload) => gitHub(payload, {}, two),
     forged: (payload) => gitHub(payload, {}, "guessed"),
     unsigned:
-      "it lacks x-hub-signature-256, which the scheme github requires; it has x-vendor-signature. Check that --webhook-scheme is right",
+      "it lacks x-hub-signature-256, which the scheme github requires; it has x-vendor-signature. Check that the scheme is right",
   },
   {
     name: "shared-secret",
@@ -90,7 +91,7 @@ const cases: ReadonlyArray<Case> = [
     other: (payload) => shared(payload, two),
     forged: (payload) => shared(payload, "guessed"),
     unsigned:
-      "it lacks authorization, which the scheme shared-secret requires; it has x-vendor-signature. Check that --webhook-scheme is right",
+      "it lacks authorization, which the scheme shared-secret requires; it has x-vendor-signature. Check that the scheme is right",
   },
 ]
 
@@ -139,7 +140,7 @@ describe("a receiver of webhooks", () => {
           assert.strictEqual((yield* send(url, svix(completed(["task_1"]), ago(50_000)))).status, 204)
           assert.deepStrictEqual(yield* due, ["task_1"])
         },
-        { scheme: "svix", secrets: [Redacted.make(secret)], tolerance: "1 minute" },
+        { scheme: { ...schemes.svix, tolerance: "1 minute" }, secrets: [Redacted.make(secret)] },
       ),
     )
     assert.deepStrictEqual(lines, ["a webhook delivery was refused: it is older than 1m by this machine's clock"])
@@ -221,7 +222,7 @@ describe("two deliveries are one", () => {
     ],
     [
       "for a shared secret, with the same body and id in a header, where that is said",
-      { scheme: "shared-secret", secrets, header: "x-secret", deliveryId: { header: "X-Request-Id" } },
+      { scheme: { ...schemes["shared-secret"], header: "x-secret" }, secrets, deliveryId: { header: "X-Request-Id" } },
       [
         [{ body: JSON.stringify(named), headers: { "x-secret": two, "x-request-id": "r" } }, true],
         [{ body: JSON.stringify(named), headers: { "x-secret": one, "x-request-id": "r" } }, false],

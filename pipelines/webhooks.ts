@@ -1,0 +1,26 @@
+/**
+ * Verifies the webhooks of any service in a server of your own, without a job. Here, the service signs time and body.
+ *
+ *     WEBHOOK_SECRET=… npx node pipelines/webhooks.ts
+ */
+import { createServer } from "node:http"
+import * as Webhooks from "prefstream/webhooks"
+
+const options: Webhooks.HandlerOptions = {
+  scheme: { header: "x-signature", signed: "{timestamp}.{body}", timestamp: "x-timestamp" },
+  secrets: [process.env["WEBHOOK_SECRET"] ?? ""],
+}
+
+/** For Fetch: `export const POST = …` in Next.js, `(c) => receive(c.req.raw)` in Hono, `fetch` in Bun, Deno, Workers. */
+export const receive = Webhooks.fetchHandler(options, ({ text, timestamp }) => {
+  process.stdout.write(`sent at ${timestamp}: ${text}\n`)
+  return Response.json({ received: true })
+})
+
+/** For `node:http`, and for Express before anything parses bodies. */
+const listener = Webhooks.nodeHandler(options, ({ text, timestamp }) => {
+  process.stdout.write(`sent at ${timestamp}: ${text}\n`)
+})
+
+const server = createServer((request, response) => void listener(request, response))
+server.listen(Number(process.env["PORT"] ?? 8485), "127.0.0.1")

@@ -1,0 +1,74 @@
+/**
+ * Secrets that sign webhooks, in the ways in which services write them.
+ *
+ * Guarantees: a malformed secret is refused when it is set, by an error that does not repeat it. Printing a key shows
+ * only its algorithm.
+ */
+import { Effect, Predicate, Redacted, Result, Schema } from "effect"
+import { Mac, SecureRandom } from "effect/crypto"
+import { Base64, Hex } from "effect/encoding"
+
+/** Printing a key shows only its algorithm. */
+export type WebhookSecret = Mac.Key
+
+/** A secret as it is set. */
+export type SecretInput = Redacted.Redacted<string> | string
+
+/**
+ * How a secret is written: `text`, whose UTF-8 bytes are the key; `hex` or `base64` of the key; or `whsec`, which is
+ * `whsec_` and the base64 of 16 to 64 bytes, as in Standard Webhooks.
+ */
+export type SecretForm = "text" | "hex" | "base64" | "whsec"
+
+/** The text is not a secret of the scheme. The error does not repeat it. */
+export class MalformedSecret extends Schema.TaggedError<MalformedSecret>()("MalformedSecret", {
+  /** The part of the secret's form that the text does not have. */
+  problem: Schema.String,
+}) {
+  override get message() {
+    return `not a webhook secret: ${this.problem}`
+  }
+}
+
+const malformed = (problem: string) => Effect.fail(new MalformedSecret({ problem }))
+
+/** Returns the text of a secret without the spaces around it. Programs without types may pass any value. */
+export const textOf = (secret: SecretInput): Effect.Effect<string, MalformedSecret> => {
+  const value: unknown = Redacted.isRedacted(secret) ? Redacted.value(secret) : secret
+  if (!Predicate.isString(value)) return malformed("expected a text")
+  return value.trim() === "" ? malformed("it is empty") : Effect.succeed(value.trim())
+}
+
+const prefix = "whsec_"
+/** Standard Webhooks asks for at least 24 bytes, but Svix's documentation has a secret of 18. */
+const secretBytes = { min: 16, max: 64, drawn: 32 }
+
+const keyOf = Effect.fnUntraced(function* (
+  text: string,
+  form: SecretForm,
+): Effect.fn.Return<Uint8Array, MalformedSecret> {
+  if (form === "text") return new TextEncoder().encode(text)
+  if (form === "whsec" && !text.startsWith(prefix)) return yield* malformed(`expected it to begin with ${prefix}`)
+  const bytes = form === "hex" ? Hex.decode(text) : Base64.decode(form === "whsec" ? text.slice(prefix.length) : text)
+  if (Result.isFailure(bytes)) return yield* malformed(`expected ${form === "whsec" ? `base64 after ${prefix}` : form}`)
+  const { length } = bytes.success
+  if (form === "whsec" && (length < secretBytes.min || length > secretBytes.max)) {
+    return yield* malformed(`expected ${secretBytes.min} to ${secretBytes.max} bytes, found ${length}`)
+  }
+  return bytes.success
+})
+
+export const read = Effect.fnUntraced(function* (
+  secret: SecretInput,
+  form: SecretForm = "text",
+  algorithm: Mac.Algorithm = Mac.hmacSha256,
+): Effect.fn.Return<WebhookSecret, MalformedSecret> {
+  return yield* Effect.orDie(Mac.key(algorithm, yield* keyOf(yield* textOf(secret), form)))
+})
+
+/** Creates a secret of 256 random bits, in the form `whsec`. */
+export const draw = Effect.gen(function* () {
+  const random = yield* SecureRandom.SecureRandom
+  const bytes = yield* random.randomBytes(secretBytes.drawn)
+  return Redacted.make(prefix + Base64.encode(bytes), { label: "webhook secret" })
+}).pipe(Effect.provide(SecureRandom.layerWebCrypto))
