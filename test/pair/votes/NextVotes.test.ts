@@ -2,7 +2,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import * as DawidSkene from "../../../src/pair/stats/DawidSkene.ts"
 import * as NextVotes from "../../../src/pair/votes/NextVotes.ts"
-import { cases } from "../../support/cases.ts"
+import { cases, drawn } from "../../support/cases.ts"
 
 const items = 2000
 const experts = 20
@@ -137,7 +137,7 @@ describe("NextVotes", () => {
     }
   })
 
-  describe.each([2, 4])(`%d completions, ${seeds.length} seeds`, (completions) => {
+  describe.each(drawn([2, 4]))(`%d completions, ${seeds.length} seeds`, (completions) => {
     const worlds = seeds.map((seed) => {
       const of = planted(seed, completions)
       return { of, majority: majority(of), three: sameFor(of, 3, completions) }
