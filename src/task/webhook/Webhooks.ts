@@ -6,7 +6,7 @@
  * Refusals are answered without a reason, and wrong options fail at once, as typed errors. Does not remember deliveries:
  * within the tolerance, or for ever if no time is signed, a repeated one is accepted again. Loads no Node module.
  */
-import { ByteSize, Effect, Option, Predicate, Stream } from "effect"
+import { ByteSize, Effect, Logger, Option, Predicate, Stream } from "effect"
 import { MalformedSecret } from "../../api/WebhookSecret.ts"
 import * as WebhookScheme from "../../api/WebhookScheme.ts"
 import {
@@ -80,7 +80,7 @@ export interface AcceptedDelivery extends VerifiedDelivery, DeliveryHead {
 export type HandlerOptions = WebhookScheme.WebhookScheme & {
   /** Maximum size of a body. Default 1 MiB. */
   readonly bodyLimit?: ByteSize.Input | undefined
-  /** Called for each refusal, which anybody who finds the port can cause. Default: logs at most one per minute. */
+  /** Called for each refusal, which anybody who finds the port can cause. Default: logs at most one per minute, to stderr. */
   readonly onRefused?: ((refused: SignatureRefused | Bodies.BodyRefused) => void) | undefined
 }
 
@@ -96,6 +96,9 @@ interface IncomingRequest extends DeliveryHead {
 const respond = (status: number, headers: Record<string, string> = {}) => new Response(null, { status, headers })
 
 const logInterval = 60_000
+
+/** Handlers log to stderr: the program that has them may write data to stdout. */
+const stderr = Logger.layer([Logger.withConsoleError(Logger.formatSimple)])
 
 /** Makes the function that both kinds of handlers share. It throws `InvalidWebhookSetting` or `MalformedSecret`. */
 const make = (options: HandlerOptions, handle: Handle) =>
@@ -135,8 +138,9 @@ const make = (options: HandlerOptions, handle: Handle) =>
       Effect.catchDefect((cause) =>
         Effect.as(Effect.logError("a webhook delivery could not be handled", cause), respond(500)),
       ),
+      Effect.provide(stderr),
     )
-  }).pipe(Effect.provide(layerMac), Effect.runSync)
+  }).pipe(Effect.provide([layerMac, stderr]), Effect.runSync)
 
 /**
  * Makes a handler for Fetch: Hono, Next.js, Bun, Deno, Workers. Throws `InvalidWebhookSetting` or `MalformedSecret` if

@@ -80,10 +80,10 @@ for (const [name, adapter] of Object.entries(adapters)) {
 
     test("answers with the response, and with 500 if handling fails", function* () {
       const lines: Array<string> = []
-      const log = console.log
+      const log = console.error
       yield* Effect.acquireRelease(
-        Effect.sync(() => (console.log = (...some) => void lines.push(some.join(" ")))),
-        () => Effect.sync(() => (console.log = log)),
+        Effect.sync(() => (console.error = (...some) => void lines.push(some.join(" ")))),
+        () => Effect.sync(() => (console.error = log)),
       )
       const url = yield* listening(
         adapter(options, async ({ text }) => {
@@ -138,10 +138,10 @@ test("a response that breaks off ends the connection, and not the program", func
 
 test("a body that was read before is an error of the program, not of the sender", function* () {
   const lines: Array<string> = []
-  const log = console.log
+  const log = console.error
   yield* Effect.acquireRelease(
-    Effect.sync(() => (console.log = (...some) => void lines.push(some.join(" ")))),
-    () => Effect.sync(() => (console.log = log)),
+    Effect.sync(() => (console.error = (...some) => void lines.push(some.join(" ")))),
+    () => Effect.sync(() => (console.error = log)),
   )
   const node = Webhooks.nodeHandler(options, () => {})
   const url = yield* listening(
