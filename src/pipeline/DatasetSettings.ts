@@ -1,8 +1,8 @@
 /**
  * Settings of a dataset: how votes are combined, filters, pair strategy, thresholds, splits, formats, and the texts of
- * its card. To add a setting, add it here, to the interface and to `recorded`, and a flag to `cli/flags/DatasetFlags`.
+ * its card. To add a setting, add it here, to the interface and to `table`, and a flag to `cli/flags/DatasetFlags`.
  */
-import { Effect, Schema, Struct } from "effect"
+import { Effect, Record, Schema, Struct } from "effect"
 import * as AnnotationPaths from "../api/AnnotationPaths.ts"
 import type { DatasetFacts } from "../dataset/DatasetFacts.ts"
 import { type FormatName, formatNames, type TrainerFormat } from "../dataset/format/TrainerFormats.ts"
@@ -15,6 +15,7 @@ import type { CurationOptions } from "../pair/Curation.ts"
 import { bestAgainstRest, settingsOf } from "../pair/PairStrategy.ts"
 import * as Splits from "../pair/text/Splits.ts"
 import * as Consensus from "../pair/votes/Consensus.ts"
+import * as Kinds from "./SettingKinds.ts"
 
 type Shares = Splits.Shares
 
@@ -94,43 +95,65 @@ export const wholeShares = (shares: Shares): Shares => {
 }
 
 /**
- * Each setting's members in the manifest, which are empty if the rows do not depend on the setting. The type check fails
- * if a setting is missing.
+ * The kind of each setting, and its members in the manifest, unless the rows do not depend on it. The type check fails if
+ * a setting is missing.
  */
-const recorded: { readonly [Name in keyof Required<DatasetSettings>]: (settings: DatasetSettings) => object } = {
-  pairs: ({ pairs = bestAgainstRest }) => ({ pairs: settingsOf(pairs) }),
-  aggregate: ({ aggregate = Consensus.defaultAggregation }) => ({ aggregate }),
-  ties: ({ ties = "drop" }) => ({ ties }),
-  minVotes: ({ minVotes = null }) => ({ min_votes: minVotes }),
-  minAgreement: ({ minAgreement = null }) => ({ min_agreement: minAgreement }),
-  drop: ({ drop = [] }) => ({ drop }),
-  thresholds: ({ thresholds = {} }) => ({ thresholds: defined(thresholds) }),
-  checks: ({ checks = [] }) =>
-    checks.length === 0 ? {} : { checks: checks.map(({ name, threshold = null }) => ({ name, threshold })) },
-  splits: ({ splits, splitSeed: seed = 0 }) => ({
-    splits: splits === undefined ? null : { ...defined(wholeShares(splits)), seed },
-  }),
-  splitSeed: () => ({}),
-  evaluationPrompts: ({ evaluationPrompts: prompts }) => ({
-    evaluation_prompts:
-      prompts === undefined ? null : { count: prompts.length, sha256: Sha256.hex(JSON.stringify(prompts)) },
-  }),
-  conversational: ({ conversational = false }) => ({ conversational }),
-  margin: ({ margin = false, marginFrom = "votes" }) => ({ margin, ...(margin && { margin_from: marginFrom }) }),
-  marginFrom: () => ({}),
-  edited: ({ edited }) => (edited === "chosen" ? { edited } : {}),
-  expertNames: ({ expertNames }) => (expertNames === true ? { expert_names: true } : {}),
-  annotationPaths: ({ annotationPaths: paths }) => (paths === undefined ? {} : { annotation_paths: defined(paths) }),
-  formats: () => ({}),
-  allowEmpty: () => ({}),
-  card: () => ({}),
+const table: {
+  readonly [Name in keyof Required<DatasetSettings>]: readonly [
+    kind: Kinds.Kind,
+    toManifest?: (settings: DatasetSettings) => object,
+  ]
+} = {
+  pairs: [Kinds.fn, ({ pairs = bestAgainstRest }) => ({ pairs: settingsOf(pairs) })],
+  aggregate: [Kinds.text, ({ aggregate = Consensus.defaultAggregation }) => ({ aggregate })],
+  ties: [Kinds.text, ({ ties = "drop" }) => ({ ties })],
+  minVotes: [Kinds.number, ({ minVotes = null }) => ({ min_votes: minVotes })],
+  minAgreement: [Kinds.number, ({ minAgreement = null }) => ({ min_agreement: minAgreement })],
+  drop: [Kinds.list, ({ drop = [] }) => ({ drop })],
+  thresholds: [Kinds.object, ({ thresholds = {} }) => ({ thresholds: defined(thresholds) })],
+  checks: [
+    Kinds.list,
+    ({ checks = [] }) =>
+      checks.length === 0 ? {} : { checks: checks.map(({ name, threshold = null }) => ({ name, threshold })) },
+  ],
+  splits: [
+    Kinds.object,
+    ({ splits, splitSeed: seed = 0 }) => ({
+      splits: splits === undefined ? null : { ...defined(wholeShares(splits)), seed },
+    }),
+  ],
+  splitSeed: [Kinds.number],
+  evaluationPrompts: [
+    Kinds.list,
+    ({ evaluationPrompts: prompts }) => ({
+      evaluation_prompts:
+        prompts === undefined ? null : { count: prompts.length, sha256: Sha256.hex(JSON.stringify(prompts)) },
+    }),
+  ],
+  conversational: [Kinds.flag, ({ conversational = false }) => ({ conversational })],
+  margin: [
+    Kinds.flag,
+    ({ margin = false, marginFrom = "votes" }) => ({ margin, ...(margin && { margin_from: marginFrom }) }),
+  ],
+  marginFrom: [Kinds.text],
+  edited: [Kinds.text, ({ edited }) => (edited === "chosen" ? { edited } : {})],
+  expertNames: [Kinds.flag, ({ expertNames }) => (expertNames === true ? { expert_names: true } : {})],
+  annotationPaths: [
+    Kinds.object,
+    ({ annotationPaths: paths }) => (paths === undefined ? {} : { annotation_paths: defined(paths) }),
+  ],
+  formats: [Kinds.list],
+  allowEmpty: [Kinds.flag],
+  card: [Kinds.object],
 }
 
-export const settingNames = Struct.keys(recorded)
+export const settingNames = Struct.keys(table)
+
+export const settingKinds = Record.map(table, ([kind]) => kind)
 
 /** The settings that the rows depend on, by their names in the manifest. */
 export const toManifest = (settings: DatasetSettings): { readonly [name: string]: Schema.Json } =>
-  Object.assign({}, ...settingNames.map((name) => recorded[name](settings)))
+  Object.assign({}, ...Object.values(table).map(([, toManifest]) => toManifest?.(settings)))
 
 const wrong = function* (
   settings: DatasetSettings,

@@ -4,7 +4,7 @@
  * Guarantees: `check` refuses names that no pipeline has, and values of another kind, before anything is opened. The
  * stages check ranges: `Submit` those of tasks, `DatasetSettings` those of the dataset.
  */
-import { Duration, Effect, type FileSystem, Layer, Option, type Path, Predicate, Stream, Struct } from "effect"
+import { type Duration, Effect, type FileSystem, type Layer, type Path, Predicate, Stream, Struct } from "effect"
 import type { HttpClient } from "effect/http"
 import type { ServiceProfile } from "../api/ServiceProfile.ts"
 import { didYouMean } from "../io/NearestName.ts"
@@ -14,7 +14,8 @@ import type { AnnotationClient } from "../task/client/AnnotationClient.ts"
 import type * as LedgerLocation from "../task/ledger/LedgerLocation.ts"
 import type { SubmitOptions } from "../task/Submit.ts"
 import type * as WebhookReceiver from "../task/webhook/WebhookReceiver.ts"
-import { type DatasetSettings, SettingInvalid } from "./DatasetSettings.ts"
+import { type DatasetSettings, SettingInvalid, settingKinds } from "./DatasetSettings.ts"
+import { any, flag, type Kind, layer, list, number, object, text, time } from "./SettingKinds.ts"
 
 /** The settings of a pipeline: job folder, source, ledger, submission, and dataset. */
 export interface Settings<out E = SourceError, out R = FileSystem.FileSystem | Path.Path>
@@ -66,28 +67,11 @@ export interface Pipeline<out E = SourceError, out R = FileSystem.FileSystem | P
   readonly _tag: "Pipeline"
 }
 
-type Kind = readonly [expected: string, isRight: (value: unknown) => boolean]
-
-const text: Kind = ["a text that is not empty", (value) => typeof value === "string" && value !== ""]
-const flag: Kind = ["true or false", Predicate.isBoolean]
-const number: Kind = ["a number", Predicate.isNumber]
-const list: Kind = ["a list", Array.isArray]
-const object: Kind = ["an object", (value) => Predicate.isObject(value) && !Array.isArray(value)]
-const layer: Kind = ["a layer", Layer.isLayer]
-const time: Kind = [
-  'a time, such as "12 hours"',
-  (value) =>
-    // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- it answers none for anything else
-    Option.exists(Duration.fromInput(value as Duration.Input), (time) => Duration.toMillis(time) >= 0),
-]
 const webhook: Kind = [
   "an object with secrets, or with a function verify",
   (value) =>
     Predicate.hasProperty(value, "verify") || (Predicate.hasProperty(value, "secrets") && Array.isArray(value.secrets)),
 ]
-/** A value of several kinds, which the stage that reads it checks. */
-const any: Kind = ["any value", () => true]
-
 // prettier-ignore
 const kinds = {
   _tag: text, directory: text, service: layer, client: layer, ledger: any, job: text, timeout: time, grace: time,
@@ -95,10 +79,7 @@ const kinds = {
   once: flag, webhook, guidelines: text, taskType: text, votes: number, votesUpTo: number, confidence: number,
   price: any, budget: any, shuffleSeed: any, completionsPerItem: number, completionsSeed: number, keepReordered: flag,
   batch: object, maxPlanned: number, gold: object, newCampaign: flag, newLedger: flag, resubmit: list,
-  maxAttempts: number, maxRejects: any, pairs: ["a function", Predicate.isFunction], aggregate: text, ties: text,
-  minVotes: number, minAgreement: number, drop: list, thresholds: object, checks: list, splits: object,
-  splitSeed: number, evaluationPrompts: list, conversational: flag, margin: flag, marginFrom: text, edited: text,
-  expertNames: flag, annotationPaths: object, formats: list, allowEmpty: flag, card: object,
+  maxAttempts: number, maxRejects: any, ...settingKinds,
 } satisfies { readonly [Name in keyof Required<Pipeline>]: Kind }
 
 export const names: ReadonlyArray<string> = Struct.keys(kinds)

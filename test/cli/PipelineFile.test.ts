@@ -75,7 +75,7 @@ describe("a pipeline file", () => {
     const webhook = 'webhook: { scheme: "md5", secrets: [Redacted.make("s")] }'
     const file = yield* pipelineIn(yield* project, "pipeline", `${profile("http://127.0.0.1:9/v1")} ${webhook}`)
     const { stderr } = yield* cli(["run", file]).pipe(
-      ends(2, /^prefstream: unknown webhook scheme "md5": expected standard-webhooks, .*$/m),
+      ends(2, /^prefstream: webhook setting scheme: unknown scheme "md5": expected standard-webhooks, .*$/m),
     )
     assert.notMatch(stderr, /^\s+at /m)
   })

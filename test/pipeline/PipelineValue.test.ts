@@ -169,7 +169,10 @@ describe("a pipeline", () => {
       [{ batch: { maxBytes: -1 } }, /^batch\.maxBytes: expected a whole number of at least 1, found -1$/],
       [{ maxPlanned: 0 }, /^maxPlanned: expected a whole number of at least 1, or Infinity, found 0$/],
       [{ maxAttempts: 0.5 }, /^maxAttempts: expected a whole number of at least 1, found 0\.5$/],
-      [{ checks: [{ ...shorterChosen, name: "kappa" }] }, /^checks\[0\]\.name: expected another name .*, found kappa$/],
+      [
+        { checks: [{ ...shorterChosen, name: "kappa" }] },
+        /^checks\[0\]\.name: expected a name that no other check has, found kappa$/,
+      ],
       [
         { checks: [{ ...shorterChosen, threshold: Number.NaN }] },
         /^checks\[0\]\.threshold: expected a number, found NaN$/,

@@ -1,0 +1,24 @@
+/**
+ * The kinds of a setting's value, for programs without a type check.
+ *
+ * Does not check ranges: the stages do.
+ */
+import { Duration, Layer, Option, Predicate } from "effect"
+
+export type Kind = readonly [expected: string, isRight: (value: unknown) => boolean]
+
+export const text: Kind = ["a text that is not empty", (value) => typeof value === "string" && value !== ""]
+export const flag: Kind = ["true or false", Predicate.isBoolean]
+export const number: Kind = ["a number", Predicate.isNumber]
+export const list: Kind = ["a list", Array.isArray]
+export const object: Kind = ["an object", (value) => Predicate.isObject(value) && !Array.isArray(value)]
+export const layer: Kind = ["a layer", Layer.isLayer]
+export const fn: Kind = ["a function", Predicate.isFunction]
+export const time: Kind = [
+  'a time, such as "12 hours"',
+  (value) =>
+    // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- it answers none for anything else
+    Option.exists(Duration.fromInput(value as Duration.Input), (time) => Duration.toMillis(time) >= 0),
+]
+/** A value of several kinds, which the stage that reads it checks. */
+export const any: Kind = ["any value", () => true]
