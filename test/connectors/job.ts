@@ -1,0 +1,62 @@
+/** A pipeline from a JSON Lines file to a dataset, over a connector and the fake of its service. */
+import { Deferred, Effect, Fiber, Redacted, Stream } from "effect"
+import type { ServiceSettings } from "../../src/api/ServiceProfile.ts"
+import * as Pipeline from "../../src/pipeline/Pipeline.ts"
+import * as Source from "../../src/source/Source.ts"
+import * as Tasks from "../../src/task/Tasks.ts"
+import { folderWithItems } from "../support/cli.ts"
+import { pairsOf } from "../support/datasetReaders.ts"
+import type { FakeService } from "./FakeService.ts"
+
+/** Unless a test waits for webhooks, tasks are polled at once, and one request follows the other. */
+const quick: Partial<ServiceSettings> = {
+  concurrency: 1,
+  requestsPerSecond: 1000,
+  pollInterval: { min: "1 milli", max: "5 millis" },
+}
+
+export const seldom: Partial<ServiceSettings> = { pollInterval: { min: "5 hours", max: "10 hours" } }
+
+export interface Job extends Partial<Pipeline.Settings> {
+  readonly protocol: Tasks.Protocol
+  readonly service: Partial<ServiceSettings>
+}
+
+export const make = Effect.fnUntraced(function* (
+  { baseUrl, token }: Pick<FakeService, "baseUrl" | "token">,
+  items: ReadonlyArray<object>,
+  { protocol, service, ...settings }: Job,
+) {
+  const directory = yield* folderWithItems(items.map((item) => JSON.stringify(item)))
+  const pipeline = Pipeline.make({
+    ...settings,
+    directory,
+    source: Source.files(`${directory}/items.jsonl`),
+    client: Tasks.AnnotationClient.layerProtocol(protocol),
+    service: Tasks.ServiceProfile.layer({ ...quick, ...service, baseUrl, token: Redacted.make(token) }),
+  })
+  return {
+    submit: Pipeline.submit(pipeline),
+    /** Collects the results and writes the dataset. */
+    finish: Pipeline.run(pipeline),
+    /** Polls each task once. */
+    once: Pipeline.run({ ...pipeline, once: true, allowEmpty: true }),
+    pairs: pairsOf(directory),
+    /** The votes that the ledger has. */
+    votes: Effect.provide(Stream.runCollect(Pipeline.VoteTable.rows()), Pipeline.layer(pipeline)),
+    /** Waits for webhooks, which `send` causes. */
+    hinted: Effect.fnUntraced(function* (
+      webhook: Tasks.WebhookReceiver.RouteOptions,
+      send: (url: string) => Promise<void>,
+    ) {
+      const url = yield* Deferred.make<string>()
+      const onListening = (at: string) => Effect.asVoid(Deferred.succeed(url, at))
+      const collecting = yield* Effect.forkChild(
+        Pipeline.collect({ ...pipeline, webhook: { ...webhook, onListening } }),
+      )
+      const at = yield* Deferred.await(url)
+      yield* Effect.promise(() => send(at))
+      return yield* Fiber.join(collecting)
+    }),
+  }
+})
