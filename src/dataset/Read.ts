@@ -29,12 +29,12 @@ export const manifest = Effect.fn("Dataset.manifest")(function* (directory: stri
   const fs = yield* FileSystem.FileSystem
   const file = (yield* Path.Path).join(directory, Manifest.fileName)
   const failed = (actual: string) =>
-    new DatasetUnreadable({ file, expected: "the manifest of a dataset", found: actual })
+    new DatasetUnreadable({ file, expected: "a dataset manifest", found: actual })
   const text = yield* Effect.mapError(fs.readFileString(file), () => failed("no file that can be read"))
   const version = Option.getOrUndefined(decodeVersion(text))?.version ?? 1
   if (version !== 1) return yield* failed(`one of version ${version}, which needs another version of prefstream`)
   return yield* Effect.mapError(Manifest.decode(text), ({ message }) =>
-    failed(`another text: ${message.replace(/\s+/g, " ")}`),
+    failed(`invalid content: ${message.replace(/\s+/g, " ")}`),
   )
 })
 

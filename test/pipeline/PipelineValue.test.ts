@@ -180,7 +180,7 @@ describe("a pipeline", () => {
       [{ checks: [{} as Pairs.OwnCheck] }, /^checks\[0\]: expected an object with name, measure and valueOf, found/],
       [
         { formats: [{ name: "own" } as typeof outputs] },
-        /^formats: expected names among trl, .*, or custom formats, found/,
+        /^formats: expected one of trl, .*, or a custom format, found/,
       ],
     ]
     for (const [settings, message] of cases) {
