@@ -153,8 +153,11 @@ export const defaults: Omit<ServiceSettings, "baseUrl" | "identity" | "token"> =
 
 /** A setting of the service is invalid. */
 export class ServiceSettingsError extends Schema.TaggedError<ServiceSettingsError>()("ServiceSettingsError", {
+  /** The name of the setting, with dots for nested settings: `pollInterval.min`. */
   setting: Schema.String,
+  /** A description of the allowed values. */
   expected: Schema.String,
+  /** The invalid value as text. For `baseUrl`, the text does not contain the value, which may hold a secret. */
   found: Schema.String,
 }) {
   override get message() {

@@ -111,8 +111,9 @@ export const custom = (
   sign: () => Effect.succeed({}),
 })
 
-/** The scheme of a webhook has a setting of which it can make nothing, or lacks one. */
+/** A setting of a webhook's scheme is invalid or missing. */
 export class InvalidWebhookSetting extends Schema.TaggedError<InvalidWebhookSetting>()("InvalidWebhookSetting", {
+  /** The name of the setting, such as `header`. */
   setting: Schema.String,
   /** Says what was expected. The error does not repeat the value. */
   problem: Schema.String,

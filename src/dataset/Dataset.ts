@@ -50,6 +50,7 @@ export {
 } from "./Push.ts"
 export type { Manifest, Written } from "./Manifest.ts"
 export type { Split } from "../domain/Split.ts"
+export { ReportTemplateMissing } from "./ReportPage.ts"
 export { manifest, read, type ReadOptions } from "./Read.ts"
 export { type Verification, verify } from "./Verify.ts"
 

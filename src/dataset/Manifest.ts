@@ -41,8 +41,11 @@ export const FormatSummary = Schema.Struct({
 })
 export type FormatSummary = typeof FormatSummary.Type
 
+/** The content of `manifest.json`: the files of a dataset, its totals, and its provenance. */
 export const Manifest = Schema.Struct({
+  /** Names the file's format. */
   format: Schema.Literal("prefstream-dataset"),
+  /** Version of the file's format. */
   version: Schema.Literal(1),
   /** The program that wrote the dataset. */
   code: Schema.Struct({ name: Schema.String, version: Schema.String }),
@@ -52,11 +55,14 @@ export const Manifest = Schema.Struct({
   tools: Schema.optionalKey(Schema.Literal(true)),
   /** Number of preference pairs, the same in `data` and in `jsonl`. */
   rows: Schema.Int,
+  /** The splits that have rows, in their order. */
   splits: Schema.Array(SplitSummary),
+  /** The totals of each trainer format that was written. */
   formats: Schema.Array(FormatSummary),
   /** Pairs that are in neither `data` nor `jsonl`. */
   omitted: OmittedPairs,
   ...Provenance.fields,
+  /** Every file of the dataset except `manifest.json`. */
   files: Schema.Array(DatasetFile),
 })
 export type Manifest = typeof Manifest.Type

@@ -28,9 +28,8 @@ const decodeVersion = Schema.decodeUnknownOption(Schema.fromJsonString(Schema.St
 export const manifest = Effect.fn("Dataset.manifest")(function* (directory: string) {
   const fs = yield* FileSystem.FileSystem
   const file = (yield* Path.Path).join(directory, Manifest.fileName)
-  const failed = (actual: string) =>
-    new DatasetUnreadable({ file, expected: "a dataset manifest", found: actual })
-  const text = yield* Effect.mapError(fs.readFileString(file), () => failed("no file that can be read"))
+  const failed = (actual: string) => new DatasetUnreadable({ file, expected: "a dataset manifest", found: actual })
+  const text = yield* Effect.mapError(fs.readFileString(file), () => failed("no readable file"))
   const version = Option.getOrUndefined(decodeVersion(text))?.version ?? 1
   if (version !== 1) return yield* failed(`one of version ${version}, which needs another version of prefstream`)
   return yield* Effect.mapError(Manifest.decode(text), ({ message }) =>

@@ -12,7 +12,11 @@ const place = '<script id="report" type="application/json"></script>'
 
 /** The template is missing or invalid. */
 export class ReportTemplateMissing extends Schema.TaggedError<ReportTemplateMissing>()("ReportTemplateMissing", {
+  /** The path of the template, or its import name if it cannot be resolved. */
   path: Schema.String,
+  /**
+   * The error of the file system or of the resolution; absent if the template was read but has no place for the report.
+   */
   cause: Schema.optionalKey(Schema.Defect()),
 }) {
   override get message() {

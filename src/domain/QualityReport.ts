@@ -16,7 +16,9 @@ import type { Split } from "./Split.ts"
 export interface FunnelStep {
   /** `read`, `submitted`, `judged`, `kept`, and `pairs`, in this order. */
   readonly step: "read" | "submitted" | "judged" | "kept" | "pairs"
+  /** The unit of `count` and `lost`. */
   readonly unit: "records" | "items" | "pairs"
+  /** The records, items, or pairs that the step kept. */
   readonly count: number
   /**
    * The records, items, or pairs that entered the step but are not in `count`, by reason, such as `duplicate`,
@@ -25,6 +27,7 @@ export interface FunnelStep {
   readonly lost: ReadonlyArray<{ readonly reason: string; readonly count: number }>
 }
 
+/** The agreement between the votes on an item. Shares are from 0 to 1. */
 export interface Agreement {
   /** Number of items per number of votes: `{ votes: 3, items: 120 }` means that 120 items have 3 votes. */
   readonly votes_per_item: ReadonlyArray<{ readonly votes: number; readonly items: number }>
@@ -39,6 +42,7 @@ export interface Agreement {
   readonly ties: number
   /** Mean share of an item's votes that are for its choice. */
   readonly mean_agreement: number | null
+  /** Items by the share of an item's votes that are for its choice. */
   readonly agreement: Histogram
   /** Randolph's free-marginal kappa: agreement beyond chance. Chance is 1/K for an item with K texts to choose from. */
   readonly free_marginal_kappa: number | null
@@ -58,25 +62,32 @@ export interface Agreement {
   readonly not_majority: ReadonlyArray<{ readonly by: "service" | "lead" | "reliability"; readonly items: number }>
 }
 
+/** An expert's votes: their number, their agreement with other votes, and their accuracy on gold items. */
 export interface ExpertRow {
   /** The expert's name at the service; null for all votes without one. */
   readonly expert: string | null
-  /** Votes on judged items. `mixed_in_votes` of them are on gold items that were mixed in. */
+  /** Votes on judged items. */
   readonly votes: number
+  /** Votes on gold items that `--gold` mixed in; `votes` includes them. */
   readonly mixed_in_votes: number
-  /** Votes on items with a majority among the other experts' votes. `with_others` of them agree with that majority. */
+  /** Votes on items with a majority among the other experts' votes. */
   readonly compared: number
+  /** Votes among `compared` that agree with the majority of the other experts. */
   readonly with_others: number
   /**
    * Estimated probability that a vote of this expert is right (Dawid–Skene, one coin). The estimate uses votes on items
    * with several votes or with a known answer; null if the expert has no such vote.
    */
   readonly reliability: number | null
+  /** Votes that prefer one completion on items with a known answer. */
   readonly gold_votes: number
+  /** Votes among `gold_votes` that prefer the known answer. */
   readonly gold_right: number
+  /** Median time of a vote in seconds; null if the service reports no times. */
   readonly median_seconds: number | null
-  /** Votes with a known order of completions. `chose_first` of them chose the completion shown first. */
+  /** Votes with a known order of completions. */
   readonly ordered: number
+  /** Votes among `ordered` that chose the completion shown first. */
   readonly chose_first: number
 }
 
@@ -86,8 +97,9 @@ export interface ModelRow {
   readonly model: string
   /** Items with at least one such pair that includes this model. */
   readonly items: number
-  /** Pairs in which the model's completion is chosen. `rejected` counts those in which it is rejected. */
+  /** Pairs in which the model's completion is chosen. */
   readonly chosen: number
+  /** Pairs in which the model's completion is rejected. */
   readonly rejected: number
   /** Share of the model's pairs in which its completion is chosen, computed per item and averaged over the items. */
   readonly win_rate: number
@@ -101,23 +113,29 @@ export interface GoldVotes {
   readonly results: number
   /** Votes that prefer one completion; others are neither right nor wrong. */
   readonly votes: number
+  /** Votes among `votes` that prefer the known answer. */
   readonly right: number
 }
 
+/** The accuracy of votes on items with a known answer. */
 export interface GoldReport {
-  /** Judged items that `--gold` mixed in. `in_input` counts judged items of the input with a known answer. */
+  /** Judged items that `--gold` mixed in. */
   readonly mixed_in: number
+  /** Judged items of the input with a known answer. */
   readonly in_input: number
   /** Results on these items. Each result was paid for once. */
   readonly results: number
   /** Votes that prefer one completion; others are neither right nor wrong. */
   readonly votes: number
+  /** Votes among `votes` that prefer the known answer. */
   readonly right: number
   /** The votes by kind of expert, the kind with the most votes first. */
   readonly kinds: ReadonlyArray<GoldVotes>
-  /** Share of right votes. `low` and `high` are its 95% Wilson score interval. */
+  /** Share of right votes, from 0 to 1; null without votes. */
   readonly accuracy: number | null
+  /** Lower bound of the 95% Wilson score interval of `accuracy`; null without votes. */
   readonly low: number | null
+  /** Upper bound of the 95% Wilson score interval of `accuracy`; null without votes. */
   readonly high: number | null
   /** Items whose choice was wrong. Items that were left out as ties have no choice. */
   readonly wrong_items: number
@@ -131,15 +149,16 @@ export interface GoldReport {
   }>
 }
 
+/** Choices by the position at which the chosen completion was shown. */
 export interface Position {
   /** For items with `completions` completions: the number of votes for the completion shown at each position. */
   readonly by_completions: ReadonlyArray<{ readonly completions: number; readonly chosen: ReadonlyArray<number> }>
   /**
-   * Items on which more votes chose a completion from the first half of the order shown. `second_half` counts the
-   * opposite. Each item counts once, because its votes are not independent. The middle one of an odd number of
+   * Items on which more votes chose a completion from the first half of the order shown. Each item counts once, because its votes are not independent. The middle one of an odd number of
    * completions is in neither half; items with equally many votes in both halves are not counted.
    */
   readonly first_half: number
+  /** Items on which more votes chose a completion from the second half of the order shown. */
   readonly second_half: number
   /** P-value of a two-sided exact binomial test that both halves are equally likely, over these items. */
   readonly p_value: number | null
@@ -152,10 +171,13 @@ export interface Position {
  * `best-against-rest` does.
  */
 export interface Rankings {
+  /** Kept items with a ranking of their completions. */
   readonly ranked_items: number
+  /** Kept items without a ranking of their completions. */
   readonly unranked_items: number
 }
 
+/** The problems that experts reported, as flags on items. */
 export interface FlagReport {
   /** Judged items that an expert flagged; the dataset holds them unless `--drop flagged` leaves them out. */
   readonly items: number
@@ -163,10 +185,13 @@ export interface FlagReport {
   readonly kinds: ReadonlyArray<{ readonly kind: string; readonly flags: number }>
 }
 
+/** Lengths of prompts and completions in code points, and whether the longer completion is chosen. */
 export interface Length {
   /** Number of items in which the longer completion was chosen; each of an item's n pairs counts 1/n. */
   readonly longer_chosen: number
+  /** Number of items in which both completions have the same length; each of an item's n pairs counts 1/n. */
   readonly equal: number
+  /** Number of items in which the shorter completion was chosen; each of an item's n pairs counts 1/n. */
   readonly shorter_chosen: number
   /**
    * Share of items in which the longer completion was chosen, among those with different lengths; each item counts
@@ -175,10 +200,13 @@ export interface Length {
   readonly share_longer: number | null
   /** Mean length of chosen minus mean length of rejected, over the pooled standard deviation; each item counts once. */
   readonly cohens_d: number | null
-  /** Length of chosen minus length of rejected, per pair. `chosen` and `rejected` are also per pair. */
+  /** Length of chosen minus length of rejected, per pair. */
   readonly difference: Distribution
+  /** Length of the prompt, per item that has pairs. */
   readonly prompt: Distribution
+  /** Length of the chosen completion, per pair. */
   readonly chosen: Distribution
+  /** Length of the rejected completion, per pair. */
   readonly rejected: Distribution
 }
 
@@ -188,31 +216,45 @@ export interface Check {
   readonly check: string
   /** A description of `value`. */
   readonly measure: string
+  /** The measured value, as `measure` describes it; null without data. */
   readonly value: number | null
   /** How many items, pairs, or votes the check found, out of `of`. */
   readonly count: number
+  /** How many items, pairs, or votes the check examined. */
   readonly of: number
+  /** The unit of `count` and `of`. */
   readonly unit: "items" | "pairs" | "votes"
   /** Whether `value` and `threshold` are shares, which are shown in percent. */
   readonly is_share: boolean
-  /** The threshold; null if none was set. The direction is `below` if larger values are worse. */
+  /** The threshold; null if none was set. */
   readonly threshold: number | null
+  /** `below` if the value must be at most the threshold, `above` if it must be at least the threshold. */
   readonly direction: "below" | "above"
   /** Advice for a failed check. */
   readonly advice: string
+  /** Whether `value` is within the threshold. A check without a threshold passes. */
   readonly passed: boolean
   /** Whether the items, pairs, or votes that the check found were left out of the dataset. */
   readonly dropped: boolean
+  /** A few items that the check found, each with an explanation. */
   readonly examples: ReadonlyArray<{ readonly item_id: string; readonly detail: string }>
 }
 
+/** A pair of the dataset, with the votes on its item. */
 export interface Example {
+  /** The prompt: text, or a list of messages. */
   readonly prompt: Prompt
+  /** The text of the chosen completion. */
   readonly chosen: string
+  /** The text of the rejected completion. */
   readonly rejected: string
+  /** An expert's rationale for the choice; null if there is none. */
   readonly rationale: string | null
+  /** The id of the item. */
   readonly item_id: string
+  /** Share of the item's votes for the best completion, from 0 to 1; null if there is one vote. */
   readonly agreement: number | null
+  /** Number of votes on the item. */
   readonly votes: number
 }
 
@@ -220,12 +262,14 @@ export interface Example {
 export interface LanguageRow {
   /** ISO 639-1, `und` if unknown. */
   readonly language: string
+  /** Number of items whose prompt was detected as this language, in the sample if there was sampling. */
   readonly items: number
   /**
-   * The 95% Wilson score interval of the language's share of all items. Null if there was no sampling: the language of
-   * every item was detected.
+   * Lower bound of the 95% Wilson score interval of the language's share of all items, from 0 to 1. Null if there was no
+   * sampling: the language of every item was detected.
    */
   readonly low: number | null
+  /** Upper bound of the same interval; null if there was no sampling. */
   readonly high: number | null
 }
 

@@ -6,6 +6,7 @@
  */
 import type { Distribution } from "./Distribution.ts"
 
+/** How strongly experts prefer the completion that they chose. */
 export interface StrengthReport {
   /** Distribution of the strengths in single votes. */
   readonly votes: Distribution
@@ -28,13 +29,13 @@ export interface StrengthReport {
   readonly krippendorff_alpha: number | null
 }
 
+/** The ratings of completions in one aspect of the rubric. */
 export interface AspectReport {
+  /** The name of the aspect. */
   readonly aspect: string
-  /**
-   * Single ratings of completions that are chosen in a pair of the dataset. `rejected` has the ratings of completions
-   * that are rejected in a pair.
-   */
+  /** Single ratings of completions that are chosen in a pair of the dataset. */
   readonly chosen: Distribution
+  /** Single ratings of completions that are rejected in a pair of the dataset. */
   readonly rejected: Distribution
   /** Krippendorff's alpha, interval, of ratings of the same completion; null if no completion has two. */
   readonly krippendorff_alpha: number | null
@@ -49,6 +50,7 @@ export interface AspectReport {
 export interface RubricReport {
   /** Judged items with at least one vote that has an answer. */
   readonly items: number
+  /** Votes on judged items that have an answer. */
   readonly votes: number
   /** Null if no vote gives a strength. */
   readonly strength: StrengthReport | null
@@ -59,6 +61,7 @@ export interface RubricReport {
   readonly all_bad: { readonly answered: number; readonly items: number }
   /** Items whose best completion an expert edited, and the change of its length in characters. */
   readonly edited: { readonly items: number; readonly length_change: Distribution }
+  /** The number of aspects with an answer; `aspects` lists at most 50 of them. */
   readonly aspect_count: number
   /** The 50 aspects with the most ratings, sorted by name. */
   readonly aspects: ReadonlyArray<AspectReport>

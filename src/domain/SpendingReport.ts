@@ -9,15 +9,19 @@
 
 /** A number of votes and their cost. */
 export interface VotesCost {
+  /** The number of votes. */
   readonly votes: number
+  /** The cost as an exact decimal, such as `12.50`, in the currency of the price. */
   readonly cost: string
 }
 
+/** The votes of one kind of expert and their cost. */
 export interface KindCost extends VotesCost {
   /** The kind as the service reports it; null if it reports none, or the task ended without a result. */
   readonly kind: string | null
-  /** Votes on items with a known answer. `gold_right` of them are right. Both are 0 if no dataset was written. */
+  /** Votes on items with a known answer that prefer one completion; 0 if no dataset was written. */
   readonly gold_votes: number
+  /** Votes among `gold_votes` that prefer the known answer; 0 if no dataset was written. */
   readonly gold_right: number
   /**
    * Cost of the results on gold items, at this kind's mean price, divided by the number of this kind's right votes in

@@ -10,7 +10,9 @@ import type { SourceItem } from "./PromptItem.ts"
 import type { Reject } from "./Reject.ts"
 import type { ImportedVote } from "./Vote.ts"
 
+/** A prompt item with votes that were given elsewhere. */
 export interface VotedItem extends SourceItem {
+  /** The votes, at least one. Their indices refer to `completions`. */
   readonly votes: Arr.NonEmptyReadonlyArray<ImportedVote>
   /** Whether it is a gold item that was mixed in to measure experts; such items are not part of the dataset. */
   readonly isCheck?: boolean
@@ -24,4 +26,5 @@ export interface VotedItem extends SourceItem {
   readonly raw?: string | undefined
 }
 
+/** A record of a vote table: an item with its votes, or the reason why the record was rejected. */
 export type VoteRecord = Result.Result<VotedItem, Reject>

@@ -48,10 +48,13 @@ export class LockUnavailable extends Schema.TaggedError<LockUnavailable>()("Lock
   }
 }
 
+/** A file cannot be locked: another process holds the lock, or the lock file cannot be used. */
 export class FileLockError extends Schema.TaggedError<FileLockError>()("FileLockError", {
+  /** The error; its `_tag` tells the two cases apart. */
   reason: Schema.Union([FileLocked, LockUnavailable]),
 }) {
   override readonly cause = this.reason
+  /** Whether a later attempt may succeed: true if another process holds the lock. */
   get isRetryable() {
     return this.reason.isRetryable
   }

@@ -22,9 +22,28 @@ export {
   type PairStrategy,
   type StrategySettings,
 } from "./PairStrategy.ts"
+export type { Distribution, Histogram } from "../domain/Distribution.ts"
 export type { Leaderboard, LeaderboardRow } from "../domain/Leaderboard.ts"
+export type {
+  Agreement,
+  Check,
+  Example,
+  ExpertRow,
+  FlagReport,
+  FunnelStep,
+  GoldReport,
+  GoldVotes,
+  LanguageRow,
+  Length,
+  ModelRow,
+  Position,
+  Rankings,
+} from "../domain/QualityReport.ts"
+export type { AspectReport, RubricReport, StrengthReport } from "../domain/RubricReport.ts"
 export { type LeaderboardOptions, of as leaderboard } from "./rating/Leaderboard.ts"
 export * as Language from "./text/Language.ts"
+export type { SearchFailed } from "./text/NearDuplicates.ts"
 export * as Splits from "./text/Splits.ts"
 export { byMajority, byProbability, type Consensus, withVotes } from "./votes/Consensus.ts"
+export type { ItemVote } from "./votes/ItemVotes.ts"
 export { of as reliabilities, type Reliabilities } from "./votes/Reliabilities.ts"

@@ -8,7 +8,7 @@ import { type Duration, Effect, Schedule, Stream } from "effect"
 import { firstOfText } from "../domain/CompletionTexts.ts"
 import { isDecided, votesOf } from "../pair/votes/ItemVotes.ts"
 import { choose as chooseNext, defaultConfidence, type OpenItem } from "../pair/votes/NextVotes.ts"
-import { type Choose, planFurtherVotes } from "../task/FurtherVotes.ts"
+import { type ChooseItems, planFurtherVotes } from "../task/FurtherVotes.ts"
 import type { ItemPlace } from "../task/ledger/writes/FurtherVotes.ts"
 import { Ledger, LedgerReader } from "../task/ledger/Ledger.ts"
 import type { RunTerms } from "../task/ledger/schema/Model.ts"
@@ -37,7 +37,7 @@ export const furtherVotesLeft = Effect.fn("AdaptiveVotes.furtherVotesLeft")(func
   return votes
 }, LedgerReader.snapshot)
 
-export const choose = ({ annotationPaths }: ReadSettings): Choose =>
+export const choose = ({ annotationPaths }: ReadSettings): ChooseItems =>
   Effect.fn("AdaptiveVotes.choose")(
     function* (campaign, confidence) {
       const ledger = yield* LedgerReader

@@ -63,7 +63,9 @@ export class ThresholdsExceeded extends Schema.TaggedError<ThresholdsExceeded>()
 
 /** The result of an export. `dataset` is none if nothing was written. */
 export interface Exported {
+  /** The dataset that was written; none if nothing was written. */
   readonly dataset: Option.Option<Dataset.DatasetInfo>
+  /** The first pair of the dataset; none if nothing was written. */
   readonly example: Option.Option<PreferencePair>
   /** Judged items that give no pair, and items without a judgment, by reason. */
   readonly leftOut: FunnelStep["lost"] | undefined

@@ -21,7 +21,7 @@ import * as Settings from "./Settings.ts"
 
 export { LedgerLost } from "./LostLedger.ts"
 export { type DatasetSettings, SettingInvalid, type ResultsSettings } from "./DatasetSettings.ts"
-export { ThresholdsExceeded } from "./Export.ts"
+export { type Exported, ThresholdsExceeded } from "./Export.ts"
 export {
   datasetLeaderboards,
   GroupsInvalid,
@@ -31,7 +31,9 @@ export {
   type LeaderboardSettings,
 } from "./Leaderboard.ts"
 export { NoDataset } from "./DatasetVotes.ts"
-export type { RunReport, RunStatus } from "./RunReport.ts"
+export type { RejectCount } from "./RejectCounts.ts"
+export type { EarlierCounts, IssueReport, RunReport, RunStatus } from "./RunReport.ts"
+export type { KindCost, SpendingReport, VotesCost } from "../domain/SpendingReport.ts"
 export * as CronJob from "./CronJob.ts"
 export * as Inspection from "./Inspection.ts"
 export * as JobStatus from "./JobStatus.ts"

@@ -6,8 +6,11 @@ const withText = ["raw", "raw_base64", "raw_bytes"] as const
 
 /** The number of records that were rejected for one kind of reason, and the first of them. */
 export interface RejectCount {
+  /** The kind of reason. */
   readonly code: Reject["code"]
+  /** The number of rejected records. */
   readonly count: number
+  /** The first of these records as a reject, without the record's text. */
   readonly first: Omit<Reject, (typeof withText)[number]>
 }
 

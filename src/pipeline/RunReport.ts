@@ -112,15 +112,23 @@ export interface RunReport {
   readonly seconds: number | null
 }
 
+/** A task that needs attention. */
 export interface IssueReport {
   /** The task's number for `prefstream resolve`. */
   readonly task: number
+  /** The state of the task in the ledger. */
   readonly state: TaskState
+  /** The campaign's number. */
   readonly campaign: number
+  /** Number of the attempt, from 1. It increases when the task's items are planned again. */
   readonly attempt: number
+  /** The service's id of the task; null if it is unknown. */
   readonly task_id: string | null
+  /** The idempotency key of the request that created the task. */
   readonly idempotency_key: string
+  /** The number of items in the task. */
   readonly items: number
+  /** The reason of the state, as the service or the client gave it; null if there is none. */
   readonly reason: string | null
   /** When the first request for the task began: ISO 8601, UTC. */
   readonly sent_at: string | null

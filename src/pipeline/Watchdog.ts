@@ -10,7 +10,9 @@ import { Duration, Effect, Schema } from "effect"
 import type { SqlError } from "effect/sql/SqlError"
 import * as SteadyClock from "../io/SteadyClock.ts"
 
+/** A worker made no progress although its tasks were due, so it stopped. */
 export class WorkerStalled extends Schema.TaggedError<WorkerStalled>()("WorkerStalled", {
+  /** How long the worker made no progress, in milliseconds. */
   millis: Schema.Number,
   /** Whether the worker sent requests that the service did not answer as expected. */
   hasSent: Schema.Boolean,

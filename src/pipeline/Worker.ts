@@ -55,6 +55,8 @@ import * as RejectsFile from "./RejectsFile.ts"
 import type { ServiceOf, Settings } from "./Settings.ts"
 import * as Watchdog from "./Watchdog.ts"
 
+export { WorkerStalled } from "./Watchdog.ts"
+
 /** How a worker runs alongside others. */
 export interface WorkerOptions {
   /**

@@ -44,6 +44,15 @@ import { Webhooks } from "./webhook/Webhooks.ts"
 import * as Workforce from "./expert/Workforce.ts"
 
 export { Expert }
+export type { JudgeOptions } from "./expert/JudgeExpert.ts"
+export { type JudgeSettings, JudgeSettingsError } from "./expert/JudgeSettings.ts"
+export { InvalidPublicUrl, type ServiceAddress } from "./http/ServiceAddress.ts"
+export type { Accounts } from "./account/Accounts.ts"
+export type { OneTimeCodes } from "./account/OneTimeCodes.ts"
+export type { Operators } from "./account/Operators.ts"
+export type { Sessions } from "./account/Sessions.ts"
+export type { Tokens } from "./account/Tokens.ts"
+export type { Webhooks } from "./webhook/Webhooks.ts"
 
 /** Options of the annotation service. Only `experts` is required. */
 export interface ServiceOptions {

@@ -19,6 +19,7 @@ export class UnusableGoldFile extends Schema.TaggedError<UnusableGoldFile>()("Un
   }
 }
 
+/** Options of `gold`. */
 export type GoldFileOptions = Pick<Files.FilesOptions, "ignore">
 
 export const items = (file: string, options?: GoldFileOptions) =>

@@ -3,7 +3,7 @@
  * (`join`), or a program's own records (`make`). Files are opened when `records` runs, not before.
  */
 export { files, type FilesOptions } from "./Files.ts"
-export { read as gold, UnusableGoldFile } from "./GoldFile.ts"
+export { type GoldFileOptions, read as gold, UnusableGoldFile } from "./GoldFile.ts"
 export { join, type JoinOptions } from "./JoinFiles.ts"
 export { make, type MakeOptions } from "./Make.ts"
 export type { LayoutName, LayoutOptions } from "./layout/Layout.ts"
@@ -17,4 +17,5 @@ export {
 } from "./record/SourceError.ts"
 export { texts } from "./Texts.ts"
 export { votes, type VotesOptions } from "./VoteFiles.ts"
+export type { VotedItem, VoteRecord } from "../domain/VotedItem.ts"
 export type { InputSummary, Source, SourceRecord } from "./record/SourceRecord.ts"

@@ -8,9 +8,13 @@ import * as PostgresLock from "../node/PostgresLock.ts"
 
 export type Migrations = Record<string, Effect.Effect<void, unknown, SqlClient.SqlClient>>
 
+/** A newer version of prefstream has written the database. */
 export class DatabaseTooNew extends Schema.TaggedError<DatabaseTooNew>()("DatabaseTooNew", {
+  /** The name of the database in messages, such as `the ledger`. */
   what: Schema.String,
+  /** The version of the database: the number of its last migration. */
   found: Schema.Int,
+  /** The highest version that this prefstream supports. */
   known: Schema.Int,
 }) {
   override get message() {
@@ -18,9 +22,15 @@ export class DatabaseTooNew extends Schema.TaggedError<DatabaseTooNew>()("Databa
   }
 }
 
+/**
+ * A migration of the database has another name than in this prefstream, so no released version created the database.
+ */
 export class DatabaseForeign extends Schema.TaggedError<DatabaseForeign>()("DatabaseForeign", {
+  /** The name of the database in messages, such as `the ledger`. */
   what: Schema.String,
+  /** The migration's name in the database. */
   found: Schema.String,
+  /** The migration's name in this prefstream; `nothing` if it has no migration of that number. */
   expected: Schema.String,
 }) {
   override get message() {
@@ -28,8 +38,11 @@ export class DatabaseForeign extends Schema.TaggedError<DatabaseForeign>()("Data
   }
 }
 
+/** The database has tables of another program and none of prefstream. */
 export class DatabaseOccupied extends Schema.TaggedError<DatabaseOccupied>()("DatabaseOccupied", {
+  /** The name of the expected database in messages, such as `the ledger`. */
   what: Schema.String,
+  /** The names of all tables in the database, or in the current schema of PostgreSQL. */
   tables: Schema.Array(Schema.String),
 }) {
   override get message() {
@@ -38,9 +51,13 @@ export class DatabaseOccupied extends Schema.TaggedError<DatabaseOccupied>()("Da
   }
 }
 
+/** The database needs an upgrade, but other processes use it. The database was not changed. */
 export class DatabaseInUse extends Schema.TaggedError<DatabaseInUse>()("DatabaseInUse", {
+  /** The name of the database in messages, such as `the ledger`. */
   what: Schema.String,
+  /** The version of the database: the number of its last migration. */
   found: Schema.Int,
+  /** The version to which this prefstream would upgrade the database. */
   known: Schema.Int,
   /** Processes that use the database, such as `process 7 on host`. */
   users: Schema.Array(Schema.String),

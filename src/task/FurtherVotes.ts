@@ -12,18 +12,24 @@ import { defaultShuffleSeed, type RunTerms } from "./ledger/schema/Model.ts"
 import { furtherVote } from "./plan/TaskRequests.ts"
 import type { JudgmentsError } from "./Results.ts"
 
-export interface Chosen {
+/** The items of a campaign that get further votes. */
+export interface ItemChoice {
   /** The items are in order of need. */
   readonly wanted: ReadonlyArray<ItemPlace>
   /** At most this many of the items get a vote now. */
   readonly atOnce: number
+  /** Number of ended votes of the whole job when the items were chosen. */
   readonly ended: number
 }
 
-export type Choose = (campaign: number, confidence: number) => Effect.Effect<Chosen, JudgmentsError, LedgerReader>
+/** Chooses the items of a campaign for further votes, given the confidence to reach, from 0 to 1. */
+export type ChooseItems = (
+  campaign: number,
+  confidence: number,
+) => Effect.Effect<ItemChoice, JudgmentsError, LedgerReader>
 
 /** Chooses items of a campaign; default: the last run's. None if no run has asked for further votes. */
-const chosenBy = Effect.fnUntraced(function* (choose: Choose, of?: number) {
+const chosenBy = Effect.fnUntraced(function* (choose: ChooseItems, of?: number) {
   const ledger = yield* Ledger
   const confidence = yield* ledger.confidence
   const terms = Option.all({ confidence, campaign: of === undefined ? yield* ledger.lastCampaign : Option.some(of) })
@@ -32,7 +38,7 @@ const chosenBy = Effect.fnUntraced(function* (choose: Choose, of?: number) {
 })
 
 export const planFurtherVotes = Effect.fn("FurtherVotes.plan")(function* (
-  choose: Choose,
+  choose: ChooseItems,
   {
     campaign,
     shuffleSeed = defaultShuffleSeed,
@@ -55,7 +61,7 @@ export const planFurtherVotes = Effect.fn("FurtherVotes.plan")(function* (
   return votes
 })
 
-export const noteWanted = Effect.fn("FurtherVotes.noteWanted")(function* (choose: Choose) {
+export const noteWanted = Effect.fn("FurtherVotes.noteWanted")(function* (choose: ChooseItems) {
   const ledger = yield* Ledger
   const chosen = yield* chosenBy(choose)
   if (Option.isSome(chosen)) yield* ledger.noteWanted(chosen.value.wanted.length, chosen.value.ended)

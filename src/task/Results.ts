@@ -50,6 +50,10 @@ const completedOf = (campaign: number | "all" | undefined) =>
     ),
   )
 
+/**
+ * The errors of reading judgments from a ledger: the database fails, the campaign is unknown, or the key for experts'
+ * names is missing.
+ */
 export type JudgmentsError = SqlError | NoSuchCampaign | ExpertNames.ExpertKeyMissing
 
 /**

@@ -24,7 +24,7 @@ import * as Prices from "../domain/Prices.ts"
 import type { SourceItem } from "../domain/PromptItem.ts"
 import type { Reject } from "../domain/Reject.ts"
 import * as CompletionDraw from "./plan/CompletionDraw.ts"
-import { type Choose, planFurtherVotes } from "./FurtherVotes.ts"
+import { type ChooseItems, planFurtherVotes } from "./FurtherVotes.ts"
 import { Ledger, type LedgerReader } from "./ledger/Ledger.ts"
 import * as GoldItems from "./plan/GoldItems.ts"
 import type { Replannable } from "./ledger/writes/Resolve.ts"
@@ -197,7 +197,7 @@ export const submit = Effect.fn("Submit.submit")(function* <E, R>(
     /** Opens when the tasks of earlier runs are settled, so that collecting may start. */
     readonly settled?: Latch.Latch | undefined
     /** Chooses items of earlier runs that need another vote. Default: no further votes. */
-    readonly chooseFurther?: Choose | undefined
+    readonly chooseFurther?: ChooseItems | undefined
   } = {},
 ) {
   const { maxRejects } = options

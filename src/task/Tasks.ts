@@ -15,6 +15,7 @@ import { Ledger as JobLedger, LedgerReader as JobLedgerReader } from "./ledger/L
  */
 export const AnnotationClient = { layer: Client.layer, layerProtocol: Client.layerProtocol }
 export type AnnotationClient = Client
+export type { AnnotationClient as AnnotationClientService } from "./client/AnnotationClient.ts"
 
 /** The members that `LedgerReader.use` offers: status, tasks with their requests, rejects, and results of a job. */
 export type LedgerReads = Pick<
@@ -38,6 +39,14 @@ export const Ledger = {
   use: <A, E, R>(use: (ledger: LedgerDecisions) => Effect.Effect<A, E, R>) => JobLedger.use(use),
 }
 export type Ledger = JobLedger
+export type {
+  Ledger as LedgerService,
+  LedgerOptions,
+  LedgerPostgresOptions,
+  LedgerReader as LedgerReaderService,
+  LedgerSharingOptions,
+  LedgerSharer,
+} from "./ledger/Ledger.ts"
 
 /** The record of a job for reading, even while another process runs the job. */
 export const LedgerReader = {
@@ -51,9 +60,16 @@ export type LedgerReader = JobLedgerReader
 export type { Call, CreateCall, Http, PollAnswer, PollCall, Protocol } from "./client/Protocol.ts"
 export type { CompletionReference, PromptResult, RankingReferences } from "./client/PromptResult.ts"
 export type { Authorize } from "./client/Transport.ts"
+export type { AnnotationPaths } from "../api/AnnotationPaths.ts"
 export { AnnotationApi } from "../api/AnnotationApi.ts"
-export { ServiceProfile, type ServiceSettings } from "../api/ServiceProfile.ts"
-export { type ReceivedDelivery, SignatureRefused, type VerifiedDelivery } from "../api/WebhookSignature.ts"
+export { ServiceProfile, type ServiceSettings, ServiceSettingsError } from "../api/ServiceProfile.ts"
+export { MalformedSecret } from "../api/WebhookSecret.ts"
+export {
+  InvalidWebhookSetting,
+  type ReceivedDelivery,
+  SignatureRefused,
+  type VerifiedDelivery,
+} from "../api/WebhookSignature.ts"
 export {
   AccessDenied,
   AnnotationClientError,
@@ -70,14 +86,18 @@ export {
 export { collect, type Collected, type CollectOptions } from "./Collect.ts"
 export { type ImportCounts, type ImportOptions, importVotes } from "./ImportVotes.ts"
 export { ExpertKeyMissing, ExpertNames } from "./ExpertNames.ts"
-export type { CheckReport, IntegrityIssue } from "./ledger/care/LedgerCheck.ts"
+export type { ChooseItems, ItemChoice } from "./FurtherVotes.ts"
+export type { CheckReport, IntegrityIssue, LedgerCheckOptions } from "./ledger/care/LedgerCheck.ts"
 export * as LedgerLocation from "./ledger/LedgerLocation.ts"
 export * as LedgerMaintenance from "./ledger/care/LedgerMaintenance.ts"
 export type { Campaign, CampaignTerms, ReadCounts, StateCounts } from "./ledger/schema/Model.ts"
-export { NoSuchCampaign, TermsChanged } from "./ledger/schema/WrongLedger.ts"
+export { NoSuchCampaign, OtherService, TermsChanged } from "./ledger/schema/WrongLedger.ts"
+export { PartsDiffer } from "./ledger/schema/Jobs.ts"
 export { NoSuchTask, NotResolvable, TaskIdTaken } from "./ledger/schema/NotResolved.ts"
 export { type GoldOptions, UnusableGold } from "./plan/GoldItems.ts"
 export { type RejectLimit, TooManyRejects } from "./plan/RejectLimit.ts"
-export { items as judgedItems, ofCampaign as judgments } from "./Results.ts"
+export { FileLockError } from "../node/FileLock.ts"
+export { DatabaseForeign, DatabaseInUse, DatabaseOccupied, DatabaseTooNew } from "../sql/Migrations.ts"
+export { items as judgedItems, type JudgmentsError, ofCampaign as judgments } from "./Results.ts"
 export { PriceMissing, submit, SubmitOptionInvalid, type SubmitOptions, type Submitted } from "./Submit.ts"
 export * as WebhookReceiver from "./webhook/WebhookReceiver.ts"

@@ -79,9 +79,9 @@ describe("Dataset.read", () => {
   test("refuses a folder without a manifest, and one of another version", function* () {
     const folder = yield* temporaryDirectory
     const problem = Effect.map(Effect.flip(Dataset.manifest(folder)), ({ message }) => message)
-    assert.match(yield* problem, /manifest\.json: expected the manifest of a dataset, found no file that can be read$/)
+    assert.match(yield* problem, /manifest\.json: expected a dataset manifest, found no readable file$/)
     writeFileSync(`${folder}/manifest.json`, "{}")
-    assert.match(yield* problem, /found another text: /)
+    assert.match(yield* problem, /found invalid content: /)
     yield* write(`${folder}/a`, [pair(1)])
     const text = readFileSync(`${folder}/a/manifest.json`, "utf8")
     writeFileSync(`${folder}/manifest.json`, text.replace('"version": 1', '"version": 2'))

@@ -4,31 +4,12 @@
  */
 import { readFileSync } from "node:fs"
 import { assert, it } from "@effect/vitest"
-import { parseAst } from "vite"
 import { blocksOf, guides } from "./examples.ts"
+import { child, nameOf, type Node, nodes, statementsOf } from "./syntax.ts"
 
 const root = new URL("../../", import.meta.url)
 const { exports } = JSON.parse(readFileSync(new URL("package.json", root), "utf8")) as {
   readonly exports: Readonly<Record<string, string | { readonly "prefstream-source": string }>>
-}
-
-/** What is looked at of a syntax tree in the shape of ESTree. */
-interface Node {
-  readonly type: string
-  readonly start: number
-  readonly end: number
-  readonly [member: string]: unknown
-}
-
-const isNode = (value: unknown): value is Node => typeof value === "object" && value !== null && "type" in value
-const nodes = (value: unknown): ReadonlyArray<Node> => (Array.isArray(value) ? value.filter(isNode) : [])
-const child = (node: Node | undefined, name: string): Node | undefined => {
-  const value = node?.[name]
-  return isNode(value) ? value : undefined
-}
-const nameOf = (node: Node | undefined): string => {
-  const name = node?.["name"] ?? node?.["value"]
-  return typeof name === "string" ? name : ""
 }
 
 /** These say it themselves. */
@@ -114,7 +95,7 @@ const publicNames = (module: URL, named?: ReadonlySet<string>): ReadonlyArray<Na
     })
   }
 
-  return nodes((parseAst(text, { lang: "ts" }) as unknown as Node)["body"]).flatMap((statement) => {
+  return statementsOf(text, "ts").flatMap((statement) => {
     if (child(statement, "declaration") !== undefined) {
       return statement.type === "ExportNamedDeclaration" ? declared(statement) : []
     }

@@ -103,7 +103,7 @@ describe.skipIf(files.length === 0)("the house (needs a git checkout)", () => {
 
   it("the top level holds what it is to hold", () => {
     const folders = new Set(files.flatMap((path) => (path.includes("/") ? [path.slice(0, path.indexOf("/"))] : [])))
-    assert.deepStrictEqual([...folders].toSorted(), [".ci", ".github", "data", "pipelines", "src", "test"])
+    assert.deepStrictEqual([...folders].toSorted(), [".ci", ".github", "data", "docs", "pipelines", "src", "test"])
     const known =
       /^(\..+|CHANGELOG\.md|CONTRIBUTING\.md|Dockerfile|LICENSE|README\.md|compose\.yaml|knip\.json|package(-lock)?\.json|tsconfig(\.\w+)?\.json|vite(st)?\.config\.ts)$/
     assert.deepStrictEqual(

@@ -4,11 +4,12 @@
  *     node test/package/install.ts [VERSION …]      (default: the oldest and the newest that it names; the tests run on 24)
  *
  * The command runs on sample data, and a pipeline file and a program import the package by its name. Once, its types are
- * checked with all those that they come with (`skipLibCheck` off), as Node resolves modules and as bundlers do. It needs
- * npm's registry, so it is a step of `.ci/run` and none of the tests.
+ * checked with all those that they come with (`skipLibCheck` off), as Node resolves modules and as bundlers do, and
+ * the recipes and a file with every public value compile with `declaration`, so that each type in a public signature has
+ * a public name. It needs npm's registry, so it is a step of `.ci/run` and none of the tests.
  */
 import { execFileSync } from "node:child_process"
-import { copyFileSync, readFileSync, writeFileSync } from "node:fs"
+import { copyFileSync, cpSync, globSync, readFileSync, writeFileSync } from "node:fs"
 import { delimiter, join } from "node:path"
 import { devDependencies, exports, make, root } from "./project.ts"
 
@@ -21,6 +22,20 @@ const program = subpaths
     `export const names = [${subpaths.map((_, i) => `m${i}`).join(", ")}].map((module) => Object.keys(module).length)`,
   )
   .join("\n")
+
+/** Prints a program that exports every public value again, so that the compiler writes out its type. */
+const valuesProgram = `
+const isNamespace = (value) => value?.[Symbol.toStringTag] === "Module"
+const walk = (module, path) =>
+  Object.entries(module).flatMap(([name, value]) => {
+    const place = \`\${path}.\${name}\`
+    return isNamespace(value) ? walk(value, place) : [\`export const \${place.replaceAll(".", "_")} = \${place}\`]
+  })
+for (const [i, path] of ${JSON.stringify(subpaths)}.entries()) {
+  const name = "prefstream" + path.slice(1)
+  console.log(\`import * as m\${i} from "\${name}"\`)
+  console.log(walk(await import(name), \`m\${i}\`).join("\\n"))
+}`
 
 for (const [i, version] of versions.entries()) {
   const types = ["typescript", "@types/node"].map((name) => `${name}@${devDependencies[name]}`)
@@ -48,10 +63,21 @@ for (const [i, version] of versions.entries()) {
     ["nodenext", "nodenext"],
     ["esnext", "bundler"],
   ] as const
-  for (const [module, moduleResolution] of i === 0 ? resolutions : []) {
-    const options = { module, moduleResolution, target: "es2023", types: "node", skipLibCheck: "false" }
-    const flags = Object.entries(options).flatMap(([name, value]) => [`--${name}`, value])
-    run(join(folder, "node_modules/.bin/tsc"), "--noEmit", "--strict", ...flags, "program.ts")
+  const compile = (options: Readonly<Record<string, string>>, ...files: ReadonlyArray<string>) => {
+    const shared = { strict: "true", target: "es2023", types: "node", skipLibCheck: "false" }
+    const flags = Object.entries({ ...shared, ...options }).flatMap(([name, value]) => [`--${name}`, value])
+    run(join(folder, "node_modules/.bin/tsc"), ...flags, ...files)
+  }
+  if (i === 0) {
+    for (const [module, moduleResolution] of resolutions) {
+      compile({ module, moduleResolution, noEmit: "true" }, "program.ts")
+    }
+    // A copy, since the compiler writes no declarations for files of `node_modules`.
+    cpSync(join(folder, "node_modules/prefstream/pipelines"), join(folder, "recipes"), { recursive: true })
+    const recipes = globSync("recipes/*.ts", { cwd: folder })
+    const declarations = { declaration: "true", emitDeclarationOnly: "true", outDir: "declarations" }
+    writeFileSync(join(folder, "values.ts"), run("node", "--input-type=module", "-e", valuesProgram))
+    compile({ module: "nodenext", ...declarations }, "values.ts", ...recipes)
   }
   console.log(
     `${run("node", "--version").trim()}: ${report.dataset.rows} pairs by flags, ${ofPipeline.dataset.rows} by a pipeline file; ${subpaths.length} entry points (${loaded.trim()} names)${i === 0 ? ", types checked" : ""}`,

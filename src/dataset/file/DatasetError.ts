@@ -89,8 +89,9 @@ export class DatasetUnreadable extends Schema.TaggedError<DatasetUnreadable>()("
   file: Schema.String,
   /** The row's number in the file, from 1. Absent if the problem concerns the whole file. */
   row: Schema.optionalKey(Schema.Int),
-  /** The expected and the actual content. */
+  /** A description of the expected content. */
   expected: Schema.String,
+  /** The actual content. */
   found: Schema.String,
 }) {
   override get message() {

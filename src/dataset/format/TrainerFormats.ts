@@ -60,5 +60,6 @@ export {
   rowPerPair,
   type TrainerFormat,
 } from "./TrainerFormat.ts"
+export type { JsonRow } from "../file/Features.ts"
 export { rowPerCompletion } from "./Unpaired.ts"
 export { validate } from "./Validate.ts"

@@ -175,6 +175,7 @@ const make = Effect.gen(function* () {
   return { signInLink, anyOperator, findLink, setUp, signIn, changePassword, findSession }
 })
 
+/** The accounts of operators, who sign in to the dashboard with a name and a password. */
 export class Accounts extends Context.Service<Accounts, Effect.Success<typeof make>>()("prefstream/service/Accounts") {
   static readonly layer = Layer.effect(Accounts, make)
 }

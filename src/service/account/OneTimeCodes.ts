@@ -54,6 +54,7 @@ const make = Effect.gen(function* () {
   return { issue, find, use, endAll }
 })
 
+/** The one-time codes in sign-in links and invitations. */
 export class OneTimeCodes extends Context.Service<OneTimeCodes, Effect.Success<typeof make>>()(
   "prefstream/service/OneTimeCodes",
 ) {

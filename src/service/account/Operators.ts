@@ -87,6 +87,7 @@ const make = Effect.gen(function* () {
   return { list, add, renew, setRole, remove }
 })
 
+/** The management of operators by admins. */
 export class Operators extends Context.Service<Operators, Effect.Success<typeof make>>()(
   "prefstream/service/Operators",
 ) {

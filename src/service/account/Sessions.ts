@@ -62,6 +62,7 @@ const make = Effect.gen(function* () {
   return { insert, find, end, endAll }
 })
 
+/** The sessions of operators on the dashboard and of experts on the annotation page. */
 export class Sessions extends Context.Service<Sessions, Effect.Success<typeof make>>()("prefstream/service/Sessions") {
   static readonly layer = Layer.effect(Sessions, make)
 }

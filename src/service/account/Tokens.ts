@@ -170,6 +170,7 @@ const make = Effect.gen(function* () {
   return { create, rotate, revoke, list, accept }
 })
 
+/** The organization's access tokens. */
 export class Tokens extends Context.Service<Tokens, Effect.Success<typeof make>>()("prefstream/service/Tokens") {
   static readonly layer = Layer.effect(Tokens, make).pipe(Layer.provide(SecureRandom.layerWebCrypto))
 }

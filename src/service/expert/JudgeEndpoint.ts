@@ -20,6 +20,7 @@ export interface EndpointOptions {
   readonly baseUrl: string
   /** The key, sent as a bearer token. Undefined for endpoints that need none. */
   readonly apiKey?: Redacted.Redacted<string> | undefined
+  /** The name of the model at the endpoint. */
   readonly model: string
   /**
    * Members to add to each request, such as `max_tokens` or `response_format`. Null removes `temperature`, which is 0

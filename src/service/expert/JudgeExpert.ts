@@ -15,6 +15,7 @@ import * as JudgeFailure from "./JudgeFailure.ts"
 import * as JudgePrompt from "./JudgePrompt.ts"
 import * as PairwiseRanking from "./PairwiseRanking.ts"
 
+/** Options of an expert that asks a language model: the endpoint, the template, and how answers count. */
 export interface JudgeOptions extends JudgeEndpoint.EndpointOptions {
   /**
    * The template of the user's message, with `{guidelines}`, `{prompt}`, and `{completions}`. Default:

@@ -12,13 +12,17 @@ import { required } from "./JudgePrompt.ts"
 
 /** Settings of experts named `judge:MODEL`. */
 export interface JudgeSettings extends Omit<JudgeOptions, "model" | "baseUrl"> {
+  /** The base URL of the endpoint. Default: the variable `PREFSTREAM_JUDGE_BASE_URL`. */
   readonly baseUrl?: string | undefined
   /** The path of a file that contains the template. */
   readonly templateFile?: string | undefined
 }
 
+/** The settings of an expert named `judge:MODEL` are missing or invalid. */
 export class JudgeSettingsError extends Schema.TaggedError<JudgeSettingsError>()("JudgeSettingsError", {
+  /** The name of the expert, such as `judge:gpt-4o`. */
   expert: Schema.String,
+  /** The problem and, for a missing setting, how to set it. The text contains no key. */
   problem: Schema.String,
 }) {
   override get message() {

@@ -65,6 +65,7 @@ export const gold = Gold.gold
 
 export const judge = JudgeExpert.make
 
+/** No expert has this name. */
 export class UnknownExpert extends Schema.TaggedError<UnknownExpert>()("UnknownExpert", { found: Schema.String }) {
   override get message() {
     return `unknown expert "${this.found}": expected gold:FILE, ${Object.keys(rules).join(", ")}, judge:MODEL`

@@ -10,7 +10,9 @@ import { Context, Effect, Layer, Option, Result, Schema } from "effect"
 import { HttpServer, type HttpServerRequest } from "effect/http"
 import { IpNetwork, NetAddress } from "effect/net"
 
+/** The public URL of the service has a path, a query, a user, or another scheme than HTTP. */
 export class InvalidPublicUrl extends Schema.TaggedError<InvalidPublicUrl>()("InvalidPublicUrl", {
+  /** The invalid URL, as the caller wrote it. */
   found: Schema.String,
 }) {
   override get message() {
@@ -107,6 +109,7 @@ const make = Effect.fnUntraced(function* (options: { readonly publicUrl?: string
   }
 })
 
+/** The service's own address, and the check whether a request comes from its own pages. */
 export class ServiceAddress extends Context.Service<ServiceAddress, Effect.Success<ReturnType<typeof make>>>()(
   "prefstream/service/ServiceAddress",
 ) {

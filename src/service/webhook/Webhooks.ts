@@ -187,6 +187,7 @@ const make = Effect.fnUntraced(function* (options: WebhooksOptions, client: Retu
   }
 })
 
+/** The service's outgoing webhooks, which report completed task groups. */
 export class Webhooks extends Context.Service<Webhooks, Effect.Success<ReturnType<typeof make>>>()(
   "prefstream/service/Webhooks",
 ) {

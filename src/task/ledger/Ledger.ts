@@ -36,6 +36,7 @@ import { readStreams } from "./reads/Streams.ts"
 import { checkVersion, migrate } from "./schema/Tables.ts"
 import { readTasks, writeTasks } from "./writes/Tasks.ts"
 
+/** The job of a ledger. */
 export interface LedgerOptions {
   /**
    * Name of the job: 1 to 100 letters, digits, and `. _ -`. Default: `default`. A database may hold several jobs, each
@@ -45,14 +46,17 @@ export interface LedgerOptions {
 }
 
 /** A named worker that shares a job with others, or a command that runs alongside workers. */
-export interface Shared {
+export interface LedgerSharer {
+  /** Whether the process is a worker, or a command that runs alongside workers. */
   readonly by: "worker" | "command"
+  /** The name of the process, which other processes show in messages. */
   readonly name: string
 }
 
-export interface SharedOptions {
+/** How processes share the job of a ledger. */
+export interface LedgerSharingOptions {
   /** Default: this process has the job to itself. */
-  readonly shared?: Shared | undefined
+  readonly shared?: LedgerSharer | undefined
   /**
    * Number of parts of a new job; default `Jobs.defaultPartCount`. An existing job with another number fails with
    * `PartsDiffer`.
@@ -60,7 +64,7 @@ export interface SharedOptions {
   readonly parts?: number | undefined
 }
 
-/** If the URL has no password, `password` is needed. */
+/** The database and the job of a ledger in PostgreSQL. If the URL has no password, `password` is needed. */
 export interface LedgerPostgresOptions extends LedgerOptions, PostgresUrl.Login {}
 
 /**
@@ -108,7 +112,7 @@ const make = Effect.fnUntraced(function* ({
   job: name = defaultJob,
   parts,
   shared,
-}: LedgerOptions & SharedOptions = {}) {
+}: LedgerOptions & LedgerSharingOptions = {}) {
   const sql = yield* SqlClient.SqlClient
   const job = yield* Jobs.findOrCreate(name, parts)
   const owned = Parts.make({ job: job.job, sql }, shared?.name)
@@ -169,7 +173,7 @@ export class Ledger extends Context.Service<Ledger, Effect.Success<ReturnType<ty
   "prefstream/task/Ledger",
 ) {
   /** Uses an SQL client for SQLite or PostgreSQL, and creates the tables. Also provides `LedgerReader`. */
-  static readonly layer = (options?: LedgerOptions & SharedOptions) =>
+  static readonly layer = (options?: LedgerOptions & LedgerSharingOptions) =>
     Layer.effectContext(
       Effect.andThen(migrate, make(options)).pipe(
         Effect.tap(Readiness.requireDatabase),
@@ -193,7 +197,7 @@ export class Ledger extends Context.Service<Ledger, Effect.Success<ReturnType<ty
     parts,
     shared,
     ...options
-  }: LedgerPostgresOptions & SharedOptions) =>
+  }: LedgerPostgresOptions & LedgerSharingOptions) =>
     Ledger.layer({ job, parts, shared }).pipe(
       Layer.provide(PostgresClient.layer({ ...options, lock: job, sharedBy: shared?.by })),
     )

@@ -10,7 +10,7 @@ import * as PostgresClient from "../../node/PostgresClient.ts"
 import * as PostgresLock from "../../node/PostgresLock.ts"
 import * as PostgresUrl from "../../node/PostgresUrl.ts"
 import * as SqliteClient from "../../node/SqliteClient.ts"
-import { defaultJob, Ledger, LedgerReader, type Shared } from "./Ledger.ts"
+import { defaultJob, Ledger, LedgerReader, type LedgerSharer } from "./Ledger.ts"
 import * as Jobs from "./schema/Jobs.ts"
 import { checkVersion, exists } from "./schema/Tables.ts"
 
@@ -119,7 +119,7 @@ export const layer = (location: LedgerLocation) =>
     }),
   )
 
-const layerShared = ({ job, url }: PostgresLocation, shared: Shared, parts?: number) =>
+const layerShared = ({ job, url }: PostgresLocation, shared: LedgerSharer, parts?: number) =>
   Layer.unwrap(Effect.map(password, (password) => Ledger.layerPostgres({ job, url, parts, password, shared })))
 
 /** Opens the ledger for one of several workers, under a name. If it is missing, creates it with `parts` parts. */

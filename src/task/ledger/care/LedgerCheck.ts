@@ -61,7 +61,9 @@ export interface CheckReport {
   readonly seconds: number
 }
 
-export interface CheckOptions {
+/** The extent of an integrity check. */
+export interface LedgerCheckOptions {
+  /** The name of the job. */
   readonly job: string
   /** Whether to skip requests and results, which take most of the time. Default false. */
   readonly quick?: boolean | undefined
@@ -76,7 +78,7 @@ const taskName = (row: { readonly seq: number; readonly task_id?: string | null 
   `task ${row.seq + 1}${row.task_id == null ? "" : ` (${row.task_id})`}`
 
 /** The report lists integrity errors. The effect fails only if the database cannot be read. */
-export const check = Effect.fn("LedgerCheck.check")(function* (options: CheckOptions) {
+export const check = Effect.fn("LedgerCheck.check")(function* (options: LedgerCheckOptions) {
   const started = yield* SteadyClock.now
   const { counted, findings } = yield* Snapshot.make(yield* SqlClient.SqlClient)(
     Effect.gen(function* () {
@@ -293,7 +295,7 @@ interface ItemRow {
   readonly item_id: string
 }
 
-const taskFindings = Effect.fnUntraced(function* (job: number, { quick }: CheckOptions) {
+const taskFindings = Effect.fnUntraced(function* (job: number, { quick }: LedgerCheckOptions) {
   const sql = yield* SqlClient.SqlClient
   const payloads =
     quick === true

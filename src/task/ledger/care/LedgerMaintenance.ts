@@ -77,7 +77,7 @@ const requireFile = (location: LedgerLocation.LedgerLocation, verb: NotForPostgr
  * not failures.
  */
 export const check = Effect.fn("LedgerMaintenance.check")(
-  (location: LedgerLocation.LedgerLocation, options: Pick<LedgerCheck.CheckOptions, "quick"> = {}) =>
+  (location: LedgerLocation.LedgerLocation, options: Pick<LedgerCheck.LedgerCheckOptions, "quick"> = {}) =>
     LedgerCheck.check({ ...options, job: location.job }).pipe(
       Effect.provide(LedgerLocation.existingClient(location)),
       Effect.catchIf(LedgerCheck.isCorrupt, (error) =>

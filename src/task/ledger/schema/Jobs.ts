@@ -17,9 +17,13 @@ export const defaultPartCount = 64
 
 const missing: Job = { job: 0, partCount: defaultPartCount }
 
+/** The job exists with another number of parts, which cannot be changed. */
 export class PartsDiffer extends Schema.TaggedError<PartsDiffer>()("PartsDiffer", {
+  /** The name of the job. */
   job: Schema.String,
+  /** The number of parts that the job has. */
   found: Schema.Int,
+  /** The requested number of parts. */
   asked: Schema.Int,
 }) {
   override get message() {

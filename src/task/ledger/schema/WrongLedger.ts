@@ -3,7 +3,9 @@ import { Schema } from "effect"
 
 /** The tasks of this ledger belong to another service than the requested one. */
 export class OtherService extends Schema.TaggedError<OtherService>()("OtherService", {
+  /** The identity of the service that the ledger belongs to: by default its base URL. */
   ledger: Schema.String,
+  /** The identity of the requested service. */
   asked: Schema.String,
 }) {
   override get message() {
