@@ -2,8 +2,8 @@
  * prefstream: prompts and completions in, preference pairs out. One namespace per module, in the order of the flow,
  * and the types that all of them share. `prefstream/source`, `/tasks`, `/webhooks`, `/pairs`, `/dataset`,
  * `/trainer-formats`, `/pipeline` and `/service` are these namespaces by themselves, and load only what they need.
- * `prefstream/promises` is for programs without Effect; `prefstream/worker`, which needs Effect Cluster, is not among
- * them.
+ * Not among them are `prefstream/promises`, for programs without Effect; `prefstream/worker`, which needs Effect Cluster;
+ * and `prefstream/testing`, the conformance suite for protocols.
  */
 export * as Source from "./source/Source.ts"
 export * as Tasks from "./task/Tasks.ts"

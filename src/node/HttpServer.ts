@@ -139,6 +139,10 @@ export const lacksHost = (request: HttpServerRequest.HttpServerRequest): boolean
 export const isComplete = (request: HttpServerRequest.HttpServerRequest): boolean =>
   NodeHttpServerRequest.toIncomingMessage(request).complete
 
+/** Breaks the connection of a request. */
+export const cut = (request: HttpServerRequest.HttpServerRequest): Effect.Effect<void> =>
+  Effect.sync(() => void NodeHttpServerRequest.toIncomingMessage(request).socket.destroy())
+
 export const services = NodeHttpServer.layerHttpServices
 
 export const layer = (options: ServerOptions = {}) =>

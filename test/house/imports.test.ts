@@ -26,6 +26,7 @@ const mayImport: { readonly [folder: string]: string } = {
   pipeline: "domain io node telemetry api source task pair dataset",
   "service/pages": "service/pageApi preact markdown-it dompurify highlight.js diff katex",
   service: "domain io node sql telemetry api source ipaddr.js",
+  testing: "domain io node api source task @effect/platform-node",
   cli: "domain io node sql telemetry api source task pair dataset pipeline service node:* @effect/platform-node yaml",
   "bin.ts": "cli node node:* #cli",
   "promises.ts": "domain node api source dataset pipeline service @effect/platform-node",

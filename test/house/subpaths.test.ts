@@ -102,6 +102,7 @@ const neverIn: { readonly [subpath: string]: ReadonlyArray<string> } = {
   "./worker": ["service"],
   "./service": ["source", "task", "pair", "dataset", "pipeline", "hyparquet", "hyparquet-writer"],
   "./promises": ["service", "ipaddr.js"],
+  "./testing": ["pair", "dataset", "pipeline", "service", "hyparquet", "hyparquet-writer"],
 }
 
 describe("subpath exports", () => {

@@ -1,0 +1,86 @@
+/**
+ * The job of a run: four items, and a ledger in a file, over which this process or a child process works.
+ *
+ * Guarantees: both do the same. The client has one request in flight, so that a fault meets a certain request.
+ */
+import * as NodeHttpClient from "@effect/platform-node/NodeHttpClient"
+import * as NodeRuntime from "@effect/platform-node/NodeRuntime"
+import * as NodeServices from "@effect/platform-node/NodeServices"
+import { Effect, Layer, Redacted, References } from "effect"
+import { ServiceProfile } from "../api/ServiceProfile.ts"
+import * as Source from "../source/Source.ts"
+import { AnnotationClient } from "../task/client/AnnotationClient.ts"
+import type { Protocol } from "../task/client/Protocol.ts"
+import { Ledger } from "../task/ledger/Ledger.ts"
+import * as Submit from "../task/Submit.ts"
+import type { Subject } from "./Subject.ts"
+
+/** The values pass through JSON on their way to a child process. */
+export interface TrialJob extends Pick<Subject, "completions" | "name" | "promptsPerTask" | "protocol" | "settings"> {
+  readonly ledger: string
+  readonly baseUrl: string
+  readonly token: string
+}
+
+/** The text of the best completion. */
+export const best = 'The best, "quoted" & <tagged>'
+
+export const itemsOf = ({ completions = 2 }: Pick<Subject, "completions">) =>
+  ["When?", "Wo — größer?", "<b>Why</b> & how?", "What\nis\nit?"].map((prompt, i) => ({
+    prompt,
+    completions: Array.from({ length: completions }, (_, at) => (at === i % completions ? best : `${prompt} ${at}`)),
+  }))
+
+export const platform = Layer.merge(NodeServices.layer, NodeHttpClient.layerUndici)
+
+const clientOf = Effect.fnUntraced(function* ({ protocol }: TrialJob) {
+  if (protocol === undefined) return AnnotationClient.layer
+  const { name = "protocol", options, url } = protocol
+  const module: Readonly<Record<string, unknown>> = yield* Effect.promise(() => import(String(url)))
+  const value = module[name]
+  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the module is the subject's, which says so
+  return AnnotationClient.layerProtocol((typeof value === "function" ? value(options) : value) as Protocol)
+})
+
+/** The ledger and a client, as a process has them. */
+export const layer = (job: TrialJob) =>
+  Layer.unwrap(
+    Effect.map(clientOf(job), (client) =>
+      Layer.mergeAll(Ledger.layerFile(job.ledger), client).pipe(
+        Layer.provideMerge(
+          ServiceProfile.layer({
+            identity: job.name,
+            idempotencyKey: "ignored",
+            concurrency: 1,
+            requestsPerSecond: 1000,
+            pollInterval: { min: "10 millis", max: "50 millis" },
+            ...job.settings,
+            baseUrl: job.baseUrl,
+            token: Redacted.make(job.token),
+          }),
+        ),
+      ),
+    ),
+  )
+
+export const submit = (job: TrialJob) =>
+  Submit.submit(Source.make(itemsOf(job)).records, {
+    batch: { maxPrompts: job.promptsPerTask ?? 2, maxBytes: 1_000_000 },
+    guidelines: "Prefer the completion that is correct.",
+  })
+
+/** The command of a child process that submits. */
+export const command = (job: TrialJob): ReadonlyArray<string> => {
+  const code = "const { main } = await import(process.argv[1]); main(process.argv[2])"
+  return [...process.execArgv, "--input-type=module", "--eval", code, import.meta.url, JSON.stringify(job)]
+}
+
+/** Submits the job, which is given as JSON, in a process of its own. */
+export const main = (json: string): void => {
+  const job: TrialJob = JSON.parse(json)
+  submit(job).pipe(
+    Effect.provide(Layer.provideMerge(layer(job), platform)),
+    Effect.provideService(References.MinimumLogLevel, "None"),
+    NodeRuntime.runMain,
+  )
+}

@@ -1,0 +1,81 @@
+/**
+ * An HTTP proxy on loopback between prefstream and a fake service, which can disturb each request.
+ *
+ * Guarantees: a request that is passed on reaches the service completely, even if the client leaves meanwhile. The
+ * service sees one request for each that is passed on. Requests without a fault are passed on unchanged.
+ */
+import { Context, Effect, Layer } from "effect"
+import {
+  HttpBody,
+  HttpClient,
+  HttpClientRequest,
+  HttpMethod,
+  HttpServer,
+  HttpServerRequest,
+  HttpServerResponse,
+} from "effect/http"
+import * as SteadyClock from "../io/SteadyClock.ts"
+import * as NodeServer from "../node/HttpServer.ts"
+
+/** A request on its way to the service. */
+export interface Exchange {
+  /** Sends the request to the service, and returns the answer. */
+  readonly forward: Effect.Effect<HttpServerResponse.HttpServerResponse, unknown>
+  /** Breaks the connection to the client. */
+  readonly cut: Effect.Effect<never>
+}
+
+export type ProxyFault = (exchange: Exchange) => Effect.Effect<HttpServerResponse.HttpServerResponse, unknown>
+
+/** Faults by name. If a name does not say that the service acted, the service does not get the request. */
+export const faults = {
+  cut: ({ cut }) => cut,
+  cutAfterActing: ({ cut, forward }) => Effect.andThen(forward, cut),
+  serverErrorAfterActing: ({ forward }) => Effect.as(forward, HttpServerResponse.empty({ status: 500 })),
+  silenceAfterActing: ({ forward }) => Effect.andThen(forward, Effect.never),
+  serverError: () => Effect.succeed(HttpServerResponse.empty({ status: 500 })),
+  brokenAnswer: ({ forward }) => Effect.as(forward, HttpServerResponse.text('{"', { contentType: "application/json" })),
+  tooManyRequests: () => Effect.succeed(HttpServerResponse.empty({ status: 429, headers: { "retry-after": "1" } })),
+} as const satisfies Record<string, ProxyFault>
+
+/** Headers that belong to one connection. */
+const ownHeaders = ["connection", "content-length", "host", "keep-alive", "transfer-encoding"]
+
+const withoutOwn = (headers: Readonly<Record<string, string>>) =>
+  Object.fromEntries(Object.entries(headers).filter(([name]) => !ownHeaders.includes(name)))
+
+/** Starts a proxy before the service at `target`, until the scope ends. */
+export const make = Effect.fnUntraced(function* (target: string) {
+  const client = yield* HttpClient.HttpClient
+  const arrivals: Array<number> = []
+  let faultOf: (nth: number) => ProxyFault | undefined = () => undefined
+  const handle = Effect.gen(function* () {
+    const request = yield* HttpServerRequest.HttpServerRequest
+    const body = new Uint8Array(yield* request.arrayBuffer)
+    const nth = arrivals.push(yield* SteadyClock.now)
+    const method = HttpMethod.isHttpMethod(request.method) ? request.method : "GET"
+    const outgoing = HttpClientRequest.make(method)(new URL(request.url, target).href).pipe(
+      body.length > 0 ? HttpClientRequest.setBody(HttpBody.uint8Array(body)) : (same) => same,
+      HttpClientRequest.setHeaders(withoutOwn(request.headers)),
+    )
+    const forward = Effect.gen(function* () {
+      const { arrayBuffer, headers, status } = yield* client.execute(outgoing)
+      return HttpServerResponse.uint8Array(new Uint8Array(yield* arrayBuffer), { status, headers: withoutOwn(headers) })
+    }).pipe(Effect.uninterruptible)
+    const cut = Effect.andThen(NodeServer.cut(request), Effect.never)
+    return yield* (faultOf(nth) ?? ((exchange: Exchange) => exchange.forward))({ cut, forward })
+    // The server runs its handlers uninterruptibly, so a fault would wait after the client has left.
+  }).pipe(Effect.interruptible)
+  const server = yield* Layer.build(NodeServer.layer())
+  yield* HttpServer.serveEffect(handle).pipe(Effect.provide(server))
+  return {
+    origin: HttpServer.formatAddress(Context.get(server, HttpServer.HttpServer).address),
+    /** Times at which requests arrived, in milliseconds, since `disturb` was called. */
+    arrivals,
+    /** Chooses the fault of each later request, by its number from 1. */
+    disturb: (choose: typeof faultOf) => {
+      arrivals.length = 0
+      faultOf = choose
+    },
+  }
+})

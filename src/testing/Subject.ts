@@ -1,0 +1,74 @@
+/**
+ * A protocol and a fake of its service, which the suite tests together.
+ *
+ * The fake is a real HTTP server on loopback, as faithful as the service's public description allows. It makes no
+ * faults: a proxy in front of it does.
+ */
+import type { Schema } from "effect"
+import type { ServiceSettings } from "../api/ServiceProfile.ts"
+import type { RouteOptions } from "../task/webhook/WebhookReceiver.ts"
+
+/** How a fake gives its results. */
+export interface JudgingOptions {
+  /** Whether results come in the opposite order. */
+  readonly reversed?: boolean | undefined
+  /** Whether each result names a completion that its prompt does not have. */
+  readonly wrong?: boolean | undefined
+  /** Whether each result comes twice, if the service's format allows it. */
+  readonly repeated?: boolean | undefined
+}
+
+/** A running fake of an annotation service. */
+export interface FakeService {
+  /** The base URL that a program would set. */
+  readonly baseUrl: string
+  /** The token that the fake accepts. */
+  readonly token: string
+  /** The prompts of all tasks, in order of creation. A prompt that is there twice was paid for twice. */
+  readonly created: () => ReadonlyArray<string>
+  /** Judges all open prompts: `best` returns the index of the best completion. */
+  readonly judge: (
+    best: (prompt: string, completions: ReadonlyArray<string>) => number,
+    options?: JudgingOptions,
+  ) => void
+  /** Sends the service's webhook, with the service's own headers. Default: the service has none. */
+  readonly notify?: ((url: string) => Promise<void>) | undefined
+  /**
+   * The id of the task with this prompt, as `create` returns it: a person would read it at the service. Default: tasks
+   * in doubt are sent again.
+   */
+  readonly taskIdOf?: ((prompt: string) => string) | undefined
+  /** Stops the server. */
+  readonly close: () => Promise<void>
+}
+
+/** Starts a fake without tasks. */
+export type MakeFake = () => Promise<FakeService>
+
+/** Where a child process finds the protocol. */
+export interface ProtocolModule {
+  /** The URL of a module, such as `new URL("./protocol.ts", import.meta.url)`. */
+  readonly url: URL | string
+  /** The export that is a `Tasks.Protocol`, or a function that returns one. Default `protocol`. */
+  readonly name?: string | undefined
+  /** The argument of that function. */
+  readonly options?: Schema.Json | undefined
+}
+
+/** A protocol with its settings, and a fake of its service. */
+export interface Subject {
+  /** The name in the table. */
+  readonly name: string
+  /** Default: the contract's protocol. */
+  readonly protocol?: ProtocolModule | undefined
+  /** Each run of a case has a fake of its own. */
+  readonly fake: MakeFake
+  /** Settings of the service besides base URL and token, in values that JSON can represent. */
+  readonly settings?: Partial<Omit<ServiceSettings, "baseUrl" | "token">> | undefined
+  /** How webhooks are verified. Default: the cases of webhooks do not apply. */
+  readonly webhook?: RouteOptions | undefined
+  /** Completions per prompt. Default 2. */
+  readonly completions?: number | undefined
+  /** Prompts per task. Default 2. */
+  readonly promptsPerTask?: number | undefined
+}

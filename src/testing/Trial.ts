@@ -1,0 +1,103 @@
+/**
+ * One run of a case: a new fake, a proxy before it, and a new ledger.
+ *
+ * Guarantees: `settle` fails unless every task ends with the right result, every doubt is listed, and each prompt was
+ * paid for once, or once more where the trial's person sent its task again.
+ */
+import { Effect, FileSystem, Stream } from "effect"
+import { ChildProcess } from "effect/process"
+import { type CollectOptions, collect } from "../task/Collect.ts"
+import { Ledger } from "../task/ledger/Ledger.ts"
+import { ofCampaign } from "../task/Results.ts"
+import { parseTaskRequest } from "../domain/Task.ts"
+import * as Job from "./Job.ts"
+import * as Proxy from "./Proxy.ts"
+import type { JudgingOptions, Subject } from "./Subject.ts"
+
+/** Fails with the text unless the condition holds. */
+export const expect = (condition: boolean, text: string): Effect.Effect<void, string> =>
+  condition ? Effect.void : Effect.fail(text)
+
+export const make = Effect.fnUntraced(function* (subject: Subject) {
+  const fake = yield* Effect.acquireRelease(Effect.promise(subject.fake), (it) => Effect.promise(() => it.close()))
+  const proxy = yield* Proxy.make(fake.baseUrl)
+  const fs = yield* FileSystem.FileSystem
+  const ledger = `${yield* fs.makeTempDirectoryScoped({ prefix: "prefstream-conformance-" })}/ledger.db`
+  const path = new URL(fake.baseUrl).pathname.replace(/\/$/, "")
+  const job: Job.TrialJob = { ...subject, ledger, baseUrl: `${proxy.origin}${path}`, token: fake.token }
+  const prompts = Job.itemsOf(subject).map(({ prompt }) => prompt)
+  /** Prompts that a person sent again, once for each time. */
+  const sentAgain: Array<string> = []
+
+  const submit = Job.submit(job)
+  const judge = (options?: JudgingOptions) =>
+    Effect.sync(() => fake.judge((_, completions) => completions.indexOf(Job.best), options))
+
+  /** Settles the tasks that wait for a person, as `prefstream resolve` does, and sends those that need it. */
+  const resolve = Effect.gen(function* () {
+    const ledger = yield* Ledger
+    const issues = yield* ledger.issues(100)
+    for (const { number, seq, state } of issues) {
+      const { body } = yield* ledger.request(seq)
+      const texts = parseTaskRequest(new TextDecoder().decode(body)).prompts.map(({ prompt }) => prompt)
+      const isPaid = state === "in_doubt" && fake.created().includes(texts[0]!)
+      if (isPaid && fake.taskIdOf !== undefined) yield* ledger.adopt(number, fake.taskIdOf(texts[0]!))
+      else sentAgain.push(...(yield* Effect.as(ledger.sendAgain([number]), texts)))
+    }
+    if (issues.length > 0) yield* submit
+    return issues.map(({ state }) => state)
+  })
+
+  const settle = Effect.fnUntraced(function* (maxDoubts: number) {
+    const counts = yield* Ledger.use((ledger) => ledger.counts)
+    yield* expect(
+      counts.in_doubt.tasks <= maxDoubts,
+      `expected at most ${maxDoubts} tasks in doubt, found ${counts.in_doubt.tasks}`,
+    )
+    const items = counts.completed.items + counts.in_doubt.items + counts.submitted.items
+    yield* expect(items === prompts.length, `expected ${prompts.length} items at the service, found ${items}`)
+    const doubts = yield* resolve
+    yield* expect(
+      doubts.length === counts.in_doubt.tasks,
+      `expected ${counts.in_doubt.tasks} tasks in the list, found ${doubts.join()}`,
+    )
+    yield* judge()
+    yield* collect()
+    const judgments = yield* Stream.runCollect(ofCampaign())
+    const right = judgments.filter((one) => one.completions[one.bestCompletionIndex] === Job.best)
+    yield* expect(
+      judgments.length === prompts.length && right.length === prompts.length,
+      `expected ${prompts.length} right results, found ${right.length} among ${judgments.length}`,
+    )
+    for (const prompt of new Set([...prompts, ...fake.created()])) {
+      const paid = fake.created().filter((one) => one === prompt).length
+      const max = prompts.includes(prompt) ? 1 + sentAgain.filter((one) => one === prompt).length : 0
+      yield* expect(
+        paid <= max && paid > 0,
+        `expected ${JSON.stringify(prompt)} to be paid for ${max} times, found ${paid}`,
+      )
+    }
+    return { paid: fake.created().length, doubts: doubts.length, sentAgain: sentAgain.length }
+  })
+
+  return {
+    /** Submits in a child process, and kills it when `arrival` completes. */
+    submitAndKill: Effect.fnUntraced(function* (arrival: Effect.Effect<void>) {
+      const child = yield* ChildProcess.make(process.execPath, Job.command(job), { stdin: "ignore", stdout: "ignore" })
+      const failure = Effect.flatMap(Stream.mkString(Stream.decodeText(child.stderr)), (text) =>
+        Effect.fail(`the process ended before the request: ${text}`),
+      )
+      yield* Effect.raceFirst(arrival, failure)
+      yield* child.kill({ killSignal: "SIGKILL" })
+    }, Effect.scoped),
+    /** Runs an effect over the ledger, as one process would. */
+    inProcess: Effect.provide(Job.layer(job)),
+    collect: (options?: CollectOptions) => collect(options),
+    fake,
+    judge,
+    proxy,
+    resolve,
+    settle,
+    submit,
+  }
+})

@@ -1,0 +1,39 @@
+/** Each protocol against each fault, and a protocol with a mistake, which the suite finds. */
+import { assert, describe, it } from "@effect/vitest"
+import { Effect } from "effect"
+import { cases, table } from "prefstream/testing"
+import * as Contract from "./contract.ts"
+import { subjects } from "./subjects.ts"
+
+describe.each(subjects)("$name", (subject) => {
+  it.each(cases(subject))("$name", async ({ run }) => {
+    const { paid, runs, sentAgain } = await Effect.runPromise(run)
+    assert.isAtLeast(paid, 4 * runs)
+    assert.isAtMost(paid, 4 * runs + sentAgain)
+  })
+})
+
+it("the table names what a protocol pays for twice, if it repeats a creation that is not repeatable", async () => {
+  const url = new URL("./fixtures/repeating.ts", import.meta.url)
+  const { failures, markdown } = await Effect.runPromise(
+    table([{ name: "repeating", protocol: { url }, fake: Contract.make("ignored") }]),
+  )
+  assert.deepStrictEqual(
+    failures.map((failure) => failure.case),
+    [
+      "answer lost after a request was carried out",
+      "no answer within the timeout",
+      "500 after a request was carried out",
+    ],
+  )
+  for (const { detail, message } of failures) {
+    assert.match(detail, /to be paid for 1 times, found 2/)
+    assert.match(message, /^repeating, .*: expected "/)
+    assert.include(markdown, `**failed**: ${detail} |`)
+  }
+  assert.match(
+    markdown,
+    /^\| fault \| repeating \|\n\| --- \| --- \|\n\| no fault, the same items twice \| 1 × 4 prompts, 4 paid \|\n/,
+  )
+  assert.notInclude(markdown, "webhooks")
+})
