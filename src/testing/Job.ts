@@ -75,7 +75,7 @@ export const command = (job: TrialJob): ReadonlyArray<string> => {
   return [...process.execArgv, "--input-type=module", "--eval", code, import.meta.url, JSON.stringify(job)]
 }
 
-/** Submits the job, which is given as JSON, in a process of its own. */
+/** Submits the job, which is given as JSON. The code of `command` calls it in a process of its own. @public */
 export const main = (json: string): void => {
   const job: TrialJob = JSON.parse(json)
   submit(job).pipe(

@@ -4,6 +4,7 @@
  */
 import { createServer, type IncomingHttpHeaders } from "node:http"
 import type { AddressInfo } from "node:net"
+import type { JudgingOptions } from "prefstream/testing"
 
 export interface FakeService {
   readonly baseUrl: string
@@ -14,7 +15,7 @@ export interface FakeService {
   readonly judge: (
     best: (prompt: string, completions: ReadonlyArray<string>) => number,
     /** `reversed`: results in the opposite order. `wrong`: an index or text that no completion has. */
-    options?: { readonly reversed?: boolean; readonly wrong?: boolean; readonly repeated?: boolean },
+    options?: JudgingOptions,
   ) => void
   /** Sends the service's webhooks, with its own headers: those that no call before has delivered. */
   readonly notify: (url: string) => Promise<void>

@@ -59,7 +59,7 @@ export const subjects: ReadonlyArray<Subject> = [
     protocol: argilla,
     fake: () => Argilla.make(),
     settings: argillaSettings,
-    webhook: { secrets: [Redacted.make(Argilla.secret)] },
+    webhook: { secrets: [Redacted.make(`whsec_${Argilla.secret}`)] },
   },
   {
     name: "Argilla, ranking",
