@@ -24,7 +24,10 @@ test("items that are longer than the service takes are rejected before anything 
   const env = to({ baseUrl: `${base}/v1`, token: Redacted.value(token) })
   const said = yield* cli(["inspect", file], env)
   assert.match(said.stdout, /5 = 2 items \+ 0 duplicates \+ 3 rejected/)
-  assert.match(said.stdout, /1 too_many_completions, first .*:5: completions: expected at most 3 \(the service's limit\), found 4/)
+  assert.match(
+    said.stdout,
+    /1 too_many_completions, first .*:5: completions: expected at most 3 \(the service's limit\), found 4/,
+  )
   assert.match(said.stdout, /2 too_long, first .*:2: prompt: expected at most 20 characters, .*, found 21/)
   const checked = yield* cli(["validate", file], env).pipe(ends(5))
   assert.match(checked.stdout, /:3: completions\[2\]: expected at most 10 characters, .*, found 11/)
