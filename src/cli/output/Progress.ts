@@ -34,9 +34,10 @@ const line = Effect.gen(function* () {
   const unusable = tasks.failed.items + tasks.invalid.items
   const filled = all === 0 ? 0 : Math.floor((barWidth * judged) / all)
   const submitted = all - tasks.planned.items - tasks.submitting.items - tasks.refused.items
-  // Until the first result arrives, the rate is that of submitting.
+  // Until the first result arrives, the rate is that of submitting, which says nothing about the time left.
   const done = judged > 0 ? judged : submitted
-  const left = reading ? undefined : judged > 0 ? submitted - judged - unusable - tasks.in_doubt.items : all - submitted
+  const open = all - judged - unusable - tasks.in_doubt.items - tasks.refused.items
+  const left = reading || judged === 0 ? undefined : open
   const text = present([
     `${number(judged)} of ${number(all)}${reading ? "+" : ""} ${several ? "votes given" : "items judged"},`,
     `${number(submitted)} submitted,`,
