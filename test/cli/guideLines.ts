@@ -113,8 +113,6 @@ export const lines: { readonly [line: string]: Line | string } = {
   "PREFSTREAM_JUDGE_BASE_URL=http://127.0.0.1:11434/v1 npx prefstream run items.jsonl --expert judge:qwen2.5:7b": ok,
   "npx prefstream run items.jsonl --base-url http://127.0.0.1:8484/v1 --guidelines-file guidelines.md --rubric rubric.yaml":
     { ends: 0, before: "a service" },
-  "export PREFSTREAM_BASE_URL=https://annotation.example/v2 PREFSTREAM_TOKEN=…":
-    "a service with another interface: test/cli/ServiceProtocol.test.ts has one",
   "npx prefstream doctor --try-task new": "test/cli/ServiceProtocol.test.ts sends one to such a service",
   "npx prefstream run items.jsonl": "test/cli/ServiceProtocol.test.ts runs at such a service",
   "(umask 077 && sqlite3 prefstream-service.db \"VACUUM INTO 'copy.db'\")":
