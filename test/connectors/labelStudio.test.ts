@@ -39,7 +39,7 @@ const pipelineAt = Effect.fnUntraced(function* (
 
 describe("Label Studio", () => {
   test("a webhook with its secret in a header tells of results, which come from two annotators with a reason each", function* () {
-    const { directory, fake, here, pipeline } = yield* pipelineAt({}, { pollInterval: never })
+    const { directory, fake, pipeline } = yield* pipelineAt({}, { pollInterval: never })
     const url = yield* Deferred.make<string>()
     const judged = Effect.gen(function* () {
       const to = yield* Deferred.await(url)
@@ -48,14 +48,13 @@ describe("Label Studio", () => {
       yield* Effect.promise(() => fake.notify!(to))
     })
     const webhook = {
-      scheme: "shared-secret",
-      header: LabelStudio.secretHeader,
+      scheme: { header: LabelStudio.secretHeader, digest: "none" },
       secrets: [Redacted.make(LabelStudio.secret)],
       onListening: (at: string) => Effect.asVoid(Deferred.succeed(url, at)),
     } as const
-    const submitted = yield* here(Pipeline.submit(pipeline))
+    const submitted = yield* Pipeline.submit(pipeline)
     assert.strictEqual(submitted.tasks.submitted.tasks, 2)
-    const [{ dataset }] = yield* here(Effect.all([Pipeline.run({ ...pipeline, webhook }), judged], { concurrency: 2 }))
+    const [{ dataset }] = yield* Effect.all([Pipeline.run({ ...pipeline, webhook }), judged], { concurrency: 2 })
     assert.strictEqual(dataset?.rows, 4)
     for (const { chosen, rationale, rejected, votes } of yield* pairsOf(directory)) {
       assert.deepStrictEqual([chosen < rejected, votes], [true, 2])
@@ -64,11 +63,11 @@ describe("Label Studio", () => {
   })
 
   test("a personal access token is exchanged once, and the cloud's import is awaited", function* () {
-    const { fake, here, pipeline } = yield* pipelineAt(
+    const { fake, pipeline } = yield* pipelineAt(
       { isCloud: true, token: LabelStudio.personalToken },
       { concurrency: 1 },
     )
-    const { tasks } = yield* here(Pipeline.submit(pipeline))
+    const { tasks } = yield* Pipeline.submit(pipeline)
     assert.strictEqual(tasks.submitted.tasks, 2)
     assert.lengthOf(fake.created(), 4)
     assert.strictEqual(fake.exchanges(), 1)
@@ -76,8 +75,8 @@ describe("Label Studio", () => {
 
   for (const token of ["a-wrong-token", "eyJhbGciOiJub25lIn0.eyJleHAiOjR9.d3Jvbmc"]) {
     test(`the run ends at once with the wrong token ${token}, which it does not print`, function* () {
-      const { fake, here, pipeline } = yield* pipelineAt({ token })
-      const result = yield* Effect.result(here(Pipeline.submit(pipeline)))
+      const { fake, pipeline } = yield* pipelineAt({ token })
+      const result = yield* Effect.result(Pipeline.submit(pipeline))
       const failure = Result.isFailure(result) ? result.failure : undefined
       assert.instanceOf(failure, Tasks.AnnotationClientError)
       assert.strictEqual(failure.reason._tag, "AccessDenied")
@@ -88,8 +87,8 @@ describe("Label Studio", () => {
 
   test("only the prompt that Label Studio refuses is refused", function* () {
     const refused = JSON.parse(itemLines(4)[2]!) as { readonly prompt: string }
-    const { fake, here, pipeline } = yield* pipelineAt({ refused: refused.prompt })
-    const { tasks } = yield* here(Pipeline.submit(pipeline))
+    const { fake, pipeline } = yield* pipelineAt({ refused: refused.prompt })
+    const { tasks } = yield* Pipeline.submit(pipeline)
     assert.deepStrictEqual([tasks.submitted.items, tasks.refused.items], [3, 1])
     assert.lengthOf(fake.created(), 3)
   })
@@ -97,7 +96,7 @@ describe("Label Studio", () => {
   test("a task whose import failed in the background is in doubt, with the reason", function* () {
     const refused = JSON.parse(itemLines(4)[2]!) as { readonly prompt: string }
     const { here, pipeline } = yield* pipelineAt({ isCloud: true, refused: refused.prompt })
-    yield* here(Pipeline.submit(pipeline))
+    yield* Pipeline.submit(pipeline)
     const issues = yield* here(Tasks.LedgerReader.use((ledger) => ledger.issues(10)))
     assert.deepStrictEqual(
       issues.map(({ state }) => state),

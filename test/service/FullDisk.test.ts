@@ -49,7 +49,7 @@ describe.skipIf(SmallDisk.unavailable)("a disk that is full", () => {
       assert.strictEqual(yield* ready, 200)
       const told = logs.messages.filter((message) => !message.includes("A test is using time"))
       assert.lengthOf(told, 2, told.join("\n"))
-      assert.match(told[0]!, /^The service cannot write to its database \(.*full\)\. .*Free space/)
+      assert.match(told[0]!, /^The service cannot write to its database \(.*full\)\. .*Free up space/)
       assert.match(told[1]!, /^The service can write to its database again/)
     }).pipe(Effect.provide(platform), logs.during)
   })

@@ -183,7 +183,7 @@ describe("ResultMatch.match", () => {
   const misfits: ReadonlyArray<readonly [name: string, prompts: ReadonlyArray<string>, body: string, reason: RegExp]> =
     [
       ["too few results", ["p", "q"], answer([item("p", 0)]), /expected 2 results, one per prompt, found 1/],
-      ["too many results", ["p"], answer([item("p", 0), item("p", 0)]), /expected 1 results, one per prompt, found 2/],
+      ["too many results", ["p"], answer([item("p", 0), item("p", 0)]), /expected 1 result, one per prompt, found 2/],
       [
         "an index beyond the completions",
         ["p"],
