@@ -25,7 +25,7 @@ if (leftOut.length > 0 && process.env["VITEST"] !== undefined)
   console.log(`DISTURBING=${draw} of ${share} leaves out ${leftOut.join(", ")}`)
 
 const longest =
-  /test\/(crash|interop|browser|faults)\/|\/(AdaptiveVotes|Guides|Import|Join|LedgerPostgres|Output|QueueModel|Recipes|Signals|Stopping|Webhooks|Worker|subpaths)\.test/
+  /test\/(crash|interop|browser|faults|connectors)\/|\/(AdaptiveVotes|Guides|Import|Join|LedgerPostgres|Output|QueueModel|Recipes|Signals|Stopping|Webhooks|Worker|subpaths)\.test/
 
 /** The longest files first, also where no earlier run has told which these are. */
 class LongestFirst extends BaseSequencer {
