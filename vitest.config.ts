@@ -21,8 +21,10 @@ const share = process.env["ALL_CASES"] !== undefined ? 1 : process.env["CI"] ===
 const draw = Number(process.env["DISTURBING"] ?? randomInt(share))
 const isNamed = process.argv.slice(2).some((argument) => argument.startsWith("test"))
 const leftOut = isNamed ? [] : disturbing.filter((_, i) => i % share !== draw)
-if (leftOut.length > 0 && process.env["VITEST"] !== undefined)
+if (leftOut.length > 0 && process.env["VITEST"] !== undefined) {
+  // oxlint-disable-next-line no-console -- a run says what it leaves out
   console.log(`DISTURBING=${draw} of ${share} leaves out ${leftOut.join(", ")}`)
+}
 
 const longest =
   /test\/(crash|interop|browser|faults|connectors)\/|\/(AdaptiveVotes|Guides|Import|Join|LedgerPostgres|Output|QueueModel|Recipes|Signals|Stopping|Webhooks|Worker|subpaths)\.test/

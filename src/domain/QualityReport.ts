@@ -5,6 +5,7 @@
  * Guarantees: no timestamps, so the same ledger gives the same report. Shares are 0 to 1, times are in seconds, lengths
  * in Unicode code points ("characters"). `null` means that there is no data to compute a value from.
  */
+/* oxlint-disable max-lines -- the sections of one report, each member with its comment */
 import type { Distribution, Histogram } from "./Distribution.ts"
 import type { Leaderboard } from "./Leaderboard.ts"
 import type { Prompt } from "./Message.ts"
