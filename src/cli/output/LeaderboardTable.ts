@@ -78,7 +78,7 @@ const notes = (board: Leaderboard): ReadonlyArray<string> => {
     agreement !== null &&
       `Two votes on an item agree with probability ${percent(agreement.value)} (95% interval: ${range(agreement, percent, ["", ""])}).`,
     method.resamples > 0 &&
-      models[0]?.win_rate.low !== null &&
+      items >= minItems &&
       `With ${number(accrual.next.votes)} more votes, the intervals would shrink to ${percent(accrual.next.factor)} of their width (proportional to 1/√votes).`,
   ])
 }
