@@ -104,8 +104,12 @@ const isTolerance = Duration.between({ minimum: Duration.seconds(1), maximum: Du
 
 const header = String.raw`[\w!#$%&'*+.^\`|~-]+`
 
+const headerName = new RegExp(`^${header}$`)
+
+export const isHeaderName = (text: string): boolean => headerName.test(text)
+
 const checks: { readonly [Name in keyof Required<SignatureSettings>]: Check } = {
-  header: text("a header name, such as x-signature", new RegExp(`^${header}$`)),
+  header: text("a header name, such as x-signature", headerName),
   signed: text(
     "a text with {body} once, such as {timestamp}.{body}; other placeholders are {id}, {timestamp} and {url}",
     /^(?!.*\{body\}.*\{body\})(?=.*\{body\})(?:[^{}]|\{(?:id|timestamp|url|body)\})*$/s,
@@ -120,7 +124,7 @@ const checks: { readonly [Name in keyof Required<SignatureSettings>]: Check } = 
     // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- `fromInput` returns none for any other value
     (value) => Option.exists(Duration.fromInput(value as Duration.Input), isTolerance),
   ],
-  id: text("a header name, such as x-delivery-id", new RegExp(`^${header}$`)),
+  id: text("a header name, such as x-delivery-id", headerName),
   url: text("an http or https URL", /^https?:\/\/\S+$/),
   key: oneOf(["text", "hex", "base64", "whsec"]),
 }

@@ -52,7 +52,7 @@ export const defined = <A extends object>(members: A): { readonly [Name in keyof
   ) as never
 
 /** Returns the members that are neither null nor undefined. */
-export const present = <A extends object>(members: A): { readonly [Name in keyof A]?: NonNullable<A[Name]> } =>
+export const nonNullish = <A extends object>(members: A): { readonly [Name in keyof A]?: NonNullable<A[Name]> } =>
   // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the filter leaves out null and undefined
   defined(Record.map({ ...members }, (value) => value ?? undefined)) as never
 

@@ -201,7 +201,7 @@ describe("the connector of Argilla", () => {
     })
     yield* submit
     service.judge(longest)
-    const polls = () => service.requests().filter(({ path }) => path.endsWith("/search")).length
+    const polls = () => service.requests().filter(({ url }) => url.pathname.endsWith("/search")).length
     const webhook = { secrets: [Redacted.make(`whsec_${Argilla.secret}`)] } as const
     const { tasks } = yield* hinted(webhook, async (url) => {
       const forged = Buffer.alloc(64).toString("base64")

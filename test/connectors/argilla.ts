@@ -9,7 +9,8 @@
  * that a new record is found at once (the search index may lag), and the fork's differences from Argilla 2.8.0.
  */
 import { createHmac, randomBytes, randomUUID } from "node:crypto"
-import { deliver, type FakeService, isAccepted, serve } from "./FakeService.ts"
+import type { FakeService } from "prefstream/testing"
+import { deliver, isAccepted, serve } from "./server.ts"
 
 export const apiKey = "argilla.apikey"
 const annotatorKey = "annotator.apikey"
@@ -169,7 +170,7 @@ export const make = async ({ minSubmitted = 1, question = "label_selection", use
     return { status: 200, body: { items, total: matches.length } }
   }
 
-  const server = await serve(({ body, headers, method, path, query }) => {
+  const server = await serve(({ body, headers, method, url: { pathname: path, searchParams: query } }) => {
     const key = headers["x-argilla-api-key"]
     if (key !== apiKey && key !== annotatorKey) {
       return coded(401, "UnauthorizedError", { detail: "Could not validate credentials" })

@@ -6,7 +6,7 @@ import * as Source from "../../src/source/Source.ts"
 import * as Tasks from "../../src/task/Tasks.ts"
 import { folderWithItems } from "../support/cli.ts"
 import { pairsOf } from "../support/datasetReaders.ts"
-import type { FakeService } from "./FakeService.ts"
+import type { FakeService } from "../../src/testing/Subject.ts"
 
 /** Unless a test waits for webhooks, tasks are polled at once, and one request follows the other. */
 const quick: Partial<ServiceSettings> = {

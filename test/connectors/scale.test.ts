@@ -138,7 +138,7 @@ describe("the connector of Scale", () => {
     assert.deepStrictEqual([report.tasks.submitted.tasks, report.tasks.in_doubt.tasks], [4, 0])
     assert.sameMembers([...service.created()], ["Why 0?", "Why 1?", "Why 2?", "Why 3?"])
     assert.lengthOf(
-      service.requests().filter(({ path }) => path === "/v1/tasks"),
+      service.requests().filter(({ url }) => url.pathname === "/v1/tasks"),
       2,
     )
     service.judge(longest)
@@ -156,7 +156,7 @@ describe("the connector of Scale", () => {
     yield* submit
     assert.isTrue(service.tasks().every(({ callback_url }) => callback_url === callbackUrl))
     service.judge(longest)
-    const polls = () => service.requests().filter(({ path }) => path === "/v2/task").length
+    const polls = () => service.requests().filter(({ url }) => url.pathname === "/v2/task").length
     const { tasks } = yield* hinted(webhook(Scale.callbackKey), async (url) => {
       await service.notify(url, "forged-callback-key")
       assert.deepStrictEqual(service.deliveries, [401, 401, 401, 401])

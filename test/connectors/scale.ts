@@ -9,7 +9,8 @@
  * the texts of errors, and that they have a `status_code` in v1; the body of a callback of v2, for which this one sends
  * v1's; that a template variable is required; and how a template makes messages of its variables.
  */
-import { deliver, type FakeService, isAccepted, type Request, serve } from "./FakeService.ts"
+import type { FakeService } from "prefstream/testing"
+import { deliver, isAccepted, serve } from "./server.ts"
 
 export const apiKey = "live_0123456789abcdef"
 export const callbackKey = "live-callback-auth-key"
@@ -133,7 +134,7 @@ export const make = async ({ refuses = () => false }: { readonly refuses?: (prom
     return { status: 200, body: viewOf(task) }
   }
 
-  const list = (query: Request["query"]) => {
+  const list = (query: URLSearchParams) => {
     if (query.get("project") === null && query.get("batch") === null)
       return failure(400, "project or batch is required")
     const limit = Number(query.get("limit") ?? 100)
@@ -148,7 +149,7 @@ export const make = async ({ refuses = () => false }: { readonly refuses?: (prom
     return { status: 200, body: more ? { ...page, next_token: String(offset + limit) } : page }
   }
 
-  const server = await serve(({ body, headers, method, path, query }) => {
+  const server = await serve(({ body, headers, method, url: { pathname: path, searchParams: query } }) => {
     const basic = `Basic ${Buffer.from(`${apiKey}:`).toString("base64")}`
     if (headers.authorization !== basic && headers.authorization !== `Bearer ${apiKey}`) {
       return failure(401, "No valid API key provided.")

@@ -15,8 +15,13 @@ export interface ApiAnswer {
   readonly body?: unknown
 }
 
-/** A request that fails to be answered gets 500, as an unforeseen error does. */
+/** `busy` is answered with 429 before the service sees it; of `lost` the service's answer does not arrive. */
+export type Disturbance = "busy" | "lost" | undefined
+
+/** Makes no faults by itself: `disturb` stands in for what is between a client and the service. */
 export const serve = async (answer: (request: ApiRequest) => ApiAnswer) => {
+  const requests: Array<ApiRequest> = []
+  let disturbance: (request: ApiRequest) => Disturbance = () => undefined
   const server = createServer((incoming, response) => {
     const chunks: Array<Buffer> = []
     incoming.on("data", (chunk: Buffer) => chunks.push(chunk))
@@ -24,22 +29,42 @@ export const serve = async (answer: (request: ApiRequest) => ApiAnswer) => {
       const text = Buffer.concat(chunks).toString()
       const { headers, method = "", url = "" } = incoming
       let result: ApiAnswer
+      let fault: Disturbance
+      // A request that fails to be answered gets 500, as an unforeseen error does.
       try {
         const body: unknown = text === "" ? undefined : JSON.parse(text)
-        result = answer({ method, url: new URL(url, "http://fake"), headers, body })
+        const request = { method, url: new URL(url, "http://fake"), headers, body }
+        requests.push(request)
+        fault = disturbance(request)
+        result = fault === "busy" ? { status: 429, body: { error: "too many requests" } } : answer(request)
       } catch (error) {
         result = { status: 500, body: { detail: String(error) } }
       }
-      response.writeHead(result.status, { "content-type": "application/json" })
+      if (fault === "lost") return void incoming.socket.destroy()
+      const retry = fault === "busy" ? { "retry-after": "0" } : {}
+      response.writeHead(result.status, { "content-type": "application/json", ...retry })
       response.end(result.body === undefined ? "" : JSON.stringify(result.body))
     })
   })
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve))
   return {
     origin: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    requests: (): ReadonlyArray<ApiRequest> => requests,
+    disturb: (next: (request: ApiRequest) => Disturbance) => void (disturbance = next),
     close: async () => {
       server.closeAllConnections()
       await new Promise((done) => server.close(done))
     },
   }
 }
+
+/** Posts a delivery. Returns the status of the answer, or undefined if nobody listens. */
+export const deliver = async (url: string, headers: Record<string, string>, body: string) => {
+  const init = { method: "POST", headers: { "content-type": "application/json", ...headers }, body }
+  return await fetch(url, init).then(
+    ({ status }) => status,
+    () => undefined,
+  )
+}
+
+export const isAccepted = (status: number | undefined) => status !== undefined && status >= 200 && status < 300

@@ -112,14 +112,12 @@ const secretsOf = (secret: Redacted.Redacted<string> | undefined) =>
     .filter((text) => text !== "")
     .map((text) => Redacted.make(text))
 
-const isHeader = (text: string) => /^[\w!#$%&'*+.^`|~-]+$/.test(text)
-
 const isPayloadPath = (text: string) => /^[^\s.[\]]+(\[\*\])?(\.[^\s.[\]]+(\[\*\])?)*$/.test(text)
 
 const deliveryIdOf = (text: string | undefined): Effect.Effect<DeliveryIdPlace | undefined, UsageError> => {
   if (text === undefined) return Effect.undefined
   const [, header] = /^header:(.*)$/s.exec(text) ?? []
-  if (header !== undefined && isHeader(header)) return Effect.succeed({ header })
+  if (header !== undefined && HmacSignature.isHeaderName(header)) return Effect.succeed({ header })
   if (header === undefined && isPayloadPath(text)) return Effect.succeed({ path: text })
   return refuse("webhook-delivery-id", "expected header:NAME or a path such as id or event.id")
 }

@@ -8,7 +8,7 @@ import { Result } from "effect"
 import type { Assessment } from "../../domain/Assessment.ts"
 import type { Rubric } from "../../domain/Rubric.ts"
 import type { Vote } from "../../domain/Vote.ts"
-import { present } from "../../io/Values.ts"
+import { nonNullish } from "../../io/Values.ts"
 import type { Draft, Submission } from "../pageApi/AnnotateApi.ts"
 
 type PersonAssessment = NonNullable<Submission["assessment"]>
@@ -51,7 +51,7 @@ export const toMembers = (
   )
   return Result.succeed({
     ...allBad,
-    ...present(others),
+    ...nonNullish(others),
     ...(flags.length > 0 && { flags }),
     ...(edited !== null && edited.trim() !== "" && edited !== completions[choice] && { edited }),
     ...(rated.length > 0 && { aspects: Object.fromEntries(rated) }),

@@ -45,7 +45,7 @@ export interface NewTask {
   readonly body: Uint8Array
   readonly content: TaskContent
   readonly votes: number
-  /** None means that the task is a group of its own. */
+  /** The task's group. Without one, the task is a group of its own. */
   readonly group?: { readonly id: string; readonly size?: number | undefined } | undefined
 }
 

@@ -5,7 +5,7 @@
  * With `resultPaths` or `choice`, an answer is converted to a `TaskResult` as that of any other protocol, and stored
  * with it.
  */
-import { Effect, Option, Predicate, Result, Schema } from "effect"
+import { Bytes, Effect, Option, Predicate, Result, Schema } from "effect"
 import { HttpClient, HttpClientRequest } from "effect/http"
 import * as FieldPath from "../../io/FieldPath.ts"
 import { describeValue } from "../../io/Values.ts"
@@ -28,7 +28,10 @@ export const make = Effect.fnUntraced(function* ({ attempt, authorize, misread }
   const client = yield* HttpClient.HttpClient
   const readResults =
     Object.keys(profile.resultPaths).length > 0 || profile.choice !== "index" ? reader(profile) : undefined
-  const extra = Object.keys(requestExtra).length === 0 ? undefined : JSON.stringify(requestExtra)
+  const extra =
+    Object.keys(requestExtra).length === 0
+      ? undefined
+      : new TextEncoder().encode(`,${JSON.stringify(requestExtra).slice(1)}`)
 
   const send = (form: string, name: string, set = HttpClientRequest.acceptJson) => {
     const method = (["POST", "PUT"] as const).find((method) => form.startsWith(method)) ?? "GET"
@@ -96,22 +99,18 @@ export const make = Effect.fnUntraced(function* ({ attempt, authorize, misread }
   } satisfies TaskCalls
 })
 
-/** Puts the members of `extra` before the last brace of the body. */
-const withExtra = (body: Uint8Array, extra: string): Uint8Array => {
-  const members = new TextEncoder().encode(`,${extra.slice(1)}`)
-  const whole = new Uint8Array(body.length - 1 + members.length)
-  whole.set(body.subarray(0, -1))
-  whole.set(members, body.length - 1)
-  return whole
-}
+/** Puts the members of `extra`, with their closing brace, in the place of the body's. */
+const withExtra = (body: Uint8Array, extra: Uint8Array): Uint8Array => Bytes.concat([body.subarray(0, -1), extra])
 
 /** Returns a function that reads the status, and the results at the paths of the settings. */
 const reader = ({ choice, resultPaths }: Pick<ServiceSettings, "choice" | "resultPaths">) => {
   const at = (member: ContractSettings.ResultMember) => {
     const path = resultPaths[member] ?? ContractSettings.resultPlaces[member]
-    return { path, get: (value: unknown) => Result.getOrUndefined(FieldPath.parse(path))?.get(value) }
+    const parsed = Result.getOrUndefined(FieldPath.parse(path))
+    return { path, get: (value: unknown) => parsed?.get(value) }
   }
-  const [list, prompts, choices, annotations] = [at("results"), at("prompt"), at("choice"), at("annotations")]
+  const [state, list, prompts] = [at("status"), at("results"), at("prompt")]
+  const [choices, annotations] = [at("choice"), at("annotations")]
   const form = ContractSettings.choiceOf(choice)
 
   const resultOf = (item: unknown, i: number): Result.Result<PromptResult, string> => {
@@ -140,7 +139,7 @@ const reader = ({ choice, resultPaths }: Pick<ServiceSettings, "choice" | "resul
   return (json: unknown) => {
     const items = list.get(json)
     return {
-      status: at("status").get(json),
+      status: state.get(json),
       results: Array.isArray(items)
         ? Result.all(items.map(resultOf))
         : Result.fail(`${list.path}: expected an array of results, found ${describeValue(items)}`),

@@ -26,6 +26,9 @@ import type * as Throttle from "./Throttle.ts"
 /** Minimum length of a token that is removed from messages. A shorter one may occur in any text. */
 const minSecretLength = 8
 
+/** Maximum number of secrets to remember besides the token. */
+const maxSecrets = 256
+
 /** Adds the token to a request. */
 export type Authorize = (
   request: HttpClientRequest.HttpClientRequest,
@@ -33,9 +36,6 @@ export type Authorize = (
 ) => HttpClientRequest.HttpClientRequest | Effect.Effect<HttpClientRequest.HttpClientRequest, unknown>
 
 const isClientError = Schema.is(AnnotationClientError)
-
-const isSameOrigin = (url: string, baseUrl: string): boolean =>
-  URL.canParse(url) && new URL(url).origin === new URL(baseUrl).origin
 
 export type Transport = Effect.Success<ReturnType<typeof make>>
 
@@ -46,13 +46,21 @@ export const make = Effect.fnUntraced(function* (throttle: Throttle.Throttle<Ann
   const error = (reason: AnnotationClientError["reason"]) =>
     new AnnotationClientError({ baseUrl: profile.baseUrl, reason })
 
+  const { origin } = new URL(profile.baseUrl)
+  const token = Redacted.value(profile.token)
+  /** The token in each form in which it was sent, the latest last. If each request is signed, each has its own. */
   const secrets = new Set<string>()
-  const hide = (secret: string) => void (secret.length >= minSecretLength && secrets.add(secret))
-  hide(Redacted.value(profile.token))
+  const hide = (secret: string) => {
+    if (secret.length < minSecretLength) return
+    secrets.delete(secret)
+    secrets.add(secret)
+    if (secrets.size > maxSecrets) secrets.delete(secrets.values().next().value!)
+  }
   /** Removes the token, in each form in which it was sent, since a service may repeat it in its answer. */
   const quotable = (text: string): string => {
     let shown = text
-    for (const secret of secrets) shown = shown.replaceAll(secret, "<token>")
+    for (const secret of [...(token.length < minSecretLength ? [] : [token]), ...secrets])
+      shown = shown.replaceAll(secret, "<token>")
     return shown
   }
 
@@ -68,7 +76,7 @@ export const make = Effect.fnUntraced(function* (throttle: Throttle.Throttle<Ann
     request: HttpClientRequest.HttpClientRequest,
     add: Authorize = byProfile,
   ): Effect.fn.Return<HttpClientRequest.HttpClientRequest, AnnotationClientError> {
-    if (!isSameOrigin(request.url, profile.baseUrl))
+    if (URL.parse(request.url)?.origin !== origin)
       return HttpClientRequest.setHeader(request, "accept-encoding", "identity")
     // Without compression, a short answer cannot expand without bound.
     const added = add(HttpClientRequest.setHeader(request, "accept-encoding", "identity"), profile.token)

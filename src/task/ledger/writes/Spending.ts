@@ -144,7 +144,7 @@ export const readSpending = ({ job, sql }: LedgerContext) => ({
 
   wantedVotes: wanted({ job, sql }),
 
-  /** None if the job has no price. */
+  /** The job's spending; none if the job has no price. */
   spending: Effect.gen(function* () {
     const here = { job, sql }
     const terms = yield* termsOf(here)
