@@ -24,6 +24,12 @@ export const isCreate = (text: string): boolean => /^(POST|PUT) \/[^\s{}]*(\{key
 export const pollForm = "GET or POST, and a path with {task_id}, such as GET /tasks/{task_id}"
 export const isPoll = (text: string): boolean => /^(GET|POST) \/[^\s{}]*\{task_id\}[^\s{}]*$/.test(text)
 
+/** The method and the path of a request, with the key or the task id in its place. */
+export const requestOf = (form: string, name: string) => ({
+  method: (["POST", "PUT"] as const).find((method) => form.startsWith(method)) ?? ("GET" as const),
+  path: form.slice(form.indexOf("/")).replace(/\{\w+\}/, encodeURIComponent(name)),
+})
+
 /** Members of a request that no extra member may replace. */
 export const ownMembers: ReadonlyArray<string> = ["task_type", "prompts", "guidelines"]
 

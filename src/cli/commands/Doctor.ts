@@ -9,6 +9,7 @@ import { Clock, Console, Effect, FileSystem, Layer, Path, Redacted, Struct } fro
 import { CliOutput, Command } from "effect/cli"
 import { HttpClient, HttpClientRequest, type HttpClientResponse } from "effect/http"
 import * as Authorization from "../../api/Authorization.ts"
+import * as ContractSettings from "../../api/ContractSettings.ts"
 import { defaults } from "../../api/ServiceProfile.ts"
 import * as HttpFailure from "../../io/HttpFailure.ts"
 import { statusText } from "../../node/StatusText.ts"
@@ -163,7 +164,7 @@ const unavailable = (failure: unknown): ReadonlyArray<Finding> => [
 
 const service = Effect.fnUntraced(function* (flags: ServiceFlags) {
   const { authorization = defaults.authorization, pollRequest = defaults.pollRequest } = flags
-  const path = pollRequest.slice(pollRequest.indexOf("/"))
+  const { path } = ContractSettings.requestOf(pollRequest, "prefstream-doctor")
   const given = yield* Effect.result(addressOf(flags))
   if (given._tag === "Failure") return unavailable(given.failure)
   const address = given.success
@@ -172,7 +173,7 @@ const service = Effect.fnUntraced(function* (flags: ServiceFlags) {
     return [notChecked("service", message), notChecked("clock", "no service clock to compare with")]
   }
   const ask = (token: Redacted.Redacted<string> | undefined) =>
-    HttpClientRequest.get(address.baseUrl.replace(/\/+$/, "") + path.replace("{task_id}", "prefstream-doctor")).pipe(
+    HttpClientRequest.get(address.baseUrl.replace(/\/+$/, "") + path).pipe(
       (request) => (token === undefined ? request : Authorization.of({ authorization })(request, token)),
       HttpClientRequest.acceptJson,
       HttpClient.execute,

@@ -34,9 +34,8 @@ export const make = Effect.fnUntraced(function* ({ attempt, authorize, misread }
       : new TextEncoder().encode(`,${JSON.stringify(requestExtra).slice(1)}`)
 
   const send = (form: string, name: string, set = HttpClientRequest.acceptJson) => {
-    const method = (["POST", "PUT"] as const).find((method) => form.startsWith(method)) ?? "GET"
-    const url = baseUrl + form.slice(form.indexOf("/")).replace(/\{\w+\}/, encodeURIComponent(name))
-    return Effect.flatMap(authorize(set(HttpClientRequest.make(method)(url))), client.execute)
+    const { method, path } = ContractSettings.requestOf(form, name)
+    return Effect.flatMap(authorize(set(HttpClientRequest.make(method)(baseUrl + path))), client.execute)
   }
 
   const readId = (answer: ResponseBody.Answer) =>
