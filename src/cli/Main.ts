@@ -4,7 +4,7 @@
  * Guarantees: data goes to stdout, and messages go to stderr. An expected failure prints one line that says what to do,
  * without a stack. A bug is logged to stderr with its stack. The statuses are those of `ExitStatus`.
  */
-import { Cause, Console, Effect, Struct } from "effect"
+import { Cause, Config, Console, Effect, Struct } from "effect"
 import { CliConfig, CliOutput, Command, GlobalFlag } from "effect/cli"
 import { commandNames, commandsFor } from "./Commands.ts"
 import { secrets } from "./settings/Secrets.ts"
@@ -75,6 +75,13 @@ const refuseSecrets = Effect.fnUntraced(function* (args: ReadonlyArray<string>) 
   }
 })
 
+const checkThreads = Effect.gen(function* () {
+  const value = yield* Config.withDefault(Config.String("PREFSTREAM_THREADS"), "")
+  if (!["", "0", "1"].includes(value)) {
+    return yield* ExitStatus.usageError(`PREFSTREAM_THREADS: expected 0 or 1, found ${JSON.stringify(value)}`)
+  }
+})
+
 /** Whether the user must correct the command line, rather than the files. */
 const isSetting = (reason: string): boolean => reason === "LayoutUnknown" || reason === "InvalidOption"
 
@@ -88,6 +95,7 @@ const statusOf = Effect.fnUntraced(function* (failure: unknown) {
 
 const carriedOut = Effect.fnUntraced(function* (args: ReadonlyArray<string>) {
   yield* refuseSecrets(args)
+  yield* checkThreads
   const command = yield* commandFor(args)
   const settings = yield* Settings.of(args, command)
   return yield* Command.runWith(command, { version })(args).pipe(

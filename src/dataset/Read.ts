@@ -72,7 +72,13 @@ const pairsOf = (directory: string, { path, sha256 }: Manifest.DatasetFile) =>
         row++
         return Effect.mapError(
           Effect.fromResult(toPair(columns)),
-          (error) => new DatasetUnreadable({ file, row, expected: "a preference pair", found: describeIssue(error) }),
+          (error) =>
+            new DatasetUnreadable({
+              file,
+              row,
+              expected: "a preference pair",
+              found: SchemaIssues.describe(error.issue),
+            }),
         )
       }),
     )
@@ -99,8 +105,3 @@ const sideOf = (side: "chosen" | "rejected", value: Json | undefined) => {
       : { [side]: Conversation.render(messages), [`${side}_messages`]: messages }
   })
 }
-
-const describeIssue = ({ issue }: Schema.SchemaError): string =>
-  SchemaIssues.problems(issue)
-    .map(({ message, path }) => `${path.join(".")}: ${message}`)
-    .join("; ")

@@ -3,6 +3,7 @@
  * The message of a custom check stays unchanged.
  */
 import { SchemaIssue } from "effect"
+import * as FieldPath from "./FieldPath.ts"
 import { describeValue } from "./Values.ts"
 
 export interface SchemaProblem {
@@ -48,7 +49,21 @@ const format = SchemaIssue.makeFormatterStandardSchemaV1({
 })
 
 export const problems = (issue: SchemaIssue.Issue): ReadonlyArray<SchemaProblem> =>
-  format(issue).issues.map(({ message, path }) => ({ message, path: keysOf(path) }))
+  format(issue).issues.map(({ message, path }) => ({
+    // Unions and JSON have no hook: `Expected number | null, got "B"`.
+    message: message.replace(
+      /^Expected (.+?), got (.*)$/s,
+      (_, types: string, value: string) =>
+        `expected ${types.replaceAll(" | ", " or ")}, found ${value.length > 200 ? `${value.slice(0, 200)} …` : value}`,
+    ),
+    path: keysOf(path),
+  }))
+
+/** All problems in one line: `results[0].best_completion_index: expected a number or null, found "B"; …`. */
+export const describe = (issue: SchemaIssue.Issue): string =>
+  problems(issue)
+    .map(({ message, path }) => (path.length === 0 ? message : `${FieldPath.format(path)}: ${message}`))
+    .join("; ")
 
 export const keysOf = (
   path: ReadonlyArray<PropertyKey | { readonly key: PropertyKey }> = [],

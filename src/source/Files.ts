@@ -111,7 +111,10 @@ export const openInput = Effect.fnUntraced(function* (
     empty: empty.map(PlaceName.describe),
     layout: sample.length === 0 ? undefined : `${layout.description}${modelNote}`,
     unknownFields: memberNames.size === 0 ? [] : unknownFields.columns,
-    hints: [...Hints.of(sample, layout, options, layoutOptions), voteHints(layoutOptions.gold, layout)].flat(),
+    hints: [
+      ...Hints.of(sample, layout, options, layoutOptions, files.length),
+      voteHints(layoutOptions.gold, layout),
+    ].flat(),
     unused: OpenFile.unusedIn(sample, layout.columns, [...(options.ignore ?? []), ...(adaptation.columns ?? [])]),
   }
   const question = UnusedContext.question(sample.map(layout.unusedIn))

@@ -73,6 +73,7 @@ describe("resolve", () => {
     assert.match(stdout, /^Task 3: failed, .*\n.*\n  task id +task_2\n  reason +.*cancelled/m)
     assert.match(stdout, /^Task 4: refused, .*\n.*\n  reason +.*too odd/m)
     assert.match(stdout, new RegExp(`prefstream resolve 2 --dir ${job} --send-again .*billed twice`))
+    assert.match(stdout, new RegExp(`prefstream resolve 3 --dir ${job} --send-again .*as a new, billable task`))
     assert.deepStrictEqual((yield* resolve("--all", "failed", "--json")).stdout.match(/"task":\d/g), ['"task":3'])
     assert.deepStrictEqual((yield* resolve("4", "--json")).stdout.match(/"task":\d/g), ['"task":4'])
   })

@@ -121,6 +121,9 @@ describe("prefstream.yaml", () => {
     const missing = yield* cliIn(inner, ["run"], { PREFSTREAM_CONFIG: "none.yaml" })
     assert.deepStrictEqual([missing.status, missing.stdout], [2, ""])
     assert.include(missing.stderr, "PREFSTREAM_CONFIG: there is no file none.yaml")
+    const threads = yield* cliIn(inner, ["status"], { PREFSTREAM_THREADS: "many" })
+    assert.deepStrictEqual([threads.status, threads.stdout], [2, ""])
+    assert.include(threads.stderr, 'PREFSTREAM_THREADS: expected 0 or 1, found "many"')
   })
 
   test("is not read beside a pipeline file, nor for help", function* () {
@@ -131,10 +134,13 @@ describe("prefstream.yaml", () => {
   })
 
   const wrong: ReadonlyArray<readonly [yaml: string, message: string]> = [
-    ["votes: 1\nvots: 3", 'prefstream.yaml:2: unknown setting "vots"'],
+    ["votes: 1\nvots: 3", 'prefstream.yaml:2: unknown setting "vots" (did you mean votes?)'],
+    ["batch_size: 3", 'prefstream.yaml:1: unknown setting "batch_size" (did you mean batch-size?)'],
+    ["service_token: abc", "secrets are set in the environment, as PREFSTREAM_TOKEN, "],
+    ["output: a: b", "prefstream.yaml:1: invalid YAML: a value with a colon and a space needs quotes"],
     ["- votes", "prefstream.yaml:1: expected settings as NAME: VALUE, one per line"],
     ["votes: [", "prefstream.yaml:1: invalid YAML: "],
-    ["votes: 1\nvotes: 2", "prefstream.yaml:2: invalid YAML: Map keys must be unique"],
+    ["votes: 1\nvotes: 2", "prefstream.yaml:2: invalid YAML: the setting is already set above"],
     ["\nonce: perhaps", "prefstream.yaml:2: once: expected true or false"],
     ["votes: true", "prefstream.yaml:1: votes: expected a value"],
     ["votes: { a: 1 }", "prefstream.yaml:1: votes: expected a value, or a list of values"],

@@ -99,6 +99,8 @@ describe("files", () => {
       "layout long was detected, but no two of the first 2 records share a prompt: if each record has all completions of an item, set --completion-path for each completion column; if other files have the other completions, name those files, too",
     ])
     assert.deepStrictEqual(yield* hintsOf([...apart, ...apart]), [])
+    const several = yield* writeFiles({ "A.jsonl": toLines(apart), "B.jsonl": toLines(apart) })
+    assert.deepStrictEqual((yield* Source.files(several).summary!).hints, [])
     assert.deepStrictEqual(yield* hintsOf(apart, { layout: "long" }), [])
     assert.deepStrictEqual(yield* hintsOf([{ prompt: "Q", answers: [{ text: "A" }] }]), [
       "the detected layout does not fit the first record (answers[].text: expected at least two distinct completions, found 1): set --layout and --prompt-path, and either --completion-path or --completions-path",

@@ -49,12 +49,11 @@ export const text = Effect.fnUntraced(function* (
   const [first] = tasks
   if (first === undefined) return "No task needs attention."
   const more = numbers.length - tasks.length
-  const states = new Set(tasks.map(({ state }) => state))
   return [
     ...tasks.flatMap((task) => [...lines(task), ""]),
     ...(more === 0 ? [] : [`… and ${digits(more)} more; --json lists all tasks.`, ""]),
     "To decide, run one of these commands with task numbers, or with --all STATE for all tasks in a state:",
-    ...choices(states, `prefstream resolve ${first.task}${given === "" ? "" : ` ${given}`}`),
+    ...choices(tasks, given),
     ...waitAgain(tasks, given),
   ].join("\n")
 })
@@ -106,28 +105,36 @@ const placesOf = (places: ListedTask["places"]): string => {
   return spans.length > shown.length ? `${shown.join(", ")}, …` : shown.join(", ")
 }
 
-const anew = ["in_doubt", "submitting", "failed", "invalid", "refused", "given_up"]
-const endable = ["in_doubt", "submitting", "failed", "invalid", "refused", "planned", "submitted", "superseded"]
+const doubtful = ["in_doubt", "submitting"]
+const ended = ["failed", "invalid", "refused", "given_up"]
+const endable = [...doubtful, "failed", "invalid", "refused", "planned", "submitted", "superseded"]
 
-const choices = (states: ReadonlySet<string>, command: string): ReadonlyArray<string> => {
-  const some = (of: ReadonlyArray<string>) => of.some((state) => states.has(state))
-  const lines = [
-    ...(some(anew)
-      ? [
-          ["--adopt TASK_ID", "if the service has the task under this id: poll the task"],
-          [
-            "--send-again",
-            some(["in_doubt", "submitting"])
-              ? "if the service does not have the task: the next run sends it again (billed twice if it had arrived)"
-              : "the next run sends the task again, as a new, billable task",
-          ],
-        ]
-      : []),
-    ...(some(endable)
-      ? [["--give-up", "neither send the task again nor wait for it; its items without another vote are rejected"]]
-      : []),
-  ]
-  return lines.length === 0
-    ? ["  nothing to decide: the results of these tasks have arrived"]
-    : lines.map(([flag = "", what = ""]) => `  ${command} ${flag.padEnd(15)}  ${what}`)
+const decisions = [
+  {
+    flag: "--adopt TASK_ID",
+    states: [...doubtful, ...ended],
+    effect: "if the service has the task under this id: poll the task",
+  },
+  {
+    flag: "--send-again",
+    states: doubtful,
+    effect: "if the service does not have the task: the next run sends it again (billed twice if it had arrived)",
+  },
+  { flag: "--send-again", states: ended, effect: "the next run sends the task again, as a new, billable task" },
+  {
+    flag: "--give-up",
+    states: endable,
+    effect: "neither send the task again nor wait for it; its items without another vote are rejected",
+  },
+]
+
+/** One line per decision that is possible for a listed task, with the number of the first such task. */
+const choices = (tasks: ReadonlyArray<ListedTask>, given: string): ReadonlyArray<string> => {
+  const lines = decisions.flatMap(({ effect, flag, states }) => {
+    const task = tasks.find(({ state }) => states.includes(state))
+    return task === undefined
+      ? []
+      : [`  prefstream resolve ${task.task}${given === "" ? "" : ` ${given}`} ${flag.padEnd(15)}  ${effect}`]
+  })
+  return lines.length === 0 ? ["  nothing to decide: the results of these tasks have arrived"] : lines
 }

@@ -174,7 +174,8 @@ const read = Effect.fnUntraced(function* (
   parsed: ParsedArguments.ParsedArguments,
 ) {
   const reader = yield* Effect.promise(() => import("./SettingsFile.ts"))
-  return yield* reader.read(file, sections, finder(parsed))
+  const names = Effect.map(allCommands, (commands) => ["files", ...Object.keys(definitionsOf(commands))])
+  return yield* reader.read(file, sections, finder(parsed), names)
 })
 
 const projectOf = Effect.fnUntraced(function* (parsed: ParsedArguments.ParsedArguments) {

@@ -7,6 +7,8 @@
  */
 import { Effect, FileSystem, Path, Predicate } from "effect"
 import { isMap, isScalar, isSeq, LineCounter, type Pair, parseDocument, type ParsedNode, stringify } from "yaml"
+import { didYouMean } from "../../io/NearestName.ts"
+import { joinWords } from "../../io/Values.ts"
 import { secrets } from "./Secrets.ts"
 import * as Sync from "../../node/Sync.ts"
 import type { Definition, Setting } from "../flags/Definition.ts"
@@ -66,7 +68,26 @@ export interface SettingsFile {
   readonly all: ReadonlyArray<Setting>
 }
 
-export const read = Effect.fn("SettingsFile.read")(function* (file: string, commands: ReadonlySet<string>, find: Find) {
+/** Explains YAML errors whose own message uses the terms of YAML's specification. */
+const yamlAdvice: { readonly [code: string]: string } = {
+  BAD_INDENT: "check the indentation, and whether each [ or { has its ] or }",
+  BLOCK_AS_IMPLICIT_KEY: "a value with a colon and a space needs quotes",
+  DUPLICATE_KEY: "the setting is already set above",
+  TAB_AS_INDENT: "indent with spaces, not tabs",
+}
+
+/** The end of the message about an unknown setting: a similar name, or where secrets belong. */
+const adviceOn = (name: string, names: ReadonlyArray<string>): string =>
+  /(^|[-_])(key|password|secret|token)$/i.test(name)
+    ? `: secrets are set in the environment, as ${joinWords([...secrets.values()], "or")}`
+    : `${didYouMean(name.replaceAll("_", "-"), names)}: expected files, or a flag name without dashes`
+
+export const read = Effect.fn("SettingsFile.read")(function* (
+  file: string,
+  commands: ReadonlySet<string>,
+  find: Find,
+  names: Effect.Effect<ReadonlyArray<string>>,
+) {
   const fs = yield* FileSystem.FileSystem
   const path = yield* Path.Path
   const text = yield* fs.readFileString(file)
@@ -77,7 +98,9 @@ export const read = Effect.fn("SettingsFile.read")(function* (file: string, comm
   const refuse = (offset: number, problem: string) => usageError(`${at(offset)}: ${problem}`)
 
   const [error] = document.errors
-  if (error !== undefined) return yield* refuse(error.pos[0], `invalid YAML: ${error.message.replace(/\s+/g, " ")}`)
+  if (error !== undefined) {
+    return yield* refuse(error.pos[0], `invalid YAML: ${yamlAdvice[error.code] ?? error.message.replace(/\s+/g, " ")}`)
+  }
   const root = document.contents
   if (root === null) return { of: () => [], all: [] } satisfies SettingsFile
   if (!isMap(root)) return yield* refuse(root.range[0], "expected settings as NAME: VALUE, one per line")
@@ -95,7 +118,7 @@ export const read = Effect.fn("SettingsFile.read")(function* (file: string, comm
     }
     const definition = yield* find(name)
     if (definition === undefined) {
-      return yield* wrong(`unknown setting ${JSON.stringify(name)}: expected files, or a flag name without dashes`)
+      return yield* wrong(`unknown setting ${JSON.stringify(name)}${adviceOn(name, yield* names)}`)
     }
     if (definition.isTypedOnly === true) {
       return yield* wrong(`${name} cannot be set in a file: give it on the command line as --${name}`)

@@ -13,11 +13,14 @@ export const of = (
   layout: Layout,
   setOptions: LayoutOptions,
   layoutOptions: LayoutOptions,
+  fileCount: number,
 ): ReadonlyArray<string> => {
   const media = UnusedContext.hints(rows.map(layout.unusedIn))
   return [
     ...media,
-    ...(media.length > 0 || setOptions.layout !== undefined ? [] : misfit(rows, layout, setOptions, layoutOptions)),
+    ...(media.length > 0 || setOptions.layout !== undefined
+      ? []
+      : misfit(rows, layout, setOptions, layoutOptions, fileCount)),
     ...jsonTexts(rows, layoutOptions),
     ...models(layoutOptions),
   ]
@@ -28,6 +31,7 @@ const misfit = (
   layout: Layout,
   { completion, key }: LayoutOptions,
   { model }: LayoutOptions,
+  fileCount: number,
 ): ReadonlyArray<string> => {
   if (layout.reads === "items") {
     const [first, ...others] = rows.map((row) => layout.toRecord(row))
@@ -37,6 +41,8 @@ const misfit = (
         ]
       : []
   }
+  // The other completions of these prompts may be in the other files.
+  if (fileCount > 1) return []
   const parts = rows.flatMap((row) => Result.getOrUndefined(layout.toPart(row)) ?? [])
   const isGuessed = completion === undefined && key === undefined && model === undefined
   return isGuessed && parts.length > 0 && new Set(parts.map((part) => part.key)).size === parts.length

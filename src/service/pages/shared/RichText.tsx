@@ -2,8 +2,8 @@
  * Shows a text as rendered Markdown or as plain text.
  *
  * Guarantees: no text can run scripts or load anything (see `markdown` and `sanitize`). The page stays responsive: a
- * worker renders, and the browser lays out long texts only as they scroll into view. If rendering a text fails or takes
- * too long, it is shown as plain text with a remark. Wide content scrolls or wraps inside its box.
+ * worker renders, and the browser lays out long texts only as they scroll into view. Until a text is rendered, it is shown
+ * as plain text; if rendering fails or takes too long, with a remark. Wide content scrolls or wraps inside its box.
  */
 import { useEffect, useLayoutEffect, useMemo, useRef, useState } from "preact/hooks"
 import { chunks } from "./chunks.ts"
@@ -22,6 +22,8 @@ export interface RichTextProps {
 const renderLimit = 100_000
 /** Maximum characters of HTML to accept; sanitizing more would block the page. */
 const htmlLimit = 500_000
+/** Most texts are rendered before this time, so that they do not flash as plain text. */
+const plainAfterMillis = 200
 
 type State = "pending" | "rendered" | "failed"
 
@@ -37,6 +39,11 @@ export const RichText = ({ text, source = false, below }: RichTextProps) => {
 const Rendered = ({ text, below }: { readonly text: string; readonly below: number }) => {
   const place = useRef<HTMLDivElement>(null)
   const [state, setState] = useState<State>("pending")
+  const [isSlow, setSlow] = useState(false)
+  useEffect(() => {
+    const timer = setTimeout(() => setSlow(true), plainAfterMillis)
+    return () => clearTimeout(timer)
+  }, [])
   useLayoutEffect(
     () =>
       render(text, below, {
@@ -71,7 +78,12 @@ const Rendered = ({ text, below }: { readonly text: string; readonly below: numb
   if (state === "failed") {
     return <Source text={text} remark="This text could not be rendered. Its source is shown." />
   }
-  return <div ref={place} class="rich" aria-busy={state === "pending"} />
+  return (
+    <>
+      {isSlow && state === "pending" && <Source text={text} remark={null} />}
+      <div ref={place} class="rich" aria-busy={state === "pending"} />
+    </>
+  )
 }
 
 const Source = ({ text, remark }: { readonly text: string; readonly remark: string | null }) => {

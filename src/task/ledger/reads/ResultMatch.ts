@@ -9,6 +9,7 @@ import { Effect, identity, Option, Predicate, Result, Schema } from "effect"
 import { SchemaJITCompiler } from "effect/schema"
 import type { SqlError } from "effect/sql/SqlError"
 import { depthProblem } from "../../../io/JsonProblem.ts"
+import * as SchemaIssues from "../../../io/SchemaIssues.ts"
 import { causeMessage, describeValue } from "../../../io/Values.ts"
 import type { Judgment, NoJudgment } from "../../../domain/Judgment.ts"
 import { type Annotations, rationaleOf, ResultItem, type TaskPrompt } from "../../../domain/Task.ts"
@@ -46,12 +47,17 @@ const isWithdrawn = (annotations: unknown): boolean =>
 
 const Answer = Schema.fromJsonString(Schema.Struct({ results: Schema.Array(AnsweredItem) }))
 SchemaJITCompiler.enable(Answer.ast)
-const decode = Schema.decodeUnknownResult(Answer)
+const decode = Schema.decodeUnknownResult(Answer, { reportInput: true })
 
 /** Parses a response body. The depth of annotations is limited, so that code that recurses into them ends. */
 const readAnswer = (text: string): Result.Result<typeof Answer.Type, string> =>
   Result.flatMap(
-    Result.mapError(decode(text), ({ message }) => message.replace(/\s+/g, " ")),
+    Result.mapError(decode(text), ({ issue }) => {
+      const problem = SchemaIssues.describe(issue)
+      return /best_completion_index: expected number/.test(problem)
+        ? `${problem} (if the service names the choice by a label or a text, say so by the setting \`choice\`)`
+        : problem
+    }),
     (answer) => {
       for (const [i, { annotations }] of answer.results.entries()) {
         const problem = depthProblem(annotations, `results[${i}].annotations`)

@@ -204,8 +204,24 @@ describe("ResultMatch.match", () => {
         /results\[0\]: expected the prompt "p"/,
       ],
       ["no results", ["p"], JSON.stringify({ task_id: "task_1", status: "completed" }), /results/],
-      ["a result without an index", ["p"], answer([{ prompt: "p" }]), /best_completion_index/],
-      ["an index that is no integer", ["p"], answer([item("p", 0.5)]), /expected an integer.*best_completion_index/i],
+      [
+        "a result without an index",
+        ["p"],
+        answer([{ prompt: "p" }]),
+        /best_completion_index: expected a value, found nothing/,
+      ],
+      [
+        "a label in place of an index",
+        ["p"],
+        answer([{ prompt: "p", best_completion_index: "B" }]),
+        /results\[0\]\.best_completion_index: expected number or null, found "B" \(.*setting `choice`\)/,
+      ],
+      [
+        "an index that is no integer",
+        ["p"],
+        answer([item("p", 0.5)]),
+        /best_completion_index: expected an integer, found 0\.5/,
+      ],
       ["no JSON", ["p"], '{"task_id":"task_1","status":"comp', /JSON/i],
     ]
   for (const [name, prompts, body, reason] of misfits) {
