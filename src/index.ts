@@ -1,7 +1,7 @@
 /**
  * prefstream: prompts and completions in, preference pairs out. One namespace per module, in the order of the flow,
  * and the types that all of them share. `prefstream/source`, `/tasks`, `/webhooks`, `/pairs`, `/dataset`,
- * `/trainer-formats`, `/pipeline` and `/service` are these namespaces by themselves, and load only what they need.
+ * `/trainer-formats`, `/pipeline`, `/job` and `/service` are these namespaces by themselves, and load only what they need.
  * Not among them are `prefstream/promises`, for programs without Effect; `prefstream/worker`, which needs Effect Cluster;
  * and `prefstream/testing`, the conformance suite for protocols.
  */
@@ -12,6 +12,7 @@ export * as Pairs from "./pair/Pairs.ts"
 export * as Dataset from "./dataset/Dataset.ts"
 export * as TrainerFormats from "./dataset/format/TrainerFormats.ts"
 export * as Pipeline from "./pipeline/Pipeline.ts"
+export * as Job from "./pipeline/Job.ts"
 export * as AnnotationService from "./service/AnnotationService.ts"
 
 export { PromptItem } from "./domain/PromptItem.ts"

@@ -33,7 +33,11 @@ export const make = Effect.fnUntraced(function* (
     readonly lost: ReadonlyArray<{ readonly reason: LossReason; readonly count: number }>
     readonly written: Pick<Written, "rows" | "omitted">
   },
-): Effect.fn.Return<ReadonlyArray<FunnelStep>, Effect.Error<LedgerReader["Service"]["campaigns"]>, LedgerReader> {
+): Effect.fn.Return<
+  ReadonlyArray<FunnelStep>,
+  Effect.Error<(typeof LedgerReader)["Service"]["campaigns"]>,
+  LedgerReader
+> {
   const ledger = yield* LedgerReader
   const campaigns = Option.match(campaign, {
     onNone: () => Effect.map(ledger.campaigns, (all) => all.map(({ campaign }) => campaign)),

@@ -19,7 +19,6 @@ import * as LostLedger from "./LostLedger.ts"
 import * as Reexport from "./Reexport.ts"
 import * as Settings from "./Settings.ts"
 
-export { LedgerLost } from "./LostLedger.ts"
 export { type DatasetSettings, SettingInvalid, type ResultsSettings } from "./DatasetSettings.ts"
 export { type Exported, ThresholdsExceeded } from "./Export.ts"
 export {
@@ -36,8 +35,6 @@ export type { EarlierCounts, IssueReport, RunReport, RunStatus } from "./RunRepo
 export type { KindCost, SpendingReport, VotesCost } from "../domain/SpendingReport.ts"
 export * as CronJob from "./CronJob.ts"
 export * as Inspection from "./Inspection.ts"
-export * as JobStatus from "./JobStatus.ts"
-export * as VoteTable from "./VoteTable.ts"
 export {
   NothingToPlan,
   pilot,

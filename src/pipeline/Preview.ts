@@ -71,7 +71,7 @@ const untouched = (terms: Terms) => ({
 })
 
 const furtherOf = Effect.fnUntraced(function* (
-  ledger: LedgerReader["Service"],
+  ledger: (typeof LedgerReader)["Service"],
   { campaign, isNew }: { readonly campaign: number; readonly isNew: boolean },
   settings: Settings,
 ) {
@@ -94,7 +94,7 @@ const maxVotes = ({ budget, prices }: Terms, votesLeft: number): number =>
 /** Fails with the source's error, or with `TermsChanged`, `PriceMissing`, or `UnusableGold` if the run would. */
 export const preview = Effect.fn("Preview.preview")(function* (
   settings: PreviewOptions,
-  ledger: Option.Option<LedgerReader["Service"]>,
+  ledger: Option.Option<(typeof LedgerReader)["Service"]>,
 ) {
   const terms = yield* spendingTerms(Option.getOrUndefined(ledger), settings)
   const before = yield* Option.match(ledger, {

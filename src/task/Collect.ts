@@ -12,7 +12,7 @@ import { Duration, Effect, Latch, Option, Result } from "effect"
 import * as Backoff from "../io/Backoff.ts"
 import * as SteadyClock from "../io/SteadyClock.ts"
 import { ServiceProfile, type ServiceSettings } from "../api/ServiceProfile.ts"
-import { AnnotationClient } from "./client/AnnotationClient.ts"
+import { TaskClient } from "./client/AnnotationClient.ts"
 import { type AnnotationClientError, endsPolling } from "./client/AnnotationClientError.ts"
 import { checkAnswer, isUsable } from "./ledger/reads/ResultMatch.ts"
 import * as VoteKinds from "./ledger/schema/VoteKinds.ts"
@@ -85,7 +85,7 @@ export interface Collected {
 /** Polls outstanding tasks until none is left. Returns the counts of all tasks of the ledger by state. */
 export const collect = Effect.fn("Collect.collect")(function* (options: CollectOptions = {}) {
   const ledger = yield* Ledger
-  const client = yield* AnnotationClient
+  const client = yield* TaskClient
   const profile = yield* ServiceProfile
   const started = yield* SteadyClock.now
   const submittingDone = options.submittingDone ?? (yield* Latch.make(true))

@@ -7,7 +7,7 @@
  */
 import { Duration, Effect, Result } from "effect"
 import { ServiceProfile } from "../api/ServiceProfile.ts"
-import { AnnotationClient } from "./client/AnnotationClient.ts"
+import { TaskClient } from "./client/AnnotationClient.ts"
 import { type AnnotationClientError, endsPolling } from "./client/AnnotationClientError.ts"
 import { checkAnswer } from "./ledger/reads/ResultMatch.ts"
 import * as VoteKinds from "./ledger/schema/VoteKinds.ts"
@@ -22,7 +22,7 @@ export const isCanceled = (status: string): boolean => status === "cancelled" ||
 /** Returns the `seq` of each task that failed, as the service confirms, or that it never accepted. */
 export const findResubmittable = Effect.fn("Recheck.findResubmittable")(function* (tasks: ReadonlyArray<Issue>) {
   const ledger = yield* Ledger
-  const client = yield* AnnotationClient
+  const client = yield* TaskClient
   const profile = yield* ServiceProfile
   const patience = Duration.fromInputUnsafe(profile.patience)
   const kindsIn = VoteKinds.reader(profile.kindPath)

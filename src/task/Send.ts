@@ -13,7 +13,7 @@ import { Data, Deferred, Duration, Effect, type Latch, Option } from "effect"
 import type { SqlError } from "effect/sql/SqlError"
 import * as SteadyClock from "../io/SteadyClock.ts"
 import { ServiceProfile } from "../api/ServiceProfile.ts"
-import { AnnotationClient } from "./client/AnnotationClient.ts"
+import { TaskClient } from "./client/AnnotationClient.ts"
 import { AnnotationClientError, TooLarge } from "./client/AnnotationClientError.ts"
 import * as FailureStreak from "./client/FailureStreak.ts"
 import { firstPollDelay } from "./Collect.ts"
@@ -58,7 +58,7 @@ export const send = Effect.fnUntraced(function* <E>(
   { earlier, starved }: SendOptions = {},
 ) {
   const ledger = yield* Ledger
-  const client = yield* AnnotationClient
+  const client = yield* TaskClient
   const profile = yield* ServiceProfile
   const streak = earlier ?? FailureStreak.make(profile.baseUrl)
   const timeLimit = Duration.toMillis(Duration.fromInputUnsafe(profile.requestTimeout))

@@ -103,7 +103,7 @@ export class PriceMissing extends Schema.TaggedError<PriceMissing>()("PriceMissi
 
 /** Combines the job's budget and prices with this run's. @param ledger undefined if the job has no ledger yet */
 export const spendingTerms = Effect.fnUntraced(function* (
-  ledger: Pick<LedgerReader["Service"], "spendingTerms"> | undefined,
+  ledger: Pick<(typeof LedgerReader)["Service"], "spendingTerms"> | undefined,
   options: SpendingTerms,
 ) {
   const terms = withTerms(options, ledger === undefined ? undefined : yield* ledger.spendingTerms)

@@ -19,7 +19,7 @@ import { bestAgainstRest } from "../../src/pair/PairStrategy.ts"
 import * as Pipeline from "../../src/pipeline/Pipeline.ts"
 import * as Source from "../../src/source/Source.ts"
 import * as Tasks from "../../src/task/Tasks.ts"
-import { AnnotationClient } from "../../src/task/client/AnnotationClient.ts"
+import { AnnotationClient, TaskClient } from "../../src/task/client/AnnotationClient.ts"
 import * as Batch from "../../src/task/plan/Batch.ts"
 import { identify, newTasks } from "../../src/task/plan/TaskRequests.ts"
 import type { BatchItem } from "../../src/task/ledger/schema/Model.ts"
@@ -59,7 +59,7 @@ const withLedger = Effect.gen(function* () {
 }).pipe(Effect.provide(Pipeline.layer({ directory, service })))
 
 const withoutLedger = Effect.gen(function* () {
-  const client = yield* AnnotationClient
+  const client = yield* TaskClient
   const seen = new Set<string>()
 
   const tasks = source.records.pipe(

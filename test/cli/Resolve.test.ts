@@ -1,7 +1,7 @@
 /** Tasks that need attention are listed, settled, and told by `status`. */
 import { assert, describe } from "@effect/vitest"
 import { Effect, FileSystem } from "effect"
-import type { ListedTask } from "../../src/cli/output/IssueList.ts"
+import type { ListedTask } from "../../src/pipeline/Issues.ts"
 import * as FileLock from "../../src/node/FileLock.ts"
 import { Ledger, LedgerReader } from "../../src/task/ledger/Ledger.ts"
 import type { JobStatus } from "../../src/pipeline/JobStatus.ts"

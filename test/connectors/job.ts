@@ -1,6 +1,7 @@
 /** A pipeline from a JSON Lines file to a dataset, over a connector and the fake of its service. */
 import { Deferred, Effect, Fiber, Redacted, Stream } from "effect"
 import type { ServiceSettings } from "../../src/api/ServiceProfile.ts"
+import { votes } from "../../src/pipeline/Job.ts"
 import * as Pipeline from "../../src/pipeline/Pipeline.ts"
 import * as Source from "../../src/source/Source.ts"
 import * as Tasks from "../../src/task/Tasks.ts"
@@ -43,7 +44,7 @@ export const make = Effect.fnUntraced(function* (
     once: Pipeline.run({ ...pipeline, once: true, allowEmpty: true }),
     pairs: pairsOf(directory),
     /** The votes that the ledger has. */
-    votes: Effect.provide(Stream.runCollect(Pipeline.VoteTable.rows()), Pipeline.layer(pipeline)),
+    votes: Effect.provide(Stream.runCollect(votes()), Pipeline.layer(pipeline)),
     /** Waits for webhooks, which `send` causes. */
     hinted: Effect.fnUntraced(function* (
       webhook: Tasks.WebhookReceiver.RouteOptions,

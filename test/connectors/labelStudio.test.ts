@@ -1,7 +1,7 @@
 /** Label Studio from file to dataset. The conformance suite has the faults. */
 import { assert, describe } from "@effect/vitest"
 import { Deferred, Effect, Redacted, Result } from "effect"
-import { Pipeline, Source, Tasks } from "prefstream"
+import { Job, Pipeline, Source, Tasks } from "prefstream"
 import { protocol } from "../../pipelines/connectors/labelStudio.ts"
 import { itemLines, write } from "../support/cli.ts"
 import { pairsOf } from "../support/datasetReaders.ts"
@@ -97,7 +97,7 @@ describe("Label Studio", () => {
     const refused = JSON.parse(itemLines(4)[2]!) as { readonly prompt: string }
     const { here, pipeline } = yield* pipelineAt({ isCloud: true, refused: refused.prompt })
     yield* Pipeline.submit(pipeline)
-    const issues = yield* here(Tasks.LedgerReader.use((ledger) => ledger.issues(10)))
+    const issues = yield* here(Job.issues)
     assert.deepStrictEqual(
       issues.map(({ state }) => state),
       ["in_doubt"],

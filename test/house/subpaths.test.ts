@@ -99,6 +99,7 @@ const neverIn: { readonly [subpath: string]: ReadonlyArray<string> } = {
   "./dataset": ["source", "task", "pair", "pipeline", "service", "sql", "api", "@effect/platform-node"],
   "./trainer-formats": ["source", "task", "pair", "pipeline", "service", "sql", "api", "hyparquet-writer", "yaml"],
   "./pipeline": ["service"],
+  "./job": ["service", "hyparquet", "hyparquet-writer", "undici", "node:http"],
   "./worker": ["service"],
   "./service": ["source", "task", "pair", "dataset", "pipeline", "hyparquet", "hyparquet-writer"],
   "./promises": ["service", "ipaddr.js"],

@@ -6,7 +6,7 @@ import * as RunReport from "../../src/pipeline/RunReport.ts"
 import { Ledger, type LedgerReader } from "../../src/task/ledger/Ledger.ts"
 import { newTasks, plan } from "../task/support.ts"
 
-type Service = Ledger["Service"]
+type Service = (typeof Ledger)["Service"]
 
 const test = (
   name: string,

@@ -5,7 +5,7 @@ import { HttpClient, HttpClientRequest } from "effect/http"
 import { HttpApiClient, HttpApiMiddleware } from "effect/http-api"
 import { AnnotationApi, OrganizationToken } from "../../src/api/AnnotationApi.ts"
 import { ServiceProfile } from "../../src/api/ServiceProfile.ts"
-import * as AnnotationService from "../../src/service/AnnotationService.ts"
+import * as ServiceLayers from "../../src/service/ServiceLayers.ts"
 import type { Expert } from "../../src/service/expert/ScriptedExperts.ts"
 import { type Answer, call, completed, platform, start, task, temporaryFile, token } from "./support.ts"
 import { type Body, testOver } from "../support/effectTest.ts"
@@ -395,7 +395,7 @@ testOver(platform)("the embedded service provides a profile that leads to it, wi
     assertProblem(yield* call("POST", `${profile.baseUrl}/tasks`, { body }), 401, "unauthorized")
     return Redacted.value(profile.token)
   })
-  const embedded = AnnotationService.layerEmbedded({ database, experts: ["first"] })
+  const embedded = ServiceLayers.layerEmbedded({ database, experts: ["first"] })
   const one = yield* Effect.provide(use, embedded, { local: true })
   const two = yield* Effect.provide(use, embedded, { local: true })
   assert.isAtLeast(one.length, 32)

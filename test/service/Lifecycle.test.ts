@@ -5,7 +5,7 @@
 import { assert, describe } from "@effect/vitest"
 import { Effect, FileSystem, Redacted, Schema } from "effect"
 import { VoteRow } from "../../src/domain/VoteRow.ts"
-import type * as AnnotationService from "../../src/service/AnnotationService.ts"
+import type * as ServiceLayers from "../../src/service/ServiceLayers.ts"
 import { cli, reportOf } from "../support/cli.ts"
 import { liveOver } from "../support/effectTest.ts"
 import { temporaryDirectory } from "../support/job.ts"
@@ -16,7 +16,7 @@ import { cheap, joined, signedIn } from "./web/support.ts"
 const test = liveOver(platform)
 
 /** The whole service, an operator, and a folder for jobs. */
-const started = Effect.fnUntraced(function* (options: Partial<AnnotationService.ServiceOptions> = {}) {
+const started = Effect.fnUntraced(function* (options: Partial<ServiceLayers.ServiceOptions> = {}) {
   const folder = yield* temporaryDirectory
   const { base, services } = yield* cheap(build({ database: `${folder}/service.db`, undoGrace: 0, ...options }))
   const operator = yield* signedIn({ base, services }, { name: "Lea" })

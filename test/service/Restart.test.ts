@@ -10,7 +10,7 @@ import { SqlClient } from "effect/sql"
 import { TestClock } from "effect/testing"
 import * as NodeServer from "../../src/node/HttpServer.ts"
 import * as SqliteClient from "../../src/node/SqliteClient.ts"
-import * as AnnotationService from "../../src/service/AnnotationService.ts"
+import * as ServiceLayers from "../../src/service/ServiceLayers.ts"
 import { call, completed, platform, start, task, temporaryFile, token } from "./support.ts"
 import { liveOver, testOver } from "../support/effectTest.ts"
 
@@ -136,7 +136,7 @@ describe("restart", () => {
 
 test("a failing store is a 500 that says nothing about the cause", function* () {
   const filename = yield* temporaryFile("service.sqlite")
-  const service = AnnotationService.layer({ experts: ["first"], token }).pipe(
+  const service = ServiceLayers.layer({ experts: ["first"], token }).pipe(
     Layer.provideMerge([NodeServer.layer(), SqliteClient.layer({ filename })]),
   )
   yield* Effect.gen(function* () {
@@ -153,7 +153,7 @@ test("a failing store is a 500 that says nothing about the cause", function* () 
 test("a request that comes before the service is up is answered 503, whatever its method", function* () {
   const scope = yield* Effect.scope
   const filename = yield* temporaryFile("service.sqlite")
-  const server = yield* Layer.build(AnnotationService.layerHttp())
+  const server = yield* Layer.build(ServiceLayers.layerHttp())
   const base = yield* Effect.map(HttpServer.HttpServer, ({ address }) => HttpServer.formatAddress(address)).pipe(
     Effect.provide(server),
   )
@@ -172,7 +172,7 @@ test("a request that comes before the service is up is answered 503, whatever it
   }
 
   const database = yield* Deferred.make<void>()
-  const service = AnnotationService.layer({ experts: ["first"], token }).pipe(
+  const service = ServiceLayers.layer({ experts: ["first"], token }).pipe(
     Layer.provide(Layer.succeedContext(server)),
     Layer.provide(Layer.unwrap(Effect.as(Deferred.await(database), SqliteClient.layer({ filename })))),
   )

@@ -2,7 +2,7 @@
 import { NodeServices } from "@effect/platform-node"
 import { Context, Effect, FileSystem, Layer, Path, Redacted } from "effect"
 import { FetchHttpClient, HttpClient, HttpClientRequest, HttpServer } from "effect/http"
-import * as AnnotationService from "../../src/service/AnnotationService.ts"
+import * as ServiceLayers from "../../src/service/ServiceLayers.ts"
 
 export const token = Redacted.make("a-token-for-tests")
 
@@ -16,11 +16,11 @@ export const temporaryFile = Effect.fnUntraced(function* (name: string) {
 
 /** A service on loopback, with `token` and a file of its own unless the options say otherwise, until the scope closes. */
 export const build = Effect.fnUntraced(function* (
-  options: Partial<AnnotationService.ServiceOptions> & { readonly database?: string } = {},
+  options: Partial<ServiceLayers.ServiceOptions> & { readonly database?: string } = {},
 ) {
   const database = options.database ?? (yield* Effect.provide(temporaryFile("service.sqlite"), NodeServices.layer))
   const defaults = { rateLimit: "none", experts: [], token } as const
-  const services = yield* Layer.build(Layer.fresh(AnnotationService.layerServer({ ...defaults, ...options, database })))
+  const services = yield* Layer.build(Layer.fresh(ServiceLayers.layerServer({ ...defaults, ...options, database })))
   return { services, base: HttpServer.formatAddress(Context.get(services, HttpServer.HttpServer).address) }
 })
 

@@ -55,7 +55,7 @@ export const reject = (line: number): Reject => ({
 
 export const nothing: ReadCounts = { read: 0, new: 0, known: 0, duplicates: 0, reordered: 0, rejected: 0 }
 
-type ReadStep = Parameters<Ledger["Service"]["record"]>[1]
+type ReadStep = Parameters<(typeof Ledger)["Service"]["record"]>[1]
 
 /** Records a step of reading that plans nothing. */
 export const recordStep = (
@@ -77,7 +77,9 @@ export const recordStep = (
 /** A test over a new ledger, and the database that it stands on. */
 export type LedgerTest = (
   name: string,
-  body: (ledger: Ledger["Service"]) => Effect.fn.Return<void, unknown, Ledger | LedgerReader | SqlClient.SqlClient>,
+  body: (
+    ledger: (typeof Ledger)["Service"],
+  ) => Effect.fn.Return<void, unknown, Ledger | LedgerReader | SqlClient.SqlClient>,
 ) => void
 
 /** Records tasks in a run of their own, and gives it. */

@@ -9,6 +9,7 @@ import { Argument } from "effect/cli"
 import * as IdLimit from "../../domain/IdLimit.ts"
 import * as JobFolder from "../../pipeline/JobFolder.ts"
 import * as RejectsFile from "../../pipeline/RejectsFile.ts"
+import { issuesOf } from "../../pipeline/Issues.ts"
 import { issueReport } from "../../pipeline/RunReport.ts"
 import { Ledger, LedgerReader } from "../../task/ledger/Ledger.ts"
 import * as LedgerLocation from "../../task/ledger/LedgerLocation.ts"
@@ -71,9 +72,7 @@ export const command = makeCommand(
       const read = Effect.provide(existingLedger(location))
       const numbers = yield* numbersOf(flags, decision, isIdle).pipe(read)
       const given = yield* givenOf(flags, flags.dir)
-      const printJson = Effect.flatMap(IssueList.make(numbers).pipe(read), (tasks) =>
-        Console.log(JSON.stringify(tasks)),
-      )
+      const printJson = Effect.flatMap(issuesOf(numbers).pipe(read), (tasks) => Console.log(JSON.stringify(tasks)))
       if (decision === undefined) {
         return yield* flags.json
           ? printJson

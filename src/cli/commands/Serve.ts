@@ -1,7 +1,7 @@
 /** `prefstream serve` runs the standalone annotation service, for pipelines in other processes. */
 import { Console, Effect, Layer, Option, Redacted, Struct } from "effect"
 import { maxVotes } from "../../api/MaxVotes.ts"
-import * as AnnotationService from "../../service/AnnotationService.ts"
+import * as ServiceLayers from "../../service/ServiceLayers.ts"
 import { defaultRateLimit } from "../../service/http/RateLimit.ts"
 import { Accounts } from "../../service/account/Accounts.ts"
 import * as Audit from "../../service/database/Audit.ts"
@@ -134,7 +134,7 @@ export const command = makeCommand(
     const variable = yield* organizationToken
     const token = variable === undefined ? undefined : yield* usableToken(variable)
     const requestsPerSecond = flags.rateLimit ?? defaultRateLimit.perSecond
-    const service = AnnotationService.layerServer({
+    const service = ServiceLayers.layerServer({
       ...defaults,
       ...defined(Struct.pick(flags, ["database", "host", "port", "votes"])),
       ...Struct.pick(flags, ["turnaround", "publicUrl", "undoGrace", "gold", "allowPrivateWebhooks"]),

@@ -9,7 +9,7 @@ import { resultPlaces } from "../../api/ContractSettings.ts"
 import { ServiceProfile } from "../../api/ServiceProfile.ts"
 import { rlhfRanking, type TaskRequest, TaskResult } from "../../domain/Task.ts"
 import { describeValue } from "../../io/Values.ts"
-import { AnnotationClient } from "../../task/client/AnnotationClient.ts"
+import { AnnotationClient, TaskClient } from "../../task/client/AnnotationClient.ts"
 import { type ServiceFlags, serviceOf, serviceRequired } from "../flags/ServiceFlags.ts"
 import { usageError } from "../output/ExitStatus.ts"
 import { failed, type Finding } from "../output/Finding.ts"
@@ -38,7 +38,7 @@ const exchange = Effect.fnUntraced(function* (
   id: string,
   body: Uint8Array,
 ): Effect.fn.Return<Finding, unknown, AnnotationClient | ServiceProfile> {
-  const client = yield* AnnotationClient
+  const client = yield* TaskClient
   const { pollInterval, resultPaths, retries } = yield* ServiceProfile
   const start = yield* Clock.currentTimeMillis
   const taskId = id === "new" ? yield* client.create(body, `prefstream-doctor-${start}`) : id

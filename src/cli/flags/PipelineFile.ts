@@ -10,7 +10,7 @@ import { Cause, Context, Effect, type FileSystem, Layer, Option, type Path, Pred
 import { Argument } from "effect/cli"
 import type { HttpClient } from "effect/http"
 import type { ServiceProfile } from "../../api/ServiceProfile.ts"
-import { AnnotationClient } from "../../task/client/AnnotationClient.ts"
+import { AnnotationClient, TaskClient } from "../../task/client/AnnotationClient.ts"
 import * as FileLock from "../../node/FileLock.ts"
 import type * as Pipeline from "../../pipeline/Pipeline.ts"
 import * as Settings from "../../pipeline/Settings.ts"
@@ -60,7 +60,7 @@ export const loadPipeline = Effect.fn("PipelineFile.load")(function* (file: stri
   }
   yield* Effect.mapError(Settings.check(module.default), ({ message }) => usageError(`${file}: ${message}`))
   const { client, ...pipeline } = module.default
-  return { ...pipeline, ...(client !== undefined && { client: reported(client, AnnotationClient) }) } satisfies Loaded
+  return { ...pipeline, ...(client !== undefined && { client: reported(client, TaskClient) }) } satisfies Loaded
 })
 
 const isUsageError = Schema.is(UsageError)

@@ -1,51 +1,17 @@
 /** Lists the tasks that need attention, with the places of their items in the input, and the possible decisions. */
-import { Effect, Option } from "effect"
-import { type IssueReport, issueReport } from "../../pipeline/RunReport.ts"
-import { LedgerReader } from "../../task/ledger/Ledger.ts"
-import type { ItemDetails } from "../../task/ledger/schema/Model.ts"
+import { Effect } from "effect"
+import { issuesOf, type ListedTask } from "../../pipeline/Issues.ts"
+import type { IssueReport } from "../../pipeline/RunReport.ts"
 import { count, number as digits, present, shellWord } from "./Text.ts"
 
-export interface ListedTask extends IssueReport {
-  /** The places of the task's items in the input; null if `ledger prune` removed the request. */
-  readonly places: ReadonlyArray<Pick<ItemDetails, "item_id"> & ItemDetails["origin"]> | null
-  readonly attempts_before: ReadonlyArray<
-    Pick<IssueReport, "attempt" | "task_id" | "reason"> & { readonly state: string }
-  >
-}
-
 const maxShown = 20
-
-export const make = Effect.fn("IssueList.make")(function* (numbers: ReadonlyArray<number>) {
-  const ledger = yield* LedgerReader
-  const tasks = yield* ledger.tasksOf(numbers)
-  return yield* Effect.forEach(
-    tasks,
-    Effect.fnUntraced(function* (task) {
-      const question = yield* ledger.storedRequest(task.seq)
-      const before = task.attempt === 1 ? [] : yield* ledger.attempts(task.number)
-      return {
-        ...issueReport(task),
-        places: Option.match(question, {
-          onNone: () => null,
-          onSome: ({ items }) => items.map(({ item_id, origin }) => ({ item_id, ...origin })),
-        }),
-        attempts_before: before.map(({ attempt, reason, state, taskId }) => ({
-          attempt,
-          task_id: taskId,
-          state,
-          reason,
-        })),
-      }
-    }),
-  )
-})
 
 export const text = Effect.fnUntraced(function* (
   numbers: ReadonlyArray<number>,
   /** Flags with which another command finds the job. */
   given: string,
 ) {
-  const tasks = yield* make(numbers.slice(0, maxShown))
+  const tasks = yield* issuesOf(numbers.slice(0, maxShown))
   const [first] = tasks
   if (first === undefined) return "No task needs attention."
   const more = numbers.length - tasks.length

@@ -17,6 +17,7 @@ import { OneTimeCodes } from "./OneTimeCodes.ts"
 import * as Secrets from "./Secrets.ts"
 import { Sessions } from "./Sessions.ts"
 import * as SignInAttempts from "./SignInAttempts.ts"
+import type * as ServiceIds from "../ServiceIds.ts"
 
 const codeRefused = new Forbidden({
   detail:
@@ -175,7 +176,8 @@ const make = Effect.gen(function* () {
   return { signInLink, anyOperator, findLink, setUp, signIn, changePassword, findSession }
 })
 
+export type Accounts = ServiceIds.Accounts
+const Service = Context.Service<Accounts, Effect.Success<typeof make>>("prefstream/service/Accounts")
+
 /** The accounts of operators, who sign in to the dashboard with a name and a password. */
-export class Accounts extends Context.Service<Accounts, Effect.Success<typeof make>>()("prefstream/service/Accounts") {
-  static readonly layer = Layer.effect(Accounts, make)
-}
+export const Accounts = Object.assign(Service, { layer: Layer.effect(Service, make) })

@@ -14,6 +14,7 @@ import { Database } from "../database/Database.ts"
 import type { TokenSummary } from "../pageApi/TokensApi.ts"
 import { conflict, notFound } from "../pageApi/WebProblems.ts"
 import * as Secrets from "./Secrets.ts"
+import type * as ServiceIds from "../ServiceIds.ts"
 
 export interface AcceptedToken {
   readonly tokenId: string
@@ -170,7 +171,10 @@ const make = Effect.gen(function* () {
   return { create, rotate, revoke, list, accept }
 })
 
+export type Tokens = ServiceIds.Tokens
+const Service = Context.Service<Tokens, Effect.Success<typeof make>>("prefstream/service/Tokens")
+
 /** The organization's access tokens. */
-export class Tokens extends Context.Service<Tokens, Effect.Success<typeof make>>()("prefstream/service/Tokens") {
-  static readonly layer = Layer.effect(Tokens, make).pipe(Layer.provide(SecureRandom.layerWebCrypto))
-}
+export const Tokens = Object.assign(Service, {
+  layer: Layer.effect(Service, make).pipe(Layer.provide(SecureRandom.layerWebCrypto)),
+})

@@ -8,6 +8,7 @@
  * the `Contract`, or a custom one (`Protocol`).
  */
 import { Context, Duration, Effect, Layer, Option, Schema } from "effect"
+import type { HttpClient } from "effect/http"
 import * as SteadyClock from "../../io/SteadyClock.ts"
 import { ServiceProfile } from "../../api/ServiceProfile.ts"
 import { AnnotationClientError, asksTooMuch, maybeDone, seemsDown, Unavailable } from "./AnnotationClientError.ts"
@@ -183,16 +184,31 @@ const make = Effect.fnUntraced(function* <R>(
   return { create, poll, taskIdsOf }
 })
 
-/** The two calls by which `submit` and `collect` use a service, and how its webhooks name tasks, if by a program. */
-export class AnnotationClient extends Context.Service<AnnotationClient, Effect.Success<ReturnType<typeof make>>>()(
-  "prefstream/task/AnnotationClient",
-) {
-  /** Speaks the contract's protocol to the service of the `ServiceProfile`, over the `HttpClient`. */
-  static readonly layer = Layer.effect(AnnotationClient, make(Contract.make))
+/** The calls that `Tasks.submit` and `Tasks.collect` make. Programs only pass it on. */
+export interface AnnotationClient {
+  readonly "~prefstream/AnnotationClient": never
+}
 
-  static readonly layerProtocol = (protocol: Protocol.Protocol) =>
+/** The calls themselves, for `Send`, `Collect`, and `Recheck`. */
+export const TaskClient = Context.Service<AnnotationClient, Effect.Success<ReturnType<typeof make>>>(
+  "prefstream/task/AnnotationClient",
+)
+
+/**
+ * A client of the service that the `ServiceProfile` describes: `layer` speaks the contract's protocol, `layerProtocol`
+ * that of a service with another interface. Both claim each task in the ledger before it is sent, and keep the limits of
+ * the profile.
+ */
+export const AnnotationClient: {
+  readonly layer: Layer.Layer<AnnotationClient, never, ServiceProfile | HttpClient.HttpClient>
+  readonly layerProtocol: (
+    protocol: Protocol.Protocol,
+  ) => Layer.Layer<AnnotationClient, never, ServiceProfile | HttpClient.HttpClient>
+} = {
+  layer: Layer.effect(TaskClient, make(Contract.make)),
+  layerProtocol: (protocol) =>
     Layer.effect(
-      AnnotationClient,
+      TaskClient,
       make((transport, throttle) => Protocol.make(protocol, throttle, transport), protocol.taskIdsOf),
-    )
+    ),
 }

@@ -26,6 +26,7 @@ import { readHints, writeHints } from "./writes/Hints.ts"
 import { readItems, writeItems } from "./writes/Items.ts"
 import * as Jobs from "./schema/Jobs.ts"
 import type { LedgerContext } from "./schema/Model.ts"
+import type * as LedgerIds from "./LedgerIds.ts"
 import * as Parts from "./writes/Parts.ts"
 import { readAttempts, writeDecisions } from "./writes/Resolve.ts"
 import * as ReaderLock from "./writes/ReaderLock.ts"
@@ -154,51 +155,53 @@ const make = Effect.fnUntraced(function* ({
   }
 })
 
+const readerLayer = (options?: LedgerOptions) =>
+  Layer.effect(Reading, Effect.andThen(checkVersion, makeReader(options)))
+
+const ledgerLayer = (options?: LedgerOptions & LedgerSharingOptions) =>
+  Layer.effectContext(
+    Effect.andThen(migrate, make(options)).pipe(
+      Effect.tap(Readiness.requireDatabase),
+      Effect.map((ledger) => Context.make(Writing, ledger).pipe(Context.add(Reading, ledger))),
+    ),
+  )
+
+export type LedgerReader = LedgerIds.LedgerReader
+const Reading = Context.Service<LedgerReader, Reader>("prefstream/task/LedgerReader")
+
 /** Reads a ledger: runs, items, requests, counts, results. */
-export class LedgerReader extends Context.Service<LedgerReader, Reader>()("prefstream/task/LedgerReader") {
-  static readonly snapshot = <A, E, R>(effect: Effect.Effect<A, E, R>) =>
-    LedgerReader.use((ledger) => ledger.snapshot(effect))
+export const LedgerReader = Object.assign(Reading, {
+  snapshot: <A, E, R>(effect: Effect.Effect<A, E, R>) => Reading.use((ledger) => ledger.snapshot(effect)),
 
   /** Reads existing tables. Creates and changes nothing. */
-  static readonly layer = (options?: LedgerOptions) =>
-    Layer.effect(LedgerReader, Effect.andThen(checkVersion, makeReader(options)))
+  layer: readerLayer,
 
   /** Reads an existing SQLite file, even while another process runs the job. */
-  static readonly layerFile = (filename: string, options?: LedgerOptions) =>
-    LedgerReader.layer(options).pipe(Layer.provide(SqliteClient.layer({ filename, readonly: true })))
-}
+  layerFile: (filename: string, options?: LedgerOptions) =>
+    readerLayer(options).pipe(Layer.provide(SqliteClient.layer({ filename, readonly: true }))),
+})
+
+export type Ledger = LedgerIds.Ledger
+const Writing = Context.Service<Ledger, Effect.Success<ReturnType<typeof make>>>("prefstream/task/Ledger")
 
 /** Reads and changes a ledger, for the process that runs the job, or a worker that owns parts of it. */
-export class Ledger extends Context.Service<Ledger, Effect.Success<ReturnType<typeof make>>>()(
-  "prefstream/task/Ledger",
-) {
+export const Ledger = Object.assign(Writing, {
   /** Uses an SQL client for SQLite or PostgreSQL, and creates the tables. Also provides `LedgerReader`. */
-  static readonly layer = (options?: LedgerOptions & LedgerSharingOptions) =>
-    Layer.effectContext(
-      Effect.andThen(migrate, make(options)).pipe(
-        Effect.tap(Readiness.requireDatabase),
-        Effect.map((ledger) => Context.make(Ledger, ledger).pipe(Context.add(LedgerReader, ledger))),
-      ),
-    )
+  layer: ledgerLayer,
 
   /** Opens an SQLite file, creates it if it is missing, and locks it against a second process. */
-  static readonly layerFile = (filename: string, options?: LedgerOptions) =>
-    Ledger.layer(options).pipe(
+  layerFile: (filename: string, options?: LedgerOptions) =>
+    ledgerLayer(options).pipe(
       Layer.provide(SqliteClient.layer({ ...sqliteOptions, filename })),
       Layer.provide(Layer.effectDiscard(FileLock.acquire(filename))),
-    )
+    ),
 
   /**
    * Opens a PostgreSQL database, or a schema of one, that holds nothing else. Locks the job against a second process.
    * With `shared`, the lock admits the job's workers.
    */
-  static readonly layerPostgres = ({
-    job = defaultJob,
-    parts,
-    shared,
-    ...options
-  }: LedgerPostgresOptions & LedgerSharingOptions) =>
-    Ledger.layer({ job, parts, shared }).pipe(
+  layerPostgres: ({ job = defaultJob, parts, shared, ...options }: LedgerPostgresOptions & LedgerSharingOptions) =>
+    ledgerLayer({ job, parts, shared }).pipe(
       Layer.provide(PostgresClient.layer({ ...options, lock: job, sharedBy: shared?.by })),
-    )
-}
+    ),
+})

@@ -14,7 +14,7 @@ import { ServiceProfile } from "../../api/ServiceProfile.ts"
 import * as WebhookScheme from "../../api/WebhookScheme.ts"
 import type { SignatureRefused, VerifiedDelivery } from "../../api/WebhookSignature.ts"
 import * as Sha256 from "../../node/Sha256.ts"
-import { AnnotationClient } from "../client/AnnotationClient.ts"
+import { TaskClient } from "../client/AnnotationClient.ts"
 import { Ledger } from "../ledger/Ledger.ts"
 import type { Delivery } from "../ledger/schema/Model.ts"
 import * as TaskIds from "../../api/TaskIds.ts"
@@ -55,10 +55,7 @@ export const make = Effect.fnUntraced(function* (options: WebhookScheme.WebhookS
   const say = yield* WebhookRefusals.make
   const taskIdPaths = options.taskIdPaths ?? profile.webhook.taskIdPaths
   // A receiver in a program without a client, such as a server of its own, reads ids by paths.
-  const byProtocol = Option.flatMapNullishOr(
-    yield* Effect.serviceOption(AnnotationClient),
-    (client) => client.taskIdsOf,
-  )
+  const byProtocol = Option.flatMapNullishOr(yield* Effect.serviceOption(TaskClient), (client) => client.taskIdsOf)
   const taskIdsOf = Option.getOrElse(
     byProtocol,
     () => (json: unknown) => Option.getOrUndefined(TaskIds.all(json, taskIdPaths)),

@@ -3,7 +3,7 @@ import { Context, Effect, Layer, Metric, Redacted, Tracer } from "effect"
 import { HttpServer } from "effect/http"
 import { TestClock } from "effect/testing"
 import { Tokens } from "../../../src/service/account/Tokens.ts"
-import * as AnnotationService from "../../../src/service/AnnotationService.ts"
+import * as ServiceLayers from "../../../src/service/ServiceLayers.ts"
 import * as SqliteClient from "../../../src/node/SqliteClient.ts"
 import { call, completed, platform, task, temporaryFile, token } from "../support.ts"
 import { raw } from "../web/http.ts"
@@ -12,9 +12,9 @@ import { testOver } from "../../support/effectTest.ts"
 const test = testOver(platform)
 
 /** A service, and how many requests have reached its application. */
-const started = Effect.fnUntraced(function* (options: Partial<AnnotationService.ServiceOptions> = {}) {
+const started = Effect.fnUntraced(function* (options: Partial<ServiceLayers.ServiceOptions> = {}) {
   const filename = yield* temporaryFile("service.sqlite")
-  const web = yield* Layer.build(AnnotationService.layerHttp())
+  const web = yield* Layer.build(ServiceLayers.layerHttp())
   const server = Context.get(web, HttpServer.HttpServer)
   const { serve } = server
   let requests = 0
@@ -23,7 +23,7 @@ const started = Effect.fnUntraced(function* (options: Partial<AnnotationService.
       serve(Effect.suspend(() => (requests++, application)) as Parameters<typeof serve>[0]),
   })
   const services = yield* Layer.build(
-    AnnotationService.layer({ experts: [], token, rateLimit: "none", ...options }).pipe(
+    ServiceLayers.layer({ experts: [], token, rateLimit: "none", ...options }).pipe(
       Layer.provide(Layer.succeedContext(web)),
       Layer.provide(SqliteClient.layer({ filename })),
     ),

@@ -3,7 +3,7 @@ import { NodeHttpClient } from "@effect/platform-node"
 import { assert, describe, it } from "@effect/vitest"
 import { Cause, type Duration, Effect, Exit, Layer, Redacted } from "effect"
 import { defaults, ServiceProfile, type ServiceSettings } from "../../../src/api/ServiceProfile.ts"
-import { AnnotationClient } from "../../../src/task/client/AnnotationClient.ts"
+import { AnnotationClient, TaskClient } from "../../../src/task/client/AnnotationClient.ts"
 import { type AnnotationClientError } from "../../../src/task/client/AnnotationClientError.ts"
 import { effectTest } from "../../support/effectTest.ts"
 import * as ScriptedService from "../../support/ScriptedService.ts"
@@ -13,8 +13,8 @@ const request = { task_type: "rlhf_ranking", prompts: [{ prompt: "p", completion
 const body = new TextEncoder().encode(JSON.stringify(request))
 const stored = Effect.succeed(body)
 
-const create = AnnotationClient.use((client) => client.create(body, "key-1"))
-const look = AnnotationClient.use((client) => client.poll("task_1", stored))
+const create = TaskClient.use((client) => client.create(body, "key-1"))
+const look = TaskClient.use((client) => client.poll("task_1", stored))
 
 type Request = Effect.Effect<unknown, AnnotationClientError, AnnotationClient>
 type Method = "POST" | "GET"
@@ -104,7 +104,7 @@ describe("AnnotationClient", () => {
       )
       yield* Effect.andThen(
         create,
-        AnnotationClient.use((client) => client.poll("task_0", stored)),
+        TaskClient.use((client) => client.poll("task_0", stored)),
       ).pipe(Effect.provide(clientOf(profile)))
       assert.deepStrictEqual(
         service.received.map(({ headers, method, path }) => [method, path, headers.authorization]),
@@ -121,7 +121,7 @@ describe("AnnotationClient", () => {
     test("names any task id, whatever stands in it", function* () {
       const { client, service } = yield* answering({ status: 200, body: { status: "pending" } })
       for (const id of ["a/b", "a?b#c", "../up", "ü 100%"]) {
-        yield* AnnotationClient.use((client) => client.poll(id, stored)).pipe(Effect.provide(client))
+        yield* TaskClient.use((client) => client.poll(id, stored)).pipe(Effect.provide(client))
         const path = service.received.at(-1)!.path
         assert.strictEqual(decodeURIComponent(path.slice("/v1/tasks/".length)), id)
         assert.strictEqual(path.split("/").length, 4)
@@ -220,7 +220,7 @@ describe("AnnotationClient", () => {
       headers: { "retry-after": retryAfter },
       body: { detail: "slow down" },
     })
-    const twice = AnnotationClient.use((client) => client.poll("task_1", stored, 2))
+    const twice = TaskClient.use((client) => client.poll("task_1", stored, 2))
 
     for (const [form, retryAfter, seconds] of [
       ["seconds", "90", 90],
@@ -281,7 +281,7 @@ describe("AnnotationClient", () => {
       { patience: "15 minutes", idempotencyKey: "honored" },
       function* (run, arrivals, now) {
         assert.isTrue(Exit.isSuccess(yield* run<unknown, AnnotationClientError>(look, "1 second")))
-        const tried = AnnotationClient.use((client) => client.poll("task_0", stored, 5))
+        const tried = TaskClient.use((client) => client.poll("task_0", stored, 5))
         for (const request of [tried, create]) {
           const failure = yield* Effect.flip(yield* run<unknown, AnnotationClientError>(request, "1 second"))
           assert(failure.reason._tag === "Unavailable")
@@ -428,7 +428,7 @@ describe("AnnotationClient", () => {
             release: step("release"),
           }
           yield* run(
-            AnnotationClient.use((client) => client.create(body, "key-1", sending)),
+            TaskClient.use((client) => client.create(body, "key-1", sending)),
             "1 second",
           )
           while (seen++ < arrivals.length) steps.push("POST")

@@ -4,7 +4,7 @@ import { assert, describe, it } from "@effect/vitest"
 import { Clock, Context, Effect, Fiber, Layer, Redacted, Result } from "effect"
 import { HttpClient, HttpClientRequest } from "effect/http"
 import type { ServiceSettings } from "../../../src/api/ServiceProfile.ts"
-import { AnnotationClient } from "../../../src/task/client/AnnotationClient.ts"
+import { AnnotationClient, TaskClient } from "../../../src/task/client/AnnotationClient.ts"
 import { AnnotationClientError, Unavailable } from "../../../src/task/client/AnnotationClientError.ts"
 import type { Protocol } from "../../../src/task/client/Protocol.ts"
 import type { PromptResult } from "../../../src/task/client/PromptResult.ts"
@@ -16,9 +16,9 @@ import * as VirtualTime from "../../support/virtualTime.ts"
 const request = { task_type: "rlhf_ranking", prompts: [{ prompt: "p", completions: ["a", "b"] }] }
 const body = new TextEncoder().encode(JSON.stringify(request))
 const stored = Effect.succeed(body)
-const create = (sending?: Parameters<AnnotationClient["Service"]["create"]>[2]) =>
-  AnnotationClient.use((client) => client.create(body, "key-1", sending))
-const poll = AnnotationClient.use((client) => client.poll("7", stored))
+const create = (sending?: Parameters<(typeof TaskClient)["Service"]["create"]>[2]) =>
+  TaskClient.use((client) => client.create(body, "key-1", sending))
+const poll = TaskClient.use((client) => client.poll("7", stored))
 
 const open: TaskView = { _tag: "Open", status: "open" }
 
@@ -337,7 +337,7 @@ describe("a protocol of a program's own", () => {
     const { run } = yield* at(own, () => ({ status: 200, body: { raw: 1 } }))
     const two = [...request.prompts, { prompt: "q", completions: ["c", "d", "e"] }]
     const asked = Effect.succeed(new TextEncoder().encode(JSON.stringify({ ...request, prompts: two })))
-    const view = Result.getOrThrow(yield* run(AnnotationClient.use((client) => client.poll("7", asked))))
+    const view = Result.getOrThrow(yield* run(TaskClient.use((client) => client.poll("7", asked))))
     assert(view._tag === "Completed")
     const { answers, results: items } = JSON.parse(view.body)
     assert.deepStrictEqual(answers, ['{"raw":1}'])

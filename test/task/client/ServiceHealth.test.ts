@@ -1,7 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Duration, Effect, Exit, Layer } from "effect"
 import type { ServiceSettings } from "../../../src/api/ServiceProfile.ts"
-import { AnnotationClient } from "../../../src/task/client/AnnotationClient.ts"
+import { AnnotationClient, TaskClient } from "../../../src/task/client/AnnotationClient.ts"
 import type { AnnotationClientError } from "../../../src/task/client/AnnotationClientError.ts"
 import * as Logs from "../../support/logs.ts"
 import * as ScriptedService from "../../support/ScriptedService.ts"
@@ -11,8 +11,8 @@ import * as VirtualTime from "../../support/virtualTime.ts"
 const request = { task_type: "rlhf_ranking", prompts: [{ prompt: "p", completions: ["a", "b"] }] }
 const body = new TextEncoder().encode(JSON.stringify(request))
 const stored = Effect.succeed(body)
-const create = AnnotationClient.use((client) => client.create(body, "key-1"))
-const look = AnnotationClient.use((client) => client.poll("task_1", stored))
+const create = TaskClient.use((client) => client.create(body, "key-1"))
+const look = TaskClient.use((client) => client.poll("task_1", stored))
 
 interface Arrival {
   readonly at: number
@@ -158,7 +158,7 @@ describe("ServiceHealth", () => {
       ({ at }) => (at < downFor ? broken : taken),
       { concurrency: 3, retries: 20 },
       function* (run, arrivals, messages) {
-        const request = at === "creation" ? create : AnnotationClient.use((client) => client.poll("task_1", stored, 20))
+        const request = at === "creation" ? create : TaskClient.use((client) => client.poll("task_1", stored, 20))
         const ended = yield* run(all(Array.from({ length: 12 }, () => request)))
         assert(Exit.isSuccess(ended))
         assert.isTrue(ended.value.every(Exit.isSuccess))
@@ -203,7 +203,7 @@ describe("ServiceHealth", () => {
       (arrival) => (isProbe(arrival) ? ofNobody : arrival.path.endsWith("task_9") ? broken : taken),
       { concurrency: 1, patience: "3 minutes" },
       function* (run, arrivals, messages) {
-        const poison = AnnotationClient.use((client) => client.poll("task_9", stored))
+        const poison = TaskClient.use((client) => client.poll("task_9", stored))
         for (let i = 0; i < 4; i++) {
           for (let k = 0; k < 3; k++) assert.match(String(yield* run(poison)), /unavailable \(500\)/)
           assert.isTrue(Exit.isSuccess(yield* run<unknown, AnnotationClientError>(i % 2 === 0 ? look : create)))
@@ -221,7 +221,7 @@ describe("ServiceHealth", () => {
     function* (run, arrivals, messages) {
       assert.isTrue(Exit.isSuccess(yield* run(look)))
       assert.isTrue(Exit.isSuccess(yield* run(create)))
-      const poison = AnnotationClient.use((client) => client.poll("task_9", stored))
+      const poison = TaskClient.use((client) => client.poll("task_9", stored))
       for (let i = 0; i < 12; i++) assert.match(String(yield* run(poison)), /unavailable \(500\)/)
       assert.isTrue(Exit.isSuccess(yield* run(look)))
       assert.isAtMost(arrivals.at(-1)!.at, 60_000)
@@ -234,7 +234,7 @@ describe("ServiceHealth", () => {
     (arrival, before) => (before.length < 3 ? taken : arrival.at < 20_000 ? gone : taken),
     { concurrency: 1, retries: 20 },
     function* (run, arrivals) {
-      for (const id of ["a", "b", "c"]) yield* run(AnnotationClient.use((client) => client.poll(id, stored)))
+      for (const id of ["a", "b", "c"]) yield* run(TaskClient.use((client) => client.poll(id, stored)))
       assert.isTrue(Exit.isSuccess(yield* run(create)))
       const probes = arrivals.slice(3).filter(({ method }) => method === "GET")
       assert.deepStrictEqual(

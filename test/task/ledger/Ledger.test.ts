@@ -4,7 +4,6 @@ import { Context, Effect, FileSystem, Layer, Stream } from "effect"
 import { SqlClient } from "effect/sql"
 import * as SqliteClient from "../../../src/node/SqliteClient.ts"
 import { Ledger, LedgerReader } from "../../../src/task/ledger/Ledger.ts"
-import * as Tasks from "../../../src/task/Tasks.ts"
 import { start, temporaryPath } from "../../node/support.ts"
 import { ledgerConformance } from "./ledgerConformance.ts"
 import { newTasks, plan, reject } from "../support.ts"
@@ -27,7 +26,7 @@ const lockedBy = Effect.fnUntraced(function* (path: string) {
   return failure.reason
 })
 
-const look = Tasks.LedgerReader.use((ledger) =>
+const look = LedgerReader.use((ledger) =>
   Effect.all({
     counts: ledger.counts,
     completed: Stream.runCollect(ledger.completed),

@@ -279,7 +279,7 @@ describe.skipIf(notInstalled)("PostgreSQL", () => {
             )
           const [one, other] = [yield* open("one"), yield* open("other")]
           yield* plan(newTasks([1, 1])).pipe(Effect.provideService(Ledger, one))
-          const take = (ledger: Ledger["Service"], part: number) => Effect.asVoid(ledger.takePart(part))
+          const take = (ledger: (typeof Ledger)["Service"], part: number) => Effect.asVoid(ledger.takePart(part))
           const sql = yield* Effect.map(Layer.build(PostgresClient.layer({ url })), (context) =>
             Context.get(context, SqlClient.SqlClient),
           )

@@ -217,7 +217,7 @@ describe.skipIf(notInstalled)("two workers", () => {
             yield* ledger.claim(task!)
             yield* ledger.markSubmitted(part, `task_${part}`, 3_600_000)
           }
-          const due = (ledger: Ledger["Service"], underWay: ReadonlyArray<string> = []) =>
+          const due = (ledger: (typeof Ledger)["Service"], underWay: ReadonlyArray<string> = []) =>
             Effect.map(ledger.due(10, Option.none(), new Set(underWay)), ({ tasks }) =>
               tasks.map(({ taskId }) => taskId),
             )

@@ -40,7 +40,7 @@ import {
 } from "../support.ts"
 import { column, columns } from "../../support/columns.ts"
 
-type Service = Ledger["Service"]
+type Service = (typeof Ledger)["Service"]
 
 const untouched: StateCounts = {
   planned: { tasks: 0, items: 0 },

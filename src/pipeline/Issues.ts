@@ -1,0 +1,44 @@
+/** The tasks that need attention, with the places of their items in the input and their earlier attempts. */
+import { Effect, Option } from "effect"
+import { LedgerReader } from "../task/ledger/Ledger.ts"
+import type { ItemDetails } from "../task/ledger/schema/Model.ts"
+import { type IssueReport, issueReport } from "./RunReport.ts"
+
+export interface ListedTask extends IssueReport {
+  /** The places of the task's items in the input; null if `ledger prune` removed the request. */
+  readonly places: ReadonlyArray<Pick<ItemDetails, "item_id"> & ItemDetails["origin"]> | null
+  readonly attempts_before: ReadonlyArray<
+    Pick<IssueReport, "attempt" | "task_id" | "reason"> & { readonly state: string }
+  >
+}
+
+/** The given tasks, by number. */
+export const issuesOf = Effect.fn("Job.issuesOf")(function* (numbers: ReadonlyArray<number>) {
+  const ledger = yield* LedgerReader
+  const tasks = yield* ledger.tasksOf(numbers)
+  return yield* Effect.forEach(
+    tasks,
+    Effect.fnUntraced(function* (task) {
+      const question = yield* ledger.storedRequest(task.seq)
+      const before = task.attempt === 1 ? [] : yield* ledger.attempts(task.number)
+      return {
+        ...issueReport(task),
+        places: Option.match(question, {
+          onNone: () => null,
+          onSome: ({ items }) => items.map(({ item_id, origin }) => ({ item_id, ...origin })),
+        }),
+        attempts_before: before.map(({ attempt, reason, state, taskId }) => ({
+          attempt,
+          task_id: taskId,
+          state,
+          reason,
+        })),
+      }
+    }),
+  )
+})
+
+/** All tasks that wait for a decision: in doubt, failed, invalid, or refused. Those in doubt come first. */
+export const issues = LedgerReader.use((ledger) =>
+  Effect.flatMap(ledger.issues(Number.MAX_SAFE_INTEGER), (tasks) => issuesOf(tasks.map(({ number }) => number))),
+)

@@ -1,0 +1,114 @@
+/**
+ * A job between its runs: its status, the tasks that need attention and the decisions about them, its rejects and votes,
+ * and the care of its ledger. With `layerReadonly`, `Tasks.judgments` and `Tasks.judgedItems` read its results.
+ *
+ * Guarantees: nothing here needs the source or the service. With `layerReadonly`, reading works while another process
+ * runs the job, and changes nothing. A decision applies to all of the given tasks, or else to none.
+ */
+import { Effect, Layer, Option, Stream } from "effect"
+import { Ledger, LedgerReader } from "../task/ledger/Ledger.ts"
+import type * as LedgerCheck from "../task/ledger/care/LedgerCheck.ts"
+import * as LedgerMaintenance from "../task/ledger/care/LedgerMaintenance.ts"
+import * as LedgerLocation from "../task/ledger/LedgerLocation.ts"
+import * as JobFolder from "./JobFolder.ts"
+import * as JobStatus from "./JobStatus.ts"
+import * as LostLedger from "./LostLedger.ts"
+import { issueReport } from "./RunReport.ts"
+import type { Settings } from "./Settings.ts"
+
+export { FileLockError } from "../node/FileLock.ts"
+export type { CheckReport, IntegrityIssue } from "../task/ledger/care/LedgerCheck.ts"
+export {
+  BackupDamaged,
+  BackupExists,
+  BackupFailed,
+  type BackupReport,
+  NotForPostgres,
+  type PruneOptions,
+  type PruneReport,
+} from "../task/ledger/care/LedgerMaintenance.ts"
+export { LedgerLocationError, LedgerMissing } from "../task/ledger/LedgerLocation.ts"
+export { PartsDiffer } from "../task/ledger/schema/Jobs.ts"
+export { NoSuchTask, NotResolvable, TaskIdTaken } from "../task/ledger/schema/NotResolved.ts"
+export { DatabaseForeign, DatabaseInUse, DatabaseOccupied, DatabaseTooNew } from "../sql/Migrations.ts"
+export type { CampaignStatus, Estimate, JobStatus } from "./JobStatus.ts"
+export { issues, type ListedTask } from "./Issues.ts"
+export { LedgerLost } from "./LostLedger.ts"
+export type { IssueReport } from "./RunReport.ts"
+export { rows as votes, text as voteTable } from "./VoteTable.ts"
+
+/** The settings that name a job: its folder, and where its ledger is. Those of a pipeline will do. */
+export type JobSettings = Pick<Settings, "directory" | "ledger" | "job">
+
+const located = <A, E, R>(
+  settings: JobSettings,
+  open: (location: LedgerLocation.LedgerLocation) => Layer.Layer<A, E, R>,
+) => Layer.unwrap(Effect.map(LostLedger.locate(settings), open))
+
+/** Opens the job's ledger for this process alone. Fails with `FileLockError` while another process runs the job. */
+export const layer = (settings: JobSettings) =>
+  located(settings, LedgerLocation.layer).pipe(Layer.provide(Layer.effectDiscard(JobFolder.create(settings.directory))))
+
+/** Like `layer`, but also opens a ledger in PostgreSQL that workers use at the same time. */
+export const layerAlongsideWorkers = (settings: JobSettings) =>
+  located(settings, LedgerLocation.layerAlongsideWorkers).pipe(
+    Layer.provide(Layer.effectDiscard(JobFolder.create(settings.directory))),
+  )
+
+/** Opens the job's ledger for reading. Fails with `LedgerMissing` if there is none. */
+export const layerReadonly = (settings: JobSettings) => located(settings, LedgerLocation.layerReadonly)
+
+/** The status of the job, as of `prefstream status`. It names the process that runs the job, if there is one. */
+export const status = Effect.fn("Job.status")(function* (settings: JobSettings) {
+  const location = yield* LostLedger.locate(settings)
+  return yield* JobStatus.make(yield* LedgerLocation.holder(location)).pipe(
+    Effect.provide(LedgerLocation.layerReadonly(location)),
+  )
+})
+
+/** The rejected records of the last run that read input, in the order of the input. */
+export const rejects = Stream.unwrap(
+  LedgerReader.use((ledger) =>
+    Effect.map(ledger.lastRun, (run) => (Option.isNone(run) ? Stream.empty : ledger.rejects(run.value.run))),
+  ),
+)
+
+type Decisions = Pick<(typeof Ledger)["Service"], "adopt" | "sendAgain" | "giveUp">
+
+/** Decides about tasks, and returns them as they are afterwards. */
+const decide = Effect.fnUntraced(function* <E>(
+  tasks: ReadonlyArray<number>,
+  decision: (ledger: Decisions) => Effect.Effect<unknown, E>,
+) {
+  const ledger = yield* Ledger
+  if (!ledger.isShared) yield* ledger.holdInterrupted
+  yield* decision(ledger)
+  return (yield* ledger.tasksOf(tasks)).map(issueReport)
+})
+
+/** Links a task to the one with this id at the service: its result is polled from then on. */
+export const adopt = (task: number, taskId: string) => decide([task], (ledger) => ledger.adopt(task, taskId))
+
+/** Plans tasks to be sent by the next run. A task that had already arrived is then paid for twice. */
+export const sendAgain = (tasks: ReadonlyArray<number>) => decide(tasks, (ledger) => ledger.sendAgain(tasks))
+
+/** Gives tasks up: they are neither sent nor polled again. Their items without another vote count as rejected. */
+export const giveUp = (tasks: ReadonlyArray<number>) => decide(tasks, (ledger) => ledger.giveUp(tasks))
+
+const at = <A, E, R>(settings: JobSettings, use: (location: LedgerLocation.LedgerLocation) => Effect.Effect<A, E, R>) =>
+  Effect.flatMap(LostLedger.locate(settings), use)
+
+/** Looks for integrity errors in the ledger. `quick` skips requests and results. Damage is a finding, not a failure. */
+export const check = (settings: JobSettings, options?: Pick<LedgerCheck.LedgerCheckOptions, "quick">) =>
+  at(settings, (location) => LedgerMaintenance.check(location, options))
+
+/** Copies a ledger in an SQLite file to the new file `to`, and checks the copy. */
+export const backup = (settings: JobSettings, to: string) =>
+  at(settings, (location) => LedgerMaintenance.backup(location, to))
+
+/** Compresses the ledger's SQLite file. Returns its size in bytes, `before` and `after`. */
+export const compact = (settings: JobSettings) => at(settings, LedgerMaintenance.compact)
+
+/** Removes old rejects and deliveries, and with `results` also requests and results. */
+export const prune = (settings: JobSettings, options: LedgerMaintenance.PruneOptions) =>
+  at(settings, (location) => LedgerMaintenance.prune(location, options))

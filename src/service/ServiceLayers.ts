@@ -1,0 +1,264 @@
+/**
+ * The layers of the annotation service, with all services that they provide. `AnnotationService` has them for programs.
+ */
+import { Duration, Effect, FileSystem, Layer, Option, Path, type Redacted } from "effect"
+import { HttpRouter, HttpServer } from "effect/http"
+import { HttpApiBuilder, HttpApiSchema } from "effect/http-api"
+import { Organization, warningsOf } from "../api/AnnotationApi.ts"
+import { TaskNotFound } from "../api/Problems.ts"
+import { ServiceProfile } from "../api/ServiceProfile.ts"
+import * as FileLock from "../node/FileLock.ts"
+import * as NodeServer from "../node/HttpServer.ts"
+import * as SqliteClient from "../node/SqliteClient.ts"
+import * as HealthRoutes from "../telemetry/HealthRoutes.ts"
+import * as ApiDocument from "./http/ApiDocument.ts"
+import type { JudgeSettings } from "./expert/JudgeSettings.ts"
+import * as GoldExpert from "./expert/GoldExpert.ts"
+import * as Expert from "./expert/ScriptedExperts.ts"
+import { OrganizationAccess } from "./http/OrganizationAccess.ts"
+import * as OrganizationTokens from "./http/OrganizationTokens.ts"
+import * as MethodNotAllowed from "./http/MethodNotAllowed.ts"
+import * as ProblemResponses from "./http/ProblemResponses.ts"
+import * as RateLimit from "./http/RateLimit.ts"
+import * as RequestGuard from "./http/RequestGuard.ts"
+import * as RequestLimits from "./http/RequestLimits.ts"
+import * as VotesApi from "./http/VotesApi.ts"
+import { ServiceApi } from "./http/VotesApi.ts"
+import * as TaskReads from "./http/TaskReads.ts"
+import { Database } from "./database/Database.ts"
+import { Desk } from "./store/Desk.ts"
+import { Experts } from "./store/Experts.ts"
+import { TaskStore } from "./store/TaskStore.ts"
+import { VoteQueue } from "./store/VoteQueue.ts"
+import { AnnotateApi } from "./pageApi/AnnotateApi.ts"
+import * as ApiDocs from "./http/ApiDocs.ts"
+import { DashboardApi } from "./pageApi/DashboardApi.ts"
+import { ServiceAddress } from "./http/ServiceAddress.ts"
+import { draw as drawToken, Tokens } from "./account/Tokens.ts"
+import * as Web from "./web/Web.ts"
+import { Webhooks } from "./webhook/Webhooks.ts"
+import * as Workforce from "./expert/Workforce.ts"
+
+/** Options of the annotation service. Only `experts` is required. */
+export interface ServiceOptions {
+  /**
+   * The experts, in the order in which the service asks them. A string is a name as on the command line: `longest`,
+   * `gold:answers.jsonl`, `judge:gpt-4o`.
+   */
+  readonly experts: ReadonlyArray<Expert.Expert | string>
+  /** Settings of experts named `judge:MODEL`. */
+  readonly judge?: JudgeSettings | undefined
+  /** How long automatic experts wait after a task's creation before they judge it. Default 0. */
+  readonly turnaround?: Duration.Input | undefined
+  /**
+   * Limits on a task: bytes, prompts, completions, and characters. Default: `RequestLimits.defaultLimits`, such as 10 MiB
+   * and 1,000 prompts.
+   */
+  readonly limits?: Partial<RequestLimits.RequestLimits> | undefined
+  /** Votes per prompt if the task does not set `votes`. Default 1. */
+  readonly votes?: number | undefined
+  /** How long an item stays reserved for a person who is idle. Default 30 minutes. */
+  readonly hold?: Duration.Input | undefined
+  /**
+   * How long a task that has all its votes stays open after a person's last vote, so that people can take votes back.
+   * Default 30 seconds. If only automatic experts voted, the task is completed immediately.
+   */
+  readonly undoGrace?: Duration.Input | undefined
+  /** A file of prompt items with `gold`, the right answer. The service counts how often experts give it. */
+  readonly gold?: string | undefined
+  /**
+   * Whether to cancel a task that no expert can answer, instead of leaving it open for other experts. The next start
+   * opens it again. Default false, but true for the embedded service, whose client would wait forever.
+   */
+  readonly cancelUnanswered?: boolean | undefined
+  /** A token that the service accepts in addition to those made in the dashboard. */
+  readonly token?: Redacted.Redacted<string> | undefined
+  /** The rate limit for each token. Default: 100 requests per second, in bursts of up to 200. */
+  readonly rateLimit?: RateLimit.RateLimit | "none" | undefined
+  /** The time limit for receiving a request and answering it. Default 1 minute. */
+  readonly requestTimeout?: Duration.Input | undefined
+  /** Whether to serve the dashboard and the annotation page. Default true. */
+  readonly pages?: boolean | undefined
+  /** The URL at which people reach a service that is behind a proxy, such as `https://annotate.example`. */
+  readonly publicUrl?: string | undefined
+  /**
+   * Whether webhooks may go to private networks and to this machine. Default false. Webhooks may always go to this
+   * machine if only this machine can reach the service.
+   */
+  readonly allowPrivateWebhooks?: boolean | undefined
+}
+
+const taskHandlers = (limits: RequestLimits.RequestLimits, defaultVotes: number) =>
+  HttpApiBuilder.group(
+    ServiceApi,
+    "tasks",
+    Effect.fnUntraced(function* (handlers) {
+      const store = yield* TaskStore
+
+      return handlers.handleAll({
+        create: Effect.fnUntraced(function* ({ headers, payload, request }) {
+          yield* RequestLimits.check(payload, limits)
+          const { name: organization } = yield* Organization
+          // Decoding the payload has already read the body. This returns the same bytes again.
+          const body = new Uint8Array(yield* Effect.orDie(request.arrayBuffer))
+          const { group, group_size, votes = defaultVotes } = payload
+          const task = yield* store
+            .create({
+              organization,
+              idempotencyKey: headers["idempotency-key"],
+              body,
+              content: payload,
+              votes,
+              group: group === undefined ? undefined : { id: group, size: group_size },
+            })
+            .pipe(Effect.catchTag("SqlError", Effect.die))
+          yield* Effect.annotateCurrentSpan("prefstream.task_id", task.taskId)
+          const warnings = warningsOf(payload)
+          return HttpApiSchema.withHeaders({
+            body: { task_id: task.taskId, status: task.status, ...(warnings.length > 0 && { warnings }) },
+            headers: { location: `/v1/tasks/${task.taskId}` },
+          })
+        }),
+        get: Effect.fnUntraced(function* ({ params: { task_id } }) {
+          const { name: organization } = yield* Organization
+          yield* Effect.annotateCurrentSpan("prefstream.task_id", task_id)
+          const task = yield* Effect.orDie(store.find(organization, task_id))
+          if (Option.isNone(task)) return yield* new TaskNotFound({ detail: `There is no task ${task_id}.` })
+          return TaskReads.toResponse(task.value)
+        }),
+      })
+    }),
+  )
+
+/** The service's routes and experts. The caller provides the server and the database. */
+export const layer = (options: ServiceOptions) => {
+  const limits = { ...RequestLimits.defaultLimits, ...options.limits }
+  const votes = options.votes ?? 1
+  const timeout = options.requestTimeout ?? RequestGuard.defaultTimeout
+  const rateLimit = options.rateLimit === "none" ? undefined : (options.rateLimit ?? RateLimit.defaultRateLimit)
+  const documented = ServiceApi.annotateMerge(
+    ApiDocument.annotations({ limits, rateLimit, votes, timeout, publicUrl: options.publicUrl }),
+  )
+  const workforce = Layer.unwrap(
+    Effect.map(
+      Effect.forEach(options.experts, (expert) =>
+        typeof expert === "string" ? Expert.parse(expert, options.judge) : Effect.succeed(expert),
+      ),
+      (experts) =>
+        Workforce.layer({
+          experts,
+          turnaround: options.turnaround,
+          cancelUnanswered: options.cancelUnanswered,
+        }),
+    ),
+  )
+  const routes = Layer.mergeAll(
+    HttpApiBuilder.layer(documented, { openapiPath: "/v1/openapi.json" }),
+    ApiDocs.layer(documented, "/v1/docs"),
+    HealthRoutes.layer,
+    MethodNotAllowed.layer([
+      ...MethodNotAllowed.routesOf(documented),
+      { method: "GET", path: "/v1/openapi.json" },
+      { method: "GET", path: "/v1/docs" },
+      ...HealthRoutes.paths.map((path) => ({ method: "GET", path })),
+      ...(options.pages === false ? [] : [AnnotateApi, DashboardApi].flatMap(MethodNotAllowed.routesOf)),
+    ]),
+    options.pages === false ? Layer.empty : Web.layer,
+    RequestGuard.layer({ bodyBytes: limits.bodyBytes, timeout }),
+    TaskReads.layer,
+  ).pipe(
+    Layer.provide([taskHandlers(limits, votes), VotesApi.handlers]),
+    Layer.provide(OrganizationTokens.layer(limits)),
+    Layer.provide(OrganizationAccess.layer({ token: options.token, rateLimit })),
+  )
+
+  return HttpRouter.serve(routes, { disableLogger: true, disableListenLog: true }).pipe(
+    Layer.provide(workforce),
+    // The layer also provides what callers that start the service need; of the store, this is only `Webhooks`.
+    Layer.provideMerge(Layer.mergeAll(Web.accounts, Tokens.layer, Layer.effect(Webhooks, Webhooks))),
+    Layer.provide(store(options)),
+    Layer.provideMerge(ServiceAddress.layer({ publicUrl: options.publicUrl })),
+  )
+}
+
+const store = ({ allowPrivateWebhooks, gold, hold, undoGrace }: ServiceOptions) =>
+  Layer.unwrap(
+    Effect.map(gold === undefined ? Effect.undefined : GoldExpert.read(gold), (known) =>
+      Layer.mergeAll(TaskStore.layer, Experts.layer, Desk.layer).pipe(
+        Layer.provideMerge(
+          VoteQueue.layer({
+            hold,
+            undoGrace,
+            goldItems: known?.items,
+            goldAnswer:
+              known &&
+              ((prompt) => Option.map(known.answerTo(prompt), ({ best_completion_index }) => best_completion_index)),
+          }),
+        ),
+        Layer.provideMerge(
+          Layer.unwrap(
+            Effect.map(ServiceAddress, ({ localOnly }) =>
+              Webhooks.layer({ allowLoopback: localOnly, allowPrivate: allowPrivateWebhooks }),
+            ),
+          ),
+        ),
+        Layer.provideMerge(Database.layer),
+      ),
+    ),
+  )
+
+/** An HTTP server for `layer` that also sends its own errors as problems. Default: loopback, on a free port. */
+export const layerHttp = (options: { readonly host?: string | undefined; readonly port?: number | undefined } = {}) =>
+  NodeServer.layer({ ...options, problem: ProblemResponses.fromServerStatus })
+
+/** Options of a service on Node. `experts` and `database` are required. */
+export interface ServerOptions extends ServiceOptions {
+  /** The path of the SQLite file. The service creates it if it does not exist. */
+  readonly database: string
+  /** The address to listen at. Default: loopback. */
+  readonly host?: string | undefined
+  /** The port to listen at. Default: a free one. */
+  readonly port?: number | undefined
+}
+
+/** The service on Node, with its whole state in one SQLite file. */
+export const layerServer = (options: ServerOptions) =>
+  layer(options).pipe(
+    Layer.provideMerge(layerHttp({ host: options.host, port: options.port })),
+    Layer.provide(SqliteClient.layer({ filename: options.database })),
+    Layer.provide(Layer.effectDiscard(FileLock.acquire(options.database))),
+    Layer.provide(Layer.effectDiscard(makeParentFolder(options.database)).pipe(Layer.provide(NodeServer.services))),
+  )
+
+const makeParentFolder = Effect.fnUntraced(function* (file: string) {
+  const fs = yield* FileSystem.FileSystem
+  const path = yield* Path.Path
+  yield* fs.makeDirectory(path.dirname(path.resolve(file)), { recursive: true })
+})
+
+/**
+ * A service inside the program that uses it: on loopback, at a free port, with a new random token at each start. It
+ * provides the `ServiceProfile` that the program needs to connect.
+ */
+export const layerEmbedded = (options: ServiceOptions & { readonly database: string }) =>
+  Layer.unwrap(
+    Effect.gen(function* () {
+      const token = yield* drawToken
+      const profile = Effect.map(HttpServer.HttpServer, ({ address }) =>
+        ServiceProfile.layer({
+          baseUrl: `${HttpServer.formatAddress(address)}/v1`,
+          token,
+          identity: "the embedded service",
+          idempotencyKey: "honored",
+          idempotencyKeyLifetime: Duration.infinity,
+          ...RequestLimits.ofItems({ ...RequestLimits.defaultLimits, ...options.limits }),
+          requestsPerSecond: 2_000,
+          pollInterval: { min: "50 millis", max: "2 seconds" },
+        }),
+      )
+      return Layer.provide(
+        Layer.unwrap(profile),
+        layerServer({ cancelUnanswered: true, pages: false, rateLimit: "none", ...options, token }),
+      )
+    }),
+  )

@@ -1,0 +1,11 @@
+/** The identifiers of the ledger's services. Programs pass them on; the members are internal. */
+
+/** The durable record of a job, for the process that runs the job. */
+export interface Ledger {
+  readonly "~prefstream/Ledger": never
+}
+
+/** The record of a job for reading, even while another process runs the job. */
+export interface LedgerReader {
+  readonly "~prefstream/LedgerReader": never
+}
