@@ -3,8 +3,8 @@
  * from it. Paths are relative to a base URL that ends in `/v1`.
  *
  * The embedded service decides two things that the contract leaves open: it answers `POST /tasks` with 201, `task_id`,
- * `status`, and `Location`, and it honors `Idempotency-Key`. A client of another service does not rely on that: it
- * interprets raw responses by `ServiceProfile`.
+ * `status`, and `Location`, and it honors `Idempotency-Key`. Clients rely on neither, because other services may
+ * differ: they interpret raw responses by the settings in `ServiceProfile`.
  */
 import { Context, Schema } from "effect"
 import {
@@ -154,7 +154,7 @@ export type ServiceTaskResult = typeof ServiceTaskResult.Type
 const createTask = HttpApiEndpoint.post("create", "/tasks", {
   payload: ServiceTaskRequest,
   headers: {
-    /** If a key is repeated, the service returns the first task for an equal body, and answers 422 for another body. */
+    /** For a repeated key, the service returns the first request's task, or answers 422 if the bodies differ. */
     "idempotency-key": Schema.optionalKey(Schema.String.check(Schema.isBetweenLength(1, 255))),
   },
   success: HttpApiSchema.WithHeaders(TaskCreated.pipe(HttpApiSchema.status(201)), { location: Schema.String }),

@@ -1,8 +1,8 @@
 /**
  * How requests carry the organization token.
  *
- * A setting is a scheme of the header `Authorization` (`Bearer`, `Token`; `Basic` encodes the token, which is then
- * `USER:PASSWORD`), or another header with an optional scheme: `X-Api-Key:`, `X-Auth: Key`.
+ * A setting names a scheme of the header `Authorization`, such as `Bearer` or `Token`, or another header: `X-Api-Key:`,
+ * or `X-Auth: Key` with the scheme `Key`. For `Basic`, the token is `USER:PASSWORD`, and is sent in base64.
  */
 import { Redacted } from "effect"
 import { Base64 } from "effect/encoding"
@@ -16,7 +16,7 @@ const pattern = new RegExp(`^(?:(${word}):)?[ ]?(${word})?$`)
 
 export const isValid = (setting: string): boolean => setting !== "" && pattern.test(setting)
 
-/** Returns a function that adds the token. An invalid setting counts as `Bearer`. */
+/** Returns a function that adds the token to a request. An invalid setting counts as `Bearer`. */
 export const of = ({ authorization }: { readonly authorization: string }) => {
   const [, header, scheme = header === undefined ? "Bearer" : ""] = pattern.exec(authorization) ?? []
   return (request: HttpClientRequest.HttpClientRequest, token: Redacted.Redacted<string>) => {

@@ -1,11 +1,11 @@
 /**
- * The parts of the contract's protocol that a similar service may have otherwise: requests, places of the result's
- * members, and the form of a choice.
+ * Settings for services that differ from the contract in these points: their requests, the paths of a result's members,
+ * and the form of a choice.
  *
- * Guarantees: a choice is read in one form only. A value of another form gives no choice, so none is inverted.
+ * Guarantees: a choice is read only in the form that is set. A value in another form gives no choice, not a wrong one.
  */
 
-/** The default places in the answer to a poll. All but `status` and `results` are relative to an element of `results`. */
+/** Default paths in the answer to a poll. `prompt`, `choice`, and `annotations` are relative to each of `results`. */
 export const resultPlaces = {
   status: "status",
   results: "results",
@@ -24,13 +24,13 @@ export const isCreate = (text: string): boolean => /^(POST|PUT) \/[^\s{}]*(\{key
 export const pollForm = "GET or POST, and a path with {task_id}, such as GET /tasks/{task_id}"
 export const isPoll = (text: string): boolean => /^(GET|POST) \/[^\s{}]*\{task_id\}[^\s{}]*$/.test(text)
 
-/** The method and the path of a request, with the key or the task id in its place. */
+/** Returns a request's method and path, with `name` (the key or the task id) in place of the placeholder. */
 export const requestOf = (form: string, name: string) => ({
   method: (["POST", "PUT"] as const).find((method) => form.startsWith(method)) ?? ("GET" as const),
   path: form.slice(form.indexOf("/")).replace(/\{\w+\}/, encodeURIComponent(name)),
 })
 
-/** Members of a request that no extra member may replace. */
+/** Members of a request that `requestExtra` must not replace. */
 export const ownMembers: ReadonlyArray<string> = ["task_type", "prompts", "guidelines"]
 
 const choices: {
@@ -46,7 +46,7 @@ const choices: {
 
 export const choiceForm = `${Object.keys(choices).join(", ")}, text, or different labels such as left,right`
 
-/** How to read a choice as an index from 0, or as the text of a completion. Undefined if there is no such form. */
+/** Returns a reader of choices, which gives an index from 0 or a completion's text. Undefined if `form` is invalid. */
 export const choiceOf = (form: string) => {
   const labels = form.split(",")
   const { read, text } = choices[form] ?? {

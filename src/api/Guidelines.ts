@@ -27,7 +27,7 @@ import { describeValue } from "../io/Values.ts"
 
 export interface Guidelines {
   readonly rubric: Rubric
-  /** The text after the front matter. Undefined if there are no guidelines, or only a rubric. */
+  /** The guidelines without the rubric's front matter. Undefined if there are no guidelines, or only a rubric. */
   readonly text: string | undefined
 }
 
@@ -58,7 +58,7 @@ type Keys = ReadonlyArray<string | number>
 
 interface Yaml {
   readonly value: unknown
-  /** Returns the place with which a message about this member begins, such as `rubric.yaml:3: `. */
+  /** Returns the beginning of a message about the member at `keys`, such as `rubric.yaml:3: `. */
   readonly at: (keys: Keys) => string
 }
 

@@ -1,9 +1,9 @@
 /**
- * HMAC signatures that settings describe: signs and verifies.
+ * Signs and verifies webhooks with HMAC. Settings describe the form of the signatures.
  *
- * Guarantees: settings that contradict each other are refused when they are made, and a time counts only if it is
- * signed. Several signatures may stand in the header, separated by commas, semicolons, spaces, or braces; those that do not
- * have the expected form are ignored. Does not read times or ids out of the body.
+ * Guarantees: settings that contradict each other, or name a time that is not signed, are refused before the first
+ * delivery. The header can hold several signatures, separated by commas, semicolons, spaces, or braces; those without
+ * the expected form are ignored. Times and ids are read only from headers, never from the body.
  */
 import {
   type Array as Arr,
@@ -35,9 +35,9 @@ import {
 
 /** How a service signs its webhooks. */
 export interface SignatureSettings {
-  /** Header with the signature, or with several. */
+  /** Header with one or more signatures. */
   readonly header: string
-  /** Signed text: any text with `{body}`, and `{id}`, `{timestamp}`, and `{url}` if signed. Default `{body}`. */
+  /** Template of the signed text: `{body}` once, optionally `{id}`, `{timestamp}`, and `{url}`. Default `{body}`. */
   readonly signed?: string | undefined
   /** Hash of the HMAC; `sha1` logs a warning. With `none`, the header holds the secret. Default `sha256`. */
   readonly digest?: "sha256" | "sha512" | "sha1" | "none" | undefined
@@ -45,7 +45,7 @@ export interface SignatureSettings {
   readonly encoding?: "hex" | "base64" | "base64url" | undefined
   /** Text before each signature, such as `sha256=` or `v1,`. Default: none. */
   readonly prefix?: string | undefined
-  /** Header with the time; or, if it ends with `=`, as in `t=`, the member of the signature's header. */
+  /** Header with the time. A value that ends with `=`, such as `t=`, is a member of the signature's header instead. */
   readonly timestamp?: string | undefined
   /** Time in seconds (`s`) or milliseconds (`ms`) since 1970, or as in RFC 3339 (`iso`). Default `s`. */
   readonly unit?: "s" | "ms" | "iso" | undefined
@@ -53,7 +53,7 @@ export interface SignatureSettings {
   readonly tolerance?: Duration.Input | undefined
   /** Header with the message's id, which need not be signed. */
   readonly id?: string | undefined
-  /** The URL that stands for `{url}`: the address as it is set at the service. */
+  /** The URL that replaces `{url}`: the webhook address that is set at the service. */
   readonly url?: string | undefined
   /** How secrets are written. Default `text`. */
   readonly key?: SecretForm | undefined
@@ -131,7 +131,7 @@ const checks: { readonly [Name in keyof Required<SignatureSettings>]: Check } = 
 
 const settingNames = Object.keys(checks)
 
-/** Returns the settings, or fails for the first that is wrong. Programs without types may pass any object. */
+/** Returns the settings, or fails for the first wrong one. Checks types, too, because JavaScript can pass any value. */
 export const validate = Effect.fnUntraced(function* (
   settings: SignatureSettings,
 ): Effect.fn.Return<SignatureSettings, InvalidWebhookSetting> {
@@ -152,7 +152,7 @@ export const validate = Effect.fnUntraced(function* (
   for (const name of ["id", "timestamp", "url"] as const) {
     const isSigned = signed.includes(`{${name}}`)
     if (isSigned && settings[name] === undefined) return yield* wrong(name, `required, because {${name}} is signed`)
-    // An id that is not signed tells repeated deliveries apart. A time that is not signed would protect from nothing.
+    // Even an unsigned id identifies repeated deliveries. An unsigned time would not protect from replays.
     if (!isSigned && settings[name] !== undefined && name !== "id") {
       return yield* wrong(name, `only if it is signed: add {${name}} to signed`)
     }
@@ -163,10 +163,10 @@ export const validate = Effect.fnUntraced(function* (
   return settings
 })
 
-/** Begins and ends the members of the signature's header. */
+/** Characters that separate the members of the signature's header. */
 const separators = String.raw`\s,;{}`
 
-/** The parts of the settings that signing and verifying share, with defaults. */
+/** Prepares the settings for signing and verifying, and fills in defaults. */
 const compile = (settings: SignatureSettings) => {
   const { digest = "sha256", encoding = "hex", prefix = "", signed = "{body}", unit = "s", url } = settings
   const [before = "", after = ""] = signed.split("{body}")
@@ -194,7 +194,7 @@ const compile = (settings: SignatureSettings) => {
   }
 }
 
-/** Returns the headers of one attempt, with one signature per secret. */
+/** Returns the headers of one delivery attempt, with one signature per secret. */
 export const sign = Effect.fn("HmacSignature.sign")(function* (
   settings: SignatureSettings,
   attempt: Attempt,

@@ -1,8 +1,8 @@
 /**
  * The errors of the annotation service as RFC 9457 problem details.
  *
- * Guarantees: each has a stable `type` (a tag URI, RFC 4151, not meant to be fetched), the HTTP status in `status`, and a
- * `detail` that says what to do.
+ * Guarantees: each error has a stable `type` (a tag URI, RFC 4151, not meant to be fetched), the HTTP status in
+ * `status`, and a `detail` that says what to do.
  */
 import { Schema } from "effect"
 import { HttpApiError } from "effect/http-api"
@@ -44,7 +44,7 @@ export class EndpointNotFound extends Problem<EndpointNotFound>()(
 
 export class TaskNotFound extends Problem<TaskNotFound>()("TaskNotFound", 404, "There is no such task.") {}
 
-/** The `Allow` header names the methods. */
+/** The `Allow` header names the supported methods. */
 export class MethodNotAllowed extends Problem<MethodNotAllowed>()(
   "MethodNotAllowed",
   405,
@@ -75,7 +75,7 @@ export class ExpectationFailed extends Problem<ExpectationFailed>()(
   "The service does not support the Expect header of the request.",
 ) {}
 
-/** The body is well formed, but asks for something unsupported. `errors` names each place, at most 100. */
+/** The body is well formed, but asks for something unsupported. `errors` names at most 100 places. */
 export class UnprocessableTask extends Problem<UnprocessableTask>()("UnprocessableTask", 422, "The task is invalid.", {
   errors,
 }) {}

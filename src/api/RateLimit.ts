@@ -3,7 +3,7 @@
  *
  * Guarantees: reads `RateLimit` as in draft-ietf-httpapi-ratelimit-headers-10 and its older drafts, and
  * `RateLimit-Remaining`, `-Reset`, `-Reset-After` with and without `X-`. Malformed headers count as absent. A reset
- * more than one hour away is shortened to one hour. `HttpClient.withRateLimiter` reads only the three older headers.
+ * more than one hour away is shortened to one hour. (Effect's `HttpClient.withRateLimiter` reads only three of these.)
  */
 import { Clock, Duration, Effect, Option, Result } from "effect"
 import { Headers } from "effect/http"
@@ -47,7 +47,7 @@ const older = (headers: Headers.Headers, now: number): ReadonlyArray<Quota> => {
   return []
 }
 
-/** `value` is seconds from now, seconds since 1970, or milliseconds since 1970. Its size tells which. */
+/** `value` is seconds from now (up to 1e9), seconds since 1970 (up to 1e12), or milliseconds since 1970. */
 const untilReset = (value: number | undefined, now: number): number | undefined => {
   if (value === undefined) return undefined
   if (value > 1e12) return Math.max(0, value - now)

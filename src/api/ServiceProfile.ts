@@ -38,33 +38,33 @@ export interface ServiceSettings extends ItemLimits {
   readonly authorization: string
   /** The name under which a ledger knows the service. A ledger belongs to one service. Default: the base URL. */
   readonly identity: string
-  /** Whether to rebind a ledger that belongs to another identity to this one. */
+  /** Whether to accept a ledger that belongs to another identity, and bind it to this one. */
   readonly moved: boolean
   /**
    * Whether the service answers a repeated `Idempotency-Key` with the task that the first request created.
    *
    * - `"honored"`: a retry is safe after a crash or a lost answer.
-   * - `"ignored"`: after a crash or a lost answer, the task is held as in doubt.
+   * - `"ignored"`: after a crash or a lost answer, the task is in doubt: it is not sent again automatically.
    * - `"declared"`: `Pipeline.layer`, `Worker.run`, and commands that send or poll use `"honored"` if the service's
    *   OpenAPI document declares the header, else `"ignored"`. `AnnotationClient.layer` by itself uses `"ignored"`.
    */
   readonly idempotencyKey: "honored" | "ignored" | "declared"
   /**
-   * How long the service remembers a key (`Duration.infinity`: forever). A task that may have arrived longer ago is
-   * held as in doubt.
+   * Time for which the service remembers a key (`Duration.infinity`: forever). A task that may have arrived longer ago
+   * is in doubt.
    */
   readonly idempotencyKeyLifetime: Duration.Input
   /** Method and path of a creation: `POST /tasks`. `{key}` in the path is the idempotency key: `PUT /tasks/{key}`. */
   readonly createRequest: string
   /** Method and path of a poll: `GET /tasks/{task_id}`. */
   readonly pollRequest: string
-  /** Members that each request has besides those of the contract, such as a language or a priority. */
+  /** Members that each task's request has besides the contract's, such as a language or a priority. */
   readonly requestExtra: { readonly [member: string]: Schema.Json }
-  /** Where the answer to a poll has its members, if not where the contract has them. `resultPlaces` are the defaults. */
+  /** Paths of members in the answer to a poll, where they differ from the contract's. Defaults: `resultPlaces`. */
   readonly resultPaths: ContractSettings.ResultPaths
   /**
    * The form of a choice: `index` (from 0), `index-1` (from 1), `text` of the completion, `letter` (A is the first), or
-   * a list of labels in the order of the completions, such as `left,right`. Indices refer to the order that was sent.
+   * a list of labels in the order of the completions, such as `left,right`. Indices refer to the order in the request.
    */
   readonly choice: string
   /** Paths of the task id in the answer to a creation, such as `data.id`. The first path that leads to an id counts. */
@@ -88,11 +88,11 @@ export interface ServiceSettings extends ItemLimits {
   readonly requestTimeout: Duration.Input
   /** Maximum size of one answer, after decompression. Default 256 MiB. */
   readonly maxAnswerBytes: number
-  /** Maximum number of retries of a request that failed after the service may have carried it out. */
+  /** Maximum number of retries of a failed request that the service may have carried out. */
   readonly retries: number
   /** Number of consecutive failed requests after which the service counts as down. */
   readonly downAfter: number
-  /** Maximum time that a run waits for a service that is down or asks to wait. */
+  /** Maximum time that a run waits for a service that is down, or that asks clients to wait. */
   readonly patience: Duration.Input
   /** Minimum and maximum time between two polls of a task. The time grows with the task's age. */
   readonly pollInterval: { readonly min: Duration.Input; readonly max: Duration.Input }
@@ -255,7 +255,7 @@ const problemOf = (settings: ServiceSettings): ServiceSettingsError | undefined 
 export class ServiceProfile extends Context.Service<ServiceProfile, ServiceSettings>()(
   "prefstream/api/ServiceProfile",
 ) {
-  /** Provides the settings of a service, with `defaults` for missing ones. Fails if a number or a time is invalid. */
+  /** Provides the settings of a service, with `defaults` for missing ones. Fails if a setting is invalid. */
   static readonly layer = (
     settings: Pick<ServiceSettings, "baseUrl" | "token"> & Partial<ServiceSettings>,
   ): Layer.Layer<ServiceProfile, ServiceSettingsError> => {

@@ -11,8 +11,8 @@ export const one = (json: unknown, paths: ReadonlyArray<string>): Option.Option<
   Option.fromNullishOr(paths.flatMap((path) => valuesAt(json, path)).flatMap(idOf)[0])
 
 /**
- * Returns the distinct ids at all paths. A path may lead to an array of ids. The result is `Option.none` if no path
- * leads to an id, and an empty array if a path leads to an empty array.
+ * Returns the distinct ids at all paths. A path can lead to an array of ids. Without ids, the result is an empty array
+ * if a path leads to an empty array, and otherwise `Option.none`.
  */
 export const all = (json: unknown, paths: ReadonlyArray<string>): Option.Option<ReadonlyArray<string>> => {
   const values = paths.flatMap((path) => valuesAt(json, path.replace(/\[\*\]$/, "")))

@@ -1,5 +1,5 @@
 /**
- * The webhook signature schemes: names for those of known services, settings for any other, or a custom function.
+ * Webhook signature schemes: by name for known services, by settings for any other service, or as a custom function.
  *
  * Guarantees: wrong settings and malformed secrets are typed errors when they are set, before the first delivery
  * arrives. A new service needs one line here.
@@ -31,7 +31,7 @@ export const schemes = {
   "shared-secret": { header: "authorization", digest: "none" },
 } as const satisfies { readonly [name: string]: HmacSignature.SignatureSettings }
 
-/** A name of the table `schemes`. */
+/** The name of a scheme in `schemes`. */
 export type SchemeName = keyof typeof schemes
 
 const isName = (name: string): name is SchemeName => Object.hasOwn(schemes, name)
@@ -41,14 +41,14 @@ export const names = Object.keys(schemes).filter(isName)
 /** How deliveries are verified: by a scheme and secrets, or by a custom function. */
 export type WebhookScheme =
   | {
-      /** A name of the table `schemes`, or settings. Default `standard-webhooks`. */
+      /** The name of a scheme in `schemes`, or settings. Default `standard-webhooks`. */
       readonly scheme?: SchemeName | HmacSignature.SignatureSettings | undefined
       /** One secret, or several while a secret is rotated. */
       readonly secrets: Arr.NonEmptyReadonlyArray<SecretInput>
       readonly verify?: undefined
     }
   | {
-      /** Gets the whole delivery. */
+      /** Verifies a delivery by its headers and body. */
       readonly verify: (
         delivery: WebhookSignature.ReceivedDelivery,
       ) => Effect.Effect<WebhookSignature.VerifiedDelivery, WebhookSignature.SignatureRefused>
@@ -56,7 +56,7 @@ export type WebhookScheme =
       readonly secrets?: undefined
     }
 
-/** Returns the settings that a name stands for. */
+/** Returns the settings that a name stands for. Settings are returned unchanged. */
 export const settingsOf = Effect.fnUntraced(function* (
   scheme: string | HmacSignature.SignatureSettings,
 ): Effect.fn.Return<HmacSignature.SignatureSettings, WebhookSignature.InvalidWebhookSetting> {

@@ -1,5 +1,5 @@
 /**
- * Secrets that sign webhooks, in the ways in which services write them.
+ * Reads the secrets that sign webhooks, in the forms in which services write them.
  *
  * Guarantees: a malformed secret is refused when it is set, by an error that does not repeat it. Printing a key shows
  * only its algorithm.
@@ -11,7 +11,7 @@ import { Base64, Hex } from "effect/encoding"
 /** Printing a key shows only its algorithm. */
 export type WebhookSecret = Mac.Key
 
-/** A secret as it is set. */
+/** A secret as the user sets it. */
 export type SecretInput = Redacted.Redacted<string> | string
 
 /**
@@ -20,9 +20,9 @@ export type SecretInput = Redacted.Redacted<string> | string
  */
 export type SecretForm = "text" | "hex" | "base64" | "whsec"
 
-/** The text is not a secret of the scheme. The error does not repeat it. */
+/** The text is not a valid secret. The error does not repeat the text. */
 export class MalformedSecret extends Schema.TaggedError<MalformedSecret>()("MalformedSecret", {
-  /** The part of the secret's form that the text does not have. */
+  /** Says why the text is not a secret, without repeating it. */
   problem: Schema.String,
 }) {
   override get message() {
@@ -32,7 +32,7 @@ export class MalformedSecret extends Schema.TaggedError<MalformedSecret>()("Malf
 
 const malformed = (problem: string) => Effect.fail(new MalformedSecret({ problem }))
 
-/** Returns the text of a secret without the spaces around it. Programs without types may pass any value. */
+/** Returns the text of a secret without the spaces around it. Checks the type, since JavaScript can pass any value. */
 export const textOf = (secret: SecretInput): Effect.Effect<string, MalformedSecret> => {
   const value: unknown = Redacted.isRedacted(secret) ? Redacted.value(secret) : secret
   if (!Predicate.isString(value)) return malformed("expected a text")
@@ -40,7 +40,7 @@ export const textOf = (secret: SecretInput): Effect.Effect<string, MalformedSecr
 }
 
 const prefix = "whsec_"
-/** Standard Webhooks asks for at least 24 bytes, but Svix's documentation has a secret of 18. */
+/** The minimum is below the 24 bytes of Standard Webhooks, because Svix's documentation has a secret of 18 bytes. */
 const secretBytes = { min: 16, max: 64, drawn: 32 }
 
 const keyOf = Effect.fnUntraced(function* (

@@ -5,7 +5,8 @@
  * Comparison takes constant time. Errors and logs show no secret. One matching signature by any of the secrets is
  * enough, so that secrets can be rotated.
  *
- * Does not remember deliveries: anyone who saw one can send it again. A signed time limits this to the tolerance.
+ * Does not remember deliveries: anyone who saw one can send it again, but if it has a signed time, only within the
+ * tolerance.
  */
 import { type Duration, Effect, Layer, Schema } from "effect"
 import { Mac, SecureRandom } from "effect/crypto"
@@ -32,16 +33,16 @@ export interface VerifiedDelivery {
   readonly timestamp?: number | undefined
 }
 
-/** An attempt to deliver a message, which is to be signed. */
+/** An attempt to deliver a message, before it is signed. */
 export interface Attempt {
-  /** The id must not contain a full stop. */
+  /** Must not contain a full stop, which separates the id from the time in the signed text. */
   readonly id: string
   /** Whole seconds since 1970. */
   readonly timestamp: number
   readonly body: Uint8Array
 }
 
-/** A delivery is refused. `reason` says why, and `detail` what was expected where. */
+/** A delivery is refused. `reason` says why, and `detail` gives particulars. */
 export class SignatureRefused extends Schema.TaggedError<SignatureRefused>()("SignatureRefused", {
   /** `too_old` and `too_new` compare the signed time with this machine's clock and the scheme's tolerance. */
   reason: Schema.Literals([
@@ -52,14 +53,14 @@ export class SignatureRefused extends Schema.TaggedError<SignatureRefused>()("Si
     "too_new",
     "no_signature_matches",
   ]),
-  /** A sentence about the delivery, without secrets and signatures. Default: by `reason`. */
+  /** A clause about the delivery, without secrets and signatures. Default: one for each `reason`. */
   detail: Schema.optionalKey(Schema.String),
 }) {
-  /** The reason in words: `detail`, or else a sentence for each reason. */
+  /** The reason in words: `detail`, or else the default for `reason`. */
   get why() {
     return this.detail ?? reasons[this.reason]
   }
-  /** The status that answers the delivery: 400 if its headers cannot be read, else 401. */
+  /** The HTTP status of the response: 400 if a header is missing or malformed, else 401. */
   get status() {
     return /missing|malformed/.test(this.reason) ? 400 : 401
   }
@@ -80,7 +81,7 @@ const reasons: { readonly [Reason in SignatureRefused["reason"]]: string } = {
 export const refuse = (reason: SignatureRefused["reason"], detail?: string) =>
   Effect.fail(new SignatureRefused({ reason, ...(detail !== undefined && { detail }) }))
 
-/** Headers that show how a delivery is signed, to help if the wrong scheme is set. */
+/** Matches headers that suggest how a delivery is signed. An error lists them, in case the wrong scheme is set. */
 const signatureLike = /^(?!x-forwarded)(.*(signature|hmac|digest|secret|token).*|(webhook|svix)-.*|authorization)$/
 
 /** Refuses a delivery that lacks one of the headers. */
@@ -99,7 +100,7 @@ export interface SignatureScheme {
   readonly open: (
     head: DeliveryHead,
   ) => Effect.Effect<(body: Uint8Array) => Effect.Effect<VerifiedDelivery, SignatureRefused>, SignatureRefused>
-  /** Returns the headers of an attempt, as the service would send them. A custom function has none. */
+  /** Returns the headers of an attempt, as the service would send them; none if the scheme is a custom function. */
   readonly sign: (attempt: Attempt) => Effect.Effect<{ readonly [header: string]: string }>
 }
 
@@ -126,7 +127,7 @@ export class InvalidWebhookSetting extends Schema.TaggedError<InvalidWebhookSett
 /** The default for `tolerance`, 5 minutes. */
 export const defaultTolerance: Duration.Input = "5 minutes"
 
-/** Limited, because receivers remember ids for twice this time, as long as a future-dated delivery is valid. */
+/** Receivers remember ids for twice this time, because a future-dated delivery stays valid that long. */
 export const maxTolerance: Duration.Input = "1 hour"
 
 export const layerMac: Layer.Layer<Mac.Mac> = Mac.layerWebCrypto.pipe(Layer.provide(SecureRandom.layerWebCrypto))

@@ -43,7 +43,7 @@ const presenter: CliOutput.Presenter = {
       : CliOutput.defaultPresenter.present(event),
 }
 
-/** Leaves out the library's `--completions` flag for shell scripts: joins have a flag of that name. */
+/** Leaves out the library's `--completions` flag, because prefstream's `--completions` names files. */
 const config = CliConfig.make({ builtIns: [GlobalFlag.Help, GlobalFlag.Version, GlobalFlag.LogLevel] })
 
 /** Rewrites `help run`, `version`, and `--help-all` for the library. Words after `--` belong to another command. */

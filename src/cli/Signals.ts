@@ -2,7 +2,7 @@
  * Stops a command on SIGINT, SIGTERM, or SIGHUP, and gives it its grace time; a second signal ends the process
  * immediately. Signals within half a second of the first count as one, because npm, systemd, and a terminal may each
  * deliver the same signal. The exit status is 128 + the signal's number, unless the command had already ended, or
- * normally ends by being stopped.
+ * a stop is its normal end.
  */
 import { Cause, Effect, Exit, Option, Queue } from "effect"
 import * as SteadyClock from "../io/SteadyClock.ts"

@@ -3,7 +3,7 @@
  * ratings by aspect. This module reads them from a vote or from a result's annotations, combines several votes, and
  * makes the columns of a pair. To add a part, add it to `fields`, `columns`, `read`, `combine`, and `toColumns`.
  *
- * Guarantees: a member with an unexpected shape is left out and never causes a failure. `Flag` reads flags.
+ * Guarantees: a member with an unexpected shape is left out and never causes a failure. The module `Flag` reads flags.
  */
 import { Predicate, Schema, Struct } from "effect"
 import { firstOfText } from "./CompletionTexts.ts"

@@ -23,8 +23,8 @@ import { isJsonObject, type Message, type Prompt, type ToolCall } from "./Messag
  * with a backslash. It does the same if such a line already has backslashes. In a role, a line feed is written `\n`, a
  * backslash `\\`.
  *
- * Each tool call has a header of its own, above its arguments. A message that has calls but no content has no other
- * header:
+ * Each tool call has a header of its own, above its arguments. A message with calls but no content has no other header,
+ * except after an assistant message:
  *
  * ```
  * [tool call get_weather, id call_1]
@@ -79,7 +79,7 @@ const unescapeName = (name: string): string =>
 export const toText = (prompt: Prompt): string =>
   typeof prompt !== "string" && prompt.length === 1 && prompt[0].role === "user" ? prompt[0].content : render(prompt)
 
-/** The texts of a prompt without roles: the contents of its messages and the arguments of its tool calls. */
+/** The texts of a prompt: the contents of its messages and the arguments of its tool calls, without roles. */
 export const contents = (prompt: Prompt): ReadonlyArray<string> =>
   typeof prompt === "string"
     ? [prompt]
@@ -88,7 +88,7 @@ export const contents = (prompt: Prompt): ReadonlyArray<string> =>
 /** Parses a text that `render` produced into messages; none if the text does not begin with a header. */
 export const parse = (text: string): Option.Option<Arr.NonEmptyReadonlyArray<Message>> => {
   const lines = text.split("\n")
-  // A header is never the last line: a content, possibly empty, follows it.
+  // A header is never the last line, because at least an empty line follows it.
   const starts = lines.flatMap((line, i) =>
     isHeader(line) && i < lines.length - 1 && (i === 0 || lines[i - 1] === "") ? [i] : [],
   )
@@ -133,7 +133,7 @@ const parseMessage = (header: string, content: string): Message => {
 
 const isHeader = (line: string): boolean => line.startsWith("[") && line.endsWith("]")
 
-/** A header, with or without leading backslashes. */
+/** Whether the line is a header, with or without leading backslashes. */
 const isEscapable = (line: string): boolean => isHeader(line.replace(/^\\+/, ""))
 
 const escapeLines = (content: string): string =>

@@ -1,6 +1,6 @@
 /**
- * A lead's decision on an item, which counts instead of the item's votes. Vote tables also use this type if the
- * service's only result on an item names another completion than the votes in that result.
+ * The decision of a lead (who supervises experts) on an item. It counts instead of the item's votes. Vote tables also
+ * use this type if the service's only result on an item names another completion than the votes in that result.
  *
  * Guarantees: the result of a decided item names the completion that the lead chose; `annotations.decision` says who
  * decided and when. The votes stay in the result. `agreement` is the share of first choices for the decided completion.

@@ -4,7 +4,7 @@
  * Guarantees: a value is `null` if there are no numbers to compute it from.
  */
 
-/** Counts of values in half-open bins: bin i is [edges[i], edges[i + 1]), the last one closed. */
+/** Counts of values in bins. Bin i is [edges[i], edges[i + 1]); the last bin includes its upper edge. */
 export interface Histogram {
   /** The bounds of the bins: one element more than `counts`; empty if there are no values. */
   readonly edges: ReadonlyArray<number>

@@ -41,7 +41,7 @@ const controlOf = (bytes: Uint8Array, at: number): number =>
 /** The byte offsets at which a text starts and ends, including its quotes. */
 export type Place = readonly [start: number, end: number]
 
-/** The length of the text without quotes and escapes, in UTF-8. */
+/** The length of the unquoted, unescaped text in UTF-8 bytes. */
 export const byteLength = (json: Uint8Array): number => {
   const end = json.length - 1
   let length = end - 1
@@ -54,7 +54,7 @@ export const byteLength = (json: Uint8Array): number => {
   return length
 }
 
-/** Writes the text without quotes and escapes. Copies four bytes at a time if none of them is a backslash. */
+/** Writes the unquoted, unescaped text. Copies four bytes at a time if none of them is a backslash. */
 export const unescape = (json: Uint8Array, into: Uint8Array, start: number): void => {
   const from = new DataView(json.buffer, json.byteOffset, json.length)
   const to = new DataView(into.buffer, into.byteOffset, into.length)

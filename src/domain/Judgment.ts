@@ -47,7 +47,7 @@ export interface Judgment extends LedgerItem {
   readonly bestCompletionIndex: number
   /** The annotations of the result, including unknown members. Empty if `annotations` is not an object. */
   readonly annotations: Annotations
-  /** Set if this member of the result seems to list several judgments. It is not read; `annotations` is empty. */
+  /** The member of the result that seems to list several judgments. It is not read, and `annotations` is then empty. */
   readonly unread?: "annotations" | "judgments" | "votes"
   /** One-based number of the task among the item's tasks. */
   readonly vote: number

@@ -37,7 +37,7 @@ export class LazyItem {
     },
   }
 
-  /** Returns an equal item that holds `bytes`, a copy of its own bytes elsewhere; the item itself if it holds none. */
+  /** Moves an item to `bytes`, which must be a copy of its bytes. If it no longer has bytes, returns it unchanged. */
   static withBytes(item: PromptItem, bytes: ItemBytes): PromptItem {
     return item instanceof LazyItem && item.#bytes !== undefined ? new LazyItem(item.id, item.prompt, bytes) : item
   }

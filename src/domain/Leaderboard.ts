@@ -1,6 +1,6 @@
 /**
- * The models whose completions were judged, rated by the votes on them. `pair/rating` computes it; the command line and
- * `report.html` show it.
+ * The models whose completions were judged, rated by the votes on them. `pair/rating` computes the leaderboard; the
+ * command line and `report.html` show it.
  *
  * Guarantees: `null` means that a number does not exist, for example an interval from too few items, or an infinite
  * bound.
@@ -23,7 +23,7 @@ export interface LeaderboardMethod {
   /** Whether votes are weighted by their experts' reliabilities. */
   readonly weighted: boolean
   readonly controls: ReadonlyArray<"length" | "position">
-  /** Standard deviation of the prior of a model's ability, in natural log-odds. */
+  /** Standard deviation of the prior on each model's ability, in natural log-odds. */
   readonly prior: number
   readonly resamples: number
   readonly seed: number
@@ -38,7 +38,7 @@ export interface LeaderboardRow {
    * models.
    */
   readonly group: number
-  /** 1 plus the number of models in the group whose interval lies above this one's. */
+  /** 1 plus the number of models in the group whose interval lies above this model's interval. */
   readonly rank: number
   /**
    * A lead of 400 points means odds of 10 to 1; the mean of a group is 1000. `low` or `high` is null if no vote bounds
@@ -51,7 +51,7 @@ export interface LeaderboardRow {
   readonly win_rate: Estimate
   /** Number of items on which the model was compared with another model. */
   readonly items: number
-  /** Comparisons that the model won: one per vote and per other completion that the vote ranks. */
+  /** Comparisons that the model won. A vote compares it with each other completion that the vote ranks. */
   readonly wins: number
   /** Comparisons in which a vote gave both completions the same rank. */
   readonly ties: number

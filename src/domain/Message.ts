@@ -42,7 +42,7 @@ export type ToolCall = typeof ToolCall.Type
 export const Message = Schema.Struct({
   /** Any name, unchanged from the input. */
   role: WellFormedText,
-  /** May be blank, but not in every message of a prompt. */
+  /** Can be blank, but at least one message of a prompt must have text or tool calls. */
   content: WellFormedText,
   /** The tool calls of the assistant. */
   tool_calls: Schema.optionalKey(Schema.NonEmptyArray(ToolCall)),

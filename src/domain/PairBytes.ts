@@ -1,7 +1,7 @@
 /**
- * Pairs whose texts are bytes until somebody reads one.
+ * Preference pairs whose completions stay bytes until they are read.
  *
- * Guarantees: `make` gives a pair like any other, with the same members in the same order. A copy of it has strings.
+ * Guarantees: `make` returns a pair like any other, with the same members in the same order. A copy of it has strings.
  */
 import * as Attached from "./Attached.ts"
 import * as JsonText from "./JsonText.ts"
@@ -34,7 +34,7 @@ const text = (place: 1 | 2): PropertyDescriptor => ({
   configurable: true,
 })
 
-/** All pairs share these getters, so that they have one shape. */
+/** All pairs share these getters, so that the engine gives all of them one object shape. */
 const [chosen, rejected] = [text(1), text(2)]
 
 export const make = (

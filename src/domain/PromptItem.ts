@@ -107,7 +107,7 @@ export interface SourceItem {
   readonly identity?: ItemIdentity | undefined
 }
 
-/** JSON texts of the item `of`. They do not apply to a modified copy, which may have other texts. */
+/** JSON texts of the item `of`. They do not apply to a modified copy, which can have other texts. */
 export interface ItemTexts {
   readonly of: PromptItem
   readonly json: ReadonlyArray<string>
@@ -115,7 +115,7 @@ export interface ItemTexts {
 
 /** The identity that `TaskRequests.identify` gives the item. */
 export interface ItemIdentity {
-  /** The item that the identity belongs to. A modified copy may have another identity. */
+  /** The item that the identity belongs to. A modified copy can have another identity. */
   readonly of: PromptItem
   readonly bytes: ItemBytes
   /** SHA-256 of the bytes, hexadecimal. */
@@ -129,7 +129,7 @@ export interface ItemIdentity {
  */
 export const content = (item: Pick<PromptItem, "prompt" | "completions">): string => JSON.stringify(toTaskPrompt(item))
 
-/** An item's completions, with the messages of each completion that calls tools. */
+/** An item's completions: as messages if they call tools, otherwise as text. */
 export const completionsOf = ({
   as_messages,
   completions,

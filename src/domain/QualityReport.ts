@@ -37,19 +37,19 @@ export interface Agreement {
   /** Items whose votes all prefer the same completion. */
   readonly unanimous: number
   /**
-   * Items on which several completions are best and no lead decided. With `dawid-skene`, weighted votes decide what is
-   * best.
+   * Items on which several completions are best and no lead (who supervises experts) decided. With `dawid-skene`,
+   * weighted votes decide which completions are best.
    */
   readonly ties: number
   /** Mean share of an item's votes that are for its choice. */
   readonly mean_agreement: number | null
-  /** Items by the share of an item's votes that are for its choice. */
+  /** Histogram of items by the share of an item's votes that are for its choice. */
   readonly agreement: Histogram
   /** Randolph's free-marginal kappa: agreement beyond chance. Chance is 1/K for an item with K texts to choose from. */
   readonly free_marginal_kappa: number | null
   /**
-   * Krippendorff's alpha, nominal. Chance is pooled over the completions' places in the input, so alpha depends on
-   * their order.
+   * Krippendorff's alpha for nominal data. Chance is pooled over the completions' places in the input, so alpha depends
+   * on their order.
    */
   readonly krippendorff_alpha: number | null
   /** Items with at least two votes that each prefer one completion. Kappa and alpha are computed from these items. */
@@ -63,7 +63,7 @@ export interface Agreement {
   readonly not_majority: ReadonlyArray<{ readonly by: "service" | "lead" | "reliability"; readonly items: number }>
 }
 
-/** An expert's votes: their number, their agreement with other votes, and their accuracy on gold items. */
+/** An expert's votes: their number, their agreement with others, and their accuracy on gold items (known answers). */
 export interface ExpertRow {
   /** The expert's name at the service; null for all votes without one. */
   readonly expert: string | null
@@ -155,8 +155,9 @@ export interface Position {
   /** For items with `completions` completions: the number of votes for the completion shown at each position. */
   readonly by_completions: ReadonlyArray<{ readonly completions: number; readonly chosen: ReadonlyArray<number> }>
   /**
-   * Items on which more votes chose a completion from the first half of the order shown. Each item counts once, because its votes are not independent. The middle one of an odd number of
-   * completions is in neither half; items with equally many votes in both halves are not counted.
+   * Items on which more votes chose a completion from the first half of the order shown. Each item counts once, because
+   * its votes are not independent. The middle one of an odd number of completions is in neither half. Items with
+   * equally many votes in both halves are not counted.
    */
   readonly first_half: number
   /** Items on which more votes chose a completion from the second half of the order shown. */
@@ -199,7 +200,7 @@ export interface Length {
    * once.
    */
   readonly share_longer: number | null
-  /** Mean length of chosen minus mean length of rejected, over the pooled standard deviation; each item counts once. */
+  /** Mean length of chosen minus that of rejected, divided by the pooled standard deviation; each item counts once. */
   readonly cohens_d: number | null
   /** Length of chosen minus length of rejected, per pair. */
   readonly difference: Distribution
@@ -266,7 +267,7 @@ export interface LanguageRow {
   /** Number of items whose prompt was detected as this language, in the sample if there was sampling. */
   readonly items: number
   /**
-   * Lower bound of the 95% Wilson score interval of the language's share of all items, from 0 to 1. Null if there was no
+   * Lower bound of the 95% Wilson score interval of the language's share of all items, from 0 to 1. Null without
    * sampling: the language of every item was detected.
    */
   readonly low: number | null

@@ -9,7 +9,7 @@
 import { Schema } from "effect"
 import { Origin } from "./Origin.ts"
 
-/** Why a record was rejected; `reason` is the message. */
+/** Why a record was rejected, for programs. */
 export const RejectCode = Schema.Literals([
   "invalid_json",
   "invalid_csv",

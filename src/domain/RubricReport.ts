@@ -24,7 +24,7 @@ export interface StrengthReport {
     readonly mean: number
   }>
   /**
-   * Krippendorff's alpha, interval, of the strengths of votes for the same best completion; null if no item has two.
+   * Krippendorff's alpha for interval data, over strengths of votes for the best completion; null if no item has two.
    */
   readonly krippendorff_alpha: number | null
 }
@@ -37,7 +37,7 @@ export interface AspectReport {
   readonly chosen: Distribution
   /** Single ratings of completions that are rejected in a pair of the dataset. */
   readonly rejected: Distribution
-  /** Krippendorff's alpha, interval, of ratings of the same completion; null if no completion has two. */
+  /** Krippendorff's alpha for interval data, over ratings of the same completion; null if no completion has two. */
   readonly krippendorff_alpha: number | null
   /**
    * Number and mean of the ratings of each model's completions, for the 100 models with the most ratings. Empty if the
@@ -52,7 +52,7 @@ export interface RubricReport {
   readonly items: number
   /** Votes on judged items that have an answer. */
   readonly votes: number
-  /** Null if no vote gives a strength. */
+  /** How strongly experts prefer their choices; null if no vote gives a strength. */
   readonly strength: StrengthReport | null
   /**
    * `answered`: items with a vote that answers whether all completions are bad. `items`: those on which more than half

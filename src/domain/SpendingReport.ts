@@ -24,8 +24,8 @@ export interface KindCost extends VotesCost {
   /** Votes among `gold_votes` that prefer the known answer; 0 if no dataset was written. */
   readonly gold_right: number
   /**
-   * Cost of the results on gold items, at this kind's mean price, divided by the number of this kind's right votes in
-   * them; null if there are none.
+   * Cost of the results on items with a known answer, at this kind's mean price, divided by the number of this kind's
+   * right votes in them; null if there are no right votes.
    */
   readonly cost_per_right_vote: string | null
 }
@@ -40,7 +40,7 @@ export interface SpendingReport {
   readonly budget: string | null
   /** Votes of tasks that the service created and that ended, with or without a result. Canceled tasks do not count. */
   readonly spent: VotesCost
-  /** Votes that are planned, outstanding, or in doubt, at the highest price. */
+  /** Votes that are planned, outstanding, or in doubt (perhaps sent), at the highest price. */
   readonly committed: VotesCost
   /** The votes and the money that remain of the budget; null without a budget. */
   readonly left: VotesCost | null
@@ -55,8 +55,8 @@ export interface SpendingReport {
    */
   readonly cost_per_pair: string | null
   /**
-   * Cost of the results on gold items, at the mean price, divided by the number of right votes in them; null if no
-   * dataset was written, or no vote is right.
+   * Cost of the results on items with a known answer, at the mean price, divided by the number of right votes in them;
+   * null if no dataset was written, or no vote is right.
    */
   readonly cost_per_right_vote: string | null
   /** The money spent by kind of expert, the kind with the most votes first. */

@@ -23,7 +23,7 @@ export interface Tally {
   readonly agreement: number
   /** Whether several texts have the most first-choice votes. */
   readonly tie: boolean
-  /** All completions by rules 2 and 3 of `tally`, equal ones in one group. Undefined unless every vote ranks. */
+  /** All completions, ranked by rules 2 and 3 of `tally`; ties share a group. Undefined if a vote has no ranking. */
   readonly ranking: Ranking | undefined
   /** The rationale of the earliest vote that is for the best text and has one. */
   readonly rationale: string | undefined
@@ -81,7 +81,7 @@ export const tally = (completions: ReadonlyArray<string>, ballots: ReadonlyArray
   }
 }
 
-/** Whether each vote agrees with the majority of the others. Undefined if the others or the vote itself are tied. */
+/** Whether each vote agrees with the others' majority. Undefined if the others tie, or it ranks several texts first. */
 export const agreesWithOthers = (
   completions: ReadonlyArray<string>,
   ballots: ReadonlyArray<Choice>,

@@ -1,7 +1,7 @@
 /**
  * A record of a vote table: a prompt item, and votes that were given elsewhere.
  *
- * Guarantees: indices refer to the item's completions in the order of this record. Another record of the same item may
+ * Guarantees: indices refer to the item's completions in the order of this record. Another record of the same item can
  * list the completions in another order.
  */
 import type { Array as Arr, Result } from "effect"
@@ -14,7 +14,7 @@ import type { ImportedVote } from "./Vote.ts"
 export interface VotedItem extends SourceItem {
   /** The votes, at least one. Their indices refer to `completions`. */
   readonly votes: Arr.NonEmptyReadonlyArray<ImportedVote>
-  /** Whether it is a gold item that was mixed in to measure experts; such items are not part of the dataset. */
+  /** Whether the item is a gold item that was mixed in to measure experts; such items are not part of the dataset. */
   readonly isCheck?: boolean
   /** Problems that experts reported, as `Flag.flagsIn` reads them. */
   readonly flags?: unknown

@@ -79,8 +79,8 @@ interface VotedResult<V> extends ResultItem {
 }
 
 /**
- * @param votes in the order in which they were given; at least one. The result keeps all, but only the first of each
- * expert counts
+ * @param votes in the order in which they were given; at least one. The result keeps all votes, but only the first vote
+ * of each expert counts
  */
 export const of = <V extends Vote | ImportedVote>(
   { completions, prompt }: TaskPrompt,

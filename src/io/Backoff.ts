@@ -1,7 +1,7 @@
-/** Waits between retries double up to a maximum. `jittered` adds ±20%, which spreads requests that failed together. */
+/** Backoff: the wait doubles after each retry, up to a maximum. `jittered` adds ±20%, which spreads retries. */
 import { type Duration, Effect, Random, Schedule } from "effect"
 
-/** Has no limit of attempts. */
+/** Does not limit the number of attempts. */
 export const exponential = (first: Duration.Input, max: Duration.Input) =>
   Schedule.min([Schedule.exponential(first), Schedule.spaced(max)])
 

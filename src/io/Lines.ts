@@ -1,5 +1,5 @@
 /**
- * Splits a file's bytes into numbered lines, and gives one array of lines per chunk. A line may span chunks; it ends
+ * Splits a file's bytes into numbered lines, and gives one array of lines per chunk. A line can span chunks; it ends
  * with LF or CR LF. A byte order mark is dropped; blank lines are skipped, but counted. Lines that exceed the limit or
  * are not UTF-8 are rejected.
  */

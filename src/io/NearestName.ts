@@ -1,6 +1,6 @@
 /**
- * Suggests the known name with the fewest edits. If more than half of the characters differ, suggests nothing, unless
- * the misspelled name is the beginning of a known one.
+ * Suggests the known name with the fewest edits, among those that begin with the misspelled name or differ from it in
+ * at most half of the characters.
  */
 
 const nearest = (name: string, knownNames: ReadonlyArray<string>): string | undefined => {

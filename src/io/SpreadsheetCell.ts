@@ -5,7 +5,7 @@
  */
 import { Record } from "effect"
 
-/** Text that already has an apostrophe gets another one, so that `restore` can tell the two apart. */
+/** A formula that already has an apostrophe gets another one, so that `restore` returns it with its own. */
 const isFormula = /^'*[=+\-@\t\r]/
 const isNeutralized = /^'+[=+\-@\t\r]/
 
@@ -13,7 +13,7 @@ export const neutralize = (cell: string): string => (isFormula.test(cell) ? `'${
 
 export const restore = (cell: string): string => (isNeutralized.test(cell) ? cell.slice(1) : cell)
 
-/** Neutralizes the texts of a record. Lists and objects stay: they become JSON, which never begins like a formula. */
+/** Neutralizes the texts of a record. Lists and objects become JSON, which never begins like a formula. */
 export const neutralizeTexts = <A extends { readonly [column: string]: unknown }>(record: A): A =>
   // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- neutralize returns a string for each string
   Record.map(record, (value: unknown) => (typeof value === "string" ? neutralize(value) : value)) as A

@@ -59,7 +59,7 @@ export const layer = ({ host, lease, password, port, prefix, url }: ClusterOptio
     }),
   )
 
-/** Listens on all addresses if the host's address is not this machine's own, because it may be that of a NAT. */
+/** Listens on all addresses if the host's address is not this machine's own, because it can be a NAT's address. */
 const listenHost = (host: string) =>
   Effect.callback<string>((resume) =>
     lookup(host, (failure, address, family) => {
@@ -71,7 +71,7 @@ const listenHost = (host: string) =>
 
 const loopback = "127.0.0.1"
 
-/** This machine's address on the route to PostgreSQL, where other machines can probably reach it. Sends nothing. */
+/** This machine's address on the route to PostgreSQL, at which others can probably reach it. Sends nothing. */
 export const addressTowards = (url: Redacted.Redacted<string>) =>
   Effect.callback<string>((resume) => {
     const { hostname, searchParams } = new URL(Redacted.value(url))

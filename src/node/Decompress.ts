@@ -28,7 +28,7 @@ export interface Decoder {
   /** Ends the input. Truncated data then fails with `CorruptData`. */
   readonly end: () => void
   readonly next: Effect.Effect<Step, CorruptData>
-  /** Frees the memory. It may be called repeatedly. */
+  /** Frees the memory. Repeated calls have no effect. */
   readonly close: () => void
 }
 

@@ -1,7 +1,7 @@
 /**
- * Adapter: an HTTP client on undici that connects only to permitted addresses. The guard checks each address, in the
- * URL or of a name, right before a connection to it (no DNS rebinding). Redirects are not followed, proxies of the
- * environment are ignored, and connections are reused only for seconds. Requests have no timeout of their own.
+ * Adapter: an HTTP client on undici that connects only to permitted addresses. The guard checks each address, from the
+ * URL or from a DNS lookup, right before a connection to it (against DNS rebinding). Redirects are not followed, proxy
+ * variables are ignored, and connections are reused only for seconds. Requests have no timeout of their own.
  */
 import * as dns from "node:dns"
 import { isIP, type LookupFunction } from "node:net"

@@ -2,7 +2,7 @@
  * Adapter: limits how far V8's heaps grow before garbage is collected. The young generation stops growing at 16 MB
  * (V8's own limit of 64 MB can be changed only before the process starts), which saves 60 to 80 MB with large texts.
  * The old generation is collected when it has doubled (V8 lets it grow up to fourfold), which saves 110 MB in an export
- * of small texts, and 40 MB in one of large texts, which takes 2% more time.
+ * of small texts, and 40 MB in an export of large texts, at the cost of 2% more time.
  */
 import { PerformanceObserver } from "node:perf_hooks"
 import { getHeapSpaceStatistics, setFlagsFromString } from "node:v8"

@@ -17,7 +17,7 @@ type Request = Effect.Effect<HttpClientRequest.HttpClientRequest, HttpClientErro
 export const layer = Layer.effect(
   HttpClient.HttpClient,
   Effect.gen(function* () {
-    // Loads with the services of the layer, so that the client keeps none of the first request, such as its span.
+    // Loads with the layer's services, so that the client does not keep those of the first request, such as its span.
     const services = yield* Effect.context<never>()
     const loaded = yield* Effect.cached(Effect.promise(() => Effect.runPromiseWith(services)(load)))
     return HttpClient.makeWith(

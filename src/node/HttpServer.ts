@@ -38,8 +38,8 @@ const answerers = new WeakMap<HttpServer.HttpServer["Service"], { current: Answe
 
 /**
  * Answers requests before they reach Effect's server, while the scope is open and an application is served. The
- * application answers instead in these cases: `answer` returns undefined (required for a request with a body), its
- * effect fails, or its effect would have to wait, in which case it is interrupted. The body of a response must be
+ * application answers instead if `answer` returns undefined, which it must do for a request with a body, or if its
+ * effect returns undefined, fails, or would have to wait (it is then interrupted). The body of a response must be
  * bytes, text, or empty. This has no effect on other implementations of `HttpServer`.
  */
 export const answerFirst = Effect.fnUntraced(function* (

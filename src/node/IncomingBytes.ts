@@ -57,7 +57,7 @@ const keepAlive = (stream: Readable & { ref?(): void; unref?(): void }, isNeeded
   else stream.unref?.()
 }
 
-/** Standard input of the process. Programs and tests may replace it. */
+/** Standard input of the process. Programs and tests can replace it. */
 export const StandardInput = Context.Reference<IncomingBytes>("prefstream/node/StandardInput", {
   defaultValue: () => fromReadable(() => process.stdin),
 })

@@ -1,7 +1,7 @@
 /**
  * Adapter: a new file that is written from start to end, with the digest of the bytes written. Calls block, so
- * `dataset/DatasetStage` makes them, usually in a thread of its own. They throw the system's error with the file's
- * path. `finish` syncs the file and checks that it still exists under its name.
+ * `dataset/DatasetStage` makes them, usually in a separate thread. They throw the system's error with the file's path.
+ * `finish` syncs the file and checks that it still exists under its name.
  */
 import { closeSync, fsyncSync, mkdirSync, openSync, readSync, renameSync, rmSync, statSync, writeSync } from "node:fs"
 import { join } from "node:path"
@@ -40,7 +40,7 @@ const makeFolder = (path: string) => {
 /** Creates the file at `path`, which is relative to `directory`, and the folders of `path`. */
 export const create = (directory: string, path: string): OutputFile => {
   const absolute = join(directory, path)
-  // Not recursive, so that this fails if `directory` was removed together with the files written before.
+  // Not recursive, so that it fails if `directory` was removed together with the files written before.
   const [, ...folders] = path.split("/").map((_, i, parts) => parts.slice(0, i).join("/"))
   for (const folder of folders) makeFolder(join(directory, folder))
   const fd = openSync(absolute, "wx")

@@ -44,7 +44,7 @@ export const hash = Effect.fn("Password.hash")(function* (password: string) {
   return toText(cost, salt, yield* derive(password, salt, cost))
 })
 
-/** Whether `stored` is a hash of the password. Without `stored`, takes as long and returns false, to reveal nothing. */
+/** Whether `stored` is a hash of the password. Without `stored`, hashes anyway, so that timing reveals nothing. */
 export const verify = Effect.fn("Password.verify")(function* (password: string, stored: string | undefined) {
   const parts = /^\$scrypt\$ln=(\d+),r=(\d+),p=(\d+)\$([\w-]+)\$([\w-]+)$/.exec(stored ?? "")
   if (parts === null) {

@@ -4,7 +4,7 @@
  * Guarantees: all transactions run in the session that holds `lock`, so nothing is committed without the lock. If the
  * session is lost, the server rolls back and releases the lock, and later transactions fail; after a machine dies, that
  * takes about a minute. No message contains the password. A pooler must be in `session` mode: another mode is refused
- * before anything is written. Text with NUL cannot be stored.
+ * before anything is written. Text with a NUL character cannot be stored.
  */
 import type { PgConnection, PgTypes } from "@effect/sql-pg"
 import { Deferred, Effect, Layer, Queue, Redacted, Result, Schedule, Schema, type Scope, Stream } from "effect"
@@ -26,7 +26,7 @@ export interface PostgresClientConfig extends PostgresUrl.Login {
 
 const readConnections = 4
 
-/** PostgreSQL's maximum size of a value, which limits a message of the server. */
+/** Maximum size of a message from the server: PostgreSQL's maximum size of a value. */
 const maxMessageBytes = 2 ** 30 - 1
 
 const named = (where: string) => (error: SqlError.SqlError) => {
@@ -45,7 +45,7 @@ const named = (where: string) => (error: SqlError.SqlError) => {
 /** Whether the server ended the session: it shuts down, has crashed, or is starting (codes 57P0x). */
 const isSessionEnd = Schema.is(Schema.Struct({ code: Schema.String.check(Schema.isPattern(/^57P0/)) }))
 
-/** The error code with which PgBouncer refuses a connection. */
+/** Whether the error has the code with which PgBouncer refuses a connection. */
 const isProtocolViolation = Schema.is(Schema.Struct({ code: Schema.Literal("08P01") }))
 
 const namedConnection = (
@@ -69,7 +69,7 @@ const writerConnection = (connection: SqlConnection.Connection): SqlConnection.C
       : connection.execute(sql, ...rest),
 })
 
-/** PostgreSQL answers the COMMIT of an aborted transaction with ROLLBACK and no error. */
+/** Checks the answer, because PostgreSQL answers the COMMIT of an aborted transaction with ROLLBACK and no error. */
 const commit = Effect.fnUntraced(function* (connection: SqlConnection.Connection) {
   const answer = yield* connection.executeRaw("COMMIT", [])
   if ((answer as { readonly command: string }).command === "COMMIT") return
@@ -108,7 +108,7 @@ const make = Effect.fnUntraced(function* (
   const isReadonly = config.readonly === true
   const startup = isReadonly ? { ...settings, startupParameters: { default_transaction_read_only: "on" } } : settings
   const writer = yield* PgClient.makeClient(startup).pipe(
-    // PgBouncer refuses the startup parameter with this error. `settle` sets it later.
+    // PgBouncer refuses the startup parameter with this error. `settle` sets the parameter later.
     Effect.catchIf(
       (error) => isReadonly && isProtocolViolation(error.reason.cause),
       () => PgClient.makeClient(settings),
@@ -156,7 +156,7 @@ const make = Effect.fnUntraced(function* (
   return Object.assign(client, { reserve: connected(reserve) })
 })
 
-/** The first version that ends idle sessions (idle_session_timeout), which releases the locks of a suspended worker. */
+/** The first version with idle_session_timeout, by which Effect Cluster frees the locks of a suspended worker. */
 const oldestForWorkers = 14
 
 const requireVersion = Effect.fnUntraced(function* (sql: SqlClient.SqlClient) {
@@ -214,7 +214,7 @@ const settle = (
   JOIN pg_settings USING (name)
   WHERE ${process === undefined ? sql.literal("true") : sql`pg_backend_pid() = ${process}`}`
 
-/** Receives a channel's notifications on its own connection. If that is lost, it reconnects, and misses some. */
+/** Receives a channel's notifications on a separate connection. If it breaks, it is reopened, and some are missed. */
 export const listen = Effect.fnUntraced(function* (config: PostgresUrl.Login, channel: string) {
   const { PgClient } = yield* Effect.promise(() => import("@effect/sql-pg"))
   const name = named(PostgresUrl.redact(config.url))

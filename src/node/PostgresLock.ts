@@ -37,7 +37,7 @@ export const holder = Effect.fnUntraced(function* (sql: SqlClient.SqlClient, loc
   return Option.map(Option.fromNullishOr(rows[0]), holderOf)
 })
 
-/** Takes a lock if it is free, in the session of the transactions. Nothing can be committed if that session is lost. */
+/** Takes a lock, if free, in the session that runs transactions. If that session is lost, nothing can be committed. */
 export const tryTake = (sql: SqlClient.SqlClient, lock: string) =>
   Effect.map(
     sql.withTransaction(sql<{ taken: boolean }>`SELECT pg_try_advisory_lock(${keyOf(sql, lock)}) AS taken`),
@@ -72,7 +72,7 @@ export const take = Effect.fnUntraced(function* (
   return yield* new FileLockError({ reason: new FileLocked({ path, ...(Option.isSome(by) && { holder: by.value }) }) })
 })
 
-/** The lock that all users of a schema's tables share. Unlike names of jobs, its name has a space. */
+/** The lock that all users of a schema's tables share. Its name has a space, so that no job has the same name. */
 const tables = "the tables"
 
 const tries = 20
@@ -85,7 +85,7 @@ export const shareTables = (sql: SqlClient.SqlClient) =>
 /**
  * Changes the tables in a transaction while no other process uses them. If others use them, it changes nothing, and
  * returns some of these processes (`process 7 on host`). `isDone` tells whether another process has made the same
- * change meanwhile.
+ * change in the meantime.
  */
 export const changeTables = Effect.fnUntraced(function* <E, R, E2, R2>(
   sql: SqlClient.SqlClient,

@@ -1,4 +1,4 @@
-/** Adapter: checks PostgreSQL URLs, and hides the password that they may contain: no returned text contains it. */
+/** Adapter: checks PostgreSQL URLs, and hides their passwords: no returned text contains one. */
 import { Option, Redacted, Result } from "effect"
 
 export interface Login {

@@ -7,7 +7,7 @@ import { Effect } from "effect"
 
 export const drawKey = Effect.sync(() => randomBytes(32).toString("hex"))
 
-/** These are 48 bits: among 10,000 names, two get the same ones with a probability of 2 in 10 million. */
+/** 12 digits are 48 bits: the probability that two of 10,000 names get the same pseudonym is 2 in 10 million. */
 const digits = 12
 
 /** Makes pseudonyms with a key, such as `expert-3f9a1c2b47d0`. The same name always gets the same pseudonym. */

@@ -95,7 +95,7 @@ const open = Effect.fnUntraced(function* (config: SqliteClientConfig) {
   return db
 })
 
-/** Reading creates a file next to the database. A database on a read-only file system is opened as immutable. */
+/** Opens a database on a read-only file system as immutable, because reading would create a file next to it. */
 const readable = (filename: string): string | URL => {
   try {
     accessSync(filename, constants.W_OK)

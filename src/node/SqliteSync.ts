@@ -30,7 +30,7 @@ const isFull = ({ code }: NodeJS.ErrnoException): boolean => code === "ENOSPC" |
 export const isPossible = (db: DatabaseSync): boolean => db.prepare("PRAGMA journal_mode").get()?.journal_mode === "wal"
 
 /**
- * Makes the sync of a connection, which must be in WAL mode and stay open until the scope closes. SQLite keeps the
+ * Makes the `Sync` of a connection, which must be in WAL mode and stay open until the scope closes. SQLite keeps the
  * log's file until the last connection closes, and has no locks on it that closing another descriptor would release.
  *
  * @param toError receives the system's error, with SQLite's result code in `errcode`
@@ -53,7 +53,7 @@ export const make = Effect.fnUntraced(function* (
     for (const resume of all) resume(exit)
   }
 
-  /** Syncs run one at a time: of several, only one would get the error. Later transactions share the next sync. */
+  /** Runs one sync at a time: of several, only one would get an error. Later transactions share the next sync. */
   const startSync = () => {
     const all = waiting
     waiting = []

@@ -7,7 +7,7 @@ export const file = Effect.fnUntraced(function* (path: string) {
   yield* file.sync
 }, Effect.scoped)
 
-/** Does nothing on systems that cannot sync folders, such as Windows. */
+/** Syncs a folder. Does nothing on systems that cannot sync folders, such as Windows. */
 export const entry = Effect.fnUntraced(
   function* (path: string) {
     const fs = yield* FileSystem.FileSystem

@@ -1,6 +1,6 @@
 /**
- * Adapter: runs a stage of the work in a separate thread, by `node:worker_threads`. It runs in this thread if there is
- * only one core, the stage's file is missing (as in a bundled program), or `PREFSTREAM_THREADS=0` is set.
+ * Adapter: runs a stage of the work in a separate thread, by `node:worker_threads`. The stage runs in this thread if
+ * there is only one core, the stage's file is missing (as in a bundled program), or `PREFSTREAM_THREADS=0` is set.
  *
  * Guarantees: messages are answered one at a time, in order, with the same answers in either thread. System errors keep
  * their code and path; other errors are defects. After a failure, or if the thread ends early, no further message is
@@ -21,7 +21,7 @@ export type Stage<Ask, Answer> = ((ask: Ask) => { readonly answer: Answer; reado
 export interface StageModule<Setup, Ask, Answer> {
   /** The module's place in the sources, such as `dataset/DatasetStage`. */
   readonly path: string
-  /** Loads the module in this thread. Returns no promise if it is already imported. */
+  /** Loads the module in this thread. Returns the module itself, not a promise, if it is already imported. */
   readonly load: () => Loaded<Setup, Ask, Answer> | Promise<Loaded<Setup, Ask, Answer>>
 }
 
@@ -72,7 +72,7 @@ export const Threads = Context.Reference<"always" | "large" | "never">("prefstre
     values[process.env["PREFSTREAM_THREADS"] ?? ""] ?? (availableParallelism() > 1 ? "large" : "never"),
 })
 
-/** In a bundle, the stages are in the same folder as its chunks. */
+/** In a bundle, the stages are in the same folder as the bundle's chunks. */
 const urlOf = (path: string): URL | undefined => {
   // A CommonJS bundle has no URL.
   const base: string | undefined = import.meta.url
@@ -92,8 +92,8 @@ const causeOf = (error: Failure) =>
 
 /**
  * Makes a thread. Messages are held until `room` is called, which starts the thread. If `drain` is called first, there
- * are few messages, and the stage runs in this thread: starting another one takes a tenth of a second of this thread's
- * time.
+ * are few messages, and the stage runs in this thread: starting another thread would take this thread a tenth of a
+ * second.
  *
  * @param ahead maximum number of unanswered messages before `room` waits
  * @param onAnswer called with each answer, in the order of the messages
@@ -172,7 +172,7 @@ const inThisThread = Effect.fnUntraced(function* <Setup, Ask, Answer>(
 /** Flags for a thread. It inherits the process's flags unless they contain `--input-type`, which no thread accepts. */
 const ownFlags = () => (process.execArgv.some((flag) => flag.startsWith("--input-type")) ? { execArgv: [] } : {})
 
-/** Maximum young generation of a thread in MB, in programs. In the command line, it does not grow (`HeapGrowth`). */
+/** Maximum size of a thread's young generation in MB. On the command line, `HeapGrowth` keeps it smaller. */
 const youngMegabytes = 64
 
 const inThread = Effect.fnUntraced(function* (

@@ -110,7 +110,7 @@ const serverSeconds = labelled(
 export const timeAnswer = <A extends { readonly status: number }, E, R>(effect: Effect.Effect<A, E, R>) =>
   timed(effect, (exit) => (Exit.isSuccess(exit) ? exit.value.status : "none"), serverSeconds)
 
-/** Like `timeAnswer`, but records nothing if the effect returns undefined, because another one then answers. */
+/** Like `timeAnswer`, but records nothing if the effect returns undefined, because another handler then answers. */
 export const timeFirstAnswer = <A extends { readonly status: number }, E, R>(
   effect: Effect.Effect<A | undefined, E, R>,
 ) => timed(effect, (exit) => (Exit.isSuccess(exit) ? exit.value?.status : undefined), serverSeconds)

@@ -1,7 +1,7 @@
 /**
- * The monitoring server: `/healthz`, `/readyz`, and `/metrics` in Prometheus' text format. It has an address of its
- * own, because clients of the annotation service and senders of webhooks must not see metrics. No authentication, no
- * TLS.
+ * The monitoring server: `/healthz`, `/readyz`, and `/metrics` in Prometheus' text format. It has a separate address,
+ * because clients of the annotation service and senders of webhooks must not see metrics. It has no authentication and
+ * no TLS.
  */
 import { type Effect, Layer } from "effect"
 import { HttpRouter, HttpServer } from "effect/http"

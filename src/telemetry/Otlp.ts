@@ -1,8 +1,8 @@
 /**
  * Exports traces, metrics, and logs by OTLP over HTTP. OpenTelemetry's variables configure it (README.md). The process
  * waits only for the last export, by default for at most three seconds. No span contains headers, values of queries, or
- * texts of items. Traces are bounded: each task has its own (`TaskTrace`), and so has each request that the process
- * answers, unless the client's trace continues. A command's trace has only its stages, not their ledger queries.
+ * texts of items. Traces are bounded: each task has its own trace (`TaskTrace`), and so has each request to this
+ * process, unless it continues the client's trace. A command's trace has only its stages, not their ledger queries.
  */
 import { Cause, Config, ConfigProvider, Effect, Layer, Option, Schema, Tracer } from "effect"
 import { HttpClient, HttpMiddleware, UrlParams } from "effect/http"
@@ -14,13 +14,13 @@ export class OtlpSettingInvalid extends Schema.TaggedError<OtlpSettingInvalid>()
   message: Schema.String,
 }) {}
 
-/** Whether the span is a stage. A command has few of them. */
+/** Whether the span is a stage. A command has few stages. */
 const isStage = (name: string) =>
   /^prefstream |^(Pipeline\.\w+|Submit\.submit|Collect\.collect|Worker\.work|Export\.exportDataset|Dataset\.write)$/.test(
     name,
   )
 
-/** Whether the span begins a trace of its own. A command may have any number of them. */
+/** Whether the span begins a trace of its own. A command can have any number of such spans. */
 const beginsTrace = (name: string) => /^(WebhookAttempt|JudgeEndpoint)\./.test(name)
 
 /** The span name of requests for health and metrics, which are not exported. */

@@ -1,7 +1,7 @@
 /**
- * The conformance suite: whether a protocol loses nothing and pays for nothing twice, whatever befalls its requests.
+ * The conformance suite: tests that a protocol loses nothing and pays for nothing twice, whatever faults occur.
  *
- * Guarantees: each case runs the library over real HTTP against a fake of the service. A proxy between them makes the
+ * Guarantees: each case runs the library over real HTTP against a fake of the service. A proxy between them causes the
  * faults, and kill -9 ends a real process. Does not show that the fake is like the service.
  *
  * Any test runner can run the cases. With Vitest:
@@ -44,7 +44,7 @@ export interface Counts {
   readonly runs: number
   /** Prompts that the fake was paid for. Each run has four prompts. */
   readonly paid: number
-  /** Tasks that were in doubt until they were settled. */
+  /** Tasks that were in doubt (perhaps created) until they were settled. */
   readonly doubts: number
   /** Prompts that a person sent again: tasks in doubt without a known id, and invalid results. */
   readonly sentAgain: number
@@ -52,7 +52,7 @@ export interface Counts {
 
 /** A case for a test runner. */
 export interface Case {
-  /** The fault. */
+  /** The fault that the case tests. */
   readonly name: string
   /** Runs the case. Ends within five minutes. */
   readonly run: Effect.Effect<Counts, ConformanceFailure>
@@ -68,7 +68,7 @@ const withSettings = (subject: Subject, settings: Subject["settings"]): Subject 
 const trial = <A, E, R>(subject: Subject, body: (trial: Trial) => Effect.Effect<A, E, R>) =>
   Effect.scoped(Effect.flatMap(Trial.make(subject), body))
 
-/** Runs a body for each request of a task's creation, by its number from 1. */
+/** Runs `body` once per request that creating a task takes. `isIt` recognizes this request by its number, from 1. */
 const atEachRequest = Effect.fnUntraced(function* <E, R>(
   subject: Subject,
   body: (trial: Trial, isIt: (nth: number) => boolean) => Effect.Effect<Omit<Counts, "runs">, E, R>,
@@ -78,7 +78,7 @@ const atEachRequest = Effect.fnUntraced(function* <E, R>(
   return yield* Effect.forEach(Arr.range(1, perTask), (n) => trial(subject, (it) => body(it, (nth) => nth === n)))
 })
 
-/** Whether a lost answer leaves a doubt at most, or none because the service honors keys. */
+/** Maximum number of tasks in doubt after a lost answer: 0 if the service honors idempotency keys. */
 const maxDoubts = ({ settings }: Subject) => (settings?.idempotencyKey === "honored" ? 0 : 1)
 
 const duringCreation = (fault: ProxyFault, doubts = maxDoubts, requestTimeout: Duration.Input = "30 seconds") =>
@@ -121,7 +121,7 @@ const killAt = (acts: boolean) =>
     )
   })
 
-/** A run whose tasks are created without a fault. */
+/** Makes a case that runs `body` after tasks were created without a fault. */
 const afterCreation =
   <E, R>(body: (trial: Trial) => Effect.Effect<unknown, E, R>) =>
   (subject: Subject) =>

@@ -1,7 +1,7 @@
 /**
- * The job of a run: four items, and a ledger in a file, over which this process or a child process works.
+ * The job of a run: four items, and a ledger in a file, which this process or a child process uses.
  *
- * Guarantees: both do the same. The client has one request in flight, so that a fault meets a certain request.
+ * Guarantees: both do the same work. The client has one request in flight, so that a fault affects a known request.
  */
 import * as NodeHttpClient from "@effect/platform-node/NodeHttpClient"
 import * as NodeRuntime from "@effect/platform-node/NodeRuntime"
@@ -42,7 +42,7 @@ const clientOf = Effect.fnUntraced(function* ({ protocol }: TrialJob) {
   return AnnotationClient.layerProtocol((typeof value === "function" ? value(options) : value) as Protocol)
 })
 
-/** The ledger and a client, as a process has them. */
+/** The ledger and the client of one process. */
 export const layer = (job: TrialJob) =>
   Layer.unwrap(
     Effect.map(clientOf(job), (client) =>
@@ -75,7 +75,7 @@ export const command = (job: TrialJob): ReadonlyArray<string> => {
   return [...process.execArgv, "--input-type=module", "--eval", code, import.meta.url, JSON.stringify(job)]
 }
 
-/** Submits the job, which is given as JSON. The code of `command` calls it in a process of its own. @public */
+/** Submits the job, which is given as JSON. The code of `command` calls this function in a child process. @public */
 export const main = (json: string): void => {
   const job: TrialJob = JSON.parse(json)
   submit(job).pipe(

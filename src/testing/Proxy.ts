@@ -27,7 +27,7 @@ export interface Exchange {
 
 export type ProxyFault = (exchange: Exchange) => Effect.Effect<HttpServerResponse.HttpServerResponse, unknown>
 
-/** Faults by name. If a name does not say that the service acted, the service does not get the request. */
+/** Faults by name. The service gets the request only with `brokenAnswer` and the faults named `…AfterActing`. */
 export const faults = {
   cut: ({ cut }) => cut,
   cutAfterActing: ({ cut, forward }) => Effect.andThen(forward, cut),
@@ -44,7 +44,7 @@ const ownHeaders = ["connection", "content-length", "host", "keep-alive", "trans
 const withoutOwn = (headers: Readonly<Record<string, string>>) =>
   Object.fromEntries(Object.entries(headers).filter(([name]) => !ownHeaders.includes(name)))
 
-/** Starts a proxy before the service at `target`, until the scope ends. */
+/** Starts a proxy in front of the service at `target`, until the scope ends. */
 export const make = Effect.fnUntraced(function* (target: string) {
   const client = yield* HttpClient.HttpClient
   const arrivals: Array<number> = []
@@ -64,13 +64,13 @@ export const make = Effect.fnUntraced(function* (target: string) {
     }).pipe(Effect.uninterruptible)
     const cut = Effect.andThen(NodeServer.cut(request), Effect.never)
     return yield* (faultOf(nth) ?? ((exchange: Exchange) => exchange.forward))({ cut, forward })
-    // The server runs its handlers uninterruptibly, so a fault would wait after the client has left.
+    // The server runs handlers uninterruptibly by default; a fault would then wait on after the client has left.
   }).pipe(Effect.interruptible)
   const server = yield* Layer.build(NodeServer.layer())
   yield* HttpServer.serveEffect(handle).pipe(Effect.provide(server))
   return {
     origin: HttpServer.formatAddress(Context.get(server, HttpServer.HttpServer).address),
-    /** Times at which requests arrived, in milliseconds, since `disturb` was called. */
+    /** Arrival times (epoch milliseconds) of the requests since the last call of `disturb`. */
     arrivals,
     /** Chooses the fault of each later request, by its number from 1. */
     disturb: (choose: typeof faultOf) => {

@@ -1,7 +1,7 @@
 /**
  * A protocol and a fake of its service, which the suite tests together.
  *
- * The fake is a real HTTP server on loopback, as faithful as the service's public description allows. It makes no
+ * The fake is a real HTTP server on loopback, as faithful as the service's public description allows. It causes no
  * faults: a proxy in front of it does.
  */
 import type { Schema } from "effect"
@@ -24,7 +24,7 @@ export interface FakeService {
   readonly baseUrl: string
   /** The token that the fake accepts. */
   readonly token: string
-  /** The prompts of all tasks, in order of creation. A prompt that is there twice was paid for twice. */
+  /** The prompts of all tasks, in order of creation. A prompt that occurs twice was paid for twice. */
   readonly created: () => ReadonlyArray<string>
   /** Judges all open prompts: `best` returns the index of the best completion. */
   readonly judge: (
@@ -57,15 +57,15 @@ export interface ProtocolModule {
 
 /** A protocol with its settings, and a fake of its service. */
 export interface Subject {
-  /** The name in the table. */
+  /** The subject's name in the results. */
   readonly name: string
   /** Default: the contract's protocol. */
   readonly protocol?: ProtocolModule | undefined
-  /** Each run of a case has a fake of its own. */
+  /** Starts the fake. Each run of a case starts a new one. */
   readonly fake: MakeFake
   /** Settings of the service besides base URL and token, in values that JSON can represent. */
   readonly settings?: Partial<Omit<ServiceSettings, "baseUrl" | "token">> | undefined
-  /** How webhooks are verified. Default: the cases of webhooks do not apply. */
+  /** How webhooks are verified. Default: cases with webhooks do not apply. */
   readonly webhook?: RouteOptions | undefined
   /** Completions per prompt. Default 2. */
   readonly completions?: number | undefined

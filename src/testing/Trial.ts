@@ -1,8 +1,8 @@
 /**
- * One run of a case: a new fake, a proxy before it, and a new ledger.
+ * One run of a case: a new fake, a proxy in front of it, and a new ledger.
  *
- * Guarantees: `settle` fails unless every task ends with the right result, every doubt is listed, and each prompt was
- * paid for once, or once more where the trial's person sent its task again.
+ * Guarantees: `settle` fails unless every task ends with the right result, every task in doubt is listed, and each
+ * prompt was paid for once, and at most once more for each time that `resolve` sent its task again.
  */
 import { Effect, FileSystem, Stream } from "effect"
 import { ChildProcess } from "effect/process"
@@ -26,14 +26,14 @@ export const make = Effect.fnUntraced(function* (subject: Subject) {
   const path = new URL(fake.baseUrl).pathname.replace(/\/$/, "")
   const job: Job.TrialJob = { ...subject, ledger, baseUrl: `${proxy.origin}${path}`, token: fake.token }
   const prompts = Job.itemsOf(subject).map(({ prompt }) => prompt)
-  /** Prompts that a person sent again, once for each time. */
+  /** The prompts that `resolve` sent again. A prompt occurs once for each time. */
   const sentAgain: Array<string> = []
 
   const submit = Job.submit(job)
   const judge = (options?: JudgingOptions) =>
     Effect.sync(() => fake.judge((_, completions) => completions.indexOf(Job.best), options))
 
-  /** Settles the tasks that wait for a person, as `prefstream resolve` does, and sends those that need it. */
+  /** Decides on the tasks that need attention, as a person does with `prefstream resolve`; sends some of them again. */
   const resolve = Effect.gen(function* () {
     const ledger = yield* Ledger
     const issues = yield* ledger.issues(100)
@@ -90,7 +90,7 @@ export const make = Effect.fnUntraced(function* (subject: Subject) {
       yield* Effect.raceFirst(arrival, failure)
       yield* child.kill({ killSignal: "SIGKILL" })
     }, Effect.scoped),
-    /** Runs an effect over the ledger, as one process would. */
+    /** Runs an effect with its own ledger connection and client, as a separate process would. */
     inProcess: Effect.provide(Job.layer(job)),
     collect: (options?: CollectOptions) => collect(options),
     fake,

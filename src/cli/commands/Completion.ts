@@ -77,7 +77,7 @@ export const command = makeCommand(
     const root = Command.make("prefstream").pipe(Command.withSubcommands(commands))
     const descriptor = completed(commands)(Completions.fromCommand(root))
     const script = Completions.generate("prefstream", shell, descriptor)
-    // Joins have a flag `--completions`, so the library's own is not available.
+    // The library's flag `--completions` is not available: the name belongs to a flag for input files.
     const named = script.replaceAll("prefstream --completions", "prefstream completion")
     yield* Console.log(shell === "bash" ? inBash(named) : named)
   }),

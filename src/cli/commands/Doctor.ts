@@ -1,6 +1,6 @@
 /**
- * `prefstream doctor` checks the prerequisites of a job, and says how to fix each problem. It changes neither ledger nor
- * service, unless `--try-task new` sends a task; a temporary ledger records the test webhook.
+ * `prefstream doctor` checks the prerequisites of a job, and says how to fix each problem. It does not change the
+ * ledger, and sends no task except for `--try-task new`. A temporary ledger records the test webhook.
  *
  * Adapter: reads Node's version from `node:process`.
  */
@@ -95,7 +95,7 @@ const settings = Effect.fnUntraced(
   Effect.catch((failure) => Effect.succeed(failed("settings", failure))),
 )
 
-/** Fails if `run` would refuse the settings of files and the environment. */
+/** Fails if `run` would refuse the settings in files and the environment. */
 const checkRun = Effect.gen(function* () {
   const run = makeCommand(
     "run",

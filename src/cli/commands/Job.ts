@@ -41,7 +41,7 @@ interface Job<F extends Flags = Flags> {
   readonly place: Place
 }
 
-/** Reads the pipeline file, if there is one. Checks whether the flags can be combined with each other and with it. */
+/** Reads the pipeline file, if there is one. Checks whether the flags can be combined with each other and the file. */
 export const prepare = Effect.fnUntraced(function* <F extends Flags>(given: F, pipelineFile: string | undefined) {
   const pipeline = pipelineFile === undefined ? undefined : yield* loadPipeline(pipelineFile)
   const flags = pipeline === undefined ? yield* fromEnvironment(given) : given
@@ -56,7 +56,7 @@ export const limitsOf = ({ flags, pipeline }: Job) => ({
   grace: flags.grace ?? pipeline?.grace,
 })
 
-/** Returns the service at `--base-url`, with checked settings, or the job's own. Dry runs of `schedule` end here. */
+/** Returns the service at `--base-url`, with checked settings, or the pipeline's own. Ends a dry run of `schedule`. */
 export const checkedService = Effect.fnUntraced(function* ({ flags }: Job, own: Loaded["service"] | undefined) {
   const service = serviceOf(flags, own === undefined ? serviceRequired : reported(own, ServiceProfile))
   if (own === undefined || flags.baseUrl !== undefined) yield* Effect.scoped(Layer.build(service))
@@ -84,12 +84,12 @@ export const preview = Effect.fnUntraced(function* (
   yield* Console.log(flags.json ? JSON.stringify(preview) : printable(PreviewSummary.text(preview)))
 })
 
-/** Saves the settings for later commands. The ledger must be open, so that only workers also write to the folder. */
+/** Saves the settings for later commands, then runs `work`. The open ledger's lock admits only workers. */
 export const savingSettings = Effect.fnUntraced(function* <E, R>(
   work: Effect.Effect<RunReport.RunReport, E, R>,
   { directory }: Place,
 ) {
-  // While workers run, other processes may share the folder, so nothing is saved.
+  // If workers share the ledger, other processes may also write to the folder, so nothing is saved.
   if (!(yield* Ledger).isShared) yield* Settings.save(directory)
   return yield* work
 })

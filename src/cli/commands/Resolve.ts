@@ -127,7 +127,7 @@ const decisionOf = Effect.fnUntraced(function* ({ adopt, all, giveUp, sendAgain,
   return decision
 })
 
-/** The named tasks, or all that need attention; if `isIdle`, also those that a killed process was sending. */
+/** The named tasks, or those in `--all STATE`, or all that need attention. `isIdle`: no process uses the ledger. */
 const numbersOf = Effect.fnUntraced(function* (
   { all, tasks }: Pick<Flags, "all" | "tasks">,
   decision: Decision | undefined,
@@ -147,7 +147,7 @@ const numbersOf = Effect.fnUntraced(function* (
   return tasksInState.map(({ number }) => number)
 })
 
-/** Records a decision about tasks. With `--all STATE`, it applies to the tasks that are still in that state. */
+/** Records a decision about tasks. With `--all STATE`, only tasks that are still in that state are changed. */
 const decide = Effect.fnUntraced(function* (
   numbers: ReadonlyArray<number>,
   decision: Decision,

@@ -1,7 +1,7 @@
 /**
- * `prefstream schedule` runs another command on a cron schedule. Each run is a separate process, whose crash does not
- * end the schedule, with the pipeline file and the version of prefstream that exist when it starts, and has its own
- * process group: Ctrl+C signals the whole foreground group, but a run must receive only the one signal that the
+ * `prefstream schedule` runs another command on a cron schedule. Each run is a separate process: its crash does not end
+ * the schedule, and it loads the pipeline file and the version of prefstream that exist when it starts. It has its own
+ * process group, because Ctrl+C signals the whole foreground group, but a run must receive only the one signal that the
  * schedule sends.
  *
  * Adapter: reads from `node:process` how this process was started, and listens for its exit.
@@ -26,7 +26,7 @@ import { schedulable } from "./Schedulable.ts"
 
 const names: ReadonlyArray<string> = schedulable.map(({ name }) => name)
 
-/** Exit statuses of a run with which a schedule continues in spite of `--stop-on-failure`. */
+/** Exit statuses of a run after which the schedule continues even with `--stop-on-failure`. */
 const expected: ReadonlyArray<number> = [ExitStatus.done, ExitStatus.waiting, ExitStatus.busy]
 
 export const command = makeCommand(

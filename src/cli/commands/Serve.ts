@@ -128,7 +128,7 @@ export const command = makeCommand(
     monitor,
     ...expertFlags,
   },
-  // The handlers of an `HttpApi` would use a span of this function in place of that of their request.
+  // Has no span: the handlers of an `HttpApi` would use this function's span in place of their request's span.
   Effect.fnUntraced(function* (flags) {
     yield* check(flags)
     const variable = yield* organizationToken

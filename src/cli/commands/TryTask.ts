@@ -1,8 +1,8 @@
 /**
- * Sends one small task, or polls it, for `doctor --try-task`. It shows what the service's settings read in the answers.
+ * Sends one small task, or polls it, for `doctor --try-task`. Shows the values that the settings find in the answers.
  *
- * Guarantees: a task is sent only for `--try-task new`. It is sent again only if the service
- * certainly did not accept it, and is in no ledger.
+ * Guarantees: a task is sent only for `--try-task new`, and sent again only if the service certainly did not accept it.
+ * No ledger records the task.
  */
 import { Clock, Duration, Effect, Layer, Option, Schema } from "effect"
 import { resultPlaces } from "../../api/ContractSettings.ts"
@@ -45,7 +45,7 @@ const exchange = Effect.fnUntraced(function* (
   while (true) {
     const shown = `task id ${taskId}`
     const view = yield* client.poll(taskId, Effect.succeed(body), retries).pipe(
-      // A task that was created is named, since it is billed.
+      // The error names the task, because the task may be billed.
       Effect.mapError(({ message }) => usageError(`${shown}: ${message}`)),
     )
     if (view._tag === "Failed") return { name, state: "failed", message: `${shown}: status ${view.status}` }

@@ -1,4 +1,4 @@
-/** Defines `--campaign`, which selects one campaign or all of them. */
+/** Defines `--campaign`, which selects one campaign (the runs with the same guidelines) or all of them. */
 import { Option } from "effect"
 import { option, parsed } from "./Values.ts"
 

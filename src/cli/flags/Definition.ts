@@ -1,13 +1,13 @@
 /**
- * Defines options. Besides its flag, each option has a definition, which is read for help, `prefstream.yaml`, its
- * schema, the job folder, and shell completion. The library's flags have no place for a definition, so each command
- * carries the definitions of its flags as an annotation. This file loads no stage of the pipeline.
+ * Defines options. Besides its flag, each option has a definition, which help, settings files, their schema, and shell
+ * completion use. The library's flags have no place for a definition, so each command carries the definitions of its
+ * flags as an annotation. This file loads no stage of the pipeline.
  */
 import { Context, Effect, Predicate } from "effect"
 import { usageError } from "../output/ExitStatus.ts"
 import { Command, Flag, Param } from "effect/cli"
 
-/** The groups of flags, in the order of the help. A run saves the settings of groups that are `true`. */
+/** The groups of flags, in their order in the help. A run saves the settings of groups that are `true`. */
 export const groups = {
   INPUT: false,
   VOTES: false,
@@ -27,13 +27,13 @@ export interface Definition {
   /** The environment variable that sets the option if it is not typed. */
   readonly environment?: `PREFSTREAM_${string}`
   readonly note?: string
-  /** Whether only the command line can set the option: it is for one invocation, or dangerous as a habit. */
+  /** Whether only the command line can set the option: it is for one invocation, or too dangerous for a file. */
   readonly isTypedOnly?: true
-  /** Whether a run saves the option in the job folder; default: the value of its group. */
+  /** Whether a run saves the option in the job folder; default: the value in `groups`. */
   readonly isKept?: true
-  /** `whole`: the value is a path; `gold`: the part after `gold:` is; in a settings file, relative to its folder. */
+  /** The path in the value: all of it, or the text after `gold:`. In a settings file, it is relative to that file. */
   readonly path?: "whole" | "gold"
-  /** The kind of map that a settings file may have. `json` becomes one value, the others become `NAME=VALUE` values. */
+  /** The option's map in a settings file. A `json` map becomes one value, another map becomes `NAME=VALUE` values. */
   readonly map?: "numbers" | "prices" | "json"
   readonly isRepeatable?: true
   readonly isSwitch?: true

@@ -1,6 +1,6 @@
 /**
- * Loads pipeline files: modules whose default export is `Pipeline.make(…)`. Settings that no pipeline has, and values of
- * another kind, are refused, because such a file runs without a type check.
+ * Loads pipeline files: modules whose default export is `Pipeline.make(…)`. Unknown settings, and values of the wrong
+ * kind, are refused, because a pipeline file runs without a type check.
  *
  * Adapter: uses `node:url` and `node:path` to import the module by its absolute path.
  */
@@ -67,8 +67,8 @@ const isUsageError = Schema.is(UsageError)
 const isFileLockError = Schema.is(FileLock.FileLockError)
 
 /**
- * Maps the errors with which a service or its client fails to start. A wrong setting becomes a `UsageError`. Lock errors stay as they
- * are. Any other error becomes `ServiceUnusable`.
+ * Maps the errors with which a service or its client fails to start. A wrong setting becomes a `UsageError`. Lock
+ * errors stay unchanged. Any other error becomes `ServiceUnusable`.
  */
 export const reported = <I, S, R>(
   layer: Layer.Layer<I, unknown, R>,

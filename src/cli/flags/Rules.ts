@@ -1,6 +1,6 @@
 /**
- * Checks by one table which flags can be combined, before a command reads or sends anything. Each flag checks its own
- * value.
+ * Checks which flags can be combined, by one table of rules, before a command reads or sends anything. Each flag's own
+ * parser checks its value.
  */
 import { Effect, Predicate } from "effect"
 import type * as Pipeline from "../../pipeline/Pipeline.ts"

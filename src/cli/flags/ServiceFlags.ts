@@ -54,7 +54,7 @@ import {
 /** The organization token. It has no flag, because every user of the machine can read a command line. */
 export const token = Effect.map(Config.option(Config.Redacted("PREFSTREAM_TOKEN")), Option.getOrUndefined)
 
-/** A flag for a text of the given form, with the default of the setting. */
+/** Makes the flag of a setting whose text must satisfy `isForm`. The flag has the setting's default value. */
 const formed = (
   setting: "authorization" | "choice" | "createRequest" | "pollRequest",
   isForm: (text: string) => boolean,
@@ -202,8 +202,8 @@ const extraOf = Effect.fnUntraced(function* (file: string) {
 })
 
 /**
- * Whether PREFSTREAM_BASE_URL is set, but empty. The provider treats an empty variable as missing, but still lists its
- * name.
+ * Whether PREFSTREAM_BASE_URL is set, but empty. The config provider treats an empty variable as missing, but still
+ * lists its name.
  */
 const isEmpty = Effect.gen(function* () {
   const provider = yield* ConfigProvider.ConfigProvider

@@ -117,14 +117,14 @@ export const resubmitFlags = inGroup("TASKS", {
   }),
 })
 
-/** Parses `0.40` or `judge=0.01`. The amount follows the last `=`, so the name of a kind may contain one. */
+/** Parses `0.40` or `judge=0.01`. The amount follows the last `=`, because the name of a kind can contain `=`. */
 const parsePrice = (text: string): Option.Option<readonly [kind: string, amount: string]> => {
   const at = text.lastIndexOf("=")
   const [kind, amount] = at === -1 ? [Prices.other, text] : [text.slice(0, at).trim(), text.slice(at + 1).trim()]
   return kind === "" ? Option.none() : Option.as(Cost.parsePrice(amount), [kind, amount])
 }
 
-/** The prices by kind. Returns none if a kind occurs twice, or if no price applies to all other kinds. */
+/** The prices by kind of expert. None if a kind occurs twice, or if no price applies to all other kinds. */
 const pricesOf = (
   prices: ReadonlyArray<readonly [kind: string, amount: string]>,
 ): Option.Option<Prices.Price | undefined> => {

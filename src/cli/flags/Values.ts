@@ -1,6 +1,6 @@
 /**
  * Makes flags of each kind, with one line of help each, and parses the values that several flags accept. Commands must
- * store a flag under its name in camel case, from which `Rules` derives its spelling.
+ * store a flag under its name in camel case, because `Rules` derives the flag's spelling from that name.
  */
 import { Duration, Effect, Option, Schema } from "effect"
 import { CliError, Flag } from "effect/cli"
@@ -81,7 +81,7 @@ export const integer = (
   return option(Flag.Int(name).pipe(Flag.withSchema(bounded)), metavar, description, definition)
 }
 
-/** A flag for one of the values, which are its metavar unless another one is given. */
+/** A flag that accepts one of the values. By default, its metavar lists them. */
 export const literals = <const Values extends ReadonlyArray<string>>(
   name: string,
   values: Values,

@@ -68,7 +68,7 @@ export const webhookOf = Effect.fnUntraced(function* (
 
 const isPath = (text: string): text is `/${string}` => /^\/[\w.~/-]*$/.test(text)
 
-/** Settings begin after a semicolon, so that values may have semicolons of their own. */
+/** A semicolon separates settings only before `NAME=` or at the end, so that values can contain semicolons. */
 const settingsOf = Effect.fnUntraced(function* (text: string) {
   const [first = "", ...others] = text.trim().split(/;\s*(?=\w+=|$)/)
   const isName = !first.includes("=")
@@ -92,7 +92,7 @@ const schemeOf = Effect.fnUntraced(
     const scheme = webhookScheme === undefined ? undefined : yield* settingsOf(webhookScheme)
     yield* WebhookScheme.make({ scheme, secrets }).pipe(
       Effect.provide(layerMac),
-      // The receiver logs warnings about the scheme.
+      // Hides warnings about the scheme, because the receiver logs them later.
       Effect.provideService(References.MinimumLogLevel, "None"),
     )
     return { scheme, secrets }

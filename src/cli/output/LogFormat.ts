@@ -1,6 +1,6 @@
 /**
  * Applies `--log-format json` or PREFSTREAM_LOG_FORMAT=json: each line of stderr is then a JSON object with `time`,
- * `level` (`info`, `warning`, `error`), and `message`. What a command prints for people has the level `info`.
+ * `level` (`info`, `warning`, `error`), and `message`. Text that a command prints for people has the level `info`.
  */
 import { Config, Context, Effect, Option, Stdio } from "effect"
 import * as Stderr from "./Stderr.ts"
@@ -25,7 +25,7 @@ export const split = (args: ReadonlyArray<string>) => {
   return { format, rest }
 }
 
-/** Runs `effect` with the log format of the command line, or else of the environment; if invalid, returns `invalid`. */
+/** Runs `effect` with the log format of the command line or environment. Returns `invalid` if the format is unknown. */
 export const applied = Effect.fnUntraced(function* <E, R>(
   args: ReadonlyArray<string>,
   invalid: number,

@@ -200,7 +200,7 @@ const reading = (report: RunReport): string =>
 export const rejectCount = ({ code, count, first }: RejectCount): string =>
   `${number(count)} ${code}, first ${Origin.describe(first)}: ${first.reason}`
 
-/** Counts from earlier runs, as `in the last run; earlier runs read 2 records of other files, and rejected 1`. */
+/** Counts from earlier runs: `in the last run; earlier runs read 2 records of other files, and rejected 1`. */
 export const earlier = ({ read, rejected }: RunReport["earlier"]): string | false => {
   if (read + rejected === 0) return false
   const did = read === 0 ? "" : `read ${count(read, "record")} of other files${rejected === 0 ? "" : ", and "}`
@@ -213,7 +213,7 @@ const rejects = ({ earlier, rejected, rejects }: RunReport, directory: string): 
     ? []
     : rowsOf("rejects", [JobFolder.rejects(directory), ...(rejects ?? []).map(rejectCount)])
 
-/** The unit in which tasks are counted. An item with several votes is in several tasks, so votes are counted then. */
+/** The unit in which tasks are counted: votes if there are several per item, because each is in a separate task. */
 export const unit = ({ votes }: Pick<RunReport, "votes">): string => (votes === 1 ? "item" : "vote")
 
 const tasks = (report: Pick<RunReport, "tasks" | "votes">): string =>

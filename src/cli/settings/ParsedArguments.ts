@@ -62,7 +62,7 @@ export const parse = (args: ReadonlyArray<string>, root: Command.Command.Any): P
     const name = equals < 0 ? argument : argument.slice(0, equals)
     const attached = equals < 0 ? undefined : argument.slice(equals + 1)
     const known = byName.get(name)
-    // The library refuses unknown flags.
+    // The library itself reports unknown flags.
     if (known === undefined) continue
     const { flag, isOn } = known
     if (flag.type._tag === "Boolean") {

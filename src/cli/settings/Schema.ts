@@ -4,7 +4,7 @@ import { definitionsOf } from "../flags/Definition.ts"
 
 const text = { type: ["string", "number"] }
 
-/** Schemas of the maps that a file may have in place of a value or a list. */
+/** Schemas of the maps that a file can have in place of a value or a list. */
 const maps = {
   json: { type: "object" },
   numbers: { type: "object", additionalProperties: { type: "number" } },

@@ -1,8 +1,8 @@
 /**
  * Finds the effective settings of a command, in this order: the command line, the environment, the job's last run (for
- * commands that reuse its settings), and `prefstream.yaml` in this folder or its nearest parent, whose present content
- * replaces what the last run took from it. The first source that has a setting supplies all of its values. Flags check
- * values from every source. A pipeline file has its own settings, so `prefstream.yaml` is not read with one.
+ * commands that reuse its settings), and `prefstream.yaml` in this folder or its nearest parent. The first source that
+ * has a setting supplies all of its values. But the present content of `prefstream.yaml` precedes the settings that the
+ * last run took from it. Flags check values from every source. With a pipeline file, `prefstream.yaml` is not read.
  */
 import { Config, Console, Context, Effect, FileSystem, Option, Path, type PlatformError, Predicate } from "effect"
 import type { Command } from "effect/cli"
@@ -128,7 +128,7 @@ export const of = Effect.fn("Settings.of")(function* (args: ReadonlyArray<string
     : yield* filled.pipe(Effect.catch((problem) => Effect.succeed({ ...none, all: chosen, parsed, problem })))
 })
 
-/** Removes a base URL from the environment: only the flag may replace the service that a pipeline file names. */
+/** Drops a base URL that the environment sets: only the flag can replace the service that a pipeline file names. */
 const withoutService = (settings: ReadonlyArray<Setting>): ReadonlyArray<Setting> =>
   settings.filter((setting) => setting.name !== "base-url" || !isFromEnvironment(setting))
 
@@ -162,7 +162,7 @@ const filledIn = Effect.fnUntraced(function* (parsed: ParsedArguments.ParsedArgu
   } satisfies Settings
 })
 
-/** Typed operands replace `files`. A command that reads no items uses only a pipeline file. */
+/** Typed operands replace `files`. A command that reads no items uses `files` only if it names a pipeline file. */
 const takesFiles = ({ values }: Setting, { operandName, operands }: ParsedArguments.ParsedArguments): boolean =>
   operands.length === 0 &&
   !Predicate.isBoolean(values) &&
@@ -223,7 +223,7 @@ export const announceFromLastRun = Effect.gen(function* () {
     yield* Console.error(`Using settings of the last run: ${names.join(", ")} (see settings.yaml in the job folder)`)
 })
 
-/** Whether a folder without a ledger may get a new one. Default: if the settings name another job than its last run. */
+/** Whether to create a ledger if the folder has none. Default: if the settings name another job than the last run's. */
 export const mayBeNew = Effect.fnUntraced(function* (newLedger: boolean | undefined, directory: string) {
   const { all, parsed } = yield* Current
   if (newLedger !== undefined || parsed === undefined) return newLedger

@@ -38,7 +38,7 @@ const moved = (setting: Setting, definition: Definition, move: (path: string) =>
     : setting.values.map((value) => located(definition, value, move)),
 })
 
-/** Whether `serve` ignores the setting outside section `serve`: it would multiply votes or replace people. */
+/** Whether `serve` ignores the setting outside its own section, where it is meant for runs, not for the service. */
 const isOfRuns = (name: string, { group }: Definition): boolean =>
   group === "EXPERTS" || name === "votes" || name === "gold"
 
