@@ -51,8 +51,8 @@ export interface ServiceOptions {
   /** How long automatic experts wait after a task's creation before they judge it. Default 0. */
   readonly turnaround?: Duration.Input | undefined
   /**
-   * Limits on a task: bytes, prompts, completions, and characters. Default: `RequestLimits.defaultLimits`, such as 10 MiB
-   * and 1,000 prompts.
+   * Limits on a task: bytes, prompts, completions, and characters. Default: `RequestLimits.defaultLimits`, such as 10
+   * MiB and 1,000 prompts.
    */
   readonly limits?: Partial<RequestLimits.RequestLimits> | undefined
   /** Votes per prompt if the task does not set `votes`. Default 1. */
@@ -64,11 +64,11 @@ export interface ServiceOptions {
    * Default 30 seconds. If only automatic experts voted, the task is completed immediately.
    */
   readonly undoGrace?: Duration.Input | undefined
-  /** A file of prompt items with `gold`, the right answer. The service counts how often experts give it. */
+  /** The path of a file of prompt items with `gold`, the right answer, by which the service measures experts. */
   readonly gold?: string | undefined
   /**
-   * Whether to cancel a task that no expert can answer, instead of leaving it open for other experts. The next start
-   * opens it again. Default false, but true for the embedded service, whose client would wait forever.
+   * Whether to cancel a task that no expert can answer, instead of leaving it open for other experts. The next start of
+   * the service opens it again. Default false, but true for the embedded service: its client would wait forever.
    */
   readonly cancelUnanswered?: boolean | undefined
   /** A token that the service accepts in addition to those made in the dashboard. */
@@ -174,7 +174,7 @@ export const layer = (options: ServiceOptions) => {
 
   return HttpRouter.serve(routes, { disableLogger: true, disableListenLog: true }).pipe(
     Layer.provide(workforce),
-    // The layer also provides what callers that start the service need; of the store, this is only `Webhooks`.
+    // Programs that start the service use these services themselves. The rest of the store is not provided to them.
     Layer.provideMerge(Layer.mergeAll(Web.accounts, Tokens.layer, Layer.effect(Webhooks, Webhooks))),
     Layer.provide(store(options)),
     Layer.provideMerge(ServiceAddress.layer({ publicUrl: options.publicUrl })),
@@ -207,7 +207,7 @@ const store = ({ allowPrivateWebhooks, gold, hold, undoGrace }: ServiceOptions) 
     ),
   )
 
-/** An HTTP server for `layer` that also sends its own errors as problems. Default: loopback, on a free port. */
+/** An HTTP server for `layer`. It answers malformed HTTP with problems, too. Default: loopback, on a free port. */
 export const layerHttp = (options: { readonly host?: string | undefined; readonly port?: number | undefined } = {}) =>
   NodeServer.layer({ ...options, problem: ProblemResponses.fromServerStatus })
 

@@ -45,7 +45,7 @@ const make = Effect.gen(function* () {
   const codes = yield* OneTimeCodes
   const sessions = yield* Sessions
   const attempt = SignInAttempts.make()
-  /** Limits concurrent hashes. Client addresses that wait take turns. */
+  /** Limits concurrent hashes. If several client addresses wait, they take turns. */
   const hashing = PartitionedSemaphore.makeUnsafe<string>({ permits: maxConcurrentHashes })
 
   /** Makes a link that can set up any account, and revokes the previous one. */
@@ -69,7 +69,7 @@ const make = Effect.gen(function* () {
     return Option.some(rows[0]!.name)
   })
 
-  /** Sets the account's password. A link for any account takes the chosen name; a new name becomes an admin. */
+  /** Sets an account's password. If the link is for any account, `chosen` names it; a new account is an admin. */
   const setUp = Effect.fn("Accounts.setUp")(function* (code: string, chosen: string, password: string) {
     // The code is checked before hashing, so that only the holder of a code can cause that work.
     const name = Option.getOrElse(yield* findLink(code), () => chosen)
@@ -95,7 +95,7 @@ const make = Effect.gen(function* () {
     return { name: operator.name, role: operator.role, session } satisfies SignedIn
   })
 
-  /** Records an action of operators on their own accounts, which needs no session. */
+  /** Records an operator's action on their own account. The operator is passed, since there may be no session. */
   const recordOf = (operator: Omit<Operator, "role">, action: string) =>
     Effect.provideService(Audit.record(sql, action, operator.name), Audit.Actor, operator)
 
@@ -106,7 +106,7 @@ const make = Effect.gen(function* () {
       ([operator]) => operator,
     )
 
-  /** Sign-in attempts are throttled. */
+  /** Returns the operator if name and password are right. Attempts are throttled. */
   const verified = Effect.fnUntraced(function* (name_key: string, password: string, address: string) {
     const giveBack = yield* attempt(address, name_key)
     const operator = yield* operatorOf(name_key)
@@ -144,7 +144,7 @@ const make = Effect.gen(function* () {
     return { name: operator.name, role: operator.role, session } satisfies SignedIn
   })
 
-  /** Ends the operator's sessions and link. Returns the cookie value of a new session. */
+  /** Also ends the operator's sessions, and revokes sign-in links. Returns the cookie value of a new session. */
   const changePassword = Effect.fn("Accounts.changePassword")(function* (
     name: string,
     current: string,

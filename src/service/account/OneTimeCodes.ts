@@ -46,7 +46,7 @@ const make = Effect.gen(function* () {
     return Option.map(Option.fromUndefinedOr(rows[0]), ({ subject }) => subject)
   })
 
-  /** Call it within a write of `Database`. */
+  /** Revokes the subject's codes. Call it within a write of `Database`. */
   const endAll = Effect.fn("OneTimeCodes.endAll")(function* (kind: CodeKind, subject: string) {
     yield* sql`DELETE FROM one_time_code WHERE kind = ${kind} AND subject = ${subject}`
   })

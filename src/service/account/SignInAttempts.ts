@@ -3,7 +3,7 @@
  *
  * Guarantees: an address may make 60 attempts without a delay, and 10 for the same name. The allowance grows again by
  * one per second, and by one per 90 seconds for a name. Further attempts take turns, 1 or 10 seconds apart. An attempt
- * that would wait longer than 40 seconds is refused. Attempts from one address lock out no other. Delays are logged.
+ * that would wait longer than 40 seconds is refused. Attempts from an address never lock out others. Delays are logged.
  * Does not: survive a restart, or track more than 10,000 addresses and names; it drops the least recently used.
  */
 import { Clock, Effect, Schema } from "effect"
@@ -30,7 +30,7 @@ const maxCounters = 10_000
 const logEveryMillis = 15 * 60_000
 
 interface Counter {
-  /** The number of attempts not delayed so far. It decreases with time. */
+  /** The number of undelayed attempts that still count. It decreases by one every `restoreMillis`. */
   used: number
   countedAt: number
   nextTurn: number
@@ -81,7 +81,7 @@ export const make = () => {
   const countName = makeCounters(atName)
   const countAddress = makeCounters(fromAddress)
 
-  /** Counts and delays an attempt. Returns an effect that uncounts it, to run after a successful sign-in. */
+  /** Counts and delays an attempt. Returns an effect that undoes the count, to run after a successful sign-in. */
   return Effect.fnUntraced(function* (address: string, name: string) {
     const ofAddress = yield* countAddress(address, address)
     const key = `${address} ${Sha256.hex(name)}`

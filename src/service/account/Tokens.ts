@@ -21,7 +21,7 @@ export interface AcceptedToken {
   readonly organization: string
 }
 
-/** A token is this prefix and 43 characters, so that secret scanners can recognize it. */
+/** Every token begins with this prefix, so that secret scanners recognize it. 43 random characters follow. */
 const prefix = "pst_"
 
 export const draw = Effect.map(Secrets.draw(prefix), (token) => Redacted.make(token, { label: "organization token" }))
@@ -89,7 +89,7 @@ const make = Effect.gen(function* () {
   /** Keeps memory and database consistent, even if the caller is interrupted. */
   const whole = Effect.uninterruptible
 
-  /** The token is returned only if it is stored. */
+  /** Adds a token to the cache, and removes it if storing it fails. */
   const add = <A, E>(row: Row, store: Effect.Effect<A, E>) =>
     Effect.suspend(() => {
       remember(row)
@@ -103,7 +103,7 @@ const make = Effect.gen(function* () {
     return { token, summary: summaryOf(row) }
   }, whole)
 
-  /** The old token is accepted for `keepHours` more. */
+  /** Replaces a token. The old token is accepted for another `keepHours` hours. */
   const rotate = Effect.fn("Tokens.rotate")(function* (tokenId: string, keepHours: number) {
     const now = yield* Clock.currentTimeMillis
     const { name } = yield* find(tokenId)

@@ -31,7 +31,7 @@ const migrate = Migrations.run({
 /** Retries forever: the database may recover, and nothing else would resume the work. */
 export const retryForever = Backoff.exponential("100 millis", "30 seconds")
 
-/** Turns a refusal into a value, so that the other writes of the same transaction are still committed. */
+/** Turns errors other than `SqlError` into values, so that the transaction still commits its other writes. */
 const withRefusals = <A, E>(statements: Effect.Effect<A, E | SqlError>) =>
   Effect.matchEffect(statements, {
     onSuccess: (value) => Effect.succeed(Result.succeed(value)),

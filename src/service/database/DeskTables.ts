@@ -3,11 +3,11 @@
  * the qualification of people.
  *
  * Guarantees: voiding moves a vote, with its number, to `voided_vote`, so that `vote` contains only valid votes.
- * `disputed` lists items with all their votes whose votes differ on the best completion.
+ * `disputed` lists the items that have all their votes and whose votes differ on the best completion.
  */
 import { maxPrompts } from "./TaskTables.ts"
 
-/** How much of the beginning of a prompt can be searched. Whole requests are compressed and too slow to search. */
+/** A search reads this many characters from a prompt's start. Whole requests are compressed, and slow to search. */
 export const maxSearchedChars = 500
 
 const recount = (itemId: string) => `

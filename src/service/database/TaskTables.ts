@@ -3,7 +3,7 @@
  *
  * Guarantees: rows that change are small. Large values (requests, results) have separate tables. The number of rows
  * that a frequent query reads does not grow with the number of tasks. `item_open` lists items that still need votes,
- * oldest first; `returned_item` lists items in the order in which they returned. Each expert has a cursor in both.
+ * oldest first; `returned_item` lists items in the order of their return to the queue. An expert has a cursor in each.
  * Triggers update `task_count`. An item's id is its task's number times 2^20 plus its prompt's index, so a task's items
  * are a range.
  */
@@ -29,8 +29,8 @@ const neededBy = (row: "NEW" | "OLD") =>
   `(${row}.prompts * ${row}.votes_required + ${row}.extra_votes - ${row}.votes_spared)`
 
 export const taskTables: ReadonlyArray<string> = [
-  // status: pending, in_progress, completed, or cancelled. unanswered: 1 if no expert had an answer to a cancelled
-  // task. extra_votes: the sum of extra_votes of its items. votes_spared: the missing votes of its decided and
+  // status: pending, in_progress, completed, or cancelled. unanswered: 1 if it was cancelled because no expert had an
+  // answer. extra_votes: the sum of extra_votes of its items. votes_spared: the missing votes of its decided and
   // withdrawn items, which are no longer needed. completes_at: when a task that has all its votes will be completed.
   // See `Completions`.
   `CREATE TABLE task (
@@ -56,8 +56,8 @@ export const taskTables: ReadonlyArray<string> = [
   `CREATE INDEX task_in_group ON task (organization, group_id, seq) WHERE group_id <> task_id`,
   `CREATE TABLE task_request (seq INTEGER PRIMARY KEY, body BLOB NOT NULL)`,
   // The whole response to GET, as text. Compressing it, as requests are, would lower the GET throughput by a third to
-  // save 13 kB per 50 prompts. Stored as bytes, it would lie outside V8's heap and make garbage collection slower: p99
-  // was 33 ms instead of 26 with 64 clients, and 25 ms instead of 15 with 40 requests per second each.
+  // save 13 kB per 50 prompts. Stored as bytes, it would lie outside V8's heap and make garbage collection slower. With
+  // 64 clients, p99 was 33 ms instead of 26, and 25 ms instead of 15 when each client sent 40 requests per second.
   `CREATE TABLE task_result (seq INTEGER PRIMARY KEY, answer TEXT NOT NULL)`,
 
   // Groups that a client named. A task without a group is a group of its own. votes and votes_needed count the group's
@@ -129,10 +129,10 @@ export const taskTables: ReadonlyArray<string> = [
   `CREATE INDEX item_open ON item (item_id) WHERE open > 0`,
   `CREATE INDEX item_of_content ON item (content, item_id)`,
   `CREATE TABLE returned_item (n INTEGER PRIMARY KEY AUTOINCREMENT, item_id INTEGER NOT NULL UNIQUE)`,
-  // items: among the people for whom this item was deferred, the fewest items of its content that anybody has seen.
+  // See `Contents`. items: the lowest `seen_content.items` among the people for whom this item was deferred.
   `CREATE TABLE deferred_item (item_id INTEGER PRIMARY KEY, content INTEGER NOT NULL, items INTEGER NOT NULL)`,
   `CREATE INDEX deferred_item_of_content ON deferred_item (content)`,
-  // items: how many items of this content the person has judged, holds, or has set aside.
+  // items: the number of items of this content that the person has judged, holds, or has set aside.
   `CREATE TABLE seen_content (
     content INTEGER NOT NULL,
     expert_no INTEGER NOT NULL,
@@ -142,8 +142,8 @@ export const taskTables: ReadonlyArray<string> = [
   // The tasks that automatic experts are judging, with the number of claimed items and the experts' ids (JSON).
   `CREATE TABLE claim (seq INTEGER PRIMARY KEY, items INTEGER NOT NULL, experts TEXT NOT NULL)`,
 
-  // The two cursors are the expert's positions in item_open and in returned_item. away: 1 if the person was absent for
-  // so long that items no longer wait for that person.
+  // The two cursors are the expert's positions in item_open and in returned_item. away: 1 if items do not wait for the
+  // person, who was absent for long or may not judge.
   `CREATE TABLE expert (
     expert_no INTEGER PRIMARY KEY,
     expert_id TEXT NOT NULL UNIQUE,
@@ -164,8 +164,8 @@ export const taskTables: ReadonlyArray<string> = [
     returned_cursor INTEGER NOT NULL DEFAULT 0
   )`,
   `CREATE INDEX expert_awaited ON expert (expert_no) WHERE kind = 'person' AND active = 1 AND away = 0`,
-  // held_until: null after the hold; order and draft stay. turn: an expert sees the held item with the highest turn
-  // first. undone: the number of the vote taken back, or 0.
+  // held_until: null after the hold; the row stays, to keep the order and the draft. turn: an expert sees the held item
+  // with the highest turn first. undone: the number (n) of the vote that was taken back, or 0.
   `CREATE TABLE hold (
     item_id INTEGER NOT NULL,
     expert_no INTEGER NOT NULL,
@@ -197,8 +197,8 @@ export const taskTables: ReadonlyArray<string> = [
     at INTEGER NOT NULL,
     PRIMARY KEY (item_id, expert_no)
   ) WITHOUT ROWID`,
-  // n: the order in which votes were given. Numbers are never reused, because void votes keep theirs. body: the other
-  // members of `Vote`, without expert, kind, and choice. shown_at: when a person first saw the item; null for automatic
+  // n: the order in which votes were given. Numbers are never reused, because void votes keep theirs. body: the
+  // members of `Vote` except expert, kind, and choice. shown_at: when a person first saw the item; null for automatic
   // experts.
   `CREATE TABLE vote (
     n INTEGER PRIMARY KEY AUTOINCREMENT,

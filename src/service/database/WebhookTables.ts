@@ -2,7 +2,7 @@
  * The tables of webhooks: URL, secrets, messages, and attempts.
  *
  * Webhook secrets are stored in plain text, because the service needs them to sign. Anybody who can read the file can
- * forge its signatures. All other secrets in the file are hashed.
+ * forge the service's signatures. All other secrets in the file are hashed.
  */
 
 export const webhookTables: ReadonlyArray<string> = [

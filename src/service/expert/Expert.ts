@@ -22,7 +22,7 @@ export interface JudgeVote {
 export class JudgeError extends Schema.TaggedError<JudgeError>()("JudgeError", {
   problem: Schema.String,
   /**
-   * Whether the expert may answer the same question later. If not, for example because its endpoint refuses the
+   * Whether the expert might answer the same question later. If not, for example because its endpoint refuses the
    * question, the item is left to other experts.
    */
   isRetryable: Schema.Boolean,

@@ -52,7 +52,7 @@ export interface Endpoint {
 export const defaults = { concurrency: 8, timeout: "2 minutes", retries: 4 } as const
 
 const maxAnswerBytes = ByteSize.mebibytes(1)
-/** The longest pause that a call waits for. If it is longer, the call fails, so that the caller can go on. */
+/** The longest pause that a call waits for. During a longer pause, calls fail, so that the caller can go on. */
 const maxPause = Duration.minutes(1)
 /** The pause after the endpoint refused the settings, such as the key, which nobody corrects within seconds. */
 const refusalPause = Duration.minutes(1)

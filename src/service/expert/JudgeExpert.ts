@@ -23,17 +23,17 @@ export interface JudgeOptions extends JudgeEndpoint.EndpointOptions {
    */
   readonly template?: string | undefined
   /**
-   * How to count two completions of which the model prefers a different one in each order. `tie`, the default, counts
+   * How to count a pair of completions if the model's preference changes with their order. `tie`, the default, counts
    * them as equally good. `abstain` gives no vote if the best completion is then uncertain.
    */
   readonly onDisagreement?: "tie" | "abstain" | undefined
-  /** How many times a question is asked at most until its answer is usable. Default 3. */
+  /** The maximum number of times that a question is asked until its answer is usable. Default 3. */
   readonly attempts?: number | undefined
 }
 
 /**
- * Up to this many completions are all ranked, by comparing all pairs: n(n-1) requests. Among more, only the best is
- * determined, with 2(n-1) requests.
+ * The maximum number of completions that are all ranked, by comparing all pairs with n(n-1) requests. If there are
+ * more, only the best is determined, with 2(n-1) requests.
  */
 const rankUpTo = 4
 

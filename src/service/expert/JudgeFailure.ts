@@ -17,7 +17,7 @@ export class JudgeFailed extends Schema.TaggedError<JudgeFailed>()("JudgeFailed"
    */
   fault: Schema.Literals(["Question", "Endpoint", "Moment", "Length", "Temperature"]),
   problem: Schema.String,
-  /** The pause is in milliseconds. */
+  /** The minimum delay before a retry, in milliseconds, if known. */
   retryAfter: Schema.optionalKey(Schema.Finite),
 }) {
   override get message() {
@@ -74,7 +74,7 @@ export interface RequestContext {
   readonly apiKey?: Redacted.Redacted<string> | undefined
 }
 
-/** `known`: whether the endpoint has answered another question. Then a refusal must be due to this question. */
+/** `known`: whether the endpoint has answered other questions. If so, a refusal must be due to this question. */
 export const fromStatus = Effect.fnUntraced(function* (
   response: HttpClientResponse.HttpClientResponse,
   text: string,

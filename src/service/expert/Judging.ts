@@ -2,8 +2,8 @@
  * Asks automatic experts about one item, in order, until it has its votes.
  *
  * Guarantees: a failure or defect of an expert affects only this item. Until a retry, the expert's vote stays reserved,
- * and no later expert votes instead. An invalid vote counts as a defect. After a failure that is not retryable, or
- * three defects on an item, the expert counts as having no answer.
+ * and no expert later in the order votes instead. An invalid vote counts as a defect. After a failure that is not
+ * retryable, or three defects on an item, the expert counts as having no answer.
  */
 import { Cause, Clock, Effect, Exit, Option, Result, Schema, Semaphore } from "effect"
 import * as Places from "../store/Places.ts"

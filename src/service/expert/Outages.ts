@@ -1,9 +1,9 @@
 /**
- * Backoff for automatic experts: which of them must not be asked now, at all or about one item, and until when.
+ * Backoff for automatic experts: which of them must not be asked now, either at all or about one item, and until when.
  *
- * Guarantees: until it answers, an expert that fails repeatedly is asked less often, down to once in five minutes, or
- * even later if it says so. An item on which it fails is retried at growing intervals; other items go on. The state is
- * in memory, so a restart retries everything immediately.
+ * Guarantees: an expert that fails repeatedly is asked at growing intervals until it answers: up to five minutes, or
+ * longer if its error asks for that. An item on which it fails is retried at growing intervals; other items go on. The
+ * state is in memory, so a restart retries everything immediately.
  */
 import * as Backoff from "../../io/Backoff.ts"
 import type { JudgeError } from "./Expert.ts"
@@ -37,7 +37,7 @@ export const make = () => {
       return itemId === undefined || (items.get(itemId)?.get(expert)?.until ?? 0) <= now
     },
 
-    /** `error` is undefined if the expert had a defect or gave an invalid vote. */
+    /** Counts a failure. `error` is undefined if the expert had a defect or gave an invalid vote. */
     failed: (now: number, expert: string, itemId: number, error: Pick<JudgeError, "retryAfter"> | undefined) => {
       const general = experts.get(expert) ?? { failures: 0, until: 0 }
       // Requests that were still in flight when the expert was paused do not count again.

@@ -98,9 +98,9 @@ export const slidingPass = Effect.fnUntraced(function* <E>(
 })
 
 /**
- * Whether another completion could be the best. Follows the best completion, or one tied with it, back from the end of
- * the pass to a comparison that it won. An inconsistent comparison on the way means yes. Comparisons before that win do
- * not matter, because whichever completion survived them lost it.
+ * Whether another completion could be the best. Walks back through the pass and follows the best completion, or one
+ * tied with it, to the comparison that the followed completion won. If a comparison on the way is inconsistent, the
+ * answer is yes. Earlier comparisons do not matter, because the completion that survived them lost that comparison.
  */
 const isOpen = (best: number, comparisons: ReadonlyArray<Comparison>): boolean => {
   let carried = best

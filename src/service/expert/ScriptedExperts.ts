@@ -29,7 +29,7 @@ export const last = rule("last", (completions) => ({
   rationale: `Last of ${completions.length} completions.`,
 }))
 
-/** Prefers the completion with the most or fewest characters (Unicode code points), and the first of several such. */
+/** Prefers the completion with the most or fewest characters (Unicode code points); among equals, the first. */
 const byLength = (name: "longest" | "shortest", extreme: (...lengths: ReadonlyArray<number>) => number) =>
   rule(name, (completions) => {
     const lengths = completions.map(countCharacters)

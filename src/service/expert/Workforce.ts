@@ -22,13 +22,13 @@ export interface WorkforceOptions {
   /** How long experts wait after a task's creation before they judge it, to simulate slow experts. Default 0. */
   readonly turnaround?: Duration.Input | undefined
   /**
-   * Whether to cancel a task that no expert can answer, instead of leaving it open for other experts. The next start
-   * opens it again.
+   * Whether to cancel a task that no expert can answer, instead of leaving it open for other experts. The next start of
+   * the service opens it again.
    */
   readonly cancelUnanswered?: boolean | undefined
 }
 
-/** Fewer tasks if experts are slow, so that they claim only what they are judging. */
+/** The maximum number of tasks at once. It is lower for slow experts, so that they claim only what they judge. */
 const maxConcurrentTasksOf = (experts: ReadonlyArray<Expert>) =>
   experts.some(({ concurrency }) => concurrency !== undefined) ? 8 : 32
 const maxReported = 1_000
@@ -167,7 +167,7 @@ const make = Effect.fnUntraced(function* (options: WorkforceOptions) {
     if (idle !== undefined) yield* rest(idle)
   })
 
-  // With `cancelUnanswered` but without experts, open tasks are cancelled, so that their clients do not wait.
+  // If `cancelUnanswered` is set but there are no experts, open tasks are cancelled, so that clients do not wait.
   const cancelAll = Effect.gen(function* () {
     yield* persistently(Effect.suspend(claim))
     const open = yield* Effect.forEach(["pending", "in_progress"] as const, (status) =>

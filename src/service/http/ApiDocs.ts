@@ -2,7 +2,7 @@
  * Serves the API documentation as a page: Swagger UI from this package.
  *
  * Guarantees: nothing is loaded from other hosts. Only the page's own scripts run; its Content-Security-Policy lists
- * their hashes. The page has two megabytes, so it is built and compressed once (see `CompressedBodies`).
+ * their hashes. The page is two megabytes large, so it is built and compressed once (see `CompressedBodies`).
  */
 import { Effect, Layer, Result } from "effect"
 import { Base64, Hex } from "effect/encoding"
@@ -23,7 +23,7 @@ const policyOf = (html: string) =>
 const textOf = ({ body }: HttpServerResponse.HttpServerResponse): string =>
   body._tag === "Uint8Array" ? new TextDecoder().decode(body.body) : ""
 
-/** Sets the page's policy. The page never changes, so the policy is computed once. */
+/** Sets the page's Content-Security-Policy. The page never changes, so the policy is computed once. */
 const withPolicy = HttpRouter.middleware(
   Effect.gen(function* () {
     const compressed = yield* CompressedBodies.make

@@ -1,7 +1,7 @@
 /**
  * The guide for authors of clients, in Markdown. It introduces the OpenAPI document and the documentation page.
  *
- * Guarantees: it says how the service behaves wherever the contract leaves it open, and gives its limits.
+ * Guarantees: it describes all behavior that the contract does not define, and the service's limits.
  */
 import { Duration, Schema } from "effect"
 import { Vote } from "../../domain/Vote.ts"

@@ -2,8 +2,8 @@
  * Security headers for all responses.
  *
  * Guarantees: pages run only the service's own script and style files, nothing inline, and connect only to the service.
- * No other site can frame or embed them, or keep a reference to their window. Responses are not cached unless they
- * already have a cache header.
+ * No other site can frame or embed them, or keep a reference to their window. Responses that have no cache
+ * header yet get one that forbids caching.
  */
 import { HttpServerResponse } from "effect/http"
 

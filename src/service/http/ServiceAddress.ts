@@ -2,9 +2,9 @@
  * The service's address, and the check whether a request comes from the service's own pages.
  *
  * Guarantees: against DNS rebinding, a service on loopback accepts only loopback names and its public name as `Host`; a
- * service on another address accepts any `Host`. A request comes from an own page if its `Origin` is the public URL. On
- * loopback, or without a public URL, an `Origin` equal to the `Host` counts too. Behind a proxy on a private address,
- * the client is the last entry of `X-Forwarded-For`. All IPv6 addresses of a /64 network count as one client.
+ * service on another address accepts any `Host`. An `Origin` belongs to the service's pages if it is the public URL or,
+ * on loopback or without a public URL, if it equals the `Host`. If there is a public URL and a proxy on a private
+ * address, the client is the last of `X-Forwarded-For`. The addresses of an IPv6 /64 network count as one client.
  */
 import { Context, Effect, Layer, Option, Result, Schema } from "effect"
 import { HttpServer, type HttpServerRequest } from "effect/http"
@@ -33,7 +33,7 @@ const parsePublicUrl = (text: string): Result.Result<URL, InvalidPublicUrl> => {
 const isLoopback = (address: NetAddress.SocketAddress) =>
   !NetAddress.isInetAddress(address) || NetAddress.isLoopback(address.address)
 
-/** Returns an IPv4 address itself, or the /64 network of an IPv6 address, since one client has a whole network. */
+/** Returns an IPv4 address itself, or the /64 network of an IPv6 address, since one client can use all of it. */
 const networkOf = (address: NetAddress.IpAddress): string => {
   if (NetAddress.isIpv4Address(address)) return NetAddress.formatIp(address)
   return Option.match(NetAddress.fromIpv4Mapped(address), {
@@ -42,7 +42,7 @@ const networkOf = (address: NetAddress.IpAddress): string => {
   })
 }
 
-/** Whether a proxy in front of the service may have this address: it is loopback or private. */
+/** Whether a proxy in front of the service can have this address, because the address is loopback or private. */
 const isNear = (address: NetAddress.IpAddress): boolean => {
   if (NetAddress.isLoopback(address)) return true
   if (NetAddress.isIpv4Address(address)) return NetAddress.isPrivate(address)

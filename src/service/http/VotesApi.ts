@@ -2,7 +2,7 @@
  * `GET /votes` of the service: its votes as a table. It is not part of the contract, which other services implement.
  *
  * Guarantees: an organization gets only the votes on its own tasks. The response is streamed, with chunked encoding, so
- * that a client notices if it breaks off.
+ * that a client notices if the response breaks off.
  */
 import { Cause, Effect, Schema, Stream } from "effect"
 import { HttpServerResponse } from "effect/http"

@@ -1,8 +1,8 @@
 /**
  * The `HttpApi` of the annotation page. It is not part of the service's contract.
  *
- * Guarantees: each expert sees the completions in a separate random order, and requests name them by their place in it,
- * so that the page does not reveal the models. All requests except `join` need the session of an active expert.
+ * Guarantees: each expert sees the completions in a separate random order. Requests name a completion by its place in
+ * that order, so the page does not reveal the models. All requests except `join` need the session of an active expert.
  * Requests that change anything must pass `Csrf`.
  */
 import { Context, Schema, Struct } from "effect"
@@ -38,7 +38,7 @@ const Flags = Schema.Array(Schema.String.check(Schema.isMaxLength(80))).check(Sc
 const EditedText = Schema.String.check(Schema.isMaxLength(maxLength.editedCompletion))
 const Step = Schema.Int.check(Schema.isBetween({ minimum: 1, maximum: 9 }))
 
-/** Parts that are not listed here, such as the strength, have the type that a vote gives them. */
+/** Members not listed here, such as `strength`, have the same type as in a vote, or are null. */
 const Assessment = Schema.Struct({
   ...Struct.map(
     Struct.map(Struct.omit(VoteAssessment.fields, ["all_bad", "aspects", "edited"]), Schema.NullOr),
@@ -121,7 +121,7 @@ export const Flagging = Schema.Struct({ kind: FlagKind, comment: Reason })
 export type Flagging = typeof Flagging.Type
 
 export const Submission = Schema.Struct({
-  /** The preferred place. Null if `ranking` says it. */
+  /** The preferred place. If null, it is the first place in the top group of `ranking`. */
   best: Schema.NullOr(Place),
   /** All places in groups, best first, if the expert ranked them; null otherwise. */
   ranking: Schema.NullOr(Schema.Array(Schema.NonEmptyArray(Place))),
@@ -178,7 +178,7 @@ const flag = HttpApiEndpoint.post("flag", "/items/:item_id/flag", { params, payl
 
 /**
  * Takes back the expert's last vote, unless its task is completed. The expert holds the item again, and the vote
- * becomes the draft. An item held before keeps its draft and comes next. Conflict: there is no vote to take back.
+ * becomes the draft. An item held before the undo comes after it, with its draft. Conflict: no vote can be taken back.
  */
 const undo = HttpApiEndpoint.post("undo", "/undo", { success: Work })
 

@@ -15,10 +15,11 @@ export const ExpertSummary = Schema.Struct({
   last_seen_at: Schema.NullOr(Millis),
   judged: Schema.Int,
   /**
-   * `of`: items on which the votes of the others have a majority. `agreed`: those on which the expert voted with it.
+   * `of`: the number of items on which the votes of the others have a majority. `agreed`: the number of those on which
+   * the expert voted with that majority.
    */
   majority: Schema.Struct({ agreed: Schema.Int, of: Schema.Int }),
-  /** `of`: gold items that the expert judged. `right`: those for which the expert chose the right answer. */
+  /** `of`: the number of gold items that the expert judged. `right`: the number that the expert judged right. */
   gold: Schema.Struct({ right: Schema.Int, of: Schema.Int }),
 })
 export type ExpertSummary = typeof ExpertSummary.Type
@@ -77,7 +78,7 @@ export const ExpertDetail = Schema.Struct({
   latest: Schema.Struct({
     votes: Schema.Int,
     median_seconds: Schema.NullOr(Schema.Finite),
-    /** `chosen` counts, for each place on the page, how often the expert chose the completion shown there. */
+    /** `chosen`: for each place on the page, the number of times that the expert chose the completion shown there. */
     places: Schema.Array(Schema.Struct({ completions: Schema.Int, chosen: Schema.Array(Schema.Int) })),
   }),
   voidings: Schema.Array(Voiding),

@@ -13,7 +13,7 @@ export const GroupSummary = Schema.Struct({
   group_id: Schema.String,
   priority: Priority,
   paused: Schema.Boolean,
-  /** The experts who alone may judge the group. Null: all experts may. */
+  /** The only experts who may judge the group. Null if all experts may. */
   assigned: Schema.NullOr(Schema.Array(Schema.Struct({ expert_id: Schema.String, name: Schema.String }))),
   /** The number of open tasks. `votes` and `votes_needed` count the votes of these tasks. */
   tasks: Schema.Int,
@@ -31,7 +31,7 @@ const Queue = Schema.Struct({
    * first. `prompt` is the beginning of the task's first prompt.
    */
   tasks: Schema.Array(Schema.Struct({ ...GroupSummary.fields, prompt: Schema.String })),
-  /** The `after` to request the next page of tasks with. Null if there are no more tasks. */
+  /** The value of `after` that requests the next page of tasks. Null if there are no more tasks. */
   next: Schema.NullOr(Schema.Int),
 })
 export type Queue = typeof Queue.Type

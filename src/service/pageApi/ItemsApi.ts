@@ -23,8 +23,8 @@ export const Withdrawal = Schema.Struct({ reason: Schema.String, by: Schema.Stri
  */
 export const ItemSummary = Schema.Struct({
   /**
-   * The members from here to `prompt` describe the newest item that matches the filter. So does `state` if that item is
-   * decided, disputed, or withdrawn.
+   * The members from here to `prompt` describe the newest item that matches the filter. `state` is also that item's if
+   * it is decided, disputed, or withdrawn; otherwise it follows from `votes` and `votes_required`.
    */
   item_no: Schema.Int,
   task_id: Schema.String,
@@ -38,7 +38,7 @@ export const ItemSummary = Schema.Struct({
   flagged: Schema.Boolean,
   /** The other equal items, newest first, at most 25. */
   equal: Schema.Array(Schema.Struct({ task_id: Schema.String, index: Schema.Int })),
-  /** Null unless the items have all their votes and at least two of them. */
+  /** Null if votes are missing, or if there are fewer than two. */
   agreement: Schema.NullOr(Schema.Finite),
   decision: Schema.NullOr(Decision),
 })
@@ -53,7 +53,7 @@ const filter = {
   state: Schema.optionalKey(ItemState),
   expert: Schema.optionalKey(Text),
   flagged: Schema.optionalKey(Schema.Literal("true")),
-  /** The value is in percent. */
+  /** Finds items on which the votes agree at most this much, in percent. */
   max_agreement: Schema.optionalKey(IntFromQuery),
 }
 

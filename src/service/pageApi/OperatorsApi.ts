@@ -39,7 +39,7 @@ const add = HttpApiEndpoint.post("add", "/operators", {
   success: OperatorLink,
 })
 /**
- * Makes a link to set a new password with. Older links stop working. The old password works until the new one is set.
+ * Makes a link that sets a new password. Older links stop working. The old password works until the new one is set.
  */
 const renew = HttpApiEndpoint.post("renew", "/operators/:operator_no/link", { params, success: OperatorLink })
 /** Conflict: the operator is the last admin. */

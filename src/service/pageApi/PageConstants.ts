@@ -35,8 +35,8 @@ export const isAtLeast = (role: Role, min: Role): boolean => roles.indexOf(role)
 
 export const taskStatuses = ["pending", "in_progress", "completed", "cancelled"] as const
 
-/** `waiting`: has no votes yet. `open`: still needs some. `disputed`: has all its votes, which differ; no decision. */
+/** `waiting`: no votes yet. `open`: some are missing. `disputed`: all are given but differ, and no lead has decided. */
 export const itemStates = ["waiting", "open", "done", "disputed", "decided", "withdrawn", "cancelled"] as const
 
-/** The priorities. Groups of the first are judged first. */
+/** The priorities, in the order in which their groups are judged. */
 export const priorities = ["urgent", "high", "normal", "low"] as const

@@ -26,14 +26,14 @@ export type QualificationSettings = typeof QualificationSettings.Type
  */
 export const Standing = Schema.Struct({
   state: Schema.Literals(["working", "qualifying", "unavailable", "failed", "paused"]),
-  /** `judged`: the gold items on which the state depends. `right`: those judged right. */
+  /** `judged`: the number of gold items on which the state depends. `right`: the number judged right. */
   right: Schema.Int,
   judged: Schema.Int,
 })
 export type Standing = typeof Standing.Type
 
 export const Qualification = Schema.Struct({
-  /** Null if nothing is required. */
+  /** Null if no qualification is required. */
   settings: Schema.NullOr(QualificationSettings),
   /**
    * The number of distinct items of the gold file, at most 1,000. Null if the service was started without a gold file.

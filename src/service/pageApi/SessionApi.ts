@@ -5,7 +5,7 @@ import { Account, changePassword } from "./OperatorsApi.ts"
 import { error, MinRole, Name, OperatorSession, Password } from "./OperatorSession.ts"
 import { maxLength } from "./PageConstants.ts"
 
-/** Returns the name of the link's account, or null if the user may choose the name. The link can still be used. */
+/** Returns the name of the link's account, or null if the user can choose the name. The link stays valid. */
 const link = HttpApiEndpoint.post("link", "/link", {
   payload: Schema.Struct({ code: Schema.String }),
   success: Schema.Struct({ name: Schema.NullOr(Schema.String) }),
@@ -22,7 +22,7 @@ const setUp = HttpApiEndpoint.post("setUp", "/set-up", {
 })
 
 const signIn = HttpApiEndpoint.post("signIn", "/sign-in", {
-  // No account has a longer name or password. They are refused early, because normalizing a long name takes time.
+  // No account has a longer name or password. Longer ones are refused early, because normalizing them takes time.
   payload: Schema.Struct({
     name: Schema.String.check(Schema.isMaxLength(maxLength.name)),
     password: Schema.String.check(Schema.isMaxLength(maxLength.password)),

@@ -10,7 +10,7 @@ export const WebhookSettings = Schema.Struct({
   enabled: Schema.Boolean,
   /** Why the service disabled the webhook, such as a 410 from the receiver. Null if it did not. */
   disabled_reason: Schema.NullOr(Schema.String),
-  /** Null if the last attempt at this URL succeeded, or none was made. */
+  /** Null if the last attempt at this URL succeeded, or if there was no attempt. */
   failing: Schema.NullOr(
     Schema.Struct({
       since: Millis,
@@ -23,7 +23,7 @@ export const WebhookSettings = Schema.Struct({
   waiting: Schema.Int,
   /** When the first of the waiting messages is due. Null if none is waiting or the webhook is disabled. */
   next_attempt_at: Schema.NullOr(Millis),
-  /** The secrets that deliveries are signed with now, newest first. There are several during a rotation. */
+  /** The secrets that sign deliveries now, newest first. There are several during a rotation. */
   secrets: Schema.Array(Schema.Struct({ created_at: Millis, expires_at: Schema.NullOr(Millis) })),
 })
 export type WebhookSettings = typeof WebhookSettings.Type

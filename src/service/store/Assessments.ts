@@ -58,7 +58,7 @@ export const toMembers = (
   })
 }
 
-/** Returns undefined if the vote has no assessment. @param best the place of the edited completion */
+/** Converts members of a vote to an assessment, or undefined. @param best the place of the edited completion */
 export const toPlaces = (
   { all_bad = false, aspects = {}, edited, flags = [], ...others }: Members,
   order: ReadonlyArray<number>,

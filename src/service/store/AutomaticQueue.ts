@@ -1,5 +1,5 @@
 /**
- * The queue for automatic experts: claims all items of a task that they can judge at once, and records their votes.
+ * The queue for automatic experts: claims all items of a task that they can judge together, and records their votes.
  * `VoteQueue` lists the guarantees.
  *
  * Each expert has a cursor in memory, which is only an optimization and starts anew with the service: the database
@@ -78,13 +78,13 @@ export const make = Effect.fnUntraced(function* (voting: Voting) {
     return Math.min(returned, next)
   })
 
-  /** Moves the cursor past a candidate. The caller has made sure that no open item lies in between. */
+  /** Moves the cursor past a task. The caller has checked that no open item lies between the two. */
   const pass = (turn: Turn, seq: number) => {
     turn.tasks.delete(seq)
     turn.cursor = Math.max(turn.cursor, lastItemOf(seq))
   }
 
-  /** Claims what the experts can judge. If that is nothing, `lacking` counts items on which none of them can vote. */
+  /** Claims items that the experts can judge. If there are none, `lacking` counts items on which no expert can vote. */
   const claimOf = Effect.fnUntraced(function* (
     task: Task,
     asked: ReadonlyArray<AutomaticExpert>,
@@ -121,7 +121,7 @@ export const make = Effect.fnUntraced(function* (voting: Voting) {
       return [{ item_id, open, held: Math.min(open, eligible.length), experts: eligible.map((row) => row.expert_id) }]
     })
     if (claimed.length === 0) {
-      // While other items of the task are claimed, nothing is reported; recording those checks the task again.
+      // While other items of the task are claimed, `lacking` is 0: the task is checked again when they are recorded.
       const atWork = lacking === 0 ? [] : yield* sql`SELECT 1 FROM claim WHERE seq = ${task.seq}`
       return { claim: undefined, lacking: atWork.length > 0 ? 0 : lacking }
     }

@@ -10,7 +10,7 @@ import * as FullDisk from "../database/FullDisk.ts"
 import { Database, retryForever } from "../database/Database.ts"
 import type { Voting } from "./Voting.ts"
 
-/** The loop reads the clock at least this often, since somebody may change the clock. */
+/** The maximum time between two readings of the clock, since somebody may change the time. */
 const maxSleep = Duration.toMillis("10 minutes")
 
 export const make = Effect.fnUntraced(function* (voting: Voting) {

@@ -4,8 +4,8 @@
  *
  * Guarantees: an item goes to those who have seen its content least often, among people who may judge it and were
  * active in the last seven days. For all others it is deferred. So nobody sees a content twice before all have seen it
- * once. A deferred item returns to the queue when this changes. Automatic experts are asked about every item. A
- * content's id is 52 bits of a hash; a collision only delays a vote.
+ * once. A deferred item returns to the queue when it need not wait any longer. Automatic experts are asked about every
+ * item. A content's id is 52 bits of a hash; a collision only delays a vote.
  */
 import { Duration, Effect } from "effect"
 import type { Statement } from "effect/sql"
@@ -28,7 +28,7 @@ export const contentOf = (
 /** Items do not wait for people who have been absent for longer than this. */
 export const activeWithin: Duration.Input = "7 days"
 
-/** Run these statements in a single write of `Database`. */
+/** Run these statements within one write of `Database`. */
 export const make = Effect.gen(function* () {
   const { sql } = yield* Database
 

@@ -1,10 +1,10 @@
 /**
  * Changes that managers make: they decide items, withdraw prompts, ask for further votes, and void votes.
  *
- * Guarantees: counters of tasks and experts match the valid votes after each commit. That commit also replaces the
- * published result and stores the event for it. If votes are missing after a change, the task is opened again. Its
- * result is then computed from the remaining votes, or withdrawn if a prompt has none. No vote is deleted. Voiding and
- * restoring votes commit task by task, and can be repeated after a crash.
+ * Guarantees: counters of tasks and experts match the valid votes after each commit. The commit of a change also
+ * replaces the published result and stores the event for it. If votes are missing after a change, the task is opened
+ * again. Its result is then computed from the remaining votes, or withdrawn if a prompt has none. No vote is deleted.
+ * Voiding and restoring votes commit task by task, and can be repeated after a crash.
  */
 /* oxlint-disable max-lines -- one state machine: each change of votes or decisions settles its tasks by the same rules */
 import { Clock, Context, Effect, Layer } from "effect"
@@ -72,7 +72,7 @@ const make = Effect.gen(function* () {
     for (const itemId of itemIds) {
       const [item] = yield* recountItem(task, itemId)
       if (item!.open > 0) open.push(itemId)
-      // Other items are compared once they have all their votes.
+      // An item without all its votes is compared when its last vote is given.
       if (item!.votes > 1 && item!.isDone === 1) yield* voting.compare(task, itemId)
     }
     if (open.length > 0) {
@@ -173,7 +173,7 @@ const make = Effect.gen(function* () {
     }),
   )
 
-  /** People who hold the item lose it. The prompt's result then says that there is none. */
+  /** People who hold the item lose it. The prompt's result then says that there is no judgment. */
   const withdrawPrompt = Effect.fn("Desk.withdrawPrompt")(
     (taskId: string, promptIndex: number, reason: string, operator: string) =>
       changeDecision(taskId, promptIndex, "item.withdraw", function* (task, itemId, now) {
@@ -211,7 +211,7 @@ const make = Effect.gen(function* () {
       return deleted.length === 0 ? yield* conflict(problem) : {}
     })
 
-  /** The item's votes decide again. An item that misses votes returns to the queue. */
+  /** Lets the item's votes decide again. An item that lacks votes returns to the queue. */
   const withdrawDecision = Effect.fn("Desk.withdrawDecision")((taskId: string, promptIndex: number) =>
     deleteDecision(
       taskId,
@@ -268,7 +268,7 @@ const make = Effect.gen(function* () {
       }),
   )
 
-  /** Keeps the votes that experts are about to give. Returns the number of prompts. */
+  /** Cancels additional votes, except those that experts are about to give. Returns the number of prompts changed. */
   const endReopening = Effect.fn("Desk.endReopening")((taskId: string) =>
     changeNeeds(taskId, "task.end-reopening", function* ({ seq, status }) {
       const open = sql`${itemsOf(sql, seq)} AND extra_votes > 0 AND open > 0`
@@ -282,7 +282,7 @@ const make = Effect.gen(function* () {
     }),
   )
 
-  /** Each task has a write of its own. */
+  /** Changes each task in a separate write. */
   const changeTasks = Effect.fnUntraced(function* (
     itemIds: ReadonlyArray<number>,
     /** Voids or restores the votes on these items. Returns the items whose votes changed. */
@@ -323,7 +323,7 @@ const make = Effect.gen(function* () {
 
   const columns = sql.literal("n, item_id, expert_no, choice, body, shown_at, given_at, correct")
 
-  /** Moves the expert's votes to the other table. @param copy an INSERT without its FROM */
+  /** Moves votes between `vote` and `voided_vote`. @param copy an INSERT without its FROM */
   const transfer = Effect.fnUntraced(function* (
     expertNo: number,
     from: "vote" | "voided_vote",
@@ -340,7 +340,7 @@ const make = Effect.gen(function* () {
     return votes.map(({ item_id }) => item_id)
   })
 
-  /** Items that now miss a vote return to the queue, for other experts. */
+  /** Items that then lack a vote return to the queue, for other experts. */
   const voidVotes = Effect.fn("Desk.voidVotes")(function* (expertId: string, reason: string, operator: string) {
     const now = yield* Clock.currentTimeMillis
     const { expertNo, items, voidingId } = yield* change(

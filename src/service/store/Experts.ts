@@ -29,7 +29,7 @@ export interface Row extends Pick<
 export const toSummary = ({ agreed, compared, gold_judged, gold_right, ...row }: Row): ExpertSummary => ({
   ...row,
   active: row.active === 1,
-  // A person is seen when accepting the invitation.
+  // Accepting the invitation sets `last_seen_at`.
   joined: row.kind === "automatic" || row.last_seen_at !== null,
   majority: { agreed, of: compared },
   gold: { right: gold_right, of: gold_judged },
@@ -94,7 +94,7 @@ const make = Effect.gen(function* () {
 
   /**
    * Items held by a deactivated person return to the queue. Items claimed by a deactivated automatic expert return when
-   * they are recorded, without its votes.
+   * their outcome is recorded; the expert's votes are dropped.
    */
   const setActive = Effect.fn("Experts.setActive")(function* (
     expertId: string,
@@ -110,7 +110,7 @@ const make = Effect.gen(function* () {
           yield* Audit.record(sql, active ? "expert.activate" : "expert.deactivate", expertId, { name: expert.name })
         }
         yield* along
-        // Other experts may have passed items while these waited for this expert, so all items are checked again.
+        // Other experts may have passed items that waited for this expert, so all items are checked again.
         if (rows[0]?.kind === "automatic") queue.reconsiderAll()
         if (rows[0]?.kind === "person" && !active) yield* contents.awaitFewer
         return rows

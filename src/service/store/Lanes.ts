@@ -4,8 +4,8 @@
  *
  * Guarantees: an assigned group goes only to its experts, people or automatic; a paused one to nobody. People get items
  * of higher priority first, then the oldest. Tasks that join a group later are in its lane. Finding an expert's lanes
- * takes time in proportion to the lanes, not their items; listing the queue, in proportion to the lanes and the rows
- * shown.
+ * takes time in proportion to the number of lanes, whatever their items; listing the queue, in proportion to the lanes
+ * and the rows shown.
  * Does not: order the work of automatic experts, who judge the oldest item first.
  */
 import { Effect, Struct } from "effect"
@@ -28,7 +28,7 @@ export interface GroupSettings {
 }
 
 const maxListed = 200
-/** The limit for listed tasks without a group, not counting those that have a lane. */
+/** The maximum number of listed tasks that have neither a group nor a lane. */
 const maxAlone = 50
 
 const normal = priorities.indexOf("normal")
@@ -62,7 +62,7 @@ export const make = Effect.gen(function* () {
       ([lane]) => lane,
     )
 
-  /** Returns the numbers of the experts who alone may judge the group, or undefined if all experts may. */
+  /** Returns the numbers of the only experts who may judge the group, or undefined if all experts may. */
   const assignedTo = Effect.fnUntraced(function* (organization: string, groupId: string) {
     const lane = yield* laneOf(organization, groupId)
     if (lane?.paused === 1) return new Set<number>()

@@ -44,7 +44,7 @@ const DraftText = Schema.fromJsonString(Draft)
 const encodeDraft = Schema.encodeSync(DraftText)
 const decodeDraft = Schema.decodeOption(DraftText)
 
-/** Returns the messages of a completion that calls tools. Other completions are text: null. */
+/** Returns the messages of a completion that calls tools, or null for other completions, which are text. */
 const turnsOf = (text: string) =>
   Option.getOrNull(
     Option.filter(Conversation.parse(text), (messages) => messages.some(({ tool_calls }) => tool_calls !== undefined)),
@@ -388,7 +388,7 @@ export const make = Effect.fnUntraced(function* (options: {
     }
   })
 
-  /** Ends holds that match, at most `maxReleasedPerWrite`. Returns their number. Call this within a write. */
+  /** Ends matching holds, at most `maxReleasedPerWrite`, and returns their number. Call this within a write. */
   const releaseHolds = Effect.fnUntraced(function* (condition: Statement.Fragment) {
     const holds = yield* sql<{ item_id: number; expert_no: number }>`
       UPDATE hold SET held_until = NULL WHERE (item_id, expert_no) IN (
@@ -418,7 +418,7 @@ export const make = Effect.fnUntraced(function* (options: {
     yield* write(voting.contents.awaitNoLonger(now))
   }).pipe(Effect.withSpan("VoteQueue.releaseExpired"))
 
-  /** Offers the item to all experts again, also to those who set it aside. Its flags stay. */
+  /** Offers the item to all experts again, including those who set it aside. Its flags stay. */
   const returnItem = Effect.fn("VoteQueue.returnItem")(function* (taskId: string, promptIndex: number) {
     const [task] = yield* sql<{ seq: number }>`
       SELECT seq FROM task WHERE task_id = ${taskId} AND ${promptIndex} BETWEEN 0 AND prompts - 1`
@@ -434,7 +434,7 @@ export const make = Effect.fnUntraced(function* (options: {
     options.onReturned([itemId])
   }, write)
 
-  /** Items of the group that other experts hold return to the queue. */
+  /** Sets a group's priority and experts. Items that experts outside this set hold return to the queue. */
   const setGroup = Effect.fn("VoteQueue.setGroup")(function* (settings: GroupSettings) {
     const { experts: ids, groupId, priority } = settings
     const group = yield* voting.lanes.tasksOf(groupId)
@@ -456,7 +456,7 @@ export const make = Effect.fnUntraced(function* (options: {
     yield* Audit.record(sql, "group.set", groupId, { priority, experts })
   }, write)
 
-  /** Nobody gets items of a paused group, and held ones return to the queue. */
+  /** Pauses or resumes a group. Nobody gets items of a paused group, and held items return to the queue. */
   const pauseGroup = Effect.fn("VoteQueue.pauseGroup")(function* (groupId: string, isPaused: boolean) {
     const group = yield* voting.lanes.tasksOf(groupId)
     if (group === undefined) return yield* noGroup(groupId)

@@ -3,7 +3,7 @@
  * few gold items right.
  *
  * Guarantees: whether a person gets work is checked in the same write that gives an item or takes a vote, so neither a
- * restart nor a second window bypasses it. People who have already voted need not qualify unless an operator requires
+ * restart nor a second window bypasses it. People who have already voted must qualify only if an operator requires
  * it. No item comes twice in one round, and items of earlier rounds come last. Qualification judgments are not votes.
  * Automatic experts are exempt.
  */

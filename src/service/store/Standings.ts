@@ -35,7 +35,7 @@ export const make = Effect.fnUntraced(function* (keys: ReadonlyArray<string>) {
       ([row = { n: 0, last_vote: 0, kind: "none" }]) => row,
     )
 
-  /** Whether the person has voted, or took a vote back and is giving it again. */
+  /** Whether the person voted after vote number `lastVote`, or took such a vote back and is giving it again. */
   const hasVotedSince = (expertNo: number, lastVote: number) =>
     Effect.map(
       sql`SELECT 1 WHERE EXISTS (SELECT 1 FROM vote INDEXED BY vote_of_person

@@ -20,7 +20,7 @@ export interface TaskContent {
   readonly metadata?: Metadata
 }
 
-/** The maximum total size of the cached request bodies. Parsed, a text may take twice as much memory. */
+/** The maximum total size of the cached request bodies, in bytes. Parsed texts may take twice as much memory. */
 const maxBytes = 16 * 1024 * 1024
 
 const make = Effect.gen(function* () {

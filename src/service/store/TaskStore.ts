@@ -163,7 +163,7 @@ const make = Effect.gen(function* () {
   /** Returns false if the task does not exist or has ended. */
   const cancel = Effect.fn("TaskStore.cancel")((taskId: string) => cancelTask(taskId, false))
 
-  /** Cancels a task that no expert can answer. The next start opens it again. */
+  /** Cancels a task that no expert can answer. The next start of the service opens it again. */
   const cancelUnanswered = (taskId: string) => cancelTask(taskId, true)
 
   return { create, find, cancel, cancelUnanswered, ...reports }

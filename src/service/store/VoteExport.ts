@@ -100,8 +100,8 @@ export const make = Effect.gen(function* () {
     lastVote: number,
     { organization, ...filter }: VoteFilter,
   ) {
-    // SQLite answers synchronously. Without this yield, other requests would wait for the whole table, and all its
-    // bytes would pile up in front of the socket.
+    // SQLite answers synchronously. Without this yield, other requests would wait for the whole table, and memory would
+    // hold all its bytes until the socket accepts them.
     yield* Effect.yieldNow
     const found = yield* sql<{ item_id: number; task_id: string; chars: number }>`SELECT item.item_id, task_id,
         (SELECT TOTAL(LENGTH(body)) FROM vote WHERE vote.item_id = item.item_id) AS chars

@@ -26,7 +26,7 @@ export interface ClaimRequest {
   readonly tasks: number
   /** Claims only tasks created before this time (epoch milliseconds). */
   readonly createdBefore: number
-  /** Whether the expert can be asked now: in general, or about this item. If it can't, its vote stays reserved. */
+  /** Whether the expert can be asked now: in general, or about this item. If not, the expert's vote stays reserved. */
   readonly isAvailable: (expert: string, itemId?: number) => boolean
 }
 
@@ -55,15 +55,15 @@ export interface Claims {
   /** Tasks that no expert is judging now. `lacking` prompts of each need votes that none of these experts can give. */
   readonly unanswered: ReadonlyArray<{ readonly taskId: string; readonly lacking: number; readonly prompts: number }>
   /**
-   * Set if there is nothing else to judge now. `createdAt` is the creation time of the oldest task that is still too
-   * new, if any.
+   * Set if there is nothing else to judge now. `createdAt` is the creation time of the oldest task that is too new to
+   * claim (see `createdBefore`), if any.
    */
   readonly idle: { readonly createdAt: number | undefined } | undefined
 }
 
 /**
- * The answers of automatic experts about one claimed item. Claimed votes without an answer return to the queue, also if
- * their expert was deactivated in the meantime.
+ * The answers of automatic experts about one claimed item. A claimed vote returns to the queue if it has no answer, or
+ * if its expert was deactivated in the meantime.
  */
 export interface Judged {
   readonly itemId: number

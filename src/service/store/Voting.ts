@@ -163,7 +163,7 @@ export const make = Effect.fnUntraced(function* ({ goldAnswer = () => Option.non
     })
 
   /**
-   * Stores votes; the caller has updated the items. `done`: items with all votes. @returns whether the task has ended
+   * Stores votes; the caller has updated the items. `done`: items with all their votes. @returns whether the task ended
    */
   const give = Effect.fnUntraced(function* (
     task: Task,
@@ -225,7 +225,7 @@ export const make = Effect.fnUntraced(function* ({ goldAnswer = () => Option.non
     return last?.at ?? -Infinity
   })
 
-  /** Ends a task that has all its votes. @param votes all of these, if the caller has them */
+  /** Ends a task that has all its votes. @param votes all votes on the task, if the caller has them */
   const complete = Effect.fnUntraced(function* (
     task: Task,
     changes: Statement.Fragment,
@@ -238,7 +238,7 @@ export const make = Effect.fnUntraced(function* ({ goldAnswer = () => Option.non
     yield* finish(task, changes, now)
   })
 
-  /** Stores the response to GET. @param votes all votes on the task, if the caller has them */
+  /** Stores the task's result as the response to GET. @param votes all votes on the task, if the caller has them */
   const writeAnswer = Effect.fnUntraced(function* (
     task: Pick<Task, "seq" | "task_id">,
     votes?: ReadonlyArray<NewVote>,
@@ -336,7 +336,7 @@ export const make = Effect.fnUntraced(function* ({ goldAnswer = () => Option.non
     yield* sql`DELETE FROM disputed WHERE item_id = ${itemId}`
   })
 
-  /** Ends a task that nobody holds an item of. If the task is the last of its group, also ends the group. */
+  /** Ends a task, and stores its group's event if the group is then complete. The caller releases held items. */
   const finish = Effect.fnUntraced(function* (
     task: Pick<Task, "seq" | "task_id" | "organization" | "group_id">,
     changes: Statement.Fragment,

@@ -29,7 +29,7 @@ const joinHandlers = HttpApiBuilder.group(
     const experts = yield* Experts
     const address = yield* ServiceAddress
 
-    /** The code stays usable. */
+    /** Returns the active expert whom the code invites, or undefined. The code stays valid. */
     const invited = Effect.fnUntraced(function* (code: string) {
       const expertId = yield* codes.find("invitation", code)
       if (Option.isNone(expertId)) return undefined

@@ -10,7 +10,7 @@ import { HttpBody, HttpPlatform, HttpRouter, HttpServerResponse, HttpStaticServe
 import * as CompressedBodies from "../http/CompressedBodies.ts"
 import { pagePolicy } from "../http/SecurityHeaders.ts"
 
-/** Resolved when it is used, because a bundle has no such file. */
+/** The folder of the built pages. It is resolved only when needed, because a bundled program has no such file. */
 const builtPages = () => new URL(".", import.meta.resolve("#built/pages/dashboard.html"))
 
 const notBuilt = HttpServerResponse.text(
@@ -31,7 +31,7 @@ const readFiles = Effect.fnUntraced(function* (folder: string) {
     const body = HttpBody.uint8Array(yield* fs.readFile(file), response.headers["content-type"])
     return [file, HttpServerResponse.setBody(response, body)] as const
   })
-  // A file that can't be read, perhaps because a build has just removed it, is checked when it is requested.
+  // A file that can't be read, perhaps because a build has just removed it, is read again when it is requested.
   const found = yield* Effect.forEach(names, (name) => Effect.option(read(name)))
   return new Map(Arr.getSomes(found))
 })

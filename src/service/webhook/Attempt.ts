@@ -68,7 +68,7 @@ const meaning = (status: number): string | null => {
 export interface AttemptOptions {
   readonly timeout: Duration.Duration
   readonly userAgent: string
-  /** Whether to keep responses from this URL out of the log. It is called once the connection has been made. */
+  /** Whether to keep responses from this URL out of the log. It is called after the response has arrived. */
   readonly hidesAnswers: (url: string) => boolean
 }
 

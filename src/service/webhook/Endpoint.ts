@@ -120,7 +120,7 @@ export const make = (sql: SqlClient.SqlClient) => {
           ON CONFLICT DO UPDATE SET attempts = attempts + 1, last_at = excluded.last_at,
             last_status = excluded.last_status, last_error = excluded.last_error`
 
-  /** Does nothing if the URL has changed since the attempt. */
+  /** Disables the webhook, unless its URL has changed since the attempt. */
   const writeDisabled = (url: string, reason: string) =>
     sql`UPDATE webhook_endpoint SET enabled = 0, disabled_reason = ${reason} WHERE url = ${url}`
 

@@ -1,5 +1,5 @@
 /**
- * Webhook messages, the time of each one's next attempt, and the outcomes of attempts.
+ * Webhook messages, the time of each message's next attempt, and the outcomes of attempts.
  *
  * Guarantees: a message is `waiting` until it is delivered or the schedule ends. The time of its next attempt
  * survives a restart, because it is stored. If an operator reschedules a message during an attempt, the new time is
@@ -19,7 +19,7 @@ export interface Due {
   readonly sequence: number
   readonly message_id: string
   readonly next_attempt_at: number
-  /** A later message with the same name replaces this one. Null if it can no longer be replaced. */
+  /** A later message with the same name replaces this one. Null if this message can no longer be replaced. */
   readonly gathering: string | null
   readonly payload: string
 }
@@ -29,7 +29,7 @@ interface Content {
   readonly groupId: string
   readonly tasks: number
   readonly data: unknown
-  /** A later message with the same name replaces this one until its first attempt. Undefined: sent immediately. */
+  /** A later message with the same name replaces this one until its first attempt. If undefined, none replaces it. */
   readonly gathering?: string | undefined
 }
 
@@ -86,7 +86,7 @@ export const make = Effect.fnUntraced(function* (
 
   const writeWithdrawn = (gathering: string) => sql`DELETE FROM webhook_message WHERE gathering = ${gathering}`
 
-  /** A sealed message can no longer be replaced. Returns none if the message is not due any more. */
+  /** Seals a message, so that it can no longer be replaced. Returns none if the message is no longer due. */
   const writeSealed = Effect.fnUntraced(function* (sequence: number) {
     const now = yield* Clock.currentTimeMillis
     const rows = yield* sql<Due>`
@@ -154,7 +154,7 @@ export const make = Effect.fnUntraced(function* (
       UPDATE webhook_message SET state = ${state}, next_attempt_at = NULL, finished_at = ${now}
       WHERE sequence = ${sequence}`
 
-  /** Makes waiting messages due now. Skips gathered ones, and the perhaps 100,000 that are already due. */
+  /** Makes waiting messages due now, except those that can be replaced, and those already due, which may be many. */
   const writeAllDue = (now: number) =>
     sql`
       UPDATE webhook_message SET step = 0, next_attempt_at = ${now}
@@ -173,7 +173,7 @@ export const make = Effect.fnUntraced(function* (
     return rows.length > 0
   })
 
-  /** Deletes some old messages. @returns whether there may be more */
+  /** Deletes at most `maxDeletedPerWrite` old messages. @returns whether there may be more */
   const writeForgotten = Effect.fnUntraced(function* (finishedBefore: number) {
     const rows = yield* sql`
       DELETE FROM webhook_message WHERE sequence IN (
@@ -183,7 +183,7 @@ export const make = Effect.fnUntraced(function* (
     return rows.length === maxDeletedPerWrite
   })
 
-  // While the webhook is disabled, no attempt is planned, so the time of the next one is null.
+  // While the webhook is disabled, no attempt is planned, so `next_attempt_at` is null.
   const columns = sql.literal(`sequence, message_id, type, group_id, tasks, created_at, state, attempts,
     CASE WHEN EXISTS (SELECT 1 FROM webhook_endpoint WHERE enabled = 1) THEN next_attempt_at END AS next_attempt_at,
     last_status`)

@@ -1,9 +1,9 @@
 /**
  * Attempts each message when it is due.
  *
- * Guarantees: each message is attempted at least once. If an outcome could not be stored, the attempt is repeated with
- * the same id. At most `concurrency` messages are in memory. While the database is not writable, outcomes wait in
- * memory and count as attempts in flight, so nothing is sent twice.
+ * Guarantees: each message is attempted at least once. If the service ends before an outcome is stored, the attempt is
+ * repeated with the same id. At most `concurrency` messages are in memory. While the database is not writable, outcomes
+ * wait in memory and count as attempts in flight, so nothing is sent twice.
  * Does not: guarantee an order, although attempts start in the order of their due times.
  */
 import { Clock, Duration, Effect, FiberSet, Latch, Option, Schedule } from "effect"
@@ -29,7 +29,7 @@ export interface SenderOptions {
   readonly keep: Duration.Duration
 }
 
-/** The loop reads the clock at least this often, since somebody may change the clock. */
+/** The maximum time between two readings of the clock, since somebody may change the time. */
 const maxSleepMillis = Duration.toMillis("10 minutes")
 
 export const make = Effect.fnUntraced(function* (options: SenderOptions) {

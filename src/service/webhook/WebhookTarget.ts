@@ -77,7 +77,7 @@ export const guard =
 
 /**
  * Whether the log may show responses from this address. It shows responses from this machine only if no other machine
- * can reach the service, and never those from other private networks.
+ * can reach the service, and never responses from private networks.
  */
 export const showsAnswers =
   ({ allowLoopback }: TargetPolicy) =>

@@ -4,8 +4,8 @@
  * Guarantees: an event is stored in the same commit as its change. It is attempted until the receiver answers 2xx or
  * the schedule ends. A receiver may get it more than once, always with the same `webhook-id`. If a group grows after an
  * attempt, a new event announces it with all its tasks. A 410 from the receiver disables the webhook; messages wait
- * until an operator sets the URL again. Removing the webhook fails waiting messages. Finished messages are deleted
- * after a month.
+ * until an operator sets the URL again. When the webhook is removed, waiting messages count as failed. Finished
+ * messages are deleted after a month.
  */
 import { Clock, Context, Duration, Effect, Layer, Option, Redacted } from "effect"
 import { SecureRandom } from "effect/crypto"
@@ -60,7 +60,7 @@ export interface WebhooksOptions {
 const clientOptions = ({ allowLoopback = false, allowPrivate = false, resolver }: WebhooksOptions) => {
   const policy = { allowLoopback, allowPrivate }
   const shows = WebhookTarget.showsAnswers(policy)
-  // Hosts are never removed, since a connection to an old address may outlive a change of the host's DNS records.
+  // No host is removed from the set, since a connection to its old address may outlive a change of its DNS records.
   const hidden = new Set<string>()
   return {
     guard: WebhookTarget.guard(policy),

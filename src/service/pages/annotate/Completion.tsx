@@ -17,7 +17,7 @@ export interface CompletionProps {
   readonly isMarked: boolean
   readonly source: boolean
   readonly expand: boolean
-  /** The text in parts, if its differences from another one are shown; otherwise null. */
+  /** The text in parts, if its differences from another completion are shown; otherwise null. */
   readonly parts: { readonly kind: "ins" | "del"; readonly parts: ReadonlyArray<Part> } | null
   readonly element: (element: HTMLElement | null) => void
   readonly onMark: () => void
@@ -50,7 +50,7 @@ export const Completion = (props: CompletionProps) => {
       tabIndex={isMarked ? 0 : -1}
       aria-label={`Completion ${number}`}
       aria-describedby={`standing-${place}`}
-      // A pointer marks on click, not on focus, since marking can move the layout while differences are shown.
+      // With a pointer, only the click marks, not the focus before it: marking can move the layout, and so the target.
       onFocusIn={(event) => {
         if (event.target instanceof Element && event.target.matches(":focus-visible")) onMark()
       }}

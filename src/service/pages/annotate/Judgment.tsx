@@ -24,7 +24,7 @@ export const Judgment = ({ state, entry, isBusy, rationale, onEdit, onPick, onSu
   const charactersLeft = maxLength.rationale - entry.rationale.length
   const chips = useRef<HTMLDivElement>(null)
   useEffect(() => {
-    // With many completions, the button of the chosen one may be scrolled out of view.
+    // If there are many completions, the button of the chosen completion may be scrolled out of view.
     const chip = entry.best === null ? null : chips.current?.children[entry.best]
     chip?.scrollIntoView({ block: "nearest", inline: "nearest" })
   }, [entry.best])

@@ -1,4 +1,4 @@
-/** The toolbar above the completions: how many there are, buttons to change how they are shown, and to skip or flag. */
+/** The toolbar above the completions: their number, buttons to change their display, and to skip or flag the item. */
 import { Button } from "../shared/Button.tsx"
 
 export interface View {

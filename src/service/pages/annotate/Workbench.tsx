@@ -164,7 +164,7 @@ export const Workbench = ({ state, item, entry, dispatch, onKeys }: WorkbenchPro
     <main
       class="stack bench"
       onClick={(event) => {
-        // Keys are excluded (`detail` is 0 then): only a click moves the focus.
+        // Only a click with a pointer moves the focus. If a key pressed the button, `detail` is 0.
         const button = event.target instanceof Element ? event.target.closest("button") : null
         if (event.detail === 0 || button === null || document.activeElement === improved.current) return
         const card = button.closest("article") ?? cards.current[marked]

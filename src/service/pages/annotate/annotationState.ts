@@ -10,7 +10,7 @@ export type Wanted =
   | { readonly _tag: "skip"; readonly reason: string }
   | { readonly _tag: "flag"; readonly flag: Flagging }
 
-/** Makes the event that asks for an action that needs no further input. */
+/** Makes the event for an action that needs no further input. */
 export const want = (wanted: Exclude<Wanted["_tag"], "skip" | "flag">): Event => ({
   _tag: "want",
   wanted: { _tag: wanted },
@@ -49,7 +49,7 @@ export interface AnnotationState {
   readonly unsavedSince: number | null
   readonly saveDue: boolean
   readonly lastSave: number
-  /** How often to renew the hold, in milliseconds. */
+  /** The interval at which the hold is renewed, in milliseconds. */
   readonly holdEvery: number
   readonly inFlight: { readonly ask: Ask; readonly revision: number } | null
   readonly wanted: Wanted | null
@@ -58,8 +58,8 @@ export interface AnnotationState {
   /** The code of the invitation that is being redeemed. */
   readonly code: string | null
   /**
-   * Set while it is unknown whether a submission has arrived. `judged` is the expert's count before the submission;
-   * `broke` says whether the connection broke before the response.
+   * Set while it is unknown whether a submission has arrived. `judged` is the number of items that the expert had
+   * judged before; `broke` says whether the connection broke before the response.
    */
   readonly unsure: { readonly judged: number; readonly broke: boolean } | null
   readonly notice: Notice | null
@@ -79,7 +79,7 @@ export type Event =
   | { readonly _tag: "joined" | "saved" | "signedOut" }
   | { readonly _tag: "session"; readonly name: string; readonly progress: Progress }
   | { readonly _tag: "failure"; readonly ask: Ask; readonly failure: Failure }
-  /** Applies `change` to the entry, unless the current item is no longer `itemId`. */
+  /** Applies `change` to the entry if the current item is still `itemId`. */
   | { readonly _tag: "edit"; readonly itemId: number; readonly change: (entry: Entry) => Entry }
   | { readonly _tag: "want"; readonly wanted: Wanted }
   | { readonly _tag: "timer"; readonly timer: Timer }
@@ -91,7 +91,7 @@ export type Timer = "save" | "hold" | "poll" | "retry"
 
 export type AnnotateRequests = Requests<typeof AnnotateApi, "/annotate/api">
 
-/** A request of the API, with its input. */
+/** A request to the API, with its input. */
 export type Sent = {
   readonly [K in keyof AnnotateRequests]: {
     readonly request: K
@@ -104,7 +104,7 @@ export type Command =
       readonly _tag: "ask"
       readonly ask: Ask
       readonly sent: Sent
-      /** Whether the page may be closed before the response arrives. The browser must then still send the request. */
+      /** Whether the page might close before the response arrives. If so, the browser must still send it. */
       readonly leaving: boolean
     }
   /** Restarts the timer, which then fires after `after` milliseconds. Null stops the timer. */

@@ -13,10 +13,10 @@ import type { AnnotationState, Ask, Command, Event, Failure, Notice } from "./an
 import { initial, type Sent, type SignedOut, type Timer, type Wanted } from "./annotationState.ts"
 import * as entries from "./entry.ts"
 
-/** A draft is saved `saveDelayMillis` after the last change, or `maxSaveDelayMillis` after the first. */
+/** A draft is saved `saveDelayMillis` after the last change, but at most `maxSaveDelayMillis` after the first. */
 export const saveDelayMillis = 800
 export const maxSaveDelayMillis = 5_000
-/** How often to poll for an item while the expert has none. */
+/** The interval between polls for an item while the expert has none. */
 export const pollIntervalMillis = 15_000
 /** The hold is renewed for this long after the expert's last activity. */
 export const awayAfterMillis = 300_000
@@ -222,7 +222,7 @@ const answered = (state: AnnotationState, event: Event & { _tag: "answer" }, now
   return laid(answeredState, work.item, copy, commands, now)
 }
 
-/** Says that the service already has a judgment. If no connection broke, it may come from another tab. */
+/** Says that the service already has a judgment. If no connection broke, perhaps another tab sent the judgment. */
 const hadArrived = (broke: boolean): Notice =>
   broke
     ? { tone: "good", text: "The service did receive your judgment of the previous item." }
@@ -264,7 +264,7 @@ const laid = (
   ]
 }
 
-/** A third of the remaining hold, but 20 seconds to 2 minutes, since the device's clock may be wrong. */
+/** A third of the remaining hold, but within 20 seconds to 2 minutes, since the device's clock may be wrong. */
 const holdEvery = (item: HeldItem, now: number) => Math.min(Math.max((item.held_until - now) / 3, 20_000), 120_000)
 
 const noticeOf = (ask: Ask, work: Work, state: AnnotationState): Notice | null => {

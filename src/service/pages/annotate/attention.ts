@@ -13,7 +13,7 @@ export interface Attention {
   readonly lastActivity: number
 }
 
-/** How long without activity it takes until the expert counts as idle. */
+/** The time without activity after which the expert counts as idle. */
 export const idleAfterMillis = 120_000
 
 export const start = (seconds: number, now: number, visible: boolean): Attention => ({

@@ -2,8 +2,8 @@
  * Keyboard shortcuts of the annotation page.
  *
  * Guarantees: in a text field, only Escape and Ctrl+Enter are shortcuts. Ctrl+Enter (⌘ Enter) is the only one with
- * Ctrl, Alt, or Command. There are none in a dialog. Holding a key repeats only movement. Buttons and links keep Enter
- * and Space, scrollable elements keep the arrows.
+ * Ctrl, Alt, or Command. A dialog has no shortcuts. Holding a key repeats only movement. On buttons and links, Enter
+ * and Space keep their usual effect, and so do the arrow keys on scrollable elements.
  */
 
 export type Action =

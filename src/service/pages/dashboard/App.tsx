@@ -1,8 +1,8 @@
 /**
  * The dashboard: the current view, or a form to sign in.
  *
- * Guarantees: when a session ends, a sign-in form covers the page. What was on it is not lost, such as a secret that is
- * shown only once.
+ * Guarantees: when a session ends, a sign-in form covers the page. The page's content is not lost, such as a secret
+ * that is shown only once.
  */
 import type { JSX } from "preact"
 import { useCallback, useEffect, useLayoutEffect, useRef, useState } from "preact/hooks"

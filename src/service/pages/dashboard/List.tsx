@@ -30,7 +30,7 @@ export interface Filter<Name extends string = string> {
   /** The label of the option that filters nothing. */
   readonly all?: string
   readonly options?: ReadonlyArray<Option>
-  /** Whether the address may contain a value that is not one of the options. */
+  /** Whether the address can contain a value that is not one of the options. */
   readonly isOpen?: boolean
   readonly title?: string
   readonly placeholder?: string
@@ -80,7 +80,7 @@ interface FilterFormProps {
   readonly label: string
   readonly page: Page
   readonly query: Query
-  /** The button's label. Null: there is no button, and a selection applies at once. */
+  /** The label of the submit button. Null: there is no button, and a selection applies immediately. */
   readonly submit?: string | null
 }
 

@@ -61,7 +61,7 @@ export const Table = <A,>({ label, columns, rows, nothing, keyOf, class: name = 
     </table>
   )
   if (name !== "") return table
-  // A table that is wider than the page scrolls. The tab stop lets the keyboard do so.
+  // A table that is wider than the page scrolls. The tab stop lets keyboard users scroll it.
   return (
     <div class="card table-card" tabIndex={0} role="group" aria-label={label}>
       {table}

@@ -190,7 +190,7 @@ const VoidVotes = ({ item }: { readonly item: TaskItem }) => (
   </p>
 )
 
-/** Lists everything that the vote says besides its choice, one text for each. */
+/** Lists the vote's answers besides its choice, one text per answer. */
 const answersOf = ({ all_bad, aspects = {}, edited, flags = [], strength }: TaskItem["votes"][number]) => [
   ...(strength === undefined ? [] : [`Strength ${strength}`]),
   ...(all_bad === true ? ["All bad"] : []),

@@ -11,7 +11,7 @@ export const count = (n: number): string => number.format(n)
 
 export const plural = (n: number, one: string, many = `${one}s`): string => `${count(n)} ${n === 1 ? one : many}`
 
-/** Returns null if `of` is not positive. */
+/** Formats the share in percent. Returns null if `of` is not positive. */
 export const percent = (part: number, of: number): string | null => {
   if (of <= 0) return null
   const exact = (100 * part) / of

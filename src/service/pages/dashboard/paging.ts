@@ -7,7 +7,7 @@
 
 import { useRef } from "preact/hooks"
 
-/** The `before` of each visited page, newest first. That of the newest page is undefined. */
+/** The `before` of each visited page, newest first. It is undefined for the newest page. */
 export type Trail = ReadonlyArray<number | undefined>
 
 export const start: Trail = [undefined]

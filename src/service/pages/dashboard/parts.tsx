@@ -168,7 +168,7 @@ interface LoadedProps<A> {
 }
 
 /**
- * Shows a resource's data once loaded; until then, that it is loading or why that failed. Actions inside reload this
+ * Shows a resource's data or, before there is any, that it is loading or why that failed. Actions inside reload this
  * data and the data around it. If a reload removes the focused element, the section's heading gets the focus.
  */
 export const Loaded = <A,>({ resource, children }: LoadedProps<A>) => {

@@ -2,8 +2,8 @@
  * Converts Markdown to HTML, for untrusted text.
  *
  * Guarantees: HTML in the text is shown as text; links lead only to http, https, and mailto; images become links; the
- * result has no `style`, `id`, or event handler. `sanitize` checks it again. Code that is too long is not colored, nor
- * are formulas typeset beyond a limit. Some texts take long, so callers run this in a worker with a timeout
+ * result has no `style`, `id`, or event handler. `sanitize` checks the result again. Long code is not colored, and
+ * formulas beyond a limit are not typeset. Some texts take long, so callers run this in a worker with a timeout
  * (`textClient`).
  */
 import highlight from "highlight.js/lib/common"
@@ -100,7 +100,7 @@ const rightToLeft = new RegExp(
   "u",
 )
 
-// Headings get levels below the page's heading, each at most one level below the one before. A class keeps their size.
+// Headings are moved below the page's heading, without skipped levels. A class keeps the level that the text gives.
 markdown.core.ruler.push("blocks", ({ env, tokens }) => {
   let undirected: Array<Token> = []
   const open: Array<number> = []
