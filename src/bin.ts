@@ -1,9 +1,9 @@
 #!/usr/bin/env node
 /**
- * Checks the version of Node before it loads any code that needs that version. Node caches the compiled code for the
- * next start, in the user's cache folder or in NODE_COMPILE_CACHE. NODE_DISABLE_COMPILE_CACHE=1 turns the cache off.
+ * Starts the command if Node is new enough for its code. Node caches the compiled code for the next start, in the
+ * user's cache folder or in NODE_COMPILE_CACHE. NODE_DISABLE_COMPILE_CACHE=1 turns the cache off.
  */
-// The import takes the whole namespace: an older Node would refuse a name that it lacks, before the check.
+// A namespace, because an older Node would fail on the import of a missing name before the version is checked.
 import * as module from "node:module"
 import { homedir } from "node:os"
 import { join } from "node:path"

@@ -1,9 +1,9 @@
 /**
- * prefstream: prompts and completions in, preference pairs out. One namespace per module, in the order of the flow,
- * and the types that all of them share. `prefstream/source`, `/tasks`, `/webhooks`, `/pairs`, `/dataset`,
- * `/trainer-formats`, `/pipeline`, `/job` and `/service` are these namespaces by themselves, and load only what they need.
- * Not among them are `prefstream/promises`, for programs without Effect; `prefstream/worker`, which needs Effect Cluster;
- * and `prefstream/testing`, the conformance suite for protocols.
+ * prefstream turns prompts with completions into preference pairs. This module has one namespace per step of the work,
+ * in order, and the types that the steps share. `prefstream/source`, `/tasks`, `/webhooks`, `/pairs`, `/dataset`,
+ * `/trainer-formats`, `/pipeline`, `/job`, and `/service` export one namespace each, and load only what it needs. This
+ * module does not include `prefstream/promises`, for programs without Effect; `prefstream/worker`, which needs Effect
+ * Cluster; and `prefstream/testing`, the conformance suite for protocols.
  */
 export * as Source from "./source/Source.ts"
 export * as Tasks from "./task/Tasks.ts"

@@ -1,11 +1,11 @@
 /**
  * The pipeline for programs that do not use Effect: promises, async iterables, and plain values.
  *
- * Guarantees: a rejection is the failure itself, an `Error` whose `_tag` says its kind; an error that the program's own
- * source or expert throws rejects unchanged. After an abort, requests in flight are finished and recorded, and the
- * promise rejects with the signal's reason. Messages go to stderr.
+ * Guarantees: promises reject with an `Error` whose `_tag` says its kind, or, if the program's own source throws, with
+ * that error unchanged. After an abort, requests in flight are finished and recorded, and the promise rejects with the
+ * signal's reason. By default, messages go to stderr.
  *
- * Adapter: brings Node's files and HTTP client.
+ * Adapter: provides Node's file system and HTTP client.
  */
 import * as NodeServices from "@effect/platform-node/NodeServices"
 import { Cause, Effect, Exit, Layer, Logger, Option, Predicate, Redacted, Stream } from "effect"
@@ -30,11 +30,11 @@ export interface RemoteService extends Partial<Omit<ServiceSettings, "baseUrl" |
   readonly token: string
 }
 
-/** An automatic expert of the program's own. */
+/** An automatic expert that the program defines. */
 export interface PlainExpert {
   /** The expert's name in votes. */
   readonly name: string
-  /** Votes on one prompt, at once or later; null if the expert has no answer. If it throws, the item is left open. */
+  /** Votes on one prompt; null without an answer. If it throws, other experts can vote, and the next run asks again. */
   readonly judge: (prompt: TaskPrompt, guidelines: string | undefined) => Promise<JudgeVote | null> | JudgeVote | null
   /** Maximum number of prompts that the expert judges at once. Default 1. */
   readonly concurrency?: number | undefined
@@ -42,13 +42,13 @@ export interface PlainExpert {
 
 /** An annotation service inside the program, whose experts are automatic. */
 export interface EmbeddedService extends Omit<ServiceOptions, "experts" | "token"> {
-  /** Names of experts, such as `longest` or `gold:FILE`, and experts of the program's own. */
+  /** Names of built-in experts, such as `longest` or `gold:FILE`, and experts that the program defines. */
   readonly experts: ReadonlyArray<string | PlainExpert>
-  /** The path of its SQLite file. Default: `service.db` in the job folder. */
+  /** The path of the service's SQLite file. Default: `service.db` in the job folder. */
   readonly database?: string | undefined
 }
 
-/** The settings of a pipeline in plain values. The others are those of `Pipeline.make`. */
+/** The settings of a pipeline as plain values. Settings that are not listed here are those of `Pipeline.make`. */
 export interface PlainSettings extends Omit<Pipeline.Settings, "source"> {
   /** Names of files, or the program's own records: an array, or an iterable that may be asynchronous. */
   readonly source: string | ReadonlyArray<string> | Iterable<unknown> | AsyncIterable<unknown>
@@ -60,13 +60,13 @@ export interface PlainSettings extends Omit<Pipeline.Settings, "source"> {
 
 /** How to stop the work, and where its messages go. */
 export interface WorkOptions {
-  /** Stops the work. */
+  /** Stops the work when it is aborted. */
   readonly signal?: AbortSignal | undefined
   /** Called with each message. Default: writes it to stderr. */
   readonly log?: ((message: string, level: string) => void) | undefined
 }
 
-/** Failures with which `run` rejects, besides errors of the program's own source. */
+/** Failures with which `run` rejects, besides errors that the program's own source throws. */
 export type RunFailure = Effect.Error<ReturnType<typeof Pipeline.run<Source.SourceError, never>>> | SettingInvalid
 
 const toStderr = (message: string, level: string): void => void process.stderr.write(`${level}: ${message}\n`)
@@ -148,14 +148,14 @@ export const submit = (settings: PlainSettings, options?: WorkOptions): Promise<
 export const collect = (settings: PlainSettings, options?: WorkOptions): Promise<RunReport> =>
   promise(Pipeline.collect(pipelineOf(settings)), options)
 
-/** Writes the dataset of all results so far. Null if there is none, so that nothing was written. */
+/** Writes the dataset of all results so far. Returns null if they give no pairs, so that no dataset was written. */
 export const exportDataset = (settings: PlainSettings, options?: WorkOptions): Promise<Dataset.DatasetInfo | null> =>
   promise(
     Effect.map(Pipeline.exportDataset(pipelineOf(settings)), ({ dataset }) => Option.getOrNull(dataset)),
     options,
   )
 
-/** Reads the items with known answers of a file, for `gold`. */
+/** Reads a file of items with known answers, for the setting `gold`. */
 export const gold = (file: string, options?: WorkOptions) => promise(Source.gold(file), options)
 
 /** Reads the pairs of a dataset. */

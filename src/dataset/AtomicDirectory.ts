@@ -1,9 +1,9 @@
 /**
  * Replaces a directory by two renames.
  *
- * Guarantees: a directory at the path is always complete, either the old or the new one. Between the two renames there
- * is none; after a crash at that point, the next write or `recover` moves the old one back. Only empty directories and
- * those that prefstream wrote are replaced. A folder `.NAME.partial-…` next to the path holds the new directory
+ * Guarantees: a directory at the path is always complete, either the old or the new one. Between the two renames, the
+ * path is free; after a crash at that point, the next write or `recover` moves the old one back. Only empty directories
+ * and those that prefstream wrote are replaced. A folder `.NAME.partial-…` next to the path holds the new directory
  * (`next`), the old one (`previous`), and the lock of a running writer.
  */
 import { Effect, FileSystem, Option, Path } from "effect"
@@ -52,7 +52,7 @@ export const recover = Effect.fn("Dataset.recover")(function* (directory: string
 
 const partialPrefix = (name: string) => `.${name}.partial-`
 
-/** The absolute path. For a symbolic link, it is the link's target, whether or not the target exists. */
+/** The directory's absolute path. For a symbolic link, the path of its target, whether or not the target exists. */
 const locate = Effect.fnUntraced(function* (directory: string) {
   const fs = yield* FileSystem.FileSystem
   const paths = yield* Path.Path
@@ -96,7 +96,7 @@ const ensureReplaceable = Effect.fnUntraced(function* (place: string) {
   if (here.dev !== above.dev) return yield* refuse("it is the root of a file system; use a directory inside it")
   if (place === paths.resolve(".")) return yield* refuse("it is the current directory")
   const manifest = yield* Manifest.read(place)
-  // Without a manifest, any entry is a reason to refuse. So a home directory, for example, is not listed recursively.
+  // Without a manifest, any entry is a reason to refuse, so there is no need to list, say, a whole home directory.
   const entries = yield* fs.readDirectory(place, { recursive: Option.isSome(manifest) }).pipe(about(place))
   const [unexpected] = Manifest.unexpectedEntries(manifest, entries)
   if (unexpected !== undefined) return yield* refuse(`it contains ${unexpected}, which is not part of a dataset`)

@@ -3,7 +3,7 @@
  *
  * In the `standard` shape, prompt, chosen, and rejected are text, and conversations are rendered
  * (`Conversation.toText`). In the `conversational` shape they are lists of messages, and a text prompt is one user
- * message. With `Form.tools`, messages may have tool calls, ids, and names, and there is a column `tools`. Call
+ * message. With `Form.tools`, messages can have tool calls, ids, and names, and there is a column `tools`. Call
  * arguments and `tools` are JSON text, because no column type fits all of them. A member that a message does not have
  * is absent in JSON Lines and null in Parquet. A pair with a lone surrogate, which UTF-8 cannot represent, has no row.
  */
@@ -19,7 +19,7 @@ export type Shape = "standard" | "conversational"
 
 export interface Form {
   readonly shape: Shape
-  /** Whether there are columns and members for tools and their calls. */
+  /** Whether the dataset has the column `tools`, and messages have members for tool calls. */
   readonly tools?: true
 }
 
@@ -31,7 +31,7 @@ interface JsonType {
   readonly properties?: { readonly [name: string]: JsonType }
 }
 
-/** A union has the type of its first member. Its other members are null or the other shape. */
+/** A union has the type of its first member. Its other members are null or the type in the conversational shape. */
 const featureOf = ({ anyOf, items, properties, type }: JsonType): Feature => {
   if (anyOf !== undefined) return featureOf(anyOf[0])
   if (items !== undefined) return { list: featureOf(items) }
@@ -66,7 +66,7 @@ export const columnsOf = ({ shape, tools }: Form): ReadonlyArray<Column> => {
 export const featuresOf = (form: Form): Features =>
   Object.fromEntries(columnsOf(form).map(({ feature, name }) => [name, feature]))
 
-/** The pair's row, with texts in this form. It may have members that are not columns. */
+/** The pair as a row, with its texts in this form. The row can have members that are not columns. */
 export const toRow = (pair: PreferencePair, { shape, tools }: Form): JsonRow => {
   if (shape === "standard") {
     return typeof pair.prompt === "string" ? pair : { ...pair, prompt: Conversation.toText(pair.prompt) }
@@ -80,7 +80,7 @@ export const toRow = (pair: PreferencePair, { shape, tools }: Form): JsonRow => 
   }
 }
 
-/** The message with its members in the column's order. */
+/** The message with its members in the order of the column's type. */
 const toRowMessage = ({ content, name, role, tool_call_id, tool_calls }: Message) => ({
   role,
   content,
@@ -105,7 +105,7 @@ const members = Struct.keys(PreferencePair.fields)
 const membersBesidesTexts = members.filter((name) => !PairBytes.isText(name))
 
 export const findLoneSurrogate = (pair: PreferencePair): keyof PreferencePair | undefined => {
-  // A pair whose texts are bytes has no lone surrogate in them.
+  // Texts that the pair also has as bytes cannot contain a lone surrogate.
   const names = PairBytes.of(pair) === undefined ? members : membersBesidesTexts
   for (const name of names) if (!isWellFormed(pair[name])) return name
   return undefined

@@ -1,7 +1,7 @@
 /**
  * Writes preference pairs as a dataset in the folder layout of the Hugging Face Hub: Parquet and JSON Lines, files for
- * trainers, a card, and a manifest. Parquet and JSON Lines have the same rows in the same order, except for lines that
- * must be at the start (see `file/Jsonl.ts`).
+ * trainers, a card, and a manifest. Parquet and JSON Lines have the same rows in the same order, except that some lines
+ * of JSON Lines are moved to the start (see `file/Jsonl.ts`).
  *
  * Guarantees: one pass over the pairs in constant memory; the dataset appears complete or not at all; the same pairs
  * and options give the same bytes. A pair with a lone surrogate is omitted and counted. Not checked: that no prompt is

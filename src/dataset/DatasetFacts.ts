@@ -33,7 +33,7 @@ export interface DatasetFacts extends Provenance {
   readonly name?: string
   /** A description of the dataset, as Markdown. */
   readonly description?: string
-  /** The Hub's identifier: `apache-2.0`, `cc-by-4.0`. */
+  /** The license's identifier on the Hub, such as `apache-2.0`. */
   readonly license?: string
   /** Languages as ISO 639-1 codes. */
   readonly languages?: ReadonlyArray<string>

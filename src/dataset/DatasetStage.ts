@@ -2,8 +2,8 @@
  * Writes the files of a dataset in a separate thread (`node/Thread`): splits with their shards, files for trainers, and
  * other files.
  *
- * Guarantees: rows are written in the order of the messages; when a file is reported as finished, it has reached the
- * disk.
+ * Guarantees: rows are written in the order in which they are received; when a file is reported as finished, it has
+ * reached the disk.
  */
 import { texts as placed } from "../domain/PairBytes.ts"
 import type { Split } from "../domain/Split.ts"
@@ -29,10 +29,10 @@ export interface Rows {
   /** The number of the output, in the order in which outputs were opened. */
   readonly output: number
   readonly count: number
-  /** The columns. If one has null in place of a list, its value is null in every row. */
+  /** The columns with their values, one per row. Null in place of the values means null in every row. */
   readonly columns: ReadonlyArray<readonly [name: string, values: ReadonlyArray<Json | undefined> | null]>
   /**
-   * For each row and each column named in `PairBytes.texts`: the start and end of its text in the message's `texts`.
+   * For each row and each column named in `PairBytes.texts`: the start and end of the text in `texts` of the `Ask`.
    * Both are 0 if the value is in `columns`.
    */
   readonly places?: Int32Array<ArrayBuffer> | undefined
@@ -46,7 +46,7 @@ export type Ask =
   | { readonly kind: "file"; readonly path: string; readonly content: Uint8Array }
 
 export type Answer =
-  /** Returns the message's buffer, which the sender may reuse. */
+  /** Returns the buffer `texts` of an `Ask`, so that the sender can reuse it. */
   | { readonly kind: "taken"; readonly texts?: Uint8Array<ArrayBuffer> }
   | { readonly kind: "finished"; readonly outputs: ReadonlyArray<Shards.OutputFiles> }
   | ({ readonly kind: "file" } & OutputFile.FileDigest)
@@ -68,7 +68,7 @@ export const start = ({ directory }: Setup): Stage<Ask, Answer> => {
 
   const write = ({ columns, count, output, places }: Rows, texts: Uint8Array) => {
     const { names, write } = outputs[output]!
-    /** The texts of the message, by start offset. The pairs of an item share them, so each is encoded once. */
+    /** Texts by start offset. Pairs of an item share texts, so each text is encoded only once. */
     const known = new Map<number, Text>()
     const textAt = (start: number, end: number) => {
       let text = known.get(start)
@@ -122,7 +122,7 @@ export const start = ({ directory }: Setup): Stage<Ask, Answer> => {
   )
 }
 
-/** One file, with its leading lines (`Jsonl`) at its start. */
+/** Opens a single file. At the end, lines that `Jsonl.leadingLines` has collected are put at its start. */
 const fileOf = (directory: string, { container, features, path }: Extract<Output, { readonly path: string }>) => {
   const leading = Jsonl.leadingLines(features)
   const file = OutputFile.create(directory, path)

@@ -19,12 +19,12 @@ const stage: Thread.StageModule<Setup, Ask, Answer> = {
   load: () => import("./DatasetStage.ts"),
 }
 
-/** Maximum number of waiting messages. This many can arrive while the thread encodes a row group. */
+/** Maximum number of messages that wait for the thread: about as many as are sent while it encodes a row group. */
 const ahead = 24
 
 const messageBytes = 512 * 1024
 
-/** Maximum rows per message. Rows that wait longer move to the old generation of the garbage collector. */
+/** Maximum rows per message. In larger messages, rows live so long that they move to V8's old generation. */
 const messageRows = 256
 
 /** Approximate bytes of a row in memory besides its texts. */
@@ -62,7 +62,7 @@ export const sizeOf = (row: JsonRow): number => rowBytes + lengthOf(row)
 /** Whether each row has the member and its value is null. (`every` would skip rows without the member.) */
 const isNull = (values: ReadonlyArray<Json | undefined>) => values.findIndex((value) => value !== null) === -1
 
-/** Packs the places of all rows. Those of rows without bytes stay 0. */
+/** Packs the text places of all rows into one array. Places of rows without bytes are 0. */
 const packed = (places: ReadonlyArray<number>, count: number): Int32Array<ArrayBuffer> => {
   const all = new Int32Array(2 * placed.length * count)
   all.set(places)
@@ -107,7 +107,7 @@ export const make = Effect.fnUntraced(function* (
   let parts = new Map<number, Part>()
   let texts: Uint8Array<ArrayBuffer> | undefined
   let used = 0
-  /** Number of characters in texts that are sent as strings, and an estimate for the rest of each row. */
+  /** Number of characters in texts that are sent as strings, plus `rowBytes` for each row. */
   let characters = 0
   let waiting = 0
   /** Whether a large message was sent, so that `room` must wait until the thread has processed it. */
@@ -130,7 +130,7 @@ export const make = Effect.fnUntraced(function* (
     body = undefined
   }
 
-  /** Copies a text into the message, unless the item's text is there already. @returns its start in the message */
+  /** Copies a text into the message, unless an earlier pair of the item has done so. @returns the text's start in it */
   const placeOf = (bytes: Uint8Array, start: number, end: number): number => {
     if (body !== bytes) known = new Map()
     body = bytes

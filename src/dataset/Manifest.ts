@@ -18,7 +18,7 @@ export const DatasetFile = Schema.Struct({
   /** Number of rows; null for a text file without rows. */
   rows: Schema.NullOr(Schema.Int),
   bytes: Schema.Int,
-  /** The digest is hexadecimal. */
+  /** The digest in hexadecimal. */
   sha256: Schema.String,
 })
 export type DatasetFile = typeof DatasetFile.Type
@@ -51,11 +51,11 @@ export const Manifest = Schema.Struct({
   code: Schema.Struct({ name: Schema.String, version: Schema.String }),
   /** Whether prompt, chosen, and rejected are text or lists of messages. */
   shape: Schema.Literals(["standard", "conversational"]),
-  /** Set if messages may have tool calls and there is a column `tools`. */
+  /** Set if messages can have tool calls and there is a column `tools`. */
   tools: Schema.optionalKey(Schema.Literal(true)),
   /** Number of preference pairs, the same in `data` and in `jsonl`. */
   rows: Schema.Int,
-  /** The splits that have rows, in their order. */
+  /** The splits that have rows, in the order train, validation, test. */
   splits: Schema.Array(SplitSummary),
   /** The totals of each trainer format that was written. */
   formats: Schema.Array(FormatSummary),
@@ -67,7 +67,7 @@ export const Manifest = Schema.Struct({
 })
 export type Manifest = typeof Manifest.Type
 
-/** The contents of a dataset that was written. `splits` has those with rows, in their order. */
+/** The contents of a dataset that was written. */
 export interface Written extends Pick<Manifest, "rows" | "splits" | "formats" | "omitted" | "files"> {}
 
 export const make = (content: Omit<Manifest, "format" | "version" | "code">): Manifest => ({

@@ -5,10 +5,10 @@
  * data/processor/feedback.py: of 1,000). With several processes, each makes batches from a contiguous part of the rows.
  *
  * Guarantees: rows of one prompt are at least 1,000 rows apart if the rows in memory have enough other prompts, so no
- * batch of up to 1,000 has two of them. Otherwise they are as far apart as those rows allow, and swaps reduce the
- * number of batches, counted from the start of the file, that have them as neighbors. The prompt's hash decides which
- * row of a prompt comes first, so that labels mix. The same rows give the same order. Memory holds 32 MB of rows; if
- * one prompt's rows fill it, they become neighbors.
+ * batch of up to 1,000 has two rows of a prompt. With fewer other prompts, they are as far apart as possible, and swaps
+ * reduce the number of batches, starting at the file's first row, in which they are neighbors. The prompt's hash
+ * decides which of its rows comes first, so that labels mix. The same rows give the same order. Memory holds 32 MB of
+ * rows; if the rows of one prompt fill it, they become neighbors.
  */
 import * as Sha256 from "../node/Sha256.ts"
 
@@ -34,9 +34,9 @@ interface Entry<Row> {
 
 export const make = <Row>() => {
   const prompts = new Map<number, Prompt<Row>>()
-  /** Prompts whose rows may come next, by how many rows wait. In each set, the prompt that waited longest is first. */
+  /** Prompts that can come next, by number of waiting rows. In each set, the prompt that waited longest is first. */
   const ready: Array<Set<Prompt<Row>>> = []
-  /** Prompts with one of the latest rows of the output. The prompt with the latest row is last. */
+  /** Prompts of the most recent rows of the output. The prompt of the latest row is last. */
   const recent = new Set<Prompt<Row>>()
   let distance = maxDistance
   let position = 0
@@ -45,8 +45,8 @@ export const make = <Row>() => {
   const makeReady = (prompt: Prompt<Row>) => (ready[prompt.rows.length] ??= new Set()).add(prompt)
 
   /**
-   * Chooses the prompt with the most rows, so that no prompt has many left at the end; if none is ready, the one whose
-   * last row is earliest.
+   * Chooses the ready prompt with the most waiting rows, so that no prompt has many rows left at the end. If no prompt
+   * is ready, chooses the one whose latest row in the output is the earliest.
    */
   const choose = (): Prompt<Row> | undefined => {
     for (const prompt of recent) {
@@ -120,7 +120,7 @@ const maxComparisons = 1_000_000
 
 const isUsual = (size: number) => (size & (size - 1)) === 0 || size % 10 === 0
 
-/** Swaps rows that, in batches of some size, are neighbors of another row of their prompt. */
+/** Swaps rows that would be neighbors of another row of their prompt in batches of some size. */
 const separate = <Row>(entries: Array<Entry<Row>>, offset: number): void => {
   const places = new Map<Prompt<Row>, Array<number>>()
   entries.forEach(({ prompt }, i) => {
@@ -137,7 +137,7 @@ const separate = <Row>(entries: Array<Entry<Row>>, offset: number): void => {
   const costOfTwo = (start: number, end: number): { readonly near: number; readonly neighbors: number } => {
     const size = end - start + 1
     let neighbors = size === 2 ? 1_000_000 : 0
-    // Rotation also makes the first and the last row of a batch neighbors. The file's last batch may be shorter.
+    // Rotation also makes the first and the last row of a batch neighbors. The file's last batch can be shorter.
     for (let batch = size; batch <= (end === last ? maxDistance : size); batch++) {
       if (start % batch === 0) neighbors += isUsual(batch) ? 1000 : 2
     }

@@ -1,6 +1,6 @@
 /**
- * Pushes a dataset to a dataset repository of the Hugging Face Hub, with the Hub's own client. The client is installed
- * only if it is needed: `npm install @huggingface/hub`.
+ * Pushes a dataset to a dataset repository of the Hugging Face Hub, with the Hub's own client. Users who push must
+ * install the client: `npm install @huggingface/hub`.
  *
  * Guarantees: the dataset is verified before it is pushed; it arrives in one commit, or not at all. Files of an earlier
  * push that the dataset no longer has are deleted; other files in the repository stay. A large file that has arrived is
@@ -164,7 +164,7 @@ const decodeExperts = Schema.decodeUnknownOption(
   ),
 )
 
-/** Whether a report has names of experts that are not pseudonyms. Reports by earlier versions may have some. */
+/** Whether a report names experts by other names than pseudonyms, as reports of earlier versions can. */
 const namesExperts = (report: string): boolean =>
   Option.exists(decodeExperts(report), ({ experts }) =>
     experts.some(({ expert }) => expert !== null && !Pseudonym.isOne(expert)),
@@ -193,7 +193,7 @@ const timedFetch =
   }
 
 const client = Effect.tryPromise({
-  // With a handler of its own, bundlers accept that the package is not installed.
+  // If the import itself has a `catch`, bundlers accept that the package is not installed.
   try: () =>
     import("@huggingface/hub").catch((cause) => {
       throw cause

@@ -1,5 +1,5 @@
 /**
- * Reads a dataset that was written before, as preference pairs again.
+ * Reads the preference pairs of a dataset that was written before.
  *
  * Guarantees: the pairs come in the order in which they were written, split after split. Memory holds one row group.
  * Before the first row of a file, its digest is compared with the manifest, so a changed file gives no row. A pair that
@@ -39,7 +39,7 @@ export const manifest = Effect.fn("Dataset.manifest")(function* (directory: stri
 
 /**
  * Reads the pairs of a dataset. In a conversational one, `prompt` is a list of messages. Fails with `DatasetUnreadable`
- * if the directory is no dataset, has no such split, or has a damaged file.
+ * if the directory is not a dataset, has no such split, or has a damaged file.
  */
 export const read = (
   directory: string,
@@ -87,7 +87,7 @@ const pairsOf = (directory: string, { path, sha256 }: Manifest.DatasetFile) =>
 const decodePair = Schema.decodeUnknownResult(PreferencePair, { reportInput: true })
 const decodeMessages = Schema.decodeUnknownResult(Schema.NonEmptyArray(Message), { reportInput: true })
 
-/** The pair of a row. Of a message, Parquet has members that are null if the message does not have them. */
+/** The pair in a row. Parquet stores members that a message does not have as null; the pair leaves them out. */
 const toPair = (row: JsonRow) =>
   Result.gen(function* () {
     const { chosen, rejected, tools, ...others } = ReadBack.withoutNulls(row)
@@ -95,7 +95,7 @@ const toPair = (row: JsonRow) =>
     return yield* decodePair({ ...others, ...sides, ...((tools ?? null) !== null && { tools }) })
   })
 
-/** A completion that is one plain message of the assistant is its text, as in a pair that a strategy makes. */
+/** A completion that is one assistant message without tool calls becomes text, as in the pairs before writing. */
 const sideOf = (side: "chosen" | "rejected", value: Json | undefined) => {
   if (!Array.isArray(value)) return Result.succeed({ [side]: value })
   return Result.map(decodeMessages(value), (messages) => {

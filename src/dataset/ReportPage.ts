@@ -15,7 +15,7 @@ export class ReportTemplateMissing extends Schema.TaggedError<ReportTemplateMiss
   /** The path of the template, or its import name if it cannot be resolved. */
   path: Schema.String,
   /**
-   * The error of the file system or of the resolution; absent if the template was read but has no place for the report.
+   * The error from resolving or reading the template; absent if the template was read but has no place for the report.
    */
   cause: Schema.optionalKey(Schema.Defect()),
 }) {
@@ -26,7 +26,7 @@ export class ReportTemplateMissing extends Schema.TaggedError<ReportTemplateMiss
 
 const escapes: Record<string, string> = { "<": "\\u003c", "\u2028": "\\u2028", "\u2029": "\\u2029" }
 
-/** The report as JSON that cannot end a script element or open a comment. JSON escapes lone surrogates. */
+/** The report as JSON that cannot end a script element or open a comment. `JSON.stringify` escapes lone surrogates. */
 const embeddable = (report: QualityReport): string =>
   JSON.stringify(report).replaceAll(/[<\u2028\u2029]/g, (character) => escapes[character] ?? character)
 
@@ -42,7 +42,7 @@ export const fill = (template: string, report: QualityReport): string | undefine
 export const render = Effect.fn("ReportPage.render")(function* (report: QualityReport) {
   const fs = yield* FileSystem.FileSystem
   const paths = yield* Path.Path
-  // A bundle has no such file, and can be loaded all the same.
+  // Resolved only here, because this module must also load in a bundle, which does not contain the file.
   const url = yield* Effect.try({
     try: () => new URL(import.meta.resolve("#built/report.html")),
     catch: (cause) => new ReportTemplateMissing({ path: "#built/report.html", cause }),

@@ -4,8 +4,8 @@
  * Guarantees: each row is in one shard, in order; consecutive rows of an item are in the same shard; boundaries depend
  * only on the rows. The limit applies to the size of the rows in memory, as in `datasets`; a shard ends with the item
  * that reaches the limit. File names contain the number of shards, so `finish` gives files their final names. Lines
- * with types that earlier lines do not show (`Jsonl.leadingLines`) are moved to the start of the split's first JSON
- * Lines file.
+ * whose types readers could not infer from earlier lines (`Jsonl.leadingLines`) are moved to the start of the split's
+ * first JSON Lines file.
  */
 import type { Split } from "../domain/Split.ts"
 import * as OutputFile from "../node/OutputFile.ts"

@@ -2,8 +2,8 @@
  * Writes a split in one trainer's format: `formats/NAME/SPLIT.jsonl`, or `.parquet`.
  *
  * Guarantees: one file per split, whatever its size, in the order of the pairs. Exceptions: rows of a format with
- * `promptOf` are in the order of `PromptSpacing`, and leading lines (`Jsonl`) come first. Pairs that the format cannot
- * represent are counted, and so are values that it has no column for.
+ * `promptOf` are in the order of `PromptSpacing`, and lines that `Jsonl.leadingLines` has collected come first. Pairs
+ * that the format cannot represent are counted, and so are values that it has no column for.
  */
 import { Effect, Option, Record, Result, Struct } from "effect"
 import type { PreferencePair } from "../domain/PreferencePair.ts"
@@ -39,8 +39,8 @@ export const combineUnwritten = (parts: ReadonlyArray<Unwritten>): Unwritten =>
 
 export interface Options extends FormatOptions {
   /**
-   * `chosen`: an expert's edit replaces the chosen completion. It counts as good even if all completions were bad.
-   * Default `none`.
+   * `chosen`: an expert's edit replaces the chosen completion. The edit counts as good even if all completions were
+   * bad. Default `none`.
    */
   readonly edited?: "chosen" | "none" | undefined
 }
@@ -88,7 +88,7 @@ export const pathOf = (format: TrainerFormat, split: Split) => `${folder}/${name
 
 const nameOf = ({ container, name }: TrainerFormat, split: Split) => `${name}/${split}.${container}`
 
-/** Whether a value that no type check has seen can be written as a format. */
+/** Whether a value, which may come from untyped code, is a trainer format. */
 export const isFormat = (value: unknown): value is TrainerFormat =>
   isObject(value) &&
   [typeof value["name"], typeof value["features"], typeof value["encoder"]].join() === "string,function,function" &&

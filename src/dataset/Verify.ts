@@ -4,7 +4,7 @@
  * Checked: every file is present with its size and SHA-256, and there is no other file; Parquet has the declared
  * columns, and JSON Lines the same rows; trainer files satisfy their formats; no prompt is in two splits; the numbers
  * in card and report match the manifest. Everything is read twice. A file whose digest differs is not read further.
- * Not checked: whether the rows match the ledger. To check that, export again with `--force`: the bytes are the same.
+ * Not checked: whether the rows match the ledger. To check that, export again with `--force`: no byte must change.
  */
 import { Effect, FileSystem, Option, Path, Schema, Struct } from "effect"
 import * as Card from "./Card.ts"
@@ -23,7 +23,7 @@ export interface Verification {
   readonly rows: number
   /** Number of files in the manifest, without the manifest itself. */
   readonly files: number
-  /** The problems. An intact dataset has no errors. Warnings tell which rows trainers would misread, with a count. */
+  /** The problems. An intact dataset has no errors. A warning counts rows that trainers misread; it names the first. */
   readonly findings: ReadonlyArray<Finding>
 }
 

@@ -2,7 +2,7 @@
  * Reads a dataset's rows back from every file and compares them.
  *
  * Guarantees: each line of JSON Lines is compared as text with the serialized Parquet row, so no difference is missed.
- * Lines at the start of a split's first file may belong to rows at another place in Parquet.
+ * Lines at the start of a split's first file can belong to rows that come later in Parquet (`Jsonl.leadingLines`).
  */
 import { Array as Arr, Effect, Option, Path, Schema, Stream } from "effect"
 import type { SchemaElement } from "hyparquet"
@@ -61,7 +61,7 @@ export const check = Effect.fnUntraced(function* (
 
 const linesOf = (path: string) => path.replace(/^data\//, "jsonl/").replace(/\.parquet$/, ".jsonl")
 
-/** Makes a function that reports prompts that are in two splits. It need not remember the last split's prompts. */
+/** Makes a function that reports prompts that are in two splits. Prompts of the last split need not be remembered. */
 const promptsOf = (order: ReadonlyArray<Split>, findings: Findings.Findings) => {
   const seen = new Map<string, Split>()
   const last = order.at(-1)
@@ -107,7 +107,7 @@ interface ExpectedLines {
     readonly line: string
   }
   readonly misfit: ReturnType<typeof InferredTypes.inOrder>
-  /** The first file's leading lines, whose rows are at another place in Parquet; undefined before they are read. */
+  /** Lines at the start of the first file whose rows come later in Parquet; undefined before the lines are read. */
   leading?: Set<string>
 }
 
@@ -130,7 +130,7 @@ const leadingLines = Effect.fnUntraced(function* (path: string, first: string) {
   return start.slice(0, Math.max(0, start.indexOf(first)))
 })
 
-/** Reads a shard in Parquet, and compares it with its file of JSON Lines if that is present. */
+/** Reads a Parquet shard, and compares it with the shard's JSON Lines file if that file is present. */
 const compareShard = Effect.fnUntraced(
   function* (
     directory: string,

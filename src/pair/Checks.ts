@@ -141,9 +141,9 @@ const isDropName = (name: CheckName): name is DropName => checks[name].canDrop
 /** The names of the checks that can leave out the items that they find. */
 export const dropNames: ReadonlyArray<DropName> = names.filter(isDropName)
 
-/** A check of a program's own: the mean of a number over the judged items. */
+/** A check that the program defines: the mean of a number over the judged items. */
 export interface OwnCheck {
-  /** The name in reports and messages, which no other check has. */
+  /** The name in reports and messages. It must differ from the name of every other check. */
   readonly name: string
   /** A description of the value, such as `share of items with a code block in the chosen completion`. */
   readonly measure: string
@@ -151,22 +151,22 @@ export interface OwnCheck {
   readonly advice?: string | undefined
   /** Whether values `below` or `above` the threshold pass. Default `below`. */
   readonly direction?: Check["direction"] | undefined
-  /** Default: the value is reported, and every value passes. */
+  /** Default: no threshold, so the value is reported and always passes. */
   readonly threshold?: number | undefined
   /**
-   * The number of one item and of its pairs, which are none if the item is left out. True counts as 1 and false as 0,
-   * so that the value is a share. Undefined leaves the item out of the value.
+   * Returns the number for one item. `pairs` is empty if the item is left out of the dataset. True counts as 1 and
+   * false as 0, so that the check's value is a share. Undefined leaves the item out of the value.
    */
   readonly valueOf: (item: JudgedItem, pairs: ReadonlyArray<PreferencePair>) => number | boolean | undefined
 }
 
-/** Whether a value that no type check has seen is a check. Every object has a `valueOf`, which must be its own. */
+/** Whether a value, which may come from untyped code, is a check. An inherited `valueOf` does not count. */
 export const isOwn = (value: unknown): value is OwnCheck =>
   isObject(value) &&
   Object.hasOwn(value, "valueOf") &&
   [typeof value["name"], typeof value["measure"], typeof value["valueOf"]].join() === "string,string,function"
 
-/** Measures a check of a program's own over the items that are added. */
+/** Computes a check that the program defines from the items that are added. */
 export const measureOwn = (check: OwnCheck) => {
   const { advice = "", direction = "below", measure, name, threshold = null, valueOf } = check
   let [sum, count, of, isShare] = [0, 0, 0, true]
@@ -210,7 +210,7 @@ export const isCheckName = (name: string): name is CheckName => Object.hasOwn(ch
  */
 export type Thresholds = { readonly [Name in CheckName]?: number | undefined }
 
-/** A check's value, how many items or votes it found out of how many, and examples. */
+/** A check's value, the number of items or votes that the check found, the number that it examined, and examples. */
 export interface Measured extends Pick<Check, "value" | "count" | "of" | "examples"> {}
 
 export const evaluate = (

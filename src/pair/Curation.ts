@@ -78,7 +78,7 @@ export interface CurationOptions {
   readonly drop?: ReadonlyArray<Checks.DropName> | undefined
   /** Thresholds by check name: `{ "longer-chosen": 0.7 }`. Default: none. */
   readonly thresholds?: Checks.Thresholds | undefined
-  /** Checks of the program's own. Each has its threshold. */
+  /** Checks that the program defines, with their thresholds. */
   readonly checks?: ReadonlyArray<Checks.OwnCheck> | undefined
   /** Evaluation prompts to search for in the items. */
   readonly evaluationPrompts?: ReadonlyArray<string> | undefined
@@ -93,7 +93,7 @@ export interface CurationContext {
   /** Share of items, 0 to 1, sampled by id, whose language is detected. Detection is the slowest step. Default 1. */
   readonly languageShare?: number | undefined
   /**
-   * Whether the same item may occur several times, judged in different campaigns. Default false: each occurrence counts
+   * Whether the same item can occur several times, judged in different campaigns. Default false: each occurrence counts
    * as a different item.
    */
   readonly mayRepeat?: boolean | undefined
@@ -250,7 +250,7 @@ const makeState = (
   const flaggedTally = makeTally()
   const missingTally = makeTally()
   const copiedTally = makeTally()
-  /** The number of results that seem to list several votes in a place that is not read, and the first such place. */
+  /** The number of results that seem to list several votes where prefstream reads none, and the first such place. */
   let unread: { readonly place: string; readonly itemId: string; readonly count: number } | undefined
   /** Number of votes by experts who had already voted on the same item. */
   let repeatedVotes = 0

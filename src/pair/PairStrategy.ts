@@ -48,14 +48,14 @@ const ownNamed: typeof named = (settings, strategy) => {
   return own
 }
 
-/** Whether a strategy is built in. The settings of a custom strategy may not fully describe it. */
+/** Whether a strategy is built in. The settings of a custom strategy do not always describe it fully. */
 export const isBuiltIn = (strategy: PairStrategy): boolean => builtIn.has(strategy)
 
 /** A strategy's settings, or only its name if it has no settings. */
 export const settingsOf = (strategy: PairStrategy): StrategySettings =>
   strategy.settings ?? { strategy: strategy.name === "" ? "custom" : strategy.name }
 
-/** Zero-based indices of the completions. */
+/** A pair of an item's completions, by their zero-based indices. */
 export type IndexPair = readonly [chosen: number, rejected: number]
 
 /** The completions that are worse than the best, one index per distinct text. Texts tied with the best are left out. */

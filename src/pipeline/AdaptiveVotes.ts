@@ -23,7 +23,7 @@ type ReadSettings = Pick<ResultsSettings, "annotationPaths">
 export const confidenceOf = ({ confidence = defaultConfidence, votes = 1, votesUpTo = votes }: VoteTerms) =>
   votesUpTo > votes ? confidence : undefined
 
-/** Counts the further votes that a campaign may still use, on items that need another vote or wait for one. */
+/** Counts the further votes that a campaign can still use, on items that need another vote or wait for one. */
 export const furtherVotesLeft = Effect.fn("AdaptiveVotes.furtherVotesLeft")(function* (
   settings: ReadSettings,
   campaign: number,

@@ -95,8 +95,8 @@ export const wholeShares = (shares: Shares): Shares => {
 }
 
 /**
- * The kind of each setting, and its members in the manifest, unless the rows do not depend on it. The type check fails if
- * a setting is missing.
+ * The kind of each setting, and, if the rows depend on the setting, a function that makes its members in the manifest.
+ * The type check fails if a setting is missing.
  */
 const table: {
   readonly [Name in keyof Required<DatasetSettings>]: readonly [

@@ -2,8 +2,8 @@
  * Turns the pairs of a dataset into input for a leaderboard. Each item counts as one vote, with the preferences of the
  * item's pairs.
  *
- * Guarantees: only the two completions of a pair are compared. Ties, votes against the choice, and the experts do not
- * count. Rows of an item must be adjacent, as they are in datasets. Items without models are left out. Memory: one
+ * Guarantees: only the two completions of a pair are compared. Ties, votes against the choice, and who voted make no
+ * difference. Rows of an item must be adjacent, as they are in datasets. Items without models are left out. Memory: one
  * item.
  */
 import { Effect, FileSystem, Option, Path, Result, Schema, Stream, Struct } from "effect"
@@ -65,7 +65,7 @@ const decode = (value: unknown): Result.Result<Row, string> =>
     }
   })
 
-/** Makes an item from its rows (at least one). Empty if the model of a completion is unknown. */
+/** Makes an item from its rows (at least one). Returns an empty list if the model of a completion is unknown. */
 const itemOf = (rows: ReadonlyArray<Row>): ReadonlyArray<RatedItem> => {
   const sides = rows.flatMap((row) => [
     { index: row.chosen_index, text: row.chosen, model: row.chosen_model },

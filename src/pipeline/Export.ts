@@ -1,10 +1,10 @@
 /**
  * Turns the judgments of the ledger into pairs, checks them, and writes the dataset with its card and report.
  *
- * Guarantees: the same snapshot of the ledger and the same settings give the same bytes; other processes may write to
+ * Guarantees: the same snapshot of the ledger and the same settings give the same bytes; other processes can write to
  * the ledger meanwhile. A dataset that exceeds a threshold, or that is empty without `allowEmpty`, never replaces an
  * existing one; its report is written to the job's folder `refused`. Memory grows by 20 to 30 bytes per item with a
- * rationale, plus 9 with splits; after all rows are written, finding near-duplicates needs 25 bytes per item.
+ * rationale, and by 9 bytes per item with splits; after all rows are written, near-duplicates take 25 bytes per item.
  *
  * The ledger is read once, and once more for each of: splits (which are assigned for all planned items, judged or not),
  * weighted votes, and leaving out near-duplicates. Scratch files in the job's folder take 0.1 to 0.3 kB per item.
@@ -67,9 +67,9 @@ export interface Exported {
   readonly dataset: Option.Option<Dataset.DatasetInfo>
   /** The first pair of the dataset; none if nothing was written. */
   readonly example: Option.Option<PreferencePair>
-  /** Judged items that give no pair, and items without a judgment, by reason. */
+  /** Items with results that give no pair, by reason; undefined if no results were read. */
   readonly leftOut: FunnelStep["lost"] | undefined
-  /** Votes on items with a known answer; undefined if no dataset was written. */
+  /** Votes on items with a known answer; undefined if no results were read. */
   readonly gold: SpendingReport.Yield["gold"]
 }
 
@@ -78,7 +78,7 @@ const maxLanguageSample = 2_000
 
 const nothing: Exported = { dataset: Option.none(), example: Option.none(), leftOut: undefined, gold: undefined }
 
-/** Writes the results that exist when it begins. Fails with `ThresholdsExceeded` if a value exceeds its threshold. */
+/** Writes the results that exist at the start. Fails with `ThresholdsExceeded` if a value exceeds its threshold. */
 export const exportDataset = Effect.fn("Export.exportDataset")(
   function* (settings: DatasetSettings & { readonly directory: string; readonly campaign?: Which }) {
     yield* validate(settings)

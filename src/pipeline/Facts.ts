@@ -120,13 +120,13 @@ const methodsOf = (
   ]
 }
 
-/** The dataset lists a language if at least this share of the prompts is in it. */
+/** The dataset lists a language if at least this share of the prompts is in that language. */
 const minLanguageShare = 0.01
 
 export const of = Effect.fnUntraced(function* (
   campaign: Which,
   settings: DatasetSettings,
-  /** Maps voters' names to pseudonyms. The names tell people from rules, gold files, and language models. */
+  /** Maps voters' names to pseudonyms. A name shows whether its voter is a person, a rule, a gold file, or a model. */
   names: ReadonlyMap<string, string>,
   report: QualityReport,
 ) {

@@ -1,11 +1,11 @@
 /**
- * The flow over an open ledger, with a client of the service: source, tasks, judgments, pairs, dataset.
+ * The steps of a pipeline, for callers that have opened the ledger and have a client for the service.
  *
- * Guarantees: a run may be stopped at any point and started again with the same job folder; it then finishes the
+ * Guarantees: a run can be stopped at any point and started again with the same job folder; it then finishes the
  * remaining work and submits nothing twice. The dataset depends only on the ledger and the dataset's settings.
  *
  * `run` executes `submit` and `collect` concurrently, and then `exportDataset`. `Pipeline` opens the ledger for each of
- * them; a command opens it itself, because it also reports from it.
+ * them. Commands open the ledger themselves, because they also read their reports from it.
  */
 import { Cause, Effect, Exit, Latch, Layer, Option } from "effect"
 import type { ServiceProfile } from "../api/ServiceProfile.ts"
@@ -107,7 +107,7 @@ export const collect = Effect.fn("Pipeline.collect")(function* (options: Collect
 })
 
 /**
- * Ends the effect after its timeout without a failure; the ledger shows what is left to do. It also sets the stop
+ * Stops the effect after the timeout, without a failure; the ledger shows what is left to do. Also sets the stop
  * options that a supervisor, such as the command line, reads.
  */
 const stoppable =
@@ -130,7 +130,7 @@ const stoppable =
       const stop = Effect.as(Effect.sleep(timeout), "timeout")
       const { exit, reason } = yield* Stop.until(supervised, { stop, options, announce: Effect.logInfo })
       if (exit === undefined) return Option.none()
-      // The effect may have ended by itself, successfully or not, just when the timeout came.
+      // The effect can have ended by itself, successfully or not, at the moment of the timeout.
       if (Option.isSome(reason) && Exit.isFailure(exit) && Cause.hasInterruptsOnly(exit.cause)) return Option.none()
       return Option.some(yield* exit)
     })

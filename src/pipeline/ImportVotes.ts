@@ -2,7 +2,7 @@
  * Reads votes that were given elsewhere into a ledger, and writes the rejects file. Needs no annotation service and
  * sends nothing.
  *
- * Guarantees: those of `task/ImportVotes`. The files are recorded as the job's inputs.
+ * Guarantees: the same as `task/ImportVotes`; the files are also recorded as the job's inputs.
  */
 import { Effect, type FileSystem, Layer, type Path, type Stream } from "effect"
 import type { VoteRecord } from "../domain/VotedItem.ts"

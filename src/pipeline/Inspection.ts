@@ -2,8 +2,8 @@
  * Inspects a source without a ledger and without requests to a service: counts, the first items, and the number of
  * tasks.
  *
- * Guarantees: `read = items + known + duplicates + rejected`. As in the first run of a job, an id identifies an item,
- * or else the content. Nothing is written. Two hashes per item stay in memory (`SeenItems`).
+ * Guarantees: `read = items + known + duplicates + rejected`. As in the first run of a job, an item is identified by
+ * its id, or by its content if it has none. Nothing is written. Two hashes per item stay in memory (`SeenItems`).
  */
 import { Array as Arr, Effect, identity, Result, Stream } from "effect"
 import { type ItemLimits, unlimited } from "../api/ServiceProfile.ts"
@@ -31,7 +31,7 @@ export interface InspectionOptions<E = never, R = never> extends CompletionDraw.
   readonly limits?: ItemLimits | undefined
   /** Number of tasks per item. Default 1. */
   readonly votes?: number | undefined
-  /** Adds gold items. Default: none. */
+  /** Mixes gold items into the input. Default: mixes in none. */
   readonly mix?: GoldItems.Mix | undefined
   /** Maximum number of votes that the budget allows. Default: no limit. */
   readonly votesLeft?: number | undefined

@@ -6,7 +6,7 @@
  * service.db       tasks of the embedded annotation service, if it is used
  * rejects.jsonl    rejected records, with file, line, and reason
  * dataset/         the preference pairs
- * export.json      fingerprint and results of the last export, to skip an equal export
+ * export.json      fingerprint and results of the last export, to skip an export that would change nothing
  * refused/         the report on a dataset that exceeded a threshold and was not written
  * settings.yaml    the settings of the last run, from its command line and prefstream.yaml
  * ```

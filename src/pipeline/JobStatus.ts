@@ -63,7 +63,7 @@ export interface JobStatus extends RunReport.RunReport {
     readonly submitted_at: string
     readonly age_seconds: number
   } | null
-  /** When an outstanding task is polled next; the present time if one is due. */
+  /** When an outstanding task will next be polled; the present time if a poll is due. */
   readonly next_poll_at: string | null
   /** When results arrived, and how many in the last hour and the last day. Times are ISO 8601, UTC. */
   readonly results: {
@@ -82,8 +82,8 @@ export interface JobStatus extends RunReport.RunReport {
   /** The process that uses the ledger now; `unknown` if it does not identify itself. */
   readonly running_process: LockHolder | "unknown" | null
   /**
-   * The workers that own parts of the job, or owned them last. A lost worker keeps its parts until another one takes
-   * them.
+   * The workers that own parts of the job's tasks. A lost worker stays the owner of its parts until another worker
+   * takes them.
    */
   readonly workers: ReadonlyArray<{
     readonly name: string
@@ -159,7 +159,7 @@ export const make = Effect.fn("JobStatus.make")(function* (holder: Option.Option
   const ledger = yield* LedgerReader
   const now = yield* Clock.currentTimeMillis
   const progress = yield* ledger.progress
-  // A process that runs the job alone has taken it over from earlier workers, so none are listed.
+  // A process that runs the job alone has taken the job over from earlier workers, so no workers are listed.
   const isAlone = Option.exists(holder, (holder) => holder !== "unknown" && holder.worker !== true)
   const workers = isAlone ? [] : yield* ledger.workers
   const budget = yield* ledger.budget

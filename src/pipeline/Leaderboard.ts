@@ -2,7 +2,7 @@
  * Rates the models whose completions were judged, from the ledger or from the pairs of a dataset.
  *
  * Guarantees: the same snapshot of the ledger (or dataset) and the same settings give the same numbers; other processes
- * may write to the ledger meanwhile. The ledger is read once, or twice if votes are weighted. Gold items that were
+ * can write to the ledger meanwhile. The ledger is read once, or twice if votes are weighted. Gold items that were
  * mixed in do not count. In a dataset, each item counts as one vote (`DatasetVotes`).
  */
 import { Effect, Option, Predicate, Result, Schema, type Stream } from "effect"
@@ -72,8 +72,8 @@ const rated = Effect.fnUntraced(function* <E, R>(
 })
 
 /**
- * Rates the models by all results so far, once per value of a metadata field. The group with the most items comes
- * first. Without a field, all items are one group.
+ * Rates the models by all results so far, separately for each value of a metadata field. The group with the most items
+ * comes first. Without a field, all items are one group.
  *
  * @param by a field name, or a path such as `source.name`
  */

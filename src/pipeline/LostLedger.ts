@@ -10,7 +10,7 @@ import * as LedgerLocation from "../task/ledger/LedgerLocation.ts"
 import * as Manifest from "../dataset/Manifest.ts"
 import * as JobFolder from "./JobFolder.ts"
 
-/** The job folder is used, but the ledger has no record of its job. */
+/** An earlier run used the job folder, but the ledger has no record of the job. */
 export class LedgerLost extends Schema.TaggedError<LedgerLost>()("LedgerLost", {
   /** The job folder. */
   directory: Schema.String,
@@ -35,7 +35,7 @@ const check = Effect.fnUntraced(function* (directory: string, location: LedgerLo
   return yield* new LedgerLost({ directory, ledger: LedgerLocation.describe(location), found })
 })
 
-/** Finds the location of the job's ledger, which may not exist yet. Fails with `LedgerLost`. */
+/** Finds the location of the job's ledger, which need not exist yet. Fails with `LedgerLost`. */
 export const locate = Effect.fn("LostLedger.locate")(function* ({
   directory,
   newLedger = false,

@@ -1,9 +1,9 @@
 /**
- * A pipeline as a value, and what to do with it: `run`, or its steps `submit`, `collect`, and `exportDataset`, in other
- * processes and on other days.
+ * A pipeline as a value, and functions that execute it: `run`, or its steps `submit`, `collect`, and `exportDataset`,
+ * which can run in different processes and on different days.
  *
- * Guarantees: each opens the job's ledger, and needs only the platform (files and an HTTP client) and the services of
- * the pipeline's own source, service, and client. The settings are checked before anything is opened.
+ * Guarantees: each function opens the job's ledger, and needs only the platform (files and an HTTP client) and the
+ * services that the pipeline's source, service, and client need. The settings are checked before anything is opened.
  */
 import { Effect, type FileSystem, Layer, type Path } from "effect"
 import type { HttpClient } from "effect/http"
@@ -56,8 +56,8 @@ type Places<E1, R1, E2, R2> = Pick<Settings.Settings, "directory" | "ledger" | "
   Settings.ServiceOf<E1, R1, E2, R2>
 
 /**
- * Makes a pipeline value, which `run` or `prefstream run FILE` executes. The errors and services of its source, service,
- * and client are those of the pipeline.
+ * Makes a pipeline value, which `run` or `prefstream run FILE` executes. It has the errors of its source, service, and
+ * client, and needs the services that they need.
  */
 export const make = <E, R, E1 = never, R1 = never, E2 = never, R2 = never>(
   settings: Omit<Settings.Settings, "source"> & { readonly source: Source<E, R> } & Settings.ServiceOf<E1, R1, E2, R2>,
@@ -94,13 +94,13 @@ const checked = <A, E, R>(pipeline: object, effect: () => Effect.Effect<A, E, R>
   Effect.andThen(Settings.check(pipeline), Effect.suspend(effect))
 
 /**
- * Runs a pipeline to its end: reads the input, submits tasks, waits for the results, and writes the dataset. A run may
+ * Runs a pipeline to its end: reads the input, submits tasks, waits for the results, and writes the dataset. A run can
  * be stopped at any point and started again.
  */
 export const run = <E, R>(pipeline: Settings.Pipeline<E, R>) =>
   checked(pipeline, () => Effect.provide(Flow.run(pipeline), layer(pipeline)))
 
-/** Reads the source and submits new items. Does not wait for results. If workers process the job, they send. */
+/** Reads the source and submits new items, or leaves sending to workers if there are any. Does not wait for results. */
 export const submit = <E, R>(pipeline: Settings.Pipeline<E, R>) =>
   checked(pipeline, () => Effect.provide(Flow.submit(pipeline), layerAlongsideWorkers(pipeline)))
 
@@ -111,7 +111,7 @@ export const collect = <E, R>(
 ) => checked(pipeline, () => Effect.provide(Flow.collect({ ...pipeline, ...options }), layer(pipeline)))
 
 /**
- * Writes the dataset of all results that exist when it begins, if there are any and the dataset is not up to date. Needs
+ * Writes the dataset of all results that exist at the start, if there are any and the dataset is not up to date. Needs
  * neither the source nor the service, and works while another process runs the job. Fails with `ThresholdsExceeded` if
  * a value exceeds its threshold, and with `LedgerMissing` if the job has no ledger.
  */

@@ -82,7 +82,7 @@ const furtherOf = Effect.fnUntraced(function* (
   return Option.some(yield* Effect.provideService(further, LedgerReader, ledger))
 })
 
-/** Maximum number of votes that the budget may allow: votes below the highest price leave room for others. */
+/** Upper bound of the number of votes that the budget allows: with prices by kind, all votes at the lowest price. */
 const maxVotes = ({ budget, prices }: Terms, votesLeft: number): number =>
   Option.getOrElse(
     Option.zipWith(budget, prices, (budget, prices) =>

@@ -68,7 +68,7 @@ export const readAndSubmit = <E, R>(
     )
   })
 
-/** Warnings for files without a usable record. Empty if no file has one: then the report says so. */
+/** Warnings for files without a usable record. Empty if this applies to all files, because then the report says so. */
 const rejectedFiles = (
   files: ReadonlyArray<InputFile>,
   rejects: ReadonlyMap<string, { readonly count: number; readonly first: Reject }>,
@@ -84,7 +84,7 @@ const rejectedFiles = (
   return found.length < withRecords.length ? found : []
 }
 
-/** The warning for a run whose items name no models. The ledger's first item represents those of earlier runs. */
+/** The warning for a run whose items name no models. The ledger's first item represents the items of earlier runs. */
 const missingModels = Ledger.use((ledger) =>
   Effect.map(
     Stream.runHead(ledger.prompts),

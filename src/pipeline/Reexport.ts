@@ -4,8 +4,8 @@
  * Guarantees: an export is skipped only if the ledger (`Ledger.fingerprint`), settings, campaign, and version match
  * `export.json` in the job's folder, the manifest has the checksum recorded there, and each file has the size in the
  * manifest. A skipped export returns the result of the export that wrote the dataset. An export with a custom pair
- * strategy, check, or format always writes, because code cannot be compared. If `export.json` is missing or incomplete, the next export
- * writes. The checksums of the files are not checked; `verify` does that.
+ * strategy, check, or format is never skipped, because code cannot be compared, nor is one without a complete
+ * `export.json`. The checksums of the files are not checked; `verify` does that.
  */
 import { Effect, FileSystem, Option, Schema, Struct } from "effect"
 import * as Dataset from "../dataset/Dataset.ts"
@@ -28,14 +28,14 @@ export interface ExportOptions {
 
 type Settings = Parameters<typeof Export.exportDataset>[0] & ExportOptions
 
-/** A digest of everything that the dataset depends on; none if code of the program, which cannot be compared, decides. */
+/** A digest of everything that the dataset depends on; none if it depends on custom code, which cannot be compared. */
 const fingerprintOf = Effect.fnUntraced(function* (settings: Settings) {
   const { campaign, checks = [], formats = [], pairs = bestAgainstRest } = settings
   const hasOwnCode = !isBuiltIn(pairs) || checks.length > 0 || formats.some((format) => typeof format !== "string")
   if (hasOwnCode) return Option.none<string>()
   const ledger = yield* LedgerReader
   const which = campaign === "all" ? Option.none<number>() : yield* ledger.campaignOf(Option.fromUndefinedOr(campaign))
-  // A pair strategy is a function, which cannot be compared, so its settings are.
+  // A built-in pair strategy is a function, so its settings are compared in its place.
   const compared = { ...Struct.pick(settings, settingNames), pairs: settingsOf(pairs) }
   const state = yield* ledger.fingerprint(which)
   return Option.some(Sha256.hex(JSON.stringify([version, runtime, campaign === "all", compared, state])))
@@ -99,7 +99,7 @@ const note = Effect.fnUntraced(
 )
 
 /**
- * Writes the dataset of all results that exist when it begins, if there are any and the dataset is not up to date.
+ * Writes the dataset of all results that exist at the start, if there are any and the dataset is not up to date.
  * Fails with `ThresholdsExceeded` if a value exceeds its threshold.
  */
 export const exportDataset = Effect.fnUntraced(function* (settings: Settings) {
@@ -107,7 +107,7 @@ export const exportDataset = Effect.fnUntraced(function* (settings: Settings) {
   const fingerprint = yield* fingerprintOf(settings)
   if (!force && Option.isSome(fingerprint)) {
     const fs = yield* FileSystem.FileSystem
-    // A process that died during an export may have left files behind.
+    // A process that died during an export can have left files behind.
     yield* Dataset.recover(JobFolder.dataset(directory))
     const found = yield* Effect.orElseSucceed(existing(directory, fingerprint.value), () =>
       Option.none<Export.Exported>(),

@@ -10,7 +10,7 @@ export interface RejectCount {
   readonly code: Reject["code"]
   /** The number of rejected records. */
   readonly count: number
-  /** The first of these records as a reject, without the record's text. */
+  /** The first of these rejects, without the record's text. */
   readonly first: Omit<Reject, (typeof withText)[number]>
 }
 

@@ -8,7 +8,7 @@
  *   does not allow.
  * - `imported`: records of votes that were given elsewhere, if the run is an import; their items are not sent to a
  *   service.
- * - `known`: how many of the submitted and not_submitted items an earlier run had already read.
+ * - `known`: items among `submitted` and `not_submitted` that an earlier run had already read.
  * - `rejected`: records that the source or the service refused, or whose task a person gave up.
  *
  * An item with several votes counts once. It is rejected only if all its tasks are refused or given up; otherwise it is
@@ -102,11 +102,11 @@ export interface RunReport {
   readonly issues: ReadonlyArray<IssueReport>
   /** The dataset that the command wrote; null if it wrote none. */
   readonly dataset: DatasetInfo | null
-  /** Judged items that give no pair of the dataset, by reason; null if no dataset was written. */
+  /** Items with results that give no pair, by reason; null if this command read no results for a dataset. */
   readonly left_out: FunnelStep["lost"] | null
   /** The first pair of the dataset. */
   readonly example: PreferencePair | null
-  /** Whether workers send and poll the tasks while the command only read the input. */
+  /** Whether workers send and poll the tasks, so that the command only read the input. */
   readonly shared_with_workers: boolean
   /** Duration of the command; null for `status`. */
   readonly seconds: number | null
@@ -128,7 +128,7 @@ export interface IssueReport {
   readonly idempotency_key: string
   /** The number of items in the task. */
   readonly items: number
-  /** The reason of the state, as the service or the client gave it; null if there is none. */
+  /** The reason for the state, as the service or the client gave it; null if there is none. */
   readonly reason: string | null
   /** When the first request for the task began: ISO 8601, UTC. */
   readonly sent_at: string | null
@@ -188,7 +188,7 @@ export const make = Effect.fn("RunReport.make")(function* (options: {
   readonly run?: number | undefined
   /** Whether the run was stopped before everything was read and submitted. */
   readonly stopped?: boolean | undefined
-  /** Whether a process is running the job. Unread input may then still be read. */
+  /** Whether a process is running the job, and so can still read input that is unread. */
   readonly isRunning?: boolean
   readonly sharedWithWorkers?: boolean
   readonly progress?: Progress

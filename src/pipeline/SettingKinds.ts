@@ -1,7 +1,7 @@
 /**
- * The kinds of a setting's value, for programs without a type check.
+ * The kinds of values that settings have, to check settings of programs without a type check.
  *
- * Does not check ranges: the stages do.
+ * Ranges are not checked here; the steps that use a setting check its range.
  */
 import { Duration, Layer, Option, Predicate } from "effect"
 
@@ -20,5 +20,5 @@ export const time: Kind = [
     // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- it answers none for anything else
     Option.exists(Duration.fromInput(value as Duration.Input), (time) => Duration.toMillis(time) >= 0),
 ]
-/** A value of several kinds, which the stage that reads it checks. */
+/** A value of several kinds, which the step that uses it checks. */
 export const any: Kind = ["any value", () => true]

@@ -1,8 +1,8 @@
 /**
  * The settings of a pipeline, and a check for programs without a type check.
  *
- * Guarantees: `check` refuses names that no pipeline has, and values of another kind, before anything is opened. The
- * stages check ranges: `Submit` those of tasks, `DatasetSettings` those of the dataset.
+ * Guarantees: `check` refuses names that are not settings, and values of the wrong kind, before anything is opened. It
+ * does not check ranges: `Submit` checks those of task settings, `DatasetSettings` those of dataset settings.
  */
 import { type Duration, Effect, type FileSystem, type Layer, type Path, Predicate, Stream, Struct } from "effect"
 import type { HttpClient } from "effect/http"
@@ -32,8 +32,8 @@ export interface Settings<out E = SourceError, out R = FileSystem.FileSystem | P
   /** Time after which a run stops waiting for results. Without it, a run waits as long as necessary. */
   readonly timeout?: Duration.Input | undefined
   /**
-   * Time for in-flight requests to finish after the timeout; the next run settles the others. Default: the service's
-   * `requestTimeout` plus 5 seconds.
+   * Time for in-flight requests to finish after the timeout; the next run settles unfinished ones. Default: the
+   * service's `requestTimeout` plus 5 seconds.
    */
   readonly grace?: Duration.Input | undefined
   /** Whether to poll each outstanding task once instead of waiting, and to write the dataset of the results so far. */
@@ -86,7 +86,7 @@ export const names: ReadonlyArray<string> = Struct.keys(kinds)
 
 const required: ReadonlyArray<string> = ["directory", "source", "service"]
 
-/** Fails with `SettingInvalid` if a value is not of its kind, or if no pipeline has a setting of this name. */
+/** Fails with `SettingInvalid` if a value is of the wrong kind, or if there is no setting of this name. */
 export const check = Effect.fnUntraced(function* (settings: object) {
   const unknown = Object.keys(settings).filter((name) => !names.includes(name))
   if (unknown.length > 0) {

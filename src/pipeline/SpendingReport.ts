@@ -17,7 +17,7 @@ export const costOf = (price: Cost.Decimal, votes: number): VotesCost => ({
 
 export const textOf = ({ cost, votes }: Charge): VotesCost => ({ votes, cost: Cost.format(cost) })
 
-/** The cost of the results on items with a known answer, at the mean price, divided by their number of right votes. */
+/** The cost of results on items with a known answer, at the mean price, divided by the number of their right votes. */
 const costPerRight = (
   { cost, votes }: Charge,
   gold: Pick<GoldReport, "results" | "right"> = { results: 0, right: 0 },
@@ -43,7 +43,7 @@ export const read = Effect.fn("SpendingReport.read")(function* (dataset: Yield, 
     onNone: () => ({ items: 0, votes: 1 }),
     onSome: ({ overBudget, votes }) => ({ items: overBudget, votes }),
   })
-  // The cost includes other campaigns, which did not pay for these pairs.
+  // With several campaigns, part of the cost did not pay for these pairs, so the cost per pair is left out.
   const isOfAll = dataset.ofCampaign === undefined || (yield* ledger.campaigns).length === 1
   const bought = isOfAll ? dataset : { ...dataset, pairs: 0 }
   return Option.map(yield* ledger.spending, (spending) => make(spending, over ?? last, bought))

@@ -3,7 +3,7 @@
  *
  * Guarantees: an item's split depends only on that item and those planned before it, in all campaigns, judged or not.
  * So the split does not change when the data grows or results arrive. Items pruned from the ledger do not count: a
- * near-duplicate of a pruned item may get another split; an equal item gets the same.
+ * near-duplicate of a pruned item can get another split than that item had; an item with the same prompt gets the same.
  *
  * Memory: 8 bytes per item, in addition to `Splits`. Make the table in the same ledger snapshot in which you use it.
  */

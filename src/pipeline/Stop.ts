@@ -1,6 +1,6 @@
 /**
  * Stops work after a timeout or a signal. The work starts nothing new, and in-flight work gets a grace time to finish.
- * After that it is abandoned, and the next run settles it.
+ * In-flight work that takes longer is abandoned, and the next run settles it.
  *
  * Guarantees: a wait of more than half a second is announced, and so is unfinished work. Abandoned work records nothing
  * after the ledger is closed.
@@ -9,7 +9,7 @@ import { Context, Duration, Effect, type Exit, Fiber, Option } from "effect"
 import { defaults, ServiceProfile } from "../api/ServiceProfile.ts"
 import * as Readiness from "../telemetry/Readiness.ts"
 
-/** Grace time that outlasts every request: an interrupted creation is in doubt if the service ignores keys. */
+/** Longer than any request: if the service ignores idempotency keys, an interrupted creation leaves a task in doubt. */
 const longerThan = (requestTimeout: Duration.Input) =>
   Duration.sum(Duration.fromInputUnsafe(requestTimeout), Duration.seconds(5))
 
@@ -59,7 +59,7 @@ export const withOptions =
 /** Work that ends within this time after being stopped is not announced. */
 const shortWait = Duration.millis(500)
 
-/** Describes the in-flight work. The query may take at most one second, because the system may be failing. */
+/** Describes the in-flight work. Its query times out after one second, because the system can be failing. */
 const describeInFlight = (options: StopOptions): Effect.Effect<Option.Option<string>> =>
   Effect.suspend(() => options.inFlight).pipe(
     Effect.timeoutOption("1 second"),

@@ -38,9 +38,9 @@ export interface PilotExpert {
 export const minGoldVotes = 10
 
 /**
- * The experts of a job with their accuracies. An expert with at least 10 votes on items with a known answer has the
- * share of right votes among them. Other experts have the reliability estimated from all votes and known answers (Dawid
- * & Skene, 1979).
+ * The experts of a job with their accuracies. If an expert has at least 10 votes on items with a known answer, the
+ * accuracy is the share of right votes among them. Otherwise it is the reliability estimated from all votes and known
+ * answers (Dawid & Skene, 1979).
  */
 export const pilot = Effect.fn("Pipeline.pilot")(
   function* ({ annotationPaths, campaign }: ResultsSettings) {

@@ -5,8 +5,8 @@
  * same pairs except for `task_id` and pseudonyms; `task_id` is the same if the votes were imported before. The table
  * names the experts. Memory is bounded by the tasks of one batch.
  *
- * If a result has several votes, the table omits its other members, except for flags, a lead's decision, and the
- * service's choice if it differs from the votes.
+ * If a result lists several votes, the table omits other members of the result, except for flags, a lead's decision,
+ * and the service's choice if it differs from the votes.
  */
 import { Array as Arr, Stream } from "effect"
 import * as Decision from "../domain/Decision.ts"

@@ -1,10 +1,10 @@
 /**
- * Detects a worker that makes no progress: it may be alive and connected but wait for something that never comes.
+ * Detects a worker that makes no progress, for example one that is connected but waits for something that never comes.
  *
  * Guarantees: a worker fails with `WorkerStalled` if its tasks were due at every check for longer than `limit`, and
  * either it sent no request, or the service answered other workers but none of this worker's requests as expected. If
  * the ledger does not answer, tasks count as due. Time during which the machine slept does not count. `limit` must be
- * longer than a request may take.
+ * longer than a request can take.
  */
 import { Duration, Effect, Schema } from "effect"
 import type { SqlError } from "effect/sql/SqlError"
@@ -29,7 +29,7 @@ export class WorkerStalled extends Schema.TaggedError<WorkerStalled>()("WorkerSt
 const interval = Duration.seconds(20)
 const maxCheckInterval = 2 * Duration.toMillis(interval)
 
-/** Milliseconds by which others' last response must be newer. A service that is down answers nobody. */
+/** Milliseconds by which others' last response must be newer than this worker's, so that an outage is not a stall. */
 const lead = 60_000
 
 export const watch = Effect.fnUntraced(function* (worker: {
@@ -49,7 +49,7 @@ export const watch = Effect.fnUntraced(function* (worker: {
   let last = yield* SteadyClock.now
   let answeredAt = 0
   let progressedAt = last
-  /** Milliseconds in which tasks were due, but no request was sent. `unanswered`: but no expected response came. */
+  /** Milliseconds in which tasks were due and no request was sent (`silent`) or answered as expected (`unanswered`). */
   let silent = 0
   let unanswered = 0
   while (true) {

@@ -6,8 +6,8 @@
  * the part if its owner is lost. Only the owner claims tasks of a part (`task/ledger/writes/Parts`). The dataset does
  * not depend on the workers.
  *
- * All workers together keep to the limits of requests per second and of concurrent requests, except that each may
- * always have one request in flight. A worker that is stopped releases its parts immediately, then finishes its
+ * All workers together keep to the limits of requests per second and of concurrent requests, except that each worker is
+ * always allowed one request in flight. A worker that is stopped releases its parts immediately, then finishes its
  * in-flight requests.
  *
  * Does not end by itself (`prefstream status` says when all is done). Does not continue with a ledger that a newer
@@ -145,7 +145,7 @@ const work = Effect.fn("Worker.work")(function* <E, R>(
   const leaseRenewals = Math.ceil(Duration.toMillis(cluster.lease) / Duration.toMillis(renewInterval)) + 1
   const lost = yield* Deferred.make<never, Failure | E>()
   const logLevel = yield* References.MinimumLogLevel
-  /** Wraps a singleton's effect: if it fails, the worker fails, and it logs at the worker's level. */
+  /** Wraps a singleton's effect: if the effect fails, the worker fails. The effect logs at the worker's level. */
   const task = <R>(effect: Effect.Effect<unknown, Failure | E, R>) =>
     Effect.catchCause(effect, (cause) =>
       Cause.hasInterruptsOnly(cause) ? Effect.interrupt : Effect.asVoid(Deferred.failCause(lost, cause)),
@@ -201,7 +201,7 @@ const work = Effect.fn("Worker.work")(function* <E, R>(
       `part ${part}`,
       task(
         ledger.takePart(part).pipe(
-          // The part's last owner may have used a longer poll interval.
+          // The part's previous owner can have had a longer poll interval.
           Effect.andThen(ledger.dueWithin(Duration.toMillis(Duration.fromInputUnsafe(pollInterval.max)))),
           Effect.andThen(Effect.never),
           Effect.scoped,
@@ -209,7 +209,7 @@ const work = Effect.fn("Worker.work")(function* <E, R>(
       ),
     ),
   )
-  // A reader does not resubmit failed tasks, because it may start many times.
+  // A reader does not resubmit failed tasks, because it can start many times.
   const reading = readAndSubmit({ ...settings, resubmit: [] }).pipe(
     Effect.ensuring(
       RejectsFile.write(settings.directory).pipe(
@@ -296,7 +296,7 @@ export const run = Effect.fn("Worker.run")(function* <E, R, E1, R1, E2 = never, 
   const isLost = (cause: Cause.Cause<unknown>) => {
     const failure = Cause.squash(cause)
     if (isSqlError(failure)) return hasJoined && !finalReasons.includes(failure.reason._tag)
-    // While no worker is connected, a command may hold the ledger exclusively.
+    // While no worker was connected, a command can have locked the ledger.
     return hasJoined && isFileLockError(failure)
   }
   return yield* Effect.sync(() => void (hasJoined = true)).pipe(

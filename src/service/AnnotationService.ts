@@ -3,7 +3,7 @@
  * judge, and automatic experts. Client and service use the same definition of the contract.
  *
  * Guarantees: a task is stored durably before its creation is answered. Every response other than 2xx is a problem (RFC
- * 9457). Only failed requests are logged. `ApiGuide` says how the service behaves where the contract leaves it open.
+ * 9457). Only failed requests are logged. `ApiGuide` describes the behavior that the contract does not define.
  */
 import { Effect, type Layer } from "effect"
 import type { HttpServer } from "effect/http"
@@ -25,8 +25,8 @@ export type { Accounts, Tokens } from "./ServiceIds.ts"
 type Provided = ServiceAddress | ServiceIds.Accounts | ServiceIds.Tokens
 
 /**
- * The service's routes and experts. The caller provides the server and the database. Also serves `/v1/openapi.json`
- * and, for browsers, `/v1/docs`.
+ * The service's routes and experts. The routes include `/v1/openapi.json` and, for browsers, `/v1/docs`. The caller
+ * provides the server and the database.
  */
 export const layer = (options: ServiceLayers.ServiceOptions) => providing<Provided>()(ServiceLayers.layer(options))
 

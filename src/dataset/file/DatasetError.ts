@@ -1,11 +1,11 @@
 /**
  * Errors that writing (`DatasetError`) and reading (`DatasetUnreadable`) a dataset can fail with.
  *
- * Guarantees: each reason names the path and, in one line, what to do. A previous dataset at the path is unchanged.
+ * Guarantees: each message names the path or the option, and the problem. An existing dataset at the path is unchanged.
  */
 import { Effect, type PlatformError, Predicate, Schema } from "effect"
 
-/** The directory must not be replaced, and is unchanged. */
+/** prefstream refuses to replace the directory, which stays unchanged. */
 export class DirectoryNotReplaceable extends Schema.TaggedError<DirectoryNotReplaceable>()("DirectoryNotReplaceable", {
   /** The directory's absolute path, with symbolic links resolved. */
   directory: Schema.String,
@@ -108,7 +108,7 @@ export const about =
 
 export const errorAbout = (path: string, error: PlatformError.PlatformError) =>
   new DatasetError({
-    // A `FileSystem` other than Node's may not provide a system error code.
+    // A `FileSystem` other than Node's does not always provide a system error code.
     reason:
       error.reason._tag === "PermissionDenied"
         ? new PermissionDenied({ path })

@@ -92,7 +92,7 @@ const keyOf = (text: string): number => {
 
 const isList = (value: Json): value is ReadonlyArray<Json> => Array.isArray(value)
 
-/** Encodes a row, some of whose texts may already be `Text`s. */
+/** Encodes a row. Some of its texts can already be `Text`s. */
 export type Encode = (row: { readonly [column: string]: Json | Text | undefined }) => EncodedRow
 
 const maxRememberedBytes = 8 * 1024 * 1024
@@ -127,8 +127,7 @@ export const encoder = (): Encode => {
   }
 
   /**
-   * A custom format that no compiler has checked may return `undefined` members. They are left out, as `JSON.stringify`
-   * does.
+   * A custom format in untyped code can return members that are `undefined`. They are left out, as in `JSON.stringify`.
    */
   const membersOf = (value: { readonly [name: string]: Json | Text | undefined }): Members => {
     const members: { [name: string]: Cell } = {}

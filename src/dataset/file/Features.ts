@@ -6,7 +6,7 @@ export type Json = Schema.Json
 /** One line of a JSON Lines file, or one row of a Parquet file: columns by name. */
 export type JsonRow = { readonly [column: string]: Json }
 
-/** A column's type, named as in `datasets`. Every value may be null. */
+/** A column's type, named as in `datasets`. Every value can be null. */
 export type Feature =
   | "string"
   | "bool"

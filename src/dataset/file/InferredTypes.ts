@@ -6,7 +6,7 @@
  * Since 4.7, objects with different members get the type Json, which keeps each object's members. Before 4.7, or if all
  * objects in the first 10 MB have the same members, they get a struct: missing members become null, and other members
  * are an error. This module requires that objects with up to 8 different members, such as messages, can be read either
- * way. Other objects, such as arguments, can only be Json.
+ * way. Objects with more members, such as arguments, need only be readable as Json.
  */
 import { Text } from "./EncodedRow.ts"
 import type { Features } from "./Features.ts"

@@ -7,7 +7,7 @@
 import { type Cell, type EncodedRow, Text } from "./EncodedRow.ts"
 import type { Features } from "./Features.ts"
 
-/** Emits a row's line, without line feed, in parts: strings of JSON, and bytes for texts that have JSON as bytes. */
+/** Emits a row's line, without line feed, in parts: JSON as strings, and bytes for texts that are JSON in UTF-8. */
 export const parts = (features: Features): ((row: EncodedRow, emit: (part: string | Uint8Array) => void) => void) => {
   const floats = new Set(Object.keys(features).filter((column) => features[column] === "float64"))
   const keys = new Map(Object.keys(features).map((column) => [column, `${JSON.stringify(column)}:`]))

@@ -58,7 +58,7 @@ export const schemaOf = (features: Features): Array<SchemaElement> => [
   ...membersOf(features),
 ]
 
-/** The file's own metadata. The Hub and `datasets` read the columns' types from it. */
+/** The key-value metadata of the file, from which the Hub and `datasets` read the columns' types. */
 export const keyValues = (features: Features) => [
   { key: "huggingface", value: JSON.stringify({ info: { features: declaration(features) } }) },
 ]
@@ -126,8 +126,8 @@ export const make = (file: OutputFile, features: Features): RowWriter => {
 const minPlainBytes = 1024 * 1024
 
 /**
- * Whether a dictionary would be larger than half of the values. If so, the writer makes none, but decides that only
- * after hashing all values.
+ * Whether a dictionary would take more than half of the values' bytes. The writer makes none in this case, but would
+ * first hash all values to find out.
  */
 const isPlain = (column: ReadonlyArray<unknown>): boolean => {
   const seen = new Set<Uint8Array>()
@@ -153,9 +153,9 @@ const keyOf = (bytes: Uint8Array, start: number, length: number): number => {
 }
 
 /**
- * The texts of a row group as UTF-8, in one buffer that all groups reuse and that grows as needed. Because they are
- * bytes, the bounds of a column are in byte order. Equal texts share one view, so that the writer recognizes them by
- * identity; otherwise its dictionaries would take a tenth of an export's time.
+ * The texts of a row group as UTF-8, in one buffer that all groups reuse and that grows as needed. Because texts are
+ * bytes, a column's minimum and maximum are in byte order. Equal texts share one view, so that the writer recognizes
+ * them by identity; otherwise, making its dictionaries would take a tenth of an export's time.
  */
 const makeTexts = () => {
   let group = Symbol()
@@ -214,7 +214,7 @@ const makeTexts = () => {
 
 type Bounds = ParquetWriter["pendingIndexes"][number]
 
-/** Copies a column's bounds, because the writer keeps them until the file ends, and their buffer is reused. */
+/** Copies a column's minimum and maximum: the writer keeps them until the file ends, but later texts overwrite them. */
 const copyBounds = ({ chunk, columnIndex }: Bounds): void => {
   const copy = <A>(value: A) => (value instanceof Uint8Array ? value.slice() : value)
   const statistics = chunk.meta_data?.statistics

@@ -119,7 +119,7 @@ export const llamaFactoryShareGpt: TrainerFormat = {
   encoder: rowPerPair((pair, options) =>
     Result.gen(function* () {
       const [chosen, rejected] = [yield* turnOf(pair, "chosen"), yield* turnOf(pair, "rejected")]
-      // Calls may differ only in their ids, which ShareGPT leaves out.
+      // Two sides can differ only in tool call ids, which ShareGPT leaves out.
       if (chosen.value === rejected.value) {
         return yield* refuse("rejected", "a turn that differs from chosen in more than tool call ids", "the same turn")
       }

@@ -70,7 +70,7 @@ const OneAnswer = Schema.Array(RowMessage).check(
   }),
 )
 
-/** The number of messages that both sides begin with, up to the last result, after which an answer may follow. */
+/** The number of messages that both sides begin with, up to the last tool result, after which an answer can follow. */
 const sharedResults = (chosen: ReadonlyArray<Message>, rejected: ReadonlyArray<Message>): number => {
   let end = 0
   for (const [i, message] of chosen.slice(0, -1).entries()) {

@@ -18,7 +18,7 @@ export const sideOf = (
 ): ReadonlyArray<Message> =>
   side === "chosen" ? (chosen_messages ?? answer(chosen)) : (rejected_messages ?? answer(rejected))
 
-/** The pair as messages for a chat template. The prompt must allow an answer, and call arguments become objects. */
+/** The pair as messages for a chat template, with call arguments as objects. Fails as `toOpenMessages` does. */
 export const toConversation = (pair: PreferencePair): Checked<Record<Side | "prompt", ReadonlyArray<JsonRow>>> =>
   Result.gen(function* () {
     return {
@@ -54,8 +54,8 @@ export const withObjects = (messages: ReadonlyArray<Message>, field: string): Ch
   )
 
 /**
- * Whether parsing a JSON text here changes its integers, which Python reads exactly at any size. Fractions may get
- * other digits, because all JSON readers, Python's included, read both forms as the same double.
+ * Whether parsing a JSON text in JavaScript changes its integers, which Python reads exactly at any size. Fractions are
+ * not checked: all JSON readers, including Python's, read the original and the new digits as the same double.
  */
 const losesDigits = (text: string): boolean =>
   (
@@ -73,7 +73,7 @@ export const parseJson = Schema.decodeUnknownSync(Schema.fromJsonString(Schema.J
 export const toMessages = (prompt: Prompt): ReadonlyArray<Message> =>
   typeof prompt === "string" ? [{ role: "user", content: prompt }] : prompt
 
-/** The prompt's messages. Fails unless the last message is a user's or a tool's, so that an answer may follow. */
+/** The prompt's messages. Fails unless the last message is a user's or a tool's, so that an answer can follow. */
 export const toOpenMessages = (prompt: Prompt): Checked<ReadonlyArray<Message>> => {
   const messages = toMessages(prompt)
   const last = messages.at(-1)?.role

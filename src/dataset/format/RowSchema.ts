@@ -38,7 +38,7 @@ export const Message = Schema.Struct({
 
 export const toolsText = Schema.optionalKey(Schema.NullOr(NonEmptyText))
 
-/** The column type of messages, which may also have tool calls. */
+/** The column type of messages. Messages can also have tool calls, which the type does not list. */
 export const messages = { list: { struct: { role: "string", content: "string" } } } as const
 
 export const Assistant = Schema.Struct({ role: Schema.Literal("assistant"), content: NonEmptyText })
@@ -89,7 +89,7 @@ export const openOf = <M extends Schema.Codec<TurnMessage, unknown>>(message: M)
 
 export const OpenMessages = openOf(Message)
 
-/** The first wrong role: `before` may come first, then `asks` and `answers` must alternate, ending with `asks`. */
+/** Finds the first wrong role. After an optional `before`, `asks` and `answers` must alternate, ending with `asks`. */
 export const findRoleViolation = (
   roles: ReadonlyArray<string>,
   { asks, answers, before }: { readonly [part in "asks" | "answers" | "before"]: ReadonlyArray<string> },

@@ -1,7 +1,7 @@
 /**
  * A trainer format as a plain value: it turns preference pairs into a trainer's rows, and has the schema of these rows.
  * A custom format is such a value, passed in the `formats` of `Dataset.write`. A built-in one also has a name in
- * `TrainerFormats`. Built-in formats keep texts unchanged, to the code unit. They omit a pair, with a reason, if they
+ * `TrainerFormats`. Built-in formats keep texts exactly as they are. They omit a pair, with a reason, if they
  * cannot represent it or their trainer would misread it. Rows have only the columns that the trainer reads, because
  * some trainers fail on others.
  */
@@ -25,8 +25,8 @@ export interface FormatOptions {
 }
 
 /**
- * The pair's margin. A missing margin is 0, because null would break collators. A negative margin, which a choice by a
- * lead or by reliable experts may have, is also 0: with it, a trainer would let the rejected completion score higher.
+ * The pair's margin. A missing margin is 0, because null would break collators. A negative margin, which is possible if
+ * a lead or reliable experts overruled the majority, is also 0: it would let the rejected completion score higher.
  */
 export const marginOf = ({ strength, vote_margin }: PreferencePair, { margin, marginFrom }: FormatOptions): number =>
   margin === true ? Math.max(0, (marginFrom === "strength" ? strength : vote_margin) ?? 0) : 0

@@ -1,6 +1,6 @@
 /**
  * TRL (huggingface/trl, docs/source/dataset_formats.md; reward, DPO, and KTO trainers of 1.13): preference data as text
- * or messages, with the prompt in its own column or within both sides, and unpaired.
+ * or messages, with the prompt in a separate column or at the start of both sides, and unpaired data.
  *
  * TRL concatenates plain-text prompts and completions. For questions, use a conversational format, whose chat template
  * separates them. The reward trainer reads each side of `trl-implicit` completely. The DPO and KTO trainers take the
@@ -8,7 +8,7 @@
  *
  * Arguments of tool calls are objects, as chat templates need them (section "Tool Calling"); `tools` is JSON text. A
  * pair with an integer beyond 2^53 in arguments is omitted, because objects do not keep its digits. In plain text, a
- * call is its name in brackets above its arguments.
+ * call is the tool's name in brackets above the arguments.
  */
 import { Option, Result, Schema } from "effect"
 import * as Conversation from "../../domain/Conversation.ts"
@@ -171,7 +171,7 @@ export const trlImplicitConversational: TrainerFormat = {
   ),
 }
 
-/** The expert's edit, which is TPO's reference. A pair without an edit has no row. */
+/** The expert's edit, which TPO uses as the reference. A pair without an edit has no row. */
 const referenceOf = ({ edited }: PreferencePair): Checked<string> =>
   edited === null
     ? refuse("edited", "an edit of chosen, which TPO reads as the reference", "none")

@@ -18,7 +18,7 @@ import {
   type TrainerFormat,
 } from "./TrainerFormat.ts"
 
-/** @param side the side that the completion has in the pair that was passed to `prepare` */
+/** @param side the completion's side in the pair that was passed to `prepare` */
 type ToRow = (completion: string, label: boolean, side: Completion["side"]) => JsonRow
 
 interface Completion {
@@ -86,7 +86,7 @@ export const promptOf =
     return typeof prompt === "string" ? prompt : JSON.stringify(prompt)
   }
 
-/** Maximum number of completions that the check remembers. Far fewer lie between two rows of a prompt. */
+/** Maximum number of completions that the check remembers. Two rows of a prompt have far fewer between them. */
 const maxRememberedCompletions = 200_000
 
 /**

@@ -64,7 +64,7 @@ const rowCheck = (format: TrainerFormat) => {
   }
 }
 
-/** Checks that all rows have the same columns. A missing one would be read as null, which breaks collators. */
+/** Checks that all rows have the same columns. A missing column would be read as null, which breaks collators. */
 const sameColumns = () => {
   let first: ReadonlyArray<string> | undefined
   return (row: JsonRow): ReadonlyArray<Problem> => {
@@ -78,7 +78,7 @@ const sameColumns = () => {
   }
 }
 
-/** Finds a fraction in a column of whole numbers: `load_dataset` fails at one after 10 MB of whole numbers. */
+/** Finds a fraction in a column of whole numbers: after 10 MB of whole numbers, `load_dataset` fails at a fraction. */
 const sameNumbers = (features: Features) => {
   const columns = Object.keys(features).filter((column) => features[column] === "float64")
   const whole = new Set<string>()

@@ -58,7 +58,7 @@ const columns: ReadonlyArray<ExpertColumn> = [
 
 const nameOf = (row: ExpertRow): string => row.expert ?? "votes without a name"
 
-/** @param by a column's index, or -1 for the names */
+/** @param by a column's index, or -1 to sort by the experts' names */
 const sortRows = (rows: ReadonlyArray<ExpertRow>, by: number, isDescending: boolean): ReadonlyArray<ExpertRow> => {
   const sign = isDescending ? -1 : 1
   const column = columns[by]

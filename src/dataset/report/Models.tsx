@@ -1,4 +1,4 @@
-/** The share of its pairs that each model won, highest first. */
+/** Each model's share of pairs won, highest first. */
 import type { QualityReport } from "../../domain/QualityReport.ts"
 import { count, plural, share } from "./format.ts"
 import { Name, Section, Table, textColumn } from "./parts.tsx"

@@ -24,7 +24,7 @@ const firstTurns = 8
 
 const Turns = ({ turns, label }: { readonly turns: Exclude<Example["prompt"], string>; readonly label: string }) => {
   const [isAll, setAll] = useState(false)
-  // The last turns are shown first, because the completions answer them.
+  // At first, only the last turns are shown, because the completions answer them.
   const hidden = isAll ? 0 : Math.max(0, turns.length - firstTurns)
   return (
     <>

@@ -1,6 +1,6 @@
 /**
- * Formats numbers, shares, times, and excerpts. A share is 0% or 100% only if it is exact. Texts are never cut
- * within a character.
+ * Formats numbers, shares, times, and excerpts. A share is shown as 0% or 100% only if it is exactly that. Texts are
+ * never cut within a character.
  */
 
 const whole = new Intl.NumberFormat("en", { maximumFractionDigits: 0 })
@@ -52,7 +52,7 @@ export const seconds = (total: number | null): string => {
   const [unit, size] = units[at] ?? ["s", 1]
   const [next, small] = units[at + 1] ?? ["", size]
   const parts = Math.round(total / small)
-  // Rounding may give a whole larger unit, such as 60 minutes.
+  // Rounding can give a whole larger unit, such as 60 minutes.
   const [, larger] = units[at - 1] ?? ["", Number.POSITIVE_INFINITY]
   if (parts * small >= larger) return seconds(parts * small)
   const per = size / small

@@ -29,7 +29,7 @@ const isEven = (bins: ReadonlyArray<Bin>): boolean => {
   return Math.max(...widths) <= 1.5 * Math.min(...widths)
 }
 
-/** Leaves out ends that would take too much space: very wide bins, and nearly empty bins of equal width. */
+/** Leaves out bins at the ends that would take too much space: very wide bins, and nearly empty bins of equal width. */
 const drawnBins = (histogram: Histogram, unit: Unit): ReadonlyArray<Bin> => {
   const bins = binsOf(histogram)
   const inner = bins.slice(1, -1)
@@ -110,7 +110,7 @@ export interface HistogramOptions {
   readonly sharedAxis?: ReadonlyArray<Histogram>
 }
 
-/** Draws a histogram that has values. `fill` is a color. */
+/** Draws a histogram, which must have at least one value. `fill` is a color. */
 export const drawHistogram =
   (
     histogram: Histogram,
@@ -120,7 +120,7 @@ export const drawHistogram =
     const shared = sharedAxis.map((each) => drawnBins(each, unit))
     const edges = shared.flatMap((bins) => bins.flatMap(({ from, to }) => [from, to]))
     const isLog = edges.every((edge) => edge >= 0) && shared.some((bins) => !isEven(bins))
-    // A logarithmic axis has no 0. A first bin that begins at 0 is drawn from half its end.
+    // A logarithmic axis has no 0. A first bin that begins at 0 is drawn from half of its upper edge.
     const low = isLog
       ? Math.min(...edges.map((edge) => edge || Infinity)) / (edges.includes(0) ? 2 : 1)
       : Math.min(...edges)

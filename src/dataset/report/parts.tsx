@@ -29,7 +29,7 @@ interface ColumnOptions {
   readonly sort?: "ascending" | "descending" | "none"
 }
 
-/** A column: the title of a column of numbers, or options. */
+/** A table column. A string is the title of a column of numbers. */
 export type Column = string | ColumnOptions
 
 export const textColumn = (title: ComponentChildren, name?: string): Column => ({
@@ -52,8 +52,8 @@ interface TableProps {
 }
 
 /**
- * A table whose rows begin with a heading. A wide table scrolls on its own. Roles are explicit, because the styles
- * for narrow screens turn rows into blocks, which removes their roles.
+ * A table whose rows begin with a heading. A wide table scrolls within the page. Roles are explicit, because the styles
+ * for narrow screens turn rows into blocks, which removes their implicit roles.
  */
 export const Table = ({ label, columns: titles, rows, total, class: name }: TableProps) => {
   const columns = titles.map((column) => (typeof column === "string" ? { title: column } : column))
@@ -103,7 +103,7 @@ export const Bar = ({ value, of }: { readonly value: number; readonly of: number
   </span>
 )
 
-/** Says how many elements of a list are shown, unless all are. */
+/** Says how many elements of a list are shown. Renders nothing if all are shown. */
 export const More = ({ shown, of, what }: { readonly shown: number; readonly of: number; readonly what: string }) =>
   of > shown ? (
     <p class="muted small">

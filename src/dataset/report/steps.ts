@@ -15,7 +15,7 @@ export interface Series {
 
 const maxSteps = 12
 
-/** The steps of a scale with the number of answers in each series, or `undefined` for other scales. */
+/** The steps of a scale of a few whole numbers, with each series' number of answers; `undefined` for other scales. */
 export const stepsOf = (
   series: ReadonlyArray<Series>,
 ): ReadonlyArray<{ readonly step: number; readonly counts: ReadonlyArray<number> }> | undefined => {

@@ -1,8 +1,8 @@
 /**
  * Computes agreement and win rates, with intervals, as votes accrue.
  *
- * Intervals are those for a ratio of two sums over items (W. G. Cochran, 1977, "Sampling techniques", 3rd edition,
- * 6.3), because votes on an item are not independent. They are the value ± 1.96 standard errors; for n items, the
+ * Intervals are those for a ratio r = Σyᵢ / Σxᵢ of sums over items (W. G. Cochran, 1977, "Sampling techniques", 3rd
+ * edition, 6.3), because votes on an item are not independent. They are r ± 1.96 standard errors; for n items, the
  * standard error is √(n / (n − 1) Σ(yᵢ − r xᵢ)²) / Σxᵢ. If all outcomes are equal, that interval has no width, so
  * Wilson's interval is used, with each item as one trial (`stats/BinomialTest`).
  *

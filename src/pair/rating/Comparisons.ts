@@ -8,21 +8,21 @@
  * for this.
  *
  * Guarantees: completions with the same text, or by the same model, are not compared; a text that several models wrote
- * counts for each of them. Comparisons with the same models, outcome, and covariates share a cell. Memory: 12 bytes per
- * different comparison of an item, 4 per item, about 60 per cell.
+ * counts for each of them. Comparisons with the same models and covariates share a cell. Memory: 12 bytes per different
+ * comparison of an item, 4 per item, about 60 per cell.
  */
 import type { JudgedItem } from "../../domain/Judgment.ts"
 import { charactersAt, firstOfText } from "../../domain/CompletionTexts.ts"
 import * as NumberList from "../stats/NumberList.ts"
 import { comparisonOf, type ItemVote } from "../votes/ItemVotes.ts"
 
-/** Number of outcomes per cell: its first model wins, they tie, or the other model wins. */
+/** Number of outcomes per cell: its first model wins, its two models tie, or its second model wins. */
 export const outcomes = 3
 
 /**
  * Differences in length, from −1 to 1, are rounded to a multiple of this, so there are at most 51 per pair of models.
- * Rounding adds an error with a standard deviation of 0.012; that of the differences is usually at least 0.2. So a
- * coefficient shrinks by at most 0.4%.
+ * Rounding adds an error with a standard deviation of 0.012; the differences themselves usually have one of at least
+ * 0.2. So a coefficient shrinks by at most 0.4%.
  */
 const lengthStep = 0.04
 /** The number of steps from 0 to the maximum difference, 1. */
@@ -37,7 +37,7 @@ export interface Cell {
   readonly other: number
   /** (a − b) / (a + b), where a and b are the lengths in characters of the completions by `one` and `other`. */
   readonly length: number
-  /** 1 if the completion by `one` was shown before the other, else −1. */
+  /** 1 if the completion by `one` was shown before the completion by `other`, else −1. */
   readonly position: number
 }
 
@@ -53,10 +53,11 @@ export interface Comparisons {
   readonly models: ReadonlyArray<string>
   readonly cells: ReadonlyArray<Cell>
   readonly items: number
-  /** For each item, the end index in `entries` of its entries. */
+  /** For each item, the index in `entries` at which its entries end. */
   readonly ends: Uint32Array
-  /** Each entry is 3 × a cell's index + an outcome (0: one wins, 1: tie, 2: other wins). `weights` has its weight. */
+  /** Each entry is 3 × a cell's index + an outcome (0: `one` wins, 1: tie, 2: `other` wins). */
   readonly entries: Uint32Array
+  /** The weight of each entry. */
   readonly weights: Float64Array
 }
 

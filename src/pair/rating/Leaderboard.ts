@@ -8,7 +8,7 @@
  *   outcomes, starting from the fit of all items.
  * - Weights: a vote on K texts by an expert with reliability r has the weight (K r − 1) / (K − 1): 1 if all of the
  *   expert's votes are right, 0 if they are guesses. If r is unknown, it is that of the prior (`DawidSkene`).
- * - Controls: covariates of a comparison. Length: (a − b) / (a + b), divided by its standard deviation, as in the style
+ * - Controls: covariates of a comparison. Length: (a − b) / (a + b) over its root mean square, much as in the style
  *   control of Chatbot Arena (T. Li, A. Angelopoulos, and W.-L. Chiang, 2024, "Does style matter?"). Position: ±1.
  * - Ranks: 1 plus the number of models whose interval lies above (W.-L. Chiang et al., 2024, "Chatbot Arena: an open
  *   platform for evaluating LLMs by human preference").
@@ -49,7 +49,7 @@ export interface LeaderboardOptions {
   readonly seed?: number | undefined
 }
 
-/** In natural logarithms of odds. One standard deviation is odds of 20 to 1. */
+/** The default of `prior`. A difference of one standard deviation is odds of 20 to 1. */
 export const defaultPrior = 3
 /** With this number, the 2.5 and 97.5 percentiles vary by a few percent of the interval's width. */
 export const defaultResamples = 1000
@@ -59,13 +59,13 @@ const pointsPerDecade = 400
 const meanRating = 1000
 const scale = pointsPerDecade / Math.LN10
 
-/** Tolerance of the fits to resamples. The error is far below a point, while intervals are several points wide. */
+/** Tolerance of the fits to resamples. The error is far below a rating point; intervals are several points wide. */
 const drawnTolerance = 1e-3
 
 const maxCurves = 8
 const nextVotes = 1000
 
-/** Makes a function that gives an item's votes their weights. @param reliabilityOf null if it is unknown */
+/** Makes a function that gives an item's votes their weights. @param reliabilityOf returns null if it is unknown */
 export const weightBy =
   (reliabilityOf: (expert: string | null) => number | null) =>
   ({ completions }: Pick<JudgedItem, "completions">) => {

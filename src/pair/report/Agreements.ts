@@ -2,8 +2,8 @@
  * Measures how much experts agree on items with several votes.
  *
  * Guarantees: kappa and alpha compare first choices; a vote with several completions at the top is left out. For kappa,
- * the agreement by chance is 1/K on an item with K texts. For alpha, it follows from how often votes over all items
- * went to each place in the input, so alpha depends on the order of completions.
+ * the agreement by chance is 1/K on an item with K texts. For alpha, the agreement by chance follows from the number of
+ * votes, over all items, for each position in the input, so alpha depends on the order of completions.
  */
 import { Array as Arr } from "effect"
 import { countDifferent } from "../../domain/CompletionTexts.ts"

@@ -34,7 +34,7 @@ export const make = () => {
   return {
     /**
      * Adds the pairs of one item. @param completions the judgment's completions, used to measure pairs whose texts are
-     * bytes
+     * bytes (`PairBytes`)
      */
     add: (pairs: ReadonlyArray<PreferencePair>, completions: ReadonlyArray<string>): void => {
       const [first] = pairs

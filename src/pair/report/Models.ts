@@ -1,9 +1,9 @@
 /**
- * Computes win rates of models: how often each model's completions were chosen and rejected.
+ * Computes win rates of models, and how many times each model's completions were chosen and rejected.
  *
  * Guarantees: only pairs with completions by two different models count; a text that several models wrote counts for
  * each of them. A model's win rate is its share of pairs won on each item, averaged over its items, so each item counts
- * once. If only the best completion is paired with the others, each of K equal models wins 1/K.
+ * once. If only the best completion is paired with the others, each of K equally good models wins 1/K of its pairs.
  */
 import { firstOfText } from "../../domain/CompletionTexts.ts"
 import type { JudgedItem } from "../../domain/Judgment.ts"

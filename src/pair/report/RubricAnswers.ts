@@ -1,9 +1,9 @@
 /**
  * Counts the experts' answers to a rubric: strengths, whether all completions are bad, edits, and ratings by aspect.
  *
- * Guarantees: an item's strength, edit, and verdict come from its consensus, as in the dataset's columns. Each rating
- * counts once for each side (chosen, rejected) that its completion is on. Memory: 40 bytes per different number, and a
- * few more for each aspect and model.
+ * Guarantees: an item's strength, edit, and answer to whether all completions are bad come from its consensus, as in
+ * the dataset's columns. Each rating counts once for each side (chosen, rejected) that its completion is on. Memory: 40
+ * bytes per different number, and a few more for each aspect and model.
  */
 import type { PreferencePair } from "../../domain/PreferencePair.ts"
 import type { AspectReport, RubricReport, StrengthReport } from "../../domain/RubricReport.ts"

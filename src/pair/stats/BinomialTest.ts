@@ -4,7 +4,7 @@
  * The p-value sums the probabilities of all outcomes that are at most as probable as the observed one, up to a relative
  * difference of 1e-7, as R's `binom.test` and SciPy's `binomtest` do. There is no normal approximation. Probabilities
  * follow C. Loader, 2000, "Fast and Accurate Computation of Binomial Probabilities", with about twelve digits at ten
- * million trials. Values under 1e-300 may be 0.
+ * million trials. Values under 1e-300 can be 0.
  */
 
 /** The 0.975 quantile of the normal distribution, for a 95% interval. */

@@ -9,23 +9,23 @@
  *
  * The fit uses Newton's method with step halving on a log-likelihood that is concave in λ, β, and ln ν. A prior makes
  * the maximum exist for all outcomes: λ and β are normal with mean 0 and a given standard deviation (T. Leonard, 1977,
- * "An alternative Bayesian approach to the Bradley-Terry model for paired comparisons"). Without it, a maximum exists
- * only if no group of players wins all contests against the rest (L. R. Ford, 1957, "Solution of a ranking problem from
- * binary comparisons"); the caller must check that.
+ * "An alternative Bayesian approach to the Bradley-Terry model for paired comparisons"). Without a prior, a maximum
+ * exists only if no group of players wins all contests against the rest (L. R. Ford, 1957, "Solution of a ranking
+ * problem from binary comparisons"); the caller must check that.
  *
  * Guarantees: deterministic; bounded iterations; with a prior, all numbers are finite.
  */
 import * as Components from "./Components.ts"
 
-/** The contests. Those with the same players and covariates may share a row. */
+/** The contests. Contests with the same players and covariates can share a row. */
 export interface Design {
   readonly players: number
   /** The two different players of each row. */
   readonly one: ArrayLike<number>
   readonly other: ArrayLike<number>
   /**
-   * The covariates, each with one value per row. A value is an advantage of `one`, such as 1 if it plays at home and −1
-   * if the other does.
+   * The covariates, each with one value per row. A value is an advantage of `one`, such as 1 if `one` plays at home and
+   * −1 if `other` does.
    */
   readonly covariates: ReadonlyArray<ArrayLike<number>>
 }
@@ -41,9 +41,9 @@ export interface Fit {
 }
 
 export interface FitOptions {
-  /** The fit to start from, such as one to similar counts. Default: all players are equal. */
+  /** The fit to start from, such as the fit of similar counts. Default: all players are equal. */
   readonly start?: Fit | undefined
-  /** The fit stops when no parameter changes by more than this. The error is about its square. Default 1e-6. */
+  /** The fit stops when no parameter changes by more than this. The error is about the square of it. Default 1e-6. */
   readonly tolerance?: number | undefined
 }
 
@@ -53,7 +53,7 @@ const maxIterations = 60
  * Prepares a design for repeated fits.
  *
  * @param prior standard deviation of the prior of λ and β; `Infinity` for no prior
- * @returns a function that fits counts, 3 per row: how often one won, they tied, and the other won; each 0 or more
+ * @returns a function that fits counts, 3 per row: how many times `one` won, both tied, and `other` won; each 0 or more
  */
 export const make = (design: Design, prior: number) => {
   const { covariates, one, other, players } = design

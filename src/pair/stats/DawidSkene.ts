@@ -6,8 +6,8 @@
  *
  * Guarantees: deterministic; bounded iterations; the posterior never decreases. One estimate starts from the majority;
  * if right choices are known, another starts from the votes on those items alone. The estimate with the higher
- * posterior is used. Not guaranteed: the global maximum. If most experts make the same errors, they are considered
- * right, unless known choices say otherwise.
+ * posterior is used. Not guaranteed: the global maximum. If most experts make the same errors, their choices are
+ * considered right, unless known choices say otherwise.
  */
 import * as NumberList from "./NumberList.ts"
 
@@ -111,7 +111,7 @@ export const make = () => {
       for (let vote = start; vote < end; vote++) if (choices[vote] === truth) right[experts[vote]!]!++
     }
 
-    /** Updates the reliabilities from the right votes; returns the largest change. @param of votes by expert */
+    /** Updates the reliabilities from the right votes; returns the largest change. @param of votes of each expert */
     const update = (of: Uint32Array): number => {
       let change = 0
       for (let expert = 0; expert < expertCount; expert++) {
@@ -213,7 +213,7 @@ export const make = () => {
 
   return {
     /**
-     * Adds an item. Votes without a name may share one expert, who then votes several times.
+     * Adds an item. Votes without a name can share one expert, who then votes several times.
      *
      * @param completions the number of completions to choose from
      * @param truth the right choice, if it is known

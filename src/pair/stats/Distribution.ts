@@ -3,14 +3,14 @@
  *
  * Guarantees: quantiles interpolate between the two nearest ranks (type 7 of Hyndman and Fan, 1996, the default of
  * NumPy and R). The standard deviation is the sample's; it is null for fewer than two numbers. Memory: at most 40 bytes
- * per different number, however often it occurs.
+ * per different number, however many times it occurs.
  */
 import type { Distribution } from "../../domain/Distribution.ts"
 import * as Histogram from "./Histogram.ts"
 import * as Moments from "./Moments.ts"
 import * as SortedNumbers from "./SortedNumbers.ts"
 
-/** First size of the buffer for unsorted numbers. The buffer grows with the number of different values. */
+/** Initial size of the buffer for unsorted numbers. The buffer grows with the number of different values. */
 const firstWaiting = 64
 const minWaiting = 4096
 

@@ -12,7 +12,7 @@ import * as Moments from "./Moments.ts"
 
 /** Alpha for nominal data. */
 export const make = () => {
-  /** The number of pairable values by category. */
+  /** The number of values by category, in units with at least two values. */
   const totals: Array<number> = []
   /** Number of ordered pairs of different values, by the size of their unit. It is an integer, so sums are exact. */
   const different = new Map<number, number>()
@@ -48,7 +48,6 @@ export const makeInterval = () => {
   /** Summed over units: half the squared differences of all ordered pairs, divided by the unit's size minus 1. */
   let within = 0
   return {
-    /** Adds a unit with these values. */
     add: (values: ReadonlyArray<number>): void => {
       if (values.length < 2) return
       const unit = Moments.make()

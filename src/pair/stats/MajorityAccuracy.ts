@@ -1,5 +1,5 @@
 /**
- * Computes from the experts' accuracy how probably the majority of votes is right, and how often votes agree.
+ * Computes, from the experts' accuracy, the probability that the majority of votes is right and that two votes agree.
  *
  * - A vote is right with a probability that is its expert's accuracy, independently of other votes. Otherwise it is
  *   equally likely to be for each of the other completions. For two completions this is the jury theorem (Condorcet,
@@ -17,7 +17,7 @@
  * others, and experts who make the same errors. Both usually make a majority less accurate than this.
  */
 
-/** An expert who may be drawn. */
+/** An expert who can be drawn. */
 export interface Voter {
   /** Probability that a vote is right. */
   readonly accuracy: number
@@ -58,8 +58,8 @@ export const accuracyOf = (rights: RightVotes, completions: number): number =>
   rights.reduce((sum, chance, right) => sum + chance * winning(right, rights.length - 1 - right, completions - 1), 0)
 
 /**
- * The probability that two of at least two votes are for the same completion: p² + (1 − p)² / (K − 1) for experts of
- * the same accuracy p and K completions.
+ * The probability that two votes are for the same completion: p² + (1 − p)² / (K − 1) for experts of the same accuracy
+ * p and K completions. There must be at least two votes.
  */
 export const agreementOf = (rights: RightVotes, completions: number): number => {
   const votes = rights.length - 1

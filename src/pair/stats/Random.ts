@@ -2,7 +2,7 @@
  * Pseudorandom integers for resampling: xoshiro128** (D. Blackman and S. Vigna, 2021, "Scrambled linear pseudorandom
  * number generators"), seeded by the finalizer of MurmurHash3.
  *
- * Guarantees: the same seed gives the same numbers on every machine. Not for secrets.
+ * Guarantees: the same seed gives the same numbers on every machine. The numbers are too predictable for secrets.
  */
 
 export interface Random {

@@ -4,7 +4,7 @@ export interface SortedNumbers {
   readonly different: number
   /** @param rank 0 to below `length` */
   readonly at: (rank: number) => number
-  /** How many numbers are below the limit. */
+  /** The number of numbers below the limit. */
   readonly countBelow: (limit: number) => number
   readonly areWhole: () => boolean
   /** These numbers together with `others`, which is sorted in place. */

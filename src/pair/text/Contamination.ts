@@ -78,8 +78,8 @@ const evaluationsOf = (prompts: Iterable<string>): ReadonlyArray<Evaluation> => 
  * Maps each n-gram to the evaluation prompts that a text with this n-gram must be compared with.
  *
  * A prompt's most frequent n-grams do not map to it, as long as they cover at most half of the prompt. A contaminated
- * text always contains another of its n-grams. So a text that begins like all questions of an evaluation ("Answer the
- * following …") is not compared with each of them.
+ * text always contains another n-gram of the prompt. So a text that begins like all questions of an evaluation ("Answer
+ * the following …") is not compared with each of them.
  */
 const indexOf = (evaluations: ReadonlyArray<Evaluation>): ReadonlyMap<number, ReadonlyArray<Evaluation>> => {
   const frequency = new Map<number, number>()

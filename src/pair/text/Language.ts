@@ -1,12 +1,12 @@
 /**
  * Detects the language of a text as an ISO 639-1 code; `und` if unknown. Scripts identify Chinese, Japanese, and
- * Korean; the n-grams of `eld` identify other languages. The smallest of its sets of n-grams made fewer errors in our
- * test than the next larger one, which takes 70 MB more.
+ * Korean; the n-grams of the package `eld` identify other languages. Its smallest set of n-grams made fewer errors in
+ * our test than the next larger one, which takes 70 MB more.
  *
  * Guarantees: deterministic. Code, formulas, addresses, and numbers are ignored, so a question about code has the
  * language of the question. Texts with few words are `und`.
- * Not guaranteed: of 2,704 messages of TypeScript's compiler in 13 languages, 96% were right and 3% `und`. A language
- * that `eld` does not know is taken for a similar one, for example Indonesian for Malay (`ms`).
+ * Not guaranteed: the right language. Of 2,704 messages of TypeScript's compiler in 13 languages, 96% were right and 3%
+ * `und`. A language that `eld` does not know is taken for a similar one, for example Indonesian for Malay (`ms`).
  */
 import { Effect } from "effect"
 
@@ -29,7 +29,7 @@ export const load: Effect.Effect<(text: string) => string> = Effect.map(
       // `eld` accepts this parameter, although its types do not declare it.
       const isReliable: (shareOfAverage?: number) => boolean = result.isReliable
       const found = result.language !== "" && isReliable(minShareOfAverage) ? result.language : undetermined
-      // A Japanese heading may have only Han characters.
+      // A Japanese heading can consist of Han characters only.
       return scripted === "zh" && found !== "ja" ? scripted : found
     }
   },
@@ -45,7 +45,7 @@ const minShareOfAverage = 0.8
 /** With fewer letters, the result is mostly chance. An ideograph or a kana counts as three. */
 const minLetters = 11
 
-/** Minimum share of words among a text's parts, which white space separates. With fewer, it is a formula or code. */
+/** Minimum share of words among the parts that white space separates. A text with fewer is a formula or code. */
 const minShareOfWords = 0.4
 
 interface Letters {
@@ -75,7 +75,7 @@ const languageOfScript = ({ count, han, hangul, kana }: Letters): string | undef
 /** Minimum share of Han characters and kana. A text with fewer may only quote some. */
 const minShareOfScript = 0.6
 
-/** Parts of a text that are not words: code, TeX, addresses. Each is only searched for where it can begin. */
+/** Parts of a text that are not words: code, TeX, addresses. */
 const notWords =
   /```[^]*?(?:```|$)|`[^`\n]*`|\$\$[^$]*\$\$|\$[^$\n]*\$|\\\w+|(?<!\w)\w+:\/\/\S+|(?<![^\s`$])[^\s`$]+@\S+/g
 

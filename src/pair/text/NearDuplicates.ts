@@ -22,11 +22,11 @@ export type Visit<A> = (earlier: number, later: number) => A
 export interface NearDuplicates {
   /** Adds the next prompt, as text. Prompts wait in memory, so run `room` after every few prompts. */
   readonly add: (prompt: string) => void
-  /** Waits until only few prompts are still to be processed. */
+  /** Waits until only a few prompts are still to be processed. */
   readonly room: Effect.Effect<void, SearchFailed>
   /**
-   * Considers the pairs of prompts that share a band or the normal form. It compares the pairs that `isWanted` accepts,
-   * and calls `found` for near-duplicates. It may consider a pair several times.
+   * Considers the pairs of prompts that share a band or the normal form. Compares the pairs that `isWanted` accepts,
+   * and calls `found` for near-duplicates. A pair can be considered several times.
    */
   readonly search: (isWanted: Visit<boolean>, found: Visit<void>) => Effect.Effect<void, SearchFailed>
   /** For each prompt, the earliest prompt that it nearly repeats; itself if it repeats none. */

@@ -1,5 +1,5 @@
 /**
- * The stage that computes prompts' records for `Signatures`: the hash of the normal form, then the signature.
+ * The thread's stage that computes prompts' records for `Signatures`: the hash of the normal form, then the signature.
  *
  * Guarantees: one record per prompt, in the order of the prompts. The module runs in a thread, so it does not load
  * Effect.

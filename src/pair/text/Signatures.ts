@@ -1,9 +1,9 @@
 /**
  * Stores prompts' signatures and the hashes of their normal forms, by zero-based ordinal, in a scratch file.
  *
- * Guarantees: memory holds at most 8 MB of these records; only more than that goes to the file. Prompts wait in memory:
- * at most 3 MB, plus those added since the last `room`. For thousands of prompts, a thread computes the records; the
- * results are the same without it. Call `forEachBlock` and `read` only after a `flush`; they throw `ScratchFileFailed`.
+ * Guarantees: memory holds at most the latest 8 MB of these records; earlier ones are in the file. Prompts wait in
+ * memory: at most 3 MB, plus those added since the last `room`. For thousands of prompts, a thread computes the
+ * records, with the same results. Call `forEachBlock` and `read` only after a `flush`; they throw `ScratchFileFailed`.
  */
 import { Effect, Exit, Scope } from "effect"
 import * as ScratchFile from "../../node/ScratchFile.ts"

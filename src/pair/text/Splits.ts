@@ -1,10 +1,10 @@
 /**
  * Assigns each prompt to a split: train, validation, or test.
  *
- * Guarantees: a prompt's split depends only on the seed, the shares, and the prompts up to it, so adding prompts never
- * changes it. Prompts with the same normal form are in the same split. A near-duplicate is in the split of the earliest
- * prompt that it repeats; `crossSplitNearDuplicates` counts those that repeat prompts of several splits. When a share
- * grows, its split keeps its prompts.
+ * Guarantees: a prompt's split depends only on the options, the prompt, and earlier prompts, so adding prompts never
+ * changes the split. Prompts with the same normal form are in the same split. A near-duplicate is in the split of the
+ * earliest prompt that it repeats; `crossSplitNearDuplicates` counts those that repeat prompts of several splits. When
+ * a share grows, its split keeps its prompts.
  * Not guaranteed: exact shares. A hash of seed and normal form maps each prompt to a number from 0 to 1.
  */
 import { Effect, Schema } from "effect"

@@ -3,10 +3,10 @@
  *
  * A token is a run of letters, marks, and digits; a code point of a script without word boundaries (Han, kana, Thai,
  * Lao, Khmer, Myanmar, Tibetan); or a sign with a meaning in formulas and code: symbols, `* / % & # @ \`, and a hyphen
- * outside a word. Other punctuation only separates. Text in any script has tokens.
+ * outside a word. Other punctuation only separates tokens. Text in any script has tokens.
  */
 
-/** The role of a UTF-16 code unit. */
+/** The roles that a UTF-16 code unit can have in tokens. */
 const separates = 0
 const joins = 1
 const standsAlone = 2

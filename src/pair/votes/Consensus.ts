@@ -40,7 +40,7 @@ export interface Consensus {
    * that names another choice than its votes, or by a lead, whatever the votes say.
    */
   readonly by: "majority" | "reliability" | "service" | "lead"
-  /** Whether no other completion has as many first choices as the chosen one. */
+  /** Whether the chosen completion has more first choices than any other. */
   readonly isMajority: boolean
   /** Whether several votes, counted or weighted, leave more than one completion as the best. */
   readonly isTie: boolean
@@ -52,7 +52,7 @@ const ballotOf = ({ choice, ranking, rationale }: ItemVote): Ballot => ({
   rationale: rationale ?? undefined,
 })
 
-/** The consensus by a lead's decision (the last one if several tasks have one). Undefined if there is none. */
+/** The consensus that follows a lead's decision, or the last of several. Undefined if no task has a decision. */
 const byDecision = (item: JudgedItem, votes: ReadonlyArray<ItemVote>): Consensus | undefined => {
   const judgment = item.judgments.findLast(({ annotations }) => Decision.isIn(annotations))
   if (judgment === undefined) return undefined
@@ -68,7 +68,7 @@ const byDecision = (item: JudgedItem, votes: ReadonlyArray<ItemVote>): Consensus
   }
 }
 
-/** @param best the index by which votes refer to the text */
+/** @param best the index by which votes refer to the chosen text */
 const isMajority = ({ completions }: JudgedItem, counted: Tally, best: number): boolean =>
   !counted.tie && areSame(completions, counted.best, best)
 
@@ -206,7 +206,7 @@ const judged = (
 /**
  * Adds the number of votes, the agreement, and the margin to the pairs of a consensus. It drops pairs that more votes
  * contradict than support, unless votes are weighted or a lead decided. Such pairs occur because the mean ranks of
- * several completions, or the service's own choice, may order two of them against the majority.
+ * several completions, or the service's own choice, can order two completions against the majority.
  */
 export const withVotes = (
   pairs: ReadonlyArray<PreferencePair>,
@@ -224,6 +224,6 @@ export const withVotes = (
     : supported.map((pair) => withMembers(pair, { weight: 1 / supported.length }))
 }
 
-/** Sets members of a pair. A pair whose texts are bytes is changed in place, because a copy would decode the texts. */
+/** Sets members of a pair. A pair with texts as bytes (`PairBytes`) is changed in place: a copy would decode them. */
 const withMembers = (pair: PreferencePair, members: Partial<PreferencePair>): PreferencePair =>
   PairBytes.of(pair) === undefined ? { ...pair, ...members } : Object.assign(pair, members)

@@ -4,7 +4,7 @@
  * Guarantees: completions with the same text are one choice. Votes are in the order of the tasks, and within a task in
  * the order that the service sent. If an expert has several votes on an item, the first counts. Votes are read from
  * `annotations.votes`; of each vote, a service needs to send only `expert` and `choice`. Without a valid list, the
- * task's result is one vote. If that result seems to list several votes, `unread` names the place.
+ * task's result is one vote. If that result seems to list several votes in another place, `unread` names the place.
  */
 import { Option, Predicate, Schema, Struct } from "effect"
 import * as Assessment from "../../domain/Assessment.ts"
@@ -28,8 +28,8 @@ export interface ItemVote extends Assessment.Assessment {
   /** If the expert ranked texts: groups of equal rank, best first. A text is given as its first completion's index. */
   readonly ranking: Ranking | undefined
   /**
-   * Zero-based position of the choice in the order shown, or else sent. Null if the choice is tied, or its text occurs
-   * twice.
+   * Zero-based position of the choice in `order`. Null if the vote has several texts at the top, or if the choice's
+   * text occurs twice.
    */
   readonly position: number | null
   /** The order in which completions were shown (or sent, if only that order is known), as indices. */
@@ -38,14 +38,14 @@ export interface ItemVote extends Assessment.Assessment {
   readonly seconds: number | null
   /** Null if there is no rationale or a blank one. */
   readonly rationale: string | null
-  /** The place in the result that seems to list several judgments and was not read. */
+  /** The place in the result that seems to list several votes, but was not read. */
   readonly unread?: string
 }
 
-/** Thirty years. A longer time comes from a wrong clock. */
+/** About thirty years, in seconds. A longer time comes from a wrong clock. */
 const maxSeconds = 1e9
 
-/** The members that are needed to count a vote. `Assessment` ignores others that it cannot read. */
+/** The members that are needed to count a vote. `Assessment` reads other members, and ignores invalid ones. */
 const ListedVote = Schema.StructWithRest(
   Schema.Struct({
     ...Struct.pick(Vote.fields, ["choice", "ranking", "rationale"]),
@@ -128,8 +128,8 @@ const votesIn = (judgment: Judgment): ReadonlyArray<ItemVote> => {
 }
 
 /**
- * The votes of one task's result as sent, also members that do not count. Indices refer to the input. Without a list,
- * the result is the only vote.
+ * The votes of one task's result as the service sent them, with all members. Indices refer to the input. Without a list
+ * of votes, the result is the only vote.
  */
 export const recordedIn = ({
   annotations,
@@ -152,7 +152,7 @@ export const recordedIn = ({
   ]
 }
 
-/** All votes on an item, at least one. An expert may have several. */
+/** All votes on an item, at least one. An expert can have several. */
 export const allVotesOf = ({ judgments }: Pick<JudgedItem, "judgments">): ReadonlyArray<ItemVote> =>
   judgments.flatMap(votesIn)
 

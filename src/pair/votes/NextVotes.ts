@@ -33,7 +33,7 @@ export interface OpenItem {
  * @param confidence if an item's best completion has at least this probability, the item needs no more votes
  * @param waiting number of items that have another vote outstanding
  * @param votesLeft number of votes that the budget has left; default: no limit
- * @returns all items that need another vote, and how many of them may get it now
+ * @returns all items that need another vote, and how many of them can get one now
  */
 export const choose = <Item extends OpenItem>(
   items: ReadonlyArray<Item>,

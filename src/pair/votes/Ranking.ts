@@ -7,7 +7,7 @@ import { Ranking } from "../../domain/Ranking.ts"
 
 const asRanking = Schema.decodeUnknownOption(Ranking)
 
-/** For each completion, the index that stands for its text: the best one's if they are equal, else the first's. */
+/** For each completion, the index that represents its text: the best completion if it has the text, else the first. */
 export const representatives = ({ bestCompletionIndex, completions }: Judgment): ReadonlyArray<number> => {
   const first = firstOfText(completions)
   return first.map((index) => (index === first[bestCompletionIndex] ? bestCompletionIndex : index))

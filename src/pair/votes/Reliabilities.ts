@@ -56,8 +56,8 @@ export const make = () => {
 
 /**
  * The probability that each completion is the best. A vote is right with a probability that is the expert's
- * reliability; otherwise it is equally likely to be for each other completion. If any completion has votes, those
- * without have 0, however unreliable the experts are.
+ * reliability; otherwise it is equally likely to be for each other completion. If any completion has votes, completions
+ * without votes have the probability 0, however unreliable the experts are.
  */
 const posterior = (
   completions: ReadonlyArray<string>,
