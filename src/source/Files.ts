@@ -26,7 +26,7 @@ import type { InputSummary, Source } from "./record/SourceRecord.ts"
 
 /** Options of `files`. Format and layout are detected unless set. */
 export interface FilesOptions extends Format.FormatOptions, Layout.LayoutOptions {
-  /** Directory of the temporary file for groups. Default: the system's directory for temporary files. */
+  /** Directory of the temporary file that groups records. Default: the system's directory for temporary files. */
   readonly scratchDirectory?: string | undefined
 }
 

@@ -15,11 +15,11 @@ import type { Source } from "./record/SourceRecord.ts"
 export interface MakeOptions extends LayoutOptions {
   /** Default: `memory`. */
   readonly name?: string | undefined
-  /** Directory of the temporary file for groups. Default: the system's directory for temporary files. */
+  /** Directory of the temporary file that groups records. Default: the system's directory for temporary files. */
   readonly scratchDirectory?: string | undefined
 }
 
-/** The program's records may never end, unlike files. */
+/** Limits how far reading runs ahead, because the program's records may never end. */
 const defaultMaxPlanned = 10_000
 
 /**

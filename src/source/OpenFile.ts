@@ -29,7 +29,7 @@ export interface SampledFile {
   readonly sample: ReadonlyArray<Row>
 }
 
-/** Limits the sample of large records, because a pipe keeps only 16 MiB to be read again. */
+/** Limits the sample of large records, because a pipe can be read a second time only up to 16 MiB. */
 const maxSampleCharacters = 4 * 1024 * 1024
 
 /** Limits the sample of records with many members, for which detection would take seconds. */
@@ -109,7 +109,7 @@ export const unusedIn = (
   return [...counts].map(([name, count]) => ({ name, share: count / rows.length }))
 }
 
-/** Adds columns that experts may have to see, even if no sampled record has them: records with them may be rejected. */
+/** Adds columns that experts may have to see, even if the sample lacks them: records with one may be rejected. */
 export const withContext = (
   columns: ReadonlyArray<string> | undefined,
   members: ReadonlySet<string>,

@@ -38,7 +38,7 @@ interface Detection {
   readonly tool: Shape | undefined
   readonly fields: VoteFields.VoteFields
   reading: Choice.Reading
-  /** Whether the reading was derived from the first records, because their choices are numbers from 1 on. */
+  /** Whether the first records show that choices count from 1. A later choice below 1 then ends the reading. */
   isFromNumbers: boolean
   labels: ReadonlyArray<string> | undefined
 }
@@ -59,7 +59,7 @@ export const votes = (
         const tool = ToolExports.recognize(rows)
         const rewritten = tool === undefined ? rows : rows.map((row) => ({ ...row, value: rewriteBy(tool)(row.value) }))
         const sample = Sample.of(rewritten)
-        // Labels beside a tool's list of votes are no votes, but a part of its data.
+        // If a tool's export has a list of votes, labels beside this list are data of the item, not votes.
         const isListed =
           tool?.isTextual !== true && rewritten.some(({ value }) => tool !== undefined && hasVotes(value))
         const fieldOptions =

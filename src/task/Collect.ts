@@ -34,7 +34,7 @@ export const firstPollDelay = (profile: Polling): number => Duration.toMillis(pr
  */
 const hintedSpan = Duration.toMillis("1 hour")
 
-/** Milliseconds until the next poll of a task: half its age, within `pollInterval`; up to `hintedSpan` if hinted. */
+/** Milliseconds until the next poll: half the task's age, within `pollInterval`; up to `hintedSpan` with webhooks. */
 export const pollDelay = (profile: Polling, age: number, hinted = false): number => {
   const max = Duration.toMillis(profile.pollInterval.max)
   return hinted
@@ -47,9 +47,7 @@ const maxHintedRetryDelay = Duration.toMillis("2 seconds")
 
 const pageSize = 256
 
-/**
- * Consecutive unusable responses, or responses that the task is unknown, after which it counts as invalid or failed.
- */
+/** Consecutive useless polls after which a task is invalid, or failed if the service does not know the task. */
 const maxUselessAnswers = 3
 
 /** Milliseconds in which the service may not yet know a new task. */
@@ -93,7 +91,7 @@ export const collect = Effect.fn("Collect.collect")(function* (options: CollectO
   const kindsIn = VoteKinds.reader(profile.kindPath)
   const known = new Set([...profile.openStatuses, ...profile.completedStatuses, ...profile.failedStatuses])
   const maxPollInterval = Duration.toMillis(Duration.fromInputUnsafe(profile.pollInterval.max))
-  /** Failed polls in a row per task: all, those with a useless response, and those since a webhook named the task. */
+  /** Consecutive failed polls of each task: in all, with a useless response, and since a webhook named the task. */
   const failures = new Map<number, { readonly times: number; readonly useless: number; readonly sinceHint: number }>()
   const repeats = RepeatedExperts.make(ledger)
   let warnings = 0

@@ -3,9 +3,9 @@
  * never sent.
  *
  * Guarantees: each record counts once: it adds an item, adds a vote, is a duplicate, or is rejected. Each step is one
- * transaction, and the same votes again are duplicates, so a killed import can be started again. Equal votes of a named
- * expert on an item count once. Equal votes without a name count as often as they occur in one import. A lead's last
- * decision counts. The flags of a task count once, even if several of its votes repeat them.
+ * transaction, and votes that are imported again are duplicates, so a killed import can be started again. Equal votes
+ * of a named expert on an item count once. Equal votes without a name count as many times as they occur in one import.
+ * A lead's last decision on an item counts. The flags of a task count once, even if several of its votes repeat them.
  *
  * A step has 1,024 records or 4 million characters. It leaves the records of its last item to the next step, so that an
  * item whose votes stand together is written once. Memory grows by about 100 bytes per vote without an expert and per
@@ -50,7 +50,7 @@ export interface ImportCounts {
   readonly items: number
   /** Votes that the import added. */
   readonly votes: number
-  /** How many of the added votes rank several completions together at the top. */
+  /** Number of added votes that rank several completions together at the top. */
   readonly ties: number
 }
 
@@ -107,9 +107,9 @@ export const importVotes = Effect.fn("ImportVotes.importVotes")(function* <E, R>
   let counts: ReadCounts = nothingRead
   let votes = 0
   let ties = 0
-  /** How often this import has read each vote without an expert. */
+  /** How many times this import has read each vote without an expert. */
   const unnamed = new Map<string, number>()
-  /** The tasks whose flags were read, and how often each flag of an item was read. */
+  /** The tasks whose flags were read, and how many times each flag of an item was read. */
   const flagged = new Set<string>()
   const flagsRead = new Map<string, number>()
 

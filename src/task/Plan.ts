@@ -29,10 +29,10 @@ export interface PlanOptions extends RunTerms, DrawOptions {
    */
   readonly keepReordered?: boolean | undefined
   /**
-   * Maximum number of items that are read, but not sent yet. Reading then waits for sending, so that an endless source
-   * does not fill the ledger. A run that is stopped has not read the rest, and its report counts only what it read.
-   * Workers ignore it. Default: no limit, because reading a file to its end shows all rejects at once, and tells later
-   * runs which items are new.
+   * Maximum number of items that are read, but not sent yet. At this limit, reading waits for sending, so that an
+   * endless source does not fill the ledger. A run that is stopped has not read the rest, and its report counts only
+   * what it read. Workers ignore it. Default: no limit, because reading a file to its end shows all rejects at once,
+   * and tells later runs which items are new.
    */
   readonly maxPlanned?: number | undefined
   /** Limits of each task. */
@@ -141,7 +141,7 @@ export const plan = Effect.fnUntraced(function* <E, R>(
   let gathered: Array<Result.Result<BatchItem, Reject>> = []
   let bytes = 0
   let flushedAt = yield* SteadyClock.now
-  /** The sender may run out of tasks just before a step is recorded, so that a second one follows at once. */
+  /** Half of `maxPlanned`, because a second step follows at once if the sender runs out of tasks during the first. */
   const maxAhead = ledger.isShared ? Infinity : (options.maxPlanned ?? Infinity) / 2
   let ahead = 0
   const flush = Effect.fnUntraced(function* () {

@@ -19,7 +19,7 @@ export const failedStatusReason = (status: string): string => `the service repor
 /** Whether the service canceled the task. A canceled task is not paid for. */
 export const isCanceled = (status: string): boolean => status === "cancelled" || status === "canceled"
 
-/** Returns the `seq` of each task that failed, as the service confirms, or that it never accepted. */
+/** Returns the `seq` of each task whose failure the service confirms, or that the service never accepted. */
 export const findResubmittable = Effect.fn("Recheck.findResubmittable")(function* (tasks: ReadonlyArray<Issue>) {
   const ledger = yield* Ledger
   const client = yield* TaskClient

@@ -30,7 +30,7 @@ class AlreadyClaimed extends Data.TaggedError("AlreadyClaimed") {}
 /** The task may have been created so long ago that the service may have forgotten its idempotency key. */
 class KeyExpired extends Data.TaggedError("KeyExpired") {}
 
-/** Another process may have created the task while it had the setting that the service honors keys. */
+/** The task may have been created by a process that assumes that the service honors keys. This process does not. */
 class KeyIgnored extends Data.TaggedError("KeyIgnored") {}
 
 /** Milliseconds that a claim may take before it must be renewed. */
@@ -48,8 +48,8 @@ export interface SendOptions {
 }
 
 /**
- * Sends tasks until `halt` is set, and sets it to a failure that every task would meet. If `earlier` ended a call,
- * sends one by one until the service accepts one.
+ * Sends tasks until `halt` is set, and sets it to a failure that every task would meet. If `earlier` has ended a run,
+ * sends tasks one by one until the service accepts one.
  */
 export const send = Effect.fnUntraced(function* <E>(
   readingDone: Latch.Latch,
@@ -198,7 +198,7 @@ export const send = Effect.fnUntraced(function* <E>(
         yield* ledger.markInDoubt(task.seq, failure.message)
         return yield* end(streak.lost(failure))
       case "Unavailable":
-        // Another request may have caused the failure while this one waited for its turn.
+        // A request that waits for its turn can fail because of another one, which says nothing of its task.
         if (!reason.maybeDone || !doubtful) break
         if (profile.idempotencyKey !== "honored") {
           yield* ledger.markInDoubt(task.seq, failure.message)

@@ -1,4 +1,4 @@
-/** Names models after their files, without folder and extensions, or all by full path if two would be the same. */
+/** Names models after their files, without folder and extensions, or by full path if two names would be equal. */
 import type { Path } from "effect"
 import * as FileExtensions from "../place/FileExtensions.ts"
 import * as PlaceName from "../place/PlaceName.ts"

@@ -1,7 +1,7 @@
 /**
- * Groups records that have one completion each: those with the same key make an item, in any number of files. Memory
- * grows by about 50 bytes per key. Rejects of unreadable records come first, then items in the order in which their
- * keys first occur, with completions in the order of the records. Each record is in an item or in a reject's raw text.
+ * Groups records that have one completion each: records with the same key make an item, even across files. Memory grows
+ * by about 50 bytes per key. Rejects of unreadable records come first, then items in the order in which their keys
+ * first occur, with completions in the order of the records. Each record is in an item or in a reject's raw text.
  */
 import { Array as Arr, Effect, type FileSystem, type Path, Result, Stream } from "effect"
 import { describe } from "../../domain/Origin.ts"
@@ -33,13 +33,13 @@ export interface GroupOptions {
 
 type Group = Arr.NonEmptyReadonlyArray<Part>
 
-/** The stored fields of a part, besides place and completion. The key is `null` if it equals the prompt. */
+/** The stored fields of a `Part`, besides place and completion. The key is `null` if it equals the prompt. */
 interface Head extends Omit<Part, "place" | "completion" | "key"> {
   readonly key: string | null
   readonly record: ScratchText.Cut | null
 }
 
-/** The long texts of a part, which its raw text also contains. They are stored once. */
+/** The long texts of a `Part`. Its raw text also contains them, but they are stored once. */
 const textsOf = (prompt: Prompt, completion: string): ReadonlyArray<string> => [
   typeof prompt === "string" ? prompt : JSON.stringify(prompt),
   completion,

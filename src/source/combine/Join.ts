@@ -125,7 +125,7 @@ interface Decoded extends Pick<Scratch.Stored, "tag" | "head" | "text"> {
 
 const decodePrompt = ({ promptKey }: Fields, { isTextual, json, place, value }: Row): Result.Result<Decoded, string> =>
   Result.map(ItemDecoder.decodeKey(promptKey.get(value, isTextual), promptKey.name), (key) =>
-    // The raw text of a record from JSON is valid JSON, even if the engine could not write its value.
+    // A JSON record keeps its text: writing a deeply nested value may fail. Other formats have JSON as raw text.
     isTextual
       ? { key, tag: tags.textual, head: key, text: JSON.stringify([value, place.raw]) }
       : { key, tag: tags.json, head: key, text: json ?? place.raw ?? "null" },

@@ -37,8 +37,8 @@ export interface JoinOptions extends Format.FormatOptions {
   /** The path of an object with metadata in the prompts files. Default: `metadata`. */
   readonly metadataPath?: string | undefined
   /**
-   * Top-level members of both sides to keep in the metadata, or `*` for all others. Members of completions are
-   * merged by `Metadata.withCompletions`.
+   * Top-level members of both sides to keep in the metadata, or `*` for all that the item does not use. Members of
+   * completions are merged by `Metadata.withCompletions`.
    */
   readonly keep?: ReadonlyArray<string> | undefined
   /** Top-level members of both sides to ignore, as in `LayoutOptions`. */
@@ -52,7 +52,7 @@ export interface JoinOptions extends Format.FormatOptions {
   readonly modelPath?: string | undefined
   /** A list of models in the prompts files, which sets the order of the completions. Default: `models`, or the metadata's member `models`. */
   readonly modelsPath?: string | undefined
-  /** How to treat a prompt without a completion in some file. `keep` needs two, gold among them. Default: `reject`. */
+  /** How to treat a prompt without a completion in some file. `keep` needs two, gold included. Default: `reject`. */
   readonly missing?: "reject" | "keep" | undefined
   /** Directory of the temporary file. Default: the system's directory for temporary files. */
   readonly scratchDirectory?: string | undefined
@@ -142,7 +142,7 @@ export const resolve = Effect.fnUntraced(function* (
   const model =
     options.modelPath === undefined ? undefined : yield* parseCompletionField("modelPath", options.modelPath)
   const { ignore = [], keep = [] } = options
-  /** Keeps the list of models, too, because other lists of the prompt may refer to it by index. */
+  /** `*` also keeps the list of models, because other lists in the record may be in the same order. */
   const keptOfPrompts = Metadata.make(metadata, keep, [promptKey, prompt, ...systems, history], gold)
   const keptOfCompletions = Metadata.make(undefined, keep, [completionKey, completion, model])
   const promptFields = [promptKey, prompt, ...systems, history, gold, metadata, models]
@@ -173,7 +173,7 @@ export const resolve = Effect.fnUntraced(function* (
       prompt,
       beside: isPromptChosen ? "chosen prompt" : "prompt",
     }),
-    /** Members that the prompt uses may occur again in a completion's record. */
+    /** A completion's record may repeat members that the prompt uses. They do not count as unused. */
     unusedOfCompletion: UnusedContext.finder({
       used: [...used, ...columnsOf(completionFields)],
       ignored: ignore,

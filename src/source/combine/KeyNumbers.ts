@@ -1,10 +1,10 @@
 /**
- * Numbers keys in the order in which they first occur, and tells keys apart by all their bytes. Memory holds a key's
- * bytes and about 30 more.
+ * Numbers keys in the order in which they first occur. Keys are equal only if all their bytes are. Each key takes its
+ * bytes and about 30 more in memory.
  */
 const encoder = new TextEncoder()
 
-/** Returns an array of at least `length` numbers that starts with the given ones. The given array is unusable afterwards. */
+/** Returns an array of at least `length` numbers that begins with `numbers`. Afterwards, `numbers` is unusable. */
 export const grow = (numbers: Uint32Array<ArrayBuffer>, length: number): Uint32Array<ArrayBuffer> =>
   length <= numbers.length
     ? numbers

@@ -1,6 +1,6 @@
 /**
- * Reads records of a scratch file back by key, and those of one key in the order of adding: a partitioned hash join
- * (Kitsuregawa, Tanaka, Moto-oka 1983). Batches have at most `maxBatchBytes`, unless a single key exceeds it.
+ * Reads the records of a scratch file by key, those of one key in the order in which they were added: a partitioned
+ * hash join (Kitsuregawa, Tanaka, Moto-oka 1983). Batches have at most `maxBatchBytes`, unless a key exceeds it.
  */
 import type { Located, Place, Scratch } from "./Scratch.ts"
 

@@ -1,8 +1,8 @@
 /**
  * Lists of records in a temporary file, for joins and groups that exceed memory. Memory holds two buffers of at most
- * `bufferBytes`. The records of a list keep their order and their texts. Only the owner can read the file. It is
- * deleted with the scope or the process: where the system permits, it is unlinked once it is open (so `df` shows its
- * size, `du` does not). On other systems, the next scratch file in the same directory removes old ones.
+ * `bufferBytes`. The records of a list keep their order. Only the owner can read the file. The file is deleted with the
+ * scope. Where the system permits, it is unlinked once it is open (so `df` shows its size, `du` does not). Elsewhere, a
+ * killed process leaves it behind, and the next `make` in the same directory removes it.
  */
 import { Clock, Effect, FileSystem, Option, Path, Predicate, Stream } from "effect"
 import type { Origin } from "../../domain/Origin.ts"
@@ -137,7 +137,7 @@ const makeLists = (file: ScratchFile.ScratchFile): Scratch => {
   let sorted = new Uint8Array(0)
   let used = 0
   const waiting: Array<Array<number> | undefined> = []
-  /** For each list, the start and the size of each of its stretches in the file, alternating. */
+  /** For each list, the start and size of each contiguous range of its records in the file, alternating. */
   const stretches: Array<Array<number> | undefined> = []
   const addStretch = (list: number, start: number, size: number) => (stretches[list] ??= []).push(start, size)
 
@@ -227,10 +227,10 @@ const makeLists = (file: ScratchFile.ScratchFile): Scratch => {
   return { add, finish, locate, read, records, sizeOf }
 }
 
-/** Minimum age of a leftover scratch directory. Others exist only for milliseconds. */
+/** Minimum age of a leftover scratch directory. If open files can be removed, live ones exist for milliseconds. */
 const staleAfterMillis = 60_000
 
-/** Directories that cannot be removed are in use or belong to another user. */
+/** Removes leftover directories. A directory that cannot be removed is in use, or belongs to another user. */
 const removeStale = Effect.fnUntraced(
   function* (directory: string) {
     const fs = yield* FileSystem.FileSystem

@@ -1,6 +1,6 @@
 /**
- * Finds the completions by names and shapes, which also decides the layout. With several candidates, it fails and names
- * them. Numbered columns (`response_a`, `output_2`) are sorted; others keep the order of the members.
+ * Finds the completions by the names and shapes of members, which also decides the layout. Several candidates are a
+ * failure that names them. Numbered columns (`response_a`, `output_2`) are sorted; others keep the members' order.
  */
 import { Result } from "effect"
 import { isObject, joinWords, memberOf, type Members } from "../../io/Values.ts"

@@ -90,7 +90,7 @@ const withCompletions = (
         : noCompletions(sample, options, layout)
     }
     const { members: _, ...paths } = detected
-    // The last message of the conversation is the completion.
+    // Without a path of the completion, the last message of the conversation is the completion.
     const conversation =
       detected.layout === "long" && detected.completion === undefined
         ? { prompt: detected.members[0]!.path, ...PromptFinder.contextOf(sample, [detected.members[0]!.name]) }
@@ -103,7 +103,7 @@ const withCompletions = (
   })
 }
 
-/** Reads a text column as lists if each cell is a list of texts and some cell is not JSON. */
+/** Reads a text column as lists if each cell has a list of texts, and some cell is in Python's form and not in JSON. */
 const asList = ({ isTextual, members, rows }: Sample.Sample, path: string): string => {
   const column = members.find((member) => member.path === path)
   if (!isTextual || column?.kinds.size !== 1 || !column.kinds.has("texts")) return path
@@ -209,7 +209,7 @@ const wide = (sample: Sample.Sample, options: Complete): Result.Result<LayoutOpt
   const model =
     options.modelsFromColumns === true ? undefined : CompletionFinder.modelColumns(sample, completions.map(columnOf))
   const detected = {
-    // If the models differ between records, a question may give several items, so its id is not theirs.
+    // If models differ between records, a question may give several items, so its id cannot be the id of each of them.
     ...(model === undefined ? questionIdOf(sample) : undefined),
     ...idOf(sample),
     ...defined({ model }),
@@ -235,7 +235,7 @@ const wide = (sample: Sample.Sample, options: Complete): Result.Result<LayoutOpt
   }))
 }
 
-/** Later records must not change which id is found: new ids would make a file that grew be paid for again. */
+/** Chooses by name, not by all values: with other ids, a file that has grown would be paid for again. */
 const idOf = (sample: Sample.Sample): LayoutOptions => {
   if (isOfDataset(sample)) return {}
   return defined({ id: keyNamed(sample, KnownNames.ids)?.path })
@@ -262,7 +262,7 @@ const metadataOf = (sample: Sample.Sample): LayoutOptions => {
   return isObjects || isOfDataset(sample) ? { metadata: "metadata" } : {}
 }
 
-/** A member with numbers counts only if there is one number per completion, or if its name ends in `_id`. */
+/** Numbers count if there are as many different ones as completions, or if the member's name ends in `_id`. */
 const goldOf = (sample: Sample.Sample, completions: ReadonlyArray<string>, { model }: LayoutOptions): LayoutOptions => {
   const best = BestCompletion.among(completions.map(columnOf))
   const names = typeof model === "string" || model === undefined ? [] : model.map(columnOf)

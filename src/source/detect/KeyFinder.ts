@@ -25,7 +25,7 @@ export const key = (sample: Sample, prompts: ReadonlyArray<string>): string | un
   return member?.path
 }
 
-/** Whether a value recurs with the same prompt more often than either of them recurs with a different partner. */
+/** Whether pairs of value and prompt repeat more often than a value has another prompt, or a prompt another value. */
 const groups = (values: ReadonlyArray<unknown>, prompts: ReadonlyArray<string>): boolean => {
   const promptsOf = new Map<unknown, Set<string>>()
   const seenPrompts = new Set<string>()

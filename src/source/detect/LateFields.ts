@@ -18,7 +18,7 @@ export interface LateFields {
 const partsOf = ({ completion, completions, history, layout, prompt, system }: LayoutOptions): string =>
   JSON.stringify([layout, prompt, system, history, completions, completion])
 
-/** If the sample has more names than this, a late name is compared only with those that the layout uses. */
+/** If the sample has more names than this, a late name is tried only together with the names that the layout uses. */
 const maxSampleNames = 250
 
 /** Maximum number of names to remember as having no effect. Any others are checked each time. */

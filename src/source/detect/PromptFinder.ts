@@ -58,7 +58,7 @@ export const contextOf = ({ members }: Sample, usedNames: ReadonlyArray<string>)
   const rest = members.filter(({ name }) => !usedNames.includes(name))
   const [system] = findAll(rest, KnownNames.systemPrompts, ["text"])
   const history = named(rest, KnownNames.histories).find(({ plainName, values }) => {
-    // A list may be empty in a sample that has only first turns.
+    // If the sample has only first turns, their lists of earlier turns are empty.
     const isKnown = plainName !== "context" || values.some(History.isTurns)
     return values.length > 0 && isKnown && values.every(History.isTurnsOrNone)
   })

@@ -1,6 +1,6 @@
 /**
- * Detects a file's format by its first bytes, and if they are ambiguous, by its name. In a wrong format, records become
- * rejects, but none is lost. An invalid line does not change the format of a file named `.jsonl`.
+ * Detects a file's format by its first bytes, and if they are ambiguous, by its name. If the detected format is wrong,
+ * records become rejects, but none is lost. An invalid line does not change the format of a file named `.jsonl`.
  */
 import { Result } from "effect"
 import * as FileExtensions from "../place/FileExtensions.ts"

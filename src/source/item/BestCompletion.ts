@@ -1,7 +1,7 @@
 /**
  * Resolves a value to the completion that it names: by its column (`output_1`), a part of the column's name (`1`, or
  * `model_a` for `response_a`), or its model. A value that matches none or several is a failure. A tie or an empty value
- * is no gold answer. Numbers count only as part of a name, since they may start from 0 or 1.
+ * is no gold answer. A number counts only as part of a name, since numbers may start from 0 or 1.
  */
 import { Result } from "effect"
 import * as KnownNames from "../record/KnownNames.ts"
@@ -17,7 +17,7 @@ export const indexOf = (value: unknown): number | undefined => {
   return typeof value === "number" && Number.isSafeInteger(value) ? value : undefined
 }
 
-/** Resolves a value to a zero-based index, unless `isNone` holds for it. The failure does not name the path. */
+/** Resolves a value, for which `isNone` is false, to a zero-based index. The failure does not name the path. */
 export const among = (
   names: ReadonlyArray<string>,
 ): ((value: unknown, models: ReadonlyArray<string | undefined>) => Result.Result<number, string>) => {

@@ -18,7 +18,7 @@ export interface MetadataReader {
   readonly listsOf: (field: Field) => ReadonlyArray<ReadonlyArray<string | number>>
 }
 
-/** `keep` names members, or is `*` for all others. The index and rationale of a gold object are already read. */
+/** `keep` has names, or `*` for all that `read` does not use. A gold object's index and rationale count as used. */
 export const make = (
   metadata: Field | undefined,
   keep: ReadonlyArray<string>,
@@ -118,7 +118,7 @@ export interface MergedMetadata {
   readonly lists: ReadonlyArray<string>
 }
 
-/** Keeps a value once if all completions share it. Others become a list, with null where a value is missing. */
+/** Keeps a value once if all completions share it. Other values become a list, with null where a value is missing. */
 export const merge = (parts: ReadonlyArray<Metadata | undefined>): MergedMetadata => {
   if (parts.every((one) => one === undefined)) return { metadata: undefined, lists: [] }
   const lists: Array<string> = []
@@ -132,7 +132,7 @@ export const merge = (parts: ReadonlyArray<Metadata | undefined>): MergedMetadat
   return { metadata: Object.fromEntries([...names].map((name) => [name, valueOf(name)])), lists }
 }
 
-/** Adds the merged metadata of completions. If a name already has another value, the one of completions is prefixed. */
+/** Adds the completions' merged metadata. If the item has another value under a name, this name is prefixed. */
 export const withCompletions = (
   metadata: Metadata | undefined,
   parts: ReadonlyArray<Metadata | undefined>,

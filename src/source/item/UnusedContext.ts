@@ -38,7 +38,7 @@ export interface FinderOptions {
   /** Columns that experts need not see. If one of them is named like media, placeholders are ignored, too. */
   readonly ignored: ReadonlyArray<string>
   readonly prompt?: Field | undefined
-  /** Which names count: not `question` if the prompt's path was set; beside a completion, only context and history. */
+  /** The names that count: for `chosen prompt`, not `question`; for `completion`, only those of context and history. */
   readonly beside: "prompt" | "chosen prompt" | "completion"
 }
 
@@ -207,7 +207,7 @@ export const problemOf = (all: ReadonlyArray<Unused>): string | undefined => {
   }
 }
 
-/** Asks what to do with the unused fields of a sample, if any, but not with media, whose records are rejected. */
+/** Asks how to treat the unused fields of a sample, if any. Leaves out media, whose records are rejected anyway. */
 export const question = (records: ReadonlyArray<ReadonlyArray<Unused>>): string | undefined => {
   const fields = new Map<string, Unused>()
   for (const one of records.flat()) if (!isMedia(one) && !fields.has(one.name)) fields.set(one.name, one)

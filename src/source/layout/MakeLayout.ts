@@ -1,6 +1,6 @@
 /**
  * Makes a layout from the paths of its fields. `toRecord` and `toPart` never throw, whatever a record holds. An option
- * that is not set has the layout's default, or is not read. Does not look at records, as `Detect` does.
+ * that is not set has the layout's default, or is not read. Unlike `Detect`, this does not look at records.
  */
 import { Record, Result } from "effect"
 import { defined, joinWords } from "../../io/Values.ts"

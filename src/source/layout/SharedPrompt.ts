@@ -1,9 +1,9 @@
 /**
  * Splits completions that are whole conversations into their common first messages, the prompt, and a turn of the
- * assistant each. Conversations that differ earlier are refused. A conversation is a list of messages, or a transcript
- * as in Anthropic's hh-rlhf (`\n\nHuman: …\n\nAssistant: …`; Bai et al. 2022, Training a Helpful and Harmless Assistant
- * with Reinforcement Learning from Human Feedback). Other text is refused, while TRL's `extract_prompt` splits it where
- * it first differs.
+ * assistant each. Conversations that differ before this turn are refused. A conversation is a list of messages, or a
+ * transcript as in Anthropic's hh-rlhf (`\n\nHuman: …\n\nAssistant: …`; Bai et al. 2022, Training a Helpful and
+ * Harmless Assistant with Reinforcement Learning from Human Feedback). Other text is refused, while TRL's
+ * `extract_prompt` splits it where it first differs.
  */
 import { Array as Arr, Option, Result } from "effect"
 import type { Message, Prompt } from "../../domain/Message.ts"

@@ -11,7 +11,7 @@ export interface Input {
   readonly begin?: Effect.Effect<ReadInto, SourceError, Scope.Scope>
   /** Reads from `start` to `end` (exclusive). Absent if the file can only be read from its beginning. */
   readonly slice: ((start: number, end: number) => Effect.Effect<Uint8Array, SourceError>) | undefined
-  /** Lets the audit report a file read in slices: its bytes, or the server's version. Fails if it changed meanwhile. */
+  /** For the audit of a file read in slices: its bytes, which fail if it has changed, or the server's version. */
   readonly sliced?: Stream.Stream<Uint8Array, SourceError> | Version
 }
 

@@ -1,7 +1,7 @@
 /**
  * Expands files, folders, patterns such as `items/*.jsonl.gz`, URLs, and `-` to files, each once, in the order of the
- * arguments, then by code unit. A folder means the data files directly in it; a folder with a dataset of prefstream,
- * its pairs in one format. A missing file is an error; a pattern or folder without files is reported.
+ * arguments. Files of a folder or pattern are sorted by code unit. A folder means the data files directly in it, or if
+ * it is a dataset of prefstream, its pairs. A missing file is an error. A folder or pattern without files is reported.
  */
 import { Effect, FileSystem, Glob, Option, Path, type PlatformError, Schema } from "effect"
 import * as FileExtensions from "./FileExtensions.ts"

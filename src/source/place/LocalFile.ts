@@ -1,7 +1,7 @@
 /**
  * A file on this machine. A stream ends where the file ended when the stream began, and fails if the file became
- * shorter. All slices are of one file; if it changed since the first slice, reading fails at the end. A file that is
- * removed or replaced is still read as it was. Bytes that are overwritten during a stream go unnoticed.
+ * shorter. All slices are of one file. If this file changed since the first slice, `sliced` fails at its end. A file
+ * that is removed or replaced is still read as it was. Bytes that are overwritten during a stream go unnoticed.
  */
 import { Array, Cause, Effect, FileSystem, Option, type PlatformError, type Pull, Scope, Stream } from "effect"
 import { fromPlatformError, type SourceError, unreadable } from "../record/SourceError.ts"

@@ -30,7 +30,7 @@ export const RemoteTimeouts = Context.Reference<RemoteTimeouts>("prefstream/sour
   defaultValue: () => ({ idle: Duration.minutes(2), retries: 5, pause: Duration.millis(500) }),
 })
 
-/** If data stops for `idle` divided by this number and the server has ranges, reading resumes over a new connection. */
+/** If data stops for `idle` divided by this number, reading resumes over a new connection, if the server has ranges. */
 const shareOfIdle = 4
 
 const maxPause = Duration.seconds(60)

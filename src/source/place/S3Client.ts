@@ -1,7 +1,7 @@
 /**
  * Wraps the client library for S3-compatible storage, which finds credentials, region, and endpoint as usual
- * (`AWS_PROFILE`, `AWS_ENDPOINT_URL_S3`, …). With an endpoint, buckets are in the path and no region is needed. The
- * library is loaded on first use and none of its types is exported, so only programs that use S3 must install it.
+ * (`AWS_PROFILE`, `AWS_ENDPOINT_URL_S3`, …). With a custom endpoint, buckets are in the path, and no region is needed.
+ * The library is loaded on first use and none of its types is exported, so only programs with S3 must install it.
  */
 import { Config, Data, Effect, Option, Predicate, type Scope } from "effect"
 import * as HttpFailure from "../../io/HttpFailure.ts"
@@ -119,7 +119,7 @@ class RequestFailed extends Data.TaggedError("Refused")<{ readonly cause: unknow
 
 const library = (name: string) =>
   Effect.tryPromise({
-    // With a handler of its own, bundlers accept that the package is not installed.
+    // Because of this `catch`, bundlers accept that the package is not installed.
     try: () =>
       import("@aws-sdk/client-s3").catch((cause) => {
         throw cause
@@ -127,7 +127,7 @@ const library = (name: string) =>
     catch: (cause) => unreadable(name, "to read from S3, install its client: npm install @aws-sdk/client-s3", cause),
   })
 
-/** A storage other than Amazon's that has no regions accepts this one. */
+/** Storage services without regions accept this one. */
 const endpointRegion = "us-east-1"
 
 const endpointIsSet = Effect.gen(function* () {

@@ -1,4 +1,4 @@
-/** Copies input that can be read only once to a private file, deleted with the scope; pipes, once per process. */
+/** Copies input that can be read only once to a private file, for the scope, or for a pipe, until the process ends. */
 import { Effect, FileSystem, type Path, type PlatformError, Scope, Stream } from "effect"
 import { type SourceError, unreadable } from "../record/SourceError.ts"
 import type { Input } from "./Input.ts"

@@ -54,7 +54,7 @@ export const otherCompletionTexts = words("answer prediction candidate reply ass
 export const completionStems = words(
   "response output completion answer generation candidate assistant conversation reply summary human_ref model bot chatbot system agent",
 )
-/** Stems that count only before a letter or number, as in `bot_a`. If others hold completions, these name models. */
+/** Stems that count only before a letter or number (`bot_a`). Such columns name models if others hold completions. */
 export const namingStems = wordSet("model bot chatbot system agent")
 /** Pairs of columns that an experiment compares: one of the first list and one of the second. */
 export const comparedColumns = [

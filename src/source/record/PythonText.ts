@@ -1,6 +1,6 @@
 /**
- * Reads lists and dictionaries that Python wrote as text (`repr`), as in its exports to CSV, and lists of dictionaries
- * that NumPy separates by white space. NumPy's lists of texts are refused, since Python would read them as one text.
+ * Reads lists and dictionaries that Python wrote as text (`repr`), as in CSV files, and lists of dictionaries that
+ * NumPy separates by white space. NumPy's lists of texts are refused, since Python would read them as one text.
  */
 import { Result } from "effect"
 import { isObject, type Members } from "../../io/Values.ts"
@@ -25,7 +25,7 @@ const space = /\s*/y
 const plainCharacters = { "'": /[^'\\\n]*/y, '"': /[^"\\\n]*/y }
 const escape = /\\(?:([\\'"abfnrtv])|x([\da-fA-F]{2})|u([\da-fA-F]{4})|U(000[\da-fA-F]{5}|0010[\da-fA-F]{4}))/y
 
-// JSON has no `nan` either, see `JsonRecord`.
+// `nan` becomes null, as `NaN` does in `JsonRecord`.
 const constants: Members = { True: true, False: false, None: null, nan: null }
 const escapes: { readonly [letter: string]: string } = {
   a: "\x07",

@@ -27,7 +27,7 @@ export class FileUnreadable extends Schema.TaggedError<FileUnreadable>()("FileUn
 
 /** An option's value cannot be used. */
 export class InvalidOption extends Schema.TaggedError<InvalidOption>()("InvalidOption", {
-  /** The caller's name for it: `maxLineBytes`, or a flag such as `--max-row-group-bytes`. */
+  /** The caller's name for the option: `maxLineBytes`, or a flag such as `--max-row-group-bytes`. */
   option: Schema.String,
   /** The problem, and what to do. */
   problem: Schema.String,
@@ -63,7 +63,7 @@ export class ScratchFailed extends Schema.TaggedError<ScratchFailed>()("ScratchF
 
 /** Ends the reading of a source. `reason` is one of the errors above. */
 export class SourceError extends Schema.TaggedError<SourceError>()("SourceError", {
-  /** Callers decide on its `_tag`. */
+  /** Callers can distinguish the errors by `_tag`. */
   reason: Schema.Union([FileNotFound, FileUnreadable, InvalidOption, LayoutUnknown, ScratchFailed]),
 }) {
   override get message(): string {

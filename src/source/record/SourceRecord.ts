@@ -16,7 +16,7 @@ export interface InputSummary {
   }>
   /** Number of all files. */
   readonly count: number
-  /** Number of completions files in a join. They come last. */
+  /** Number of completions files in a join. They are the last of `files`. */
   readonly joined?: number | undefined
   /** Folders and patterns without a file. */
   readonly empty: ReadonlyArray<string>

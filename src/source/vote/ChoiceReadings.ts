@@ -1,7 +1,7 @@
 /**
  * Determines the meaning of the choices of the first records. Values are read without an option only if one reading is
  * possible. Numbers have several, unless the choices are exactly 1, 2, … up to the number of completions. The failure
- * then shows two records under each reading, with its option. The frequency of values does not matter.
+ * then shows two records under each reading, and the option that sets it. The frequency of values does not matter.
  */
 import { Result } from "effect"
 import * as Conversation from "../../domain/Conversation.ts"
@@ -112,7 +112,7 @@ export const decide = (
     ...(labels === undefined ? [] : [ofKind("name")]),
   ].filter(reads)
   const outcomes = possibleReadings.map((reading) => outcomesOf(reading, counted, labels).join())
-  // `name` is dropped if it reads all like a number. Other readings differ in values that these records lack.
+  // Drops `name` if an earlier reading has equal outcomes. Others stay, since later values may tell them apart.
   const distinctReadings = possibleReadings.filter(
     ({ kind }, i) => kind !== "name" || outcomes.indexOf(outcomes[i]!) === i,
   )
@@ -189,7 +189,7 @@ const ask = (
   const isFirst = ({ value }: SampledChoice, i: number) =>
     choices.findIndex((other) => String(other.value) === String(value)) === i
   const different = choices.filter(isFirst)
-  // Takes about 12 values at most, from their whole range.
+  // Takes at most about 12 values, from their whole range.
   const sampleChoices = different
     .toSorted((a, b) => Number(a.value) - Number(b.value))
     .filter((_, i, { length }) => i === length - 1 || i % Math.ceil(length / 12) === 0)

@@ -1,6 +1,6 @@
 /**
- * Reads `all_bad`, `edited`, `aspects`, and the expert's `kind` of a vote, as `VoteRow` has them. In other tables,
- * these names may differ in meaning: the kind, and text cells, need columns `all_bad` and `aspects`.
+ * Reads `all_bad`, `edited`, `aspects`, and the expert's `kind` of a vote, as `VoteRow` has them. Other tables may use
+ * these names otherwise, so the kind, and text cells, are read only beside columns `all_bad` and `aspects`.
  */
 import { Record, Schema } from "effect"
 import * as Assessment from "../../domain/Assessment.ts"

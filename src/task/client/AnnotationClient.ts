@@ -45,7 +45,7 @@ const unclaimed: Sending<never> = {
 
 const madeUpId = "prefstream-probe"
 
-/** The request of the made-up task. A service that is up answers that it does not know this task. */
+/** The request of a task that does not exist. A service that is up answers that it does not know this task. */
 const madeUpTask: Effect.Effect<TaskRequest> = Effect.succeed({ task_type: "", prompts: [] })
 
 const maxKnown = 8
@@ -157,7 +157,7 @@ const make = Effect.fnUntraced(function* <R>(
     request: Effect.Effect<Uint8Array, E>,
     tries = 1,
   ): Effect.fn.Return<TaskView, AnnotationClientError | E> {
-    /** A failure of the ledger, which is not one of the service. */
+    /** Failures to read the request from the ledger, which are no failures of the service. */
     const unread: Array<E> = []
     const task = yield* request.pipe(
       Effect.tapError((failure) => Effect.sync(() => unread.push(failure))),

@@ -85,7 +85,7 @@ export class UnusableAnswer extends Schema.TaggedClass<UnusableAnswer>()("Unusab
   found: Schema.optionalKey(Schema.String),
 }) {}
 
-/** A request without a result. `reason` is one of the errors above. */
+/** A request to the service failed. `reason` is one of the errors above. */
 export class AnnotationClientError extends Schema.TaggedError<AnnotationClientError>()("AnnotationClientError", {
   /** Address of the service, as in `ServiceSettings`. */
   baseUrl: Schema.String,

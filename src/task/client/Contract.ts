@@ -1,9 +1,9 @@
 /**
- * The protocol of the contract: `POST /tasks` and `GET /tasks/{task_id}`, with what the service's settings change.
+ * The protocol of the contract: `POST /tasks` and `GET /tasks/{task_id}`, as the service's settings change them.
  *
  * Guarantees: without such settings, the bytes of a request are sent, and the text of a result is stored, as they are.
- * With `resultPaths` or `choice`, an answer is converted to a `TaskResult` as that of any other protocol, and stored
- * with it.
+ * With `resultPaths` or `choice`, an answer is converted to a `TaskResult`, which is stored together with the answer,
+ * as in custom protocols.
  */
 import { Bytes, Effect, Option, Predicate, Result, Schema } from "effect"
 import { HttpClient, HttpClientRequest } from "effect/http"
@@ -98,7 +98,7 @@ export const make = Effect.fnUntraced(function* ({ attempt, authorize, misread }
   } satisfies TaskCalls
 })
 
-/** Puts the members of `extra`, with their closing brace, in the place of the body's. */
+/** Replaces the closing brace of the body by the members of `extra` and their closing brace. */
 const withExtra = (body: Uint8Array, extra: Uint8Array): Uint8Array => Bytes.concat([body.subarray(0, -1), extra])
 
 /** Returns a function that reads the status, and the results at the paths of the settings. */

@@ -1,11 +1,11 @@
 /**
  * Decides when failed task creations end a run:
- * - after several consecutive lost tasks,
+ * - after several consecutive lost tasks (in doubt, or left for the next run),
  * - if the service refuses the first tasks and accepts none, or
- * - if it gives several tasks the same id.
+ * - if the service gives several tasks the same id.
  *
- * A single lost task does not end a run. If the caller continues after a streak has ended a run, the streak lasts until
- * a task is accepted: the next failure ends the run again.
+ * A single lost task does not end a run. If the caller continues after failures have ended a run, they still count
+ * until a task is accepted: the next failure ends the run again.
  */
 import { AnnotationClientError, TasksRefused, UnusableAnswer } from "./AnnotationClientError.ts"
 
@@ -33,7 +33,7 @@ export const make = (baseUrl: string) => {
   }
   const failure = (reason: AnnotationClientError["reason"]) => ending(new AnnotationClientError({ baseUrl, reason }))
   return {
-    /** Whether the streak has ended a run, and no task was accepted since. */
+    /** Whether failures have ended a run, and no task was accepted since. */
     hasEnded: (): boolean => hasEnded,
     count: (): number => accepted,
     /** Call it when the service accepted a task and gave it a unique id. */

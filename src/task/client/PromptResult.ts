@@ -32,7 +32,7 @@ export type PromptResult = {
 /** All completions, best first. Completions that are equally good form a group: `[2, [0, 1]]`. */
 export type RankingReferences = ReadonlyArray<CompletionReference | ReadonlyArray<CompletionReference>>
 
-/** Converts results to the contract's, in the order of the prompts. A failure names the first result that misfits. */
+/** Converts results to the contract's, in the order of the prompts. A failure names the first unsuitable result. */
 export const toResultItems = (
   prompts: ReadonlyArray<TaskPrompt>,
   results: ReadonlyArray<PromptResult>,
@@ -95,8 +95,8 @@ const itemOf = ({ completions, prompt }: TaskPrompt, result: PromptResult, place
   })
 
 /**
- * Makes the view of a completed task. Its body is a `TaskResult` with the raw answers; without usable results, it has
- * only these, and as `program` what a program read in them.
+ * Makes the view of a completed task. Its body is a `TaskResult` with the raw answers. Without usable results, the body
+ * has the raw answers, and as `program` the value that a program read from them.
  */
 export const completed = (
   taskId: string,

@@ -2,9 +2,9 @@
  * The protocol of a service with another interface. A program defines the requests that create and poll a task.
  *
  * Guarantees, whatever the program does: a task is claimed before `create` is called. Each call waits for its turn, and
- * so does each further request. Each request is authorized. A failure counts as one that may have created the task,
- * unless the request certainly did not. If the service ignores keys, only read requests follow a request that may have
- * been carried out. A result is checked against the task.
+ * so does each further request. Each request is authorized. After a failure, the task counts as possibly created,
+ * unless the request certainly did not create it. If the service ignores keys, only read requests follow a request that
+ * may have been carried out. A result is checked against the task.
  *
  * Does not limit requests that a program sends by other means than `http` and `repeatable`: the throttle counts such a
  * call as one request, without a timeout.
@@ -28,17 +28,18 @@ export type Http = HttpClient.HttpClient.With<AnnotationClientError>
 /** How a call sends its requests. */
 export interface Call {
   /**
-   * Sends a request. A path is relative to the service's base URL. An answer is read completely. A status other than 2xx
-   * is a failure, whose reason says what it means. After the first request of the call, a read, and a write that the
-   * service certainly did not carry out, are sent again by the library, for at most `patience`.
+   * Sends a request. A path is relative to the service's base URL. An answer is read completely. A status other than
+   * 2xx is a failure, whose reason says what it means. From the second request of the call on, the library repeats a
+   * failed read, and a write that the service certainly did not carry out, for at most `patience`.
    *
    * A write whose answer is lost (timeout, broken connection, 5xx) ends the call, and the task is in doubt, unless the
    * service honors keys.
    */
   readonly http: Http
   /**
-   * Like `http`, for a write that has the same effect however often it arrives, such as an upsert by `idempotencyKey`. A
-   * lost answer is asked for again by the same request, up to `retries` times. Then the task is in doubt as with `http`.
+   * Like `http`, for a write that has the same effect however many times it arrives, such as an upsert by
+   * `idempotencyKey`. If its answer is lost, the request is repeated up to `retries` times. Then the task is in doubt
+   * as with `http`.
    */
   readonly repeatable: Http
 }
@@ -122,7 +123,7 @@ export const make = Effect.fnUntraced(function* (
     let lost: AnnotationClientError | undefined
     const answers: Array<string> = []
 
-    /** Sets the key of a write, which depends on nothing that may differ in another attempt at the same step. */
+    /** Sets the key of a write. Each attempt at the same step has the same method and URL, and so the same key. */
     const withKey = (request: HttpClientRequest.HttpClientRequest) =>
       key === undefined || reads.includes(request.method) || request.headers[keyHeader] !== undefined
         ? request
@@ -184,7 +185,7 @@ export const make = Effect.fnUntraced(function* (
         }
         const attempted = Effect.tapError(once(request, isWrite), (failure) => Effect.sync(() => noteLoss(failure)))
         const response = yield* persist(attempted, again)
-        // An answer to the same request settles its loss.
+        // The answer to a repeated request settles the doubt about the lost one.
         if (isRepeatable && lost === ownLoss) lost = undefined
         return response
       })

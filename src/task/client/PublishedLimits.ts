@@ -80,7 +80,7 @@ export const read = Effect.fn("PublishedLimits.read")(function* ({
 
 const given = (limit: number, published: number): number => (limit === Infinity ? published : limit)
 
-/** Fills the open settings of a profile with published values. Sends no request if completions and keys are set. */
+/** Fills unset settings of a profile with published values. Sends no request if `maxCompletions` and keys are set. */
 const complete = Effect.fnUntraced(function* (profile: ServiceSettings) {
   if (profile.idempotencyKey !== "declared" && profile.maxCompletions !== Infinity) return profile
   const published = yield* read(profile)

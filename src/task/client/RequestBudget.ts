@@ -2,9 +2,9 @@
 import { Context, type Effect, Option } from "effect"
 
 export interface RequestBudget {
-  /** Maximum concurrent requests of this process, if all processes together may have `together` in flight. */
+  /** Maximum concurrent requests of this process, given the maximum of all processes together. */
   readonly atOnce: (together: number) => number
-  /** Takes up to `wanted` time slots. One request may be sent in each slot. */
+  /** Takes up to `wanted` time slots. Each slot is for one request. */
   readonly take: (wanted: number) => Effect.Effect<{
     readonly count: number
     /** Milliseconds until the first slot. */
@@ -13,7 +13,7 @@ export interface RequestBudget {
     readonly spacing: number
     /** Milliseconds during which there are no slots. */
     readonly pause: number
-    /** How often the shared rate had been halved. */
+    /** How many times the shared rate had been halved. */
     readonly cuts: number
   }>
   readonly sent: () => void

@@ -1,11 +1,11 @@
 /**
  * Decides when a request to the service may be sent. Each request waits here for its turn.
  *
- * Guarantees: at most `requestsPerSecond` are sent in any second, and at most `concurrency` are in flight. If both
- * kinds wait, three creations are sent for each poll. 429 and 503 halve both limits, which then recover. `Retry-After`
- * and quotas apply to all requests, and a request that would wait for them longer than `patience` fails immediately.
- * With a `RequestBudget`, requests are sent in its time slots, and the rate limit and pauses apply to all processes
- * that share it. Effect's `RateLimiter` sends a whole second's requests in one burst, and cannot take back a slot.
+ * Guarantees: at most `requestsPerSecond` are sent in any second, and at most `concurrency` are in flight. Three
+ * creations are sent per poll, if both wait. 429 and 503 halve both limits, which then recover. `Retry-After` and
+ * quotas apply to all requests, and a request that would wait for them longer than `patience` fails immediately. With a
+ * `RequestBudget`, requests are sent in its time slots, and the rate limit and pauses apply to all processes that share
+ * it. Effect's `RateLimiter` sends a whole second's requests in one burst, and cannot take back a slot.
  */
 /* oxlint-disable max-lines -- rate, concurrency, pauses, quotas, and slots decide together when the next request is sent */
 import { Deferred, Duration, Effect, Latch, Option } from "effect"
@@ -18,7 +18,7 @@ import type { RequestBudget } from "./RequestBudget.ts"
 export type Kind = "create" | "poll"
 
 export interface Permit {
-  /** How often the rate had been halved when the request was sent. */
+  /** How many times the rate had been halved when the request was sent. */
   readonly cuts: number
   /** The number of requests sent so far, including this one. */
   readonly ordinal: number
@@ -39,7 +39,7 @@ interface Waiter<E> {
 
 /** Later requests make up for a delay of at most this many milliseconds. */
 const catchUp = 100
-/** More slots are taken this many milliseconds before the last one. */
+/** Milliseconds before the last slot at which more slots are taken. */
 const takeAhead = 50
 /** Milliseconds of safety margin, since requests may arrive closer together than they were sent. */
 const margin = (requestsPerSecond: number): number => Math.min(50, Math.max(10, 100 / requestsPerSecond))
@@ -119,7 +119,7 @@ export const make = Effect.fnUntraced(function* <E>(settings: {
     while (slots.length > 0 && slots[0]! < now - catchUp) slots.shift()
   }
 
-  /** Milliseconds until a request may be sent: 0 if now, infinity if another event must happen first. */
+  /** Milliseconds until a request can be sent: 0 if now, infinity if another event must happen first. */
   const wait = (now: number): number => {
     if (held || inFlight >= most()) return Infinity
     const oldest = departures[ordinal % departures.length]!

@@ -48,7 +48,7 @@ export const make = Effect.fnUntraced(function* (throttle: Throttle.Throttle<Ann
 
   const { origin } = new URL(profile.baseUrl)
   const token = Redacted.value(profile.token)
-  /** The token in each form in which it was sent, the latest last. If each request is signed, each has its own. */
+  /** Each form in which the token was sent, the latest last. If requests are signed, each request has another form. */
   const secrets = new Set<string>()
   const hide = (secret: string) => {
     if (secret.length < minSecretLength) return

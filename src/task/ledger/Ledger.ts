@@ -96,7 +96,7 @@ const readerOf = (context: LedgerContext) => ({
   ...readFingerprint(context),
   ...Parts.readParts(context),
   ...readBudget(context),
-  /** The `seq` of unreadable results that the log has named, so that each is named once. */
+  /** The `seq` of unreadable results that were logged, so that each is logged once. */
   leftOut: new Set<number>(),
   /** Runs an effect on the state of the ledger at one moment, even while others write. The effect must not write. */
   snapshot: Snapshot.make(context.sql),
@@ -144,7 +144,7 @@ const make = Effect.fnUntraced(function* ({
     ...writeBudget(context),
     channel,
     isShared,
-    /** Fails with `DatabaseTooNew` if a newer version of prefstream has changed the tables since. */
+    /** Fails with `DatabaseTooNew` if a newer version of prefstream has changed the tables after they were opened. */
     checkVersion: Effect.provideService(checkVersion, SqlClient.SqlClient, sql),
     /** Keeps other processes from reading input into this job: a command fails with `FileLockError`, a worker waits. */
     readAlone: shared === undefined ? Effect.void : ReaderLock.acquire(sql, name, shared.by),

@@ -3,9 +3,9 @@
  *
  * Guarantees: at most 512 bodies are read concurrently, each for at most 15 seconds, with pauses of at most 5 seconds.
  * A further body takes the place of the oldest. Memory holds the first 64 KiB of each body, and 32 MiB of the rest of
- * all bodies together. Node's own limits were measured instead (`maxConnections` 512, `requestTimeout` 15 s): 512
- * senders that stopped just before the end of a body of 1 MiB kept the next one waiting for 16 s, and up to 512 MiB in
- * memory.
+ * all bodies together. We measured Node's own limits as an alternative (`maxConnections` 512, `requestTimeout` 15 s):
+ * 512 senders that stopped just before the end of a body of 1 MiB kept the next one waiting for 16 s, and up to 512 MiB
+ * in memory.
  */
 import { ByteSize, Bytes, Deferred, Duration, Effect, Schema, Stream } from "effect"
 

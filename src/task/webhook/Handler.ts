@@ -54,7 +54,7 @@ export const make = Effect.fnUntraced(function* (options: WebhookScheme.WebhookS
   const bodies = WebhookBodies.make(limit)
   const say = yield* WebhookRefusals.make
   const taskIdPaths = options.taskIdPaths ?? profile.webhook.taskIdPaths
-  // A receiver in a program without a client, such as a server of its own, reads ids by paths.
+  // A program without a client, such as a separate webhook server, reads ids by paths.
   const byProtocol = Option.flatMapNullishOr(yield* Effect.serviceOption(TaskClient), (client) => client.taskIdsOf)
   const taskIdsOf = Option.getOrElse(
     byProtocol,

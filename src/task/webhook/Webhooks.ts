@@ -3,8 +3,8 @@
  * `node:http`.
  *
  * Guarantees: no content reaches your code before its signature is verified. Bodies are limited in size and time.
- * Refusals are answered without a reason, and wrong options fail at once, as typed errors. Does not remember deliveries:
- * within the tolerance, or for ever if no time is signed, a repeated one is accepted again. Loads no Node module.
+ * Refusals are answered without a reason, and wrong options fail at once, as typed errors. Repeated deliveries are
+ * accepted again within the tolerance, or always if no time is signed. Loads no Node module.
  */
 import { ByteSize, Effect, Logger, Option, Predicate, Stream } from "effect"
 import { MalformedSecret } from "../../api/WebhookSecret.ts"
@@ -54,7 +54,7 @@ const invalid = (setting: string, problem: string) => new InvalidWebhookSetting(
 
 /**
  * Checks the options, and returns a function that verifies deliveries by Effect's `Clock`. That function fails with
- * `SignatureRefused`, or with `InvalidWebhookSetting` if headers or body are no such thing, as after a body parser.
+ * `SignatureRefused`, or with `InvalidWebhookSetting` if headers or body have a wrong type, as after a body parser.
  */
 export const verifier = Effect.fnUntraced(function* (options: WebhookScheme.WebhookScheme) {
   const scheme = yield* WebhookScheme.make(options)
@@ -84,7 +84,7 @@ export type HandlerOptions = WebhookScheme.WebhookScheme & {
   readonly onRefused?: ((refused: SignatureRefused | Bodies.BodyRefused) => void) | undefined
 }
 
-/** Handles a verified delivery. The request is answered with the response, or 204; with 500 if this fails. */
+/** Handles a verified delivery. The answer is the response, 204 without a response, or 500 if the function fails. */
 export type Handle = (delivery: AcceptedDelivery) => PromiseLike<Response | void> | Response | void
 
 interface IncomingRequest extends DeliveryHead {

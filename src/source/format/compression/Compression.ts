@@ -1,9 +1,9 @@
 /**
  * Decompresses gzip (RFC 1952), Zstandard (RFC 8878), and Brotli (RFC 7932) as files are read, with all members or
- * frames. A file that is cut short, damaged, or followed by other bytes gives the data before that (except the last 64
- * kB), then a `SourceError`. The decoder's window is at most 128 MiB. A file is refused if it expands to more than 1 GiB
- * and to more than 1,000 times its size; texts stay below 20 times. Damage without a checksum can go unnoticed. `Unpacker` reads members and
- * frames itself, because Node's streams ignore bytes after them.
+ * frames. If a file is cut short, damaged, or followed by other bytes, the data before the fault is read (except the
+ * last 64 kB), and then a `SourceError` follows. Damage without a checksum can go unnoticed. The decoder's window is at
+ * most 128 MiB. A file is refused if it expands to more than 1 GiB and to more than 1,000 times its size; texts stay
+ * below 20 times. `Unpacker` reads members and frames itself, because Node's streams ignore bytes after them.
  */
 import { Cause, Effect, Option, Scope, Stream } from "effect"
 import { type SourceError, unreadable } from "../../record/SourceError.ts"
@@ -14,9 +14,9 @@ import * as Unpacker from "./Unpacker.ts"
 export type Compression = "gzip" | "zstd" | "brotli"
 
 export interface ExpansionLimit {
-  /** A file may always decompress to this size. */
+  /** Files up to this decompressed size are always accepted. */
   readonly bytes: number
-  /** Above `bytes`, a file may decompress to this many times its compressed size. */
+  /** Above `bytes`, the decompressed size is limited to this many times the compressed size. */
   readonly times: number
 }
 

@@ -1,13 +1,13 @@
 /**
  * Reads CSV and TSV (RFC 4180). No cell is altered, guessed, or shifted: a record with more or fewer cells than the
- * header is rejected, and so is a later TSV record that may be several unquoted lines. The file is refused if its
+ * header is rejected, and so is a TSV record that may instead be several unquoted lines. The file is refused if its
  * header is unreadable or has two columns of the same name. A column without a name is named by its position. Quotes
  * also enclose the cells of TSV, as in pandas and DuckDB, unless the beginning shows otherwise (`quoteOf`). Blank lines
  * and a byte order mark are ignored. A first line `sep=;`, as Excel writes it, names the delimiter.
  *
- * Our own reader handles faulty quotes. Effect's `Csv` ends there, and `csv-parse` 7.0.3 ends or skips the rest of the
- * file. Both take text, so a record with invalid UTF-8 cannot be rejected alone. Effect's `Csv` does not distinguish
- * `""` from an empty cell. `csv-parse` counts CR LF within quotes twice, and is 2 to 7 times slower
+ * Our own reader handles faulty quotes. At the first one, Effect's `Csv` stops, and `csv-parse` 7.0.3 stops or skips
+ * the rest of the file. Both take text, so a record with invalid UTF-8 cannot be rejected alone. Effect's `Csv` does
+ * not distinguish `""` from an empty cell. `csv-parse` counts CR LF within quotes twice, and is 2 to 7 times slower
  * (`test/bench/csv.ts`).
  */
 import { Effect, Result, Stream } from "effect"
@@ -41,7 +41,7 @@ const delimiters = [",", "\t", ";", "|"]
 
 const sniffedRecords = 200
 
-/** Detects the dialect. With the right delimiter, most records, at least half, have as many cells as the first. */
+/** Detects the dialect. The right delimiter gives most records, and at least half, as many cells as the first one. */
 export const sniff = (head: Uint8Array, options: CsvOptions = {}, isWhole = true): CsvDialect => {
   const header = options.header ?? true
   const [, separator] = separatorLine.exec(decodeBeginning(head) ?? "") ?? []
@@ -67,7 +67,7 @@ export const sniff = (head: Uint8Array, options: CsvOptions = {}, isWhole = true
 
 const LF = 0x0a
 
-/** The line may be enclosed in quotes. */
+/** Matches a first line `sep=;`, which may be enclosed in quotes. */
 const separatorLine = /^\uFEFF?"?sep=([^"\r\n])"?\r?\n/i
 
 const nameOf = (delimiter: string): string => {
@@ -111,8 +111,8 @@ const fit = (records: ReadonlyArray<RecordResult>) => {
 }
 
 /**
- * Returns `none` if more lines than quoted records of a TSV fit the header, and few cells end with their quote. Commas
- * are no evidence.
+ * Returns `none` for a TSV if more records fit the header without quoting than with it, and if at most half of the
+ * cells that begin with a quote also end with one. Other delimiters, such as commas, are no evidence.
  */
 const quoteOf = (head: Uint8Array, delimiter: string, isWhole: boolean): "none" | undefined => {
   if (delimiter !== "\t") return undefined

@@ -195,7 +195,7 @@ export class CsvReader {
     this.#state = "cellStart"
   }
 
-  /** @param record the record's size; `bytes` may be only its beginning */
+  /** @param record `size` is that of the whole record, and `bytes` may be only its beginning */
   #endRecord({ bytes, size }: { readonly bytes: Uint8Array; readonly size: number }): void {
     const { maxLineBytes } = this.#options
     const fault = this.#fault

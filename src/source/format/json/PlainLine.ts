@@ -1,6 +1,6 @@
 /**
  * Reads an item `{"id": …, "prompt": "…", "completions": ["…", …]}` as `JSON.stringify` or Python's `json.dumps` writes
- * it, without a JSON parser. The id is absent, 1 to 200 characters that are not blank, or an integer of up to 15
+ * it, without a JSON parser. The id is absent, text of 1 to 200 characters that is not blank, or an integer of up to 15
  * digits. The prompt and two distinct completions are not blank. Texts have the bytes that `JSON.stringify` writes, so
  * different bytes are different texts. `JsonLines` reads all other lines.
  */
@@ -18,7 +18,7 @@ export interface PlainLine {
 
 const [QUOTE, BACKSLASH, SPACE, ZERO, NINE] = [0x22, 0x5c, 0x20, 0x30, 0x39]
 
-/** Letters of escapes. `JSON.stringify` does not write `\/`. */
+/** Letters that follow the backslash of an escape. `JSON.stringify` does not write `\/`. */
 const isEscape = new Uint8Array(256)
 for (const letter of '"\\bfnrt') isEscape[letter.charCodeAt(0)] = 1
 

@@ -14,7 +14,7 @@ export interface Setup {
   readonly maxHeldBytes: number
 }
 
-/** A buffer that the answer returns, with `size` bytes of the file. `isLast` marks the end of the file. */
+/** `size` bytes of the file, in a buffer that the answer gives back. `isLast` marks the end of the file. */
 export interface Ask {
   readonly buffer: Uint8Array<ArrayBuffer>
   readonly size: number
@@ -27,12 +27,12 @@ export interface Answer {
   readonly bytes: Uint8Array<ArrayBuffer>
   /** Groups of three: a number of items, then start and end of the other lines that follow them. */
   readonly runs: Int32Array<ArrayBuffer>
-  /** For each item: start and end in `bytes`, 1 if its line has spaces, the number of its `starts`, and the `starts`. */
+  /** For each item: start and end in `bytes`, 1 if its line has spaces, the number of its `starts`, and these. */
   readonly places: Int32Array<ArrayBuffer>
   readonly ids: ReadonlyArray<PlainLine.Id>
   readonly prompts: ReadonlyArray<string>
   readonly contentHashes: ReadonlyArray<string>
-  /** The hash with sorted completions, of each item without an id whose completions are not sorted. */
+  /** For each item without an id whose completions are not sorted: the hash with sorted completions. */
   readonly sortedHashes: ReadonlyArray<string | undefined>
   readonly sha256?: string
 }

@@ -22,7 +22,7 @@ const writeLiteral = (from: Uint8Array, start: number, length: number, to: Outpu
   to.at += length
 }
 
-/** Source and target may overlap: the copy then repeats. */
+/** If source and target overlap, the copied bytes repeat. */
 const writeCopy = (offset: number, length: number, to: Output): void => {
   const start = to.at - offset
   if (offset === 0 || start < 0 || to.at + length > to.bytes.length) corrupt("a compressed page is damaged")

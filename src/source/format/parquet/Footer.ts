@@ -1,6 +1,6 @@
 /**
  * Reads a Parquet file's schema and the places of its row groups. The footer is checked first, because some footers
- * make `hyparquet` loop or fill memory. The rows of the groups must add up, and each needs a chunk for each column.
+ * make `hyparquet` loop or fill memory. The rows of the groups must add up, and each group needs a chunk per column.
  */
 import { Effect } from "effect"
 import type { ColumnChunk, FileMetaData } from "hyparquet"
@@ -71,7 +71,7 @@ const parse = (bytes: Uint8Array, end: number): Footer => {
   const rows = countOf(metadata.num_rows)
   const groups = metadata.row_groups.map((group) => groupOf(group, schema, end))
   const total = groups.reduce((sum, group) => sum + group.rows, 0)
-  // Some writers leave out the sum.
+  // Some writers set the file's number of rows to 0.
   if (total !== rows && rows > 0)
     corrupt(`the footer is damaged: it has ${rows} rows, but its row groups have ${total}`)
   if (total > 0 && schema.leaves.length === 0) corrupt("the file has rows, but no columns")

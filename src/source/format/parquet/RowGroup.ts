@@ -29,7 +29,7 @@ export interface Part {
   readonly group: RowGroup
   readonly number: number
   readonly firstRow: number
-  /** The memory of the columns that are read, decompressed. */
+  /** Maximum memory of the requested columns, decompressed. */
   readonly maxBytes: number
 }
 
@@ -135,7 +135,7 @@ const decode = Effect.fnUntraced(function* (
       const step = yield* Effect.try({ try: () => steps.next(), catch: (cause) => inColumn(leaf.path, cause) })
       if (step.done === true) parts.set(leaf.keys.join("."), step.value)
       isDone = step.done === true
-      // Between two pages, the program may be interrupted.
+      // Lets other fibers run between two pages, and one of them can interrupt this one.
       yield* Effect.yieldNow
     }
   }

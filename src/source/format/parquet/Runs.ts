@@ -5,7 +5,7 @@
 import { corrupt } from "./CorruptFile.ts"
 import { ThriftReader } from "./Thrift.ts"
 
-/** A dictionary may have up to 16 million values. */
+/** Allows dictionaries of up to 16 million values. */
 const maxBits = 24
 
 /** Maximum number of values by which writers pad the last run. */

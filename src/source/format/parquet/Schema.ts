@@ -1,6 +1,6 @@
 /**
- * Turns the footer's flat schema into a tree, and into the schemas that `hyparquet` gets. These have our own names
- * (`c1`), because it loses members called `__proto__`, and no annotations, because it reads decimals as doubles. Names
+ * Turns the footer's flat schema into a tree, and into schemas for `hyparquet`. These have our own names (`c1`),
+ * because `hyparquet` loses members called `__proto__`, and no annotations, because it reads decimals as doubles. Names
  * are unique among siblings. https://github.com/apache/parquet-format/blob/master/LogicalTypes.md (Lists, Maps)
  */
 import { Array } from "effect"
@@ -152,7 +152,7 @@ const group = (element: SchemaElement, place: Place, nodes: ReadonlyArray<Node>)
   return { kind: "struct", ...place, fields: nodes }
 }
 
-/** Older writers repeat the element itself. The names show which form it is. */
+/** In older files, the repeated node is the element itself, without a group. The names show which form it is. */
 const elementOf = (repeated: Node, list: string): Node => {
   const isWrapper =
     repeated.kind === "struct" &&

@@ -2,8 +2,8 @@
  * Converts the values of a Parquet column to JSON. Except for NaN, different values stay different.
  *
  * ```
- * text, enum         text; not UTF-8: the row is refused
- * JSON               the value that the text is; not JSON: the row is refused
+ * text, enum         text; not UTF-8: the row is rejected
+ * JSON               the value that the text represents; not JSON: the row is rejected
  * bytes              text where they are UTF-8, else { "base64": "…" }; of fixed length, always the latter
  * integers           a number, beyond ±(2^53 - 1) its digits as text
  * decimals           a number where the column's precision is at most 15 digits, else their digits as text

@@ -3,8 +3,8 @@
  * planned. Once its result is stored, it counts at the price of its expert's kind. If its task was planned without
  * prices, the job's present prices apply.
  *
- * Guarantees: a task's first result never raises the price of a vote. A later result in its place can, if its kind
- * costs more.
+ * Guarantees: a task's first result never raises the price of a vote. A later result that replaces it can, if the later
+ * expert's kind costs more.
  */
 import { Effect, Option } from "effect"
 import type { Fragment } from "effect/sql/Statement"
@@ -20,7 +20,7 @@ export interface Charge {
   readonly cost: Cost.Decimal
 }
 
-/** Returns SQL over the columns of a task: how many votes of its attempt count although another attempt follows. */
+/** Returns SQL over a task's columns: how many votes of an attempt count after another attempt has replaced it. */
 export const votesOfAttempt = ({ sentAt, state }: Pick<Issue, "sentAt" | "state">): string => {
   const wasUnsent = (state === "planned" || state === "superseded") && sentAt === null
   if (state === "refused" || wasUnsent) return "0"
@@ -87,7 +87,7 @@ export const sum = (votes: ReadonlyArray<Pick<Counted, "votes" | "price">>, { ot
     { votes: 0, cost: Cost.times(other, 0) },
   )
 
-/** SQL for the price list of a task when it is planned. A superseded task gets the present one. */
+/** SQL for the price list of a planned task. A superseded task is planned again at the present prices (null). */
 export const listWhenPlanned = "CASE WHEN state = 'superseded' THEN NULL ELSE price_list END"
 
 /** Counts the tasks that are planned, or would be, under a condition, with their maximum cost. */

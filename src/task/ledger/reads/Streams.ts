@@ -95,7 +95,7 @@ export const readStreams = ({ job, sql }: LedgerContext) => {
       (row) => decodeReject(row.record),
     )
 
-  /** The range of places in the batch that each task asks for, if it can get results. Empty with one vote. */
+  /** The range of the batch's items in each task that was neither refused nor given up. Empty with one vote. */
   const placesOpen = Effect.fnUntraced(function* ({ batch, batchItems, votes }: BatchPlace) {
     const rows =
       votes === 1

@@ -31,7 +31,7 @@ const listOf =
     return list.includes(undefined) ? undefined : list
   }
 
-/** Translates these members of an object. Other members, and values of another type, stay unchanged. */
+/** Translates the given members of an object. Other members, and values of another type, stay unchanged. */
 const membersOf = (members: { readonly [name: string]: Translate }): Translate => {
   // This is a map, since a service may name a member `constructor`.
   const translations = new Map(Object.entries(members))
@@ -44,7 +44,7 @@ const membersOf = (members: { readonly [name: string]: Translate }): Translate =
 const indices = listOf(index)
 const groups = listOf(indices)
 
-/** Reorders each aspect's ratings, one per completion. A single number, which rates the best one, stays. */
+/** Reorders each aspect's ratings, one per completion. A single number, which rates the best completion, stays. */
 const ratings: Translate = (value, order) =>
   Predicate.isObject(value)
     ? Record.map(value, (list) => (Array.isArray(list) && list.length === order.length ? undo(list, order) : list))

@@ -5,7 +5,7 @@
  *
  * Guarantees: in any period, there are at most as many slots as the rate allows, plus one. Every worker that asks gets
  * the next slots, however many others ask. If the service asks one worker for a pause, all pause. If it refuses a
- * request for load, the rate of all is halved, and recovers within half a minute. If the clock is set back, requests
+ * request because of load, the rate of all is halved, and recovers in half a minute. If the clock is set back, requests
  * are delayed by at most half a minute plus the time of 64 requests (one per worker), and a pause starts again.
  */
 import { Effect, Option } from "effect"
@@ -26,21 +26,21 @@ const recovery = 30_000
 /** Minimum share of the rate that remains after refusals. */
 const leastShare = 0.01
 
-/** Time slots, in milliseconds from now. One request may be sent in each slot. */
+/** Time slots, in milliseconds from now. Each slot is for one request. */
 export interface Slots {
   readonly count: number
   readonly first: number
   readonly spacing: number
   /** Milliseconds during which there are no slots. */
   readonly pause: number
-  /** How often the rate had been halved. */
+  /** How many times the rate had been halved. */
   readonly cuts: number
 }
 
 export interface BudgetStatus {
-  /** Milliseconds for which all slots are already taken. 0 if a request may be sent now. */
+  /** Milliseconds for which all slots are already taken. 0 if a request can be sent now. */
   readonly takenFor: number
-  /** Share of the rate that remains after refusals for load, from 0 to 1. */
+  /** Share of the rate that remains after refusals because of load, from 0 to 1. */
   readonly rateShare: number
   /** Milliseconds during which no worker sends a request. 0 without a pause. */
   readonly pausedFor: number

@@ -161,7 +161,7 @@ export const writeFurtherVotes = (
       ),
     )
 
-  /** Plans another vote on each item within the budget. Returns the planned votes, and the items beyond it. */
+  /** Plans another vote on each item within the budget. Returns the planned votes, and the items beyond the budget. */
   const planFurther = Effect.fn("Ledger.planFurther")(function* (
     places: ReadonlyArray<ItemPlace>,
     options: FurtherVotesOptions,

@@ -27,7 +27,7 @@ const forgetInterval = Duration.toMillis("10 seconds")
 /** The id of a hint for all tasks. */
 const allTasks = ""
 
-/** In place of a time: no hint for all tasks was received. */
+/** Stands for a time before any hint for all tasks. */
 const never = -1
 
 export const readHints = ({ job, sql }: LedgerContext) => ({

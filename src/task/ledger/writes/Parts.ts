@@ -176,7 +176,7 @@ export const writeParts = (
       const rank = rows.findIndex(({ name }) => name === owned.worker)
       crew = rank === -1 ? nobody : { count: rows.length, rank }
     }),
-    /** How often tasks with lower numbers became ready. A sender that only goes on to higher numbers misses them. */
+    /** Number of times that lower-numbered tasks became ready. A sender that goes on to higher ones misses them. */
     changes: () => changes,
     /** Makes the loops query the ledger, which other processes may have changed. */
     notifyAll,

@@ -1,9 +1,9 @@
 /**
  * A lock for reading input into a job that several processes share.
  *
- * Guarantees: one process reads at a time. A process that has lost the lock writes nothing more, since the lock belongs
- * to the session of all its transactions. A worker waits while a command holds the lock. If another worker keeps the
- * lock, because it is suspended or disconnected, that worker's session is ended. A command does not wait.
+ * Guarantees: one process reads at a time. A process that has lost the lock writes nothing more, since its lock and its
+ * transactions belong to one database session. A worker waits while a command holds the lock. If another worker keeps
+ * the lock, because it is suspended or disconnected, that worker's session is ended. A command does not wait.
  */
 import { Duration, Effect, Option } from "effect"
 import type { SqlClient } from "effect/sql"

@@ -113,7 +113,7 @@ const wanted = (here: Here) => Effect.map(settingOf(here, wantedVotes), (items) 
 export const readSpending = ({ job, sql }: LedgerContext) => ({
   spendingTerms: termsOf({ job, sql }),
 
-  /** It is infinite without a budget. */
+  /** Infinity without a budget. */
   votesLeft: votesLeft({ job, sql }),
 
   /** Predicts what a run in this campaign would do to earlier tasks at its start: see `startRun` and `holdBack`. */

@@ -157,7 +157,7 @@ export const writeTasks = (
      */
     settleInterrupted: Effect.fn("Ledger.settleInterrupted")(function* (
       outcome: "planned" | "in_doubt",
-      /** How long the service remembers the keys that it honors. */
+      /** The time for which the service remembers the keys that it honors. */
       lifetime: Duration.Duration = Duration.infinity,
     ) {
       // With an infinite lifetime, this is time 0, so that no key counts as forgotten.
