@@ -10,7 +10,7 @@ import { Cause, Context, Effect, type FileSystem, Layer, Option, type Path, Pred
 import { Argument } from "effect/cli"
 import type { HttpClient } from "effect/http"
 import type { ServiceProfile } from "../../api/ServiceProfile.ts"
-import { AnnotationClient, TaskClient } from "../../task/client/AnnotationClient.ts"
+import { type AnnotationClient, TaskClient } from "../../task/client/AnnotationClient.ts"
 import * as FileLock from "../../node/FileLock.ts"
 import type * as Pipeline from "../../pipeline/Pipeline.ts"
 import * as Settings from "../../pipeline/Settings.ts"
