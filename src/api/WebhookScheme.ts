@@ -12,9 +12,8 @@ import * as SharedSecret from "./SharedSecret.ts"
 import { MalformedSecret, type SecretInput } from "./WebhookSecret.ts"
 import * as WebhookSignature from "./WebhookSignature.ts"
 
-/** Settings by name. The first scheme is the default. To change one: `{ ...schemes.stripe, header: "x-vendor" }`. */
 // prettier-ignore
-export const schemes = {
+const table = {
   "standard-webhooks": { header: "webhook-signature", signed: "{id}.{timestamp}.{body}", id: "webhook-id", timestamp: "webhook-timestamp", prefix: "v1,", encoding: "base64", key: "whsec" },
   svix: { header: "svix-signature", signed: "{id}.{timestamp}.{body}", id: "svix-id", timestamp: "svix-timestamp", prefix: "v1,", encoding: "base64", key: "whsec" },
   stripe: { header: "stripe-signature", signed: "{timestamp}.{body}", timestamp: "t=", prefix: "v1=" },
@@ -32,7 +31,10 @@ export const schemes = {
 } as const satisfies { readonly [name: string]: HmacSignature.SignatureSettings }
 
 /** The name of a scheme in `schemes`. */
-export type SchemeName = keyof typeof schemes
+export type SchemeName = keyof typeof table
+
+/** Settings by name. The first scheme is the default. To change one: `{ ...schemes.stripe, header: "x-vendor" }`. */
+export const schemes: { readonly [Name in SchemeName]: HmacSignature.SignatureSettings } = table
 
 const isName = (name: string): name is SchemeName => Object.hasOwn(schemes, name)
 

@@ -41,8 +41,7 @@ export const FormatSummary = Schema.Struct({
 })
 export type FormatSummary = typeof FormatSummary.Type
 
-/** The content of `manifest.json`: the files of a dataset, its totals, and its provenance. */
-export const Manifest = Schema.Struct({
+const Content = Schema.Struct({
   /** Names the file's format. */
   format: Schema.Literal("prefstream-dataset"),
   /** Version of the file's format. */
@@ -65,7 +64,8 @@ export const Manifest = Schema.Struct({
   /** Every file of the dataset except `manifest.json`. */
   files: Schema.Array(DatasetFile),
 })
-export type Manifest = typeof Manifest.Type
+/** The content of `manifest.json`: the files of a dataset, its totals, and its provenance. */
+export interface Manifest extends Schema.Schema.Type<typeof Content> {}
 
 /** The contents of a dataset that was written. */
 export interface Written extends Pick<Manifest, "rows" | "splits" | "formats" | "omitted" | "files"> {}
@@ -98,7 +98,7 @@ export const read = Effect.fnUntraced(function* (directory: string) {
   return yield* fs.readFileString(paths.join(directory, fileName)).pipe(Effect.flatMap(decodeOwnership), Effect.option)
 })
 
-export const decode = Schema.decodeUnknownEffect(Schema.fromJsonString(Manifest))
+export const decode = Schema.decodeUnknownEffect(Schema.fromJsonString(Content))
 
 /** Entries of `directory`, including folders, that are not part of a dataset with this manifest. */
 export const unexpectedEntries = (

@@ -25,7 +25,9 @@ export interface ReadOptions {
 const decodeVersion = Schema.decodeUnknownOption(Schema.fromJsonString(Schema.Struct({ version: Schema.Number })))
 
 /** The manifest of a dataset: its splits, files, counts, and settings. */
-export const manifest = Effect.fn("Dataset.manifest")(function* (directory: string) {
+export const manifest = Effect.fn("Dataset.manifest")(function* (
+  directory: string,
+): Effect.fn.Return<Manifest.Manifest, DatasetUnreadable, FileSystem.FileSystem | Path.Path> {
   const fs = yield* FileSystem.FileSystem
   const file = (yield* Path.Path).join(directory, Manifest.fileName)
   const failed = (actual: string) => new DatasetUnreadable({ file, expected: "a dataset manifest", found: actual })

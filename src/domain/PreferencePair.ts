@@ -15,8 +15,7 @@ import { Message, Prompt } from "./Message.ts"
 const text = Schema.NullOr(Schema.String)
 const number = Schema.NullOr(Schema.Finite)
 
-/** A row of a dataset: a prompt, a completion that was preferred, and one that was not. */
-export const PreferencePair = Schema.Struct({
+const struct = Schema.Struct({
   prompt: described("The prompt that the completions answer: text, or a conversation's messages.", Prompt),
   chosen: described("The preferred completion.", Schema.String),
   rejected: described("The other completion.", Schema.String),
@@ -57,4 +56,13 @@ export const PreferencePair = Schema.Struct({
   /** The messages of `rejected`, if it calls tools; `rejected` is then their text. Not a column. */
   rejected_messages: Schema.optionalKey(Schema.NonEmptyArray(Message)),
 })
-export type PreferencePair = typeof PreferencePair.Type
+type Struct = typeof struct
+/** The schema of `PreferencePair`. Its `fields` are the columns. */
+export interface PreferencePairSchema extends Struct {}
+
+/**
+ * A row of a dataset: a prompt, a completion that was preferred, and one that was not. data/README.md describes its
+ * columns.
+ */
+export const PreferencePair: PreferencePairSchema = struct
+export interface PreferencePair extends Schema.Schema.Type<Struct> {}

@@ -57,7 +57,7 @@ export const VoteRow = Schema.Struct({
   decision: Schema.NullOr(Decision),
   metadata: Schema.NullOr(Schema.Unknown),
 })
-export type VoteRow = typeof VoteRow.Type
+export interface VoteRow extends Schema.Schema.Type<typeof VoteRow> {}
 
 export const voteColumns = Struct.keys(ofVote)
 

@@ -9,7 +9,7 @@
  * twice.
  */
 /* oxlint-disable max-lines -- one pass over the items: its counters share one state */
-import { Array as Arr, Effect, Option, Stream } from "effect"
+import { Array as Arr, Effect, Option, type Scope, Stream } from "effect"
 import * as Conversation from "../domain/Conversation.ts"
 import { flagsIn } from "../domain/Flag.ts"
 import type { JudgedItem } from "../domain/Judgment.ts"
@@ -163,11 +163,22 @@ export interface CuratedItem {
   readonly pairs: ReadonlyArray<PreferencePair>
 }
 
+/** A curation of one stream of items, and its report. */
+export interface Curation {
+  /** The items of the stream with the pairs that are kept. */
+  readonly curate: <E, R>(items: Stream.Stream<JudgedItem, E, R>) => Stream.Stream<CuratedItem, E | SearchFailed, R>
+  /** Covers the items that have passed through `curate` so far. */
+  readonly report: Effect.Effect<CurationReport, SearchFailed>
+}
+
 /**
  * Curates one stream of items. If near-duplicates are left out, the stream runs twice and must give the same items each
  * time. The report covers the items that have passed through `curate` so far.
  */
-export const make = Effect.fnUntraced(function* (options: CurationOptions, context: CurationContext) {
+export const make = Effect.fnUntraced(function* (
+  options: CurationOptions,
+  context: CurationContext,
+): Effect.fn.Return<Curation, never, Scope.Scope> {
   const { drop = [] } = options
   const duplicates = yield* DuplicatePrompts.make(maxFindings, excerpt, context.scratchDirectory)
   const isDropping = drop.includes("near-duplicates")
@@ -427,4 +438,4 @@ const makeState = (
 }
 
 /** The part of the quality report that a curation computes. */
-export type CurationReport = ReturnType<ReturnType<typeof makeState>["report"]>
+export interface CurationReport extends ReturnType<ReturnType<typeof makeState>["report"]> {}

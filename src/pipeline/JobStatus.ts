@@ -168,7 +168,7 @@ export const make = Effect.fn("JobStatus.make")(function* (holder: Option.Option
   const campaigns = yield* ledger.campaigns
   const deliveries = yield* ledger.deliveries
   const run = yield* ledger.newestRun
-  return {
+  const status: JobStatus = {
     at: RunReport.isoOf(now),
     ...report,
     last_run: Option.getOrNull(
@@ -215,5 +215,6 @@ export const make = Effect.fn("JobStatus.make")(function* (holder: Option.Option
         paused_until: pausedFor > 0 ? RunReport.isoOf(now + pausedFor) : null,
       })),
     ),
-  } satisfies JobStatus
+  }
+  return status
 }, LedgerReader.snapshot)
