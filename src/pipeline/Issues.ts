@@ -4,9 +4,11 @@ import { LedgerReader } from "../task/ledger/Ledger.ts"
 import type { ItemDetails } from "../task/ledger/schema/Model.ts"
 import { type IssueReport, issueReport } from "./RunReport.ts"
 
+/** A task that needs attention, with its items and its earlier attempts. */
 export interface ListedTask extends IssueReport {
   /** The places of the task's items in the input; null if `ledger prune` removed the request. */
   readonly places: ReadonlyArray<Pick<ItemDetails, "item_id"> & ItemDetails["origin"]> | null
+  /** The attempts that a decision or a retry replaced, oldest first. */
   readonly attempts_before: ReadonlyArray<
     Pick<IssueReport, "attempt" | "task_id" | "reason"> & { readonly state: string }
   >

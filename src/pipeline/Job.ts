@@ -5,8 +5,8 @@
  * Guarantees: nothing here needs the source or the service. With `layerReadonly`, reading works while another process
  * runs the job, and changes nothing. A decision applies to all of the given tasks, or else to none.
  */
-import { Effect, Layer, Option, Stream } from "effect"
-import { Ledger, LedgerReader } from "../task/ledger/Ledger.ts"
+import { Effect, Layer } from "effect"
+import { Ledger } from "../task/ledger/Ledger.ts"
 import type * as LedgerCheck from "../task/ledger/care/LedgerCheck.ts"
 import * as LedgerMaintenance from "../task/ledger/care/LedgerMaintenance.ts"
 import * as LedgerLocation from "../task/ledger/LedgerLocation.ts"
@@ -30,10 +30,10 @@ export {
 export { LedgerLocationError, LedgerMissing } from "../task/ledger/LedgerLocation.ts"
 export { PartsDiffer } from "../task/ledger/schema/Jobs.ts"
 export { NoSuchTask, NotResolvable, TaskIdTaken } from "../task/ledger/schema/NotResolved.ts"
-export { DatabaseForeign, DatabaseInUse, DatabaseOccupied, DatabaseTooNew } from "../sql/Migrations.ts"
 export type { CampaignStatus, Estimate, JobStatus } from "./JobStatus.ts"
 export { issues, type ListedTask } from "./Issues.ts"
 export { LedgerLost } from "./LostLedger.ts"
+export { rejects } from "./RejectsFile.ts"
 export type { IssueReport } from "./RunReport.ts"
 export { rows as votes, text as voteTable } from "./VoteTable.ts"
 
@@ -65,13 +65,6 @@ export const status = Effect.fn("Job.status")(function* (settings: JobSettings) 
     Effect.provide(LedgerLocation.layerReadonly(location)),
   )
 })
-
-/** The rejected records of the last run that read input, in the order of the input. */
-export const rejects = Stream.unwrap(
-  LedgerReader.use((ledger) =>
-    Effect.map(ledger.lastRun, (run) => (Option.isNone(run) ? Stream.empty : ledger.rejects(run.value.run))),
-  ),
-)
 
 type Decisions = Pick<(typeof Ledger)["Service"], "adopt" | "sendAgain" | "giveUp">
 

@@ -38,24 +38,33 @@ const about = (path: string, error: PlatformError.PlatformError): PlatformError.
         pathOrDescriptor: path,
       })
 
+/** The rejected records in the order of the file: those of the last run that read input, and those of earlier runs. */
+const streams = Effect.gen(function* () {
+  const ledger = yield* LedgerReader
+  const run = yield* ledger.lastRun
+  const ofRun = <A>(rejectsOf: (run: number) => Stream.Stream<Reject, A>) =>
+    Option.match(run, { onNone: () => Stream.empty, onSome: ({ run }) => rejectsOf(run) })
+  const dropped = ledger
+    .dropped(Option.map(run, ({ campaign }) => campaign))
+    .pipe(Stream.flatMap((task) => Stream.fromIterable(droppedItems(task))))
+  return {
+    last: Stream.concat(ofRun(ledger.rejects), dropped),
+    earlier: ofRun((run) => ledger.earlierRejects(run, Option.none())),
+  }
+})
+
+/** The content of the rejects file. */
+export const rejects = Stream.unwrap(Effect.map(streams, ({ earlier, last }) => Stream.concat(last, earlier)))
+
 /** Writes the rejects file, or removes it if nothing was rejected. Returns the counts of the last run by reason. */
 export const write = Effect.fn("RejectsFile.write")(function* (directory: string) {
   const fs = yield* FileSystem.FileSystem
-  const ledger = yield* LedgerReader
-  const run = yield* ledger.lastRun
+  const { earlier, last } = yield* streams
   const file = JobFolder.rejects(directory)
   const partial = `${file}.partial`
-  const bySource = Option.match(run, { onNone: () => Stream.empty, onSome: ({ run }) => ledger.rejects(run) })
-  const earlier = Option.match(run, {
-    onNone: () => Stream.empty,
-    onSome: ({ run }) => ledger.earlierRejects(run, Option.none()),
-  })
-  const later = ledger
-    .dropped(Option.map(run, ({ campaign }) => campaign))
-    .pipe(Stream.flatMap((task) => Stream.fromIterable(droppedItems(task))))
   const encoder = new TextEncoder()
   const counts = RejectCounts.make()
-  const counted = Stream.mapArray(Stream.concat(bySource, later), (rejects) => {
+  const counted = Stream.mapArray(last, (rejects) => {
     rejects.forEach(counts.add)
     return rejects
   })

@@ -10,7 +10,7 @@ import type { HttpServer } from "effect/http"
 import { Accounts } from "./account/Accounts.ts"
 import { Tokens } from "./account/Tokens.ts"
 import { ServiceAddress } from "./http/ServiceAddress.ts"
-import type * as ServiceIds from "./ServiceIds.ts"
+import type * as AccountIds from "./account/AccountIds.ts"
 import * as ServiceLayers from "./ServiceLayers.ts"
 
 export * as Expert from "./expert/ScriptedExperts.ts"
@@ -19,10 +19,10 @@ export { type JudgeSettings, JudgeSettingsError } from "./expert/JudgeSettings.t
 export { InvalidPublicUrl } from "./http/ServiceAddress.ts"
 export { layerEmbedded, layerHttp, type ServerOptions, type ServiceOptions } from "./ServiceLayers.ts"
 export { ServiceAddress }
-export type { Accounts, Tokens } from "./ServiceIds.ts"
+export type { Accounts, Tokens } from "./account/AccountIds.ts"
 
 /** The services of a running annotation service that programs use. */
-type Provided = ServiceAddress | ServiceIds.Accounts | ServiceIds.Tokens
+type Provided = ServiceAddress | AccountIds.Accounts | AccountIds.Tokens
 
 /**
  * The service's routes and experts. The routes include `/v1/openapi.json` and, for browsers, `/v1/docs`. The caller

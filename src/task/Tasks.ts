@@ -41,6 +41,7 @@ export type { Campaign, CampaignTerms, ReadCounts, StateCounts } from "./ledger/
 export { NoSuchCampaign, OtherService, TermsChanged } from "./ledger/schema/WrongLedger.ts"
 export { type GoldOptions, UnusableGold } from "./plan/GoldItems.ts"
 export { type RejectLimit, TooManyRejects } from "./plan/RejectLimit.ts"
+export { DatabaseForeign, DatabaseInUse, DatabaseOccupied, DatabaseTooNew } from "../sql/Migrations.ts"
 export { items as judgedItems, type JudgmentsError, ofCampaign as judgments } from "./Results.ts"
 export { PriceMissing, submit, SubmitOptionInvalid, type SubmitOptions, type Submitted } from "./Submit.ts"
 export * as WebhookReceiver from "./webhook/WebhookReceiver.ts"

@@ -17,7 +17,7 @@ import { OneTimeCodes } from "./OneTimeCodes.ts"
 import * as Secrets from "./Secrets.ts"
 import { Sessions } from "./Sessions.ts"
 import * as SignInAttempts from "./SignInAttempts.ts"
-import type * as ServiceIds from "../ServiceIds.ts"
+import type * as AccountIds from "./AccountIds.ts"
 
 const codeRefused = new Forbidden({
   detail:
@@ -176,7 +176,7 @@ const make = Effect.gen(function* () {
   return { signInLink, anyOperator, findLink, setUp, signIn, changePassword, findSession }
 })
 
-export type Accounts = ServiceIds.Accounts
+export type Accounts = AccountIds.Accounts
 const Service = Context.Service<Accounts, Effect.Success<typeof make>>("prefstream/service/Accounts")
 
 /** The accounts of operators, who sign in to the dashboard with a name and a password. */

@@ -14,7 +14,7 @@ import { Database } from "../database/Database.ts"
 import type { TokenSummary } from "../pageApi/TokensApi.ts"
 import { conflict, notFound } from "../pageApi/WebProblems.ts"
 import * as Secrets from "./Secrets.ts"
-import type * as ServiceIds from "../ServiceIds.ts"
+import type * as AccountIds from "./AccountIds.ts"
 
 export interface AcceptedToken {
   readonly tokenId: string
@@ -171,7 +171,7 @@ const make = Effect.gen(function* () {
   return { create, rotate, revoke, list, accept }
 })
 
-export type Tokens = ServiceIds.Tokens
+export type Tokens = AccountIds.Tokens
 const Service = Context.Service<Tokens, Effect.Success<typeof make>>("prefstream/service/Tokens")
 
 /** The organization's access tokens. */

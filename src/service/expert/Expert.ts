@@ -9,9 +9,11 @@ import type { Ranking } from "../../domain/Ranking.ts"
 
 /** An expert's vote on one prompt. Indices are zero-based and refer to the prompt's completions. */
 export interface JudgeVote {
+  /** The completion that the expert prefers. */
   readonly best_completion_index: number
   /** All completions in groups, best first, if the expert ranks them. The best completion is in the first group. */
   readonly ranking?: Ranking | undefined
+  /** Why the expert prefers it. */
   readonly rationale: string
   /** Other data to store with the vote, such as a language model's answers in both orders. */
   readonly details?: { readonly [name: string]: Schema.Json } | undefined
@@ -19,7 +21,9 @@ export interface JudgeVote {
   readonly order?: ReadonlyArray<number> | undefined
 }
 
+/** An expert could not judge a prompt. */
 export class JudgeError extends Schema.TaggedError<JudgeError>()("JudgeError", {
+  /** The reason, as part of a sentence. */
   problem: Schema.String,
   /**
    * Whether the expert might answer the same question later. If not, for example because its endpoint refuses the
@@ -40,6 +44,7 @@ export type Judge = (
   guidelines: string | undefined,
 ) => Effect.Effect<Option.Option<JudgeVote>, JudgeError>
 
+/** An automatic expert. */
 export interface Expert {
   /** The expert's name in votes. Experts with the same name count as one. */
   readonly name: string

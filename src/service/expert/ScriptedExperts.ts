@@ -19,11 +19,13 @@ const rule = (name: string, judge: (completions: ReadonlyArray<string>) => Judge
   judge: ({ completions }) => Effect.sync(() => Option.some(judge(completions))),
 })
 
+/** Prefers the first completion. */
 export const first = rule("first", (completions) => ({
   best_completion_index: 0,
   rationale: `First of ${completions.length} completions.`,
 }))
 
+/** Prefers the last completion. */
 export const last = rule("last", (completions) => ({
   best_completion_index: completions.length - 1,
   rationale: `Last of ${completions.length} completions.`,
@@ -41,7 +43,9 @@ const byLength = (name: "longest" | "shortest", extreme: (...lengths: ReadonlyAr
     }
   })
 
+/** Prefers the completion with the most characters; among equals, the first. */
 export const longest = byLength("longest", Math.max)
+/** Prefers the completion with the fewest characters; among equals, the first. */
 export const shortest = byLength("shortest", Math.min)
 
 /**
@@ -61,12 +65,17 @@ export const random: Expert = {
     ),
 }
 
+/** Answers from a file of prompt items with `gold`. It has no answer to other prompts. */
 export const gold = Gold.gold
 
+/** Asks a language model. */
 export const judge = JudgeExpert.make
 
 /** No expert has this name. */
-export class UnknownExpert extends Schema.TaggedError<UnknownExpert>()("UnknownExpert", { found: Schema.String }) {
+export class UnknownExpert extends Schema.TaggedError<UnknownExpert>()("UnknownExpert", {
+  /** The unknown name. */
+  found: Schema.String,
+}) {
   override get message() {
     return `unknown expert "${this.found}": expected gold:FILE, ${Object.keys(rules).join(", ")}, judge:MODEL`
   }

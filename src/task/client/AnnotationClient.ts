@@ -186,6 +186,7 @@ const make = Effect.fnUntraced(function* <R>(
 
 /** The calls that `Tasks.submit` and `Tasks.collect` make. Programs only pass it on. */
 export interface AnnotationClient {
+  /** Only distinguishes the type. */
   readonly "~prefstream/AnnotationClient": never
 }
 

@@ -2,10 +2,12 @@
 
 /** The durable record of a job, for the process that runs the job. */
 export interface Ledger {
+  /** Only distinguishes the type. */
   readonly "~prefstream/Ledger": never
 }
 
 /** The record of a job for reading, even while another process runs the job. */
 export interface LedgerReader {
+  /** Only distinguishes the type. */
   readonly "~prefstream/LedgerReader": never
 }
