@@ -14,27 +14,37 @@ const memory = "/dev/shm"
 const roomIn = (path: string) => (existsSync(path) ? statfsSync(path).bavail * statfsSync(path).bsize : 0)
 if (roomIn(memory) > 8e9) process.env["TMPDIR"] ??= memory
 
-// Tests that kill processes and disturb connections draw their moments, and take as long as all others together. So a run
-// draws some of their files, too: every second one in CI, else every fourth; `ALL_CASES=1`, or a path, runs all.
-const disturbing = globSync("test/{crash,faults}/*.test.ts").toSorted()
-const share = process.env["ALL_CASES"] !== undefined ? 1 : process.env["CI"] === undefined ? 4 : 2
-const draw = Number(process.env["DISTURBING"] ?? randomInt(share))
+// Files that take the most processor time: they start, kill, and disturb processes, drive a browser, or compute for long.
+// They take twice as long as all others together. So a run draws some of them: every second one in CI, else every eighth;
+// `ALL_CASES=1`, or a path, runs all.
+const long = globSync([
+  "test/{browser,crash,faults,interop}/*.test.ts",
+  "test/cli/{Containers,Guides,Import,Inspect,Output,Recipes,Stopping,Worker}.test.ts",
+  "test/dataset/{AtomicDirectory,DatasetThread,LateMembers}.test.ts",
+  "test/node/{FileLock,PostgresClient,PostgresPooler}.test.ts",
+  "test/pair/text/NearDuplicates.test.ts",
+  "test/pipeline/AdaptiveVotes.test.ts",
+  "test/source/combine/Join.test.ts",
+  "test/source/format/{json/PlainThread,parquet/CorruptFile}.test.ts",
+  "test/task/ledger/{LedgerPostgres,LedgerWorkers}.test.ts",
+]).toSorted()
+const share = process.env["ALL_CASES"] !== undefined ? 1 : process.env["CI"] === undefined ? 8 : 2
+const draw = Number(process.env["DRAW"] ?? randomInt(share))
 const isNamed = process.argv.slice(2).some((argument) => argument.startsWith("test"))
-const leftOut = isNamed ? [] : disturbing.filter((_, i) => i % share !== draw)
+const leftOut = isNamed ? [] : long.filter((_, i) => i % share !== draw)
 if (leftOut.length > 0 && process.env["VITEST"] !== undefined) {
   // oxlint-disable-next-line no-console -- a run says what it leaves out
-  console.log(`DISTURBING=${draw} of ${share} leaves out ${leftOut.join(", ")}`)
+  console.log(`DRAW=${draw} of ${share} leaves out ${leftOut.join(", ")}`)
 }
 
-const longest =
-  /test\/(crash|interop|browser|faults|connectors)\/|\/(AdaptiveVotes|Guides|Import|Join|LedgerPostgres|Output|QueueModel|Recipes|Signals|Stopping|Webhooks|Worker|subpaths)\.test/
+const longPaths = new Set([...long, "test/connectors/conformance.test.ts"].map((file) => resolve(file)))
 
 /** The longest files first, also where no earlier run has told which these are. */
 class LongestFirst extends BaseSequencer {
   override async sort(files: Array<TestSpecification>) {
     // oxlint-disable-next-line unicorn/no-array-sort -- a method of the class, not of an array
     const sorted = await super.sort(files)
-    return sorted.toSorted((a, b) => Number(longest.test(b.moduleId)) - Number(longest.test(a.moduleId)))
+    return sorted.toSorted((a, b) => Number(longPaths.has(b.moduleId)) - Number(longPaths.has(a.moduleId)))
   }
 }
 
