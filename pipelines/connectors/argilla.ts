@@ -51,17 +51,6 @@ const voteOf = ({ user_id, values }: typeof Submitted.Type, completions: number,
   return { expert, choice: groups[0]?.[0] ?? Number.NaN, ...(isRanking && { ranking }), ...answers }
 }
 
-/** The choice with the most votes; of several, the earliest vote's. An invalid choice counts, and is then refused. */
-const resultOf = (votes: ReadonlyArray<ReturnType<typeof voteOf>>) => {
-  const choices = votes.map(({ choice }) => choice)
-  const tops = votes.map(({ choice, ranking: [top = []] = [[choice]] }) => top)
-  const share = (index: number) => tops.reduce((sum, top) => sum + (top.includes(index) ? 1 / top.length : 0), 0)
-  const most = choices.reduce((best, choice) => (share(choice) > share(best) ? choice : best))
-  const best = choices.find(Number.isNaN) ?? most
-  const rationale = votes.find((vote) => vote.choice === best && vote.rationale)?.rationale ?? ""
-  return { best, annotations: { rationale, votes } }
-}
-
 export const protocol = ({ dataset, names = {} }: Options): Tasks.Protocol => ({
   authorize: (request, token) => HttpClientRequest.setHeader(request, "x-argilla-api-key", Redacted.value(token)),
 
@@ -91,7 +80,7 @@ export const protocol = ({ dataset, names = {} }: Options): Tasks.Protocol => ({
         .filter((response) => response.status === "submitted")
         .toSorted((a, b) => (a.updated_at < b.updated_at ? -1 : 1))
         .map((response) => voteOf(response, prompts[prompt]?.completions.length ?? 0, names))
-      return votes.length === 0 ? [] : [{ prompt, ...resultOf(votes) }]
+      return votes.length === 0 ? [] : [{ prompt, votes }]
     })
     return { _tag: "Completed", results }
   }),

@@ -104,7 +104,6 @@ export const protocol = ({ project }: { readonly project: number }): Tasks.Proto
     }),
 
     create: Effect.fnUntraced(function* ({ prompts }, { http, idempotencyKey: key, repeatable }) {
-      // A lost answer to `repeatable` is asked for again; by `http`, the first request of a call puts the task in doubt.
       const isThere = Effect.map(tasksOf(key, repeatable), ({ length }) => length >= prompts.length)
       if (yield* isThere) return key
       const body = prompts.map(({ completions, prompt }, position) => ({
@@ -155,17 +154,7 @@ export const protocol = ({ project }: { readonly project: number }): Tasks.Proto
       if (!tasks.every(({ is_labeled }) => is_labeled)) return { _tag: "Open", status: "in_progress" }
       const results = tasks.flatMap(({ annotations = [], data }) => {
         const votes = annotations.filter(({ was_cancelled }) => was_cancelled !== true).flatMap(voteOf)
-        const countOf = (choice: number) => votes.filter((vote) => vote.choice === choice).length
-        const [top] = votes.toSorted((a, b) => countOf(b.choice) - countOf(a.choice))
-        return top === undefined
-          ? []
-          : [
-              {
-                prompt: data.prefstream_position,
-                best: top.choice,
-                annotations: { rationale: top.rationale ?? null, votes },
-              },
-            ]
+        return votes.length === 0 ? [] : [{ prompt: data.prefstream_position, votes }]
       })
       return { _tag: "Completed", results }
     }),

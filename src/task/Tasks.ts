@@ -8,7 +8,7 @@
 export { AnnotationClient } from "./client/AnnotationClient.ts"
 export type { Ledger, LedgerReader } from "./ledger/LedgerIds.ts"
 export type { Call, CreateCall, Http, PollAnswer, PollCall, Protocol } from "./client/Protocol.ts"
-export type { CompletionReference, PromptResult, RankingReferences } from "./client/PromptResult.ts"
+export type { CompletionReference, PromptResult, PromptVote, RankingReferences } from "./client/PromptResult.ts"
 export type { Authorize } from "./client/Transport.ts"
 export type { AnnotationPaths } from "../api/AnnotationPaths.ts"
 export { AnnotationApi } from "../api/AnnotationApi.ts"

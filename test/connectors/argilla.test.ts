@@ -137,7 +137,7 @@ describe("the connector of Argilla", () => {
       service.respond("eve", prefer(0))
       const { issues, tasks } = yield* finish
       assert.strictEqual(tasks.invalid.items, 6)
-      assert.match(issues.map(({ reason }) => reason).join("\n"), /best_completion_index: expected 0 to 1/)
+      assert.match(issues.map(({ reason }) => reason).join("\n"), /results\[0\]\.votes\[1\]\.choice: expected 0 to 1/)
     })
   }
 

@@ -138,6 +138,15 @@ const sentence = (detail: string): string => detail.replace(/\.$/, "")
 export const maybeDone = ({ reason }: AnnotationClientError): boolean =>
   reason._tag === "Unavailable" ? reason.maybeDone : reason._tag === "UnusableAnswer" && reason.isForeign === true
 
+/** The failure of a request that cannot have created anything, such as a lost read. */
+export const withoutDoubt = (failure: AnnotationClientError): AnnotationClientError =>
+  failure.reason._tag === "Unavailable" && failure.reason.maybeDone
+    ? new AnnotationClientError({
+        baseUrl: failure.baseUrl,
+        reason: new Unavailable({ ...failure.reason, maybeDone: false }),
+      })
+    : failure
+
 /** Whether the service asks for more time than a run waits. */
 export const asksTooMuch = ({ reason }: AnnotationClientError, patience: Duration.Duration): boolean =>
   reason._tag === "Unavailable" && (reason.retryAfter ?? 0) > Duration.toMillis(patience)

@@ -6,6 +6,7 @@
  */
 import { Result } from "effect"
 import type { Ranking } from "../../domain/Ranking.ts"
+import type { ImportedVote } from "../../domain/Vote.ts"
 import type { Annotations, ResultItem, TaskPrompt } from "../../domain/Task.ts"
 import { causeMessage, describeValue } from "../../io/Values.ts"
 import type { TaskView } from "./TaskCalls.ts"
@@ -13,9 +14,20 @@ import type { TaskView } from "./TaskCalls.ts"
 /** A completion of the prompt: its index from 0, in the order that was sent, or its text. */
 export type CompletionReference = number | string
 
+/** One expert's vote on a prompt, as in the contract; its completions may also be named by their texts. */
+export interface PromptVote extends Omit<ImportedVote, "choice" | "expert" | "ranking"> {
+  /** The expert's name, if the service gives one. */
+  readonly expert?: string | null | undefined
+  /** The preferred completion. */
+  readonly choice: CompletionReference
+  /** The completions that the expert ranked, best first. */
+  readonly ranking?: RankingReferences | undefined
+}
+
 /**
- * The result of one prompt: the best completion, a ranking, or both. Without `best`, the ranking's first completion is
- * the best. `withdrawn` says that the service gives up this prompt for good. Leave out a prompt without an answer: the
+ * The result of one prompt: the best completion, a ranking, both, or the votes of several experts. Without `best`, the
+ * ranking's first completion is the best. Of votes, the completion with the most first places is the best; of several,
+ * that of the earliest vote. `withdrawn` says that the service gives up this prompt for good. Leave out a prompt without an answer: the
  * task then counts as invalid, and its raw answer is kept.
  */
 export type PromptResult = {
@@ -26,6 +38,7 @@ export type PromptResult = {
 } & (
   | { readonly best: CompletionReference; readonly ranking?: RankingReferences | undefined }
   | { readonly ranking: RankingReferences }
+  | { readonly votes: ReadonlyArray<PromptVote> }
   | { readonly withdrawn: true }
 )
 
@@ -58,26 +71,50 @@ export const toResultItems = (
     return prompts.map((_, at) => items.get(at)!)
   })
 
-const itemOf = ({ completions, prompt }: TaskPrompt, result: PromptResult, place: string) =>
+/** Finds the indices that references mean. A failure names the member of the result at `place`. */
+const reader = ({ completions }: TaskPrompt, place: string) => {
+  const indexOf = (reference: unknown, member: string): Result.Result<number, string> => {
+    const index = typeof reference === "string" ? completions.indexOf(reference) : reference
+    if (typeof index === "number" && Object.hasOwn(completions, index)) return Result.succeed(index)
+    const expected =
+      typeof reference === "string" ? "the text of a completion that was sent" : `0 to ${completions.length - 1}`
+    return Result.fail(`${place}.${member}: expected ${expected}, found ${describeValue(reference)}`)
+  }
+  const rankingOf = (references: RankingReferences, member: string) =>
+    Result.gen(function* () {
+      const ranking: Array<Ranking[number]> = []
+      for (const group of references) {
+        const [first, ...others] = typeof group === "object" ? group : [group]
+        const indices = [yield* indexOf(first, member)] as [number, ...Array<number>]
+        for (const other of others) indices.push(yield* indexOf(other, member))
+        ranking.push(indices)
+      }
+      return ranking
+    })
+  return { indexOf, rankingOf }
+}
+
+const itemOf = (taskPrompt: TaskPrompt, result: PromptResult, place: string) =>
   Result.gen(function* () {
+    const { completions, prompt } = taskPrompt
     const { annotations } = result
+    const { indexOf, rankingOf } = reader(taskPrompt, place)
     if ("withdrawn" in result) {
       return { prompt, best_completion_index: null, annotations: { ...annotations, withdrawn: true } }
     }
-    const indexOf = (reference: unknown, member: string): Result.Result<number, string> => {
-      const index = typeof reference === "string" ? completions.indexOf(reference) : reference
-      if (typeof index === "number" && Object.hasOwn(completions, index)) return Result.succeed(index)
-      const expected =
-        typeof reference === "string" ? "the text of a completion that was sent" : `0 to ${completions.length - 1}`
-      return Result.fail(`${place}.${member}: expected ${expected}, found ${describeValue(reference)}`)
+    if ("votes" in result) {
+      const votes: Array<ImportedVote> = []
+      for (const [i, { choice, expert = null, ranking, ...vote }] of result.votes.entries()) {
+        const index = yield* indexOf(choice, `votes[${i}].choice`)
+        const ranked = ranking === undefined ? {} : { ranking: yield* rankingOf(ranking, `votes[${i}].ranking`) }
+        votes.push({ ...vote, expert, choice: index, ...ranked })
+      }
+      const best = mostFirstPlaces(votes)
+      if (best === undefined) return yield* Result.fail(`${place}.votes: expected at least one vote, found none`)
+      const rationale = votes.find((vote) => vote.choice === best && vote.rationale)?.rationale ?? null
+      return { prompt, best_completion_index: best, annotations: { rationale, ...annotations, votes } }
     }
-    const ranking: Array<Ranking[number]> = []
-    for (const group of result.ranking ?? []) {
-      const [first, ...others] = typeof group === "object" ? group : [group]
-      const indices = [yield* indexOf(first, "ranking")] as [number, ...Array<number>]
-      for (const other of others) indices.push(yield* indexOf(other, "ranking"))
-      ranking.push(indices)
-    }
+    const ranking = yield* rankingOf(result.ranking ?? [], "ranking")
     const ranked = ranking.flat()
     if (
       result.ranking !== undefined &&
@@ -93,6 +130,19 @@ const itemOf = ({ completions, prompt }: TaskPrompt, result: PromptResult, place
     const content = { ...annotations, ...(ranking.length > 0 && { ranking }) }
     return { prompt, best_completion_index: best, annotations: content }
   })
+
+/** The choice with the most first places, of which tied completions have equal parts. */
+const mostFirstPlaces = (votes: ReadonlyArray<ImportedVote>): number | undefined => {
+  const places = new Map<number, number>()
+  for (const { choice, ranking: [first = [choice]] = [] } of votes) {
+    for (const index of first) places.set(index, (places.get(index) ?? 0) + 1 / first.length)
+  }
+  let best: number | undefined
+  for (const { choice } of votes) {
+    if (best === undefined || (places.get(choice) ?? 0) > (places.get(best) ?? 0)) best = choice
+  }
+  return best
+}
 
 /**
  * Makes the view of a completed task. Its body is a `TaskResult` with the raw answers. Without usable results, the body

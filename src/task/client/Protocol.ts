@@ -15,7 +15,14 @@ import * as SteadyClock from "../../io/SteadyClock.ts"
 import { ServiceProfile } from "../../api/ServiceProfile.ts"
 import { parseTaskRequest, type TaskRequest } from "../../domain/Task.ts"
 import * as Sha256 from "../../node/Sha256.ts"
-import { AnnotationClientError, asksTooMuch, maybeDone, noAnswer, Unavailable } from "./AnnotationClientError.ts"
+import {
+  AnnotationClientError,
+  asksTooMuch,
+  maybeDone,
+  noAnswer,
+  Unavailable,
+  withoutDoubt,
+} from "./AnnotationClientError.ts"
 import { persist } from "./Persist.ts"
 import { completed, type PromptResult, toResultItems } from "./PromptResult.ts"
 import type { TaskCalls } from "./TaskCalls.ts"
@@ -184,7 +191,9 @@ export const make = Effect.fnUntraced(function* (
           if (isWrite && maybeDone(failure)) lost = ownLoss = failure
         }
         const attempted = Effect.tapError(once(request, isWrite), (failure) => Effect.sync(() => noteLoss(failure)))
-        const response = yield* persist(attempted, again)
+        const response = yield* Effect.mapError(persist(attempted, again), (failure) =>
+          isWrite || hasWritten || lost !== undefined ? failure : withoutDoubt(failure),
+        )
         // The answer to a repeated request settles the doubt about the lost one.
         if (isRepeatable && lost === ownLoss) lost = undefined
         return response

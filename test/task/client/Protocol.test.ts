@@ -134,6 +134,28 @@ describe("a protocol of a program's own", () => {
     })
   }
 
+  test("creates a task after a lost read, which is no doubt, and with ignored keys, too", function* () {
+    const doubts: Array<string> = []
+    const { arrivals, run } = yield* at(
+      {
+        ...twoSteps,
+        create: (_, { http }) => Effect.as(Effect.andThen(http.get("/jobs?key=1"), http.post("/jobs")), "7"),
+      },
+      (nth) => (nth === 1 ? "reset" : ok),
+      { idempotencyKey: "ignored" },
+    )
+    const sending = {
+      isDoubtful: false,
+      claim: Effect.void,
+      repeat: Effect.void,
+      doubt: Effect.sync(() => void doubts.push("doubt")),
+      release: Effect.void,
+    }
+    assert.deepStrictEqual(yield* run(create(sending)), Result.succeed("7"))
+    assert.deepStrictEqual(doubts, [])
+    assert.lengthOf(arrivals, 3)
+  })
+
   test("is called only once the task is claimed, and not if it can't be", function* () {
     const events: Array<string> = []
     const note = (event: string) => Effect.sync(() => void events.push(event))
@@ -370,7 +392,35 @@ describe("a protocol of a program's own", () => {
     )
   })
 
+  test("finds the best completion of votes: that with the most first places, of several that of the earliest vote", function* () {
+    const votes = [
+      { expert: "lea", choice: "c", rationale: "short" },
+      { expert: "ben", choice: 2, ranking: [["e", "d"], 0] },
+      { choice: "e", rationale: "right" },
+    ] as const
+    const [, item] = yield* read([{ best: 0 }, { votes }])
+    assert.deepStrictEqual(item, {
+      prompt: "q",
+      best_completion_index: 2,
+      annotations: {
+        rationale: "right",
+        votes: [
+          { expert: "lea", choice: 0, rationale: "short" },
+          { expert: "ben", choice: 2, ranking: [[2, 1], [0]] },
+          { expert: null, choice: 2, rationale: "right" },
+        ],
+      },
+    })
+    const [tied] = yield* read([{ votes: [{ choice: 1 }, { choice: 0 }] }, { best: 0 }])
+    assert.strictEqual(tied.best_completion_index, 1)
+  })
+
   for (const [results, problem] of [
+    [[{ votes: [] }, { best: 0 }], "results[0].votes: expected at least one vote, found none"],
+    [
+      [{ votes: [{ choice: "c" }] }, { best: 0 }],
+      'results[0].votes[0].choice: expected the text of a completion that was sent, found "c"',
+    ],
     [[{ best: 0 }], "expected 2 results, one per prompt, found 1"],
     [[{ best: 0 }, { best: 3 }], "results[1].best_completion_index: expected 0 to 2, found 3"],
     [[{ best: 0.5 }, { best: 0 }], "results[0].best_completion_index: expected 0 to 1, found 0.5"],
