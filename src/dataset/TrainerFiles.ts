@@ -6,6 +6,7 @@
  * that the format cannot represent are counted, and so are values that it has no column for.
  */
 import { Effect, Option, Record, Result, Struct } from "effect"
+import type * as Assessment from "../domain/Assessment.ts"
 import type { PreferencePair } from "../domain/PreferencePair.ts"
 import type { Split } from "../domain/Split.ts"
 import { needsTools } from "./Columns.ts"
@@ -45,7 +46,7 @@ export interface Options extends FormatOptions {
   readonly edited?: "chosen" | "none" | undefined
 }
 
-type UnreadColumn = "strength" | "all_bad" | "aspects" | "edited" | "tool_calls" | "tools"
+type UnreadColumn = keyof typeof Assessment.columns | "tool_calls" | "tools"
 
 /** Whether the pair has a value in a column. Tool calls are not a column but part of the pair's messages. */
 const hasValue = (pair: PreferencePair, column: UnreadColumn): boolean =>

@@ -1,7 +1,11 @@
 /**
  * The parts of a vote besides the choice: strength, whether all completions are bad, an edit of the best one, and
  * ratings by aspect. This module reads them from a vote or from a result's annotations, combines several votes, and
- * makes the columns of a pair. To add a part, add it to `fields`, `columns`, `read`, `combine`, and `toColumns`.
+ * makes the columns of a pair.
+ *
+ * To add a part, add it to `fields`, `columns`, `read`, `combine`, and `toColumns`. Contract, vote table, dataset, and card
+ * derive it from these; experts answer it in `annotate/Rubric` (with its empty value in `annotate/entry`). If only some
+ * tasks ask for it, `Rubric` and `Guidelines` name it, and `store/Assessments` checks it.
  *
  * Guarantees: a member with an unexpected shape is left out and never causes a failure. The module `Flag` reads flags.
  */

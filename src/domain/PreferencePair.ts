@@ -5,7 +5,7 @@
  * order the experts saw; the weights of an item's rows add up to 1.
  *
  * To add a column, add a member here. Its place, type, and description in files, card, and guide are derived from it;
- * `pair/PairStrategy` sets its value.
+ * `pair/PairStrategy` sets its value, or `pair/votes/Consensus` if it depends on several votes.
  */
 import { Schema } from "effect"
 import * as Assessment from "./Assessment.ts"

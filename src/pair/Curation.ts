@@ -24,7 +24,7 @@ import * as Checks from "./Checks.ts"
 import * as Consensus from "./votes/Consensus.ts"
 import { rankingOf } from "./votes/Ranking.ts"
 import * as Agreements from "./report/Agreements.ts"
-import * as DuplicatePrompts from "./report/DuplicatePrompts.ts"
+import * as DuplicatePrompts from "./text/DuplicatePrompts.ts"
 import * as Experts from "./report/Experts.ts"
 import * as Flags from "./report/Flags.ts"
 import * as GoldScore from "./report/GoldScore.ts"
@@ -231,8 +231,14 @@ const makeState = (
   addPrompt: ((prompt: string, itemId: string) => void) | undefined,
   isDuplicate: (ordinal: number) => boolean,
 ) => {
-  const { drop = [], evaluationPrompts = [], thresholds = {}, minAgreement = 0, minVotes = 1 } = options
-  const { pairs: toPairs = bestAgainstRest, ties = "drop" } = options
+  const {
+    drop = [],
+    evaluationPrompts = [],
+    thresholds = {},
+    minAgreement = Consensus.defaults.minAgreement,
+    minVotes = Consensus.defaults.minVotes,
+  } = options
+  const { pairs: toPairs = bestAgainstRest, ties = Consensus.defaults.ties } = options
   const dropped = new Set<Checks.DropName>(drop)
   const ownChecks = (options.checks ?? []).map(Checks.measureOwn)
   const lost = new Map<LossReason, number>()

@@ -65,18 +65,18 @@ export const datasetFlags = inGroup("DATASET", {
     { metavar: "METHOD", default: Consensus.defaultAggregation },
   ),
   ...annotationFlags,
-  minVotes: integer("min-votes", "Minimum votes per item", { min: 1, default: 1 }),
+  minVotes: integer("min-votes", "Minimum votes per item", { min: 1, default: Consensus.defaults.minVotes }),
   minAgreement: option(
     parsed("min-agreement", (text) => numberIn(text, 0, 1), "a share from 0 to 1"),
     "SHARE",
     "Minimum share of an item's votes for the best completion, from 0 to 1",
-    { default: 0 },
+    { default: Consensus.defaults.minAgreement },
   ),
   ties: literals(
     "ties",
     ["drop", "keep"],
     "Drop items with tied votes, or keep the best by mean rank, then by earliest vote",
-    { default: "drop" },
+    { default: Consensus.defaults.ties },
   ),
   drop: repeated(Flag.Literals("drop", Checks.dropNames), "CHECK", "Leave out items that CHECK finds; repeatable"),
   threshold: repeated(

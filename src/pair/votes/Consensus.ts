@@ -24,6 +24,9 @@ export const aggregations = ["majority", "dawid-skene"] as const
 export type Aggregation = (typeof aggregations)[number]
 export const defaultAggregation: Aggregation = "majority"
 
+/** The defaults of `CurationOptions` about votes. */
+export const defaults = { minAgreement: 0, minVotes: 1, ties: "drop" } as const
+
 /** One judgment of an item, with the votes that it is made from. */
 export interface Consensus {
   /**

@@ -2,7 +2,7 @@
  * Reads `all_bad`, `edited`, `aspects`, and the expert's `kind` of a vote, as `VoteRow` has them. Other tables may use
  * these names otherwise, so the kind, and text cells, are read only beside columns `all_bad` and `aspects`.
  */
-import { Record, Schema } from "effect"
+import { Option, Predicate, Record, Schema } from "effect"
 import * as Assessment from "../../domain/Assessment.ts"
 import * as ExpertKind from "../../domain/ExpertKind.ts"
 import type { ImportedVote } from "../../domain/Vote.ts"
@@ -14,8 +14,14 @@ const isValue: { readonly [name: string]: (cell: unknown) => boolean } = Record.
   (field: Schema.Top) => Schema.is(field),
 )
 
-const fromCell = (cell: unknown, name: string): unknown =>
-  isValue[name]!(cell) ? cell : cell === "true" || cell === "false" ? cell === "true" : Field.fromText(cell)
+/** The member of a text cell, which holds a text, or JSON of any other value. */
+const fromCell = (cell: unknown, name: string): unknown => {
+  if (isValue[name]!(cell)) return cell
+  const value = Predicate.isString(cell) ? Option.getOrUndefined(parseScalar(cell)) : undefined
+  return value !== undefined && isValue[name]!(value) ? value : Field.fromText(cell)
+}
+
+const parseScalar = Schema.decodeUnknownOption(Schema.fromJsonString(Schema.Union([Schema.Boolean, Schema.Finite])))
 
 const names = Assessment.names.filter((name) => name !== "strength")
 

@@ -19,7 +19,7 @@ export interface Entry {
 /** The answers to the rubric. An edit counts only while the edited completion is the best. */
 type Said = NonNullable<Draft["assessment"]>
 
-const nothingSaid: Said = { strength: null, all_bad: false, flags: [], edit: null, aspects: {} }
+const nothingSaid: Required<Said> = { strength: null, all_bad: false, flags: [], edit: null, aspects: {} }
 
 /** Makes an entry from the draft. Without a draft, the entry is empty, in the mode that the expert used last. */
 export const open = (item: HeldItem, draft: Draft | null, mode: Mode): Entry => {

@@ -6,7 +6,7 @@
 import { Effect, Schema } from "effect"
 import type { Check } from "../../domain/QualityReport.ts"
 import * as ScratchFile from "../../node/ScratchFile.ts"
-import * as NearDuplicates from "../text/NearDuplicates.ts"
+import * as NearDuplicates from "./NearDuplicates.ts"
 
 type Example = Check["examples"][number]
 
