@@ -56,7 +56,7 @@ export class ExpertsNamed extends Schema.TaggedError<ExpertsNamed>()("ExpertsNam
   directory: Schema.String,
 }) {
   override get message() {
-    return `${this.directory} names its experts, and was not pushed: export it again without --expert-names, or push it with --expert-names`
+    return `${this.directory} names its experts, and was not pushed: export it again without \`expertNames\`, or push it with \`expertNames\``
   }
 }
 

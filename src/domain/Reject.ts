@@ -33,7 +33,7 @@ export const Reject = Schema.Struct({
   ...Origin.fields,
   /** The kind of reason, for programs. */
   code: RejectCode,
-  /** One line: the field, the expected value, and the value that was found. */
+  /** One line: the field, the expected value, and the value that was found. Options to set are in backticks. */
   reason: Schema.String,
   /** The record's text, or only its beginning if `raw_bytes` is present. */
   raw: Schema.optionalKey(Schema.String),

@@ -84,6 +84,6 @@ export const tooLarge = (what: string, bytes: Uint8Array, size: number, limit: n
 
 export const notUtf8 = (bytes: Uint8Array) => ({
   code: "invalid_utf8" as const,
-  reason: `expected UTF-8, found other bytes (${Windows1252.countTextRuns(bytes) > 0 ? "for Windows-1252, set --encoding windows-1252" : "for another encoding, set --encoding NAME"}); see raw_base64`,
+  reason: `expected UTF-8, found other bytes (${Windows1252.countTextRuns(bytes) > 0 ? 'for Windows-1252, set `encoding: "windows-1252"`' : 'for another encoding, set `encoding: "NAME"`'}); see raw_base64`,
   raw_base64: Base64.encode(bytes),
 })

@@ -20,7 +20,7 @@ export class LedgerLost extends Schema.TaggedError<LedgerLost>()("LedgerLost", {
   found: Schema.Array(Schema.String),
 }) {
   override get message() {
-    return `the ledger ${this.ledger} has no record of this job, though an earlier run wrote ${this.found.join(" and ")}: a new ledger would submit, and bill, all items again. Restore the ledger from a backup, name it with --ledger or PREFSTREAM_LEDGER, or create a new ledger with --new-ledger`
+    return `the ledger ${this.ledger} has no record of this job, though an earlier run wrote ${this.found.join(" and ")}: a new ledger would submit, and bill, all items again. Restore the ledger from a backup, name it with \`ledger\` or PREFSTREAM_LEDGER, or create a new ledger with \`newLedger: true\``
   }
 }
 

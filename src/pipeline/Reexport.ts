@@ -115,7 +115,7 @@ export const exportDataset = Effect.fnUntraced(function* (settings: Settings) {
     if (Option.isSome(found)) {
       yield* fs.remove(JobFolder.refused(directory), { recursive: true, force: true })
       yield* Effect.logInfo(
-        `the dataset ${JobFolder.dataset(directory)} is up to date: same ledger, settings, and version; to write the dataset again, use prefstream export --force`,
+        `the dataset ${JobFolder.dataset(directory)} is up to date: same ledger, settings, and version; to write the dataset again, use \`Pipeline.exportDataset(pipeline, { force: true })\``,
       )
       return found.value
     }

@@ -128,7 +128,7 @@ export class NothingToPlan extends Schema.TaggedError<NothingToPlan>()("NothingT
   override get message() {
     return this.reason === "no items"
       ? "the input has no usable items: run prefstream inspect to see why"
-      : "the pilot's votes do not show how accurate its experts are: use a pilot with several votes per item or with known answers, or set --accuracy"
+      : "the pilot's votes do not show how accurate its experts are: use a pilot with several votes per item or with known answers, or set `experts`"
   }
 }
 

@@ -17,7 +17,7 @@ const count = (items: number): string => (items === 1 ? "1 item" : `${items} ite
 export const log = Effect.fnUntraced(function* ({ agreement, experts, lost, repeatedVotes, unread }: CurationReport) {
   for (const { expert, gold_right, gold_votes, reliability } of experts.filter(isOverrated)) {
     yield* Effect.logWarning(
-      `${expert ?? "votes without an expert"}: ${gold_right} of ${gold_votes} votes on gold items are correct, but the estimated reliability is ${reliability?.toFixed(2)}, because other experts make the same mistakes. Weighted votes (--aggregate dawid-skene, leaderboard --weighted) repeat these mistakes: remove these votes, or add more gold items`,
+      `${expert ?? "votes without an expert"}: ${gold_right} of ${gold_votes} votes on gold items are correct, but the estimated reliability is ${reliability?.toFixed(2)}, because other experts make the same mistakes. Weighted votes (\`aggregate: "dawid-skene"\`, \`Pipeline.leaderboard({ weighted: true })\`) repeat these mistakes: remove these votes, or add more gold items`,
     )
   }
   if (unread !== undefined) {
@@ -36,7 +36,7 @@ export const log = Effect.fnUntraced(function* ({ agreement, experts, lost, repe
   if (service > 0) {
     const dropped = lost.find(({ reason }) => reason === "against_votes")?.count ?? 0
     yield* Effect.logWarning(
-      `on ${count(service)}, the service's choice differs from the majority of the votes; ${count(dropped)} ${dropped === 1 ? "was" : "were"} left out, because more votes contradict the choice than support it. To let the votes decide, use --aggregate dawid-skene`,
+      `on ${count(service)}, the service's choice differs from the majority of the votes; ${count(dropped)} ${dropped === 1 ? "was" : "were"} left out, because more votes contradict the choice than support it. To let the votes decide, use \`aggregate: "dawid-skene"\``,
     )
   }
 })

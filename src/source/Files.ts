@@ -71,10 +71,10 @@ export const openInput = Effect.fnUntraced(function* (
   const originalSample = opened.flatMap(({ sample }) => sample)
   const file = opened.at(-1)?.file.name ?? PlaceName.describe(names[0]!)
   const mayLackHeader = options.header !== false && ["csv", "tsv"].includes(opened.at(-1)?.file.format ?? "")
-  const header = "set --no-header if the first line has no column names; otherwise: "
-  // A message about a wrong path in a flag does not mention the header, which is not the cause.
+  const header = "set `header: false` if the first line has no column names; otherwise: "
+  // A message about a wrong path in an option does not mention the header, which is not the cause.
   const unknown = (problem: string) =>
-    layoutUnknown(file, `${mayLackHeader && !/^--[a-z-]+: not a /.test(problem) ? header : ""}${problem}`)
+    layoutUnknown(file, `${mayLackHeader && !/^`[a-z]+`(?: path)?: not a /i.test(problem) ? header : ""}${problem}`)
   const adaptation: Adaptation =
     adapt === undefined ? {} : yield* Effect.mapError(Effect.fromResult(adapt(originalSample)), unknown)
   const voteHints = (gold?: string, layout?: Layout.Layout) =>

@@ -4,6 +4,7 @@
  * option to set.
  */
 import { Array as Arr, Effect, Result, Stream } from "effect"
+import * as OptionText from "../io/OptionText.ts"
 import * as Join from "./combine/Join.ts"
 import * as JoinOptions from "./combine/JoinOptions.ts"
 import * as CompletionFinder from "./detect/CompletionFinder.ts"
@@ -12,7 +13,7 @@ import * as PromptFinder from "./detect/PromptFinder.ts"
 import * as Sample from "./detect/Sample.ts"
 import * as UnknownFields from "./detect/UnknownFields.ts"
 import * as UnusedContext from "./item/UnusedContext.ts"
-import { flags } from "./layout/Layout.ts"
+import type { LayoutOptions } from "./layout/Layout.ts"
 import * as OpenFile from "./OpenFile.ts"
 import * as PlaceName from "./place/PlaceName.ts"
 import * as Field from "./record/Field.ts"
@@ -71,7 +72,7 @@ const open = Effect.fnUntraced(function* (options: JoinOptions.JoinOptions) {
     [completions, unusedInCompletions],
   ] as const) {
     const problem = UnusedContext.question(unused)
-    if (problem !== undefined) return yield* layoutUnknown(one!.file.name, problem)
+    if (problem !== undefined) return yield* layoutUnknown(one!.file.name, JoinOptions.inJoin(problem))
   }
   const isAlsoCompletions = names.prompts.some((name) => names.completions.includes(name))
   const keptNames = options.keep?.filter((name) => name !== "*" && !members.completions.has(name))
@@ -122,14 +123,14 @@ const promptIn = Effect.fnUntraced(function* (
   usedColumns: ReadonlyArray<string>,
 ) {
   const detected = PromptFinder.prompt(sampleOf(files), usedColumns)
-  if (Result.isFailure(detected)) return yield* layoutUnknown(files[0]!.file.name, detected.failure)
+  if (Result.isFailure(detected)) return yield* layoutUnknown(files[0]!.file.name, JoinOptions.inJoin(detected.failure))
   return detected.success?.prompt ?? "prompt"
 })
 
 const completionIn = Effect.fnUntraced(function* (files: ReadonlyArray<OpenFile.SampledFile>) {
   const sample = sampleOf(files)
   const detected = CompletionFinder.completions(sample, "long")
-  if (Result.isFailure(detected)) return yield* layoutUnknown(files[0]!.file.name, detected.failure)
+  if (Result.isFailure(detected)) return yield* layoutUnknown(files[0]!.file.name, JoinOptions.inJoin(detected.failure))
   if (detected.success?.layout === "long") return detected.success.completion
   return Sample.find(sample, [...KnownNames.completionTexts, ...KnownNames.otherCompletionTexts], ["text", "texts"])
     ?.path
@@ -153,7 +154,7 @@ const modelHints = ({ modelPath }: JoinOptions.JoinOptions, rows: ReadonlyArray<
   return member === undefined
     ? []
     : [
-        `models are named after the files; to name them by "${member.name}", set ${flags.model} ${UnusedContext.quoted(member.path)}`,
+        `models are named after the files; to name them by "${member.name}", set ${OptionText.set({ modelPath: member.path })}`,
       ]
 }
 
@@ -179,7 +180,7 @@ const requireFields = Effect.fnUntraced(function* (
       setPaths[option] === undefined
         ? UnknownFields.undetectedMessage(option, names, example)
         : UnknownFields.missingMessage(option, columns, names)
-    return yield* layoutUnknown(file.file.name, problem)
+    return yield* layoutUnknown(file.file.name, JoinOptions.inJoin(problem))
   }
 })
 
@@ -194,10 +195,12 @@ const textIn = (file: OpenFile.SampledFile, isCompletion: boolean): string | und
 }
 
 const unknownOf = (
-  option: keyof typeof flags,
+  option: keyof LayoutOptions,
   columns: ReadonlyArray<string>,
   members: ReadonlySet<string>,
 ): ReadonlyArray<string> =>
   members.size === 0
     ? []
-    : columns.flatMap((name) => (members.has(name) ? [] : [UnknownFields.describeField(name, option)]))
+    : columns.flatMap((name) =>
+        members.has(name) ? [] : [JoinOptions.inJoin(UnknownFields.describeField(name, option))],
+      )

@@ -7,6 +7,7 @@ import type { SourceItem } from "../domain/PromptItem.ts"
 import type { VotedItem, VoteRecord } from "../domain/VotedItem.ts"
 import { voteColumns } from "../domain/VoteRow.ts"
 import { depthProblem } from "../io/JsonProblem.ts"
+import * as OptionText from "../io/OptionText.ts"
 import { isObject } from "../io/Values.ts"
 import * as Sample from "./detect/Sample.ts"
 import * as Files from "./Files.ts"
@@ -138,22 +139,19 @@ export const votes = (
 }
 
 const expectedItems =
-  "expected all completions of an item in one record: set --completion-path once per completion, or --completions-path for a list (layouts items, wide, and pairs)"
+  "expected all completions of an item in one record: set `completions` to a path per completion, or to the path of a list (layouts items, wide, and pairs)"
 
 const zeroProblem = ({ place: { line, row } }: Row): string =>
-  `${line === undefined ? `record ${row}` : `line ${line}`} has a choice below 1, but the choices of the first records start at 1: this choice may be a tie, or choices may count from 0. Import into another job folder with ${VoteFields.flags.choiceAs} number (0 is a tie), or with ${VoteFields.flags.choiceMap} and the meaning of each number`
+  `${line === undefined ? `record ${row}` : `line ${line}`} has a choice below 1, but the choices of the first records start at 1: this choice may be a tie, or choices may count from 0. Import into another job folder with ${OptionText.set({ choiceAs: "number" })} (0 is a tie), or with ${OptionText.of("choiceMap")} and the meaning of each number`
 
 const readingOf = ({ choiceAs, choiceMap }: VoteFields.VoteOptions) => {
-  const { flags } = VoteFields
   if (choiceMap === undefined) return Result.succeed(choiceAs === undefined ? undefined : { kind: choiceAs })
   return choiceAs === undefined || choiceAs === "one-hot"
     ? Result.mapBoth(ChoiceMap.make(choiceMap), {
-        onFailure: (problem) => invalidOption(flags.choiceMap, problem),
+        onFailure: (problem) => invalidOption("choiceMap", problem),
         onSuccess: (map): Choice.Reading => ({ kind: choiceAs, map }),
       })
-    : Result.fail(
-        invalidOption(flags.choiceMap, `cannot be used with ${flags.choiceAs} ${choiceAs}; remove one of them`),
-      )
+    : Result.fail(invalidOption("choiceMap", `cannot be used with ${OptionText.set({ choiceAs })}; remove one of them`))
 }
 
 const hasVotes = (value: unknown): boolean => isObject(value) && Array.isArray(value["votes"])
@@ -232,7 +230,7 @@ const unknownName = (
   const unknown = names.find((name) => !sampledChoices.some(({ item }) => Result.isSuccess(read(name, item))))
   return unknown === undefined || sampledChoices.length === 0
     ? undefined
-    : `${VoteFields.flags.choiceMap}: expected ${ChoiceMap.expectedMeanings}, found ${JSON.stringify(unknown)}`
+    : `${OptionText.of("choiceMap")}: expected ${ChoiceMap.expectedMeanings}, found ${JSON.stringify(unknown)}`
 }
 
 const itemFields = (

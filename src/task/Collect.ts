@@ -138,7 +138,7 @@ export const collect = Effect.fn("Collect.collect")(function* (options: CollectO
     if (late <= Math.max(maxPollInterval, minDelayToReport)) return
     isDelayReported = true
     yield* Effect.logWarning(
-      `more tasks are outstanding than ${profile.requestsPerSecond} requests per second (${profile.concurrency} concurrent) can poll every ${Duration.format(Duration.fromInputUnsafe(profile.pollInterval.max))}, so results arrive late: raise --requests-per-second or --poll-max, or receive webhooks (--listen)`,
+      `more tasks are outstanding than ${profile.requestsPerSecond} requests per second (${profile.concurrency} concurrent) can poll every ${Duration.format(Duration.fromInputUnsafe(profile.pollInterval.max))}, so results arrive late: raise \`requestsPerSecond\` or \`pollInterval.max\`, or receive webhooks (\`webhook\`)`,
     )
   })
 

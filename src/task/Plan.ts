@@ -176,7 +176,7 @@ export const plan = Effect.fnUntraced(function* <E, R>(
   yield* step([], true)
   if (overBudget > 0) {
     yield* Effect.logWarning(
-      `the budget is used up: ${overBudget} new ${overBudget === 1 ? "item is" : "items are"} not planned. Raise it (--budget), and run again with the same input`,
+      `the budget is used up: ${overBudget} new ${overBudget === 1 ? "item is" : "items are"} not planned. Raise it (\`budget\`), and run again with the same input`,
     )
   }
 })

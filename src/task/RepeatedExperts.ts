@@ -49,7 +49,7 @@ export const make = (ledger: {
         const first = before.find((other) => other.experts.get(prompt)?.has(expert))
         if (first === undefined || ++repeated > 1) continue
         yield* Effect.logWarning(
-          `${taskId}: ${excerpt(expert, 60)} already judged ${JSON.stringify(excerpt(prompt, 60))} in ${first.taskId}. Only an expert's first vote on an item counts. To avoid paying for more such votes, stop the run, and ask the service for more experts or set fewer votes per item (--votes)`,
+          `${taskId}: ${excerpt(expert, 60)} already judged ${JSON.stringify(excerpt(prompt, 60))} in ${first.taskId}. Only an expert's first vote on an item counts. To avoid paying for more such votes, stop the run, and ask the service for more experts or set fewer votes per item (\`votes\`)`,
         )
       }
     }

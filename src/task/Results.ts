@@ -34,7 +34,7 @@ const ofTask = Effect.fnUntraced(function* (paths: AnnotationPaths.AnnotationPat
     const { leftOut } = yield* LedgerReader
     if (!leftOut.has(seq) && leftOut.add(seq).size <= maxWarnings) {
       yield* Effect.logWarning(
-        `the result of task ${seq + 1} (${taskId}) is left out: ${excerpt(judgments.failure, 200)}. If the service corrects the result, run prefstream collect --recheck-completed${leftOut.size === maxWarnings ? ". To list further such results, run prefstream ledger check" : ""}`,
+        `the result of task ${seq + 1} (${taskId}) is left out: ${excerpt(judgments.failure, 200)}. If the service corrects the result, run \`Pipeline.collect(pipeline, { recheckCompleted: true })\`${leftOut.size === maxWarnings ? ". To list further such results, run prefstream ledger check" : ""}`,
       )
     }
     return items.map(({ check, item_id }) => ({ reason: "unusable", taskId, itemId: item_id, isCheck: check === true }))

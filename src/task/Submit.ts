@@ -97,7 +97,7 @@ export class PriceMissing extends Schema.TaggedError<PriceMissing>()("PriceMissi
   budget: Schema.String,
 }) {
   override get message() {
-    return `a budget of ${this.budget} requires a price per vote: set --price`
+    return `a budget of ${this.budget} requires a price per vote: set \`price\``
   }
 }
 

@@ -766,7 +766,7 @@ describe("prefstream import", () => {
     const { job } = yield* imported(rows, ["--choice-path", "preference", "--choice-as", "scores"])
     assert.strictEqual(
       (yield* readLines(`${job}/rejects.jsonl`))[0]?.["reason"],
-      "preference: expected a number for each of 2 completions, found 3 numbers; if one element is the choice, set --choice-path 'preference[0]', without --choice-as",
+      'preference: expected a number for each of 2 completions, found 3 numbers; if one element is the choice, set `choice: "preference[0]"`, without `choiceAs`',
     )
     assert.deepInclude((yield* imported(rows, ["--choice-path", "preference[0]"])).report, { votes: 2 })
   })

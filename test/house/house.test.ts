@@ -67,6 +67,18 @@ describe.skipIf(files.length === 0)("the house (needs a git checkout)", () => {
     assert.deepStrictEqual(unexplained, [])
   })
 
+  it("a message of the library names options, which the command line prints as flags", () => {
+    const others = /pg_dump --format|--long or --ultra|--data\.\w+/
+    const library = sources.filter(({ path }) => !/^src\/(cli|service)\//.test(path))
+    assert.deepStrictEqual(
+      places(
+        library,
+        (line) => !/^\s*(\/?\*|\/\/)/.test(line) && /["'`].*(?<!var)[ (]--[a-z]/.test(line) && !others.test(line),
+      ),
+      [],
+    )
+  })
+
   it("service ids are prefstream/folder/Name, each used once", () => {
     const ids = sources.flatMap(({ path, text }) =>
       [...text.matchAll(/class (\w+) extends Context\.Service<[\s\S]*?>\(\)\(\s*"([^"]*)"/g)].map(([, name, id]) => ({

@@ -70,7 +70,7 @@ const makeJob = Effect.gen(function* () {
       const dataset = yield* before
       const result = yield* exported(settings)
       assert.strictEqual(written(directory), dataset, name)
-      assert.match(logged.messages.join("\n"), /is up to date.*to write the dataset again, use .*--force/, name)
+      assert.match(logged.messages.join("\n"), /is up to date.*to write the dataset again, use .*force: true/, name)
       return result
     }),
   }

@@ -58,7 +58,7 @@ describe("files", () => {
     const text = toLines([...Array.from({ length: 100 }, () => item), { ...item, system: "S" }])
     const { items, rejects } = yield* read(text)
     assert.strictEqual(items.length, 100)
-    const options = "(--prompt-path, --system-path, --history-path, --completion-path, --completions-path)"
+    const options = "(`prompt`, `system`, `history`, `completion`, `completions`)"
     assert.isTrue(rejects[0]!.reason.startsWith(`system: ${detectedFrom}`), rejects[0]!.reason)
     assert.isTrue(rejects[0]!.reason.endsWith(options), rejects[0]!.reason)
     assert.strictEqual((yield* read(text, { system: "system" })).items.length, 101)
@@ -90,20 +90,20 @@ describe("files", () => {
       Effect.map(foundIn(toLines(records), options), ({ hints }) => hints)
     const named = [{ prompt: "Q", response_baseline: "A", response_new: "B" }]
     assert.deepStrictEqual(yield* hintsOf(named), [
-      'the completions have no model names; --models-from-columns uses the column names: "baseline" and "new"',
+      'the completions have no model names; `modelsFromColumns` uses the column names: "baseline" and "new"',
     ])
     assert.deepStrictEqual(yield* hintsOf(named, { modelsFromColumns: true }), [])
     assert.deepStrictEqual(yield* hintsOf(wide(2)), [])
     const apart = [1, 2].map((n) => ({ prompt: `Q${n}`, reply: "A", alternative: "B" }))
     assert.deepStrictEqual(yield* hintsOf(apart), [
-      "layout long was detected, but no two of the first 2 records share a prompt: if each record has all completions of an item, set --completion-path for each completion column; if other files have the other completions, name those files, too",
+      'layout long was detected, but no two of the first 2 records share a prompt: if each record has all completions of an item, set `completions: ["…", "…"]` for each completion column; if other files have the other completions, name those files, too',
     ])
     assert.deepStrictEqual(yield* hintsOf([...apart, ...apart]), [])
     const several = yield* writeFiles({ "A.jsonl": toLines(apart), "B.jsonl": toLines(apart) })
     assert.deepStrictEqual((yield* Source.files(several).summary!).hints, [])
     assert.deepStrictEqual(yield* hintsOf(apart, { layout: "long" }), [])
     assert.deepStrictEqual(yield* hintsOf([{ prompt: "Q", answers: [{ text: "A" }] }]), [
-      "the detected layout does not fit the first record (answers[].text: expected at least two distinct completions, found 1): set --layout and --prompt-path, and either --completion-path or --completions-path",
+      "the detected layout does not fit the first record (answers[].text: expected at least two distinct completions, found 1): set `layout` and `prompt`, and either `completion` or `completions`",
     ])
   })
 
@@ -120,8 +120,8 @@ describe("files", () => {
   test("lists as JSON text are hinted at, with the flags that read them", function* () {
     const { hints } = yield* foundIn(toLines([{ prompt: '["Q"]', response_a: '["A"]', response_b: "B" }]))
     assert.deepStrictEqual(hints, [
-      `"prompt" contains JSON lists as text; to read them as lists, set --prompt-path 'prompt[]'`,
-      `"response_a" contains JSON lists as text; to read them as lists, set --completion-path 'response_a[]'`,
+      `"prompt" contains JSON lists as text; to read them as lists, set \`prompt: "prompt[]"\``,
+      `"response_a" contains JSON lists as text; to read them as lists, set \`completions: ["response_a[]"]\``,
     ])
   })
 
@@ -242,9 +242,9 @@ describe("files", () => {
 
   test("a needed field that no record has ends the reading at once, with the names that there are", function* () {
     for (const [options, expected] of [
-      [{ prompt: "promt" }, /f\.jsonl: --prompt-path: the first records have no "promt"; they have "instruction", /],
+      [{ prompt: "promt" }, /f\.jsonl: `prompt`: the first records have no "promt"; they have "instruction", /],
       [{ completions: ["output_1", "x"], prompt: "instruction" }, undefined],
-      [{ completions: ["x", "y"], prompt: "instruction" }, /--completions-path: the first records have no "x"/],
+      [{ completions: ["x", "y"], prompt: "instruction" }, /`completions`: the first records have no "x"/],
     ] as const) {
       const outcome = yield* Effect.result(read(toLines(wide(3)), options))
       if (expected === undefined || outcome._tag === "Success") assert.isUndefined(expected)
@@ -298,7 +298,7 @@ describe("files", () => {
     const failure = yield* Effect.flip(read(toLines([record]), { ...options, id: "Nr. 1" }))
     assert.match(
       failure.message,
-      /--id-path: not a field path: "Nr\. 1": .+; the first records have no field of this name, .+ "Antwort A"/,
+      /`id`: not a field path: "Nr\. 1": .+; the first records have no field of this name, .+ "Antwort A"/,
     )
   })
 
@@ -341,7 +341,7 @@ describe("files", () => {
 
   test("tells of fields that were set and are not there, and of members that are not used", function* () {
     const found = yield* foundIn(toLines(wide(3, () => ({ score: 1 }))), { gold: "winer" })
-    assert.deepStrictEqual(found.unknownFields, ['"winer" (--gold-path)'])
+    assert.deepStrictEqual(found.unknownFields, ['"winer" (`gold`)'])
     assert.deepStrictEqual(found.unused, [{ name: "score", share: 1 }])
     for (const unreadable of ["", "not JSON\n"]) assert.strictEqual((yield* foundIn(unreadable)).layout, undefined)
   })
@@ -384,5 +384,5 @@ describe("files", () => {
 test("an idle timeout that is no duration above zero is an error with its reason", function* () {
   const [file] = yield* writeFiles({ "a.jsonl": toLines([{ prompt: "p", completions: ["a", "b"] }]) })
   const { reason } = yield* Effect.flip(collect(Source.files(file!, { idleTimeout: 0 })))
-  assert.strictEqual(reason.message, "idleTimeout: expected a duration above zero, found 0")
+  assert.strictEqual(reason.message, "`idleTimeout`: expected a duration above zero, found 0")
 })

@@ -35,15 +35,15 @@ describe("make", () => {
     const failureOf = <E, R>({ records }: { readonly records: Stream.Stream<unknown, E, R> }) =>
       Effect.map(Effect.flip(Stream.runDrain(records)), String)
     const misspelled: object = { promt: "question" }
-    assert.include(yield* failureOf(Source.make([good], misspelled)), "promt: no such option (did you mean prompt?)")
+    assert.include(yield* failureOf(Source.make([good], misspelled)), "`promt`: no such option (did you mean prompt?)")
     assert.include(
       yield* failureOf(Source.files("absent.jsonl", { maxLineByte: 1 } as object)),
-      "maxLineByte: no such option (did you mean maxLineBytes?)",
+      "`maxLineByte`: no such option (did you mean maxLineBytes?)",
     )
     const join = { prompts: "absent.jsonl", completions: ["a", "b"], completionsPath: "x" }
     assert.include(
       yield* failureOf(Source.join(join)),
-      "completionsPath: no such option (did you mean completionPath?)",
+      "`completionsPath`: no such option (did you mean completionPath?)",
     )
     const { reason } = yield* Effect.flip(collect(Source.make([good], { prompt: "a..b" })))
     assert.strictEqual(reason._tag, "InvalidOption")

@@ -29,6 +29,6 @@ describe("the texts of files", () => {
   })
 
   test("are refused where the path is invalid", function* () {
-    assert.match((yield* Effect.flip(texts(["{}"], "a..b"))).message, /path: not a field path/)
+    assert.match((yield* Effect.flip(texts(["{}"], "a..b"))).message, /`path`: not a field path/)
   })
 })

@@ -158,7 +158,7 @@ describe("submit", () => {
     const failure = yield* failed(items(30))
     assert.match(
       String(failure.message),
-      /refused the first 20 requests of this run.*\(400 Bad Request\): what is that\?.*--resubmit refused/,
+      /refused the first 20 requests of this run.*\(400 Bad Request\): what is that\?.*`resubmit: \["refused"\]`/,
     )
     const { counts } = yield* stateNow
     // Each task of two, and then its halves: six tasks and, of the seventh, the whole and its first half.

@@ -67,14 +67,14 @@ describe("submit with a share of rejects", () => {
       { maxRejects: "1%" },
       service,
     )
-    assert.strictEqual(ended, "6 of 500 records were rejected, but --max-rejects allows 1%")
+    assert.strictEqual(ended, "6 of 500 records were rejected, but `maxRejects` allows 1%")
     assert.deepInclude(report, { rejected: 6, max_rejects: "1%" })
     const few = yield* runOver(
       input(15, (i) => i < 6),
       { maxRejects: "39.9%" },
       service,
     )
-    assert.strictEqual(few.ended, "6 of 15 records were rejected, but --max-rejects allows 39.9%")
+    assert.strictEqual(few.ended, "6 of 15 records were rejected, but `maxRejects` allows 39.9%")
     // No task was planned: nothing is waited for, and the input is not done with.
     assert.deepInclude(few.report, { status: "unfinished", rejected: 6, max_rejects: "39.9%" })
   })
@@ -87,7 +87,7 @@ describe("submit with a share of rejects", () => {
       service,
     )
     const [, rejected, read] =
-      /^(\d+) of ([\d,]+) records were rejected, but --max-rejects allows 1\.5%$/.exec(ended) ?? []
+      /^(\d+) of ([\d,]+) records were rejected, but `maxRejects` allows 1\.5%$/.exec(ended) ?? []
     const records = Number(read!.replace(",", ""))
     assert.isTrue(records >= 1000 && records < 20_000, ended)
     assert.strictEqual(Number(rejected), records / 50)
@@ -110,7 +110,7 @@ describe("submit with a share of rejects", () => {
     assert.strictEqual((yield* runOver(good, { maxRejects: "5%" }, service)).ended, "through")
     assert.strictEqual(
       (yield* runOver(good, { maxRejects: "4.9%" }, service)).ended,
-      "20 of 400 records were rejected, but --max-rejects allows 4.9%",
+      "20 of 400 records were rejected, but `maxRejects` allows 4.9%",
     )
   })
 

@@ -11,6 +11,7 @@ import { itemFlags, resubmitFlags } from "../flags/TaskFlags.ts"
 import { voteFlags, votesOf } from "../flags/VoteFlags.ts"
 import * as Settings from "../settings/Settings.ts"
 import * as ExitStatus from "../output/ExitStatus.ts"
+import { inRejects } from "../output/Flags.ts"
 import * as Summary from "../output/Summary.ts"
 import { count, number, printable, table } from "../output/Text.ts"
 
@@ -50,7 +51,7 @@ export const command = makeCommand(
       newCampaign: flags.newCampaign,
       maxRejects: flags.maxRejects,
     }).pipe(Effect.provide(Pipeline.layerImport(where)))
-    yield* Console.log(flags.json ? JSON.stringify(report) : printable(textOf(report, place)))
+    yield* Console.log(flags.json ? JSON.stringify(inRejects(report)) : printable(textOf(report, place)))
     if (report.read > 0 && report.rejected === report.read) {
       return yield* new ExitStatus.Finished({ status: ExitStatus.ofRun.all_rejected })
     }

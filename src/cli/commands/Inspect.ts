@@ -8,12 +8,13 @@ import * as Inspection from "../../pipeline/Inspection.ts"
 import type { InputSummary } from "../../source/record/SourceRecord.ts"
 import * as ExitStatus from "../output/ExitStatus.ts"
 import { makeCommand } from "../flags/Definition.ts"
-import { describeUnused, inputFlags, sourceOf } from "../flags/InputFlags.ts"
+import { describeUnused, inputFlags, inputInFlags, sourceOf } from "../flags/InputFlags.ts"
 import { ledgerFlags } from "../flags/LedgerFlags.ts"
 import { check } from "../flags/Rules.ts"
 import { fromEnvironment, limitsOf, serviceFlags } from "../flags/ServiceFlags.ts"
 import { batchFlags, batchOf } from "../flags/TaskFlags.ts"
 import { integer } from "../flags/Values.ts"
+import { inRejects } from "../output/Flags.ts"
 import { counts } from "../output/PreviewSummary.ts"
 import { rejectCount } from "../output/Summary.ts"
 import { count, number, printable, type Rows, rowsOf, table } from "../output/Text.ts"
@@ -34,7 +35,7 @@ export const command = makeCommand(
     const flags = yield* fromEnvironment(given)
     yield* check(flags)
     const source = yield* sourceOf(flags)
-    const found = source.summary === undefined ? undefined : yield* source.summary
+    const found = source.summary === undefined ? undefined : inputInFlags(yield* source.summary)
     const inspection = yield* Inspection.inspect(source, {
       batch: batchOf(flags),
       ...Struct.pick(flags, ["keepReordered", "completionsPerItem", "completionsSeed", "show"]),
@@ -42,7 +43,9 @@ export const command = makeCommand(
       limits: yield* limitsOf(flags),
     })
     yield* Console.log(
-      flags.json ? JSON.stringify({ found, ...inspection }) : printable(text(source.description, found, inspection)),
+      flags.json
+        ? JSON.stringify({ found, ...inRejects(inspection) })
+        : printable(text(source.description, found, inspection)),
     )
     if (inspection.read > 0 && inspection.items === 0) {
       return yield* new ExitStatus.Finished({ status: ExitStatus.failure })

@@ -25,6 +25,7 @@ import { addressOf, fromEnvironment, serviceFlags, serviceOf, serviceRequired } 
 import * as Settings from "../settings/Settings.ts"
 import * as ExitStatus from "../output/ExitStatus.ts"
 import { isBusy, messageOf } from "../output/Failure.ts"
+import { inRejects } from "../output/Flags.ts"
 import * as Progress from "../output/Progress.ts"
 import * as Quiet from "../output/Quiet.ts"
 import * as Summary from "../output/Summary.ts"
@@ -81,7 +82,7 @@ export const preview = Effect.fnUntraced(function* (
     Effect.flatMap((ledger) => Preview.preview(settings, ledger)),
     Effect.scoped,
   )
-  yield* Console.log(flags.json ? JSON.stringify(preview) : printable(PreviewSummary.text(preview)))
+  yield* Console.log(flags.json ? JSON.stringify(inRejects(preview)) : printable(PreviewSummary.text(preview)))
 })
 
 /** Saves the settings for later commands, then runs `work`. The open ledger's lock admits only workers. */

@@ -4,6 +4,7 @@ import * as JobStatus from "../../pipeline/JobStatus.ts"
 import * as LedgerLocation from "../../task/ledger/LedgerLocation.ts"
 import { makeCommand } from "../flags/Definition.ts"
 import { existingLedger, ledgerFlags, placeOf } from "../flags/LedgerFlags.ts"
+import { inFlags, inRejects } from "../output/Flags.ts"
 import * as StatusSummary from "../output/StatusSummary.ts"
 import * as Summary from "../output/Summary.ts"
 import { printable } from "../output/Text.ts"
@@ -16,10 +17,13 @@ export const command = makeCommand(
   ledgerFlags,
   Effect.fn("prefstream status")(function* (flags) {
     const place = yield* placeOf(flags)
-    const status = yield* LedgerLocation.holder(place.location).pipe(
+    const found = yield* LedgerLocation.holder(place.location).pipe(
       Effect.flatMap(JobStatus.make),
       Effect.provide(existingLedger(place.location)),
     )
+    const { last_run: last } = found
+    const failure = last?.failure == null ? null : inFlags(last.failure)
+    const status = { ...inRejects(found), last_run: last && { ...last, failure } }
     yield* Console.log(flags.json ? JSON.stringify(status) : printable(StatusSummary.text(status, place)))
     yield* Summary.end(status)
   }),

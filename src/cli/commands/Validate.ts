@@ -5,6 +5,7 @@ import type { Reject } from "../../domain/Reject.ts"
 import * as Inspection from "../../pipeline/Inspection.ts"
 import { allows, TooManyRejects } from "../../task/plan/RejectLimit.ts"
 import { counts } from "../output/PreviewSummary.ts"
+import { inFlags, inRejects } from "../output/Flags.ts"
 import { usageError } from "../output/ExitStatus.ts"
 import { makeCommand } from "../flags/Definition.ts"
 import { type InputFlags, inputFlags, localInputs, maxRejects, printDetected, sourceOf } from "../flags/InputFlags.ts"
@@ -60,7 +61,7 @@ export const command = makeCommand(
       if (file !== undefined) yield* file.writeAll(encoder.encode(`${JSON.stringify(reject)}\n`))
       if (flags.json || shown === most) return
       shown++
-      yield* Console.log(printable(`${Origin.describe(reject)}: ${reject.reason}`))
+      yield* Console.log(printable(`${Origin.describe(reject)}: ${inFlags(reject.reason)}`))
     })
     const inspection = yield* Inspection.inspect(source, {
       onReject,
@@ -69,7 +70,7 @@ export const command = makeCommand(
     })
     if (flags.json) {
       const { first: _, ...report } = inspection
-      yield* Console.log(JSON.stringify(report))
+      yield* Console.log(JSON.stringify(inRejects(report)))
     } else {
       const more = inspection.rejected - shown
       if (more > 0 && shown > 0) yield* Console.log(`… and ${count(more, "more rejected record")}`)

@@ -10,6 +10,7 @@ import type { InputSummary, Source } from "../../source/Source.ts"
 import * as Sources from "../../source/Source.ts"
 import { parseLimit } from "../../task/plan/RejectLimit.ts"
 import { usageError, asUsageError } from "../output/ExitStatus.ts"
+import { inFlags } from "../output/Flags.ts"
 import { type Definition, inGroup, orFiles } from "./Definition.ts"
 import { choice, duration, literals, option, parsed, repeated, size, text, toggle } from "./Values.ts"
 
@@ -219,9 +220,15 @@ export const describeUnused = (unused: InputSummary["unused"]): string => {
 
 const maxUnusedCharacters = 400
 
+export const inputInFlags = (summary: InputSummary): InputSummary => ({
+  ...summary,
+  unknownFields: summary.unknownFields.map(inFlags),
+  hints: summary.hints.map(inFlags),
+})
+
 export const printDetected = Effect.fnUntraced(function* <E, R>(source: Pick<Source<E, R>, "summary">) {
   if (source.summary === undefined) return
-  const { empty, files, hints, joined = 0, layout, unknownFields, unused } = yield* source.summary
+  const { empty, files, hints, joined = 0, layout, unknownFields, unused } = inputInFlags(yield* source.summary)
   for (const name of empty) yield* Console.error(`${name}: no matching file yet`)
   const last = files.at(-1 - joined)
   const others = joined === 0 ? "" : ` and ${joined} completions files`

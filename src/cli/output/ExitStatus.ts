@@ -4,6 +4,7 @@
  */
 import { Schema } from "effect"
 import type { RunStatus } from "../../pipeline/RunReport.ts"
+import { inFlags } from "./Flags.ts"
 
 export const done = 0
 export const failure = 1
@@ -52,6 +53,6 @@ export class Finished extends Schema.TaggedError<Finished>()("Finished", { statu
 
 export class UsageError extends Schema.TaggedError<UsageError>()("UsageError", { message: Schema.String }) {}
 
-export const usageError = (message: string) => new UsageError({ message })
+export const usageError = (message: string) => new UsageError({ message: inFlags(message) })
 
 export const asUsageError = ({ message }: { readonly message: string }) => usageError(message)

@@ -1,5 +1,6 @@
 /** The results of `doctor`. Each check prints one line, which says what to do about a problem. */
 import { messageOf } from "./Failure.ts"
+import { inFlags } from "./Flags.ts"
 
 export type State = "ok" | "warning" | "failed" | "not checked"
 
@@ -12,7 +13,7 @@ export interface Finding {
 export const failed = (name: string, failure: unknown): Finding => ({
   name,
   state: "failed",
-  message: messageOf(failure),
+  message: inFlags(messageOf(failure)),
 })
 
 export const notChecked = (name: string, message: string): Finding => ({ name, state: "not checked", message })

@@ -1,5 +1,6 @@
 /** Writes log messages to stderr, one line each: time, level, message. A bug is logged with its stack. */
 import { Array as Arr, Cause, Logger } from "effect"
+import { inFlags } from "./Flags.ts"
 import * as LogFormat from "./LogFormat.ts"
 import * as Stderr from "./Stderr.ts"
 import { printable } from "./Text.ts"
@@ -11,7 +12,7 @@ const textOf = (message: unknown): string =>
 
 const line = Logger.make<unknown, string>(({ cause, date, fiber, logLevel, message }) => {
   const reasons = cause.reasons.length === 0 ? [] : [Cause.pretty(cause)]
-  const text = [...Arr.ensure(message).map(textOf), ...reasons].join(": ")
+  const text = [...Arr.ensure(message).map(textOf).map(inFlags), ...reasons].join(": ")
   const level = levels[logLevel]
   if (fiber.getRef(LogFormat.Current) === "json") return Stderr.line(level ?? "info", text, date.getTime())
   return printable(`${date.toISOString().replace(/\.\d+Z$/, "Z")} ${level === undefined ? "" : `${level}: `}${text}`)

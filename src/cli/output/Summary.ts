@@ -13,6 +13,7 @@ import type { RejectCount } from "../../pipeline/RejectCounts.ts"
 import type { RunReport } from "../../pipeline/RunReport.ts"
 import { isOver as isOverBudget } from "../../pipeline/SpendingReport.ts"
 import * as ExitStatus from "./ExitStatus.ts"
+import { inFlags, inRejects } from "./Flags.ts"
 import { hasRoom, spending } from "./SpendingSummary.ts"
 import { count, duration, number, present, printable, type Rows, rowsOf, size, table } from "./Text.ts"
 
@@ -37,7 +38,7 @@ export const end = Effect.fn("Summary.end")(function* (report: Pick<RunReport, "
 })
 
 export const finish = Effect.fn("Summary.finish")(function* (report: RunReport, options: Options) {
-  yield* Console.log(options.json ? JSON.stringify(report) : printable(text(report, options)))
+  yield* Console.log(options.json ? JSON.stringify(inRejects(report)) : printable(text(report, options)))
   yield* end(report)
 })
 
@@ -198,7 +199,7 @@ const reading = (report: RunReport): string =>
 
 /** The rejects with one code, such as `3 invalid_json, first items.jsonl:7: column 2: …`. */
 export const rejectCount = ({ code, count, first }: RejectCount): string =>
-  `${number(count)} ${code}, first ${Origin.describe(first)}: ${first.reason}`
+  `${number(count)} ${code}, first ${Origin.describe(first)}: ${inFlags(first.reason)}`
 
 /** Counts from earlier runs: `in the last run; earlier runs read 2 records of other files, and rejected 1`. */
 export const earlier = ({ read, rejected }: RunReport["earlier"]): string | false => {

@@ -3,11 +3,13 @@
  * characters that a terminal would execute.
  */
 import { Clock, Console, Effect } from "effect"
+import { inFlags } from "./Flags.ts"
 import * as LogFormat from "./LogFormat.ts"
 import * as Stderr from "./Stderr.ts"
 
 /** Prints the outcome of a command, or the next step, to stderr. */
-export const say = Effect.fnUntraced(function* (message: string, level: "error" | "info" = "error") {
+export const say = Effect.fnUntraced(function* (text: string, level: "error" | "info" = "error") {
+  const message = inFlags(text)
   const isJson = (yield* LogFormat.Current) === "json"
   const now = yield* Clock.currentTimeMillis
   yield* Console.error(isJson ? Stderr.line(level, message, now) : `prefstream: ${printable(message)}`)

@@ -115,7 +115,7 @@ const missingModelsMessage = (counts: FileCounts, keys: KeyNumbers): string => {
   const { even, several } = counts.evenKeys(keys.count)
   return (
     `Models: none, because only ${even} of ${several} prompts occur equally often in most of the files: ` +
-    "set --model-path to the field that names the model, or read each batch of files in a separate run"
+    "set `model` to the field that names the model, or read each batch of files in a separate run"
   )
 }
 

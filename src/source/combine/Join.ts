@@ -21,7 +21,7 @@ import { reject, type Row, type RowResult } from "../record/Row.ts"
 import type { SourceError } from "../record/SourceError.ts"
 import type { SourceRecord } from "../record/SourceRecord.ts"
 import { describeValue, isObject } from "../../io/Values.ts"
-import type * as JoinOptions from "./JoinOptions.ts"
+import * as JoinOptions from "./JoinOptions.ts"
 import { FirstRows } from "./FirstRows.ts"
 import * as KeyedRecords from "./KeyedRecords.ts"
 import { KeyNumbers } from "./KeyNumbers.ts"
@@ -134,7 +134,7 @@ const decodePrompt = ({ promptKey }: Fields, { isTextual, json, place, value }: 
 const decodeCompletion = (fields: Fields, file: number, row: Row): Result.Result<Decoded, string> => {
   const { completionKey, model: modelField } = fields
   const problem = UnusedContext.problemOf(fields.unusedOfCompletion(row, emptyItem))
-  if (problem !== undefined) return Result.fail(problem)
+  if (problem !== undefined) return Result.fail(JoinOptions.inJoin(problem))
   const valueAt = (field: Field) => field.get(row.value, row.isTextual)
   const key = ItemDecoder.decodeKey(valueAt(completionKey), completionKey.name)
   if (Result.isFailure(key)) return Result.fail(key.failure)
@@ -271,7 +271,7 @@ const joinPrompt = (fields: Fields, originalRow: Row, key: string, joinedRows: R
           completionOrigins: completions.map(({ origin }) => origin),
           completionLists: lists.map((name) => [name]),
         })
-      : reject(place, "invalid_shape", problem)
+      : reject(place, "invalid_shape", JoinOptions.inJoin(problem))
   })
 }
 

@@ -79,6 +79,13 @@ export const optionNames: NamesOf<JoinOptions> = {
   scratchDirectory: true,
 }
 
+/** Names the options of a join in a message about the fields of a file: `promptPath` instead of `prompt`. */
+export const inJoin = (message: string): string =>
+  message.replace(
+    /"(?:[^"\\\n]|\\.)*"|`(prompt|system|history|completion|metadata|gold|model)(?=[`:])/g,
+    (text, name: string | undefined) => (name === undefined ? text : `${text}Path`),
+  )
+
 export const files = Effect.fnUntraced(function* (options: JoinOptions) {
   const prompts = yield* Listing.expand([options.prompts].flat())
   const completions = yield* Listing.expand([options.completions].flat())

@@ -3,8 +3,9 @@
  * failure that names them. Numbered columns (`response_a`, `output_2`) are sorted; others keep the members' order.
  */
 import { Result } from "effect"
+import * as OptionText from "../../io/OptionText.ts"
 import { isObject, joinWords, memberOf, type Members } from "../../io/Values.ts"
-import { flags, type LayoutName } from "../layout/Layout.ts"
+import type { LayoutName } from "../layout/Layout.ts"
 import { isConversation } from "../layout/SharedPrompt.ts"
 import * as KnownNames from "../record/KnownNames.ts"
 import * as Sample from "./Sample.ts"
@@ -15,6 +16,9 @@ export type DetectedCompletions = { readonly members: ReadonlyArray<Sample.Membe
   /** Without `completion`, the last message of the member is the completion. */
   | { readonly layout: "long"; readonly completion: string | undefined }
 )
+
+/** The option with a path for each completion. */
+export const eachCompletion = OptionText.set({ completions: ["…", "…"] })
 
 const completionKinds: ReadonlyArray<Sample.Kind> = ["text", "message", "messages"]
 
@@ -31,13 +35,15 @@ export const completions = (
     ({ layout, members }) =>
       `${joinWords(members.map(({ name }) => JSON.stringify(name)))}${isSameLayout ? "" : ` (layout ${layout})`}`,
   )
-  const flag =
+  const option =
     candidates[0]!.layout === "long"
-      ? `${flags.completion} to one of them, or once for each if a record has both`
+      ? `${OptionText.of("completion")} to one of them, or ${OptionText.of("completions")} to all if a record has both`
       : candidates[0]!.layout === "items"
-        ? flags.completions
-        : flags.completion
-  const advice = isSameLayout ? flag : `${flags.layout}, ${flags.completions}, or ${flags.completion}`
+        ? OptionText.of("completions")
+        : eachCompletion
+  const advice = isSameLayout
+    ? option
+    : `${OptionText.of("layout")}, ${OptionText.of("completions")}, or ${OptionText.of("completion")}`
   return Result.fail(`the completions may be at ${places.join(", or at ")}: set ${advice}`)
 }
 

@@ -1,6 +1,6 @@
 /**
  * Detects the layout of a file from its first records, by the names of their members (`KnownNames`) and the shapes of
- * their values. Only unset options are detected. Without exactly one candidate, the failure names the flags to set.
+ * their values. Only unset options are detected. Without exactly one candidate, the failure names the options to set.
  */
 /* oxlint-disable max-lines -- the layouts are told apart by the same few members */
 import { Result } from "effect"
@@ -8,12 +8,12 @@ import type { Row } from "../record/Row.ts"
 import * as BestCompletion from "../item/BestCompletion.ts"
 import * as CompletionFinder from "./CompletionFinder.ts"
 import * as Field from "../record/Field.ts"
-import * as UnusedContext from "../item/UnusedContext.ts"
+import * as OptionText from "../../io/OptionText.ts"
 import * as Json from "../../io/Json.ts"
 import * as KnownNames from "../record/KnownNames.ts"
 import { defined, isObject, joinWords, memberOf } from "../../io/Values.ts"
 import * as KeyFinder from "./KeyFinder.ts"
-import { fieldOptions, flags, type LayoutName, type LayoutOptions } from "../layout/Layout.ts"
+import { fieldOptions, type LayoutName, type LayoutOptions } from "../layout/Layout.ts"
 import * as UnknownFields from "./UnknownFields.ts"
 import * as Sample from "./Sample.ts"
 import * as PromptFinder from "./PromptFinder.ts"
@@ -55,7 +55,7 @@ const textProblem = (options: LayoutOptions, { members }: Sample.Sample): string
   for (const option of fieldOptions) {
     for (const text of [options[option] ?? []].flat()) {
       const field = Field.parse(text)
-      if (Result.isFailure(field)) return `${flags[option]}: ${field.failure}${UnknownFields.noMember(names)}`
+      if (Result.isFailure(field)) return `${OptionText.of(option)}: ${field.failure}${UnknownFields.noMember(names)}`
     }
   }
   return undefined
@@ -124,20 +124,19 @@ const noCompletions = (
   const leftColumns =
     promptPath === undefined || (layout !== undefined && layout !== "wide") ? [] : otherTexts(sample, promptPath)
   if (leftColumns.length === 2) {
-    const [one, other] = leftColumns.map(({ name }) => `${flags.completion} ${UnusedContext.quoted(name)}`)
     const names = joinWords(leftColumns.map(({ name }) => JSON.stringify(name)))
     return Result.fail(
-      `found a prompt at "${promptPath}", and texts at ${names}: if these are completions, set ${one} ${other}`,
+      `found a prompt at "${promptPath}", and texts at ${names}: if these are completions, set ${OptionText.set({ completions: leftColumns.map(({ name }) => name) })}`,
     )
   }
   const missing =
     promptPath === undefined ? "no prompt and no completions" : `a prompt at "${promptPath}" and no completions`
   const advice = {
-    any: `${promptPath === undefined ? `${flags.prompt} and ` : ""}${flags.completions} (a list) or ${flags.completion} (a text; once per completion column), ${orJoin}`,
-    items: flags.completions,
-    wide: `${flags.completion}, once for each completion`,
-    pairs: `${flags.completion} twice, first for the better completion, then for the other one`,
-    long: flags.completion,
+    any: `${promptPath === undefined ? `${OptionText.of("prompt")} and ` : ""}${OptionText.of("completions")} (a list) or ${CompletionFinder.eachCompletion} (a text; once per completion column), ${orJoin}`,
+    items: OptionText.of("completions"),
+    wide: OptionText.set({ completions: ["FIRST", "SECOND"] }),
+    pairs: OptionText.set({ completions: ["BETTER", "OTHER"] }),
+    long: OptionText.of("completion"),
   }
   return Result.fail(`found ${missing} in ${shownMembers(sample)}: set ${advice[layout ?? "any"]}`)
 }
@@ -152,7 +151,7 @@ const otherTexts = (sample: Sample.Sample, prompt: string): ReadonlyArray<Sample
       !KnownNames.isAboutItem(member.plainName),
   )
 
-const orJoin = `or join prompt files and completion files with --completions FILE and ${flags.key}`
+const orJoin = `or join prompt files and completion files with ${OptionText.of("Source.join")} and ${OptionText.of("key")}`
 
 const shownMembers = (sample: Sample.Sample): string => {
   const names = sample.members.map(({ name }) => JSON.stringify(name))
@@ -177,7 +176,7 @@ const promptOf = (
     prompt === undefined
       ? Result.fail(
           CompletionFinder.unequalSides(sample) ??
-            `found completions at ${completions.map((path) => `"${path}"`).join(", ")} and no prompt in ${shownMembers(sample)}: set ${flags.prompt}${fixedWords(sample)}, ${orJoin}`,
+            `found completions at ${completions.map((path) => `"${path}"`).join(", ")} and no prompt in ${shownMembers(sample)}: set ${OptionText.of("prompt")}${fixedWords(sample)}, ${orJoin}`,
         )
       : Result.succeed(prompt),
   )
@@ -189,7 +188,7 @@ const fixedWords = ({ members }: Sample.Sample): string => {
   const id = members.find(
     ({ plainName, values }) => values.some(KeyFinder.isKey) && keys.includes(plainName.replace(/^\W+/, "")),
   )
-  return ` (if records have no prompt, to a template with fixed text and a field: ${flags.prompt} 'Which is better? ({${id?.path ?? "FIELD"}})')`
+  return ` (if records have no prompt, to a template with fixed text and a field: ${OptionText.set({ prompt: `Which is better? ({${id?.path ?? "FIELD"}})` })})`
 }
 
 const items = (sample: Sample.Sample, options: Complete): Result.Result<LayoutOptions, string> => {

@@ -1,10 +1,12 @@
 /** Names options that may be missing from the detected layout, before anything is sent. */
 import { Result } from "effect"
+import * as OptionText from "../../io/OptionText.ts"
 import { isEmpty, quoteNames } from "../../io/Values.ts"
+import { eachCompletion } from "./CompletionFinder.ts"
 import * as CellText from "../item/CellText.ts"
 import * as UnusedContext from "../item/UnusedContext.ts"
 import * as ColumnModels from "../layout/ColumnModels.ts"
-import { flags, type Layout, type LayoutOptions } from "../layout/Layout.ts"
+import type { Layout, LayoutOptions } from "../layout/Layout.ts"
 import * as Field from "../record/Field.ts"
 import type { Row } from "../record/Row.ts"
 
@@ -37,7 +39,7 @@ const misfit = (
     const [first, ...others] = rows.map((row) => layout.toRecord(row))
     return first !== undefined && Result.isFailure(first) && others.every(Result.isFailure)
       ? [
-          `the detected layout does not fit ${rows.length === 1 ? "the first record" : `any of the first ${rows.length} records`} (${first.failure.reason}): set ${flags.layout} and ${flags.prompt}, and either ${flags.completion} or ${flags.completions}`,
+          `the detected layout does not fit ${rows.length === 1 ? "the first record" : `any of the first ${rows.length} records`} (${first.failure.reason}): set ${OptionText.of("layout")} and ${OptionText.of("prompt")}, and either ${OptionText.of("completion")} or ${OptionText.of("completions")}`,
         ]
       : []
   }
@@ -47,7 +49,7 @@ const misfit = (
   const isGuessed = completion === undefined && key === undefined && model === undefined
   return isGuessed && parts.length > 0 && new Set(parts.map((part) => part.key)).size === parts.length
     ? [
-        `layout long was detected, but no two of the first ${rows.length} records share a prompt: if each record has all completions of an item, set ${flags.completion} for each completion column; if other files have the other completions, name those files, too`,
+        `layout long was detected, but no two of the first ${rows.length} records share a prompt: if each record has all completions of an item, set ${eachCompletion} for each completion column; if other files have the other completions, name those files, too`,
       ]
     : []
 }
@@ -59,7 +61,9 @@ const models = ({ completions = [], layout, model, modelsFromColumns }: LayoutOp
   const names = ColumnModels.candidates(fields)
   return names === undefined
     ? []
-    : [`the completions have no model names; ${flags.modelsFromColumns} uses the column names: ${quoteNames(names)}`]
+    : [
+        `the completions have no model names; ${OptionText.of("modelsFromColumns")} uses the column names: ${quoteNames(names)}`,
+      ]
 }
 
 /** Texts that look like lists stay text. A hint names the option that reads them as lists. */
@@ -70,12 +74,15 @@ const jsonTexts = (
   // In `long` without a completion path, the lists of the prompt are already read as lists.
   const prompts = layout === "long" && completion === undefined ? undefined : prompt
   const texts = layout === "items" || prompt === undefined ? completion : (completions ?? completion)
-  return [...hintsFor(rows, flags.prompt, prompts), ...hintsFor(rows, flags.completion, texts)]
+  return [
+    ...hintsFor(rows, "prompt", prompts),
+    ...hintsFor(rows, typeof texts === "string" ? "completion" : "completions", texts),
+  ]
 }
 
 const hintsFor = (
   rows: ReadonlyArray<Row>,
-  flag: string,
+  option: "prompt" | "completion" | "completions",
   paths: string | ReadonlyArray<string> = [],
 ): ReadonlyArray<string> =>
   [paths].flat().flatMap((path) => {
@@ -85,7 +92,9 @@ const hintsFor = (
       .map(({ isTextual, value }) => Result.getOrUndefined(CellText.read(field.get(value, isTextual), path, isTextual)))
       .filter((value) => !isEmpty(value))
     return values.length > 0 && values.every(isListAsText)
-      ? [`${JSON.stringify(field.label)} contains JSON lists as text; to read them as lists, set ${flag} '${path}[]'`]
+      ? [
+          `${JSON.stringify(field.label)} contains JSON lists as text; to read them as lists, set ${OptionText.set({ [option]: option === "completions" ? [`${path}[]`] : `${path}[]` })}`,
+        ]
       : []
   })
 

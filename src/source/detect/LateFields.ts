@@ -6,8 +6,9 @@ import { Result } from "effect"
 import { reject, type Row, type RowResult } from "../record/Row.ts"
 import * as Detect from "./Detect.ts"
 import * as Field from "../record/Field.ts"
+import * as OptionText from "../../io/OptionText.ts"
 import { describeValue, isEmpty, isObject } from "../../io/Values.ts"
-import { fieldOptions, flags, type LayoutOptions } from "../layout/Layout.ts"
+import { fieldOptions, type LayoutOptions } from "../layout/Layout.ts"
 
 export interface LateFields {
   readonly columns: ReadonlyArray<string>
@@ -63,7 +64,7 @@ export const of = (
       const [name] = decisive(lateNames, row)
       if (name !== undefined) {
         const expected = `expected no value, because the first ${sampleRows.length === 1 ? "record" : `${sampleRows.length} records`}, from which the layout was detected, ${sampleRows.length === 1 ? "has" : "have"} no value here`
-        const advice = `set the paths explicitly (${flags.prompt}, ${flags.system}, ${flags.history}, ${flags.completion}, ${flags.completions})`
+        const advice = `set the paths explicitly (${OptionText.of("prompt")}, ${OptionText.of("system")}, ${OptionText.of("history")}, ${OptionText.of("completion")}, ${OptionText.of("completions")})`
         return reject(
           row.place,
           "invalid_shape",

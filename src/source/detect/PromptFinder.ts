@@ -1,7 +1,7 @@
 /** Finds the prompt: `prompt`, a list of messages, `instruction` with `input`, or text under another known name. */
 import { Result } from "effect"
+import * as OptionText from "../../io/OptionText.ts"
 import { isEmpty, isObject, joinWords, memberOf } from "../../io/Values.ts"
-import { flags } from "../layout/Layout.ts"
 import * as SharedPrompt from "../layout/SharedPrompt.ts"
 import * as History from "../item/History.ts"
 import * as UnusedContext from "../item/UnusedContext.ts"
@@ -48,7 +48,7 @@ export const prompt = (
   if (second === undefined) return withContext(first.path)
   const quoted = joinWords(texts.map(({ name }) => JSON.stringify(name)))
   return Result.fail(
-    `the prompt may be at ${quoted}: set ${flags.prompt} to a template such as '${UnusedContext.template(texts.map(({ name }) => name))}', or exclude fields that experts need not see with ${flags.ignore}`,
+    `the prompt may be at ${quoted}: set ${OptionText.of("prompt")} to a template such as '${UnusedContext.template(texts.map(({ name }) => name))}', or exclude fields that experts need not see with ${OptionText.of("ignore")}`,
   )
 }
 

@@ -1,35 +1,34 @@
 /** Paths that are set, but that none of the first records has: they may be misspelled. */
 import * as Field from "../record/Field.ts"
+import * as OptionText from "../../io/OptionText.ts"
 import { quoteNames } from "../../io/Values.ts"
 import { fieldOptions, type LayoutOptions } from "../layout/Layout.ts"
-import { flags } from "../layout/Layout.ts"
-import * as UnusedContext from "../item/UnusedContext.ts"
 
 export interface UnknownFields {
-  /** Entries have the form `"winer" (--gold-path)`. */
+  /** Entries have the form "winer" (`gold`). */
   readonly columns: ReadonlyArray<string>
   readonly problem: string | undefined
 }
 
 const requiredOptions: ReadonlySet<string> = new Set(["prompt", "completions", "completion", "key"])
 
-export const describeField = (name: string, option: keyof typeof flags): string =>
-  `${JSON.stringify(name)} (${flags[option]})`
+export const describeField = (name: string, option: keyof LayoutOptions): string =>
+  `${JSON.stringify(name)} (${OptionText.of(option)})`
 
 const maxShownNames = 20
 
 export const missingMessage = (
-  option: keyof typeof flags,
+  option: keyof LayoutOptions,
   missing: ReadonlyArray<string>,
   members: ReadonlyArray<string>,
-): string => `${flags[option]}: the first records have no ${quoted(missing)}; they have ${quoted(members)}`
+): string => `${OptionText.of(option)}: the first records have no ${quoted(missing)}; they have ${quoted(members)}`
 
 export const undetectedMessage = (
   option: "key" | "prompt" | "completion",
   members: ReadonlyArray<string>,
   example: string | undefined,
 ): string =>
-  `found no ${option} in ${quoted(members)}: set ${flags[option]} to the right field${example === undefined ? "" : `, such as ${flags[option]} ${UnusedContext.quoted(example)}`}`
+  `found no ${option} in ${quoted(members)}: set ${OptionText.of(option)} to the right field${example === undefined ? "" : `, such as ${OptionText.set({ [option]: example })}`}`
 
 export const noMember = (members: ReadonlyArray<string>): string =>
   members.length === 0 ? "" : `; the first records have no field of this name, but ${quoted(members)}`

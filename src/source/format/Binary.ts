@@ -1,4 +1,5 @@
 /** Recognizes unsupported formats and encodings, and pointer files, by their first bytes, and says what to do. */
+import * as OptionText from "../../io/OptionText.ts"
 import * as Windows1252 from "../../io/Windows1252.ts"
 
 export const formatProblem = (head: Uint8Array): string | undefined => {
@@ -14,10 +15,10 @@ export const encodingProblem = (head: Uint8Array): string | undefined => {
     return `this is ${encoding} text, expected UTF-8; convert it: iconv -f ${encoding} -t UTF-8 FILE > NEW`
   }
   if (encoding !== undefined)
-    return `this is ${encoding} text, expected UTF-8; set --encoding ${encoding.toLowerCase()}`
+    return `this is ${encoding} text, expected UTF-8; set ${OptionText.set({ encoding: encoding.toLowerCase() })}`
   // A single invalid place may be damage: then only the record that has it is rejected.
   return Windows1252.countTextRuns(head) > 1
-    ? "this text is not UTF-8, but probably Windows-1252; set --encoding windows-1252, or --encoding utf-8 to reject the records with invalid bytes"
+    ? 'this text is not UTF-8, but probably Windows-1252; set `encoding: "windows-1252"`, or `encoding: "utf-8"` to reject the records with invalid bytes'
     : undefined
 }
 

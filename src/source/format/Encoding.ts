@@ -21,7 +21,7 @@ const toUtf8 = (name: string, encoding: string, bytes: Bytes): Bytes =>
         Result.try(() => decoder.decode(chunk, { stream: chunk !== undefined })),
         {
           onSuccess: (text) => Effect.succeed(encoder.encode(text)),
-          onFailure: (cause) => unreadable(name, `not valid ${encoding} (--encoding)`, cause),
+          onFailure: (cause) => unreadable(name, `not valid ${encoding} (\`encoding\`)`, cause),
         },
       )
     return Stream.mapEffect(bytes, decode).pipe(

@@ -161,7 +161,7 @@ const limitOpenBytes = (name: string, { maxLineBytes = Lines.defaultMaxLineBytes
       return openBytes > maxOpenRecords * maxLineBytes
         ? unreadable(
             name,
-            `no record ends within ${openBytes} bytes; check that the file contains records, and that --format is right`,
+            `no record ends within ${openBytes} bytes; check that the file contains records, and that \`format\` is right`,
           )
         : Effect.void
     },

@@ -6,6 +6,7 @@
 import * as Conversation from "../../domain/Conversation.ts"
 import type { Prompt } from "../../domain/Message.ts"
 import type { PromptItem } from "../../domain/PromptItem.ts"
+import * as OptionText from "../../io/OptionText.ts"
 import { describeValue, isObject, joinWords } from "../../io/Values.ts"
 import * as FieldPath from "../../io/FieldPath.ts"
 import { type Field, fromText } from "../record/Field.ts"
@@ -143,11 +144,6 @@ const placeholderIn = (prompt: Prompt): string | undefined => {
   return undefined
 }
 
-/** Quotes a name for a shell. */
-export const quoted = (name: string): string => (/^[\w.-]+$/.test(name) ? name : `'${name}'`)
-
-export const ignoreFlag = (name: string): string => `--ignore-field ${quoted(name)}`
-
 /** The rank of a member in a template: instruction, context, prompt, question, input. */
 const rankOf = (name: string): number => {
   const plain = KnownNames.plain(name)
@@ -161,7 +157,7 @@ export const template = (names: ReadonlyArray<string>): string =>
     .map((name) => `{${FieldPath.format([name])}}`)
     .join("\\n\\n")
 
-const flagsFor = (all: ReadonlyArray<Unused>): string => {
+const optionsFor = (all: ReadonlyArray<Unused>): string => {
   const namesOf = (kind: Unused["kind"]) => all.filter((one) => one.kind === kind).map(({ name }) => name)
   const isSystem = (name: string) => KnownNames.systemPrompts.includes(KnownNames.plain(name))
   const turns = namesOf("turns")
@@ -173,22 +169,20 @@ const flagsFor = (all: ReadonlyArray<Unused>): string => {
     ? template([...texts, ...at.columns])
     : `${template(texts)}\\n\\n${at === undefined || at.isTemplate ? at?.text : `{${at.text}}`}`
   return joinWords([
-    ...(texts[0] === undefined
-      ? []
-      : [at === undefined ? `--system-path ${quoted(texts[0])}` : `--prompt-path '${whole}'`]),
-    ...(systems[0] === undefined ? [] : [`--system-path ${quoted(systems[0])}`]),
-    ...(turns[0] === undefined ? [] : [`--history-path ${quoted(turns[0])}`]),
+    ...(texts[0] === undefined ? [] : [OptionText.set(at === undefined ? { system: texts[0] } : { prompt: whole })]),
+    ...(systems[0] === undefined ? [] : [OptionText.set({ system: systems[0] })]),
+    ...(turns[0] === undefined ? [] : [OptionText.set({ history: turns[0] })]),
     ...(namesOf("ofCompletion").length === 0 ? [] : ["the field in the prompt records"]),
-    ...(namesOf("other").length === 0 ? [] : ["--prompt-path to a template that contains these fields"]),
+    ...(namesOf("other").length === 0 ? [] : ["`prompt` to a template that contains these fields"]),
   ])
 }
 
 const isMedia = ({ kind }: Unused): boolean => kind === "media" || kind === "placeholder"
 
-/** The flags that ignore media. For placeholders alone, any name of media works. */
-const ignoreMediaFlags = (all: ReadonlyArray<Unused>): string => {
+/** The option that ignores media. For placeholders alone, any name of media works. */
+const ignoreMedia = (all: ReadonlyArray<Unused>): string => {
   const names = new Set(all.filter(({ kind }) => kind === "media").map(({ name }) => name))
-  return joinWords((names.size === 0 ? ["images"] : [...names]).map(ignoreFlag))
+  return OptionText.set({ ignore: names.size === 0 ? ["images"] : [...names] })
 }
 
 export const problemOf = (all: ReadonlyArray<Unused>): string | undefined => {
@@ -199,11 +193,11 @@ export const problemOf = (all: ReadonlyArray<Unused>): string | undefined => {
   const path = FieldPath.format([name])
   switch (kind) {
     case "placeholder":
-      return `prompt: expected no ${name}, because experts cannot be shown images, audio, or video; to have them judge the item without media, set ${ignoreMediaFlags(all)}`
+      return `prompt: expected no ${name}, because experts cannot be shown images, audio, or video; to have them judge the item without media, set ${ignoreMedia(all)}`
     case "media":
-      return `${path}: expected no value, because experts cannot be shown images, audio, or video, ${actual}; to have them judge the item without media, set ${ignoreMediaFlags(all)}`
+      return `${path}: expected no value, because experts cannot be shown images, audio, or video, ${actual}; to have them judge the item without media, set ${ignoreMedia(all)}`
     default:
-      return `${path}: expected no value, because experts may have to see this field and no option uses it, ${actual}; set ${flagsFor([first])}, or ${ignoreFlag(name)}`
+      return `${path}: expected no value, because experts may have to see this field and no option uses it, ${actual}; set ${optionsFor([first])}, or ${OptionText.set({ ignore: [name] })}`
   }
 }
 
@@ -217,8 +211,7 @@ export const question = (records: ReadonlyArray<ReadonlyArray<Unused>>): string 
     const count = records.filter((all) => all.some((one) => one.name === name)).length
     return `${JSON.stringify(name)} (in ${count} of ${records.length} records)`
   })
-  const ignored = joinWords(names.map(ignoreFlag))
-  return `experts may have to see ${joinWords(shares)}, which no option uses: set ${flagsFor([...fields.values()])}, or ${ignored} if experts need not see ${names.length === 1 ? "it" : "them"}`
+  return `experts may have to see ${joinWords(shares)}, which no option uses: set ${optionsFor([...fields.values()])}, or ${OptionText.set({ ignore: names })} if experts need not see ${names.length === 1 ? "it" : "them"}`
 }
 
 export const hints = (records: ReadonlyArray<ReadonlyArray<Unused>>): ReadonlyArray<string> => {
@@ -226,6 +219,6 @@ export const hints = (records: ReadonlyArray<ReadonlyArray<Unused>>): ReadonlyAr
   const first = records.flat().find(isMedia)
   if (first === undefined) return []
   return [
-    `experts cannot be shown images, audio, or video (${first.name}), so ${count} of the first ${records.length} records ${count === 1 ? "is" : "are"} rejected; to have experts judge the items without media, set ${ignoreMediaFlags(records.flat())}`,
+    `experts cannot be shown images, audio, or video (${first.name}), so ${count} of the first ${records.length} records ${count === 1 ? "is" : "are"} rejected; to have experts judge the items without media, set ${ignoreMedia(records.flat())}`,
   ]
 }

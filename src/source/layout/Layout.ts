@@ -4,7 +4,7 @@
  * record is one completion, and records with the same key make an item. A new layout needs cases in `MakeLayout` and
  * `Detect`.
  */
-import { Record, type Result, Struct } from "effect"
+import { type Result, Struct } from "effect"
 import type { Prompt } from "../../domain/Message.ts"
 import type { Metadata } from "../../domain/PromptItem.ts"
 import type { Reject } from "../../domain/Reject.ts"
@@ -14,7 +14,7 @@ import type { SourceRecord } from "../record/SourceRecord.ts"
 import type { Unused } from "../item/UnusedContext.ts"
 
 export const layoutNames = ["items", "wide", "pairs", "long"] as const
-/** The values of `--layout`. */
+/** The values of `layout`. */
 export type LayoutName = (typeof layoutNames)[number]
 
 /**
@@ -70,30 +70,29 @@ export interface LayoutOptions {
   readonly missing?: "reject" | "keep" | undefined
 }
 
-export const fieldFlags = {
-  prompt: "--prompt-path",
-  system: "--system-path",
-  history: "--history-path",
-  completions: "--completions-path",
-  completion: "--completion-path",
-  key: "--key",
-  id: "--id-path",
-  model: "--model-path",
-  gold: "--gold-path",
-  metadata: "--metadata-path",
-} as const satisfies { readonly [option in keyof LayoutOptions]?: string }
+export const fieldNames = {
+  prompt: true,
+  system: true,
+  history: true,
+  completions: true,
+  completion: true,
+  key: true,
+  id: true,
+  model: true,
+  gold: true,
+  metadata: true,
+} as const satisfies Partial<NamesOf<LayoutOptions>>
 
-export const fieldOptions = Struct.keys(fieldFlags)
+export const fieldOptions = Struct.keys(fieldNames)
 
-export const flags = {
-  ...fieldFlags,
-  layout: "--layout",
-  modelsFromColumns: "--models-from-columns",
-  keep: "--keep",
-  ignore: "--ignore-field",
-} as const
-
-export const optionNames: NamesOf<LayoutOptions> = { ...Record.map(flags, () => true as const), missing: true }
+export const optionNames: NamesOf<LayoutOptions> = {
+  ...fieldNames,
+  layout: true,
+  modelsFromColumns: true,
+  keep: true,
+  ignore: true,
+  missing: true,
+}
 
 export interface Part {
   readonly place: Place

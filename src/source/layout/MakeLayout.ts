@@ -3,6 +3,7 @@
  * that is not set has the layout's default, or is not read. Unlike `Detect`, this does not look at records.
  */
 import { Record, Result } from "effect"
+import * as OptionText from "../../io/OptionText.ts"
 import { defined, joinWords } from "../../io/Values.ts"
 import type { Reject } from "../../domain/Reject.ts"
 import * as Metadata from "../item/Metadata.ts"
@@ -13,7 +14,7 @@ import * as Field from "../record/Field.ts"
 import { reject, type Row, withoutMembers } from "../record/Row.ts"
 import * as ColumnModels from "./ColumnModels.ts"
 import * as ItemsLayout from "./ItemsLayout.ts"
-import { fieldFlags, fieldOptions, flags, type Layout, type LayoutName, type LayoutOptions } from "./Layout.ts"
+import { fieldNames, fieldOptions, type Layout, type LayoutName, type LayoutOptions } from "./Layout.ts"
 import * as LongLayout from "./LongLayout.ts"
 import * as WideLayout from "./WideLayout.ts"
 
@@ -66,7 +67,9 @@ export const make = (
     const ofColumns = modelsFromColumns === true ? ColumnModels.modelsFromNames : ColumnModels.ofColumns
     const columnModels = name === "wide" && model === undefined ? ofColumns(completions) : undefined
     if (modelsFromColumns === true && columnModels === undefined) {
-      return yield* Result.fail(`layout wide: ${flags.modelsFromColumns} is for columns, not for templates or lists`)
+      return yield* Result.fail(
+        `layout wide: ${OptionText.of("modelsFromColumns")} is for columns, not for templates or lists`,
+      )
     }
     const setFields = fieldOptions.flatMap((option) => (options[option] === undefined ? [] : fields[option]))
     const namedColumns = [...setFields.flatMap(({ columns }) => columns), ...keep]
@@ -153,48 +156,50 @@ const problemOf = (
   { completion, completions, gold, id, model, modelsFromColumns }: LayoutOptions,
 ): string | undefined => {
   if (modelsFromColumns === true && (name !== "wide" || model !== undefined)) {
-    return `${flags.modelsFromColumns} requires layout wide, and cannot be combined with ${flags.model}`
+    return `${OptionText.of("modelsFromColumns")} requires layout wide, and cannot be combined with ${OptionText.of("model")}`
   }
   if (name === "items") {
     if (completion !== undefined) {
-      return `expected ${flags.completions}, the path to the list, found ${flags.completion}`
+      return `expected ${OptionText.of("completions")}, the path to the list, found ${OptionText.of("completion")}`
     }
     if (typeof completions !== "string") {
-      return `${flags.completions} must be one path, to the list of completions; for one path per completion, use layout wide`
+      return `${OptionText.of("completions")} must be one path, to the list of completions; for one path per completion, use layout wide`
     }
-    return typeof model === "string" ? undefined : `${flags.model} must be one path, to the list of model names`
+    return typeof model === "string"
+      ? undefined
+      : `${OptionText.of("model")} must be one path, to the list of model names`
   }
   if (name === "long") {
     if (completions !== undefined) {
-      return `a record has one completion: expected ${flags.completion} once, and no ${flags.completions}`
+      return `a record has one completion: expected ${OptionText.of("completion")} once, and no ${OptionText.of("completions")}`
     }
-    if (gold !== undefined) return `${flags.gold} is for layouts items, wide, and pairs`
+    if (gold !== undefined) return `${OptionText.of("gold")} is for layouts items, wide, and pairs`
     if (id !== undefined) {
-      return `${flags.id} is for layouts items, wide, and pairs; set ${flags.key}, which groups records into items and identifies the items`
+      return `${OptionText.of("id")} is for layouts items, wide, and pairs; set ${OptionText.of("key")}, which groups records into items and identifies the items`
     }
-    return model === undefined || typeof model === "string" ? undefined : `expected ${flags.model} once`
+    return model === undefined || typeof model === "string" ? undefined : `expected ${OptionText.of("model")} once`
   }
   const columns = typeof completions === "string" ? [completions] : (completions ?? [])
   const models = typeof model === "string" ? [model] : model
   if (columns.length < 2 || typeof completions === "string" || (name === "pairs" && columns.length > 2)) {
     const expected = name === "pairs" ? "two" : "two or more"
-    return `expected ${expected} ${flags.completion} flags, one for each completion, found ${columns.length}`
+    return `expected ${expected} ${OptionText.of("completions")} paths, one for each completion, found ${columns.length}`
   }
-  if (new Set(columns).size < columns.length) return `expected each ${flags.completion} once`
+  if (new Set(columns).size < columns.length) return `expected each ${OptionText.of("completions")} path once`
   return models === undefined || models.length === columns.length
     ? undefined
-    : `expected a ${flags.model} for each of the ${columns.length} completions, found ${models.length}`
+    : `expected a ${OptionText.of("model")} for each of the ${columns.length} completions, found ${models.length}`
 }
 
 const parseAll = (options: LayoutOptions): Result.Result<Fields, string> => {
   const fieldsOf = (option: FieldOption) => {
     const text = options[option] ?? []
-    const flag = option === "completions" && typeof text !== "string" ? flags.completion : flags[option]
+    const name = `${OptionText.of(option)}${option === "completions" && typeof text !== "string" ? " path" : ""}`
     return Result.all(
-      [text].flat().map((path) => Result.mapError(Field.parse(path), (problem) => `${flag}: ${problem}`)),
+      [text].flat().map((path) => Result.mapError(Field.parse(path), (problem) => `${name}: ${problem}`)),
     )
   }
-  return Result.all(Record.map(fieldFlags, (_, option) => fieldsOf(option)))
+  return Result.all(Record.map(fieldNames, (_, option) => fieldsOf(option)))
 }
 
 const describe = (

@@ -1,4 +1,5 @@
 /** Errors that end the reading of a source, unlike rejects. Messages name the file or option, and what to do. */
+import * as OptionText from "../../io/OptionText.ts"
 import { type PlatformError, Predicate, Schema } from "effect"
 
 /** The file does not exist. */
@@ -27,13 +28,13 @@ export class FileUnreadable extends Schema.TaggedError<FileUnreadable>()("FileUn
 
 /** An option's value cannot be used. */
 export class InvalidOption extends Schema.TaggedError<InvalidOption>()("InvalidOption", {
-  /** The caller's name for the option: `maxLineBytes`, or a flag such as `--max-row-group-bytes`. */
+  /** The name of the option, such as `maxLineBytes`. */
   option: Schema.String,
   /** The problem, and what to do. */
   problem: Schema.String,
 }) {
   override get message(): string {
-    return `${this.option}: ${this.problem}`
+    return `${OptionText.of(this.option)}: ${this.problem}`
   }
 }
 

@@ -22,7 +22,7 @@ export interface InputSummary {
   readonly empty: ReadonlyArray<string>
   /** For example, `wide: prompt at "input", completions at "output_1" and "output_2"`. `undefined` if no record can be read. */
   readonly layout: string | undefined
-  /** Paths that are set, but that no sampled record has: `"winer" (--gold-path)`. */
+  /** Paths that are set, but that no sampled record has: "winer" (`gold`). */
   readonly unknownFields: ReadonlyArray<string>
   /** Other ways to read the records, and the options that select them. */
   readonly hints: ReadonlyArray<string>

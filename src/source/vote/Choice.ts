@@ -4,6 +4,7 @@
  */
 import { Array as Arr, Result } from "effect"
 import type { Ranking } from "../../domain/Ranking.ts"
+import * as OptionText from "../../io/OptionText.ts"
 import { describeValue, isEmpty, isObject, joinWords, quoteNames } from "../../io/Values.ts"
 import * as KnownNames from "../record/KnownNames.ts"
 import { type ChoiceMap, numberOf, places } from "./ChoiceMap.ts"
@@ -106,7 +107,9 @@ export const reader = ({ kind, map, ownIndex }: Reading, labels: ReadonlyArray<s
   const readMapped = (map: ChoiceMap, value: unknown, item: ChoiceNames.Item): ReadResult => {
     const meaning = map.meaningOf(value)
     if (meaning === undefined) {
-      return Result.fail(`expected a value of --choice-map (${map.text}), found ${describeValue(value)}`)
+      return Result.fail(
+        `expected a value of ${OptionText.of("choiceMap")} (${map.text}), found ${describeValue(value)}`,
+      )
     }
     if (meaning === "none") return Result.succeed(undefined)
     if (meaning === "tie") return Result.succeed(tie)
@@ -116,7 +119,9 @@ export const reader = ({ kind, map, ownIndex }: Reading, labels: ReadonlyArray<s
     if (place < 0) return withKind("name", meaning, item)
     return place < item.completions.length
       ? Result.succeed({ choice: place })
-      : Result.fail(`${meaning} (--choice-map): the record has only ${item.completions.length} completions`)
+      : Result.fail(
+          `${meaning} (${OptionText.of("choiceMap")}): the record has only ${item.completions.length} completions`,
+        )
   }
 
   const readByTextOrModel = (
@@ -172,7 +177,7 @@ export const reader = ({ kind, map, ownIndex }: Reading, labels: ReadonlyArray<s
     return indices.length === 1
       ? Result.succeed({ choice: indices[0] })
       : Result.fail(
-          `expected the name of one of the ${completions.length} completions${names.length === 0 ? "" : ` (${quoteNames(names)})`}, found ${describeValue(value)}${indices.length > 1 ? `, which matches ${indices.length} completions` : ""}; set the meaning of other values with --choice-map`,
+          `expected the name of one of the ${completions.length} completions${names.length === 0 ? "" : ` (${quoteNames(names)})`}, found ${describeValue(value)}${indices.length > 1 ? `, which matches ${indices.length} completions` : ""}; set the meaning of other values with ${OptionText.of("choiceMap")}`,
         )
   }
 

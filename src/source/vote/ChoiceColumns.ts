@@ -2,9 +2,9 @@
  * Finds columns that together hold a choice (`winner_model_a`, `winner_tie`) or a value for each completion (`score_0`,
  * `score_1`). Scores and ranks are only suggested, because a high number may be good or bad.
  */
+import * as OptionText from "../../io/OptionText.ts"
 import { isObject, joinWords, memberOf, type Members } from "../../io/Values.ts"
 import * as Sample from "../detect/Sample.ts"
-import * as UnusedContext from "../item/UnusedContext.ts"
 import * as KnownNames from "../record/KnownNames.ts"
 import * as FieldPath from "../../io/FieldPath.ts"
 import { numberOf } from "./ChoiceMap.ts"
@@ -32,7 +32,7 @@ export const suggestion = ({ members, records }: Sample.Sample): string | undefi
   for (const pair of KnownNames.completionPairs) {
     const [better, other] = pair.map((name) => members.find(({ plainName }) => plainName === name)?.name)
     if (better !== undefined && other !== undefined) {
-      return `if ${JSON.stringify(better)} is the better completion in each record, set --choice-path ${UnusedContext.quoted(better)}`
+      return `if ${JSON.stringify(better)} is the better completion in each record, set ${OptionText.set({ choice: better })}`
     }
   }
   for (const [kind, pattern] of measures) {
@@ -53,7 +53,7 @@ export const suggestion = ({ members, records }: Sample.Sample): string | undefi
     const paths =
       columns.length > 1 ? columns.map(({ path }) => path) : [...lists.map(({ path }) => path), ...elements].slice(0, 1)
     if (paths.length > 0 && records.length > 0) {
-      return `${joinWords(paths.map((path) => JSON.stringify(path)))} may be ${kind} of the completions: if so, set ${paths.map((path) => `--choice-path '${path}'`).join(" ")} --choice-as ${kind}`
+      return `${joinWords(paths.map((path) => JSON.stringify(path)))} may be ${kind} of the completions: if so, set ${OptionText.set({ choice: paths.length === 1 ? paths[0] : paths, choiceAs: kind })}`
     }
   }
   return undefined

@@ -6,6 +6,7 @@
 import { Result } from "effect"
 import * as Conversation from "../../domain/Conversation.ts"
 import type { SourceItem } from "../../domain/PromptItem.ts"
+import * as OptionText from "../../io/OptionText.ts"
 import { describeValue, excerpt, isEmpty, joinWords, quoteNames } from "../../io/Values.ts"
 import type { Field } from "../record/Field.ts"
 import * as KnownNames from "../record/KnownNames.ts"
@@ -36,13 +37,15 @@ interface Candidate extends Choice.Reading {
   readonly option: string
 }
 
-const ofKind = (kind: Choice.ChoiceKind): Candidate => ({ option: `--choice-as ${kind}`, kind })
+const ofKind = (kind: Choice.ChoiceKind): Candidate => ({ option: OptionText.set({ choiceAs: kind }), kind })
 
 const ofMap = (text: string): ReadonlyArray<Candidate> =>
-  Result.match(Result.flatMap(ChoiceMap.parse(text), ChoiceMap.make), {
-    onFailure: () => [],
-    onSuccess: (map) => [{ option: `--choice-map '${map.text}'`, map }],
-  })
+  Result.match(
+    Result.flatMap(ChoiceMap.parse(text), (choiceMap) =>
+      Result.map(ChoiceMap.make(choiceMap), (map) => ({ option: OptionText.set({ choiceMap }), map })),
+    ),
+    { onFailure: () => [], onSuccess: (candidate) => [candidate] },
+  )
 
 const candidates = (numbers: ReadonlyArray<number>, completions: number): ReadonlyArray<Candidate> => {
   const [min, max] = [Math.min(...numbers), Math.max(...numbers)]
@@ -90,7 +93,7 @@ export const decide = (
     const [list] = choices.filter(({ value }) => Array.isArray(value))
     if (list !== undefined) {
       return Result.fail(
-        `${describeField([list])} lists: if they have a value for each completion, set --choice-as scores (the highest is best), ranks (the lowest is best), or one-hot`,
+        `${describeField([list])} lists: if they have a value for each completion, set ${OptionText.set({ choiceAs: "scores" })} (the highest is best), ranks (the lowest is best), or one-hot`,
       )
     }
     return areTruthValues
@@ -119,7 +122,7 @@ export const decide = (
   const [first] = distinctReadings
   if (first === undefined) {
     return Result.fail(
-      `${describeField(counted)} ${joinWords(listValues(numbers))}, which do not match any of the ${completions} completions: set --choice-path to the field with the choice, --choice-map to the meaning of each number, such as --choice-map '${example(numbers.toSorted((a, b) => a - b))}', or --choice-as`,
+      `${describeField(counted)} ${joinWords(listValues(numbers))}, which do not match any of the ${completions} completions: set ${OptionText.of("choice")} to the field with the choice, ${OptionText.of("choiceMap")} to the meaning of each number, such as ${OptionText.set({ choiceMap: example(numbers.toSorted((a, b) => a - b)) })}, or ${OptionText.of("choiceAs")}`,
     )
   }
   return isAll && distinctReadings.length === 1
@@ -137,12 +140,13 @@ const listValues = (values: ReadonlyArray<unknown>) => {
   return [...different.slice(0, 8), ...(different.length > 8 ? [`${different.length - 8} more`] : [])]
 }
 
-const example = (values: ReadonlyArray<unknown>): string =>
-  values
-    .filter((value) => typeof value !== "object")
-    .slice(0, 4)
-    .map((value) => `${ChoiceMap.quoted(String(value))}=…`)
-    .join(",")
+const example = (values: ReadonlyArray<unknown>): { readonly [value: string]: string } =>
+  Object.fromEntries(
+    values
+      .filter((value) => typeof value !== "object")
+      .slice(0, 4)
+      .map((value) => [String(value), "…"]),
+  )
 
 const describeField = (choices: ReadonlyArray<SampledChoice>): string => {
   const names = [...new Set(choices.map(({ name }) => name.replace(/\[\d+\]/, "[]")))]
@@ -151,9 +155,12 @@ const describeField = (choices: ReadonlyArray<SampledChoice>): string => {
 
 const unknownTexts = (choices: ReadonlyArray<SampledChoice>): string => {
   const values = [...new Set(choices.map(({ value }) => value))]
-  const map = example(values)
-  const orMap = map === "" ? "" : `, or --choice-map '${map}', where … is ${ChoiceMap.expectedMeanings}`
-  return `${describeField(choices)} ${joinWords(listValues(values))}, which do not match any completion: set --choice-path to the field with the choice${orMap}`
+  const choiceMap = example(values)
+  const orMap =
+    Object.keys(choiceMap).length === 0
+      ? ""
+      : `, or ${OptionText.set({ choiceMap })}, where … is ${ChoiceMap.expectedMeanings}`
+  return `${describeField(choices)} ${joinWords(listValues(values))}, which do not match any completion: set ${OptionText.of("choice")} to the field with the choice${orMap}`
 }
 
 const meaningOf = (
@@ -208,7 +215,7 @@ const ask = (
     [
       `${describeField(choices)} ${joinWords(listValues(values))}, which can have several meanings. Two records:`,
       ...first.map((one, i) => `  ${places[i]}: ${recordOf(one, labels)}`),
-      `Add the option that gives the better completion in both records (or another --choice-map):`,
+      `Add the option that gives the better completion in both records (or another ${OptionText.of("choiceMap")}):`,
       ...readings.map((reading) => {
         const outcomes = outcomesOf(reading, first, labels).map((outcome, i) => `${places[i]}: ${outcome}`)
         return `  ${reading.option.padEnd(width)}  ${outcomes.join("; ")}`

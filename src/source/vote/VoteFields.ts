@@ -5,6 +5,7 @@
 import { Array as Arr, Option, Result, Schema } from "effect"
 import type { VotedItem } from "../../domain/VotedItem.ts"
 import type { ImportedVote } from "../../domain/Vote.ts"
+import * as OptionText from "../../io/OptionText.ts"
 import { describeValue, isEmpty, isObject, joinWords } from "../../io/Values.ts"
 import type { SourceItem } from "../../domain/PromptItem.ts"
 import * as Sample from "../detect/Sample.ts"
@@ -42,17 +43,6 @@ export interface VoteOptions {
   readonly choiceMap?: { readonly [value: string]: string } | undefined
 }
 
-export const flags = {
-  choice: "--choice-path",
-  votes: "--votes-path",
-  expert: "--expert-path",
-  rationale: "--rationale-path",
-  strength: "--strength-path",
-  judgedAt: "--judged-at-path",
-  choiceAs: "--choice-as",
-  choiceMap: "--choice-map",
-} as const satisfies { readonly [option in keyof VoteOptions]: string }
-
 export interface VoteFields {
   /** A single choice, or one for each expert, or a value for each completion. */
   readonly choices: ReadonlyArray<Field.Field>
@@ -67,10 +57,10 @@ export interface VoteFields {
 const parserOf = ({ members }: Pick<Sample.Sample, "members">) => {
   const names = members.map(({ name }) => name)
   const memberNames = new Set(names)
-  return (text: string, flag: string): Result.Result<Field.Field, string> =>
+  return (text: string, option: string): Result.Result<Field.Field, string> =>
     Result.mapError(
       Field.parse(Field.ofMembers(text, memberNames)),
-      (problem) => `${flag}: ${problem}${UnknownFields.noMember(names)}`,
+      (problem) => `${OptionText.of(option)}: ${problem}${UnknownFields.noMember(names)}`,
     )
 }
 
@@ -100,7 +90,7 @@ export const detect = (sample: Sample.Sample, options: VoteOptions): Result.Resu
         ? undefined
         : memberOf({ members: members.filter(isList) }, voteNames.list)
     const listPath = options.votes ?? detectedList
-    const list = listPath === undefined ? undefined : yield* parserOf(sample)(listPath, flags.votes)
+    const list = listPath === undefined ? undefined : yield* parserOf(sample)(listPath, "votes.votes")
     const voteSample = list === undefined ? sample : Sample.of(elementsOf(sample, list).map(asRow))
     const find = (names: ReadonlyArray<string>) => memberOf(voteSample, names)
     // Objects without an id or name are left out, and so reported as unused. Text cells always count.
@@ -110,8 +100,8 @@ export const detect = (sample: Sample.Sample, options: VoteOptions): Result.Resu
       ),
     }
     const parse = parserOf(voteSample)
-    const optional = (text: string | undefined, flag: string) =>
-      text === undefined ? Result.succeed(undefined) : parse(text, flag)
+    const optional = (text: string | undefined, option: string) =>
+      text === undefined ? Result.succeed(undefined) : parse(text, option)
     const paths =
       choicePaths.length > 0
         ? choicePaths
@@ -125,23 +115,20 @@ export const detect = (sample: Sample.Sample, options: VoteOptions): Result.Resu
     if (paths.length === 0 && list === undefined) {
       const names = members.map(({ name }) => JSON.stringify(name))
       return yield* Result.fail(
-        `found no votes in ${joinWords(names.slice(0, 20))}: ${ChoiceColumns.suggestion(sample) ?? `set ${flags.choice} to each column with choices, or ${flags.votes} to a list of votes`}`,
+        `found no votes in ${joinWords(names.slice(0, 20))}: ${ChoiceColumns.suggestion(sample) ?? `set ${OptionText.of("choice")} to each column with choices, or ${OptionText.of("votes.votes")} to a list of votes`}`,
       )
     }
-    const choices = yield* Result.all(paths.map((path) => parse(path, flags.choice)))
+    const choices = yield* Result.all(paths.map((path) => parse(path, "choice")))
     const isPerCompletion = paths === oneHot || Choice.isPerCompletion(options.choiceAs)
     const isSingle = choices.length < 2 || isPerCompletion
     return {
       choices,
       isPerCompletion,
       list,
-      expert: yield* optional(
-        options.expert ?? (isSingle ? memberOf(texts, voteNames.expert) : undefined),
-        flags.expert,
-      ),
-      rationale: yield* optional(options.rationale ?? memberOf(texts, voteNames.rationale), flags.rationale),
-      strength: yield* optional(options.strength ?? memberOf(texts, voteNames.strength), flags.strength),
-      judgedAt: yield* optional(options.judgedAt ?? memberOf(texts, voteNames.judgedAt), flags.judgedAt),
+      expert: yield* optional(options.expert ?? (isSingle ? memberOf(texts, voteNames.expert) : undefined), "expert"),
+      rationale: yield* optional(options.rationale ?? memberOf(texts, voteNames.rationale), "rationale"),
+      strength: yield* optional(options.strength ?? memberOf(texts, voteNames.strength), "strength"),
+      judgedAt: yield* optional(options.judgedAt ?? memberOf(texts, voteNames.judgedAt), "judgedAt"),
     }
   })
 
@@ -163,7 +150,7 @@ interface RawVote {
   readonly expert: unknown
   readonly record: unknown
   readonly isTextual: true | undefined
-  /** Set if the cell in an expert's column is empty: it is no vote, unless `--choice-map` gives it a meaning. */
+  /** Set if the cell in an expert's column is empty: it is no vote, unless `choiceMap` gives it a meaning. */
   readonly isOptional?: boolean
 }
 
@@ -236,7 +223,7 @@ export const reader = (
       const values = Field.fromText(rawVote.choice)
       const hint =
         fields.isPerCompletion && Array.isArray(values) && values.length !== completions.length
-          ? `; if one element is the choice, set ${flags.choice} '${fields.choices[0]!.nameAt(0)}', without ${flags.choiceAs}`
+          ? `; if one element is the choice, set ${OptionText.set({ choice: fields.choices[0]!.nameAt(0) })}, without ${OptionText.of("choiceAs")}`
           : ""
       const chosen = yield* Result.mapError(choiceResult, (reason) => `${rawVote.name}: ${reason}${hint}`)
       if (chosen === undefined) return undefined

@@ -33,5 +33,5 @@ export const ofLabels = (rows: ReadonlyArray<Row>): string | undefined => {
   )
   return label === undefined
     ? undefined
-    : `each record has one completion, and ${JSON.stringify(label.name)} says whether it is good, but prefstream import reads only comparisons. Send the completions of each prompt to experts with prefstream run --layout long, or use the file directly for KTO training`
+    : `each record has one completion, and ${JSON.stringify(label.name)} says whether it is good, but prefstream import reads only comparisons. Send the completions of each prompt to experts with \`Source.files(file, { layout: "long" })\`, or use the file directly for KTO training`
 }

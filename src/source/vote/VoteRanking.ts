@@ -1,6 +1,7 @@
 /** Reads the rankings in votes, in which every completion must occur once. */
 import { Option, Result, Schema } from "effect"
 import { Ranking } from "../../domain/Ranking.ts"
+import * as OptionText from "../../io/OptionText.ts"
 import { describeValue, isObject } from "../../io/Values.ts"
 import type * as Choice from "./Choice.ts"
 import { numberOf } from "./ChoiceMap.ts"
@@ -29,7 +30,7 @@ export const checkOrder = (value: unknown, length: number, choice: number | unde
   return value[0] === choice && value.indexOf(0) !== choice
     ? Result.void
     : Result.fail(
-        `ranking: found ${JSON.stringify(value)}, which may be an order (best first) or ranks: write an order as ${JSON.stringify(value.map((one) => [one]))}, or for ranks set --choice-path ranking --choice-as ranks`,
+        `ranking: found ${JSON.stringify(value)}, which may be an order (best first) or ranks: write an order as ${JSON.stringify(value.map((one) => [one]))}, or for ranks set ${OptionText.set({ choice: "ranking", choiceAs: "ranks" })}`,
       )
 }
 

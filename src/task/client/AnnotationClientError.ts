@@ -115,7 +115,7 @@ export class AnnotationClientError extends Schema.TaggedError<AnnotationClientEr
       case "ServiceBlocked":
         return `${this.baseUrl} refuses every request (${statusText(reason.status)}): ${sentence(reason.detail)}. No task is lost: resolve the cause with the service, then run the same command again.`
       case "TasksRefused":
-        return `${this.baseUrl} refused the first ${reason.tasks} requests of this run and created no task. Last answer (${statusText(reason.status)}): ${sentence(reason.detail)}. Fix the cause, then run the same command with --resubmit refused, which sends the refused and the remaining tasks.`
+        return `${this.baseUrl} refused the first ${reason.tasks} requests of this run and created no task. Last answer (${statusText(reason.status)}): ${sentence(reason.detail)}. Fix the cause, then run the same command with \`resubmit: ["refused"]\`, which sends the refused and the remaining tasks.`
       case "NoSuchService":
         return `no annotation service found at ${this.baseUrl}: ${reason.detail}`
       case "Refused":
@@ -229,7 +229,9 @@ const Problem = Schema.Struct({
 })
 
 /** Finds the reason in an error's body: members that RFC 9457 or other services use, or else the body's start. */
-const problemDetail = (text: string): string => {
+const problemDetail = (body: string): string => {
+  // In a message, backticks surround options of ours.
+  const text = body.replaceAll("`", "'")
   const problem = Option.getOrUndefined(Schema.decodeUnknownOption(Schema.fromJsonString(Problem))(text))
   if (problem === undefined) return text.trim() === "" ? "no reason given" : excerpt(text, maxDetailCharacters)
   const places = problem.errors ?? problem.error

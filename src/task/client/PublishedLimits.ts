@@ -87,7 +87,7 @@ const complete = Effect.fnUntraced(function* (profile: ServiceSettings) {
   const isDeclared = profile.idempotencyKey === "declared" && published.idempotencyKey === "honored"
   if (isDeclared) {
     yield* Effect.logInfo(
-      "The service's openapi.json declares Idempotency-Key, so requests that may have arrived are sent again with the same key. To mark their tasks as in doubt instead, set --idempotency-key ignored",
+      `The service's openapi.json declares Idempotency-Key, so requests that may have arrived are sent again with the same key. To mark their tasks as in doubt instead, set \`idempotencyKey: "ignored"\``,
     )
   }
   return {

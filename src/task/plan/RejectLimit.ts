@@ -56,11 +56,11 @@ export class TooManyRejects extends Schema.TaggedError<TooManyRejects>()("TooMan
   override get message() {
     const { limit, read, rejected } = this
     if (limit === null) {
-      return `the first ${grouped(read)} records were all rejected. Check the files and their layout with prefstream validate; to continue anyway, set --max-rejects 100%`
+      return `the first ${grouped(read)} records were all rejected. Check the files and their layout with prefstream validate; to continue anyway, set \`maxRejects: "100%"\``
     }
     const of = typeof limit === "number" ? "" : ` of ${grouped(read)}`
     const records = (of === "" ? rejected : read) === 1 ? "record" : "records"
-    return `${grouped(rejected)}${of} ${records} ${rejected === 1 ? "was" : "were"} rejected, but --max-rejects allows ${
+    return `${grouped(rejected)}${of} ${records} ${rejected === 1 ? "was" : "were"} rejected, but \`maxRejects\` allows ${
       typeof limit === "number" ? grouped(limit) : limit
     }`
   }

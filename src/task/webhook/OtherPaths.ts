@@ -23,7 +23,7 @@ export const logged = (expected: string) =>
       lastLogged = now
       paths.add(shown)
       yield* Effect.logWarning(
-        `a webhook delivery to ${shown} was refused, because webhooks are received at ${expected}: correct the webhook URL at the service, or set --webhook-path`,
+        `a webhook delivery to ${shown} was refused, because webhooks are received at ${expected}: correct the webhook URL at the service, or set \`webhook.path\``,
       )
     })
   })

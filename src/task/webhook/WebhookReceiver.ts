@@ -49,8 +49,8 @@ export class CannotListen extends Schema.TaggedError<CannotListen>()("CannotList
 }
 
 const descriptions: { readonly [code: string]: string } = {
-  EADDRINUSE: "the port is in use; set another one with --listen",
-  EACCES: "no permission to use this port; set a port above 1023 with --listen",
+  EADDRINUSE: "the port is in use; set another one with `webhook.port`",
+  EACCES: "no permission to use this port; set a port above 1023 with `webhook.port`",
   EADDRNOTAVAIL: "the address does not belong to this machine",
   ENOTFOUND: "the host name is unknown",
 }

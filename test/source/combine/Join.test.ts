@@ -71,7 +71,7 @@ describe("join", () => {
     const { hints, unused } = yield* source.summary!
     assert.deepStrictEqual(unused, [{ name: "generator", share: 1 }])
     assert.deepStrictEqual(hints, [
-      'models are named after the files; to name them by "generator", set --model-path generator',
+      'models are named after the files; to name them by "generator", set `modelPath: "generator"`',
     ])
     const [a, b] = [["a", "b"], ["c"]].map((output) => [{ id: 1, output }])
     const more = yield* run({ prompts: [prompt(1)], a: a!, b: b! })
@@ -84,13 +84,13 @@ describe("join", () => {
     const failing = (options: Partial<Source.JoinOptions>) =>
       Effect.map(Effect.flip(run({ prompts, a: a!, b: b! }, options)), ({ message }) => message.replace(/^.*\//, ""))
     for (const [what, file, other, option, value, set] of [
-      ["key", "p", "foo", "--key", "question_id", {}],
-      ["prompt", "p", "foo", "--prompt-path", "foo", { key: "question_id" }],
-      ["completion", "a", "bar", "--completion-path", "bar", { key: "question_id", promptPath: "foo" }],
+      ["key", "p", "foo", "key", "question_id", {}],
+      ["prompt", "p", "foo", "promptPath", "foo", { key: "question_id" }],
+      ["completion", "a", "bar", "completionPath", "bar", { key: "question_id", promptPath: "foo" }],
     ] as const) {
       assert.strictEqual(
         yield* failing(set),
-        `${file}.jsonl: found no ${what} in "question_id" and "${other}": set ${option} to the right field, such as ${option} ${value}`,
+        `${file}.jsonl: found no ${what} in "question_id" and "${other}": set \`${option}\` to the right field, such as \`${option}: "${value}"\``,
       )
     }
     const set = { key: "question_id", promptPath: "foo", completionPath: "bar" }
@@ -369,11 +369,11 @@ describe("join", () => {
   test.each<readonly [Partial<Source.JoinOptions>, string]>([
     [
       { completionPath: "choices[0" },
-      'InvalidOption completionPath: not a field path: "choices[0": expected .name, [0] or ["name"] at character 8, found "[0"',
+      'InvalidOption `completionPath`: not a field path: "choices[0": expected .name, [0] or ["name"] at character 8, found "[0"',
     ],
-    [{ key: "" }, 'InvalidOption key: not a field path: ""'],
-    [{ completionKey: "a b" }, "InvalidOption completionKey: "],
-    [{ completions: ["a.jsonl"] }, "InvalidOption completions: expected at least two files, found 1"],
+    [{ key: "" }, 'InvalidOption `key`: not a field path: ""'],
+    [{ completionKey: "a b" }, "InvalidOption `completionKey`: "],
+    [{ completions: ["a.jsonl"] }, "InvalidOption `completions`: expected at least two files, found 1"],
     [{ completions: ["a.jsonl", "gone"] }, "FileNotFound gone: there is no such file; check the path"],
     [{ scratchDirectory: "p.jsonl/none" }, "p.jsonl/none"],
   ])("%j ends the run with the name of the option or file, before the first record", function* ([options, expected]) {

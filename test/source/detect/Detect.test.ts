@@ -348,58 +348,58 @@ describe("Detect", () => {
     assert.deepStrictEqual<unknown>(read, expected)
   })
 
-  const join = "or join prompt files and completion files with --completions FILE and --key"
+  const join = "or join prompt files and completion files with `Source.join` and `key`"
   it.for<readonly [title: string, records: ReadonlyArray<unknown>, problem: string, options?: LayoutOptions]>([
     [
       "prompts alone",
       [{ question_id: "x", turns: [{ content: "Write a melody in ABC notation." }] }],
-      `found no prompt and no completions in "question_id", "turns" (nested text: turns[0].content): set --prompt-path and --completions-path (a list) or --completion-path (a text; once per completion column), ${join}`,
+      `found no prompt and no completions in "question_id", "turns" (nested text: turns[0].content): set \`prompt\` and \`completions\` (a list) or \`completions: ["…", "…"]\` (a text; once per completion column), ${join}`,
     ],
     [
       "prompts alone, by their usual name",
       [{ prompt: "Q", category: "c" }],
-      `found a prompt at "prompt" and no completions in "prompt", "category": set --completions-path (a list) or --completion-path (a text; once per completion column), ${join}`,
+      `found a prompt at "prompt" and no completions in "prompt", "category": set \`completions\` (a list) or \`completions: ["…", "…"]\` (a text; once per completion column), ${join}`,
     ],
     [
       "completions alone",
       [{ question_id: "x", model: "m", response: "A" }],
-      `found completions at "response" and no prompt in "question_id", "model", "response": set --prompt-path (if records have no prompt, to a template with fixed text and a field: --prompt-path 'Which is better? ({question_id})'), ${join}`,
+      `found completions at "response" and no prompt in "question_id", "model", "response": set \`prompt\` (if records have no prompt, to a template with fixed text and a field: \`prompt: "Which is better? ({question_id})"\`), ${join}`,
     ],
     [
       "several prompts",
       [{ question: "Q", context: "C", response_a: "A", response_b: "B" }],
-      `the prompt may be at "question" and "context": set --prompt-path to a template such as '{context}\\n\\n{question}', or exclude fields that experts need not see with --ignore-field`,
+      `the prompt may be at "question" and "context": set \`prompt\` to a template such as '{context}\\n\\n{question}', or exclude fields that experts need not see with \`ignore\``,
     ],
     [
       "several places of completions",
       [{ prompt: "Q", chosen: "A", rejected: "B", generations: ["A", "B"] }],
-      `the completions may be at "chosen" and "rejected" (layout pairs), or at "generations" (layout items): set --layout, --completions-path, or --completion-path`,
+      `the completions may be at "chosen" and "rejected" (layout pairs), or at "generations" (layout items): set \`layout\`, \`completions\`, or \`completion\``,
     ],
     [
       "several lists",
       [{ prompt: "Q", responses: ["A", "B"], answers: ["A", "B"] }],
-      `the completions may be at "responses", or at "answers": set --completions-path`,
+      `the completions may be at "responses", or at "answers": set \`completions\``,
     ],
     [
       "several texts of long records",
       [{ prompt: "Q", response: "A", output: "B" }],
-      `the completions may be at "response", or at "output": set --completion-path to one of them, or once for each if a record has both`,
+      `the completions may be at "response", or at "output": set \`completion\` to one of them, or \`completions\` to all if a record has both`,
     ],
     [
       "two texts that nothing is known of",
       [{ prompt: "Q", ours: "A", "their text": "B", topic: "t" }],
-      `found a prompt at "prompt", and texts at "ours" and "their text": if these are completions, set --completion-path ours --completion-path 'their text'`,
+      `found a prompt at "prompt", and texts at "ours" and "their text": if these are completions, set \`completions: ["ours", "their text"]\``,
     ],
     [
       "a layout that is not there",
       [{ prompt: "Q", response: "A" }],
-      `found a prompt at "prompt" and no completions in "prompt", "response": set --completion-path, once for each completion`,
+      `found a prompt at "prompt" and no completions in "prompt", "response": set \`completions: ["FIRST", "SECOND"]\``,
       { layout: "wide" },
     ],
     [
       "a path that is none",
       [{ prompt: "Q", completions: ["A", "B"] }],
-      `--prompt-path: not a template: "{a": expected a field and "}" after "{" at character 1; the first records have no field of this name, but "prompt" and "completions"`,
+      `\`prompt\`: not a template: "{a": expected a field and "}" after "{" at character 1; the first records have no field of this name, but "prompt" and "completions"`,
       { prompt: "{a" },
     ],
   ])("says what it found: %s", ([, records, problem, options]) => {

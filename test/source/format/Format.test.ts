@@ -139,7 +139,7 @@ describe("Format", () => {
     ],
     ["f.jsonl.gz", zlib.gzipSync("PK\u0003\u0004"), /^f.jsonl.gz: this is a ZIP archive/],
     ["f.jsonl", "<!doctype html>", /^f.jsonl: this is an HTML or XML page/],
-    ["f", Buffer.from("\uFEFFa", "utf16le"), /^f: this is UTF-16LE text, .*--encoding utf-16le/, { format: "csv" }],
+    ["f", Buffer.from("\uFEFFa", "utf16le"), /^f: this is UTF-16LE text, .*`encoding: "utf-16le"`/, { format: "csv" }],
     [
       "f.jsonl.gz",
       damaged,
@@ -178,7 +178,7 @@ describe("Format", () => {
       ["utf-16le", utf16],
     ] as const) {
       for (const content of [bytes, zlib.gzipSync(bytes)]) {
-        assert.include(yield* refusalOf("f.csv", content), `set --encoding ${encoding}`)
+        assert.include(yield* refusalOf("f.csv", content), `set \`encoding: "${encoding}"\``)
         const { description, rows } = yield* read("f.csv", content, { encoding })
         assert.match(description, new RegExp(`^CSV with ";", ${encoding}`))
         assert.deepStrictEqual(valuesOf(rows), expected)
@@ -187,11 +187,11 @@ describe("Format", () => {
     const damaged = yield* read("f.csv", windows1252, { encoding: "utf-8" })
     assert.match(
       Result.getOrThrow(Result.flip(damaged.rows[0]!)).reason,
-      /^expected UTF-8, found other bytes \(for Windows-1252, set --encoding windows-1252\)/,
+      /^expected UTF-8, found other bytes \(for Windows-1252, set `encoding: "windows-1252"`\)/,
     )
     const cut = yield* read("f.csv", utf16.subarray(0, -1), { encoding: "utf-16le" })
-    assert.match(cut.error!, /: cannot be read: not valid utf-16le \(--encoding\)$/)
-    assert.match(yield* refusalOf("f.csv", utf16, { encoding: "utf-17" }), /^encoding: expected an encoding such/)
+    assert.match(cut.error!, /: cannot be read: not valid utf-16le \(`encoding`\)$/)
+    assert.match(yield* refusalOf("f.csv", utf16, { encoding: "utf-17" }), /^`encoding`: expected an encoding such/)
   })
 
   const megabytes = cases(150, 300)
@@ -333,7 +333,7 @@ describe("Format", () => {
       const file = yield* Format.open(input, { format, maxLineBytes: 1000 })
       assert.strictEqual(
         (yield* Effect.flip(Stream.runDrain(file.rows()))).message,
-        "endless: cannot be read: no record ends within 65536 bytes; check that the file contains records, and that --format is right",
+        "endless: cannot be read: no record ends within 65536 bytes; check that the file contains records, and that `format` is right",
       )
     }
   })

@@ -133,7 +133,7 @@ describe("Sniff", () => {
       `this is ${encoding} text, expected UTF-8; ${
         encoding.startsWith("UTF-32")
           ? `convert it: iconv -f ${encoding} -t UTF-8 FILE > NEW`
-          : `set --encoding ${encoding.toLowerCase()}`
+          : `set \`encoding: "${encoding.toLowerCase()}"\``
       }`
     for (const text of ['{"a":1}', "prompt,a\n", '[\n{"a"']) {
       assert.strictEqual(sniff(utf16(`\uFEFF${text}`), "f.csv"), refusal("UTF-16LE"))
@@ -151,7 +151,7 @@ describe("Sniff", () => {
 
   it("text that looks like Windows-1252 is refused with how to read it", () => {
     const latin1 = (text: string) => Buffer.from(text, "latin1")
-    const refusal = /^this text is not UTF-8, but probably Windows-1252; set --encoding windows-1252/
+    const refusal = /^this text is not UTF-8, but probably Windows-1252; set `encoding: "windows-1252"`/
     assert.match(sniff(latin1("Frage;Antwort\nGrün?;Süß\n")), refusal)
     assert.match(sniff(Buffer.concat([latin1("a\nGrün "), bytes(0x93), latin1("x"), bytes(0x94)])), refusal)
     for (const text of [

@@ -67,7 +67,7 @@ describe("UnusedContext", () => {
     ]
     assert.strictEqual(
       yield* problemOf(records, {}, format),
-      `experts may have to see "context" (in 1 of 2 records), which no option uses: set --prompt-path '{context}\\n\\n{prompt}', or --ignore-field context if experts need not see it`,
+      `experts may have to see "context" (in 1 of 2 records), which no option uses: set \`prompt: "{context}\\\\n\\\\n{prompt}"\`, or \`ignore: ["context"]\` if experts need not see it`,
     )
     const used = yield* read(records, { prompt: "{context}\\n\\n{prompt}" }, format)
     assert.deepStrictEqual(used.prompts, ["The Reds beat the Blues.\n\nWho won?", "Who lost?"])
@@ -89,7 +89,7 @@ describe("UnusedContext", () => {
     ["a question beside a prompt", { prompt: "Answer.", question: "Q" }, "prompt", "{prompt}\\n\\n{question}"],
   ])("the question names the options that use it: %s", function* ([, members, option, value]) {
     const record = { ...members, ...pair }
-    const advice = `set --${option}-path ${option === "prompt" ? `'${value}'` : value}, or --ignore-field `
+    const advice = `set \`${option}: ${JSON.stringify(value)}\`, or \`ignore: [`
     assert.include(yield* problemOf([record]), advice)
     const ignore = members["system"] === "s" ? ["system"] : []
     const { items, reasons } = yield* read([record], { ignore, [option]: value })
@@ -127,11 +127,11 @@ describe("UnusedContext", () => {
     assert.strictEqual(items.length, 101)
     assert.strictEqual(
       reasons[0],
-      `context: expected no value, because experts may have to see this field and no option uses it, found "late"; set --prompt-path '{context}\\n\\n{prompt}', or --ignore-field context`,
+      `context: expected no value, because experts may have to see this field and no option uses it, found "late"; set \`prompt: "{context}\\\\n\\\\n{prompt}"\`, or \`ignore: ["context"]\``,
     )
     assert.match(
       reasons[1]!,
-      /^images: expected no value, .*; to have them judge the item without media, set --ignore-field images$/,
+      /^images: expected no value, .*; to have them judge the item without media, set `ignore: \["images"\]`$/,
     )
     assert.deepStrictEqual(summary.hints, [])
     assert.strictEqual((yield* read(records, { ignore: ["context", "images"] }, format)).items.length, 103)
@@ -175,7 +175,7 @@ describe("UnusedContext", () => {
     [
       "LLaVA's placeholder",
       "<image>\nWhat is it?",
-      "prompt: expected no <image>, because experts cannot be shown images, audio, or video; to have them judge the item without media, set --ignore-field images",
+      'prompt: expected no <image>, because experts cannot be shown images, audio, or video; to have them judge the item without media, set `ignore: ["images"]`',
     ],
     ["a numbered one", "Compare <image 1> with <image 2>.", "prompt: expected no <image 1>"],
     ["a token", [user("<|vision_start|><|image_pad|><|vision_end|>Describe.")], "prompt: expected no <|vision_start|>"],
@@ -220,7 +220,7 @@ describe("UnusedContext", () => {
       return items.length > 0 ? Conversation.render(items[0]!.item.prompt) : rejects[0]!.reason
     })
     const messageOf = (effect: ReturnType<typeof joined>) => Effect.map(Effect.flip(effect), ({ message }) => message)
-    assert.match(yield* messageOf(joined({ context: "c" }, {})), /set --prompt-path '\{context\}\\n\\n\{prompt\}'/)
+    assert.match(yield* messageOf(joined({ context: "c" }, {})), /set `promptPath: "\{context\}\\\\n\\\\n\{prompt\}"`/)
     assert.match(yield* messageOf(joined({}, { context: "c" })), /a\.jsonl: experts may have to see "context"/)
     const template = { promptPath: "{context}\\n\\n{prompt}" }
     assert.strictEqual(yield* joined({ context: "c" }, { context: "c" }, template), "c\n\nQ")

@@ -186,11 +186,11 @@ describe("MakeLayout", () => {
       assert.deepStrictEqual(modelsOf(["Bot A", "Bot B"]), ["Bot A", "Bot B"])
       assert.deepStrictEqual(modelsOf(["response_a", "response_b"]), ["response_a", "response_b"])
       assert.deepStrictEqual(modelsOf(["ours", "theirs"], { completions: ["theirs", "ours"] }), ["theirs", "ours"])
-      const refused = "--models-from-columns requires layout wide, and cannot be combined with --model-path"
+      const refused = "`modelsFromColumns` requires layout wide, and cannot be combined with `model`"
       assert.strictEqual(modelsOf(["chosen", "rejected"], { layout: "pairs" }), `layout pairs: ${refused}`)
       assert.strictEqual(modelsOf(["output_1", "output_2"], { model: ["m", "n"] }), `layout wide: ${refused}`)
       const templates = { completions: ["{a}", "{b}"] }
-      assert.match(String(modelsOf(["a", "b"], templates)), /--models-from-columns is for columns, not for templates/)
+      assert.match(String(modelsOf(["a", "b"], templates)), /`modelsFromColumns` is for columns, not for templates/)
     })
 
     it("models are named where all of them are", () => {
@@ -506,40 +506,40 @@ describe("MakeLayout", () => {
     })
   })
 
-  const each = "expected two or more --completion-path flags, one for each completion, found"
+  const each = "expected two or more `completions` paths, one for each completion, found"
   it.each<readonly [options: LayoutOptions, problem: string]>([
     [{ layout: "wide", completions: ["a"] }, `layout wide: ${each} 1`],
     [{ layout: "wide" }, `layout wide: ${each} 0`],
-    [{ layout: "wide", completions: ["a", "a"] }, "layout wide: expected each --completion-path once"],
+    [{ layout: "wide", completions: ["a", "a"] }, "layout wide: expected each `completions` path once"],
     [
       { layout: "wide", completions: ["a", "b"], model: "m" },
-      "layout wide: expected a --model-path for each of the 2 completions, found 1",
+      "layout wide: expected a `model` for each of the 2 completions, found 1",
     ],
     [
       { layout: "pairs", completions: ["a", "b", "c"] },
-      "layout pairs: expected two --completion-path flags, one for each completion, found 3",
+      "layout pairs: expected two `completions` paths, one for each completion, found 3",
     ],
     [
       { layout: "items", completions: ["a", "b"] },
-      "layout items: --completions-path must be one path, to the list of completions; for one path per completion, use layout wide",
+      "layout items: `completions` must be one path, to the list of completions; for one path per completion, use layout wide",
     ],
     [
       { layout: "items", completion: "a" },
-      "layout items: expected --completions-path, the path to the list, found --completion-path",
+      "layout items: expected `completions`, the path to the list, found `completion`",
     ],
-    [{ layout: "long", completion: "a", model: ["m", "n"] }, "layout long: expected --model-path once"],
-    [{ layout: "long", completion: "a", gold: "g" }, "layout long: --gold-path is for layouts items, wide, and pairs"],
+    [{ layout: "long", completion: "a", model: ["m", "n"] }, "layout long: expected `model` once"],
+    [{ layout: "long", completion: "a", gold: "g" }, "layout long: `gold` is for layouts items, wide, and pairs"],
     [
       { layout: "long", completion: "a", id: "i" },
-      "layout long: --id-path is for layouts items, wide, and pairs; set --key, which groups records into items and identifies the items",
+      "layout long: `id` is for layouts items, wide, and pairs; set `key`, which groups records into items and identifies the items",
     ],
     [
       { layout: "long", completions: "a" },
-      "layout long: a record has one completion: expected --completion-path once, and no --completions-path",
+      "layout long: a record has one completion: expected `completion` once, and no `completions`",
     ],
     [
       { layout: "items", id: "a..b" },
-      '--id-path: not a field path: "a..b": expected .name, [0] or ["name"] at character 2, found "..b"',
+      '`id`: not a field path: "a..b": expected .name, [0] or ["name"] at character 2, found "..b"',
     ],
   ])("%j is refused", (options, problem) => {
     assert.strictEqual(Result.merge(Result.map(MakeLayout.make(options), (made) => made.description)), problem)

@@ -92,19 +92,19 @@ describe("several readings", () => {
   const cases: ReadonlyArray<
     readonly [what: string, rows: ReadonlyArray<Row>, options: ReadonlyArray<string>]
   > = [
-    ["Auto-J and PandaLM: 0, 1, 2", rowsOf("label", [0, 1, 2]), ["--choice-as number", "--choice-map '0=first,1=second,2=tie'"]],
-    ["SHP: 0 and 1", rowsOf("labels", [0, 1]), ["--choice-as index", "--choice-map '0=second,1=first'"]],
-    ["0 and 1 beside a tie", rowsOf("winner", [0, 1, "tie"]), ["--choice-as index", "--choice-map '0=second,1=first'"]],
-    ["0 and 1 beside another word", rowsOf("winner", [0, 1, "unsure"], ["response_1", "response_2"]), ["--choice-as index", "--choice-map '0=second,1=first'"]],
-    ["0 and 1 as decimals", rowsOf("preference", [0.0, 1.0, 0.0]), ["--choice-as index", "--choice-as number"]],
-    ["1 alone", rowsOf("choice", [1, 1]), ["--choice-as index", "--choice-as number"]],
-    ["2 alone", rowsOf("choice", [2, 2]), ["--choice-as number", "--choice-map '0=first,1=second,2=tie'"]],
-    ["HelpSteer3: a scale around 0", rowsOf("overall_preference", [-3, 0, 2]), ["--choice-as scale", "--choice-map '0=tie,<0=second,>0=first'"]],
-    ["a share", rowsOf("preference", [0.9, 0.25, 0.5]), ["--choice-map '<0.5=first,0.5=tie,>0.5=second'", "--choice-map '<0.5=second,0.5=tie,>0.5=first'"]],
-    ["a scale from 1 to 5", rowsOf("preference", [1, 5, 3]), ["--choice-map '3=tie,<3=first,>3=second'"]],
-    ["truth values", rowsOf("preferred", [true, false]), ["--choice-map 'true=first,false=second'", "--choice-map 'true=second,false=first'"]],
-    ["numbers that are also texts of the completions", [0, 1].map((choice) => ({ prompt: `P${choice}`, completions: ["1", "0"], choice })), ["--choice-as index", "--choice-as text"]],
-    ["three completions and no ties", [0, 1, 2].map((choice) => ({ prompt: `P${choice}`, completions: ["a", "b", "c"], choice })), ["--choice-as index", "--choice-as number"]],
+    ["Auto-J and PandaLM: 0, 1, 2", rowsOf("label", [0, 1, 2]), ['`choiceAs: "number"`', '`choiceMap: { "0": "first", "1": "second", "2": "tie" }`']],
+    ["SHP: 0 and 1", rowsOf("labels", [0, 1]), ['`choiceAs: "index"`', '`choiceMap: { "0": "second", "1": "first" }`']],
+    ["0 and 1 beside a tie", rowsOf("winner", [0, 1, "tie"]), ['`choiceAs: "index"`', '`choiceMap: { "0": "second", "1": "first" }`']],
+    ["0 and 1 beside another word", rowsOf("winner", [0, 1, "unsure"], ["response_1", "response_2"]), ['`choiceAs: "index"`', '`choiceMap: { "0": "second", "1": "first" }`']],
+    ["0 and 1 as decimals", rowsOf("preference", [0.0, 1.0, 0.0]), ['`choiceAs: "index"`', '`choiceAs: "number"`']],
+    ["1 alone", rowsOf("choice", [1, 1]), ['`choiceAs: "index"`', '`choiceAs: "number"`']],
+    ["2 alone", rowsOf("choice", [2, 2]), ['`choiceAs: "number"`', '`choiceMap: { "0": "first", "1": "second", "2": "tie" }`']],
+    ["HelpSteer3: a scale around 0", rowsOf("overall_preference", [-3, 0, 2]), ['`choiceAs: "scale"`', '`choiceMap: { "0": "tie", "<0": "second", ">0": "first" }`']],
+    ["a share", rowsOf("preference", [0.9, 0.25, 0.5]), ['`choiceMap: { "<0.5": "first", "0.5": "tie", ">0.5": "second" }`', '`choiceMap: { "<0.5": "second", "0.5": "tie", ">0.5": "first" }`']],
+    ["a scale from 1 to 5", rowsOf("preference", [1, 5, 3]), ['`choiceMap: { "3": "tie", "<3": "first", ">3": "second" }`']],
+    ["truth values", rowsOf("preferred", [true, false]), ['`choiceMap: { "true": "first", "false": "second" }`', '`choiceMap: { "true": "second", "false": "first" }`']],
+    ["numbers that are also texts of the completions", [0, 1].map((choice) => ({ prompt: `P${choice}`, completions: ["1", "0"], choice })), ['`choiceAs: "index"`', '`choiceAs: "text"`']],
+    ["three completions and no ties", [0, 1, 2].map((choice) => ({ prompt: `P${choice}`, completions: ["a", "b", "c"], choice })), ['`choiceAs: "index"`', '`choiceAs: "number"`']],
   ] // prettier-ignore
   for (const [what, rows, options] of cases) {
     test(`${what}, however many there are`, function* () {
@@ -121,18 +121,18 @@ describe("several readings", () => {
 
   test("a number below 1 after first records with 1 and 2 ends the import", function* () {
     const rows = rowsOf("label", [...Array.from({ length: 100 }, (_, i) => (i % 2) + 1), 0])
-    assert.match(yield* problem(jsonl(rows)), /line 101 has a choice below 1.* --choice-map/)
+    assert.match(yield* problem(jsonl(rows)), /line 101 has a choice below 1.* `choiceMap`/)
     assert.lengthOf(yield* choices(jsonl(rows), "votes.jsonl", { choiceAs: "number" }), 101)
   })
 
   test("texts that name nothing, with the map that would read them", function* () {
     const said = yield* problem(jsonl(rowsOf("winner", ["Response 1 is better", "same, more or less"])))
-    assert.include(said, `--choice-map 'Response 1 is better=…,"same, more or less"=…'`)
+    assert.include(said, '`choiceMap: { "Response 1 is better": "…", "same, more or less": "…" }`')
     const map = { "response 1 is better": "first", "same, more or less": "tie" }
     const rows = rowsOf("winner", ["Response 1 is better", "same, more or less", "neither"])
     const [first, tie, other] = yield* choices(jsonl(rows), "votes.jsonl", { choiceMap: map })
     assert.deepStrictEqual([first, tie], [0, "tie"])
-    assert.match(String(other), /^winner: expected a value of --choice-map \(.*\), found "neither"$/)
+    assert.match(String(other), /^winner: expected a value of `choiceMap` \(.*\), found "neither"$/)
   })
 
   test("a list of numbers that may be an order or ranks", function* () {
@@ -150,12 +150,9 @@ describe("several readings", () => {
 
   test("measures of each completion are suggested, with the options that read them", function* () {
     const said = yield* problem(jsonl([pair(0, { score_a: -0.5, score_b: 0.5 })]))
-    assert.include(said, "--choice-path 'score_a' --choice-path 'score_b' --choice-as scores")
+    assert.include(said, '`choice: ["score_a", "score_b"], choiceAs: "scores"`')
     const answers = ["a", "b"].map((answer, i) => ({ answer, rank: 2 - i }))
-    assert.include(
-      yield* problem(jsonl([{ prompt: "P", answers }])),
-      "--choice-path 'answers[].rank' --choice-as ranks",
-    )
+    assert.include(yield* problem(jsonl([{ prompt: "P", answers }])), '`choice: "answers[].rank", choiceAs: "ranks"`')
   })
 })
 
@@ -256,12 +253,12 @@ describe("as options say", () => {
   test("a map that cannot be meant is refused", function* () {
     const rows = jsonl(rowsOf("label", [0, 1]))
     const refused = (votes: Votes) => problem(rows, votes)
-    assert.match(yield* refused({ choiceMap: { 0: "frist", 1: "second" } }), /--choice-map: expected first, .*"frist"$/)
+    assert.match(yield* refused({ choiceMap: { 0: "frist", 1: "second" } }), /`choiceMap`: expected first, .*"frist"$/)
     assert.match(yield* refused({ choiceMap: { 0: "first", "0.0": "second" } }), /"0\.0" has two meanings/)
     assert.match(yield* refused({ choiceMap: {} }), /expected at least one value/)
     assert.match(
       yield* refused({ choiceMap: { 0: "first" }, choiceAs: "index" }),
-      /cannot be used with --choice-as index/,
+      /cannot be used with `choiceAs: "index"`/,
     )
   })
 })

@@ -87,7 +87,7 @@ export const campaignConformance = (test: LedgerTest) =>
         const failure = yield* Effect.flip(ledger.startRun(now))
         assert(failure._tag === "TermsChanged")
         assert.match(failure.message, message)
-        assert.match(failure.message, /campaign 1\).*--new-campaign/)
+        assert.match(failure.message, /campaign 1\).*`newCampaign: true`/)
         assert.strictEqual((yield* ledger.campaigns).length, 1)
         assert.deepStrictEqual(yield* ledger.startRun({ ...now, newCampaign: true }), { run: 2, campaign: 2 })
         // Asked for once more, it goes on: the same command, every night, begins no third.
@@ -105,7 +105,7 @@ export const campaignConformance = (test: LedgerTest) =>
       assert.deepStrictEqual([failure.campaign, failure.earlier], [2, 1])
       assert.match(
         failure.message,
-        /^the settings differ from the last run.s \(campaign 2\).*match campaign 1.*--new-campaign to return to campaign 1/,
+        /^the settings differ from the last run.s \(campaign 2\).*match campaign 1.*`newCampaign: true` to return to campaign 1/,
       )
       assert.deepStrictEqual(yield* ledger.startRun(strict), { run: 3, campaign: 2 })
       assert.deepStrictEqual(yield* planUnder({ ...kind, newCampaign: true }, newTasks([1], 4)), {

@@ -95,7 +95,7 @@ describe("without a limit", () => {
   test("a run ends where none of the first 100,000 records can be used", function* () {
     assert.strictEqual(
       (yield* Effect.flip(fill(undefined, 0))).message,
-      "the first 104,999 records were all rejected. Check the files and their layout with prefstream validate; to continue anyway, set --max-rejects 100%",
+      'the first 104,999 records were all rejected. Check the files and their layout with prefstream validate; to continue anyway, set `maxRejects: "100%"`',
     )
     yield* fill(undefined, 1)
     yield* fill("100%", 0)
@@ -104,11 +104,11 @@ describe("without a limit", () => {
 
 describe("TooManyRejects", () => {
   it.each([
-    [{ read: 9, rejected: 1, limit: 0 }, "1 record was rejected, but --max-rejects allows 0"],
-    [{ read: 9, rejected: 2, limit: 1 }, "2 records were rejected, but --max-rejects allows 1"],
-    [{ read: 5000, rejected: 120, limit: "1%" }, "120 of 5,000 records were rejected, but --max-rejects allows 1%"],
-    [{ read: 50, rejected: 1, limit: "1%" }, "1 of 50 records was rejected, but --max-rejects allows 1%"],
-    [{ read: 1, rejected: 1, limit: "0.5%" }, "1 of 1 record was rejected, but --max-rejects allows 0.5%"],
+    [{ read: 9, rejected: 1, limit: 0 }, "1 record was rejected, but `maxRejects` allows 0"],
+    [{ read: 9, rejected: 2, limit: 1 }, "2 records were rejected, but `maxRejects` allows 1"],
+    [{ read: 5000, rejected: 120, limit: "1%" }, "120 of 5,000 records were rejected, but `maxRejects` allows 1%"],
+    [{ read: 50, rejected: 1, limit: "1%" }, "1 of 50 records was rejected, but `maxRejects` allows 1%"],
+    [{ read: 1, rejected: 1, limit: "0.5%" }, "1 of 1 record was rejected, but `maxRejects` allows 0.5%"],
   ] as const)("tells how many of how many, and what is allowed: %j", (members, message) => {
     assert.strictEqual(new TooManyRejects(members).message, message)
   })

@@ -138,7 +138,7 @@ describe("WebhookReceiver", () => {
       }),
     )
     assert.deepStrictEqual(lines, [
-      "a webhook delivery to /webhooks was refused, because webhooks are received at /webhook: correct the webhook URL at the service, or set --webhook-path",
+      "a webhook delivery to /webhooks was refused, because webhooks are received at /webhook: correct the webhook URL at the service, or set `webhook.path`",
     ])
   })
 
@@ -253,7 +253,7 @@ describe("WebhookReceiver", () => {
     const inUse = yield* Effect.flip(receiving({ secrets, port }))
     assert.strictEqual(
       inUse.message,
-      `cannot receive webhooks at 127.0.0.1:${port}: the port is in use; set another one with --listen`,
+      `cannot receive webhooks at 127.0.0.1:${port}: the port is in use; set another one with \`webhook.port\``,
     )
     const unknown = yield* Effect.flip(receiving({ secrets, host: "no-such-host.invalid" }))
     assert.strictEqual(unknown._tag, "CannotListen")

@@ -200,7 +200,7 @@ class RowReader {
     if (this.#isAmbiguous(raw, columns.length)) {
       const lines = raw.split("\n").length
       const problem = `found ${lines} lines that are one record if quotes enclose cells, or ${lines} records if they do not`
-      return reject(place, "invalid_csv", `${problem}; set --quote double or --quote none`)
+      return reject(place, "invalid_csv", `${problem}; set \`quote: "double"\` or \`quote: "none"\``)
     }
     if (this.#dialect.header && columns.every((name, at) => name === plainCell(cells[at]))) {
       return reject(

@@ -249,7 +249,7 @@ export class CsvReader {
   }
 
   #refuse(cell: number, problem: string, text: string): void {
-    const advice = this.#fault === undefined ? "" : "; if quotes are text in this file, set --quote none"
+    const advice = this.#fault === undefined ? "" : '; if quotes are text in this file, set `quote: "none"`'
     const reason = `cell ${cell + 1}: ${problem}${advice}`
     this.#reject({ code: "invalid_csv", reason, raw: text.replace(/\r$/, "") })
   }

@@ -43,7 +43,7 @@ export const rows = (part: Part, fields: ReadonlyArray<Field>): Stream.Stream<Ro
         neededBytes += bytes
         if (neededBytes > part.maxBytes) {
           corrupt(
-            `its columns need more than ${part.maxBytes.toLocaleString("en")} bytes of memory; raise --max-row-group-bytes (maxRowGroupBytes), or write the file with fewer rows per row group`,
+            `its columns need more than ${part.maxBytes.toLocaleString("en")} bytes of memory; raise \`maxRowGroupBytes\` or write the file with fewer rows per row group`,
           )
         }
       }

@@ -9,7 +9,7 @@ export class OtherService extends Schema.TaggedError<OtherService>()("OtherServi
   asked: Schema.String,
 }) {
   override get message() {
-    return `this job's tasks are at ${this.ledger}, not at ${this.asked}: use the earlier address or another job folder, or add --moved if the same service has a new address`
+    return `this job's tasks are at ${this.ledger}, not at ${this.asked}: use the earlier address or another job folder, or add \`moved: true\` if the same service has a new address`
   }
 }
 
@@ -25,8 +25,8 @@ export class TermsChanged extends Schema.TaggedError<TermsChanged>()("TermsChang
   override get message() {
     const changes = this.changes.join("; ")
     return this.earlier === undefined
-      ? `the settings differ from the last run's (campaign ${this.campaign}): ${changes}. Use the earlier settings, or add --new-campaign to judge all items again; earlier results are kept`
-      : `the settings differ from the last run's (campaign ${this.campaign}): ${changes}. The new settings match campaign ${this.earlier}. Use the settings of campaign ${this.campaign}, or add --new-campaign to return to campaign ${this.earlier}`
+      ? `the settings differ from the last run's (campaign ${this.campaign}): ${changes}. Use the earlier settings, or add \`newCampaign: true\` to judge all items again; earlier results are kept`
+      : `the settings differ from the last run's (campaign ${this.campaign}): ${changes}. The new settings match campaign ${this.earlier}. Use the settings of campaign ${this.campaign}, or add \`newCampaign: true\` to return to campaign ${this.earlier}`
   }
 }
 

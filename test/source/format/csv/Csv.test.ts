@@ -36,7 +36,7 @@ const raws = (rows: ReadonlyArray<RowResult>) =>
   rows.map(Result.match({ onSuccess: ({ place }) => place.raw, onFailure: ({ raw }) => raw }))
 
 const misplaced = (line: number, found: string) =>
-  `expected "," or a line end after the closing quote in line ${line}, found ${JSON.stringify(found)}; if quotes are text in this file, set --quote none`
+  `expected "," or a line end after the closing quote in line ${line}, found ${JSON.stringify(found)}; if quotes are text in this file, set \`quote: "none"\``
 
 describe("Csv.rows", () => {
   test.each<[string, string, Array<string>]>([
@@ -119,7 +119,7 @@ describe("Csv.rows", () => {
       'a,b\n1,2\n3,"x\n4,5\n6,7',
       [
         '2 {"a":"1","b":"2"}',
-        "3 invalid_csv cell 2: expected a closing quote for the quote in line 3, found none up to the last line (5); if quotes are text in this file, set --quote none",
+        '3 invalid_csv cell 2: expected a closing quote for the quote in line 3, found none up to the last line (5); if quotes are text in this file, set `quote: "none"`',
       ],
     ],
     [
@@ -181,12 +181,12 @@ describe("Csv.rows", () => {
     [
       "open quotes",
       'a,"b\n1,2',
-      "cell 2: expected a closing quote for the quote in line 1, found none up to the last line (2); if quotes are text in this file, set --quote none",
+      'cell 2: expected a closing quote for the quote in line 1, found none up to the last line (2); if quotes are text in this file, set `quote: "none"`',
     ],
     [
       "UTF-16 with a byte order mark",
       Uint8Array.of(0xff, 0xfe, 0x61, 0, 0x0a, 0),
-      "expected UTF-8, found other bytes (for another encoding, set --encoding NAME); see raw_base64",
+      'expected UTF-8, found other bytes (for another encoding, set `encoding: "NAME"`); see raw_base64',
     ],
     [
       "UTF-16 without one",
@@ -215,7 +215,7 @@ describe("Csv.rows", () => {
       const rows = yield* read(bytes, { sizes: [size] })
       assert.deepStrictEqual(summary(rows), [
         '2 {"a":"ß","b":"ü"}',
-        "3 invalid_utf8 expected UTF-8, found other bytes (for another encoding, set --encoding NAME); see raw_base64",
+        '3 invalid_utf8 expected UTF-8, found other bytes (for another encoding, set `encoding: "NAME"`); see raw_base64',
         '5 {"a":"😀","b":"ö"}',
       ])
       assert.strictEqual(Result.getOrThrow(Result.flip(rows[1]!)).raw_base64, Base64.encode(bad))
@@ -301,7 +301,7 @@ it.effect.each<[string, Csv.CsvDialect, Array<string>]>([
     "a record of TSV that is several without quoting is a reject",
     tab,
     [
-      "2 invalid_csv found 2 lines that are one record if quotes enclose cells, or 2 records if they do not; set --quote double or --quote none",
+      '2 invalid_csv found 2 lines that are one record if quotes enclose cells, or 2 records if they do not; set `quote: "double"` or `quote: "none"`',
       '4 {"a":"x","b":"1\\n2"}',
     ],
   ],

@@ -134,7 +134,7 @@ describe("JsonArray", () => {
       const rows = yield* rowsOf(cut(bytes, [size]))
       assert.deepStrictEqual(summary(rows), [
         '1/1 "é"',
-        "1/2! invalid_utf8 expected UTF-8, found other bytes (for another encoding, set --encoding NAME); see raw_base64",
+        '1/2! invalid_utf8 expected UTF-8, found other bytes (for another encoding, set `encoding: "NAME"`); see raw_base64',
         '1/3 "ü"',
       ])
       assert.strictEqual(Result.getOrThrow(Result.flip(rows[1]!)).raw_base64, Base64.encode(bad))

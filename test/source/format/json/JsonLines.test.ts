@@ -139,7 +139,7 @@ describe("files of JSON Lines", () => {
     assert.deepStrictEqual(summary(records), [
       "1 item 1",
       "2 oversized_line expected a line of at most 47 bytes, found 50",
-      "3 invalid_utf8 expected UTF-8, found other bytes (for another encoding, set --encoding NAME); see raw_base64",
+      '3 invalid_utf8 expected UTF-8, found other bytes (for another encoding, set `encoding: "NAME"`); see raw_base64',
     ])
   })
 
@@ -168,7 +168,7 @@ describe("files of JSON Lines", () => {
     ])
     assert.deepStrictEqual(yield* message(Source.files([])), [
       "InvalidOption",
-      "files: expected at least one file, found none",
+      "`files`: expected at least one file, found none",
     ])
   })
 

@@ -41,7 +41,7 @@ const dictionaryOf = (...texts: ReadonlyArray<string>) => {
 
 const column = 'row group 1: column "text": '
 const needsMore =
-  /its columns need more than 1,073,741,824 bytes of memory; raise --max-row-group-bytes \(maxRowGroupBytes\), or write the file with/
+  /its columns need more than 1,073,741,824 bytes of memory; raise `maxRowGroupBytes` or write the file with/
 
 const nested = `SELECT 'prompt ' || i AS prompt, i % 5 AS few, list_transform(range(i % 4), k -> {'role': 'user', 'content': 'answer ' || k}) AS list,
   CASE WHEN i % 2 = 0 THEN i / 3.0 END AS score FROM range(300) t(i)`

@@ -1,0 +1,112 @@
+/**
+ * Translates the options that messages of the library name in backticks to flags, with their values as a shell needs
+ * them. Text in double quotes is data and stays unchanged, as do backticks around anything but a known option.
+ */
+import { Predicate, Result } from "effect"
+import type { RejectCount } from "../../pipeline/RejectCounts.ts"
+import { joinWords } from "../../io/Values.ts"
+
+/** Options whose flag is their name in kebab case. */
+const named = [
+  "aggregate", "budget", "choiceAs", "choiceMap", "completionPath", "encoding", "expertNames", "goldPath", "header",
+  "historyPath", "idempotencyKey", "idleTimeout", "keep", "key", "layout", "ledger", "maxRejects", "maxRowGroupBytes",
+  "metadataPath", "modelPath", "modelsFromColumns", "moved", "newCampaign", "newLedger", "parts", "price", "promptPath",
+  "quote", "requestsPerSecond", "resubmit", "systemPath", "votes",
+] // prettier-ignore
+
+const flags = new Map([
+  ...named.map((name) => [name, `--${name.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)}`] as const),
+  ...["prompt", "system", "history", "completions", "completion", "id", "model", "gold", "metadata"].map(
+    (name) => [name, `--${name}-path`] as const,
+  ),
+  ...["choice", "expert", "rationale", "strength"].map((name) => [name, `--${name}-path`] as const),
+  ["judgedAt", "--judged-at-path"],
+  ["votes.votes", "--votes-path"],
+  ["ignore", "--ignore-field"],
+  ["format", "--input-format"],
+  ["experts", "--accuracy"],
+  ["pollInterval.max", "--poll-max"],
+  ["webhook", "--listen"],
+  ["webhook.port", "--listen"],
+  ["webhook.path", "--webhook-path"],
+])
+
+/** Texts that are more than a flag and its value on the command line. */
+const phrases: { readonly [text: string]: string } = {
+  "`Source.join`": "--completions FILE",
+  '`Source.files(file, { layout: "long" })`': "prefstream run --layout long",
+  "`Pipeline.collect(pipeline, { recheckCompleted: true })`": "prefstream collect --recheck-completed",
+  "`Pipeline.exportDataset(pipeline, { force: true })`": "prefstream export --force",
+  "`Pipeline.leaderboard({ weighted: true })`": "leaderboard --weighted",
+  "`completions` paths": "--completion-path flags",
+  "`completions` path": "--completion-path",
+  "`completions` to all": "once for each",
+  "`completions` to a path per completion, or to the path of a list":
+    "--completion-path once per completion, or --completions-path for a list",
+  '`completions: ["FIRST", "SECOND"]`': "--completion-path, once for each completion",
+  '`completions: ["BETTER", "OTHER"]`':
+    "--completion-path twice, first for the better completion, then for the other one",
+}
+
+const escaped = (text: string): string => text.replace(/[.*+?^${}()|[\]\\]/g, String.raw`\$&`)
+
+const quotedText = String.raw`"(?:[^"\\\n]|\\.)*"`
+const tokens = new RegExp(
+  `(${Object.keys(phrases).map(escaped).join("|")})|${quotedText}|\`((?:[^\`"]|${quotedText})*)\``,
+  "g",
+)
+const memberNames = new RegExp(String.raw`${quotedText}|([A-Za-z.]+)(?=:)`, "g")
+
+/** As `ChoiceMap` reads it. Each start of prefstream loads this file, so it does not import `source`. */
+const partOfMap = (text: string): string =>
+  /[",=]/.test(text) && !/^[<>]=?\s*\S+$/.test(text) ? JSON.stringify(text) : text
+
+const word = (value: unknown): string => {
+  const text = Predicate.isObject(value)
+    ? Object.entries(value)
+        .map(([key, meaning]) => `${partOfMap(key)}=${partOfMap(String(meaning))}`)
+        .join(",")
+    : String(value)
+  return /^[\w.%-]+$/.test(text) ? text : `'${text.replaceAll("'", String.raw`'\''`)}'`
+}
+
+/** `…` stands for a value in a list of paths: only the flag is printed. */
+const withValues = (name: string, flag: string, value: unknown): string => {
+  if (value === true) return flag
+  if (value === false) return flag.replace("--", "--no-")
+  const words = (Array.isArray(value) ? value : [value]).map((one) => (one === "…" ? flag : `${flag} ${word(one)}`))
+  return name === "ignore" ? joinWords(words) : [...new Set(words)].join(" ")
+}
+
+const translated = (option: string): string | undefined => {
+  if (!option.includes(":")) return flags.get(option)
+  const json = option.replace(memberNames, (text, name) => (name === undefined ? text : JSON.stringify(name)))
+  const members = Result.try((): object => JSON.parse(`{${json}}`))
+  if (Result.isFailure(members)) return undefined
+  const set = Object.entries(members.success).map(([name, value]: [string, unknown]) => {
+    const flag = flags.get(name === "completions" && Array.isArray(value) ? "completion" : name)
+    return { name, value, flag }
+  })
+  return set.every(({ flag }) => flag !== undefined)
+    ? set.map(({ flag, name, value }) => withValues(name, flag!, value)).join(" ")
+    : undefined
+}
+
+const inText = (text: string): string =>
+  text.replace(tokens, (all, phrase, option) =>
+    phrase === undefined ? ((option === undefined ? undefined : translated(option)) ?? all) : phrases[phrase]!,
+  )
+
+/** A list of options with their effects, one per line, stays aligned. */
+export const inFlags = (message: string): string => {
+  const row = /^ {2}(`[^`]*`) {2,}/gm
+  const width = Math.max(0, ...[...message.matchAll(row)].map(([, option = ""]) => inText(option).length))
+  return inText(message.replace(row, (_, option: string) => `  ${inText(option).padEnd(width)}  `))
+}
+
+/** Translates the reasons of a report's rejects. */
+export const inRejects = <A extends { readonly rejects: ReadonlyArray<RejectCount> | null }>(report: A): A => ({
+  ...report,
+  rejects:
+    report.rejects?.map((one) => ({ ...one, first: { ...one.first, reason: inFlags(one.first.reason) } })) ?? null,
+})

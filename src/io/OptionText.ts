@@ -1,0 +1,22 @@
+/**
+ * Names options in messages as a program writes them, in backticks: `` `prompt` ``, `` `quote: "none"` ``. Values are
+ * JSON, so that the command line can print flags instead (`cli/output/Flags.ts`).
+ */
+import { isObject } from "./Values.ts"
+
+export const of = (name: string): string => `\`${name}\``
+
+/** Members of an object literal. */
+export const set = (options: { readonly [name: string]: unknown }): string =>
+  of(
+    Object.entries(options)
+      .map(([name, value]) => `${name}: ${literal(value)}`)
+      .join(", "),
+  )
+
+const literal = (value: unknown): string => {
+  if (Array.isArray(value)) return `[${value.map(literal).join(", ")}]`
+  if (!isObject(value)) return JSON.stringify(value)
+  const members = Object.entries(value).map(([name, member]) => `${JSON.stringify(name)}: ${literal(member)}`)
+  return `{ ${members.join(", ")} }`
+}
