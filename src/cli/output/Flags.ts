@@ -57,7 +57,7 @@ const tokens = new RegExp(
 )
 const memberNames = new RegExp(String.raw`${quotedText}|([A-Za-z.]+)(?=:)`, "g")
 
-/** As `ChoiceMap` reads it. Each start of prefstream loads this file, so it does not import `source`. */
+/** Writes a part of a map for `ChoiceMap`. Each start of prefstream loads this file, so it does not import `source`. */
 const partOfMap = (text: string): string =>
   /[",=]/.test(text) && !/^[<>]=?\s*\S+$/.test(text) ? JSON.stringify(text) : text
 
