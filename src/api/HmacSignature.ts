@@ -5,18 +5,7 @@
  * delivery. The header can hold several signatures, separated by commas, semicolons, spaces, or braces; those without
  * the expected form are ignored. Times and ids are read only from headers, never from the body.
  */
-import {
-  type Array as Arr,
-  Bytes,
-  Clock,
-  DateTime,
-  Duration,
-  Effect,
-  Option,
-  Predicate,
-  RegExp as Regex,
-  Result,
-} from "effect"
+import { Array as Arr, Bytes, Clock, DateTime, Duration, Effect, Option, Predicate, RegExp as Regex } from "effect"
 import { Mac } from "effect/crypto"
 import { Base64, Base64Url, Hex } from "effect/encoding"
 import { didYouMean } from "../io/NearestName.ts"
@@ -171,7 +160,7 @@ const compile = (settings: SignatureSettings) => {
   const { digest = "sha256", encoding = "hex", prefix = "", signed = "{body}", unit = "s", url } = settings
   const [before = "", after = ""] = signed.split("{body}")
   const fill = (template: string, values: { readonly [name: string]: string | undefined }) =>
-    new TextEncoder().encode(template.replaceAll(/\{(\w+)\}/g, (_, name: string) => values[name] ?? ""))
+    new TextEncoder().encode(template.replaceAll(/\{(\w+)\}/g, (_, name: string) => values[name]!))
   const { algorithm, length } = digests[digest === "none" ? "sha256" : digest]
   const member = settings.timestamp?.endsWith("=") === true ? settings.timestamp : undefined
   const expression = (name: string, value: string) =>
@@ -214,8 +203,6 @@ export const sign = Effect.fn("HmacSignature.sign")(function* (
   return headers
 })
 
-const successes = (bytes: Result.Result<Uint8Array, unknown>) => (Result.isSuccess(bytes) ? [bytes.success] : [])
-
 /** @param name name of the scheme in messages */
 export const make = Effect.fnUntraced(function* (
   settings: SignatureSettings,
@@ -246,7 +233,7 @@ export const make = Effect.fnUntraced(function* (
     unsignedId: isIdSigned ? undefined : id,
     open: Effect.fn("HmacSignature.open")(function* ({ headers }) {
       yield* requireHeaders(headers, needed, name)
-      const value = headers[header] ?? ""
+      const value = headers[header]!
       const tags = Array.from(value.matchAll(compiled.signature), ([, text = ""]) => compiled.codec.decode(text))
       if (tags.length === 0) {
         return yield* refuse("header_malformed", `its ${header} has no signature: expected ${compiled.form}`)
@@ -258,9 +245,9 @@ export const make = Effect.fnUntraced(function* (
       }
       const written = inHeader ?? headers[timestamp ?? ""]
       const sent = written === undefined ? undefined : yield* checkTime(written)
-      const messageId = isIdSigned ? headers[id ?? ""] : undefined
+      const messageId = isIdSigned ? headers[id!] : undefined
       return (body) =>
-        matchAny(mac, secrets, contentOf(body, messageId, written), tags.flatMap(successes)).pipe(
+        matchAny(mac, secrets, contentOf(body, messageId, written), Arr.getSuccesses(tags)).pipe(
           Effect.as({
             ...(messageId !== undefined && { id: messageId }),
             ...(sent !== undefined && { timestamp: sent }),

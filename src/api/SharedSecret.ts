@@ -45,13 +45,7 @@ export const make = Effect.fnUntraced(function* (
   return {
     open: Effect.fn("SharedSecret.open")(function* ({ headers }) {
       yield* requireHeaders(headers, [header], scheme)
-      yield* matchAny(
-        mac,
-        [key],
-        bare(headers[header] ?? ""),
-        tags,
-        "its secret matches none of the configured secrets",
-      )
+      yield* matchAny(mac, [key], bare(headers[header]!), tags, "its secret matches none of the configured secrets")
       return () => Effect.succeed({})
     }),
     sign: () => Effect.succeed({ [header]: secrets[0].text }),

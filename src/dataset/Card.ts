@@ -11,6 +11,7 @@ import { parse, stringify } from "yaml"
 import * as Judge from "../domain/Judge.ts"
 import type { Split } from "../domain/Split.ts"
 import { version } from "../node/Version.ts"
+import { count, number } from "../io/Values.ts"
 import * as CardParts from "./CardParts.ts"
 import { columnsOf, featuresOf, type Form } from "./Columns.ts"
 import type { DatasetFacts } from "./DatasetFacts.ts"
@@ -98,10 +99,10 @@ const featureOf = (feature: Feature): object => {
 }
 
 const content = ({ rows, splits }: Written) => [
-  `${counted(rows, "preference pair")}: prompts, each with a preferred and a rejected completion. Written by prefstream ${version}.`,
+  `${count(rows, "preference pair")}: prompts, each with a preferred and a rejected completion. Written by prefstream ${version}.`,
   table(
     ["split", "pairs"],
-    splits.map(({ rows, split }) => [split, grouped(rows)]),
+    splits.map(({ rows, split }) => [split, number(rows)]),
   ),
 ]
 
@@ -134,11 +135,7 @@ const loading = (subject: Written, formats: ReadonlyArray<TrainerFormat>, form: 
           "The same pairs in trainer formats:",
           table(
             ["folder", "rows", "for"],
-            formats.map(({ description, name }) => [
-              `\`formats/${name}\``,
-              grouped(rowsOf.get(name) ?? 0),
-              description,
-            ]),
+            formats.map(({ description, name }) => [`\`formats/${name}\``, number(rowsOf.get(name) ?? 0), description]),
           ),
         ]),
     ...formats
@@ -189,7 +186,7 @@ const making = ({ counts, guidelines, inputs, judges, methods, service, settings
           "### Counts",
           table(
             ["", ""],
-            Record.toEntries(counts).map(([name, count]) => [name, grouped(count)]),
+            Record.toEntries(counts).map(([name, count]) => [name, number(count)]),
           ),
         ]),
     ...(inputs === undefined || inputs.length === 0
@@ -200,7 +197,7 @@ const making = ({ counts, guidelines, inputs, judges, methods, service, settings
             ["file", "records", "SHA-256, or the server's ETag and Last-Modified"],
             inputs.map(({ etag, file, last_modified, records, sha256 }) => [
               file,
-              records === undefined ? "unknown" : grouped(records),
+              records === undefined ? "unknown" : number(records),
               [sha256, etag, last_modified].flatMap((said) => (said === undefined ? [] : [`\`${said}\``])).join(", "),
             ]),
           ),
@@ -220,10 +217,10 @@ const making = ({ counts, guidelines, inputs, judges, methods, service, settings
 
 const leftOut = ({ formats, omitted }: Written) => {
   const rows = [
-    ...(omitted.count === 0 ? [] : [["all files", grouped(omitted.count), omitted.first[0]?.reason ?? ""]]),
+    ...(omitted.count === 0 ? [] : [["all files", number(omitted.count), omitted.first[0]?.reason ?? ""]]),
     ...formats
       .filter(({ omitted }) => omitted.count > 0)
-      .map(({ format, omitted }) => [`\`formats/${format}\``, grouped(omitted.count), omitted.first[0]?.reason ?? ""]),
+      .map(({ format, omitted }) => [`\`formats/${format}\``, number(omitted.count), omitted.first[0]?.reason ?? ""]),
   ]
   return rows.length === 0
     ? []
@@ -247,7 +244,3 @@ const table = (head: ReadonlyArray<string>, rows: ReadonlyArray<ReadonlyArray<st
 const cell = (text: string) => text.replaceAll("|", "\\|").replace(/\s*[\r\n]+\s*/g, " ")
 
 const quoted = (text: string) => text.replace(/^/gm, "> ")
-
-const counted = (n: number, noun: string) => `${grouped(n)} ${noun}${n === 1 ? "" : "s"}`
-
-const grouped = (n: number) => String(n).replace(/\B(?=(\d{3})+$)/g, ",")

@@ -8,6 +8,7 @@ import { Array as Arr, Effect, Option, Path, Schema, Stream } from "effect"
 import type { SchemaElement } from "hyparquet"
 import { type Split, splits } from "../domain/Split.ts"
 import * as Sha256 from "../node/Sha256.ts"
+import { plural } from "../io/Values.ts"
 import { featuresOf } from "./Columns.ts"
 import type { Finding } from "./file/Finding.ts"
 import * as Findings from "./Findings.ts"
@@ -238,7 +239,7 @@ const checkTrainerFile = Effect.fnUntraced(
       }),
     ).pipe(Effect.mapError(ReadBack.unreadable))
     for (const { first, rows } of warnings.values()) {
-      const found = `${first.found} (${rows === 1 ? "only in this row" : `in ${rows} rows; this is the first`})`
+      const found = `${first.found} (${plural(rows, "only in this row", `in ${rows} rows; this is the first`)})`
       findings.add({ ...first, file: file.path, found })
     }
   },

@@ -23,6 +23,14 @@ export const excerpt = (text: string, maxCharacters: number): string => {
 
 const onOneLine = (text: string): string => text.replace(/\s{2,}|[^\S ]/g, " ").trim()
 
+export const number = (n: number): string => n.toLocaleString("en-US")
+
+/** Returns the form for the number: the singular for 1, otherwise the plural. */
+export const plural = (n: number, one: string, many = `${one}s`): string => (n === 1 ? one : many)
+
+/** Returns a text such as `1 task` or `1,200 tasks`. */
+export const count = (n: number, one: string, many?: string): string => `${number(n)} ${plural(n, one, many)}`
+
 export const joinWords = (words: ReadonlyArray<string>, conjunction: "and" | "or" = "and"): string =>
   words.length < 2 ? words.join("") : `${words.slice(0, -1).join(", ")} ${conjunction} ${words.at(-1)}`
 

@@ -191,13 +191,13 @@ export const measureOwn = (check: OwnCheck) => {
 const passes = (value: number | null, threshold: number | null, direction: Check["direction"]): boolean =>
   threshold === null || (value !== null && (direction === "below" ? value <= threshold : value >= threshold))
 
-export const isThreshold = (name: string, threshold: number): boolean => {
-  const [min, max] = isCheckName(name) ? checks[name].range : [NaN, NaN]
+export const isThreshold = (name: CheckName, threshold: number): boolean => {
+  const [min, max] = checks[name].range
   return threshold >= min && threshold <= max
 }
 
-export const describeRange = (name: string): string => {
-  const [min, max] = isCheckName(name) ? checks[name].range : [0, 1]
+export const describeRange = (name: CheckName): string => {
+  const [min, max] = checks[name].range
   return max === Infinity ? `a number, ${min} or more` : `a number from ${min} to ${max}`
 }
 

@@ -10,6 +10,7 @@
  */
 import { Clock, Cron, DateTime, Duration, Effect, Option, Result, Schema } from "effect"
 import * as SteadyClock from "../io/SteadyClock.ts"
+import { plural } from "../io/Values.ts"
 
 /** The cron expression or the time zone is invalid, or the expression never matches a date. */
 export class InvalidCron extends Schema.TaggedError<InvalidCron>()("InvalidCron", {
@@ -142,7 +143,7 @@ export const run = Effect.fn("CronJob.run")(function* <A, E, R>(
     if (start - due >= maxLateMillis) {
       const { length: missed } = timesBetween(cron, due, start)
       yield* Effect.logWarning(
-        `starting ${Duration.format(Duration.millis(start - due))} late, and skipping ${runs(missed)} that came due meanwhile: the machine slept, or its clock changed`,
+        `starting ${Duration.format(Duration.millis(start - due))} late, and skipping ${missed} ${plural(missed, "run")} that came due meanwhile: the machine slept, or its clock changed`,
       )
     }
     yield* job
@@ -151,14 +152,12 @@ export const run = Effect.fn("CronJob.run")(function* <A, E, R>(
     const [first, last] = [skipped[0], skipped.at(-1)]
     if (first !== undefined && last !== undefined) {
       yield* Effect.logWarning(
-        `skipped ${runs(skipped.length)}, ${first === last ? `at ${format(first)}` : `from ${format(first)} to ${format(last)}`}: the previous run had not finished`,
+        `skipped ${skipped.length} ${plural(skipped.length, "run")}, ${first === last ? `at ${format(first)}` : `from ${format(first)} to ${format(last)}`}: the previous run had not finished`,
       )
     }
     due = nextAfter(Math.max(end, due))
   }
 })
-
-const runs = (n: number): string => (n === 1 ? "1 run" : `${n} runs`)
 
 const timesBetween = (cron: Cron.Cron, after: number, upTo: number): ReadonlyArray<number> => {
   const times: Array<number> = []

@@ -161,7 +161,7 @@ const wrong = function* (
   const { checks = [], drop = [], formats = [], thresholds = {}, minAgreement, minVotes } = settings
   const isOneOf = (names: ReadonlyArray<string>, name: unknown) => names.some((known) => known === name)
   for (const [name, threshold] of Object.entries(thresholds)) {
-    if (!isOneOf(Checks.names, name)) yield ["thresholds", `one of ${Checks.names.join(", ")}`, name]
+    if (!Checks.isCheckName(name)) yield ["thresholds", `one of ${Checks.names.join(", ")}`, name]
     else if (threshold !== undefined && !Checks.isThreshold(name, threshold))
       yield [`thresholds.${name}`, Checks.describeRange(name), threshold]
   }

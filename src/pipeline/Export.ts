@@ -28,6 +28,7 @@ import * as Results from "../task/Results.ts"
 import { LedgerReader } from "../task/ledger/Ledger.ts"
 import * as Metrics from "../telemetry/Metrics.ts"
 import type { OutcomeCounts } from "../task/ledger/reads/Status.ts"
+import { plural } from "../io/Values.ts"
 import { type DatasetSettings, validate, type Which, wholeShares } from "./DatasetSettings.ts"
 import * as Facts from "./Facts.ts"
 import * as Funnel from "./Funnel.ts"
@@ -183,7 +184,7 @@ export const exportDataset = Effect.fn("Export.exportDataset")(
     let rankings: QualityReport["rankings"] = { ranked_items: 0, unranked_items: 0 }
     const write = Dataset.write({
       directory,
-      splitOf: table === undefined ? undefined : (pair) => splitOf.get(pair) ?? "train",
+      splitOf: table === undefined ? undefined : (pair) => splitOf.get(pair)!,
       conversational,
       tools: yield* ledger.hasTools,
       formats: settings.formats,
@@ -209,7 +210,7 @@ export const exportDataset = Effect.fn("Export.exportDataset")(
     if (settings.pairs === fullRanking && rankings.unranked_items > 0) {
       const { ranked_items, unranked_items } = rankings
       yield* Effect.logWarning(
-        `full-ranking: ${unranked_items} of ${ranked_items + unranked_items} items ${unranked_items === 1 ? "has" : "have"} no ranking: their pairs are the best completion with each other completion`,
+        `full-ranking: ${unranked_items} of ${ranked_items + unranked_items} items ${plural(unranked_items, "has", "have")} no ranking: their pairs are the best completion with each other completion`,
       )
     }
     for (const { format, omitted, rows, unwritten } of Option.getOrUndefined(info)?.formats ?? []) {
@@ -225,7 +226,7 @@ export const exportDataset = Effect.fn("Export.exportDataset")(
         yield* Effect.logWarning(`${format} cannot represent any pair: ${one?.field}: ${one?.reason}`)
       } else if (isText && withSystem > 0) {
         yield* Effect.logWarning(
-          `${format} writes prompts as text: in ${withSystem === 1 ? "1 pair" : `${withSystem} pairs`}, the prompt contains the system message after a line [system]${other === undefined ? "" : `; ${other} keeps messages separate`}`,
+          `${format} writes prompts as text: in ${withSystem} ${plural(withSystem, "pair")}, the prompt contains the system message after a line [system]${other === undefined ? "" : `; ${other} keeps messages separate`}`,
         )
       }
     }
@@ -239,7 +240,7 @@ export const exportDataset = Effect.fn("Export.exportDataset")(
 /** A text such as `strength (12 pairs), edited (1 pair)`. */
 const describeUnwritten = (unwritten: { readonly [column: string]: number }): string =>
   Object.entries(unwritten)
-    .map(([column, pairs]) => `${column} (${pairs === 1 ? "1 pair" : `${pairs} pairs`})`)
+    .map(([column, pairs]) => `${column} (${pairs} ${plural(pairs, "pair")})`)
     .join(", ")
 
 const hasSystem = ({ prompt }: JudgedItem): boolean =>

@@ -9,6 +9,7 @@ import type { QualityReport } from "../domain/QualityReport.ts"
 import * as Judge from "../domain/Judge.ts"
 import { bestAgainstRest, fullRanking, settingsOf as strategyOf } from "../pair/PairStrategy.ts"
 import { LedgerReader } from "../task/ledger/Ledger.ts"
+import { count, number, plural } from "../io/Values.ts"
 import { type DatasetSettings, toManifest, type Which } from "./DatasetSettings.ts"
 
 export const nameOf = Effect.fnUntraced(function* (campaign: Which) {
@@ -21,10 +22,6 @@ export const nameOf = Effect.fnUntraced(function* (campaign: Which) {
 })
 
 const percent = (share: number): string => `${Number((100 * share).toFixed(1))}%`
-
-const number = (count: number): string => count.toLocaleString("en-US")
-
-const several = (count: number, noun: string): string => `${number(count)} ${noun}${count === 1 ? "" : "s"}`
 
 const sentences = (...texts: ReadonlyArray<string | false>): string => texts.filter((text) => text !== false).join(" ")
 
@@ -46,7 +43,7 @@ const choiceBy = ({ items, method, not_majority }: QualityReport["agreement"]): 
     service > 0 && `the service's choice${service === items ? "" : ` (${number(service)})`}`,
     lead > 0 && `a lead's decision${lead === items ? "" : ` (${number(lead)})`}`,
   ].filter((way) => way !== false)
-  return `${ways.join(" or ")} counts${different === 0 ? "" : `, which differs from the majority on ${several(different, "item")}`}`
+  return `${ways.join(" or ")} counts${different === 0 ? "" : `, which differs from the majority on ${count(different, "item")}`}`
 }
 
 const methodsOf = (
@@ -68,11 +65,11 @@ const methodsOf = (
     {
       title: "Judgments",
       text: sentences(
-        `${several(judged, "item")} ${judged === 1 ? "was" : "were"} judged with ${several(votes, "vote")}${who === "" ? "" : ` from ${who}`}.`,
+        `${count(judged, "item")} ${plural(judged, "was", "were")} judged with ${count(votes, "vote")}${who === "" ? "" : ` from ${who}`}.`,
         agreement.items > 0 &&
-          `If several experts judged an item (${several(agreement.items, "item")}), ${choiceBy(agreement)}: the mean share of votes for the choice is ${percent(agreement.mean_agreement ?? 0)}${agreement.free_marginal_kappa === null ? "" : `, the free-marginal kappa (Randolph) ${rounded(agreement.free_marginal_kappa)}`}.`,
+          `If several experts judged an item (${count(agreement.items, "item")}), ${choiceBy(agreement)}: the mean share of votes for the choice is ${percent(agreement.mean_agreement ?? 0)}${agreement.free_marginal_kappa === null ? "" : `, the free-marginal kappa (Randolph) ${rounded(agreement.free_marginal_kappa)}`}.`,
         gold.accuracy !== null &&
-          `Of ${several(gold.votes, "vote")} for one completion of an item with a known answer, ${percent(gold.accuracy)} were correct.`,
+          `Of ${count(gold.votes, "vote")} for one completion of an item with a known answer, ${percent(gold.accuracy)} were correct.`,
       ),
     },
     {
@@ -81,12 +78,12 @@ const methodsOf = (
         `Made by the strategy \`${strategy}\`; an item's pairs are adjacent, and their weights add up to 1.`,
         settings.pairs === fullRanking &&
           rankings.unranked_items > 0 &&
-          `${several(rankings.ranked_items, "item")} ${rankings.ranked_items === 1 ? "has" : "have"} a ranking. In the other ${several(rankings.unranked_items, "item")}, the best completion makes a pair with each other completion.`,
+          `${count(rankings.ranked_items, "item")} ${plural(rankings.ranked_items, "has", "have")} a ranking. In the other ${count(rankings.unranked_items, "item")}, the best completion makes a pair with each other completion.`,
         dropped.length > 0 && `Left out: ${dropped.join(", ")}.`,
         length.share_longer !== null &&
           `The longer completion is the chosen one in ${percent(length.share_longer)} of the pairs whose lengths differ, each item counted once${length.cohens_d === null ? "" : ` (Cohen's d ${rounded(length.cohens_d)})`}.`,
         position.p_value !== null &&
-          `${several(position.first_half, "item")} got more votes in the first half of the order shown, ${number(position.second_half)} in the second half (p = ${position.p_value.toPrecision(2)}).`,
+          `${count(position.first_half, "item")} got more votes in the first half of the order shown, ${number(position.second_half)} in the second half (p = ${position.p_value.toPrecision(2)}).`,
       ),
     },
     ...(splits.length < 2
@@ -95,7 +92,7 @@ const methodsOf = (
           {
             title: "Splits",
             text: `Items are split by a hash of the normalized prompt; near-duplicates (MinHash) are in the split of the earliest item: ${splits
-              .map(({ items, split }) => `${split} ${several(items, "item")}`)
+              .map(({ items, split }) => `${split} ${count(items, "item")}`)
               .join(", ")}.`,
           },
         ]),

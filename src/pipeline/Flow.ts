@@ -14,6 +14,7 @@ import { Ledger } from "../task/ledger/Ledger.ts"
 import { noteWanted, planFurtherVotes } from "../task/FurtherVotes.ts"
 import { sendPlanned } from "../task/Submit.ts"
 import * as WebhookReceiver from "../task/webhook/WebhookReceiver.ts"
+import { plural } from "../io/Values.ts"
 import { choose } from "./AdaptiveVotes.ts"
 import { validate } from "./DatasetSettings.ts"
 import { readAndSubmit, warn } from "./Reading.ts"
@@ -120,7 +121,7 @@ const stoppable =
         grace: yield* Stop.graceOf(grace),
         inFlight: ledger.counts.pipe(
           Effect.map(({ submitting: { tasks } }) =>
-            tasks === 0 ? Option.none() : Option.some(tasks === 1 ? "1 request" : `${tasks} requests`),
+            tasks === 0 ? Option.none() : Option.some(`${tasks} ${plural(tasks, "request")}`),
           ),
           Effect.orElseSucceed(() => Option.none()),
         ),

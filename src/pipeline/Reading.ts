@@ -13,6 +13,7 @@ import { InputAudit } from "../source/place/InputAudit.ts"
 import type { Source } from "../source/Source.ts"
 import { Ledger } from "../task/ledger/Ledger.ts"
 import { submit } from "../task/Submit.ts"
+import { plural } from "../io/Values.ts"
 import { confidenceOf } from "./AdaptiveVotes.ts"
 
 /** Adds the files that an effect reads to `files`, and records them in the ledger when the effect ends. */
@@ -78,7 +79,7 @@ const rejectedFiles = (
     const rejected = rejects.get(file)
     if (rejected === undefined || rejected.count !== records) return []
     const { count, first } = rejected
-    const which = count === 1 ? "its only record was rejected:" : `all ${count} records were rejected; first:`
+    const which = plural(count, "its only record was rejected:", `all ${count} records were rejected; first:`)
     return [`${file}: ${which} ${Origin.describe(first)}: ${first.reason}`]
   })
   return found.length < withRecords.length ? found : []

@@ -1,6 +1,6 @@
 /** Warns about votes and results of a dataset that count differently than a reader may expect. */
 import { Effect } from "effect"
-import { excerpt } from "../io/Values.ts"
+import { excerpt, plural } from "../io/Values.ts"
 import type { ExpertRow } from "../domain/QualityReport.ts"
 import type { CurationReport } from "../pair/Curation.ts"
 import { wilsonInterval } from "../pair/stats/BinomialTest.ts"
@@ -12,8 +12,6 @@ const normal999 = 3.2905267314919255
 const isOverrated = ({ gold_right, gold_votes, reliability }: ExpertRow): boolean =>
   reliability !== null && (wilsonInterval(gold_right, gold_votes, normal999)?.high ?? 1) < reliability
 
-const count = (items: number): string => (items === 1 ? "1 item" : `${items} items`)
-
 export const log = Effect.fnUntraced(function* ({ agreement, experts, lost, repeatedVotes, unread }: CurationReport) {
   for (const { expert, gold_right, gold_votes, reliability } of experts.filter(isOverrated)) {
     yield* Effect.logWarning(
@@ -22,21 +20,19 @@ export const log = Effect.fnUntraced(function* ({ agreement, experts, lost, repe
   }
   if (unread !== undefined) {
     yield* Effect.logWarning(
-      `in ${unread.count === 1 ? "1 result" : `${unread.count} results`} (first: item ${excerpt(unread.itemId, 60)}), "${unread.place}" seems to list several judgments, but in an unknown form: each result counts as one vote. To count all judgments, list them in annotations.votes (see src/service/README.md)`,
+      `in ${unread.count} ${plural(unread.count, "result")} (first: item ${excerpt(unread.itemId, 60)}), "${unread.place}" seems to list several judgments, but in an unknown form: each result counts as one vote. To count all judgments, list them in annotations.votes (see src/service/README.md)`,
     )
   }
   if (repeatedVotes > 0) {
     yield* Effect.logWarning(
-      repeatedVotes === 1
-        ? "1 vote does not count: its expert had voted on the same item before"
-        : `${repeatedVotes} votes do not count: their experts had voted on the same item before`,
+      `${repeatedVotes} ${plural(repeatedVotes, "vote does not count: its expert", "votes do not count: their experts")} had voted on the same item before`,
     )
   }
   const service = agreement.not_majority.find(({ by }) => by === "service")?.items ?? 0
   if (service > 0) {
     const dropped = lost.find(({ reason }) => reason === "against_votes")?.count ?? 0
     yield* Effect.logWarning(
-      `on ${count(service)}, the service's choice differs from the majority of the votes; ${count(dropped)} ${dropped === 1 ? "was" : "were"} left out, because more votes contradict the choice than support it. To let the votes decide, use \`aggregate: "dawid-skene"\``,
+      `on ${service} ${plural(service, "item")}, the service's choice differs from the majority of the votes; ${dropped} ${plural(dropped, "item was", "items were")} left out, because more votes contradict the choice than support it. To let the votes decide, use \`aggregate: "dawid-skene"\``,
     )
   }
 })

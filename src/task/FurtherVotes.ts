@@ -11,6 +11,7 @@ import type { ItemPlace } from "./ledger/writes/FurtherVotes.ts"
 import { defaultShuffleSeed, type RunTerms } from "./ledger/schema/Model.ts"
 import { furtherVote } from "./plan/TaskRequests.ts"
 import type { JudgmentsError } from "./Results.ts"
+import { plural } from "../io/Values.ts"
 
 /** The items of a campaign that get further votes. */
 export interface ItemChoice {
@@ -52,10 +53,10 @@ export const planFurtherVotes = Effect.fn("FurtherVotes.plan")(function* (
     ...when,
     request: (question, of) => furtherVote(question, { ...of, shuffleSeed }),
   })
-  if (votes > 0) yield* Effect.logInfo(`planned ${votes} further ${votes === 1 ? "vote" : "votes"} on uncertain items`)
+  if (votes > 0) yield* Effect.logInfo(`planned ${votes} further ${plural(votes, "vote")} on uncertain items`)
   if (beyond > 0) {
     yield* Effect.logWarning(
-      `the budget is used up: ${beyond} more ${beyond === 1 ? "item needs" : "items need"} another vote. Raise it (\`budget\`)`,
+      `the budget is used up: ${beyond} more ${plural(beyond, "item needs", "items need")} another vote. Raise it (\`budget\`)`,
     )
   }
   return votes

@@ -21,6 +21,7 @@ import { classify } from "./plan/Classify.ts"
 import * as SeenItems from "./plan/SeenItems.ts"
 import { identify, identifyReordered, newTasks } from "./plan/TaskRequests.ts"
 import * as Metrics from "../telemetry/Metrics.ts"
+import { plural } from "../io/Values.ts"
 
 export interface PlanOptions extends RunTerms, DrawOptions {
   /**
@@ -176,7 +177,7 @@ export const plan = Effect.fnUntraced(function* <E, R>(
   yield* step([], true)
   if (overBudget > 0) {
     yield* Effect.logWarning(
-      `the budget is used up: ${overBudget} new ${overBudget === 1 ? "item is" : "items are"} not planned. Raise it (\`budget\`), and run again with the same input`,
+      `the budget is used up: ${overBudget} new ${plural(overBudget, "item is", "items are")} not planned. Raise it (\`budget\`), and run again with the same input`,
     )
   }
 })

@@ -7,6 +7,7 @@
  */
 import { Duration, Effect, Result } from "effect"
 import { ServiceProfile } from "../api/ServiceProfile.ts"
+import { plural } from "../io/Values.ts"
 import { TaskClient } from "./client/AnnotationClient.ts"
 import { type AnnotationClientError, endsPolling } from "./client/AnnotationClientError.ts"
 import { checkAnswer } from "./ledger/reads/ResultMatch.ts"
@@ -82,7 +83,7 @@ export const findResubmittable = Effect.fn("Recheck.findResubmittable")(function
   )
   if (unanswered > 0) {
     yield* Effect.logWarning(
-      `${unanswered === 1 ? "1 task was" : `${unanswered} tasks were`} not resubmitted, because the service gave no usable answer`,
+      `${unanswered} ${plural(unanswered, "task was", "tasks were")} not resubmitted, because the service gave no usable answer`,
     )
   }
   return found

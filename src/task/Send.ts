@@ -22,6 +22,7 @@ import type { PlannedTask, StoredRequest } from "./ledger/schema/Model.ts"
 import type * as RejectLimit from "./plan/RejectLimit.ts"
 import { halve } from "./plan/TaskRequests.ts"
 import * as TaskTrace from "../telemetry/TaskTrace.ts"
+import { plural } from "../io/Values.ts"
 import * as TaskPool from "./TaskPool.ts"
 
 /** The task was sent or split after it was read as planned, or another process took over its part of the tasks. */
@@ -207,7 +208,7 @@ export const send = Effect.fnUntraced(function* <E>(
           left = failure
           yield* ledger.markPlanned(task.seq)
           yield* Effect.logWarning(
-            `a task with ${task.itemCount} ${task.itemCount === 1 ? "item" : "items"} is left for the next run: ${failure.message}`,
+            `a task with ${task.itemCount} ${plural(task.itemCount, "item")} is left for the next run: ${failure.message}`,
           )
         }
         return yield* end(streak.lost(failure))

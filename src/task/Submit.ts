@@ -23,6 +23,7 @@ import * as Cost from "../domain/Cost.ts"
 import * as Prices from "../domain/Prices.ts"
 import type { SourceItem } from "../domain/PromptItem.ts"
 import type { Reject } from "../domain/Reject.ts"
+import { plural } from "../io/Values.ts"
 import * as CompletionDraw from "./plan/CompletionDraw.ts"
 import { type ChooseItems, planFurtherVotes } from "./FurtherVotes.ts"
 import { Ledger, type LedgerReader } from "./ledger/Ledger.ts"
@@ -222,9 +223,7 @@ export const submit = Effect.fn("Submit.submit")(function* <E, R>(
     Effect.onError((cause) => Effect.ignore(ledger.endRun(run, { failure: reasonOf(cause) }))),
   )
   if (again > 0)
-    yield* Effect.logInfo(
-      `resubmitted ${again === 1 ? "1 task" : `${again} tasks`} from earlier runs as new, billable tasks`,
-    )
+    yield* Effect.logInfo(`resubmitted ${again} ${plural(again, "task")} from earlier runs as new, billable tasks`)
   if (options.chooseFurther !== undefined) {
     yield* planFurtherVotes(options.chooseFurther, { ...options, campaign: run.campaign }).pipe(
       Effect.onError((cause) => Effect.ignore(ledger.endRun(run, { failure: reasonOf(cause) }))),

@@ -145,6 +145,21 @@ describeVerdicts("stripe", [one, two], { body: binary, now }, [
   ["another version", stripeHeaders(`t=${now},${signed(one, binary).replace("v1", "v0")}`), malformed],
 ])
 
+const iso = (time: string) =>
+  stripeHeaders(`t=${time},v1=${hmac(one, Buffer.concat([Buffer.from(`${time}.`), binary]))}`)
+
+describeVerdicts(
+  "stripe",
+  [one],
+  { body: binary, now },
+  [
+    ["a time as text", "2023-11-14T22:13:20Z"],
+    ["a time with an offset", "2023-11-14T23:13:20.000+01:00"],
+    ["a time without a zone", "2023-11-14T22:13:20", "timestamp_malformed"],
+    ["a day that no month has", "2023-11-41T22:13:20Z", "timestamp_malformed"],
+  ].map(([what, time, reason]) => [what!, iso(time!), reason, { unit: "iso" }]),
+)
+
 clockTest("stripe tells the time that was signed", function* () {
   const headers = stripeHeaders(`t=${now - 9},${signed(one, binary, now - 9)}`)
   const verified = yield* verify({ scheme: "stripe" }, [one], { headers, body: binary, now })

@@ -168,6 +168,12 @@ describe("wrong options from plain JavaScript are typed errors", () => {
         const failure = yield* Effect.flip(check(delivery as unknown as Webhooks.UnverifiedDelivery))
         assert.strictEqual(failure._tag === "InvalidWebhookSetting" && failure.setting, setting)
       }
+      // Headers as `node:http` has them, and the bytes of the body.
+      const body = Buffer.from("{}")
+      const signature = `sha256=${createHmac("sha256", secret).update(body).digest("hex")}`
+      for (const value of [signature, ["sha256=0", signature]]) {
+        yield* check({ headers: { "X-Hub-Signature-256": value, cookie: undefined }, body })
+      }
     }),
   )
 })

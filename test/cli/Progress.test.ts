@@ -7,7 +7,7 @@ import * as SqliteClient from "../../src/node/SqliteClient.ts"
 import { Ledger } from "../../src/task/ledger/Ledger.ts"
 import { reportOf } from "../support/cli.ts"
 import { temporaryDirectory, test } from "../support/job.ts"
-import { newTasks, plan } from "../task/support.ts"
+import { newTasks, nothing, plan } from "../task/support.ts"
 import { root, spawned } from "../support/process.ts"
 import * as ScriptedService from "../support/ScriptedService.ts"
 import { prefstream } from "../support/program.ts"
@@ -113,5 +113,18 @@ it.effect("where there is no terminal a line is written when something has chang
     yield* TestClock.adjust("5 seconds")
     // 20 in the last minute, which began with 3; 42 are left: 40 submitted, and 2 that are still being sent.
     assert.match(lines.at(-1) ?? "", /^23 of 101 items judged, 86 submitted, .*, 0\.3\/s, 2 min 6\.?\d* s left, /)
+    // A run that still reads, and that asks for several votes: no time left, and whole numbers from 10 per second on.
+    const run = yield* ledger.startRun({ votes: 2 })
+    const { counts, tasks } = { counts: { ...nothing, read: 900, new: 900 }, tasks: newTasks([900], 101) }
+    yield* ledger.record(run, { tasks, known: [], rejects: [], counts, finished: false })
+    const [last] = yield* ledger.plannedAfter(more.at(-1)!.seq)
+    yield* ledger.claim(last!)
+    yield* ledger.markSubmitted(last!.seq, "task_last", 0)
+    yield* ledger.markCompleted(last!.seq, "{}")
+    yield* TestClock.adjust("5 seconds")
+    assert.match(
+      lines.at(-1) ?? "",
+      /^923 of 1,001\+ votes given, 986 submitted, 13 rejected, .*, 15\/s, 12 min \d+ s\n$/,
+    )
   }).pipe(Effect.provide(Layer.merge(stdio, ledger)))
 })

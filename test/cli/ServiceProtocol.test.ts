@@ -1,10 +1,13 @@
 /** Services near the contract: what differs is said by flags or `prefstream.yaml`, and `doctor --try-task` shows what is read. */
-import { assert, describe } from "@effect/vitest"
-import { Effect } from "effect"
+import { NodeServices } from "@effect/platform-node"
+import { assert, describe, it } from "@effect/vitest"
+import { ConfigProvider, Effect } from "effect"
+import { tryTask } from "../../src/cli/commands/TryTask.ts"
 import { cliIn, ends, quick, reportOf, write } from "../support/cli.ts"
 import { pairsOf } from "../support/datasetReaders.ts"
 import { temporaryDirectory, test } from "../support/job.ts"
 import * as ScriptedService from "../support/ScriptedService.ts"
+import * as VirtualTime from "../support/virtualTime.ts"
 
 interface Body {
   readonly task_type: string
@@ -126,6 +129,32 @@ describe("a service near the contract", () => {
     assert.include(wrong.stdout, "data.items[0].pick: expected the text of a completion, found 1")
     assert.strictEqual(posts(), 1)
   })
+
+  for (const [answer, state, message] of [
+    [{ status: "failed" }, "failed", /^task id 7: status failed$/],
+    [{ status: "completed" }, "failed", /cannot be used: results: expected results, found none$/],
+    [
+      { status: "completed", results: [{ prompt: "p", best_completion_index: 1 }] },
+      "ok",
+      /choice \(best_completion_index\) 1, annotations \(annotations\) "\{\}"$/,
+    ],
+    [{ status: "open" }, "warning", /status open: run prefstream doctor --try-task 7 once it is completed$/],
+  ] as const) {
+    it.effect(`doctor polls a task for at most a minute, and tells ${JSON.stringify(answer)}: ${state}`, () =>
+      Effect.gen(function* () {
+        const time = yield* VirtualTime.make
+        const { baseUrl } = yield* ScriptedService.make(() => ({ status: 200, body: { task_id: "7", ...answer } }))
+        const lists = { resultPath: [], completedStatus: [], annotationPath: [] }
+        const flags = { baseUrl, tryTask: "7", ...lists } as unknown as Parameters<typeof tryTask>[0]
+        const token = ConfigProvider.layer(ConfigProvider.fromUnknown({ PREFSTREAM_TOKEN: "t" }))
+        const trying = Effect.provide(tryTask(flags), [time.httpClient, NodeServices.layer, token])
+        const [finding] = yield* time.run(trying)
+        assert.strictEqual(finding!.state, state)
+        assert.match(finding!.message, message)
+        assert.isAtMost(time.now(), 70_000)
+      }),
+    )
+  }
 
   for (const [args, message] of [
     [["--choice", "left"], /--choice.*index, index-1/s],

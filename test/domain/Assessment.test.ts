@@ -64,3 +64,13 @@ describe("Assessment.combine", () => {
     assert.deepStrictEqual(Assessment.combine(abc, 0, [{ choice: 0 }, { choice: 1 }]), {})
   })
 })
+
+it.each([
+  [0, 1, { clarity: { chosen: 4, rejected: null }, short: { chosen: 3, rejected: null } }],
+  [1, 2, { clarity: { chosen: null, rejected: 1 }, depth: { chosen: null, rejected: 2 } }],
+  [1, 1, null],
+])("Assessment.toColumns of %i and %i has the aspects by which one of them was rated", (chosen, rejected, expected) => {
+  const aspects = { clarity: [4, null, 1], depth: [null, null, 2], short: [3] }
+  const columns = Assessment.toColumns({ aspects }, abc, 0, [chosen, rejected])
+  assert.deepStrictEqual(JSON.parse(columns.aspects ?? "null"), expected)
+})

@@ -3,6 +3,7 @@ import { assert, describe, it } from "@effect/vitest"
 import { Effect, Option, Stream } from "effect"
 import type { JudgedItem } from "../../src/domain/Judgment.ts"
 import { Threads } from "../../src/node/Thread.ts"
+import type { OwnCheck } from "../../src/pair/Checks.ts"
 import * as Curation from "../../src/pair/Curation.ts"
 import { fullRanking } from "../../src/pair/PairStrategy.ts"
 import { wilsonInterval } from "../../src/pair/stats/BinomialTest.ts"
@@ -235,6 +236,21 @@ describe("what is said of the items", () => {
     assert.deepInclude(checkOf(report, "other-languages"), { value: 1 / 3, count: 1, of: 3 })
     // A threshold is not kept by what has no value.
     assert.deepInclude(checkOf(report, "kappa"), { value: null, passed: false })
+  })
+
+  it.each<readonly [of: ReadonlyArray<number | boolean | undefined>, threshold: number | undefined, expected: object]>([
+    [[0, 1, 2], 1, { value: 1, count: 2, of: 3, is_share: false, passed: true }],
+    [[0, 1, 2], 0.9, { value: 1, count: 2, of: 3, is_share: false, passed: false }],
+    [[undefined, false, true], 0.5, { value: 0.5, count: 1, of: 2, is_share: true, passed: true }],
+    [[], undefined, { value: null, count: 0, of: 0, is_share: true, passed: true }],
+    [[], 1, { value: null, count: 0, of: 0, is_share: true, passed: false }],
+  ])("takes the mean of a check of the program: %j with the threshold %j", (of, threshold, expected) => {
+    const own: OwnCheck = { name: "own", measure: "m", threshold, valueOf: ({ itemId }) => of[Number(itemId.at(-1))] }
+    const report = curate(
+      [0, 1, 2].map((i) => item(i, [{ best: 0 }])),
+      { checks: [own] },
+    )
+    assert.deepInclude(checkOf(report, "own"), expected)
   })
 
   it("finds the same agreement in whatever order the completions stand", () => {

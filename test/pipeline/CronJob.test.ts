@@ -60,16 +60,17 @@ describe("a job by a cron expression", () => {
   clockTest("never overlaps: times that come while it runs are skipped, and said", function* () {
     const { lines } = yield* scheduled("2026-11-21T00:59:00Z", {
       cron: "0 * * * *",
-      takes: ["150 minutes", "30 minutes"],
+      takes: ["150 minutes", "90 minutes"],
     })
-    yield* TestClock.adjust("4 hours")
+    yield* TestClock.adjust("5 hours")
     assert.deepStrictEqual(lines, [
       "next run at 2026-11-21T01:00:00+00:00",
       "runs at 2026-11-21T01:00+00:00",
       "skipped 2 runs, from 2026-11-21T02:00:00+00:00 to 2026-11-21T03:00:00+00:00: the previous run had not finished",
       "next run at 2026-11-21T04:00:00+00:00",
       "runs at 2026-11-21T04:00+00:00",
-      "next run at 2026-11-21T05:00:00+00:00",
+      "skipped 1 run, at 2026-11-21T05:00:00+00:00: the previous run had not finished",
+      "next run at 2026-11-21T06:00:00+00:00",
     ])
   })
 

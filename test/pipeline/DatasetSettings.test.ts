@@ -1,6 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
-import { type DatasetSettings, validate, wholeShares } from "../../src/pipeline/DatasetSettings.ts"
+import { type DatasetSettings, toManifest, validate, wholeShares } from "../../src/pipeline/DatasetSettings.ts"
 
 /** As a program may have them that no compiler has seen. */
 const unchecked = (settings: object) => settings as DatasetSettings
@@ -16,6 +16,10 @@ describe("settings of a dataset", () => {
     [{ minAgreement: 67 }, /^minAgreement: expected a share from 0 to 1, found 67$/],
     [{ aggregate: "mean" }, /^aggregate: expected majority or dawid-skene, found mean$/],
     [{ ties: "split" }, /^ties: expected drop or keep, found split$/],
+    [{ marginFrom: "vote" }, /^marginFrom: expected votes or strength, found vote$/],
+    [{ edited: "rejected" }, /^edited: expected chosen or none, found rejected$/],
+    [{ annotationPaths: { rationle: "a" } }, /^annotationPaths: expected one of .*rationale.*, found rationle$/],
+    [{ annotationPaths: { rationale: "a[" } }, /^annotationPaths\.rationale: expected a field path, found a\[$/],
     [{ evaluationPrompts: [] }, /^evaluationPrompts: expected prompts, found none$/],
     [{ splits: { test: 1.2 } }, /test/],
     [{ splits: { train: 0.5, test: 0.1 } }, /add up to 1/],
@@ -30,6 +34,7 @@ describe("settings of a dataset", () => {
       thresholds: { "length-effect": 0.5, kappa: -1, contamination: 0 },
       drop: ["near-duplicates"],
       formats: ["verl"],
+      annotationPaths: { rationale: "a[0].b", flags: undefined },
       splits: { test: 0.1, validation: 0.05 },
     }),
   )
@@ -37,5 +42,11 @@ describe("settings of a dataset", () => {
   it("give train what is left over", () => {
     assert.deepStrictEqual(wholeShares({ test: 0.1, validation: 0.05 }), { test: 0.1, validation: 0.05, train: 0.85 })
     assert.deepStrictEqual(wholeShares({ test: 1 }), { test: 1 })
+    assert.deepStrictEqual(wholeShares({ train: undefined, test: 0.1 }), { train: 0.9, test: 0.1 })
+  })
+
+  it("tell the manifest of edits only if they replace the chosen completions", () => {
+    assert.strictEqual(toManifest({ edited: "chosen" })["edited"], "chosen")
+    assert.notProperty(toManifest({ edited: "none" }), "edited")
   })
 })

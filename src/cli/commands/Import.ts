@@ -3,6 +3,7 @@ import { Console, Effect, FileSystem } from "effect"
 import * as Pipeline from "../../pipeline/Pipeline.ts"
 import type { ImportReport } from "../../pipeline/ImportVotes.ts"
 import * as JobFolder from "../../pipeline/JobFolder.ts"
+import { count, number, plural } from "../../io/Values.ts"
 import { makeCommand } from "../flags/Definition.ts"
 import { maxRejects, printDetected } from "../flags/InputFlags.ts"
 import { ledgerFlags, type Place, placeOf } from "../flags/LedgerFlags.ts"
@@ -13,7 +14,7 @@ import * as Settings from "../settings/Settings.ts"
 import * as ExitStatus from "../output/ExitStatus.ts"
 import { inRejects } from "../output/Flags.ts"
 import * as Summary from "../output/Summary.ts"
-import { count, number, printable, table } from "../output/Text.ts"
+import { printable, table } from "../output/Text.ts"
 
 export const command = makeCommand(
   "import",
@@ -72,7 +73,7 @@ const textOf = (report: ImportReport, { directory, given, ledger }: Place): stri
     ...(report.rejected === 0
       ? []
       : [
-          `${number(report.rejected)} of ${count(report.read, "record")} ${report.rejected === 1 ? "was" : "were"} rejected: see ${JobFolder.rejects(directory)}.`,
+          `${number(report.rejected)} of ${count(report.read, "record")} ${plural(report.rejected, "was", "were")} rejected: see ${JobFolder.rejects(directory)}.`,
         ]),
     ...(report.imported + report.duplicates === 0 ? [] : [`Next: prefstream export ${given}.`]),
     "",

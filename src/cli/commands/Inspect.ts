@@ -3,7 +3,7 @@ import { Console, Effect, Struct } from "effect"
 import * as Conversation from "../../domain/Conversation.ts"
 import * as Origin from "../../domain/Origin.ts"
 import type { SourceItem } from "../../domain/PromptItem.ts"
-import { excerpt, shorten } from "../../io/Values.ts"
+import { count, excerpt, number, shorten } from "../../io/Values.ts"
 import * as Inspection from "../../pipeline/Inspection.ts"
 import type { InputSummary } from "../../source/record/SourceRecord.ts"
 import * as ExitStatus from "../output/ExitStatus.ts"
@@ -17,7 +17,7 @@ import { integer } from "../flags/Values.ts"
 import { inRejects } from "../output/Flags.ts"
 import { counts } from "../output/PreviewSummary.ts"
 import { rejectCount } from "../output/Summary.ts"
-import { count, number, printable, type Rows, rowsOf, table } from "../output/Text.ts"
+import { printable, type Rows, rowsOf, table } from "../output/Text.ts"
 
 export const command = makeCommand(
   "inspect",

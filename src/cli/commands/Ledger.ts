@@ -4,13 +4,14 @@ import { Argument, Command } from "effect/cli"
 import * as LedgerMaintenance from "../../task/ledger/care/LedgerMaintenance.ts"
 import type { CheckReport } from "../../task/ledger/care/LedgerCheck.ts"
 import * as LedgerLocation from "../../task/ledger/LedgerLocation.ts"
+import { count } from "../../io/Values.ts"
 import * as ExitStatus from "../output/ExitStatus.ts"
 import { makeCommand } from "../flags/Definition.ts"
 import { ledgerFlags, noSuchLedger, placeOf } from "../flags/LedgerFlags.ts"
 import { endOfDryRun } from "../flags/PipelineFile.ts"
 import { check } from "../flags/Rules.ts"
 import { option, parsed, parseDuration, toggle } from "../flags/Values.ts"
-import { count, number, present, printable, size } from "../output/Text.ts"
+import { present, printable, size } from "../output/Text.ts"
 
 const isMissing = Schema.is(LedgerLocation.LedgerMissing)
 const isNotForPostgres = Schema.is(LedgerMaintenance.NotForPostgres)
@@ -160,7 +161,7 @@ const pruneCommand = makeCommand(
     const { deliveries, rejects, results } = report
     const what = present([
       `${count(rejects, "reject")} of earlier runs`,
-      `${number(deliveries)} webhook deliver${deliveries === 1 ? "y" : "ies"}`,
+      count(deliveries, "webhook delivery", "webhook deliveries"),
       (flags.results ?? false) &&
         `the requests and results of ${count(results.tasks, "task")} (${count(results.items, "item")})`,
     ]).join(", ")

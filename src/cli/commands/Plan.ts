@@ -3,6 +3,7 @@ import { Console, Effect, identity, Schema, Struct } from "effect"
 import { Flag } from "effect/cli"
 import { maxVotes, minGoldVotes, pilot, type VotePlan, votePlan, type VotePlanRow } from "../../pipeline/VotePlan.ts"
 import * as LedgerLocation from "../../task/ledger/LedgerLocation.ts"
+import { count, number } from "../../io/Values.ts"
 import { define, makeCommand } from "../flags/Definition.ts"
 import { annotationFlags, annotationPathsOf } from "../flags/AnnotationPath.ts"
 import { campaignFlag } from "../flags/CampaignFlag.ts"
@@ -14,7 +15,7 @@ import { batchFlags, spendingFlags } from "../flags/TaskFlags.ts"
 import { option } from "../flags/Values.ts"
 import { usageError } from "../output/ExitStatus.ts"
 import { votesCost } from "../output/SpendingSummary.ts"
-import { count, number, present, printable, rowsOf, table } from "../output/Text.ts"
+import { present, printable, rowsOf, table } from "../output/Text.ts"
 
 const Share = Schema.Finite.check(Schema.isGreaterThan(0), Schema.isLessThan(1))
 

@@ -5,11 +5,12 @@
 import { Config, Console, Effect, FileSystem, Option, Path, Redacted } from "effect"
 import { Argument, Flag } from "effect/cli"
 import * as Dataset from "../../dataset/Dataset.ts"
+import { count } from "../../io/Values.ts"
 import { makeCommand } from "../flags/Definition.ts"
 import { ledgerFlags } from "../flags/LedgerFlags.ts"
 import { required, text, toggle } from "../flags/Values.ts"
 import { usageError } from "../output/ExitStatus.ts"
-import { count, printable, size } from "../output/Text.ts"
+import { printable, size } from "../output/Text.ts"
 
 const directory = Argument.Directory("DIR", { mustExist: true }).pipe(
   Argument.withDescription("Dataset folder, such as week-48/dataset"),

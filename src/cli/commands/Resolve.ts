@@ -14,12 +14,13 @@ import { issueReport } from "../../pipeline/RunReport.ts"
 import { Ledger, LedgerReader } from "../../task/ledger/Ledger.ts"
 import * as LedgerLocation from "../../task/ledger/LedgerLocation.ts"
 import type { TaskState } from "../../task/ledger/schema/Model.ts"
+import { count, plural } from "../../io/Values.ts"
 import { usageError } from "../output/ExitStatus.ts"
 import { makeCommand } from "../flags/Definition.ts"
 import { existingLedger, givenOf, ledgerFlags, placeOf } from "../flags/LedgerFlags.ts"
 import { check } from "../flags/Rules.ts"
 import { literals, text, toggle } from "../flags/Values.ts"
-import { count, printable } from "../output/Text.ts"
+import { printable } from "../output/Text.ts"
 import * as IssueList from "../output/IssueList.ts"
 
 const asUsage = ({ message }: { readonly message: string }) => Effect.fail(usageError(message))
@@ -178,7 +179,7 @@ const describeDecision = (
   anew: number,
 ): string => {
   const [number] = numbers
-  const tasks = numbers.length === 1 ? `Task ${number}` : count(numbers.length, "task")
+  const tasks = plural(numbers.length, `Task ${number}`, count(numbers.length, "task"))
   switch (decision.verb) {
     case "adopt":
       return `${tasks} is linked to ${decision.taskId} at the service: ${sender === "the workers" ? "the workers poll the task" : "the next run or collect polls the task"}.`

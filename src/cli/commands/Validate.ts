@@ -4,6 +4,7 @@ import * as Origin from "../../domain/Origin.ts"
 import type { Reject } from "../../domain/Reject.ts"
 import * as Inspection from "../../pipeline/Inspection.ts"
 import { allows, TooManyRejects } from "../../task/plan/RejectLimit.ts"
+import { count } from "../../io/Values.ts"
 import { counts } from "../output/PreviewSummary.ts"
 import { inFlags, inRejects } from "../output/Flags.ts"
 import { usageError } from "../output/ExitStatus.ts"
@@ -13,7 +14,7 @@ import { ledgerFlags } from "../flags/LedgerFlags.ts"
 import { check } from "../flags/Rules.ts"
 import { fromEnvironment, limitsOf, serviceFlags } from "../flags/ServiceFlags.ts"
 import { integer, text } from "../flags/Values.ts"
-import { count, printable } from "../output/Text.ts"
+import { printable } from "../output/Text.ts"
 
 const defaultShown = 100
 

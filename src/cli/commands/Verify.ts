@@ -2,10 +2,11 @@
 import { Console, Effect } from "effect"
 import { Argument } from "effect/cli"
 import * as Dataset from "../../dataset/Dataset.ts"
+import { count } from "../../io/Values.ts"
 import * as ExitStatus from "../output/ExitStatus.ts"
 import { makeCommand } from "../flags/Definition.ts"
 import { ledgerFlags } from "../flags/LedgerFlags.ts"
-import { count, printable } from "../output/Text.ts"
+import { printable } from "../output/Text.ts"
 
 const directory = Argument.Directory("DIR", { mustExist: true }).pipe(
   Argument.withDescription("Dataset folder, such as week-48/dataset"),

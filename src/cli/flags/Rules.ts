@@ -4,7 +4,7 @@
  */
 import { Effect, Predicate } from "effect"
 import type * as Pipeline from "../../pipeline/Pipeline.ts"
-import { joinWords } from "../../io/Values.ts"
+import { joinWords, plural } from "../../io/Values.ts"
 import { usageError } from "../output/ExitStatus.ts"
 import { isFromEnvironment, Untyped } from "./Definition.ts"
 import { embeddedFlags } from "./ExpertFlags.ts"
@@ -114,7 +114,7 @@ export const check = Effect.fn("Rules.check")(function* (flags: object, pipeline
     if (condition.holds(all, pipeline) === isOnly) continue
     const names = joinWords(setFlags.map((flag) => spelled(flag, all[flag])))
     const why = rule.why === undefined ? "" : `, ${rule.why}`
-    const conflict = isOnly ? `require${setFlags.length === 1 ? "s" : ""}` : "cannot be combined with"
+    const conflict = isOnly ? plural(setFlags.length, "requires", "require") : "cannot be combined with"
     return yield* usageError(`${names} ${conflict} ${condition.text}${why}`)
   }
 })

@@ -2,7 +2,8 @@
 import { Effect } from "effect"
 import { issuesOf, type ListedTask } from "../../pipeline/Issues.ts"
 import type { IssueReport } from "../../pipeline/RunReport.ts"
-import { count, number as digits, present, shellWord } from "./Text.ts"
+import { count, number as digits } from "../../io/Values.ts"
+import { present, shellWord } from "./Text.ts"
 
 const maxShown = 20
 

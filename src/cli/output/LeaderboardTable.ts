@@ -8,7 +8,8 @@ import * as SpreadsheetCell from "../../io/SpreadsheetCell.ts"
 import type { Estimate, Leaderboard, LeaderboardRow } from "../../domain/Leaderboard.ts"
 import { minItems } from "../../pair/rating/Accrual.ts"
 import type { LeaderboardGroup } from "../../pipeline/Leaderboard.ts"
-import { count, number, present } from "./Text.ts"
+import { count, number, plural } from "../../io/Values.ts"
+import { present } from "./Text.ts"
 
 export const nothing =
   "no leaderboard: no vote compares two models. Each completion needs a model name: set --model-path, add models to the items, or use one file per model (--completions); prefstream inspect shows the models. At most 500 models can be rated"
@@ -67,7 +68,7 @@ const notes = (board: Leaderboard): ReadonlyArray<string> => {
       models[0]?.win_rate.low === null &&
       `No intervals: expected at least ${minItems} items, found ${items}.`,
     extremes.length > 0 &&
-      `${extremes.map(({ extreme, model }) => `${model} ${extreme === "never_lost" ? "never lost" : "never won"}`).join(", ")}${extremes.length === 1 ? ": the votes do not bound this rating, which depends" : ": the votes do not bound these ratings, which depend"} on the prior.`,
+      `${extremes.map(({ extreme, model }) => `${model} ${extreme === "never_lost" ? "never lost" : "never won"}`).join(", ")}${plural(extremes.length, ": the votes do not bound this rating, which depends", ": the votes do not bound these ratings, which depend")} on the prior.`,
     ...controls.map(({ coefficient, control, unit }) =>
       control === "length"
         ? `Ratings are adjusted to equal length. A length difference (a − b) / (a + b) of ${unit.toFixed(2)} (one standard deviation) adds ${signed(coefficient.value)} to the log odds (95% interval: ${range(coefficient, signed, ["", ""])}).`

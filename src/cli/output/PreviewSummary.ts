@@ -1,9 +1,10 @@
 /** Formats a preview of a run for a terminal: the records of the input, and the tasks and costs of the run. */
 import type { Inspection } from "../../pipeline/Inspection.ts"
 import type { Preview } from "../../pipeline/Preview.ts"
+import { count, number } from "../../io/Values.ts"
 import { overBudget, perVote, votesCost } from "./SpendingSummary.ts"
 import { duplicates, rejectCount } from "./Summary.ts"
-import { count, duration, number, present, type Rows, rowsOf, table } from "./Text.ts"
+import { duration, present, type Rows, rowsOf, table } from "./Text.ts"
 
 export const counts = ({
   items,

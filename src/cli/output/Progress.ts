@@ -5,8 +5,9 @@
 import { Duration, Effect, Option, Stdio, Stream } from "effect"
 import * as SteadyClock from "../../io/SteadyClock.ts"
 import { Ledger } from "../../task/ledger/Ledger.ts"
+import { number } from "../../io/Values.ts"
 import * as Stderr from "./Stderr.ts"
-import { duration, number, present } from "./Text.ts"
+import { duration, present } from "./Text.ts"
 
 const redrawInterval = Duration.millis(200)
 const lineInterval = Duration.seconds(5)

@@ -1,8 +1,8 @@
 /** Formats the cost of a job's votes for a terminal. */
-import { excerpt } from "../../io/Values.ts"
+import { count, excerpt } from "../../io/Values.ts"
 import type { RunReport } from "../../pipeline/RunReport.ts"
 import type { SpendingReport, VotesCost } from "../../pipeline/SpendingReport.ts"
-import { count, type Rows, rowsOf } from "./Text.ts"
+import { type Rows, rowsOf } from "./Text.ts"
 
 export const votesCost = ({ cost, votes }: VotesCost): string => `${count(votes, "vote")} (${cost})`
 

@@ -3,10 +3,10 @@
  * the period and the number of items that it is based on.
  */
 import { DateTime, Option } from "effect"
-import { excerpt } from "../../io/Values.ts"
+import { count, excerpt, number } from "../../io/Values.ts"
 import type { Estimate, JobStatus } from "../../pipeline/JobStatus.ts"
 import * as Summary from "./Summary.ts"
-import { count, duration, number, type Rows, rowsOf } from "./Text.ts"
+import { duration, type Rows, rowsOf } from "./Text.ts"
 
 export const text = (status: JobStatus, options: Summary.TextOptions): string =>
   Summary.text(status, options, [

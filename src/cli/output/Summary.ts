@@ -7,7 +7,7 @@ import { render } from "../../domain/Conversation.ts"
 import * as Origin from "../../domain/Origin.ts"
 import type { DatasetInfo } from "../../dataset/Dataset.ts"
 import type { PreferencePair } from "../../domain/PreferencePair.ts"
-import { excerpt } from "../../io/Values.ts"
+import { count, excerpt, number, plural } from "../../io/Values.ts"
 import * as JobFolder from "../../pipeline/JobFolder.ts"
 import type { RejectCount } from "../../pipeline/RejectCounts.ts"
 import type { RunReport } from "../../pipeline/RunReport.ts"
@@ -15,7 +15,7 @@ import { isOver as isOverBudget } from "../../pipeline/SpendingReport.ts"
 import * as ExitStatus from "./ExitStatus.ts"
 import { inFlags, inRejects } from "./Flags.ts"
 import { hasRoom, spending } from "./SpendingSummary.ts"
-import { count, duration, number, present, printable, type Rows, rowsOf, size, table } from "./Text.ts"
+import { duration, present, printable, type Rows, rowsOf, size, table } from "./Text.ts"
 
 export interface Options extends TextOptions {
   readonly json?: boolean | undefined
@@ -137,7 +137,7 @@ const headline = (report: RunReport, options: TextOptions): ReadonlyArray<string
       return [ended(whyAllRejected(report))]
     case "in_doubt":
       return [
-        `${ended(`${count(doubts, "task")} ${doubts === 1 ? "is" : "are"} in doubt`)} The service may have created ${doubts === 1 ? "it, so it is" : "them, so they are"} not sent again automatically.`,
+        `${ended(`${count(doubts, "task")} ${plural(doubts, "is", "are")} in doubt`)} The service may have created ${plural(doubts, "it, so it is", "them, so they are")} not sent again automatically.`,
         ...(unusable === 0 && open === 0
           ? []
           : [`In addition, ${unfinished}${report.shared_with_workers ? "; the job's workers send and poll" : ""}.`]),
@@ -178,11 +178,11 @@ const whyAllRejected = ({ tasks, issues }: RunReport): string => {
 
 const describeUnfinished = (unusable: number, { planned, submitted, submitting }: RunReport["tasks"]): string =>
   present([
-    unusable > 0 && `${count(unusable, "task")} ${unusable === 1 ? "has" : "have"} no usable result`,
-    planned.tasks > 0 && `${count(planned.tasks, "task")} ${planned.tasks === 1 ? "is" : "are"} not sent yet`,
+    unusable > 0 && `${count(unusable, "task")} ${plural(unusable, "has", "have")} no usable result`,
+    planned.tasks > 0 && `${count(planned.tasks, "task")} ${plural(planned.tasks, "is", "are")} not sent yet`,
     submitting.tasks > 0 && `${count(submitting.tasks, "task")} may have been sent`,
     submitted.tasks > 0 &&
-      `${count(submitted.tasks, "task")} still ${submitted.tasks === 1 ? "waits" : "wait"} for results`,
+      `${count(submitted.tasks, "task")} still ${plural(submitted.tasks, "waits", "wait")} for results`,
   ]).join(", and ")
 
 export const duplicates = (report: { readonly duplicates: number; readonly reordered: number }): string =>
@@ -225,7 +225,7 @@ const tasks = (report: Pick<RunReport, "tasks" | "votes">): string =>
 
 const voteRows = ({ gold, votes, wanted_votes }: Pick<RunReport, "gold" | "votes" | "wanted_votes">): Rows => [
   ["votes", votes > 1 && `up to ${number(votes)} per item, each in its own task`],
-  ["", wanted_votes > 0 && `${count(wanted_votes, "item")} ${wanted_votes === 1 ? "needs" : "need"} another vote`],
+  ["", wanted_votes > 0 && `${count(wanted_votes, "item")} ${plural(wanted_votes, "needs", "need")} another vote`],
   [
     "gold",
     gold > 0 && `${count(gold, "gold item")} mixed in${votes === 1 ? "" : ", with the same number of votes each"}`,

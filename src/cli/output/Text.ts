@@ -36,10 +36,6 @@ export const rowsOf = (name: string, values: ReadonlyArray<string>): Rows =>
 export const present = (texts: ReadonlyArray<string | false>): ReadonlyArray<string> =>
   texts.filter((text) => text !== false)
 
-export const number = (n: number): string => n.toLocaleString("en-US")
-
-export const count = (n: number, noun: string): string => `${number(n)} ${noun}${n === 1 ? "" : "s"}`
-
 /** Makes a text safe for a terminal: control characters other than tab and line feed become U+FFFD. */
 export const printable = (text: string): string => text.replace(/[\u0000-\u0008\u000b-\u001f\u007f-\u009f]/g, "\uFFFD")
 

@@ -13,8 +13,8 @@
 import { Option, Result, Schema } from "effect"
 import * as Conversation from "../../domain/Conversation.ts"
 import type { PreferencePair } from "../../domain/PreferencePair.ts"
+import { describeValue, plural } from "../../io/Values.ts"
 import type { Features, JsonRow } from "../file/Features.ts"
-import { describeValue } from "../../io/Values.ts"
 import * as Cuts from "./Cuts.ts"
 import * as PairTexts from "./PairTexts.ts"
 import {
@@ -156,7 +156,7 @@ export const trlImplicitConversational: TrainerFormat = {
       if (!hasCalls && chosen.length !== rejected.length)
         return issueAt(
           ["rejected"],
-          `the same prompt as in chosen, ${chosen.length - 1} ${chosen.length === 2 ? "message" : "messages"}`,
+          `the same prompt as in chosen, ${chosen.length - 1} ${plural(chosen.length - 1, "message")}`,
         )
       if (shared === Math.max(chosen.length, rejected.length))
         return issueAt(["rejected", rejected.length - 1, "content"], "a text that differs from chosen")

@@ -11,6 +11,7 @@ import { Clock, Context, Effect, Layer, Random } from "effect"
 import type { SqlError } from "effect/sql/SqlError"
 import * as Audit from "../database/Audit.ts"
 import { MalformedRequest } from "../../api/Problems.ts"
+import { plural } from "../../io/Values.ts"
 import { Database } from "../database/Database.ts"
 import { toStorableText } from "../database/TaskTables.ts"
 import type { Submission } from "../pageApi/AnnotateApi.ts"
@@ -129,7 +130,7 @@ const make = Effect.fnUntraced(function* (gold: ReadonlyArray<GoldItem> | undefi
     if (wanted === 0 && pause_percent === null) return undefined
     if (gold === undefined) return "There are no gold items. Start the service with --gold FILE."
     if (wanted > items.size) {
-      return `The gold file has only ${items.size} distinct ${items.size === 1 ? "item" : "items"}. Require at most ${items.size}, or start the service with a larger gold file.`
+      return `The gold file has only ${items.size} distinct ${plural(items.size, "item")}. Require at most ${items.size}, or start the service with a larger gold file.`
     }
     return wanted > 0 && pause_percent !== null && pause_percent > min_percent
       ? `A person who qualifies with ${min_percent} % would be paused below ${pause_percent} %. Set the pause limit to at most ${min_percent} %.`
@@ -180,7 +181,7 @@ const make = Effect.fnUntraced(function* (gold: ReadonlyArray<GoldItem> | undefi
   const required = yield* settings
   if (required !== undefined && required.items > items.size) {
     yield* Effect.logWarning(
-      `New experts cannot qualify: the qualification requires ${required.items} gold ${required.items === 1 ? "item" : "items"}, but the service has only ${items.size}. Start the service with a larger gold file, or require fewer items in the dashboard.`,
+      `New experts cannot qualify: the qualification requires ${required.items} gold ${plural(required.items, "item")}, but the service has only ${items.size}. Start the service with a larger gold file, or require fewer items in the dashboard.`,
     )
   }
 

@@ -6,6 +6,7 @@
  */
 import { Effect } from "effect"
 import type { SqlError } from "effect/sql/SqlError"
+import { plural } from "../../io/Values.ts"
 import { Database } from "../database/Database.ts"
 import type * as Api from "../pageApi/QualificationApi.ts"
 
@@ -77,7 +78,7 @@ export const make = Effect.fnUntraced(function* (keys: ReadonlyArray<string>) {
           }
     }
     if (!isQualified && right * 100 < min_percent * judged) {
-      const reason = `You judged ${right} of the ${judged} qualification ${judged === 1 ? "item" : "items"} right, but at least ${min_percent} % are needed. Your lead can let you in or have you qualify again.`
+      const reason = `You judged ${right} of the ${judged} qualification ${plural(judged, "item")} right, but at least ${min_percent} % are needed. Your lead can let you in or have you qualify again.`
       return { state: "failed", judged, right, reason }
     }
     if (pause_percent === null) return { ...working, judged, right }

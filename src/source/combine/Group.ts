@@ -8,6 +8,7 @@ import { describe } from "../../domain/Origin.ts"
 import type { Prompt } from "../../domain/Message.ts"
 import { completionsOf } from "../../domain/PromptItem.ts"
 import type { Reject } from "../../domain/Reject.ts"
+import { describeValue, plural } from "../../io/Values.ts"
 import * as ItemDecoder from "../item/ItemDecoder.ts"
 import * as Messages from "../item/Messages.ts"
 import * as Metadata from "../item/Metadata.ts"
@@ -16,7 +17,6 @@ import * as Key from "../record/Key.ts"
 import { originOf, type Place, reject, type RowResult } from "../record/Row.ts"
 import type { SourceError } from "../record/SourceError.ts"
 import type { SourceRecord } from "../record/SourceRecord.ts"
-import { describeValue } from "../../io/Values.ts"
 import { FileCounts } from "./FileCounts.ts"
 import * as KeyedRecords from "./KeyedRecords.ts"
 import { KeyNumbers } from "./KeyNumbers.ts"
@@ -176,7 +176,7 @@ const toRecord = (head: Part, members: ReadonlyArray<Part>, keyIsId: boolean): S
   }
   const distinctCount = new Set(members.map(({ completion }) => completion)).size
   if (distinctCount < 2) {
-    const count = `found ${distinctCount} in ${members.length === 1 ? "1 record" : `${members.length} records`}`
+    const count = `found ${distinctCount} in ${members.length} ${plural(members.length, "record")}`
     const reason = `expected at least two distinct completions for key ${describeValue(head.key)}, ${count}`
     return reject(place, "invalid_shape", reason)
   }

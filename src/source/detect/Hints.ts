@@ -1,7 +1,7 @@
 /** Names options that may be missing from the detected layout, before anything is sent. */
 import { Result } from "effect"
 import * as OptionText from "../../io/OptionText.ts"
-import { isEmpty, quoteNames } from "../../io/Values.ts"
+import { isEmpty, plural, quoteNames } from "../../io/Values.ts"
 import { eachCompletion } from "./CompletionFinder.ts"
 import * as CellText from "../item/CellText.ts"
 import * as UnusedContext from "../item/UnusedContext.ts"
@@ -39,7 +39,7 @@ const misfit = (
     const [first, ...others] = rows.map((row) => layout.toRecord(row))
     return first !== undefined && Result.isFailure(first) && others.every(Result.isFailure)
       ? [
-          `the detected layout does not fit ${rows.length === 1 ? "the first record" : `any of the first ${rows.length} records`} (${first.failure.reason}): set ${OptionText.of("layout")} and ${OptionText.of("prompt")}, and either ${OptionText.of("completion")} or ${OptionText.of("completions")}`,
+          `the detected layout does not fit ${plural(rows.length, "the first record", `any of the first ${rows.length} records`)} (${first.failure.reason}): set ${OptionText.of("layout")} and ${OptionText.of("prompt")}, and either ${OptionText.of("completion")} or ${OptionText.of("completions")}`,
         ]
       : []
   }

@@ -3,11 +3,11 @@
  * prompt or a completion. The detected layout ignores this field.
  */
 import { Result } from "effect"
+import { describeValue, isEmpty, isObject, plural } from "../../io/Values.ts"
 import { reject, type Row, type RowResult } from "../record/Row.ts"
 import * as Detect from "./Detect.ts"
 import * as Field from "../record/Field.ts"
 import * as OptionText from "../../io/OptionText.ts"
-import { describeValue, isEmpty, isObject } from "../../io/Values.ts"
 import { fieldOptions, type LayoutOptions } from "../layout/Layout.ts"
 
 export interface LateFields {
@@ -63,7 +63,7 @@ export const of = (
       )
       const [name] = decisive(lateNames, row)
       if (name !== undefined) {
-        const expected = `expected no value, because the first ${sampleRows.length === 1 ? "record" : `${sampleRows.length} records`}, from which the layout was detected, ${sampleRows.length === 1 ? "has" : "have"} no value here`
+        const expected = `expected no value, because the first ${plural(sampleRows.length, "record", `${sampleRows.length} records`)}, from which the layout was detected, ${plural(sampleRows.length, "has", "have")} no value here`
         const advice = `set the paths explicitly (${OptionText.of("prompt")}, ${OptionText.of("system")}, ${OptionText.of("history")}, ${OptionText.of("completion")}, ${OptionText.of("completions")})`
         return reject(
           row.place,

@@ -7,7 +7,7 @@ import * as Conversation from "../../domain/Conversation.ts"
 import type { Prompt } from "../../domain/Message.ts"
 import type { PromptItem } from "../../domain/PromptItem.ts"
 import * as OptionText from "../../io/OptionText.ts"
-import { describeValue, isObject, joinWords } from "../../io/Values.ts"
+import { describeValue, isObject, joinWords, plural } from "../../io/Values.ts"
 import * as FieldPath from "../../io/FieldPath.ts"
 import { type Field, fromText } from "../record/Field.ts"
 import * as KnownNames from "../record/KnownNames.ts"
@@ -211,7 +211,7 @@ export const question = (records: ReadonlyArray<ReadonlyArray<Unused>>): string 
     const count = records.filter((all) => all.some((one) => one.name === name)).length
     return `${JSON.stringify(name)} (in ${count} of ${records.length} records)`
   })
-  return `experts may have to see ${joinWords(shares)}, which no option uses: set ${optionsFor([...fields.values()])}, or ${OptionText.set({ ignore: names })} if experts need not see ${names.length === 1 ? "it" : "them"}`
+  return `experts may have to see ${joinWords(shares)}, which no option uses: set ${optionsFor([...fields.values()])}, or ${OptionText.set({ ignore: names })} if experts need not see ${plural(names.length, "it", "them")}`
 }
 
 export const hints = (records: ReadonlyArray<ReadonlyArray<Unused>>): ReadonlyArray<string> => {
@@ -219,6 +219,6 @@ export const hints = (records: ReadonlyArray<ReadonlyArray<Unused>>): ReadonlyAr
   const first = records.flat().find(isMedia)
   if (first === undefined) return []
   return [
-    `experts cannot be shown images, audio, or video (${first.name}), so ${count} of the first ${records.length} records ${count === 1 ? "is" : "are"} rejected; to have experts judge the items without media, set ${ignoreMedia(records.flat())}`,
+    `experts cannot be shown images, audio, or video (${first.name}), so ${count} of the first ${records.length} records ${plural(count, "is", "are")} rejected; to have experts judge the items without media, set ${ignoreMedia(records.flat())}`,
   ]
 }

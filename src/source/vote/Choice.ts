@@ -5,7 +5,7 @@
 import { Array as Arr, Result } from "effect"
 import type { Ranking } from "../../domain/Ranking.ts"
 import * as OptionText from "../../io/OptionText.ts"
-import { describeValue, isEmpty, isObject, joinWords, quoteNames } from "../../io/Values.ts"
+import { describeValue, isEmpty, isObject, joinWords, plural, quoteNames } from "../../io/Values.ts"
 import * as KnownNames from "../record/KnownNames.ts"
 import { type ChoiceMap, numberOf, places } from "./ChoiceMap.ts"
 import * as ChoiceNames from "./ChoiceNames.ts"
@@ -207,9 +207,7 @@ export const reader = ({ kind, map, ownIndex }: Reading, labels: ReadonlyArray<s
       const count = values.filter((value) => numberOf(value) !== undefined).length
       const among = count === values.length ? "" : ` among ${values.length} values`
       const description =
-        columns === undefined
-          ? `${count} number${count === 1 ? "" : "s"}${among}`
-          : joinWords(values.map(describeValue))
+        columns === undefined ? `${count} ${plural(count, "number")}${among}` : joinWords(values.map(describeValue))
       return Result.fail(`expected a number for each of ${completions.length} completions, found ${description}`)
     }
     const sign = kind === "scores" ? -1 : 1

@@ -105,12 +105,11 @@ const withExtra = (body: Uint8Array, extra: Uint8Array): Uint8Array => Bytes.con
 const reader = ({ choice, resultPaths }: Pick<ServiceSettings, "choice" | "resultPaths">) => {
   const at = (member: ContractSettings.ResultMember) => {
     const path = resultPaths[member] ?? ContractSettings.resultPlaces[member]
-    const parsed = Result.getOrUndefined(FieldPath.parse(path))
-    return { path, get: (value: unknown) => parsed?.get(value) }
+    return { path, get: Result.getOrThrow(FieldPath.parse(path)).get }
   }
   const [state, list, prompts] = [at("status"), at("results"), at("prompt")]
   const [choices, annotations] = [at("choice"), at("annotations")]
-  const form = ContractSettings.choiceOf(choice)
+  const form = ContractSettings.choiceOf(choice)!
 
   const resultOf = (item: unknown, i: number): Result.Result<PromptResult, string> => {
     const fail = (path: string, expected: string, value: unknown) =>
@@ -128,11 +127,11 @@ const reader = ({ choice, resultPaths }: Pick<ServiceSettings, "choice" | "resul
         ? { rationale: annotated }
         : {}
     const value = choices.get(item)
-    const best = form?.read(value)
+    const best = form.read(value)
     if (best !== undefined) return Result.succeed({ prompt, best, annotations: members })
     return value === null && Predicate.isObject(members["withdrawn"])
       ? Result.succeed({ prompt, annotations: members, withdrawn: true })
-      : fail(choices.path, form?.text ?? choice, value)
+      : fail(choices.path, form.text, value)
   }
 
   return (json: unknown) => {

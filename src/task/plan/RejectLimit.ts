@@ -6,6 +6,7 @@
  * records if none is usable.
  */
 import { Effect, Option, Schema } from "effect"
+import { count, number, plural } from "../../io/Values.ts"
 
 /** A number of at least 0, or a percentage of at most 100, such as `1%` or `0.5%`. */
 export type RejectLimit = number | `${number}%`
@@ -56,17 +57,15 @@ export class TooManyRejects extends Schema.TaggedError<TooManyRejects>()("TooMan
   override get message() {
     const { limit, read, rejected } = this
     if (limit === null) {
-      return `the first ${grouped(read)} records were all rejected. Check the files and their layout with prefstream validate; to continue anyway, set \`maxRejects: "100%"\``
+      return `the first ${number(read)} records were all rejected. Check the files and their layout with prefstream validate; to continue anyway, set \`maxRejects: "100%"\``
     }
-    const of = typeof limit === "number" ? "" : ` of ${grouped(read)}`
-    const records = (of === "" ? rejected : read) === 1 ? "record" : "records"
-    return `${grouped(rejected)}${of} ${records} ${rejected === 1 ? "was" : "were"} rejected, but \`maxRejects\` allows ${
-      typeof limit === "number" ? grouped(limit) : limit
-    }`
+    const [found, allowed] =
+      typeof limit === "number"
+        ? [count(rejected, "record"), number(limit)]
+        : [`${number(rejected)} of ${count(read, "record")}`, limit]
+    return `${found} ${plural(rejected, "was", "were")} rejected, but \`maxRejects\` allows ${allowed}`
   }
 }
-
-const grouped = (count: number): string => count.toLocaleString("en-US")
 
 const enoughForShare = 1000
 

@@ -176,7 +176,7 @@ export const nodeHandler = (
     Effect.runPromise(
       receive({
         method: request.method,
-        url: request.url ?? "/",
+        url: request.url!,
         headers: lowerCase(request.headers),
         isRead: request.readableDidRead,
         // A body that is not read to its end must not destroy the connection before the answer.

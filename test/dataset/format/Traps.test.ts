@@ -69,6 +69,8 @@ describe("refused with its reason", () => {
       { chosen: "a", rejected: "a\n\n" },
       'rejected: expected a text that differs from chosen in more than trailing line feeds, found "a\\n\\n"',
     ],
+    ["trl-tpo", { edited: null }, "edited: expected an edit of chosen, which TPO reads as the reference, found none"],
+    ["trl-tpo", { edited: "\ud800" }, "edited: expected well-formed Unicode, found a lone surrogate"],
     // chat_template.py: result["chosen"].find(chosen["content"])
     ["axolotl-chat-template", { chosen: "a\n" }, atEnds("chosen", "a\\n")],
     ["axolotl-chat-template", { chosen: "b", rejected: "\u3000a" }, atEnds("rejected", "\u3000a")],
@@ -98,6 +100,10 @@ describe("refused with its reason", () => {
 const message = (role: string, content: string) => ({ role, content })
 const turn = (from: string, value: string) => ({ from, value })
 const [q, a, b] = [message("user", "q"), message("assistant", "a"), message("assistant", "b")]
+const called = {
+  ...message("assistant", ""),
+  tool_calls: [{ type: "function", function: { name: "f", arguments: {} } }],
+}
 const [question, answer, other] = [turn("human", "q"), turn("gpt", "a"), turn("gpt", "b")]
 
 const row = (prompt: unknown, chosen: unknown, rejected: unknown, members: object = {}) => ({
@@ -243,6 +249,36 @@ it.layer(NodeServices.layer)("found in a file", (it) => {
       "prompts that differ",
       [sides([q, a], [message("user", "p"), b])],
       ["1: rejected[0]: expected the same message as in chosen's prompt, found an object"],
+    ],
+    [
+      "trl-implicit-conversational",
+      "sides that are no prompt and answer",
+      [
+        sides([a], [q, b]),
+        sides([q, a], [q, q]),
+        sides([q, message("assistant", "")], [q, b]),
+        sides([message("system", "s"), a], [q, b]),
+        sides([q, a], [q, a]),
+        sides([q, a], [q, a, q, b]),
+        sides([q, a, q, a], [q, b]),
+        sides([q, a, q, a], [q, b, q, b]),
+      ],
+      [
+        "1: chosen: expected a prompt and an answer, found an array",
+        '2: rejected[1].role: expected assistant in the last message, found "user"',
+        '3: chosen[1].content: expected text, found ""',
+        '4: chosen[0].role: expected user or tool before the answer, found "system"',
+        '5: rejected[1].content: expected a text that differs from chosen, found "a"',
+        "6: rejected: expected the same prompt as in chosen, 1 message, found an array",
+        "7: rejected: expected the same prompt as in chosen, 3 messages, found an array",
+        "8: rejected[1]: expected the same message as in chosen's prompt, found an object",
+      ],
+    ],
+    [
+      "trl-implicit-conversational",
+      "questions that differ after calls of tools",
+      [sides([q, called, tool("r"), a], [q, called, q, b])],
+      ["1: rejected[2]: expected the same message as in chosen's prompt, found an object"],
     ],
     [
       "trl-unpaired",

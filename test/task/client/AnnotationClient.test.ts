@@ -438,6 +438,49 @@ describe("AnnotationClient", () => {
     }
   })
 
+  describe("the answer to a poll, of a service near the contract", () => {
+    const resultPaths = { status: "state", results: "data", prompt: "input", choice: "pick", annotations: "why" }
+    const viewOf = Effect.fnUntraced(function* (answer: unknown, choice = "index") {
+      const { client } = yield* answering({ status: 200, body: answer }, { resultPaths, choice })
+      return yield* Effect.provide(look, client)
+    })
+    const done = (members: object) => ({ state: "completed", data: [{ input: "p", pick: 0, ...members }] })
+
+    for (const [answer, problem, choice] of [
+      [{ ...done({}), data: { pick: 0 } }, "data: expected an array of results, found an object"],
+      [done({ input: undefined }), "data[0].input: expected a text or a position, found nothing"],
+      [done({ input: ["p"] }), "data[0].input: expected a text or a position, found an array"],
+      [done({ pick: null }), "data[0].pick: expected an index from 0, found null"],
+      [done({}), "data[0].pick: expected an index from 1, found 0", "index-1"],
+      [done({ pick: "top" }), 'data[0].pick: expected left or right, found "top"', "left,right"],
+      [done({}), "data[0].pick: expected the text of a completion, found 0", "text"],
+    ] satisfies ReadonlyArray<readonly [object, string, string?]>) {
+      test(`is no result: ${problem}`, function* () {
+        assert.deepInclude(yield* viewOf(answer, choice), { _tag: "Completed", problem })
+      })
+    }
+
+    for (const [members, annotations, best_completion_index] of [
+      [{ why: "short" }, { rationale: "short" }, 0],
+      [{ why: { flags: ["odd"] } }, { flags: ["odd"] }, 0],
+      [{ why: 7, input: 0 }, {}, 0],
+      [{ pick: null, why: { withdrawn: {} } }, { withdrawn: true }, null],
+    ] as const) {
+      test(`with ${JSON.stringify(members)} is read`, function* () {
+        const view = yield* viewOf(done(members))
+        assert(view._tag === "Completed")
+        assert.deepStrictEqual(JSON.parse(view.body).results, [{ prompt: "p", best_completion_index, annotations }])
+      })
+    }
+
+    test("needs a status, and is no result before the task is completed", function* () {
+      assert.deepStrictEqual(yield* viewOf({ state: "queued" }), { _tag: "Open", status: "queued" })
+      assert.deepStrictEqual(yield* viewOf({ state: "failed" }), { _tag: "Failed", status: "failed" })
+      const { reason } = yield* Effect.flip(viewOf({ state: 3 }))
+      assert.match(reason._tag === "UnusableAnswer" ? reason.detail : reason._tag, /with the status of task_1/)
+    })
+  })
+
   describe("the task id in the answer to a creation", () => {
     const nested = (path: string, value: unknown): unknown =>
       path.split(".").reduceRight((inner, member) => ({ [member]: inner }), value)

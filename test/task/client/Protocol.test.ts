@@ -1,8 +1,8 @@
 /** What a service's own protocol keeps to, though its functions know nothing of it: they only send requests, and read answers. */
 
 import { assert, describe, it } from "@effect/vitest"
-import { Clock, Context, Effect, Fiber, Layer, Redacted, Result } from "effect"
-import { HttpClient, HttpClientRequest } from "effect/http"
+import { Clock, Context, Effect, Fiber, Layer, Redacted, Result, Schema } from "effect"
+import { HttpClient, HttpClientRequest, HttpClientResponse } from "effect/http"
 import type { ServiceSettings } from "../../../src/api/ServiceProfile.ts"
 import { AnnotationClient, TaskClient } from "../../../src/task/client/AnnotationClient.ts"
 import { AnnotationClientError, Unavailable } from "../../../src/task/client/AnnotationClientError.ts"
@@ -309,6 +309,31 @@ describe("a protocol of a program's own", () => {
     )
     assert.lengthOf(arrivals, 2)
     assert.deepStrictEqual(events, ["doubt"])
+  })
+
+  test("is in no doubt if it is interrupted before a request is sent", function* () {
+    const waiting: Protocol = { ...twoSteps, create: () => Effect.never }
+    const { run } = yield* at(waiting, () => ok, { idempotencyKey: "ignored" })
+    const events: Array<string> = []
+    const note = (event: string) => Effect.sync(() => void events.push(event))
+    const [claim, doubt] = [note("claim"), note("doubt")]
+    const sending = { isDoubtful: false, claim, repeat: Effect.void, doubt, release: Effect.void }
+    yield* run(Effect.timeoutOption(create(sending), "1 second"))
+    assert.deepStrictEqual(events, ["claim"])
+  })
+
+  test("takes an empty answer, and says what is missing from another", function* () {
+    const decoded = HttpClientResponse.schemaBodyJson(Schema.Struct({ id: Schema.String }))
+    const { run } = yield* at(
+      {
+        create: (_task, { http }) => Effect.flatMap(http.post("/j"), ({ text }) => text),
+        poll: (_taskId, { http }) => Effect.as(Effect.flatMap(http.get("/j"), decoded), open),
+      },
+      (nth) => (nth === 1 ? { status: 204 } : ok),
+    )
+    assert.deepStrictEqual(yield* run(create()), Result.succeed(""))
+    const reason = reasonOf(yield* run(poll))
+    assert.match(reason._tag === "UnusableAnswer" ? reason.detail : reason._tag, /\bid\b/)
   })
 
   test("authorizes each request at the service, by the token's scheme unless the protocol does, and none elsewhere", function* () {

@@ -16,6 +16,7 @@ import { invalidOption, type SourceError, unreadable } from "../../record/Source
 import { CsvReader, type CsvRecord, type RecordResult } from "./CsvReader.ts"
 import { defaultMaxLineBytes } from "../../../io/Lines.ts"
 import { decodeBeginning } from "../../../io/RecordBuffer.ts"
+import { plural } from "../../../io/Values.ts"
 
 export interface CsvDialect {
   readonly delimiter: string
@@ -213,8 +214,11 @@ class RowReader {
       return Result.succeed<Row>({ place, value: toObject(columns, cells), isTextual: true })
     }
     const reference = this.#dialect.header ? "the header" : `the record in line ${this.#firstLine}`
-    const expected = `${columns.length} ${columns.length === 1 ? "cell" : "cells"}`
-    return reject(place, "invalid_shape", `expected ${expected} as in ${reference}, found ${cells.length}`)
+    return reject(
+      place,
+      "invalid_shape",
+      `expected ${columns.length} ${plural(columns.length, "cell")} as in ${reference}, found ${cells.length}`,
+    )
   }
 
   /** Whether each line of a TSV's record has as many cells as the header. */

@@ -7,6 +7,7 @@
  */
 import { Effect, Stream } from "effect"
 import type { Input } from "../../place/Input.ts"
+import { number, plural } from "../../../io/Values.ts"
 import type { RowResult } from "../../record/Row.ts"
 import { type SourceError, unreadable } from "../../record/SourceError.ts"
 import * as Footer from "./Footer.ts"
@@ -42,7 +43,7 @@ export const open: (input: Input, options?: ParquetOptions) => Effect.Effect<Par
   }
   return {
     count,
-    description: `Parquet, ${count.toLocaleString("en")} ${count === 1 ? "row" : "rows"}`,
+    description: `Parquet, ${number(count)} ${plural(count, "row")}`,
     rows: (columns) => {
       const fields = Schema.select(schema, columns)
       return Stream.flatMap(Stream.fromArray(parts), (part) => RowGroup.rows(part, fields))

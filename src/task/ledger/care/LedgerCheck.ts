@@ -12,7 +12,7 @@ import { SqlClient } from "effect/sql"
 import { isSqlError, type SqlError } from "effect/sql/SqlError"
 import type { Fragment } from "effect/sql/Statement"
 import * as SteadyClock from "../../../io/SteadyClock.ts"
-import { causeMessage, excerpt } from "../../../io/Values.ts"
+import { causeMessage, excerpt, plural } from "../../../io/Values.ts"
 import * as Snapshot from "../../../sql/Snapshot.ts"
 import * as Jobs from "../schema/Jobs.ts"
 import { matchStored } from "../reads/ResultMatch.ts"
@@ -261,7 +261,7 @@ const rowFindings = Effect.fnUntraced(function* (job: number) {
         ) AS counted WHERE found <> rejected_count
           AND (found > 0 OR run = (SELECT MAX(run) FROM run WHERE ${here} AND read_count > 0)) ORDER BY run`,
       ({ found, rejected_count, run }) =>
-        `run ${run} rejected ${rejected_count} ${rejected_count === 1 ? "record" : "records"}, but the ledger has ${found} of them`,
+        `run ${run} rejected ${rejected_count} ${plural(rejected_count, "record")}, but the ledger has ${found} of them`,
     ),
     yield* finds<{ readonly planned: number; readonly found: number }>(
       "counts_disagree",
@@ -324,7 +324,7 @@ const taskFindings = Effect.fnUntraced(function* (job: number, { quick }: Ledger
       if (row.vote === 1 && found !== row.new_items) {
         findings.push({
           code: "items_astray",
-          message: `${taskName(row)} should have ${row.new_items} new ${row.new_items === 1 ? "item" : "items"} of its campaign, but has ${found}`,
+          message: `${taskName(row)} should have ${row.new_items} new ${plural(row.new_items, "item")} of its campaign, but has ${found}`,
         })
       }
       findings.push(...payloadFinding(row, own, found))

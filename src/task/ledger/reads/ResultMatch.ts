@@ -10,7 +10,7 @@ import { SchemaJITCompiler } from "effect/schema"
 import type { SqlError } from "effect/sql/SqlError"
 import { depthProblem } from "../../../io/JsonProblem.ts"
 import * as SchemaIssues from "../../../io/SchemaIssues.ts"
-import { causeMessage, describeValue } from "../../../io/Values.ts"
+import { causeMessage, describeValue, plural } from "../../../io/Values.ts"
 import type { Judgment, NoJudgment } from "../../../domain/Judgment.ts"
 import { type Annotations, rationaleOf, ResultItem, type TaskPrompt } from "../../../domain/Task.ts"
 import * as CompletionOrder from "../schema/CompletionOrder.ts"
@@ -88,7 +88,7 @@ export const match = (
   const { results } = answer.success
   if (results.length !== prompts.length) {
     return Result.fail(
-      `expected ${prompts.length === 1 ? "1 result" : `${prompts.length} results`}, one per prompt, found ${results.length}`,
+      `expected ${prompts.length} ${plural(prompts.length, "result")}, one per prompt, found ${results.length}`,
     )
   }
   const aligned = align(prompts, results)

@@ -1,0 +1,40 @@
+import { assert, it } from "@effect/vitest"
+import { Effect } from "effect"
+import type { CurationReport } from "../../src/pair/Curation.ts"
+import * as VoteWarnings from "../../src/pipeline/VoteWarnings.ts"
+import * as Logs from "../support/logs.ts"
+
+const service = (items: number) => ({ not_majority: [{ by: "service", items }] })
+
+it.effect.each([
+  [{ repeatedVotes: 1 }, [/^1 vote does not count: its expert had voted/]],
+  [{ repeatedVotes: 2 }, [/^2 votes do not count: their experts had voted/]],
+  [
+    { unread: { count: 1, itemId: "i-1", place: "annotations.raters" } },
+    [/^in 1 result \(first: item i-1\), "annotations.raters" seems to list several judgments/],
+  ],
+  [{ agreement: service(1) }, [/^on 1 item, the service's choice differs .*; 0 items were left out/]],
+  [
+    { agreement: service(2), lost: [{ reason: "against_votes", count: 1 }] },
+    [/^on 2 items, the service's choice differs .*; 1 item was left out/],
+  ],
+  [
+    {
+      experts: [
+        { expert: "a", gold_right: 20, gold_votes: 100, reliability: 0.9 },
+        { expert: null, gold_right: 0, gold_votes: 100, reliability: 0.8 },
+        { expert: "fair", gold_right: 85, gold_votes: 100, reliability: 0.9 },
+      ],
+    },
+    [/^a: 20 of 100 votes on gold items .* is 0\.90,/, /^votes without an expert: 0 of 100 votes .* is 0\.80,/],
+  ],
+  [{}, []],
+] satisfies ReadonlyArray<readonly [object, ReadonlyArray<RegExp>]>)("%j is warned of", ([of, expected]) =>
+  Effect.gen(function* () {
+    const { during, messages } = Logs.make()
+    const none = { agreement: { not_majority: [] }, experts: [], lost: [], repeatedVotes: 0, unread: undefined }
+    yield* during(VoteWarnings.log({ ...none, ...of } as unknown as CurationReport))
+    assert.lengthOf(messages, expected.length)
+    for (const [i, pattern] of expected.entries()) assert.match(messages[i]!, pattern)
+  }),
+)
