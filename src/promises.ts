@@ -120,7 +120,7 @@ const serviceOf = ({ directory, service }: PlainSettings) => {
   return Layer.unwrap(
     Effect.gen(function* () {
       if (!Predicate.hasProperty(service, "experts") || !Array.isArray(service.experts)) {
-        const expected = "{ baseUrl, token }, or { experts } for an embedded one"
+        const expected = "{ baseUrl, token } for a remote service, or { experts } for an embedded one"
         return yield* new SettingInvalid({ setting: "service", expected, found: "another value" })
       }
       const { Expert, layerEmbedded } = yield* Effect.promise(() => import("./service/AnnotationService.ts"))

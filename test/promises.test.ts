@@ -73,7 +73,7 @@ describe("prefstream/promises", () => {
     assert.deepStrictEqual([unknown._tag, unknown instanceof Error], ["SettingInvalid", true])
     assert.match(
       (await run({ service: undefined })).message,
-      /^service: expected \{ baseUrl, token \}, or \{ experts \}/,
+      /^service: expected \{ baseUrl, token \} for a remote service, or \{ experts \}/,
     )
     assert.match((await run({ service: { baseUrl: "x", token: "t" } })).message, /baseUrl: expected http/)
     assert.strictEqual((await run({ thresholds: { "longer-chosen": 0 } }))._tag, "ThresholdsExceeded")

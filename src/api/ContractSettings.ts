@@ -31,7 +31,7 @@ export const requestOf = (form: string, name: string) => ({
 })
 
 /** Members of a request that `requestExtra` must not replace. */
-export const ownMembers: ReadonlyArray<string> = ["task_type", "prompts", "guidelines"]
+export const contractMembers: ReadonlyArray<string> = ["task_type", "prompts", "guidelines"]
 
 const choices: {
   readonly [form: string]: { readonly text: string; readonly read: (value: unknown) => unknown } | undefined

@@ -137,17 +137,19 @@ export const validate = Effect.fnUntraced(function* (
   }
   const { digest, signed = "{body}", timestamp } = settings
   const extra = Object.entries(values).find(([name, value]) => value !== undefined && !/digest|header/.test(name))
-  if (digest === "none" && extra !== undefined) return yield* wrong(extra[0], "digest none signs nothing: remove it")
+  if (digest === "none" && extra !== undefined)
+    return yield* wrong(extra[0], "not allowed with digest none, which signs nothing: remove this setting")
   for (const name of ["id", "timestamp", "url"] as const) {
     const isSigned = signed.includes(`{${name}}`)
     if (isSigned && settings[name] === undefined) return yield* wrong(name, `required, because {${name}} is signed`)
     // Even an unsigned id identifies repeated deliveries. An unsigned time would not protect from replays.
     if (!isSigned && settings[name] !== undefined && name !== "id") {
-      return yield* wrong(name, `only if it is signed: add {${name}} to signed`)
+      return yield* wrong(name, `allowed only if it is signed: add {${name}} to the setting signed`)
     }
   }
   for (const name of ["unit", "tolerance"] as const) {
-    if (timestamp === undefined && settings[name] !== undefined) return yield* wrong(name, "only with timestamp")
+    if (timestamp === undefined && settings[name] !== undefined)
+      return yield* wrong(name, "allowed only together with the setting timestamp")
   }
   return settings
 })
@@ -241,7 +243,10 @@ export const make = Effect.fnUntraced(function* (
       const members = member === undefined ? [] : value.matchAll(compiled.memberPattern)
       const [inHeader, ...others] = new Set(Array.from(members, ([, text]) => text))
       if ((member !== undefined && inHeader === undefined) || others.length > 0) {
-        return yield* refuse("header_malformed", `its ${header} has no timestamp, or two: expected one ${member}`)
+        return yield* refuse(
+          "header_malformed",
+          `its ${header} has no timestamp, or several: expected exactly one ${member}`,
+        )
       }
       const written = inHeader ?? headers[timestamp ?? ""]
       const sent = written === undefined ? undefined : yield* checkTime(written)

@@ -186,7 +186,7 @@ const isPollInterval = isTime(1, Duration.toMillis("365 days"))
 
 const problemOf = (settings: ServiceSettings): ServiceSettingsError | undefined => {
   const { choice, createRequest, patience, pollInterval, pollRequest, requestTimeout, requestsPerSecond } = settings
-  const reservedMember = ContractSettings.ownMembers.find((member) => Object.hasOwn(settings.requestExtra, member))
+  const reservedMember = ContractSettings.contractMembers.find((member) => Object.hasOwn(settings.requestExtra, member))
   const badPath = Object.values(settings.resultPaths).find(
     (path) => path !== undefined && Result.isFailure(FieldPath.parse(path)),
   )
@@ -207,7 +207,7 @@ const problemOf = (settings: ServiceSettings): ServiceSettingsError | undefined 
     [
       "requestExtra",
       reservedMember === undefined,
-      `members other than ${ContractSettings.ownMembers.join(", ")}`,
+      `members other than ${ContractSettings.contractMembers.join(", ")}`,
       reservedMember,
     ],
     ["resultPaths", badPath === undefined, "field paths", badPath],

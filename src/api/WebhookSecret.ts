@@ -67,7 +67,7 @@ export const read = Effect.fnUntraced(function* (
 })
 
 /** Creates a secret of 256 random bits, in the form `whsec`. */
-export const draw = Effect.gen(function* () {
+export const generate = Effect.gen(function* () {
   const random = yield* SecureRandom.SecureRandom
   const bytes = yield* random.randomBytes(secretBytes.drawn)
   return Redacted.make(prefix + Base64.encode(bytes), { label: "webhook secret" })

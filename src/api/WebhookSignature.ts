@@ -73,8 +73,8 @@ const reasons: { readonly [Reason in SignatureRefused["reason"]]: string } = {
   header_missing: "it is not signed",
   header_malformed: "it has a malformed signature",
   timestamp_malformed: "its timestamp is not a number of seconds",
-  too_old: "it is older than allowed by this machine's clock",
-  too_new: "its timestamp is more than allowed in the future by this machine's clock",
+  too_old: "by this machine's clock, it is too old",
+  too_new: "by this machine's clock, its timestamp is too far in the future",
   no_signature_matches: "its signature matches none of the configured secrets",
 }
 

@@ -19,7 +19,7 @@ process.removeAllListeners("warning").on("warning", ({ message, name }) => {
   if (name !== "ExperimentalWarning") Stderr.print("warning", `${name}: ${message}`)
 })
 
-HeapGrowth.bound()
+HeapGrowth.limitGrowth()
 
 let isStopped = false
 

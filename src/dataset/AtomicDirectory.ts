@@ -108,7 +108,7 @@ const swap = Effect.fnUntraced(function* (partial: string, place: string) {
   const paths = yield* Path.Path
   if (yield* fs.exists(place)) yield* fs.rename(place, paths.join(partial, "previous"))
   yield* fs.rename(paths.join(partial, "next"), place)
-  yield* Sync.entry(paths.dirname(place))
+  yield* Sync.folder(paths.dirname(place))
 })
 
 /** Ends a write at any stage: moves the old directory back if there is no new one, and removes the remaining files. */
@@ -121,10 +121,10 @@ const settle = Effect.fnUntraced(function* (partial: string, place: string) {
   yield* fs.remove(partial, { recursive: true, force: true })
 })
 
-/** Syncs all folders of a directory; see `Sync.entry`. */
+/** Syncs all folders of a directory; see `Sync.folder`. */
 const syncFolders = Effect.fnUntraced(function* (directory: string) {
   const fs = yield* FileSystem.FileSystem
   const paths = yield* Path.Path
   const entries = yield* fs.readDirectory(directory, { recursive: true }).pipe(about(directory))
-  yield* Effect.forEach(["", ...entries], (entry) => Sync.entry(paths.join(directory, entry)), { discard: true })
+  yield* Effect.forEach(["", ...entries], (entry) => Sync.folder(paths.join(directory, entry)), { discard: true })
 })

@@ -5,7 +5,7 @@
  * Guarantees: rows are written in the order in which they are received; when a file is reported as finished, it has
  * reached the disk.
  */
-import { texts as placed } from "../domain/PairBytes.ts"
+import { texts as textColumns } from "../domain/PairBytes.ts"
 import type { Split } from "../domain/Split.ts"
 import * as OutputFile from "../node/OutputFile.ts"
 import type { Stage } from "../node/Thread.ts"
@@ -32,13 +32,13 @@ export interface Rows {
   /** The columns with their values, one per row. Null in place of the values means null in every row. */
   readonly columns: ReadonlyArray<readonly [name: string, values: ReadonlyArray<Json | undefined> | null]>
   /**
-   * For each row and each column named in `PairBytes.texts`: the start and end of the text in `texts` of the `Ask`.
+   * For each row and each column named in `PairBytes.texts`: the start and end of the text in `texts` of the `Request`.
    * Both are 0 if the value is in `columns`.
    */
   readonly places?: Int32Array<ArrayBuffer> | undefined
 }
 
-export type Ask =
+export type Request =
   | { readonly kind: "open"; readonly output: Output }
   /** `texts`: JSON texts as `domain/JsonText` describes them, in UTF-8. */
   | { readonly kind: "rows"; readonly parts: ReadonlyArray<Rows>; readonly texts: Uint8Array<ArrayBuffer> }
@@ -46,8 +46,8 @@ export type Ask =
   | { readonly kind: "file"; readonly path: string; readonly content: Uint8Array }
 
 export type Answer =
-  /** Returns the buffer `texts` of an `Ask`, so that the sender can reuse it. */
-  | { readonly kind: "taken"; readonly texts?: Uint8Array<ArrayBuffer> }
+  /** Returns the buffer `texts` of a `Request`, so that the sender can reuse it. */
+  | { readonly kind: "accepted"; readonly texts?: Uint8Array<ArrayBuffer> }
   | { readonly kind: "finished"; readonly outputs: ReadonlyArray<Shards.OutputFiles> }
   | ({ readonly kind: "file" } & OutputFile.FileDigest)
 
@@ -55,9 +55,9 @@ interface OutputWriter extends ReturnType<typeof Shards.make> {
   readonly names: ReadonlyArray<string>
 }
 
-const taken: Answer = { kind: "taken" }
+const accepted: Answer = { kind: "accepted" }
 
-export const start = ({ directory }: Setup): Stage<Ask, Answer> => {
+export const start = ({ directory }: Setup): Stage<Request, Answer> => {
   const encode = encoder()
   const outputs: Array<OutputWriter> = []
 
@@ -75,15 +75,15 @@ export const start = ({ directory }: Setup): Stage<Ask, Answer> => {
       if (text === undefined) known.set(start, (text = new BytesText(texts.subarray(start, end))))
       return text
     }
-    const given = new Map(columns)
+    const columnValues = new Map(columns)
     // Columns are in the file's order, even if the message has them in another order.
-    const order = [...new Set([...names, ...given.keys()])].map(
-      (name) => [name, given.get(name), placed.indexOf(name)] as const,
+    const order = [...new Set([...names, ...columnValues.keys()])].map(
+      (name) => [name, columnValues.get(name), textColumns.indexOf(name)] as const,
     )
     for (let row = 0; row < count; row++) {
       const cells: { [column: string]: Json | Text | undefined } = {}
       for (const [name, values, place] of order) {
-        const at = 2 * (row * placed.length + place)
+        const at = 2 * (row * textColumns.length + place)
         const value =
           place >= 0 && places !== undefined && places[at + 1]! > 0
             ? textAt(places[at]!, places[at + 1]!)
@@ -96,14 +96,14 @@ export const start = ({ directory }: Setup): Stage<Ask, Answer> => {
     }
   }
 
-  const answer = (ask: Ask): Answer => {
+  const answer = (ask: Request): Answer => {
     switch (ask.kind) {
       case "open":
         outputs.push(open(ask.output))
-        return taken
+        return accepted
       case "rows":
         for (const rows of ask.parts) write(rows, ask.texts)
-        return { kind: "taken", texts: ask.texts }
+        return { kind: "accepted", texts: ask.texts }
       case "finish":
         return { kind: "finished", outputs: outputs.map(({ finish }) => finish()) }
       case "file":
@@ -114,7 +114,7 @@ export const start = ({ directory }: Setup): Stage<Ask, Answer> => {
     for (const { close } of outputs) close()
   }
   return Object.assign(
-    (ask: Ask) => ({
+    (ask: Request) => ({
       answer: answer(ask),
       ...(ask.kind === "rows" && { transfer: [ask.texts.buffer] }),
     }),

@@ -9,12 +9,12 @@ import { Effect, Predicate, type Scope } from "effect"
 import { isText, type PairBytes, texts as placed } from "../domain/PairBytes.ts"
 import type { FileDigest } from "../node/OutputFile.ts"
 import * as Thread from "../node/Thread.ts"
-import type { Answer, Ask, Output, Rows, Setup } from "./DatasetStage.ts"
+import type { Answer, Request, Output, Rows, Setup } from "./DatasetStage.ts"
 import type { Json, JsonRow } from "./file/Features.ts"
 import { DatasetError, reasonOf } from "./file/DatasetError.ts"
 import type { OutputFiles } from "./Shards.ts"
 
-const stage: Thread.StageModule<Setup, Ask, Answer> = {
+const stage: Thread.StageModule<Setup, Request, Answer> = {
   path: "dataset/DatasetStage",
   load: () => import("./DatasetStage.ts"),
 }
@@ -83,7 +83,7 @@ export const make = Effect.fnUntraced(function* (
   directory: string,
 ): Effect.fn.Return<DatasetThread, never, Scope.Scope> {
   const buffers: Array<Uint8Array<ArrayBuffer>> = []
-  let latest: Answer = { kind: "taken" }
+  let latest: Answer = { kind: "accepted" }
   const thread = yield* Thread.make(
     stage,
     { directory },
@@ -91,7 +91,7 @@ export const make = Effect.fnUntraced(function* (
       ahead,
       onAnswer: (answer) => {
         latest = answer
-        if (answer.kind === "taken" && answer.texts?.length === messageBytes) buffers.push(answer.texts)
+        if (answer.kind === "accepted" && answer.texts?.length === messageBytes) buffers.push(answer.texts)
       },
     },
   )
@@ -143,7 +143,7 @@ export const make = Effect.fnUntraced(function* (
     return at
   }
 
-  const answered = (ask: Ask) =>
+  const answered = (ask: Request) =>
     Effect.suspend(() => {
       thread.send(ask)
       return Effect.map(thread.drain, () => latest)

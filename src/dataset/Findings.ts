@@ -27,7 +27,7 @@ export const make = () => {
           file,
           row: null,
           field: null,
-          expected: "no more findings",
+          expected: `at most ${maxPerFile} findings in this file`,
           found: `${count - maxPerFile} more`,
           severity: "error",
         })),

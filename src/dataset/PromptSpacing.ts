@@ -118,7 +118,7 @@ export const make = <Row>() => {
 
 const maxComparisons = 1_000_000
 
-const isUsual = (size: number) => (size & (size - 1)) === 0 || size % 10 === 0
+const isCommonBatchSize = (size: number) => (size & (size - 1)) === 0 || size % 10 === 0
 
 /** Swaps rows that would be neighbors of another row of their prompt in batches of some size. */
 const separate = <Row>(entries: Array<Entry<Row>>, offset: number): void => {
@@ -139,7 +139,7 @@ const separate = <Row>(entries: Array<Entry<Row>>, offset: number): void => {
     let neighbors = size === 2 ? 1_000_000 : 0
     // Rotation also makes the first and the last row of a batch neighbors. The file's last batch can be shorter.
     for (let batch = size; batch <= (end === last ? maxDistance : size); batch++) {
-      if (start % batch === 0) neighbors += isUsual(batch) ? 1000 : 2
+      if (start % batch === 0) neighbors += isCommonBatchSize(batch) ? 1000 : 2
     }
     return { near: 20 / size, neighbors }
   }

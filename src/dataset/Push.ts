@@ -167,7 +167,7 @@ const decodeExperts = Schema.decodeUnknownOption(
 /** Whether a report names experts by other names than pseudonyms, as reports of earlier versions can. */
 const namesExperts = (report: string): boolean =>
   Option.exists(decodeExperts(report), ({ experts }) =>
-    experts.some(({ expert }) => expert !== null && !Pseudonym.isOne(expert)),
+    experts.some(({ expert }) => expert !== null && !Pseudonym.isPseudonym(expert)),
   )
 
 const defaultRequestTimeout = Duration.seconds(30)
@@ -349,7 +349,7 @@ export const push = Effect.fn("Dataset.push")(function* (
   let tries = 0
   return yield* attempt.pipe(
     Effect.tapError((error) =>
-      mayPass(error) && ++tries <= retries ? Effect.logWarning(`${error.message}: trying again`) : Effect.void,
+      mayPass(error) && ++tries <= retries ? Effect.logWarning(`${error.message}; trying again`) : Effect.void,
     ),
     Effect.retry({ while: mayPass, times: retries, schedule: Schedule.exponential("1 second") }),
   )

@@ -33,7 +33,8 @@ export const manifest = Effect.fn("Dataset.manifest")(function* (
   const failed = (actual: string) => new DatasetUnreadable({ file, expected: "a dataset manifest", found: actual })
   const text = yield* Effect.mapError(fs.readFileString(file), () => failed("no readable file"))
   const version = Option.getOrUndefined(decodeVersion(text))?.version ?? 1
-  if (version !== 1) return yield* failed(`one of version ${version}, which needs another version of prefstream`)
+  if (version !== 1)
+    return yield* failed(`a manifest of version ${version}, which this version of prefstream cannot read`)
   return yield* Effect.mapError(Manifest.decode(text), ({ message }) =>
     failed(`invalid content: ${message.replace(/\s+/g, " ")}`),
   )

@@ -8,7 +8,7 @@
 import { Effect, FileSystem, Path, Schema } from "effect"
 import type { QualityReport } from "../domain/QualityReport.ts"
 
-const place = '<script id="report" type="application/json"></script>'
+const placeholder = '<script id="report" type="application/json"></script>'
 
 /** The template is missing or invalid. */
 export class ReportTemplateMissing extends Schema.TaggedError<ReportTemplateMissing>()("ReportTemplateMissing", {
@@ -32,9 +32,9 @@ const embeddable = (report: QualityReport): string =>
 
 /** The template with the report inserted; undefined if the template has no unique place for it. */
 export const fill = (template: string, report: QualityReport): string | undefined => {
-  const at = template.indexOf(place)
-  if (at === -1 || at !== template.lastIndexOf(place)) return undefined
-  const end = at + place.length - "</script>".length
+  const at = template.indexOf(placeholder)
+  if (at === -1 || at !== template.lastIndexOf(placeholder)) return undefined
+  const end = at + placeholder.length - "</script>".length
   return template.slice(0, end) + embeddable(report) + template.slice(end)
 }
 

@@ -119,10 +119,10 @@ export const make = (thread: DatasetThread, format: TrainerFormat, split: Split,
   const output = thread.open({ path, features, container: format.container })
   const counter = OmittedPairs.counter()
   let rows = 0
-  const missing = unreadColumns(format, features, options, edited)
-  const counts = new Map(missing.map((column) => [column, 0]))
+  const unwrittenColumns = unreadColumns(format, features, options, edited)
+  const counts = new Map(unwrittenColumns.map((column) => [column, 0]))
   const count = (pair: PreferencePair) => {
-    for (const column of missing) {
+    for (const column of unwrittenColumns) {
       if (hasValue(pair, column)) counts.set(column, counts.get(column)! + 1)
     }
     return edited === "chosen" ? withEdit(pair) : pair

@@ -58,7 +58,11 @@ const checkEntries = Effect.fnUntraced(function* (
   const fs = yield* FileSystem.FileSystem
   const entries = yield* Effect.orElseSucceed(fs.readDirectory(directory, { recursive: true }), () => [])
   for (const file of Manifest.unexpectedEntries(Option.some(manifest), entries)) {
-    findings.add({ file, expected: "only entries in the manifest", found: "another entry" })
+    findings.add({
+      file,
+      expected: "only files that the manifest lists",
+      found: "a file or folder that it does not list",
+    })
   }
 })
 
@@ -85,7 +89,7 @@ const isIntact = Effect.fnUntraced(function* (
 const checkCounts = (manifest: Manifest.Manifest, findings: Findings.Findings) => {
   const compare = (field: string, expected: number, found: number) => {
     if (expected !== found) {
-      findings.add({ file: Manifest.fileName, field, expected: `${expected} rows in all`, found: `${found}` })
+      findings.add({ file: Manifest.fileName, field, expected: `${expected} rows in total`, found: `${found}` })
     }
   }
   const rowsUnder = (prefix: string) =>

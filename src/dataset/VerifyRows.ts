@@ -139,23 +139,29 @@ const compareShard = Effect.fnUntraced(
     jsonl: DatasetFile | undefined,
     expected: ExpectedLines,
     findings: Findings.Findings,
-    look: (row: JsonRow, at: number) => void,
+    onRow: (row: JsonRow, at: number) => void,
   ) {
     const paths = yield* Path.Path
     const { rows } = yield* openParquet(directory, shard, expected.features, findings)
     let at = 0
-    const lookedAt = Stream.mapArray(
+    const visitedRows = Stream.mapArray(
       rows,
-      Arr.map((row) => (look(row, ++at), row)),
+      Arr.map((row) => (onRow(row, ++at), row)),
     )
-    if (jsonl === undefined) return yield* Stream.runDrain(lookedAt)
+    if (jsonl === undefined) return yield* Stream.runDrain(visitedRows)
     const path = paths.join(directory, jsonl.path)
     let line = 0
     const check = (columns: JsonRow | EncodedRow.Members, text: string) => {
       line++
       const field = expected.misfit(columns, text)
       if (field !== undefined) {
-        findings.add({ file: jsonl.path, row: line, field, expected: InferredTypes.expected, found: "others" })
+        findings.add({
+          file: jsonl.path,
+          row: line,
+          field,
+          expected: InferredTypes.expected,
+          found: "other types or members",
+        })
       }
     }
     if (expected.leading === undefined) {
@@ -169,7 +175,7 @@ const compareShard = Effect.fnUntraced(
         )
     }
     const { leading } = expected
-    const others = lookedAt.pipe(
+    const others = visitedRows.pipe(
       Stream.mapArray(Arr.map(expected.encode)),
       Stream.filter(({ line }) => !leading.delete(line)),
     )

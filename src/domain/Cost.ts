@@ -66,7 +66,7 @@ export const votesWithin = (budget: Decimal, price: Decimal): number => {
 }
 
 /** The cost divided by `count`, rounded half up to two digits more than the cost has; null if `count` is 0. */
-export const among = (cost: Decimal, count: number): string | null => {
+export const dividedBy = (cost: Decimal, count: number): string | null => {
   if (count === 0) return null
   const divisor = BigInt(count)
   const units = (cost.units * 100n * 2n + divisor) / (2n * divisor)

@@ -64,8 +64,8 @@ export const unescape = (json: Uint8Array, into: Uint8Array, start: number): voi
     while (i + 4 <= end) {
       const four = from.getUint32(i, true)
       // Not zero if one of the four bytes is a backslash (Warren, "Hacker's Delight", 2nd edition, 6-1).
-      const zero = four ^ 0x5c5c5c5c
-      if (((zero - 0x01010101) & ~zero & 0x80808080) !== 0) break
+      const difference = four ^ 0x5c5c5c5c
+      if (((difference - 0x01010101) & ~difference & 0x80808080) !== 0) break
       to.setUint32(at, four, true)
       i += 4
       at += 4

@@ -12,7 +12,7 @@ export const ruleNames = ["first", "last", "longest", "shortest", "random"] as c
 const names = Schema.Array(Schema.String)
 
 export const Judges = Schema.Struct({
-  experts: Schema.Int,
+  people: Schema.Int,
   /** The scripted rules among the experts, a subset of `ruleNames`. */
   rules: names,
   /** Files with known answers; their experts are named `gold:FILE`. */
@@ -29,18 +29,18 @@ export const judgesOf = (experts: ReadonlyArray<string>): Judges => {
     experts.flatMap((name) => (name.startsWith(prefix) ? [name.slice(prefix.length)] : [])).toSorted()
   const rules = experts.filter(isRule).toSorted()
   const [gold_files, models] = [behind("gold:"), behind("judge:")]
-  return { experts: experts.length - rules.length - gold_files.length - models.length, rules, gold_files, models }
+  return { people: experts.length - rules.length - gold_files.length - models.length, rules, gold_files, models }
 }
 
 const joined = (parts: ReadonlyArray<string>): string =>
   parts.length < 2 ? parts.join("") : `${parts.slice(0, -1).join(", ")} and ${parts.at(-1)}`
 
 /** A description in Markdown, such as `3 experts and the language model \`gpt-4o\``; empty if there are no experts. */
-export const describe = ({ experts, gold_files, models, rules }: Judges): string => {
+export const describe = ({ people, gold_files, models, rules }: Judges): string => {
   const named = (noun: string, list: ReadonlyArray<string>) =>
     list.length === 0 ? [] : [`the ${noun}${list.length === 1 ? "" : "s"} ${joined(list.map((name) => `\`${name}\``))}`]
   return joined([
-    ...(experts === 0 ? [] : [`${experts.toLocaleString("en-US")} expert${experts === 1 ? "" : "s"}`]),
+    ...(people === 0 ? [] : [`${people.toLocaleString("en-US")} expert${people === 1 ? "" : "s"}`]),
     ...named("rule", rules),
     ...named("gold file", gold_files),
     ...named("language model", models),

@@ -122,7 +122,7 @@ export interface Leaderboard {
   /** The properties that the ratings control for, with their effects. */
   readonly controls: ReadonlyArray<ControlRow>
   /** The first two models of the largest group; null if there are none, or no resamples. */
-  readonly lead: {
+  readonly top_two: {
     readonly first: string
     readonly second: string
     /** Share of the resamples in which the first is better. */

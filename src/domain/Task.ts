@@ -30,7 +30,7 @@ export const TaskRequest = Schema.Struct({
   ),
   guidelines: Schema.optionalKey(
     described(
-      "Instructions for the experts, in Markdown. A `rubric` in the front matter adds questions to the choice.",
+      "Instructions for the experts, in Markdown. A `rubric` in the front matter adds further questions besides the choice.",
       Schema.String,
     ),
   ),

@@ -33,7 +33,7 @@ export const fields = {
     Schema.Int,
   ),
   repeated: described(
-    "Whether the person had already voted on the same prompt and completions, under the same guidelines, in another task, because there were too few people.",
+    "Whether the person had already voted on this prompt and these completions in another task with the same guidelines. This happens if there are too few people.",
     Schema.Boolean,
   ),
   details: described(

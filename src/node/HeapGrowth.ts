@@ -18,7 +18,7 @@ const isLarge = (): boolean =>
   getHeapSpaceStatistics().some((space) => space.space_name === "new_space" && space.space_size >= maxBytes)
 
 /** Sets the limits. They apply to the whole process, so call this in a program, not in a library. */
-export const bound = (): void => {
+export const limitGrowth = (): void => {
   setFlagsFromString(`--heap-growing-percent=${growingPercent}`)
   // The young generation grows only during collections, so a check after each suffices, and an idle process sleeps.
   const collections = new PerformanceObserver(() => {

@@ -108,7 +108,7 @@ const make = Effect.fnUntraced(function* (
   const isReadonly = config.readonly === true
   const startup = isReadonly ? { ...settings, startupParameters: { default_transaction_read_only: "on" } } : settings
   const writer = yield* PgClient.makeClient(startup).pipe(
-    // PgBouncer refuses the startup parameter with this error. `settle` sets the parameter later.
+    // PgBouncer refuses the startup parameter with this error. `configureSession` sets the parameter later.
     Effect.catchIf(
       (error) => isReadonly && isProtocolViolation(error.reason.cause),
       () => PgClient.makeClient(settings),
@@ -116,7 +116,7 @@ const make = Effect.fnUntraced(function* (
     Effect.mapError(name),
   )
   const process = yield* Effect.mapError(PostgresPooler.processOf(writer), name)
-  const settled = yield* Effect.mapError(settle(writer, { ...config, process }).unprepared, name)
+  const settled = yield* Effect.mapError(configureSession(writer, { ...config, process }).unprepared, name)
   const isPooled = settled.length === 0
   const readers = yield* PgClient.make({ ...(isPooled ? settings : startup), maxConnections: readConnections })
   if (isPooled) {
@@ -126,7 +126,7 @@ const make = Effect.fnUntraced(function* (
         PostgresPooler.requireSessions(writer, others, { count, url: Redacted.value(config.url) }),
       ),
       Effect.scoped,
-      Effect.andThen(settle(writer, config)),
+      Effect.andThen(configureSession(writer, config)),
       Effect.mapError(name),
     )
   }
@@ -138,7 +138,7 @@ const make = Effect.fnUntraced(function* (
     )
 
   const reserve = Effect.tap(readers.reserve, (connection) =>
-    Effect.provideService(settle(readers, { readonly: isReadonly }), readers.transactionService, [
+    Effect.provideService(configureSession(readers, { readonly: isReadonly }), readers.transactionService, [
       connection,
       0,
     ] as const),
@@ -186,7 +186,7 @@ const numbersIn = ({ decode, encode, makeRegistry, OID }: typeof PgTypes) => {
  * does not have are skipped. If there are other workers, a process that is suspended in a transaction loses its
  * session, because the others wait for the rows that it has locked.
  */
-const settle = (
+const configureSession = (
   sql: SqlClient.SqlClient,
   {
     process,
@@ -226,7 +226,7 @@ export const listen = Effect.fnUntraced(function* (config: PostgresUrl.Login, ch
       applicationName: PostgresLock.sessionName(true),
       keepAlive: "30 seconds",
     })
-    yield* settle(client)
+    yield* configureSession(client)
     const messages = yield* client.listen(channel)
     yield* Deferred.succeed(begun, undefined)
     return yield* Effect.forever(

@@ -73,14 +73,14 @@ export const take = Effect.fnUntraced(function* (
 })
 
 /** The lock that all users of a schema's tables share. Its name has a space, so that no job has the same name. */
-const tables = "the tables"
+const tablesLock = "the tables"
 
 const tries = 20
 const interval = Duration.millis(100)
 
 /** Takes a share of the lock on the tables. Waits while another process changes them. */
 export const shareTables = (sql: SqlClient.SqlClient) =>
-  sql.withTransaction(sql`SELECT pg_advisory_lock_shared(${keyOf(sql, tables)})`)
+  sql.withTransaction(sql`SELECT pg_advisory_lock_shared(${keyOf(sql, tablesLock)})`)
 
 /**
  * Changes the tables in a transaction while no other process uses them. If others use them, it changes nothing, and
@@ -92,7 +92,7 @@ export const changeTables = Effect.fnUntraced(function* <E, R, E2, R2>(
   change: Effect.Effect<unknown, E, R>,
   isDone: Effect.Effect<boolean, E2, R2>,
 ) {
-  const key = keyOf(sql, tables)
+  const key = keyOf(sql, tablesLock)
   // Releases the share of this process first, because another process may want to make the same change.
   const [own] = yield* sql.withTransaction(sql<{ shared: boolean }>`SELECT pg_advisory_unlock_shared(${key}) AS shared`)
   const tried = sql.withTransaction(
@@ -110,7 +110,7 @@ export const changeTables = Effect.fnUntraced(function* <E, R, E2, R2>(
     ? []
     : yield* sql<{ name: string }>`SELECT DISTINCT
         regexp_replace(application_name, '^prefstream (worker )?(\\d+) ', 'process \\2 on ') AS name
-        ${holders(sql, tables)} ORDER BY 1 LIMIT 5`
+        ${holders(sql, tablesLock)} ORDER BY 1 LIMIT 5`
   if (own?.shared === true) yield* shareTables(sql)
   return users.map(({ name }) => name)
 })

@@ -22,4 +22,4 @@ export const make = (key: string): ((name: string) => string) => {
   }
 }
 
-export const isOne = (text: string): boolean => /^expert-[0-9a-f]{12}$/.test(text)
+export const isPseudonym = (text: string): boolean => /^expert-[0-9a-f]{12}$/.test(text)

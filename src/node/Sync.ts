@@ -8,11 +8,11 @@ export const file = Effect.fnUntraced(function* (path: string) {
 }, Effect.scoped)
 
 /** Syncs a folder. Does nothing on systems that cannot sync folders, such as Windows. */
-export const entry = Effect.fnUntraced(
+export const folder = Effect.fnUntraced(
   function* (path: string) {
     const fs = yield* FileSystem.FileSystem
-    const entry = yield* fs.open(path)
-    yield* entry.sync
+    const folder = yield* fs.open(path)
+    yield* folder.sync
   },
   Effect.scoped,
   (effect) => Effect.ignore(effect),

@@ -190,7 +190,7 @@ export const make = Effect.fnUntraced(function* (
     (ordinal) => found?.isDuplicate(ordinal) === true,
   )
   // The first pass adds the prompts to compare. It leaves out no near-duplicates, because they are not known yet.
-  const first = makeState(
+  const firstPass = makeState(
     { ...options, drop: drop.filter((name) => name !== "near-duplicates") },
     { ...context, languageShare: 0 },
     duplicates.add,
@@ -207,7 +207,7 @@ export const make = Effect.fnUntraced(function* (
       isDropping
         ? Stream.unwrap(
             Effect.gen(function* () {
-              yield* Stream.runDrain(pass(items, first.add))
+              yield* Stream.runDrain(pass(items, firstPass.add))
               found = yield* duplicates.find
               return pass(items, add)
             }),
@@ -302,7 +302,11 @@ const makeState = (
     const overlap = isNew ? contamination.find(prompt) : overlapsFound.get(ordinal)
     const isContaminated = overlap !== undefined
     if (isNew)
-      contaminationTally.add(isContaminated, itemId, () => `holds ${excerpt(evaluationPrompts[overlap!.evaluation]!)}`)
+      contaminationTally.add(
+        isContaminated,
+        itemId,
+        () => `holds ${excerpt(evaluationPrompts[overlap!.promptOrdinal]!)}`,
+      )
     if (isContaminated && mayRepeat) overlapsFound.set(ordinal, overlap)
     const flags = flagsIn(judgment.annotations)
     flagCounts.add(flags)

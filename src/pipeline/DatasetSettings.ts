@@ -196,7 +196,7 @@ const wrong = function* (
     yield ["marginFrom", "votes or strength", settings.marginFrom]
   if (!isOneOf(["chosen", "none"], settings.edited ?? "none")) yield ["edited", "chosen or none", settings.edited]
   if (!isOneOf(["drop", "keep"], settings.ties ?? "drop")) yield ["ties", "drop or keep", settings.ties]
-  if (settings.evaluationPrompts?.length === 0) yield ["evaluationPrompts", "prompts", "none"]
+  if (settings.evaluationPrompts?.length === 0) yield ["evaluationPrompts", "at least one prompt", "an empty list"]
 }
 
 export const validate = Effect.fn("DatasetSettings.validate")(function* (settings: DatasetSettings) {

@@ -71,7 +71,7 @@ export interface Exported {
   /** Items with results that give no pair, by reason; undefined if no results were read. */
   readonly leftOut: FunnelStep["lost"] | undefined
   /** Votes on items with a known answer; undefined if no results were read. */
-  readonly gold: SpendingReport.Yield["gold"]
+  readonly gold: SpendingReport.ExportCounts["gold"]
 }
 
 /** Maximum items whose language is detected, at up to 0.1 ms each. The 95% interval of a share is at most ±2.2%. */
@@ -100,13 +100,13 @@ export const exportDataset = Effect.fn("Export.exportDataset")(
     const ledger = yield* LedgerReader
     const which =
       campaign === "all" ? Option.none<number>() : yield* ledger.campaignOf(Option.fromUndefinedOr(campaign))
-    const standing = yield* ledger.itemsByOutcome(which)
+    const itemsByOutcome = yield* ledger.itemsByOutcome(which)
     const curation = yield* Curation.make(settings, {
       reliabilities,
       mayRepeat: campaign === "all",
       scratchDirectory: settings.directory,
       languageOf: yield* Language.load,
-      languageShare: Math.min(1, maxLanguageSample / Math.max(1, standing("judged"))),
+      languageShare: Math.min(1, maxLanguageSample / Math.max(1, itemsByOutcome("judged"))),
     })
     const table =
       settings.splits === undefined
@@ -149,7 +149,7 @@ export const exportDataset = Effect.fn("Export.exportDataset")(
       yield* VoteWarnings.log(all)
       const { repeatedVotes: _repeated, unread: _unread, ...numbers } = all
       const curated = { ...numbers, cross_split_near_duplicates }
-      const report = yield* reportOf(which, standing, { ...curated, ...unjudged() }, inSplits, written)
+      const report = yield* reportOf(which, itemsByOutcome, { ...curated, ...unjudged() }, inSplits, written)
       const files = [
         { path: "report.html", content: yield* ReportPage.render(report) },
         { path: "report.json", content: `${JSON.stringify(report, undefined, 2)}\n` },
@@ -164,7 +164,7 @@ export const exportDataset = Effect.fn("Export.exportDataset")(
         step === "kept" ? lost : lost.filter(({ reason }) => reason === "withdrawn" || reason === "unusable"),
       )
       // Before the first result, nothing can be measured, so no threshold counts as exceeded.
-      const exceedsThreshold = failed.length > 0 && standing("judged") > 0
+      const exceedsThreshold = failed.length > 0 && itemsByOutcome("judged") > 0
       if (exceedsThreshold || (written.rows === 0 && !allowEmpty)) {
         yield* fs.makeDirectory(refused, { recursive: true })
         yield* Effect.forEach(files, ({ content, path }) => fs.writeFileString(`${refused}/${path}`, content))
@@ -197,7 +197,7 @@ export const exportDataset = Effect.fn("Export.exportDataset")(
       Effect.catchReason("DatasetError", "NoPairs", () =>
         Effect.as(
           Effect.logWarning(
-            `${standing("judged") === 0 ? "there are no results yet" : "the results gave no pairs"}: ${isThere ? `the existing dataset ${directory} is kept` : "no dataset was written"}. See ${JobFolder.refused(settings.directory)}/report.html`,
+            `${itemsByOutcome("judged") === 0 ? "there are no results yet" : "the results gave no pairs"}: ${isThere ? `the existing dataset ${directory} is kept` : "no dataset was written"}. See ${JobFolder.refused(settings.directory)}/report.html`,
           ),
           Option.none<Dataset.DatasetInfo>(),
         ),
@@ -255,7 +255,7 @@ const hasConversations = Effect.gen(function* () {
 
 const reportOf = Effect.fnUntraced(function* (
   campaign: Option.Option<number>,
-  standing: OutcomeCounts,
+  itemsByOutcome: OutcomeCounts,
   {
     judged,
     kept,
@@ -287,7 +287,7 @@ const reportOf = Effect.fnUntraced(function* (
         gold: report.gold,
       }),
     ),
-    funnel: yield* Funnel.make(campaign, standing, { judged, kept, lost, pairs, unusable, withdrawn, written }),
+    funnel: yield* Funnel.make(campaign, itemsByOutcome, { judged, kept, lost, pairs, unusable, withdrawn, written }),
     turnaround: turnaround.distribution(),
     splits: allSplits.flatMap((split) => {
       const counts = inSplits.get(split)

@@ -38,7 +38,7 @@ const choiceBy = ({ items, method, not_majority }: QualityReport["agreement"]): 
   const ways = [
     rest > 0 &&
       (method === "majority"
-        ? "the majority"
+        ? "the choice of the majority"
         : "the choice that is most probable given the experts' estimated reliabilities (Dawid–Skene)"),
     service > 0 && `the service's choice${service === items ? "" : ` (${number(service)})`}`,
     lead > 0 && `a lead's decision${lead === items ? "" : ` (${number(lead)})`}`,

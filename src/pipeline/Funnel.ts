@@ -52,12 +52,12 @@ export const make = Effect.fnUntraced(function* (
       Effect.sync(() => void byCode.set(code, (byCode.get(code) ?? 0) + 1)),
     )
   }
-  const planned = itemOutcomes.reduce((sum, standing) => sum + items(standing), 0)
+  const planned = itemOutcomes.reduce((sum, outcome) => sum + items(outcome), 0)
   const lostAs = (...of: ReadonlyArray<ItemOutcome>): Losses =>
     present(
-      of.map((standing) => ({
-        reason: standing === "refused" ? "refused_by_service" : standing,
-        count: items(standing),
+      of.map((outcome) => ({
+        reason: outcome === "refused" ? "refused_by_service" : outcome,
+        count: items(outcome),
       })),
     )
 

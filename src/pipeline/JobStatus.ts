@@ -101,7 +101,7 @@ export interface JobStatus extends RunReport.RunReport {
      * Seconds until the next request may be sent, because earlier slots are reserved by workers; 0 if one may be sent
      * now.
      */
-    readonly taken_seconds: number
+    readonly reserved_seconds: number
     /**
      * Share of the rate that remains after the service refused requests because of load, from 0 to 1. It recovers
      * within half a minute.
@@ -210,7 +210,7 @@ export const make = Effect.fn("JobStatus.make")(function* (holder: Option.Option
     })),
     request_budget: Option.getOrNull(
       Option.map(budget, ({ pausedFor, rateShare, takenFor }) => ({
-        taken_seconds: takenFor / 1000,
+        reserved_seconds: takenFor / 1000,
         rate_share: rateShare,
         paused_until: pausedFor > 0 ? RunReport.isoOf(now + pausedFor) : null,
       })),

@@ -42,7 +42,7 @@ const fingerprintOf = Effect.fnUntraced(function* (settings: Settings) {
 })
 
 /** `export.json`: the dataset's fingerprint, its manifest's checksum, and the export's other results. */
-const Note = Schema.fromJsonString(
+const ExportRecord = Schema.fromJsonString(
   Schema.Struct({
     fingerprint: Schema.String,
     /** SHA-256 of `manifest.json`. */
@@ -51,16 +51,16 @@ const Note = Schema.fromJsonString(
   }),
 )
 
-const readNote = Schema.decodeUnknownEffect(Note)
+const readRecord = Schema.decodeUnknownEffect(ExportRecord)
 
 /** The result of the export that wrote the existing dataset; none if the dataset is outdated or damaged. */
 const existing = Effect.fnUntraced(function* (directory: string, fingerprint: string) {
   const fs = yield* FileSystem.FileSystem
   const dataset = JobFolder.dataset(directory)
-  const note = yield* Effect.flatMap(fs.readFileString(JobFolder.exported(directory)), readNote)
+  const record = yield* Effect.flatMap(fs.readFileString(JobFolder.exported(directory)), readRecord)
   const text = yield* fs.readFileString(`${dataset}/${Manifest.fileName}`)
   const manifestSha256 = Sha256.hex(text)
-  if (note.fingerprint !== fingerprint || note.manifest !== manifestSha256) return Option.none<Export.Exported>()
+  if (record.fingerprint !== fingerprint || record.manifest !== manifestSha256) return Option.none<Export.Exported>()
   const manifest = yield* Manifest.decode(text)
   for (const { bytes, path } of manifest.files) {
     if (Number((yield* fs.stat(`${dataset}/${path}`)).size) !== bytes) return Option.none()
@@ -71,7 +71,7 @@ const existing = Effect.fnUntraced(function* (directory: string, fingerprint: st
     manifestSha256,
   }
   // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- this version wrote it, as the fingerprint tells
-  const { example, gold, leftOut } = note.exported as Noted
+  const { example, gold, leftOut } = record.exported as RecordedExport
   return Option.some<Export.Exported>({
     dataset: Option.some(info),
     example: Option.fromNullishOr(example),
@@ -80,16 +80,16 @@ const existing = Effect.fnUntraced(function* (directory: string, fingerprint: st
   })
 })
 
-type Noted = Pick<Export.Exported, "gold" | "leftOut"> & {
+type RecordedExport = Pick<Export.Exported, "gold" | "leftOut"> & {
   readonly example: Option.Option.Value<Export.Exported["example"]> | null
 }
 
 /** Records the dataset that was written, if any. Without this record, the next export writes the dataset again. */
-const note = Effect.fnUntraced(
+const writeRecord = Effect.fnUntraced(
   function* ({ directory }: Settings, fingerprint: string, { dataset, example, gold, leftOut }: Export.Exported) {
     const fs = yield* FileSystem.FileSystem
     const { manifestSha256: manifest } = yield* Effect.fromOption(dataset)
-    const exported: Noted = { example: Option.getOrNull(example), gold, leftOut }
+    const exported: RecordedExport = { example: Option.getOrNull(example), gold, leftOut }
     yield* fs.writeFileString(
       JobFolder.exported(directory),
       `${JSON.stringify({ fingerprint, manifest, exported }, undefined, 2)}\n`,
@@ -121,6 +121,6 @@ export const exportDataset = Effect.fnUntraced(function* (settings: Settings) {
     }
   }
   const exported = yield* Export.exportDataset(settings)
-  if (Option.isSome(fingerprint)) yield* note(settings, fingerprint.value, exported)
+  if (Option.isSome(fingerprint)) yield* writeRecord(settings, fingerprint.value, exported)
   return exported
 }, LedgerReader.snapshot)

@@ -197,7 +197,7 @@ export const make = Effect.fn("RunReport.make")(function* (options: {
   readonly dataset?: Option.Option<DatasetInfo>
   readonly leftOut?: FunnelStep["lost"] | undefined
   readonly example?: Option.Option<PreferencePair>
-  readonly gold?: SpendingReport.Yield["gold"]
+  readonly gold?: SpendingReport.ExportCounts["gold"]
 }): Effect.fn.Return<RunReport, SqlError, LedgerReader> {
   const ledger = yield* LedgerReader
   const progress = options.progress ?? (yield* ledger.progress)
@@ -205,7 +205,7 @@ export const make = Effect.fn("RunReport.make")(function* (options: {
   const last = yield* options.run === undefined ? ledger.lastRun : ledger.runOf(options.run)
   // The newest run counts as unfinished if it ended or was killed before it read anything, or is about to begin.
   const newest = options.run === undefined ? yield* ledger.newestRun : Option.none()
-  const isThrough = Option.match(newest, {
+  const hasFinishedReading = Option.match(newest, {
     onNone: () => options.run !== undefined,
     onSome: (run) => run.readFinished,
   })
@@ -222,9 +222,10 @@ export const make = Effect.fn("RunReport.make")(function* (options: {
   const input = campaign === null ? tasks : progress.inputOf(campaign)
   const itemsOf = (states: ReadonlyArray<TaskState>) => states.reduce((sum, state) => sum + input[state].items, 0)
   // If the run read every item of its campaign, each with one vote, the counts need no query over the items.
-  const hadAll = readFinished && progress.votes === 1 && counts.new + counts.known === itemsOf(Struct.keys(input))
+  const coversCampaign =
+    readFinished && progress.votes === 1 && counts.new + counts.known === itemsOf(Struct.keys(input))
   const counted = <E>(states: ReadonlyArray<TaskState>, count: Effect.Effect<number, E>) =>
-    hadAll || states.every((state) => inCampaign[state].tasks === 0) ? Effect.succeed(itemsOf(states)) : count
+    coversCampaign || states.every((state) => inCampaign[state].tasks === 0) ? Effect.succeed(itemsOf(states)) : count
   const isImport = yield* ledger.isImport(run)
   const dropped = isImport ? 0 : yield* counted(lostStates, ledger.itemsLost(run))
   const notSubmitted = isImport ? 0 : yield* counted(unsentStates, ledger.itemsIn(run, unsentStates))
@@ -238,7 +239,7 @@ export const make = Effect.fn("RunReport.make")(function* (options: {
   )
   return {
     status: statusOf(tasks, inCampaign, {
-      readFinished: readFinished && isThrough,
+      readFinished: readFinished && hasFinishedReading,
       isRunning: options.isRunning === true,
       allRejected: counts.read > 0 && rejected === counts.read,
       stopped: options.stopped === true,

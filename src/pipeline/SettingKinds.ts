@@ -7,7 +7,7 @@ import { Duration, Layer, Option, Predicate } from "effect"
 
 export type Kind = readonly [expected: string, isRight: (value: unknown) => boolean]
 
-export const text: Kind = ["a text that is not empty", (value) => typeof value === "string" && value !== ""]
+export const text: Kind = ["a non-empty text", (value) => typeof value === "string" && value !== ""]
 export const flag: Kind = ["true or false", Predicate.isBoolean]
 export const number: Kind = ["a number", Predicate.isNumber]
 export const list: Kind = ["a list", Array.isArray]

@@ -91,7 +91,7 @@ export const check = Effect.fnUntraced(function* (settings: object) {
   const unknown = Object.keys(settings).filter((name) => !names.includes(name))
   if (unknown.length > 0) {
     const setting = unknown.map((name) => name + didYouMean(name, names)).join(", ")
-    return yield* new SettingInvalid({ setting, expected: "a setting of a pipeline", found: "another name" })
+    return yield* new SettingInvalid({ setting, expected: "the name of a pipeline setting", found: "an unknown name" })
   }
   const values = new Map<string, unknown>(Object.entries(settings))
   for (const [setting, [expected, isRight]] of Object.entries<Kind>(kinds)) {

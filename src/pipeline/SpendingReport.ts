@@ -21,9 +21,9 @@ export const textOf = ({ cost, votes }: Charge): VotesCost => ({ votes, cost: Co
 const costPerRight = (
   { cost, votes }: Charge,
   gold: Pick<GoldReport, "results" | "right"> = { results: 0, right: 0 },
-): string | null => Cost.among(Cost.times(cost, gold.results), votes * gold.right)
+): string | null => Cost.dividedBy(Cost.times(cost, gold.results), votes * gold.right)
 
-export interface Yield {
+export interface ExportCounts {
   readonly pairs?: number | undefined
   /** The campaign of the pairs; undefined for all campaigns. */
   readonly ofCampaign?: number | undefined
@@ -31,13 +31,13 @@ export interface Yield {
 }
 
 /** New items of a run that were not planned because of the budget, and the votes that each would have had. */
-interface Over {
+interface OverBudget {
   readonly items: number
   readonly votes: number
 }
 
 /** Reads the report. Returns none if no price is set. @param over default: the items of the last run */
-export const read = Effect.fn("SpendingReport.read")(function* (dataset: Yield, over?: Over) {
+export const read = Effect.fn("SpendingReport.read")(function* (dataset: ExportCounts, over?: OverBudget) {
   const ledger = yield* LedgerReader
   const last = Option.match(yield* ledger.lastRun, {
     onNone: () => ({ items: 0, votes: 1 }),
@@ -45,14 +45,14 @@ export const read = Effect.fn("SpendingReport.read")(function* (dataset: Yield, 
   })
   // With several campaigns, part of the cost did not pay for these pairs, so the cost per pair is left out.
   const isOfAll = dataset.ofCampaign === undefined || (yield* ledger.campaigns).length === 1
-  const bought = isOfAll ? dataset : { ...dataset, pairs: 0 }
-  return Option.map(yield* ledger.spending, (spending) => make(spending, over ?? last, bought))
+  const paidPairs = isOfAll ? dataset : { ...dataset, pairs: 0 }
+  return Option.map(yield* ledger.spending, (spending) => make(spending, over ?? last, paidPairs))
 })
 
 const make = (
   { budget, committed, held, heldItems, kinds, prices, spent, votesLeft }: Spending,
-  over: Over,
-  { gold, pairs = 0 }: Yield,
+  over: OverBudget,
+  { gold, pairs = 0 }: ExportCounts,
 ): SpendingReport => {
   const used = Cost.plus(spent.cost, committed.cost)
   const { default: price, ...own } = Prices.toRecord(prices)
@@ -69,7 +69,7 @@ const make = (
       items: over.items + heldItems,
       ...costOf(Prices.highest(prices), over.items * over.votes + held),
     },
-    cost_per_pair: Cost.among(spent.cost, pairs),
+    cost_per_pair: Cost.dividedBy(spent.cost, pairs),
     cost_per_right_vote: costPerRight(spent, gold),
     kinds: kinds.map(({ kind, ...charge }) => {
       const known = gold?.kinds.find((gold) => gold.kind === kind)

@@ -37,7 +37,7 @@ export const make = Effect.fnUntraced(function* (options: Splits.SplitsOptions) 
     splitOf: (item: Planned): Split => {
       const at = all.indexOf(keyOf(item), next)
       const split = splitOf(at)
-      if (split === undefined) throw new Error(`item ${item.itemId} was not planned when the splits were settled`)
+      if (split === undefined) throw new Error(`item ${item.itemId} was not planned when the splits were assigned`)
       next = at + 1
       return split
     },

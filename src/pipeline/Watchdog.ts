@@ -30,7 +30,7 @@ const interval = Duration.seconds(20)
 const maxCheckInterval = 2 * Duration.toMillis(interval)
 
 /** Milliseconds by which others' last response must be newer than this worker's, so that an outage is not a stall. */
-const lead = 60_000
+const minLeadMillis = 60_000
 
 export const watch = Effect.fnUntraced(function* (worker: {
   readonly done: { readonly requests: number; readonly answers: number }
@@ -68,7 +68,7 @@ export const watch = Effect.fnUntraced(function* (worker: {
     last = now
     worker.onCheck(answeredAt, progressedAt)
     if (silent > limit) return yield* new WorkerStalled({ millis: silent, hasSent: false })
-    if (unanswered > limit && (yield* worker.othersAnsweredWithin(unanswered - lead))) {
+    if (unanswered > limit && (yield* worker.othersAnsweredWithin(unanswered - minLeadMillis))) {
       return yield* new WorkerStalled({ millis: unanswered, hasSent: true })
     }
   }

@@ -100,14 +100,14 @@ const renewInterval = Duration.seconds(5)
 const invalidOptions = ["SubmitOptionInvalid", "PriceMissing", "UnusableGold"]
 
 /** Failures for which a retry does not help. `SqlError`: the worker has to reconnect to the ledger. */
-const final = ["SqlError", "OtherService", "TermsChanged", "TooManyRejects", ...invalidOptions]
+const permanentFailures = ["SqlError", "OtherService", "TermsChanged", "TooManyRejects", ...invalidOptions]
 
 /**
  * Restarts an effect that failed for a temporary reason.
  *
  * @param progress returns a number that changes when work was done; without it, the delay never grows
  */
-const again = Effect.fnUntraced(function* <A, E, R>(
+const retrying = Effect.fnUntraced(function* <A, E, R>(
   what: string,
   effect: Effect.Effect<A, E, R>,
   progress?: () => number,
@@ -117,7 +117,7 @@ const again = Effect.fnUntraced(function* <A, E, R>(
     const result = yield* Effect.result(effect)
     if (Result.isSuccess(result)) return result.success
     const { failure } = result
-    if (final.some((tag) => Predicate.isTagged(failure, tag))) return yield* Effect.fail(failure)
+    if (permanentFailures.some((tag) => Predicate.isTagged(failure, tag))) return yield* Effect.fail(failure)
     failures = progress !== undefined && progress() === seen ? failures + 1 : 1
     seen = progress?.()
     const delay = Duration.min(Duration.times(restartInterval, 2 ** (failures - 1)), maxRestartInterval)
@@ -153,7 +153,7 @@ const work = Effect.fn("Worker.work")(function* <E, R>(
 
   // Shared by all restarts, because requests that may be billed must not be retried hundreds of times.
   const streak = FailureStreak.make(baseUrl)
-  const sending = again(
+  const sending = retrying(
     "sending",
     Effect.gen(function* () {
       const halt = yield* Deferred.make<never, SendError | RejectLimit.TooManyRejects>()
@@ -162,7 +162,7 @@ const work = Effect.fn("Worker.work")(function* <E, R>(
     }),
     streak.count,
   )
-  const collecting = again(
+  const collecting = retrying(
     "polling",
     Effect.flatMap(Latch.make(), (submittingDone) => collect({ submittingDone })),
     () => ledger.requestsDone.answers,
@@ -223,12 +223,12 @@ const work = Effect.fn("Worker.work")(function* <E, R>(
     "reader",
     task(
       ledger.takePart(readerPart).pipe(
-        Effect.andThen(again("reading", reading)),
+        Effect.andThen(retrying("reading", reading)),
         Effect.tap(({ run }) => Effect.logInfo(`run ${run}: finished reading the input`)),
         Effect.tap(warn),
         // Reading is not started again, because another worker would find the same rejects.
         Effect.catchIf(isTooManyRejects, ({ message }) => Effect.logError(`reading stopped: ${message}`)),
-        Effect.andThen(again("planning further votes", planRounds(settings, refreshInterval))),
+        Effect.andThen(retrying("planning further votes", planRounds(settings, refreshInterval))),
         Effect.scoped,
       ),
     ),
@@ -236,14 +236,14 @@ const work = Effect.fn("Worker.work")(function* <E, R>(
   // The cluster's locks are shared by all schemas of a database. So the prefix includes the channel, which belongs to
   // this job in this schema.
   const prefix = `prefstream_job_${ledger.job}_${(yield* ledger.channel).slice(-8)}`
-  const placed = Layer.mergeAll(reader, ...parts).pipe(Layer.provide(Cluster.layer({ ...cluster, prefix })))
+  const singletons = Layer.mergeAll(reader, ...parts).pipe(Layer.provide(Cluster.layer({ ...cluster, prefix })))
   if (settings.webhook !== undefined) yield* Layer.build(WebhookReceiver.layer(settings.webhook))
   const loops = yield* Effect.all([sending, collecting, refreshing, listening, restarting, renewing, watched], {
     concurrency: "unbounded",
     discard: true,
   }).pipe(Effect.forkScoped)
   // Opened last and closed first, so that others take the parts while the loops finish in-flight work.
-  yield* Layer.build(placed)
+  yield* Layer.build(singletons)
   return yield* Effect.raceFirst(Fiber.join(loops), Deferred.await(lost))
 }, Effect.scoped)
 

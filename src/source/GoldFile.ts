@@ -26,7 +26,10 @@ export const items = (file: string, options?: GoldFileOptions) =>
   Files.files(file, options).records.pipe(
     Stream.mapError(
       ({ reason }) =>
-        new UnusableGoldFile({ file, problem: "problem" in reason ? reason.problem : "there is no such file" }),
+        new UnusableGoldFile({
+          file,
+          problem: "problem" in reason ? reason.problem : "there is no such file; check the path",
+        }),
     ),
     Stream.mapEffect((record) =>
       Effect.mapError(

@@ -197,7 +197,7 @@ const decide = (
   const [choice] = fields.choices.length === 1 && fields.list === undefined ? fields.choices : []
   const completionIndex = choice === undefined ? -1 : (labels?.indexOf(choice.label) ?? -1)
   if (completionIndex >= 0 && (readingOption === undefined || readingOption.kind === "text")) {
-    detection.reading = { ownIndex: completionIndex }
+    detection.reading = { constantChoice: completionIndex }
     return undefined
   }
   if (readingOption !== undefined)

@@ -15,10 +15,10 @@ export class DatabaseTooNew extends Schema.TaggedError<DatabaseTooNew>()("Databa
   /** The version of the database: the number of its last migration. */
   found: Schema.Int,
   /** The highest version that this prefstream supports. */
-  known: Schema.Int,
+  supported: Schema.Int,
 }) {
   override get message() {
-    return `${this.what} has version ${this.found}, but this prefstream supports versions up to ${this.known}: install a newer prefstream`
+    return `${this.what} has version ${this.found}, but this prefstream supports versions up to ${this.supported}: install a newer prefstream`
   }
 }
 
@@ -58,12 +58,12 @@ export class DatabaseInUse extends Schema.TaggedError<DatabaseInUse>()("Database
   /** The version of the database: the number of its last migration. */
   found: Schema.Int,
   /** The version to which this prefstream would upgrade the database. */
-  known: Schema.Int,
+  supported: Schema.Int,
   /** Processes that use the database, such as `process 7 on host`. */
   users: Schema.Array(Schema.String),
 }) {
   override get message() {
-    return `cannot upgrade ${this.what} from version ${this.found} to version ${this.known} while other processes use it: stop them (${this.users.join(", ")}), run this command again, and restart them with this version of prefstream`
+    return `cannot upgrade ${this.what} from version ${this.found} to version ${this.supported} while other processes use it: stop them (${this.users.join(", ")}), run this command again, and restart them with this version of prefstream`
   }
 }
 
@@ -110,7 +110,7 @@ export const run = Effect.fn("Migrations.run")(function* (options: MigrationsOpt
     orElse: () => Effect.as(migrate, []),
   })
   const { found, newest } = yield* check(options)
-  if (found < newest) return yield* new DatabaseInUse({ what, found, known: newest, users })
+  if (found < newest) return yield* new DatabaseInUse({ what, found, supported: newest, users })
 })
 
 /** Checks the version of a database and changes nothing, for a database that is only read. */
@@ -127,7 +127,7 @@ export const check = Effect.fn("Migrations.check")(function* (options: Migration
     const expected = known.get(Number(migration_id)) ?? "nothing"
     if (name !== expected) return yield* new DatabaseForeign({ what, found: name, expected })
   }
-  if (found > newest) return yield* new DatabaseTooNew({ what, found, known: newest })
+  if (found > newest) return yield* new DatabaseTooNew({ what, found, supported: newest })
   return { found, newest }
 })
 

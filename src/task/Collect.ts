@@ -99,7 +99,7 @@ export const collect = Effect.fn("Collect.collect")(function* (options: CollectO
   let undisturbedSince = started
   let isDelayReported = false
 
-  const later = Effect.fnUntraced(function* (task: OpenTask) {
+  const postponeByAge = Effect.fnUntraced(function* (task: OpenTask) {
     const now = yield* SteadyClock.now
     const lastDelivery = yield* ledger.lastDelivery
     const hinted = Option.exists(lastDelivery, (at) => now - at < hintedSpan)
@@ -108,7 +108,7 @@ export const collect = Effect.fn("Collect.collect")(function* (options: CollectO
   })
 
   /** Polls the task again soon after a failed poll, because its result may be ready. */
-  const soon = Effect.fnUntraced(function* (task: OpenTask, times: number, first = firstPollDelay(profile)) {
+  const retrySoon = Effect.fnUntraced(function* (task: OpenTask, times: number, first = firstPollDelay(profile)) {
     const now = yield* SteadyClock.now
     const delay = Backoff.millisAfter(times, first, pollDelay(profile, now - task.submittedAt))
     yield* ledger.postpone(task.seq, yield* Backoff.jittered(delay), task.taskId)
@@ -152,7 +152,7 @@ export const collect = Effect.fn("Collect.collect")(function* (options: CollectO
           yield* warnOfStatus(task, view.status)
           if (task.hasResult) yield* warn(`the service withdrew the result of ${task.taskId} and reopened the task`)
           if (task.isRecheck) yield* ledger.markOpen(task.seq, task.taskId)
-          return yield* later(task)
+          return yield* postponeByAge(task)
         case "Failed":
           if (task.hasResult) return yield* keepResult(task, Recheck.failedStatusReason(view.status))
           return yield* ledger.markFailed(
@@ -199,7 +199,8 @@ export const collect = Effect.fn("Collect.collect")(function* (options: CollectO
         // A service may know a new task only a moment later. 410 says that the task is gone.
         if (reason.status !== 410) {
           const age = (yield* SteadyClock.now) - task.submittedAt
-          if (options.once === true ? age < settlingTime : useless < maxUselessAnswers) return yield* soon(task, times)
+          if (options.once === true ? age < settlingTime : useless < maxUselessAnswers)
+            return yield* retrySoon(task, times)
         }
         failures.delete(task.seq)
         yield* warn(`${task.taskId}: ${failure.message}`)
@@ -208,7 +209,7 @@ export const collect = Effect.fn("Collect.collect")(function* (options: CollectO
       case "Refused":
       case "TooLarge":
         if (task.hasResult) return yield* keepResult(task, failure.message)
-        if (useless < maxUselessAnswers && options.once !== true) return yield* soon(task, times)
+        if (useless < maxUselessAnswers && options.once !== true) return yield* retrySoon(task, times)
         failures.delete(task.seq)
         yield* warn(`the service's answer for ${task.taskId} cannot be used: ${failure.message}`)
         return yield* ledger.markInvalid(task.seq, undefined, failure.message, task.taskId)
@@ -217,8 +218,8 @@ export const collect = Effect.fn("Collect.collect")(function* (options: CollectO
         if (times === maxUselessAnswers)
           yield* warn(`polling ${task.taskId} failed several times and is retried: ${failure.message}`)
         return yield* sinceHint > 0
-          ? soon(task, sinceHint, Math.min(maxHintedRetryDelay, firstPollDelay(profile)))
-          : soon(task, times)
+          ? retrySoon(task, sinceHint, Math.min(maxHintedRetryDelay, firstPollDelay(profile)))
+          : retrySoon(task, times)
     }
   })
 

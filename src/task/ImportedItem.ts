@@ -32,10 +32,13 @@ const decodeStored = Schema.decodeUnknownSync(Stored)
 
 /** Returns equal keys for votes with equal content. The expert's kind, the order, and the seconds do not count. */
 export const keyOf = (vote: ImportedVote): string => {
-  const said = Object.entries(Struct.omit(vote, ["kind", "order", "seconds"]))
+  const keyMembers = Object.entries(Struct.omit(vote, ["kind", "order", "seconds"]))
     .filter(([, value]) => value !== undefined)
     .map(([name, value]) => [name, typeof value === "number" ? String(value) : value] as const)
-  return Sha256.hex(JSON.stringify(Object.fromEntries(said.toSorted(([a], [b]) => (a < b ? -1 : 1))))).slice(0, 32)
+  return Sha256.hex(JSON.stringify(Object.fromEntries(keyMembers.toSorted(([a], [b]) => (a < b ? -1 : 1))))).slice(
+    0,
+    32,
+  )
 }
 
 const countKeys = (votes: ReadonlyArray<ImportedVote>): Map<string, number> => {

@@ -30,7 +30,7 @@ const expertsIn = (answer: string): ReadonlyMap<string, ReadonlySet<string>> => 
 }
 
 export const make = (ledger: {
-  readonly resultsBeside: (
+  readonly resultsOfOtherVotes: (
     seq: number,
   ) => Effect.Effect<ReadonlyArray<{ readonly taskId: string; readonly result: string }>, SqlError>
 }) => {
@@ -41,7 +41,7 @@ export const make = (ledger: {
     answer: string,
   ) {
     if (hasResult) return
-    const others = yield* ledger.resultsBeside(seq)
+    const others = yield* ledger.resultsOfOtherVotes(seq)
     if (others.length === 0) return
     const before = others.map((other) => ({ taskId: other.taskId, experts: expertsIn(other.result) }))
     for (const [prompt, experts] of expertsIn(answer)) {

@@ -84,8 +84,8 @@ export const send = Effect.fnUntraced(function* <E>(
         const now = yield* SteadyClock.now
         if (sentAt !== undefined && now - sentAt > Duration.toMillis(lifetime)) return yield* new KeyExpired()
       })
-      const keep = Effect.filterOrFail(ledger.keepClaim(task, timeLimit), Boolean, () => new AlreadyClaimed())
-      const repeat = Effect.andThen(checkKey, keep)
+      const extendClaim = Effect.filterOrFail(ledger.keepClaim(task, timeLimit), Boolean, () => new AlreadyClaimed())
+      const beforeRetry = Effect.andThen(checkKey, extendClaim)
       const claim = Effect.gen(function* () {
         const began = yield* SteadyClock.now
         if (!(yield* ledger.claim(task, timeLimit))) return yield* new AlreadyClaimed()
@@ -93,11 +93,11 @@ export const send = Effect.fnUntraced(function* <E>(
         yield* checkKey
         const now = yield* SteadyClock.now
         // The machine may have slept for longer than the claim lasts.
-        if (now - began > maxClaimTime) yield* keep
+        if (now - began > maxClaimTime) yield* extendClaim
         if (doubtful) return
         sentAt = now
         if (task.wasDoubted || task.itemCount === 1 || !isTooLarge(task.itemCount, body.length)) return
-        const reason = new TooLarge({ detail: "as others were" })
+        const reason = new TooLarge({ detail: "requests of this size were refused earlier in this run" })
         return yield* new AnnotationClientError({ baseUrl: profile.baseUrl, reason })
       })
       const giveBack = Effect.suspend(() => (doubtful ? ledger.markPlanned(task.seq) : ledger.release(task.seq)))
@@ -106,7 +106,7 @@ export const send = Effect.fnUntraced(function* <E>(
         Effect.sync(() => void (claimed = false)),
       )
       yield* client
-        .create(body, task.idempotencyKey, { isDoubtful: task.wasDoubted, claim, repeat, doubt, release })
+        .create(body, task.idempotencyKey, { isDoubtful: task.wasDoubted, claim, beforeRetry, doubt, release })
         .pipe(
           // If the ledger fails, the claim ends at its time limit.
           Effect.onInterrupt(() => (claimed ? Effect.ignore(release) : Effect.void)),
@@ -140,7 +140,7 @@ export const send = Effect.fnUntraced(function* <E>(
     tooLarge.some((refused) => items >= refused.items && bytes >= refused.bytes)
 
   /** The last failure of a task that is left for the next run. */
-  let left: AnnotationClientError | undefined
+  let leftFailure: AnnotationClientError | undefined
 
   const end = (failure: AnnotationClientError | undefined) =>
     failure === undefined ? Effect.void : Effect.asVoid(Deferred.fail(halt, failure))
@@ -150,7 +150,7 @@ export const send = Effect.fnUntraced(function* <E>(
     const shared = yield* ledger.markSubmitted(task.seq, taskId, firstPollDelay(profile))
     yield* Option.match(shared, {
       onNone: () => Effect.sync(streak.accepted),
-      onSome: (reason) => end(streak.shared(taskId, reason)),
+      onSome: (reason) => end(streak.sharedTaskId(taskId, reason)),
     })
   })
 
@@ -205,7 +205,7 @@ export const send = Effect.fnUntraced(function* <E>(
           yield* ledger.markInDoubt(task.seq, failure.message)
         } else {
           // Other tasks may be accepted. The next run resends this one under its key.
-          left = failure
+          leftFailure = failure
           yield* ledger.markPlanned(task.seq)
           yield* Effect.logWarning(
             `a task with ${task.itemCount} ${plural(task.itemCount, "item")} is left for the next run: ${failure.message}`,
@@ -254,5 +254,5 @@ export const send = Effect.fnUntraced(function* <E>(
   yield* Effect.andThen(oneByOne, TaskPool.run(profile.concurrency, next, sendTask)).pipe(
     Effect.raceFirst(Effect.exit(Deferred.await(halt))),
   )
-  if (left !== undefined) yield* Deferred.fail(halt, left)
+  if (leftFailure !== undefined) yield* Deferred.fail(halt, leftFailure)
 })

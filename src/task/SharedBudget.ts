@@ -7,7 +7,7 @@ import { RequestBudget } from "./client/RequestBudget.ts"
 import { Ledger } from "./ledger/Ledger.ts"
 
 /** Used if the ledger fails: without slots, nothing is sent until the worker ends. */
-const noSlots = { count: 0, first: 0, spacing: 0, pause: 1000, cuts: 0 }
+const noSlots = { count: 0, first: 0, spacing: 0, pause: 1000, halvings: 0 }
 
 const layerBudget = Layer.effect(
   RequestBudget,
@@ -20,7 +20,7 @@ const layerBudget = Layer.effect(
       take: (wanted: number) => Effect.orElseSucceed(ledger.takeSlots(wanted, requestsPerSecond), () => noSlots),
       sent: ledger.countRequest,
       pause: (millis: number) => Effect.ignore(ledger.pauseRequests(millis), { log: "Warn" }),
-      slow: (cuts: number) => Effect.ignore(ledger.slowRequests(cuts), { log: "Warn" }),
+      halveRate: (halvings: number) => Effect.ignore(ledger.slowRequests(halvings), { log: "Warn" }),
       answered: Effect.sync(ledger.countAnswer),
     })
   }),

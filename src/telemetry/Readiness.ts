@@ -11,7 +11,7 @@ const Checks = Context.Reference<Set<Effect.Effect<unknown, unknown>>>("prefstre
   defaultValue: () => new Set(),
 })
 
-export const require = Effect.fnUntraced(function* (check: Effect.Effect<unknown, unknown>) {
+export const requireCheck = Effect.fnUntraced(function* (check: Effect.Effect<unknown, unknown>) {
   const checks = yield* Checks
   yield* Effect.acquireRelease(
     Effect.sync(() => checks.add(check)),
@@ -19,10 +19,10 @@ export const require = Effect.fnUntraced(function* (check: Effect.Effect<unknown
   )
 })
 
-export const requireDatabase = SqlClient.SqlClient.use((sql) => require(sql`SELECT 1`))
+export const requireDatabase = SqlClient.SqlClient.use((sql) => requireCheck(sql`SELECT 1`))
 
 export const unreadyDuring = <A, E, R>(effect: Effect.Effect<A, E, R>) =>
-  Effect.scoped(Effect.andThen(require(Effect.fail("stopping")), effect))
+  Effect.scoped(Effect.andThen(requireCheck(Effect.fail("stopping")), effect))
 
 export const isReady = Effect.gen(function* () {
   const checks = yield* Checks

@@ -93,7 +93,7 @@ const duringCreation = (fault: ProxyFault, doubts = maxDoubts, requestTimeout: D
           const waitMillis = Math.round(next - first)
           yield* Trial.expect(
             fault !== faults.tooManyRequests || waitMillis >= 1000,
-            `asked again after ${waitMillis} ms`,
+            `expected a retry after at least 1000 ms, found one after ${waitMillis} ms`,
           )
           it.proxy.disturb(() => undefined)
           return yield* it.settle(doubts(subject))

@@ -59,7 +59,7 @@ export const make = Effect.fnUntraced(function* (subject: Subject) {
     const doubts = yield* resolve
     yield* expect(
       doubts.length === counts.in_doubt.tasks,
-      `expected ${counts.in_doubt.tasks} tasks in the list, found ${doubts.join()}`,
+      `expected ${counts.in_doubt.tasks} tasks in the list, found ${doubts.length} (${doubts.join(", ")})`,
     )
     yield* judge()
     yield* collect()

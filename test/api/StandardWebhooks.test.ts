@@ -57,7 +57,7 @@ describe("secrets", () => {
   )
 
   clockTest("a drawn one can be read, and is another each time", function* () {
-    const [one, two] = [yield* WebhookSecret.draw, yield* WebhookSecret.draw]
+    const [one, two] = [yield* WebhookSecret.generate, yield* WebhookSecret.generate]
     yield* read(one)
     assert.notStrictEqual(Redacted.value(one), Redacted.value(two))
     assert.notInclude(JSON.stringify({ one }), "whsec_")
@@ -70,7 +70,7 @@ describe("the reference library", () => {
 
   it.live("accepts what we sign, each secret for itself", () =>
     Effect.gen(function* () {
-      const [one, two] = [yield* WebhookSecret.draw, yield* WebhookSecret.draw]
+      const [one, two] = [yield* WebhookSecret.generate, yield* WebhookSecret.generate]
       const timestamp = Math.floor((yield* Clock.currentTimeMillis) / 1000)
       const headers = yield* HmacSignature.sign(
         WebhookScheme.schemes["standard-webhooks"],
@@ -87,7 +87,7 @@ describe("the reference library", () => {
 
   it.live("signs what we accept", () =>
     Effect.gen(function* () {
-      const secret = yield* WebhookSecret.draw
+      const secret = yield* WebhookSecret.generate
       const secrets = [Redacted.value(secret)] as const
       const now = DateTime.toDate(yield* DateTime.now)
       const headers = {

@@ -113,17 +113,17 @@ const wrong: ReadonlyArray<readonly [what: string, options: unknown, setting: st
   ["an unknown placeholder", { scheme: { header: "x", signed: "{body}{nonce}" } }, "signed", /other placeholders are/],
   ["an id from nowhere", { scheme: { header: "x", signed: "{id}{body}" } }, "id", /required, because \{id\} is signed/],
   ["a URL that is none", { scheme: { header: "x", signed: "{url}{body}", url: "/w" } }, "url", /http or https URL/],
-  ["a URL that is not signed", { scheme: { header: "x", url: "https://h.example/" } }, "url", /only if it is signed/],
-  ["a time that is not signed", { scheme: { header: "x", timestamp: "x-t" } }, "timestamp", /only if it is signed/],
+  ["a URL that is not signed", { scheme: { header: "x", url: "https://h.example/" } }, "url", /allowed only if it is signed/],
+  ["a time that is not signed", { scheme: { header: "x", timestamp: "x-t" } }, "timestamp", /allowed only if it is signed/],
   ["a time in two words", { scheme: { header: "x", signed: "{timestamp}{body}", timestamp: "x t" } }, "timestamp", /a header, or a member/],
   ["an unknown unit", { scheme: { ...WebhookScheme.schemes.stripe, unit: "us" } }, "unit", /s, ms or iso/],
-  ["a unit without a time", { scheme: { header: "x", unit: "ms" } }, "unit", /only with timestamp/],
-  ["a tolerance without a time", { scheme: { header: "x", tolerance: "1 minute" } }, "tolerance", /only with timestamp/],
+  ["a unit without a time", { scheme: { header: "x", unit: "ms" } }, "unit", /allowed only together with the setting timestamp/],
+  ["a tolerance without a time", { scheme: { header: "x", tolerance: "1 minute" } }, "tolerance", /allowed only together with the setting timestamp/],
   ...[0, "999 millis", "3601 seconds", "a while", {}, Number.NaN].map(
     (tolerance) => ["a tolerance", { scheme: { ...WebhookScheme.schemes.stripe, tolerance } }, "tolerance", /1 second to 1 hour/] as const,
   ),
   ["an unknown form of keys", { scheme: { header: "x", key: "pem" } }, "key", /text, hex, base64 or whsec/],
-  ["a prefix of a bare secret", { scheme: { header: "x", digest: "none", prefix: "a" } }, "prefix", /signs nothing: remove it/],
+  ["a prefix of a bare secret", { scheme: { header: "x", digest: "none", prefix: "a" } }, "prefix", /not allowed with digest none, which signs nothing: remove this setting/],
   ["a function that is none", { verify: "yes" }, "verify", /a function/],
 ] // prettier-ignore
 

@@ -69,7 +69,7 @@ describe("experts' names", () => {
     assert.strictEqual(pseudonymsIn(first).size, 3, "of those who voted; one of them flagged, too")
     assert.include(first.get("data/train-00000-of-00001.parquet"), "expert-", "the scan reads Parquet")
     const { judges } = JSON.parse(first.get("manifest.json")!) as { judges: unknown }
-    assert.deepStrictEqual<unknown>(judges, { experts: 2, rules: [], gold_files: [], models: ["tiny-model"] })
+    assert.deepStrictEqual<unknown>(judges, { people: 2, rules: [], gold_files: [], models: ["tiny-model"] })
 
     yield* cli(["export", "--dir", `${folder}/job`, ...formats]).pipe(ends(0))
     assert.deepStrictEqual(yield* textsIn(`${folder}/job/dataset`), first)

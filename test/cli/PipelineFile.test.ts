@@ -90,12 +90,12 @@ describe("a pipeline file", () => {
     ).pipe(
       ends(
         2,
-        /^prefstream: .*several\.mts: threshold \(did you mean thresholds\?\), format \(did you mean formats\?\), split \(did you mean splits\?\), evalPrompts \(did you mean evaluationPrompts\?\), zzz: expected a setting of a pipeline, found another name$/m,
+        /^prefstream: .*several\.mts: threshold \(did you mean thresholds\?\), format \(did you mean formats\?\), split \(did you mean splits\?\), evalPrompts \(did you mean evaluationPrompts\?\), zzz: expected the name of a pipeline setting, found an unknown name$/m,
       ),
     )
     assert.isFalse(yield* (yield* FileSystem.FileSystem).exists(`${folder}/job`))
     const one = yield* run("one", "minVote: 2")
-    assert.match(one.stderr, /: minVote \(did you mean minVotes\?\): expected a setting of a pipeline/m)
+    assert.match(one.stderr, /: minVote \(did you mean minVotes\?\): expected the name of a pipeline setting/m)
   })
 
   test("takes --dir, --max-rejects, --timeout and the service from the command line", function* () {

@@ -15,7 +15,7 @@ describe("prefstream verify", () => {
     assert.match(good.stdout, /dataset has no errors: 144 pairs in \d+ files\.\n$/)
 
     const { counts, inputs, judges, settings } = JSON.parse(yield* fs.readFileString(`${job}/dataset/manifest.json`))
-    assert.deepStrictEqual(judges, { experts: 0, rules: [], gold_files: [sample], models: [] })
+    assert.deepStrictEqual(judges, { people: 0, rules: [], gold_files: [sample], models: [] })
     const bytes = yield* fs.readFile(sample)
     const sha256 = createHash("sha256").update(bytes).digest("hex")
     assert.deepStrictEqual(inputs, [{ file: sample, bytes: bytes.length, records: 72, sha256 }])
@@ -31,7 +31,7 @@ describe("prefstream verify", () => {
     const bad = yield* cli(["verify", `${job}/dataset`]).pipe(ends(1))
     const lines = bad.stdout.trimEnd().split("\n")
     assert.strictEqual(lines.length, 2)
-    assert.match(lines[0]!, /^notes\uFFFD\.txt: expected only entries in the manifest/)
+    assert.match(lines[0]!, /^notes\uFFFD\.txt: expected only files that the manifest lists/)
     assert.match(lines[1]!, /^README\.md: expected a file/)
 
     const json = yield* cli(["verify", `${job}/dataset`, "--json"]).pipe(ends(1))

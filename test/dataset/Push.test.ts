@@ -229,7 +229,7 @@ it.layer(NodeServices.layer)("push", (it) => {
     ])
     const logs = Logs.make()
     const [tag, unreachable] = yield* logs.during(fails({ endpoint: "http://127.0.0.1:1" }))
-    assert.strictEqual(logs.messages.filter((message) => message.endsWith(": trying again")).length, 5)
+    assert.strictEqual(logs.messages.filter((message) => message.endsWith("; trying again")).length, 5)
     assert.strictEqual(tag, "HubUnreachable")
     assert.match(unreachable!, /^http:\/\/127\.0\.0\.1:1 could not be reached \(.+\)$/)
     assert.strictEqual(server.repositories.size, 0)

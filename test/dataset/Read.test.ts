@@ -85,7 +85,7 @@ describe("Dataset.read", () => {
     yield* write(`${folder}/a`, [pair(1)])
     const text = readFileSync(`${folder}/a/manifest.json`, "utf8")
     writeFileSync(`${folder}/manifest.json`, text.replace('"version": 1', '"version": 2'))
-    assert.match(yield* problem, /found one of version 2, which needs another version of prefstream$/)
+    assert.match(yield* problem, /found a manifest of version 2, which this version of prefstream cannot read$/)
   })
 
   test("a damaged file gives no pair, and a row that is no pair is named", function* () {

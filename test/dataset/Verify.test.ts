@@ -98,7 +98,7 @@ it.layer(NodeServices.layer)("verify", (it) => {
     yield* fs.writeFileString(`${directory}/data/train-00001-of-00001.parquet`, "")
     const found = yield* lines(directory)
     assert.strictEqual(found.length, 3)
-    assert.include(found[0], "data/train-00001-of-00001.parquet: expected only entries in the manifest")
+    assert.include(found[0], "data/train-00001-of-00001.parquet: expected only files that the manifest lists")
     assert.match(found[1]!, /^jsonl\/train-00000-of-00001\.jsonl: expected a file of \d+ bytes, found no readable file/)
     assert.match(found[2]!, /^README\.md: expected \d+ bytes, found \d+$/)
   })
@@ -213,7 +213,7 @@ it.layer(NodeServices.layer)("verify", (it) => {
     yield* change(directory, "manifest.json", (text) => text.replace(/"rows": ?100,/, '"rows":101,'), false)
     const found = yield* lines(directory)
     assert.strictEqual(found.length, 2)
-    assert.include(found[0], "manifest.json: splits: expected 101 rows in all, found 100")
+    assert.include(found[0], "manifest.json: splits: expected 101 rows in total, found 100")
     assert.include(found[1], "README.md: dataset_info.splits: expected")
   })
 

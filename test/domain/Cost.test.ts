@@ -49,9 +49,9 @@ describe("Cost", () => {
   })
 
   it("rounds a quotient half up, to two more digits", () => {
-    assert.strictEqual(Cost.among(of("1.00"), 3), "0.3333")
-    assert.strictEqual(Cost.among(of("2"), 3), "0.67")
-    assert.strictEqual(Cost.among(of("0.01"), 8), "0.0013")
-    assert.strictEqual(Cost.among(of("1"), 0), null)
+    assert.strictEqual(Cost.dividedBy(of("1.00"), 3), "0.3333")
+    assert.strictEqual(Cost.dividedBy(of("2"), 3), "0.67")
+    assert.strictEqual(Cost.dividedBy(of("0.01"), 8), "0.0013")
+    assert.strictEqual(Cost.dividedBy(of("1"), 0), null)
   })
 })

@@ -4,7 +4,7 @@ import * as Judge from "../../src/domain/Judge.ts"
 it("who judged is told apart by name: people, rules, gold files, language models", () => {
   const judges = Judge.judgesOf(["expert_1", "longest", "judge:qwen2.5:7b", "gold:b.jsonl", "Ann", "gold:a.jsonl"])
   assert.deepStrictEqual(judges, {
-    experts: 2,
+    people: 2,
     rules: ["longest"],
     gold_files: ["a.jsonl", "b.jsonl"],
     models: ["qwen2.5:7b"],

@@ -137,12 +137,12 @@ describe("a pipeline", () => {
     const cases: ReadonlyArray<readonly [settings: object, message: RegExp]> = [
       [
         { guideline: "x" },
-        /^guideline \(did you mean guidelines\?\): expected a setting of a pipeline, found another name$/,
+        /^guideline \(did you mean guidelines\?\): expected the name of a pipeline setting, found an unknown name$/,
       ],
       [{ source: "items.jsonl" }, /^source: expected a source, such as Source\.files\(…\), found "items\.jsonl"$/],
       [{ source: undefined }, /^source: expected a source/],
       [{ service: { baseUrl: "x" } }, /^service: expected a layer, found an object/],
-      [{ directory: "" }, /^directory: expected a text that is not empty, found/],
+      [{ directory: "" }, /^directory: expected a non-empty text, found/],
       [{ timeout: "soon" }, /^timeout: expected a time, such as "12 hours", found "soon"$/],
       [{ grace: -1 }, /^grace: expected a time/],
       [{ once: "yes" }, /^once: expected true or false, found "yes"$/],

@@ -104,7 +104,7 @@ describe("Migrations", () => {
     for (const refusing of [Migrations.run(options(one)), Migrations.check(options(one))]) {
       const failure = yield* Effect.flip(refusing)
       assert(failure._tag === "DatabaseTooNew")
-      assert.deepStrictEqual([failure.found, failure.known], [3, 1])
+      assert.deepStrictEqual([failure.found, failure.supported], [3, 1])
       assert.strictEqual(
         failure.message,
         "the test database has version 3, but this prefstream supports versions up to 1: install a newer prefstream",

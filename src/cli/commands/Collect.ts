@@ -27,7 +27,7 @@ export const command = makeCommand(
       job,
       service,
       Flow.collect({
-        ...Job.limitsOf(job),
+        ...Job.timeLimitsOf(job),
         once,
         recheckCompleted: flags.recheckCompleted,
         webhook,

@@ -11,7 +11,7 @@ import { makeCommand } from "../flags/Definition.ts"
 import { describeUnused, inputFlags, inputInFlags, sourceOf } from "../flags/InputFlags.ts"
 import { ledgerFlags } from "../flags/LedgerFlags.ts"
 import { check } from "../flags/Rules.ts"
-import { fromEnvironment, limitsOf, serviceFlags } from "../flags/ServiceFlags.ts"
+import { fromEnvironment, itemLimitsOf, serviceFlags } from "../flags/ServiceFlags.ts"
 import { batchFlags, batchOf } from "../flags/TaskFlags.ts"
 import { integer } from "../flags/Values.ts"
 import { inRejects } from "../output/Flags.ts"
@@ -40,7 +40,7 @@ export const command = makeCommand(
       batch: batchOf(flags),
       ...Struct.pick(flags, ["keepReordered", "completionsPerItem", "completionsSeed", "show"]),
       ...flags.votes,
-      limits: yield* limitsOf(flags),
+      limits: yield* itemLimitsOf(flags),
     })
     yield* Console.log(
       flags.json

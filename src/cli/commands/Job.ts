@@ -52,15 +52,21 @@ export const prepare = Effect.fnUntraced(function* <F extends Flags>(given: F, p
   return { flags, pipeline, place: yield* placeOf(flags, pipeline) } satisfies Job
 })
 
-export const limitsOf = ({ flags, pipeline }: Job) => ({
+export const timeLimitsOf = ({ flags, pipeline }: Job) => ({
   timeout: flags.timeout ?? pipeline?.timeout,
   grace: flags.grace ?? pipeline?.grace,
 })
 
 /** Returns the service at `--base-url`, with checked settings, or the pipeline's own. Ends a dry run of `schedule`. */
-export const checkedService = Effect.fnUntraced(function* ({ flags }: Job, own: Loaded["service"] | undefined) {
-  const service = serviceOf(flags, own === undefined ? serviceRequired : reported(own, ServiceProfile))
-  if (own === undefined || flags.baseUrl !== undefined) yield* Effect.scoped(Layer.build(service))
+export const checkedService = Effect.fnUntraced(function* (
+  { flags }: Job,
+  pipelineService: Loaded["service"] | undefined,
+) {
+  const service = serviceOf(
+    flags,
+    pipelineService === undefined ? serviceRequired : reported(pipelineService, ServiceProfile),
+  )
+  if (pipelineService === undefined || flags.baseUrl !== undefined) yield* Effect.scoped(Layer.build(service))
   yield* endOfDryRun()
   return service
 })
@@ -170,7 +176,7 @@ export const withJobFlags = <A, E, R>(
   flags: Pick<Flags, "grace" | "quiet" | "waitingOk" | "json" | "monitor"> & { readonly dryRun?: boolean | undefined },
 ): Effect.Effect<void, E | HttpServerError.ServeError, R | Stdio.Stdio> =>
   Effect.asVoid(
-    flags.quiet ? Quiet.unless(effect, isNews, { stdout: !flags.json && flags.dryRun !== true }) : effect,
+    flags.quiet ? Quiet.holdBackUnless(effect, isNews, { stdout: !flags.json && flags.dryRun !== true }) : effect,
   ).pipe(
     Effect.catch((failure) => (flags.waitingOk && isWaiting(failure) ? Effect.void : Effect.fail(failure))),
     monitored(flags.monitor),

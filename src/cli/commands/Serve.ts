@@ -53,7 +53,7 @@ const announce = Effect.fnUntraced(function* (flags: {
     const isAnew = flags.signInLink || !(yield* accounts.anyOperator)
     yield* Console.error(
       isAnew
-        ? `Sign in to the dashboard with this link (valid once, for 24 hours): ${origin}${yield* accounts.signInLink}`
+        ? `Sign in to the dashboard with this link (for one use, within 24 hours): ${origin}${yield* accounts.signInLink}`
         : `The dashboard is at ${origin}/dashboard/ (lost password: restart with --sign-in-link).`,
     )
   } else if (flags.expert.length === 0) {

@@ -44,7 +44,7 @@ export const settingsOf = <P extends Omit<Pipeline.Settings, "directory">>(
   annotationPaths: annotationPathsOf(job.flags) ?? pipeline.annotationPaths,
   price: job.flags.price ?? pipeline.price,
   budget: job.flags.budget ?? pipeline.budget,
-  ...Job.limitsOf(job),
+  ...Job.timeLimitsOf(job),
   directory: job.place.directory,
   maxRejects: job.flags.maxRejects ?? pipeline.maxRejects,
 })

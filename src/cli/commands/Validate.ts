@@ -12,7 +12,7 @@ import { makeCommand } from "../flags/Definition.ts"
 import { type InputFlags, inputFlags, localInputs, maxRejects, printDetected, sourceOf } from "../flags/InputFlags.ts"
 import { ledgerFlags } from "../flags/LedgerFlags.ts"
 import { check } from "../flags/Rules.ts"
-import { fromEnvironment, limitsOf, serviceFlags } from "../flags/ServiceFlags.ts"
+import { fromEnvironment, itemLimitsOf, serviceFlags } from "../flags/ServiceFlags.ts"
 import { integer, text } from "../flags/Values.ts"
 import { printable } from "../output/Text.ts"
 
@@ -67,7 +67,7 @@ export const command = makeCommand(
     const inspection = yield* Inspection.inspect(source, {
       onReject,
       readAll: flags.maxRejects !== undefined,
-      limits: yield* limitsOf(flags),
+      limits: yield* itemLimitsOf(flags),
     })
     if (flags.json) {
       const { first: _, ...report } = inspection

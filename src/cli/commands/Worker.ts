@@ -46,7 +46,7 @@ const workerFlags = {
   address: address("address", "[HOST:]PORT", "Address for connections from other workers", {
     default: "the one that the database sees, any free port",
   }),
-  parts: integer("parts", "Number of parts of a new job, which cannot be changed later; at least 8 per worker", {
+  parts: integer("parts", "Parts to split a new job into, at least 8 per worker; cannot be changed later", {
     min: 1,
     max: 4096,
     default: defaultPartCount,

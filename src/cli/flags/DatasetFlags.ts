@@ -125,8 +125,8 @@ export const datasetFlags = inGroup("DATASET", {
   edited: literals("edited", ["chosen", "none"], "Completion that an expert's edit replaces in trainer formats", {
     default: "none",
   }),
-  conversational: choice("conversational", "Write message lists; --no-conversational: write text", {
-    default: "message lists if any prompt is one",
+  conversational: choice("conversational", "Write message lists; --no-conversational: text", {
+    default: "lists if any prompt is a conversation",
   }),
   expertNames: choice("expert-names", "Write experts' names to the dataset and the report", {
     default: "pseudonyms",

@@ -75,7 +75,7 @@ export interface Setting {
 
 export const isFromEnvironment = ({ from }: Setting): boolean => from.startsWith("PREFSTREAM_")
 
-export const Untyped = Context.Reference<ReadonlyMap<string, Setting>>("prefstream/cli/Untyped", {
+export const UntypedSettings = Context.Reference<ReadonlyMap<string, Setting>>("prefstream/cli/UntypedSettings", {
   defaultValue: () => new Map(),
 })
 
@@ -121,14 +121,14 @@ export const makeCommand = <const Name extends string, const C extends Command.C
 
 /** Fails for an invalid value. The message names the environment variable that set it, or else the flag. */
 export const refuse = Effect.fnUntraced(function* (name: string, problem: string) {
-  const setting = (yield* Untyped).get(name)
+  const setting = (yield* UntypedSettings).get(name)
   const source = setting !== undefined && isFromEnvironment(setting) ? setting.from : `--${name}`
   return yield* usageError(`${source}: ${problem}`)
 })
 
 export const orSetting = <A>(flag: Flag.Flag<A>): Flag.Flag<A> =>
   Flag.mapEffect(flag, (value) =>
-    Effect.flatMap(Untyped, (untyped) => {
+    Effect.flatMap(UntypedSettings, (untyped) => {
       const name = nameOf(flag)
       const setting = untyped.get(name)
       if (setting === undefined) return Effect.succeed(value)
@@ -138,7 +138,7 @@ export const orSetting = <A>(flag: Flag.Flag<A>): Flag.Flag<A> =>
   )
 
 export const orFiles = (files: ReadonlyArray<string>) =>
-  Effect.map(Untyped, (untyped) => {
+  Effect.map(UntypedSettings, (untyped) => {
     const values = untyped.get("files")?.values ?? []
     return files.length > 0 || Predicate.isBoolean(values) ? files : values
   })

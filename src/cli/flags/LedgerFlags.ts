@@ -10,7 +10,7 @@ import * as LedgerLocation from "../../task/ledger/LedgerLocation.ts"
 import type { UsageError } from "../output/ExitStatus.ts"
 import { usageError, asUsageError } from "../output/ExitStatus.ts"
 import { shellWord } from "../output/Text.ts"
-import { inGroup, isFromEnvironment, Untyped } from "./Definition.ts"
+import { inGroup, isFromEnvironment, UntypedSettings } from "./Definition.ts"
 import { option, text, toggle } from "./Values.ts"
 
 export const dirFlag = (what: string) =>
@@ -45,7 +45,7 @@ type LedgerFlags = Omit<Command.Command.Config.Infer<typeof ledgerFlags>, "json"
  * them, because it sets them for the other command, too.
  */
 export const givenOf = Effect.fnUntraced(function* (flags: LedgerFlags, directory: string | undefined) {
-  const untyped = yield* Untyped
+  const untyped = yield* UntypedSettings
   const isFound = (name: string) => {
     const setting = untyped.get(name)
     return name !== "dir" && setting !== undefined && isFromEnvironment(setting)
@@ -70,7 +70,7 @@ export const placeOf = Effect.fnUntraced(function* (
   flags: LedgerFlags,
   pipeline?: LedgerLocation.LedgerSettings & { readonly directory?: string },
 ): Effect.fn.Return<Place, UsageError> {
-  if (flags.ledger !== undefined && hasPassword(flags.ledger) && !(yield* Untyped).has("ledger")) {
+  if (flags.ledger !== undefined && hasPassword(flags.ledger) && !(yield* UntypedSettings).has("ledger")) {
     return yield* usageError(
       "--ledger: all users of this machine can read a password on the command line; set the password in PGPASSWORD, or the whole URL in PREFSTREAM_LEDGER",
     )

@@ -6,7 +6,7 @@ import { Effect, Predicate } from "effect"
 import type * as Pipeline from "../../pipeline/Pipeline.ts"
 import { joinWords, plural } from "../../io/Values.ts"
 import { usageError } from "../output/ExitStatus.ts"
-import { isFromEnvironment, Untyped } from "./Definition.ts"
+import { isFromEnvironment, UntypedSettings } from "./Definition.ts"
 import { embeddedFlags } from "./ExpertFlags.ts"
 import { inputFlags } from "./InputFlags.ts"
 import { itemFlags } from "./TaskFlags.ts"
@@ -103,7 +103,7 @@ const rules: ReadonlyArray<Rule> = [
 
 export const check = Effect.fn("Rules.check")(function* (flags: object, pipeline?: Settings) {
   const all: Given = { ...flags }
-  const untyped = yield* Untyped
+  const untyped = yield* UntypedSettings
   for (const rule of rules) {
     // An environment variable applies to all commands, so it may be irrelevant to this one.
     const isVariable = (flag: string) => [untyped.get(kebab(flag))].some((each) => each && isFromEnvironment(each))

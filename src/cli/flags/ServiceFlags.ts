@@ -91,7 +91,7 @@ export const serviceFlags = {
       metavar: "REQUEST",
       description: "Method and path that poll a task",
     }),
-    requestExtra: file("request-extra", "File (JSON) with members that each task's request has besides the contract's"),
+    requestExtra: file("request-extra", "JSON file of members to add to each request that creates a task"),
     resultPath: repeated(
       parsed(
         "result-path",
@@ -196,8 +196,8 @@ const ExtraMembers = Schema.fromJsonString(Schema.Record(Schema.String, Schema.J
 const extraOf = Effect.fnUntraced(function* (file: string) {
   const text = yield* FileSystem.FileSystem.use((fs) => fs.readFileString(file))
   const extra = Option.getOrUndefined(Schema.decodeUnknownOption(ExtraMembers)(text))
-  if (extra !== undefined && !ContractSettings.ownMembers.some((name) => Object.hasOwn(extra, name))) return extra
-  const expected = `a JSON object without ${ContractSettings.ownMembers.join(", ")}`
+  if (extra !== undefined && !ContractSettings.contractMembers.some((name) => Object.hasOwn(extra, name))) return extra
+  const expected = `a JSON object without ${ContractSettings.contractMembers.join(", ")}`
   return yield* usageError(`--request-extra ${file}: expected ${expected}`)
 })
 
@@ -263,7 +263,7 @@ export const serviceRequired = Layer.effect(
   Effect.fail(usageError("no annotation service: set its address in PREFSTREAM_BASE_URL or with --base-url")),
 )
 
-export const limitsOf = Effect.fnUntraced(function* ({
+export const itemLimitsOf = Effect.fnUntraced(function* ({
   authorization,
   baseUrl,
   maxCompletions,
@@ -276,9 +276,9 @@ export const limitsOf = Effect.fnUntraced(function* ({
 })
 
 export const limitsForPreview = Effect.fnUntraced(function* (
-  flags: Parameters<typeof limitsOf>[0] & Pick<ServiceFlags, "requestsPerSecond">,
+  flags: Parameters<typeof itemLimitsOf>[0] & Pick<ServiceFlags, "requestsPerSecond">,
 ) {
   const requestsPerSecond =
     flags.baseUrl === undefined ? undefined : (flags.requestsPerSecond ?? defaults.requestsPerSecond)
-  return { limits: yield* limitsOf(flags), requestsPerSecond }
+  return { limits: yield* itemLimitsOf(flags), requestsPerSecond }
 })

@@ -48,13 +48,13 @@ export const batchFlags = inGroup("TASKS", {
   votes: option(
     parsed("votes", parseVotes, votesForm),
     "N[..M]",
-    "Votes per new item, each a separate, billable task; 2..5: up to 5 while uncertain",
+    "Votes per new item, each a billable task; 2..5: 2, up to 5 while the best is uncertain",
     { default: 1, isEssential: true },
   ),
   confidence: option(
     Flag.Finite("confidence").pipe(Flag.withSchema(Confidence)),
     "SHARE",
-    "Probability of the best completion that ends voting on an item (--votes N..M)",
+    "End voting on an item once a completion is best with this probability (--votes N..M)",
     { default: defaultConfidence },
   ),
   completionsPerItem: integer(

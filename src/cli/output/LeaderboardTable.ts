@@ -48,9 +48,9 @@ const aligned = (rows: ReadonlyArray<ReadonlyArray<string>>): ReadonlyArray<stri
   )
 }
 
-const lead = ({ lead, votes }: Leaderboard): string | false => {
-  if (lead === null) return false
-  const { first, probability, second, votes_needed } = lead
+const describeTopTwo = ({ top_two, votes }: Leaderboard): string | false => {
+  if (top_two === null) return false
+  const { first, probability, second, votes_needed } = top_two
   const sure = `${first} is better than ${second} in ${percent(probability)} of the resamples`
   if (votes_needed === null) return `${first} and ${second} are equal.`
   return votes_needed === 0
@@ -75,7 +75,7 @@ const notes = (board: Leaderboard): ReadonlyArray<string> => {
         : `Ratings are adjusted for the position shown. Being shown first adds ${signed(coefficient.value)} to the log odds (95% interval: ${range(coefficient, signed, ["", ""])}).`,
     ),
     tie_parameter !== null && `Equal models tie with probability ${percent(tie_parameter / (2 + tie_parameter))}.`,
-    lead(board),
+    describeTopTwo(board),
     agreement !== null &&
       `Two votes on an item agree with probability ${percent(agreement.value)} (95% interval: ${range(agreement, percent, ["", ""])}).`,
     method.resamples > 0 &&

@@ -17,7 +17,7 @@ interface Held {
 const maxHeld = 1000
 
 /** Holds back the output of an effect. Prints it if the effect fails and `isNews` is true for the cause. */
-export const unless = Effect.fnUntraced(function* <A, E, R>(
+export const holdBackUnless = Effect.fnUntraced(function* <A, E, R>(
   effect: Effect.Effect<A, E, R>,
   isNews: (cause: Cause.Cause<E>) => boolean,
   options: { readonly stdout: boolean },
@@ -40,7 +40,7 @@ export const unless = Effect.fnUntraced(function* <A, E, R>(
     })
   const stderr = hold("stderr")
   const muted: Console.Console = new NodeConsole(hold("stdout"), stderr)
-  const muttering = Object.assign(new NodeConsole(stderr, stderr), {
+  const stderrMuted = Object.assign(new NodeConsole(stderr, stderr), {
     log: (...texts: ReadonlyArray<unknown>) => console.log(...texts),
   })
   // Progress lines, which are written to `Stdio` directly, are dropped.
@@ -53,7 +53,7 @@ export const unless = Effect.fnUntraced(function* <A, E, R>(
     }
   })
   return yield* effect.pipe(
-    Effect.provideService(Console.Console, options.stdout ? muted : muttering),
+    Effect.provideService(Console.Console, options.stdout ? muted : stderrMuted),
     Effect.provideService(Stdio.Stdio, silent),
     Effect.onExit((exit) => (Exit.isFailure(exit) && isNews(exit.cause) ? show : Effect.void)),
   )

@@ -51,12 +51,13 @@ const workers = (status: JobStatus): Rows => {
     const due = tasks_due > 0 ? `, ${count(tasks_due, "task")} due` : ""
     return `${name}: ${count(parts, "part")}${reads_input ? ", reads the input" : ""}${due}${late}`
   })
-  const { paused_until = null, rate_share = 1, taken_seconds = 0 } = status.request_budget ?? {}
+  const { paused_until = null, rate_share = 1, reserved_seconds = 0 } = status.request_budget ?? {}
   return [
     ...rowsOf("workers", rows),
     [
       "requests",
-      status.request_budget !== null && `the workers have reserved all requests of the next ${duration(taken_seconds)}`,
+      status.request_budget !== null &&
+        `the workers have reserved all requests of the next ${duration(reserved_seconds)}`,
     ],
     ["paused", paused_until !== null && `until ${second(paused_until)}: the service asked to wait`],
     [

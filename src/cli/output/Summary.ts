@@ -140,7 +140,9 @@ const headline = (report: RunReport, options: TextOptions): ReadonlyArray<string
         `${ended(`${count(doubts, "task")} ${plural(doubts, "is", "are")} in doubt`)} The service may have created ${plural(doubts, "it, so it is", "them, so they are")} not sent again automatically.`,
         ...(unusable === 0 && open === 0
           ? []
-          : [`In addition, ${unfinished}${report.shared_with_workers ? "; the job's workers send and poll" : ""}.`]),
+          : [
+              `In addition, ${unfinished}${report.shared_with_workers ? "; the job's workers send and poll these tasks" : ""}.`,
+            ]),
         `If the service honors Idempotency-Key, ${honoring(report)}: tasks in doubt are then sent again safely, as long as the service keeps the keys (--idempotency-key-lifetime).`,
         `If not, check which tasks exist at the service, and decide with: ${resolveCommand(options)}`,
       ]

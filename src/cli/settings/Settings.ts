@@ -14,7 +14,7 @@ import {
   groups,
   isFromEnvironment,
   type Setting,
-  Untyped,
+  UntypedSettings,
 } from "../flags/Definition.ts"
 import { isPipelineFile } from "../flags/PipelineName.ts"
 import type { UsageError } from "../output/ExitStatus.ts"
@@ -48,7 +48,7 @@ export const provide =
     const untyped = settings.all.filter(({ from }) => from !== typed)
     return effect.pipe(
       Effect.provideService(Current, settings),
-      Effect.provideService(Untyped, new Map(untyped.map((setting) => [setting.name, setting]))),
+      Effect.provideService(UntypedSettings, new Map(untyped.map((setting) => [setting.name, setting]))),
     )
   }
 
@@ -94,7 +94,7 @@ const given = ({ given }: ParsedArguments.ParsedArguments): ReadonlyArray<Settin
   [...given].map(([name, values]) => ({ name, values, from: typed }))
 
 /** Whether the user chose another job than that of the last run in this folder. */
-const isOfOther = (last: ReadonlyArray<Setting>, chosen: ReadonlyArray<Setting>): boolean =>
+const isOfOtherJob = (last: ReadonlyArray<Setting>, chosen: ReadonlyArray<Setting>): boolean =>
   ["job", "ledger"].some((name) => {
     const [was, is] = [textOf(name, last), textOf(name, chosen)]
     return is !== undefined && is !== was && (name === "job" || was !== undefined)
@@ -135,8 +135,8 @@ const withoutService = (settings: ReadonlyArray<Setting>): ReadonlyArray<Setting
 const filledIn = Effect.fnUntraced(function* (parsed: ParsedArguments.ParsedArguments, chosen: ReadonlyArray<Setting>) {
   const project = yield* projectOf(parsed)
   const directory = textOf("dir", [...chosen, ...(project?.settings ?? [])]) ?? JobFolder.defaultDirectory
-  const left = followers.has(parsed.command) ? yield* lastRun(directory, parsed) : nothing
-  const last = isOfOther(left.all, chosen) ? nothing : left
+  const lastRunSettings = followers.has(parsed.command) ? yield* lastRun(directory, parsed) : nothing
+  const last = isOfOtherJob(lastRunSettings.all, chosen) ? nothing : lastRunSettings
   const isOfPipeline = isPipelineFile(textOf("files", last.given) ?? "")
 
   const replaced = new Set([...parsed.given.keys()].flatMap((name) => parsed.definitions[name]?.replaces ?? []))
@@ -227,7 +227,7 @@ export const announceFromLastRun = Effect.gen(function* () {
 export const mayBeNew = Effect.fnUntraced(function* (newLedger: boolean | undefined, directory: string) {
   const { all, parsed } = yield* Current
   if (newLedger !== undefined || parsed === undefined) return newLedger
-  return isOfOther((yield* Effect.orElseSucceed(lastRun(directory, parsed), () => nothing)).all, all)
+  return isOfOtherJob((yield* Effect.orElseSucceed(lastRun(directory, parsed), () => nothing)).all, all)
 })
 
 const isKept = ({ name }: Setting, { definitions }: ParsedArguments.ParsedArguments): boolean => {
@@ -245,14 +245,14 @@ export const save = Effect.fn("Settings.save")(function* (directory: string) {
   if (parsed === undefined) return
   const { write } = yield* Effect.promise(() => import("./SettingsFile.ts"))
   const program = parsed.operands.filter(isPipelineFile)
-  const left = yield* Effect.orElseSucceed(lastRun(directory, parsed), () => nothing)
-  const without = isOfOther(left.all, all)
+  const lastRunSettings = yield* Effect.orElseSucceed(lastRun(directory, parsed), () => nothing)
+  const without = isOfOtherJob(lastRunSettings.all, all)
     ? []
-    : left.all.filter(({ name }) => name !== "files" && parsed.definitions[name] === undefined)
-  const file = project?.file ?? left.project.file
+    : lastRunSettings.all.filter(({ name }) => name !== "files" && parsed.definitions[name] === undefined)
+  const file = project?.file ?? lastRunSettings.project.file
   const ofFiles = new Set([
     ...(project?.settings ?? []),
-    ...((yield* isSameFile(file, left.project.file)) ? left.project.settings : []),
+    ...((yield* isSameFile(file, lastRunSettings.project.file)) ? lastRunSettings.project.settings : []),
   ])
   const settings = [
     ...(program.length === 0 ? [] : [{ name: "files", values: program, from: "" }]),

@@ -45,7 +45,7 @@ export class FileSystemFailure extends Schema.TaggedError<FileSystemFailure>()("
   cause: Schema.Defect(),
 }) {
   override get message() {
-    return `${this.path} could not be written: ${Predicate.isError(this.cause) ? this.cause.message : String(this.cause)}`
+    return `${this.path} could not be written: ${Predicate.isError(this.cause) ? this.cause.message : String(this.cause)}. Check the disk, then export again.`
   }
 }
 

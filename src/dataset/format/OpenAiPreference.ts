@@ -24,7 +24,7 @@ const toMessages = (all: ReadonlyArray<Message>, field: string): Checked<Readonl
       return refuse(`${field}[${i}].role`, roles.join(" or "), actual)
     }
     const unnamed = tool_calls.findIndex(({ id }) => id === undefined)
-    if (unnamed !== -1) return refuse(`${field}[${i}].tool_calls[${unnamed}].id`, "the tool call's id", "nothing")
+    if (unnamed !== -1) return refuse(`${field}[${i}].tool_calls[${unnamed}].id`, "the tool call's id", "no id")
   }
   return Result.succeed(
     all.map(({ content, role, tool_call_id, tool_calls }) => ({

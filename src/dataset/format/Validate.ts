@@ -45,7 +45,7 @@ const rowCheck = (format: TrainerFormat) => {
   const misfit = InferredTypes.inOrder(features)
   const typesCheck = (row: JsonRow, text: string): ReadonlyArray<Problem> => {
     const field = text === "" ? undefined : misfit(row, text)
-    return field === undefined ? [] : [{ field, expected: InferredTypes.expected, found: "others" }]
+    return field === undefined ? [] : [{ field, expected: InferredTypes.expected, found: "other types or members" }]
   }
   const acrossRows = format.acrossRows?.() ?? (() => [])
   return ({ row, text }: RowFile.NumberedRow): ReadonlyArray<Graded> => {

@@ -60,7 +60,7 @@ const columns = [
   "Value",
   textColumn("Threshold", "threshold"),
   textColumn("Count"),
-  textColumn("Left out"),
+  textColumn("Items left out"),
 ]
 
 export const Checks = ({ report: { checks } }: { readonly report: QualityReport }) => (

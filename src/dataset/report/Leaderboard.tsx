@@ -18,20 +18,20 @@ const interval = ({ high, low }: Estimate, form: (value: number) => string, open
     ? "–"
     : `${low === null ? open[0] : form(low)} – ${high === null ? open[1] : form(high)}`
 
-const lead = ({ groups, lead, models }: Board) => {
+const lead = ({ groups, top_two, models }: Board) => {
   const [first] = models
   if (first === undefined) return undefined
   const rated = `${plural(models.length, "model")}${groups > 1 ? ` in ${count(groups)} groups without votes between them` : ""}.`
-  if (lead === null) return `${rated} There are too few items for intervals.`
+  if (top_two === null) return `${rated} There are too few items for intervals.`
   return (
     <>
-      {rated} <Name text={lead.first} chars={40} /> is better than <Name text={lead.second} chars={40} /> in{" "}
-      {share(lead.probability)} of the resamples
-      {lead.votes_needed === 0
+      {rated} <Name text={top_two.first} chars={40} /> is better than <Name text={top_two.second} chars={40} /> in{" "}
+      {share(top_two.probability)} of the resamples
+      {top_two.votes_needed === 0
         ? ": there are enough votes to distinguish the two models."
-        : lead.votes_needed === null
-          ? ": the two models are equal."
-          : `: there are too few votes to distinguish the two models. At this difference, about ${plural(lead.votes_needed, "more vote")} would be enough.`}
+        : top_two.votes_needed === null
+          ? ": the two models have the same rating."
+          : `: there are too few votes to distinguish the two models. At this difference, about ${plural(top_two.votes_needed, "more vote")} would be enough.`}
     </>
   )
 }
@@ -115,7 +115,7 @@ const curve = (
   }
 }
 
-const Accrual = ({ board: { accrual, lead, votes } }: { readonly board: Board }) => {
+const Accrual = ({ board: { accrual, top_two, votes } }: { readonly board: Board }) => {
   const { models, next, points } = accrual
   const last = points.at(-1)
   const toCurve = (title: string, estimateOf: (point: Board["accrual"]["points"][number]) => Estimate | null) =>
@@ -143,7 +143,7 @@ const Accrual = ({ board: { accrual, lead, votes } }: { readonly board: Board })
   }
   return (
     <>
-      <h3>Is it enough?</h3>
+      <h3>Are there enough votes?</h3>
       <Figure
         sideBySide
         plots={plots}
@@ -152,10 +152,10 @@ const Accrual = ({ board: { accrual, lead, votes } }: { readonly board: Board })
             Agreement between two votes on an item, and win rates, as votes accumulate in the order of the items; the
             band is the 95% interval. The band narrows with the square root of the number of votes: {count(next.votes)}{" "}
             more votes would reduce its width to {share(next.factor)}, √({count(votes)} / {count(votes + next.votes)}).
-            {lead !== null &&
-              lead.votes_needed !== null &&
-              lead.votes_needed > 0 &&
-              ` About ${plural(lead.votes_needed, "more vote")} would distinguish the first two models.`}
+            {top_two !== null &&
+              top_two.votes_needed !== null &&
+              top_two.votes_needed > 0 &&
+              ` About ${plural(top_two.votes_needed, "more vote")} would distinguish the first two models.`}
           </>
         }
         label="Agreement and win rates, and their intervals after more votes"
@@ -164,7 +164,7 @@ const Accrual = ({ board: { accrual, lead, votes } }: { readonly board: Board })
           "Now",
           "95% interval",
           `With ${count(next.votes)} more votes`,
-          "More votes for half the width",
+          "Additional votes needed to halve the interval",
         ]}
         rows={[...rowOf("Agreement", last.agreement), ...models.flatMap((model, i) => rowOf(model, last.win_rates[i]))]}
       />

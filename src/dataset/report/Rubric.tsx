@@ -254,9 +254,9 @@ const Edits = ({ change }: { readonly change: Distribution }) => (
 
 const Flags = ({ flags: { items, kinds } }: Pick<QualityReport, "flags">) => (
   <>
-    <h3>Flags and marks</h3>
+    <h3>Flags</h3>
     <Table
-      label="Flags and marks"
+      label="Flags"
       columns={[textColumn("Flag"), "Count"]}
       rows={kinds.map(({ flags, kind }) => [<Name text={kind.replaceAll("_", " ")} />, count(flags)])}
     />

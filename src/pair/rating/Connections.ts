@@ -38,12 +38,8 @@ export const of = ({ cells, entries, models, weights }: Comparisons, ties: Leade
     lost.add(strong[loser]!)
   }
   const extremes = models.map((_, number): LeaderboardRow["extreme"] => {
-    const circle = strong[number]!
-    return won.has(circle) && !lost.has(circle)
-      ? "never_lost"
-      : lost.has(circle) && !won.has(circle)
-        ? "never_won"
-        : null
+    const cycle = strong[number]!
+    return won.has(cycle) && !lost.has(cycle) ? "never_lost" : lost.has(cycle) && !won.has(cycle) ? "never_won" : null
   })
   return { groups: models.map((_, number) => 1 + order.indexOf(weak[number]!)), extremes }
 }

@@ -256,7 +256,7 @@ const rate = (
       coefficient: { value: fit.coefficients[k]!, ...intervalOf(({ coefficients }) => coefficients[k]!) },
       unit: unitOf(control),
     })),
-    lead: players > 1 ? leadOf(sorted, fit, drawn, votes) : null,
+    top_two: players > 1 ? topTwoOf(sorted, fit, drawn, votes) : null,
     accrual: {
       models: curves.map(({ model }) => model),
       points: accrual.pointsOf(curves.map(({ number }) => number)),
@@ -268,12 +268,12 @@ const rate = (
 const ratingOf = (ability: number): number => meanRating + scale * ability
 
 /** Compares the first two models, assuming that standard errors shrink with the square root of the number of votes. */
-const leadOf = (
+const topTwoOf = (
   rows: ReadonlyArray<{ readonly number: number; readonly model: string; readonly group: number }>,
   fit: BradleyTerry.Fit,
   drawn: ReadonlyArray<BradleyTerry.Fit>,
   votes: number,
-): Leaderboard["lead"] => {
+): Leaderboard["top_two"] => {
   const [first, second] = rows
   if (first === undefined || second === undefined || first.group !== second.group || drawn.length === 0) return null
   const differenceIn = ({ abilities }: BradleyTerry.Fit) => abilities[first.number]! - abilities[second.number]!

@@ -46,11 +46,11 @@ export const make = () => {
       all.results += item.judgments.length
       for (const names of kindsByResult(item)) for (const name of names) kindOf(name).results++
       for (const vote of consensus.votes) {
-        const said = isRight(item, vote)
-        if (said === undefined) continue
+        const right = isRight(item, vote)
+        if (right === undefined) continue
         for (const counts of [all, kindOf(vote.kind ?? null)]) {
           counts.votes++
-          if (said) counts.right++
+          if (right) counts.right++
         }
       }
       const choice = consensus.judgment.bestCompletionIndex

@@ -19,17 +19,17 @@ export const make = () => {
   let known = 0
   return {
     add: (votes: ReadonlyArray<ItemVote>, completions: number): void => {
-      let lead = 0
+      let balance = 0
       for (const { position } of votes) {
         if (position === null) continue
         known++
         let chosen = byCompletions.get(completions)
         if (chosen === undefined) byCompletions.set(completions, (chosen = Arr.makeBy(completions, () => 0)))
         chosen[position]!++
-        lead += Math.sign(completions - 1 - 2 * position)
+        balance += Math.sign(completions - 1 - 2 * position)
       }
-      if (lead > 0) firstHalf++
-      if (lead < 0) secondHalf++
+      if (balance > 0) firstHalf++
+      if (balance < 0) secondHalf++
     },
     finish: (): Position => ({
       by_completions: [...byCompletions]

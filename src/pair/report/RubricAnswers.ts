@@ -56,7 +56,7 @@ export const make = () => {
   const aspects = new Map<string, AspectTally>()
   let items = 0
   let votes = 0
-  let verdicts = 0
+  let allBadAnswers = 0
   let allBad = 0
 
   const aspectOf = (name: string): AspectTally => {
@@ -82,7 +82,7 @@ export const make = () => {
       )
       const { all_bad, edited, strength } = Assessment.read(annotations, best, completions.length)
       if (strength !== undefined) byOutcome.get(outcomeOf(consensus))!.add(strength)
-      if (all_bad !== undefined) verdicts++
+      if (all_bad !== undefined) allBadAnswers++
       if (all_bad === true) allBad++
       if (edited !== undefined && edited !== completions[best]) {
         changes.add(charactersOf(edited) - charactersOf(completions[best]!))
@@ -127,7 +127,7 @@ export const make = () => {
                 }),
                 krippendorff_alpha: strengthAlpha.alpha(),
               },
-        all_bad: { answered: verdicts, items: allBad },
+        all_bad: { answered: allBadAnswers, items: allBad },
         edited: { items: lengthChange.count, length_change: lengthChange },
         aspect_count: aspects.size,
         aspects: [...aspects]

@@ -148,8 +148,8 @@ export const make = (design: Design, prior: number) => {
     }
     const used = ties > 0 ? size : penalized
     if (ties > 0) {
-      const isUsual = start !== undefined && start.tie > 0 && start.tie < Infinity
-      parameters[penalized] = Math.log(isUsual ? start.tie : (2 * ties) / decided)
+      const hasFiniteTie = start !== undefined && start.tie > 0 && start.tie < Infinity
+      parameters[penalized] = Math.log(hasFiniteTie ? start.tie : (2 * ties) / decided)
     }
     let value = evaluate(counts, used)
     let converged = false

@@ -11,7 +11,7 @@ import * as Tokens from "./Tokens.ts"
 
 export interface Overlap {
   /** The zero-based ordinal of the evaluation prompt; among equal prompts, that of the first. */
-  readonly evaluation: number
+  readonly promptOrdinal: number
   /** The share of the prompt's tokens that are in n-grams of the text: above 0.5, at most 1. */
   readonly coverage: number
 }
@@ -52,8 +52,8 @@ export const make = (evaluationPrompts: Iterable<string>) => {
         const isBetter =
           best === undefined ||
           coverage > best.coverage ||
-          (coverage === best.coverage && evaluation.ordinal < best.evaluation)
-        if (coverage > minCoverage && isBetter) best = { evaluation: evaluation.ordinal, coverage }
+          (coverage === best.coverage && evaluation.ordinal < best.promptOrdinal)
+        if (coverage > minCoverage && isBetter) best = { promptOrdinal: evaluation.ordinal, coverage }
       }
       return best
     },

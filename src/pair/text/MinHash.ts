@@ -33,19 +33,19 @@ const shingles = new Int32Array(4096)
 const kept = new Int32Array(maxKept)
 const recent = new Int32Array(1024)
 const least = new Int32Array(bins)
-const isOpen = new Uint8Array(bins)
+const isEmpty = new Uint8Array(bins)
 
 /** Writes the signature of a text in normal form to `signatureBytes` bytes at `offset`. */
 export const write = (normal: string, into: Uint8Array, offset: number): void => {
   least.fill(empty)
-  const count = throwAll(normal)
-  for (let round = 1; round < bins && noteOpen(); round++) throwAgain(count, Math.imul(round, 0x9e3779b9))
-  if (noteOpen()) fillOpen(count)
+  const count = hashAll(normal)
+  for (let round = 1; round < bins && markEmpty(); round++) rehash(count, Math.imul(round, 0x9e3779b9))
+  if (markEmpty()) fillEmpty(count)
   for (let bin = 0; bin < bins; bin++) into[offset + bin] = mix(least[bin]!) >>> 24
 }
 
 /** Hashes each shingle of the text into its bin; returns the number of shingles kept. */
-const throwAll = (text: string): number => {
+const hashAll = (text: string): number => {
   const { length } = text
   recent.fill(0)
   let count = 0
@@ -66,16 +66,16 @@ const throwAll = (text: string): number => {
     if (c > firstEastAsian) shingles[waiting++] = three
     if (e > 0 && e <= firstEastAsian) shingles[waiting++] = five
     if (waiting > shingles.length - 2) {
-      count = throwFirst(waiting, count)
+      count = hashBuffered(waiting, count)
       waiting = 0
     }
   }
   if (waiting + count === 0) shingles[waiting++] = five
-  return throwFirst(waiting, count)
+  return hashBuffered(waiting, count)
 }
 
 /** Hashes the buffered shingles into bins, and adds new ones to the kept shingles. */
-const throwFirst = (waiting: number, before: number): number => {
+const hashBuffered = (waiting: number, before: number): number => {
   let count = before
   for (let i = 0; i < waiting; i++) {
     const hash = mix(shingles[i]!)
@@ -91,11 +91,11 @@ const throwFirst = (waiting: number, before: number): number => {
 }
 
 /** Hashes the kept shingles with another hash function into empty bins. */
-const throwAgain = (count: number, salt: number): void => {
+const rehash = (count: number, salt: number): void => {
   for (let i = 0; i < count; i++) {
     const hash = mix(kept[i]! ^ salt)
     const bin = ((hash >>> 16) * bins) >>> 16
-    if (isOpen[bin] === 1) {
+    if (isEmpty[bin] === 1) {
       const order = orderOf(hash)
       if (order < least[bin]!) least[bin] = order
     }
@@ -103,9 +103,9 @@ const throwAgain = (count: number, salt: number): void => {
 }
 
 /** Hashes the kept shingles into each empty bin. */
-const fillOpen = (count: number): void => {
+const fillEmpty = (count: number): void => {
   for (let bin = 0; bin < bins; bin++) {
-    if (isOpen[bin] === 0) continue
+    if (isEmpty[bin] === 0) continue
     for (let i = 0; i < count; i++) {
       const order = orderOf(mix(kept[i]! ^ Math.imul(bins + bin, 0x9e3779b9)))
       if (order < least[bin]!) least[bin] = order
@@ -114,14 +114,14 @@ const fillOpen = (count: number): void => {
 }
 
 /** Marks the empty bins; returns whether there are any. */
-const noteOpen = (): boolean => {
-  let open = 0
+const markEmpty = (): boolean => {
+  let emptyBins = 0
   for (let bin = 0; bin < bins; bin++) {
-    const isEmpty = least[bin] === empty ? 1 : 0
-    isOpen[bin] = isEmpty
-    open += isEmpty
+    const mark = least[bin] === empty ? 1 : 0
+    isEmpty[bin] = mark
+    emptyBins += mark
   }
-  return open > 0
+  return emptyBins > 0
 }
 
 const orderOf = (hash: number): number => Math.imul(hash ^ (hash >>> 15), 0x9e3779b1)

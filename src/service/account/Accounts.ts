@@ -36,9 +36,9 @@ const maxConcurrentHashes = 2
 export const keyOf = (name: string) => name.normalize("NFKC").trim().toLowerCase()
 
 /** The subject of a sign-in link whose user chooses the account's name. */
-const anybody = ""
+const anyAccount = ""
 
-type Along = Effect.Effect<unknown, SqlError>
+type SameTransaction = Effect.Effect<unknown, SqlError>
 
 const make = Effect.gen(function* () {
   const { sql, write } = yield* Database
@@ -50,7 +50,7 @@ const make = Effect.gen(function* () {
 
   /** Makes a link that can set up any account, and revokes the previous one. */
   const signInLink = write(
-    Effect.tap(codes.issue("sign-in", anybody), Audit.record(sql, "operator.link", "anybody")),
+    Effect.tap(codes.issue("sign-in", anyAccount), Audit.record(sql, "operator.link", "anybody")),
   ).pipe(
     Effect.map((code) => `/dashboard/#set-up=${code}`),
     Effect.withSpan("Accounts.signInLink"),
@@ -64,7 +64,7 @@ const make = Effect.gen(function* () {
   const findLink = Effect.fn("Accounts.findLink")(function* (code: string) {
     const subject = yield* codes.find("sign-in", code)
     if (Option.isNone(subject)) return yield* codeRefused
-    if (subject.value === anybody) return Option.none()
+    if (subject.value === anyAccount) return Option.none()
     const rows = yield* sql<{ name: string }>`SELECT name FROM operator WHERE name_key = ${subject.value}`
     return Option.some(rows[0]!.name)
   })
@@ -116,7 +116,7 @@ const make = Effect.gen(function* () {
     return operator
   })
 
-  const openSession = Effect.fnUntraced(function* (name_key: string, password: string | null, along: Along) {
+  const openSession = Effect.fnUntraced(function* (name_key: string, password: string | null, along: SameTransaction) {
     const session = yield* Secrets.draw()
     yield* write(
       Effect.gen(function* () {

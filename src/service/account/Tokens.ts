@@ -87,7 +87,7 @@ const make = Effect.gen(function* () {
   })
 
   /** Keeps memory and database consistent, even if the caller is interrupted. */
-  const whole = Effect.uninterruptible
+  const uninterruptible = Effect.uninterruptible
 
   /** Adds a token to the cache, and removes it if storing it fails. */
   const add = <A, E>(row: Row, store: Effect.Effect<A, E>) =>
@@ -101,7 +101,7 @@ const make = Effect.gen(function* () {
     const stored = sql`INSERT INTO organization_token ${sql.insert({ ...row })}`
     yield* add(row, write(Effect.andThen(stored, Audit.record(sql, "token.create", row.token_id, { name }))))
     return { token, summary: summaryOf(row) }
-  }, whole)
+  }, uninterruptible)
 
   /** Replaces a token. The old token is accepted for another `keepHours` hours. */
   const rotate = Effect.fn("Tokens.rotate")(function* (tokenId: string, keepHours: number) {
@@ -128,7 +128,7 @@ const make = Effect.gen(function* () {
     const entry = accepted.get(old.hash)
     if (entry !== undefined) entry.expiresAt = Math.min(entry.expiresAt ?? Infinity, old.expires_at ?? Infinity)
     return { token, summary: summaryOf(row) }
-  }, whole)
+  }, uninterruptible)
 
   const revoke = Effect.fn("Tokens.revoke")(function* (tokenId: string) {
     const { hash, name } = yield* find(tokenId)
@@ -144,7 +144,7 @@ const make = Effect.gen(function* () {
         if (revoked.length > 0) yield* Audit.record(sql, "token.revoke", tokenId, { name })
       }),
     )
-  }, whole)
+  }, uninterruptible)
 
   const list = Effect.map(
     sql<Row>`SELECT ${columns} FROM organization_token ORDER BY seq DESC`,

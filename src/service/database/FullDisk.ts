@@ -59,7 +59,7 @@ export const watch = Effect.fnUntraced(function* (write: Write) {
       Effect.tap(() => (failedAt === undefined ? Effect.void : noteSuccess)),
     )
 
-  yield* Readiness.require(
+  yield* Readiness.requireCheck(
     Effect.suspend(() =>
       failedAt === undefined
         ? Effect.void

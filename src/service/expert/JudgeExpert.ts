@@ -105,7 +105,7 @@ export const make = Effect.fn("JudgeExpert.make")(function* (
     const ranked = yield* all
       ? PairwiseRanking.allPairs(distinct, compare)
       : PairwiseRanking.slidingPass(distinct, compare)
-    if (options.onDisagreement === "abstain" && ranked.open) {
+    if (options.onDisagreement === "abstain" && ranked.isUncertain) {
       const problem = "the model's preference changes with the order of the completions"
       return yield* new JudgeError({ problem, isRetryable: false })
     }

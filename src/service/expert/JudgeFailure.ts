@@ -74,12 +74,12 @@ export interface RequestContext {
   readonly apiKey?: Redacted.Redacted<string> | undefined
 }
 
-/** `known`: whether the endpoint has answered other questions. If so, a refusal must be due to this question. */
+/** `hasAnswered`: whether the endpoint has answered other questions. If so, a refusal must be due to this question. */
 export const fromStatus = Effect.fnUntraced(function* (
   response: HttpClientResponse.HttpClientResponse,
   text: string,
   { apiKey, baseUrl, model }: RequestContext,
-  known: boolean,
+  hasAnswered: boolean,
 ) {
   const { status } = response
   const error = errorIn(text)
@@ -100,7 +100,7 @@ export const fromStatus = Effect.fnUntraced(function* (
   if (kind === "wrongAddress") return failed("Endpoint", `${baseUrl} is not the API's base URL (${status})`)
   if (HttpFailure.isTransient(kind)) return failed("Moment", `${baseUrl} is unavailable (${status})`)
   if (error.isAboutTemperature) return failed("Temperature", `${model} does not accept this temperature (${status})`)
-  return failed(known ? "Question" : "Endpoint", `${baseUrl} refuses the request (${status})`)
+  return failed(hasAnswered ? "Question" : "Endpoint", `${baseUrl} refuses the request (${status})`)
 })
 
 export const fromBody = (text: string, { apiKey, baseUrl }: RequestContext): JudgeFailed =>

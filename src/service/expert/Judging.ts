@@ -94,13 +94,13 @@ export const make = Effect.fnUntraced(function* (experts: ReadonlyArray<Expert>)
   ) {
     const answers: Array<Judged["answers"][number]> = []
     let votes = 0
-    let kept = 0
+    let reserved = 0
     let failed: string | undefined
     for (const expert of item.experts) {
-      if (votes + kept === item.held) break
+      if (votes + reserved === item.held) break
       const available = isAvailable(yield* Clock.currentTimeMillis)
       if (!available(expert, item.itemId)) {
-        kept++
+        reserved++
         continue
       }
       const exit = yield* Effect.exit(ask(expert, item, guidelines))
@@ -111,14 +111,14 @@ export const make = Effect.fnUntraced(function* (experts: ReadonlyArray<Expert>)
         continue
       }
       const reason = yield* failure(expert, item, exit.cause, say)
-      if (Option.isNone(reason)) kept++
+      if (Option.isNone(reason)) reserved++
       else {
         answers.push({ expert, vote: Result.fail(reason.value) })
         failed ??= `${expert}: ${reason.value}`
       }
     }
     const judged: Judged = { itemId: item.itemId, answers }
-    return { judged, lacking: kept > 0 ? 0 : item.missing - votes, failed }
+    return { judged, lacking: reserved > 0 ? 0 : item.missing - votes, failed }
   })
 
   return {

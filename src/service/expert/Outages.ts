@@ -20,7 +20,7 @@ interface ItemFailures extends Failures {
 }
 
 /** An expert is paused only after more consecutive failures than this, since the items may be the cause. */
-const tolerated = 3
+const maxToleratedFailures = 3
 const seconds = 1_000
 const minutes = 60 * seconds
 const hours = 60 * minutes
@@ -43,18 +43,18 @@ export const make = () => {
       // Requests that were still in flight when the expert was paused do not count again.
       if (general.until <= now) {
         general.failures++
-        const excess = general.failures - tolerated
+        const excess = general.failures - maxToleratedFailures
         if (excess > 0) general.until = now + Backoff.millisAfter(excess, 1 * seconds, 5 * minutes)
       }
       general.until = Math.max(general.until, now + (error?.retryAfter ?? 0))
       experts.set(expert, general)
 
-      const here = items.get(itemId) ?? new Map<string, ItemFailures>()
-      const failures = (here.get(expert)?.failures ?? 0) + 1
-      const breakdowns = (here.get(expert)?.breakdowns ?? 0) + (error === undefined ? 1 : 0)
+      const failuresByExpert = items.get(itemId) ?? new Map<string, ItemFailures>()
+      const failures = (failuresByExpert.get(expert)?.failures ?? 0) + 1
+      const breakdowns = (failuresByExpert.get(expert)?.breakdowns ?? 0) + (error === undefined ? 1 : 0)
       const until = now + Backoff.millisAfter(failures, 10 * seconds, 30 * minutes)
-      here.set(expert, { failures, breakdowns, until, reported: false })
-      items.set(itemId, here)
+      failuresByExpert.set(expert, { failures, breakdowns, until, reported: false })
+      items.set(itemId, failuresByExpert)
       nextDue = Math.min(nextDue, until)
       return { inRow: general.failures, breakdowns }
     },
@@ -69,24 +69,27 @@ export const make = () => {
       if (now < nextDue) return []
       nextDue = Infinity
       const due: Array<number> = []
-      for (const [itemId, here] of items) {
-        for (const [expert, item] of here) {
+      for (const [itemId, failuresByExpert] of items) {
+        for (const [expert, item] of failuresByExpert) {
           if (item.until <= now && !item.reported) {
             item.reported = true
             due.push(itemId)
           }
           if (!item.reported) nextDue = Math.min(nextDue, item.until)
           // The item was not retried within an hour, so another expert has probably judged it.
-          if (item.reported && item.until + hours < now) here.delete(expert)
+          if (item.reported && item.until + hours < now) failuresByExpert.delete(expert)
         }
-        if (here.size === 0) items.delete(itemId)
+        if (failuresByExpert.size === 0) items.delete(itemId)
       }
       return due
     },
 
     /** Returns when the next expert or item can be asked again, or undefined if none is waiting. */
     nextChange: (now: number): number | undefined => {
-      const times = [...experts.values(), ...[...items.values()].flatMap((here) => [...here.values()])]
+      const times = [
+        ...experts.values(),
+        ...[...items.values()].flatMap((failuresByExpert) => [...failuresByExpert.values()]),
+      ]
         .map(({ until }) => until)
         .filter((until) => until > now)
       return times.length === 0 ? undefined : times.reduce((a, b) => Math.min(a, b))

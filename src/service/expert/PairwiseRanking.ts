@@ -26,7 +26,7 @@ export interface Ranked {
   readonly ranking: ReadonlyArray<readonly [number, ...ReadonlyArray<number>]> | undefined
   readonly comparisons: ReadonlyArray<Comparison>
   /** Whether another completion could be the best if inconsistent comparisons had turned out otherwise. */
-  readonly open: boolean
+  readonly isUncertain: boolean
 }
 
 /** Compares two completions in both orders. The first answer is about the order (first, second). */
@@ -64,7 +64,7 @@ export const allPairs = Effect.fnUntraced(function* <E>(
   }
   const ranking = [...groups].toSorted(([one], [other]) => other - one).map(([, group]) => group)
   const best = (ranking[0] ?? order)[0]
-  return { best, ranking, comparisons, open: order.some((rival) => couldPass(rival, best, scores, comparisons)) }
+  return { best, ranking, comparisons, isUncertain: order.some((rival) => couldPass(rival, best, scores, comparisons)) }
 })
 
 /** Whether the rival would score higher than the best if the inconsistent comparisons had turned out otherwise. */
@@ -94,7 +94,7 @@ export const slidingPass = Effect.fnUntraced(function* <E>(
     comparisons.push(comparison)
     best = winner(comparison) ?? earlier
   }
-  return { best, ranking: undefined, comparisons, open: isOpen(best, comparisons) }
+  return { best, ranking: undefined, comparisons, isUncertain: isOpen(best, comparisons) }
 })
 
 /**

@@ -129,7 +129,7 @@ const make = Effect.fnUntraced(function* (options: WorkforceOptions) {
     })
   })
 
-  const rest = Effect.fnUntraced(function* ({ createdAt }: NonNullable<Claims["idle"]>) {
+  const awaitNextClaim = Effect.fnUntraced(function* ({ createdAt }: NonNullable<Claims["idle"]>) {
     const now = yield* Clock.currentTimeMillis
     const due = createdAt === undefined ? Infinity : createdAt + turnaround
     const until = Math.min(due, judging.nextChange(now) ?? Infinity)
@@ -164,7 +164,7 @@ const make = Effect.fnUntraced(function* (options: WorkforceOptions) {
     if (cancels) {
       for (const { lacking, prompts, taskId } of unanswered) yield* giveUp(taskId, lacking, prompts)
     }
-    if (idle !== undefined) yield* rest(idle)
+    if (idle !== undefined) yield* awaitNextClaim(idle)
   })
 
   // If `cancelUnanswered` is set but there are no experts, open tasks are cancelled, so that clients do not wait.

@@ -132,7 +132,7 @@ const keywordsOf = (limits: RequestLimits): Record<string, Json> => ({
 const isObject = (value: unknown): value is Json => Predicate.isObject(value) && !Array.isArray(value)
 
 /** Adds keywords to the members that have these names. Allows further members, since later versions may add some. */
-const opener = (keywords: Record<string, Json>) => {
+const withKeywords = (keywords: Record<string, Json>) => {
   const open = (schema: unknown): unknown => {
     if (Array.isArray(schema)) return schema.map(open)
     if (!isObject(schema)) return schema
@@ -183,7 +183,7 @@ const operation = (value: unknown, rateLimited: boolean, open: (schema: unknown)
 const complete = (decided: ApiSettings) => (document: Record<string, unknown>) => {
   const paths = isObject(document["paths"]) ? document["paths"] : {}
   const rateLimited = decided.rateLimit !== undefined
-  const open = opener(keywordsOf(decided.limits))
+  const open = withKeywords(keywordsOf(decided.limits))
   return {
     ...document,
     servers: [{ url: decided.publicUrl?.replace(/\/$/, "") ?? "/" }],

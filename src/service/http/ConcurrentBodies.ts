@@ -55,7 +55,7 @@ const answer = (
 
 export const make = (limits: RequestLimits) => {
   const { bodyBytes } = limits
-  const most = maxValues(limits)
+  const maxJsonValues = maxValues(limits)
   const inAll = Semaphore.makeUnsafe(maxBodies * bodyBytes)
   const ofTokens = new Map<string, Semaphore.Semaphore>()
 
@@ -97,8 +97,8 @@ export const make = (limits: RequestLimits) => {
     const body = new Uint8Array(yield* Effect.orDie(request.arrayBuffer))
     // Invalid UTF-8 is refused, because decoding would replace it with U+FFFD.
     if (!Utf8.isValid(body)) return yield* answer(new UnsupportedMediaType({ detail: "The body is not UTF-8." }))
-    if (hasMoreValues(body, most)) {
-      const message = `expected at most ${most} JSON values, found more`
+    if (hasMoreValues(body, maxJsonValues)) {
+      const message = `expected at most ${maxJsonValues} JSON values, found more`
       return yield* answer(new UnprocessableTask({ detail: `The body: ${message}`, errors: [{ path: [], message }] }))
     }
     return yield* handled

@@ -34,7 +34,7 @@ const make = Effect.fnUntraced(function* (options: OrganizationAccessOptions) {
     accept,
     /** Counts one request against the token's rate limit. A refused request is not counted. */
     take,
-    hasGiven: given !== undefined,
+    hasStartupToken: given !== undefined,
   }
 })
 

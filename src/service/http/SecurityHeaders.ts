@@ -7,7 +7,7 @@
  */
 import { HttpServerResponse } from "effect/http"
 
-const nothing = "default-src 'none'; frame-ancestors 'none'; base-uri 'none'; form-action 'none'"
+const denyAllPolicy = "default-src 'none'; frame-ancestors 'none'; base-uri 'none'; form-action 'none'"
 
 /**
  * The policy of the two pages and of their workers. Completions may be hostile: if the sanitizer misses a script, this
@@ -28,13 +28,13 @@ const always = {
   "x-frame-options": "DENY",
 }
 
-const usual = { ...always, "content-security-policy": nothing, "cache-control": "no-store" }
+const defaultHeaders = { ...always, "content-security-policy": denyAllPolicy, "cache-control": "no-store" }
 
 /** Adds the headers, but keeps a content policy or cache control that the response already has. */
 export const add = (response: HttpServerResponse.HttpServerResponse): HttpServerResponse.HttpServerResponse =>
   HttpServerResponse.setHeaders(
     response,
     "content-security-policy" in response.headers || "cache-control" in response.headers
-      ? { ...usual, ...response.headers }
-      : usual,
+      ? { ...defaultHeaders, ...response.headers }
+      : defaultHeaders,
   )

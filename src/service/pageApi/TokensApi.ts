@@ -23,7 +23,7 @@ const listTokens = HttpApiEndpoint.get("list", "/tokens", {
   success: Schema.Struct({
     tokens: Schema.Array(TokenSummary),
     /** Whether the service also accepts a token that was set when it was started. */
-    given: Schema.Boolean,
+    hasStartupToken: Schema.Boolean,
   }),
 })
 const createToken = HttpApiEndpoint.post("create", "/tokens", {

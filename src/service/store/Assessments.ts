@@ -27,7 +27,7 @@ const problemOf = (
     const steps = rubric.aspects.find((aspect) => aspect.name === name)?.steps
     if (steps === undefined) return `The rubric has no aspect ${JSON.stringify(name)}.`
     if (ratings.length !== completions || ratings.some((rating) => rating !== null && rating > steps))
-      return `The ratings of ${JSON.stringify(name)} must be from 1 to ${steps}, one per completion.`
+      return `Give each completion a rating of ${JSON.stringify(name)} from 1 to ${steps}, or null.`
   }
   return undefined
 }

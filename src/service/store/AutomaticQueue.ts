@@ -12,10 +12,10 @@ import * as Interrupted from "./Interrupted.ts"
 import type { ClaimRequest, Claim, Claims, Judged } from "./VoteQueueModel.ts"
 import { type NewVote, type Task, storableVote, type Voting } from "./Voting.ts"
 
-/** The tasks that an expert must still check: those in `tasks`, and all that have items after the cursor. */
-interface Turn {
-  cursor: number
-  /** At most `maxRememberedTasks`. If there are more, the cursor goes back to the oldest of them instead. */
+/** The tasks that an expert must still check: those in `tasks`, and all that have items after `itemId`. */
+interface Cursor {
+  itemId: number
+  /** At most `maxRememberedTasks`. If there are more, `itemId` goes back to the oldest of them instead. */
   readonly tasks: Set<number>
 }
 
@@ -39,26 +39,26 @@ const noClaim = { claim: undefined, lacking: 0 }
 
 export const make = Effect.fnUntraced(function* (voting: Voting) {
   const { sql, write } = yield* Database
-  const turns = new Map<string, Turn>()
+  const cursors = new Map<string, Cursor>()
   const work = yield* Latch.make(true)
 
-  const turnOf = (expert: string): Turn => {
-    const found = turns.get(expert)
+  const cursorOf = (expert: string): Cursor => {
+    const found = cursors.get(expert)
     if (found !== undefined) return found
-    const turn = { cursor: 0, tasks: new Set<number>() }
-    turns.set(expert, turn)
-    return turn
+    const cursor = { itemId: 0, tasks: new Set<number>() }
+    cursors.set(expert, cursor)
+    return cursor
   }
 
-  const goBack = (turn: Turn) => {
-    turn.cursor = Math.min(turn.cursor, itemIdOf(Math.min(...turn.tasks), 0) - 1)
-    turn.tasks.clear()
+  const goBack = (cursor: Cursor) => {
+    cursor.itemId = Math.min(cursor.itemId, itemIdOf(Math.min(...cursor.tasks), 0) - 1)
+    cursor.tasks.clear()
   }
 
   const reconsider = (itemIds: Iterable<number>) => {
     for (const itemId of itemIds) {
-      for (const turn of turns.values()) {
-        if (turn.tasks.add(seqOf(itemId)).size > maxRememberedTasks) goBack(turn)
+      for (const cursor of cursors.values()) {
+        if (cursor.tasks.add(seqOf(itemId)).size > maxRememberedTasks) goBack(cursor)
       }
     }
     work.openUnsafe()
@@ -66,22 +66,22 @@ export const make = Effect.fnUntraced(function* (voting: Voting) {
 
   /** Makes all experts check all items again. Call it within the write that changes which experts may judge. */
   const reconsiderAll = () => {
-    turns.clear()
+    cursors.clear()
     work.openUnsafe()
   }
 
-  const candidateOf = Effect.fnUntraced(function* ({ cursor, tasks }: Turn) {
+  const candidateOf = Effect.fnUntraced(function* ({ itemId, tasks }: Cursor) {
     const rows = yield* sql<{ item_id: number }>`
-      SELECT item_id FROM item INDEXED BY item_open WHERE open > 0 AND item_id > ${cursor} ORDER BY item_id LIMIT 1`
+      SELECT item_id FROM item INDEXED BY item_open WHERE open > 0 AND item_id > ${itemId} ORDER BY item_id LIMIT 1`
     const returned = Math.min(...tasks)
     const next = rows.length === 0 ? Infinity : seqOf(rows[0]!.item_id)
     return Math.min(returned, next)
   })
 
   /** Moves the cursor past a task. The caller has checked that no open item lies between the two. */
-  const pass = (turn: Turn, seq: number) => {
-    turn.tasks.delete(seq)
-    turn.cursor = Math.max(turn.cursor, lastItemOf(seq))
+  const pass = (cursor: Cursor, seq: number) => {
+    cursor.tasks.delete(seq)
+    cursor.itemId = Math.max(cursor.itemId, lastItemOf(seq))
   }
 
   /** Claims items that the experts can judge. If there are none, `lacking` counts items on which no expert can vote. */
@@ -166,13 +166,13 @@ export const make = Effect.fnUntraced(function* (voting: Voting) {
       Effect.gen(function* () {
         const rows = yield* activeOf(asking.experts)
         const experts = asking.experts.flatMap((name) => rows.find((row) => row.expert_id === name) ?? [])
-        const looking = experts.flatMap(({ expert_id }) => (asking.isAvailable(expert_id) ? [turnOf(expert_id)] : []))
+        const looking = experts.flatMap(({ expert_id }) => (asking.isAvailable(expert_id) ? [cursorOf(expert_id)] : []))
 
         const claims: Array<Claim> = []
         const unanswered: Array<Claims["unanswered"][number]> = []
         for (let looked = 0; looked < maxTasksPerWrite && claims.length < asking.tasks; looked++) {
           const candidates: Array<number> = []
-          for (const turn of looking) candidates.push(yield* candidateOf(turn))
+          for (const cursor of looking) candidates.push(yield* candidateOf(cursor))
           const seq = Math.min(...candidates)
           if (seq === Infinity) return { claims, unanswered, idle: { createdAt: undefined } }
           const task = yield* voting.openTask(seq)
@@ -180,7 +180,7 @@ export const make = Effect.fnUntraced(function* (voting: Voting) {
             return { claims, unanswered, idle: { createdAt: task.created_at } }
           }
           const { claim, lacking } = task === undefined ? noClaim : yield* claimOf(task, experts, asking)
-          looking.forEach((turn, i) => candidates[i] === seq && pass(turn, seq))
+          looking.forEach((cursor, i) => candidates[i] === seq && pass(cursor, seq))
           if (claim !== undefined) claims.push(claim)
           if (task !== undefined && lacking > 0) {
             unanswered.push({ taskId: task.task_id, lacking, prompts: task.prompts })

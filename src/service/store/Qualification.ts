@@ -43,7 +43,7 @@ const make = Effect.fnUntraced(function* (gold: ReadonlyArray<GoldItem> | undefi
   const { lastDecision, settings, standing, standingOf } = yield* Standings.make((gold ?? []).map(({ key }) => key))
 
   /** The qualification item that the person sees now. Undefined if the gold file no longer has it. */
-  const shown = Effect.fnUntraced(function* (expertNo: number) {
+  const currentItem = Effect.fnUntraced(function* (expertNo: number) {
     const { n } = yield* lastDecision(expertNo)
     const rows = yield* sql<Row>`SELECT n, gold, shown_order, draft FROM qualification
       WHERE expert_no = ${expertNo} AND n > ${n} AND kind = 'item' AND given_at IS NULL`
@@ -63,7 +63,7 @@ const make = Effect.fnUntraced(function* (gold: ReadonlyArray<GoldItem> | undefi
 
   const next = Effect.fnUntraced(function* (expertNo: number, now: number, random: Random.Random) {
     const { guidelines, items: prompts } = (yield* settings)!
-    let row = yield* shown(expertNo)
+    let row = yield* currentItem(expertNo)
     if (row === undefined) {
       const item = (yield* draw(expertNo, random))!
       const order = yield* Effect.provideService(Random.shuffle(item.completions.keys()), Random.Random, random)
@@ -82,13 +82,13 @@ const make = Effect.fnUntraced(function* (gold: ReadonlyArray<GoldItem> | undefi
   })
 
   const saveDraft = Effect.fnUntraced(function* (expertNo: number, n: number, draft: string) {
-    const row = yield* shown(expertNo)
+    const row = yield* currentItem(expertNo)
     if (row?.n !== n) return yield* notHeld()
     yield* sql`UPDATE qualification SET draft = ${draft} WHERE n = ${n}`
   })
 
   const answer = Effect.fnUntraced(function* (expertNo: number, n: number, submission: Submission, now: number) {
-    const row = yield* shown(expertNo)
+    const row = yield* currentItem(expertNo)
     if (row?.n !== n || (yield* standing(expertNo)).state !== "qualifying") return yield* notHeld()
     const { choice } = yield* Effect.fromResult(Places.toIndices(submission, orderOf(row))).pipe(
       Effect.mapError((detail) => new MalformedRequest({ detail })),

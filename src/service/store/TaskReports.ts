@@ -122,8 +122,8 @@ export const make = Effect.fnUntraced(function* (voting: Voting) {
       FROM item WHERE item_id BETWEEN ${first} AND ${last} ORDER BY item_id`
 
     return prompts.slice(start, end).map((prompt, i): TaskItem => {
-      const here = ({ item_id }: { readonly item_id: number }) => item_id === first + i
-      const given = votes.filter(here)
+      const isAtIndex = ({ item_id }: { readonly item_id: number }) => item_id === first + i
+      const given = votes.filter(isAtIndex)
       const decision = decisions.get(first + i)
       const { extra_votes, missing } = counts[i]!
       const done = missing === 0 || decision !== undefined
@@ -134,12 +134,12 @@ export const make = Effect.fnUntraced(function* (voting: Voting) {
         done,
         extra_votes,
         votes: given.map((row) => ({ ...voteOf(row), expert_name: row.name })),
-        held_by: [...holds, ...claims].filter(here).map(({ name }) => name),
-        set_aside: setAside.filter(here).map(({ kind, name, reason }) => ({ expert_name: name, kind, reason })),
+        held_by: [...holds, ...claims].filter(isAtIndex).map(({ name }) => name),
+        set_aside: setAside.filter(isAtIndex).map(({ kind, name, reason }) => ({ expert_name: name, kind, reason })),
         flags: flags
-          .filter(here)
+          .filter(isAtIndex)
           .map(({ comment, kind, name }) => ({ expert_name: name, kind, comment: comment ?? "" })),
-        voided: voided.filter(here).map((row) => ({ ...voteOf(row), expert_name: row.name })),
+        voided: voided.filter(isAtIndex).map((row) => ({ ...voteOf(row), expert_name: row.name })),
         ...leadOf(decision),
         result: done && given.length > 0 ? outcomeOf(Tally.tally(prompt.completions, given.map(voteOf))) : null,
       }

@@ -100,7 +100,9 @@ const workHandlers = HttpApiBuilder.group(
       flag: Effect.fnUntraced(function* ({ params, payload }) {
         const comment = payload.comment.trim()
         if (payload.kind === "other" && comment === "") {
-          return yield* new MalformedRequest({ detail: "Say why the item should be reviewed." })
+          return yield* new MalformedRequest({
+            detail: 'Describe the problem: a flag of kind "other" needs a comment.',
+          })
         }
         return yield* setAside(params.item_id, { kind: "flag", problem: payload.kind, comment })
       }),

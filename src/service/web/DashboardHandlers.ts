@@ -90,9 +90,9 @@ const tokens = HttpApiBuilder.group(
   "tokens",
   Effect.fnUntraced(function* (handlers) {
     const tokens = yield* Tokens
-    const { hasGiven: given } = yield* OrganizationAccess
+    const { hasStartupToken } = yield* OrganizationAccess
     return handlers.handleAll({
-      list: () => Effect.map(Effect.orDie(tokens.list), (tokens) => ({ tokens, given })),
+      list: () => Effect.map(Effect.orDie(tokens.list), (tokens) => ({ tokens, hasStartupToken })),
       create: Effect.fnUntraced(function* ({ payload: { name } }) {
         const { summary, token } = yield* Effect.orDie(tokens.create(name))
         return { token: Redacted.value(token), summary }

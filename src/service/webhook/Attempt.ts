@@ -41,7 +41,7 @@ const encoder = new TextEncoder()
 const decoder = new TextDecoder()
 
 /** Decodes the beginning of a response body. Replaces NUL, which SQLite cannot store in some versions of Node. */
-const kept = (chunks: ReadonlyArray<Uint8Array>): string =>
+const decodeAnswer = (chunks: ReadonlyArray<Uint8Array>): string =>
   Array.from(decoder.decode(Bytes.concat(chunks).subarray(0, answerBytes)).replaceAll("\0", "\uFFFD"))
     .slice(0, answerCharacters)
     .join("")
@@ -120,7 +120,7 @@ export const make = Effect.fnUntraced(function* ({ hidesAnswers, timeout, userAg
       const answer =
         read > 0 && hidesAnswers(url)
           ? "(The answer was not kept, because it came from a private network.)"
-          : kept(chunks)
+          : decodeAnswer(chunks)
       return { at, status, error: meaning(status), millis, answer, retryAfter }
     }
     return { at, status: null, error: failure, millis, answer: "", retryAfter: 0 }

@@ -125,11 +125,11 @@ export const make = Effect.fnUntraced(function* (
     yield* sql`
       UPDATE webhook_message SET attempts = attempts + 1, last_status = ${status} WHERE sequence = ${sequence}`
 
-    const came = verdict(outcome)
-    yield* endpoint.writeHealth(url, came === "delivered", outcome)
+    const result = verdict(outcome)
+    yield* endpoint.writeHealth(url, result === "delivered", outcome)
     // A test is not retried, because the operator sees its outcome and can repeat it.
-    if (row.type === testType && came !== "delivered") yield* writeFinished(sequence, "failed", now)
-    switch (came) {
+    if (row.type === testType && result !== "delivered") yield* writeFinished(sequence, "failed", now)
+    switch (result) {
       case "delivered":
         return yield* writeFinished(sequence, "delivered", now)
       case "gone":

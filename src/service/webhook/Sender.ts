@@ -81,7 +81,7 @@ export const make = Effect.fnUntraced(function* (options: SenderOptions) {
       Effect.ignore,
     )
 
-  const rest = (until: Option.Option<number>) =>
+  const sleepUntil = (until: Option.Option<number>) =>
     Effect.flatMap(Clock.currentTimeMillis, (now) => {
       const sleep = Option.isNone(until) ? maxSleepMillis : Math.min(maxSleepMillis, Math.max(1, until.value - now))
       return Effect.asVoid(Effect.timeoutOption(work.await, sleep))
@@ -92,16 +92,16 @@ export const make = Effect.fnUntraced(function* (options: SenderOptions) {
     const now = yield* Clock.currentTimeMillis
     const target = yield* endpoint.target(now)
     const free = concurrency - inFlight.size
-    if (Option.isNone(target) || free === 0) return yield* rest(Option.none())
+    if (Option.isNone(target) || free === 0) return yield* sleepUntil(Option.none())
     const { pausedUntil } = target.value
-    if (pausedUntil > now) return yield* rest(Option.some(pausedUntil))
+    if (pausedUntil > now) return yield* sleepUntil(Option.some(pausedUntil))
     const due = yield* outbox.due(now, free, [...inFlight])
     for (const message of due) {
       inFlight.add(message.sequence)
       yield* FiberSet.run(attempts, attempt(target.value, message))
     }
     if (due.length === free) return
-    return yield* rest(yield* outbox.nextDue([...inFlight]))
+    return yield* sleepUntil(yield* outbox.nextDue([...inFlight]))
   })
 
   yield* round.pipe(

@@ -19,7 +19,7 @@ export interface TargetPolicy {
 
 type Kind = "public" | "loopback" | "private" | "never"
 
-const what: Record<string, string> = {
+const rangeNames: Record<string, string> = {
   "6to4": "a tunnel's address",
   broadcast: "the broadcast address",
   carrierGradeNat: "a carrier network's address",
@@ -62,7 +62,7 @@ export const guard =
   (address) => {
     if (!ipaddr.isValid(address)) return "not an address"
     const { kind, range } = judge(ipaddr.parse(address))
-    const is = what[range] ?? "a reserved address"
+    const is = rangeNames[range] ?? "a reserved address"
     switch (kind) {
       case "public":
         return undefined
@@ -97,7 +97,7 @@ export const problem = Effect.fn("WebhookTarget.problem")(function* (
   }
   if (url.username !== "" || url.password !== "") {
     return Option.some(
-      "the URL contains a user or a password; remove it and let the receiver check the signature instead",
+      "the URL contains a user name or a password; remove it, and verify the signature in the receiver instead",
     )
   }
   if (text.includes("#")) return Option.some("the URL has a fragment (#…), which would not be sent")

@@ -121,7 +121,7 @@ const make = Effect.fnUntraced(function* (options: WebhooksOptions, client: Retu
     set: Effect.fn("Webhooks.set")(function* (url: string) {
       const problem = yield* WebhookTarget.problem(url, client)
       if (Option.isSome(problem)) return yield* conflict(problem.value)
-      const drawn = yield* WebhookSecret.draw
+      const drawn = yield* WebhookSecret.generate
       const isFirst = yield* write(
         Effect.gen(function* () {
           const now = yield* Clock.currentTimeMillis
@@ -145,7 +145,7 @@ const make = Effect.fnUntraced(function* (options: WebhooksOptions, client: Retu
     ).pipe(Effect.withSpan("Webhooks.remove")),
 
     rotateSecret: Effect.fn("Webhooks.rotateSecret")(function* (keepHours: number) {
-      const drawn = yield* WebhookSecret.draw
+      const drawn = yield* WebhookSecret.generate
       yield* write(
         Effect.gen(function* () {
           const now = yield* Clock.currentTimeMillis

@@ -76,7 +76,7 @@ const load = Effect.fnUntraced(function* <R>(
     const rank = keys.of(Key.toTableKey(key))
     const first = firstRows.add(rank, place)
     if (first !== undefined) {
-      const reason = `expected each key once, but ${describeValue(key)} is also at ${describe(first)}`
+      const reason = `expected each key once; ${describeValue(key)} first occurs at ${describe(first)}`
       return reject(place, "duplicate_key", reason)
     }
     if (prompts !== undefined && rank >= prompts) {

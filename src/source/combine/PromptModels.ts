@@ -66,7 +66,7 @@ const goldIndexOf = (
     promptModels.models === undefined ? [] : models.filter((model) => promptModels.models?.includes(model) === false)
   if (unlistedModels.length > 0) {
     return Result.fail(
-      `expected the models of all completions in ${promptModels.name}, but it lacks ${quoteNames(unlistedModels)}`,
+      `${promptModels.name} must list the model of every completion; missing: ${quoteNames(unlistedModels)}`,
     )
   }
   const repeatedModel = [promptModels.models ?? [], models].flatMap((names) =>

@@ -138,8 +138,8 @@ const makeLists = (file: ScratchFile.ScratchFile): Scratch => {
   let used = 0
   const waiting: Array<Array<number> | undefined> = []
   /** For each list, the start and size of each contiguous range of its records in the file, alternating. */
-  const stretches: Array<Array<number> | undefined> = []
-  const addStretch = (list: number, start: number, size: number) => (stretches[list] ??= []).push(start, size)
+  const ranges: Array<Array<number> | undefined> = []
+  const addRange = (list: number, start: number, size: number) => (ranges[list] ??= []).push(start, size)
 
   const flush = () => {
     if (used === 0) return
@@ -159,7 +159,7 @@ const makeLists = (file: ScratchFile.ScratchFile): Scratch => {
     })
     let start = file.append(sorted.subarray(0, end))
     for (const [list, size] of sizes) {
-      addStretch(list, start, size)
+      addRange(list, start, size)
       start += size
     }
     used = 0
@@ -172,7 +172,7 @@ const makeLists = (file: ScratchFile.ScratchFile): Scratch => {
     if (maxBytes > bufferBytes) {
       const bytes = new Uint8Array(maxBytes)
       const size = write(record, bytes, new DataView(bytes.buffer), 0)
-      addStretch(list, file.append(bytes.subarray(0, size)), size)
+      addRange(list, file.append(bytes.subarray(0, size)), size)
     } else {
       if (used + maxBytes > buffer.length) {
         buffer = growBytes(buffer, used + maxBytes)
@@ -184,7 +184,7 @@ const makeLists = (file: ScratchFile.ScratchFile): Scratch => {
   }
 
   const records = function* (list: number): Generator<Located> {
-    const all = stretches[list] ?? []
+    const all = ranges[list] ?? []
     for (let i = 0; i < all.length; i += 2) {
       const bytes = file.read(all[i]!, all[i + 1]!)
       const view = new DataView(bytes.buffer)
@@ -215,8 +215,7 @@ const makeLists = (file: ScratchFile.ScratchFile): Scratch => {
     }
   }
 
-  const sizeOf = (list: number) =>
-    (stretches[list] ?? []).reduce((sum, value, i) => (i % 2 === 0 ? sum : sum + value), 0)
+  const sizeOf = (list: number) => (ranges[list] ?? []).reduce((sum, value, i) => (i % 2 === 0 ? sum : sum + value), 0)
 
   const finish = () => {
     flush()

@@ -21,12 +21,12 @@ export const key = (sample: Sample, prompts: ReadonlyArray<string>): string | un
   const member =
     named(sample.members, KnownNames.promptKeys).find(
       (member) => valuesOf(member).filter(isKey).length * 2 > prompts.length,
-    ) ?? named(sample.members, KnownNames.otherKeys).find((member) => groups(valuesOf(member), prompts))
+    ) ?? named(sample.members, KnownNames.otherKeys).find((member) => isKeyOfPrompts(valuesOf(member), prompts))
   return member?.path
 }
 
 /** Whether pairs of value and prompt repeat more often than a value has another prompt, or a prompt another value. */
-const groups = (values: ReadonlyArray<unknown>, prompts: ReadonlyArray<string>): boolean => {
+const isKeyOfPrompts = (values: ReadonlyArray<unknown>, prompts: ReadonlyArray<string>): boolean => {
   const promptsOf = new Map<unknown, Set<string>>()
   const seenPrompts = new Set<string>()
   let balance = 0

@@ -16,7 +16,7 @@ export interface LateFields {
 }
 
 /** The options that decide what experts see. */
-const partsOf = ({ completion, completions, history, layout, prompt, system }: LayoutOptions): string =>
+const shownFieldsOf = ({ completion, completions, history, layout, prompt, system }: LayoutOptions): string =>
   JSON.stringify([layout, prompt, system, history, completions, completion])
 
 /** If the sample has more names than this, a late name is tried only together with the names that the layout uses. */
@@ -37,10 +37,13 @@ export const of = (
       : new Set(fieldOptions.flatMap((option) => Field.columnsOf(detectedOptions[option])))
   const sample = sampleRows.map((row) => withMembers(row, (name) => compared.has(name)))
   const partsWith = (rows: ReadonlyArray<Row>) =>
-    Result.match(Detect.detect([...sample, ...rows], setOptions), { onFailure: () => undefined, onSuccess: partsOf })
+    Result.match(Detect.detect([...sample, ...rows], setOptions), {
+      onFailure: () => undefined,
+      onSuccess: shownFieldsOf,
+    })
   const parts = partsWith([])
   /** Finds the names that change the layout: tries all of them together, then each half. */
-  const decisive = (names: ReadonlyArray<string>, row: Row): ReadonlyArray<string> => {
+  const layoutChangingNames = (names: ReadonlyArray<string>, row: Row): ReadonlyArray<string> => {
     const isTried = new Set(names)
     if (
       names.length === 0 ||
@@ -49,19 +52,19 @@ export const of = (
       return []
     if (names.length === 1) return names
     const middle = names.length >> 1
-    const some = [...decisive(names.slice(0, middle), row), ...decisive(names.slice(middle), row)]
+    const some = [...layoutChangingNames(names.slice(0, middle), row), ...layoutChangingNames(names.slice(middle), row)]
     return some.length === 0 ? names : some
   }
   const [lastRow] = sampleRows.slice(-1)
   const empty = [...new Set(sampleRows.flatMap(({ value }) => namesOf(value)))].filter((name) => !filled.has(name))
   const rememberedNames = new Set(filled)
   return {
-    columns: lastRow === undefined ? [] : decisive(empty, withTexts(lastRow, empty)),
+    columns: lastRow === undefined ? [] : layoutChangingNames(empty, withTexts(lastRow, empty)),
     check: (row) => {
       const lateNames = namesOf(row.value).filter(
         (name) => !rememberedNames.has(name) && !isEmpty(valueAt(row.value, name)),
       )
-      const [name] = decisive(lateNames, row)
+      const [name] = layoutChangingNames(lateNames, row)
       if (name !== undefined) {
         const expected = `expected no value, because the first ${plural(sampleRows.length, "record", `${sampleRows.length} records`)}, from which the layout was detected, ${plural(sampleRows.length, "has", "have")} no value here`
         const advice = `set the paths explicitly (${OptionText.of("prompt")}, ${OptionText.of("system")}, ${OptionText.of("history")}, ${OptionText.of("completion")}, ${OptionText.of("completions")})`

@@ -54,7 +54,7 @@ const open = (name: string, incoming: IncomingBytes): Input => {
 }
 
 /** Makes later readers of the input read this file, which must last as long as the process. */
-export const keep = (input: Input, copy: Input): void => {
+export const replaceByCopy = (input: Input, copy: Input): void => {
   const memory = origins.get(input)
   if (memory === undefined) return
   memory.copy = copy

@@ -11,7 +11,7 @@ export const toFile = Effect.fn("Spool.toFile")(function* (
   if (input.slice !== undefined) return input
   if (!Pipe.isPipe(input)) return yield* copyToFile(input)
   const copy = yield* Scope.provide(copyToFile(input), yield* Scope.make())
-  Pipe.keep(input, copy)
+  Pipe.replaceByCopy(input, copy)
   return copy
 })
 

@@ -27,7 +27,7 @@ export interface Reading {
   readonly kind?: ChoiceKind | undefined
   readonly map?: ChoiceMap | undefined
   /** If the choice's column holds a completion, the index of this completion, which is always the choice. */
-  readonly ownIndex?: number | undefined
+  readonly constantChoice?: number | undefined
 }
 
 export interface ParsedChoice {
@@ -55,11 +55,11 @@ export const outcomeOf = (value: unknown, { completions, models = [] }: ChoiceNa
   return KnownNames.allBad.has(word) ? { ...tie, allBad: true } : KnownNames.ties.has(word) ? tie : undefined
 }
 
-export const reader = ({ kind, map, ownIndex }: Reading, labels: ReadonlyArray<string> | undefined) => {
+export const reader = ({ kind, map, constantChoice }: Reading, labels: ReadonlyArray<string> | undefined) => {
   const { named: allNamed, placesOf } = ChoiceNames.finder(labels)
 
   const read = (rawValue: unknown, item: ChoiceNames.Item): ReadResult => {
-    if (ownIndex !== undefined && !lacksSome(item)) return Result.succeed({ choice: ownIndex })
+    if (constantChoice !== undefined && !lacksSome(item)) return Result.succeed({ choice: constantChoice })
     if (isColumnValues(rawValue)) return perCompletion(rawValue.columns, rawValue.values, item)
     const value = unwrap(rawValue, item.completions)
     if (isPerCompletion(kind)) {

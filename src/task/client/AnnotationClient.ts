@@ -28,7 +28,7 @@ export interface Sending<E> {
   /** Runs just before the request is sent. If it fails, nothing is sent. */
   readonly claim: Effect.Effect<unknown, E>
   /** Runs before each retry of a claimed request. If it fails, nothing is sent. */
-  readonly repeat: Effect.Effect<unknown, E>
+  readonly beforeRetry: Effect.Effect<unknown, E>
   /** Runs if an attempt may have created the task, although no usable response says so. */
   readonly doubt: Effect.Effect<unknown>
   /** Runs before the wait for a retry, if the service ignores keys and the request certainly created nothing. */
@@ -38,7 +38,7 @@ export interface Sending<E> {
 const unclaimed: Sending<never> = {
   isDoubtful: false,
   claim: Effect.void,
-  repeat: Effect.void,
+  beforeRetry: Effect.void,
   doubt: Effect.void,
   release: Effect.void,
 }
@@ -71,7 +71,7 @@ const make = Effect.fnUntraced(function* <R>(
       new AnnotationClientError({
         baseUrl: profile.baseUrl,
         reason: new Unavailable({
-          detail: `its request quota is used up for ${Duration.format(Duration.seconds(Math.ceil(retryAfter / 1000)))}, longer than a run waits (${Duration.format(patience)})`,
+          detail: `the service's request quota is used up for another ${Duration.format(Duration.seconds(Math.ceil(retryAfter / 1000)))}; a run waits at most ${Duration.format(patience)}`,
           retryAfter,
           maybeDone: false,
         }),
@@ -90,7 +90,7 @@ const make = Effect.fnUntraced(function* <R>(
     return { ask: calls.poll(id, task), isMadeUp: id === madeUpId }
   })
   const answered = Option.isNone(budget) ? health.answered : Effect.andThen(health.answered, budget.value.answered)
-  const noted = <A>(request: Effect.Effect<A, AnnotationClientError>) =>
+  const withHealth = <A>(request: Effect.Effect<A, AnnotationClientError>) =>
     request.pipe(
       Effect.tap(() => answered),
       Effect.tapError(health.failed),
@@ -100,7 +100,7 @@ const make = Effect.fnUntraced(function* <R>(
   const create = Effect.fn("AnnotationClient.create")(function* <E = never>(
     body: Uint8Array,
     idempotencyKey: string,
-    { claim, doubt, isDoubtful, release, repeat }: Sending<E> = unclaimed,
+    { claim, doubt, isDoubtful, release, beforeRetry }: Sending<E> = unclaimed,
   ): Effect.fn.Return<string, AnnotationClientError | E> {
     let isClaimed = false
     let doubts = 0
@@ -112,9 +112,9 @@ const make = Effect.fnUntraced(function* <R>(
     const sent = throttle
       .turn("create", (turn) =>
         Effect.gen(function* () {
-          yield* isClaimed ? repeat : claim
+          yield* isClaimed ? beforeRetry : claim
           isClaimed = true
-          return yield* noted(calls.create(body, idempotencyKey, turn, countDoubt)).pipe(
+          return yield* withHealth(calls.create(body, idempotencyKey, turn, countDoubt)).pipe(
             Effect.tapError((failure) => (maybeDone(failure) ? countDoubt : Effect.void)),
           )
         }),
@@ -158,24 +158,24 @@ const make = Effect.fnUntraced(function* <R>(
     tries = 1,
   ): Effect.fn.Return<TaskView, AnnotationClientError | E> {
     /** Failures to read the request from the ledger, which are no failures of the service. */
-    const unread: Array<E> = []
+    const requestFailures: Array<E> = []
     const task = yield* request.pipe(
-      Effect.tapError((failure) => Effect.sync(() => unread.push(failure))),
+      Effect.tapError((failure) => Effect.sync(() => requestFailures.push(failure))),
       Effect.map((body) => parseTaskRequest(new TextDecoder().decode(body))),
       Effect.cached,
     )
-    const asked = throttle.turn("poll", (turn) => noted(calls.poll(taskId, task, turn)))
+    const pollOnce = throttle.turn("poll", (turn) => withHealth(calls.poll(taskId, task, turn)))
     let left = tries
     known.delete(taskId)
-    const view = yield* persist(asked, (failure) =>
+    const view = yield* persist(pollOnce, (failure) =>
       Effect.sync(
         () =>
           --left > 0 &&
-          unread.length === 0 &&
+          requestFailures.length === 0 &&
           !asksTooMuch(failure, patience) &&
           (failure.reason._tag === "Unavailable" || seemsDown(failure)),
       ),
-    ).pipe(Effect.mapError((failure) => unread[0] ?? failure))
+    ).pipe(Effect.mapError((failure) => requestFailures[0] ?? failure))
     known.set(taskId, task)
     if (known.size > maxKnown) known.delete(known.keys().next().value!)
     return view

@@ -20,7 +20,7 @@ const maxTasksPerId = 5
 
 export type FailureStreak = ReturnType<typeof make>
 
-/** `lost`, `refused`, and `shared` return the failure that ends the run, or undefined. */
+/** `lost`, `refused`, and `sharedTaskId` return the failure that ends the run, or undefined. */
 export const make = (baseUrl: string) => {
   let accepted = 0
   let hasEnded = false
@@ -50,7 +50,7 @@ export const make = (baseUrl: string) => {
         ? undefined
         : failure(new TasksRefused({ tasks: firstRefusals, status, detail })),
     /** Records that a task is in doubt because the service answered with the id of another task. */
-    shared: (taskId: string, reason: string): AnnotationClientError | undefined => {
+    sharedTaskId: (taskId: string, reason: string): AnnotationClientError | undefined => {
       const times = (sharedIds.get(taskId) ?? 0) + 1
       sharedIds.set(taskId, times)
       return times < maxTasksPerId ? undefined : failure(new UnusableAnswer({ detail: reason }))

@@ -14,13 +14,13 @@ export interface RequestBudget {
     /** Milliseconds during which there are no slots. */
     readonly pause: number
     /** How many times the shared rate had been halved. */
-    readonly cuts: number
+    readonly halvings: number
   }>
   readonly sent: () => void
   /** Records that the service asked for a pause of this many milliseconds. */
   readonly pause: (millis: number) => Effect.Effect<void>
-  /** Records that the service answered 429 or 503 to a request, whose slot was taken after `cuts` halvings. */
-  readonly slow: (cuts: number) => Effect.Effect<void>
+  /** Records that the service answered 429 or 503. `halvings`: those before the slot of the refused request was taken. */
+  readonly halveRate: (halvings: number) => Effect.Effect<void>
   readonly answered: Effect.Effect<void>
 }
 

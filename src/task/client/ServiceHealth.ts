@@ -37,7 +37,7 @@ const maxWait = Duration.toMillis("30 seconds")
 const maxCauseCharacters = 80
 
 /** Whether a service that is up may give this error for a made-up task. */
-const saysNothing = ({ reason }: AnnotationClientError): boolean =>
+const isInconclusive = ({ reason }: AnnotationClientError): boolean =>
   reason._tag === "Unavailable" && reason.status !== undefined && ![502, 503, 504].includes(reason.status)
 
 export const make = Effect.fnUntraced(function* (
@@ -83,7 +83,7 @@ export const make = Effect.fnUntraced(function* (
   const recover = Effect.fnUntraced(function* (downSince: number, failure: AnnotationClientError) {
     const deadline = downSince + Duration.toMillis(patience)
     let last = failure
-    const say = Effect.suspend(() => {
+    const logDown = Effect.suspend(() => {
       if (isSaid) return Effect.void
       isSaid = true
       return Effect.logWarning(
@@ -91,18 +91,21 @@ export const make = Effect.fnUntraced(function* (
       )
     })
     // A probe has already failed, and so did the trial request that followed it.
-    if (probes > 0) yield* say
+    if (probes > 0) yield* logDown
     while (true) {
       const now = yield* SteadyClock.now
-      const asked = (yield* throttle.pausedUntil) - now
-      const isOver = now >= deadline || now + asked > deadline
+      const pauseMillis = (yield* throttle.pausedUntil) - now
+      const isOver = now >= deadline || now + pauseMillis > deadline
       if (isOver) {
         // Waits until a request needs the service. If that took long, a new probe decides.
         yield* throttle.wanted
         const then = yield* SteadyClock.now
         if (then - now < maxWait || then < (yield* throttle.pausedUntil)) return yield* end(downSince, last)
       } else {
-        const wait = Math.max(yield* Backoff.jittered(Backoff.millisAfter(probes + 1, minProbeDelay, maxWait)), asked)
+        const wait = Math.max(
+          yield* Backoff.jittered(Backoff.millisAfter(probes + 1, minProbeDelay, maxWait)),
+          pauseMillis,
+        )
         yield* Effect.sleep(Duration.millis(Math.min(wait, deadline - now)))
       }
       yield* throttle.count
@@ -115,12 +118,12 @@ export const make = Effect.fnUntraced(function* (
       last = outcome.failure
       probes++
       const mayTry = profile.idempotencyKey === "honored" || throttle.isPollWaiting()
-      if (probe.isMadeUp && saysNothing(last) && !isOver && mayTry) {
+      if (probe.isMadeUp && isInconclusive(last) && !isOver && mayTry) {
         isDown = false
         failures = profile.downAfter - 1
         return yield* throttle.resume(true)
       }
-      yield* say
+      yield* logDown
     }
   })
 
@@ -165,7 +168,7 @@ export const make = Effect.fnUntraced(function* (
 /** The cause, shortened. It leaves out the address, which messages already name. */
 const wordsOf = ({ reason }: AnnotationClientError): string => {
   const what =
-    reason._tag === "UnusableAnswer" && reason.found !== undefined ? `no JSON: ${reason.found}` : reason.detail
+    reason._tag === "UnusableAnswer" && reason.found !== undefined ? `not JSON: ${reason.found}` : reason.detail
   const words = "status" in reason && reason.status !== undefined ? `${reason.status}: ${what}` : what
   return shorten(words, maxCauseCharacters)
 }

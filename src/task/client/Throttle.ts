@@ -19,7 +19,7 @@ export type Kind = "create" | "poll"
 
 export interface Permit {
   /** How many times the rate had been halved when the request was sent. */
-  readonly cuts: number
+  readonly halvings: number
   /** The number of requests sent so far, including this one. */
   readonly ordinal: number
 }
@@ -55,9 +55,9 @@ const recovery = Duration.toSeconds("30 seconds")
 /** Maximum milliseconds of a pause that one response can cause. */
 const maxPause = Duration.toMillis("1 day")
 
-/** Shorter pauses are not logged. `quiet`: minimum milliseconds between two warnings about the rate. */
+/** Shorter pauses are not logged. `minWarningInterval`: minimum milliseconds between two warnings about the rate. */
 const longPause = Duration.toMillis("5 seconds")
-const quiet = Duration.toMillis("1 minute")
+const minWarningInterval = Duration.toMillis("1 minute")
 
 export const make = Effect.fnUntraced(function* <E>(settings: {
   readonly concurrency: number
@@ -83,7 +83,7 @@ export const make = Effect.fnUntraced(function* <E>(settings: {
   let ordinal = 0
   let atOnce = concurrency
   let perSecond = requestsPerSecond
-  let cuts = 0
+  let halvings = 0
   let nextAt = 0
   let pausedUntil = 0
   let pausedBy: E | undefined
@@ -91,7 +91,7 @@ export const make = Effect.fnUntraced(function* <E>(settings: {
   /** Times of the budget's slots, ascending. */
   const slots: Array<number> = []
   /** Opens when more slots may be needed. */
-  const room = yield* Latch.make()
+  const slotsWanted = yield* Latch.make()
   let saidAt = -Infinity
   let saidUntil = -Infinity
   yield* Metrics.observeRequests(() => [waiting.create.length + waiting.poll.length, inFlight])
@@ -110,10 +110,10 @@ export const make = Effect.fnUntraced(function* <E>(settings: {
     nextAt = Math.max(nextAt, now - catchUp) + 1000 / perSecond
     departures[ordinal % departures.length] = now
     budget?.sent()
-    return { cuts, ordinal: ++ordinal }
+    return { halvings, ordinal: ++ordinal }
   }
 
-  const most = () => Math.max(1, budget?.atOnce(Math.floor(atOnce)) ?? Math.floor(atOnce))
+  const maxInFlight = () => Math.max(1, budget?.atOnce(Math.floor(atOnce)) ?? Math.floor(atOnce))
 
   const dropMissedSlots = (now: number): void => {
     while (slots.length > 0 && slots[0]! < now - catchUp) slots.shift()
@@ -121,7 +121,7 @@ export const make = Effect.fnUntraced(function* <E>(settings: {
 
   /** Milliseconds until a request can be sent: 0 if now, infinity if another event must happen first. */
   const wait = (now: number): number => {
-    if (held || inFlight >= most()) return Infinity
+    if (held || inFlight >= maxInFlight()) return Infinity
     const oldest = departures[ordinal % departures.length]!
     dropMissedSlots(now)
     const own = budget === undefined ? Math.max(nextAt, oldest + window) : (slots[0] ?? Infinity)
@@ -183,15 +183,15 @@ export const make = Effect.fnUntraced(function* <E>(settings: {
   if (budget !== undefined) {
     const take = Effect.gen(function* () {
       yield* wanted
-      yield* room.close
-      if (held || inFlight >= most()) return yield* room.await
+      yield* slotsWanted.close
+      if (held || inFlight >= maxInFlight()) return yield* slotsWanted.await
       const now = yield* SteadyClock.now
       dropMissedSlots(now)
-      const wants = Math.min(most() - inFlight, waiting.create.length + waiting.poll.length) - slots.length
+      const wants = Math.min(maxInFlight() - inFlight, waiting.create.length + waiting.poll.length) - slots.length
       const left = (slots.at(-1) ?? -Infinity) + (wants > 0 ? -takeAhead : catchUp + 1) - now
-      if (left > 0) return yield* Effect.raceFirst(room.await, Effect.sleep(Duration.millis(left)))
+      if (left > 0) return yield* Effect.raceFirst(slotsWanted.await, Effect.sleep(Duration.millis(left)))
       const found = yield* budget.take(wants)
-      cuts = found.cuts
+      halvings = found.halvings
       const then = yield* SteadyClock.now
       pausedUntil = Math.max(pausedUntil, then + found.pause)
       for (let i = 0; i < found.count; i++) slots.push(then + found.first + i * found.spacing)
@@ -204,7 +204,7 @@ export const make = Effect.fnUntraced(function* <E>(settings: {
   const giveBack = Effect.sync(() => {
     inFlight--
     changed.openUnsafe()
-    room.openUnsafe()
+    slotsWanted.openUnsafe()
   })
 
   const acquire = (kind: Kind) =>
@@ -213,7 +213,7 @@ export const make = Effect.fnUntraced(function* <E>(settings: {
       waiting[kind].push(waiter)
       changed.openUnsafe()
       arrived.openUnsafe()
-      room.openUnsafe()
+      slotsWanted.openUnsafe()
       return Effect.onInterrupt(Effect.interruptible(Deferred.await(waiter.granted)), () => {
         const place = waiting[kind].indexOf(waiter)
         if (place !== -1) waiting[kind].splice(place, 1)
@@ -265,22 +265,22 @@ export const make = Effect.fnUntraced(function* <E>(settings: {
       Effect.map(SteadyClock.now, (now) => {
         if (ordinal - seen < departures.length) departures[(seen - 1) % departures.length] = now
       }),
-    accepted: ({ cuts: seen }: Permit) => {
-      if (seen !== cuts || (atOnce === concurrency && perSecond === requestsPerSecond)) return
+    accepted: ({ halvings: seen }: Permit) => {
+      if (seen !== halvings || (atOnce === concurrency && perSecond === requestsPerSecond)) return
       atOnce = Math.min(concurrency, atOnce + 1 / atOnce)
       perSecond = Math.min(requestsPerSecond, perSecond + requestsPerSecond / (perSecond * recovery))
       changed.openUnsafe()
     },
 
-    refused: Effect.fnUntraced(function* ({ cuts: seen }: Permit, status: number) {
+    refused: Effect.fnUntraced(function* ({ halvings: seen }: Permit, status: number) {
       // The request was sent before the rate was halved.
-      if (seen !== cuts) return
-      cuts++
+      if (seen !== halvings) return
+      halvings++
       atOnce = Math.max(1, atOnce / 2)
       if (budget === undefined) perSecond = Math.max(slowest, perSecond / 2)
-      else yield* budget.slow(seen)
+      else yield* budget.halveRate(seen)
       const now = yield* SteadyClock.now
-      if (now - saidAt < quiet) return
+      if (now - saidAt < minWarningInterval) return
       saidAt = now
       yield* Effect.logWarning(
         `the service is rate limiting or overloaded (${status}): reduced to at most ${Math.floor(atOnce)} concurrent requests and ${budget === undefined ? `${Number(perSecond.toPrecision(3))} requests per second` : "half the request rate of all workers"}; both limits rise again as requests succeed`,
@@ -319,7 +319,7 @@ export const make = Effect.fnUntraced(function* <E>(settings: {
           createsInARow = createsPerPoll
         }
         changed.openUnsafe()
-        room.openUnsafe()
+        slotsWanted.openUnsafe()
       }),
     isPollWaiting: () => waiting.poll.length > 0,
     wanted,

@@ -50,7 +50,7 @@ export const make = Effect.fnUntraced(function* (throttle: Throttle.Throttle<Ann
   const token = Redacted.value(profile.token)
   /** Each form in which the token was sent, the latest last. If requests are signed, each request has another form. */
   const secrets = new Set<string>()
-  const hide = (secret: string) => {
+  const rememberSecret = (secret: string) => {
     if (secret.length < minSecretLength) return
     secrets.delete(secret)
     secrets.add(secret)
@@ -69,7 +69,12 @@ export const make = Effect.fnUntraced(function* (throttle: Throttle.Throttle<Ann
   const notAuthorized = (cause: unknown) =>
     isClientError(cause)
       ? cause
-      : error(new Unavailable({ detail: `no token: ${quotable(causeMessage(cause))}`, maybeDone: false }))
+      : error(
+          new Unavailable({
+            detail: `the token could not be added to the request: ${quotable(causeMessage(cause))}`,
+            maybeDone: false,
+          }),
+        )
 
   /** Adds the token to a request at the service's origin. A request to another origin stays without it. */
   const authorize = Effect.fnUntraced(function* (
@@ -83,8 +88,8 @@ export const make = Effect.fnUntraced(function* (throttle: Throttle.Throttle<Ann
     const authorized = yield* Effect.isEffect(added) ? Effect.mapError(added, notAuthorized) : Effect.succeed(added)
     for (const [name, value] of Object.entries(authorized.headers)) {
       if (value === request.headers[name]) continue
-      hide(value)
-      hide(value.slice(value.indexOf(" ") + 1))
+      rememberSecret(value)
+      rememberSecret(value.slice(value.indexOf(" ") + 1))
     }
     return authorized
   })

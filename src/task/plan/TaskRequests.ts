@@ -143,9 +143,9 @@ const idempotencyKey = (
   vote: number,
   orders: ReadonlyArray<CompletionOrder>,
 ): string => {
-  const asked = [task_type, guidelines ?? null, items]
+  const content = [task_type, guidelines ?? null, items]
   const isPlain = vote === 1 && orders.every((order) => order === undefined)
-  return Sha256.hex(JSON.stringify(isPlain ? asked : [...asked, vote, items.map((_, i) => orders[i] ?? null)]))
+  return Sha256.hex(JSON.stringify(isPlain ? content : [...content, vote, items.map((_, i) => orders[i] ?? null)]))
 }
 
 const withKey = (

@@ -52,7 +52,7 @@ export const make = Effect.fnUntraced(function* (options: WebhookScheme.WebhookS
   const limit =
     options.bodyLimit === undefined ? WebhookBodies.defaultLimit : ByteSize.fromInputUnsafe(options.bodyLimit)
   const bodies = WebhookBodies.make(limit)
-  const say = yield* WebhookRefusals.make
+  const logRefusal = yield* WebhookRefusals.make
   const taskIdPaths = options.taskIdPaths ?? profile.webhook.taskIdPaths
   // A program without a client, such as a separate webhook server, reads ids by paths.
   const byProtocol = Option.flatMapNullishOr(yield* Effect.serviceOption(TaskClient), (client) => client.taskIdsOf)
@@ -81,13 +81,13 @@ export const make = Effect.fnUntraced(function* (options: WebhookScheme.WebhookS
   })
 
   const refused = Effect.fnUntraced(function* ({ reason, status, why }: SignatureRefused) {
-    yield* say(kinds[reason], why)
+    yield* logRefusal(kinds[reason], why)
     return turnedAway(status)
   })
 
   const unread = Effect.fnUntraced(function* ({ kind, reason, status, why }: WebhookBodies.BodyRefused) {
     // If the sender went away, nothing is logged, and the answer does not reach it.
-    if (reason !== "broken") yield* say(kind, why)
+    if (reason !== "broken") yield* logRefusal(kind, why)
     return turnedAway(status, reason === "encoded" ? { "accept-encoding": "identity" } : {})
   })
 

@@ -148,8 +148,8 @@ describe("Leaderboard", () => {
       board.models.map(({ rank }) => rank),
       [1, 2, 3, 3, 5],
     )
-    assert.isAbove(board.lead!.probability, 0.99)
-    assert.strictEqual(board.lead!.votes_needed, 0)
+    assert.isAbove(board.top_two!.probability, 0.99)
+    assert.strictEqual(board.top_two!.votes_needed, 0)
   })
 
   it("votes of one item widen intervals as one, not as many", () => {
@@ -228,7 +228,7 @@ describe("Leaderboard", () => {
     assert.deepStrictEqual(rate(items), rate(items))
     const [one, other] = [rate(items)!, rate(items, { seed: 1 })!]
     assert.strictEqual(rowOf(one, "a").rating.value, rowOf(other, "a").rating.value)
-    assert.notStrictEqual(one.lead!.probability, other.lead!.probability)
+    assert.notStrictEqual(one.top_two!.probability, other.top_two!.probability)
   })
 })
 
@@ -248,7 +248,7 @@ describe("odd votes", () => {
     )
     assert.deepInclude(rowOf(board, "a").rating, { low: null, high: null })
     assert.deepStrictEqual(rowOf(board, "a").win_rate, { value: 1, low: null, high: null })
-    assert.isNull(board.lead)
+    assert.isNull(board.top_two)
   })
 
   it("nothing but ties: all are equal", () => {
@@ -256,7 +256,7 @@ describe("odd votes", () => {
     assert.isTrue(numbersIn(board).every(Number.isFinite))
     for (const row of board.models) assert.deepStrictEqual([row.rank, row.rating.value], [1, 1000])
     assert.isNull(board.tie_parameter)
-    assert.isNull(board.lead!.votes_needed)
+    assert.isNull(board.top_two!.votes_needed)
     // Left out, they compare nobody: each model is alone.
     assert.strictEqual(rate(times(20, item(["a", "b"], [ranked([0, 1])])), { ties: "drop" })!.groups, 2)
   })

@@ -29,7 +29,10 @@ describe("Contamination", () => {
   it("finds each evaluation prompt within a longer text, whatever its case, spacing and punctuation", () => {
     evaluations.forEach((evaluation, i) => {
       const shown = evaluation.toUpperCase().replaceAll(" ", i % 2 === 0 ? " \n" : ", ")
-      assert.deepStrictEqual(contamination.find(`${text(30)}. "${shown}" ${text(30)}`), { evaluation: i, coverage: 1 })
+      assert.deepStrictEqual(contamination.find(`${text(30)}. "${shown}" ${text(30)}`), {
+        promptOrdinal: i,
+        coverage: 1,
+      })
     })
   })
 
@@ -44,7 +47,7 @@ describe("Contamination", () => {
     assert.isUndefined(of.find(`${text(20)} ${tokens.slice(4, 12).join(" ")} ${text(20)}`))
     // Two 8-grams in a row cover nine tokens.
     assert.deepStrictEqual(of.find(`${text(20)} ${tokens.slice(4, 13).join(" ")} ${text(20)}`), {
-      evaluation: 0,
+      promptOrdinal: 0,
       coverage: 9 / 17,
     })
     // Half is not more than half.
@@ -76,7 +79,7 @@ describe("Contamination", () => {
         const most = Math.max(...coverages)
         assert.deepStrictEqual(
           Contamination.make(evaluations).find(within),
-          most > 0.5 ? { evaluation: coverages.indexOf(most), coverage: most } : undefined,
+          most > 0.5 ? { promptOrdinal: coverages.indexOf(most), coverage: most } : undefined,
         )
       }),
       { numRuns: 1_000 },
@@ -88,23 +91,23 @@ describe("Contamination", () => {
     const questions = Array.from({ length: 300 }, () => text(40))
     const of = Contamination.make(questions.map((question) => `${template} ${question}`))
     assert.isUndefined(of.find(`${template} ${text(40)}`))
-    assert.deepStrictEqual(of.find(`${template} ${questions[299]}`), { evaluation: 299, coverage: 1 })
-    assert.strictEqual(of.find(questions[7]!)?.evaluation, 7)
+    assert.deepStrictEqual(of.find(`${template} ${questions[299]}`), { promptOrdinal: 299, coverage: 1 })
+    assert.strictEqual(of.find(questions[7]!)?.promptOrdinal, 7)
   })
 
   it("finds an evaluation prompt of 5 to 7 tokens as a whole, one of up to 4 only alone", () => {
     const of = Contamination.make(["What is the capital of France?", "Who wrote Hamlet?", "Tell me a joke", "2+2"])
     assert.deepStrictEqual(of.find("Please tell me: what is the capital of france, and why?"), {
-      evaluation: 0,
+      promptOrdinal: 0,
       coverage: 1,
     })
     assert.isUndefined(of.find("What is the capital of Germany?"))
     assert.isUndefined(of.find("what is the capital"))
-    assert.strictEqual(of.find("who wrote Hamlet")?.evaluation, 1)
+    assert.strictEqual(of.find("who wrote Hamlet")?.promptOrdinal, 1)
     assert.isUndefined(of.find("Who wrote Hamlet, and when was it first performed?"))
-    assert.strictEqual(of.find("tell me a joke!")?.evaluation, 2)
+    assert.strictEqual(of.find("tell me a joke!")?.promptOrdinal, 2)
     assert.isUndefined(of.find("tell me a joke about cats"))
-    assert.strictEqual(of.find("2 + 2")?.evaluation, 3)
+    assert.strictEqual(of.find("2 + 2")?.promptOrdinal, 3)
     assert.isUndefined(of.find("2-2"))
     assert.isUndefined(of.find("2"))
   })
@@ -117,11 +120,11 @@ describe("Contamination", () => {
       "日本",
     ])
     assert.deepStrictEqual(of.find("问题一：请用简单的语言，解释量子计算机的工作原理。谢谢"), {
-      evaluation: 0,
+      promptOrdinal: 0,
       coverage: 1,
     })
-    assert.strictEqual(of.find("สวัสดี ช่วยอธิบายเรื่องนี้ให้ฉันฟังหน่อย")?.evaluation, 1)
-    assert.strictEqual(of.find("すみません、日本の首都は何ですか")?.evaluation, 2)
+    assert.strictEqual(of.find("สวัสดี ช่วยอธิบายเรื่องนี้ให้ฉันฟังหน่อย")?.promptOrdinal, 1)
+    assert.strictEqual(of.find("すみません、日本の首都は何ですか")?.promptOrdinal, 2)
     assert.isUndefined(of.find("请解释一下经典计算机的历史"))
     assert.isUndefined(of.find("日本語を教えて"))
   })
@@ -132,7 +135,7 @@ describe("Contamination", () => {
       "one two three four five six seven eight nine",
       "One, two, three, four, five, six, seven, eight, nine!",
     ])
-    assert.strictEqual(of.find("one two three four five six seven eight nine")?.evaluation, 1)
+    assert.strictEqual(of.find("one two three four five six seven eight nine")?.promptOrdinal, 1)
   })
 
   it("takes any text, on either side", () => {
@@ -145,7 +148,7 @@ describe("Contamination", () => {
     assert.isUndefined(of.find("!!!"))
     assert.strictEqual(of.find("a".repeat(5_000_000))?.coverage, 1)
     assert.strictEqual(of.find("字".repeat(100_000))?.coverage, 1)
-    assert.strictEqual(of.find("tostring valueof __proto__ constructor hasownproperty")?.evaluation, hostile.length)
+    assert.strictEqual(of.find("tostring valueof __proto__ constructor hasownproperty")?.promptOrdinal, hostile.length)
     assert.isUndefined(Contamination.make([]).find("anything"))
   })
 
@@ -160,7 +163,7 @@ describe("Contamination", () => {
         )
       const all = Contamination.make(questions)
       questions.forEach((question, i) =>
-        assert.deepStrictEqual(all.find(`Answer this:\n${question}\nThink well.`), { evaluation: i, coverage: 1 }),
+        assert.deepStrictEqual(all.find(`Answer this:\n${question}\nThink well.`), { promptOrdinal: i, coverage: 1 }),
       )
       const [some, others] = [questions.slice(0, 250), questions.slice(250)]
       const half = Contamination.make(some)

@@ -71,7 +71,7 @@ describe("allPairs", () => {
           .map((value) => order.filter((index) => values[index] === value))
         assert.deepStrictEqual(ranked.ranking, expected as never)
         assert.strictEqual(ranked.best, expected[0]![0])
-        assert.isFalse(ranked.open)
+        assert.isFalse(ranked.isUncertain)
         assert.strictEqual(new Set(asked.map(String)).size, order.length * (order.length - 1))
         assert.strictEqual(asked.length, order.length * (order.length - 1))
       }),
@@ -86,7 +86,7 @@ describe("allPairs", () => {
           const ranked = Effect.runSync(PairwiseRanking.allPairs(order, compare))
           assert.deepStrictEqual(ranked.ranking, [order])
           assert.strictEqual(ranked.best, order[0])
-          assert.isTrue(ranked.open)
+          assert.isTrue(ranked.isUncertain)
           assert.isFalse(ranked.comparisons.some(PairwiseRanking.isConsistent))
         }),
       )
@@ -109,7 +109,7 @@ describe("allPairs", () => {
         const order = Array.from({ length: n }, (_, i) => i) as unknown as Order
         const of = (said: ReadonlyArray<string>) =>
           Effect.runSync(PairwiseRanking.allPairs(order, judge(saying(said)).compare))
-        const { best, open } = of(said)
+        const { best, isUncertain: open } = of(said)
         const stays = outcomes(said).every((outcome) => of(outcome).ranking![0]!.includes(best))
         assert.strictEqual(open, !stays)
       }),
@@ -121,7 +121,7 @@ describe("allPairs", () => {
     const said = ["0=1", "0>2", "0=3", "1>2", "1~3", "2=3"]
     const ranked = Effect.runSync(PairwiseRanking.allPairs([0, 1, 2, 3], judge(saying(said)).compare))
     assert.deepStrictEqual(ranked.ranking, [[0, 1], [3], [2]])
-    assert.isTrue(ranked.open)
+    assert.isTrue(ranked.isUncertain)
   })
 
   it("calls a circle equal", () => {
@@ -145,7 +145,7 @@ describe("slidingPass", () => {
         )
         assert.isUndefined(ranked.ranking)
         assert.strictEqual(asked.length, 2 * (order.length - 1))
-        assert.isFalse(ranked.open)
+        assert.isFalse(ranked.isUncertain)
       }),
     )
   })
@@ -154,7 +154,7 @@ describe("slidingPass", () => {
     const { compare } = judge((first) => first)
     const ranked = Effect.runSync(PairwiseRanking.slidingPass([3, 1, 0, 2, 4], compare))
     assert.strictEqual(ranked.best, 3)
-    assert.isTrue(ranked.open)
+    assert.isTrue(ranked.isUncertain)
   })
 
   const passes: ReadonlyArray<readonly [string, ReadonlyArray<string>, number, boolean]> = [
@@ -168,7 +168,7 @@ describe("slidingPass", () => {
     it(`after ${said.join(", ")} ${what}`, () => {
       const order = [0, 1, 2, 3].slice(0, said.length + 1) as unknown as Order
       const ranked = Effect.runSync(PairwiseRanking.slidingPass(order, judge(saying(said)).compare))
-      assert.deepStrictEqual([ranked.best, ranked.open], [best, open])
+      assert.deepStrictEqual([ranked.best, ranked.isUncertain], [best, open])
     })
   }
 

@@ -233,7 +233,7 @@ describe("tokens", () => {
     for (const token of [undefined, Redacted.make("secret of the environment")]) {
       const { ask } = yield* signedIn(yield* started(token === undefined ? {} : { token }))
       const listed = yield* ask("GET", "/dashboard/api/tokens")
-      assert.deepStrictEqual(listed.json, { tokens: [], given: token !== undefined })
+      assert.deepStrictEqual(listed.json, { tokens: [], hasStartupToken: token !== undefined })
     }
   })
 

@@ -177,7 +177,7 @@ describe("join", () => {
   const keys = [1, "01", "1 ", "A", "a", "é", "e\u0301", "'; DROP TABLE entry; --", "__proto__"]
   const noRow = (key: string) =>
     `no_match expected a usable row for key "${key}" in each completions file, found none in`
-  const twice = (key: string, at: string) => `duplicate_key expected each key once, but "${key}" is also at ${at}`
+  const twice = (key: string, at: string) => `duplicate_key expected each key once; "${key}" first occurs at ${at}`
 
   test.each<readonly [string, Files, Partial<Source.JoinOptions>, ReadonlyArray<string>]>([
     [
@@ -313,7 +313,7 @@ describe("join", () => {
       `p:2 ${noRow("2")} b.jsonl, c.jsonl; at least two completions are needed`,
       "p:3 item 3",
       "p:4 invalid_shape gold: expected a list of models at models for the index 1, found none; add the list, or give the model's name instead of the index",
-      'p:5 invalid_shape gold: expected the models of all completions in metadata.models, but it lacks "a"',
+      'p:5 invalid_shape gold: metadata.models must list the model of every completion; missing: "a"',
       "p:6 invalid_shape completions: expected at least two distinct completions, found 1",
     ])
     assert.deepStrictEqual(items[0]!.item.completions, ["a1", "c1"])
@@ -350,7 +350,7 @@ describe("join", () => {
     )
     assert.deepStrictEqual(described.slice(ids.length), [
       'a:1 no_match expected a prompt with key "x" in p.jsonl, found none',
-      'a:19 duplicate_key expected each key once, but "3" is also at a.jsonl:2',
+      'a:19 duplicate_key expected each key once; "3" first occurs at a.jsonl:2',
     ])
   })
 
@@ -475,7 +475,7 @@ describe("join", () => {
       [{ gold, models: ["c", "a"] }, "a1"],
       [{ gold, models: ["b", "c", "a"] }, "c1"],
       [{ gold, models: ["a", "b", "c"] }, 'gold: expected one of "a" and "c", found "b"'],
-      [{ gold, models: ["a", "b"] }, 'but it lacks "c"'],
+      [{ gold, models: ["a", "b"] }, 'missing: "c"'],
       [{ gold, models: ["c", "a", "a"] }, 'gold: expected each model once, found "a" twice'],
       [{ gold, models: ["c", "a", "c"] }, 'gold: expected each model once, found "c" twice'],
       [{ gold: "c" }, "c1"],
@@ -484,7 +484,7 @@ describe("join", () => {
       [{ gold: "b" }, 'gold: expected one of "a" and "c", found "b"'],
       [{ gold, about: { who: ["c", "a"] } }, "a1", who],
       [{ gold, models: ["a", "c"] }, "at about.who for the index", who],
-      [{ gold, models: ["a", "b"], metadata: { models: ["a", "c"] } }, 'but it lacks "c"'],
+      [{ gold, models: ["a", "b"], metadata: { models: ["a", "c"] } }, 'missing: "c"'],
     ] as const) {
       assert.include(yield* best(more, options), expected)
     }

@@ -289,7 +289,7 @@ describe("AnnotationClient", () => {
           assert.isAbove(failure.reason.retryAfter ?? 0, 3_500_000)
           assert.match(
             failure.message,
-            /is unavailable: its request quota is used up for (1h|59m.*), longer than a run waits \(15m\)$/,
+            /is unavailable: the service's request quota is used up for another (1h|59m.*); a run waits at most 15m$/,
           )
         }
         assert.isBelow(now(), 10_000)
@@ -423,7 +423,7 @@ describe("AnnotationClient", () => {
           const sending = {
             isDoubtful: false,
             claim: step("claim"),
-            repeat: Effect.void,
+            beforeRetry: Effect.void,
             doubt: step("doubt"),
             release: step("release"),
           }

@@ -190,7 +190,7 @@ describe("an odd answer about a task", () => {
     yield* submit(records(items(30)), { batch: { maxPrompts: 1, maxBytes: 1_000_000 } }).pipe(process)
     isSignedIn = false
     const failure = yield* collectAll.pipe(Effect.flip, process)
-    assert.match(String((failure as Error).message), /has been down since .*no JSON: .*<!doctype html>/)
+    assert.match(String((failure as Error).message), /has been down since .*not JSON: .*<!doctype html>/)
     const { counts } = yield* Ledger.use((ledger) => Effect.all({ counts: ledger.counts })).pipe(process)
     assert.strictEqual(counts.submitted.tasks, 30)
   })

@@ -166,7 +166,7 @@ describe("a protocol of a program's own", () => {
     const sending = {
       isDoubtful: false,
       claim: note("claim"),
-      repeat: note("repeat"),
+      beforeRetry: note("beforeRetry"),
       doubt: note("doubt"),
       release: note("release"),
     }
@@ -244,7 +244,7 @@ describe("a protocol of a program's own", () => {
     const sending = {
       isDoubtful: false,
       claim: note("claim"),
-      repeat: note("repeat"),
+      beforeRetry: note("beforeRetry"),
       doubt: note("doubt"),
       release: note("release"),
     }
@@ -295,7 +295,7 @@ describe("a protocol of a program's own", () => {
     const sending = {
       isDoubtful: false,
       claim: Effect.void,
-      repeat: Effect.void,
+      beforeRetry: Effect.void,
       doubt: note("doubt"),
       release: Effect.void,
     }

@@ -193,7 +193,7 @@ describe("Throttle", () => {
       const throttle = yield* make()
       const { ask, underWay } = yield* asking(throttle)
       yield* throttle.pause(10_000, "asked to wait")
-      yield* throttle.quota({ cuts: 0, ordinal: 0 }, [{ name: "q", remaining: 0, reset: 10_000 }])
+      yield* throttle.quota({ halvings: 0, ordinal: 0 }, [{ name: "q", remaining: 0, reset: 10_000 }])
       yield* ask("create")
       yield* TestClock.adjust("5 seconds")
       wall.setBack(3_600_000)
@@ -249,7 +249,7 @@ describe("Throttle", () => {
     [
       "a quota",
       (throttle: Throttle.Throttle<string>) =>
-        throttle.quota({ cuts: 0, ordinal: 1 }, [{ name: "default", remaining: 0, reset: 7_200_000 }]),
+        throttle.quota({ halvings: 0, ordinal: 1 }, [{ name: "default", remaining: 0, reset: 7_200_000 }]),
     ],
   ] as const) {
     test(`fails what would have to wait for ${what} for longer than its patience, and lets the rest wait`, function* () {
@@ -322,9 +322,9 @@ describe("Throttle", () => {
     yield* Effect.gen(function* () {
       const throttle = yield* make()
       for (let i = 0; i < 3; i++) {
-        yield* throttle.quota({ cuts: 0, ordinal: i }, [{ name: "default", remaining: 0, reset: 60_000 }])
+        yield* throttle.quota({ halvings: 0, ordinal: i }, [{ name: "default", remaining: 0, reset: 60_000 }])
       }
-      yield* throttle.quota({ cuts: 0, ordinal: 3 }, [{ name: "burst", remaining: 0, reset: 1_000 }])
+      yield* throttle.quota({ halvings: 0, ordinal: 3 }, [{ name: "burst", remaining: 0, reset: 1_000 }])
     }).pipe(Effect.scoped, logs.during)
     assert.deepStrictEqual(logs.messages, [
       "the service's request quota is used up: no requests before 1970-01-01T00:01:00Z",
@@ -334,7 +334,7 @@ describe("Throttle", () => {
   describe("with a budget of several processes", () => {
     /** A budget as the test says, with what was asked of it. */
     const budgeted = Effect.fnUntraced(function* (
-      found: () => { count: number; first?: number; spacing?: number; pause?: number; cuts?: number },
+      found: () => { count: number; first?: number; spacing?: number; pause?: number; halvings?: number },
     ) {
       const asked: Array<number> = []
       const told: Array<number> = []
@@ -347,11 +347,11 @@ describe("Throttle", () => {
           take: (wanted) =>
             Effect.sync(() => {
               asked.push(wanted)
-              return { first: 0, spacing: 1000, pause: 0, cuts: 0, ...found() }
+              return { first: 0, spacing: 1000, pause: 0, halvings: 0, ...found() }
             }),
           sent: () => void sent++,
           pause: (millis) => Effect.sync(() => void told.push(millis)),
-          slow: (cuts) => Effect.sync(() => void slowed.push(cuts)),
+          halveRate: (halvings) => Effect.sync(() => void slowed.push(halvings)),
           answered: Effect.void,
         }),
       })
@@ -415,8 +415,8 @@ describe("Throttle", () => {
     })
 
     testQuietly("halves the rate of all for a refusal, once for those that were sent before", function* () {
-      let cuts = 4
-      const { slowed, throttle } = yield* budgeted(() => ({ count: 1, cuts }))
+      let halvings = 4
+      const { slowed, throttle } = yield* budgeted(() => ({ count: 1, halvings }))
       const { ask, underWay } = yield* asking(throttle)
       yield* ask()
       yield* ask()
@@ -427,7 +427,7 @@ describe("Throttle", () => {
       yield* throttle.refused(underWay[1]!.permit, 429)
       assert.deepStrictEqual(slowed, [4])
       // Another process was refused, too.
-      cuts = 6
+      halvings = 6
       yield* underWay[0]!.answer
       yield* ask()
       yield* TestClock.adjust("5 seconds")

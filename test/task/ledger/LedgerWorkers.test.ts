@@ -192,10 +192,10 @@ describe.skipIf(notInstalled)("two workers", () => {
       const before = yield* ask
       assert.strictEqual(Math.round(before.spacing), hour)
       assert.strictEqual(Option.getOrThrow(yield* one.budget).rateShare, 1)
-      for (const ledger of [one, other]) yield* ledger.slowRequests(before.cuts)
+      for (const ledger of [one, other]) yield* ledger.slowRequests(before.halvings)
       assert.isBelow(Option.getOrThrow(yield* one.budget).rateShare, 1)
       const after = yield* ask
-      assert.strictEqual(after.cuts, before.cuts + 1)
+      assert.strictEqual(after.halvings, before.halvings + 1)
       // It recovers meanwhile.
       assert.isAbove(after.spacing, hour * 1.2)
       assert.isBelow(after.spacing, hour * 2.01)

@@ -278,7 +278,7 @@ describe("a function of one's own", () => {
     for (const [reason, status, words] of [
       ["header_missing", 400, "it is not signed"],
       ["header_malformed", 400, "it has a malformed signature"],
-      ["too_old", 401, "it is older than allowed by this machine's clock"],
+      ["too_old", 401, "by this machine's clock, it is too old"],
     ] as const) {
       const lines = yield* logged(
         received(

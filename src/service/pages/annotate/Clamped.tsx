@@ -18,13 +18,13 @@ export interface ClampedProps {
 }
 
 /** Approximate limits on how much of a shortened text is rendered. CSS may reduce the height further. */
-const drawn = { characters: 8_000, lines: 150 }
+const renderLimits = { characters: 8_000, lines: 150 }
 
 export const Clamped = ({ text, expand, name, children }: ClampedProps) => {
   const box = useRef<HTMLDivElement>(null)
   const [open, setOpen] = useState(expand)
   const [overflows, setOverflows] = useState(false)
-  const start = useMemo(() => beginning(text, drawn.characters, drawn.lines), [text])
+  const start = useMemo(() => beginning(text, renderLimits.characters, renderLimits.lines), [text])
   const isCut = start.length < text.length
   useEffect(() => setOpen(expand), [expand])
   useEffect(() => {

@@ -87,7 +87,7 @@ export const Judgment = ({ state, entry, isBusy, rationale, onEdit, onPick, onSu
                 <>
                   {" "}
                   <span class="chip-rank">{rank === null ? "–" : `#${rank}`}</span>
-                  <span class="unseen">{rank === null ? ": give it the next rank" : ": take its rank away"}</span>
+                  <span class="unseen">{rank === null ? ": give it the next rank" : ": remove its rank"}</span>
                 </>
               )}
             </button>
@@ -137,6 +137,6 @@ const Statement = ({ entry }: { readonly entry: entries.Entry }) => {
 }
 
 const draftWords = (state: AnnotationState): string => {
-  if (isUnsaved(state)) return state.trouble === null ? "Saving…" : "Kept on this device"
+  if (isUnsaved(state)) return state.trouble === null ? "Saving…" : "Not sent yet; kept on this device"
   return state.saved > 0 ? "Draft saved" : "Optional"
 }

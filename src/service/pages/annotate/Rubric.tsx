@@ -83,7 +83,7 @@ export const Rubric = ({ item, entry, marks, ratings, edit, onEdit, onMark }: Ru
       )}
       {rubric.aspects.length > 0 && <Ratings {...{ item, entry, ratings, onEdit, onMark }} />}
       {rubric.flags.length > 0 && (
-        <Part id="marks" title="Mark what applies" hint="K, then 1 to 9">
+        <Part id="marks" title="Mark the problems that apply" hint="K, then 1 to 9">
           <div
             class="row tight"
             ref={marks}

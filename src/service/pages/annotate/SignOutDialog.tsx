@@ -9,7 +9,7 @@ interface Props {
 
 export const SignOutDialog = ({ onClose, onSignOut }: Props) => (
   <Dialog title="Sign out?" onClose={onClose}>
-    <p>To come back, you will need a new invitation link. To pause, just close this page: you stay signed in.</p>
+    <p>To come back, you will need a new invitation link. To take a break, close this page: you stay signed in.</p>
     <div class="row dialog-foot">
       <Button text="Stay" onClick={onClose} />
       <Button look="danger" text="Sign out" onClick={onSignOut} />

@@ -47,9 +47,9 @@ export const step = (state: AnnotationState, event: Event, now: number): Step =>
     case "want":
       return wanted(state, event.wanted, now)
     case "timer":
-      return rang(state, event.timer, now)
+      return onTimer(state, event.timer, now)
     case "visible":
-      return shown(state, event.visible, now)
+      return onVisibility(state, event.visible, now)
     case "leave":
       return send({ ...state, saveDue: state.saveDue || isUnsaved(state) }, now, true)
     case "activity": {
@@ -58,7 +58,7 @@ export const step = (state: AnnotationState, event: Event, now: number): Step =>
       return back ? send({ ...next, saveDue: true }, now) : [next, []]
     }
     case "retry":
-      return rang(state, "retry", now)
+      return onTimer(state, "retry", now)
     case "putAway":
       return [{ ...state, lost: null }, []]
     case "say":
@@ -98,7 +98,7 @@ const send = (state: AnnotationState, now: number, leaving = !state.visible): St
     if (isSavedFirst || (wanted === null && state.saveDue)) {
       const input = { params, payload: entries.toDraft(entry, seconds) }
       const saving = { ...state, saveDue: false, lastSave: now }
-      return also(post(saving, "save", { request: "PUT /items/:item_id/draft", input }, leaving), [
+      return withCommands(post(saving, "save", { request: "PUT /items/:item_id/draft", input }, leaving), [
         { _tag: "timer", timer: "save", after: null },
       ])
     }
@@ -145,10 +145,10 @@ const wanted = (state: AnnotationState, wanted: Wanted, now: number): Step => {
   if (wanted._tag === "submit" && state.entry !== null && entries.missing(state.entry) !== null) {
     return [{ ...state, notice: lacking(state.entry) }, []]
   }
-  return send({ ...state, wanted, trouble: atOnce(state.trouble), notice: null }, now)
+  return send({ ...state, wanted, trouble: notWaiting(state.trouble), notice: null }, now)
 }
 
-const atOnce = (trouble: AnnotationState["trouble"]) => (trouble === null ? null : { ...trouble, waiting: false })
+const notWaiting = (trouble: AnnotationState["trouble"]) => (trouble === null ? null : { ...trouble, waiting: false })
 
 const edited = (state: AnnotationState, { itemId, change }: Event & { _tag: "edit" }, now: number): Step => {
   if (state.item?.item_id !== itemId || state.entry === null || isLeaving(state)) return [state, []]
@@ -187,7 +187,7 @@ const saved = (state: AnnotationState, now: number): Step => {
   }
   const forget: ReadonlyArray<Command> =
     state.item === null || isUnsaved(next) ? [] : [{ _tag: "forget", itemId: state.item.item_id }]
-  return also(send(next, now), [...forget, { _tag: "timer", timer: "retry", after: null }])
+  return withCommands(send(next, now), [...forget, { _tag: "timer", timer: "retry", after: null }])
 }
 
 const answered = (state: AnnotationState, event: Event & { _tag: "answer" }, now: number): Step => {
@@ -214,12 +214,12 @@ const answered = (state: AnnotationState, event: Event & { _tag: "answer" }, now
     const notice = state.lost === null ? answeredState.notice : isBack
     const every = holdEvery(work.item, now)
     const held = { ...answeredState, item: work.item, holdEvery: every, lost: null, notice }
-    return also(send({ ...held, saveDue: isUnsaved(held) }, now), [
+    return withCommands(send({ ...held, saveDue: isUnsaved(held) }, now), [
       ...commands,
       { _tag: "timer", timer: "hold", after: every },
     ])
   }
-  return laid(answeredState, work.item, copy, commands, now)
+  return withItem(answeredState, work.item, copy, commands, now)
 }
 
 /** Says that the service already has a judgment. If no connection broke, perhaps another tab sent the judgment. */
@@ -232,7 +232,7 @@ const hadArrived = (broke: boolean): Notice =>
       }
 
 /** Makes `item` the current item. Null: there is no item. */
-const laid = (
+const withItem = (
   state: AnnotationState,
   item: HeldItem | null,
   copy: Draft | null,
@@ -296,7 +296,7 @@ const failed = (state: AnnotationState, ask: Ask, failure: Failure, now: number)
   if (gone && state.item !== null && state.entry !== null && ask !== "next") {
     const unsure = ask === "submit" ? mayHaveArrived(state, false) : state.unsure
     return send(
-      { ...rested, ...taken(state, state.item, state.entry), unsure, wanted: { _tag: "next" }, saveDue: false },
+      { ...rested, ...lostItem(state, state.item, state.entry), unsure, wanted: { _tag: "next" }, saveDue: false },
       now,
     )
   }
@@ -308,7 +308,7 @@ const mayHaveArrived = (state: AnnotationState, broke: boolean): AnnotationState
   state.unsure ?? (state.progress === null ? null : { judged: state.progress.judged, broke })
 
 /** Shows the entry of an item that the expert no longer holds, until the expert dismisses it. */
-const taken = (
+const lostItem = (
   state: AnnotationState,
   item: HeldItem,
   entry: entries.Entry,
@@ -356,7 +356,7 @@ const signedOut = (state: AnnotationState, why: SignedOut, now: number, commands
   ],
 ]
 
-const rang = (state: AnnotationState, timer: Timer, now: number): Step => {
+const onTimer = (state: AnnotationState, timer: Timer, now: number): Step => {
   switch (timer) {
     case "save":
       return send({ ...state, saveDue: state.saveDue || isUnsaved(state) }, now)
@@ -367,13 +367,13 @@ const rang = (state: AnnotationState, timer: Timer, now: number): Step => {
     case "hold": {
       if (state.item === null) return [state, []]
       const there = attention.isActive(state.attention, now, awayAfterMillis)
-      return also(send({ ...state, saveDue: state.saveDue || there }, now), [
+      return withCommands(send({ ...state, saveDue: state.saveDue || there }, now), [
         { _tag: "timer", timer: "hold", after: state.holdEvery },
       ])
     }
     case "retry": {
       if (state.trouble === null || state.inFlight !== null) return [state, []]
-      const next = { ...state, trouble: atOnce(state.trouble) }
+      const next = { ...state, trouble: notWaiting(state.trouble) }
       if (state.phase === "starting") return enter(next)
       const sent = send(next, now)
       return sent[1].length === 0 ? [{ ...next, trouble: null }, []] : sent
@@ -381,13 +381,13 @@ const rang = (state: AnnotationState, timer: Timer, now: number): Step => {
   }
 }
 
-const shown = (state: AnnotationState, visible: boolean, now: number): Step => {
+const onVisibility = (state: AnnotationState, visible: boolean, now: number): Step => {
   const next: AnnotationState = { ...state, visible, attention: attention.setVisible(state.attention, now, visible) }
   if (!visible) return send({ ...next, saveDue: next.saveDue || isUnsaved(next) }, now, true)
   if (next.phase !== "working") return [next, []]
-  if (next.item === null) return rang(next, "poll", now)
+  if (next.item === null) return onTimer(next, "poll", now)
   // The hold may have ended in the meantime. The expert should learn that before writing more.
   return now - next.lastSave > 60_000 ? send({ ...next, saveDue: true }, now) : [next, []]
 }
 
-const also = ([state, commands]: Step, more: ReadonlyArray<Command>): Step => [state, [...commands, ...more]]
+const withCommands = ([state, commands]: Step, more: ReadonlyArray<Command>): Step => [state, [...commands, ...more]]

@@ -116,10 +116,10 @@ export const help: ReadonlyArray<{
   {
     title: "Additional questions, if the task has any",
     keys: [
-      [["+", "-"], "Raise or lower how much better the best is"],
+      [["+", "-"], "Raise or lower how much better the best completion is"],
       [["N"], "Not even the best is good enough"],
       [["A"], "Rate: 1 to 9 set a rating and move on, arrows move, 0 clears a rating; Esc leaves"],
-      [["K"], "Mark what applies with 1 to 9; Esc leaves"],
+      [["K"], "Mark the problems that apply with 1 to 9; Esc leaves"],
       [["I"], "Improve the best completion; Esc leaves"],
     ],
   },

@@ -119,7 +119,7 @@ const Ended = ({ onSignedIn }: { readonly onSignedIn: (account: Account) => void
 )
 
 /** The pages of the main menu. Each has a list of the pages that belong to it. */
-const below: Readonly<
+const subpages: Readonly<
   Record<"tasks" | "items" | "queue" | "experts" | "operators" | "developer", ReadonlyArray<string>>
 > = {
   tasks: ["task", "group"],
@@ -159,7 +159,7 @@ const Shell = ({ route, account: { name, role }, onSignedOut }: ShellProps) => {
     document.querySelector("h1")?.focus({ preventScroll: true })
   }, [place])
 
-  const links: ReadonlyArray<readonly [label: string, page: keyof typeof below]> = [
+  const links: ReadonlyArray<readonly [label: string, page: keyof typeof subpages]> = [
     ["Tasks", "tasks"],
     ["Items", "items"],
     ["Queue", "queue"],
@@ -193,7 +193,7 @@ const Shell = ({ route, account: { name, role }, onSignedOut }: ShellProps) => {
               <a
                 key={label}
                 href={href(page)}
-                aria-current={[page, ...below[page]].includes(route.page) ? "page" : undefined}
+                aria-current={[page, ...subpages[page]].includes(route.page) ? "page" : undefined}
               >
                 {label}
               </a>

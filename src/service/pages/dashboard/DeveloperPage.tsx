@@ -12,7 +12,7 @@ export const DeveloperPage = ({ query }: { readonly query: Query }) => {
   return (
     <>
       <PageHeading title="Developer settings">
-        <a href="/v1/docs">Interface documentation</a>
+        <a href="/v1/docs">API documentation</a>
       </PageHeading>
       <Tokens />
       <Webhook onSent={() => setSent((sent) => sent + 1)} />

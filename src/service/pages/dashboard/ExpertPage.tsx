@@ -69,7 +69,7 @@ const ExpertSummary = ({ expert, standing }: SummaryProps) => {
           "Qualification",
           standing.state === "working" ? "gets work" : <StandingBadge standing={standing} />,
         ],
-        ["Agrees with the others", shareOf(majority.agreed, majority.of) ?? muted("nothing to compare")],
+        ["Agrees with other experts", shareOf(majority.agreed, majority.of) ?? muted("nothing to compare")],
         ["Gold items right (without qualification)", shareOf(gold.right, gold.of) ?? muted("none judged")],
         [
           "Median time for a vote",

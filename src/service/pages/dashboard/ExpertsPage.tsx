@@ -91,7 +91,7 @@ export const ExpertsPage = () => {
           { label: "Active", cell: (expert) => <Active expert={expert} /> },
           { label: "Judged", cell: ({ judged }) => count(judged) },
           {
-            label: "Agrees with the others",
+            label: "Agrees with other experts",
             nothing: "nothing to compare",
             cell: ({ majority: { agreed, of } }) => shareOf(agreed, of),
           },

@@ -90,12 +90,12 @@ const GroupExperts = ({ group }: { readonly group: GroupDetail }) =>
         },
         { label: "Votes", cell: ({ votes }) => count(votes) },
         {
-          label: "Agrees with the others",
+          label: "Agrees with other experts",
           nothing: "nothing to compare",
           cell: ({ agreed, compared }) => percent(agreed, compared),
         },
         {
-          label: "Right on gold items",
+          label: "Gold items right",
           nothing: "none judged",
           cell: ({ gold_judged, gold_right }) => percent(gold_right, gold_judged),
         },

@@ -65,7 +65,7 @@ const RubricList = ({ all_bad, aspects, edit, flags, strength }: NonNullable<Tas
           {high !== undefined && ` (${high})`}
         </li>
       ))}
-      {flags.length > 0 && <li>Mark what applies: {flags.join(", ")}</li>}
+      {flags.length > 0 && <li>Mark the problems that apply: {flags.join(", ")}</li>}
       {edit && <li>Improve the best completion</li>}
     </ul>
   </div>

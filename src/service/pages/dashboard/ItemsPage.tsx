@@ -23,7 +23,7 @@ const filters: ReadonlyArray<Filter<FilterName<"GET /items">>> = [
   byState,
   { name: "text", label: "Prompt contains", as: "text", title: "Searches the first 500 characters of each prompt" },
   { name: "group", label: "Group", as: "text" },
-  { name: "expert", label: "Judged by", as: "select", all: "anybody or nobody", isOpen: true },
+  { name: "expert", label: "Judged by", as: "select", all: "any expert or none", isOpen: true },
   {
     name: "max_agreement",
     label: "Agreement",

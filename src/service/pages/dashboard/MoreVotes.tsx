@@ -29,7 +29,7 @@ export const MoreVotes = ({ task, index }: Props) => {
           payload: { votes: values.number("votes"), prompts: isAll ? null : [index] },
         })
       }
-      success={({ prompts }) => `${plural(prompts, "prompt")} ${prompts === 1 ? "is" : "are"} with experts again.`}
+      success={({ prompts }) => `${plural(prompts, "prompt")} ${prompts === 1 ? "is" : "are"} back in the queue.`}
     >
       <p>
         {isAll ? "Each prompt" : "The prompt"} goes to experts who have not judged it, and each vote is paid for. An
@@ -52,7 +52,7 @@ export const MoreVotes = ({ task, index }: Props) => {
 export const EnoughVotes = ({ taskId }: { readonly taskId: string }) => (
   <ActionButton
     ask={() => ask("DELETE /tasks/:task_id/reopen", { params: { task_id: taskId } })}
-    text="Enough votes"
+    text="Stop asking for votes"
     success="No more votes are requested. Experts can still finish the items that they are judging."
   />
 )

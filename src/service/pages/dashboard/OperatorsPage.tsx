@@ -57,7 +57,7 @@ export const OperatorsPage = () => {
       </Form>
       <List
         resource={resource}
-        nothing="Nobody may sign in."
+        nothing="There are no operators."
         label="Operators"
         rows={({ operators }) => operators}
         keyOf={({ operator_no }) => operator_no}

@@ -177,7 +177,7 @@ export const StandingButton = ({ expert, settings, standing }: StandingButtonPro
           `${count(standing.right)} of the latest ${plural(standing.judged, "gold item")} judged right.`}
       </p>
       <Choices
-        legend="From now on"
+        legend="The expert’s status from now on"
         name="standing"
         value={again ? "again" : "in"}
         onChange={(value) => setAgain(value === "again")}

@@ -47,7 +47,7 @@ export const TaskItemView = ({ item, task }: Props) => {
           {result?.tie === true && <Badge label={{ words: "Tie", tone: "warn" }} />}
         </span>
         {item.held_by.length > 0 && (
-          <span class="small muted anywhere">with {commas(item.held_by.map((name) => <bdi>{name}</bdi>))}</span>
+          <span class="small muted anywhere">held by {commas(item.held_by.map((name) => <bdi>{name}</bdi>))}</span>
         )}
       </div>
       <LongText text={item.prompt} label={`prompt ${number}`} below={3} lines={10} />

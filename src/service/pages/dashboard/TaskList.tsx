@@ -115,7 +115,9 @@ const table: Pick<TableProps<TaskSummary>, "columns" | "keyOf"> = {
     { label: "Status", cell: (task) => <Status task={task} /> },
     {
       label: "Prompts done",
-      cell: (task) => <Meter label={`Prompts done of ${task.task_id}`} done={task.prompts_done} of={task.prompts} />,
+      cell: (task) => (
+        <Meter label={`Completed prompts of ${task.task_id}`} done={task.prompts_done} of={task.prompts} />
+      ),
     },
     {
       label: "Votes",

@@ -62,8 +62,8 @@ export const Tokens = () => {
       </Form>
       <List
         resource={resource}
-        above={({ given }) =>
-          given && (
+        above={({ hasStartupToken }) =>
+          hasStartupToken && (
             <p class="notice">
               <span>
                 The token that the service was started with (<code>PREFSTREAM_TOKEN</code>) is accepted, too. It is not
@@ -75,7 +75,7 @@ export const Tokens = () => {
         label="Organization tokens"
         rows={({ tokens }) => tokens.filter((token) => isUsable(token, now))}
         nothing={
-          resource.data?.given === true
+          resource.data?.hasStartupToken === true
             ? "No other token is accepted at present."
             : "No token is accepted at present. Create one for your first client."
         }

@@ -9,7 +9,7 @@ export interface ChangesProps {
   readonly after: { readonly name: string; readonly text: string }
 }
 
-const whole = (text: string): ReadonlyArray<Part> => [{ text, only: false }]
+const whole = (text: string): ReadonlyArray<Part> => [{ text, isUnmatched: false }]
 
 export const Changes = ({ before, after }: ChangesProps) => {
   const [found, setFound] = useState<Difference | "pending" | "refused">("pending")

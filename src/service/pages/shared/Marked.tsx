@@ -9,6 +9,6 @@ export interface MarkedProps {
 
 export const Marked = ({ kind: Kind, parts }: MarkedProps) => (
   <div class="source-text marks" dir="auto">
-    {parts.map(({ text, only }, index) => (only ? <Kind key={index}>{text}</Kind> : text))}
+    {parts.map(({ text, isUnmatched }, index) => (isUnmatched ? <Kind key={index}>{text}</Kind> : text))}
   </div>
 )

@@ -9,7 +9,7 @@ import { diffArrays } from "diff"
 export interface Part {
   readonly text: string
   /** Whether this part is missing in the other text. */
-  readonly only: boolean
+  readonly isUnmatched: boolean
 }
 
 export interface Difference {
@@ -20,11 +20,11 @@ export interface Difference {
 }
 
 /** Maximum characters of both texts together. */
-export const comparable = 120_000
+export const maxComparedChars = 120_000
 
 /** Returns null if the texts are too long or too different. */
 export const difference = (left: string, right: string): Difference | null => {
-  if (left.length + right.length > comparable) return null
+  if (left.length + right.length > maxComparedChars) return null
   const changes = diffArrays(words(left), words(right), { maxEditLength: 20_000, timeout: 2_000 })
   if (changes === undefined) return null
   const sides: { readonly left: Array<Part>; readonly right: Array<Part> } = { left: [], right: [] }
@@ -45,16 +45,17 @@ export const difference = (left: string, right: string): Difference | null => {
 const joined = (parts: ReadonlyArray<Part>): ReadonlyArray<Part> => {
   const result: Array<Part> = []
   for (const [index, part] of parts.entries()) {
-    const between = /^[ \t]+$/.test(part.text) && result.at(-1)?.only === true && parts[index + 1]?.only === true
-    append(result, part.text, part.only || between)
+    const between =
+      /^[ \t]+$/.test(part.text) && result.at(-1)?.isUnmatched === true && parts[index + 1]?.isUnmatched === true
+    append(result, part.text, part.isUnmatched || between)
   }
   return result
 }
 
-const append = (parts: Array<Part>, text: string, only: boolean) => {
+const append = (parts: Array<Part>, text: string, isUnmatched: boolean) => {
   const last = parts.at(-1)
-  if (last?.only === only) parts[parts.length - 1] = { text: last.text + text, only }
-  else parts.push({ text, only })
+  if (last?.isUnmatched === isUnmatched) parts[parts.length - 1] = { text: last.text + text, isUnmatched }
+  else parts.push({ text, isUnmatched })
 }
 
 const segmenter = new Intl.Segmenter(undefined, { granularity: "word" })

@@ -63,11 +63,11 @@ rules["table_open"] = (tokens, index, options, _env, renderer) =>
   `<div class="wide">${renderer.renderToken(tokens, index, options)}`
 rules["table_close"] = () => `</table></div>\n`
 
-rules["math"] = (tokens, index) => written(tokens[index])
-rules["math_block"] = (tokens, index) => `<p>${written(tokens[index])}</p>\n`
+rules["math"] = (tokens, index) => formulaHtml(tokens[index])
+rules["math_block"] = (tokens, index) => `<p>${formulaHtml(tokens[index])}</p>\n`
 
 /** Returns the formula's HTML, or its source if it was not typeset. */
-const written = (token: Token | undefined): string =>
+const formulaHtml = (token: Token | undefined): string =>
   token === undefined
     ? ""
     : (formulaOf(token).html ?? markdown.utils.escapeHtml(formulaOf(token).source).replaceAll("\n", "<br>\n"))

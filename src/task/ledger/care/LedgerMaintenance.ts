@@ -127,7 +127,7 @@ export const backup = Effect.fn("LedgerMaintenance.backup")(function* (
     }
     yield* Sync.file(partial)
     yield* fs.rename(partial, to)
-    yield* Sync.entry(paths.dirname(to))
+    yield* Sync.folder(paths.dirname(to))
     const { items, results, tasks } = report
     return { path: to, bytes: yield* sizeOf(to), items, results, tasks } satisfies BackupReport
   }).pipe(Effect.ensuring(remove))

@@ -50,18 +50,18 @@ export const readEarlierRuns = (context: LedgerContext) => {
           AND (read_finished = 0 OR run IN (SELECT run FROM input WHERE job = ${job})) ORDER BY run DESC`
       if (runs.length === 0) return Stream.empty
       const { runOf } = yield* lastReads(campaign)
-      const later = new Set<string>()
-      yield* Stream.runForEach(rejects(run), ({ file }) => Effect.sync(() => void later.add(file)))
+      const laterFiles = new Set<string>()
+      yield* Stream.runForEach(rejects(run), ({ file }) => Effect.sync(() => void laterFiles.add(file)))
       return Stream.flatMap(Stream.fromIterable(runs), ({ finished, run }) => {
         const own = new Set<string>()
         const isLast = ({ file }: Reject) => {
           own.add(file)
           const last = runOf.get(file)
-          return !later.has(file) && (last === run || (finished === 0 && (last === undefined || last < run)))
+          return !laterFiles.has(file) && (last === run || (finished === 0 && (last === undefined || last < run)))
         }
         return rejects(run).pipe(
           Stream.filter(isLast),
-          Stream.onEnd(Effect.sync(() => own.forEach((file) => later.add(file)))),
+          Stream.onEnd(Effect.sync(() => own.forEach((file) => laterFiles.add(file)))),
         )
       })
     }).pipe(Stream.unwrap)

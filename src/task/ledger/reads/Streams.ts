@@ -110,7 +110,7 @@ export const readStreams = ({ job, sql }: LedgerContext) => {
   })
 
   /** The stored, readable results of the other votes on the items of a task. Empty if the items have one vote. */
-  const resultsBeside = Effect.fnUntraced(function* (seq: number) {
+  const resultsOfOtherVotes = Effect.fnUntraced(function* (seq: number) {
     const rows = yield* sql<{ taskId: string; result: Uint8Array }>`
       SELECT o.task_id AS "taskId", r.body AS result FROM task t
       JOIN task o ON o.job = t.job AND o.seq >= t.batch AND o.seq < t.batch + t.votes * t.batch_items AND o.vote <> t.vote
@@ -198,5 +198,13 @@ export const readStreams = ({ job, sql }: LedgerContext) => {
       ({ millis }) => millis,
     )
 
-  return { completed: completedOf(Option.none()), completedOf, resultsBeside, rejects, dropped, prompts, turnarounds }
+  return {
+    completed: completedOf(Option.none()),
+    completedOf,
+    resultsOfOtherVotes,
+    rejects,
+    dropped,
+    prompts,
+    turnarounds,
+  }
 }

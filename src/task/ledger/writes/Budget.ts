@@ -34,7 +34,7 @@ export interface Slots {
   /** Milliseconds during which there are no slots. */
   readonly pause: number
   /** How many times the rate had been halved. */
-  readonly cuts: number
+  readonly halvings: number
 }
 
 export interface BudgetStatus {
@@ -93,7 +93,7 @@ export const writeBudget = ({ job, sql }: Pick<LedgerContext, "job" | "sql">) =>
           FROM held
         ) UPDATE budget SET free_at = first + count * spacing, paused_at = since,
           paused_until = CASE WHEN pause > 0 THEN now + pause ELSE paused_until END FROM taking WHERE ${here}
-        RETURNING count, first - now AS first, spacing, pause, cuts`
+        RETURNING count, first - now AS first, spacing, pause, cuts AS halvings`
       const [found] = yield* take
       if (found !== undefined) return found
       yield* created
@@ -101,9 +101,9 @@ export const writeBudget = ({ job, sql }: Pick<LedgerContext, "job" | "sql">) =>
     }),
 
     /** Halves the rate of all workers, unless it was halved since the request's slot was taken. */
-    slowRequests: (cuts: number) =>
+    slowRequests: (halvings: number) =>
       sql`UPDATE budget SET share = GREATEST(${leastShare}, ${share} / 2), cuts = cuts + 1, cut_at = ${clock}
-        WHERE ${here} AND cuts = ${cuts}`,
+        WHERE ${here} AND cuts = ${halvings}`,
 
     pauseRequests: Effect.fnUntraced(function* (millis: number) {
       yield* created

@@ -51,7 +51,7 @@ export const writeHints = (
   let lastDelivery = Option.none<number>()
   const delivered = Effect.map(SteadyClock.now, (now) => void (lastDelivery = Option.some(now)))
   /** The last hint for all tasks that this process has followed. Each process makes the tasks of its own parts due. */
-  let all = { at: never, followed: 0, since: 0 }
+  let lastHintForAll = { at: never, followed: 0, since: 0 }
 
   let forgotten = -Infinity
 
@@ -140,8 +140,8 @@ export const writeHints = (
       WHERE h.job = ${job} AND h.pending = 1 AND ${owned.areMine("t")}`
       const forAll =
         (yield* sql<{ at: number }>`SELECT at FROM hint WHERE ${here} AND task_id = ${allTasks}`)[0]?.at ?? never
-      const isForAll = forAll !== all.at
-      const allAreDue = isForAll && !hasToWait(all)
+      const isForAll = forAll !== lastHintForAll.at
+      const allAreDue = isForAll && !hasToWait(lastHintForAll)
       const due = named.filter((hint) => !hasToWait(hint) && !inFlight.has(hint.taskId)).map(({ taskId }) => taskId)
       if (due.length > 0 || allAreDue) {
         yield* write(
@@ -174,16 +174,18 @@ export const writeHints = (
         )
       }
       if (allAreDue) {
-        all =
-          all.since <= now - minute
+        lastHintForAll =
+          lastHintForAll.since <= now - minute
             ? { at: forAll, followed: 1, since: now }
-            : { ...all, at: forAll, followed: all.followed + 1 }
+            : { ...lastHintForAll, at: forAll, followed: lastHintForAll.followed + 1 }
       }
-      const waits = [...named, ...(isForAll ? [all] : [])].filter(hasToWait).map(({ since }) => since + minute - now)
+      const waits = [...named, ...(isForAll ? [lastHintForAll] : [])]
+        .filter(hasToWait)
+        .map(({ since }) => since + minute - now)
       return waits.length === 0 ? Option.none<number>() : Option.some(Math.min(...waits))
     }),
     /** Follows the last hint for all tasks again, since the last owner of a part may not have followed it. */
-    followAgain: () => void (all = { ...all, at: never }),
+    followAgain: () => void (lastHintForAll = { ...lastHintForAll, at: never }),
     /** Records that this process or another received a delivery about tasks of this ledger. */
     delivered,
     /** The time is in epoch milliseconds. */

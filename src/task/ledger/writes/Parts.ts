@@ -147,7 +147,7 @@ export const readParts = ({ job, sql }: LedgerContext) => ({
 })
 
 /** Makes `shareOf` return 0 for a process without parts. */
-const nobody = { count: Infinity, rank: Infinity }
+const noWorkers = { count: Infinity, rank: Infinity }
 
 export const writeParts = (
   { job, owned, partCount, sql, write }: LedgerContext & { readonly owned: Parts },
@@ -159,7 +159,7 @@ export const writeParts = (
   /** For each part, how many renewals in a row found that another worker owns it. */
   const disputed = new Map<number, number>()
   const notifyAll = Effect.forEach(Object.values(latches), (latch) => latch.open, { discard: true })
-  let crew = nobody
+  let workers = noWorkers
   let changes = 0
   const restartSending = Effect.suspend(() => {
     changes++
@@ -169,12 +169,13 @@ export const writeParts = (
     job,
     partCount,
     /** This process's share of `together`. The shares of all workers add up to `together`. */
-    shareOf: (together: number) => Math.floor(together / crew.count) + (crew.rank < together % crew.count ? 1 : 0),
+    shareOf: (together: number) =>
+      Math.floor(together / workers.count) + (workers.rank < together % workers.count ? 1 : 0),
     countWorkers: Effect.gen(function* () {
       const rows = yield* sql<{ name: string }>`SELECT DISTINCT owner AS name FROM part_owner
         WHERE ${here} AND part <> ${readerPart} ORDER BY name`
       const rank = rows.findIndex(({ name }) => name === owned.worker)
-      crew = rank === -1 ? nobody : { count: rows.length, rank }
+      workers = rank === -1 ? noWorkers : { count: rows.length, rank }
     }),
     /** Number of times that lower-numbered tasks became ready. A sender that goes on to higher ones misses them. */
     changes: () => changes,

@@ -1,7 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import * as fc from "fast-check"
 import { beginning, chunks } from "../../../../src/service/pages/shared/chunks.ts"
-import { comparable, difference } from "../../../../src/service/pages/shared/difference.ts"
+import { maxComparedChars, difference } from "../../../../src/service/pages/shared/difference.ts"
 
 describe("chunks", () => {
   it("gives short texts as they are", () => {
@@ -39,14 +39,14 @@ describe("difference", () => {
     const found = difference("the quick fox", "the slow fox")
     assert.deepStrictEqual(found, {
       left: [
-        { text: "the ", only: false },
-        { text: "quick", only: true },
-        { text: " fox", only: false },
+        { text: "the ", isUnmatched: false },
+        { text: "quick", isUnmatched: true },
+        { text: " fox", isUnmatched: false },
       ],
       right: [
-        { text: "the ", only: false },
-        { text: "slow", only: true },
-        { text: " fox", only: false },
+        { text: "the ", isUnmatched: false },
+        { text: "slow", isUnmatched: true },
+        { text: " fox", isUnmatched: false },
       ],
       same: 4 / 6,
     })
@@ -54,22 +54,22 @@ describe("difference", () => {
 
   it("marks neighboring words as one", () => {
     assert.deepStrictEqual(difference("a b c d", "a x y d")?.right, [
-      { text: "a ", only: false },
-      { text: "x y", only: true },
-      { text: " d", only: false },
+      { text: "a ", isUnmatched: false },
+      { text: "x y", isUnmatched: true },
+      { text: " d", isUnmatched: false },
     ])
   })
 
   it("finds words where no blanks are between them", () => {
     const found = difference("我喜欢红色的苹果", "我喜欢绿色的苹果")
-    assert.isTrue(found?.left.some(({ text, only }) => !only && text.includes("苹果")))
+    assert.isTrue(found?.left.some(({ text, isUnmatched }) => !isUnmatched && text.includes("苹果")))
     assert.isAbove(found?.same ?? 0, 0.5)
   })
 
   it("says that equal texts are the same", () => {
     assert.deepStrictEqual(difference("a b", "a b"), {
-      left: [{ text: "a b", only: false }],
-      right: [{ text: "a b", only: false }],
+      left: [{ text: "a b", isUnmatched: false }],
+      right: [{ text: "a b", isUnmatched: false }],
       same: 1,
     })
     assert.strictEqual(difference("", "")?.same, 1)
@@ -86,6 +86,6 @@ describe("difference", () => {
   })
 
   it("refuses texts that are too long", () => {
-    assert.isNull(difference("a ".repeat(comparable / 2), "b"))
+    assert.isNull(difference("a ".repeat(maxComparedChars / 2), "b"))
   })
 })
