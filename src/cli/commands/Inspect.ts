@@ -35,7 +35,7 @@ export const command = makeCommand(
     const flags = yield* fromEnvironment(given)
     yield* check(flags)
     const source = yield* sourceOf(flags)
-    const found = source.summary === undefined ? undefined : inputInFlags(yield* source.summary)
+    const summary = source.summary === undefined ? undefined : inputInFlags(yield* source.summary)
     const inspection = yield* Inspection.inspect(source, {
       batch: batchOf(flags),
       ...Struct.pick(flags, ["keepReordered", "completionsPerItem", "completionsSeed", "show"]),
@@ -44,8 +44,8 @@ export const command = makeCommand(
     })
     yield* Console.log(
       flags.json
-        ? JSON.stringify({ found, ...inRejects(inspection) })
-        : printable(text(source.description, found, inspection)),
+        ? JSON.stringify({ found: summary, ...inRejects(inspection) })
+        : printable(text(source.description, summary, inspection)),
     )
     if (inspection.read > 0 && inspection.items === 0) {
       return yield* new ExitStatus.Finished({ status: ExitStatus.failure })
@@ -58,10 +58,10 @@ export const command = makeCommand(
   },
 )
 
-const text = (description: string, found: InputSummary | undefined, inspection: Inspection.Inspection): string =>
+const text = (description: string, summary: InputSummary | undefined, inspection: Inspection.Inspection): string =>
   [
     ...table([
-      ...(found === undefined ? rowsOf("input", [description]) : foundRows(found)),
+      ...(summary === undefined ? rowsOf("input", [description]) : foundRows(summary)),
       ["records", `${number(inspection.read)} = ${counts(inspection)}`],
       ["", inspection.stopped && "all records so far were rejected, so reading stopped"],
       ...rowsOf("rejected", inspection.rejects.map(rejectCount)),

@@ -59,11 +59,11 @@ export class TooManyRejects extends Schema.TaggedError<TooManyRejects>()("TooMan
     if (limit === null) {
       return `the first ${number(read)} records were all rejected. Check the files and their layout with prefstream validate; to continue anyway, set \`maxRejects: "100%"\``
     }
-    const [found, allowed] =
+    const [rejects, allowed] =
       typeof limit === "number"
         ? [count(rejected, "record"), number(limit)]
         : [`${number(rejected)} of ${count(read, "record")}`, limit]
-    return `${found} ${plural(rejected, "was", "were")} rejected, but \`maxRejects\` allows ${allowed}`
+    return `${rejects} ${plural(rejected, "was", "were")} rejected, but \`maxRejects\` allows ${allowed}`
   }
 }
 

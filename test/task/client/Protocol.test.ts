@@ -147,7 +147,7 @@ describe("a protocol of a program's own", () => {
     const sending = {
       isDoubtful: false,
       claim: Effect.void,
-      repeat: Effect.void,
+      beforeRetry: Effect.void,
       doubt: Effect.sync(() => void doubts.push("doubt")),
       release: Effect.void,
     }
@@ -317,7 +317,7 @@ describe("a protocol of a program's own", () => {
     const events: Array<string> = []
     const note = (event: string) => Effect.sync(() => void events.push(event))
     const [claim, doubt] = [note("claim"), note("doubt")]
-    const sending = { isDoubtful: false, claim, repeat: Effect.void, doubt, release: Effect.void }
+    const sending = { isDoubtful: false, claim, beforeRetry: Effect.void, doubt, release: Effect.void }
     yield* run(Effect.timeoutOption(create(sending), "1 second"))
     assert.deepStrictEqual(events, ["claim"])
   })
