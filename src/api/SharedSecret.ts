@@ -39,12 +39,18 @@ export const make = Effect.fnUntraced(function* (
 ) {
   const mac = yield* Mac.Mac
   const header = name.toLowerCase()
-  const key = yield* Effect.orDie(mac.generateKey(Mac.hmacSha256))
   const secrets = yield* Effect.forEach(inputs, readSecret)
-  const tags = yield* Effect.forEach(secrets, ({ bytes }) => Effect.orDie(mac.sign(key, bytes)))
+  // Computed at the first delivery, since handlers are made synchronously, and Web Crypto is not.
+  const keyed = yield* Effect.cached(
+    Effect.gen(function* () {
+      const key = yield* mac.generateKey(Mac.hmacSha256)
+      return { key, tags: yield* Effect.forEach(secrets, ({ bytes }) => mac.sign(key, bytes)) }
+    }).pipe(Effect.orDie),
+  )
   return {
     open: Effect.fn("SharedSecret.open")(function* ({ headers }) {
       yield* requireHeaders(headers, [header], scheme)
+      const { key, tags } = yield* keyed
       yield* matchAny(mac, [key], bare(headers[header]!), tags, "its secret matches none of the configured secrets")
       return () => Effect.succeed({})
     }),

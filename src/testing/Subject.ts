@@ -2,7 +2,8 @@
  * A protocol and a fake of its service, which the suite tests together.
  *
  * The fake is a real HTTP server on loopback, as faithful as the service's public description allows. It causes no
- * faults: a proxy in front of it does.
+ * faults: a proxy in front of it does. If the service lists results in pages, the fake's pages have one result each:
+ * a task of two prompts then has two pages, and a protocol that reads only the first one fails.
  */
 import type { Schema } from "effect"
 import type { ServiceSettings } from "../api/ServiceProfile.ts"

@@ -101,6 +101,30 @@ describe("Idempotency-Key", () => {
     }
   })
 
+  test("is honored by a service whose document comes after 429, and requests keep the rate after it", function* () {
+    const times: Array<number> = []
+    const busy = ({ at }: ScriptedService.Received) =>
+      times.push(at) < 2 ? { status: 429, headers: { "retry-after": "0" } } : { status: 200, body: declaring([header]) }
+    const { posts, tasks } = yield* runOf(busy, "--requests-per-second", "2")
+    assert.deepStrictEqual([tasks.submitted.tasks, tasks.in_doubt.tasks], [1, 0])
+    assert.lengthOf(times, 2)
+    assert.isAtLeast(posts[0]!.at - times[1]!, 490)
+  })
+
+  test("is not honored by a service whose document cannot be read, which is said", function* () {
+    for (const [answer, found] of [
+      [{ status: 500 }, "500"],
+      ["reset", "no answer"],
+      [{ status: 503, headers: { "retry-after": "3600" } }, "503"],
+    ] as const) {
+      const { posts, said, tasks } = yield* runOf(() => answer)
+      assert.deepStrictEqual([tasks.submitted.tasks, tasks.in_doubt.tasks], [0, 1], said.stderr)
+      assert.lengthOf(posts, 1)
+      assert.include(said.stderr, `openapi.json could not be read (${found}), so tasks whose request may have arrived`)
+      assert.include(said.stderr, "--idempotency-key honored")
+    }
+  })
+
   test("is honored by prefstream's own service", function* () {
     const folder = yield* folderWithItems(2)
     const base = yield* start({ database: `${folder}/service.db`, experts: ["first"] })

@@ -46,7 +46,7 @@ const isPieces = (body: unknown): body is AsyncIterable<string | Uint8Array> =>
 export const make = (
   answer: (request: Received, before: ReadonlyArray<Received>) => Answer | Promise<Answer>,
   settings: Partial<ServiceSettings> = {},
-  /** What `openapi.json` is. Requests for it are not among those that are received. */
+  /** What `openapi.json` is, or an answer for each request. These requests are not among those that are received. */
   document?: unknown,
 ) =>
   Effect.acquireRelease(
@@ -64,8 +64,13 @@ export const make = (
             at: performance.now(),
           }
           if (got.path === "/v1/openapi.json") {
-            response.writeHead(document === undefined ? 404 : 200, { "content-type": "application/json" })
-            return void response.end(JSON.stringify(document))
+            const reply: Answer =
+              typeof document === "function"
+                ? document(got)
+                : { status: document === undefined ? 404 : 200, body: document }
+            if (reply === "reset") return void request.socket.destroy()
+            response.writeHead(reply.status, { "content-type": "application/json", ...reply.headers })
+            return void response.end(JSON.stringify(reply.body))
           }
           const before = [...received]
           received.push(got)

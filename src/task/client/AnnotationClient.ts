@@ -16,6 +16,7 @@ import { parseTaskRequest, type TaskRequest } from "../../domain/Task.ts"
 import * as Contract from "./Contract.ts"
 import { persist } from "./Persist.ts"
 import * as Protocol from "./Protocol.ts"
+import { FirstRequest } from "./PublishedLimits.ts"
 import { RequestBudget } from "./RequestBudget.ts"
 import * as ServiceHealth from "./ServiceHealth.ts"
 import type { TaskCalls, TaskView } from "./TaskCalls.ts"
@@ -63,6 +64,7 @@ const make = Effect.fnUntraced(function* <R>(
   const patience = Duration.fromInputUnsafe(profile.patience)
   const budget = yield* RequestBudget
   const throttle = yield* Throttle.make<AnnotationClientError>({
+    firstRequest: yield* FirstRequest,
     concurrency: profile.concurrency,
     requestsPerSecond: profile.requestsPerSecond,
     patience: Duration.toMillis(patience),

@@ -2,14 +2,22 @@
  * Reads two facts from the OpenAPI document at `openapi.json` below a service's base URL: the limits of an item, and
  * whether the service declares `Idempotency-Key`.
  *
- * Guarantees: the document is requested once, for at most 5 seconds. Without a usable document, there are no limits,
- * and keys count as ignored. References (`$ref`) are not followed.
+ * Guarantees: a request for the document takes at most 5 seconds. It is repeated, at most twice, only after 429 or 503,
+ * and not before `Retry-After`; the client's first request keeps the limits after it (`FirstRequest`). Without a usable
+ * document, there are no limits, and keys count as ignored. References (`$ref`) are not followed.
  */
-import { Effect, Layer, Option, Predicate, Schema } from "effect"
+import { Context, Duration, Effect, Layer, Option, Predicate, Schema } from "effect"
 import { HttpClient, HttpClientRequest } from "effect/http"
 import * as Authorization from "../../api/Authorization.ts"
 import { type ItemLimits, ServiceProfile, type ServiceSettings, unlimited } from "../../api/ServiceProfile.ts"
+import * as RateLimit from "../../api/RateLimit.ts"
+import * as SteadyClock from "../../io/SteadyClock.ts"
 import * as ResponseBody from "./ResponseBody.ts"
+
+/** The time of the last request for the document, in milliseconds of `SteadyClock`. Undefined if there was none. */
+export const FirstRequest = Context.Reference<number | undefined>("prefstream/task/FirstRequest", {
+  defaultValue: () => undefined,
+})
 
 export interface Published extends ItemLimits {
   readonly idempotencyKey: "honored" | "ignored"
@@ -18,6 +26,11 @@ export interface Published extends ItemLimits {
 const nothing: Published = { ...unlimited, idempotencyKey: "ignored" }
 
 const timeLimit = "5 seconds"
+
+const maxRequests = 3
+/** The wait after 429 or 503 without `Retry-After`, and the longest wait that is kept. */
+const usualWait = Duration.seconds(1)
+const maxWait = Duration.minutes(1)
 
 const maxBytes = 4 * 1024 * 1024
 
@@ -67,39 +80,65 @@ export const read = Effect.fn("PublishedLimits.read")(function* ({
     HttpClientRequest.setHeaders({ accept: "application/json", "accept-encoding": "identity" }),
     (request) => (token === undefined ? request : Authorization.of({ authorization })(request, token)),
   )
-  const answer = yield* HttpClient.execute(request).pipe(
-    Effect.flatMap((response) => ResponseBody.read(response, maxBytes)),
+  const once = HttpClient.execute(request).pipe(
+    Effect.flatMap((response) =>
+      Effect.all({
+        answer: ResponseBody.read(response, maxBytes),
+        wait: RateLimit.retryAfter(response.headers["retry-after"], Duration.days(1)),
+      }),
+    ),
     Effect.timeout(timeLimit),
     Effect.option,
   )
-  return answer.pipe(
-    Option.filter(({ problem, status }) => status === 200 && problem === undefined),
-    Option.match({ onNone: () => nothing, onSome: ({ text }) => publishedIn(text) }),
+  let requests = 1
+  let last = yield* once
+  while (Option.isSome(last) && isBusy(last.value.answer) && requests++ < maxRequests) {
+    const wait = Duration.millis(last.value.wait ?? Duration.toMillis(usualWait))
+    if (Duration.isGreaterThan(wait, maxWait)) break
+    yield* Effect.sleep(wait)
+    last = yield* once
+  }
+  const status = Option.match(last, { onNone: () => undefined, onSome: ({ answer }) => answer.status })
+  const published = last.pipe(
+    Option.filter(({ answer: { problem, status } }) => status === 200 && problem === undefined),
+    Option.match({ onNone: () => nothing, onSome: ({ answer }) => publishedIn(answer.text) }),
   )
+  return { ...published, status }
 })
+
+const isBusy = ({ status }: ResponseBody.Answer): boolean => status === 429 || status === 503
 
 const given = (limit: number, published: number): number => (limit === Infinity ? published : limit)
 
 /** Fills unset settings of a profile with published values. Sends no request if `maxCompletions` and keys are set. */
 const complete = Effect.fnUntraced(function* (profile: ServiceSettings) {
-  if (profile.idempotencyKey !== "declared" && profile.maxCompletions !== Infinity) return profile
+  if (profile.idempotencyKey !== "declared" && profile.maxCompletions !== Infinity) {
+    return Context.make(ServiceProfile, profile)
+  }
   const published = yield* read(profile)
+  const { status } = published
+  if (profile.idempotencyKey === "declared" && (status === undefined || status === 429 || status >= 500)) {
+    yield* Effect.logWarning(
+      `${profile.identity}: openapi.json could not be read (${status ?? "no answer"}), so tasks whose request may have arrived will be in doubt; to send such requests again with the same key, use \`idempotencyKey: "honored"\``,
+    )
+  }
   const isDeclared = profile.idempotencyKey === "declared" && published.idempotencyKey === "honored"
   if (isDeclared) {
     yield* Effect.logInfo(
       `The service's openapi.json declares Idempotency-Key, so requests that may have arrived are sent again with the same key. To mark their tasks as in doubt instead, set \`idempotencyKey: "ignored"\``,
     )
   }
-  return {
+  const completed: ServiceSettings = {
     ...profile,
     maxCompletions: given(profile.maxCompletions, published.maxCompletions),
     maxPromptCharacters: given(profile.maxPromptCharacters, published.maxPromptCharacters),
     maxCompletionCharacters: given(profile.maxCompletionCharacters, published.maxCompletionCharacters),
     idempotencyKey: profile.idempotencyKey === "declared" ? published.idempotencyKey : profile.idempotencyKey,
   }
+  return Context.add(Context.make(ServiceProfile, completed), FirstRequest, yield* SteadyClock.now)
 })
 
 export const layer = <E, R>(
   service: Layer.Layer<ServiceProfile, E, R>,
 ): Layer.Layer<ServiceProfile, E, R | HttpClient.HttpClient> =>
-  Layer.effect(ServiceProfile, Effect.flatMap(ServiceProfile, complete)).pipe(Layer.provide(service))
+  Layer.effectContext(Effect.flatMap(ServiceProfile, complete)).pipe(Layer.provide(service))

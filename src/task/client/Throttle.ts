@@ -67,6 +67,8 @@ export const make = Effect.fnUntraced(function* <E>(settings: {
   /** Returns the failure of a request that would have to wait too many milliseconds for a quota. */
   readonly usedUp: (millis: number) => E
   readonly budget?: Option.Option<RequestBudget> | undefined
+  /** When a request was sent before there was a throttle, in milliseconds of `SteadyClock`. */
+  readonly firstRequest?: number | undefined
 }) {
   const { concurrency, patience, requestsPerSecond, usedUp } = settings
   const budget = Option.getOrUndefined(settings.budget ?? Option.none())
@@ -94,6 +96,10 @@ export const make = Effect.fnUntraced(function* <E>(settings: {
   const slotsWanted = yield* Latch.make()
   let saidAt = -Infinity
   let saidUntil = -Infinity
+  if (settings.firstRequest !== undefined) {
+    departures[ordinal++ % departures.length] = settings.firstRequest
+    nextAt = settings.firstRequest + 1000 / requestsPerSecond
+  }
   yield* Metrics.observeRequests(() => [waiting.create.length + waiting.poll.length, inFlight])
 
   const quotaUntil = (now: number): number => {
