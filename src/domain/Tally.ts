@@ -81,7 +81,7 @@ export const tally = (completions: ReadonlyArray<string>, ballots: ReadonlyArray
   }
 }
 
-/** Whether each vote agrees with the others' majority. Undefined if the others tie, or it ranks several texts first. */
+/** Whether each vote agrees with the others' majority. Undefined if there are no others, if they tie, or if the vote ranks several texts first. */
 export const agreesWithOthers = (
   completions: ReadonlyArray<string>,
   ballots: ReadonlyArray<Choice>,

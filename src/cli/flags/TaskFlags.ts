@@ -48,7 +48,7 @@ export const batchFlags = inGroup("TASKS", {
   votes: option(
     parsed("votes", parseVotes, votesForm),
     "N[..M]",
-    "Votes per new item, each a billable task; 2..5: 2, up to 5 while the best is uncertain",
+    "Votes per new item, each a billable task; 2..5: 2, then up to 5 while undecided",
     { default: 1, isEssential: true },
   ),
   confidence: option(

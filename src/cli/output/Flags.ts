@@ -97,7 +97,7 @@ const inText = (text: string): string =>
     phrase === undefined ? ((option === undefined ? undefined : translated(option)) ?? all) : phrases[phrase]!,
   )
 
-/** A list of options with their effects, one per line, stays aligned. */
+/** Replaces the options in a message by flags. In a list of options with their effects, one per line, the effects stay aligned. */
 export const inFlags = (message: string): string => {
   const row = /^ {2}(`[^`]*`) {2,}/gm
   const width = Math.max(0, ...[...message.matchAll(row)].map(([, option = ""]) => inText(option).length))

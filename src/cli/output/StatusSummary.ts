@@ -123,7 +123,7 @@ const noEstimate = ({ at, oldest_outstanding: oldest, results }: JobStatus, last
 }
 
 const ending = ({ ends_at, items_left, seconds_left, window_items, window_seconds }: Estimate, votes: number): string =>
-  `${count(items_left, Summary.unit({ votes }))} left: about ${duration(seconds_left)}, until ${minute(ends_at)} ` +
+  `${count(items_left, Summary.unit({ votes }))} left: about ${duration(seconds_left)}, done at about ${minute(ends_at)} ` +
   `(based on ${count(window_items, Summary.unit({ votes }))} in the last ${duration(window_seconds)})`
 
 const webhooks = ({ at, webhook: { deliveries, last_at } }: JobStatus): string | false =>

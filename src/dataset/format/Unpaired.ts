@@ -1,6 +1,6 @@
 /**
  * Turns pairs into single completions with a label, desirable or undesirable (KTO). Each completion of an item gives
- * one row, at its first occurrence. A completion that is preferred in some pairs only, as in the middle of a ranking,
+ * one row, at its first occurrence. A completion that is preferred in some pairs but not in others, as in the middle of a ranking,
  * gives no row and is reported. If experts say that all completions are bad, none is desirable. Memory holds one item.
  */
 import { Result } from "effect"

@@ -57,7 +57,7 @@ const facts = ({ all_bad, edited, items, strength }: RubricReport): ReadonlyArra
       shareOf(edited.items, items),
       medianChange === null
         ? "0 items"
-        : `${count(edited.items)} of ${plural(items, "item")} with rubric answers; the median edit ${describeChange(medianChange)}`,
+        : `${count(edited.items)} of ${plural(items, "item")} with rubric answers were edited; the median edit ${describeChange(medianChange)}`,
     ],
   ]
 }

@@ -36,7 +36,7 @@ const maxReported = 1_000
 const lackingReason = (lacking: number, prompts: number, failed: string | undefined, cancels: boolean) =>
   `automatic experts cannot give the missing votes on ${lacking} of ${prompts} prompts${failed === undefined ? "" : ` (${failed})`}; ` +
   (cancels
-    ? "the next run asks them again"
+    ? "the next run asks the automatic experts again"
     : "people can still vote, and a restart of the service asks the automatic experts again")
 
 const make = Effect.fnUntraced(function* (options: WorkforceOptions) {

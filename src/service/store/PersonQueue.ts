@@ -2,8 +2,7 @@
  * The queue for people, who hold one item at a time, vote on it, set it aside, or undo a vote. `VoteQueue` sets the
  * hold time and the grace time for undo.
  *
- * After an undo, an expert may hold several items: the item undone last comes first, the one held before the undo last.
- * A hold past its time continues until the item is returned. An expert who gets it again sees the same order and draft.
+ * After an undo, an expert may hold several items: first those whose votes were undone, the most recent one at the top, then the item held before. A hold that is past its time lasts until the queue takes the item back. An expert who gets the item again sees the same order and draft.
  */
 /* oxlint-disable max-lines -- one queue, whose statements share their conditions */
 import { Clock, Duration, Effect, Option, Random, type Result, Schema } from "effect"

@@ -57,7 +57,7 @@ export const make = Effect.fnUntraced(function* (
 ) {
   const random = yield* SecureRandom.SecureRandom
 
-  /** Adds a message, or replaces the waiting one with the same `gathering` name. @returns the message's id */
+  /** Adds a message. If a waiting message has the same `gathering` name, this one replaces it. @returns the message's id */
   const writeMessage = Effect.fnUntraced(function* ({ data, gathering, groupId, tasks, type }: Content) {
     const now = yield* Clock.currentTimeMillis
     const message_id = `msg_${Hex.encode(yield* random.randomBytes(16))}`

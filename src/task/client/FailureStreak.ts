@@ -15,7 +15,7 @@ const maxLostInARow = 5
 /** Number of refused tasks, including halves of split ones, after which a run without an accepted task ends. */
 const maxFirstRefusals = 20
 
-/** Number of further tasks with the same id after which the run ends, since the value may not be an id at all. */
+/** How many times the service may answer with the id of another task. Then the run ends, because the value is probably not an id. */
 const maxTasksPerId = 5
 
 export type FailureStreak = ReturnType<typeof make>

@@ -1,8 +1,7 @@
 /**
  * Remembers, by their hashes, items that were read and are not in the ledger.
  *
- * Two hashes of 52 bits per item stay in memory, which takes about 60 bytes. Among a million items, the probability
- * that any of them is mistaken for a duplicate is 1 in 9,000.
+ * Two hashes of 52 bits per item stay in memory, which takes about 60 bytes. Among a million items, the probability that at least one is mistaken for a duplicate is 1 in 9,000.
  */
 import * as Sha256 from "../../node/Sha256.ts"
 import type { BatchItem } from "../ledger/schema/Model.ts"

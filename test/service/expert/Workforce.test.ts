@@ -219,7 +219,7 @@ describe("an expert that fails", () => {
   for (const [cancelUnanswered, said] of [
     [
       true,
-      /^Task \S+ is cancelled: .* missing votes on 1 of 1 prompts \(shaky: no connection\); the next run asks them again$/,
+      /^Task \S+ is cancelled: .* missing votes on 1 of 1 prompts \(shaky: no connection\); the next run asks the automatic experts again$/,
     ],
     [
       false,

@@ -118,9 +118,9 @@ export const help: ReadonlyArray<{
     keys: [
       [["+", "-"], "Raise or lower how much better the best completion is"],
       [["N"], "Not even the best is good enough"],
-      [["A"], "Rate: 1 to 9 set a rating and move on, arrows move, 0 clears a rating; Esc leaves"],
-      [["K"], "Mark the problems that apply with 1 to 9; Esc leaves"],
-      [["I"], "Improve the best completion; Esc leaves"],
+      [["A"], "Rate: 1 to 9 set a rating and move on, arrows move, 0 clears a rating; Esc ends it"],
+      [["K"], "Mark the problems that apply with 1 to 9; Esc ends it"],
+      [["I"], "Edit the best completion; Esc ends editing"],
     ],
   },
   {

@@ -59,7 +59,7 @@ class ElementScanner {
   #isEscaped = false
   /** Whether the value is neither an object nor an array, so that it ends with its line. */
   #isBare = false
-  /** Whether the element's end is unknown, so that it takes the rest of the file. */
+  /** Whether the element's end cannot be found; the element then extends to the end of the file. */
   #isLost = false
 
   constructor(file: string, maxBytes: number) {

@@ -71,7 +71,7 @@ const content = (node: Node, state: RowState): Read => {
 }
 
 const memberOf = (group: unknown, key: string): unknown =>
-  typeof group === "object" && group !== null ? Reflect.get(group, key) : corrupt("its levels are damaged")
+  typeof group === "object" && group !== null ? Reflect.get(group, key) : corrupt("its nesting (levels) is damaged")
 
 const readMember =
   (read: Read, key: string): Read =>

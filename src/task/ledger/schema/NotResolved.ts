@@ -31,7 +31,7 @@ export class NotResolvable extends Schema.TaggedError<NotResolvable>()("NotResol
 export class TaskIdTaken extends Schema.TaggedError<TaskIdTaken>()("TaskIdTaken", {
   /** The id at the service. */
   taskId: Schema.String,
-  /** Number of the task that has the id, as in `resolve`, from 1. */
+  /** The number, from 1, of the task that already has the id. */
   number: Schema.Int,
 }) {
   override get message() {

@@ -233,7 +233,7 @@ export const writeTasks = (
       return Payload.unpack(rows[0]!.body)
     }),
     expected,
-    /** Claims a planned task for `millis` milliseconds. False if it was sent or split, or its part was taken. */
+    /** Claims a planned task for `millis` milliseconds. False if the task was already sent or split, or if another process took its part. */
     claim: Effect.fnUntraced(function* (
       { idempotencyKey, part = 0, seq }: Pick<Model.PlannedTask, "idempotencyKey" | "seq"> & { readonly part?: number },
       millis = 0,
