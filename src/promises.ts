@@ -22,6 +22,8 @@ import type { ServiceOptions } from "./service/AnnotationService.ts"
 import type { JudgeError, JudgeVote } from "./service/expert/Expert.ts"
 import * as Source from "./source/Source.ts"
 
+export type { JudgeVote } from "./service/expert/Expert.ts"
+
 /** An annotation service at an address. */
 export interface RemoteService extends Partial<Omit<ServiceSettings, "baseUrl" | "token">> {
   /** The URL of the service, with its version segment: `https://host/v1`. */

@@ -14,7 +14,20 @@ export const resultPlaces = {
   annotations: "annotations",
 } as const
 export type ResultMember = keyof typeof resultPlaces
-export type ResultPaths = { readonly [Member in ResultMember]?: string | undefined }
+
+/** Paths of members in the answer to a poll, such as `data.status`. */
+export interface ResultPaths {
+  /** Path of the task's status. */
+  readonly status?: string | undefined
+  /** Path of the list of results. */
+  readonly results?: string | undefined
+  /** Path of the prompt, relative to a result, as are the next two. */
+  readonly prompt?: string | undefined
+  /** Path of the choice. */
+  readonly choice?: string | undefined
+  /** Path of the annotations. */
+  readonly annotations?: string | undefined
+}
 
 export const isResultMember = (name: string): name is ResultMember => Object.hasOwn(resultPlaces, name)
 

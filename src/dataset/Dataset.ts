@@ -25,6 +25,7 @@ import * as TrainerFiles from "./TrainerFiles.ts"
 
 export { recover } from "./AtomicDirectory.ts"
 export type { DatasetFacts } from "./DatasetFacts.ts"
+export type { PreferencePair } from "../domain/PreferencePair.ts"
 export {
   DatasetError,
   DatasetUnreadable,

@@ -19,15 +19,15 @@ export interface LedgerItem {
   /** The completions in the order of the input. */
   readonly completions: ReadonlyArray<string>
   /** The name of the model that wrote each completion, in the same order. */
-  readonly models: ReadonlyArray<string> | undefined
+  readonly models?: ReadonlyArray<string> | undefined
   /** True for each completion that is messages with tool calls; `completions` has their text. Absent if none is. */
   readonly asMessages?: ReadonlyArray<boolean>
   /** The definitions of the tools that the model had, as JSON text; absent if there are none. */
   readonly tools?: string
   /** The item's metadata from the input. */
-  readonly metadata: Metadata | undefined
+  readonly metadata?: Metadata | undefined
   /** The known right answer, if the input has one. */
-  readonly gold: Gold | undefined
+  readonly gold?: Gold | undefined
   /** Whether the item is a gold item that was mixed in to measure experts; such items are not part of the dataset. */
   readonly isCheck: boolean
   /** The place where the item was read. */

@@ -8,8 +8,11 @@
 
 /** A value with its 95% interval. */
 export interface Estimate {
+  /** The estimated value. */
   readonly value: number
+  /** Lower end of the interval. */
   readonly low: number | null
+  /** Upper end of the interval. */
   readonly high: number | null
 }
 
@@ -22,10 +25,13 @@ export interface LeaderboardMethod {
   readonly ties: "davidson" | "half" | "drop"
   /** Whether votes are weighted by their experts' reliabilities. */
   readonly weighted: boolean
+  /** The properties that the ratings control for. */
   readonly controls: ReadonlyArray<"length" | "position">
   /** Standard deviation of the prior on each model's ability, in natural log-odds. */
   readonly prior: number
+  /** Number of bootstrap resamples for the intervals. */
   readonly resamples: number
+  /** Seed for drawing the resamples. */
   readonly seed: number
 }
 
@@ -71,6 +77,7 @@ export interface ControlRow {
    * `position`: the effect of being shown before the other completion.
    */
   readonly control: "length" | "position"
+  /** The effect, in natural log-odds. */
   readonly coefficient: Estimate
   /** The unit of `coefficient`: the standard deviation for `length`, and 1 for `position`. */
   readonly unit: number
@@ -78,7 +85,9 @@ export interface ControlRow {
 
 /** The estimates from the first `votes` votes, in the order of the ledger's items. */
 export interface AccrualPoint {
+  /** Number of votes so far. */
   readonly votes: number
+  /** Number of items that these votes are on. */
   readonly items: number
   /** Probability that two votes on an item choose the same completion; null if no item has two votes. */
   readonly agreement: Estimate | null
@@ -90,6 +99,7 @@ export interface AccrualPoint {
 export interface Accrual {
   /** The first models of the leaderboard. */
   readonly models: ReadonlyArray<string>
+  /** The estimates after more and more votes. */
   readonly points: ReadonlyArray<AccrualPoint>
   /**
    * A forecast: after `votes` more votes, intervals are `factor` times as wide as today. `factor` is √(n / (n + votes))

@@ -101,9 +101,11 @@ export interface SourceItem {
   readonly completionLists?: ReadonlyArray<ReadonlyArray<string | number>> | undefined
   /**
    * The JSON text of the prompt and of each completion, if the record contains it as `JSON.stringify` would write it.
+   *
+   * @internal
    */
   readonly texts?: ItemTexts | undefined
-  /** The item's identity, if the source knows it. */
+  /** The item's identity, if the source knows it. @internal */
   readonly identity?: ItemIdentity | undefined
 }
 

@@ -30,9 +30,11 @@ const ofVote = Struct.omit(voteFields, [
 export const VoteRow = Schema.Struct({
   /** Null in a table that the service wrote, because the service does not know item ids. */
   item_id: Schema.NullOr(Schema.String),
+  /** The prompt, as text or as messages. */
   prompt: Prompt,
   /** Completions as text, or as messages if they call tools. */
   completions: Schema.Array(Prompt),
+  /** The model that wrote each completion; null if unknown. */
   models: list(Schema.String),
   /** The definitions of the tools that the model had, as a JSON array; null in a table that the service wrote. */
   tools: Schema.NullOr(Schema.String),
@@ -42,21 +44,27 @@ export const VoteRow = Schema.Struct({
   kind: Schema.NullOr(Schema.String),
   /** One-based number of the vote among those of its item. */
   vote: Schema.Int,
+  /** Index of the preferred completion, from 0. */
   chosen_index: Schema.Int,
   ...Struct.map(ofVote, Schema.NullOr),
+  /** The strength of the preference; null if the expert gave none. */
   strength: Schema.NullOr(Schema.Union([Schema.String, Schema.Finite])),
   /** The time at which the vote was given or, if the service does not report it, at which its result was recorded. */
   judged_at: Schema.NullOr(Schema.Union([Schema.String, Schema.Finite])),
+  /** The id of the task in which the vote was given. */
   task_id: Schema.String,
   /** Whether the vote is on a gold item that was mixed in, which is not part of the dataset. */
   is_gold: Schema.Boolean,
+  /** The known right answer; null if there is none. */
   gold: Schema.NullOr(Schema.Unknown),
   /** The flags on the item in this task, including problems marked in votes. Each of the item's votes repeats them. */
   flags: list(Schema.Unknown),
   /** A decision that counts instead of the votes on the item in this task. Each of the item's votes repeats it. */
   decision: Schema.NullOr(Decision),
+  /** The item's metadata; null if the item has none. */
   metadata: Schema.NullOr(Schema.Unknown),
 })
+/** A record of a vote table. */
 export interface VoteRow extends Schema.Schema.Type<typeof VoteRow> {}
 
 export const voteColumns = Struct.keys(ofVote)

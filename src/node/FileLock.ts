@@ -21,10 +21,14 @@ export const LockHolder = Schema.Struct({
 })
 export type LockHolder = typeof LockHolder.Type
 
+/** Another process holds the lock. */
 export class FileLocked extends Schema.TaggedError<FileLocked>()("FileLocked", {
+  /** The locked file, or the location of a ledger in PostgreSQL without its password. */
   path: Schema.String,
+  /** The process that holds the lock, if it is known. */
   holder: Schema.optionalKey(LockHolder),
 }) {
+  /** Always true, because the other process may release the lock. */
   get isRetryable() {
     return true
   }
@@ -36,10 +40,14 @@ export class FileLocked extends Schema.TaggedError<FileLocked>()("FileLocked", {
   }
 }
 
+/** The lock file cannot be used. */
 export class LockUnavailable extends Schema.TaggedError<LockUnavailable>()("LockUnavailable", {
+  /** The file to lock. */
   path: Schema.String,
+  /** The error of the system call. */
   cause: Schema.Defect(),
 }) {
+  /** Always false, because a retry would fail until the cause is removed. */
   get isRetryable() {
     return false
   }

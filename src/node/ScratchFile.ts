@@ -18,8 +18,11 @@ export interface ScratchFile {
   readonly close: () => void
 }
 
+/** A temporary file could not be read or written. */
 export class ScratchFileFailed extends Schema.TaggedError<ScratchFileFailed>()("ScratchFileFailed", {
+  /** The directory of the file. */
   path: Schema.String,
+  /** The error of the system call. */
   cause: Schema.Defect(),
 }) {
   override get message() {

@@ -84,12 +84,12 @@ export interface CurationOptions {
   readonly evaluationPrompts?: ReadonlyArray<string> | undefined
 }
 
-/** Data that must be known before the first item. */
+/** Data that must be known before the first item. Default: votes count equally, and no language is detected. */
 export interface CurationContext {
   /** Reliabilities of the experts, if votes are weighted. */
-  readonly reliabilities: Option.Option<Reliabilities.Reliabilities>
-  /** The language of a text: ISO 639-1, or `und`. */
-  readonly languageOf: (text: string) => string
+  readonly reliabilities?: Option.Option<Reliabilities.Reliabilities> | undefined
+  /** The language of a text: ISO 639-1, or `und`. Default: `und` for every text. */
+  readonly languageOf?: ((text: string) => string) | undefined
   /** Share of items, 0 to 1, sampled by id, whose language is detected. Detection is the slowest step. Default 1. */
   readonly languageShare?: number | undefined
   /**
@@ -177,7 +177,7 @@ export interface Curation {
  */
 export const make = Effect.fnUntraced(function* (
   options: CurationOptions,
-  context: CurationContext,
+  context: CurationContext = {},
 ): Effect.fn.Return<Curation, never, Scope.Scope> {
   const { drop = [] } = options
   const duplicates = yield* DuplicatePrompts.make(maxFindings, excerpt, context.scratchDirectory)
@@ -227,7 +227,7 @@ export const make = Effect.fnUntraced(function* (
  */
 const makeState = (
   options: CurationOptions,
-  { languageOf, languageShare = 1, mayRepeat = false, reliabilities }: CurationContext,
+  { languageOf = () => "und", languageShare = 1, mayRepeat = false, reliabilities = Option.none() }: CurationContext,
   addPrompt: ((prompt: string, itemId: string) => void) | undefined,
   isDuplicate: (ordinal: number) => boolean,
 ) => {

@@ -22,8 +22,18 @@ export {
   type PairStrategy,
   type StrategySettings,
 } from "./PairStrategy.ts"
+export type { JudgedItem, Judgment } from "../domain/Judgment.ts"
+export type { PreferencePair } from "../domain/PreferencePair.ts"
 export type { Distribution, Histogram } from "../domain/Distribution.ts"
-export type { Leaderboard, LeaderboardRow } from "../domain/Leaderboard.ts"
+export type {
+  Accrual,
+  AccrualPoint,
+  ControlRow,
+  Estimate,
+  Leaderboard,
+  LeaderboardMethod,
+  LeaderboardRow,
+} from "../domain/Leaderboard.ts"
 export type {
   Agreement,
   Check,
@@ -43,6 +53,8 @@ export type { AspectReport, RubricReport, StrengthReport } from "../domain/Rubri
 export { type LeaderboardOptions, of as leaderboard } from "./rating/Leaderboard.ts"
 export * as Language from "./text/Language.ts"
 export type { SearchFailed } from "./text/NearDuplicates.ts"
+export type { ScratchFileFailed } from "../node/ScratchFile.ts"
+export type { ThreadFailed } from "../node/Thread.ts"
 export * as Splits from "./text/Splits.ts"
 export { byMajority, byProbability, type Consensus, withVotes } from "./votes/Consensus.ts"
 export type { ItemVote } from "./votes/ItemVotes.ts"

@@ -110,8 +110,9 @@ const setBack = Effect.gen(function* () {
  */
 export const run = Effect.fn("CronJob.run")(function* <A, E, R>(
   job: Effect.Effect<A, E, R>,
-  { cron, now = false }: Options,
+  options: Options,
 ): Effect.fn.Return<never, E, R> {
+  const { cron, now = false } = options
   const timeZone = Option.getOrElse(cron.tz, () => DateTime.zoneMakeLocal())
   const format = (time: number) =>
     DateTime.formatIsoOffset(DateTime.makeZonedUnsafe(time, { timeZone })).replace(/\.\d+/, "")

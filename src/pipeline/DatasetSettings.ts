@@ -19,9 +19,6 @@ import * as Kinds from "./SettingKinds.ts"
 
 type Shares = Splits.Shares
 
-/** The campaign to write: a number, all campaigns, or, if undefined, the campaign of the last run. */
-export type Which = number | "all" | undefined
-
 /** How judgments become a dataset. */
 export interface DatasetSettings extends CurationOptions {
   /**
@@ -71,7 +68,7 @@ export interface ResultsSettings extends Pick<DatasetSettings, "annotationPaths"
    * The campaign to read; default: that of the last run. With `"all"`, an item counts as a different item in each
    * campaign.
    */
-  readonly campaign?: Which
+  readonly campaign?: number | "all" | undefined
 }
 
 /** An invalid setting of a pipeline. It is reported before anything is submitted. */

@@ -29,7 +29,7 @@ import { LedgerReader } from "../task/ledger/Ledger.ts"
 import * as Metrics from "../telemetry/Metrics.ts"
 import type { OutcomeCounts } from "../task/ledger/reads/Status.ts"
 import { plural } from "../io/Values.ts"
-import { type DatasetSettings, validate, type Which, wholeShares } from "./DatasetSettings.ts"
+import { type DatasetSettings, type ResultsSettings, validate, wholeShares } from "./DatasetSettings.ts"
 import * as Facts from "./Facts.ts"
 import * as Funnel from "./Funnel.ts"
 import * as JobFolder from "./JobFolder.ts"
@@ -81,7 +81,7 @@ const nothing: Exported = { dataset: Option.none(), example: Option.none(), left
 
 /** Writes the results that exist at the start. Fails with `ThresholdsExceeded` if a value exceeds its threshold. */
 export const exportDataset = Effect.fn("Export.exportDataset")(
-  function* (settings: DatasetSettings & { readonly directory: string; readonly campaign?: Which }) {
+  function* (settings: DatasetSettings & Pick<ResultsSettings, "campaign"> & { readonly directory: string }) {
     yield* validate(settings)
     const fs = yield* FileSystem.FileSystem
     const { allowEmpty = false, campaign } = settings

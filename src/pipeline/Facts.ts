@@ -10,9 +10,9 @@ import * as Judge from "../domain/Judge.ts"
 import { bestAgainstRest, fullRanking, settingsOf as strategyOf } from "../pair/PairStrategy.ts"
 import { LedgerReader } from "../task/ledger/Ledger.ts"
 import { count, number, plural } from "../io/Values.ts"
-import { type DatasetSettings, toManifest, type Which } from "./DatasetSettings.ts"
+import { type DatasetSettings, type ResultsSettings, toManifest } from "./DatasetSettings.ts"
 
-export const nameOf = Effect.fnUntraced(function* (campaign: Which) {
+export const nameOf = Effect.fnUntraced(function* (campaign: ResultsSettings["campaign"]) {
   const ledger = yield* LedgerReader
   const number = typeof campaign === "number" ? Option.some(campaign) : yield* ledger.lastCampaign
   return Option.match(campaign === "all" ? Option.none() : number, {
@@ -121,7 +121,7 @@ const methodsOf = (
 const minLanguageShare = 0.01
 
 export const of = Effect.fnUntraced(function* (
-  campaign: Which,
+  campaign: ResultsSettings["campaign"],
   settings: DatasetSettings,
   /** Maps voters' names to pseudonyms. A name shows whether its voter is a person, a rule, a gold file, or a model. */
   names: ReadonlyMap<string, string>,

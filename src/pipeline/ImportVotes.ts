@@ -15,6 +15,7 @@ import { recordingInputs } from "./Reading.ts"
 import { type EarlierCounts, earlierThan } from "./RunReport.ts"
 import type { RejectCount } from "./RejectCounts.ts"
 import * as RejectsFile from "./RejectsFile.ts"
+import type { Settings } from "./Settings.ts"
 
 /** The settings of an import: job folder, votes, and the terms under which the votes were given. */
 export interface ImportSettings extends Import.ImportOptions {
@@ -36,24 +37,22 @@ export interface ImportReport extends Import.ImportCounts {
 }
 
 /** Reads votes into the ledger of the job. */
-export const importVotes = Effect.fn("Pipeline.importVotes")(function* ({
-  directory,
-  votes,
-  ...options
-}: ImportSettings) {
+export const importVotes = Effect.fn("Pipeline.importVotes")(function* (settings: ImportSettings) {
+  const { directory, votes, ...options } = settings
   const counts = yield* Import.importVotes(votes.records, options).pipe(
     recordingInputs([]),
     Effect.onError(() => Effect.ignore(RejectsFile.write(directory))),
   )
-  return {
+  const report: ImportReport = {
     ...counts,
     rejects: yield* RejectsFile.write(directory),
     earlier: yield* earlierThan(counts.run),
-  } satisfies ImportReport
+  }
+  return report
 })
 
 /** Opens the ledger of a job folder, and creates it if missing. Fails with `LedgerLost`. */
-export const layer = (where: Parameters<typeof LostLedger.locate>[0]) =>
+export const layer = (where: Pick<Settings, "directory" | "ledger" | "job" | "newLedger">) =>
   Layer.unwrap(Effect.map(LostLedger.locate(where), LedgerLocation.layer)).pipe(
     Layer.provide(Layer.effectDiscard(JobFolder.create(where.directory))),
   )

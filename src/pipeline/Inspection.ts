@@ -31,7 +31,7 @@ export interface InspectionOptions<E = never, R = never> extends CompletionDraw.
   readonly limits?: ItemLimits | undefined
   /** Number of tasks per item. Default 1. */
   readonly votes?: number | undefined
-  /** Mixes gold items into the input. Default: mixes in none. */
+  /** Mixes gold items into the input. Default: mixes in none. @internal */
   readonly mix?: GoldItems.Mix | undefined
   /** Maximum number of votes that the budget allows. Default: no limit. */
   readonly votesLeft?: number | undefined
@@ -39,7 +39,11 @@ export interface InspectionOptions<E = never, R = never> extends CompletionDraw.
   readonly show?: number | undefined
   /** Whether to read on even if none of the first 100,000 records can be used. */
   readonly readAll?: boolean | undefined
-  /** Looks up which of these items earlier runs have read: returns the content hash by item id. Default: none. */
+  /**
+   * Looks up which of these items earlier runs have read: returns the content hash by item id. Default: none.
+   *
+   * @internal
+   */
   readonly recorded?:
     | ((items: ReadonlyArray<BatchItem>) => Effect.Effect<ReadonlyMap<string, { readonly contentHash: string }>, E, R>)
     | undefined
@@ -90,7 +94,9 @@ export interface Inspection {
 /** Reads the whole source. Fails with the source's error. */
 export const inspect = Effect.fn("Inspection.inspect")(function* <E, R, E2 = never, R2 = never>(
   source: Pick<Source<E, R>, "records">,
-  {
+  options: InspectionOptions<E2, R2> = {},
+) {
+  const {
     batch = Batch.defaultLimits,
     completionsPerItem,
     completionsSeed,
@@ -103,8 +109,7 @@ export const inspect = Effect.fn("Inspection.inspect")(function* <E, R, E2 = nev
     show = 3,
     votes = 1,
     votesLeft = Infinity,
-  }: InspectionOptions<E2, R2> = {},
-) {
+  } = options
   const seen = SeenItems.make()
   const rejects = RejectCounts.make()
   const sizes = new Map<number, number>()

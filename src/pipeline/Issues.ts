@@ -23,7 +23,7 @@ export const issuesOf = Effect.fn("Job.issuesOf")(function* (numbers: ReadonlyAr
     Effect.fnUntraced(function* (task) {
       const question = yield* ledger.storedRequest(task.seq)
       const before = task.attempt === 1 ? [] : yield* ledger.attempts(task.number)
-      return {
+      const listed: ListedTask = {
         ...issueReport(task),
         places: Option.match(question, {
           onNone: () => null,
@@ -36,6 +36,7 @@ export const issuesOf = Effect.fn("Job.issuesOf")(function* (numbers: ReadonlyAr
           reason,
         })),
       }
+      return listed
     }),
   )
 })

@@ -7,7 +7,6 @@
  */
 import { Effect, Layer } from "effect"
 import { Ledger } from "../task/ledger/Ledger.ts"
-import type * as LedgerCheck from "../task/ledger/care/LedgerCheck.ts"
 import * as LedgerMaintenance from "../task/ledger/care/LedgerMaintenance.ts"
 import * as LedgerLocation from "../task/ledger/LedgerLocation.ts"
 import * as JobFolder from "./JobFolder.ts"
@@ -16,7 +15,8 @@ import * as LostLedger from "./LostLedger.ts"
 import { issueReport } from "./RunReport.ts"
 import type { Settings } from "./Settings.ts"
 
-export { FileLockError } from "../node/FileLock.ts"
+export type { VoteRow } from "../domain/VoteRow.ts"
+export { FileLocked, FileLockError, LockUnavailable } from "../node/FileLock.ts"
 export type { CheckReport, IntegrityIssue } from "../task/ledger/care/LedgerCheck.ts"
 export {
   BackupDamaged,
@@ -27,7 +27,7 @@ export {
   type PruneOptions,
   type PruneReport,
 } from "../task/ledger/care/LedgerMaintenance.ts"
-export { LedgerLocationError, LedgerMissing } from "../task/ledger/LedgerLocation.ts"
+export { type LedgerLocation, LedgerLocationError, LedgerMissing } from "../task/ledger/LedgerLocation.ts"
 export { PartsDiffer } from "../task/ledger/schema/Jobs.ts"
 export { NoSuchTask, NotResolvable, TaskIdTaken } from "../task/ledger/schema/NotResolved.ts"
 export type { CampaignStatus, Estimate, JobStatus } from "./JobStatus.ts"
@@ -92,7 +92,7 @@ const at = <A, E, R>(settings: JobSettings, use: (location: LedgerLocation.Ledge
   Effect.flatMap(LostLedger.locate(settings), use)
 
 /** Looks for integrity errors in the ledger. `quick` skips requests and results. Damage is a finding, not a failure. */
-export const check = (settings: JobSettings, options?: Pick<LedgerCheck.LedgerCheckOptions, "quick">) =>
+export const check = (settings: JobSettings, options?: { readonly quick?: boolean | undefined }) =>
   at(settings, (location) => LedgerMaintenance.check(location, options))
 
 /** Copies a ledger in an SQLite file to the new file `to`, and checks the copy. */

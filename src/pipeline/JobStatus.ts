@@ -8,7 +8,7 @@ import { Clock, Duration, Effect, Option } from "effect"
 import type { LockHolder } from "../node/FileLock.ts"
 import { LedgerReader } from "../task/ledger/Ledger.ts"
 import type { Campaign, StateCounts } from "../task/ledger/schema/Model.ts"
-import type { Arrivals, Progress } from "../task/ledger/reads/Status.ts"
+import type { Progress } from "../task/ledger/reads/Status.ts"
 import * as RunReport from "./RunReport.ts"
 
 /** A campaign and the states of its tasks. */
@@ -70,8 +70,8 @@ export interface JobStatus extends RunReport.RunReport {
     /** When the first task was submitted. */
     readonly since: string | null
     readonly last_at: string | null
-    readonly last_hour: Arrivals
-    readonly last_day: Arrivals
+    readonly last_hour: { readonly tasks: number; readonly items: number }
+    readonly last_day: { readonly tasks: number; readonly items: number }
     /** Judged items per day, since the first task was submitted. */
     readonly items_per_day: number | null
   }

@@ -65,10 +65,11 @@ const rated = Effect.fnUntraced(function* <E, R>(
       problem: `more than ${maxGroups} values in the items' metadata; name a field with fewer values`,
     })
   }
-  return groups.toSorted(
+  const sorted: ReadonlyArray<LeaderboardGroup> = groups.toSorted(
     (a, b) =>
       Number(a.group === null) - Number(b.group === null) || b.items - a.items || (a.group! < b.group! ? -1 : 1),
-  ) satisfies ReadonlyArray<LeaderboardGroup>
+  )
+  return sorted
 })
 
 /**
@@ -78,7 +79,8 @@ const rated = Effect.fnUntraced(function* <E, R>(
  * @param by a field name, or a path such as `source.name`
  */
 export const leaderboards = Effect.fn("Pipeline.leaderboards")(
-  function* (by: string | undefined, { annotationPaths, campaign, weighted, ...options }: LeaderboardSettings) {
+  function* (by: string | undefined, settings: LeaderboardSettings) {
+    const { annotationPaths, campaign, weighted, ...options } = settings
     const items = Results.items(campaign, annotationPaths)
     const reliabilityOf = weighted === true ? (yield* Reliabilities.of(items)).of : undefined
     return yield* rated(Leaderboard.ratedItems(items), by, { ...options, reliabilityOf })

@@ -48,6 +48,8 @@ export { importVotes, type ImportReport, type ImportSettings, layer as layerImpo
 export type { CollectSettings } from "./Flow.ts"
 export type { ExportOptions } from "./Reexport.ts"
 export type { Pipeline, ServiceOf, Settings } from "./Settings.ts"
+export type { Shares, SplitsInvalid } from "../pair/text/Splits.ts"
+export type { CannotListen, ListenOptions } from "../task/webhook/WebhookReceiver.ts"
 
 /** The services of a platform that every pipeline needs: `NodeServices.layer` and a layer of `effect/http`. */
 export type Platform = FileSystem.FileSystem | Path.Path | HttpClient.HttpClient
@@ -89,26 +91,33 @@ const layerOver = <E1, R1, E2, R2, E3, R3>(
     Layer.provide(Layer.effectDiscard(JobFolder.create(where.directory))),
   )
 
-/** Checks the settings, and then opens what the effect needs. */
-const checked = <A, E, R>(pipeline: object, effect: () => Effect.Effect<A, E, R>) =>
-  Effect.andThen(Settings.check(pipeline), Effect.suspend(effect))
+/** Checks the settings, and then opens what the effect needs. The caller names the services that are left. */
+const checked =
+  <R>() =>
+  <A, E>(pipeline: object, effect: () => Effect.Effect<A, E, R>) =>
+    Effect.andThen(Settings.check(pipeline), Effect.suspend(effect))
 
 /**
  * Runs a pipeline to its end: reads the input, submits tasks, waits for the results, and writes the dataset. A run can
  * be stopped at any point and started again.
  */
 export const run = <E, R>(pipeline: Settings.Pipeline<E, R>) =>
-  checked(pipeline, () => Effect.provide(Flow.run(pipeline), layer(pipeline)))
+  checked<R | Platform>()(pipeline, () => Effect.provide(Flow.run(pipeline), layer(pipeline)))
 
 /** Reads the source and submits new items, or leaves sending to workers if there are any. Does not wait for results. */
 export const submit = <E, R>(pipeline: Settings.Pipeline<E, R>) =>
-  checked(pipeline, () => Effect.provide(Flow.submit(pipeline), layerAlongsideWorkers(pipeline)))
+  checked<R | Exclude<Platform, Path.Path>>()(pipeline, () =>
+    Effect.provide(Flow.submit(pipeline), layerAlongsideWorkers(pipeline)),
+  )
 
 /** Waits for the results of submitted tasks, or with `once` polls each outstanding task once. */
 export const collect = <E, R>(
   pipeline: Settings.Pipeline<E, R>,
   options: Pick<Flow.CollectSettings, "recheckCompleted"> = {},
-) => checked(pipeline, () => Effect.provide(Flow.collect({ ...pipeline, ...options }), layer(pipeline)))
+) =>
+  checked<R | Exclude<Platform, Path.Path>>()(pipeline, () =>
+    Effect.provide(Flow.collect({ ...pipeline, ...options }), layer(pipeline)),
+  )
 
 /**
  * Writes the dataset of all results that exist at the start, if there are any and the dataset is not up to date. Needs
@@ -116,7 +125,7 @@ export const collect = <E, R>(
  * a value exceeds its threshold, and with `LedgerMissing` if the job has no ledger.
  */
 export const exportDataset = <E, R>(pipeline: Settings.Pipeline<E, R>, options: Reexport.ExportOptions = {}) =>
-  checked(pipeline, () =>
+  checked<FileSystem.FileSystem | Path.Path>()(pipeline, () =>
     Effect.provide(
       Reexport.exportDataset({ ...pipeline, ...options }),
       Layer.unwrap(Effect.map(LostLedger.locate(pipeline), LedgerLocation.layerReadonly)),

@@ -16,12 +16,12 @@ import { bestAgainstRest, isBuiltIn, settingsOf } from "../pair/PairStrategy.ts"
 import { LedgerReader } from "../task/ledger/Ledger.ts"
 import * as Export from "./Export.ts"
 import * as JobFolder from "./JobFolder.ts"
-import { settingNames, type Which } from "./DatasetSettings.ts"
+import { settingNames } from "./DatasetSettings.ts"
 
 /** Which results to write, and whether to write them again. */
 export interface ExportOptions {
   /** The campaign to write: a number, `"all"`, or, by default, that of the last run. */
-  readonly campaign?: Which
+  readonly campaign?: number | "all" | undefined
   /** Whether to write the dataset even if it is up to date. Default false. */
   readonly force?: boolean | undefined
 }

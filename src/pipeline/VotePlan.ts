@@ -43,10 +43,10 @@ export const minGoldVotes = 10
  * answers (Dawid & Skene, 1979).
  */
 export const pilot = Effect.fn("Pipeline.pilot")(
-  function* ({ annotationPaths, campaign }: ResultsSettings) {
+  function* (settings: ResultsSettings) {
     const experts = Experts.make()
     const reliabilities = Reliabilities.make()
-    yield* Stream.runForEach(Results.items(campaign, annotationPaths), (item) =>
+    yield* Stream.runForEach(Results.items(settings.campaign, settings.annotationPaths), (item) =>
       Effect.sync(() => {
         const votes = votesOf(item)
         experts.add(item, { votes })
@@ -164,7 +164,7 @@ export const votePlan = Effect.fn("Pipeline.votePlan")(function* <E, R>(settings
   }
   const rows = Array.from({ length: maxVotes }, (_, i) => rowOf(i + 1))
   const reached = rows.find(({ accuracy }) => targetAccuracy !== undefined && accuracy >= targetAccuracy - tolerance)
-  return {
+  const votePlan: VotePlan = {
     read,
     items,
     duplicates,
@@ -175,5 +175,6 @@ export const votePlan = Effect.fn("Pipeline.votePlan")(function* <E, R>(settings
     price: Option.getOrNull(Option.map(price, Cost.format)),
     plan: rows.slice(0, maxPlanned),
     target: targetAccuracy === undefined ? null : { accuracy: targetAccuracy, reached: reached ?? null },
-  } satisfies VotePlan
+  }
+  return votePlan
 })

@@ -55,6 +55,7 @@ import * as RejectsFile from "./RejectsFile.ts"
 import type { ServiceOf, Settings } from "./Settings.ts"
 import * as Watchdog from "./Watchdog.ts"
 
+export type { CannotListen } from "../task/webhook/WebhookReceiver.ts"
 export { WorkerStalled } from "./Watchdog.ts"
 
 /** How a worker runs alongside others. */
@@ -270,9 +271,11 @@ const finalReasons = [
  * retry does not help.
  */
 export const run = Effect.fn("Worker.run")(function* <E, R, E1, R1, E2 = never, R2 = never>(
-  { client, service, ...settings }: Settings<E, R> & ServiceOf<E1, R1, E2, R2>,
-  { address, lease, onBegin = () => Effect.void, parts, ...options }: WorkerOptions = {},
+  pipeline: Settings<E, R> & ServiceOf<E1, R1, E2, R2>,
+  workerOptions: WorkerOptions = {},
 ) {
+  const { client, service, ...settings } = pipeline
+  const { address, lease, onBegin = () => Effect.void, parts, ...options } = workerOptions
   const location = yield* LostLedger.locate(settings)
   if (location._tag === "File") {
     return yield* new LedgerLocation.LedgerLocationError({

@@ -19,23 +19,25 @@ export { type JudgeSettings, JudgeSettingsError } from "./expert/JudgeSettings.t
 export { InvalidPublicUrl } from "./http/ServiceAddress.ts"
 export { layerEmbedded, layerHttp, type ServerOptions, type ServiceOptions } from "./ServiceLayers.ts"
 export { ServiceAddress }
+export type { RateLimit } from "./http/RateLimit.ts"
+export type { RequestLimits } from "./http/RequestLimits.ts"
 export type { Accounts, Tokens } from "./account/AccountIds.ts"
-
-/** The services of a running annotation service that programs use. */
-type Provided = ServiceAddress | AccountIds.Accounts | AccountIds.Tokens
 
 /**
  * The service's routes and experts. The routes include `/v1/openapi.json` and, for browsers, `/v1/docs`. The caller
  * provides the server and the database.
  */
-export const layer = (options: ServiceLayers.ServiceOptions) => providing<Provided>()(ServiceLayers.layer(options))
+export const layer = (options: ServiceLayers.ServiceOptions) =>
+  providing<ServiceAddress | AccountIds.Accounts | AccountIds.Tokens>()(ServiceLayers.layer(options))
 
 /**
  * The service on Node, with its whole state in one SQLite file. `ServiceAddress` has its address; `signInLink` and
  * `createToken` make what people and pipelines need to use it.
  */
 export const layerServer = (options: ServiceLayers.ServerOptions) =>
-  providing<Provided | HttpServer.HttpServer>()(ServiceLayers.layerServer(options))
+  providing<ServiceAddress | AccountIds.Accounts | AccountIds.Tokens | HttpServer.HttpServer>()(
+    ServiceLayers.layerServer(options),
+  )
 
 const providing =
   <A>() =>

@@ -16,6 +16,9 @@ export {
   SourceError,
 } from "./record/SourceError.ts"
 export { texts } from "./Texts.ts"
-export { votes, type VotesOptions } from "./VoteFiles.ts"
+export { votes, type VoteSource, type VotesOptions } from "./VoteFiles.ts"
+export type { ChoiceKind } from "./vote/Choice.ts"
+export type { VoteOptions } from "./vote/VoteFields.ts"
+export type { ImportedVote } from "../domain/Vote.ts"
 export type { VotedItem, VoteRecord } from "../domain/VotedItem.ts"
 export type { InputSummary, Source, SourceRecord } from "./record/SourceRecord.ts"

@@ -11,7 +11,7 @@ import type { RowResult } from "./record/Row.ts"
 import { invalidOption, unreadable } from "./record/SourceError.ts"
 
 /** @param path the text's path in a record, such as `turns[0].content`, or a template of several paths */
-export const texts = Effect.fn("Source.texts")(function* (files: ReadonlyArray<string>, path = "prompt") {
+export const texts = Effect.fn("Source.texts")(function* (files: ReadonlyArray<string>, path: string = "prompt") {
   const members = OpenFile.membersOf(yield* Effect.scoped(OpenFile.sampledUntilRecords(files, {}, 1)))
   const field = Field.parse(Field.ofMembers(path, members))
   if (Result.isFailure(field)) return yield* invalidOption("path", field.failure)

@@ -2,7 +2,7 @@
  * Reads votes from other tools: tables with one record per vote or per item, and exports of Argilla and Label Studio.
  * Each record gives one `VoteRecord`. A record with unreadable votes is rejected with the field and its text.
  */
-import { Array as Arr, Effect, Result, Stream } from "effect"
+import { Array as Arr, Effect, type FileSystem, type Path, Result, Stream } from "effect"
 import type { SourceItem } from "../domain/PromptItem.ts"
 import type { VotedItem, VoteRecord } from "../domain/VotedItem.ts"
 import { voteColumns } from "../domain/VoteRow.ts"
@@ -16,7 +16,8 @@ import type { LayoutOptions } from "./layout/Layout.ts"
 import * as PlaceName from "./place/PlaceName.ts"
 import * as Field from "./record/Field.ts"
 import { reject, type Row } from "./record/Row.ts"
-import { invalidOption, layoutUnknown } from "./record/SourceError.ts"
+import { invalidOption, layoutUnknown, type SourceError } from "./record/SourceError.ts"
+import type { Source } from "./record/SourceRecord.ts"
 import * as Choice from "./vote/Choice.ts"
 import * as ChoiceMap from "./vote/ChoiceMap.ts"
 import * as ChoiceReadings from "./vote/ChoiceReadings.ts"
@@ -44,11 +45,19 @@ interface Detection {
   labels: ReadonlyArray<string> | undefined
 }
 
+/** Votes in files, as `votes` returns them. */
+export interface VoteSource extends Pick<Source, "description"> {
+  /** The layout of the first records, and how their votes are read. */
+  readonly summary: NonNullable<Source["summary"]>
+  /** The votes, one record each. Fails only with errors that end the import. */
+  readonly records: Stream.Stream<VoteRecord, SourceError, FileSystem.FileSystem | Path.Path>
+}
+
 /** @param names files, folders, patterns, or URLs, as in `files` */
 export const votes = (
   names: string | ReadonlyArray<string>,
   { votes: voteOptions = {}, ...options }: VotesOptions = {},
-) => {
+): VoteSource => {
   const list = [names].flat()
   const open = Effect.gen(function* () {
     let detection: Detection | undefined

@@ -285,5 +285,6 @@ export const collect = Effect.fn("Collect.collect")(function* (options: CollectO
 
   yield* TaskPool.run(profile.concurrency, next, collectOne)
   yield* repeats.summarize
-  return { tasks: yield* ledger.counts } satisfies Collected
+  const collected: Collected = { tasks: yield* ledger.counts }
+  return collected
 })

@@ -95,8 +95,9 @@ const notImported = ({ origin }: BatchItem, raw: string | undefined): Reject => 
  */
 export const importVotes = Effect.fn("ImportVotes.importVotes")(function* <E, R>(
   records: Stream.Stream<VoteRecord, E, R>,
-  { maxRejects, ...given }: ImportOptions = {},
+  options: ImportOptions = {},
 ) {
+  const { maxRejects, ...given } = options
   const ledger = yield* Ledger
   yield* ledger.readAlone
   const last = yield* ledger.lastCampaign
@@ -252,7 +253,7 @@ export const importVotes = Effect.fn("ImportVotes.importVotes")(function* <E, R>
       ),
     ),
   )
-  return {
+  const imported: ImportCounts = {
     run: run.run,
     read: counts.read,
     imported: counts.new + counts.known,
@@ -261,5 +262,6 @@ export const importVotes = Effect.fn("ImportVotes.importVotes")(function* <E, R>
     items: counts.new,
     votes,
     ties,
-  } satisfies ImportCounts
+  }
+  return imported
 }, Effect.scoped)

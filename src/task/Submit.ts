@@ -256,7 +256,8 @@ export const submit = Effect.fn("Submit.submit")(function* <E, R>(
   )
   if (yield* Deferred.isDone(halt)) return yield* Deferred.await(halt)
   const { counts } = Option.getOrThrow(yield* ledger.runOf(run.run))
-  return { ...run, ...counts, tasks: yield* ledger.counts } satisfies Submitted
+  const submitted: Submitted = { ...run, ...counts, tasks: yield* ledger.counts }
+  return submitted
 }, Effect.scoped)
 
 /** Reads no input. Fails with an `AnnotationClientError` that every task would meet. */

@@ -12,7 +12,14 @@ export type { CompletionReference, PromptResult, PromptVote, RankingReferences }
 export type { Authorize } from "./client/Transport.ts"
 export type { AnnotationPaths } from "../api/AnnotationPaths.ts"
 export { AnnotationApi } from "../api/AnnotationApi.ts"
-export { ServiceProfile, type ServiceSettings, ServiceSettingsError } from "../api/ServiceProfile.ts"
+export type { ResultPaths } from "../api/ContractSettings.ts"
+export {
+  type ItemLimits,
+  ServiceProfile,
+  type ServiceSettings,
+  ServiceSettingsError,
+  type WebhookProfile,
+} from "../api/ServiceProfile.ts"
 export { MalformedSecret } from "../api/WebhookSecret.ts"
 export {
   InvalidWebhookSetting,
@@ -33,11 +40,16 @@ export {
   Unavailable,
   UnusableAnswer,
 } from "./client/AnnotationClientError.ts"
+export type { Amount } from "../domain/Cost.ts"
+export type { Price } from "../domain/Prices.ts"
 export { collect, type Collected, type CollectOptions } from "./Collect.ts"
 export { type ImportCounts, type ImportOptions, importVotes } from "./ImportVotes.ts"
 export { ExpertKeyMissing, ExpertNames } from "./ExpertNames.ts"
 export type { ChooseItems, ItemChoice } from "./FurtherVotes.ts"
 export type { Campaign, CampaignTerms, ReadCounts, StateCounts } from "./ledger/schema/Model.ts"
+export type { ItemPlace } from "./ledger/writes/FurtherVotes.ts"
+export type { Replannable } from "./ledger/writes/Resolve.ts"
+export type { BatchLimits } from "./plan/Batch.ts"
 export { NoSuchCampaign, OtherService, TermsChanged } from "./ledger/schema/WrongLedger.ts"
 export { type GoldOptions, UnusableGold } from "./plan/GoldItems.ts"
 export { type RejectLimit, TooManyRejects } from "./plan/RejectLimit.ts"

@@ -22,6 +22,7 @@ import { type ProxyFault, faults } from "./Proxy.ts"
 import type { Subject } from "./Subject.ts"
 import * as Trial from "./Trial.ts"
 
+export type { RouteOptions } from "../task/webhook/WebhookReceiver.ts"
 export type { FakeService, JudgingOptions, MakeFake, ProtocolModule, Subject } from "./Subject.ts"
 
 /** A case failed: the library or the protocol lost something, paid twice, or misread a result. */

@@ -37,6 +37,7 @@ const markdownOf = (comment = ""): string =>
     .replaceAll(/^[ \t]*\* ?/gm, "")
     .replaceAll(/^@param (\S+) /gm, "- `$1`: ")
     .replaceAll(/(?<=^|\s)@returns /g, "Returns ")
+    .replaceAll("data/README.md", "[data/README.md](../../data/README.md)")
     .trim()
 const commentBefore = ({ text }: Module, { start }: Node): string =>
   markdownOf(/\/\*\*((?:(?!\*\/)[^])*)\*\/\s*$/.exec(text.slice(0, start))?.[1])
@@ -64,6 +65,57 @@ const declaredNames = (declaration: Node): ReadonlyArray<string> =>
     ? nodes(declaration["declarations"]).map((each) => nameOf(child(each, "id")))
     : [nameOf(child(declaration, "id"))]
 
+const importsOf = ({ statements }: Module): ReadonlyMap<string, readonly [source: string, name: string]> =>
+  new Map(
+    statements
+      .filter(({ type }) => type === "ImportDeclaration")
+      .flatMap((statement) =>
+        nodes(statement["specifiers"]).map((each) => {
+          const name = each.type === "ImportSpecifier" ? nameOf(child(each, "imported")) : "*"
+          return [nameOf(child(each, "local")), [nameOf(child(statement, "source")), name] as const] as const
+        }),
+      ),
+  )
+
+/**
+ * The declarations of interfaces, types, structs, and lists of names that are not public, but that a declaration needs:
+ * of an interface what it extends, of others what they name.
+ */
+const privateBases = (module: Module, declaration: Node, seen = new Set([declaration])): ReadonlyArray<string> => {
+  const extended = declaration.type === "TSInterfaceDeclaration" ? nodes(declaration["extends"]) : [declaration]
+  const code = extended
+    .map(({ end, start }) => module.text.slice(start, end))
+    .join()
+    .replaceAll(/"[^"]*"/g, "")
+  const imports = importsOf(module)
+  return [...new Set(code.match(/\b[A-Za-z_]\w*(\.\w+)?/g))].flatMap((reference) => {
+    const [first = "", member] = reference.split(".")
+    const [source, imported] = imports.get(first) ?? []
+    if (source?.startsWith(".") === false) return []
+    const target = source === undefined ? module : importedFrom(module, source)
+    const name = source === undefined ? first : imported === "*" ? member : imported
+    const statement = target.statements.find((each) => {
+      const one = child(each, "declaration") ?? each
+      const isType = one.type === "TSInterfaceDeclaration" || one.type === "TSTypeAliasDeclaration"
+      const isValue =
+        one.type === "VariableDeclaration" &&
+        /^[\w\s]+: (Schema\.(?!Class)\w+<|readonly \[")/.test(target.text.slice(one.start, one.end))
+      return (isType || isValue) && declaredNames(one).includes(name ?? "")
+    })
+    const base = child(statement, "declaration") ?? statement
+    if (statement === undefined || base === undefined || listed.has(`${target.url.href} ${name}`) || seen.has(base))
+      return []
+    seen.add(base)
+    const code = codeOf(target, statement)
+    // Another file's type under the same name says nothing.
+    const isSameName = /^type (\w+) = \w+\.\1;/.test(code)
+    return [
+      ...(isSameName ? [] : [code]),
+      ...(base.type === "VariableDeclaration" ? [] : privateBases(target, base, seen)),
+    ]
+  })
+}
+
 interface Entry {
   readonly name: string
   /** The comment, as Markdown. */
@@ -89,20 +141,15 @@ const entriesOf = (
   exportedAs?: ReadonlyMap<string, string>,
 ): ReadonlyArray<Entry> => {
   const entries: Array<Entry> = []
-  const imports = new Map<string, readonly [source: string, name: string]>()
-  for (const statement of module.statements.filter(({ type }) => type === "ImportDeclaration")) {
-    for (const each of nodes(statement["specifiers"])) {
-      const name = each.type === "ImportSpecifier" ? nameOf(child(each, "imported")) : "*"
-      imports.set(nameOf(child(each, "local")), [nameOf(child(statement, "source")), name])
-    }
-  }
+  const imports = importsOf(module)
   const addNamespace = (exported: string, target: Module) => {
     const name = prefix + exported
-    const elsewhere = listed.get(target.url.href)
-    if (elsewhere === undefined) {
-      listed.set(target.url.href, `${page} ${name}`)
+    const place = `${page} ${name}`
+    const first = listed.get(target.url.href) ?? place
+    if (first === place) {
+      listed.set(target.url.href, place)
       entries.push({ name, text: headOf(target), declarations: [] }, ...entriesOf(page, target, `${name}.`))
-    } else entries.push({ name, text: "", declarations: [], elsewhere })
+    } else entries.push({ name, text: "", declarations: [], elsewhere: first })
   }
   const exportedName = (local: string) => (exportedAs === undefined ? local : exportedAs.get(local))
 
@@ -128,7 +175,12 @@ const entriesOf = (
       )
       const alias = local === exported ? [] : [`// exported as ${exported}`]
       const isClass = declaration.type === "ClassDeclaration" && base !== undefined
-      entry.declarations.push(...alias, ...(isClass ? [codeOf(module, base)] : []), codeOf(module, statement))
+      entry.declarations.push(
+        ...alias,
+        ...(isClass ? [codeOf(module, base)] : []),
+        codeOf(module, statement),
+        ...privateBases(module, declaration),
+      )
     }
   }
 
@@ -165,13 +217,18 @@ const pages = new Map<string, string>()
 let count = 0
 // The main entry point has the others as namespaces, so it comes last and refers to them.
 const main = "."
-for (const subpath of [...Object.keys(exports).filter((subpath) => subpath !== main), main]) {
+const entryPoints = [...Object.keys(exports).filter((subpath) => subpath !== main), main].flatMap((subpath) => {
   const target = exports[subpath]!
-  if (typeof target === "string") continue
-  const module = moduleOf(new URL(target.types, root))
+  if (typeof target === "string") return []
   const page = `${subpath === main ? "prefstream" : subpath.slice(2)}.md`
-  const title = subpath.replace(main, "prefstream")
+  return [{ page, title: subpath.replace(main, "prefstream"), module: moduleOf(new URL(target.types, root)) }]
+})
+// The first pass lists all names, so that the second knows which are public.
+for (const { module, page, title } of entryPoints) {
   listed.set(module.url.href, `${page} ${title}`)
+  entriesOf(page, module, "")
+}
+for (const { module, page, title } of entryPoints) {
   const entries = entriesOf(page, module, "")
   count += entries.filter(({ elsewhere }) => elsewhere === undefined).length
   const sections = entries.map(({ declarations, elsewhere, name, text }) => {

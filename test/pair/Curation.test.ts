@@ -339,6 +339,11 @@ describe("what is said of the items", () => {
     assert.isBelow(row!.low!, 1)
   })
 
+  it("needs no context: votes count equally, and no language is detected", () => {
+    const { languages } = runSync(Curation.make({}), [item(0, [{ best: 0 }])]).report
+    assert.deepStrictEqual(languages, [{ language: "und", items: 1, low: null, high: null }])
+  })
+
   it("counts how models fare against others, each item once", () => {
     const of = (i: number, models: ReadonlyArray<string> | undefined, best: number, ranking?: unknown) =>
       item(i, [{ best, annotations: ranking === undefined ? {} : { ranking } }], { models })

@@ -8,7 +8,7 @@ import { defaults } from "../../api/ServiceProfile.ts"
 import * as HmacSignature from "../../api/HmacSignature.ts"
 import * as WebhookScheme from "../../api/WebhookScheme.ts"
 import { layerMac } from "../../api/WebhookSignature.ts"
-import type { DeliveryIdPlace } from "../../task/webhook/Handler.ts"
+import type { DeliveryOptions } from "../../task/webhook/Handler.ts"
 import * as WebhookReceiver from "../../task/webhook/WebhookReceiver.ts"
 import type { UsageError } from "../output/ExitStatus.ts"
 import { usageError, asUsageError } from "../output/ExitStatus.ts"
@@ -114,7 +114,7 @@ const secretsOf = (secret: Redacted.Redacted<string> | undefined) =>
 
 const isPayloadPath = (text: string) => /^[^\s.[\]]+(\[\*\])?(\.[^\s.[\]]+(\[\*\])?)*$/.test(text)
 
-const deliveryIdOf = (text: string | undefined): Effect.Effect<DeliveryIdPlace | undefined, UsageError> => {
+const deliveryIdOf = (text: string | undefined): Effect.Effect<DeliveryOptions["deliveryId"], UsageError> => {
   if (text === undefined) return Effect.undefined
   const [, header] = /^header:(.*)$/s.exec(text) ?? []
   if (header !== undefined && HmacSignature.isHeaderName(header)) return Effect.succeed({ header })

@@ -16,6 +16,7 @@ export type Feature =
   | { readonly list: Feature }
   | { readonly struct: Features }
 
+/** The columns of a file by name, with their types. */
 export type Features = { readonly [column: string]: Feature }
 
 /**

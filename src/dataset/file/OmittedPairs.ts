@@ -7,7 +7,9 @@ import { Schema } from "effect"
 
 const maxNamed = 20
 
+/** A pair that is missing, and why. */
 export const Omission = Schema.Struct({
+  /** The id of the pair's item. */
   item_id: Schema.String,
   /** The path of the member in the pair, such as `prompt[0].role` or `chosen`. */
   field: Schema.String,

@@ -80,6 +80,7 @@ export interface Encoder {
   readonly end: () => ReadonlyArray<Encoded>
 }
 
+/** A row, or why the format omits the pair. */
 export type Encoded = Result.Result<JsonRow, Omission>
 
 /** A problem at a place in a row or a pair. */

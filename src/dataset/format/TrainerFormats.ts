@@ -53,6 +53,7 @@ export const formatNames = Struct.keys(formats)
 
 export {
   type Checked,
+  type Encoded,
   type Encoder,
   type FormatOptions,
   type Problem,
@@ -60,6 +61,9 @@ export {
   rowPerPair,
   type TrainerFormat,
 } from "./TrainerFormat.ts"
-export type { JsonRow } from "../file/Features.ts"
+export type { Feature, Features, JsonRow } from "../file/Features.ts"
+export type { PreferencePair } from "../../domain/PreferencePair.ts"
+export type { Finding } from "../file/Finding.ts"
+export type { Omission } from "../file/OmittedPairs.ts"
 export { rowPerCompletion } from "./Unpaired.ts"
 export { validate } from "./Validate.ts"

@@ -8,7 +8,9 @@
 import { Duration, Effect, Layer } from "effect"
 import { RateLimiter } from "effect/persistence"
 
+/** The requests that a token may make. */
 export interface RateLimit {
+  /** Requests per second over time. */
   readonly perSecond: number
   /** The maximum number of requests at once, at least one. */
   readonly burst: number

@@ -18,11 +18,17 @@ import type { TaskContent } from "../store/TaskRequests.ts"
 
 /** The limits of a task. Lengths of texts are in code points, as in JSON Schema. */
 export interface RequestLimits {
+  /** Maximum size of a request's body in bytes. Default 10 MiB. */
   readonly bodyBytes: number
+  /** Maximum prompts of a task. Default 1,000. */
   readonly promptsPerTask: number
+  /** Maximum completions of a prompt. Default 64. */
   readonly completionsPerPrompt: number
+  /** Maximum length of a prompt. Default 200,000. */
   readonly promptCharacters: number
+  /** Maximum length of a completion. Default 200,000. */
   readonly completionCharacters: number
+  /** Maximum length of the guidelines. Default 50,000. */
   readonly guidelinesCharacters: number
 }
 

@@ -18,6 +18,7 @@ import { isOne, isZero, partsOf, unwrap } from "./ChoiceValue.ts"
  * (the lowest is best), and `one-hot` (the chosen one is 1).
  */
 export const choiceKinds = ["index", "number", "scale", "text", "name", "scores", "ranks", "one-hot"] as const
+/** How a choice denotes a completion. */
 export type ChoiceKind = (typeof choiceKinds)[number]
 
 export const isPerCompletion = (kind: ChoiceKind | undefined): boolean =>

@@ -28,10 +28,15 @@ export interface VoteOptions {
    * for each completion, in order.
    */
   readonly choice?: string | ReadonlyArray<string> | undefined
+  /** The path of the list that has an element for each vote. */
   readonly votes?: string | undefined
+  /** The path of the expert's name. */
   readonly expert?: string | undefined
+  /** The path of the reason for the choice. */
   readonly rationale?: string | undefined
+  /** The path of the strength of the preference. */
   readonly strength?: string | undefined
+  /** The path of the time at which the vote was given. */
   readonly judgedAt?: string | undefined
   /** How a choice denotes a completion. Default: detected, if only one way is possible. */
   readonly choiceAs?: Choice.ChoiceKind | undefined

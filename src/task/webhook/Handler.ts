@@ -22,16 +22,16 @@ import * as WebhookBodies from "./Bodies.ts"
 import * as WebhookRefusals from "./Refusals.ts"
 import * as Metrics from "../../telemetry/Metrics.ts"
 
-/** The place of a delivery's id, if the scheme signs none. A path is written as for task ids: `event.id`. */
-export type DeliveryIdPlace = { readonly header: string } | { readonly path: string }
-
 export interface DeliveryOptions {
   /** Maximum size of a body. Default 1 MiB. */
   readonly bodyLimit?: ByteSize.Input | undefined
   /** Paths of task ids in the payload, unless a protocol reads them. Default: those of the service's profile. */
   readonly taskIdPaths?: ReadonlyArray<string> | undefined
-  /** Default: the header that the scheme names (`id`). */
-  readonly deliveryId?: DeliveryIdPlace | undefined
+  /**
+   * The place of a delivery's id, if the scheme signs none. A path is written as for task ids: `event.id`. Default: the
+   * header that the scheme names (`id`).
+   */
+  readonly deliveryId?: { readonly header: string } | { readonly path: string } | undefined
 }
 
 const maxRecordingTime = Duration.seconds(15)
@@ -60,7 +60,7 @@ export const make = Effect.fnUntraced(function* (options: WebhookScheme.WebhookS
     byProtocol,
     () => (json: unknown) => Option.getOrUndefined(TaskIds.all(json, taskIdPaths)),
   )
-  const place: DeliveryIdPlace | undefined =
+  const place: DeliveryOptions["deliveryId"] =
     options.deliveryId ?? (scheme.unsignedId === undefined ? undefined : { header: scheme.unsignedId })
 
   const deliveryOf = Effect.fnUntraced(function* (
@@ -134,7 +134,7 @@ export const make = Effect.fnUntraced(function* (options: WebhookScheme.WebhookS
 })
 
 const unsignedId = (
-  place: DeliveryIdPlace | undefined,
+  place: DeliveryOptions["deliveryId"],
   payload: Option.Option<unknown>,
   headers: HttpServerRequest.HttpServerRequest["headers"],
   body: Uint8Array,

@@ -58,7 +58,8 @@ const invalid = (setting: string, problem: string) => new InvalidWebhookSetting(
  */
 export const verifier = Effect.fnUntraced(function* (options: WebhookScheme.WebhookScheme) {
   const scheme = yield* WebhookScheme.make(options)
-  return Effect.fnUntraced(function* ({ body, headers, url = "/" }: UnverifiedDelivery) {
+  return Effect.fnUntraced(function* (delivery: UnverifiedDelivery) {
+    const { body, headers, url = "/" } = delivery
     if (!Predicate.isObjectKeyword(headers)) return yield* invalid("headers", "expected the headers of the request")
     if (!Predicate.isString(body) && !(body instanceof Uint8Array)) {
       return yield* invalid("body", "expected the raw body, as bytes or text: verify it before anything parses it")

@@ -20,27 +20,25 @@ import { TaskState } from "../schema/Model.ts"
 import { fits, parseRequest } from "../schema/Rows.ts"
 import * as Expected from "../schema/Expected.ts"
 
-export type IntegrityIssueCode =
-  | "database_damaged"
-  | "tasks_overlap"
-  | "votes_inconsistent"
-  | "items_astray"
-  | "campaign_unknown"
-  | "state_inconsistent"
-  | "request_missing"
-  | "result_missing"
-  | "rows_orphaned"
-  | "request_unreadable"
-  | "result_unusable"
-  | "task_id_repeated"
-  | "key_repeated"
-  | "attempts_inconsistent"
-  | "counts_disagree"
-
 /** A part of the ledger that contradicts another part. */
 export interface IntegrityIssue {
   /** The kind of contradiction, for programs. */
-  readonly code: IntegrityIssueCode
+  readonly code:
+    | "database_damaged"
+    | "tasks_overlap"
+    | "votes_inconsistent"
+    | "items_astray"
+    | "campaign_unknown"
+    | "state_inconsistent"
+    | "request_missing"
+    | "result_missing"
+    | "rows_orphaned"
+    | "request_unreadable"
+    | "result_unusable"
+    | "task_id_repeated"
+    | "key_repeated"
+    | "attempts_inconsistent"
+    | "counts_disagree"
   /** One line that names the task or item and the contradiction. */
   readonly message: string
 }
@@ -91,7 +89,8 @@ export const check = Effect.fn("LedgerCheck.check")(function* (options: LedgerCh
       return { findings: [...rows, ...tasks], counted: yield* count(job) }
     }),
   )
-  return { findings, ...counted, seconds: ((yield* SteadyClock.now) - started) / 1000 } satisfies CheckReport
+  const report: CheckReport = { findings, ...counted, seconds: ((yield* SteadyClock.now) - started) / 1000 }
+  return report
 })
 
 /** The report for a file whose damaged pages make `check` fail: the errors that SQLite finds, if it opens the file. */
@@ -144,7 +143,7 @@ const rowFindings = Effect.fnUntraced(function* (job: number) {
   const both = (a: string, b: string) => sql.literal(`${a}.job = ${b}.job AND ${a}.seq = ${b}.seq`)
 
   // oxlint-disable-next-line typescript/no-unnecessary-type-parameters -- each query names the type of its rows
-  const finds = <Row extends object>(code: IntegrityIssueCode, query: Fragment, message: (row: Row) => string) =>
+  const finds = <Row extends object>(code: IntegrityIssue["code"], query: Fragment, message: (row: Row) => string) =>
     Effect.map(
       sql<Row>`SELECT * FROM (${query}) AS found LIMIT ${maxFindings}`,
       Arr.map((row): IntegrityIssue => ({ code, message: message(row) })),
@@ -156,7 +155,7 @@ const rowFindings = Effect.fnUntraced(function* (job: number) {
     readonly state: string
   }
 
-  const findsTasks = (code: IntegrityIssueCode, condition: Fragment, message: (row: Task) => string) =>
+  const findsTasks = (code: IntegrityIssue["code"], condition: Fragment, message: (row: Task) => string) =>
     finds<Task>(code, sql`SELECT seq, task_id, state FROM task WHERE ${here} AND (${condition}) ORDER BY seq`, message)
 
   const findsMissing = (name: "request" | "result", condition: Fragment) =>

@@ -77,7 +77,7 @@ const requireFile = (location: LedgerLocation.LedgerLocation, verb: NotForPostgr
  * not failures.
  */
 export const check = Effect.fn("LedgerMaintenance.check")(
-  (location: LedgerLocation.LedgerLocation, options: Pick<LedgerCheck.LedgerCheckOptions, "quick"> = {}) =>
+  (location: LedgerLocation.LedgerLocation, options: { readonly quick?: boolean | undefined } = {}) =>
     LedgerCheck.check({ ...options, job: location.job }).pipe(
       Effect.provide(LedgerLocation.existingClient(location)),
       Effect.catchIf(LedgerCheck.isCorrupt, (error) =>
@@ -129,7 +129,8 @@ export const backup = Effect.fn("LedgerMaintenance.backup")(function* (
     yield* fs.rename(partial, to)
     yield* Sync.folder(paths.dirname(to))
     const { items, results, tasks } = report
-    return { path: to, bytes: yield* sizeOf(to), items, results, tasks } satisfies BackupReport
+    const backedUp: BackupReport = { path: to, bytes: yield* sizeOf(to), items, results, tasks }
+    return backedUp
   }).pipe(Effect.ensuring(remove))
 })
 

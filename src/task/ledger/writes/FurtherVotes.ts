@@ -14,7 +14,9 @@ import type { readTasks } from "./Tasks.ts"
 
 /** The place of an item: `seq` is the one in its first vote. */
 export interface ItemPlace {
+  /** The number of its first task, from 0. */
   readonly seq: number
+  /** The item's place in that task, from 0. */
   readonly batch: number
 }
 

@@ -17,6 +17,7 @@ import type { Parts } from "./Parts.ts"
 import { votesLeft } from "./Spending.ts"
 import { issueColumns } from "../reads/Status.ts"
 
+/** States of tasks that a run can resubmit. */
 export type Replannable = "failed" | "invalid" | "refused"
 
 /** States of tasks that can be matched to a task at the service, or sent again. */

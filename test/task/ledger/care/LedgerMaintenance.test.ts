@@ -7,7 +7,7 @@ import * as SqliteClient from "../../../../src/node/SqliteClient.ts"
 import * as Zstd from "../../../../src/node/Zstd.ts"
 import { Ledger, LedgerReader } from "../../../../src/task/ledger/Ledger.ts"
 import * as LedgerMaintenance from "../../../../src/task/ledger/care/LedgerMaintenance.ts"
-import type { IntegrityIssueCode } from "../../../../src/task/ledger/care/LedgerCheck.ts"
+import type { IntegrityIssue } from "../../../../src/task/ledger/care/LedgerCheck.ts"
 import * as LedgerLocation from "../../../../src/task/ledger/LedgerLocation.ts"
 import * as Payload from "../../../../src/task/ledger/schema/Payload.ts"
 import { temporaryPath } from "../../../node/support.ts"
@@ -90,7 +90,7 @@ const read = (location: LedgerLocation.LedgerLocation) =>
 const ofTask = (number: number) => new RegExp(`task ${number}\\b`)
 
 const spoils: ReadonlyArray<
-  readonly [what: string, code: IntegrityIssueCode, says: RegExp, spoil: (sql: SqlClient.SqlClient) => Effect.Effect<unknown, unknown>]
+  readonly [what: string, code: IntegrityIssue["code"], says: RegExp, spoil: (sql: SqlClient.SqlClient) => Effect.Effect<unknown, unknown>]
 > = [
   ["a task is gone", "tasks_overlap", ofTask(6), (sql) => sql`DELETE FROM task WHERE seq = 2`],
   ["two tasks overlap", "tasks_overlap", ofTask(3), (sql) => sql`UPDATE task SET item_count = 3 WHERE seq = 0`],
