@@ -184,7 +184,8 @@ export const importVotes = Effect.fn("ImportVotes.importVotes")(function* <E, R>
       }
       const places = ImportedItem.placesIn(entry.prompt, item)
       if (places === undefined) {
-        rejects.push({ ...conflict(item), ...(voted.raw === undefined ? {} : { raw: voted.raw }) })
+        const reject = conflict(item)
+        rejects.push(voted.raw === undefined ? reject : Object.assign(reject, { raw: voted.raw }))
         continue
       }
       const isFirst = entry.votes.length === 0

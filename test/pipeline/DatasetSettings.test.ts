@@ -20,7 +20,7 @@ describe("settings of a dataset", () => {
     [{ edited: "rejected" }, /^edited: expected chosen or none, found rejected$/],
     [{ annotationPaths: { rationle: "a" } }, /^annotationPaths: expected one of .*rationale.*, found rationle$/],
     [{ annotationPaths: { rationale: "a[" } }, /^annotationPaths\.rationale: expected a field path, found a\[$/],
-    [{ evaluationPrompts: [] }, /^evaluationPrompts: expected prompts, found none$/],
+    [{ evaluationPrompts: [] }, /^evaluationPrompts: expected at least one prompt, found an empty list$/],
     [{ splits: { test: 1.2 } }, /test/],
     [{ splits: { train: 0.5, test: 0.1 } }, /add up to 1/],
   ])("%o are refused with their name", ([settings, expected]) =>
