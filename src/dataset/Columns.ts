@@ -11,7 +11,7 @@ import { Record, Schema, Struct } from "effect"
 import * as Conversation from "../domain/Conversation.ts"
 import { Message, usesTools } from "../domain/Message.ts"
 import * as PairBytes from "../domain/PairBytes.ts"
-import { PreferencePair } from "../domain/PreferencePair.ts"
+import { type PreferencePair, PreferencePairSchema } from "../domain/PreferencePair.ts"
 import * as PairTexts from "./format/PairTexts.ts"
 import type { Feature, Features, JsonRow } from "./file/Features.ts"
 
@@ -51,7 +51,7 @@ export interface Column {
 const plainMessage = ["role", "content"] as const
 
 export const columnsOf = ({ shape, tools }: Form): ReadonlyArray<Column> => {
-  const members = Struct.omit(PreferencePair.fields, ["chosen_messages", "rejected_messages"])
+  const members = Struct.omit(PreferencePairSchema.fields, ["chosen_messages", "rejected_messages"])
   const message = tools === undefined ? Struct.pick(Message.fields, plainMessage) : Message.fields
   const messages: Feature = { list: { struct: Record.map(typesOf(message), featureOf) } }
   return Object.entries(typesOf(tools === undefined ? Struct.omit(members, ["tools"]) : members)).map(
@@ -101,7 +101,7 @@ export const needsTools = ({ chosen_messages, prompt, rejected_messages }: Prefe
   rejected_messages !== undefined ||
   (typeof prompt !== "string" && prompt.some(usesTools))
 
-const members = Struct.keys(PreferencePair.fields)
+const members = Struct.keys(PreferencePairSchema.fields)
 const membersBesidesTexts = members.filter((name) => !PairBytes.isText(name))
 
 export const findLoneSurrogate = (pair: PreferencePair): keyof PreferencePair | undefined => {

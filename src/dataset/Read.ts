@@ -8,7 +8,7 @@
 import { Effect, FileSystem, Option, Path, Result, Schema, Stream } from "effect"
 import * as Conversation from "../domain/Conversation.ts"
 import { Message, usesTools } from "../domain/Message.ts"
-import { PreferencePair } from "../domain/PreferencePair.ts"
+import { type PreferencePair, PreferencePairSchema } from "../domain/PreferencePair.ts"
 import type { Split } from "../domain/Split.ts"
 import * as SchemaIssues from "../io/SchemaIssues.ts"
 import { DatasetUnreadable } from "./file/DatasetError.ts"
@@ -87,7 +87,7 @@ const pairsOf = (directory: string, { path, sha256 }: Manifest.DatasetFile) =>
     )
   }).pipe(Stream.unwrap)
 
-const decodePair = Schema.decodeUnknownResult(PreferencePair, { reportInput: true })
+const decodePair = Schema.decodeUnknownResult(PreferencePairSchema, { reportInput: true })
 const decodeMessages = Schema.decodeUnknownResult(Schema.NonEmptyArray(Message), { reportInput: true })
 
 /** The pair in a row. Parquet stores members that a message does not have as null; the pair leaves them out. */

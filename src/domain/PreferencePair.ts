@@ -57,12 +57,13 @@ const struct = Schema.Struct({
   rejected_messages: Schema.optionalKey(Schema.NonEmptyArray(Message)),
 })
 type Struct = typeof struct
+
 /** The schema of `PreferencePair`. Its `fields` are the columns. */
 export interface PreferencePairSchema extends Struct {}
+export const PreferencePairSchema: PreferencePairSchema = struct
 
 /**
  * A row of a dataset: a prompt, a completion that was preferred, and one that was not. data/README.md describes its
  * columns.
  */
-export const PreferencePair: PreferencePairSchema = struct
 export interface PreferencePair extends Schema.Schema.Type<Struct> {}

@@ -42,4 +42,4 @@ export const Reject = Schema.Struct({
   /** Size of the record in bytes, if `raw` holds only its beginning. */
   raw_bytes: Schema.optionalKey(Schema.Int),
 })
-export interface Reject extends Schema.Schema.Type<typeof Reject> {}
+export type Reject = typeof Reject.Type

@@ -26,8 +26,7 @@ const ofVote = Struct.omit(voteFields, [
   "details",
 ])
 
-/** One vote. Indices refer to `completions`, whatever order was shown. */
-export const VoteRow = Schema.Struct({
+export const VoteRowSchema = Schema.Struct({
   /** Null in a table that the service wrote, because the service does not know item ids. */
   item_id: Schema.NullOr(Schema.String),
   /** The prompt, as text or as messages. */
@@ -65,7 +64,8 @@ export const VoteRow = Schema.Struct({
   metadata: Schema.NullOr(Schema.Unknown),
 })
 /** A record of a vote table. */
-export interface VoteRow extends Schema.Schema.Type<typeof VoteRow> {}
+/** One vote. Indices refer to `completions`, whatever order was shown. */
+export interface VoteRow extends Schema.Schema.Type<typeof VoteRowSchema> {}
 
 export const voteColumns = Struct.keys(ofVote)
 
@@ -85,7 +85,7 @@ export const of = (item: OfItem, vote: ImportedVote, n: number): VoteRow => {
   return { ...item, ...members, expert, kind: ExpertKind.of(kind), vote: n, chosen_index: choice, judged_at } as VoteRow
 }
 
-export const columns = Struct.keys(VoteRow.fields)
+export const columns = Struct.keys(VoteRowSchema.fields)
 
 export const formats = ["jsonl", "csv"] as const
 export type Format = (typeof formats)[number]

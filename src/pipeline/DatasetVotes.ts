@@ -9,7 +9,7 @@
 import { Effect, FileSystem, Option, Path, Result, Schema, Stream, Struct } from "effect"
 import * as Manifest from "../dataset/Manifest.ts"
 import * as Conversation from "../domain/Conversation.ts"
-import { PreferencePair } from "../domain/PreferencePair.ts"
+import { PreferencePairSchema } from "../domain/PreferencePair.ts"
 import { Metadata } from "../domain/PromptItem.ts"
 import type { RatedItem } from "../pair/rating/Leaderboard.ts"
 import * as Messages from "../source/item/Messages.ts"
@@ -32,7 +32,7 @@ const Completion = Schema.Union([Schema.String, Schema.NonEmptyArray(Schema.Unkn
 const Row = Schema.Struct({
   chosen: Completion,
   rejected: Completion,
-  ...Struct.pick(PreferencePair.fields, [
+  ...Struct.pick(PreferencePairSchema.fields, [
     "item_id",
     "chosen_index",
     "rejected_index",

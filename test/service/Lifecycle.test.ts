@@ -4,7 +4,7 @@
  */
 import { assert, describe } from "@effect/vitest"
 import { Effect, FileSystem, Redacted, Schema } from "effect"
-import { VoteRow } from "../../src/domain/VoteRow.ts"
+import { VoteRowSchema } from "../../src/domain/VoteRow.ts"
 import type * as ServiceLayers from "../../src/service/ServiceLayers.ts"
 import { cli, reportOf } from "../support/cli.ts"
 import { liveOver } from "../support/effectTest.ts"
@@ -42,7 +42,7 @@ const create = Effect.fnUntraced(function* (base: string, body: object) {
   return String(json.task_id)
 })
 
-const decodeRow = Schema.decodeUnknownSync(Schema.fromJsonString(VoteRow))
+const decodeRow = Schema.decodeUnknownSync(Schema.fromJsonString(VoteRowSchema))
 const rowsOf = (text: string) =>
   text
     .split("\n")
@@ -241,7 +241,7 @@ test("the table of votes has the organization's votes by group and expert, in bo
     assert.strictEqual(imported.status, 0, imported.stderr)
     assert.deepInclude(reportOf(imported), { read: 9, imported: 9, rejected: 0, items: 4 } as never)
     const back = yield* cli(["export-votes", ...job])
-    const kept = ({ item_id: _id, metadata: _metadata, task_id: _task, ...row }: VoteRow) => row
+    const kept = ({ item_id: _id, metadata: _metadata, task_id: _task, ...row }: VoteRowSchema) => row
     assert.deepStrictEqual(rowsOf(back.stdout).map(kept), rows.map(kept), format)
   }
 
