@@ -241,7 +241,7 @@ test("the table of votes has the organization's votes by group and expert, in bo
     assert.strictEqual(imported.status, 0, imported.stderr)
     assert.deepInclude(reportOf(imported), { read: 9, imported: 9, rejected: 0, items: 4 } as never)
     const back = yield* cli(["export-votes", ...job])
-    const kept = ({ item_id: _id, metadata: _metadata, task_id: _task, ...row }: VoteRowSchema) => row
+    const kept = ({ item_id: _id, metadata: _metadata, task_id: _task, ...row }: typeof VoteRowSchema.Type) => row
     assert.deepStrictEqual(rowsOf(back.stdout).map(kept), rows.map(kept), format)
   }
 
