@@ -9,15 +9,17 @@
  */
 import * as NodeServices from "@effect/platform-node/NodeServices"
 import { Cause, Effect, Exit, Layer, Logger, Option, Predicate, Redacted, Stream } from "effect"
+import type { HttpClient as Http } from "effect/http"
 import { ServiceProfile, type ServiceSettings } from "./api/ServiceProfile.ts"
 import * as Dataset from "./dataset/Dataset.ts"
 import type { PreferencePair } from "./domain/PreferencePair.ts"
 import type { TaskPrompt } from "./domain/Task.ts"
+import { didYouMean } from "./io/NearestName.ts"
 import * as HttpClient from "./node/HttpClient.ts"
-import { SettingInvalid } from "./pipeline/DatasetSettings.ts"
 import * as JobFolder from "./pipeline/JobFolder.ts"
 import * as Pipeline from "./pipeline/Pipeline.ts"
 import type { RunReport } from "./pipeline/RunReport.ts"
+import { SettingInvalid } from "./pipeline/SettingInvalid.ts"
 import type { ServiceOptions } from "./service/AnnotationService.ts"
 import type { JudgeError, JudgeVote } from "./service/expert/Expert.ts"
 import * as Source from "./source/Source.ts"
@@ -58,6 +60,8 @@ export interface PlainSettings extends Omit<Pipeline.Settings, "source"> {
   readonly input?: Source.FilesOptions | Source.MakeOptions | undefined
   /** The annotation service. */
   readonly service: RemoteService | EmbeddedService
+  /** The client for a service with another interface: `AnnotationClient.layerProtocol`. */
+  readonly client?: Pipeline.ServiceOf<never, never, unknown, ServiceProfile | Http.HttpClient>["client"]
 }
 
 /** How to stop the work, and where its messages go. */
@@ -113,6 +117,13 @@ const expertOf = ({ concurrency = 1, judge, name }: PlainExpert, Failure: typeof
     }).pipe(Effect.map(Option.fromNullOr)),
 })
 
+// prettier-ignore
+const embeddedSettings = {
+  experts: true, database: true, judge: true, turnaround: true, limits: true, votes: true, hold: true,
+  undoGrace: true, gold: true, cancelUnanswered: true, rateLimit: true, requestTimeout: true, pages: true,
+  publicUrl: true, allowPrivateWebhooks: true,
+} satisfies { readonly [Name in keyof Required<EmbeddedService>]: true }
+
 const serviceOf = ({ directory, service }: PlainSettings) => {
   if (Predicate.hasProperty(service, "baseUrl")) {
     const { token } = service
@@ -124,6 +135,11 @@ const serviceOf = ({ directory, service }: PlainSettings) => {
       if (!Predicate.hasProperty(service, "experts") || !Array.isArray(service.experts)) {
         const expected = "{ baseUrl, token } for a remote service, or { experts } for an embedded one"
         return yield* new SettingInvalid({ setting: "service", expected, found: "another value" })
+      }
+      const unknown = Object.keys(service).find((name) => !Object.hasOwn(embeddedSettings, name))
+      if (unknown !== undefined) {
+        const expected = `the name of a service setting${didYouMean(unknown, Object.keys(embeddedSettings))}`
+        return yield* new SettingInvalid({ setting: `service.${unknown}`, expected, found: "an unknown name" })
       }
       const { Expert, layerEmbedded } = yield* Effect.promise(() => import("./service/AnnotationService.ts"))
       const { database = JobFolder.service(directory), experts, ...options } = service

@@ -5,6 +5,7 @@ import { join } from "node:path"
 import { Effect, Exit, Scope } from "effect"
 import { afterEach, assert, beforeEach, describe, it } from "@effect/vitest"
 import * as Prefstream from "../src/promises.ts"
+import { AnnotationClient } from "../src/task/Tasks.ts"
 import { itemLines } from "./support/cli.ts"
 import * as ScriptedService from "./support/ScriptedService.ts"
 
@@ -61,6 +62,13 @@ describe("prefstream/promises", () => {
     assert.strictEqual((await Prefstream.submit(settings, { log })).submitted, 3)
     assert.strictEqual((await Prefstream.collect(settings, { log })).tasks.completed.items, 3)
     assert.strictEqual(service.received[0]?.headers.authorization, `Bearer ${token}`)
+    const client = AnnotationClient.layerProtocol({
+      create: () => Effect.succeed("task"),
+      poll: (_, { task }) =>
+        Effect.map(task, ({ prompts }) => ({ _tag: "Completed", results: prompts.map(() => ({ best: 0 })) })),
+    })
+    const other = await Prefstream.run({ ...settings, directory: `${directory}/other`, client }, { log })
+    assert.strictEqual(other.dataset?.rows, 3)
     await Effect.runPromise(Scope.close(scope, Exit.void))
   })
 
@@ -76,6 +84,12 @@ describe("prefstream/promises", () => {
       /^service: expected \{ baseUrl, token \} for a remote service, or \{ experts \}/,
     )
     assert.match((await run({ service: { baseUrl: "x", token: "t" } })).message, /baseUrl: expected http/)
+    const address = { baseUrl: "http://127.0.0.1:9/v1", token: "t" }
+    assert.match(
+      (await run({ service: { ...address, requestPerSecond: 2 } })).message,
+      /requestPerSecond: .*\(did you mean requestsPerSecond\?\)/,
+    )
+    assert.match((await run({ service: { ...service, vote: 2 } })).message, /^service\.vote: .*did you mean votes\?/)
     assert.strictEqual((await run({ thresholds: { "longer-chosen": 0 } }))._tag, "ThresholdsExceeded")
     const own = new Error("the table is gone")
     async function* broken() {

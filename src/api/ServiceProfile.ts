@@ -4,8 +4,10 @@
  * Guarantees: each default is safe with an unknown service. Unless the service honors idempotency keys, a task that may
  * have arrived is resent only if a person asks for it. The token is `Redacted`, so no log shows it.
  */
-import { Context, Duration, Effect, Layer, Option, type Redacted, Result, Schema } from "effect"
+import { Context, Duration, Effect, Layer, Option, type Redacted, Result, Schema, Struct } from "effect"
 import * as FieldPath from "../io/FieldPath.ts"
+import { didYouMean } from "../io/NearestName.ts"
+import { describeValue } from "../io/Values.ts"
 import * as Authorization from "./Authorization.ts"
 import * as ContractSettings from "./ContractSettings.ts"
 
@@ -184,6 +186,15 @@ const isTime =
 /** The time of the next poll must be a valid date, so an interval is at most a year. */
 const isPollInterval = isTime(1, Duration.toMillis("365 days"))
 
+const names: ReadonlyArray<string> = ["baseUrl", "token", "identity", ...Struct.keys(defaults)]
+
+const unknownIn = (settings: object): ServiceSettingsError | undefined => {
+  const setting = Object.keys(settings).find((name) => !names.includes(name))
+  if (setting === undefined) return undefined
+  const expected = `the name of a service setting${didYouMean(setting, names)}`
+  return new ServiceSettingsError({ setting, expected, found: "an unknown name" })
+}
+
 const problemOf = (settings: ServiceSettings): ServiceSettingsError | undefined => {
   const { choice, createRequest, patience, pollInterval, pollRequest, requestTimeout, requestsPerSecond } = settings
   const reservedMember = ContractSettings.contractMembers.find((member) => Object.hasOwn(settings.requestExtra, member))
@@ -240,7 +251,11 @@ const problemOf = (settings: ServiceSettings): ServiceSettingsError | undefined 
   const wrong = rules.find(([, isRight]) => !isRight)
   if (wrong !== undefined) {
     const [setting, , expected, found] = wrong
-    return new ServiceSettingsError({ setting, expected, found: String(found) })
+    return new ServiceSettingsError({
+      setting,
+      expected,
+      found: setting === "baseUrl" || Duration.isDuration(found) ? String(found) : describeValue(found),
+    })
   }
   return Duration.isGreaterThan(Duration.fromInputUnsafe(min), Duration.fromInputUnsafe(max))
     ? new ServiceSettingsError({
@@ -261,7 +276,7 @@ export class ServiceProfile extends Context.Service<ServiceProfile, ServiceSetti
   ): Layer.Layer<ServiceProfile, ServiceSettingsError> => {
     const baseUrl = settings.baseUrl.replace(/\/+$/, "")
     const profile = { identity: baseUrl, ...defaults, ...settings, baseUrl }
-    const problem = problemOf(profile)
+    const problem = unknownIn(settings) ?? problemOf(profile)
     return Layer.effect(ServiceProfile, problem === undefined ? Effect.succeed(profile) : Effect.fail(problem))
   }
 }

@@ -7,7 +7,7 @@
  * and options give the same bytes. A pair with a lone surrogate is omitted and counted. Not checked: that no prompt is
  * in two splits (`verify` does that), and that the pairs of an item are consecutive.
  */
-import { Effect, type FileSystem, Number, type Path, Sink, Stream, Struct } from "effect"
+import { Effect, type FileSystem, Number, type Path, Result, Sink, Stream, Struct } from "effect"
 import * as PairBytes from "../domain/PairBytes.ts"
 import type { PreferencePair } from "../domain/PreferencePair.ts"
 import { type Split, splits } from "../domain/Split.ts"
@@ -18,6 +18,7 @@ import type { DatasetFacts } from "./DatasetFacts.ts"
 import * as DatasetThread from "./DatasetThread.ts"
 import { DatasetError, NoPairs, OptionInvalid } from "./file/DatasetError.ts"
 import * as OmittedPairs from "./file/OmittedPairs.ts"
+import { describeValue } from "../io/Values.ts"
 import type { TrainerFormat } from "./format/TrainerFormat.ts"
 import type { FormatName } from "./format/TrainerFormats.ts"
 import * as Manifest from "./Manifest.ts"
@@ -31,6 +32,7 @@ export {
   DatasetUnreadable,
   DirectoryNotReplaceable,
   FileSystemFailure,
+  FormatFailed,
   NoPairs,
   NoSpace,
   OptionInvalid,
@@ -53,7 +55,7 @@ export type { Manifest, Written } from "./Manifest.ts"
 export type { Split } from "../domain/Split.ts"
 export { ReportTemplateMissing } from "./ReportPage.ts"
 export { manifest, read, type ReadOptions } from "./Read.ts"
-export { type Verification, verify } from "./Verify.ts"
+export { type Verification, verify, type VerifyOptions } from "./Verify.ts"
 
 /** The contents of a dataset that was written, and its directory. */
 export interface DatasetInfo extends Manifest.Written {
@@ -189,6 +191,16 @@ interface SplitOutput {
   readonly trainers: ReadonlyArray<TrainerFiles.TrainerWriter>
 }
 
+/** Checks the texts of a pair, which may come from untyped code. Texts that it also has as bytes are not read. */
+const wrongText = (pair: PreferencePair, at: number): OptionInvalid | undefined => {
+  if (PairBytes.of(pair) !== undefined) return undefined
+  const isRight = (name: "prompt" | "chosen" | "rejected") =>
+    typeof pair[name] === "string" || (name === "prompt" && Array.isArray(pair[name]))
+  const name = (["prompt", "chosen", "rejected"] as const).find((name) => !isRight(name))
+  if (name === undefined) return undefined
+  return new OptionInvalid({ option: `pairs[${at}].${name}`, expected: "a text", found: describeValue(pair[name]) })
+}
+
 const writeRows = Effect.fnUntraced(function* <E, R>(
   pairs: Stream.Stream<PreferencePair>,
   thread: DatasetThread.DatasetThread,
@@ -205,6 +217,7 @@ const writeRows = Effect.fnUntraced(function* <E, R>(
   const options = { tools: form.tools, ...Struct.pick(trainerOptions, ["edited", "margin", "marginFrom"]) }
 
   const features = featuresOf(form)
+  let pairCount = 0
 
   const open = (split: Split): SplitOutput => {
     const output = thread.open({ split, features, shardBytes })
@@ -218,6 +231,8 @@ const writeRows = Effect.fnUntraced(function* <E, R>(
     pairs,
     Effect.fnUntraced(function* (chunk) {
       for (const pair of chunk) {
+        const reason = wrongText(pair, pairCount++)
+        if (reason !== undefined) return yield* new DatasetError({ reason })
         const field = findLoneSurrogate(pair)
         if (field !== undefined) {
           counter.add({ item_id: pair.item_id, field, reason: "expected well-formed Unicode, found a lone surrogate" })
@@ -234,7 +249,11 @@ const writeRows = Effect.fnUntraced(function* <E, R>(
         const { output, trainers } = outputs.get(split) ?? open(split)
         const bytes = form.shape === "standard" ? PairBytes.of(pair) : undefined
         let isSent = thread.add(output, toRow(pair, form), bytes)
-        for (const trainer of trainers) isSent = trainer.write(pair) || isSent
+        for (const trainer of trainers) {
+          const sent = trainer.write(pair)
+          if (Result.isFailure(sent)) return yield* new DatasetError({ reason: sent.failure })
+          isSent ||= sent.success
+        }
         if (isSent) yield* thread.room
       }
     }),
@@ -242,7 +261,10 @@ const writeRows = Effect.fnUntraced(function* <E, R>(
 
   // A dataset without pairs still has files, which declare its columns.
   if (outputs.size === 0) open("train")
-  for (const { trainers } of outputs.values()) for (const { end } of trainers) end()
+  for (const trainer of [...outputs.values()].flatMap(({ trainers }) => trainers)) {
+    const ended = trainer.end()
+    if (Result.isFailure(ended)) return yield* new DatasetError({ reason: ended.failure })
+  }
   const written = yield* thread.finish
   const inOrder = splits.flatMap((split) => outputs.get(split) ?? [])
   const trainerFiles = inOrder.flatMap(({ trainers }) =>

@@ -5,16 +5,18 @@
  * `promptOf` are in the order of `PromptSpacing`, and lines that `Jsonl.leadingLines` has collected come first. Pairs
  * that the format cannot represent are counted, and so are values that it has no column for.
  */
-import { Effect, Option, Record, Result, Struct } from "effect"
+import { Effect, Option, Record, Result, Schema, Struct } from "effect"
 import type * as Assessment from "../domain/Assessment.ts"
 import type { PreferencePair } from "../domain/PreferencePair.ts"
 import type { Split } from "../domain/Split.ts"
 import { needsTools } from "./Columns.ts"
 import { type DatasetThread, sizeOf } from "./DatasetThread.ts"
-import { DatasetError, OptionInvalid } from "./file/DatasetError.ts"
+import { DatasetError, FormatFailed, OptionInvalid } from "./file/DatasetError.ts"
 import type { Features, JsonRow } from "./file/Features.ts"
 import * as OmittedPairs from "./file/OmittedPairs.ts"
+import { misfit } from "./format/FeatureCheck.ts"
 import * as PairTexts from "./format/PairTexts.ts"
+import { didYouMean } from "../io/NearestName.ts"
 import { describeValue, isObject } from "../io/Values.ts"
 import type { Encoded, FormatOptions, TrainerFormat } from "./format/TrainerFormat.ts"
 import { type FormatName, formatNames, formats } from "./format/TrainerFormats.ts"
@@ -90,26 +92,41 @@ export const pathOf = (format: TrainerFormat, split: Split) => `${folder}/${name
 const nameOf = ({ container, name }: TrainerFormat, split: Split) => `${name}/${split}.${container}`
 
 /** Whether a value, which may come from untyped code, is a trainer format. */
-export const isFormat = (value: unknown): value is TrainerFormat =>
+const isFormat = (value: unknown): value is TrainerFormat =>
   isObject(value) &&
   [typeof value["name"], typeof value["features"], typeof value["encoder"]].join() === "string,function,function" &&
-  (value["container"] === "jsonl" || value["container"] === "parquet")
+  (value["container"] === "jsonl" || value["container"] === "parquet") &&
+  Schema.isSchema(value["row"])
 
-/** The formats without duplicates. Fails if a value is not a format, a name is not a valid folder name, or if two formats have the same name. */
-export const resolve = Effect.fnUntraced(function* (requested: ReadonlyArray<FormatName | TrainerFormat>) {
-  const chosen = new Map<string, TrainerFormat>()
+const isBuiltInName = (name: unknown): name is FormatName => typeof name === "string" && Object.hasOwn(formats, name)
+
+/** The first of the requested formats, which may come from untyped code, that cannot be written. */
+export const problemOf = (requested: ReadonlyArray<unknown>) => {
+  const names = new Set<string>()
   for (const each of requested) {
-    const format: unknown = typeof each === "string" ? (Object.hasOwn(formats, each) ? formats[each] : each) : each
-    const name = isFormat(format) ? format.name : describeValue(format)
-    const invalid = (expected: string) =>
-      new DatasetError({ reason: new OptionInvalid({ option: "formats", expected, found: name }) })
-    if (!isFormat(format)) return yield* invalid(`a custom format, or a name among ${formatNames.join(", ")}`)
-    if (!/^[\w-][\w.-]*$/.test(name))
-      return yield* invalid("a name with only letters, digits, hyphens, underscores, and dots")
-    if ((chosen.get(name) ?? format) !== format) return yield* invalid("a name that no other format has")
-    chosen.set(name, format)
+    const format = isBuiltInName(each) ? formats[each] : each
+    if (!isFormat(format)) {
+      const advice = typeof each === "string" ? didYouMean(each, formatNames) : ""
+      return {
+        expected: `one of ${formatNames.join(", ")}, or a custom format`,
+        found: describeValue(each) + advice,
+      }
+    }
+    const name = describeValue(format.name)
+    if (!/^[\w-][\w.-]*$/.test(format.name))
+      return { expected: "names with only letters, digits, hyphens, underscores, and dots", found: name }
+    if (names.has(format.name)) return { expected: "different names", found: `${name} twice` }
+    names.add(format.name)
   }
-  return [...chosen.values()]
+  return undefined
+}
+
+/** Fails if a format cannot be written. */
+export const resolve = Effect.fnUntraced(function* (requested: ReadonlyArray<FormatName | TrainerFormat>) {
+  const problem = problemOf(requested)
+  if (problem !== undefined)
+    return yield* new DatasetError({ reason: new OptionInvalid({ option: "formats", ...problem }) })
+  return requested.map((each): TrainerFormat => (typeof each === "string" ? formats[each] : each))
 })
 
 export const make = (thread: DatasetThread, format: TrainerFormat, split: Split, { edited, ...options }: Options) => {
@@ -131,20 +148,35 @@ export const make = (thread: DatasetThread, format: TrainerFormat, split: Split,
   const { promptOf } = format
   const spacing = PromptSpacing.make<JsonRow>()
 
-  const append = (rowsOf: ReadonlyArray<JsonRow>): boolean => {
-    rows += rowsOf.length
-    return rowsOf.reduce((isSent, row) => thread.add(output, row) || isSent, false)
+  /** JSON Lines hold every value, and the rows of built-in formats fit. */
+  const isChecked = format.container === "parquet" && !(isBuiltInName(format.name) && formats[format.name] === format)
+
+  const type = { struct: features }
+
+  const append = (rowsOf: ReadonlyArray<JsonRow>): Result.Result<boolean, OptionInvalid> => {
+    let isSent = false
+    for (const row of rowsOf) {
+      const problem = isChecked ? misfit(row, type, `formats.${format.name}.rows[${rows}]`) : undefined
+      if (problem !== undefined) return Result.fail(new OptionInvalid(problem))
+      rows++
+      isSent = thread.add(output, row) || isSent
+    }
+    return Result.succeed(isSent)
   }
 
-  const write = (results: ReadonlyArray<Encoded>): boolean => {
-    const encoded: Array<JsonRow> = []
-    for (const result of results) {
-      if (Result.isFailure(result)) counter.add(result.failure)
-      else if (promptOf === undefined) encoded.push(result.success)
-      else encoded.push(...spacing.add(promptOf(result.success), result.success, sizeOf(result.success)))
-    }
-    return append(encoded)
-  }
+  const write = (itemId: string | null, encode: () => ReadonlyArray<Encoded>) =>
+    Result.try({
+      try: () => {
+        const encoded: Array<JsonRow> = []
+        for (const result of encode()) {
+          if (Result.isFailure(result)) counter.add(result.failure)
+          else if (promptOf === undefined) encoded.push(result.success)
+          else encoded.push(...spacing.add(promptOf(result.success), result.success, sizeOf(result.success)))
+        }
+        return encoded
+      },
+      catch: (cause) => new FormatFailed({ format: format.name, itemId, cause }),
+    }).pipe(Result.flatMap(append))
 
   const hasCalls = format.reads?.includes("tool_calls") === true
   const encodePair = (pair: PreferencePair): ReadonlyArray<Encoded> => {
@@ -156,11 +188,8 @@ export const make = (thread: DatasetThread, format: TrainerFormat, split: Split,
   return {
     output,
     /** @returns whether a message was sent, as `DatasetThread.add` does */
-    write: (pair: PreferencePair): boolean => write(encodePair(pair)),
-    end: (): void => {
-      write(encoder.end())
-      append(spacing.end())
-    },
+    write: (pair: PreferencePair) => write(pair.item_id, () => encodePair(pair)),
+    end: () => Result.flatMap(write(null, encoder.end), () => append(spacing.end())),
     summary: ({ files: [file] }: OutputFiles): TrainerFile => ({
       format,
       options,

@@ -10,6 +10,7 @@ import { Effect, FileSystem, Option, Path, Schema, Struct } from "effect"
 import * as Card from "./Card.ts"
 import type { Finding } from "./file/Finding.ts"
 import * as Findings from "./Findings.ts"
+import type { FormatName, TrainerFormat } from "./format/TrainerFormats.ts"
 import * as Manifest from "./Manifest.ts"
 import * as ReadBack from "./file/ReadBack.ts"
 import * as Read from "./Read.ts"
@@ -23,32 +24,47 @@ export interface Verification {
   readonly rows: number
   /** Number of files in the manifest, without the manifest itself. */
   readonly files: number
-  /** The problems. An intact dataset has no errors. A warning counts rows that trainers misread; it names the first. */
+  /**
+   * The problems. An intact dataset has no errors. A warning counts rows that trainers misread and names the first, or
+   * names a custom format whose rows were not checked.
+   */
   readonly findings: ReadonlyArray<Finding>
 }
 
+/** Options of `verify`. */
+export interface VerifyOptions {
+  /** The custom formats whose rows to check; `formats` of `write` can be passed unchanged. Default: none. */
+  readonly formats?: ReadonlyArray<FormatName | TrainerFormat> | undefined
+}
+
 /** Never fails: a file that cannot be read is a finding. */
-export const verify: (directory: string) => Effect.Effect<Verification, never, FileSystem.FileSystem | Path.Path> =
-  Effect.fn("Dataset.verify")(function* (directory) {
-    const findings = Findings.make()
-    const manifest = yield* Read.manifest(directory).pipe(
-      Effect.tapError((failure) =>
-        Effect.sync(() => findings.add({ ...Struct.pick(failure, ["expected", "found"]), file: Manifest.fileName })),
-      ),
-      Effect.option,
-    )
-    if (Option.isNone(manifest)) return { directory, rows: 0, files: 0, findings: findings.all() }
-    const { files, rows } = manifest.value
-    yield* checkEntries(directory, manifest.value, findings)
-    const intact: Array<Manifest.DatasetFile> = []
-    for (const file of files) if (yield* isIntact(directory, file, findings)) intact.push(file)
-    checkCounts(manifest.value, findings)
-    yield* VerifyRows.check(directory, manifest.value, intact, findings)
-    const isPresent = (name: string) => intact.some(({ path }) => path === name)
-    if (isPresent(Card.fileName)) yield* checkCard(directory, manifest.value, findings)
-    if (isPresent(reportFile)) yield* checkFunnel(directory, manifest.value, findings)
-    return { directory, rows, files: files.length, findings: findings.all() }
-  })
+export const verify: (
+  directory: string,
+  options?: VerifyOptions,
+) => Effect.Effect<Verification, never, FileSystem.FileSystem | Path.Path> = Effect.fn("Dataset.verify")(function* (
+  directory,
+  { formats = [] } = {},
+) {
+  const custom = formats.filter((format) => typeof format !== "string")
+  const findings = Findings.make()
+  const manifest = yield* Read.manifest(directory).pipe(
+    Effect.tapError((failure) =>
+      Effect.sync(() => findings.add({ ...Struct.pick(failure, ["expected", "found"]), file: Manifest.fileName })),
+    ),
+    Effect.option,
+  )
+  if (Option.isNone(manifest)) return { directory, rows: 0, files: 0, findings: findings.all() }
+  const { files, rows } = manifest.value
+  yield* checkEntries(directory, manifest.value, findings)
+  const intact: Array<Manifest.DatasetFile> = []
+  for (const file of files) if (yield* isIntact(directory, file, findings)) intact.push(file)
+  checkCounts(manifest.value, findings)
+  yield* VerifyRows.check(directory, manifest.value, intact, findings, custom)
+  const isPresent = (name: string) => intact.some(({ path }) => path === name)
+  if (isPresent(Card.fileName)) yield* checkCard(directory, manifest.value, findings)
+  if (isPresent(reportFile)) yield* checkFunnel(directory, manifest.value, findings)
+  return { directory, rows, files: files.length, findings: findings.all() }
+})
 
 const checkEntries = Effect.fnUntraced(function* (
   directory: string,

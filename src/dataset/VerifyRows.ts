@@ -29,6 +29,7 @@ export const check = Effect.fnUntraced(function* (
   manifest: Manifest,
   intact: ReadonlyArray<DatasetFile>,
   findings: Findings.Findings,
+  customFormats: ReadonlyArray<TrainerFormat>,
 ) {
   const sizes = new Map(manifest.splits.map(({ rows, split }) => [split, rows]))
   const bySize = splits
@@ -53,9 +54,16 @@ export const check = Effect.fnUntraced(function* (
   }
   for (const { format } of manifest.formats) {
     const files = intact.filter(({ path, rows }) => path.startsWith(`formats/${format}/`) && rows !== null)
-    // The rows of a custom format cannot be checked, because its schema is not known here.
-    const known = Object.values(formats).find(({ name }) => name === format)
-    if (known === undefined) continue
+    const known = [...Object.values(formats), ...customFormats].find(({ name }) => name === format)
+    if (known === undefined) {
+      findings.add({
+        file: `formats/${format}`,
+        expected: "a built-in format, or one that is passed to verify in `formats`",
+        found: "another custom format, so its rows were not checked",
+        severity: "warning",
+      })
+      continue
+    }
     for (const file of files) yield* checkTrainerFile(directory, file, known, findings)
   }
 })

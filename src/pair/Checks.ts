@@ -7,10 +7,10 @@
  *
  * To add a check, add a definition here and a value in `Curation`. The report page shows the definition's texts.
  */
-import { Struct } from "effect"
+import { Result, Schema, Struct } from "effect"
 import type { JudgedItem } from "../domain/Judgment.ts"
 import type { PreferencePair } from "../domain/PreferencePair.ts"
-import { isObject } from "../io/Values.ts"
+import { causeMessage, describeValue, isObject } from "../io/Values.ts"
 import type { Check } from "../domain/QualityReport.ts"
 
 interface Definition {
@@ -160,20 +160,43 @@ export interface OwnCheck {
   readonly valueOf: (item: JudgedItem, pairs: ReadonlyArray<PreferencePair>) => number | boolean | undefined
 }
 
+/** The function `valueOf` of a check that the program defines threw an exception, or returned an invalid value. */
+export class OwnCheckFailed extends Schema.TaggedError<OwnCheckFailed>()("OwnCheckFailed", {
+  /** The name of the check. */
+  check: Schema.String,
+  /** The id of the item. */
+  itemId: Schema.String,
+  /** The problem, such as `returned NaN`. */
+  problem: Schema.String,
+  /** The exception; absent if the value is invalid. */
+  cause: Schema.optionalKey(Schema.Defect()),
+}) {
+  override get message() {
+    return `the check ${JSON.stringify(this.check)} failed for item ${JSON.stringify(this.itemId)}: valueOf ${this.problem}`
+  }
+}
+
 /** Whether a value, which may come from untyped code, is a check. An inherited `valueOf` does not count. */
 export const isOwn = (value: unknown): value is OwnCheck =>
   isObject(value) &&
   Object.hasOwn(value, "valueOf") &&
   [typeof value["name"], typeof value["measure"], typeof value["valueOf"]].join() === "string,string,function"
 
-/** Computes a check that the program defines from the items that are added. */
+/** Computes a check that the program defines from the items that are added. Adding throws `OwnCheckFailed`. */
 export const measureOwn = (check: OwnCheck) => {
   const { advice = "", direction = "below", measure, name, threshold = null, valueOf } = check
   let [sum, count, of, isShare] = [0, 0, 0, true]
   return {
     add: (item: JudgedItem, pairs: ReadonlyArray<PreferencePair>): void => {
-      const value = valueOf(item, pairs)
+      const failureOf = (problem: string, cause?: unknown) =>
+        new OwnCheckFailed({ check: name, itemId: item.itemId, problem, ...(cause !== undefined && { cause }) })
+      const result = Result.try(() => valueOf(item, pairs))
+      if (Result.isFailure(result))
+        throw failureOf(`threw an exception: ${causeMessage(result.failure)}`, result.failure)
+      const value = result.success
       if (value === undefined) return
+      if (typeof value !== "boolean" && !Number.isFinite(value))
+        throw failureOf(`returned ${describeValue(value)}, expected a finite number, true, false, or undefined`)
       of++
       sum += Number(value)
       if (Number(value) !== 0) count++

@@ -9,7 +9,7 @@
  * twice.
  */
 /* oxlint-disable max-lines -- one pass over the items: its counters share one state */
-import { Array as Arr, Effect, Option, type Scope, Stream } from "effect"
+import { Array as Arr, Effect, Option, Schema, type Scope, Stream } from "effect"
 import * as Conversation from "../domain/Conversation.ts"
 import { flagsIn } from "../domain/Flag.ts"
 import type { JudgedItem } from "../domain/Judgment.ts"
@@ -163,10 +163,15 @@ export interface CuratedItem {
   readonly pairs: ReadonlyArray<PreferencePair>
 }
 
+/** Failures of a curation. */
+export type CurationFailed = SearchFailed | Checks.OwnCheckFailed
+
+const isOwnCheckFailed = Schema.is(Checks.OwnCheckFailed)
+
 /** A curation of one stream of items, and its report. */
 export interface Curation {
   /** The items of the stream with the pairs that are kept. */
-  readonly curate: <E, R>(items: Stream.Stream<JudgedItem, E, R>) => Stream.Stream<CuratedItem, E | SearchFailed, R>
+  readonly curate: <E, R>(items: Stream.Stream<JudgedItem, E, R>) => Stream.Stream<CuratedItem, E | CurationFailed, R>
   /** Covers the items that have passed through `curate` so far. */
   readonly report: Effect.Effect<CurationReport, SearchFailed>
 }
@@ -199,11 +204,12 @@ export const make = Effect.fnUntraced(function* (
   const pass = <E, R>(items: Stream.Stream<JudgedItem, E, R>, pairsOf: typeof add) =>
     Stream.mapArrayEffect(items, (all) =>
       ScratchFile.attempt(() => Arr.map(all, (item): CuratedItem => ({ item, pairs: pairsOf(item) }))).pipe(
+        Effect.catchDefect((defect) => (isOwnCheckFailed(defect) ? Effect.fail(defect) : Effect.die(defect))),
         Effect.tap(duplicates.room),
       ),
     )
   return {
-    curate: <E, R>(items: Stream.Stream<JudgedItem, E, R>): Stream.Stream<CuratedItem, E | SearchFailed, R> =>
+    curate: <E, R>(items: Stream.Stream<JudgedItem, E, R>): Stream.Stream<CuratedItem, E | CurationFailed, R> =>
       isDropping
         ? Stream.unwrap(
             Effect.gen(function* () {

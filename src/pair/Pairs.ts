@@ -10,6 +10,7 @@ export {
   dropNames,
   type DropName,
   type OwnCheck,
+  OwnCheckFailed,
   type Thresholds,
   names as checkNames,
 } from "./Checks.ts"

@@ -2,12 +2,13 @@
  * Settings of a dataset: how votes are combined, filters, pair strategy, thresholds, splits, formats, and the texts of
  * its card. To add a setting, add it here, to the interface and to `table`, and a flag to `cli/flags/DatasetFlags`.
  */
-import { Effect, Record, Schema, Struct } from "effect"
+import { Effect, Record, type Schema, Struct } from "effect"
 import * as AnnotationPaths from "../api/AnnotationPaths.ts"
 import type { DatasetFacts } from "../dataset/DatasetFacts.ts"
-import { type FormatName, formatNames, type TrainerFormat } from "../dataset/format/TrainerFormats.ts"
+import type { FormatName, TrainerFormat } from "../dataset/format/TrainerFormats.ts"
 import * as TrainerFiles from "../dataset/TrainerFiles.ts"
 import * as FieldPath from "../io/FieldPath.ts"
+import { didYouMean } from "../io/NearestName.ts"
 import { defined, describeValue } from "../io/Values.ts"
 import * as Sha256 from "../node/Sha256.ts"
 import * as Checks from "../pair/Checks.ts"
@@ -16,6 +17,7 @@ import { bestAgainstRest, settingsOf } from "../pair/PairStrategy.ts"
 import * as Splits from "../pair/text/Splits.ts"
 import * as Consensus from "../pair/votes/Consensus.ts"
 import * as Kinds from "./SettingKinds.ts"
+import { SettingInvalid } from "./SettingInvalid.ts"
 
 type Shares = Splits.Shares
 
@@ -69,20 +71,6 @@ export interface ResultsSettings extends Pick<DatasetSettings, "annotationPaths"
    * campaign.
    */
   readonly campaign?: number | "all" | undefined
-}
-
-/** An invalid setting of a pipeline. It is reported before anything is submitted. */
-export class SettingInvalid extends Schema.TaggedError<SettingInvalid>()("SettingInvalid", {
-  /** The name of the setting, such as `thresholds.longer-chosen`. */
-  setting: Schema.String,
-  /** A description of the allowed values. */
-  expected: Schema.String,
-  /** The value that was given, as text. */
-  found: Schema.String,
-}) {
-  override get message() {
-    return `${this.setting}: expected ${this.expected}, found ${this.found}`
-  }
 }
 
 /** Completes shares that do not add up to 1: the rest goes to `train`. */
@@ -156,20 +144,18 @@ const wrong = function* (
   settings: DatasetSettings,
 ): Generator<readonly [setting: string, expected: string, found: unknown]> {
   const { checks = [], drop = [], formats = [], thresholds = {}, minAgreement, minVotes } = settings
+  const badFormat = TrainerFiles.problemOf(formats)
   const isOneOf = (names: ReadonlyArray<string>, name: unknown) => names.some((known) => known === name)
   for (const [name, threshold] of Object.entries(thresholds)) {
-    if (!Checks.isCheckName(name)) yield ["thresholds", `one of ${Checks.names.join(", ")}`, name]
+    if (!Checks.isCheckName(name))
+      yield ["thresholds", `one of ${Checks.names.join(", ")}`, name + didYouMean(name, Checks.names)]
     else if (threshold !== undefined && !Checks.isThreshold(name, threshold))
       yield [`thresholds.${name}`, Checks.describeRange(name), threshold]
   }
   for (const name of drop)
-    if (!isOneOf(Checks.dropNames, name)) yield ["drop", `one of ${Checks.dropNames.join(", ")}`, name]
-  for (const format of formats) {
-    const isText = typeof format === "string"
-    if (isText ? isOneOf(formatNames, format) : TrainerFiles.isFormat(format)) continue
-    const expected = `one of ${formatNames.join(", ")}, or a custom format`
-    yield ["formats", expected, isText ? format : describeValue(format)]
-  }
+    if (!isOneOf(Checks.dropNames, name))
+      yield ["drop", `one of ${Checks.dropNames.join(", ")}`, name + didYouMean(name, Checks.dropNames)]
+  if (badFormat !== undefined) yield ["formats", badFormat.expected, badFormat.found]
   for (const [i, check] of checks.entries()) {
     if (!Checks.isOwn(check)) yield [`checks[${i}]`, "an object with name, measure and valueOf", describeValue(check)]
     else if (isOneOf(Checks.names, check.name) || checks.findIndex(({ name }) => name === check.name) < i)

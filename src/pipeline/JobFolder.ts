@@ -12,6 +12,7 @@
  * ```
  */
 import { Effect, FileSystem } from "effect"
+import { SettingInvalid } from "./SettingInvalid.ts"
 
 export const defaultDirectory = "prefstream-job"
 
@@ -25,5 +26,11 @@ export const refused = (directory: string): string => `${directory}/refused`
 
 export const create = Effect.fn("JobFolder.create")(function* (directory: string) {
   const fs = yield* FileSystem.FileSystem
-  yield* fs.makeDirectory(directory, { recursive: true })
+  yield* fs
+    .makeDirectory(directory, { recursive: true })
+    .pipe(
+      Effect.catchReason("PlatformError", "AlreadyExists", () =>
+        Effect.fail(new SettingInvalid({ setting: "directory", expected: "a folder", found: `the file ${directory}` })),
+      ),
+    )
 })

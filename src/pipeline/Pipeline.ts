@@ -19,7 +19,8 @@ import * as LostLedger from "./LostLedger.ts"
 import * as Reexport from "./Reexport.ts"
 import * as Settings from "./Settings.ts"
 
-export { type DatasetSettings, SettingInvalid, type ResultsSettings } from "./DatasetSettings.ts"
+export type { DatasetSettings, ResultsSettings } from "./DatasetSettings.ts"
+export { SettingInvalid } from "./SettingInvalid.ts"
 export { type Exported, ThresholdsExceeded } from "./Export.ts"
 export {
   datasetLeaderboards,

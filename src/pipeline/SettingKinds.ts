@@ -14,11 +14,10 @@ export const list: Kind = ["a list", Array.isArray]
 export const object: Kind = ["an object", (value) => Predicate.isObject(value) && !Array.isArray(value)]
 export const layer: Kind = ["a layer", Layer.isLayer]
 export const fn: Kind = ["a function", Predicate.isFunction]
-export const time: Kind = [
-  'a time, such as "12 hours"',
-  (value) =>
-    // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- it answers none for anything else
-    Option.exists(Duration.fromInput(value as Duration.Input), (time) => Duration.toMillis(time) >= 0),
-]
+const isTime = (value: unknown, isRight: (millis: number) => boolean): boolean =>
+  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- it answers none for anything else
+  Option.exists(Duration.fromInput(value as Duration.Input), (time) => isRight(Duration.toMillis(time)))
+export const time: Kind = ['a time, such as "12 hours"', (value) => isTime(value, (millis) => millis >= 0)]
+export const timeAbove0: Kind = ['a time above 0, such as "12 hours"', (value) => isTime(value, (millis) => millis > 0)]
 /** A value of several kinds, which the step that uses it checks. */
 export const any: Kind = ["any value", () => true]

@@ -14,8 +14,9 @@ import type { AnnotationClient } from "../task/client/AnnotationClient.ts"
 import type * as LedgerLocation from "../task/ledger/LedgerLocation.ts"
 import type { SubmitOptions } from "../task/Submit.ts"
 import type * as WebhookReceiver from "../task/webhook/WebhookReceiver.ts"
-import { type DatasetSettings, SettingInvalid, settingKinds } from "./DatasetSettings.ts"
-import { any, flag, type Kind, layer, list, number, object, text, time } from "./SettingKinds.ts"
+import { type DatasetSettings, settingKinds } from "./DatasetSettings.ts"
+import { SettingInvalid } from "./SettingInvalid.ts"
+import { any, flag, type Kind, layer, list, number, object, text, time, timeAbove0 } from "./SettingKinds.ts"
 
 /** The settings of a pipeline: job folder, source, ledger, submission, and dataset. */
 export interface Settings<out E = SourceError, out R = FileSystem.FileSystem | Path.Path>
@@ -74,7 +75,7 @@ const webhook: Kind = [
 ]
 // prettier-ignore
 const kinds = {
-  _tag: text, directory: text, service: layer, client: layer, ledger: any, job: text, timeout: time, grace: time,
+  _tag: text, directory: text, service: layer, client: layer, ledger: any, job: text, timeout: timeAbove0, grace: time,
   source: ["a source, such as Source.files(…)", (value) => Predicate.hasProperty(value, "records") && Stream.isStream(value.records)],
   once: flag, webhook, guidelines: text, taskType: text, votes: number, votesUpTo: number, confidence: number,
   price: any, budget: any, shuffleSeed: any, completionsPerItem: number, completionsSeed: number, keepReordered: flag,

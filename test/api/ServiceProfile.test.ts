@@ -14,7 +14,11 @@ describe("ServiceProfile", () => {
     [{ requestsPerSecond: 0 }, "requestsPerSecond: expected a number above 0, found 0"],
     [{ requestsPerSecond: NaN }, "requestsPerSecond: expected a number above 0, found NaN"],
     [{ requestsPerSecond: Infinity }, "requestsPerSecond: expected a number above 0, found Infinity"],
-    [{ requestsPerSecond: "5" as never }, "requestsPerSecond: expected a number above 0, found 5"],
+    [{ requestsPerSecond: "5" as never }, 'requestsPerSecond: expected a number above 0, found "5"'],
+    [
+      { requestPerSecond: 2 } as object,
+      "requestPerSecond: expected the name of a service setting (did you mean requestsPerSecond?), found an unknown name",
+    ],
     [{ concurrency: 0 }, "concurrency: expected a whole number of at least 1, found 0"],
     [{ concurrency: 2.5 }, "concurrency: expected a whole number of at least 1, found 2.5"],
     [{ retries: -1 }, "retries: expected a whole number of at least 0, found -1"],
@@ -28,7 +32,7 @@ describe("ServiceProfile", () => {
     ],
     [
       { pollInterval: { min: "1 minute", max: "400 days" } },
-      "pollInterval.max: expected a duration from 1 millisecond to 1 year, found 400 days",
+      'pollInterval.max: expected a duration from 1 millisecond to 1 year, found "400 days"',
     ],
     [
       { pollInterval: { min: "2 minutes", max: "1 minute" } },

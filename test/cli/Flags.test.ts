@@ -18,6 +18,8 @@ describe("messages of the library on the command line", () => {
     ],
     [`set ${OptionText.set({ prompt: String.raw`{a: b}\n\n{c}` })}`, String.raw`set --prompt-path '{a: b}\n\n{c}'`],
     [`set ${OptionText.set({ completions: ["…", "…"] })} once`, "set --completion-path once"],
+    ["Set a valid `token`.", "Set a valid PREFSTREAM_TOKEN."],
+    ["use `Job.giveUp`, then `Job.sendAgain`", "use --give-up, then --send-again"],
     ["join with `Source.join` and `key`", "join with --completions FILE and --key"],
     ["run `Pipeline.collect(pipeline, { recheckCompleted: true })`", "run prefstream collect --recheck-completed"],
   ])("%s", (message, expected) => assert.strictEqual(inFlags(message), expected))

@@ -214,7 +214,9 @@ describe("trouble with the ledger's file", () => {
       ends(1, /gone\/ledger\.db: cannot open the file: .*in an existing folder/),
     )
     yield* fs.writeFileString(`${directory}/file`, "")
-    yield* cli(["run", sample, "--dir", `${directory}/file`]).pipe(ends(1, /\/file: expected a folder, found a file/))
+    yield* cli(["run", sample, "--dir", `${directory}/file`]).pipe(
+      ends(2, /directory: expected a folder, found the file .*\/file/),
+    )
   })
 })
 

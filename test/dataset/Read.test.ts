@@ -121,11 +121,25 @@ describe("Dataset.read", () => {
     const cases: ReadonlyArray<readonly [options: object, message: RegExp]> = [
       [{ shardBytes: -1 }, /shardBytes: expected at least 1, found -1\.$/],
       [{ shardBytes: Number.NaN }, /found NaN\.$/],
-      [{ formats: ["trll"] }, /formats: expected a custom format, or a name among .*, found "?trll"?\.$/],
-      [{ formats: [{ name: "own" }] }, /formats: expected a custom format/],
+      [
+        { formats: ["trll"] },
+        /formats: expected one of .*, or a custom format, found "trll" \(did you mean trl\?\)\.$/,
+      ],
+      [{ formats: [{ name: "own" }] }, /formats: expected one of .*, found an object/],
     ]
     for (const [options, message] of cases) {
       assert.match((yield* Effect.flip(write(directory, [pair(1)], options))).message, message)
+    }
+    for (const [members, message] of [
+      [{ rejected: undefined }, "pairs[1].rejected: expected a text, found nothing."],
+      [{ chosen: 5 }, "pairs[1].chosen: expected a text, found 5."],
+      [{ prompt: { role: "user" } }, "pairs[1].prompt: expected a text, found an object."],
+    ] as const) {
+      const { reason } = yield* Effect.flip(write(directory, [pair(1), pair(2, members as never)]))
+      assert.deepStrictEqual(
+        [reason._tag, reason.message],
+        ["OptionInvalid", `The dataset cannot be written: ${message}`],
+      )
     }
     assert.strictEqual((yield* Effect.flip(Dataset.manifest(directory)))._tag, "DatasetUnreadable")
   })

@@ -5,6 +5,8 @@ import * as Dataset from "../../src/dataset/Dataset.ts"
 import { refuse, rowPerPair, type TrainerFormat } from "../../src/dataset/format/TrainerFormats.ts"
 import { pair } from "../support/pairs.ts"
 
+const own = new Error("no such table")
+
 /** Only the better completion, in upper case. */
 const shouted: TrainerFormat = {
   name: "shouted",
@@ -35,7 +37,70 @@ it.layer(NodeServices.layer)("a trainer format of the user's own", (it) => {
         ],
       )
       assert.include(yield* fs.readFileString(`${directory}/README.md`), shouted.description)
-      assert.deepStrictEqual((yield* Dataset.verify(directory)).findings, [])
+      assert.deepStrictEqual((yield* Dataset.verify(directory)).findings.map(Dataset.formatFinding), [
+        "formats/shouted: expected a built-in format, or one that is passed to verify in `formats`, found another custom format, so its rows were not checked",
+      ])
+      assert.deepStrictEqual((yield* Dataset.verify(directory, { formats: [shouted, "trl"] })).findings, [])
+      const whispered: TrainerFormat = { ...shouted, row: Schema.Struct({ text: Schema.Literal("yes") }) }
+      const { findings } = yield* Dataset.verify(directory, { formats: [whispered] })
+      assert.deepStrictEqual(
+        findings.map(({ field, file, row, severity }) => [file, row, field, severity]),
+        [["formats/shouted/train.jsonl", 1, "text", "error"]],
+      )
+    }),
+  )
+
+  it.effect.each<readonly [problem: string, format: Partial<TrainerFormat>, message: string]>([
+    [
+      "a text in a column of numbers",
+      { container: "parquet", features: () => ({ text: "int32" }) },
+      'formats.shouted.rows[0].text: expected int32, as features declares, found "YES".',
+    ],
+    [
+      "a column that is not declared",
+      { container: "parquet", features: () => ({}) },
+      'formats.shouted.rows[0].text: expected a column or member that features declares, found "YES".',
+    ],
+    [
+      "another member in a list",
+      {
+        container: "parquet",
+        features: () => ({ all: { list: { struct: { a: "bool" } } } }),
+        encoder: rowPerPair(() => Result.succeed({ all: [{ a: null }, { a: true }, { a: 1 }] })),
+      },
+      "formats.shouted.rows[0].all[2].a: expected bool, as features declares, found 1.",
+    ],
+    [
+      "an exception",
+      {
+        encoder: rowPerPair(() => {
+          throw own
+        }),
+      },
+      'the trainer format shouted failed for item "item-0": no such table',
+    ],
+    [
+      "an exception at the end",
+      {
+        encoder: () => ({
+          encode: () => [],
+          end: () => {
+            throw own
+          },
+        }),
+      },
+      "the trainer format shouted failed at the end of the file: no such table",
+    ],
+  ])("fails with its name and the place: %s", ([, format, message]) =>
+    Effect.gen(function* () {
+      const fs = yield* FileSystem.FileSystem
+      const directory = `${yield* fs.makeTempDirectoryScoped()}/dataset`
+      const formats = [{ ...shouted, ...format }]
+      const writing = Stream.run(Stream.make(pair(0, { chosen: "yes" })), Dataset.write({ directory, formats }))
+      const { reason } = yield* Effect.flip(writing)
+      assert.strictEqual(reason.message, `The dataset cannot be written: ${message}`)
+      if (reason._tag === "FormatFailed") assert.strictEqual(reason.cause, own)
+      assert.isFalse(yield* fs.exists(directory))
     }),
   )
 

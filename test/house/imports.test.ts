@@ -29,7 +29,7 @@ const mayImport: { readonly [folder: string]: string } = {
   testing: "domain io node api source task @effect/platform-node",
   cli: "domain io node sql telemetry api source task pair dataset pipeline service node:* @effect/platform-node yaml",
   "bin.ts": "cli node node:* #cli",
-  "promises.ts": "domain node api source dataset pipeline service @effect/platform-node",
+  "promises.ts": "domain io node api source dataset pipeline service @effect/platform-node",
   "index.ts": "domain api source task pair dataset pipeline service",
 }
 

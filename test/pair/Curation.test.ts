@@ -253,6 +253,30 @@ describe("what is said of the items", () => {
     assert.deepInclude(checkOf(report, "own"), expected)
   })
 
+  const gone = new Error("the table is gone")
+  it.each<readonly [valueOf: () => unknown, problem: string, cause: unknown]>([
+    [() => Number.NaN, "returned NaN", undefined],
+    [() => Infinity, "returned Infinity", undefined],
+    [() => "1", 'returned "1"', undefined],
+    [() => Promise.resolve(1), "returned an object", undefined],
+    [
+      () => {
+        throw gone
+      },
+      "threw an exception: the table is gone",
+      gone,
+    ],
+  ])("fails with the name of a check whose value is no number: %s", (valueOf, problem, cause) => {
+    const checks = [{ name: "own", measure: "m", valueOf: valueOf as OwnCheck["valueOf"] }]
+    const running = run(Curation.make({ checks }, { reliabilities: Option.none(), languageOf }), [
+      item(1, [{ best: 0 }]),
+    ])
+    const failure = Effect.runSync(Effect.flip(Effect.provideService(running, Threads, "never")))
+    assert(failure._tag === "OwnCheckFailed")
+    assert.strictEqual(failure.cause, cause)
+    assert.include(failure.message, `the check "own" failed for item "item-1": valueOf ${problem}`)
+  })
+
   it("finds the same agreement in whatever order the completions stand", () => {
     const next = numbers(15)
     const draw = (weights: ReadonlyArray<number>) => {

@@ -81,6 +81,23 @@ describe("a job", () => {
     )
   })
 
+  test("replaces a submitted task after it was given up, as the refusal to send it again says", function* () {
+    const { directory } = yield* submitted
+    const deciding = Effect.provide(Job.layer({ directory }))
+    yield* deciding(Job.adopt(2, "task_elsewhere"))
+    const failure = yield* deciding(Effect.flip(Job.sendAgain([2])))
+    assert.strictEqual(
+      failure.message,
+      "cannot resend task 2: it is submitted. To replace it by a new, billable task, use `Job.giveUp`, then `Job.sendAgain`.",
+    )
+    yield* deciding(Job.giveUp([2]))
+    assert.deepStrictEqual(
+      (yield* deciding(Job.sendAgain([2]))).map(({ attempt, state }) => [attempt, state]),
+      [[2, "planned"]],
+    )
+    assert.strictEqual((yield* Job.status({ directory })).tasks.planned.tasks, 1)
+  })
+
   test("has a ledger to check, to back up, to compress, and to prune", function* () {
     const { directory } = yield* submitted
     const fs = yield* FileSystem.FileSystem

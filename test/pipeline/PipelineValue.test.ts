@@ -8,6 +8,7 @@ import * as TrainerFormats from "../../src/dataset/format/TrainerFormats.ts"
 import { layerEmbedded } from "../../src/service/AnnotationService.ts"
 import * as Tasks from "../../src/task/Tasks.ts"
 import { temporaryDirectory, test } from "../support/job.ts"
+import * as Logs from "../support/logs.ts"
 import * as ScriptedService from "../support/ScriptedService.ts"
 
 class TableUnreadable extends Data.TaggedError("TableUnreadable") {}
@@ -143,7 +144,8 @@ describe("a pipeline", () => {
       [{ source: undefined }, /^source: expected a source/],
       [{ service: { baseUrl: "x" } }, /^service: expected a layer, found an object/],
       [{ directory: "" }, /^directory: expected a non-empty text, found/],
-      [{ timeout: "soon" }, /^timeout: expected a time, such as "12 hours", found "soon"$/],
+      [{ timeout: "soon" }, /^timeout: expected a time above 0, such as "12 hours", found "soon"$/],
+      [{ timeout: "0 seconds" }, /^timeout: expected a time above 0/],
       [{ grace: -1 }, /^grace: expected a time/],
       [{ once: "yes" }, /^once: expected true or false, found "yes"$/],
       [{ formats: "trl" }, /^formats: expected a list, found "trl"$/],
@@ -160,6 +162,31 @@ describe("a pipeline", () => {
       assert.deepStrictEqual([failure._tag, message.test(failure.message)], ["SettingInvalid", true], failure.message)
     }
     assert.isFalse(yield* fs.exists(`${pipeline.directory}/new`))
+  })
+
+  test("in a job folder that is a file is refused with the name of the setting", function* () {
+    const pipeline = yield* pipelineOf()
+    const directory = `${pipeline.directory}/file`
+    yield* FileSystem.FileSystem.use((fs) => fs.writeFileString(directory, ""))
+    const failure = yield* Effect.flip(Pipeline.run({ ...pipeline, directory }))
+    assert.strictEqual(failure.message, `directory: expected a folder, found the file ${directory}`)
+  })
+
+  test("with a protocol that calls a task open logs nothing about the status", function* () {
+    const logs = Logs.make()
+    let polls = 0
+    const client = Tasks.AnnotationClient.layerProtocol({
+      create: () => Effect.succeed("task"),
+      poll: (_, { task }) =>
+        ++polls === 1
+          ? Effect.succeed({ _tag: "Open", status: "WORKING" })
+          : Effect.map(task, ({ prompts }) => ({ _tag: "Completed", results: prompts.map(() => ({ best: 0 })) })),
+    })
+    const service = yield* ScriptedService.make(ScriptedService.obliging)
+    const pipeline = yield* pipelineOf()
+    const report = yield* Pipeline.run({ ...pipeline, service: service.profile, client }).pipe(logs.during)
+    assert.deepStrictEqual([report.status, polls], ["done", 2])
+    assert.notInclude(logs.messages.join("\n"), "WORKING")
   })
 
   test("with numbers out of range is refused before anything is sent", function* () {
@@ -182,6 +209,20 @@ describe("a pipeline", () => {
         { formats: [{ name: "own" } as typeof outputs] },
         /^formats: expected one of trl, .*, or a custom format, found/,
       ],
+      [
+        { formats: ["trll" as "trl"] },
+        /^formats: expected one of .*, or a custom format, found "trll" \(did you mean trl\?\)$/,
+      ],
+      [
+        { formats: [{ ...outputs, name: "a/b" }] },
+        /^formats: expected names with only letters, digits, .* and dots, found "a\/b"$/,
+      ],
+      [{ formats: ["trl", "trl"] }, /^formats: expected different names, found "trl" twice$/],
+      [
+        { thresholds: { "longer-chosn": 1 } as object },
+        /^thresholds: expected one of .*, found longer-chosn \(did you mean longer-chosen\?\)$/,
+      ],
+      [{ drop: ["flaged" as "flagged"] }, /^drop: .*\(did you mean flagged\?\)$/],
     ]
     for (const [settings, message] of cases) {
       const pipeline = yield* pipelineOf(settings)

@@ -26,6 +26,7 @@ const flags = new Map([
   ["format", "--input-format"],
   ["experts", "--accuracy"],
   ["pollInterval.max", "--poll-max"],
+  ["token", "PREFSTREAM_TOKEN"],
   ["webhook", "--listen"],
   ["webhook.port", "--listen"],
   ["webhook.path", "--webhook-path"],
@@ -34,6 +35,8 @@ const flags = new Map([
 /** Texts that are more than a flag and its value on the command line. */
 const phrases: { readonly [text: string]: string } = {
   "`Source.join`": "--completions FILE",
+  "`Job.giveUp`": "--give-up",
+  "`Job.sendAgain`": "--send-again",
   '`Source.files(file, { layout: "long" })`': "prefstream run --layout long",
   "`Pipeline.collect(pipeline, { recheckCompleted: true })`": "prefstream collect --recheck-completed",
   "`Pipeline.exportDataset(pipeline, { force: true })`": "prefstream export --force",

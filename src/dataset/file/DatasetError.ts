@@ -4,6 +4,7 @@
  * Guarantees: each message names the path or the option, and the problem. An existing dataset at the path is unchanged.
  */
 import { Effect, type PlatformError, Predicate, Schema } from "effect"
+import { causeMessage } from "../../io/Values.ts"
 
 /** prefstream refuses to replace the directory, which stays unchanged. */
 export class DirectoryNotReplaceable extends Schema.TaggedError<DirectoryNotReplaceable>()("DirectoryNotReplaceable", {
@@ -49,9 +50,9 @@ export class FileSystemFailure extends Schema.TaggedError<FileSystemFailure>()("
   }
 }
 
-/** An option of `write` is invalid, such as the name of a trainer format. */
+/** An option of `write` is invalid, such as the name of a trainer format, or a pair or a custom format's row is. */
 export class OptionInvalid extends Schema.TaggedError<OptionInvalid>()("OptionInvalid", {
-  /** The option's name. */
+  /** The option's name, or the place in a pair or row: `pairs[0].chosen`, `formats.NAME.rows[0].text`. */
   option: Schema.String,
   /** A description of the allowed values. */
   expected: Schema.String,
@@ -60,6 +61,21 @@ export class OptionInvalid extends Schema.TaggedError<OptionInvalid>()("OptionIn
 }) {
   override get message() {
     return `The dataset cannot be written: ${this.option}: expected ${this.expected}, found ${this.found}.`
+  }
+}
+
+/** A function of a custom trainer format threw an exception. */
+export class FormatFailed extends Schema.TaggedError<FormatFailed>()("FormatFailed", {
+  /** The name of the trainer format. */
+  format: Schema.String,
+  /** The item of the pair that was encoded; null at the end of the file. */
+  itemId: Schema.NullOr(Schema.String),
+  /** The exception. */
+  cause: Schema.Defect(),
+}) {
+  override get message() {
+    const place = this.itemId === null ? "at the end of the file" : `for item ${JSON.stringify(this.itemId)}`
+    return `The dataset cannot be written: the trainer format ${this.format} failed ${place}: ${causeMessage(this.cause)}`
   }
 }
 
@@ -76,7 +92,15 @@ export class NoPairs extends Schema.TaggedError<NoPairs>()("NoPairs", {
 /** Writing a dataset failed; `reason` is one of the errors above. */
 export class DatasetError extends Schema.TaggedError<DatasetError>()("DatasetError", {
   /** The error; use its `_tag` to decide what to do. */
-  reason: Schema.Union([DirectoryNotReplaceable, NoPairs, NoSpace, PermissionDenied, FileSystemFailure, OptionInvalid]),
+  reason: Schema.Union([
+    DirectoryNotReplaceable,
+    NoPairs,
+    NoSpace,
+    PermissionDenied,
+    FileSystemFailure,
+    OptionInvalid,
+    FormatFailed,
+  ]),
 }) {
   override get message() {
     return this.reason.message

@@ -58,7 +58,7 @@ const make = Effect.fnUntraced(function* <R>(
     transport: Transport.Transport,
     throttle: Throttle.Throttle<AnnotationClientError>,
   ) => Effect.Effect<TaskCalls, never, R>,
-  taskIdsOf?: Protocol.Protocol["taskIdsOf"],
+  protocol?: Protocol.Protocol,
 ) {
   const profile = yield* ServiceProfile
   const patience = Duration.fromInputUnsafe(profile.patience)
@@ -183,7 +183,8 @@ const make = Effect.fnUntraced(function* <R>(
     return view
   })
 
-  return { create, poll, taskIdsOf }
+  // The contract's statuses are those of the settings. A protocol decides itself which of its statuses are open.
+  return { create, poll, taskIdsOf: protocol?.taskIdsOf, mayMisreadStatus: protocol === undefined }
 })
 
 /** The calls that `Tasks.submit` and `Tasks.collect` make. Programs only pass it on. */
@@ -212,6 +213,6 @@ export const AnnotationClient: {
   layerProtocol: (protocol) =>
     Layer.effect(
       TaskClient,
-      make((transport, throttle) => Protocol.make(protocol, throttle, transport), protocol.taskIdsOf),
+      make((transport, throttle) => Protocol.make(protocol, throttle, transport), protocol),
     ),
 }

@@ -111,7 +111,7 @@ export class AnnotationClientError extends Schema.TaggedError<AnnotationClientEr
     const { reason } = this
     switch (reason._tag) {
       case "AccessDenied":
-        return `${this.baseUrl} refuses the token (${reason.status}): ${sentence(reason.detail)}. Set a valid token in PREFSTREAM_TOKEN.`
+        return `${this.baseUrl} refuses the token (${reason.status}): ${sentence(reason.detail)}. Set a valid \`token\`.`
       case "ServiceBlocked":
         return `${this.baseUrl} refuses every request (${statusText(reason.status)}): ${sentence(reason.detail)}. No task is lost: resolve the cause with the service, then run the same command again.`
       case "TasksRefused":

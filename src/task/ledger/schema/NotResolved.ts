@@ -23,7 +23,11 @@ export class NotResolvable extends Schema.TaggedError<NotResolvable>()("NotResol
 }) {
   override get message() {
     const why = this.state === "completed" ? "its result has arrived" : `it is ${this.state.replace("_", " ")}`
-    return `cannot ${this.verb} task ${this.number}: ${why}`
+    const advice =
+      this.verb === "resend" && this.state === "submitted"
+        ? ". To replace it by a new, billable task, use `Job.giveUp`, then `Job.sendAgain`."
+        : ""
+    return `cannot ${this.verb} task ${this.number}: ${why}${advice}`
   }
 }
 
