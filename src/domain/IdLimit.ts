@@ -12,5 +12,13 @@ export const limitText = "1,000 bytes"
 
 const encoder = new TextEncoder()
 
+/** Says what is expected of a task id that a person gives; undefined if it can be one. */
+export const problemOf = (id: string): string | undefined =>
+  id === "" || /[\u0000-\u001f\u007f]/.test(id)
+    ? "expected a task id without control characters"
+    : fits(id)
+      ? undefined
+      : `expected a task id of at most ${limitText}`
+
 // A UTF-16 code unit takes at most three bytes in UTF-8.
 export const fits = (id: string): boolean => id.length * 3 <= maxBytes || encoder.encode(id).length <= maxBytes

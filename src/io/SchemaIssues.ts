@@ -59,7 +59,7 @@ export const problems = (issue: SchemaIssue.Issue): ReadonlyArray<SchemaProblem>
     path: keysOf(path),
   }))
 
-/** All problems in one line: `results[0].best_completion_index: expected a number or null, found "B"; …`. */
+/** All problems in one line: `results[0].best_completion_index: expected number or null, found "B"; …`. */
 export const describe = (issue: SchemaIssue.Issue): string =>
   problems(issue)
     .map(({ message, path }) => (path.length === 0 ? message : `${FieldPath.format(path)}: ${message}`))

@@ -1,6 +1,7 @@
 /** The tasks that need attention, with the places of their items in the input and their earlier attempts. */
 import { Effect, Option } from "effect"
-import { LedgerReader } from "../task/ledger/Ledger.ts"
+import { Ledger, LedgerReader } from "../task/ledger/Ledger.ts"
+import { issueStates } from "../task/ledger/reads/Status.ts"
 import type { ItemDetails } from "../task/ledger/schema/Model.ts"
 import { type IssueReport, issueReport } from "./RunReport.ts"
 
@@ -41,7 +42,14 @@ export const issuesOf = Effect.fn("Job.issuesOf")(function* (numbers: ReadonlyAr
   )
 })
 
-/** All tasks that wait for a decision: in doubt, failed, invalid, or refused. Those in doubt come first. */
-export const issues = LedgerReader.use((ledger) =>
-  Effect.flatMap(ledger.issues(Number.MAX_SAFE_INTEGER), (tasks) => issuesOf(tasks.map(({ number }) => number))),
-)
+/**
+ * All tasks that wait for a decision: in doubt, failed, invalid, or refused. Those in doubt come first. If this process
+ * alone runs the job, these include tasks that an earlier process was sending when it was killed.
+ */
+export const issues = Effect.gen(function* () {
+  const reader = yield* LedgerReader
+  const isAlone = Option.exists(yield* Effect.serviceOption(Ledger), ({ isShared }) => !isShared)
+  const states = isAlone ? [...issueStates, "submitting" as const] : issueStates
+  const tasks = yield* reader.issues(Number.MAX_SAFE_INTEGER, states)
+  return yield* issuesOf(tasks.map(({ number }) => number))
+})

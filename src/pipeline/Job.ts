@@ -6,10 +6,11 @@
  * runs the job, and changes nothing. A decision applies to all of the given tasks, or else to none.
  */
 import { Effect, Layer } from "effect"
+import * as IdLimit from "../domain/IdLimit.ts"
 import { Ledger } from "../task/ledger/Ledger.ts"
+import { TaskIdInvalid } from "../task/ledger/schema/NotResolved.ts"
 import * as LedgerMaintenance from "../task/ledger/care/LedgerMaintenance.ts"
 import * as LedgerLocation from "../task/ledger/LedgerLocation.ts"
-import * as JobFolder from "./JobFolder.ts"
 import * as JobStatus from "./JobStatus.ts"
 import * as LostLedger from "./LostLedger.ts"
 import { issueReport } from "./RunReport.ts"
@@ -29,7 +30,7 @@ export {
 } from "../task/ledger/care/LedgerMaintenance.ts"
 export { type LedgerLocation, LedgerLocationError, LedgerMissing } from "../task/ledger/LedgerLocation.ts"
 export { PartsDiffer } from "../task/ledger/schema/Jobs.ts"
-export { NoSuchTask, NotResolvable, TaskIdTaken } from "../task/ledger/schema/NotResolved.ts"
+export { NoSuchTask, NotResolvable, TaskIdInvalid, TaskIdTaken } from "../task/ledger/schema/NotResolved.ts"
 export type { CampaignStatus, Estimate, JobStatus } from "./JobStatus.ts"
 export { issues, type ListedTask } from "./Issues.ts"
 export { LedgerLost } from "./LostLedger.ts"
@@ -45,15 +46,21 @@ const located = <A, E, R>(
   open: (location: LedgerLocation.LedgerLocation) => Layer.Layer<A, E, R>,
 ) => Layer.unwrap(Effect.map(LostLedger.locate(settings), open))
 
-/** Opens the job's ledger for this process alone. Fails with `FileLockError` while another process runs the job. */
-export const layer = (settings: JobSettings) =>
-  located(settings, LedgerLocation.layer).pipe(Layer.provide(Layer.effectDiscard(JobFolder.create(settings.directory))))
+/** Requires a ledger: a program with a mistyped folder must not create one. */
+const existing =
+  <A, E, R>(open: (location: LedgerLocation.LedgerLocation) => Layer.Layer<A, E, R>) =>
+  (location: LedgerLocation.LedgerLocation) =>
+    Layer.unwrap(Effect.as(Effect.scoped(Layer.build(LedgerLocation.layerReadonly(location))), open(location)))
+
+/**
+ * Opens the job's ledger for this process alone. Fails with `FileLockError` while another process runs the job, and with
+ * `LedgerMissing` if there is no ledger.
+ */
+export const layer = (settings: JobSettings) => located(settings, existing(LedgerLocation.layer))
 
 /** Like `layer`, but also opens a ledger in PostgreSQL that workers use at the same time. */
 export const layerAlongsideWorkers = (settings: JobSettings) =>
-  located(settings, LedgerLocation.layerAlongsideWorkers).pipe(
-    Layer.provide(Layer.effectDiscard(JobFolder.create(settings.directory))),
-  )
+  located(settings, existing(LedgerLocation.layerAlongsideWorkers))
 
 /** Opens the job's ledger for reading. Fails with `LedgerMissing` if there is none. */
 export const layerReadonly = (settings: JobSettings) => located(settings, LedgerLocation.layerReadonly)
@@ -68,7 +75,7 @@ export const status = Effect.fn("Job.status")(function* (settings: JobSettings) 
 
 type Decisions = Pick<(typeof Ledger)["Service"], "adopt" | "sendAgain" | "giveUp">
 
-/** Decides about tasks, and returns them as they are afterwards. */
+/** Decides about tasks, and returns them as they are afterwards. The rejects file follows with the next run. */
 const decide = Effect.fnUntraced(function* <E>(
   tasks: ReadonlyArray<number>,
   decision: (ledger: Decisions) => Effect.Effect<unknown, E>,
@@ -80,7 +87,15 @@ const decide = Effect.fnUntraced(function* <E>(
 })
 
 /** Links a task to the one with this id at the service: its result is polled from then on. */
-export const adopt = (task: number, taskId: string) => decide([task], (ledger) => ledger.adopt(task, taskId))
+export const adopt = (task: number, taskId: string) =>
+  decide(
+    [task],
+    Effect.fnUntraced(function* (ledger) {
+      const problem = IdLimit.problemOf(taskId)
+      if (problem !== undefined) return yield* new TaskIdInvalid({ taskId, problem })
+      return yield* ledger.adopt(task, taskId)
+    }),
+  )
 
 /** Plans tasks to be sent by the next run. A task that had already arrived is then paid for twice. */
 export const sendAgain = (tasks: ReadonlyArray<number>) => decide(tasks, (ledger) => ledger.sendAgain(tasks))

@@ -6,8 +6,8 @@ import { leftOut, manyCases } from "../support/cases.ts"
 import * as Contract from "./contract.ts"
 import { subjects } from "./subjects.ts"
 
-/** A run plays every fourth case of each protocol, CI every second one; `ALL_CASES=1` plays all. */
-const isLeftOut = leftOut(manyCases ? 2 : 4)
+/** A run plays every sixth case of each protocol, CI every third one; `ALL_CASES=1` plays all. */
+const isLeftOut = leftOut(manyCases ? 3 : 6)
 
 describe.each(subjects.map((subject, place) => ({ ...subject, place })))("$name", ({ place, ...subject }) => {
   it.each(cases(subject).filter((_, i) => !isLeftOut(place + i)))("$name", async ({ run }) => {

@@ -7,11 +7,14 @@ const unchecked = (settings: object) => settings as DatasetSettings
 
 describe("settings of a dataset", () => {
   it.effect.each<readonly [object, RegExp]>([
-    [{ thresholds: { "longr-chosen": 0.6 } }, /^thresholds: expected one of longer-chosen, .*, found longr-chosen$/],
+    [
+      { thresholds: { "longr-chosen": 0.6 } },
+      /^thresholds: expected one of longer-chosen, .*, found longr-chosen \(did you mean longer-chosen\?\)$/,
+    ],
     [{ thresholds: { "longer-chosen": 65 } }, /^thresholds\.longer-chosen: expected a number from 0 to 1, found 65$/],
     [{ thresholds: { kappa: Number.NaN } }, /^thresholds\.kappa: expected a number from -1 to 1, found NaN$/],
     [{ drop: ["length-effect"] }, /^drop: expected one of near-duplicates, /],
-    [{ formats: ["openrlfh"] }, /^formats: expected one of trl, .*, found openrlfh$/],
+    [{ formats: ["openrlfh"] }, /^formats: expected one of trl, .*, found "?openrlfh"? \(did you mean openrlhf\?\)$/],
     [{ minVotes: 0 }, /^minVotes: expected 1 or more, found 0$/],
     [{ minAgreement: 67 }, /^minAgreement: expected a share from 0 to 1, found 67$/],
     [{ aggregate: "mean" }, /^aggregate: expected majority or dawid-skene, found mean$/],

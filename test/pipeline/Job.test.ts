@@ -63,6 +63,7 @@ describe("a job", () => {
   test("records decisions about all of the named tasks, or about none", function* () {
     const { directory } = yield* submitted
     const deciding = Effect.provide(Job.layer({ directory }))
+    assert.strictEqual((yield* deciding(Effect.flip(Job.adopt(2, ""))))._tag, "TaskIdInvalid")
     const adopted = yield* deciding(Job.adopt(2, "task_elsewhere"))
     assert.deepStrictEqual(
       adopted.map(({ state, task, task_id }) => [task, state, task_id]),
@@ -111,7 +112,10 @@ describe("a job", () => {
     assert.isAtMost(after, Number((yield* fs.stat(`${directory}/ledger.db`)).size))
     const pruned = yield* Job.prune({ directory }, { before: Date.now() + 1000, results: true, dryRun: true })
     assert.deepStrictEqual(pruned.results, { tasks: 1, items: 1 })
-    const lost = yield* Effect.flip(Job.status({ directory: `${directory}/nowhere` }))
-    assert.strictEqual(lost._tag, "LedgerMissing")
+    const nowhere = { directory: `${directory}/nowhere` }
+    assert.strictEqual((yield* Effect.flip(Job.status(nowhere)))._tag, "LedgerMissing")
+    const opened = yield* Effect.flip(Effect.provide(Job.giveUp([1]), Job.layer(nowhere)))
+    assert.strictEqual(opened._tag, "LedgerMissing")
+    assert.isFalse(yield* fs.exists(nowhere.directory))
   })
 })

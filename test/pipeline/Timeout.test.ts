@@ -9,6 +9,13 @@ import { platform, temporaryDirectory } from "../support/job.ts"
 import * as Logs from "../support/logs.ts"
 import * as ScriptedService from "../support/ScriptedService.ts"
 
+/** Lets time pass until something can be seen. */
+const untilSo = (isSo: () => boolean) =>
+  TestClock.adjust("100 millis").pipe(
+    Effect.andThen(Effect.callback<void>((resume) => void setImmediate(() => resume(Effect.void)))),
+    Effect.repeat({ until: isSo }),
+  )
+
 /** A run whose first POST is not answered before `answer` is called. */
 const atPost = Effect.fnUntraced(function* (
   keys: "honored" | "ignored",
@@ -17,11 +24,11 @@ const atPost = Effect.fnUntraced(function* (
 ) {
   const directory = yield* temporaryDirectory
   const held = Promise.withResolvers<void>()
-  const arrived = Promise.withResolvers<void>()
+  let hasArrived = false
   const service = yield* ScriptedService.make(
     async (request, before) => {
       if (before.length > 0) return ScriptedService.obliging(request, before)
-      arrived.resolve()
+      hasArrived = true
       await held.promise
       return ScriptedService.obliging(request, before)
     },
@@ -34,16 +41,10 @@ const atPost = Effect.fnUntraced(function* (
   const pipeline = Pipeline.make({ directory, source, service: profile, timeout: "5 seconds", ...grace })
   const run = logs.during(Pipeline.run(pipeline))
   const first = yield* Effect.forkChild(run)
-  yield* Effect.promise(() => arrived.promise)
+  // The request waits for its turn after that for `openapi.json`.
+  yield* untilSo(() => hasArrived)
   return { answer: held.resolve, first, logs, run, service }
 })
-
-/** Lets time pass until something can be seen. */
-const untilSo = (isSo: () => boolean) =>
-  TestClock.adjust("100 millis").pipe(
-    Effect.andThen(Effect.callback<void>((resume) => void setImmediate(() => resume(Effect.void)))),
-    Effect.repeat({ until: isSo }),
-  )
 
 const waiting = "timeout: waiting for 1 request to finish, at most 10s"
 

@@ -119,11 +119,8 @@ const decisionOf = Effect.fnUntraced(function* ({ adopt, all, giveUp, sendAgain,
   }
   if (decision.verb === "adopt") {
     if (tasks.length !== 1) return yield* usageError("--adopt: expected exactly one task number")
-    if (decision.taskId === "" || /[\u0000-\u001f\u007f]/.test(decision.taskId)) {
-      return yield* usageError("--adopt: expected a task id without control characters")
-    }
-    if (!IdLimit.fits(decision.taskId))
-      return yield* usageError(`--adopt: expected a task id of at most ${IdLimit.limitText}`)
+    const problem = IdLimit.problemOf(decision.taskId)
+    if (problem !== undefined) return yield* usageError(`--adopt: ${problem}`)
   }
   return decision
 })

@@ -8,7 +8,7 @@ import { joinWords } from "../../io/Values.ts"
 
 /** Options whose flag is their name in kebab case. */
 const named = [
-  "aggregate", "budget", "choiceAs", "choiceMap", "completionPath", "encoding", "expertNames", "goldPath", "header",
+  "aggregate", "budget", "choiceAs", "choiceMap", "completionPath", "delimiter", "encoding", "expertNames", "goldPath", "header",
   "historyPath", "idempotencyKey", "idleTimeout", "keep", "key", "layout", "ledger", "maxRejects", "maxRowGroupBytes",
   "metadataPath", "modelPath", "modelsFromColumns", "moved", "newCampaign", "newLedger", "parts", "price", "promptPath",
   "quote", "requestsPerSecond", "resubmit", "systemPath", "votes",
@@ -20,6 +20,7 @@ const flags = new Map([
     (name) => [name, `--${name}-path`] as const,
   ),
   ...["choice", "expert", "rationale", "strength"].map((name) => [name, `--${name}-path`] as const),
+  ["service.choice", "--choice"],
   ["judgedAt", "--judged-at-path"],
   ["votes.votes", "--votes-path"],
   ["ignore", "--ignore-field"],
@@ -41,6 +42,7 @@ const phrases: { readonly [text: string]: string } = {
   "`Pipeline.collect(pipeline, { recheckCompleted: true })`": "prefstream collect --recheck-completed",
   "`Pipeline.exportDataset(pipeline, { force: true })`": "prefstream export --force",
   "`Pipeline.leaderboard({ weighted: true })`": "leaderboard --weighted",
+  "`completions`: expected at least two files": "--completions: expected at least two files",
   "`completions` paths": "--completion-path flags",
   "`completions` path": "--completion-path",
   "`completions` to all": "once for each",

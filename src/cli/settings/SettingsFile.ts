@@ -77,10 +77,12 @@ const yamlAdvice: { readonly [code: string]: string } = {
 }
 
 /** The end of the message about an unknown setting: a similar name, or where secrets belong. */
-const adviceOn = (name: string, names: ReadonlyArray<string>): string =>
-  /(^|[-_])(key|password|secret|token)$/i.test(name)
+const adviceOn = (name: string, names: ReadonlyArray<string>): string => {
+  const spelled = name.replaceAll("_", "-").toLowerCase()
+  return !names.includes(spelled) && /(^|-)(key|password|secret|token)$/.test(spelled)
     ? `: secrets are set in the environment, as ${joinWords([...secrets.values()], "or")}`
-    : `${didYouMean(name.replaceAll("_", "-"), names)}: expected files, or a flag name without dashes`
+    : `${didYouMean(spelled, names)}: expected files, or a flag name without dashes`
+}
 
 export const read = Effect.fn("SettingsFile.read")(function* (
   file: string,

@@ -35,7 +35,8 @@ const maxRetryAfter = Duration.hours(1)
 export const quote = (text: string, key: Redacted.Redacted<string> | undefined): string => {
   const secret = key === undefined ? "" : Redacted.value(key)
   const withoutKey = secret === "" ? text : text.replaceAll(secret, "<key>")
-  return excerpt(withoutKey, maxQuoteCharacters).toWellFormed() || "no reason given"
+  // Messages name options in backticks, so quoted texts have none.
+  return excerpt(withoutKey, maxQuoteCharacters).toWellFormed().replaceAll("`", "'") || "no reason given"
 }
 
 const decodeJson = Schema.decodeUnknownOption(Schema.fromJsonString(Schema.Unknown))

@@ -8,7 +8,7 @@ import { DateTime, Duration, type Effect, identity, Option, Schema } from "effec
 import { HttpClientError, type HttpClientResponse } from "effect/http"
 import * as HttpFailure from "../../io/HttpFailure.ts"
 import { depthProblem } from "../../io/JsonProblem.ts"
-import { causeMessage, excerpt, nonNullish } from "../../io/Values.ts"
+import { causeMessage, excerpt } from "../../io/Values.ts"
 import * as RateLimit from "../../api/RateLimit.ts"
 import type { ServiceSettings } from "../../api/ServiceProfile.ts"
 import { statusText } from "../../node/StatusText.ts"
@@ -138,15 +138,12 @@ const sentence = (detail: string): string => detail.replace(/\.$/, "")
 export const maybeDone = ({ reason }: AnnotationClientError): boolean =>
   reason._tag === "Unavailable" ? reason.maybeDone : reason._tag === "UnusableAnswer" && reason.isForeign === true
 
-/** The failure of a request that cannot have created anything, such as a lost read. */
+/** The failure of a read whose answer was lost, which cannot have created anything. */
 export const withoutDoubt = (failure: AnnotationClientError): AnnotationClientError => {
   const { baseUrl, reason } = failure
-  if (reason._tag !== "Unavailable" || !reason.maybeDone) return failure
-  const { detail, retryAfter, status } = reason
-  return new AnnotationClientError({
-    baseUrl,
-    reason: new Unavailable({ detail, maybeDone: false, ...nonNullish({ retryAfter, status }) }),
-  })
+  // A read that the service answers with an error may fail for this task alone: it must not stop the others.
+  if (reason._tag !== "Unavailable" || reason.status !== undefined) return failure
+  return new AnnotationClientError({ baseUrl, reason: new Unavailable({ detail: reason.detail, maybeDone: false }) })
 }
 
 /** Whether the service asks for more time than a run waits. */

@@ -20,7 +20,7 @@ export interface PromptVote extends Omit<ImportedVote, "choice" | "expert" | "ra
   readonly expert?: string | null | undefined
   /** The preferred completion. */
   readonly choice: CompletionReference
-  /** The completions that the expert ranked, best first. */
+  /** All completions, best first. The choice is in the first group. */
   readonly ranking?: RankingReferences | undefined
 }
 
@@ -89,41 +89,45 @@ const reader = ({ completions }: TaskPrompt, place: string) => {
         for (const other of others) indices.push(yield* indexOf(other, member))
         ranking.push(indices)
       }
-      return ranking
+      const ranked = ranking.flat()
+      return ranked.length === completions.length && new Set(ranked).size === ranked.length
+        ? ranking
+        : yield* Result.fail(`${place}.${member}: expected each of ${completions.length} completions once`)
     })
   return { indexOf, rankingOf }
 }
 
 const itemOf = (taskPrompt: TaskPrompt, result: PromptResult, place: string) =>
   Result.gen(function* () {
-    const { completions, prompt } = taskPrompt
+    const { prompt } = taskPrompt
     const { annotations } = result
     const { indexOf, rankingOf } = reader(taskPrompt, place)
     if ("withdrawn" in result) {
       return { prompt, best_completion_index: null, annotations: { ...annotations, withdrawn: true } }
     }
-    if ("votes" in result) {
+    if ("votes" in result && Array.isArray(result.votes)) {
       const votes: Array<ImportedVote> = []
       for (const [i, { choice, expert = null, ranking, ...vote }] of result.votes.entries()) {
         const index = yield* indexOf(choice, `votes[${i}].choice`)
-        const ranked = ranking === undefined ? {} : { ranking: yield* rankingOf(ranking, `votes[${i}].ranking`) }
-        votes.push({ ...vote, expert, choice: index, ...ranked })
+        const ranked = ranking === undefined ? undefined : yield* rankingOf(ranking, `votes[${i}].ranking`)
+        if (ranked?.[0]?.includes(index) === false) {
+          return yield* Result.fail(`${place}.votes[${i}].ranking: expected the choice (${index}) first`)
+        }
+        votes.push({ ...vote, expert, choice: index, ...(ranked !== undefined && { ranking: ranked }) })
       }
       const best = mostFirstPlaces(votes)
       if (best === undefined) return yield* Result.fail(`${place}.votes: expected at least one vote, found none`)
       const rationale = votes.find((vote) => vote.choice === best && vote.rationale)?.rationale ?? null
       return { prompt, best_completion_index: best, annotations: { rationale, ...annotations, votes } }
     }
-    const ranking = yield* rankingOf(result.ranking ?? [], "ranking")
-    const ranked = ranking.flat()
-    if (
-      result.ranking !== undefined &&
-      (ranked.length !== completions.length || new Set(ranked).size < ranked.length)
-    ) {
-      return yield* Result.fail(`${place}.ranking: expected each of ${completions.length} completions once`)
+    const { best: reference, ranking: references } = result as {
+      readonly best?: CompletionReference
+      readonly ranking?: RankingReferences | undefined
     }
+    const ranking = references === undefined ? [] : yield* rankingOf(references, "ranking")
     const top: ReadonlyArray<number> = ranking[0] ?? []
-    const best = "best" in result ? yield* indexOf(result.best, "best_completion_index") : top[0]!
+    const best = reference === undefined ? top[0] : yield* indexOf(reference, "best_completion_index")
+    if (best === undefined) return yield* Result.fail(`${place}: expected best, ranking, votes, or withdrawn`)
     if (ranking.length > 0 && !top.includes(best)) {
       return yield* Result.fail(`${place}.ranking: expected the best completion (${best}) first, found ${top.join()}`)
     }

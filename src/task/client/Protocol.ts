@@ -9,7 +9,7 @@
  * Does not limit requests that a program sends by other means than `http` and `repeatable`: the throttle counts such a
  * call as one request, without a timeout.
  */
-import { Duration, Effect, Schema } from "effect"
+import { Duration, Effect, Schema, identity } from "effect"
 import { HttpClient, HttpClientError, HttpClientRequest, HttpClientResponse } from "effect/http"
 import * as SteadyClock from "../../io/SteadyClock.ts"
 import { ServiceProfile } from "../../api/ServiceProfile.ts"
@@ -160,6 +160,15 @@ export const make = Effect.fnUntraced(function* (
                 return HttpClientResponse.fromWeb(request, new Response(body, { headers, status }))
               }),
             permit,
+          ).pipe(
+            // A program may give a request of its own up, as by a timeout.
+            isWrite
+              ? Effect.onInterrupt(() =>
+                  Effect.sync(() => {
+                    lost ??= error(new Unavailable({ detail: "the request was interrupted", maybeDone: true }))
+                  }),
+                )
+              : identity,
           )
         const wasFirst = isFirst
         isFirst = false

@@ -71,8 +71,10 @@ const publishedIn = (document: string): Published =>
 export const read = Effect.fn("PublishedLimits.read")(function* ({
   authorization = "Bearer",
   baseUrl,
+  requestsPerSecond = Infinity,
   token,
 }: Pick<ServiceSettings, "baseUrl"> & {
+  readonly requestsPerSecond?: number | undefined
   readonly authorization?: string | undefined
   readonly token: ServiceSettings["token"] | undefined
 }) {
@@ -93,7 +95,8 @@ export const read = Effect.fn("PublishedLimits.read")(function* ({
   let requests = 1
   let last = yield* once
   while (Option.isSome(last) && isBusy(last.value.answer) && requests++ < maxRequests) {
-    const wait = Duration.millis(last.value.wait ?? Duration.toMillis(usualWait))
+    const asked = last.value.wait ?? Duration.toMillis(usualWait)
+    const wait = Duration.millis(Math.max(asked, 1000 / requestsPerSecond))
     if (Duration.isGreaterThan(wait, maxWait)) break
     yield* Effect.sleep(wait)
     last = yield* once

@@ -74,7 +74,7 @@ const upTo = Effect.fnUntraced(function* (response: HttpClientResponse.HttpClien
 })
 
 export const describe = (answer: Answer, quotable: (text: string) => string): string => {
-  const text = excerpt(quotable(answer.text), maxDetailCharacters)
+  const text = excerpt(quotable(answer.text), maxDetailCharacters).replaceAll("`", "'")
   if (text === "") return `nothing (${answer.status})`
   return /json|^$/.test(answer.contentType) ? text : `${answer.contentType.replace(/;.*/s, "")}: ${text}`
 }

@@ -81,8 +81,8 @@ describe("URLs", () => {
     ["ftp://example.com/", /https or http, not to ftp/],
     ["file:///etc/passwd", /https or http, not to file/],
     ["javascript:alert(1)", /https or http/],
-    ["https://user@example.com/", /user or a password/],
-    ["https://:word@example.com/", /user or a password/],
+    ["https://user@example.com/", /user name or a password/],
+    ["https://:word@example.com/", /user name or a password/],
     ["https://example.com/#part", /fragment/],
     ["https://example.com/#", /fragment/],
   ] as const) {

@@ -156,6 +156,26 @@ describe("a protocol of a program's own", () => {
     assert.lengthOf(arrivals, 3)
   })
 
+  test("is in doubt after a write that the program gives up, and a lost read", function* () {
+    const arrived = Promise.withResolvers<void>()
+    const given = (http: HttpClient.HttpClient) =>
+      Effect.raceFirst(
+        Effect.asVoid(Effect.orDie(http.post("/jobs"))),
+        Effect.promise(() => arrived.promise),
+      )
+    const { run } = yield* at(
+      { ...twoSteps, create: (_, { http }) => Effect.as(Effect.andThen(given(http), http.get("/jobs?key=1")), "7") },
+      (nth) => {
+        if (nth > 1) return "reset"
+        arrived.resolve()
+        // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- an answer that never comes
+        return new Promise(() => {}) as never
+      },
+      { idempotencyKey: "ignored" },
+    )
+    assert.isTrue(maybeDoneOf(yield* run(create())))
+  })
+
   test("is called only once the task is claimed, and not if it can't be", function* () {
     const events: Array<string> = []
     const note = (event: string) => Effect.sync(() => void events.push(event))
@@ -441,6 +461,15 @@ describe("a protocol of a program's own", () => {
   })
 
   for (const [results, problem] of [
+    [[{ votes: undefined } as never, { best: 0 }], "results[0]: expected best, ranking, votes, or withdrawn"],
+    [
+      [{ votes: [{ choice: 1, ranking: [0, 1] }] }, { best: 0 }],
+      "results[0].votes[0].ranking: expected the choice (1) first",
+    ],
+    [
+      [{ votes: [{ choice: 1, ranking: [1] }] }, { best: 0 }],
+      "results[0].votes[0].ranking: expected each of 2 completions once",
+    ],
     [[{ votes: [] }, { best: 0 }], "results[0].votes: expected at least one vote, found none"],
     [
       [{ votes: [{ choice: "c" }] }, { best: 0 }],

@@ -9,6 +9,7 @@ import { Effect, identity, Option, Predicate, Result, Schema } from "effect"
 import { SchemaJITCompiler } from "effect/schema"
 import type { SqlError } from "effect/sql/SqlError"
 import { depthProblem } from "../../../io/JsonProblem.ts"
+import * as FieldPath from "../../../io/FieldPath.ts"
 import * as SchemaIssues from "../../../io/SchemaIssues.ts"
 import { causeMessage, describeValue, plural } from "../../../io/Values.ts"
 import type { Judgment, NoJudgment } from "../../../domain/Judgment.ts"
@@ -45,6 +46,13 @@ const annotationsOf = (value: unknown): Annotations =>
 const isWithdrawn = (annotations: unknown): boolean =>
   Predicate.isObject(annotations) && (annotations["withdrawn"] === true || Predicate.isObject(annotations["withdrawn"]))
 
+/** Whether the answer has a text in place of an index. */
+const isTextAt = (text: string, path: ReadonlyArray<PropertyKey>): boolean =>
+  path.at(-1) === "best_completion_index" &&
+  Predicate.isString(FieldPath.followAll(Option.getOrUndefined(parseJson(text)), path))
+
+const parseJson = Schema.decodeUnknownOption(Schema.fromJsonString(Schema.Unknown))
+
 const Answer = Schema.fromJsonString(Schema.Struct({ results: Schema.Array(AnsweredItem) }))
 SchemaJITCompiler.enable(Answer.ast)
 const decode = Schema.decodeUnknownResult(Answer, { reportInput: true })
@@ -54,8 +62,8 @@ const readAnswer = (text: string): Result.Result<typeof Answer.Type, string> =>
   Result.flatMap(
     Result.mapError(decode(text), ({ issue }) => {
       const problem = SchemaIssues.describe(issue)
-      return /best_completion_index: expected number/.test(problem)
-        ? `${problem} (if the service names the choice by a label or a text, say so by the setting \`choice\`)`
+      return SchemaIssues.problems(issue).some(({ path }) => isTextAt(text, path))
+        ? `${problem} (if the service names the choice by a label or a text, say so by \`service.choice\`)`
         : problem
     }),
     (answer) => {

@@ -10,7 +10,8 @@ import { inCampaign, isAskedBy } from "../schema/Rows.ts"
 import { type Issue, type LedgerContext, type StateCounts, TaskState } from "../schema/Model.ts"
 
 /** A person has to resolve tasks in these states. */
-const issueStates = ["in_doubt", "failed", "invalid", "refused"] as const satisfies ReadonlyArray<TaskState>
+/** States that wait for a decision. */
+export const issueStates = ["in_doubt", "failed", "invalid", "refused"] as const satisfies ReadonlyArray<TaskState>
 
 /** `items` counts items per task: an item with several votes counts in each. */
 interface CountRow {

@@ -1,5 +1,6 @@
 /** The reasons why a decision about a stuck task fails. Nothing was recorded. */
 import { Schema } from "effect"
+import { excerpt } from "../../../io/Values.ts"
 import { TaskState } from "./Model.ts"
 
 /** The ledger has no such task. */
@@ -28,6 +29,18 @@ export class NotResolvable extends Schema.TaggedError<NotResolvable>()("NotResol
         ? ". To replace it by a new, billable task, use `Job.giveUp`, then `Job.sendAgain`."
         : ""
     return `cannot ${this.verb} task ${this.number}: ${why}${advice}`
+  }
+}
+
+/** The id cannot be that of a task. */
+export class TaskIdInvalid extends Schema.TaggedError<TaskIdInvalid>()("TaskIdInvalid", {
+  /** The given id. */
+  taskId: Schema.String,
+  /** The expected form. */
+  problem: Schema.String,
+}) {
+  override get message() {
+    return `${JSON.stringify(excerpt(this.taskId, 60))}: ${this.problem}`
   }
 }
 
