@@ -20,7 +20,7 @@ export const misfit = (
   const mismatch = (expected: string) => ({ option, expected, found: describeValue(value) })
   if (feature === undefined) return mismatch("a column or member that features declares")
   if (typeof feature === "string")
-    return isOfType[feature]?.(value) === true ? undefined : mismatch(`${feature}, as features declares`)
+    return isOfType[feature](value) ? undefined : mismatch(`${feature}, as features declares`)
   const isList = "list" in feature
   if (isList ? !Array.isArray(value) : !isObject(value))
     return mismatch(`${isList ? "a list" : "an object"}, as features declares`)

@@ -120,10 +120,8 @@ const itemOf = (taskPrompt: TaskPrompt, result: PromptResult, place: string) =>
       const rationale = votes.find((vote) => vote.choice === best && vote.rationale)?.rationale ?? null
       return { prompt, best_completion_index: best, annotations: { rationale, ...annotations, votes } }
     }
-    const { best: reference, ranking: references } = result as {
-      readonly best?: CompletionReference
-      readonly ranking?: RankingReferences | undefined
-    }
+    const reference = "best" in result ? result.best : undefined
+    const references = "ranking" in result ? result.ranking : undefined
     const ranking = references === undefined ? [] : yield* rankingOf(references, "ranking")
     const top: ReadonlyArray<number> = ranking[0] ?? []
     const best = reference === undefined ? top[0] : yield* indexOf(reference, "best_completion_index")

@@ -6,7 +6,7 @@ import { HttpClient, HttpClientRequest, HttpClientResponse } from "effect/http"
 import type { ServiceSettings } from "../../../src/api/ServiceProfile.ts"
 import { AnnotationClient, TaskClient } from "../../../src/task/client/AnnotationClient.ts"
 import { AnnotationClientError, Unavailable } from "../../../src/task/client/AnnotationClientError.ts"
-import type { Protocol } from "../../../src/task/client/Protocol.ts"
+import type { Http, Protocol } from "../../../src/task/client/Protocol.ts"
 import type { PromptResult } from "../../../src/task/client/PromptResult.ts"
 import type { TaskView } from "../../../src/task/client/TaskCalls.ts"
 import { effectTest } from "../../support/effectTest.ts"
@@ -158,7 +158,7 @@ describe("a protocol of a program's own", () => {
 
   test("is in doubt after a write that the program gives up, and a lost read", function* () {
     const arrived = Promise.withResolvers<void>()
-    const given = (http: HttpClient.HttpClient) =>
+    const given = (http: Http) =>
       Effect.raceFirst(
         Effect.asVoid(Effect.orDie(http.post("/jobs"))),
         Effect.promise(() => arrived.promise),
@@ -168,7 +168,6 @@ describe("a protocol of a program's own", () => {
       (nth) => {
         if (nth > 1) return "reset"
         arrived.resolve()
-        // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- an answer that never comes
         return new Promise(() => {}) as never
       },
       { idempotencyKey: "ignored" },
