@@ -41,8 +41,11 @@ const atPost = Effect.fnUntraced(function* (
   const pipeline = Pipeline.make({ directory, source, service: profile, timeout: "5 seconds", ...grace })
   const run = logs.during(Pipeline.run(pipeline))
   const first = yield* Effect.forkChild(run)
-  // The request waits for its turn after that for `openapi.json`.
-  yield* untilSo(() => hasArrived)
+  // The request waits a millisecond for its turn after that for `openapi.json`. The run's own time must not end before.
+  yield* TestClock.adjust("1 millis").pipe(
+    Effect.andThen(Effect.callback<void>((resume) => void setTimeout(() => resume(Effect.void), 5))),
+    Effect.repeat({ until: () => hasArrived }),
+  )
   return { answer: held.resolve, first, logs, run, service }
 })
 
