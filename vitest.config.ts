@@ -15,20 +15,23 @@ const roomIn = (path: string) => (existsSync(path) ? statfsSync(path).bavail * s
 if (roomIn(memory) > 8e9) process.env["TMPDIR"] ??= memory
 
 // Files that take the most processor time: they start, kill, and disturb processes, drive a browser, or compute for long.
-// They take twice as long as all others together. So a run draws some of them: every fourth one in CI, else every eighth;
+// They take twice as long as all others together. So a run draws some of them: every third one in CI, else every eighth;
 // `ALL_CASES=1`, or a path, runs all.
 const long = globSync([
   "test/{browser,crash,faults,interop}/*.test.ts",
-  "test/cli/{Containers,Guides,Import,Inspect,Output,Recipes,Stopping,Worker}.test.ts",
-  "test/dataset/{AtomicDirectory,DatasetThread,LateMembers}.test.ts",
-  "test/node/{FileLock,PostgresClient,PostgresPooler}.test.ts",
+  "test/cli/{Containers,Guides,Import,Inspect,LostLedger,Output,Progress,Recipes,Stopping,Worker}.test.ts",
+  "test/dataset/{AtomicDirectory,DatasetThread,LateMembers,PromptSpacing,TrainerFiles,format/TrainerFormats}.test.ts",
+  "test/house/subpaths.test.ts",
+  "test/node/{FileLock,IncomingBytes,PostgresClient,PostgresPooler,Zstd}.test.ts",
   "test/pair/text/NearDuplicates.test.ts",
-  "test/pipeline/AdaptiveVotes.test.ts",
+  "test/pipeline/{AdaptiveVotes,Reexport,RejectsFile,Resubmit}.test.ts",
+  "test/service/webhook/Webhooks.test.ts",
   "test/source/combine/Join.test.ts",
-  "test/source/format/{json/PlainThread,parquet/CorruptFile}.test.ts",
+  "test/source/format/{compression/Compression,json/PlainThread,parquet/CorruptFile,parquet/Parquet}.test.ts",
+  "test/task/{SubmitDoubts,SubmitRecorded}.test.ts",
   "test/task/ledger/{LedgerPostgres,LedgerWorkers}.test.ts",
 ]).toSorted()
-const share = process.env["ALL_CASES"] !== undefined ? 1 : process.env["CI"] === undefined ? 8 : 4
+const share = process.env["ALL_CASES"] !== undefined ? 1 : process.env["CI"] === undefined ? 8 : 3
 // Vitest may load this file more than once.
 const draw = Number((process.env["DRAW"] ??= String(randomInt(share))))
 const isNamed = process.argv.slice(2).some((argument) => argument.startsWith("test"))
