@@ -10,11 +10,10 @@
 import * as NodeServices from "@effect/platform-node/NodeServices"
 import { Cause, Effect, Exit, Layer, Logger, Option, Predicate, Redacted, Stream } from "effect"
 import type { HttpClient as Http } from "effect/http"
-import { ServiceProfile, type ServiceSettings } from "./api/ServiceProfile.ts"
+import { ServiceProfile, type ServiceSettings, unknownIn } from "./api/ServiceProfile.ts"
 import * as Dataset from "./dataset/Dataset.ts"
 import type { PreferencePair } from "./domain/PreferencePair.ts"
 import type { TaskPrompt } from "./domain/Task.ts"
-import { didYouMean } from "./io/NearestName.ts"
 import * as HttpClient from "./node/HttpClient.ts"
 import * as JobFolder from "./pipeline/JobFolder.ts"
 import * as Pipeline from "./pipeline/Pipeline.ts"
@@ -136,10 +135,9 @@ const serviceOf = ({ directory, service }: PlainSettings) => {
         const expected = "{ baseUrl, token } for a remote service, or { experts } for an embedded one"
         return yield* new SettingInvalid({ setting: "service", expected, found: "another value" })
       }
-      const unknown = Object.keys(service).find((name) => !Object.hasOwn(embeddedSettings, name))
+      const unknown = unknownIn(service, Object.keys(embeddedSettings))
       if (unknown !== undefined) {
-        const expected = `the name of a service setting${didYouMean(unknown, Object.keys(embeddedSettings))}`
-        return yield* new SettingInvalid({ setting: `service.${unknown}`, expected, found: "an unknown name" })
+        return yield* new SettingInvalid({ ...unknown, setting: `service.${unknown.setting}` })
       }
       const { Expert, layerEmbedded } = yield* Effect.promise(() => import("./service/AnnotationService.ts"))
       const { database = JobFolder.service(directory), experts, ...options } = service

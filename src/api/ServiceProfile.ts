@@ -188,11 +188,11 @@ const isPollInterval = isTime(1, Duration.toMillis("365 days"))
 
 const names: ReadonlyArray<string> = ["baseUrl", "token", "identity", ...Struct.keys(defaults)]
 
-const unknownIn = (settings: object): ServiceSettingsError | undefined => {
+/** Finds a member that is no setting of a service. */
+export const unknownIn = (settings: object, names: ReadonlyArray<string>) => {
   const setting = Object.keys(settings).find((name) => !names.includes(name))
   if (setting === undefined) return undefined
-  const expected = `the name of a service setting${didYouMean(setting, names)}`
-  return new ServiceSettingsError({ setting, expected, found: "an unknown name" })
+  return { setting, expected: `the name of a service setting${didYouMean(setting, names)}`, found: "an unknown name" }
 }
 
 const problemOf = (settings: ServiceSettings): ServiceSettingsError | undefined => {
@@ -276,7 +276,8 @@ export class ServiceProfile extends Context.Service<ServiceProfile, ServiceSetti
   ): Layer.Layer<ServiceProfile, ServiceSettingsError> => {
     const baseUrl = settings.baseUrl.replace(/\/+$/, "")
     const profile = { identity: baseUrl, ...defaults, ...settings, baseUrl }
-    const problem = unknownIn(settings) ?? problemOf(profile)
+    const unknown = unknownIn(settings, names)
+    const problem = unknown === undefined ? problemOf(profile) : new ServiceSettingsError(unknown)
     return Layer.effect(ServiceProfile, problem === undefined ? Effect.succeed(profile) : Effect.fail(problem))
   }
 }

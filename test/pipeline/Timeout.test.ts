@@ -9,13 +9,6 @@ import { platform, temporaryDirectory } from "../support/job.ts"
 import * as Logs from "../support/logs.ts"
 import * as ScriptedService from "../support/ScriptedService.ts"
 
-/** Lets time pass until something can be seen. */
-const untilSo = (isSo: () => boolean) =>
-  TestClock.adjust("100 millis").pipe(
-    Effect.andThen(Effect.callback<void>((resume) => void setImmediate(() => resume(Effect.void)))),
-    Effect.repeat({ until: isSo }),
-  )
-
 /** A run whose first POST is not answered before `answer` is called. */
 const atPost = Effect.fnUntraced(function* (
   keys: "honored" | "ignored",
@@ -24,16 +17,17 @@ const atPost = Effect.fnUntraced(function* (
 ) {
   const directory = yield* temporaryDirectory
   const held = Promise.withResolvers<void>()
-  let hasArrived = false
+  const arrived = Promise.withResolvers<void>()
   const service = yield* ScriptedService.make(
     async (request, before) => {
       if (before.length > 0) return ScriptedService.obliging(request, before)
-      hasArrived = true
+      arrived.resolve()
       await held.promise
       return ScriptedService.obliging(request, before)
     },
     // The first run is at the time of the test clock, the next at ours.
-    { idempotencyKey: keys, idempotencyKeyLifetime: Duration.infinity, ...settings },
+    // With limits and keys set, no request for `openapi.json` precedes it, after which it would wait for the test clock.
+    { idempotencyKey: keys, idempotencyKeyLifetime: Duration.infinity, maxCompletions: 64, ...settings },
   )
   const logs = Logs.make()
   const source = Source.make([{ id: "a", prompt: "p", completions: ["x", "y"] }])
@@ -41,13 +35,16 @@ const atPost = Effect.fnUntraced(function* (
   const pipeline = Pipeline.make({ directory, source, service: profile, timeout: "5 seconds", ...grace })
   const run = logs.during(Pipeline.run(pipeline))
   const first = yield* Effect.forkChild(run)
-  // The request waits a millisecond for its turn after that for `openapi.json`. The run's own time must not end before.
-  yield* TestClock.adjust("1 millis").pipe(
-    Effect.andThen(Effect.callback<void>((resume) => void setTimeout(() => resume(Effect.void), 5))),
-    Effect.repeat({ until: () => hasArrived }),
-  )
+  yield* Effect.promise(() => arrived.promise)
   return { answer: held.resolve, first, logs, run, service }
 })
+
+/** Lets time pass until something can be seen. */
+const untilSo = (isSo: () => boolean) =>
+  TestClock.adjust("100 millis").pipe(
+    Effect.andThen(Effect.callback<void>((resume) => void setImmediate(() => resume(Effect.void)))),
+    Effect.repeat({ until: isSo }),
+  )
 
 const waiting = "timeout: waiting for 1 request to finish, at most 10s"
 

@@ -52,7 +52,7 @@ export interface RowFile {
   readonly count: number | undefined
   /** The records. Each run reads the file again. @param columns top-level members that are needed; others may be missing. Default: all */
   readonly rows: (columns?: ReadonlyArray<string>) => Stream.Stream<RowResult, SourceError>
-  /** The same records, with plain lines (`PlainLine`) read in another thread. Set only if this saves time. */
+  /** Reads the same records, but plain lines (`PlainLine`) in another thread. Set only if this saves time. */
   readonly rowsByThread?: Stream.Stream<RowResult, SourceError> | undefined
 }
 

@@ -8,6 +8,7 @@
 import { Effect, identity, Option, Predicate, Result, Schema } from "effect"
 import { SchemaJITCompiler } from "effect/schema"
 import type { SqlError } from "effect/sql/SqlError"
+import * as Json from "../../../io/Json.ts"
 import { depthProblem } from "../../../io/JsonProblem.ts"
 import * as FieldPath from "../../../io/FieldPath.ts"
 import * as SchemaIssues from "../../../io/SchemaIssues.ts"
@@ -49,9 +50,7 @@ const isWithdrawn = (annotations: unknown): boolean =>
 /** Whether the answer has a text in place of an index. */
 const isTextAt = (text: string, path: ReadonlyArray<PropertyKey>): boolean =>
   path.at(-1) === "best_completion_index" &&
-  Predicate.isString(FieldPath.followAll(Option.getOrUndefined(parseJson(text)), path))
-
-const parseJson = Schema.decodeUnknownOption(Schema.fromJsonString(Schema.Unknown))
+  Predicate.isString(FieldPath.followAll(Result.getOrUndefined(Json.parse(text)), path))
 
 const Answer = Schema.fromJsonString(Schema.Struct({ results: Schema.Array(AnsweredItem) }))
 SchemaJITCompiler.enable(Answer.ast)
