@@ -3,7 +3,7 @@
  *
  * Guarantees: an invitation link is shown only from its creation until it is dismissed or the page is left.
  */
-import { useContext, useState } from "preact/hooks"
+import { useContext, useEffect, useState } from "preact/hooks"
 import type { ExpertSummary, NewInvitation } from "../../pageApi/ExpertsApi.ts"
 import type { Standing } from "../../pageApi/QualificationApi.ts"
 import { ask, both } from "./client.ts"
@@ -166,11 +166,15 @@ const State = ({ expert: { joined, kind }, standing }: StateProps) => {
   )
 }
 
-const Active = ({ expert: { active, expert_id, name } }: { readonly expert: ExpertSummary }) => {
+const Active = ({ expert }: { readonly expert: ExpertSummary }) => {
+  const { expert_id, name } = expert
   const action = useAction()
   const say = useContext(Say)
   const reload = useContext(Reload)
   const [isStopping, setStopping] = useState(false)
+  // Shows a change before the list is loaded again, so that an early second click does not repeat the first one.
+  const [active, showActive] = useState(expert.active)
+  useEffect(() => showActive(expert.active), [expert])
   if (!useMay("manager")) return <>{active ? "yes" : "no"}</>
   const setActive = (active: boolean) =>
     ask("PUT /experts/:expert_id/active", { params: { expert_id }, payload: { active } })
@@ -178,6 +182,7 @@ const Active = ({ expert: { active, expert_id, name } }: { readonly expert: Expe
     void action.run(
       () => setActive(true),
       () => {
+        showActive(true)
         say(`${name} is active.`)
         reload()
       },
@@ -203,6 +208,7 @@ const Active = ({ expert: { active, expert_id, name } }: { readonly expert: Expe
           danger
           ask={() => setActive(false)}
           success={`${name} is no longer active.`}
+          onDone={() => showActive(false)}
           onClose={() => setStopping(false)}
         >
           <p>
