@@ -1,9 +1,10 @@
 /**
- * The annotation service. It implements the whole contract over HTTP, and adds a dashboard, a page for people who
- * judge, and automatic experts. Client and service use the same definition of the contract.
+ * The annotation service. It implements the whole contract over HTTP, and adds a dashboard, an annotation page for
+ * people, and automatic experts. Client and service use the same definition of the contract.
  *
- * Guarantees: a task is stored durably before its creation is answered. Every response other than 2xx is a problem (RFC
- * 9457). Only failed requests are logged. `ApiGuide` describes the behavior that the contract does not define.
+ * Guarantees: the service stores a task durably before it answers the request that creates it. Every response other
+ * than 2xx is a problem (RFC 9457). Only failed requests are logged. `ApiGuide` describes the behavior that the
+ * contract does not define.
  */
 import { Effect, type Layer } from "effect"
 import type { HttpServer } from "effect/http"
@@ -31,8 +32,8 @@ export const layer = (options: ServiceLayers.ServiceOptions) =>
   providing<ServiceAddress | AccountIds.Accounts | AccountIds.Tokens>()(ServiceLayers.layer(options))
 
 /**
- * The service on Node, with its whole state in one SQLite file. `ServiceAddress` has its address; `signInLink` and
- * `createToken` make what people and pipelines need to use it.
+ * The service on Node, with its whole state in one SQLite file. `ServiceAddress` has its address. `signInLink` gives an
+ * operator access, and `createToken` a client.
  */
 export const layerServer = (options: ServiceLayers.ServerOptions) =>
   providing<ServiceAddress | AccountIds.Accounts | AccountIds.Tokens | HttpServer.HttpServer>()(
@@ -44,7 +45,10 @@ const providing =
   <E, R>(layer: Layer.Layer<A, E, R>): Layer.Layer<A, E, R> =>
     layer
 
-/** A path on the service's origin at which an operator sets a password and signs in. Valid once, for 24 hours. */
+/**
+ * The path of a page on the service where an operator sets a password and signs in. The path works once, within 24
+ * hours.
+ */
 export const signInLink = Accounts.use((accounts) => accounts.signInLink)
 
 /** Creates a token for clients of the service, under a name that the dashboard shows. */

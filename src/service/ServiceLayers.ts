@@ -1,6 +1,4 @@
-/**
- * The layers of the annotation service, with all services that they provide. `AnnotationService` has them for programs.
- */
+/** The layers of the annotation service. `AnnotationService` exports them for programs, with narrower types. */
 import { Duration, Effect, FileSystem, Layer, Option, Path, type Redacted } from "effect"
 import { HttpRouter, HttpServer } from "effect/http"
 import { HttpApiBuilder, HttpApiSchema } from "effect/http-api"
@@ -64,11 +62,15 @@ export interface ServiceOptions {
    * Default 30 seconds. If only automatic experts voted, the task is completed immediately.
    */
   readonly undoGrace?: Duration.Input | undefined
-  /** The path of a file of prompt items with `gold`, the right answer, by which the service measures experts. */
+  /**
+   * The path of a file of gold items: prompt items whose member `gold` is the right answer. The service measures
+   * experts by these items.
+   */
   readonly gold?: string | undefined
   /**
-   * Whether to cancel a task that no expert can answer, instead of leaving it open for other experts. The next start of
-   * the service opens it again. Default false, but true for the embedded service: its client would wait forever.
+   * Whether the service cancels a task that no expert can answer. Its next start opens the task again. If false, the
+   * task stays open for other experts. Default false; true for the embedded service, whose client would otherwise wait
+   * forever.
    */
   readonly cancelUnanswered?: boolean | undefined
   /** A token that the service accepts in addition to those made in the dashboard. */
@@ -82,8 +84,8 @@ export interface ServiceOptions {
   /** The URL at which people reach a service that is behind a proxy, such as `https://annotate.example`. */
   readonly publicUrl?: string | undefined
   /**
-   * Whether webhooks may go to private networks and to this machine. Default false. Webhooks may always go to this
-   * machine if only this machine can reach the service.
+   * Whether webhooks to private networks and to this machine are allowed. Default false. If only this machine can reach
+   * the service, webhooks to this machine are always allowed.
    */
   readonly allowPrivateWebhooks?: boolean | undefined
 }
@@ -174,7 +176,7 @@ export const layer = (options: ServiceOptions) => {
 
   return HttpRouter.serve(routes, { disableLogger: true, disableListenLog: true }).pipe(
     Layer.provide(workforce),
-    // Programs that start the service use these services themselves. The rest of the store is not provided to them.
+    // Programs that start the service may use these services. The rest of the store is not provided to them.
     Layer.provideMerge(Layer.mergeAll(Web.accounts, Tokens.layer, Layer.effect(Webhooks, Webhooks))),
     Layer.provide(store(options)),
     Layer.provideMerge(ServiceAddress.layer({ publicUrl: options.publicUrl })),
@@ -207,7 +209,10 @@ const store = ({ allowPrivateWebhooks, gold, hold, undoGrace }: ServiceOptions) 
     ),
   )
 
-/** An HTTP server for `layer`. It answers malformed HTTP with problems, too. Default: loopback, on a free port. */
+/**
+ * An HTTP server for `layer`. It answers malformed HTTP, too, with problems (RFC 9457). Default: loopback, on a free
+ * port.
+ */
 export const layerHttp = (options: { readonly host?: string | undefined; readonly port?: number | undefined } = {}) =>
   NodeServer.layer({ ...options, problem: ProblemResponses.fromServerStatus })
 
@@ -215,9 +220,9 @@ export const layerHttp = (options: { readonly host?: string | undefined; readonl
 export interface ServerOptions extends ServiceOptions {
   /** The path of the SQLite file. The service creates it if it does not exist. */
   readonly database: string
-  /** The address to listen at. Default: loopback. */
+  /** The address to listen on. Default: loopback. */
   readonly host?: string | undefined
-  /** The port to listen at. Default: a free one. */
+  /** The port to listen on. Default: a free port. */
   readonly port?: number | undefined
 }
 
@@ -237,7 +242,7 @@ const makeParentFolder = Effect.fnUntraced(function* (file: string) {
 })
 
 /**
- * A service inside the program that uses it: on loopback, at a free port, with a new random token at each start. It
+ * A service inside the program that uses it: on loopback, on a free port, with a new random token at each start. It
  * provides the `ServiceProfile` that the program needs to connect.
  */
 export const layerEmbedded = (options: ServiceOptions & { readonly database: string }) =>

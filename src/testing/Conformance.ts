@@ -2,7 +2,7 @@
  * The conformance suite: tests that a protocol loses nothing and pays for nothing twice, whatever faults occur.
  *
  * Guarantees: each case runs the library over real HTTP against a fake of the service. A proxy between them causes the
- * faults, and kill -9 ends a real process. Does not show that the fake is like the service.
+ * faults, and kill -9 ends a real process. A passing suite does not prove that the fake behaves like the service.
  *
  * Any test runner can run the cases. With Vitest:
  *
@@ -69,7 +69,10 @@ const withSettings = (subject: Subject, settings: Subject["settings"]): Subject 
 const trial = <A, E, R>(subject: Subject, body: (trial: Trial) => Effect.Effect<A, E, R>) =>
   Effect.scoped(Effect.flatMap(Trial.make(subject), body))
 
-/** Runs `body` once per request that creating a task takes. `isIt` recognizes this request by its number, from 1. */
+/**
+ * Creating a task may take several requests. Runs `body` once for each of them, in a new trial. `isIt` returns whether
+ * a request, by its number from 1, is the one of this run.
+ */
 const atEachRequest = Effect.fnUntraced(function* <E, R>(
   subject: Subject,
   body: (trial: Trial, isIt: (nth: number) => boolean) => Effect.Effect<Omit<Counts, "runs">, E, R>,

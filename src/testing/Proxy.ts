@@ -1,8 +1,8 @@
 /**
  * An HTTP proxy on loopback between prefstream and a fake service, which can disturb each request.
  *
- * Guarantees: a request that is passed on reaches the service completely, even if the client leaves meanwhile. The
- * service sees one request for each that is passed on. Requests without a fault are passed on unchanged.
+ * Guarantees: a request that is passed on reaches the service completely, even if the client disconnects. The proxy
+ * sends each request that it passes on exactly once. Requests without a fault are passed on unchanged.
  */
 import { Context, Effect, Layer } from "effect"
 import {
@@ -64,7 +64,8 @@ export const make = Effect.fnUntraced(function* (target: string) {
     }).pipe(Effect.uninterruptible)
     const cut = Effect.andThen(NodeServer.cut(request), Effect.never)
     return yield* (faultOf(nth) ?? ((exchange: Exchange) => exchange.forward))({ cut, forward })
-    // The server runs handlers uninterruptibly by default; a fault would then wait on after the client has left.
+    // By default, the server runs handlers uninterruptibly. A fault that waits would then continue after the client has
+    // disconnected.
   }).pipe(Effect.interruptible)
   const server = yield* Layer.build(NodeServer.layer())
   yield* HttpServer.serveEffect(handle).pipe(Effect.provide(server))

@@ -2,7 +2,7 @@
  * One run of a case: a new fake, a proxy in front of it, and a new ledger.
  *
  * Guarantees: `settle` fails unless every task ends with the right result, every task in doubt is listed, and each
- * prompt was paid for once, and at most once more for each time that `resolve` sent its task again.
+ * prompt was paid for once, plus at most once for each time that `resolve` sent its task again.
  */
 import { Effect, FileSystem, Stream } from "effect"
 import { ChildProcess } from "effect/process"

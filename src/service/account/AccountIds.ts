@@ -2,12 +2,12 @@
 
 /** The accounts of the operators. `signInLink` uses them. */
 export interface Accounts {
-  /** Only distinguishes the type. */
+  /** Distinguishes this type from other types. */
   readonly "~prefstream/Accounts": never
 }
 
 /** The organization's access tokens. `createToken` uses them. */
 export interface Tokens {
-  /** Only distinguishes the type. */
+  /** Distinguishes this type from other types. */
   readonly "~prefstream/Tokens": never
 }

@@ -1,10 +1,10 @@
 /**
  * Sign-in to the dashboard with a name and a password.
  *
- * Guarantees: an account can be created only with a link. Passwords are hashed. An unknown name takes as long to refuse
- * as a wrong password, so the time reveals no names. Attempts are throttled (`SignInAttempts`). A new password ends the
- * account's sessions, and sign-ins in progress with the old one are refused. A link that the service prints creates an
- * admin or resets the password of any account. A link from `Operators` is for one account only.
+ * Guarantees: an account can be created only with a link. Passwords are hashed. An unknown name is refused after the
+ * same time as a wrong password, so the time reveals no names. Attempts are throttled (`SignInAttempts`). A new
+ * password ends the account's sessions, and sign-ins in progress with the old one are refused. A link that the service
+ * prints creates an admin or resets the password of any account. A link from `Operators` is for one account only.
  */
 import { Clock, Context, Effect, Layer, Option, PartitionedSemaphore, Schema, Struct } from "effect"
 import type { SqlError } from "effect/sql/SqlError"
@@ -35,7 +35,7 @@ const maxConcurrentHashes = 2
 /** Normalizes a name, so that `Ann` and `ann` have the same key. */
 export const keyOf = (name: string) => name.normalize("NFKC").trim().toLowerCase()
 
-/** The subject of a sign-in link whose user chooses the account's name. */
+/** The subject of a sign-in link for any account. The user of the link chooses the account's name. */
 const anyAccount = ""
 
 type SameTransaction = Effect.Effect<unknown, SqlError>
@@ -95,7 +95,9 @@ const make = Effect.gen(function* () {
     return { name: operator.name, role: operator.role, session } satisfies SignedIn
   })
 
-  /** Records an operator's action on their own account. The operator is passed, since there may be no session. */
+  /**
+   * Records an operator's action on their own account. The caller passes the operator, because there may be no session.
+   */
   const recordOf = (operator: Omit<Operator, "role">, action: string) =>
     Effect.provideService(Audit.record(sql, action, operator.name), Audit.Actor, operator)
 
@@ -106,7 +108,7 @@ const make = Effect.gen(function* () {
       ([operator]) => operator,
     )
 
-  /** Returns the operator if name and password are right. Attempts are throttled. */
+  /** Returns the operator if the name and the password are right. Attempts are throttled. */
   const verified = Effect.fnUntraced(function* (name_key: string, password: string, address: string) {
     const giveBack = yield* attempt(address, name_key)
     const operator = yield* operatorOf(name_key)
@@ -144,7 +146,10 @@ const make = Effect.gen(function* () {
     return { name: operator.name, role: operator.role, session } satisfies SignedIn
   })
 
-  /** Also ends the operator's sessions, and revokes sign-in links. Returns the cookie value of a new session. */
+  /**
+   * Sets a new password, ends the operator's sessions, and revokes sign-in links. Returns the cookie value of a new
+   * session.
+   */
   const changePassword = Effect.fn("Accounts.changePassword")(function* (
     name: string,
     current: string,

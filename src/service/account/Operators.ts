@@ -1,8 +1,8 @@
 /**
  * Management of operators by admins: list, invite by link, set a role, remove.
  *
- * Guarantees: at least one admin can always sign in. Removing an operator ends the sessions and revokes the link in the
- * same write. A link works only for the account that it was made for, whatever name the user enters.
+ * Guarantees: at least one admin can always sign in. Removing an operator ends the operator's sessions and revokes the
+ * link in the same write. A link works only for its own account, whatever name the user enters.
  */
 import { Clock, Context, Effect, Layer } from "effect"
 import * as Audit from "../database/Audit.ts"

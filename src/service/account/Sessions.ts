@@ -1,9 +1,9 @@
 /**
  * Sessions of operators on the dashboard and of experts on the annotation page.
  *
- * Guarantees: a session is a random cookie, of which only the hash is stored. It ends after an idle time and at a
- * maximum age. Signing out, a new password, or deactivating the expert ends it immediately. The time of the last use is
- * updated at most once a minute.
+ * Guarantees: a session is a random cookie. The database has only its hash. A session ends after an idle time and at a
+ * maximum age. Signing out, a new password, or deactivating the expert ends a session immediately. The time of the last
+ * use is updated at most once a minute.
  */
 import { Clock, Context, Duration, Effect, Layer, Option } from "effect"
 import { Database } from "../database/Database.ts"

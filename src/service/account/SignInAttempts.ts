@@ -1,9 +1,10 @@
 /**
  * Throttles sign-in attempts by address, and by name and address.
  *
- * Guarantees: an address may make 60 attempts without a delay, and 10 for the same name. The allowance grows again by
- * one per second, and by one per 90 seconds for a name. Further attempts take turns, 1 or 10 seconds apart. An attempt
- * that would wait longer than 40 seconds is refused. Attempts from an address never lock out others. Delays are logged.
+ * Guarantees: an address may make 60 attempts without a delay, but only 10 of them with the same name. One more attempt
+ * becomes possible per second, and one with the same name per 90 seconds. Further attempts take turns, 1 second apart
+ * (10 seconds with the same name). An attempt that would wait longer than 40 seconds is refused. Attempts from one
+ * address never lock out other addresses. Delays are logged.
  * Does not: survive a restart, or track more than 10,000 addresses and names; it drops the least recently used.
  */
 import { Clock, Effect, Schema } from "effect"

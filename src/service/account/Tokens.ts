@@ -2,9 +2,9 @@
  * The organization's access tokens.
  *
  * Guarantees: a token is shown once and stored as its SHA-256. A revoked token is refused immediately. After a
- * rotation, the old token is accepted for the given time. A cache holds the accepted tokens, and never one that the
- * database refuses. The time of the last use is updated at most once a minute. Tokens are looked up by hash, so timing
- * reveals nothing.
+ * rotation, the old token is accepted for the given time. A cache has the accepted tokens, and never a token that the
+ * database refuses. The time of the last use is updated at most once a minute. Tokens are looked up by hash, so the
+ * time of a lookup reveals nothing about them.
  */
 import { Clock, Context, Duration, Effect, Layer, Option, Redacted, Scope, Struct } from "effect"
 import { SecureRandom } from "effect/crypto"

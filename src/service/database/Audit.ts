@@ -8,13 +8,15 @@
 import { Clock, Context, Effect } from "effect"
 import type { SqlClient } from "effect/sql"
 
-/** The person who makes a change. The log keeps the name as it was then, since operators may be removed. */
+/** The person who makes a change. The log keeps the name as it was then, because operators may be removed. */
 export interface Actor {
   readonly operator_no: number | null
   readonly name: string
 }
 
-/** The current actor. Undefined for the service itself, an expert, or a client: nothing is recorded then. */
+/**
+ * The current actor. Undefined if the service, an expert, or a client makes the change: then `record` writes nothing.
+ */
 export const Actor = Context.Reference<Actor | undefined>("prefstream/service/Actor", { defaultValue: () => undefined })
 
 export const commandLine: Actor = { operator_no: null, name: "command line" }

@@ -3,11 +3,14 @@
  * the qualification of people.
  *
  * Guarantees: voiding moves a vote, with its number, to `voided_vote`, so that `vote` contains only valid votes.
- * `disputed` lists the items that have all their votes and whose votes differ on the best completion.
+ * `disputed` lists the items that have all their votes or a decision, and whose votes differ on the best completion.
  */
 import { maxPrompts } from "./TaskTables.ts"
 
-/** A search reads this many characters from a prompt's start. Whole requests are compressed, and slow to search. */
+/**
+ * The number of characters at a prompt's start that a search reads. Whole requests are compressed, so a search in them
+ * would be slow.
+ */
 export const maxSearchedChars = 500
 
 const recount = (itemId: string) => `

@@ -2,7 +2,7 @@
  * Handles a disk that is full or cannot be written.
  *
  * Guarantees: the error is logged once, however many writes fail. The process is not ready (`/readyz`) until a write
- * succeeds at least a minute after the last failure, since small writes can succeed even on a full disk.
+ * succeeds at least a minute after the last failure, because small writes can succeed even on a full disk.
  */
 import { Cause, Clock, Duration, Effect } from "effect"
 import { SqlClient } from "effect/sql"
@@ -22,7 +22,7 @@ const isFull = ({ reason: { cause } }: SqlError): boolean =>
   typeof cause.errno === "number" &&
   [ioError, full].includes(cause.errno & 0xff)
 
-/** Whether the error is one that `watch` has already logged: the disk is full or broken. */
+/** Whether the error reports a full or broken disk, so that `watch` has already logged it. */
 export const wasLogged = (failure: unknown): boolean => {
   const error = Cause.isCause(failure) ? Cause.squash(failure) : failure
   return isSqlError(error) && isFull(error)

@@ -3,9 +3,9 @@
  *
  * Guarantees: rows that change are small. Large values (requests, results) have separate tables. The number of rows
  * that a frequent query reads does not grow with the number of tasks. `item_open` lists items that still need votes,
- * oldest first; `returned_item` lists items in the order of their return to the queue. An expert has a cursor in each.
- * Triggers update `task_count`. An item's id is its task's number times 2^20 plus its prompt's index, so a task's items
- * are a range.
+ * oldest first; `returned_item` lists items in the order of their return to the queue. An expert has a cursor in each
+ * list. Triggers update `task_count`. An item's id is its task's number times 2^20 plus its prompt's index, so a task's
+ * items are a range.
  */
 import type { SqlClient } from "effect/sql"
 
@@ -29,7 +29,7 @@ const neededBy = (row: "NEW" | "OLD") =>
   `(${row}.prompts * ${row}.votes_required + ${row}.extra_votes - ${row}.votes_spared)`
 
 export const taskTables: ReadonlyArray<string> = [
-  // status: pending, in_progress, completed, or cancelled. unanswered: 1 if it was cancelled because no expert had an
+  // status: pending, in_progress, completed, or cancelled. unanswered: 1 if it was canceled because no expert had an
   // answer. extra_votes: the sum of extra_votes of its items. votes_spared: the missing votes of its decided and
   // withdrawn items, which are no longer needed. completes_at: when a task that has all its votes will be completed.
   // See `Completions`.
@@ -55,13 +55,14 @@ export const taskTables: ReadonlyArray<string> = [
   `CREATE INDEX task_completes ON task (completes_at) WHERE completes_at IS NOT NULL`,
   `CREATE INDEX task_in_group ON task (organization, group_id, seq) WHERE group_id <> task_id`,
   `CREATE TABLE task_request (seq INTEGER PRIMARY KEY, body BLOB NOT NULL)`,
-  // The whole response to GET, as text. Compressing it, as requests are, would lower the GET throughput by a third to
-  // save 13 kB per 50 prompts. Stored as bytes, it would lie outside V8's heap and make garbage collection slower. With
-  // 64 clients, p99 was 33 ms instead of 26, and 25 ms instead of 15 when each client sent 40 requests per second.
+  // The whole response to GET, as text. Requests are compressed, but compressed responses would lower the GET
+  // throughput by a third and save only 13 kB per 50 prompts. Responses stored as bytes would lie outside V8's heap and
+  // make garbage collection slower: with 64 clients, p99 was 33 ms instead of 26, and 25 ms instead of 15 when each
+  // client sent 40 requests per second.
   `CREATE TABLE task_result (seq INTEGER PRIMARY KEY, answer TEXT NOT NULL)`,
 
-  // Groups that a client named. A task without a group is a group of its own. votes and votes_needed count the group's
-  // open tasks. first_open is the oldest open task, or null.
+  // Groups that a client named. A task without a group counts as a group of its own, and has no row here. votes and
+  // votes_needed count the group's open tasks. first_open is the oldest open task, or null.
   `CREATE TABLE task_group (
     organization TEXT NOT NULL,
     group_id TEXT NOT NULL,
@@ -143,7 +144,7 @@ export const taskTables: ReadonlyArray<string> = [
   `CREATE TABLE claim (seq INTEGER PRIMARY KEY, items INTEGER NOT NULL, experts TEXT NOT NULL)`,
 
   // The two cursors are the expert's positions in item_open and in returned_item. away: 1 if items do not wait for the
-  // person, who was absent for long or may not judge.
+  // person, because the person was absent for long or may not judge.
   `CREATE TABLE expert (
     expert_no INTEGER PRIMARY KEY,
     expert_id TEXT NOT NULL UNIQUE,
@@ -164,8 +165,8 @@ export const taskTables: ReadonlyArray<string> = [
     returned_cursor INTEGER NOT NULL DEFAULT 0
   )`,
   `CREATE INDEX expert_awaited ON expert (expert_no) WHERE kind = 'person' AND active = 1 AND away = 0`,
-  // held_until: null after the hold; the row stays, to keep the order and the draft. turn: an expert sees the held item
-  // with the highest turn first. undone: the number (n) of the vote that was taken back, or 0.
+  // held_until: null after the hold; the row stays, because it has the order and the draft. turn: an expert sees the
+  // held item with the highest turn first. undone: the number (n) of the vote that was taken back, or 0.
   `CREATE TABLE hold (
     item_id INTEGER NOT NULL,
     expert_no INTEGER NOT NULL,

@@ -27,7 +27,7 @@ export class JudgeError extends Schema.TaggedError<JudgeError>()("JudgeError", {
   problem: Schema.String,
   /**
    * Whether the expert might answer the same question later. If not, for example because its endpoint refuses the
-   * question, the item is left to other experts.
+   * question, the service leaves the item to other experts.
    */
   isRetryable: Schema.Boolean,
   /** The minimum delay before a retry, in milliseconds, if known. */
@@ -52,8 +52,8 @@ export interface Expert {
   readonly judge: Judge
   /**
    * How many prompts the expert judges concurrently, in all tasks together. The service stores each vote immediately,
-   * so a crash loses at most this many. Undefined for an expert that answers immediately: it gets a whole task at a
-   * time, and the task's votes are stored together.
+   * so a crash loses at most this many judgments. Undefined for an expert that answers immediately: it gets a whole
+   * task at a time, and the task's votes are stored together.
    */
   readonly concurrency?: number | undefined
 }

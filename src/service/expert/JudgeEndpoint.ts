@@ -1,11 +1,11 @@
 /**
  * The client of an OpenAI-compatible endpoint: `POST {base URL}/chat/completions`.
  *
- * Guarantees: concurrency, time, response size, and retries are limited. The client sends nothing while the endpoint
- * asks for a pause, or for a minute after it refused the settings, such as the key. It does not follow redirects. No
- * failure or log contains the key. A `JudgeError` says whether the question (not retryable) or the endpoint is at
- * fault. A refusal without a reason, a timeout, or an oversized response is the question's fault only if the endpoint
- * has answered other questions.
+ * Guarantees: concurrency, time, response size, and retries are limited. The client sends nothing during a pause that
+ * the endpoint asked for, or for a minute after the endpoint refused the settings, such as the key. It does not follow
+ * redirects. No failure or log contains the key. A `JudgeError` says whether the question (not retryable) or the
+ * endpoint is at fault. A refusal without a reason, a timeout, or an oversized response is the question's fault only if
+ * the endpoint has answered other questions.
  */
 import { ByteSize, Clock, Duration, Effect, Option, type Redacted, Schedule, Schema, Semaphore, Stream } from "effect"
 import { HttpClient, type HttpClientError, HttpClientRequest } from "effect/http"
@@ -52,9 +52,9 @@ export interface Endpoint {
 export const defaults = { concurrency: 8, timeout: "2 minutes", retries: 4 } as const
 
 const maxAnswerBytes = ByteSize.mebibytes(1)
-/** The longest pause that a call waits for. During a longer pause, calls fail, so that the caller can go on. */
+/** The longest pause that a call waits for. During a longer pause, calls fail, so that the caller can continue. */
 const maxPause = Duration.minutes(1)
-/** The pause after the endpoint refused the settings, such as the key, which nobody corrects within seconds. */
+/** The pause after the endpoint refused the settings, such as the key. A retry within seconds would not help. */
 const refusalPause = Duration.minutes(1)
 
 const Text = Schema.optionalKey(Schema.NullOr(Schema.String))

@@ -32,8 +32,8 @@ export interface JudgeOptions extends JudgeEndpoint.EndpointOptions {
 }
 
 /**
- * The maximum number of completions that are all ranked, by comparing all pairs with n(n-1) requests. If there are
- * more, only the best is determined, with 2(n-1) requests.
+ * If a prompt has at most this many completions, all are ranked: all pairs are compared, with n(n-1) requests. If it
+ * has more, only the best is determined, with 2(n-1) requests.
  */
 const rankUpTo = 4
 
@@ -140,7 +140,7 @@ export const make = Effect.fn("JudgeExpert.make")(function* (
     })
   })
 
-  // A judgment makes at least two requests at once, so half as many judgments as requests run concurrently.
+  // A judgment makes at least two requests at once, so the number of concurrent judgments is half that of requests.
   const concurrency = Math.max(1, Math.ceil((options.concurrency ?? JudgeEndpoint.defaults.concurrency) / 2))
   return { name, judge, concurrency }
 })

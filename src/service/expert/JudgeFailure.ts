@@ -35,7 +35,7 @@ const maxRetryAfter = Duration.hours(1)
 export const quote = (text: string, key: Redacted.Redacted<string> | undefined): string => {
   const secret = key === undefined ? "" : Redacted.value(key)
   const withoutKey = secret === "" ? text : text.replaceAll(secret, "<key>")
-  // Messages name options in backticks, so quoted texts have none.
+  // Backticks in a message mark options, so quoted texts must not contain backticks.
   return excerpt(withoutKey, maxQuoteCharacters).toWellFormed().replaceAll("`", "'") || "no reason given"
 }
 
@@ -52,7 +52,7 @@ const aboutQuestion: ReadonlyArray<unknown> = [
   "string_above_max_length",
 ]
 
-/** Error codes in 429 responses about billing, where waiting does not help. */
+/** Error codes of 429 responses about billing. Waiting does not help in these cases. */
 const outOfCredit: ReadonlyArray<unknown> = ["insufficient_quota", "billing_hard_limit_reached"]
 
 const errorIn = (text: string) => {

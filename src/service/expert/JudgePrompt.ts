@@ -4,8 +4,7 @@
  * Guarantees: each text is enclosed in tags with a random marker, new for each question, so no completion can close its
  * tag or open another. Inserted text is not searched for placeholders. An answer is used only if all its JSON objects
  * with `best` agree.
- * Does not: prevent a completion from persuading a weak model. But no completion can make the answer anything other
- * than A, B, or tie.
+ * Does not: prevent a completion from persuading a weak model. Even then, the verdict is A, B, or a tie.
  */
 import { Effect, Option, Schema } from "effect"
 import { SecureRandom } from "effect/crypto"

@@ -1,9 +1,9 @@
 /**
- * Finds the endpoint and the key for `judge:MODEL`. Both come from the program, the command line, or the variables
- * `PREFSTREAM_JUDGE_BASE_URL` and `PREFSTREAM_JUDGE_API_KEY`. `OPENAI_API_KEY` is used for OpenAI's own endpoint only.
+ * Finds the endpoint and the key for `judge:MODEL`. Both come from the program, the command line, or the environment
+ * variables `PREFSTREAM_JUDGE_BASE_URL` and `PREFSTREAM_JUDGE_API_KEY`.
  *
- * Guarantees: there is no default endpoint. `OPENAI_API_KEY` is sent to no other host. A template without the required
- * placeholders is an error at the start.
+ * Guarantees: there is no default endpoint. `OPENAI_API_KEY` is used only for OpenAI's own endpoint. A template without
+ * the required placeholders is an error at the start.
  */
 import { Config, Effect, FileSystem, Option, Redacted, Schema } from "effect"
 import { baseUrlForm, isBaseUrl } from "../../api/ServiceProfile.ts"
@@ -12,7 +12,7 @@ import { required } from "./JudgePrompt.ts"
 
 /** Settings of experts named `judge:MODEL`. */
 export interface JudgeSettings extends Omit<JudgeOptions, "model" | "baseUrl"> {
-  /** The base URL of the endpoint. Default: the variable `PREFSTREAM_JUDGE_BASE_URL`. */
+  /** The base URL of the endpoint. Default: the environment variable `PREFSTREAM_JUDGE_BASE_URL`. */
   readonly baseUrl?: string | undefined
   /** The path of a file that contains the template. */
   readonly templateFile?: string | undefined

@@ -86,7 +86,9 @@ export const make = Effect.fnUntraced(function* (experts: ReadonlyArray<Expert>)
     return Option.none()
   })
 
-  /** Returns the answers, the number of missing votes that no expert can give, and the first failure. */
+  /**
+   * Returns the answers, the number of missing votes that no expert can give, and the first failure without a retry.
+   */
   const judge = Effect.fnUntraced(function* (
     item: Item,
     guidelines: string | undefined,

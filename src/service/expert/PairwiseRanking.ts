@@ -25,7 +25,7 @@ export interface Ranked {
   /** Groups of equally good completions, best first. Undefined if only the best was determined. */
   readonly ranking: ReadonlyArray<readonly [number, ...ReadonlyArray<number>]> | undefined
   readonly comparisons: ReadonlyArray<Comparison>
-  /** Whether another completion could be the best if inconsistent comparisons had turned out otherwise. */
+  /** Whether another completion could be the best if the inconsistent comparisons had a different outcome. */
   readonly isUncertain: boolean
 }
 
@@ -67,7 +67,7 @@ export const allPairs = Effect.fnUntraced(function* <E>(
   return { best, ranking, comparisons, isUncertain: order.some((rival) => couldPass(rival, best, scores, comparisons)) }
 })
 
-/** Whether the rival would score higher than the best if the inconsistent comparisons had turned out otherwise. */
+/** Whether the rival would score higher than the best if the inconsistent comparisons had a different outcome. */
 const couldPass = (
   rival: number,
   best: number,
@@ -98,9 +98,10 @@ export const slidingPass = Effect.fnUntraced(function* <E>(
 })
 
 /**
- * Whether another completion could be the best. Walks back through the pass and follows the best completion, or one
- * tied with it, to the comparison that the followed completion won. If a comparison on the way is inconsistent, the
- * answer is yes. Earlier comparisons do not matter, because the completion that survived them lost that comparison.
+ * Whether another completion could be the best. Goes through the comparisons from the last to the first, until the
+ * comparison in which the best completion (or a completion tied with it) beat the completion carried so far. If a
+ * comparison on the way is inconsistent, the answer is yes. Comparisons before that one do not matter, because the
+ * completion carried through them lost.
  */
 const isOpen = (best: number, comparisons: ReadonlyArray<Comparison>): boolean => {
   let carried = best

@@ -84,7 +84,7 @@ export class UnknownExpert extends Schema.TaggedError<UnknownExpert>()("UnknownE
 /**
  * Finds an expert by name: `longest`, `gold:answers.jsonl`, `judge:gpt-4o`.
  *
- * @param judge settings of `judge:MODEL`; `JudgeSettings` lists the environment variables that it reads, too
+ * @param judge settings of `judge:MODEL`; `JudgeSettings` lists the environment variables
  * @param goldFiles options for reading gold files
  */
 export const parse = (

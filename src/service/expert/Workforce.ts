@@ -4,7 +4,7 @@
  * Guarantees: each item is judged, even after a restart. Experts vote in the given order until an item has its votes.
  * An expert without an answer is skipped; one that fails is retried with backoff. Slow experts (`Expert.concurrency`)
  * do not delay other tasks. If no expert has an answer, the task stays open or is canceled, and is retried at the next
- * start; the first thousand such tasks are logged. At most 32 tasks are in memory.
+ * start; the first 1,000 of these tasks are logged. At most 32 tasks are in memory.
  */
 import { Cause, Clock, Duration, Effect, FiberSet, Latch, Layer, Result } from "effect"
 import type { SqlError } from "effect/sql/SqlError"
@@ -28,7 +28,10 @@ export interface WorkforceOptions {
   readonly cancelUnanswered?: boolean | undefined
 }
 
-/** The maximum number of tasks at once. It is lower for slow experts, so that they claim only what they judge. */
+/**
+ * The maximum number of tasks claimed at the same time. It is lower for slow experts, so that they do not claim items
+ * long before they judge them.
+ */
 const maxConcurrentTasksOf = (experts: ReadonlyArray<Expert>) =>
   experts.some(({ concurrency }) => concurrency !== undefined) ? 8 : 32
 const maxReported = 1_000
@@ -167,7 +170,7 @@ const make = Effect.fnUntraced(function* (options: WorkforceOptions) {
     if (idle !== undefined) yield* awaitNextClaim(idle)
   })
 
-  // If `cancelUnanswered` is set but there are no experts, open tasks are cancelled, so that clients do not wait.
+  // If `cancelUnanswered` is set but there are no experts, open tasks are canceled, so that clients do not wait.
   const cancelAll = Effect.gen(function* () {
     yield* persistently(Effect.suspend(claim))
     const open = yield* Effect.forEach(["pending", "in_progress"] as const, (status) =>

@@ -1,8 +1,8 @@
 /**
  * Serves the API documentation as a page: Swagger UI from this package.
  *
- * Guarantees: nothing is loaded from other hosts. Only the page's own scripts run; its Content-Security-Policy lists
- * their hashes. The page is two megabytes large, so it is built and compressed once (see `CompressedBodies`).
+ * Guarantees: the page loads nothing from other hosts. Only its own scripts run; its Content-Security-Policy lists
+ * their hashes. The page's size is two megabytes, so it is built and compressed once (see `CompressedBodies`).
  */
 import { Effect, Layer, Result } from "effect"
 import { Base64, Hex } from "effect/encoding"
@@ -38,7 +38,7 @@ const withPolicy = HttpRouter.middleware(
   }),
 )
 
-/** Browsers request this icon if a page names no other. */
+/** Browsers request this icon if a page does not name one. */
 const noIcon = HttpRouter.add("GET", "/favicon.ico", HttpServerResponse.empty({ status: 204 }))
 
 export const layer = <Id extends string, Groups extends HttpApiGroup.Constraint>(

@@ -131,7 +131,10 @@ const keywordsOf = (limits: RequestLimits): Record<string, Json> => ({
 
 const isObject = (value: unknown): value is Json => Predicate.isObject(value) && !Array.isArray(value)
 
-/** Adds keywords to the members that have these names. Allows further members, since later versions may add some. */
+/**
+ * Adds JSON Schema keywords to the members that have these names. Allows further members, because later versions may
+ * add some.
+ */
 const withKeywords = (keywords: Record<string, Json>) => {
   const open = (schema: unknown): unknown => {
     if (Array.isArray(schema)) return schema.map(open)

@@ -1,8 +1,8 @@
 /**
  * Compresses responses whose body is the same for every request, once per body.
  *
- * Guarantees: each body is compressed once per encoding, however many requests ask for it, and one body at a time. The
- * result is cached as long as the body itself.
+ * Guarantees: each body is compressed once per encoding, for any number of requests. Only one body is compressed at a
+ * time. The result stays in memory as long as the body itself.
  * Does not: compress streams, or recognize equal bodies that are created for each request.
  */
 import { Effect, Semaphore } from "effect"

@@ -2,9 +2,9 @@
  * Limits the request bodies that are in memory at once, so that one token cannot block the others.
  *
  * Guarantees: bodies in memory take at most `maxBodiesPerToken` times the maximum body size per token, and `maxBodies`
- * times that size in total. A request beyond that waits for room before its body is read; after 15 seconds it gets 429
- * or 503. A body is parsed only if it is UTF-8 and has no more JSON values than a valid task can have. A body of
- * unknown length counts as one of the maximum size.
+ * times that size in total. A request that would exceed a limit waits before its body is read. After 15 seconds, it
+ * gets 429 for its token's limit or 503 for the total. A body is parsed only if it is UTF-8 and has at most `maxValues`
+ * JSON values. A body of unknown length counts as one of the maximum size.
  */
 import { type Duration, Effect, Option, Semaphore } from "effect"
 import { HttpMethod, HttpServerRequest, HttpServerRespondable, HttpServerResponse } from "effect/http"

@@ -83,8 +83,8 @@ const problemsByServerStatus: { readonly [status in NodeServer.ServerStatus]: st
 export const fromServerStatus = (status: NodeServer.ServerStatus): string => problemsByServerStatus[status]
 
 /**
- * Limits a request's body to `bodyBytes(request)` and its duration to `timeout`, and answers failures. A request that
- * times out may go on in part: writes that have started are completed.
+ * Limits a request's body to `bodyBytes(request)` and its duration to `timeout`, and answers failures. After a timeout,
+ * writes that have started are still completed.
  */
 export const withProblems = (options: {
   readonly bodyBytes: (request: HttpServerRequest.HttpServerRequest) => number
@@ -93,8 +93,8 @@ export const withProblems = (options: {
   Effect.fnUntraced(function* (handled: Effect.Effect<HttpServerResponse.HttpServerResponse, Types.unhandled>) {
     const request = yield* HttpServerRequest.HttpServerRequest
     const bodyBytes = options.bodyBytes(request)
-    // The handler's fiber ends with the request's scope, after the response was sent. Ending it earlier would close the
-    // connection while the body is still being read, and the client would not get the response.
+    // The handler's fiber ends with the request's scope, after the response was sent. If it ended earlier, the
+    // connection would close while the body is still being read, and the client would not get the response.
     const fiber = yield* handled.pipe(
       Effect.provideService(HttpIncomingMessage.MaxBodySize, ByteSize.bytes(bodyBytes)),
       Effect.forkScoped({ startImmediately: true }),

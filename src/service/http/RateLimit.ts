@@ -1,18 +1,18 @@
 /**
  * A rate limit per token. Each token has a token bucket.
  *
- * Guarantees: a token may make a burst of `burst` requests, and `perSecond` over time. Each response has the remaining
- * quota in `RateLimit` and `RateLimit-Policy` (draft-ietf-httpapi-ratelimit-headers), and a refusal has `Retry-After`.
- * Buckets are kept in memory, so a restart fills them.
+ * Guarantees: a token may make `burst` requests at once, and `perSecond` requests per second on average. Each response
+ * has the remaining quota in `RateLimit` and `RateLimit-Policy` (draft-ietf-httpapi-ratelimit-headers), and a refusal
+ * has `Retry-After`. Buckets are kept in memory, so a restart fills them.
  */
 import { Duration, Effect, Layer } from "effect"
 import { RateLimiter } from "effect/persistence"
 
 /** The requests that a token may make. */
 export interface RateLimit {
-  /** Requests per second over time. */
+  /** Requests per second, on average. */
   readonly perSecond: number
-  /** The maximum number of requests at once, at least one. */
+  /** The maximum number of requests in a burst, at least 1. */
   readonly burst: number
 }
 

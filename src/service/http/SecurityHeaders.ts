@@ -1,9 +1,9 @@
 /**
  * Security headers for all responses.
  *
- * Guarantees: pages run only the service's own script and style files, nothing inline, and connect only to the service.
- * No other site can frame or embed them, or keep a reference to their window. Responses that have no cache
- * header yet get one that forbids caching.
+ * Guarantees: the dashboard and the annotation page run only the service's own script and style files, nothing inline,
+ * and connect only to the service. No other site can frame or embed them, or keep a reference to their window.
+ * Responses that have no cache header yet get one that forbids caching.
  */
 import { HttpServerResponse } from "effect/http"
 

@@ -33,7 +33,9 @@ const parsePublicUrl = (text: string): Result.Result<URL, InvalidPublicUrl> => {
 const isLoopback = (address: NetAddress.SocketAddress) =>
   !NetAddress.isInetAddress(address) || NetAddress.isLoopback(address.address)
 
-/** Returns an IPv4 address itself, or the /64 network of an IPv6 address, since one client can use all of it. */
+/**
+ * Returns an IPv4 address itself, or the /64 network of an IPv6 address, because one client can use the whole network.
+ */
 const networkOf = (address: NetAddress.IpAddress): string => {
   if (NetAddress.isIpv4Address(address)) return NetAddress.formatIp(address)
   return Option.match(NetAddress.fromIpv4Mapped(address), {
@@ -58,7 +60,7 @@ const make = Effect.fnUntraced(function* (options: { readonly publicUrl?: string
   const loopback = isLoopback(address)
   const port = NetAddress.isInetAddress(address) ? address.port : 0
 
-  // Any port is accepted, since the service's port may be forwarded from another one.
+  // Any port is accepted, because the service's port may be forwarded from another one.
   const localNames = new Set(["localhost", "127.0.0.1", "[::1]"])
   localNames.add(new URL(HttpServer.formatAddress(address)).hostname)
   const answersTo = (host = "") =>
@@ -72,7 +74,7 @@ const make = Effect.fnUntraced(function* (options: { readonly publicUrl?: string
     if (origin === publicUrl?.origin) return true
     if (!answersTo(host) || (publicUrl !== undefined && !loopback)) return false
     const from = URL.parse(origin)
-    // Both schemes are accepted, since a proxy in front may add TLS.
+    // Both schemes are accepted, because a proxy in front of the service may add TLS.
     return from !== null && /^https?:$/.test(from.protocol) && from.host === host?.toLowerCase()
   }
 
@@ -98,8 +100,10 @@ const make = Effect.fnUntraced(function* (options: { readonly publicUrl?: string
     /** The origin to use in links to the service, without a trailing slash. */
     origin: publicUrl?.origin ?? local,
     secure,
-    // Only the bound address counts: a port that is open to other machines is open whatever the public name is.
-    /** Whether traffic with users is private: over TLS, or within this machine. */
+    /**
+     * Whether traffic with users is private: over TLS, or within this machine. Without TLS, the service must be bound
+     * to loopback: other machines can reach any other address, whatever the public URL is.
+     */
     encrypted: secure || (loopback && (publicUrl === undefined || localNames.has(publicUrl.hostname))),
     /** Whether only this machine can reach the service: it is bound to loopback and has no public URL. */
     localOnly: loopback && publicUrl === undefined,

@@ -1,10 +1,10 @@
 /**
- * `GET /v1/tasks/{id}`, the most frequent request, without Effect's server and router.
+ * Answers `GET /v1/tasks/{id}`, the most frequent request, without Effect's server and router.
  *
  * Guarantees: status, headers, and body are the same as through the router, with the same checks, rate limits, and
  * metrics. This path answers only if the task exists, the token may read it, and the database answers without waiting.
- * All other requests, and all while tracing is on, go through the router. The task is read before the rate limit is
- * checked.
+ * The router handles all other requests, and while tracing is on, all requests. The task is read before the rate limit
+ * is checked.
  */
 import { Context, Effect, Layer, Option, Tracer } from "effect"
 import { HttpServerResponse } from "effect/http"

@@ -15,7 +15,7 @@ import { Desk } from "../store/Desk.ts"
 import type { VoteFilter } from "../store/VoteExport.ts"
 
 export const respond = ({ exportVotes }: Desk["Service"], format: Format, filter: VoteFilter, raw = false) =>
-  // The status has been sent when the store fails, so a failure can only break off the response.
+  // When the store fails, the status has already been sent, so the response can only break off.
   HttpServerResponse.stream(
     Stream.tapCause(exportVotes(format, filter, raw), (cause) =>
       Cause.hasInterruptsOnly(cause) ? Effect.void : Effect.logError("The vote export failed before its end", cause),
@@ -31,7 +31,7 @@ const exportVotes = HttpApiEndpoint.get("export", "/votes", {
     /** The default is `jsonl`. */
     format: Schema.optionalKey(Schema.Literals(formats)),
     /**
-     * Whether CSV keeps texts unchanged. By default, a text that a spreadsheet would run as a formula gets a leading
+     * Whether texts in CSV stay unchanged. By default, a text that a spreadsheet would run as a formula gets a leading
      * apostrophe.
      */
     raw: Schema.optionalKey(Schema.Literal("true")),

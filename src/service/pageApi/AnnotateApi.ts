@@ -86,7 +86,7 @@ export const HeldItem = Schema.Struct({
   held_until: Schema.Int,
   /**
    * Whether the item belongs to the expert's qualification. Then `task` counts qualification items, and the expert
-   * can't skip or flag the item.
+   * cannot skip or flag the item.
    */
   qualification: Schema.Boolean,
   task: Schema.Struct({
@@ -104,7 +104,7 @@ export const Progress = Schema.Struct({
   judged: Schema.Int,
   /** The number of items that this expert has judged since midnight, UTC. */
   judged_today: Schema.Int,
-  /** The number of votes that open tasks still need, whoever gives them. */
+  /** The number of votes that open tasks still need, from any expert. */
   needed: Schema.Int,
   undoable: Schema.Boolean,
   /** Why this expert gets no work, as a plain sentence. Null if the expert gets work. */
@@ -178,7 +178,8 @@ const flag = HttpApiEndpoint.post("flag", "/items/:item_id/flag", { params, payl
 
 /**
  * Takes back the expert's last vote, unless its task is completed. The expert holds the item again, and the vote
- * becomes the draft. An item held before the undo comes after it, with its draft. Conflict: no vote can be taken back.
+ * becomes the draft. If the expert held another item, that item comes next, with its draft. Conflict: no vote can be
+ * taken back.
  */
 const undo = HttpApiEndpoint.post("undo", "/undo", { success: Work })
 

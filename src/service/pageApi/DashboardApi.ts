@@ -2,7 +2,7 @@
  * The `HttpApi` of the dashboard. It is not part of the service's contract.
  *
  * Guarantees: only the response to the request that created a secret contains it. Times are epoch milliseconds. Lists
- * are newest first; the value of `next` is passed as `before` to get the next page, and is null at the end. All
+ * are newest first. To get the next page, pass the value of `next` as `before`; `next` is null on the last page. All
  * requests except those of `DashboardSignIn` need an operator's session and a sufficient role (`MinRole`). Requests
  * that change anything must pass `Csrf`.
  */

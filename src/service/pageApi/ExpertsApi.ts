@@ -15,7 +15,7 @@ export const ExpertSummary = Schema.Struct({
   last_seen_at: Schema.NullOr(Millis),
   judged: Schema.Int,
   /**
-   * `of`: the number of items on which the votes of the others have a majority. `agreed`: the number of those on which
+   * `of`: the number of items on which the other experts' votes have a majority. `agreed`: on how many of these items
    * the expert voted with that majority.
    */
   majority: Schema.Struct({ agreed: Schema.Int, of: Schema.Int }),

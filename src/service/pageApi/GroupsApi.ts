@@ -31,7 +31,7 @@ const Queue = Schema.Struct({
    * first. `prompt` is the beginning of the task's first prompt.
    */
   tasks: Schema.Array(Schema.Struct({ ...GroupSummary.fields, prompt: Schema.String })),
-  /** The value of `after` that requests the next page of tasks. Null if there are no more tasks. */
+  /** Pass this value as `after` to get the next page of tasks. Null on the last page. */
   next: Schema.NullOr(Schema.Int),
 })
 export type Queue = typeof Queue.Type
@@ -69,8 +69,8 @@ export const GroupDetail = Schema.Struct({
   flagged: Schema.Int,
   days: Days,
   /**
-   * The experts who voted, most votes first. `compared`: votes on items that others also judged. `agreed`: those that
-   * agree with the others.
+   * The experts who voted, most votes first. `compared`: the number of votes on items that others also judged.
+   * `agreed`: how many of these votes agree with the others.
    */
   experts: Schema.Array(
     Schema.Struct({

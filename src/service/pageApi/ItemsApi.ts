@@ -18,13 +18,13 @@ export type Decision = typeof Decision.Type
 export const Withdrawal = Schema.Struct({ reason: Schema.String, by: Schema.String, at: Millis })
 
 /**
- * One entry for all equal items: those with the same prompt, completions, guidelines, and group. Items of cancelled
+ * One entry for all equal items: those with the same prompt, completions, guidelines, and group. Items of canceled
  * tasks are not merged with others.
  */
 export const ItemSummary = Schema.Struct({
   /**
-   * The members from here to `prompt` describe the newest item that matches the filter. `state` is also that item's if
-   * it is decided, disputed, or withdrawn; otherwise it follows from `votes` and `votes_required`.
+   * The members from here to `prompt` describe the newest item that matches the filter. If that item is decided,
+   * disputed, or withdrawn, `state` is its state; otherwise `state` follows from `votes` and `votes_required`.
    */
   item_no: Schema.Int,
   task_id: Schema.String,
@@ -79,8 +79,8 @@ const exportVotes = HttpApiEndpoint.get("exportVotes", "/votes", {
 
 const itemParams = { task_id: Schema.String, index: IntFromQuery }
 /**
- * Makes the judgment of a lead the item's result. Conflict: the task is cancelled, the prompt is withdrawn, or an
- * expert is judging it.
+ * Makes the judgment of a lead the item's result. Conflict: the task is canceled, the prompt is withdrawn, or an expert
+ * is judging it.
  */
 const decide = HttpApiEndpoint.put("decide", "/tasks/:task_id/items/:index/decision", {
   params: itemParams,
@@ -95,7 +95,7 @@ const withdrawDecision = HttpApiEndpoint.delete("withdrawDecision", "/tasks/:tas
 
 /**
  * Withdraws the prompt: nobody judges it any more, and the result says that it is withdrawn. Conflict: the task is
- * cancelled, or the prompt is decided or already withdrawn.
+ * canceled, or the prompt is decided or already withdrawn.
  */
 const withdrawPrompt = HttpApiEndpoint.put("withdrawPrompt", "/tasks/:task_id/items/:index/withdrawal", {
   params: itemParams,

@@ -29,7 +29,7 @@ export class SignedInOperator extends Context.Service<SignedInOperator, Operator
   "prefstream/service/SignedInOperator",
 ) {}
 
-/** Errors of all requests, whether they need a session or not. */
+/** Errors of all requests, with or without a session. */
 export const error = [
   BodyTooLarge,
   Conflict,

@@ -1,5 +1,6 @@
 /**
- * Limits and options that the service checks and the pages show. This file imports no package, since the pages load it.
+ * Limits and options that the service checks and the pages show. This file imports no package, because the pages load
+ * it.
  */
 export { maxVotes } from "../../api/MaxVotes.ts"
 

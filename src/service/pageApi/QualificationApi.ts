@@ -49,9 +49,12 @@ const get = HttpApiEndpoint.get("get", "/qualification", { success: Qualificatio
 const set = HttpApiEndpoint.put("set", "/qualification", { payload: QualificationSettings, success: Qualification })
 
 const params = { expert_id: Schema.String }
-/** Lets the person work, whatever the person's judgments so far. */
+/** Lets the person work, even if too few of the person's judgments were right. */
 const admit = HttpApiEndpoint.post("admit", "/experts/:expert_id/admit", { params })
-/** Requires the person to qualify again, with new items first. Conflict: no qualification is required. */
+/**
+ * Requires the person to qualify again, starting with items that the person has not judged. Conflict: no qualification
+ * is required.
+ */
 const requalify = HttpApiEndpoint.post("requalify", "/experts/:expert_id/requalify", { params })
 
 export class DashboardQualification extends HttpApiGroup.make("qualification")

@@ -13,7 +13,7 @@ const link = HttpApiEndpoint.post("link", "/link", {
 })
 /**
  * Uses a sign-in link, which then stops working. Sets the account's password, creates the account if it does not exist,
- * and sets the cookie. `name` is ignored if the link is for a certain account.
+ * and sets the cookie. `name` is ignored if the link is for one account.
  */
 const setUp = HttpApiEndpoint.post("setUp", "/set-up", {
   payload: Schema.Struct({ code: Schema.String, name: Name, password: Password }),

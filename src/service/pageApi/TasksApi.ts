@@ -31,7 +31,7 @@ export const TaskSummary = Schema.Struct({
   /** Whether the task's group is paused. If the task has no group, whether the task is paused. */
   paused: Schema.Boolean,
   votes: Schema.Int,
-  /** The number of prompts that somebody flagged, whether they have all their votes or not. */
+  /** The number of prompts that somebody flagged, with or without all their votes. */
   flagged: Schema.Int,
 })
 export type TaskSummary = typeof TaskSummary.Type
@@ -78,7 +78,7 @@ export const TaskDetail = Schema.Struct({
   task: TaskSummary,
   /** The newest version of the guidelines, without the rubric. */
   guidelines: Schema.NullOr(Schema.String),
-  /** The rubric that the client sent. Null if the client sent none, or one that can't be parsed. */
+  /** The rubric that the client sent. Null if the client sent none, or one that cannot be parsed. */
   rubric: Schema.NullOr(Rubric),
   guidelines_version: Schema.Int,
   /** At most 20 items, starting at `from`. */
@@ -116,7 +116,7 @@ const returnItem = HttpApiEndpoint.post("returnItem", "/tasks/:task_id/items/:in
 
 /**
  * Requests more votes on the task's prompts, from experts who have not judged them yet. Conflict: no prompt has been
- * judged yet, or the task is cancelled.
+ * judged yet, or the task is canceled.
  */
 const reopen = HttpApiEndpoint.post("reopen", "/tasks/:task_id/reopen", {
   params: taskParams,
@@ -134,7 +134,7 @@ const endReopening = HttpApiEndpoint.delete("endReopening", "/tasks/:task_id/reo
 })
 
 export const GuidelineHistory = Schema.Struct({
-  /** Whether the guidelines have a rubric, which can't be edited. */
+  /** Whether the guidelines have a rubric, which cannot be edited. */
   has_rubric: Schema.Boolean,
   /** The versions, newest first. The last one is the text that the client sent. */
   versions: Schema.Array(

@@ -22,7 +22,7 @@ const tokenParams = { token_id: Schema.String }
 const listTokens = HttpApiEndpoint.get("list", "/tokens", {
   success: Schema.Struct({
     tokens: Schema.Array(TokenSummary),
-    /** Whether the service also accepts a token that was set when it was started. */
+    /** Whether the service also accepts a token that was set when the service was started. */
     hasStartupToken: Schema.Boolean,
   }),
 })
@@ -31,7 +31,8 @@ const createToken = HttpApiEndpoint.post("create", "/tokens", {
   success: NewToken,
 })
 /**
- * Makes a new token with the same name. The old one is accepted for another `keep_hours`; with 0, it ends immediately.
+ * Makes a new token with the same name. The old token is accepted for another `keep_hours` hours; 0 ends it
+ * immediately.
  */
 const rotateToken = HttpApiEndpoint.post("rotate", "/tokens/:token_id/rotate", {
   params: tokenParams,

@@ -74,7 +74,7 @@ const setWebhook = HttpApiEndpoint.put("set", "/webhook", {
   success: Schema.Struct({ settings: WebhookSettings, secret: Schema.NullOr(Schema.String) }),
 })
 const removeWebhook = HttpApiEndpoint.delete("remove", "/webhook")
-/** The old secret also signs for `keep_hours` more. */
+/** For another `keep_hours` hours, deliveries are also signed with the old secret. */
 const rotateSecret = HttpApiEndpoint.post("rotateSecret", "/webhook/rotate-secret", {
   payload: Rotation,
   success: Schema.Struct({ settings: WebhookSettings, secret: Schema.String }),

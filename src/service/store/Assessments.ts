@@ -1,5 +1,6 @@
 /**
- * Converts a person's assessment to members of a vote, and back. Assessments name completions by place.
+ * Converts a person's assessment to members of a vote, and back. An assessment identifies completions by their place on
+ * the page.
  *
  * Guarantees: a vote contains only members that the task's rubric asks for. If the rubric asks whether all completions
  * are bad, the vote says yes or no. An edit that changes nothing is left out.

@@ -1,9 +1,9 @@
 /**
- * The queue for automatic experts: claims all items of a task that they can judge together, and records their votes.
+ * The queue for automatic experts: claims, at once, all items of a task that they can judge, and records their votes.
  * `VoteQueue` lists the guarantees.
  *
- * Each expert has a cursor in memory, which is only an optimization and starts anew with the service: the database
- * decides whether an expert may judge an item. Experts check an item again when it returns to the queue.
+ * Each expert has a cursor in memory, which starts anew with the service. The cursor only saves work: the database
+ * decides whether an expert may judge an item. When an item returns to the queue, experts check it again.
  */
 import { Clock, Effect, Latch, Result } from "effect"
 import { Database } from "../database/Database.ts"
@@ -31,7 +31,7 @@ interface AutomaticExpert {
   readonly expert_id: string
 }
 
-/** The maximum number of tasks checked in one write, so that other writes need not wait long. */
+/** The maximum number of tasks checked in one write. More would make other writes wait long. */
 const maxTasksPerWrite = 100
 const maxRememberedTasks = 1_000
 
@@ -78,13 +78,15 @@ export const make = Effect.fnUntraced(function* (voting: Voting) {
     return Math.min(returned, next)
   })
 
-  /** Moves the cursor past a task. The caller has checked that no open item lies between the two. */
+  /** Moves the cursor past a task. The caller has checked that no open item lies between the cursor and the task. */
   const pass = (cursor: Cursor, seq: number) => {
     cursor.tasks.delete(seq)
     cursor.itemId = Math.max(cursor.itemId, lastItemOf(seq))
   }
 
-  /** Claims items that the experts can judge. If there are none, `lacking` counts items on which no expert can vote. */
+  /**
+   * Claims the items that the experts can judge. If there are none, `lacking` counts items on which no expert can vote.
+   */
   const claimOf = Effect.fnUntraced(function* (
     task: Task,
     asked: ReadonlyArray<AutomaticExpert>,
@@ -121,7 +123,8 @@ export const make = Effect.fnUntraced(function* (voting: Voting) {
       return [{ item_id, open, held: Math.min(open, eligible.length), experts: eligible.map((row) => row.expert_id) }]
     })
     if (claimed.length === 0) {
-      // While other items of the task are claimed, `lacking` is 0: the task is checked again when they are recorded.
+      // While other items of the task are claimed, `lacking` is 0: the task is checked again when their votes are
+      // recorded.
       const atWork = lacking === 0 ? [] : yield* sql`SELECT 1 FROM claim WHERE seq = ${task.seq}`
       return { claim: undefined, lacking: atWork.length > 0 ? 0 : lacking }
     }
@@ -207,7 +210,7 @@ export const make = Effect.fnUntraced(function* (voting: Voting) {
     now: number,
   ) {
     const task = yield* voting.openTask(seq)
-    // The task has been cancelled in the meantime.
+    // The task has been canceled in the meantime.
     if (task === undefined) return false
     const { prompts } = yield* voting.requests.of(seq)
     const votes: Array<NewVote> = []

@@ -1,16 +1,16 @@
 /**
  * Completes tasks that have all their votes, after a grace time in which people can undo their last vote.
  *
- * Guarantees: the task stays in progress during the grace time, so published results never change. An undo cancels the
- * wait, and the last vote starts a new one. A restart of the service does not extend the wait. If only automatic
- * experts voted, the last vote completes the task immediately.
+ * Guarantees: the task stays in progress during the grace time, so an undo never changes a published result. An undo
+ * cancels the wait, and the last vote starts a new one. A restart of the service does not extend the wait. If only
+ * automatic experts voted, the last vote completes the task immediately.
  */
 import { Clock, Duration, Effect } from "effect"
 import * as FullDisk from "../database/FullDisk.ts"
 import { Database, retryForever } from "../database/Database.ts"
 import type { Voting } from "./Voting.ts"
 
-/** The maximum time between two readings of the clock, since somebody may change the time. */
+/** The maximum time between two readings of the clock, because the system time may change. */
 const maxSleep = Duration.toMillis("10 minutes")
 
 export const make = Effect.fnUntraced(function* (voting: Voting) {

@@ -2,10 +2,10 @@
  * Tracks which people have seen which content. Items have the same content if they have the same prompt and the same
  * completions, in any order, under the same guidelines. Several items of an organization may have the same content.
  *
- * Guarantees: an item goes to those who have seen its content least often, among people who may judge it and were
- * active in the last seven days. For all others it is deferred. So nobody sees a content twice before all have seen it
- * once. A deferred item returns to the queue when it need not wait any longer. Automatic experts are asked about every
- * item. A content's id is 52 bits of a hash; a collision only delays a vote.
+ * Guarantees: among the people who may judge an item and were active in the last seven days, only those who have seen
+ * its content least often get it. For the others, the item is deferred. So nobody sees a content twice before all have
+ * seen it once. A deferred item returns to the queue when it need not wait any longer. Automatic experts are asked
+ * about every item. A content's id is 52 bits of a hash; a collision only delays a vote.
  */
 import { Duration, Effect } from "effect"
 import type { Statement } from "effect/sql"
@@ -38,7 +38,7 @@ export const make = Effect.gen(function* () {
   ) => sql`COALESCE((SELECT items FROM seen_content
     WHERE seen_content.content = ${content} AND seen_content.expert_no = ${expert}), 0)`
 
-  /** Selects the people for whom the item waits. `row` is the name of a row with `item_id` and `content`. */
+  /** Selects the people for whom the item waits. `row` is the alias of a table with `item_id` and `content`. */
   const awaited = (row: string, lane: Statement.Fragment, times: Statement.Fragment) => {
     const itemId = sql.literal(`${row}.item_id`)
     const met = (table: string) =>
@@ -84,7 +84,7 @@ export const make = Effect.gen(function* () {
     yield* offerAgain(sql`deferred_item.content = ${met!.content} AND NOT ${isAwaited}`)
   })
 
-  /** Undoes `markSeen` for these holds. Automatic experts have no such record and are skipped. */
+  /** Undoes `markSeen` for these holds. Skips automatic experts, for whom nothing is marked. */
   const unmarkSeen = Effect.fnUntraced(function* (
     holds: ReadonlyArray<{ readonly item_id: number; readonly expert_no: number }>,
   ) {
@@ -110,7 +110,7 @@ export const make = Effect.gen(function* () {
   /** Returns deferred items that no longer wait for anybody. Call it when people become absent. */
   const awaitFewer = offerAgain(sql`NOT ${isAwaited}`)
 
-  /** Marks people as away who were absent for too long, so that no item waits for them until they return. */
+  /** Marks people who were absent for too long as away, so that no item waits for them until they return. */
   const awaitNoLonger = Effect.fnUntraced(function* (now: number) {
     const away = yield* sql`UPDATE expert SET away = 1 WHERE kind = 'person' AND away = 0
       AND COALESCE(last_seen_at, created_at) <= ${now - Duration.toMillis(activeWithin)} RETURNING expert_no`

@@ -1,5 +1,5 @@
 /**
- * Leads' decisions on items, withdrawn prompts, and the results that they lead to.
+ * Leads' decisions on items, withdrawn prompts, and the results of both.
  *
  * Guarantees: results follow `domain/Decision`. If an item has no votes, the decision counts as its only vote. The
  * result of a withdrawn prompt says that it is withdrawn and contains no votes.
@@ -61,6 +61,6 @@ const resultOf = (
 export const resultWithoutVotes = (prompt: RequestedPrompt, decision: Chosen, flags: ReadonlyArray<Flag>) =>
   resultOf(prompt, decision, flags, { expert: decision.operator, decision: recordOf(decision) })
 
-/** Makes the result of a withdrawn prompt. It contains no votes, since clients would count them. */
+/** Makes the result of a withdrawn prompt. It contains no votes, because clients would count them. */
 export const withdrawn = (prompt: RequestedPrompt, decision: StoredDecision, flags: ReadonlyArray<Flag>) =>
   resultOf(prompt, decision, flags, { withdrawn: recordOf(decision) })

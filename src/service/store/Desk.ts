@@ -58,13 +58,14 @@ const make = Effect.gen(function* () {
   })
 
   /**
-   * Updates a task's state and result after some of its items have changed. Call `uncompare` for these items before.
+   * Updates a task's state and result after some of its items have changed. Call `uncompare` for these items first;
+   * otherwise their agreement would be counted twice.
    */
   const settle = Effect.fnUntraced(function* (
     task: Voting.Task,
     itemIds: ReadonlyArray<number>,
     now: number,
-    /** Whether the change only requests more votes, which leaves the published result as it is. */
+    /** Whether the change only requests more votes and keeps the published result. */
     asksOnly = false,
   ) {
     const { seq, status } = task
@@ -153,7 +154,7 @@ const make = Effect.gen(function* () {
   const decisionOn = (itemId: number) =>
     Effect.map(sql<{ choice: number | null }>`SELECT choice FROM decision WHERE item_id = ${itemId}`, (rows) => rows[0])
 
-  /** Conflict: the task is cancelled, the prompt is withdrawn, or somebody is judging it. */
+  /** Conflict: the task is canceled, the prompt is withdrawn, or somebody is judging it. */
   const decide = Effect.fn("Desk.decide")(({ choice, operator, promptIndex, rationale, taskId }: Judgment) =>
     changeDecision(taskId, promptIndex, "item.decide", function* (task, itemId, now) {
       const { prompts } = yield* requests.of(task.seq)
@@ -226,7 +227,7 @@ const make = Effect.gen(function* () {
     deleteDecision(taskId, promptIndex, "item.restore", sql`choice IS NULL`, "The prompt is not withdrawn."),
   )
 
-  /** `needs` returns items, each with the number of votes that it now needs in addition; negative for fewer. */
+  /** `needs` returns items, each with the change in the number of votes that it needs. */
   const changeNeeds = (
     taskId: string,
     action: string,
@@ -244,14 +245,14 @@ const make = Effect.gen(function* () {
     })
 
   /**
-   * Only experts who have not judged a prompt can vote on it. The task's result stays available in the meantime.
-   * Returns the number of prompts reopened, without decided and withdrawn ones.
+   * Only experts who have not judged a prompt can give the additional votes. The task's result stays available in the
+   * meantime. Decided and withdrawn prompts are not reopened. Returns the number of reopened prompts.
    */
   const reopenTask = Effect.fn("Desk.reopen")(
     (taskId: string, votes: number, promptIndices: ReadonlyArray<number> | undefined) =>
       changeNeeds(taskId, "task.reopen", function* ({ seq, status }) {
         if (status === "cancelled") return yield* conflict("The task is cancelled.")
-        // `AutomaticQueue` relies on a `pending` task having exactly those votes open with which it was created.
+        // `AutomaticQueue` assumes that a `pending` task has exactly the open votes with which it was created.
         if (status === "pending")
           return yield* conflict("Nobody has judged the task yet: all its votes are still open.")
         const chosen = JSON.stringify(promptIndices?.map((index) => itemIdOf(seq, index)) ?? [])
@@ -340,7 +341,7 @@ const make = Effect.gen(function* () {
     return votes.map(({ item_id }) => item_id)
   })
 
-  /** Items that then lack a vote return to the queue, for other experts. */
+  /** Items that lack a vote afterwards return to the queue, for other experts. */
   const voidVotes = Effect.fn("Desk.voidVotes")(function* (expertId: string, reason: string, operator: string) {
     const now = yield* Clock.currentTimeMillis
     const { expertNo, items, voidingId } = yield* change(

@@ -1,9 +1,8 @@
 /**
- * At the start, returns to the queue the items that automatic experts held when the service ended.
+ * When the service starts, returns items to the queue that automatic experts held when it last ended.
  *
  * Guarantees: all claims are released. Tasks that were canceled because no expert had an answer are opened again, in
- * the current lanes of their groups; decided items stay closed. If such a task has all its votes by now, it is
- * completed.
+ * the current lanes of their groups; decided items stay closed. If a reopened task has all its votes, it is completed.
  */
 import { Clock, Effect } from "effect"
 import type { SqlClient } from "effect/sql"
@@ -32,7 +31,7 @@ export const release = Effect.fnUntraced(function* (sql: SqlClient.SqlClient, vo
       WHERE ${itemsOf(sql, seq)} AND NOT EXISTS (SELECT 1 FROM decision WHERE decision.item_id = item.item_id)
       RETURNING item_id, open`
     yield* voting.putBack(items.flatMap((item) => (item.open > 0 ? [item.item_id] : [])))
-    // `AutomaticQueue` relies on a `pending` task having all its votes open.
+    // `AutomaticQueue` assumes that all votes of a `pending` task are open.
     yield* sql`UPDATE task SET status = 'pending' WHERE seq = ${seq} AND votes_given = 0 AND ${extra_votes} = 0
       AND NOT EXISTS (SELECT 1 FROM decision WHERE ${itemsOf(sql, seq)})`
     const due = yield* sql`UPDATE task SET completes_at = ${now} WHERE seq = ${seq} AND prompts_done = prompts

@@ -2,10 +2,10 @@
  * Lanes of the queue. A group of tasks has its own lane if it is paused, has a priority other than normal, or is
  * assigned to certain experts. All other groups share lane 0.
  *
- * Guarantees: an assigned group goes only to its experts, people or automatic; a paused one to nobody. People get items
- * of higher priority first, then the oldest. Tasks that join a group later are in its lane. Finding an expert's lanes
- * takes time in proportion to the number of lanes, whatever their items; listing the queue, in proportion to the lanes
- * and the rows shown.
+ * Guarantees: only the assigned experts, people or automatic, get items of an assigned group. Nobody gets items of a
+ * paused group. People get items of higher priority first, then the oldest. Tasks that join a group later are in its
+ * lane. The time to find an expert's lanes is proportional to the number of lanes. The time to list the queue is
+ * proportional to the number of lanes and of the rows shown.
  * Does not: order the work of automatic experts, who judge the oldest item first.
  */
 import { Effect, Struct } from "effect"
@@ -177,7 +177,7 @@ export const make = Effect.gen(function* () {
   const ofLane = sql.literal(`lane.lane, COALESCE(priority, 0) AS priority, COALESCE(assigned, 0) AS assigned,
     COALESCE(paused, 0) AS paused`)
 
-  /** Lists everything that has a lane, and the oldest groups and tasks that have none. Reads only the rows shown. */
+  /** Lists the groups and tasks that have a lane, and the oldest that have none. Reads only the rows shown. */
   const list = Effect.fnUntraced(function* (after = 0) {
     const groups = yield* sql<LaneRow>`
       SELECT task_group.group_id, ${ofLane}, open AS tasks, votes, votes_needed,

@@ -1,8 +1,9 @@
 /**
  * Finds the next item in the queue that a person may judge; `VoteQueue` describes the order.
  *
- * Guarantees: items before a person's cursor are not read again, so finding the next one takes constant time. If such
- * an item opens again, it is found in `returned_item`. Use these statements within one write of `Database`.
+ * Guarantees: items before a person's cursor are not read again, so the time to find the next one does not grow with
+ * the number of items. If an item before the cursor opens again, it is in `returned_item`. Use these statements within
+ * one write of `Database`.
  */
 import { Effect } from "effect"
 import type { Statement } from "effect/sql"
@@ -46,7 +47,9 @@ export const make = Effect.fnUntraced(function* ({ contents, lanes: { openTo } }
 
   const toEnd = sql`COALESCE((SELECT MAX(item_id) FROM item), 0)`
 
-  /** Moves the cursors. Items before them need no more checks, since an item that opens again is in `returned_item`. */
+  /**
+   * Moves the cursors. Items before them need no more checks, because an item that opens again is in `returned_item`.
+   */
   const advance = Effect.fnUntraced(function* (
     expertNo: number,
     { lane, item_cursor }: Lane,

@@ -2,7 +2,9 @@
  * The queue for people, who hold one item at a time, vote on it, set it aside, or undo a vote. `VoteQueue` sets the
  * hold time and the grace time for undo.
  *
- * After an undo, an expert may hold several items: first those whose votes were undone, the most recent one at the top, then the item held before. A hold that is past its time lasts until the queue takes the item back. An expert who gets the item again sees the same order and draft.
+ * After an undo, an expert may hold several items. The items whose votes were undone come first, the last undone one at
+ * the top; then comes the item held before. An expired hold lasts until the queue takes the item back. An expert who
+ * gets the item again sees the same order and draft.
  */
 /* oxlint-disable max-lines -- one queue, whose statements share their conditions */
 import { Clock, Duration, Effect, Option, Random, type Result, Schema } from "effect"
@@ -155,7 +157,7 @@ export const make = Effect.fnUntraced(function* (options: {
     random: Random.Random,
   ) {
     yield* releaseHolds(sql`expert_no = ${expertNo} AND held_until IS NOT NULL`)
-    // A person who can't judge is marked as away, so that no item waits for that person.
+    // A person who cannot judge is marked as away, so that no item waits for that person.
     const away = yield* sql`UPDATE expert SET away = 1 WHERE expert_no = ${expertNo} AND away = 0 RETURNING expert_no`
     if (away.length > 0) yield* voting.contents.awaitFewer
     if (standing.state !== "qualifying") return undefined
@@ -269,7 +271,7 @@ export const make = Effect.fnUntraced(function* (options: {
     yield* voting.guidelines.acknowledge(hold.expert_no, yield* voting.guidelines.current(task), version)
   }, write)
 
-  /** Leaves the item to other experts. A flag goes into the task's result. */
+  /** Leaves the item to other experts. If the reason is a flag, the task's result contains it. */
   const setAside = Effect.fn("VoteQueue.setAside")(function* (expertId: string, itemId: number, why: SetAside) {
     const at = yield* Clock.currentTimeMillis
     const { expert_no } = yield* heldItem(expertId, itemId)
@@ -285,7 +287,9 @@ export const make = Effect.fnUntraced(function* (options: {
     yield* giveBack([itemId])
   }, write)
 
-  /** Takes back the expert's last vote if its task is open. The expert holds the item again; the vote is the draft. */
+  /**
+   * Takes back the expert's last vote if its task is open. The expert holds the item again; the vote becomes the draft.
+   */
   const undo = Effect.fn("VoteQueue.undo")(function* (expertId: string) {
     const now = yield* Clock.currentTimeMillis
     const hold = yield* write(

@@ -2,10 +2,10 @@
  * Qualification: the gold items that a new person judges before anything else, and the pause of people who judge too
  * few gold items right.
  *
- * Guarantees: whether a person gets work is checked in the same write that gives an item or takes a vote, so neither a
- * restart nor a second window bypasses it. People who have already voted must qualify only if an operator requires
- * it. No item comes twice in one round, and items of earlier rounds come last. Qualification judgments are not votes.
- * Automatic experts are exempt.
+ * Guarantees: each write that gives an item or takes a vote also checks whether the person gets work, so neither a
+ * restart nor a second window bypasses the check. People who have already voted must qualify only if an operator
+ * requires it. No item comes twice in one round, and items of earlier rounds come last. Qualification judgments are not
+ * votes. Automatic experts are exempt.
  */
 import { Clock, Context, Effect, Layer, Random } from "effect"
 import type { SqlError } from "effect/sql/SqlError"

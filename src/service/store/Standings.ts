@@ -1,8 +1,8 @@
 /**
  * Computes whether a person gets work, from the qualification items and the other gold items that the person judged.
  *
- * Guarantees: only judgments committed after the operators' last decision about the person count, whatever the clock
- * says. Void votes also count. The computation takes time in proportion to the gold items judged since that decision.
+ * Guarantees: only judgments committed after the operators' last decision about the person count, even if the clock is
+ * wrong. Void votes also count. The computation takes time in proportion to the gold items judged since that decision.
  */
 import { Effect } from "effect"
 import type { SqlError } from "effect/sql/SqlError"

@@ -1,8 +1,9 @@
 /**
  * Reports about tasks for operators: counts, lists, and one task with its votes.
  *
- * Guarantees: reports read few rows, however many tasks there are: the overview four, a page of the list only the tasks
- * shown (unless it is filtered by text), and one task up to 20 items. Pages do not shift when tasks are added.
+ * Guarantees: the number of rows that a report reads does not grow with the number of tasks. The overview reads four
+ * rows. A page of the list reads only the tasks shown, unless it is filtered by text. The report on a task reads up to
+ * 20 items. Pages do not shift when tasks are added.
  */
 import { Effect, Equal, Option, Struct } from "effect"
 import * as Guidelines from "../../api/Guidelines.ts"

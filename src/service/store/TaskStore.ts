@@ -26,14 +26,14 @@ import * as Voting from "./Voting.ts"
 
 /**
  * A task is in progress from the moment an expert gets its first item until its last votes can no longer be taken back.
- * A task that was cancelled because no expert had an answer is opened again at the next start.
+ * A task that was canceled because no expert had an answer is opened again at the next start.
  */
 export interface TaskState {
   readonly taskId: string
   readonly status: TaskStatus
 }
 
-/** A task. `answer` is the `TaskResult` as JSON text; none until the task is completed. */
+/** A task. `answer` is the `TaskResult` as JSON text; none while the task has no result. */
 export interface FoundTask extends TaskState {
   readonly answer: Option.Option<Uint8Array>
 }
@@ -150,7 +150,7 @@ const make = Effect.gen(function* () {
       Effect.gen(function* () {
         const rows = yield* sql<{ seq: number }>`SELECT seq FROM task WHERE task_id = ${taskId}`
         const task = rows[0] && (yield* voting.openTask(rows[0].seq))
-        // A task that has all its votes is not cancelled for lack of answers: it will be completed.
+        // A task that has all its votes is not canceled for lack of answers: it will be completed.
         if (task === undefined || (unanswered && task.prompts_done === task.prompts)) return false
         yield* voting.cancel(task, unanswered, now)
         yield* Audit.record(sql, "task.cancel", taskId)

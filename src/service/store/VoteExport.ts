@@ -2,13 +2,13 @@
  * Exports the store's valid votes as records of a vote table (`domain/VoteRow`): oldest task first, then by item, then
  * in the order given.
  *
- * Guarantees: votes given after the export began are left out, so that it ends. The votes on one item are read at the
- * same moment. Memory is bounded: votes of up to 100 items or about 4 MB (at least one item), one item's texts, and 64
- * kB of records (at least one). No transaction stays open. `prefstream import` reads the table. In CSV, no spreadsheet
- * runs a text as a formula (`io/SpreadsheetCell`). A decided item without votes has one record, with the lead as the
- * expert.
- * Does not: export votes that no pipeline gets (void, on withdrawn prompts, of cancelled tasks); read all votes at the
- * same moment.
+ * Guarantees: votes given after the export began are left out, so that the export ends. The votes on one item are read
+ * at the same moment. Memory is bounded: votes of up to 100 items or about 4 MB (at least one item), one item's texts,
+ * and 64 kB of records (at least one). No transaction stays open. `prefstream import` reads the table. In CSV, no
+ * spreadsheet runs a text as a formula (`io/SpreadsheetCell`). A decided item without votes has one record, with the
+ * lead as the expert.
+ * Does not: export void votes, votes on withdrawn prompts, or votes of canceled tasks, which pipelines do not get
+ * either; read all votes at the same moment.
  */
 import { DateTime, Effect, Option, Stream } from "effect"
 import type { SqlError } from "effect/sql/SqlError"
@@ -100,8 +100,8 @@ export const make = Effect.gen(function* () {
     lastVote: number,
     { organization, ...filter }: VoteFilter,
   ) {
-    // SQLite answers synchronously. Without this yield, other requests would wait for the whole table, and memory would
-    // hold all its bytes until the socket accepts them.
+    // SQLite answers synchronously. Without this yield, other requests would wait for the whole table, and all its
+    // bytes would be in memory until the socket accepts them.
     yield* Effect.yieldNow
     const found = yield* sql<{ item_id: number; task_id: string; chars: number }>`SELECT item.item_id, task_id,
         (SELECT TOTAL(LENGTH(body)) FROM vote WHERE vote.item_id = item.item_id) AS chars

@@ -1,12 +1,12 @@
 /**
  * The queue of votes: assigns items to experts and records their votes.
  *
- * Guarantees: an item never has more votes and holds than votes requested. An expert votes on an item once, and a
- * person on the same content only once until the others have seen it (`Contents`). Abandoned items return to the queue.
- * One commit stores a completed task's results and its group's event. An assigned group goes only to its experts, a
- * paused one to nobody (`Lanes`). A person who must qualify first, or is paused, gets nothing (`Qualification`). People
- * get groups by priority; within a lane, returned items come first, then the oldest. Finding the next item takes
- * constant time; see `TaskTables`.
+ * Guarantees: an item never has more votes and holds than votes requested. An expert votes on an item at most once. A
+ * person votes on the same content again only after the others have seen it (`Contents`). Abandoned items return to the
+ * queue. One commit stores a completed task's results and its group's event. Only the assigned experts get items of an
+ * assigned group, and nobody gets items of a paused group (`Lanes`). A person who must qualify first, or is paused,
+ * gets no items (`Qualification`). People get groups by priority; within a lane, returned items come first, then the
+ * oldest. The time to find the next item does not grow with the number of items; see `TaskTables`.
  */
 import { Context, type Duration, Effect, Layer, Schedule } from "effect"
 import type { SqlError } from "effect/sql/SqlError"

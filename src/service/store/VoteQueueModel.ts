@@ -26,7 +26,7 @@ export interface ClaimRequest {
   readonly tasks: number
   /** Claims only tasks created before this time (epoch milliseconds). */
   readonly createdBefore: number
-  /** Whether the expert can be asked now: in general, or about this item. If not, the expert's vote stays reserved. */
+  /** Whether the expert can be asked now, in general or about this item. If not, the expert's vote stays reserved. */
   readonly isAvailable: (expert: string, itemId?: number) => boolean
 }
 

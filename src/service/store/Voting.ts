@@ -158,7 +158,7 @@ export const make = Effect.fnUntraced(function* ({ goldAnswer = () => Option.non
   const isCorrect = ({ prompt, vote }: NewVote) =>
     Option.match(goldAnswer(prompt), {
       onNone: () => null,
-      // Texts are compared, since two completions may have the same text.
+      // Texts are compared, because two completions may have the same text.
       onSome: (right) => (prompt.completions[vote.choice] === prompt.completions[right] ? 1 : 0),
     })
 
@@ -215,7 +215,7 @@ export const make = Effect.fnUntraced(function* ({ goldAnswer = () => Option.non
     return true
   })
 
-  /** When a person last voted on the task. Votes of automatic experts do not count, since they are never taken back. */
+  /** When a person last voted on the task. Votes of automatic experts do not count, because nobody takes them back. */
   const lastPersonAt = Effect.fnUntraced(function* (task: Task, votes: ReadonlyArray<NewVote>, now: number) {
     if (graceMillis === 0) return -Infinity
     if (votes.some(({ shownAt }) => shownAt !== null)) return now

@@ -1,8 +1,8 @@
 /**
  * Implements `AnnotateApi` over the queue of votes.
  *
- * Guarantees: an expert sees completions only by their place in that expert's order. Responses reveal nothing about
- * other experts' votes.
+ * Guarantees: requests and responses identify a completion only by its place in the expert's own order. Responses
+ * reveal nothing about other experts' votes.
  */
 import { Effect, Layer, Option } from "effect"
 import { HttpApiBuilder } from "effect/http-api"

@@ -3,7 +3,7 @@
  *
  * Guarantees: a request that changes anything must have the service's own `Origin`. Without `Origin`, it must have
  * `Sec-Fetch-Site: same-origin` or `x-prefstream`. It must also have a JSON body or `x-prefstream`, which forms on
- * other sites cannot send. A cookie alone never suffices.
+ * other sites cannot send. A cookie is never enough.
  */
 import { Effect } from "effect"
 import { type Headers, HttpRouter, HttpServerRequest, HttpServerRespondable } from "effect/http"

@@ -1,9 +1,10 @@
 /**
  * Serves the two pages and their files as Vite built them: `/dashboard/`, `/annotate/`, `/assets/…`.
  *
- * Guarantees: only files of the built folder are served. Pages are never cached. Files in `/assets/`, whose names
- * contain a hash, are cached forever, and compressed once (see `CompressedBodies`). After another build, new files are
- * served uncompressed until a restart. If the pages were not built, the response says so.
+ * Guarantees: only files of the built folder are served. Browsers never cache pages. They cache files in `/assets/`
+ * forever, because the file names contain a hash. Each of these files is compressed once (see `CompressedBodies`).
+ * After another build, new files are served uncompressed until a restart. If the pages were not built, the response
+ * says so.
  */
 import { Array as Arr, Effect, FileSystem, Path } from "effect"
 import { HttpBody, HttpPlatform, HttpRouter, HttpServerResponse, HttpStaticServer } from "effect/http"
@@ -31,7 +32,7 @@ const readFiles = Effect.fnUntraced(function* (folder: string) {
     const body = HttpBody.uint8Array(yield* fs.readFile(file), response.headers["content-type"])
     return [file, HttpServerResponse.setBody(response, body)] as const
   })
-  // A file that can't be read, perhaps because a build has just removed it, is read again when it is requested.
+  // A file that cannot be read, perhaps because a build has just removed it, is read again at its first request.
   const found = yield* Effect.forEach(names, (name) => Effect.option(read(name)))
   return new Map(Arr.getSomes(found))
 })
@@ -77,7 +78,7 @@ export const layer = HttpRouter.use(
     )
     const compressed = yield* CompressedBodies.make
     const file = compressed(files).pipe(
-      // A worker has the policy that its own file is served with.
+      // Browsers take a worker's policy from the response with its script, not from the page.
       Effect.map(HttpServerResponse.setHeader("content-security-policy", pagePolicy)),
     )
     yield* router.prefixed("/assets").add("GET", "/*", file)

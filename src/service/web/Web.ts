@@ -1,8 +1,8 @@
 /**
  * The routes of the dashboard and the annotation page.
  *
- * Guarantees: every route accepts only requests from the service's own pages (`Csrf`). All routes except joining and
- * signing in need a session.
+ * Guarantees: every API route accepts only requests from the service's own pages (`Csrf`). All API routes except
+ * joining and signing in need a session.
  */
 import { Layer } from "effect"
 import { HttpApiBuilder } from "effect/http-api"

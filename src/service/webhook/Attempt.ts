@@ -1,9 +1,9 @@
 /**
  * One delivery attempt: a signed POST and its outcome.
  *
- * Guarantees: the attempt ends within its timeout, whatever the receiver does. Only the status decides whether it
- * succeeded. At most the beginning of the response is read. Redirects are failures. The effect never fails: every error
- * is an outcome. The request has no tracing headers.
+ * Guarantees: the attempt ends within its timeout, whatever the receiver does. Only the status of the response decides
+ * whether the attempt succeeded. A redirect is a failure. The service reads only the beginning of the response body.
+ * The effect never fails: every error is an outcome. The request has no tracing headers.
  */
 import { Bytes, Clock, Duration, Effect, Option, Schema, Stream } from "effect"
 import type { Mac } from "effect/crypto"
@@ -25,7 +25,9 @@ export interface Outcome {
   readonly status: number | null
   readonly error: string | null
   readonly millis: number
-  /** The first 1,000 characters of the response body, or a note on why it was not kept. Empty without a response. */
+  /**
+   * The first 1,000 characters of the response body, or the reason why they were not kept. Empty without a response.
+   */
   readonly answer: string
   /** The receiver's `Retry-After`, in milliseconds. */
   readonly retryAfter: number
@@ -68,7 +70,7 @@ const meaning = (status: number): string | null => {
 export interface AttemptOptions {
   readonly timeout: Duration.Duration
   readonly userAgent: string
-  /** Whether to keep responses from this URL out of the log. It is called after the response has arrived. */
+  /** Returns whether to keep responses from this URL out of the log. Called after the response has arrived. */
   readonly hidesAnswers: (url: string) => boolean
 }
 

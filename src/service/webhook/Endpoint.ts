@@ -1,8 +1,9 @@
 /**
  * The webhook's settings: URL, state, and signing secrets.
  *
- * Guarantees: deliveries are signed with the newest secret and with each replaced secret until it expires; at most five
- * in total, so that the header stays small. Use effects whose names begin with `write` within a write of `Database`.
+ * Guarantees: each delivery is signed with the newest secret and with every replaced secret that has not expired. There
+ * are at most five secrets, so that the header stays small. Use effects whose names begin with `write` only within a
+ * write of `Database`.
  */
 import { Clock, Duration, Effect, Option, Redacted } from "effect"
 import type { SqlClient } from "effect/sql"
@@ -78,7 +79,7 @@ export const make = (sql: SqlClient.SqlClient) => {
     yield* sql`INSERT INTO webhook_secret ${sql.insert(row)}`
   })
 
-  /** Sets the URL, enables the webhook, and returns whether it stored `secret` because there was none. */
+  /** Sets the URL, and enables the webhook. Stores `secret` if there is none. @returns whether it stored `secret` */
   const writeUrl = Effect.fnUntraced(function* (url: string, secret: Redacted.Redacted<string>, now: number) {
     yield* sql`
       INSERT INTO webhook_endpoint (endpoint_id, url, enabled, disabled_reason, paused_until)

@@ -1,10 +1,11 @@
 /**
  * Webhook messages, the time of each message's next attempt, and the outcomes of attempts.
  *
- * Guarantees: a message is `waiting` until it is delivered or the schedule ends. The time of its next attempt
- * survives a restart, because it is stored. If an operator reschedules a message during an attempt, the new time is
- * kept even if that attempt fails. The event of a growing group waits for a quiet period. Until its first attempt
- * begins, it can be replaced or withdrawn. Use effects whose names begin with `write` within a write of `Database`.
+ * Guarantees: a message is `waiting` until it is delivered or the schedule ends. The time of its next attempt survives
+ * a restart, because it is stored. If an operator reschedules a message during an attempt, the new time is kept even if
+ * that attempt fails. The event of a group that may still grow is sent only after a quiet period. Until its first
+ * attempt begins, the event can be replaced or withdrawn. Use effects whose names begin with `write` only within a
+ * write of `Database`.
  */
 import { Clock, DateTime, Duration, Effect, Option, Struct } from "effect"
 import { SecureRandom } from "effect/crypto"
@@ -29,7 +30,10 @@ interface Content {
   readonly groupId: string
   readonly tasks: number
   readonly data: unknown
-  /** A later message with the same name replaces this one until its first attempt. If undefined, none replaces it. */
+  /**
+   * A later message with the same name replaces this one until its first attempt. If undefined, this message is never
+   * replaced.
+   */
   readonly gathering?: string | undefined
 }
 
@@ -44,9 +48,9 @@ export interface Page {
 type DeliveryRow = Delivery & { readonly sequence: number }
 
 const maxPageSize = 100
-/** The maximum number of attempts shown per message, since an operator can resend a message without limit. */
+/** The maximum number of attempts shown per message. An operator can resend a message any number of times. */
 const attemptsShown = 200
-/** The maximum number of messages deleted in one write, so that other writes need not wait long. */
+/** The maximum number of messages deleted in one write. More would make other writes wait long. */
 const maxDeletedPerWrite = 500
 
 export const make = Effect.fnUntraced(function* (
@@ -57,7 +61,7 @@ export const make = Effect.fnUntraced(function* (
 ) {
   const random = yield* SecureRandom.SecureRandom
 
-  /** Adds a message. If a waiting message has the same `gathering` name, this one replaces it. @returns the message's id */
+  /** Adds a message, or replaces the waiting message with the same `gathering` name. @returns the message's id */
   const writeMessage = Effect.fnUntraced(function* ({ data, gathering, groupId, tasks, type }: Content) {
     const now = yield* Clock.currentTimeMillis
     const message_id = `msg_${Hex.encode(yield* random.randomBytes(16))}`
@@ -154,7 +158,10 @@ export const make = Effect.fnUntraced(function* (
       UPDATE webhook_message SET state = ${state}, next_attempt_at = NULL, finished_at = ${now}
       WHERE sequence = ${sequence}`
 
-  /** Makes waiting messages due now, except those that can be replaced, and those already due, which may be many. */
+  /**
+   * Makes waiting messages due now, except those that can still be replaced. Does not update messages that are due
+   * already and have step 0, because there may be many.
+   */
   const writeAllDue = (now: number) =>
     sql`
       UPDATE webhook_message SET step = 0, next_attempt_at = ${now}

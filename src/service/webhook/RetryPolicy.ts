@@ -8,10 +8,7 @@ import { Duration, Effect } from "effect"
 import * as Backoff from "../../io/Backoff.ts"
 import * as RateLimit from "../../api/RateLimit.ts"
 
-/**
- * The delays before the attempts, each counted from the end of the previous attempt. The first one is before the first
- * attempt.
- */
+/** One delay before each attempt, including the first, counted from the end of the previous attempt. */
 export type RetrySchedule = ReadonlyArray<Duration.Input>
 
 /**

@@ -1,9 +1,9 @@
 /**
  * Attempts each message when it is due.
  *
- * Guarantees: each message is attempted at least once. If the service ends before an outcome is stored, the attempt is
- * repeated with the same id. At most `concurrency` messages are in memory. While the database is not writable, outcomes
- * wait in memory and count as attempts in flight, so nothing is sent twice.
+ * Guarantees: each message is attempted at least once. If the service ends before it stored an attempt's outcome, it
+ * repeats the attempt with the same id. At most `concurrency` messages are in memory. While the database is not
+ * writable, outcomes wait in memory and their messages count as attempts in flight, so they are not sent again.
  * Does not: guarantee an order, although attempts start in the order of their due times.
  */
 import { Clock, Duration, Effect, FiberSet, Latch, Option, Schedule } from "effect"
@@ -29,7 +29,7 @@ export interface SenderOptions {
   readonly keep: Duration.Duration
 }
 
-/** The maximum time between two readings of the clock, since somebody may change the time. */
+/** The maximum time between two readings of the clock, because the system time may change. */
 const maxSleepMillis = Duration.toMillis("10 minutes")
 
 export const make = Effect.fnUntraced(function* (options: SenderOptions) {
@@ -49,7 +49,10 @@ export const make = Effect.fnUntraced(function* (options: SenderOptions) {
           Effect.retry(retryForever),
         )
 
-  /** A shutdown waits until the outcome is stored, unless the database fails. */
+  /**
+   * After an attempt got its outcome, a shutdown waits until the outcome is stored. If the database fails, the shutdown
+   * does not wait.
+   */
   const deliver = ({ secrets, url }: Target, found: Due) =>
     Effect.uninterruptibleMask((restore) =>
       Effect.gen(function* () {

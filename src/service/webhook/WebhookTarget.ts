@@ -1,10 +1,11 @@
 /**
- * Decides which addresses webhooks may be delivered to, so that nobody can reach private networks by a webhook's URL.
+ * Decides to which addresses webhooks may be delivered, so that a webhook's URL cannot give access to private networks.
  *
- * Guarantees: a URL is `http` or `https`, without user, password, or fragment. An address is parsed as the machine
- * would parse it, and is refused unless it is public. Options can allow loopback and private networks, but never
- * unspecified, multicast, broadcast, reserved, and link-local addresses (cloud credentials). A host name is checked
- * when an operator sets it, and its address again at each connection.
+ * Guarantees: a URL is `http` or `https`, without user, password, or fragment. An address is parsed as the operating
+ * system would parse it, and is refused unless it is public. Options can allow loopback and private networks, but never
+ * unspecified, multicast, broadcast, reserved, or link-local addresses (at a link-local address, cloud servers get
+ * credentials). The host name is checked when an operator sets the URL. Its address is checked again at each
+ * connection.
  */
 import { Effect, Option } from "effect"
 import ipaddr from "ipaddr.js"

@@ -1,11 +1,11 @@
 /**
  * Outgoing webhooks that follow Standard Webhooks 1.0.0.
  *
- * Guarantees: an event is stored in the same commit as the change that it reports. It is attempted until the receiver answers 2xx or
- * the schedule ends. A receiver may get it more than once, always with the same `webhook-id`. If a group grows after an
- * attempt, a new event announces it with all its tasks. A 410 from the receiver disables the webhook; messages wait
- * until an operator sets the URL again. When the webhook is removed, waiting messages count as failed. Finished
- * messages are deleted after a month.
+ * Guarantees: an event is stored in the same commit as the change that it reports. The service attempts it until the
+ * receiver answers 2xx or the schedule ends. A receiver may get it more than once, always with the same `webhook-id`.
+ * If a group grows after an attempt, a new event announces it with all its tasks. A 410 from the receiver disables the
+ * webhook; messages wait until an operator sets the URL again. When the webhook is removed, waiting messages count as
+ * failed. Finished messages are deleted after `keep`.
  */
 import { Clock, Context, Duration, Effect, Layer, Option, Redacted } from "effect"
 import { SecureRandom } from "effect/crypto"
@@ -39,11 +39,11 @@ export interface GroupCompleted {
 
 export interface WebhooksOptions {
   /**
-   * Whether deliveries may go to this machine itself. Set it only if no other machine can reach the service. Default
+   * Whether deliveries to this machine are allowed. Set it only if no other machine can reach the service. Default
    * false.
    */
   readonly allowLoopback?: boolean | undefined
-  /** Whether deliveries may go to private networks and to this machine. Default false. */
+  /** Whether deliveries to private networks and to this machine are allowed. Default false. */
   readonly allowPrivate?: boolean | undefined
   /** The delays between attempts. Default: the schedule of Standard Webhooks, ten attempts over three days. */
   readonly schedule?: RetryPolicy.RetrySchedule | undefined
@@ -52,7 +52,7 @@ export interface WebhooksOptions {
   readonly concurrency?: number | undefined
   /** How long the log keeps delivered and failed messages. Default 30 days. */
   readonly keep?: Duration.Input | undefined
-  /** How long a group without a size must be complete before it is announced. Default 2 seconds. */
+  /** If a group has no size: how long all its tasks must have ended before the event is sent. Default 2 seconds. */
   readonly quiet?: Duration.Input | undefined
   readonly resolver?: GuardedHttpClient.Resolver | undefined
 }
@@ -60,7 +60,7 @@ export interface WebhooksOptions {
 const clientOptions = ({ allowLoopback = false, allowPrivate = false, resolver }: WebhooksOptions) => {
   const policy = { allowLoopback, allowPrivate }
   const shows = WebhookTarget.showsAnswers(policy)
-  // No host is removed from the set, since a connection to its old address may outlive a change of its DNS records.
+  // Hosts stay in the set, because a connection to an old address may outlive a change of the host's DNS records.
   const hidden = new Set<string>()
   return {
     guard: WebhookTarget.guard(policy),

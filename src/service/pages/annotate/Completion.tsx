@@ -50,7 +50,8 @@ export const Completion = (props: CompletionProps) => {
       tabIndex={isMarked ? 0 : -1}
       aria-label={`Completion ${number}`}
       aria-describedby={`standing-${place}`}
-      // With a pointer, only the click marks, not the focus before it: marking can move the layout, and so the target.
+      // With a pointer, only the click marks, not the focus before it: marking can move the layout, and the click would
+      // miss.
       onFocusIn={(event) => {
         if (event.target instanceof Element && event.target.matches(":focus-visible")) onMark()
       }}

@@ -1,4 +1,4 @@
-/** Shows why there is no item to judge: the page is loading, the person gets no work, or the queue has none. */
+/** Shows why there is no item to judge: the page is loading, the person gets no work, or the queue is empty. */
 import { Button } from "../shared/Button.tsx"
 import { type AnnotationState, want } from "./annotationState.ts"
 import type { Dispatch } from "./useAnnotationState.ts"

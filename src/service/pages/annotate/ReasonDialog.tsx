@@ -71,8 +71,8 @@ export const ReasonDialog = ({ kind, onClose, onReason }: ReasonDialogProps) => 
                 autofocus={index === 0}
                 checked={preset === each}
                 onChange={() => setPreset(each)}
-                // A click or Space moves the focus to the text field. Arrow keys don't, since they may pass over
-                // this choice.
+                // A click or Space moves the focus to the text field. Arrow keys do not, because the user may only pass
+                // over this choice.
                 onClick={(event) => {
                   if (each === "" && event.detail > 0) field.current?.focus()
                 }}

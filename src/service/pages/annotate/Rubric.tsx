@@ -238,7 +238,8 @@ const Edit = ({ item, entry, edit, onEdit }: Pick<RubricProps, "item" | "entry" 
         value={edited ?? original}
         onFocus={({ currentTarget }) => {
           setOpen(true)
-          // The field is visible only in the next frame. Then it is scrolled out from behind the bar at the bottom.
+          // The field is visible only in the next frame. Then it is scrolled, so that the bar at the bottom does not
+          // cover it.
           requestAnimationFrame(() => currentTarget.scrollIntoView({ block: "nearest" }))
         }}
         onInput={(event) => {

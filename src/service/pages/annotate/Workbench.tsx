@@ -1,9 +1,9 @@
 /**
  * One item: guidelines, prompt, completions, and the judgment.
  *
- * Guarantees: exactly one completion is marked; it is the one that keys act on. When an item is shown, its heading gets
- * the focus, so that keys work and screen readers start there. After a click on a button, the focus moves to the marked
- * completion, so that Enter submits.
+ * Guarantees: exactly one completion is marked; keys act on it. When an item is shown, its heading gets the focus, so
+ * that keys work and screen readers start there. After a click on a button, the focus moves to the marked completion,
+ * so that Enter submits.
  */
 import { useEffect, useRef, useState } from "preact/hooks"
 import type { HeldItem } from "../../pageApi/AnnotateApi.ts"
@@ -134,7 +134,8 @@ export const Workbench = ({ state, item, entry, dispatch, onKeys }: WorkbenchPro
         setReader(null)
         return improved.current?.focus()
       case "leave":
-        // The browser also closes the reader on Escape, but may report it only after the next key, which would be lost.
+        // On Escape, the browser also closes the reader, but it may report that only after the next key, which would be
+        // lost.
         if (reader !== null) return setReader(null)
         if ([rationale, improved, marks, ratings].some(({ current }) => current?.contains(document.activeElement)))
           return mark(marked)

@@ -264,7 +264,10 @@ const withItem = (
   ]
 }
 
-/** A third of the remaining hold, but within 20 seconds to 2 minutes, since the device's clock may be wrong. */
+/**
+ * A third of the remaining hold, but at least 20 seconds and at most 2 minutes, because the device's clock may be
+ * wrong.
+ */
 const holdEvery = (item: HeldItem, now: number) => Math.min(Math.max((item.held_until - now) / 3, 20_000), 120_000)
 
 const noticeOf = (ask: Ask, work: Work, state: AnnotationState): Notice | null => {
@@ -331,7 +334,7 @@ const isPassing = ({ status }: Failure): boolean => status === 0 || status === 4
 const troubled = (state: AnnotationState, ask: Ask, failure: Failure): Step => {
   const attempts = (state.trouble?.attempts ?? 0) + 1
   const after = Math.min(2_000 * 2 ** (attempts - 1), 30_000)
-  // After a 429 the service has done nothing. After any other failure it may have done what it was asked.
+  // After a 429, the service has not carried out the request. After any other failure, it may have carried it out.
   const maybeDone = failure.status !== 429
   return [
     {

@@ -1,9 +1,10 @@
 /**
  * Keyboard shortcuts of the annotation page.
  *
- * Guarantees: in a text field, only Escape and Ctrl+Enter are shortcuts. Ctrl+Enter (⌘ Enter) is the only one with
- * Ctrl, Alt, or Command. A dialog has no shortcuts. Holding a key repeats only movement. On buttons and links, Enter
- * and Space keep their usual effect, and so do the arrow keys on scrollable elements.
+ * Guarantees: in a text field, only Escape and Ctrl+Enter are shortcuts. Ctrl+Enter (⌘ Enter) is the only shortcut with
+ * Ctrl, Alt, or Command. Dialogs other than the full-screen reader have no shortcuts. If a key is held down, only
+ * movement repeats. On buttons and links, Enter and Space keep their usual effect, and so do the arrow keys on
+ * scrollable elements.
  */
 
 export type Action =

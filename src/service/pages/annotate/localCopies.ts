@@ -2,7 +2,7 @@
  * Local copies of an expert's entries, kept until the service has stored them.
  *
  * Guarantees: `read` returns only copies of the same expert and item; copies older than a week are deleted. If the
- * browser can't store them (private window, full storage), the page works without copies.
+ * browser cannot store them (private window, full storage), the page works without copies.
  */
 import type { Draft } from "../../pageApi/AnnotateApi.ts"
 
@@ -38,9 +38,9 @@ export const make = (access: () => Store): Copies => {
   }
 }
 
-/** Returns `otherwise` if `run` throws. Storage may be forbidden or full, and its content may be invalid. */
+/** Returns `otherwise` if `run` throws. */
 export const attempt = <A>(run: () => A, otherwise: A): A => {
-  // Every access to storage may throw, and so may parsing its content.
+  // Access to storage throws if it is forbidden or full, and parsing throws if the content is invalid.
   try {
     return run()
   } catch {

@@ -56,8 +56,8 @@ export const raise = (ranks: Ranks, place: number): Ranks => move(ranks, place, 
 export const lower = (ranks: Ranks, place: number): Ranks => move(ranks, place, 1)
 
 /**
- * Ties a completion with the next better group. A completion in the best group joins the next worse one, and one without
- * a rank joins the last group. Does nothing if there is no other group.
+ * Ties a completion with the next better group. A completion in the best group joins the next worse one, and one
+ * without a rank joins the last group. Does nothing if there is no other group.
  */
 export const tie = (ranks: Ranks, place: number): Ranks => {
   const all = groups(ranks)

@@ -1,4 +1,4 @@
-/** Computes, if the expert wants it, how the marked completion differs from another one, the base. */
+/** Computes, while the expert has this turned on, how the marked completion differs from another one, the base. */
 import { useEffect, useState } from "preact/hooks"
 import type { Difference, Part } from "../shared/difference.ts"
 import { compare } from "../shared/textClient.ts"

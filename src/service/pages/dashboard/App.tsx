@@ -1,8 +1,8 @@
 /**
  * The dashboard: the current view, or a form to sign in.
  *
- * Guarantees: when a session ends, a sign-in form covers the page. The page's content is not lost, such as a secret
- * that is shown only once.
+ * Guarantees: when a session ends, a sign-in form covers the page. The page keeps its content, such as a secret that is
+ * shown only once.
  */
 import type { JSX } from "preact"
 import { useCallback, useEffect, useLayoutEffect, useRef, useState } from "preact/hooks"
@@ -110,7 +110,7 @@ export const App = () => {
   }
 }
 
-/** Asks the operator to sign in again. The dialog covers the page and can't be closed. */
+/** Asks the operator to sign in again. The dialog covers the page and cannot be closed. */
 const Ended = ({ onSignedIn }: { readonly onSignedIn: (account: Account) => void }) => (
   <Dialog title="Sign in again" class="opaque">
     <p class="muted">Your session has ended. The page and its contents come back after you sign in.</p>

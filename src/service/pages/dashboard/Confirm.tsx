@@ -16,7 +16,7 @@ import { Problem } from "./parts.tsx"
 interface ConfirmProps<A> {
   readonly title: string
   readonly confirm: string
-  /** Whether the action can't be undone. */
+  /** Whether the action cannot be undone. */
   readonly danger?: boolean
   readonly keep?: string
   /** Runs the action. `values` are those of the fields among `children`. */

@@ -27,7 +27,7 @@ export interface Filter<Name extends string = string> {
   readonly name: Name
   readonly label: string
   readonly as: "links" | "select" | "text" | "check"
-  /** The label of the option that filters nothing. */
+  /** The label of the option that removes the filter. */
   readonly all?: string
   readonly options?: ReadonlyArray<Option>
   /** Whether the address can contain a value that is not one of the options. */
@@ -53,7 +53,7 @@ interface FilterLinksProps {
   readonly filter: Filter
   readonly page: Page
   readonly query: Query
-  /** The counts to show: the first for the option that filters nothing, then one per option. */
+  /** The counts to show: the first for the option that removes the filter, then one per option. */
   readonly counts?: ReadonlyArray<string>
 }
 

@@ -1,6 +1,6 @@
 /**
- * The queue: groups, and tasks without a group, in the order in which experts get them. Priority and assigned experts
- * can be changed.
+ * The queue: groups, and tasks without a group, in the order in which experts get them. Managers can change the
+ * priority and the assigned experts.
  */
 import { useState } from "preact/hooks"
 import type { ExpertSummary } from "../../pageApi/ExpertsApi.ts"
@@ -73,7 +73,7 @@ export const QueuePage = ({ query: { after } }: { readonly query: Query }) => {
   )
 }
 
-/** A group, or a task without a group. Such a task has the beginning of its first prompt. */
+/** A group, or a task without a group. The entry of a task has the beginning of its first prompt. */
 type Entry = GroupSummary | Queue["tasks"][number]
 
 const nameOf = (entry: Entry) => `${"prompt" in entry ? "task" : "group"} ${entry.group_id}`

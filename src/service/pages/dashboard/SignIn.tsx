@@ -75,7 +75,7 @@ export const PasswordField = ({ label = "Password", name }: PasswordFieldProps) 
 
 interface CredentialsFormProps {
   readonly password: "password" | "new-password"
-  /** The account's name, if the user can't choose it. */
+  /** The account's name, if the user cannot choose it. */
   readonly account?: string | undefined
   readonly submit: string
   readonly submitting: string

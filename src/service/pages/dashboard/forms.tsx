@@ -14,7 +14,7 @@ export interface Values {
   readonly raw: (name: string) => string
   /** The value without leading and trailing blanks. */
   readonly text: (name: string) => string
-  /** NaN for an empty field, and if no choice is checked. */
+  /** NaN if the field is empty or no choice is checked. */
   readonly number: (name: string) => number
   /** The values of all checked checkboxes with this name. */
   readonly all: (name: string) => ReadonlyArray<string>

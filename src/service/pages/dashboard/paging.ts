@@ -1,13 +1,14 @@
 /**
  * Links to newer and older pages of a list that the service returns newest first.
  *
- * The service says only where the older page begins (`next`). A trail of visited pages lets the link to newer rows lead
- * back. Without a trail, after a reload or a link from elsewhere, that link leads to the newest page.
+ * The service returns only the position where the older page begins (`next`). So the dashboard remembers the visited
+ * pages, its trail, and the link to newer rows leads back along the trail. If there is no trail, as after a reload,
+ * that link leads to the newest page.
  */
 
 import { useRef } from "preact/hooks"
 
-/** The `before` of each visited page, newest first. It is undefined for the newest page. */
+/** The `before` of each visited page, newest first. Undefined means the newest page. */
 export type Trail = ReadonlyArray<number | undefined>
 
 export const start: Trail = [undefined]

@@ -1,7 +1,7 @@
 /**
  * The signed-in operator, and what the operator's role permits.
  *
- * This is for convenience only: pages hide what a role may not do, but only the service refuses it.
+ * This is for convenience only: pages hide actions that a role may not take, but only the service refuses them.
  */
 import { type ComponentChildren, createContext } from "preact"
 import { useContext } from "preact/hooks"

@@ -41,7 +41,7 @@ type Shown = Pick<Problem, "status" | "detail">
 export const problemWords = ({ status, detail }: Shown): string =>
   status === 401 ? "Your session has ended. Sign in, then try again." : detail
 
-/** Returns the service's text even for a 401, which at sign-in means that name or password is wrong. */
+/** Returns the service's text even for a 401, which at sign-in means that the name or the password is wrong. */
 export const signInWords = ({ detail }: Shown): string => detail
 
 export const itemLabel = (item: TaskItem, task: TaskSummary): Label => {

@@ -1,4 +1,4 @@
-/** A button; `text` is its content. It submits no form unless its `type` is `submit`. */
+/** A button; `text` is its content. It does not submit a form unless its `type` is `submit`. */
 import type { ComponentChildren, JSX } from "preact"
 
 type Props = Omit<JSX.IntrinsicElements["button"], "class" | "children"> & {

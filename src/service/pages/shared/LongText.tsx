@@ -1,4 +1,4 @@
-/** Shows a text by somebody else, never as trusted markup. A long text shows only its beginning at first. */
+/** Shows an untrusted text. At first, it shows only the beginning of a long text. */
 import type { ComponentChildren } from "preact"
 import { useEffect, useRef, useState } from "preact/hooks"
 

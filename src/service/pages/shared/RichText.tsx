@@ -2,8 +2,9 @@
  * Shows a text as rendered Markdown or as plain text.
  *
  * Guarantees: no text can run scripts or load anything (see `markdown` and `sanitize`). The page stays responsive: a
- * worker renders, and the browser lays out long texts only as they scroll into view. Until a text is rendered, it is shown
- * as plain text; if rendering fails or takes too long, with a remark. Wide content scrolls or wraps inside its box.
+ * worker renders, and the browser lays out long texts only as they scroll into view. Until a text is rendered, it is
+ * shown as plain text. If rendering fails or takes too long, it stays plain text, with a remark. Wide content scrolls
+ * or wraps inside its box.
  */
 import { useEffect, useLayoutEffect, useMemo, useRef, useState } from "preact/hooks"
 import { chunks } from "./chunks.ts"
@@ -22,7 +23,10 @@ export interface RichTextProps {
 const renderLimit = 100_000
 /** Maximum characters of HTML to accept; sanitizing more would block the page. */
 const htmlLimit = 500_000
-/** Most texts are rendered before this time, so that they do not flash as plain text. */
+/**
+ * How long to wait before showing a text as plain text. Most texts are rendered by then, so they do not flash as plain
+ * text.
+ */
 const plainAfterMillis = 200
 
 type State = "pending" | "rendered" | "failed"

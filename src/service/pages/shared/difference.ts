@@ -41,7 +41,7 @@ export const difference = (left: string, right: string): Difference | null => {
   return { left: joined(sides.left), right: joined(sides.right), same: all === 0 ? 1 : same / all }
 }
 
-/** Also marks blanks between two marked parts, so that these read as one. */
+/** Marks the spaces between two marked parts, too, so that the parts look like one. */
 const joined = (parts: ReadonlyArray<Part>): ReadonlyArray<Part> => {
   const result: Array<Part> = []
   for (const [index, part] of parts.entries()) {

@@ -77,7 +77,7 @@ const attribute = (token: Token | undefined, name: string): string => String(tok
 const outward = (token: Token) => {
   token.attrSet("target", "_blank")
   token.attrSet("rel", "noopener noreferrer nofollow")
-  // The title shows where the link leads, since its text may say something else.
+  // The title shows where the link leads, because its text may say something else.
   token.attrSet("title", attribute(token, "href"))
 }
 
@@ -100,7 +100,8 @@ const rightToLeft = new RegExp(
   "u",
 )
 
-// Headings are moved below the page's heading, without skipped levels. A class keeps the level that the text gives.
+// Headings are moved below the page's heading, without skipped levels. A class has the level that the heading has in
+// the text.
 markdown.core.ruler.push("blocks", ({ env, tokens }) => {
   let undirected: Array<Token> = []
   const open: Array<number> = []

@@ -7,7 +7,7 @@
  */
 import type { MarkdownIt, Token } from "markdown-it"
 
-/** For each delimiter that opens a formula, the one that closes it. */
+/** Maps each opening delimiter to its closing delimiter. */
 const closers: Readonly<Record<string, string>> = { $$: "$$", $: "$", "\\[": "\\]", "\\(": "\\)" }
 
 const openerAt = (text: string, at: number): string | undefined => {

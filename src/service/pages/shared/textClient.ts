@@ -19,7 +19,7 @@ interface Waiting {
 const maxWorkMillis = 3_000
 const maxLoadMillis = 30_000
 
-// The policy allows only this script URL, because the page creates no other.
+// The policy allows only the worker's script URL, because the page creates no other script URL.
 const policy =
   typeof trustedTypes === "undefined"
     ? undefined

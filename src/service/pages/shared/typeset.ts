@@ -1,8 +1,8 @@
 /**
  * Typesets a formula as HTML, with KaTeX.
  *
- * Guarantees: the result is undefined if KaTeX can't parse the formula, if it is too long, or if it has commands that
- * link, load, or write attributes. Size and macro expansion are limited; a formula can't define macros for others.
+ * Guarantees: the result is undefined if KaTeX cannot parse the formula, if it is too long, or if it has commands that
+ * link, load, or write attributes. Size and macro expansion are limited; a formula cannot define macros for others.
  * Styles are written as `data-style`, which `sanitize` checks and applies, because the page's Content-Security-Policy
  * forbids `style`.
  */
@@ -10,7 +10,9 @@ import katex from "katex"
 
 const maxCharacters = 5_000
 
-/** KaTeX writes refused commands in this color, by which they are found. No formula is likely to use the color. */
+/**
+ * KaTeX writes refused commands in this color, so the color shows that there are some. No formula is likely to use it.
+ */
 const refused = "#f0e1d2"
 
 export const typeset = (tex: string, displayMode: boolean): string | undefined => {
