@@ -1,8 +1,8 @@
 /**
- * Chooses items for further votes: reads the judgments of the ledger and finds the items that need another vote most.
+ * Chooses the items that need another vote most, from the judgments in the ledger.
  *
- * Guarantees: the choice depends only on the ledger and the annotation paths. Gold items count with their known answers
- * and get no further votes. Memory: about 100 bytes per vote.
+ * Guarantees: the choice depends only on the ledger and the annotation paths. Gold items get no further votes. Their
+ * known answers help to estimate the experts' reliabilities. Memory: about 100 bytes per vote.
  */
 import { type Duration, Effect, Schedule, Stream } from "effect"
 import { firstOfText } from "../domain/CompletionTexts.ts"
@@ -19,11 +19,11 @@ import type { ResultsSettings } from "./DatasetSettings.ts"
 type VoteTerms = Pick<RunTerms, "votes" | "votesUpTo" | "confidence">
 type ReadSettings = Pick<ResultsSettings, "annotationPaths">
 
-/** The confidence that the votes on an item should reach; undefined unless the number of votes is a range. */
+/** The confidence that the votes on an item should reach. Undefined if `votes` and `votesUpTo` are equal. */
 export const confidenceOf = ({ confidence = defaultConfidence, votes = 1, votesUpTo = votes }: VoteTerms) =>
   votesUpTo > votes ? confidence : undefined
 
-/** Counts the further votes that a campaign can still use, on items that need another vote or wait for one. */
+/** Counts the further votes that a campaign may still need: on items that need another vote, or wait for one. */
 export const furtherVotesLeft = Effect.fn("AdaptiveVotes.furtherVotesLeft")(function* (
   settings: ReadSettings,
   campaign: number,
@@ -51,7 +51,7 @@ export const choose = ({ annotationPaths }: ReadSettings): ChooseItems =>
       const items: Array<OpenItem & ItemPlace> = []
       yield* Stream.runForEach(Results.placed(campaign, annotationPaths), ({ batch, isWithdrawn, item, seq }) =>
         Effect.sync(() => {
-          // No task judges this item any more.
+          // The item has no usable judgment.
           if (item === undefined) return
           const { completions, gold, isCheck } = item
           const first = firstOfText(completions)
@@ -78,8 +78,8 @@ export const choose = ({ annotationPaths }: ReadSettings): ChooseItems =>
   )
 
 /**
- * For workers: plans a round of further votes whenever all results are in, as `Pipeline.run` does. Checks at the given
- * interval and never ends.
+ * For workers: plans a round of further votes each time all results have arrived, as `Pipeline.run` does. Checks for
+ * this at the given interval, and never ends.
  */
 export const planRounds = Effect.fn("AdaptiveVotes.planRounds")(function* (
   { annotationPaths, shuffleSeed }: Pick<RunTerms, "shuffleSeed"> & ReadSettings,

@@ -1,12 +1,12 @@
 /**
  * Runs a job on a cron schedule in one process, for machines without cron.
  *
- * Guarantees: runs never overlap; a run that is due during another run is skipped. If the machine sleeps or its clock
- * jumps, one run starts within 30 seconds of wake-up in place of all missed runs. All of this is logged. Daylight
- * saving: a run scheduled in the skipped hour starts right after it; in the repeated hour, a run starts only the first
- * time, unless the job runs every hour.
+ * Guarantees: runs never overlap: a run that is due during another run is skipped. If the machine sleeps or its clock
+ * is set forward, one run starts within 30 seconds of wake-up in place of all missed runs. Skipped and late runs are
+ * logged. Daylight saving: a run scheduled in the skipped hour starts right after that hour. In the repeated hour, a
+ * run starts only the first time, unless the job runs every hour.
  *
- * The time of the last run is not remembered across processes.
+ * A new process does not know when an earlier process last ran the job.
  */
 import { Clock, Cron, DateTime, Duration, Effect, Option, Result, Schema } from "effect"
 import * as SteadyClock from "../io/SteadyClock.ts"
@@ -14,7 +14,7 @@ import { plural } from "../io/Values.ts"
 
 /** The cron expression or the time zone is invalid, or the expression never matches a date. */
 export class InvalidCron extends Schema.TaggedError<InvalidCron>()("InvalidCron", {
-  /** Whether the expression or the time zone is invalid. */
+  /** The invalid setting. */
   what: Schema.Literals(["expression", "time zone"]),
   message: Schema.String,
 }) {
@@ -32,13 +32,13 @@ export interface Options {
   readonly now?: boolean | undefined
 }
 
-/** Maximum time between two reads of the clock, because a timer stands still while the machine sleeps. */
+/** Maximum time between two reads of the clock, because timers do not advance while the machine sleeps. */
 const maxSleepMillis = Duration.toMillis("30 seconds")
 
 /** A start that is delayed by this time or more is logged as late. */
 const maxLateMillis = Duration.toMillis("1 minute")
 
-/** Smallest step back of the clock that counts. Smaller ones, such as those of NTP, are ignored. */
+/** If the clock is set back by less than this, for example by NTP, the schedule does not change. */
 const minSetBackMillis = Duration.toMillis("1 second")
 
 const maxCounted = 1000
@@ -56,8 +56,8 @@ const nicknames = new Map(
 )
 
 /**
- * Reads a cron expression: minute, hour, day of the month, month, day of the week; six fields begin with seconds. A
- * name such as `@daily` is also valid. The default time zone is the machine's.
+ * Parses a cron expression with five fields: minute, hour, day of the month, month, and day of the week. A sixth field
+ * in front gives seconds. Names such as `@daily` are also valid. Default time zone: the machine's.
  */
 export const parse = (expression: string, timeZone?: string): Result.Result<Cron.Cron, InvalidCron> => {
   const zone = timeZone === undefined ? Option.some(DateTime.zoneMakeLocal()) : DateTime.zoneFromString(timeZone)
@@ -105,8 +105,8 @@ const setBack = Effect.gen(function* () {
 })
 
 /**
- * Runs the job at each scheduled time, without end; fails when the job fails. If the clock is set back, the wait for
- * the next run is not extended by that time.
+ * Runs the job at each scheduled time until the job fails. If the clock is set back, the wait for the next run does not
+ * become longer.
  */
 export const run = Effect.fn("CronJob.run")(function* <A, E, R>(
   job: Effect.Effect<A, E, R>,

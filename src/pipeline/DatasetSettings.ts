@@ -1,6 +1,6 @@
 /**
  * Settings of a dataset: how votes are combined, filters, pair strategy, thresholds, splits, formats, and the texts of
- * its card. To add a setting, add it here, to the interface and to `table`, and a flag to `cli/flags/DatasetFlags`.
+ * its card. To add a setting, extend the interface and `table`, and add a flag to `cli/flags/DatasetFlags`.
  */
 import { Effect, Record, type Schema, Struct } from "effect"
 import * as AnnotationPaths from "../api/AnnotationPaths.ts"
@@ -21,16 +21,16 @@ import { SettingInvalid } from "./SettingInvalid.ts"
 
 type Shares = Splits.Shares
 
-/** How judgments become a dataset. */
+/** Settings that turn judgments into a dataset. */
 export interface DatasetSettings extends CurationOptions {
   /**
    * How several votes become one choice: by majority, or weighted by the experts' reliability (Dawid & Skene, 1979).
    * Default `majority`.
    */
   readonly aggregate?: Consensus.Aggregation | undefined
-  /** Field paths of members in another service's annotations, such as `{ strength: "preference.strength" }`. */
+  /** Paths of annotations that the service reports in other fields, such as `{ strength: "preference.strength" }`. */
   readonly annotationPaths?: AnnotationPaths.AnnotationPaths | undefined
-  /** Share of the items per split, such as `{ test: 0.1 }`; the rest goes to `train`. Default: all items in `train`. */
+  /** Share of the items per split, such as `{ test: 0.1 }`. Other items are in `train`. Default: all in `train`. */
   readonly splits?: Shares | undefined
   /** Seed for assigning items to splits, a whole number. Default 0. */
   readonly splitSeed?: number | undefined
@@ -46,8 +46,8 @@ export interface DatasetSettings extends CurationOptions {
   /** `chosen`: trainer files contain an expert's edit in place of the chosen completion. Default `none`. */
   readonly edited?: "chosen" | "none" | undefined
   /**
-   * Whether prompt, chosen, and rejected are lists of messages or text. Default: messages if the prompt of any planned
-   * item is a list of messages.
+   * Whether prompt, chosen, and rejected are lists of messages instead of text. Default: true if the prompt of any
+   * planned item is a list of messages.
    */
   readonly conversational?: boolean | undefined
   /**
@@ -60,28 +60,27 @@ export interface DatasetSettings extends CurationOptions {
    * kept.
    */
   readonly allowEmpty?: boolean | undefined
-  /** Information for the card that the ledger does not have. */
+  /** Facts for the card that are not in the ledger. */
   readonly card?: Pick<DatasetFacts, "name" | "description" | "license" | "languages" | "tags"> | undefined
 }
 
-/** Which results to read, and how. The dataset and every command that reports on its votes use the same settings. */
+/** Settings for reading results. Use the same for the dataset and for all reports on its votes. */
 export interface ResultsSettings extends Pick<DatasetSettings, "annotationPaths"> {
   /**
-   * The campaign to read; default: that of the last run. With `"all"`, an item counts as a different item in each
-   * campaign.
+   * The campaign to read. Default: the last run's. With `"all"`, an item counts as a different item in each campaign.
    */
   readonly campaign?: number | "all" | undefined
 }
 
-/** Completes shares that do not add up to 1: the rest goes to `train`. */
+/** Gives the rest of the shares to `train`, unless the caller set its share. */
 export const wholeShares = (shares: Shares): Shares => {
   const rest = 1 - Object.values(shares).reduce<number>((sum, share) => sum + (share ?? 0), 0)
   return shares.train === undefined && rest > 1e-9 ? { ...shares, train: Number(rest.toFixed(9)) } : shares
 }
 
 /**
- * The kind of each setting, and, if the rows depend on the setting, a function that makes its members in the manifest.
- * The type check fails if a setting is missing.
+ * The kind of each setting. If the rows depend on the setting, also a function that makes its members in the manifest.
+ * A missing setting is a type error.
  */
 const table: {
   readonly [Name in keyof Required<DatasetSettings>]: readonly [

@@ -1,12 +1,13 @@
 /**
  * Turns the judgments of the ledger into pairs, checks them, and writes the dataset with its card and report.
  *
- * Guarantees: the same snapshot of the ledger and the same settings give the same bytes; other processes can write to
+ * Guarantees: the same snapshot of the ledger and the same settings give the same bytes. Other processes can write to
  * the ledger meanwhile. A dataset that exceeds a threshold, or that is empty without `allowEmpty`, never replaces an
- * existing one; its report is written to the job's folder `refused`. Memory grows by 20 to 30 bytes per item with a
- * rationale, and by 9 bytes per item with splits; after all rows are written, near-duplicates take 25 bytes per item.
+ * existing one. Its report is written to the job's folder `refused`. Memory grows by 20 to 30 bytes per item with a
+ * rationale, and by 9 bytes per item if there are splits. After all rows are written, near-duplicates take 25 bytes per
+ * item.
  *
- * The ledger is read once, and once more for each of: splits (which are assigned for all planned items, judged or not),
+ * The ledger is read once. Each of the following reads it once more: splits (of all planned items, judged or not),
  * weighted votes, and leaving out near-duplicates. Scratch files in the job's folder take 0.1 to 0.3 kB per item.
  */
 import { type Array as Arr, Effect, FileSystem, Option, Schema, Stream, Struct } from "effect"
@@ -39,7 +40,7 @@ import * as VoteWarnings from "./VoteWarnings.ts"
 
 /** A value of the dataset exceeds its threshold, and the dataset was not written. */
 export class ThresholdsExceeded extends Schema.TaggedError<ThresholdsExceeded>()("ThresholdsExceeded", {
-  /** The failed checks. `value` is null without data; `direction` is `below` if larger values are worse. */
+  /** The failed checks. `value` is null without data. `direction` is `below` if larger values are worse. */
   checks: Schema.Array(
     Schema.Struct({
       check: Schema.String,
@@ -62,7 +63,7 @@ export class ThresholdsExceeded extends Schema.TaggedError<ThresholdsExceeded>()
   }
 }
 
-/** The result of an export. `dataset` is none if nothing was written. */
+/** The result of an export. */
 export interface Exported {
   /** The dataset that was written; none if nothing was written. */
   readonly dataset: Option.Option<Dataset.DatasetInfo>
@@ -74,7 +75,7 @@ export interface Exported {
   readonly gold: SpendingReport.ExportCounts["gold"]
 }
 
-/** Maximum items whose language is detected, at up to 0.1 ms each. The 95% interval of a share is at most ±2.2%. */
+/** Maximum items to detect the language of, in up to 0.1 ms each. The 95% interval of a share is at most ±2.2%. */
 const maxLanguageSample = 2_000
 
 const nothing: Exported = { dataset: Option.none(), example: Option.none(), leftOut: undefined, gold: undefined }
@@ -122,7 +123,7 @@ export const exportDataset = Effect.fn("Export.exportDataset")(
     let withSystem = 0
 
     const note = ({ item, pairs }: Curation.CuratedItem): ReadonlyArray<PreferencePair> => {
-      // The table must be called for every item, in order, including items without pairs.
+      // `splitOf` expects every item in order, including items without pairs.
       const split = item.isCheck || table === undefined ? "train" : table.splitOf(item)
       if (pairs.length === 0) return pairs
       if (table !== undefined) for (const pair of pairs) splitOf.set(pair, split)
@@ -237,7 +238,7 @@ export const exportDataset = Effect.fn("Export.exportDataset")(
   (effect, { expertNames: keep = false }) => Effect.provideService(effect, ExpertNames, { keep, voters: new Map() }),
 )
 
-/** A text such as `strength (12 pairs), edited (1 pair)`. */
+/** Returns text such as `strength (12 pairs), edited (1 pair)`. */
 const describeUnwritten = (unwritten: { readonly [column: string]: number }): string =>
   Object.entries(unwritten)
     .map(([column, pairs]) => `${column} (${pairs} ${plural(pairs, "pair")})`)

@@ -1,5 +1,5 @@
 /**
- * Collects what the ledger and the settings know about a dataset, for its card and its manifest.
+ * Collects facts about a dataset from the ledger and the settings, for its card and its manifest.
  *
  * Guarantees: facts come only from recorded data, so the same ledger and settings give the same facts.
  */
@@ -27,7 +27,7 @@ const sentences = (...texts: ReadonlyArray<string | false>): string => texts.fil
 
 const rounded = (value: number): string => value.toFixed(2)
 
-/** Experts who voted on items of the dataset's input, not only on gold items that were mixed in. */
+/** Experts who voted on items of the input, and not only on gold items that were mixed in. */
 const votersOf = (experts: QualityReport["experts"]) =>
   experts.filter(({ mixed_in_votes, votes }) => votes > mixed_in_votes)
 

@@ -1,7 +1,7 @@
 /**
  * The steps of a pipeline, for callers that have opened the ledger and have a client for the service.
  *
- * Guarantees: a run can be stopped at any point and started again with the same job folder; it then finishes the
+ * Guarantees: a run can be stopped at any point and started again with the same job folder. It then finishes the
  * remaining work and submits nothing twice. The dataset depends only on the ledger and the dataset's settings.
  *
  * `run` executes `submit` and `collect` concurrently, and then `exportDataset`. `Pipeline` opens the ledger for each of
@@ -33,14 +33,14 @@ export const run = Effect.fn("Pipeline.run")(function* <E, R>(settings: Settings
       let stopped = true
       const settled = yield* Latch.make()
       const once = settings.once === true
-      // A run that waits for results plans further votes only after all of them are in, so that a stop does not change
-      // the choice.
+      // A run that waits for results plans further votes only after all results have arrived. So the choice does not
+      // depend on stops and restarts.
       const chooseFurther = once ? choose(settings) : undefined
       const submitting = readAndSubmit({ ...settings, settled, chooseFurther }).pipe(
         Effect.tap(() => Effect.sync(() => void (stopped = false))),
         Effect.ensuring(submittingDone.open),
       )
-      // Tasks of earlier runs must be settled before any of them is polled.
+      // `submit` opens `settled` once it has decided about the unfinished tasks of earlier runs.
       const collecting = Effect.andThen(settled.await, collectLoop({ submittingDone }))
       const loops = once
         ? Effect.all([submitting, collectLoop({ once })]).pipe(Effect.tap(noteWanted(choose(settings))))
@@ -57,10 +57,7 @@ export const run = Effect.fn("Pipeline.run")(function* <E, R>(settings: Settings
   return yield* RunReport.make({ elapsed, ...ended })
 })
 
-/**
- * After all results are in: plans further votes, sends them and waits for their results, until no item needs another
- * vote.
- */
+/** Plans further votes, sends them, and waits for their results, until no item needs another vote. */
 const thenFurtherVotes = Effect.fnUntraced(function* (settings: Omit<Settings, "source">) {
   const { shuffleSeed } = settings
   while ((yield* planFurtherVotes(choose(settings), { shuffleSeed })) > 0) {
@@ -108,8 +105,8 @@ export const collect = Effect.fn("Pipeline.collect")(function* (options: Collect
 })
 
 /**
- * Stops the effect after the timeout, without a failure; the ledger shows what is left to do. Also sets the stop
- * options that a supervisor, such as the command line, reads.
+ * Stops the effect after the timeout, without a failure. The ledger shows what is left to do. Also sets the stop
+ * options for a supervisor, such as the command line.
  */
 const stoppable =
   ({ grace, timeout }: Pick<Settings, "timeout" | "grace">) =>
@@ -131,7 +128,7 @@ const stoppable =
       const stop = Effect.as(Effect.sleep(timeout), "timeout")
       const { exit, reason } = yield* Stop.until(supervised, { stop, options, announce: Effect.logInfo })
       if (exit === undefined) return Option.none()
-      // The effect can have ended by itself, successfully or not, at the moment of the timeout.
+      // The effect may have succeeded or failed at the moment of the timeout.
       if (Option.isSome(reason) && Exit.isFailure(exit) && Cause.hasInterruptsOnly(exit.cause)) return Option.none()
       return Option.some(yield* exit)
     })

@@ -1,11 +1,13 @@
 /**
- * Counts the steps from records to pairs, with the losses at each step.
+ * Counts records, items, and pairs at each step of the pipeline, with the losses at each step.
  *
  * Guarantees: each count is the previous count minus the losses of the step, except for pairs, because an item may give
- * several. Each item of the campaign counts once, whichever run read it and however many votes it has. Runs that read
- * the same file find its duplicates, its rejects, and its imported further votes again. So those of the campaign's last
- * run count, and rejects of earlier runs in files that no later run has read. Duplicates and further votes of an
- * earlier run count only if no later run has read any of its files.
+ * several. Each item of the campaign counts once, however many runs read it and however many votes it has.
+ *
+ * Runs that read the same file find its duplicates, its rejects, and its imported further votes again. To count them
+ * once, earlier runs of the campaign are limited:
+ * - rejects of an earlier run count if they are in files that no later run has read,
+ * - duplicates and further votes of an earlier run count only if no later run has read any of its files.
  */
 import { Array as Arr, Effect, Option, Stream } from "effect"
 import type { Written } from "../dataset/Dataset.ts"
@@ -22,7 +24,7 @@ const sumOf = (losses: Losses): number => losses.reduce((sum, { count }) => sum 
 
 const present = (losses: Losses): Losses => losses.filter(({ count }) => count > 0)
 
-/** @param campaign none for all campaigns @param items the number of the campaign's items by outcome */
+/** @param campaign none for all campaigns @param items returns the number of the campaign's items with an outcome */
 export const make = Effect.fnUntraced(function* (
   campaign: Option.Option<number>,
   items: OutcomeCounts,

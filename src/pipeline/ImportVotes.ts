@@ -1,5 +1,5 @@
 /**
- * Reads votes that were given elsewhere into a ledger, and writes the rejects file. Needs no annotation service and
+ * Imports votes that were given elsewhere into a ledger, and writes the rejects file. Needs no annotation service and
  * sends nothing.
  *
  * Guarantees: the same as `task/ImportVotes`; the files are also recorded as the job's inputs.
@@ -51,7 +51,7 @@ export const importVotes = Effect.fn("Pipeline.importVotes")(function* (settings
   return report
 })
 
-/** Opens the ledger of a job folder, and creates it if missing. Fails with `LedgerLost`. */
+/** Opens the job's ledger, and creates it if missing. Fails with `LedgerLost` if an earlier ledger is gone. */
 export const layer = (where: Pick<Settings, "directory" | "ledger" | "job" | "newLedger">) =>
   Layer.unwrap(Effect.map(LostLedger.locate(where), LedgerLocation.layer)).pipe(
     Layer.provide(Layer.effectDiscard(JobFolder.create(where.directory))),

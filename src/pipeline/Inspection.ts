@@ -2,8 +2,8 @@
  * Inspects a source without a ledger and without requests to a service: counts, the first items, and the number of
  * tasks.
  *
- * Guarantees: `read = items + known + duplicates + rejected`. As in the first run of a job, an item is identified by
- * its id, or by its content if it has none. Nothing is written. Two hashes per item stay in memory (`SeenItems`).
+ * Guarantees: `read = items + known + duplicates + rejected`. An item is identified by its id, or by its content if it
+ * has no id. Writes nothing. Two hashes per item stay in memory (`SeenItems`).
  */
 import { Array as Arr, Effect, identity, Result, Stream } from "effect"
 import { type ItemLimits, unlimited } from "../api/ServiceProfile.ts"
@@ -21,41 +21,41 @@ import * as RejectLimit from "../task/plan/RejectLimit.ts"
 import * as SeenItems from "../task/plan/SeenItems.ts"
 import * as RejectCounts from "./RejectCounts.ts"
 
-/** How a run would read, count, and batch the items. */
+/** Options of `inspect`. */
 export interface InspectionOptions<E = never, R = never> extends CompletionDraw.DrawOptions {
   /** Maximum number of prompts and bytes per task. Default: the limits of a run. */
   readonly batch?: Batch.BatchLimits | undefined
-  /** Whether items that differ only in the order of their completions are each judged. */
+  /** Whether to judge each of several items that differ only in the order of their completions. */
   readonly keepReordered?: boolean | undefined
   /** The service's limits for an item. Default: none. */
   readonly limits?: ItemLimits | undefined
   /** Number of tasks per item. Default 1. */
   readonly votes?: number | undefined
-  /** Mixes gold items into the input. Default: mixes in none. @internal */
+  /** Mixes gold items into the input. Default: no gold items. @internal */
   readonly mix?: GoldItems.Mix | undefined
   /** Maximum number of votes that the budget allows. Default: no limit. */
   readonly votesLeft?: number | undefined
   /** Maximum number of items in `first`. Default 3. */
   readonly show?: number | undefined
-  /** Whether to read on even if none of the first 100,000 records can be used. */
+  /** Whether to continue even if none of the first 100,000 records can be used. */
   readonly readAll?: boolean | undefined
   /**
-   * Looks up which of these items earlier runs have read: returns the content hash by item id. Default: none.
+   * Returns the content hashes of those items that earlier runs have read, by item id. Default: none.
    *
    * @internal
    */
   readonly recorded?:
     | ((items: ReadonlyArray<BatchItem>) => Effect.Effect<ReadonlyMap<string, { readonly contentHash: string }>, E, R>)
     | undefined
-  /** Called for each reject, in the order of reading. */
+  /** Called for each reject, in the order of the input. */
   readonly onReject?: ((reject: Reject) => Effect.Effect<void, E, R>) | undefined
 }
 
-/** The counts of a source, and what a run would submit. */
+/** The counts of a source, and of the tasks that a run would submit. */
 export interface Inspection {
   /** Records read. */
   readonly read: number
-  /** Whether reading ended early, because none of the records up to a limit could be used. */
+  /** Whether reading ended early, because none of the first 100,000 records could be used. */
   readonly stopped: boolean
   /** Items that earlier runs did not read. */
   readonly items: number
@@ -63,11 +63,11 @@ export interface Inspection {
   readonly over_budget: number
   /** Items that earlier runs have read. */
   readonly known: number
-  /** Number of items that have more completions than would be sent. */
+  /** Number of items with more completions than `completionsPerItem`. */
   readonly drawn: number
   /** Records of an item that appeared earlier in this input. */
   readonly duplicates: number
-  /** Number of duplicates that have the same completions as another item, in another order. */
+  /** Number of duplicates with the same completions as another item, in another order. */
   readonly reordered: number
   /** Records that cannot be used. */
   readonly rejected: number
@@ -75,13 +75,13 @@ export interface Inspection {
   readonly rejects: ReadonlyArray<RejectCounts.RejectCount>
   /** Number of tasks that a first run would submit, including all votes. */
   readonly tasks: number
-  /** Number of votes that these tasks request, including those on gold items that are mixed in. */
+  /** Number of votes in these tasks, including votes on gold items that are mixed in. */
   readonly new_votes: number
   /** Number of tasks per item. */
   readonly votes: number
   /** Number of items with a known right answer. */
   readonly gold: number
-  /** Number of items that name the models of their completions. */
+  /** Number of items with the names of the models that wrote the completions. */
   readonly models: number
   /** Number of prompts that are conversations. */
   readonly conversations: number

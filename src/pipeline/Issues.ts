@@ -15,7 +15,7 @@ export interface ListedTask extends IssueReport {
   >
 }
 
-/** The given tasks, by number. */
+/** Returns the tasks with these numbers. */
 export const issuesOf = Effect.fn("Job.issuesOf")(function* (numbers: ReadonlyArray<number>) {
   const ledger = yield* LedgerReader
   const tasks = yield* ledger.tasksOf(numbers)
@@ -43,8 +43,8 @@ export const issuesOf = Effect.fn("Job.issuesOf")(function* (numbers: ReadonlyAr
 })
 
 /**
- * All tasks that wait for a decision: in doubt, failed, invalid, or refused. Those in doubt come first. If this process
- * alone runs the job, these include tasks that an earlier process was sending when it was killed.
+ * All tasks that wait for a decision: in doubt, failed, invalid, or refused. Tasks in doubt come first. If no other
+ * process can run the job now, the list includes tasks that an earlier process was sending when it was killed.
  */
 export const issues = Effect.gen(function* () {
   const reader = yield* LedgerReader

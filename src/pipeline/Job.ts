@@ -1,9 +1,10 @@
 /**
- * A job between its runs: its status, the tasks that need attention and the decisions about them, its rejects and votes,
- * and the care of its ledger. With `layerReadonly`, `Tasks.judgments` and `Tasks.judgedItems` read its results.
+ * Functions for a job between its runs: its status, the tasks that need attention and the decisions about them, its
+ * rejects and votes, and the maintenance of its ledger. With `layerReadonly`, `Tasks.judgments` and `Tasks.judgedItems`
+ * read its results.
  *
- * Guarantees: nothing here needs the source or the service. With `layerReadonly`, reading works while another process
- * runs the job, and changes nothing. A decision applies to all of the given tasks, or else to none.
+ * Guarantees: no function needs the source or the service. With `layerReadonly`, reading works while another process
+ * runs the job, and changes nothing. A decision applies to all of the given tasks or to none.
  */
 import { Effect, Layer } from "effect"
 import * as IdLimit from "../domain/IdLimit.ts"
@@ -38,7 +39,7 @@ export { rejects } from "./RejectsFile.ts"
 export type { IssueReport } from "./RunReport.ts"
 export { rows as votes, text as voteTable } from "./VoteTable.ts"
 
-/** The settings that name a job: its folder, and where its ledger is. Those of a pipeline will do. */
+/** The settings that locate a job: its folder and its ledger. A pipeline's settings are also accepted. */
 export type JobSettings = Pick<Settings, "directory" | "ledger" | "job">
 
 const located = <A, E, R>(
@@ -46,14 +47,14 @@ const located = <A, E, R>(
   open: (location: LedgerLocation.LedgerLocation) => Layer.Layer<A, E, R>,
 ) => Layer.unwrap(Effect.map(LostLedger.locate(settings), open))
 
-/** Requires a ledger: a program with a mistyped folder must not create one. */
+/** Fails if there is no ledger, so that a mistyped folder does not create a ledger. */
 const existing =
   <A, E, R>(open: (location: LedgerLocation.LedgerLocation) => Layer.Layer<A, E, R>) =>
   (location: LedgerLocation.LedgerLocation) =>
     Layer.unwrap(Effect.as(Effect.scoped(Layer.build(LedgerLocation.layerReadonly(location))), open(location)))
 
 /**
- * Opens the job's ledger for this process alone. Fails with `FileLockError` while another process runs the job, and with
+ * Opens the job's ledger for exclusive use. Fails with `FileLockError` while another process runs the job, and with
  * `LedgerMissing` if there is no ledger.
  */
 export const layer = (settings: JobSettings) => located(settings, existing(LedgerLocation.layer))
@@ -65,7 +66,7 @@ export const layerAlongsideWorkers = (settings: JobSettings) =>
 /** Opens the job's ledger for reading. Fails with `LedgerMissing` if there is none. */
 export const layerReadonly = (settings: JobSettings) => located(settings, LedgerLocation.layerReadonly)
 
-/** The status of the job, as of `prefstream status`. It names the process that runs the job, if there is one. */
+/** The status of the job, as `prefstream status` prints it. It names the process that runs the job, if there is one. */
 export const status = Effect.fn("Job.status")(function* (settings: JobSettings) {
   const location = yield* LostLedger.locate(settings)
   return yield* JobStatus.make(yield* LedgerLocation.holder(location)).pipe(
@@ -75,7 +76,7 @@ export const status = Effect.fn("Job.status")(function* (settings: JobSettings) 
 
 type Decisions = Pick<(typeof Ledger)["Service"], "adopt" | "sendAgain" | "giveUp">
 
-/** Decides about tasks, and returns them as they are afterwards. The rejects file follows with the next run. */
+/** Records a decision about tasks, and returns them as they are then. The next run updates the rejects file. */
 const decide = Effect.fnUntraced(function* <E>(
   tasks: ReadonlyArray<number>,
   decision: (ledger: Decisions) => Effect.Effect<unknown, E>,
@@ -86,7 +87,7 @@ const decide = Effect.fnUntraced(function* <E>(
   return (yield* ledger.tasksOf(tasks)).map(issueReport)
 })
 
-/** Links a task to the one with this id at the service: its result is polled from then on. */
+/** Links a task to the service's task with this id, which is polled from then on. */
 export const adopt = (task: number, taskId: string) =>
   decide(
     [task],
@@ -97,16 +98,16 @@ export const adopt = (task: number, taskId: string) =>
     }),
   )
 
-/** Plans tasks to be sent by the next run. A task that had already arrived is then paid for twice. */
+/** Plans tasks again, to be sent by the next run. If the service already has a task, the task may be paid for twice. */
 export const sendAgain = (tasks: ReadonlyArray<number>) => decide(tasks, (ledger) => ledger.sendAgain(tasks))
 
-/** Gives tasks up: they are neither sent nor polled again. Their items without another vote count as rejected. */
+/** Gives tasks up: they are neither sent nor polled again. Items without another vote then count as rejected. */
 export const giveUp = (tasks: ReadonlyArray<number>) => decide(tasks, (ledger) => ledger.giveUp(tasks))
 
 const at = <A, E, R>(settings: JobSettings, use: (location: LedgerLocation.LedgerLocation) => Effect.Effect<A, E, R>) =>
   Effect.flatMap(LostLedger.locate(settings), use)
 
-/** Looks for integrity errors in the ledger. `quick` skips requests and results. Damage is a finding, not a failure. */
+/** Checks the ledger for integrity errors. `quick` skips requests and results. Damaged pages are findings, too. */
 export const check = (settings: JobSettings, options?: { readonly quick?: boolean | undefined }) =>
   at(settings, (location) => LedgerMaintenance.check(location, options))
 
@@ -114,7 +115,7 @@ export const check = (settings: JobSettings, options?: { readonly quick?: boolea
 export const backup = (settings: JobSettings, to: string) =>
   at(settings, (location) => LedgerMaintenance.backup(location, to))
 
-/** Compresses the ledger's SQLite file. Returns its size in bytes, `before` and `after`. */
+/** Compresses the ledger's SQLite file. Returns its size in bytes `before` and `after`. */
 export const compact = (settings: JobSettings) => at(settings, LedgerMaintenance.compact)
 
 /** Removes old rejects and deliveries, and with `results` also requests and results. */

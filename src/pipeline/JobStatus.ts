@@ -1,8 +1,9 @@
 /**
  * The status of a job: its report, the outstanding tasks, the rate of results, and an estimate of its end.
  *
- * Guarantees: everything comes from the ledger. An estimate names the period that it is based on. It is null without
- * recent results, and if the last result is much older than the usual time between results. Times are ISO 8601 in UTC.
+ * Guarantees: all values come from the ledger, except for the process that uses it. An estimate names the period that
+ * it is based on. It is null without recent results, and if the last result is much older than the usual time between
+ * results. Times are ISO 8601 in UTC.
  */
 import { Clock, Duration, Effect, Option } from "effect"
 import type { LockHolder } from "../node/FileLock.ts"
@@ -45,7 +46,7 @@ export interface JobStatus extends RunReport.RunReport {
   readonly at: string
   /**
    * The last run. `ended_at` is null while the run reads or submits, and if the run was killed. `failure` is the error
-   * of a failed run; `read_finished` tells whether the run read its input to the end.
+   * of a failed run. `read_finished`: whether the run read its input to the end.
    */
   readonly last_run: {
     readonly run: number
@@ -82,8 +83,8 @@ export interface JobStatus extends RunReport.RunReport {
   /** The process that uses the ledger now; `unknown` if it does not identify itself. */
   readonly running_process: LockHolder | "unknown" | null
   /**
-   * The workers that own parts of the job's tasks. A lost worker stays the owner of its parts until another worker
-   * takes them.
+   * The workers that own parts of the job's tasks. If a worker is lost, it is listed until other workers have taken its
+   * parts.
    */
   readonly workers: ReadonlyArray<{
     readonly name: string
@@ -92,15 +93,12 @@ export interface JobStatus extends RunReport.RunReport {
     readonly last_seen_at: string
     /** When the worker last got an expected response from the service, or had nothing to send or poll. */
     readonly last_progress_at: string
-    /** Tasks of the worker's parts that should be sent or polled now. */
+    /** Tasks of the worker's parts that are due to be sent or polled. */
     readonly tasks_due: number
   }>
   /** The limits that all workers share for their requests. */
   readonly request_budget: {
-    /**
-     * Seconds until the next request may be sent, because earlier slots are reserved by workers; 0 if one may be sent
-     * now.
-     */
+    /** Seconds until the first time slot that no worker has reserved. 0 if a request may be sent now. */
     readonly reserved_seconds: number
     /**
      * Share of the rate that remains after the service refused requests because of load, from 0 to 1. It recovers
@@ -114,10 +112,10 @@ export interface JobStatus extends RunReport.RunReport {
 
 const day = Duration.toMillis("1 day")
 
-/** If no result came for this many times the mean time between two results, results count as stopped. */
+/** Results count as stopped if none arrived for this many times the mean time between two results. */
 const stoppedAfterGaps = 10
 
-/** Minimum time without results before they count as stopped, because results of one poll round arrive together. */
+/** Minimum time without results after which they count as stopped. Results of one round of polls arrive together. */
 const stoppedAfter = Duration.toMillis("15 minutes")
 
 const estimateOf = ({ counts, pace }: Progress, now: number): Option.Option<Estimate> => {
@@ -159,7 +157,7 @@ export const make = Effect.fn("JobStatus.make")(function* (holder: Option.Option
   const ledger = yield* LedgerReader
   const now = yield* Clock.currentTimeMillis
   const progress = yield* ledger.progress
-  // A process that runs the job alone has taken the job over from earlier workers, so no workers are listed.
+  // A process that does not share the job has replaced all workers, so none are listed.
   const isAlone = Option.exists(holder, (holder) => holder !== "unknown" && holder.worker !== true)
   const workers = isAlone ? [] : yield* ledger.workers
   const budget = yield* ledger.budget

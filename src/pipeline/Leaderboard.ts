@@ -1,7 +1,7 @@
 /**
  * Rates the models whose completions were judged, from the ledger or from the pairs of a dataset.
  *
- * Guarantees: the same snapshot of the ledger (or dataset) and the same settings give the same numbers; other processes
+ * Guarantees: the same snapshot of the ledger (or dataset) and the same settings give the same numbers. Other processes
  * can write to the ledger meanwhile. The ledger is read once, or twice if votes are weighted. Gold items that were
  * mixed in do not count. In a dataset, each item counts as one vote (`DatasetVotes`).
  */
@@ -16,7 +16,7 @@ import { LedgerReader } from "../task/ledger/Ledger.ts"
 import type { ResultsSettings } from "./DatasetSettings.ts"
 import * as DatasetVotes from "./DatasetVotes.ts"
 
-/** Which votes to use, and how they become ratings. */
+/** Settings that select votes and turn them into ratings. */
 export interface LeaderboardSettings extends Leaderboard.LeaderboardOptions, ResultsSettings {
   /** Whether votes are weighted by their experts' estimated reliabilities (Dawid & Skene, 1979). Default false. */
   readonly weighted?: boolean | undefined
@@ -26,7 +26,7 @@ export interface LeaderboardSettings extends Leaderboard.LeaderboardOptions, Res
 export interface LeaderboardGroup {
   /** The value as text, or as JSON if it is not text; null for items without a value. */
   readonly group: string | null
-  /** Number of items, including those that name no models. */
+  /** Number of items, including items without models. */
   readonly items: number
   /** Null if no vote compares two models. */
   readonly leaderboard: Board | null
@@ -73,8 +73,8 @@ const rated = Effect.fnUntraced(function* <E, R>(
 })
 
 /**
- * Rates the models by all results so far, separately for each value of a metadata field. The group with the most items
- * comes first. Without a field, all items are one group.
+ * Rates the models by all results so far, with one leaderboard for each value of a metadata field. The group with the
+ * most items comes first, and items without a value last. Without a field, all items are one group.
  *
  * @param by a field name, or a path such as `source.name`
  */

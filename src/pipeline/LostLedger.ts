@@ -1,9 +1,9 @@
 /**
- * Detects that the ledger of a used job folder is gone: emptied, deleted, or under another name than before. A new
- * ledger would submit, and bill, all items again.
+ * Detects that the ledger of a used job folder is gone: emptied, deleted, or under another name than before. With a new
+ * ledger, a run would submit, and bill, all items again.
  *
- * Guarantees: a folder counts as used after a ledger was created for it (it has settings) or a dataset was written. A
- * first run that was killed at any moment can be started again.
+ * Guarantees: a folder counts as used if it contains `settings.yaml` or a dataset. A first run that was killed at any
+ * moment can be started again.
  */
 import { Effect, FileSystem, Schema } from "effect"
 import * as LedgerLocation from "../task/ledger/LedgerLocation.ts"

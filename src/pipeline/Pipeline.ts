@@ -59,8 +59,8 @@ type Places<E1, R1, E2, R2> = Pick<Settings.Settings, "directory" | "ledger" | "
   Settings.ServiceOf<E1, R1, E2, R2>
 
 /**
- * Makes a pipeline value, which `run` or `prefstream run FILE` executes. It has the errors of its source, service, and
- * client, and needs the services that they need.
+ * Makes a pipeline value, which `run` or `prefstream run FILE` executes. Its errors and requirements are those of its
+ * source, service, and client.
  */
 export const make = <E, R, E1 = never, R1 = never, E2 = never, R2 = never>(
   settings: Omit<Settings.Settings, "source"> & { readonly source: Source<E, R> } & Settings.ServiceOf<E1, R1, E2, R2>,
@@ -72,8 +72,8 @@ export const make = <E, R, E1 = never, R1 = never, E2 = never, R2 = never>(
   >
 
 /**
- * The job's ledger, and a client for the pipeline's service, for programs that compose `Tasks`. `run` and the other
- * functions of this module open them by themselves.
+ * The job's ledger, and a client for the pipeline's service, for programs that call `Tasks`. `run` and the other
+ * functions of this module do not need this layer.
  */
 export const layer = <E1, R1, E2 = never, R2 = never>(pipeline: Places<E1, R1, E2, R2>) =>
   layerOver(LedgerLocation.layer, pipeline)
@@ -92,7 +92,7 @@ const layerOver = <E1, R1, E2, R2, E3, R3>(
     Layer.provide(Layer.effectDiscard(JobFolder.create(where.directory))),
   )
 
-/** Checks the settings, and then opens what the effect needs. The caller names the services that are left. */
+/** Checks the settings before it runs the effect. `R`: the services that the effect needs. */
 const checked =
   <R>() =>
   <A, E>(pipeline: object, effect: () => Effect.Effect<A, E, R>) =>

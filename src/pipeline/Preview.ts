@@ -2,9 +2,8 @@
  * Predicts what a run would do, from its input and its ledger.
  *
  * Guarantees: sends and records nothing. A run with the same input and the same ledger gives the same counts, including
- * the items beyond its budget. If the number of votes is a range, further votes are given as a minimum and a maximum.
- * Not counted: tasks that `resubmit` would send again, tasks that the budget holds back, and the effect of
- * `newCampaign` on both.
+ * the items beyond its budget. If the number of votes is a range, totals have a minimum and a maximum. Not counted:
+ * tasks that `resubmit` would send again, tasks that the budget holds back, and the effect of `newCampaign` on both.
  */
 import { Effect, Option } from "effect"
 import * as Cost from "../domain/Cost.ts"
@@ -25,15 +24,15 @@ interface Range<A> {
 }
 
 export interface Preview extends Omit<Inspection.Inspection, "first"> {
-  /** Tasks of earlier runs that would also be sent, including those that the budget no longer holds back. */
+  /** Tasks of earlier runs that the run would also send, including tasks that the budget no longer holds back. */
   readonly planned: number
   /** Requests to send the `planned` and the new tasks. Each task is then polled at least once. */
   readonly requests: number
-  /** Minimum seconds to send the requests at the rate limit; null if the service has no address. */
+  /** Minimum seconds to send the requests at the rate limit. Null if there is no rate limit. */
   readonly sending_seconds: number | null
   /**
-   * Totals with further votes. They include all votes of the new items, and further votes on items of earlier runs that
-   * need one or wait for one. `requests` includes the requests for further votes. Null without further votes.
+   * Totals with further votes: all votes on the new items, and further votes on items of earlier runs that need one or
+   * wait for one. Null without further votes.
    */
   readonly in_all: {
     readonly votes: Range<number>
@@ -44,10 +43,10 @@ export interface Preview extends Omit<Inspection.Inspection, "first"> {
   /** Null without a price. */
   readonly spending: {
     readonly price: string
-    /** Prices of the kinds of expert that have their own price. */
+    /** Prices by kind of expert, for the kinds with their own price. */
     readonly prices: { readonly [kind: string]: string }
     readonly budget: string | null
-    /** Votes that already count against the budget: those of earlier runs, including their `planned` tasks. */
+    /** Votes of earlier runs that count against the budget, including votes of the `planned` tasks. */
     readonly before: VotesCost
     /** The new votes, at the highest price. */
     readonly new: VotesCost
@@ -82,7 +81,7 @@ const furtherOf = Effect.fnUntraced(function* (
   return Option.some(yield* Effect.provideService(further, LedgerReader, ledger))
 })
 
-/** Upper bound of the number of votes that the budget allows: with prices by kind, all votes at the lowest price. */
+/** Upper bound of the number of votes that the budget allows. With prices by kind, it assumes the lowest price. */
 const maxVotes = ({ budget, prices }: Terms, votesLeft: number): number =>
   Option.getOrElse(
     Option.zipWith(budget, prices, (budget, prices) =>
@@ -122,8 +121,8 @@ export const preview = Effect.fn("Preview.preview")(function* (
   const requests = tasks + before.planned
   const { requestsPerSecond } = settings
   const { votesUpTo = votes } = settings
-  // Items with a known answer get only the minimum. If the budget leaves items out, it is unknown which of them have an
-  // answer, but then no votes are left anyway.
+  // Items with a known answer get no further votes. If the budget leaves items out, we do not know which of them have
+  // an answer, but then the budget leaves no further votes either.
   const uncertain = inspection.items - over_budget - (over_budget > 0 ? 0 : inspection.gold)
   const furtherOfNew = uncertain * Math.max(0, votesUpTo - votes)
   const wanted = furtherOfNew + Option.getOrElse(before.further, () => 0)

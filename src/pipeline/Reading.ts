@@ -2,7 +2,7 @@
  * Reads a source into the ledger and submits the new items. The ledger records which files were read to their end.
  *
  * Guarantees: after reading, a warning names each file whose records were all rejected while other files have items.
- * Another warning says if no item names models, although items of an earlier run did.
+ * Another warning appears if no item names models, although items of an earlier run did.
  */
 import { Effect, Option, Result, Stream } from "effect"
 import type { InputFile } from "../domain/InputFile.ts"
@@ -69,7 +69,7 @@ export const readAndSubmit = <E, R>(
     )
   })
 
-/** Warnings for files without a usable record. Empty if this applies to all files, because then the report says so. */
+/** Warnings for files without a usable record. Empty if no file has one, because then the report says so. */
 const rejectedFiles = (
   files: ReadonlyArray<InputFile>,
   rejects: ReadonlyMap<string, { readonly count: number; readonly first: Reject }>,
@@ -85,7 +85,7 @@ const rejectedFiles = (
   return found.length < withRecords.length ? found : []
 }
 
-/** The warning for a run whose items name no models. The ledger's first item represents the items of earlier runs. */
+/** The warning that the items of this run name no models, if the ledger's first item does. */
 const missingModels = Ledger.use((ledger) =>
   Effect.map(
     Stream.runHead(ledger.prompts),

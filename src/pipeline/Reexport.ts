@@ -2,10 +2,10 @@
  * Exports a dataset, unless the existing dataset is up to date.
  *
  * Guarantees: an export is skipped only if the ledger (`Ledger.fingerprint`), settings, campaign, and version match
- * `export.json` in the job's folder, the manifest has the checksum recorded there, and each file has the size in the
+ * `export.json` in the job's folder, the manifest has the checksum in `export.json`, and each file has the size in the
  * manifest. A skipped export returns the result of the export that wrote the dataset. An export with a custom pair
- * strategy, check, or format is never skipped, because code cannot be compared, nor is one without a complete
- * `export.json`. The checksums of the files are not checked; `verify` does that.
+ * strategy, check, or format is never skipped, because code cannot be compared. Does not verify the checksums of the
+ * files: `prefstream verify` does.
  */
 import { Effect, FileSystem, Option, Schema, Struct } from "effect"
 import * as Dataset from "../dataset/Dataset.ts"
@@ -18,9 +18,9 @@ import * as Export from "./Export.ts"
 import * as JobFolder from "./JobFolder.ts"
 import { settingNames } from "./DatasetSettings.ts"
 
-/** Which results to write, and whether to write them again. */
+/** Options of `exportDataset`. */
 export interface ExportOptions {
-  /** The campaign to write: a number, `"all"`, or, by default, that of the last run. */
+  /** The campaign to write: a number or `"all"`. Default: the last run's. */
   readonly campaign?: number | "all" | undefined
   /** Whether to write the dataset even if it is up to date. Default false. */
   readonly force?: boolean | undefined
@@ -99,15 +99,15 @@ const writeRecord = Effect.fnUntraced(
 )
 
 /**
- * Writes the dataset of all results that exist at the start, if there are any and the dataset is not up to date.
- * Fails with `ThresholdsExceeded` if a value exceeds its threshold.
+ * Writes the dataset of all results that exist at the start, if there are any and the dataset is not up to date. Fails
+ * with `ThresholdsExceeded` if a value exceeds its threshold.
  */
 export const exportDataset = Effect.fnUntraced(function* (settings: Settings) {
   const { directory, force = false } = settings
   const fingerprint = yield* fingerprintOf(settings)
   if (!force && Option.isSome(fingerprint)) {
     const fs = yield* FileSystem.FileSystem
-    // A process that died during an export can have left files behind.
+    // A process that was killed during an export may have left files behind.
     yield* Dataset.recover(JobFolder.dataset(directory))
     const found = yield* Effect.orElseSucceed(existing(directory, fingerprint.value), () =>
       Option.none<Export.Exported>(),

@@ -4,10 +4,10 @@
  * - items of that run's campaign that the service refused or a person gave up
  * - records of earlier runs in files that no later run has read
  *
- * An item with several votes is listed once, and only if none of its votes is left.
+ * An item with several votes is listed once, and only if all its votes were refused or given up.
  *
- * Guarantees: the file is complete or absent; it is absent if nothing was rejected. The ledger holds the same records,
- * so a run that was killed before it wrote the file loses none.
+ * Guarantees: the file is complete, or absent if nothing was rejected. The ledger has the same records, so they are not
+ * lost if a run is killed before it writes the file.
  */
 import { Effect, FileSystem, Option, PlatformError, Stream } from "effect"
 import { toJson } from "../domain/PromptItem.ts"
@@ -26,7 +26,7 @@ const droppedItems = ({ items, reason, state }: DroppedTask): ReadonlyArray<Reje
     raw: toJson({ id: item_id, prompt, completions, as_messages, models, gold, metadata, tools }),
   }))
 
-/** Names the file in a write failure, where the operating system only names a file descriptor. */
+/** Adds the file's path to a write error, because the operating system names only a file descriptor. */
 const about = (path: string, error: PlatformError.PlatformError): PlatformError.PlatformError =>
   error.reason._tag === "BadArgument"
     ? error
@@ -38,7 +38,6 @@ const about = (path: string, error: PlatformError.PlatformError): PlatformError.
         pathOrDescriptor: path,
       })
 
-/** The rejected records in the order of the file: those of the last run that read input, and those of earlier runs. */
 const streams = Effect.gen(function* () {
   const ledger = yield* LedgerReader
   const run = yield* ledger.lastRun

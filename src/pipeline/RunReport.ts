@@ -4,14 +4,12 @@
  * Guarantees: `read = submitted + not_submitted + imported + duplicates + rejected`.
  *
  * - `submitted`: items of this run's input whose tasks were sent.
- * - `not_submitted`: items with a task that is still to be sent (none after a finished run), and items that the budget
- *   does not allow.
- * - `imported`: records of votes that were given elsewhere, if the run is an import; their items are not sent to a
- *   service.
+ * - `not_submitted`: items with an unsent task (none after a finished run), and items that the budget does not allow.
+ * - `imported`: records of votes that were given elsewhere, if the run is an import. Their items are not sent.
  * - `known`: items among `submitted` and `not_submitted` that an earlier run had already read.
  * - `rejected`: records that the source or the service refused, or whose task a person gave up.
  *
- * An item with several votes counts once. It is rejected only if all its tasks are refused or given up; otherwise it is
+ * An item with several votes counts once. It is rejected only if all its tasks are refused or given up. Otherwise it is
  * exported with the votes that it received. Gold items that were mixed in are not counted.
  */
 import { DateTime, Duration, Effect, Option, Stream, Struct } from "effect"
@@ -62,7 +60,7 @@ export const earlierThan = Effect.fnUntraced(function* (run: number) {
 export interface RunReport {
   /** The overall state. It determines the exit status of the command line. */
   readonly status: RunStatus
-  /** The campaign of the run. If the ledger has several campaigns, the items are counted in this one. */
+  /** The campaign of the run. Items are counted only in this campaign. */
   readonly campaign: number | null
   /** Records of this run's input. */
   readonly read: number
@@ -70,13 +68,13 @@ export interface RunReport {
   readonly submitted: number
   /** Items of this run's input that an earlier run had read. */
   readonly known: number
-  /** Items with a task that is still to be sent, and items that the budget does not allow. */
+  /** Items with an unsent task, and items that the budget does not allow. */
   readonly not_submitted: number
   /** Records of votes that were given elsewhere; 0 for a run that submits. */
   readonly imported: number
   /** Records of an item that appeared earlier in this input. */
   readonly duplicates: number
-  /** Number of duplicates that have the same completions as another item, in another order. */
+  /** Number of duplicates with the same completions as another item, in another order. */
   readonly reordered: number
   /** Records that the source or the service refused, or whose task was given up. */
   readonly rejected: number
@@ -84,19 +82,19 @@ export interface RunReport {
   readonly earlier: EarlierCounts
   /** The rejected records by reason; null if this command did not write the rejects file. */
   readonly rejects: ReadonlyArray<RejectCount> | null
-  /** The limit for rejected records above which the run ends: a number, or a share of the records read (`1%`). */
+  /** Maximum number of rejected records before the run ends, or their maximum share of the records read (`1%`). */
   readonly max_rejects: RejectLimit | null
   /** Tasks and their items by state, over all campaigns. An item counts once per vote; gold items are included. */
   readonly tasks: StateCounts
   /** Maximum number of votes per item. */
   readonly votes: number
-  /** Number of gold items that were mixed in, over all campaigns. One that was mixed in twice counts twice. */
+  /** Number of gold items that were mixed in, over all campaigns. A gold item that was mixed in twice counts twice. */
   readonly gold: number
-  /** Items for which the next run would plan another vote within the budget, according to the last choice of items. */
+  /** Items for which the next run would plan another vote within the budget, by the last choice of items. */
   readonly wanted_votes: number
   /** The cost of the votes; null without a price. */
   readonly spending: SpendingReport.SpendingReport | null
-  /** Items whose results were removed from the ledger to save space. Datasets written later do not contain them. */
+  /** Items whose results `ledger prune` removed. Datasets written later do not contain them. */
   readonly pruned: number
   /** Tasks that need attention, at most 10; tasks in doubt come first. */
   readonly issues: ReadonlyArray<IssueReport>
@@ -173,7 +171,7 @@ const statusOf = (
 ): RunStatus => {
   if (tasks.in_doubt.tasks > 0) return "in_doubt"
   const unusable = invalid.tasks + failed.tasks > 0
-  // Unusable results are reported even while other tasks are open, because those may take weeks.
+  // Unusable results are reported even while other tasks are open, because open tasks may take weeks.
   if (run.stopped) return unusable ? "results_invalid" : "stopped"
   if (waitingFor(tasks) > 0) return unusable ? "results_invalid" : "waiting"
   if (!run.readFinished) return run.isRunning ? "waiting" : "unfinished"
@@ -188,7 +186,7 @@ export const make = Effect.fn("RunReport.make")(function* (options: {
   readonly run?: number | undefined
   /** Whether the run was stopped before everything was read and submitted. */
   readonly stopped?: boolean | undefined
-  /** Whether a process is running the job, and so can still read input that is unread. */
+  /** Whether a process runs the job, and may still read the rest of the input. */
   readonly isRunning?: boolean
   readonly sharedWithWorkers?: boolean
   readonly progress?: Progress
@@ -203,7 +201,7 @@ export const make = Effect.fn("RunReport.make")(function* (options: {
   const progress = options.progress ?? (yield* ledger.progress)
   const tasks = progress.counts
   const last = yield* options.run === undefined ? ledger.lastRun : ledger.runOf(options.run)
-  // The newest run counts as unfinished if it ended or was killed before it read anything, or is about to begin.
+  // The newest run counts as unfinished if it has read nothing: it ended early, was killed, or has just begun.
   const newest = options.run === undefined ? yield* ledger.newestRun : Option.none()
   const hasFinishedReading = Option.match(newest, {
     onNone: () => options.run !== undefined,

@@ -1,4 +1,4 @@
-/** The error for a setting of a pipeline. This file imports little, so that commands for a job start quickly. */
+/** The error for an invalid pipeline setting. This file imports little, so that commands for a job start quickly. */
 import { Schema } from "effect"
 
 /** An invalid setting of a pipeline. It is reported before anything is submitted. */

@@ -1,7 +1,7 @@
 /**
- * The kinds of values that settings have, to check settings of programs without a type check.
+ * The kinds of values of settings, for a check at run time: programs may be written without a type check.
  *
- * Ranges are not checked here; the steps that use a setting check its range.
+ * Does not check ranges: the steps that use a setting check its range.
  */
 import { Duration, Layer, Option, Predicate } from "effect"
 
@@ -19,5 +19,5 @@ const isTime = (value: unknown, isRight: (millis: number) => boolean): boolean =
   Option.exists(Duration.fromInput(value as Duration.Input), (time) => isRight(Duration.toMillis(time)))
 export const time: Kind = ['a time, such as "12 hours"', (value) => isTime(value, (millis) => millis >= 0)]
 export const timeAbove0: Kind = ['a time above 0, such as "12 hours"', (value) => isTime(value, (millis) => millis > 0)]
-/** A value of several kinds, which the step that uses it checks. */
+/** Accepts any value. The step that uses the setting checks it. */
 export const any: Kind = ["any value", () => true]

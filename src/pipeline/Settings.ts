@@ -1,8 +1,8 @@
 /**
- * The settings of a pipeline, and a check for programs without a type check.
+ * The settings of a pipeline, and a check at run time for programs without a type check.
  *
  * Guarantees: `check` refuses names that are not settings, and values of the wrong kind, before anything is opened. It
- * does not check ranges: `Submit` checks those of task settings, `DatasetSettings` those of dataset settings.
+ * does not check ranges: `Submit` checks the ranges of task settings, `DatasetSettings` those of dataset settings.
  */
 import { type Duration, Effect, type FileSystem, type Layer, type Path, Predicate, Stream, Struct } from "effect"
 import type { HttpClient } from "effect/http"
@@ -33,15 +33,12 @@ export interface Settings<out E = SourceError, out R = FileSystem.FileSystem | P
   /** Time after which a run stops waiting for results. Without it, a run waits as long as necessary. */
   readonly timeout?: Duration.Input | undefined
   /**
-   * Time for in-flight requests to finish after the timeout; the next run settles unfinished ones. Default: the
-   * service's `requestTimeout` plus 5 seconds.
+   * Time for in-flight requests to finish after the timeout. Default: the service's `requestTimeout` plus 5 seconds.
    */
   readonly grace?: Duration.Input | undefined
-  /** Whether to poll each outstanding task once instead of waiting, and to write the dataset of the results so far. */
+  /** Whether to poll each outstanding task once instead of waiting, and then export the results so far. */
   readonly once?: boolean | undefined
-  /**
-   * Where to receive the service's webhooks during the wait for results. Without it, results are found only by polling.
-   */
+  /** Where to receive the service's webhooks during the wait for results. Default: no webhooks, only polling. */
   readonly webhook?: WebhookReceiver.ListenOptions | undefined
 }
 

@@ -17,7 +17,7 @@ export const costOf = (price: Cost.Decimal, votes: number): VotesCost => ({
 
 export const textOf = ({ cost, votes }: Charge): VotesCost => ({ votes, cost: Cost.format(cost) })
 
-/** The cost of results on items with a known answer, at the mean price, divided by the number of their right votes. */
+/** The cost of votes on items with a known answer, at the mean price, divided by the number of right votes. */
 const costPerRight = (
   { cost, votes }: Charge,
   gold: Pick<GoldReport, "results" | "right"> = { results: 0, right: 0 },
@@ -30,7 +30,7 @@ export interface ExportCounts {
   readonly gold?: Pick<GoldReport, "results" | "right" | "kinds"> | undefined
 }
 
-/** New items of a run that were not planned because of the budget, and the votes that each would have had. */
+/** New items of a run that were not planned because of the budget, and the number of votes per item. */
 interface OverBudget {
   readonly items: number
   readonly votes: number
@@ -43,7 +43,7 @@ export const read = Effect.fn("SpendingReport.read")(function* (dataset: ExportC
     onNone: () => ({ items: 0, votes: 1 }),
     onSome: ({ overBudget, votes }) => ({ items: overBudget, votes }),
   })
-  // With several campaigns, part of the cost did not pay for these pairs, so the cost per pair is left out.
+  // With several campaigns, part of the cost is not for these pairs, so the cost per pair is left out.
   const isOfAll = dataset.ofCampaign === undefined || (yield* ledger.campaigns).length === 1
   const paidPairs = isOfAll ? dataset : { ...dataset, pairs: 0 }
   return Option.map(yield* ledger.spending, (spending) => make(spending, over ?? last, paidPairs))

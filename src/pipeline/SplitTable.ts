@@ -1,9 +1,10 @@
 /**
  * Assigns a split to each item before any row is written.
  *
- * Guarantees: an item's split depends only on that item and those planned before it, in all campaigns, judged or not.
- * So the split does not change when the data grows or results arrive. Items pruned from the ledger do not count: a
- * near-duplicate of a pruned item can get another split than that item had; an item with the same prompt gets the same.
+ * Guarantees: an item's split depends only on that item and the items planned before it, in all campaigns, judged or
+ * not. So the split does not change when the data grows or results arrive. Exception: items pruned from the ledger do
+ * not count, so a near-duplicate of a pruned item can get another split than that item had. An item with the same
+ * prompt gets the same split.
  *
  * Memory: 8 bytes per item, in addition to `Splits`. Make the table in the same ledger snapshot in which you use it.
  */
@@ -33,7 +34,7 @@ export const make = Effect.fnUntraced(function* (options: Splits.SplitsOptions) 
 
   let next = 0
   return {
-    /** Must be called in the order in which the items were planned. */
+    /** Call it in the order in which the items were planned: it searches from the previous item on. */
     splitOf: (item: Planned): Split => {
       const at = all.indexOf(keyOf(item), next)
       const split = splitOf(at)

@@ -2,14 +2,14 @@
  * Stops work after a timeout or a signal. The work starts nothing new, and in-flight work gets a grace time to finish.
  * In-flight work that takes longer is abandoned, and the next run settles it.
  *
- * Guarantees: a wait of more than half a second is announced, and so is unfinished work. Abandoned work records nothing
+ * Guarantees: waits of more than half a second, and unfinished work, are announced. Abandoned work records nothing
  * after the ledger is closed.
  */
 import { Context, Duration, Effect, type Exit, Fiber, Option } from "effect"
 import { defaults, ServiceProfile } from "../api/ServiceProfile.ts"
 import * as Readiness from "../telemetry/Readiness.ts"
 
-/** Longer than any request: if the service ignores idempotency keys, an interrupted creation leaves a task in doubt. */
+/** Longer than any request, because an interrupted request may leave its task in doubt. */
 const longerThan = (requestTimeout: Duration.Input) =>
   Duration.sum(Duration.fromInputUnsafe(requestTimeout), Duration.seconds(5))
 
@@ -26,7 +26,7 @@ export interface StopOptions {
   grace: Duration.Duration
   /** A description of the in-flight work, such as `3 requests`. */
   inFlight: Effect.Effect<Option.Option<string>>
-  /** Whether the work normally ends by being stopped. */
+  /** Whether a stop is the normal end of the work, as for a worker or a server. */
   isNormalEnd: boolean
 }
 
@@ -56,10 +56,10 @@ export const withOptions =
       ),
     )
 
-/** Work that ends within this time after being stopped is not announced. */
+/** If work ends within this time after a stop, the wait is not announced. */
 const shortWait = Duration.millis(500)
 
-/** Describes the in-flight work. Its query times out after one second, because the system can be failing. */
+/** Describes the in-flight work. The query for it times out after one second, because the ledger may not respond. */
 const describeInFlight = (options: StopOptions): Effect.Effect<Option.Option<string>> =>
   Effect.suspend(() => options.inFlight).pipe(
     Effect.timeoutOption("1 second"),
@@ -94,7 +94,7 @@ export const until = Effect.fnUntraced(function* <A, E, R>(
     readonly abandon?: Effect.Effect<void>
   },
 ): Effect.fn.Return<{ readonly reason: Option.Option<string>; readonly exit: Exit.Exit<A, E> | undefined }, never, R> {
-  // Detached, because nobody waits for it after the grace time.
+  // The fiber is detached, because this function does not wait for it after the grace time.
   const fiber = yield* Effect.forkDetach(effect)
   const ended = Fiber.await(fiber)
   const interrupt = Fiber.interrupt(fiber)

@@ -2,9 +2,9 @@
  * Estimates accuracy, agreement, and cost by the number of votes per item, from the experts' accuracy
  * (`MajorityAccuracy`), which is assumed or measured in a pilot.
  *
- * Guarantees: sends and records nothing; the same input, pilot, and settings give the same numbers. All items of the
- * input count, including those that a job already has, and each completion counts as a separate text. Gold items that a
- * run would mix in do not count.
+ * Guarantees: sends and records nothing. The same input, pilot, and settings give the same numbers. All items of the
+ * input count, including those that a job already has. Equal completions of an item count as different ones. Gold items
+ * that a run would mix in do not count.
  */
 import { Effect, Option, Schema, Stream } from "effect"
 import * as Cost from "../domain/Cost.ts"
@@ -28,7 +28,7 @@ export interface PilotExpert {
   readonly expert: string | null
   /** The number of votes in the pilot. Experts with more votes are drawn more often. */
   readonly votes: number
-  /** Probability that a vote is right. Null if it could not be measured; the expert then does not count. */
+  /** Probability that a vote is right. Null if it could not be measured. Then the expert does not count. */
   readonly accuracy: number | null
   /** The source of the accuracy: known answers, or the votes of all experts. */
   readonly by: "gold" | "agreement" | null
@@ -78,7 +78,7 @@ export interface VotePlanSettings<E = never, R = never> extends Pick<
   readonly source: Pick<Source<E, R>, "records">
   /** Probability that a vote is right, above 0 and below 1, or the experts of a pilot. */
   readonly experts: number | ReadonlyArray<PilotExpert>
-  /** The price of a vote. If it differs by kind of expert, the highest price counts. */
+  /** The price of a vote. If prices differ by kind of expert, the highest price counts. */
   readonly price?: Prices.Price | undefined
   /** Target share of the items whose majority is right, above 0 and below 1. */
   readonly targetAccuracy?: number | undefined
@@ -110,14 +110,14 @@ export interface VotePlan extends Pick<
   /** The expected results for 1 to 7 votes per item. */
   readonly plan: ReadonlyArray<VotePlanRow>
   /**
-   * The fewest votes that reach the target. `reached` is null if more than 25 would be needed. Null without a target.
+   * The fewest votes per item that reach the target. `reached` is null if it needs more than 25. Null without a target.
    */
   readonly target: { readonly accuracy: number; readonly reached: VotePlanRow | null } | null
 }
 
 const maxPlanned = 7
 export const maxVotes = 25
-/** Prevents rounding errors from requiring another vote. */
+/** Rounding errors up to this value do not require another vote. */
 const tolerance = 1e-12
 
 /** The votes cannot be planned. */

@@ -2,10 +2,10 @@
  * All votes of a ledger as a table, one record per vote, as JSON Lines or CSV.
  *
  * Guarantees: `prefstream import` reads the table into a ledger with the same items and votes. That ledger gives the
- * same pairs except for `task_id` and pseudonyms; `task_id` is the same if the votes were imported before. The table
- * names the experts. Memory is bounded by the tasks of one batch.
+ * same pairs, except for pseudonyms and, unless the votes had been imported before, `task_id`. The table contains the
+ * experts' real names. Only the tasks of one batch are in memory.
  *
- * If a result lists several votes, the table omits other members of the result, except for flags, a lead's decision,
+ * If a result lists several votes, the table omits the result's other annotations, except for flags, a lead's decision,
  * and the service's choice if it differs from the votes.
  */
 import { Array as Arr, Stream } from "effect"
@@ -79,7 +79,7 @@ export const rows = ({ annotationPaths, campaign }: ResultsSettings = {}) =>
 /**
  * The table as text, in chunks.
  *
- * @param isRaw whether texts stay unchanged in CSV, including those that a spreadsheet takes for formulas. Default
+ * @param isRaw whether CSV contains all texts unchanged, even if a spreadsheet would read them as formulas. Default
  * false.
  */
 export const text = (

@@ -1,14 +1,14 @@
-/** Warns about votes and results of a dataset that count differently than a reader may expect. */
+/** Warns about votes and results that count differently than a reader of the dataset may expect. */
 import { Effect } from "effect"
 import { excerpt, plural } from "../io/Values.ts"
 import type { ExpertRow } from "../domain/QualityReport.ts"
 import type { CurationReport } from "../pair/Curation.ts"
 import { wilsonInterval } from "../pair/stats/BinomialTest.ts"
 
-/** The normal quantile for a 99.9% interval. It is high so that no warning appears by chance among many experts. */
+/** The normal quantile for a 99.9% interval, which is wide to avoid false warnings among many experts. */
 const normal999 = 3.2905267314919255
 
-/** Whether an expert does worse on gold items than the estimated reliability, which also depends on other experts. */
+/** Whether an expert is less accurate on gold items than the reliability estimated from all experts' votes. */
 const isOverrated = ({ gold_right, gold_votes, reliability }: ExpertRow): boolean =>
   reliability !== null && (wilsonInterval(gold_right, gold_votes, normal999)?.high ?? 1) < reliability
 

@@ -1,5 +1,5 @@
 /**
- * Detects a worker that makes no progress, for example one that is connected but waits for something that never comes.
+ * Detects a worker that makes no progress, for example because it waits for a response that never arrives.
  *
  * Guarantees: a worker fails with `WorkerStalled` if its tasks were due at every check for longer than `limit`, and
  * either it sent no request, or the service answered other workers but none of this worker's requests as expected. If
@@ -29,7 +29,7 @@ export class WorkerStalled extends Schema.TaggedError<WorkerStalled>()("WorkerSt
 const interval = Duration.seconds(20)
 const maxCheckInterval = 2 * Duration.toMillis(interval)
 
-/** Milliseconds by which others' last response must be newer than this worker's, so that an outage is not a stall. */
+/** Minimum milliseconds by which other workers' last response must be newer. If it is not, the service may be down. */
 const minLeadMillis = 60_000
 
 export const watch = Effect.fnUntraced(function* (worker: {
@@ -39,8 +39,8 @@ export const watch = Effect.fnUntraced(function* (worker: {
   readonly othersAnsweredWithin: (millis: number) => Effect.Effect<boolean, SqlError>
   readonly limit: Duration.Duration
   /**
-   * Called with the time of the last expected response, and the time at which the worker was last answered or had
-   * nothing to do, in epoch milliseconds.
+   * Called with two times in epoch milliseconds: of the last expected response, and when the worker last got such a
+   * response or had nothing to do.
    */
   readonly onCheck: (answeredAt: number, progressedAt: number) => void
 }) {

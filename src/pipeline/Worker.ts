@@ -1,17 +1,16 @@
 /**
  * One of several processes that share a job, with one ledger in PostgreSQL.
  *
- * Guarantees: one worker at a time reads the input and plans further votes (a round after all results are in), so the
- * tasks are those that one process would plan. One worker sends and polls each part of the tasks; another worker takes
- * the part if its owner is lost. Only the owner claims tasks of a part (`task/ledger/writes/Parts`). The dataset does
- * not depend on the workers.
+ * Guarantees: one worker at a time reads the input and plans further votes (a round after all results have arrived), so
+ * the tasks are the same as with one process. The tasks are divided into parts, and each part has one owner: the worker
+ * that claims, sends, and polls its tasks (`task/ledger/writes/Parts`). If a worker is lost, others take its parts. The
+ * dataset does not depend on the workers.
  *
- * All workers together keep to the limits of requests per second and of concurrent requests, except that each worker is
- * always allowed one request in flight. A worker that is stopped releases its parts immediately, then finishes its
- * in-flight requests.
+ * All workers share the limits of requests per second and of concurrent requests, but each worker may always have one
+ * request in flight. A worker that is stopped releases its parts immediately, and then finishes its in-flight requests.
  *
- * Does not end by itself (`prefstream status` says when all is done). Does not continue with a ledger that a newer
- * prefstream has changed.
+ * Runs until it is stopped, even if no work is left (`prefstream status` shows this). Fails if a newer prefstream has
+ * changed the ledger.
  */
 /* oxlint-disable max-lines -- one process, whose loops share parts, limits, and stop */
 import {
@@ -58,11 +57,11 @@ import * as Watchdog from "./Watchdog.ts"
 export type { CannotListen } from "../task/webhook/WebhookReceiver.ts"
 export { WorkerStalled } from "./Watchdog.ts"
 
-/** How a worker runs alongside others. */
+/** Options of `run`. */
 export interface WorkerOptions {
   /**
-   * The address at which other workers reach this one. Default: the address from which it reaches the database, and a
-   * free port.
+   * The address at which other workers reach this worker. Default: the local address of its connection to the database,
+   * and a free port.
    */
   readonly address?: { readonly host?: string | undefined; readonly port?: number | undefined } | undefined
   /** Time that a worker may be silent before others take its parts, at least 5 seconds. Default: `defaultLease`. */
@@ -72,7 +71,7 @@ export interface WorkerOptions {
   /** Called with the worker's name before it joins the others. */
   readonly onBegin?: ((name: string) => Effect.Effect<void>) | undefined
   /**
-   * Called if the worker stalls. By default the worker fails after the hanging operation has ended. A process should
+   * Called if the worker stalls. By default, the worker fails once the hanging operation has ended. A process should
    * exit immediately instead.
    */
   readonly onStalled?: ((failure: Watchdog.WorkerStalled) => Effect.Effect<never, Watchdog.WorkerStalled>) | undefined
@@ -85,8 +84,8 @@ export const defaultLease = Duration.seconds(35)
 const refreshInterval = Duration.seconds(2)
 
 /**
- * Delay before a failed loop starts again. Each failure without progress doubles it, up to `maxRestartInterval`, which
- * is below `stallLimit`.
+ * Delay before a failed loop starts again. Each failure without progress doubles the delay, up to `maxRestartInterval`,
+ * which must be below `stallLimit`.
  */
 const restartInterval = Duration.seconds(15)
 const maxRestartInterval = Duration.minutes(5)
@@ -104,9 +103,9 @@ const invalidOptions = ["SubmitOptionInvalid", "PriceMissing", "UnusableGold"]
 const permanentFailures = ["SqlError", "OtherService", "TermsChanged", "TooManyRejects", ...invalidOptions]
 
 /**
- * Restarts an effect that failed for a temporary reason.
+ * Restarts an effect each time it fails for a temporary reason.
  *
- * @param progress returns a number that changes when work was done; without it, the delay never grows
+ * @param progress returns a number that changes with each success; without `progress`, the delay never grows
  */
 const retrying = Effect.fnUntraced(function* <A, E, R>(
   what: string,
@@ -134,7 +133,7 @@ type Failure = SqlError | Effect.Error<ReturnType<typeof readAndSubmit<never, ne
 const isFileLockError = Schema.is(FileLockError)
 const isTooManyRejects = Schema.is(RejectLimit.TooManyRejects)
 
-/** Processes parts of the job while the scope is open. Fails if the connection to the ledger is lost. */
+/** Processes parts of the job until it is interrupted. Fails if the connection to the ledger is lost. */
 const work = Effect.fn("Worker.work")(function* <E, R>(
   settings: Settings<E, R>,
   cluster: Omit<Cluster.ClusterOptions, "prefix">,
@@ -142,17 +141,17 @@ const work = Effect.fn("Worker.work")(function* <E, R>(
 ) {
   const ledger = yield* Ledger
   const { baseUrl, idempotencyKey, pollInterval, requestTimeout } = yield* ServiceProfile
-  /** Number of renewals after which a worker that lost its parts has certainly noticed. */
+  /** Number of renewals after which a worker that lost its parts has certainly detected the loss. */
   const leaseRenewals = Math.ceil(Duration.toMillis(cluster.lease) / Duration.toMillis(renewInterval)) + 1
   const lost = yield* Deferred.make<never, Failure | E>()
   const logLevel = yield* References.MinimumLogLevel
-  /** Wraps a singleton's effect: if the effect fails, the worker fails. The effect logs at the worker's level. */
+  /** The effect of a singleton, which one worker at a time runs. If it fails, this worker fails. */
   const task = <R>(effect: Effect.Effect<unknown, Failure | E, R>) =>
     Effect.catchCause(effect, (cause) =>
       Cause.hasInterruptsOnly(cause) ? Effect.interrupt : Effect.asVoid(Deferred.failCause(lost, cause)),
     ).pipe(Effect.provideService(References.MinimumLogLevel, logLevel))
 
-  // Shared by all restarts, because requests that may be billed must not be retried hundreds of times.
+  // All restarts share the streak, so that requests that may be billed are not retried hundreds of times.
   const streak = FailureStreak.make(baseUrl)
   const sending = retrying(
     "sending",
@@ -202,7 +201,7 @@ const work = Effect.fn("Worker.work")(function* <E, R>(
       `part ${part}`,
       task(
         ledger.takePart(part).pipe(
-          // The part's previous owner can have had a longer poll interval.
+          // The part's previous owner may have used a longer poll interval.
           Effect.andThen(ledger.dueWithin(Duration.toMillis(Duration.fromInputUnsafe(pollInterval.max)))),
           Effect.andThen(Effect.never),
           Effect.scoped,
@@ -210,7 +209,7 @@ const work = Effect.fn("Worker.work")(function* <E, R>(
       ),
     ),
   )
-  // A reader does not resubmit failed tasks, because it can start many times.
+  // A worker does not resubmit failed tasks: reading may restart many times, and each time they would be paid for.
   const reading = readAndSubmit({ ...settings, resubmit: [] }).pipe(
     Effect.ensuring(
       RejectsFile.write(settings.directory).pipe(
@@ -227,14 +226,14 @@ const work = Effect.fn("Worker.work")(function* <E, R>(
         Effect.andThen(retrying("reading", reading)),
         Effect.tap(({ run }) => Effect.logInfo(`run ${run}: finished reading the input`)),
         Effect.tap(warn),
-        // Reading is not started again, because another worker would find the same rejects.
+        // Reading does not restart, because it would find the same rejects.
         Effect.catchIf(isTooManyRejects, ({ message }) => Effect.logError(`reading stopped: ${message}`)),
         Effect.andThen(retrying("planning further votes", planRounds(settings, refreshInterval))),
         Effect.scoped,
       ),
     ),
   )
-  // The cluster's locks are shared by all schemas of a database. So the prefix includes the channel, which belongs to
+  // The cluster's locks apply to all schemas of a database. So the prefix includes the channel, whose name is unique to
   // this job in this schema.
   const prefix = `prefstream_job_${ledger.job}_${(yield* ledger.channel).slice(-8)}`
   const singletons = Layer.mergeAll(reader, ...parts).pipe(Layer.provide(Cluster.layer({ ...cluster, prefix })))
@@ -243,12 +242,12 @@ const work = Effect.fn("Worker.work")(function* <E, R>(
     concurrency: "unbounded",
     discard: true,
   }).pipe(Effect.forkScoped)
-  // Opened last and closed first, so that others take the parts while the loops finish in-flight work.
+  // This layer opens last and closes first, so that others take the parts while the loops finish in-flight requests.
   yield* Layer.build(singletons)
   return yield* Effect.raceFirst(Fiber.join(loops), Deferred.await(lost))
 }, Effect.scoped)
 
-/** A worker does not end by itself, so it waits for the service without a time limit. */
+/** A worker runs until it is stopped, so it waits for the service without a time limit. */
 const patient = Layer.effect(
   ServiceProfile,
   Effect.map(ServiceProfile, (profile) => ({ ...profile, patience: Duration.infinity })),
@@ -256,7 +255,7 @@ const patient = Layer.effect(
 
 const rejoinInterval = Duration.seconds(2)
 
-/** Failures of a statement that would also occur in another session. */
+/** Reasons of SQL errors that would occur again after a reconnection. */
 const finalReasons = [
   "AuthenticationError",
   "AuthorizationError",
@@ -299,7 +298,7 @@ export const run = Effect.fn("Worker.run")(function* <E, R, E1, R1, E2 = never, 
   const isLost = (cause: Cause.Cause<unknown>) => {
     const failure = Cause.squash(cause)
     if (isSqlError(failure)) return hasJoined && !finalReasons.includes(failure.reason._tag)
-    // While no worker was connected, a command can have locked the ledger.
+    // A command may have locked the ledger while no worker was connected.
     return hasJoined && isFileLockError(failure)
   }
   return yield* Effect.sync(() => void (hasJoined = true)).pipe(

@@ -1,6 +1,7 @@
 /**
- * Creates and updates the tables of a database by numbered migrations, each once and in a transaction. A database that
- * a newer version of prefstream has written is refused; one that other processes use is not changed.
+ * Creates and updates the tables of a database by numbered migrations. Each migration runs once, in a transaction.
+ * Fails if a newer version of prefstream has written the database, or if an upgrade is needed while other processes use
+ * it.
  */
 import { Effect, Schema } from "effect"
 import { Migrator, SqlClient, SqlError } from "effect/sql"
@@ -23,7 +24,7 @@ export class DatabaseTooNew extends Schema.TaggedError<DatabaseTooNew>()("Databa
 }
 
 /**
- * A migration of the database has another name than in this prefstream, so no released version created the database.
+ * A migration in the database has another name than in this prefstream, so the database is not from a released version.
  */
 export class DatabaseForeign extends Schema.TaggedError<DatabaseForeign>()("DatabaseForeign", {
   /** The name of the database in messages, such as `the ledger`. */
@@ -42,7 +43,7 @@ export class DatabaseForeign extends Schema.TaggedError<DatabaseForeign>()("Data
 export class DatabaseOccupied extends Schema.TaggedError<DatabaseOccupied>()("DatabaseOccupied", {
   /** The name of the expected database in messages, such as `the ledger`. */
   what: Schema.String,
-  /** The names of all tables in the database, or in the current schema of PostgreSQL. */
+  /** The names of all tables in the database; for PostgreSQL, in the current schema. */
   tables: Schema.Array(Schema.String),
 }) {
   override get message() {
@@ -85,7 +86,7 @@ const tables = Effect.gen(function* () {
   return rows.map(({ name }) => name)
 })
 
-/** Whether the database has these tables. Fails if it has other tables instead. */
+/** Whether the database has the table of these migrations. Fails if it has only other tables. */
 export const exist = Effect.fn("Migrations.exist")(function* ({ table, what }: MigrationsOptions) {
   const existingTables = yield* tables
   if (existingTables.length === 0 || existingTables.includes(table)) return existingTables.length > 0
@@ -113,7 +114,7 @@ export const run = Effect.fn("Migrations.run")(function* (options: MigrationsOpt
   if (found < newest) return yield* new DatabaseInUse({ what, found, supported: newest, users })
 })
 
-/** Checks the version of a database and changes nothing, for a database that is only read. */
+/** Checks the version of a database, and changes nothing. */
 export const check = Effect.fn("Migrations.check")(function* (options: MigrationsOptions) {
   const { migrations, table, what } = options
   const sql = yield* SqlClient.SqlClient

@@ -1,5 +1,5 @@
 /**
- * Makes all reads of an effect, in any fiber, see one state of the database. They use a connection of their own
+ * Makes all reads of an effect, in any fiber, see the same state of the database. The reads use a separate connection
  * (`reserve`), which does not block writers. Inside a transaction or another snapshot, they see its state.
  */
 import { Effect, Option, Scope } from "effect"

@@ -1,12 +1,13 @@
 /**
- * The second of two loops over the ledger (`Send` is the first): polls outstanding tasks until their results have
- * arrived. It can be stopped at any point and started again.
+ * Polls outstanding tasks until their results have arrived. It is the second of two loops over the ledger (`Send` is
+ * the first), and can be stopped at any point and started again.
  *
- * Guarantees: a result is stored as received before its task counts as completed. A result that does not fit its task
- * is kept, and affects no other task. The time between two polls of a task grows with its age, within `pollInterval`,
- * with jitter. A task that a webhook names is polled at once, and again soon if that poll fails. While webhooks arrive,
- * polling is slower, but never stops. A failed poll only changes the time of the next poll. While the service is down,
- * all polls wait (`ServiceHealth`).
+ * Guarantees: a result is stored as received before its task counts as completed. If a result does not fit its task,
+ * the result is kept, and no other task is affected. The time between two polls of a task grows with the task's age,
+ * within `pollInterval`, with jitter. A task that a webhook names is polled at once, and again soon if that poll fails.
+ * While webhooks arrive, polling is slower, but never stops. A failed poll is retried. After three responses that
+ * cannot be used, the task is invalid, or failed if the service does not know it. While the service is down, all polls
+ * wait (`ServiceHealth`).
  */
 import { Duration, Effect, Latch, Option, Result } from "effect"
 import * as Backoff from "../io/Backoff.ts"
@@ -29,12 +30,12 @@ type Polling = Pick<ServiceSettings, "pollInterval">
 export const firstPollDelay = (profile: Polling): number => Duration.toMillis(profile.pollInterval.min)
 
 /**
- * Milliseconds after a delivery within which more are expected. Meanwhile, two polls of a task are at most this far
- * apart, or `pollInterval.max` if that is longer.
+ * Milliseconds after a webhook during which more are expected. It is also the maximum time between two polls of a task
+ * in that period, unless `pollInterval.max` is longer.
  */
 const hintedSpan = Duration.toMillis("1 hour")
 
-/** Milliseconds until the next poll: half the task's age, within `pollInterval`; up to `hintedSpan` with webhooks. */
+/** Milliseconds until the next poll: half the task's age, within `pollInterval`, or up to `hintedSpan` if `hinted`. */
 export const pollDelay = (profile: Polling, age: number, hinted = false): number => {
   const max = Duration.toMillis(profile.pollInterval.max)
   return hinted
@@ -42,23 +43,23 @@ export const pollDelay = (profile: Polling, age: number, hinted = false): number
     : Math.min(Math.max(age / 2, firstPollDelay(profile)), max)
 }
 
-/** Maximum milliseconds until the first retry of a poll that a webhook asked for. */
+/** Maximum milliseconds until the first retry of a poll that a webhook caused. */
 const maxHintedRetryDelay = Duration.toMillis("2 seconds")
 
 const pageSize = 256
 
-/** Consecutive useless polls after which a task is invalid, or failed if the service does not know the task. */
+/** After this many polls without a usable response, a task is invalid, or failed if the service does not know it. */
 const maxUselessAnswers = 3
 
-/** Milliseconds in which the service may not yet know a new task. */
+/** Milliseconds for which the service may not know a new task yet. */
 const settlingTime = Duration.toMillis("1 minute")
 
-/** Milliseconds that polls may be late without a warning. */
+/** No warning is logged if polls are late by less than this many milliseconds. */
 const minDelayToReport = Duration.toMillis("10 seconds")
 
 const maxWarnings = 20
 
-/** Each sleep is bounded, so that a machine that was suspended polls soon after it wakes up. */
+/** Maximum length of a sleep, so that polling continues soon after a suspended machine wakes up. */
 const maxWait = Duration.seconds(30)
 
 /** Whether the task is due by its age. If not, a webhook named it, or a person asked for a poll. */
@@ -66,15 +67,15 @@ const isDueByAge = ({ dueAt }: OpenTask): boolean => dueAt > 0
 
 /** Options of `collect`. */
 export interface CollectOptions {
-  /** A latch that opens when this process has no more tasks to submit. Default: an open one. */
+  /** A latch that opens when this process has no more tasks to submit. Default: an open latch. */
   readonly submittingDone?: Latch.Latch | undefined
   /** Whether to poll each outstanding task once, and then end. */
   readonly once?: boolean | undefined
-  /** Whether to poll completed tasks once more for changed results. Webhooks also cause this. */
+  /** Whether to poll completed tasks once more, since results may have changed. Webhooks also cause this. */
   readonly recheckCompleted?: boolean | undefined
 }
 
-/** The states of the ledger's tasks after polling. */
+/** The result of `collect`. */
 export interface Collected {
   /** All tasks of the ledger by state. Tasks with results are `completed`. */
   readonly tasks: StateCounts
@@ -91,11 +92,11 @@ export const collect = Effect.fn("Collect.collect")(function* (options: CollectO
   const kindsIn = VoteKinds.reader(profile.kindPath)
   const known = new Set([...profile.openStatuses, ...profile.completedStatuses, ...profile.failedStatuses])
   const maxPollInterval = Duration.toMillis(Duration.fromInputUnsafe(profile.pollInterval.max))
-  /** Consecutive failed polls of each task: in all, with a useless response, and since a webhook named the task. */
+  /** Consecutive failed polls of each task: in total, without a usable response, and since a webhook named the task. */
   const failures = new Map<number, { readonly times: number; readonly useless: number; readonly sinceHint: number }>()
   const repeats = RepeatedExperts.make(ledger)
   let warnings = 0
-  /** Polls due before this time may be late because the service was unavailable. */
+  /** Polls that were due before this time may be late because the service was unavailable. */
   let undisturbedSince = started
   let isDelayReported = false
 
@@ -178,7 +179,7 @@ export const collect = Effect.fn("Collect.collect")(function* (options: CollectO
     (effect, task) => Effect.catchTag(effect, "AnnotationClientError", (failure) => settle(task, failure)),
   )
 
-  /** A result that was paid for stays until another one replaces it. */
+  /** Keeps the result of a completed task, because it was paid for, until another result replaces it. */
   const keepResult = Effect.fnUntraced(function* (task: OpenTask, reason: string) {
     failures.delete(task.seq)
     yield* warn(`${task.taskId} keeps its earlier result: ${reason}`)
@@ -196,7 +197,7 @@ export const collect = Effect.fn("Collect.collect")(function* (options: CollectO
     switch (reason._tag) {
       case "TaskUnknown":
         if (task.hasResult) return yield* keepResult(task, failure.message)
-        // A service may know a new task only a moment later. 410 says that the task is gone.
+        // A service may not know a new task yet, but 410 means that the task is gone.
         if (reason.status !== 410) {
           const age = (yield* SteadyClock.now) - task.submittedAt
           if (options.once === true ? age < settlingTime : useless < maxUselessAnswers)
@@ -254,7 +255,7 @@ export const collect = Effect.fn("Collect.collect")(function* (options: CollectO
       page = tasks.filter(({ taskId }) => !inFlight.has(taskId))
       if (page.length > 0) continue
       if (inFlight.size === 0 && done && (options.once === true || Option.isNone(wait))) return Option.none<OpenTask>()
-      // If all due tasks are in flight, other tasks may become due meanwhile.
+      // If all due tasks are in flight, the loop sleeps and queries again, because other tasks may become due.
       const pause = Option.match(wait, {
         onNone: () => Effect.never,
         onSome: (millis) =>

@@ -1,9 +1,9 @@
 /**
  * Puts pseudonyms in place of experts' names in votes, flags, and a lead's decision.
  *
- * Guarantees: an expert has one pseudonym in a job. Only the job's ledger holds the key. Unknown members of flags are
- * left out, since they may name somebody. Texts by experts (rationales, comments) and data of the input (metadata,
- * paths of files) stay unchanged.
+ * Guarantees: an expert has one pseudonym in a job. Only the job's ledger has the key. Unknown members of flags are
+ * left out, since they may contain a name. Texts by experts (rationales, comments) and data of the input (metadata,
+ * file paths) stay unchanged.
  */
 import { Context, Effect, Option, Predicate, Schema } from "effect"
 import { flagsIn } from "../domain/Flag.ts"
@@ -18,11 +18,11 @@ export class ExpertKeyMissing extends Schema.TaggedError<ExpertKeyMissing>()("Ex
   }
 }
 
-/** How names are read from a ledger. */
+/** Whether to replace names that are read from a ledger. */
 export interface ExpertNames {
   /** Whether names stay as they are. */
   readonly keep: boolean
-  /** Collects everybody who voted. Maps a name to the name that is shown. */
+  /** Collects the experts who voted: maps each name to its pseudonym, or to itself if `keep` is set. */
   readonly voters?: Map<string, string>
 }
 
@@ -31,7 +31,7 @@ export const ExpertNames = Context.Reference<ExpertNames>("prefstream/task/Exper
   defaultValue: () => ({ keep: false }),
 })
 
-/** Keeps names, for readers whose output stays with the team and readers that only compare names. */
+/** Keeps names, for output that stays with the team and for code that only compares names. */
 export const keepNames = Effect.provideService(ExpertNames, { keep: true })
 
 const hasExpert = Predicate.hasProperty("expert")
@@ -60,7 +60,7 @@ const renamed = (annotations: Annotations, rename: (name: unknown) => unknown): 
   }
 }
 
-/** Reads annotations as `ExpertNames` says. `isMissing`: a name was read, but the ledger has no key for pseudonyms. */
+/** Replaces or keeps names. `isMissing`: a name was read, but the ledger has no key for pseudonyms. */
 export const reader = Effect.gen(function* () {
   const { keep, voters } = yield* ExpertNames
   const key = keep ? Option.none() : yield* LedgerReader.use((ledger) => ledger.expertKey)

@@ -1,9 +1,8 @@
 /**
- * Plans further votes on items whose votes so far have ended. The caller chooses the items: this folder contains no
- * statistics.
+ * Plans further votes on items that wait for no other vote. The caller chooses the items.
  *
- * Guarantees: the plan depends only on the ledger and the choice, stays within the budget, and plans no vote twice (see
- * `ledger/writes/FurtherVotes`). Plans nothing if no run of the job has asked for further votes.
+ * Guarantees: the plan depends only on the ledger and the choice, and stays within the budget. No vote is planned twice
+ * (see `ledger/writes/FurtherVotes`). Plans nothing if no run of the job has asked for further votes.
  */
 import { Effect, Option } from "effect"
 import { Ledger, type LedgerReader } from "./ledger/Ledger.ts"
@@ -15,11 +14,11 @@ import { plural } from "../io/Values.ts"
 
 /** The items of a campaign that get further votes. */
 export interface ItemChoice {
-  /** The items are in order of need. */
+  /** The items, with the greatest need first. */
   readonly wanted: ReadonlyArray<ItemPlace>
-  /** At most this many of the items get a vote now. */
+  /** Maximum number of items that get a vote now. */
   readonly atOnce: number
-  /** Number of ended votes of the whole job when the items were chosen. */
+  /** Number of votes of the whole job that had ended when the items were chosen. */
   readonly ended: number
 }
 
@@ -29,7 +28,7 @@ export type ChooseItems = (
   confidence: number,
 ) => Effect.Effect<ItemChoice, JudgmentsError, LedgerReader>
 
-/** Chooses items of a campaign; default: the last run's. None if no run has asked for further votes. */
+/** Chooses items of a campaign (default: the last run's). None if no run has asked for further votes. */
 const chosenBy = Effect.fnUntraced(function* (choose: ChooseItems, of?: number) {
   const ledger = yield* Ledger
   const confidence = yield* ledger.confidence

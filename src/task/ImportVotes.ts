@@ -1,15 +1,15 @@
 /**
- * Imports votes that were given elsewhere, as completed tasks of the ledger. Each item is a task of its own, which is
- * never sent.
+ * Imports votes that were given elsewhere, as completed tasks of the ledger. Each item becomes a separate task, which
+ * is never sent.
  *
  * Guarantees: each record counts once: it adds an item, adds a vote, is a duplicate, or is rejected. Each step is one
  * transaction, and votes that are imported again are duplicates, so a killed import can be started again. Equal votes
- * of a named expert on an item count once. Equal votes without a name count as many times as they occur in one import.
- * A lead's last decision on an item counts. The flags of a task count once, even if several of its votes repeat them.
+ * of a named expert on an item count once. Equal votes without an expert's name count separately, unless an earlier
+ * import had them. If a lead decided several times on an item, the last decision counts. The flags of a task count
+ * once, even if several of its votes repeat them.
  *
- * A step has 1,024 records or 4 million characters. It leaves the records of its last item to the next step, so that an
- * item whose votes stand together is written once. Memory grows by about 100 bytes per vote without an expert and per
- * flag, and is bounded otherwise.
+ * A step has 1,024 records or 4 million characters. It leaves the records of its last item to the next step. So an item
+ * whose votes are adjacent is written once. Memory grows by about 100 bytes per flag and per vote without an expert.
  */
 import { Effect, Equal, Exit, Option, Result, Stream } from "effect"
 import { flagsIn } from "../domain/Flag.ts"
@@ -24,11 +24,11 @@ import * as RejectLimit from "./plan/RejectLimit.ts"
 import { conflict, identify, newTasks } from "./plan/TaskRequests.ts"
 import { reasonOf } from "./Submit.ts"
 
-/** The terms under which the votes were given, and the limit at which the import ends early. */
+/** The terms under which the votes were given, and the limit of rejects. */
 export interface ImportOptions extends CampaignTerms {
   /** Default: the guidelines of the last run. Other guidelines need `newCampaign`. */
   readonly guidelines?: string | undefined
-  /** Whether other guidelines begin a new campaign. Default false. */
+  /** Whether other guidelines start a new campaign. Default false. */
   readonly newCampaign?: boolean | undefined
   /** The limit of rejects, as in `submit`. */
   readonly maxRejects?: RejectLimit.RejectLimit | undefined
@@ -50,7 +50,7 @@ export interface ImportCounts {
   readonly items: number
   /** Votes that the import added. */
   readonly votes: number
-  /** Number of added votes that rank several completions together at the top. */
+  /** Number of added votes that rank several completions first. */
   readonly ties: number
 }
 
@@ -75,7 +75,7 @@ const identified = (record: VoteRecord): Identified =>
     },
   })
 
-/** Counts the records before the last item, whose other records may follow. If there is only one item, counts all. */
+/** Counts the records before the last item, which may have more records. If there is only one item, counts all. */
 const wholeItems = (records: ReadonlyArray<Identified>): number => {
   const itemId = records.at(-1)?.item?.itemId
   const last = itemId === undefined ? -1 : records.findLastIndex(({ item }) => item?.itemId !== itemId)
@@ -108,9 +108,9 @@ export const importVotes = Effect.fn("ImportVotes.importVotes")(function* <E, R>
   let counts: ReadCounts = nothingRead
   let votes = 0
   let ties = 0
-  /** How many times this import has read each vote without an expert. */
+  /** Number of times that this import has read each vote without an expert. */
   const unnamed = new Map<string, number>()
-  /** The tasks whose flags were read, and how many times each flag of an item was read. */
+  /** The tasks whose flags were read, and the number of times that each flag of an item was read. */
   const flagged = new Set<string>()
   const flagsRead = new Map<string, number>()
 

@@ -1,8 +1,8 @@
 /**
- * An item with its imported votes. It is made from records, and becomes the result of the item's task in the ledger.
+ * An item with its imported votes, which become the result of the item's task in the ledger.
  *
- * Guarantees: `fromStored` reads what `resultOf` writes. Votes, decision, and flags refer to the completions in the
- * order of the task, even if a record has another order.
+ * Guarantees: `fromStored` reads the results that `resultOf` writes. Votes, decision, and flags refer to the
+ * completions in the order of the task, even if a record has another order.
  */
 import { Array as Arr, Record, Schema, Struct } from "effect"
 import * as Decision from "../domain/Decision.ts"
@@ -70,7 +70,7 @@ export const fromStored = ({
     votes,
     keys: countKeys(votes),
     flags: [...flagsIn(annotations)],
-    // Never null, because an import always writes this member.
+    // The index of an import is never null.
     decision:
       best_completion_index === null
         ? undefined

@@ -1,9 +1,9 @@
 /**
  * Reads the input into the ledger, as planned tasks.
  *
- * Guarantees: each record counts once, as new, known, duplicate, or rejected. Records are planned in chunks, each in
- * one transaction, which also decides what the budget allows. Items of an incomplete batch are recorded with the chunk
- * that completes it, so a run that was killed reads them again.
+ * Guarantees: each record counts once, as new, known, duplicate, or rejected. Records are planned in steps. Each step
+ * is one transaction, which also checks the budget. Items of an incomplete batch are recorded in the step that
+ * completes the batch. If a run is killed before, the next run reads these items again.
  */
 import { Array as Arr, Duration, Effect, type Latch, Result, Stream } from "effect"
 import * as SteadyClock from "../io/SteadyClock.ts"
@@ -25,15 +25,15 @@ import { plural } from "../io/Values.ts"
 
 export interface PlanOptions extends RunTerms, DrawOptions {
   /**
-   * Whether an item without an id is judged again if an earlier item has the same completions in another order.
-   * Otherwise it counts as a duplicate: its models, gold answer, and metadata are dropped.
+   * Whether an item without an id is also judged if an earlier item has the same completions in another order.
+   * Otherwise it counts as a duplicate, and its models, gold answer, and metadata are dropped.
    */
   readonly keepReordered?: boolean | undefined
   /**
    * Maximum number of items that are read, but not sent yet. At this limit, reading waits for sending, so that an
-   * endless source does not fill the ledger. A run that is stopped has not read the rest, and its report counts only
-   * what it read. Workers ignore it. Default: no limit, because reading a file to its end shows all rejects at once,
-   * and tells later runs which items are new.
+   * endless source does not fill the ledger. The report of a stopped run counts only records that were read until then.
+   * Workers ignore this option. Default: no limit, because a file that is read to its end at once shows all its
+   * rejects.
    */
   readonly maxPlanned?: number | undefined
   /** Limits of each task. */
@@ -44,7 +44,7 @@ export interface PlanOptions extends RunTerms, DrawOptions {
 export const stepRecords = 4096
 const stepBytes = 4 * 1024 * 1024
 
-/** Milliseconds after which the records of a slow source are planned, even if there are few. */
+/** Maximum milliseconds between two steps, so that records of a slow source are planned even if there are few. */
 const stepMillis = Duration.toMillis("5 seconds")
 
 export const plan = Effect.fnUntraced(function* <E, R>(
@@ -116,7 +116,7 @@ export const plan = Effect.fnUntraced(function* <E, R>(
       rejected: counts.rejected + rejects.length,
     }
     const closed = [...batches.add(fresh), ...(finished ? batches.end() : [])]
-    // The ledger has no rows yet for items of an incomplete batch. They count with the step that plans them.
+    // Items of an incomplete batch have no rows in the ledger yet. The step that plans them counts them.
     const waiting = batches.waiting().length
     const recorded = { ...counts, read: counts.read - waiting, new: counts.new - waiting }
     const beyond = yield* ledger.record(run, {
@@ -142,7 +142,7 @@ export const plan = Effect.fnUntraced(function* <E, R>(
   let gathered: Array<Result.Result<BatchItem, Reject>> = []
   let bytes = 0
   let flushedAt = yield* SteadyClock.now
-  /** Half of `maxPlanned`, because a second step follows at once if the sender runs out of tasks during the first. */
+  /** Half of `maxPlanned`: if the sender runs out of tasks during a step, another step follows at once. */
   const maxAhead = ledger.isShared ? Infinity : (options.maxPlanned ?? Infinity) / 2
   let ahead = 0
   const flush = Effect.fnUntraced(function* () {
@@ -162,7 +162,7 @@ export const plan = Effect.fnUntraced(function* <E, R>(
     records,
     Effect.fnUntraced(function* (records) {
       for (const record of records) {
-        // Identify each record at once: until then, its texts keep a piece of the input in memory.
+        // Identify each record at once: until then, its texts keep a chunk of the input in memory.
         const identified = Result.map(record, identify)
         gathered.push(identified)
         bytes += sizeOf(identified)

@@ -1,9 +1,9 @@
 /**
  * Polls failed and invalid tasks once more before they are resubmitted and paid for again.
  *
- * Guarantees: a task is resubmitted only if the service says that it failed, returns a result that does not fit, or
- * does not know it. A task that is open again, or completed, is recorded as such. Without a response, or after an
- * unreadable one, the task stays as it is.
+ * Guarantees: a task is resubmitted only if the service reports that it failed, returns a result that does not fit,
+ * does not know the task, or never accepted it. If the service reports that the task is open or completed, the ledger
+ * records this. Without a readable response, the task stays as it is.
  */
 import { Duration, Effect, Result } from "effect"
 import { ServiceProfile } from "../api/ServiceProfile.ts"

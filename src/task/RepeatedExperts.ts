@@ -1,9 +1,9 @@
 /**
- * Warns as soon as a response shows that an expert judges an item more than once. Only the expert's first vote counts,
- * so the warning lets a person stop the run before more votes are paid for.
+ * Warns as soon as a response shows that an expert judged an item more than once. Only the expert's first vote on an
+ * item counts. After the warning, a person can stop the run before more such votes are paid for.
  *
- * Guarantees: compares a response with the results of the other votes on its items, whichever process collected them.
- * The prompt identifies an item, since a batch has each prompt once.
+ * Guarantees: compares a response with the results of the other votes on its items, even if another process collected
+ * them. The prompt identifies an item, since a batch contains each prompt once.
  */
 import { Effect, Option, Predicate, Schema } from "effect"
 import type { SqlError } from "effect/sql/SqlError"

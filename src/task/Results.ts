@@ -1,9 +1,9 @@
 /**
  * The judgments of a ledger, by task and by item, in the order in which the items were planned.
  *
- * Guarantees: each result fits its task (`ResultMatch`). A stored result that does not fit, such as one of an earlier
- * version of prefstream, is logged and left out, and the others are still read. Prompts that the service withdrew give
- * no judgment. An item without any judgment is not a judged item.
+ * Guarantees: each result fits its task (`ResultMatch`). A stored result that does not fit, for example from an earlier
+ * version of prefstream, is logged and left out. Prompts that the service withdrew give no judgment. An item without
+ * any judgment is not a judged item.
  */
 import { Array as Arr, Effect, flow, Option, Result, Stream, Struct } from "effect"
 import type { SqlError } from "effect/sql/SqlError"
@@ -51,8 +51,7 @@ const completedOf = (campaign: number | "all" | undefined) =>
   )
 
 /**
- * The errors of reading judgments from a ledger: the database fails, the campaign is unknown, or the key for experts'
- * names is missing.
+ * The errors of reading judgments: the database fails, the campaign is unknown, or the key for pseudonyms is missing.
  */
 export type JudgmentsError = SqlError | NoSuchCampaign | ExpertNames.ExpertKeyMissing
 
@@ -61,7 +60,7 @@ export type JudgmentsError = SqlError | NoSuchCampaign | ExpertNames.ExpertKeyMi
  * Default: the campaign of the last run that has read anything. There is one judgment for each task and item. Gold
  * items that were mixed in are included (`isCheck`).
  *
- * @param paths the places of members in the annotations of another service
+ * @param paths the paths of annotations that the service reports in other fields
  */
 export const ofCampaign = (
   campaign?: number | "all",
@@ -79,7 +78,7 @@ export const ofCampaign = (
 
 /** An item with its place in the ledger: the `seq` of its first vote. */
 export interface PlacedItem extends ItemPlace {
-  /** Undefined if no judgment is left: the service withdrew all its prompts, or their results are unusable. */
+  /** Undefined if the item has no judgment: the service withdrew its prompts, or their results are unusable. */
   readonly item: JudgedItem | undefined
   /** Whether the item is a gold item that was mixed in to measure experts. */
   readonly isCheck: boolean
@@ -126,7 +125,7 @@ const placedBy = (judgmentsOf: Effect.Success<ReturnType<typeof ofTask>>, campai
 
 /**
  * The judged items of a campaign. Each item has the judgments of all its votes with results, in the order of the votes.
- * With `"all"`, an item occurs once for each campaign that judged it. Holds the tasks of one batch in memory.
+ * With `"all"`, an item occurs once for each campaign that judged it. Only the tasks of one batch are in memory.
  */
 export const items = (
   campaign?: number | "all",
@@ -154,7 +153,7 @@ export interface UnjudgedCounts {
   readonly unusable: number
 }
 
-/** The items of `items`, with counts of those without a judgment so far. Gold items that were mixed in do not count. */
+/** Like `items`, but also counts the items without a judgment read so far, without gold items that were mixed in. */
 export const counted = (campaign?: number | "all", paths?: AnnotationPaths.AnnotationPaths) => {
   let withdrawn = 0
   let unusable = 0

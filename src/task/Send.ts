@@ -1,13 +1,15 @@
 /**
- * Sends planned tasks until reading is done and none is left. A task is _in doubt_ if its request may have reached the
- * service and its response is not known.
+ * Sends planned tasks until the input is read and no planned task is left. A task is _in doubt_ if its request may have
+ * reached the service, but no usable response arrived.
  *
- * Guarantees: a task is claimed only when its request is about to be sent, so no other task can become in doubt. A task
- * that may have been created is resent only if the service honors idempotency keys and still remembers its key.
- * Otherwise it is held as in doubt. 400, 413, and 422 split a task of several items in two, so that only the item at
- * fault is refused. After a 413, later tasks with at least as many items and bytes are split before they are sent.
+ * Guarantees: a task is claimed only when its request is about to be sent, so that no waiting task can become in doubt.
+ * A task that the service may have created is resent only if the service honors idempotency keys and still remembers
+ * the task's key. Otherwise the task is in doubt. If the service answers 400, 413, or 422 to a task of several items,
+ * the task is split in two, so that in the end only the item at fault is refused. After a 413, later tasks with at
+ * least as many items and bytes are split before they are sent.
  *
- * The run ends if the service refuses all first tasks, the token, or every request, or if the address has no service.
+ * The run ends if the service refuses all first tasks, the token, or every request, or if there is no service at the
+ * address. `FailureStreak` lists more cases.
  */
 import { Data, Deferred, Duration, Effect, type Latch, Option } from "effect"
 import type { SqlError } from "effect/sql/SqlError"
@@ -25,32 +27,32 @@ import * as TaskTrace from "../telemetry/TaskTrace.ts"
 import { plural } from "../io/Values.ts"
 import * as TaskPool from "./TaskPool.ts"
 
-/** The task was sent or split after it was read as planned, or another process took over its part of the tasks. */
+/** After the task was read as planned, it was sent or split, or another process took over its part of the tasks. */
 class AlreadyClaimed extends Data.TaggedError("AlreadyClaimed") {}
 
 /** The task may have been created so long ago that the service may have forgotten its idempotency key. */
 class KeyExpired extends Data.TaggedError("KeyExpired") {}
 
-/** The task may have been created by a process that assumes that the service honors keys. This process does not. */
+/** A process that assumed that the service honors keys may have created the task. This process does not assume it. */
 class KeyIgnored extends Data.TaggedError("KeyIgnored") {}
 
-/** Milliseconds that a claim may take before it must be renewed. */
+/** If claiming takes longer than this many milliseconds, the claim is renewed. */
 const maxClaimTime = Duration.toMillis("2 seconds")
 
-/** Statuses with which a service may refuse all items of a task because of one of them. */
+/** Statuses with which a service may refuse a whole task because of one item. */
 const mayBeOneItem: ReadonlySet<number> = new Set([400, 422])
 
 export type SendError = SqlError | AnnotationClientError
 
 export interface SendOptions {
   readonly earlier?: FailureStreak.FailureStreak | undefined
-  /** Opens when no task is left to send, although reading goes on. */
+  /** Opens when no task is left to send, but reading continues. */
   readonly starved?: Latch.Latch | undefined
 }
 
 /**
- * Sends tasks until `halt` is set, and sets it to a failure that every task would meet. If `earlier` has ended a run,
- * sends tasks one by one until the service accepts one.
+ * Sends tasks until none is left or `halt` is set. Sets `halt` if a failure would affect every task. If failures in
+ * `earlier` have ended a run, sends tasks one by one until the service accepts one.
  */
 export const send = Effect.fnUntraced(function* <E>(
   readingDone: Latch.Latch,
@@ -65,19 +67,19 @@ export const send = Effect.fnUntraced(function* <E>(
   const timeLimit = Duration.toMillis(Duration.fromInputUnsafe(profile.requestTimeout))
   const lifetime = Duration.fromInputUnsafe(profile.idempotencyKeyLifetime)
 
-  /** Sends one task. If interrupted, it finishes and records a request in flight, but stops waiting for its turn. */
+  /** Sends one task. On interruption, a request in flight is finished and recorded, but a wait for a turn stops. */
   const sendOne: (task: PlannedTask) => Effect.Effect<void, SqlError> = Effect.fnUntraced(
     function* (task) {
       if (yield* Deferred.isDone(halt)) return
       const body = yield* ledger.requestBody(task.seq)
-      // The task is claimed when its turn has come, so that only a task that is being sent can end in doubt. The halves
-      // of a split task are also read as planned tasks, so another fiber may have claimed them.
+      // The claim happens when the task's turn comes, so that only a task that is being sent can become in doubt.
+      // Another fiber may claim the halves of a split task, because queries for planned tasks also return them.
       let claimed = false
-      /** Whether a request of this attempt, in this run or an earlier one, may have created the task. */
+      /** Whether an earlier request of this attempt, even in an earlier run, may have created the task. */
       let doubtful = task.sentAt !== undefined
       let sentAt = task.sentAt
       const doubt = Effect.sync(() => void (doubtful = true))
-      /** Fails if the task may have been created, and the service ignores its key or may have forgotten it. */
+      /** Fails if the task may have been created, and the service ignores keys or may have forgotten this key. */
       const checkKey = Effect.gen(function* () {
         if (!doubtful) return
         if (profile.idempotencyKey !== "honored") return yield* new KeyIgnored()
@@ -92,7 +94,7 @@ export const send = Effect.fnUntraced(function* <E>(
         claimed = true
         yield* checkKey
         const now = yield* SteadyClock.now
-        // The machine may have slept for longer than the claim lasts.
+        // The machine may have slept until after the end of the claim.
         if (now - began > maxClaimTime) yield* extendClaim
         if (doubtful) return
         sentAt = now
@@ -108,7 +110,7 @@ export const send = Effect.fnUntraced(function* <E>(
       yield* client
         .create(body, task.idempotencyKey, { isDoubtful: task.wasDoubted, claim, beforeRetry, doubt, release })
         .pipe(
-          // If the ledger fails, the claim ends at its time limit.
+          // If this write fails, the claim ends at its time limit.
           Effect.onInterrupt(() => (claimed ? Effect.ignore(release) : Effect.void)),
           Effect.flatMap((taskId) => record(task, taskId)),
           Effect.catchTags({
@@ -185,7 +187,7 @@ export const send = Effect.fnUntraced(function* <E>(
         if (task.itemCount === 1 || !mayBeOneItem.has(reason.status)) {
           return yield* refuse(task, failure.message, reason.status, reason.detail)
         }
-        // If the run ends, the halves stay planned.
+        // If this ends the run, the halves stay planned.
         yield* end(streak.refused(reason.status, reason.detail))
         return yield* sendHalves(task, yield* ledger.request(task.seq))
       case "TooLarge": {
@@ -199,12 +201,12 @@ export const send = Effect.fnUntraced(function* <E>(
         yield* ledger.markInDoubt(task.seq, failure.message)
         return yield* end(streak.lost(failure))
       case "Unavailable":
-        // A request that waits for its turn can fail because of another one, which says nothing of its task.
+        // A request that waits for its turn may fail because of another request. Then the task was not sent.
         if (!reason.maybeDone || !doubtful) break
         if (profile.idempotencyKey !== "honored") {
           yield* ledger.markInDoubt(task.seq, failure.message)
         } else {
-          // Other tasks may be accepted. The next run resends this one under its key.
+          // The service may accept other tasks, so the run continues. The next run resends this task under its key.
           leftFailure = failure
           yield* ledger.markPlanned(task.seq)
           yield* Effect.logWarning(

@@ -1,4 +1,4 @@
-/** An annotation client. In a worker, it keeps the request limits that all workers of the job share. */
+/** An annotation client. In a worker, it obeys the request limits that all workers of the job share. */
 import { Effect, Layer, Option } from "effect"
 import type { HttpClient } from "effect/http"
 import { ServiceProfile } from "../api/ServiceProfile.ts"
@@ -6,7 +6,7 @@ import { AnnotationClient } from "./client/AnnotationClient.ts"
 import { RequestBudget } from "./client/RequestBudget.ts"
 import { Ledger } from "./ledger/Ledger.ts"
 
-/** Used if the ledger fails: without slots, nothing is sent until the worker ends. */
+/** Used if the ledger fails: without slots, the worker sends nothing until it ends. */
 const noSlots = { count: 0, first: 0, spacing: 0, pause: 1000, halvings: 0 }
 
 const layerBudget = Layer.effect(

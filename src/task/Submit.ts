@@ -1,7 +1,8 @@
 /**
- * One run that submits: checks the options, settles tasks that earlier runs left, then plans and sends concurrently.
+ * One run that submits: checks the options, decides about tasks that earlier runs were sending when they ended, and
+ * then plans and sends concurrently.
  *
- * Guarantees: it can be stopped at any point and started again. If reading or sending fails, pending requests are
+ * Guarantees: a run can be stopped at any point and started again. If reading or sending fails, requests in flight are
  * finished and recorded first. The ledger records why a run failed.
  */
 import {
@@ -37,28 +38,28 @@ import * as Recheck from "./Recheck.ts"
 import { send, type SendError } from "./Send.ts"
 
 /**
- * `votes`, `shuffleSeed`, `gold`, `completionsPerItem`, and `completionsSeed` apply to new items. Planned items keep
- * their own values.
+ * `votes`, `shuffleSeed`, `gold`, `completionsPerItem`, and `completionsSeed` apply to new items. Items that are
+ * already planned keep the earlier values.
  */
 export interface SubmitOptions extends PlanOptions, SpendingTerms {
   /** Gold items to mix into the new items. */
   readonly gold?: GoldItems.GoldOptions | undefined
   /**
-   * Whether changed guidelines or a changed task type start a new campaign, which judges all items again. If not, such
-   * a change fails with `TermsChanged`.
+   * Whether changed guidelines or a changed task type start a new campaign, in which all items are judged again.
+   * Otherwise a change fails with `TermsChanged`.
    */
   readonly newCampaign?: boolean | undefined
   /**
-   * States of earlier runs' tasks to resubmit as new, billable tasks. Default: none. Each task is polled first, and
-   * stays as it is unless the service reports that it failed.
+   * Resubmits tasks of earlier runs that are in these states as new, billable tasks. Default: none. Each task is polled
+   * first, and resubmitted only if the service confirms the failure (see `Recheck`).
    */
   readonly resubmit?: ReadonlyArray<Replannable> | undefined
   /** Maximum number of times that a task's items are sent, including the first. Default 3. */
   readonly maxAttempts?: number | undefined
   /**
-   * Maximum number of rejected records. Above it, the run stops with `TooManyRejects`. It is a number, or a share of
-   * the records read such as `"1%"`, which is checked from the 1,000th record on and at the end. Items that the service
-   * refuses count. Default: no limit.
+   * Maximum number of rejected records, above which the run fails with `TooManyRejects`. A number, or a share of the
+   * records read such as `"1%"`, which is checked from the 1,000th record on and at the end. Items that the service
+   * refuses also count. Default: no limit, but a run fails if its first 100,000 records are all rejected.
    */
   readonly maxRejects?: RejectLimit.RejectLimit | undefined
 }
@@ -92,7 +93,7 @@ export class SubmitOptionInvalid extends Schema.TaggedError<SubmitOptionInvalid>
   }
 }
 
-/** The options or the job have a budget, but no price of a vote. */
+/** The options or the job have a budget, but no price per vote. */
 export class PriceMissing extends Schema.TaggedError<PriceMissing>()("PriceMissing", {
   /** The budget as a decimal number. */
   budget: Schema.String,
@@ -186,16 +187,16 @@ export interface Submitted extends ReadCounts {
 }
 
 /**
- * Reads `records` into the ledger and sends planned tasks, until both are done. If workers share the job, they send,
- * and this function only reads. Returns the counts of the input and of all tasks.
+ * Reads `records` into the ledger and sends planned tasks, until both are done. If workers share the job, they send the
+ * tasks, and this function only reads. Returns the counts of the input and of all tasks.
  *
  * Fails with the error of `records`, `TooManyRejects`, `TermsChanged`, `SubmitOptionInvalid`, `PriceMissing`,
- * `UnusableGold`, an `AnnotationClientError` that every task would meet, or `FileLockError` if another process reads.
+ * `UnusableGold`, an `AnnotationClientError` that affects every task, or `FileLockError` if another process reads.
  */
 export const submit = Effect.fn("Submit.submit")(function* <E, R>(
   records: Stream.Stream<Result.Result<SourceItem, Reject>, E, R>,
   options: SubmitOptions & {
-    /** Opens when the tasks of earlier runs are settled, so that collecting may start. */
+    /** Opens when the tasks that earlier runs were sending are planned again or in doubt, so that polling may start. */
     readonly settled?: Latch.Latch | undefined
     /** Chooses items of earlier runs that need another vote. Default: no further votes. */
     readonly chooseFurther?: ChooseItems | undefined
@@ -260,7 +261,7 @@ export const submit = Effect.fn("Submit.submit")(function* <E, R>(
   return submitted
 }, Effect.scoped)
 
-/** Reads no input. Fails with an `AnnotationClientError` that every task would meet. */
+/** Sends planned tasks, and reads no input. Fails with an `AnnotationClientError` that affects every task. */
 export const sendPlanned = Effect.gen(function* () {
   const halt = yield* Deferred.make<never, SendError | RejectLimit.TooManyRejects>()
   yield* send(yield* Latch.make(true), halt, RejectLimit.counter(undefined))

@@ -1,10 +1,10 @@
 /**
- * A fixed number of fibers of this process that take tasks from one source. (`pipeline/Worker` is for processes that
+ * A fixed number of fibers in this process that take tasks from one source. (`pipeline/Worker` is for processes that
  * share a job.)
  *
- * Guarantees: one fiber at a time asks for the next task. An interruption waits for each fiber, so that the ledger is
- * still open when the last response arrives (`Stream.mapEffect` does not wait for a fiber that it starts during its
- * interruption).
+ * Guarantees: one fiber at a time takes the next task. An interruption waits for all fibers, so that the ledger is
+ * still open when the last response arrives. (`Stream.mapEffect` does not wait for a fiber that it starts during its
+ * interruption.)
  */
 import { Array as Arr, Effect, Option, Semaphore } from "effect"
 

@@ -2,8 +2,8 @@
  * Turns prompt items into judgments: `submit` reads a stream of items into tasks, `collect` waits for their results,
  * `judgments` and `judgedItems` are streams of the ledger's results.
  *
- * Needs a `Ledger`, which `Pipeline.layer` and `Job.layer` open. Submitting and collecting also need an
- * `AnnotationClient` of the service that a `ServiceProfile` describes; `Pipeline.layer` provides both.
+ * Needs a `Ledger`, which `Pipeline.layer` and `Job.layer` open. `submit` and `collect` also need a `ServiceProfile`
+ * and an `AnnotationClient` for that service. `Pipeline.layer` provides both.
  */
 export { AnnotationClient } from "./client/AnnotationClient.ts"
 export type { Ledger, LedgerReader } from "./ledger/LedgerIds.ts"

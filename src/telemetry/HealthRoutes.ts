@@ -1,4 +1,4 @@
-/** `GET /healthz` succeeds while the process lives; `GET /readyz`, while it can work (`Readiness`). Both are public. */
+/** `GET /healthz` succeeds while the process runs; `GET /readyz`, while it can work (`Readiness`). Both are public. */
 import { Effect, Layer } from "effect"
 import { HttpRouter, HttpServerResponse } from "effect/http"
 import * as Readiness from "./Readiness.ts"

@@ -1,6 +1,6 @@
 /**
- * The monitoring server: `/healthz`, `/readyz`, and `/metrics` in Prometheus' text format. It has a separate address,
- * because clients of the annotation service and senders of webhooks must not see metrics. It has no authentication and
+ * The monitoring server: `/healthz`, `/readyz`, and `/metrics` in Prometheus' text format. It listens at a separate
+ * address, because clients of the annotation service and senders of webhooks must not see metrics. No authentication,
  * no TLS.
  */
 import { type Effect, Layer } from "effect"

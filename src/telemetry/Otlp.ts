@@ -1,8 +1,9 @@
 /**
- * Exports traces, metrics, and logs by OTLP over HTTP. OpenTelemetry's variables configure it (README.md). The process
- * waits only for the last export, by default for at most three seconds. No span contains headers, values of queries, or
- * texts of items. Traces are bounded: each task has its own trace (`TaskTrace`), and so has each request to this
- * process, unless it continues the client's trace. A command's trace has only its stages, not their ledger queries.
+ * Exports traces, metrics, and logs by OTLP over HTTP. OpenTelemetry's environment variables configure it (README.md).
+ * The process waits only for the last export, by default for at most three seconds. No span contains headers, query
+ * values, or texts of items. The size of a trace is bounded: each task has its own trace (`TaskTrace`), and each
+ * request to this process has its own or continues the client's. A command's trace contains only its stages, not their
+ * ledger queries.
  */
 import { Cause, Config, ConfigProvider, Effect, Layer, Option, Schema, Tracer } from "effect"
 import { HttpClient, HttpMiddleware, UrlParams } from "effect/http"
@@ -20,10 +21,10 @@ const isStage = (name: string) =>
     name,
   )
 
-/** Whether the span begins a trace of its own. A command can have any number of such spans. */
+/** Whether the span begins a new trace. A command can have any number of such spans. */
 const beginsTrace = (name: string) => /^(WebhookAttempt|JudgeEndpoint)\./.test(name)
 
-/** The span name of requests for health and metrics, which are not exported. */
+/** The span name of requests for health and metrics. These spans are not exported. */
 const probe = "probe"
 const probed: ReadonlyArray<string> = [...HealthRoutes.paths, "/metrics"]
 
@@ -56,7 +57,7 @@ const refused = (cause: Cause.Cause<unknown>) => {
 
 const exporters = { OTEL_TRACES_EXPORTER: "otlp", OTEL_METRICS_EXPORTER: "otlp", OTEL_LOGS_EXPORTER: "otlp" }
 
-/** Warns once when the collector does not accept a request, because the exporters do not report this visibly. */
+/** Warns once if the collector does not accept a request, because the exporters do not show this. */
 const warned = Layer.effect(
   HttpClient.HttpClient,
   Effect.map(HttpClient.HttpClient, (client) => {
@@ -75,7 +76,7 @@ const warned = Layer.effect(
   }),
 )
 
-/** Adds to the loggers of its context, so those must be provided first. */
+/** Adds a logger to the loggers of its context, so provide other loggers first. */
 export const layer = Effect.gen(function* () {
   const environment = yield* ConfigProvider.ConfigProvider
   const attributes = yield* Config.String("OTEL_RESOURCE_ATTRIBUTES").pipe(Config.withDefault(""))

@@ -1,12 +1,12 @@
 /**
- * Whether this process can do its work (`/readyz`): at least one database is open, each open one answers a trivial
- * statement within two seconds, the service's database is writable, and the process is not stopping. The annotation
- * service is not asked: while it is down, a job waits for it.
+ * Whether this process can work (`/readyz`): at least one database is open, each open database answers `SELECT 1`
+ * within two seconds, the embedded service's database is writable, and the process is not stopping. Does not check the
+ * annotation service: while it is down, a job waits for it.
  */
 import { Context, Effect, identity } from "effect"
 import { SqlClient } from "effect/sql"
 
-/** Checks that must succeed. The whole process shares them, as it does Effect's metrics. */
+/** Checks that must succeed. They are global to the process, like Effect's metrics. */
 const Checks = Context.Reference<Set<Effect.Effect<unknown, unknown>>>("prefstream/telemetry/Readiness", {
   defaultValue: () => new Set(),
 })

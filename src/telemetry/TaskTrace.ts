@@ -1,7 +1,7 @@
 /**
- * Gives each attempt at a task one trace, across processes. The trace's id is the first half of the task's idempotency
- * key (a SHA-256 in hexadecimal digits), so it need not be stored. Spans link to the spans around them. Their common
- * parent is not exported.
+ * Gives each attempt at a task one trace, even across processes. The trace id is the first half of the attempt's
+ * idempotency key (a SHA-256 in hexadecimal digits), so it need not be stored. Each span has a link to the span that
+ * encloses it. The common parent of a trace's spans is not exported.
  */
 import { Effect, Option, Tracer } from "effect"
 

@@ -1,11 +1,10 @@
 /**
- * The client of the annotation service: creates a task, polls a task.
+ * The client of the annotation service: creates and polls tasks.
  *
- * Guarantees: a request is resent only if that cannot create a second task: the service honors idempotency keys, or it
- * certainly did not accept the request. Every failure is an `AnnotationClientError` with a reason. `Send` and `Collect`
- * decide what follows it (for example, `Send` splits a task after a 413). `Throttle` decides when a request is sent,
- * and `ServiceHealth` stops all requests while the service is down. The content of requests follows a protocol: that of
- * the `Contract`, or a custom one (`Protocol`).
+ * Guarantees: a request is resent only if this cannot create a second task, because the service honors idempotency keys
+ * or certainly did not accept the first request. Every failure is an `AnnotationClientError` with a reason. `Send` and
+ * `Collect` handle it (for example, `Send` splits a task after a 413). `Throttle` decides when a request is sent, and
+ * `ServiceHealth` stops all requests while the service is down. `Contract` or a custom `Protocol` defines the requests.
  */
 import { Context, Duration, Effect, Layer, Option, Schema } from "effect"
 import type { HttpClient } from "effect/http"
@@ -24,13 +23,13 @@ import * as Throttle from "./Throttle.ts"
 import * as Transport from "./Transport.ts"
 
 export interface Sending<E> {
-  /** Whether an earlier attempt may have created the task. A later refusal does not rule that out. */
+  /** Whether an earlier attempt may have created the task. A refusal of a later attempt does not change this. */
   readonly isDoubtful: boolean
-  /** Runs just before the request is sent. If it fails, nothing is sent. */
+  /** Runs just before the first request is sent. If it fails, nothing is sent. */
   readonly claim: Effect.Effect<unknown, E>
   /** Runs before each retry of a claimed request. If it fails, nothing is sent. */
   readonly beforeRetry: Effect.Effect<unknown, E>
-  /** Runs if an attempt may have created the task, although no usable response says so. */
+  /** Runs if an attempt may have created the task without a usable response. */
   readonly doubt: Effect.Effect<unknown>
   /** Runs before the wait for a retry, if the service ignores keys and the request certainly created nothing. */
   readonly release: Effect.Effect<unknown, E>
@@ -46,7 +45,7 @@ const unclaimed: Sending<never> = {
 
 const madeUpId = "prefstream-probe"
 
-/** The request of a task that does not exist. A service that is up answers that it does not know this task. */
+/** The request of a task that does not exist. A service that is up answers that it does not know the task. */
 const madeUpTask: Effect.Effect<TaskRequest> = Effect.succeed({ task_type: "", prompts: [] })
 
 const maxKnown = 8
@@ -87,7 +86,7 @@ const make = Effect.fnUntraced(function* <R>(
   const health = yield* ServiceHealth.make(profile, throttle, (failed) => {
     const turn = failed % (known.size + 1)
     const [id, task] = turn === known.size ? [madeUpId, madeUpTask] : known.entries().next().value!
-    // The id moves to the end, so that the next probe polls another task.
+    // The task moves to the end, so that the next probe polls another one.
     if (known.delete(id)) known.set(id, task)
     return { ask: calls.poll(id, task), isMadeUp: id === madeUpId }
   })
@@ -124,7 +123,7 @@ const make = Effect.fnUntraced(function* <R>(
       .pipe(
         Effect.mapError((failure) => {
           if (!isClientError(failure)) return failure
-          // A refusal does not rule out that an earlier attempt created the task.
+          // The task is not refused if an earlier attempt may have created it.
           return (isDoubtful || doubts > 0) && (failure.reason._tag === "Refused" || failure.reason._tag === "TooLarge")
             ? transport.unusable(
                 `an earlier attempt may have created the task; a later attempt failed: ${failure.message}`,
@@ -151,15 +150,15 @@ const make = Effect.fnUntraced(function* <R>(
   /**
    * Polls the state of a task.
    *
-   * @param request the JSON of the task's `TaskRequest`, as it was sent. It is read at most once
-   * @param tries 1 for callers that poll again later
+   * @param request the JSON of the task's `TaskRequest`, as it was sent; read at most once
+   * @param tries maximum number of attempts; 1 for callers that poll again later
    */
   const poll = Effect.fn("AnnotationClient.poll")(function* <E = never>(
     taskId: string,
     request: Effect.Effect<Uint8Array, E>,
     tries = 1,
   ): Effect.fn.Return<TaskView, AnnotationClientError | E> {
-    /** Failures to read the request from the ledger, which are no failures of the service. */
+    /** Failures to read the request from the ledger. They are not failures of the service. */
     const requestFailures: Array<E> = []
     const task = yield* request.pipe(
       Effect.tapError((failure) => Effect.sync(() => requestFailures.push(failure))),
@@ -183,25 +182,24 @@ const make = Effect.fnUntraced(function* <R>(
     return view
   })
 
-  // The contract's statuses are those of the settings. A protocol decides itself which of its statuses are open.
+  // A status that the contract's settings do not list may be misread as open. Custom protocols read statuses.
   return { create, poll, taskIdsOf: protocol?.taskIdsOf, mayMisreadStatus: protocol === undefined }
 })
 
-/** The calls that `Tasks.submit` and `Tasks.collect` make. Programs only pass it on. */
+/** The client that `Tasks.submit` and `Tasks.collect` need. Its methods are internal. */
 export interface AnnotationClient {
   /** Only distinguishes the type. */
   readonly "~prefstream/AnnotationClient": never
 }
 
-/** The calls themselves, for `Send`, `Collect`, and `Recheck`. */
+/** The methods of the client, for `Send`, `Collect`, and `Recheck`. */
 export const TaskClient = Context.Service<AnnotationClient, Effect.Success<ReturnType<typeof make>>>(
   "prefstream/task/AnnotationClient",
 )
 
 /**
- * A client of the service that the `ServiceProfile` describes: `layer` speaks the contract's protocol, `layerProtocol`
- * that of a service with another interface. Both claim each task in the ledger before it is sent, and keep the limits of
- * the profile.
+ * A client of the service that the `ServiceProfile` describes: `layer` for the contract's protocol, `layerProtocol` for
+ * a service with another interface. Both obey the limits of the profile.
  */
 export const AnnotationClient: {
   readonly layer: Layer.Layer<AnnotationClient, never, ServiceProfile | HttpClient.HttpClient>

@@ -1,8 +1,9 @@
 /**
  * The failures of requests to the service.
  *
- * Guarantees: each has a reason that decides what to do next. The reason comes from status, header, and error code,
- * never from the text of a message. `maybeDone` is false only if the service certainly did not carry out the request.
+ * Guarantees: each failure has a reason, by which callers decide what to do. The reason depends on status, headers, and
+ * error code, never on the text of a message. `maybeDone` is false only if the service certainly did not carry out the
+ * request.
  */
 import { DateTime, Duration, type Effect, identity, Option, Schema } from "effect"
 import { HttpClientError, type HttpClientResponse } from "effect/http"
@@ -13,7 +14,7 @@ import * as RateLimit from "../../api/RateLimit.ts"
 import type { ServiceSettings } from "../../api/ServiceProfile.ts"
 import { statusText } from "../../node/StatusText.ts"
 
-/** Maximum UTF-16 code units of a response that an error repeats. */
+/** Maximum length of a response's excerpt in an error, in UTF-16 code units. */
 export const maxDetailCharacters = 300
 
 /** Formats epoch milliseconds as a UTC time, rounded to a second. */
@@ -22,13 +23,13 @@ export const instant = (millis: number): string =>
 
 const answered = { status: Schema.Int, detail: Schema.String }
 
-/** The token is missing or wrong, or lacks permission. No request will succeed with it. */
+/** The token is missing or wrong, or lacks permission. All requests with it will fail. */
 export class AccessDenied extends Schema.TaggedClass<AccessDenied>()("AccessDenied", answered) {}
 
 /** The service, or a proxy in front of it, refuses every request. This request created nothing. */
 export class ServiceBlocked extends Schema.TaggedClass<ServiceBlocked>()("ServiceBlocked", answered) {}
 
-/** The service refused the first tasks of a run and accepted none. Status and detail are those of the last refusal. */
+/** The service refused the first tasks of a run and accepted none. Status and detail are from the last refusal. */
 export class TasksRefused extends Schema.TaggedClass<TasksRefused>()("TasksRefused", {
   /** Number of consecutive refusals: 20. */
   tasks: Schema.Int,
@@ -37,7 +38,7 @@ export class TasksRefused extends Schema.TaggedClass<TasksRefused>()("TasksRefus
 
 /** There is no annotation service at this address. */
 export class NoSuchService extends Schema.TaggedClass<NoSuchService>()("NoSuchService", {
-  /** The response, or why the request cannot be sent, on one line. */
+  /** The response, or the reason why the request cannot be sent, on one line. */
   detail: Schema.String,
 }) {}
 
@@ -53,13 +54,13 @@ export class TooLarge extends Schema.TaggedClass<TooLarge>()("TooLarge", {
 /** The service does not know this task. */
 export class TaskUnknown extends Schema.TaggedClass<TaskUnknown>()("TaskUnknown", answered) {}
 
-/** The service did not answer, or asked to retry later. */
+/** The service did not answer, or asked the client to retry later. */
 export class Unavailable extends Schema.TaggedClass<Unavailable>()("Unavailable", {
-  /** Absent if there was no answer: no connection, or a timeout. */
+  /** Absent if there was no connection or no response in time. */
   status: Schema.optionalKey(Schema.Int),
   /** The reason that the service gave, or the connection's error code, on one line. */
   detail: Schema.String,
-  /** Milliseconds that the service asked to wait. */
+  /** Milliseconds for which the service asked the client to wait. */
   retryAfter: Schema.optionalKey(Schema.Finite),
   /** Whether the service may have carried out the request. */
   maybeDone: Schema.Boolean,
@@ -79,7 +80,7 @@ export class Down extends Schema.TaggedClass<Down>()("Down", {
 export class UnusableAnswer extends Schema.TaggedClass<UnusableAnswer>()("UnusableAnswer", {
   /** The problem, on one line. */
   detail: Schema.String,
-  /** Whether the response is not JSON, so that something other than the service may have sent it. */
+  /** Whether the response is not JSON. Then a proxy, for example, may have sent it. */
   isForeign: Schema.optionalKey(Schema.Boolean),
   /** An excerpt of the response. */
   found: Schema.optionalKey(Schema.String),
@@ -89,7 +90,7 @@ export class UnusableAnswer extends Schema.TaggedClass<UnusableAnswer>()("Unusab
 export class AnnotationClientError extends Schema.TaggedError<AnnotationClientError>()("AnnotationClientError", {
   /** Address of the service, as in `ServiceSettings`. */
   baseUrl: Schema.String,
-  /** The kind of failure, by its `_tag`. */
+  /** The kind of failure is its `_tag`. */
   reason: Schema.Union([
     AccessDenied,
     ServiceBlocked,
@@ -138,10 +139,10 @@ const sentence = (detail: string): string => detail.replace(/\.$/, "")
 export const maybeDone = ({ reason }: AnnotationClientError): boolean =>
   reason._tag === "Unavailable" ? reason.maybeDone : reason._tag === "UnusableAnswer" && reason.isForeign === true
 
-/** The failure of a read whose answer was lost, which cannot have created anything. */
+/** Marks a failed read as not carried out (`maybeDone`) if its response was lost, because a read creates nothing. */
 export const withoutDoubt = (failure: AnnotationClientError): AnnotationClientError => {
   const { baseUrl, reason } = failure
-  // A read that the service answers with an error may fail for this task alone: it must not stop the others.
+  // If the service answers a read with an error, the error may concern only this task, so it must not stop the others.
   if (reason._tag !== "Unavailable" || reason.status !== undefined) return failure
   return new AnnotationClientError({ baseUrl, reason: new Unavailable({ detail: reason.detail, maybeDone: false }) })
 }
@@ -155,7 +156,7 @@ export const endsPolling = (failure: AnnotationClientError, patience: Duration.D
   ["Down", "AccessDenied", "ServiceBlocked", "TasksRefused", "NoSuchService"].includes(failure.reason._tag) ||
   asksTooMuch(failure, patience)
 
-/** Whether there was no answer, a 5xx, or a response from something else. A service that limits the rate is up. */
+/** Whether there was no response, a 5xx, or a response from another server. A service that limits the rate is up. */
 export const seemsDown = ({ reason }: AnnotationClientError): boolean =>
   reason._tag === "Unavailable"
     ? reason.status === undefined || ["timeout", "serverError"].includes(HttpFailure.kindOf(reason.status))
@@ -186,8 +187,8 @@ export const refusal = (
         ? new TaskUnknown({ status, detail })
         : new NoSuchService({ detail: `${response.request.method} answers ${status}: ${detail}` })
   }
-  // A gateway also answers 503 when the service behind it broke off. A 503 with `Retry-After` usually means that the
-  // request was refused. That is safe to assume if a retry under the same key does no harm.
+  // A gateway also answers 503 when its connection to the service breaks, so the request may have been carried out. A
+  // 503 with `Retry-After` usually means that it was not. It is safe to assume this if the service honors keys.
   const isDeferred = status === 503 && retryAfter !== undefined && idempotencyKey === "honored"
   return new Unavailable({
     status,
@@ -215,7 +216,7 @@ export const noAnswer = (
   })
 }
 
-/** Milliseconds of `Retry-After`, at most 365 days. `asksTooMuch` decides which wait is too long. */
+/** Milliseconds of `Retry-After`, at most 365 days. `asksTooMuch` checks whether the wait is too long for a run. */
 export const retryAfterOf = ({ headers }: HttpClientResponse.HttpClientResponse): Effect.Effect<number | undefined> =>
   RateLimit.retryAfter(headers["retry-after"], Duration.days(365))
 
@@ -227,9 +228,9 @@ const Problem = Schema.Struct({
   errors: Schema.optionalKey(Schema.Unknown),
 })
 
-/** Finds the reason in an error's body: members that RFC 9457 or other services use, or else the body's start. */
+/** Finds the reason in an error's body: in the members of RFC 9457 or similar ones, or else the start of the body. */
 const problemDetail = (body: string): string => {
-  // In a message, backticks surround options of ours.
+  // In prefstream's messages, backticks surround option names.
   const text = body.replaceAll("`", "'")
   const problem = Option.getOrUndefined(Schema.decodeUnknownOption(Schema.fromJsonString(Problem))(text))
   if (problem === undefined) return text.trim() === "" ? "no reason given" : excerpt(text, maxDetailCharacters)

@@ -1,9 +1,9 @@
 /**
- * The protocol of the contract: `POST /tasks` and `GET /tasks/{task_id}`, as the service's settings change them.
+ * The protocol of the contract: `POST /tasks` and `GET /tasks/{task_id}`, unless the service's settings change them.
  *
- * Guarantees: without such settings, the bytes of a request are sent, and the text of a result is stored, as they are.
- * With `resultPaths` or `choice`, an answer is converted to a `TaskResult`, which is stored together with the answer,
- * as in custom protocols.
+ * Guarantees: without changes by settings, a request is sent as the ledger stores it, and a response is stored as
+ * received. With `resultPaths` or `choice`, a response is converted to a `TaskResult`, which is stored together with
+ * the response.
  */
 import { Bytes, Effect, Option, Predicate, Result, Schema } from "effect"
 import { HttpClient, HttpClientRequest } from "effect/http"
@@ -98,10 +98,10 @@ export const make = Effect.fnUntraced(function* ({ attempt, authorize, misread }
   } satisfies TaskCalls
 })
 
-/** Replaces the closing brace of the body by the members of `extra` and their closing brace. */
+/** Replaces the body's closing brace by `extra`: more members and a closing brace. */
 const withExtra = (body: Uint8Array, extra: Uint8Array): Uint8Array => Bytes.concat([body.subarray(0, -1), extra])
 
-/** Returns a function that reads the status, and the results at the paths of the settings. */
+/** Returns a function that reads the status and the results at the paths in the settings. */
 const reader = ({ choice, resultPaths }: Pick<ServiceSettings, "choice" | "resultPaths">) => {
   const at = (member: ContractSettings.ResultMember) => {
     const path = resultPaths[member] ?? ContractSettings.resultPlaces[member]
@@ -116,7 +116,7 @@ const reader = ({ choice, resultPaths }: Pick<ServiceSettings, "choice" | "resul
       Result.fail(`${list.path}[${i}].${path}: expected ${expected}, found ${describeValue(value)}`)
     const text = prompts.get(item)
     const prompt = typeof text === "string" || typeof text === "number" ? text : undefined
-    // Without a setting, results may be in the order of the prompts.
+    // Results may omit the prompt if they are in the order of the prompts, unless `resultPaths.prompt` is set.
     if (prompt === undefined && (text ?? resultPaths.prompt) !== undefined) {
       return fail(prompts.path, "a text or a position", text)
     }

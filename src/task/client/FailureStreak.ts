@@ -1,21 +1,21 @@
 /**
- * Decides when failed task creations end a run:
+ * Decides when failed task creations end a run. A run ends
  * - after several consecutive lost tasks (in doubt, or left for the next run),
  * - if the service refuses the first tasks and accepts none, or
  * - if the service gives several tasks the same id.
  *
- * A single lost task does not end a run. If the caller continues after failures have ended a run, they still count
- * until a task is accepted: the next failure ends the run again.
+ * If the caller continues afterwards, the failures still count until a task is accepted: the next failure ends the run
+ * again.
  */
 import { AnnotationClientError, TasksRefused, UnusableAnswer } from "./AnnotationClientError.ts"
 
-/** Number of consecutive tasks that end in doubt or are left for the next run, after which the run ends. */
+/** The run ends after this many consecutive lost tasks. */
 const maxLostInARow = 5
 
-/** Number of refused tasks, including halves of split ones, after which a run without an accepted task ends. */
+/** A run without an accepted task ends after this many refused tasks, including the halves of split tasks. */
 const maxFirstRefusals = 20
 
-/** How many times the service may answer with the id of another task. Then the run ends, because the value is probably not an id. */
+/** If the service answers this many times with an id that another task has, it is probably not an id. The run ends. */
 const maxTasksPerId = 5
 
 export type FailureStreak = ReturnType<typeof make>
@@ -33,10 +33,10 @@ export const make = (baseUrl: string) => {
   }
   const failure = (reason: AnnotationClientError["reason"]) => ending(new AnnotationClientError({ baseUrl, reason }))
   return {
-    /** Whether failures have ended a run, and no task was accepted since. */
+    /** Whether failures have ended a run and no task was accepted since then. */
     hasEnded: (): boolean => hasEnded,
     count: (): number => accepted,
-    /** Call it when the service accepted a task and gave it a unique id. */
+    /** Call it when the service has accepted a task and returned a unique id. */
     accepted: (): void => {
       accepted++
       hasEnded = false

@@ -1,8 +1,9 @@
 /**
  * The result of one prompt as a protocol returns it, and its conversion to the contract's result items.
  *
- * Guarantees: every prompt of the task has exactly one result, and every reference leads to a completion of its prompt.
- * Otherwise the reason says which result does not fit. No text is compared loosely: it must be the text that was sent.
+ * Guarantees: every prompt of the task has exactly one result, and every reference names a completion of its prompt.
+ * Otherwise the failure names the result that does not fit. A text matches only if it is exactly the text that was
+ * sent.
  */
 import { Result } from "effect"
 import type { Ranking } from "../../domain/Ranking.ts"
@@ -11,10 +12,10 @@ import type { Annotations, ResultItem, TaskPrompt } from "../../domain/Task.ts"
 import { causeMessage, describeValue } from "../../io/Values.ts"
 import type { TaskView } from "./TaskCalls.ts"
 
-/** A completion of the prompt: its index from 0, in the order that was sent, or its text. */
+/** A completion of the prompt: its text, or its index from 0 in the order that was sent. */
 export type CompletionReference = number | string
 
-/** One expert's vote on a prompt, as in the contract; its completions may also be named by their texts. */
+/** One expert's vote on a prompt, as in the contract. It may also name completions by their texts. */
 export interface PromptVote extends Omit<ImportedVote, "choice" | "expert" | "ranking"> {
   /** The expert's name, if the service gives one. */
   readonly expert?: string | null | undefined
@@ -26,14 +27,16 @@ export interface PromptVote extends Omit<ImportedVote, "choice" | "expert" | "ra
 
 /**
  * The result of one prompt: the best completion, a ranking, both, or the votes of several experts. Without `best`, the
- * ranking's first completion is the best. Of votes, the completion with the most first places is the best; of several,
- * that of the earliest vote. `withdrawn` says that the service gives up this prompt for good. Leave out a prompt without an answer: the
- * task then counts as invalid, and its raw answer is kept.
+ * ranking's first completion is the best. With `votes`, the completion with the most first places is the best. If
+ * several have the same number, the earliest vote for one of them decides. `withdrawn`: the service will never judge
+ * this prompt.
+ *
+ * Leave out a prompt without a result: the task then counts as invalid, and the raw response is kept.
  */
 export type PromptResult = {
   /** The prompt's position in the task, from 0, or its text. Default: the position of this result. */
   readonly prompt?: number | string | undefined
-  /** `rationale`, `strength`, `votes`, … as in the contract. Their indices refer to the order that was sent. */
+  /** `rationale`, `strength`, `votes`, … as in the contract. Indices refer to the order that was sent. */
   readonly annotations?: Annotations | undefined
 } & (
   | { readonly best: CompletionReference; readonly ranking?: RankingReferences | undefined }
@@ -45,7 +48,7 @@ export type PromptResult = {
 /** All completions, best first. Completions that are equally good form a group: `[2, [0, 1]]`. */
 export type RankingReferences = ReadonlyArray<CompletionReference | ReadonlyArray<CompletionReference>>
 
-/** Converts results to the contract's, in the order of the prompts. A failure names the first unsuitable result. */
+/** Converts results to the contract's form, in the order of the prompts. A failure names the first wrong result. */
 export const toResultItems = (
   prompts: ReadonlyArray<TaskPrompt>,
   results: ReadonlyArray<PromptResult>,
@@ -71,7 +74,7 @@ export const toResultItems = (
     return prompts.map((_, at) => items.get(at)!)
   })
 
-/** Finds the indices that references mean. A failure names the member of the result at `place`. */
+/** Converts references to indices. A failure names the member of the result at `place`. */
 const reader = ({ completions }: TaskPrompt, place: string) => {
   const indexOf = (reference: unknown, member: string): Result.Result<number, string> => {
     const index = typeof reference === "string" ? completions.indexOf(reference) : reference
@@ -133,7 +136,7 @@ const itemOf = (taskPrompt: TaskPrompt, result: PromptResult, place: string) =>
     return { prompt, best_completion_index: best, annotations: content }
   })
 
-/** The choice with the most first places, of which tied completions have equal parts. */
+/** The choice with the most first places. Completions that a vote ranks first together get equal shares of a place. */
 const mostFirstPlaces = (votes: ReadonlyArray<ImportedVote>): number | undefined => {
   const places = new Map<number, number>()
   for (const { choice, ranking: [first = [choice]] = [] } of votes) {
@@ -147,8 +150,8 @@ const mostFirstPlaces = (votes: ReadonlyArray<ImportedVote>): number | undefined
 }
 
 /**
- * Makes the view of a completed task. Its body is a `TaskResult` with the raw answers. Without usable results, the body
- * has the raw answers, and as `program` the value that a program read from them.
+ * Makes the view of a completed task. Its body is a `TaskResult` with the raw answers. If the results do not fit, the
+ * body has the raw answers and, as `program`, the results that a program read from them.
  */
 export const completed = (
   taskId: string,

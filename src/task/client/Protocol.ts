@@ -1,13 +1,13 @@
 /**
  * The protocol of a service with another interface. A program defines the requests that create and poll a task.
  *
- * Guarantees, whatever the program does: a task is claimed before `create` is called. Each call waits for its turn, and
- * so does each further request. Each request is authorized. After a failure, the task counts as possibly created,
- * unless the request certainly did not create it. If the service ignores keys, only read requests follow a request that
- * may have been carried out. A result is checked against the task.
+ * Guarantees, whatever the program does: a task is claimed before `create` is called. Each call, and each further
+ * request of a call, waits for its turn. Each request to the service's origin gets the token. After a failure, the task
+ * counts as possibly created, unless the request certainly did not create it. If the service ignores keys, the library
+ * sends only reads after a write that may have been carried out. A result is checked against the task.
  *
- * Does not limit requests that a program sends by other means than `http` and `repeatable`: the throttle counts such a
- * call as one request, without a timeout.
+ * Does not limit requests that a program sends without `http` and `repeatable`: the throttle counts a call without them
+ * as one request, without a timeout.
  */
 import { Duration, Effect, Schema, identity } from "effect"
 import { HttpClient, HttpClientError, HttpClientRequest, HttpClientResponse } from "effect/http"
@@ -35,18 +35,17 @@ export type Http = HttpClient.HttpClient.With<AnnotationClientError>
 /** How a call sends its requests. */
 export interface Call {
   /**
-   * Sends a request. A path is relative to the service's base URL. An answer is read completely. A status other than
-   * 2xx is a failure, whose reason says what it means. From the second request of the call on, the library repeats a
-   * failed read, and a write that the service certainly did not carry out, for at most `patience`.
+   * Sends a request. A path is relative to the service's base URL. The response is read completely. A status other than
+   * 2xx is a failure with a reason. From the second request of the call on, the library repeats failed reads, and
+   * writes that the service certainly did not carry out, for at most `patience`.
    *
-   * A write whose answer is lost (timeout, broken connection, 5xx) ends the call, and the task is in doubt, unless the
-   * service honors keys.
+   * If the response to a write is lost (timeout, broken connection, 5xx), the call ends, and the task is in doubt
+   * unless the service honors keys.
    */
   readonly http: Http
   /**
-   * Like `http`, for a write that has the same effect however many times it arrives, such as an upsert by
-   * `idempotencyKey`. If its answer is lost, the request is repeated up to `retries` times. Then the task is in doubt
-   * as with `http`.
+   * Like `http`, for idempotent writes, such as an upsert by `idempotencyKey`. If the response is lost, the request is
+   * repeated up to `retries` times. Then the task is in doubt as with `http`.
    */
   readonly repeatable: Http
 }
@@ -54,16 +53,16 @@ export interface Call {
 /** How `create` sends its requests. */
 export interface CreateCall extends Call {
   /**
-   * The key of the task. It stays the same in all attempts, also after a crash. Each write carries it as
-   * `Idempotency-Key`, with a suffix for its method and URL, so that the steps of a creation have keys of their own.
-   * A step with several different writes to one URL sets the header on each by itself (`KEY-page2`).
+   * The key of the task. It stays the same in all attempts, even after a crash. Each write has the header
+   * `Idempotency-Key` with this key and a suffix for the method and URL, so that the steps of a creation have different
+   * keys. If you send several different writes to one URL, set the header on each (`KEY-page2`).
    */
   readonly idempotencyKey: string
 }
 
-/** How `poll` sends its requests, and what it may need to understand the answer. */
+/** How `poll` sends its requests, and the task's request. */
 export interface PollCall extends Call {
-  /** The task's request as it was sent, for answers that do not repeat it. It is read from the ledger when needed. */
+  /** The task's request as it was sent, for responses that do not repeat it. It is read from the ledger when needed. */
   readonly task: Effect.Effect<TaskRequest, unknown>
 }
 
@@ -72,26 +71,23 @@ export type PollAnswer =
   | { readonly _tag: "Open"; readonly status: string }
   /** The task will never complete. A task with the status `canceled` is not paid for. */
   | { readonly _tag: "Failed"; readonly status: string }
-  /** The results of all prompts. If one does not fit, the task is invalid, and its raw answer is kept. */
+  /** The results of all prompts. If one does not fit, the task is invalid, and the raw response is kept. */
   | { readonly _tag: "Completed"; readonly results: ReadonlyArray<PromptResult> }
 
-/**
- * The protocol of a service. Each function makes one attempt, and may fail with any error. prefstream claims tasks and
- * retries failed attempts.
- */
+/** The protocol of a service. Each function makes one attempt, and may fail with any error. prefstream retries it. */
 export interface Protocol {
   /**
-   * Adds the token to a request. It is applied to every request at the origin of the base URL. Default: the service's
-   * setting `authorization`.
+   * Adds the token to a request. Called for every request to the origin of the base URL. Default: the service's setting
+   * `authorization`.
    */
   readonly authorize?: Authorize | undefined
-  /** Creates a task, by one request or several, and returns its id at the service. */
+  /** Creates a task with one or more requests, and returns its id at the service. */
   readonly create: (task: TaskRequest, call: CreateCall) => Effect.Effect<string, unknown>
-  /** Polls the state of a task, and its results once it is completed. May be called again at any time. */
+  /** Returns the state of a task, with its results if it is completed. May be called again at any time. */
   readonly poll: (taskId: string, call: PollCall) => Effect.Effect<PollAnswer, unknown>
   /**
-   * Reads which tasks a webhook delivery concerns, instead of the paths of the service's settings. Undefined: every
-   * outstanding task.
+   * Returns the ids of the tasks that a webhook delivery names. Replaces the paths in the service's settings. If it
+   * returns undefined, the delivery concerns every outstanding task.
    */
   readonly taskIdsOf?: ((payload: unknown) => ReadonlyArray<string> | undefined) | undefined
 }
@@ -121,16 +117,16 @@ export const make = Effect.fnUntraced(function* (
     return Effect.succeed(error(noAnswer(cause, quotable)))
   }
 
-  /** One call, with a record of what its requests may have done. */
+  /** Makes one call, and records whether its requests may have created something. */
   const callOf = (kind: Kind, turn: Turn | undefined, key?: string) => {
     let isFirst = true
     /** Whether the service accepted a request that may create something. */
     let hasWritten = false
-    /** The failure of a request that the service may have carried out. */
+    /** The failure of a write that the service may have carried out. */
     let lost: AnnotationClientError | undefined
     const answers: Array<string> = []
 
-    /** Sets the key of a write. Each attempt at the same step has the same method and URL, and so the same key. */
+    /** Sets the key of a write. It depends on the method and URL, so each attempt at the same step has the same key. */
     const withKey = (request: HttpClientRequest.HttpClientRequest) =>
       key === undefined || reads.includes(request.method) || request.headers[keyHeader] !== undefined
         ? request
@@ -161,7 +157,7 @@ export const make = Effect.fnUntraced(function* (
               }),
             permit,
           ).pipe(
-            // A program may give a request of its own up, as by a timeout.
+            // A program may interrupt a request, for example by a timeout.
             isWrite
               ? Effect.onInterrupt(() =>
                   Effect.sync(() => {
@@ -186,7 +182,7 @@ export const make = Effect.fnUntraced(function* (
         let since: number | undefined
         const again = Effect.fnUntraced(function* (failure: AnnotationClientError) {
           const isLost = maybeDone(failure)
-          // Without a turn, the call is a probe, which repeats nothing.
+          // A call without a turn is a probe, which repeats nothing.
           if (turn === undefined || asksTooMuch(failure, patience)) return false
           if (!isLost && failure.reason._tag !== "Unavailable") return false
           if (!isRepeatable && (wasFirst || (isWrite && isLost))) return false
@@ -203,12 +199,12 @@ export const make = Effect.fnUntraced(function* (
         const response = yield* Effect.mapError(persist(attempted, again), (failure) =>
           isWrite || hasWritten || lost !== undefined ? failure : withoutDoubt(failure),
         )
-        // The answer to a repeated request settles the doubt about the lost one.
+        // The request is idempotent, so this response also answers the earlier, lost attempts.
         if (isRepeatable && lost === ownLoss) lost = undefined
         return response
       })
 
-    /** Classifies a failure. If a request may have created the task nevertheless, the result says so. */
+    /** Converts a failure, and adds whether an earlier request of the call may have created the task. */
     const classify = Effect.fnUntraced(function* (cause: unknown) {
       const failure = yield* failureOf(cause, kind)
       yield* slowDown(failure, turn?.permit)

@@ -2,9 +2,9 @@
  * Reads two facts from the OpenAPI document at `openapi.json` below a service's base URL: the limits of an item, and
  * whether the service declares `Idempotency-Key`.
  *
- * Guarantees: a request for the document takes at most 5 seconds. It is repeated, at most twice, only after 429 or 503,
- * and not before `Retry-After`; the client's first request keeps the limits after it (`FirstRequest`). Without a usable
- * document, there are no limits, and keys count as ignored. References (`$ref`) are not followed.
+ * Guarantees: a request for the document takes at most 5 seconds. It is repeated at most twice, only after 429 or 503,
+ * and after the time in `Retry-After`. The client's rate limit also counts this request (`FirstRequest`). Without a
+ * usable document, there are no limits, and keys count as ignored. References (`$ref`) are not followed.
  */
 import { Context, Duration, Effect, Layer, Option, Predicate, Schema } from "effect"
 import { HttpClient, HttpClientRequest } from "effect/http"
@@ -28,7 +28,7 @@ const nothing: Published = { ...unlimited, idempotencyKey: "ignored" }
 const timeLimit = "5 seconds"
 
 const maxRequests = 3
-/** The wait after 429 or 503 without `Retry-After`, and the longest wait that is kept. */
+/** The wait after 429 or 503 without `Retry-After`, and the longest wait after which the request is repeated. */
 const usualWait = Duration.seconds(1)
 const maxWait = Duration.minutes(1)
 

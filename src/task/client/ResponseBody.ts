@@ -1,6 +1,6 @@
 /**
- * Reads the text of a response in bounded memory: at most `maxBytes` of a 2xx response, and the beginning of any other,
- * which may hold a reason. Does not decode an encoded response (such as gzip), since no request asks for one.
+ * Reads the text of a response in bounded memory: at most `maxBytes` of a 2xx response, and the first 64 KiB of an
+ * error, which may contain a reason. Does not decode an encoded response (such as gzip), since no request asks for one.
  */
 import { Effect, Option, Schema, Stream } from "effect"
 import type { HttpClientResponse } from "effect/http"
@@ -13,13 +13,13 @@ export interface Answer {
   readonly contentType: string
   /** The part of the body that could be read. */
   readonly text: string
-  /** Why the response is unusable, or `broken off` if it is incomplete. */
+  /** The reason why the response is unusable; `broken off` if it is incomplete. */
   readonly problem?: string
-  /** Whether something other than the service may have answered. */
+  /** Whether a proxy or another server may have answered in place of the service. */
   readonly isForeign?: boolean
 }
 
-/** Maximum bytes that are read from an error response to find its reason. */
+/** Maximum bytes to read from an error response. */
 const reasonBytes = 64 * 1024
 
 const parse = Schema.decodeUnknownOption(Schema.fromJsonString(Schema.Unknown))

@@ -1,12 +1,12 @@
 /**
- * Decides whether the service is up. After `downAfter` consecutive failures, all requests wait, and one probe at a time
- * checks the service.
+ * Decides whether the service is up. After `downAfter` consecutive failures, the service counts as down: all requests
+ * wait, and one probe at a time checks the service.
  *
- * Guarantees: a probe is a GET, so it creates nothing. Probes poll different tasks, 1 to 30 seconds apart with jitter,
- * and no sooner than the service asks for. After `patience`, all waiting requests fail with `Down`. If only probes for
- * unknown tasks fail, requests continue one at a time, polls first, and without creations if the service ignores keys.
- * Effect's `CircuitBreaker` rejects calls instead of letting them wait, and probes with the next call, even one that
- * creates a task.
+ * Guarantees: a probe polls a task, so it creates nothing. Probes poll different tasks, 1 to 30 seconds apart with
+ * jitter, and respect `Retry-After`. After `patience`, all waiting requests fail with `Down`. If a probe of a made-up
+ * task fails with an error that a healthy service could also give, requests continue one at a time, polls first. If the
+ * service ignores keys, this happens only if a poll is waiting. Effect's `CircuitBreaker` rejects calls instead of
+ * letting them wait, and uses the next call as a probe, even if it creates a task.
  */
 import { Duration, Effect, Result } from "effect"
 import * as Backoff from "../../io/Backoff.ts"
@@ -33,17 +33,17 @@ const latest = 8.64e15
 const minProbeDelay = Duration.toMillis("1 second")
 const maxWait = Duration.toMillis("30 seconds")
 
-/** Maximum UTF-16 code units of the last response in a message that the service is down. */
+/** Maximum length of the last response in a message about downtime, in UTF-16 code units. */
 const maxCauseCharacters = 80
 
-/** Whether a service that is up may give this error for a made-up task. */
+/** Whether a service that is up may answer with this error if the task does not exist. */
 const isInconclusive = ({ reason }: AnnotationClientError): boolean =>
   reason._tag === "Unavailable" && reason.status !== undefined && ![502, 503, 504].includes(reason.status)
 
 export const make = Effect.fnUntraced(function* (
   profile: Pick<ServiceSettings, "baseUrl" | "patience" | "downAfter" | "idempotencyKey">,
   throttle: Throttle<AnnotationClientError>,
-  /** Returns the next probe after `failed` failed ones. */
+  /** Returns the next probe. `failed`: the number of probes that have failed so far. */
   probeAfter: (failed: number) => Probe,
 ) {
   const scope = yield* Effect.scope
@@ -90,14 +90,14 @@ export const make = Effect.fnUntraced(function* (
         `${profile.baseUrl} has been down since ${instant(downSince)} (${wordsOf(last)}): waiting ${deadline > latest ? "without a time limit" : `until ${instant(deadline)} at the latest`}`,
       )
     })
-    // A probe has already failed, and so did the trial request that followed it.
+    // A probe failed, then requests continued (`throttle.resume(true)`), and one of them failed, too.
     if (probes > 0) yield* logDown
     while (true) {
       const now = yield* SteadyClock.now
       const pauseMillis = (yield* throttle.pausedUntil) - now
       const isOver = now >= deadline || now + pauseMillis > deadline
       if (isOver) {
-        // Waits until a request needs the service. If that took long, a new probe decides.
+        // Waits until a request needs the service. If it came much later, a new probe decides.
         yield* throttle.wanted
         const then = yield* SteadyClock.now
         if (then - now < maxWait || then < (yield* throttle.pausedUntil)) return yield* end(downSince, last)
@@ -146,7 +146,7 @@ export const make = Effect.fnUntraced(function* (
       reset()
       return throttle.resume()
     })
-    // If the fiber fails, waiting requests continue.
+    // If the fiber fails, the waiting requests are sent.
     yield* Effect.forkIn(
       Effect.onError(recover(since, failure), () => release),
       scope,
@@ -158,14 +158,14 @@ export const make = Effect.fnUntraced(function* (
     Effect.suspend(() => {
       if (isDown) return Effect.void
       if (seemsDown(failure)) return countFailure(failure)
-      // A rate limit or a request to retry later does not show whether the service is up.
+      // A rate limit or a 503 with `Retry-After` does not show whether the service is up.
       return failure.reason._tag === "Unavailable" ? Effect.void : answered
     })
 
   return { answered, failed } satisfies ServiceHealth
 })
 
-/** The cause, shortened. It leaves out the address, which messages already name. */
+/** The shortened cause, without the address, which messages already contain. */
 const wordsOf = ({ reason }: AnnotationClientError): string => {
   const what =
     reason._tag === "UnusableAnswer" && reason.found !== undefined ? `not JSON: ${reason.found}` : reason.detail

@@ -1,4 +1,4 @@
-/** The two calls to a service, in any protocol. Each is one attempt, without claim. */
+/** The two calls to a service, in any protocol. Each makes one attempt, and does not claim the task. */
 import type { Effect } from "effect"
 import type { TaskRequest } from "../../domain/Task.ts"
 import type { AnnotationClientError } from "./AnnotationClientError.ts"
@@ -8,8 +8,8 @@ import type { Turn } from "./Throttle.ts"
 export type TaskView =
   | { readonly _tag: "Open"; readonly status: string }
   /**
-   * `body` is a `TaskResult` as JSON. `named` is the id in its `task_id`, if there is one. `problem` says why the answer
-   * gives no `TaskResult`; `body` then holds the raw answer.
+   * `body` is a `TaskResult` as JSON. `named` is the id in its `task_id`, if there is one. `problem`: the reason why
+   * the response gives no `TaskResult`. Then `body` contains the raw response.
    */
   | {
       readonly _tag: "Completed"
@@ -23,7 +23,7 @@ export type TaskView =
 export interface TaskCalls {
   /**
    * Creates a task and returns its id. `body` is the JSON of a `TaskRequest`, as UTF-8. `doubt` runs if the call is
-   * interrupted between two requests, after one that may have created the task.
+   * interrupted after a request that may have created the task.
    */
   readonly create: (
     body: Uint8Array,
@@ -31,7 +31,7 @@ export interface TaskCalls {
     turn: Turn,
     doubt: Effect.Effect<unknown>,
   ) => Effect.Effect<string, AnnotationClientError>
-  /** `task` is the request of the task as it was sent. It is read only if the answer cannot be understood without it. */
+  /** `task` is the request of the task as it was sent. It is read only if the response cannot be read without it. */
   readonly poll: (
     taskId: string,
     task: Effect.Effect<TaskRequest, unknown>,

@@ -3,9 +3,9 @@
  *
  * Guarantees: at most `requestsPerSecond` are sent in any second, and at most `concurrency` are in flight. Three
  * creations are sent per poll, if both wait. 429 and 503 halve both limits, which then recover. `Retry-After` and
- * quotas apply to all requests, and a request that would wait for them longer than `patience` fails immediately. With a
+ * quotas apply to all requests. A request that would wait for them longer than `patience` fails immediately. With a
  * `RequestBudget`, requests are sent in its time slots, and the rate limit and pauses apply to all processes that share
- * it. Effect's `RateLimiter` sends a whole second's requests in one burst, and cannot take back a slot.
+ * the budget. Effect's `RateLimiter` sends a whole second's requests in one burst, and a slot cannot be returned to it.
  */
 /* oxlint-disable max-lines -- rate, concurrency, pauses, quotas, and slots decide together when the next request is sent */
 import { Deferred, Duration, Effect, Latch, Option } from "effect"
@@ -18,13 +18,13 @@ import type { RequestBudget } from "./RequestBudget.ts"
 export type Kind = "create" | "poll"
 
 export interface Permit {
-  /** How many times the rate had been halved when the request was sent. */
+  /** Number of times that the rate had been halved when the request was sent. */
   readonly halvings: number
   /** The number of requests sent so far, including this one. */
   readonly ordinal: number
 }
 
-/** The turn of a call. The call may send one request, and counts as in flight until it gives the turn back. */
+/** The turn of a call. The call may send one request, which counts as in flight until the call gives the turn back. */
 export interface Turn {
   readonly permit: Permit
   readonly giveBack: Effect.Effect<void>
@@ -37,9 +37,9 @@ interface Waiter<E> {
   hasTurn: boolean
 }
 
-/** Later requests make up for a delay of at most this many milliseconds. */
+/** After a delay, requests may follow faster, to make up for at most this many milliseconds. */
 const catchUp = 100
-/** Milliseconds before the last slot at which more slots are taken. */
+/** More slots are reserved this many milliseconds before the last one. */
 const takeAhead = 50
 /** Milliseconds of safety margin, since requests may arrive closer together than they were sent. */
 const margin = (requestsPerSecond: number): number => Math.min(50, Math.max(10, 100 / requestsPerSecond))
@@ -55,19 +55,19 @@ const recovery = Duration.toSeconds("30 seconds")
 /** Maximum milliseconds of a pause that one response can cause. */
 const maxPause = Duration.toMillis("1 day")
 
-/** Shorter pauses are not logged. `minWarningInterval`: minimum milliseconds between two warnings about the rate. */
+/** Shorter pauses are not logged. `minWarningInterval`: minimum milliseconds between warnings about the rate. */
 const longPause = Duration.toMillis("5 seconds")
 const minWarningInterval = Duration.toMillis("1 minute")
 
 export const make = Effect.fnUntraced(function* <E>(settings: {
   readonly concurrency: number
   readonly requestsPerSecond: number
-  /** Maximum milliseconds that a request waits because the service asks for it. */
+  /** Maximum milliseconds that a request waits for `Retry-After` or a quota. */
   readonly patience: number
-  /** Returns the failure of a request that would have to wait too many milliseconds for a quota. */
+  /** Returns the failure of a request that would wait longer than `patience` for a quota. */
   readonly usedUp: (millis: number) => E
   readonly budget?: Option.Option<RequestBudget> | undefined
-  /** When a request was sent before there was a throttle, in milliseconds of `SteadyClock`. */
+  /** The time of an earlier request that was sent without this throttle, in milliseconds of `SteadyClock`. */
   readonly firstRequest?: number | undefined
 }) {
   const { concurrency, patience, requestsPerSecond, usedUp } = settings
@@ -77,7 +77,7 @@ export const make = Effect.fnUntraced(function* <E>(settings: {
   const window = (1000 * departures.length) / requestsPerSecond + margin(requestsPerSecond)
   const waiting: Readonly<Record<Kind, Array<Waiter<E>>>> = { create: [], poll: [] }
   const quotas = new Map<string, { readonly remaining: number; readonly until: number; readonly ordinal: number }>()
-  /** Opens when a change may allow another request. */
+  /** Opens when it may have become possible to send another request. */
   const changed = yield* Latch.make()
   const arrived = yield* Latch.make()
   let createsInARow = 0
@@ -106,7 +106,7 @@ export const make = Effect.fnUntraced(function* <E>(settings: {
     let until = 0
     for (const [name, quota] of quotas) {
       if (quota.until <= now) quotas.delete(name)
-      // `remaining` does not count requests that were sent after the one whose response reported it.
+      // Requests that were sent after the quota was reported also reduce what remains of it.
       else if (quota.remaining <= ordinal - quota.ordinal) until = Math.max(until, quota.until)
     }
     return until
@@ -125,7 +125,7 @@ export const make = Effect.fnUntraced(function* <E>(settings: {
     while (slots.length > 0 && slots[0]! < now - catchUp) slots.shift()
   }
 
-  /** Milliseconds until a request can be sent: 0 if now, infinity if another event must happen first. */
+  /** Milliseconds until a request can be sent: 0 if now, infinity if this depends on another event. */
   const wait = (now: number): number => {
     if (held || inFlight >= maxInFlight()) return Infinity
     const oldest = departures[ordinal % departures.length]!
@@ -223,12 +223,12 @@ export const make = Effect.fnUntraced(function* <E>(settings: {
       return Effect.onInterrupt(Effect.interruptible(Deferred.await(waiter.granted)), () => {
         const place = waiting[kind].indexOf(waiter)
         if (place !== -1) waiting[kind].splice(place, 1)
-        // The turn came at the moment of the interruption.
+        // The waiter may have got its turn at the moment of the interruption.
         return waiter.hasTurn ? giveBack : Effect.void
       })
     })
 
-  /** Runs a call in its turn, which ends with the call or earlier. The wait can always be interrupted. */
+  /** Waits for a turn and runs a call, which may give the turn back early. The wait can always be interrupted. */
   const turn = <A, E2, R>(kind: Kind, call: (turn: Turn) => Effect.Effect<A, E2, R>) =>
     Effect.uninterruptibleMask((restore) =>
       Effect.flatMap(acquire(kind), (permit) => {
@@ -242,7 +242,7 @@ export const make = Effect.fnUntraced(function* <E>(settings: {
       }),
     )
 
-  /** Logs a wait, if it ends more than 5 seconds after now and after any wait that was logged before. */
+  /** Logs a wait that ends more than 5 seconds from now, and more than 5 seconds after all waits logged before. */
   const logPause = Effect.fnUntraced(function* (now: number, until: number, why: string) {
     if (until - Math.max(now, saidUntil) <= longPause) return
     saidUntil = until
@@ -266,7 +266,7 @@ export const make = Effect.fnUntraced(function* <E>(settings: {
 
   return {
     turn,
-    /** Corrects the time at which a request was sent, since it is sent only after its task was claimed. */
+    /** Corrects the time at which a request was sent: it is sent after its task is claimed, which takes time. */
     leaving: ({ ordinal: seen }: Permit) =>
       Effect.map(SteadyClock.now, (now) => {
         if (ordinal - seen < departures.length) departures[(seen - 1) % departures.length] = now
@@ -279,7 +279,7 @@ export const make = Effect.fnUntraced(function* <E>(settings: {
     },
 
     refused: Effect.fnUntraced(function* ({ halvings: seen }: Permit, status: number) {
-      // The request was sent before the rate was halved.
+      // The rate was already halved after this request was sent.
       if (seen !== halvings) return
       halvings++
       atOnce = Math.max(1, atOnce / 2)
@@ -292,7 +292,7 @@ export const make = Effect.fnUntraced(function* <E>(settings: {
         `the service is rate limiting or overloaded (${status}): reduced to at most ${Math.floor(atOnce)} concurrent requests and ${budget === undefined ? `${Number(perSecond.toPrecision(3))} requests per second` : "half the request rate of all workers"}; both limits rise again as requests succeed`,
       )
     }),
-    /** Pauses all requests for as long as the service asks. If that exceeds `patience`, all fail with `failure`. */
+    /** Pauses all requests for as long as the service asks. If that exceeds `patience`, they fail with `failure`. */
     pause: Effect.fnUntraced(function* (millis: number, failure: E) {
       const now = yield* SteadyClock.now
       const until = now + Math.min(millis, maxPause)
@@ -316,7 +316,7 @@ export const make = Effect.fnUntraced(function* <E>(settings: {
       held = true
       slots.length = 0
     }),
-    /** Continues after `hold`. `carefully`: one request at a time, a poll first; more as the service accepts them. */
+    /** Continues after `hold`. `carefully`: one request at a time, beginning with a poll, until the limits recover. */
     resume: (carefully = false) =>
       Effect.sync(() => {
         held = false

@@ -48,7 +48,7 @@ export const make = Effect.fnUntraced(function* (throttle: Throttle.Throttle<Ann
 
   const { origin } = new URL(profile.baseUrl)
   const token = Redacted.value(profile.token)
-  /** Each form in which the token was sent, the latest last. If requests are signed, each request has another form. */
+  /** The forms in which the token was sent, the latest last. If requests are signed, each request has another form. */
   const secrets = new Set<string>()
   const rememberSecret = (secret: string) => {
     if (secret.length < minSecretLength) return
@@ -56,7 +56,7 @@ export const make = Effect.fnUntraced(function* (throttle: Throttle.Throttle<Ann
     secrets.add(secret)
     if (secrets.size > maxSecrets) secrets.delete(secrets.values().next().value!)
   }
-  /** Removes the token, in each form in which it was sent, since a service may repeat it in its answer. */
+  /** Removes the token in each form in which it was sent, since a service may repeat it in its response. */
   const quotable = (text: string): string => {
     let shown = text
     for (const secret of [...(token.length < minSecretLength ? [] : [token]), ...secrets])
@@ -76,14 +76,14 @@ export const make = Effect.fnUntraced(function* (throttle: Throttle.Throttle<Ann
           }),
         )
 
-  /** Adds the token to a request at the service's origin. A request to another origin stays without it. */
+  /** Adds the token to a request to the service's origin. A request to another origin gets no token. */
   const authorize = Effect.fnUntraced(function* (
     request: HttpClientRequest.HttpClientRequest,
     add: Authorize = byProfile,
   ): Effect.fn.Return<HttpClientRequest.HttpClientRequest, AnnotationClientError> {
     if (URL.parse(request.url)?.origin !== origin)
       return HttpClientRequest.setHeader(request, "accept-encoding", "identity")
-    // Without compression, a short answer cannot expand without bound.
+    // A compressed response could expand without bound, so requests ask for none.
     const added = add(HttpClientRequest.setHeader(request, "accept-encoding", "identity"), profile.token)
     const authorized = yield* Effect.isEffect(added) ? Effect.mapError(added, notAuthorized) : Effect.succeed(added)
     for (const [name, value] of Object.entries(authorized.headers)) {

@@ -1,11 +1,11 @@
 /**
- * A digest of everything that a dataset takes from the ledger. It tells whether an export would write the same data
- * again.
+ * A digest of all data in the ledger that a dataset depends on. If it has not changed, an export would write the same
+ * data again.
  *
- * Guarantees: two states of a ledger that give different datasets have different digests. Results are not read: a new
- * result of a completed task raises `completed_at`, and a task's request never changes while the task keeps its place,
- * key, and size. The key of experts' pseudonyms distinguishes two ledgers that are otherwise equal. Reads the small row
- * of each task once. A digest may change although the dataset does not, for example when a task is sent.
+ * Guarantees: two states of a ledger that give different datasets have different digests. Reads the small row of each
+ * task once, and no results: a new result of a completed task raises `completed_at`, and a task's request never changes
+ * while the task keeps its place, key, and size. The key of experts' pseudonyms distinguishes two ledgers that are
+ * otherwise equal. The digest may change although the dataset does not, for example when a task is sent.
  */
 import { Array as Arr, Effect, Option, Stream } from "effect"
 import type { SqlError } from "effect/sql/SqlError"
@@ -22,10 +22,10 @@ export const taskColumns = [
   "state", "task_id", "planned_at", "resend_at", "sent_at", "submitted_at", "completed_at", "pruned_at", "canceled", "price_list", "vote_kinds",
 ] // prettier-ignore
 
-/** The other columns of `task`, which no dataset depends on: polling, claims, and the reasons for states. */
+/** The columns of `task` that no dataset depends on: polling, claims, and the reasons for states. */
 export const otherTaskColumns = ["job", "part", "reason", "due_at", "claim_epoch", "claim_until"]
 
-/** Settings that do not affect a dataset, or whose effect is compared elsewhere. */
+/** Settings that do not affect a dataset, or whose effect is hashed elsewhere. */
 const otherSettings = ["confidence", "deliveries", "last_delivery", wantedVotes, endedVotesSeen]
 
 const pageSize = 4096

@@ -5,8 +5,8 @@
  * - A change is on disk when its effect succeeds, even after a loss of power.
  * - A task is `submitting` before its request is sent. An item belongs to one task per campaign and vote.
  * - Request and response are stored unchanged, so neither resuming nor exporting needs the input files again.
- * - `LedgerReader` cannot write. One process at a time writes to a job through `Ledger`, which `layerFile` and
- *   `layerPostgres` lock. If workers share the job, each writes its own parts (`Parts`).
+ * - `LedgerReader` cannot write. One process at a time writes to a job through `Ledger`: `layerFile` and
+ *   `layerPostgres` lock the job. If workers share the job, each writes to its own parts (`Parts`).
  */
 import { Context, Effect, Latch, Layer } from "effect"
 import { SqlClient } from "effect/sql"
@@ -40,13 +40,13 @@ import { readTasks, writeTasks } from "./writes/Tasks.ts"
 /** The job of a ledger. */
 export interface LedgerOptions {
   /**
-   * Name of the job: 1 to 100 letters, digits, and `. _ -`. Default: `default`. A database may hold several jobs, each
-   * with a ledger of its own.
+   * Name of the job: 1 to 100 letters, digits, and `. _ -`. Default: `default`. A database may contain several jobs,
+   * each with its own ledger.
    */
   readonly job?: string | undefined
 }
 
-/** A named worker that shares a job with others, or a command that runs alongside workers. */
+/** A process that shares a job with other processes. */
 export interface LedgerSharer {
   /** Whether the process is a worker, or a command that runs alongside workers. */
   readonly by: "worker" | "command"
@@ -56,7 +56,7 @@ export interface LedgerSharer {
 
 /** How processes share the job of a ledger. */
 export interface LedgerSharingOptions {
-  /** Default: this process has the job to itself. */
+  /** Default: this process has exclusive access to the job. */
   readonly shared?: LedgerSharer | undefined
   /**
    * Number of parts of a new job; default `Jobs.defaultPartCount`. An existing job with another number fails with
@@ -69,9 +69,9 @@ export interface LedgerSharingOptions {
 export interface LedgerPostgresOptions extends LedgerOptions, PostgresUrl.Login {}
 
 /**
- * Writes go to pages all over the index of the items: with SQLite's default cache of 2 MB, each page is written many
- * times. Requests and results fit into few pages of 16 kB. With 64 kB, a whole run was not faster, and wrote four times
- * as much to the log.
+ * Inserts change pages in all parts of the items' index. With SQLite's default cache of 2 MB, each page is written many
+ * times. A request or result needs only a few pages of 16 kB. With pages of 64 kB, a whole run was not faster, and
+ * wrote four times as much to the log.
  */
 const sqliteOptions = {
   cacheBytes: 32 * 1024 * 1024,
@@ -96,9 +96,9 @@ const readerOf = (context: LedgerContext) => ({
   ...readFingerprint(context),
   ...Parts.readParts(context),
   ...readBudget(context),
-  /** The `seq` of unreadable results that were logged, so that each is logged once. */
+  /** The `seq` of unusable results, so that each is logged once. */
   leftOut: new Set<number>(),
-  /** Runs an effect on the state of the ledger at one moment, even while others write. The effect must not write. */
+  /** Runs an effect that sees the ledger as it is at one moment, even if others write. The effect must not write. */
   snapshot: Snapshot.make(context.sql),
 })
 
@@ -146,9 +146,9 @@ const make = Effect.fnUntraced(function* ({
     isShared,
     /** Fails with `DatabaseTooNew` if a newer version of prefstream has changed the tables after they were opened. */
     checkVersion: Effect.provideService(checkVersion, SqlClient.SqlClient, sql),
-    /** Keeps other processes from reading input into this job: a command fails with `FileLockError`, a worker waits. */
+    /** Locks the job's input. If another process reads it, a command fails with `FileLockError`, and a worker waits. */
     readAlone: shared === undefined ? Effect.void : ReaderLock.acquire(sql, name, shared.by),
-    /** Opens when tasks were planned, so that a submitter in this process does not poll the database. */
+    /** Opens when tasks were planned, so that `Send` need not poll the database. */
     planned,
     submitted,
     hinted,
@@ -173,7 +173,7 @@ const Reading = Context.Service<LedgerReader, Reader>("prefstream/task/LedgerRea
 export const LedgerReader = Object.assign(Reading, {
   snapshot: <A, E, R>(effect: Effect.Effect<A, E, R>) => Reading.use((ledger) => ledger.snapshot(effect)),
 
-  /** Reads existing tables. Creates and changes nothing. */
+  /** Reads existing tables. Changes nothing. */
   layer: readerLayer,
 
   /** Reads an existing SQLite file, even while another process runs the job. */
@@ -186,7 +186,7 @@ const Writing = Context.Service<Ledger, Effect.Success<ReturnType<typeof make>>>
 
 /** Reads and changes a ledger, for the process that runs the job, or a worker that owns parts of it. */
 export const Ledger = Object.assign(Writing, {
-  /** Uses an SQL client for SQLite or PostgreSQL, and creates the tables. Also provides `LedgerReader`. */
+  /** Uses an SQL client for SQLite or PostgreSQL, and creates missing tables. Also provides `LedgerReader`. */
   layer: ledgerLayer,
 
   /** Opens an SQLite file, creates it if it is missing, and locks it against a second process. */
@@ -197,8 +197,8 @@ export const Ledger = Object.assign(Writing, {
     ),
 
   /**
-   * Opens a PostgreSQL database, or a schema of one, that holds nothing else. Locks the job against a second process.
-   * With `shared`, the lock admits the job's workers.
+   * Opens a PostgreSQL database or schema that contains only ledgers. Locks the job against a second process. With
+   * `shared`, other processes with `shared` may use the job at the same time.
    */
   layerPostgres: ({ job = defaultJob, parts, shared, ...options }: LedgerPostgresOptions & LedgerSharingOptions) =>
     ledgerLayer({ job, parts, shared }).pipe(

@@ -1,4 +1,4 @@
-/** The identifiers of the ledger's services. Programs pass them on; the members are internal. */
+/** The identifiers of the ledger's services. Their methods are internal. */
 
 /** The durable record of a job, for the process that runs the job. */
 export interface Ledger {

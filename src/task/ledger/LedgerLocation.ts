@@ -1,7 +1,7 @@
 /**
  * The location of a ledger: an SQLite file or a PostgreSQL database, and a job in it.
  *
- * Guarantees: a URL's password is `Redacted` from here on, and `describe` returns text without it.
+ * Guarantees: the URL of a location is `Redacted`, and `describe` returns text without the password.
  */
 import { Config, Effect, FileSystem, Layer, Option, Predicate, Redacted, Schema } from "effect"
 import { SqlClient } from "effect/sql"
@@ -17,7 +17,7 @@ import { checkVersion, exists } from "./schema/Tables.ts"
 /** A PostgreSQL database, and the job to use. */
 export interface PostgresLocation {
   readonly _tag: "Postgres"
-  /** `postgres://user@host/database`. A password in the URL stays redacted. */
+  /** `postgres://user@host/database`, perhaps with a password. */
   readonly url: Redacted.Redacted<string>
   /** Name of the job in the database. */
   readonly job: string
@@ -28,7 +28,7 @@ export type LedgerLocation = { readonly _tag: "File"; readonly path: string; rea
 
 /** The settings that locate the ledger of a pipeline. */
 export interface LedgerSettings {
-  /** `postgres://…` or a file. Default: `ledger.db` in the job folder. */
+  /** A URL `postgres://…`, or a file path. Default: `ledger.db` in the job folder. */
   readonly ledger?: string | Redacted.Redacted<string> | LedgerLocation | undefined
   /** Name of the job, since several jobs may share a database. */
   readonly job?: string | undefined
@@ -48,7 +48,7 @@ export class LedgerMissing extends Schema.TaggedError<LedgerMissing>()("LedgerMi
   job: Schema.String,
   /** The jobs at the location. */
   jobs: Schema.Array(Schema.String),
-  /** The actual content of the location: nothing, an empty file, some of the tables, or other jobs. */
+  /** The content of the location: nothing, an empty file, incomplete tables, or other jobs. */
   found: Schema.Literals(["nothing", "empty file", "incomplete tables", "other jobs"]),
 }) {
   override get message() {
@@ -67,7 +67,7 @@ export class LedgerMissing extends Schema.TaggedError<LedgerMissing>()("LedgerMi
 
 const isPostgres = (text: string) => /^postgres(ql)?:/i.test(text)
 
-/** Returns the location that the settings name; `file` if they name none. Fails with `LedgerLocationError`. */
+/** Returns the location in the settings; default: `file`. Fails with `LedgerLocationError` if it is invalid. */
 export const of = Effect.fnUntraced(function* ({
   file,
   ledger: given = file,
@@ -105,10 +105,10 @@ export const describe = (location: LedgerLocation): string => {
   return location.job === defaultJob ? place : `${place} (job ${location.job})`
 }
 
-/** The password for URLs without one. PostgreSQL's own programs read the same variable. */
+/** The password for URLs without one. PostgreSQL's own programs also read this variable. */
 export const password = Effect.map(Config.option(Config.Redacted("PGPASSWORD")), Option.getOrUndefined)
 
-/** Opens the ledger for this process alone. Creates it if missing. */
+/** Opens the ledger for exclusive use. Creates it if missing. */
 export const layer = (location: LedgerLocation) =>
   Layer.unwrap(
     Effect.gen(function* () {
@@ -122,13 +122,11 @@ export const layer = (location: LedgerLocation) =>
 const layerShared = ({ job, url }: PostgresLocation, shared: LedgerSharer, parts?: number) =>
   Layer.unwrap(Effect.map(password, (password) => Ledger.layerPostgres({ job, url, parts, password, shared })))
 
-/** Opens the ledger for one of several workers, under a name. If it is missing, creates it with `parts` parts. */
+/** Opens the ledger for a worker with this name. Creates the ledger with `parts` parts if missing. */
 export const layerWorker = (location: PostgresLocation, name: string, parts?: number) =>
   layerShared(location, { by: "worker", name }, parts)
 
-/**
- * Opens the ledger for this process alone, or shares it with the job's workers if there are any. Creates it if missing.
- */
+/** Opens the ledger for exclusive use, or shares it with the job's workers if there are any. Creates it if missing. */
 export const layerAlongsideWorkers = (location: LedgerLocation) =>
   Layer.catchTag(layer(location), "FileLockError", (failure) =>
     location._tag === "Postgres"
@@ -145,7 +143,7 @@ const requireFile = Effect.fnUntraced(function* (location: Extract<LedgerLocatio
       message: `${location.path} is a folder: name the ledger file in the folder`,
     })
   }
-  // The process that creates the file has written nothing yet, or was killed before it did.
+  // The process that created the file has not written to it yet, or was killed before.
   if (type === "File" && size === 0n) return yield* missing(location, "empty file")
 })
 
@@ -191,14 +189,14 @@ const holding =
 /** The database of an existing ledger, for reading, even while a process runs the job. */
 export const existingClient = (location: LedgerLocation) => readonlyClient(location).pipe(holding(location))
 
-/** The database of an existing ledger, for this process alone. */
+/** The database of an existing ledger, for exclusive use. */
 export const workingClient = (location: LedgerLocation) => lockedClient(location).pipe(holding(location))
 
 /** Opens an existing ledger for reading, even while a process runs the job. */
 export const layerReadonly = (location: LedgerLocation) =>
   LedgerReader.layer({ job: location.job }).pipe(Layer.provide(existingClient(location)))
 
-/** The job's record at the location: nothing, only its name, or at least one run. */
+/** The ledger's record of the job: `nothing`, only its `name`, or `runs`. */
 export const recordOf = Effect.fn("LedgerLocation.recordOf")((location: LedgerLocation) =>
   Jobs.recordOf(location.job).pipe(
     Effect.provide(existingClient(location)),

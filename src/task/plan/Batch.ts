@@ -2,11 +2,12 @@
  * Gathers prompt items into batches, by count and by bytes. Each batch becomes one task per vote.
  *
  * Guarantees:
- * - No batch exceeds a limit, except a single item that alone exceeds `maxBytes`. No prompt occurs twice in a batch.
- * - Batches are filled first-fit, in the order of the input. So leaving out the items of closed batches changes no
- *   other batch: a run that is restarted after a kill builds the same remaining batches.
+ * - No batch exceeds a limit, except a batch of one item that is larger than `maxBytes`. No prompt occurs twice in a
+ *   batch.
+ * - Items are placed first-fit, in the order of the input. So if the items of closed batches are left out, all other
+ *   batches stay the same: a run that is restarted after a kill builds the same remaining batches.
  * - A gold item follows its item, in the same batch if both fit.
- * - An item that waits for its batch to fill holds only its own bytes in memory.
+ * - An item in an incomplete batch keeps only its own bytes in memory, not the chunk of input that it came from.
  */
 import { Array as Arr } from "effect"
 import * as ItemBytes from "../../domain/ItemBytes.ts"
@@ -17,7 +18,7 @@ import type { BatchItem } from "../ledger/schema/Model.ts"
 export interface BatchLimits {
   /** Maximum prompts of a task. Default 20. */
   readonly maxPrompts?: number | undefined
-  /** Maximum UTF-8 bytes of the prompts and completions of a task, as JSON. Default 1 MiB. */
+  /** Maximum size of the prompts and completions of a task, as JSON in UTF-8 bytes. Default 1 MiB. */
   readonly maxBytes?: number | undefined
 }
 
@@ -31,7 +32,7 @@ interface OpenBatch {
   bytes: number
 }
 
-/** Maximum number of open batches, so that memory is bounded. Beyond it, the fullest is closed. */
+/** Maximum number of open batches, so that memory is bounded. If there are more, the fullest is closed. */
 export const maxOpenBatches = 256
 
 const maxOpenBytes = 64 * 1024 * 1024
@@ -50,7 +51,7 @@ export const make = (
     if (Arr.isArrayNonEmpty(batch.items)) closed.push(batch.items)
   }
 
-  /** Adds the item to the batch, with a gold item if the item has any. False if they do not fit. */
+  /** Adds the item to the batch, with a gold item if it has any. Returns false if they do not fit. */
   const takes = (batch: OpenBatch, item: BatchItem): boolean => {
     const { items, prompts } = batch
     if (prompts.has(item.prompt)) return false
@@ -68,7 +69,7 @@ export const make = (
     return true
   }
 
-  // The limit is at least `maxBytes`, so that a single batch can be filled.
+  // The byte limit is at least `maxBytes`, so that a single batch can become full.
   const isTooMuch = () => open.length > maxOpenBatches || openBytes > Math.max(openLimit, maxBytes)
 
   const fullness = ({ bytes, items }: OpenBatch) => Math.max(items.length / maxPrompts, bytes / maxBytes)

@@ -1,7 +1,7 @@
 /**
- * Decides what to do with an item that was read: it is planned, known, a duplicate, or rejected.
+ * Decides whether an item from the input is new, known, a duplicate, or rejected.
  *
- * Guarantees: a plan and an inspection of the same input have the same result, if they have seen the same items.
+ * Guarantees: a plan and an inspection of the same input have the same result if they have seen the same items before.
  */
 import type { ItemLimits } from "../../api/ServiceProfile.ts"
 import type { Reject } from "../../domain/Reject.ts"

@@ -1,9 +1,9 @@
 /**
- * Selects which completions to send if an item has more than experts should compare.
+ * Selects the completions to send if an item has more than `completionsPerItem`.
  *
  * Guarantees: the selection depends only on the seed, the item's id, and its models. Every completion is equally
  * likely. The gold completion is always selected. A blank or repeated text is selected only if there are too few
- * others. The item keeps its identity.
+ * others. The item's id stays the same.
  */
 import { Predicate } from "effect"
 import * as ItemBytes from "../../domain/ItemBytes.ts"
@@ -14,7 +14,7 @@ import { apply } from "../ledger/schema/CompletionOrder.ts"
 import type { BatchItem } from "../ledger/schema/Model.ts"
 
 export interface DrawOptions {
-  /** Maximum number of completions to send per item, at least 2. If an item has more, they are drawn. Default: all. */
+  /** Maximum number of completions to send per item, at least 2. Larger items are drawn from. Default: all. */
   readonly completionsPerItem?: number | undefined
   /** Seed for drawing completions. Default 0. */
   readonly completionsSeed?: number | undefined
@@ -94,7 +94,7 @@ const pickAt = (metadata: Metadata, path: Lists[number], drawn: ReadonlyArray<nu
 
 const drawnName = "drawn_completions"
 
-/** Adds the drawn indices to the metadata. Other lists in it stay whole, because they may not be about completions. */
+/** Adds the drawn indices to the metadata. Other lists in it are not cut: they may not refer to completions. */
 const withDrawn = (metadata: Metadata, drawn: ReadonlyArray<number>): Metadata => ({
   ...metadata,
   [Object.hasOwn(metadata, drawnName) ? `completions[].${drawnName}` : drawnName]: drawn,

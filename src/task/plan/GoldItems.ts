@@ -1,9 +1,9 @@
 /**
  * Mixes gold items into the items of the input, to measure how well experts judge. The dataset leaves them out.
  *
- * Guarantees: the seed and the item's id alone decide whether a gold item goes with an item, and which one. No sent
- * data distinguishes a gold item from another item. No gold item is twice in a task, so with few gold items, their
- * share is smaller.
+ * Guarantees: only the seed and the item's id decide whether a gold item is sent with an item, and which one. The data
+ * that is sent does not distinguish gold items from other items. A task contains a gold item at most once, so with few
+ * gold items, their share is below the rate.
  */
 import { Array as Arr, Effect, identity, Option, Schema } from "effect"
 import * as IdLimit from "../../domain/IdLimit.ts"
@@ -45,7 +45,7 @@ export class UnusableGold extends Schema.TaggedError<UnusableGold>()("UnusableGo
   }
 }
 
-/** Adds gold items to an item of the input. At most one of them is sent along with it. */
+/** Adds gold items to an item of the input. At most one of them is sent with it. */
 export type Mix = (item: BatchItem) => BatchItem
 
 const decode = Schema.decodeUnknownOption(PromptItem)
@@ -80,7 +80,7 @@ export const make = Effect.fn("GoldItems.make")(function* (
     return { ...gold, isCheck: true, itemId: IdLimit.fits(id) ? id : `gold:${Sha256.hex(id)}` }
   }
 
-  // The rate is a share of all judged items. This is the rate per item of the input.
+  // `rate` is a share of all judged items. `perItem` is the rate per item of the input.
   const perItem = rate / (1 - rate)
   return (item) => {
     const { share, which } = Shuffle.chance(seed, JSON.stringify(["gold", item.itemId]), known.length)

@@ -1,9 +1,9 @@
 /**
  * Limits how many records of a run may be rejected: a number, or a share of the records read.
  *
- * Guarantees: the limit is exact for a share with any number of digits. A number is checked after each record. A
+ * Guarantees: shares are compared exactly, without rounding. A number is checked after each step of reading. A
  * percentage is checked from the 1,000th record on, and at the end. Without a limit, reading stops after 100,000
- * records if none is usable.
+ * records if all of them were rejected.
  */
 import { Effect, Option, Schema } from "effect"
 import { count, number, plural } from "../../io/Values.ts"
@@ -29,13 +29,13 @@ const isShare = (text: string): text is `${number}%` => {
   return above <= below
 }
 
-/** Parses `0`, `1%`, `0.5%`. None if the text is neither a whole number nor a percentage of at most 100. */
+/** Parses `0`, `1%`, or `0.5%`. None if the text is neither a whole number nor a percentage of at most 100. */
 export const parseLimit = (text: string): Option.Option<RejectLimit> => {
   if (isShare(text)) return Option.some(text)
   return /^\d{1,15}$/.test(text) ? Option.some(Number(text)) : Option.none()
 }
 
-/** Checks a value from a program, whose types may be unchecked. */
+/** Checks a value at run time, because a program may be written without a type check. */
 export const isLimit = (limit: unknown): limit is RejectLimit =>
   typeof limit === "number" ? Number.isSafeInteger(limit) && limit >= 0 : typeof limit === "string" && isShare(limit)
 
@@ -47,7 +47,7 @@ export const allows = (limit: RejectLimit, { read, rejected }: ReadAndRejected):
 
 /** More records were rejected than the run allows. */
 export class TooManyRejects extends Schema.TaggedError<TooManyRejects>()("TooManyRejects", {
-  /** Number of records read until then. */
+  /** Number of records that were read. */
   read: Schema.Int,
   /** Number of rejected records. */
   rejected: Schema.Int,
@@ -69,12 +69,10 @@ export class TooManyRejects extends Schema.TaggedError<TooManyRejects>()("TooMan
 
 const enoughForShare = 1000
 
-/** Maximum number of records without any usable one, if there is no limit. */
+/** Without a limit, reading stops after this many records if all of them were rejected. */
 const enoughForNone = 100_000
 
-/**
- * Whether all records so far are unusable, and there are so many that the rest are assumed to be unusable, too.
- */
+/** Whether all records so far were rejected, and there are so many that the rest would probably be rejected, too. */
 export const isHopeless = ({ read, rejected }: ReadAndRejected): boolean => read >= enoughForNone && rejected >= read
 
 export const counter = (limit: RejectLimit | undefined) => {

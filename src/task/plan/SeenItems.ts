@@ -1,21 +1,20 @@
 /**
- * Remembers, by their hashes, items that were read and are not in the ledger.
- *
- * Two hashes of 52 bits per item stay in memory, which takes about 60 bytes. Among a million items, the probability that at least one is mistaken for a duplicate is 1 in 9,000.
+ * Remembers the hashes of items that were read and are not in the ledger. Memory: two hashes of 52 bits per item, about
+ * 60 bytes. Among a million items, the probability that at least one is mistaken for a duplicate is 1 in 9,000.
  */
 import * as Sha256 from "../../node/Sha256.ts"
 import type { BatchItem } from "../ledger/schema/Model.ts"
 
 type Identity = Pick<BatchItem, "contentHash" | "itemId">
 
-/** Returns the first 52 bits, which a number holds exactly. */
+/** Returns the first 52 bits, which a JavaScript number represents exactly. */
 const short = (hexadecimal: string): number => Number.parseInt(hexadecimal.slice(0, 13), 16)
 
 export const make = () => {
   const seen = new Map<number, number>()
   return {
     add: ({ contentHash, itemId }: Identity): void => void seen.set(short(Sha256.hex(itemId)), short(contentHash)),
-    /** How an item relates to the remembered ones. Undefined if its id is new. */
+    /** Compares an item with the remembered ones. Undefined if its id is new. */
     classify: ({ contentHash, itemId }: Identity): "duplicate" | "conflict" | undefined => {
       if (seen.size === 0) return undefined
       const content = seen.get(short(Sha256.hex(itemId)))

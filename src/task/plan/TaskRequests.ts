@@ -1,8 +1,8 @@
 /**
  * Turns batches into requests: the bytes of the body, and the idempotency key.
  *
- * Guarantees: the same items with the same terms, vote, and orders have the same key in every run, and others have
- * another key. A half of a task has the key that it would have had if it had been planned alone.
+ * Guarantees: the same items with the same terms, vote, and orders have the same key in every run, and other tasks have
+ * other keys. Half of a split task has the same key as a planned task with these items.
  */
 import { Array as Arr, Struct } from "effect"
 import * as Conversation from "../../domain/Conversation.ts"
@@ -27,7 +27,7 @@ import * as Shuffle from "./Shuffle.ts"
 
 const encoder = new TextEncoder()
 
-/** Adds the identity: the id, or else the hash of the content with the completions sorted. */
+/** Adds the item's identity: its id, or else the hash of the prompt and the sorted completions. */
 export const identify = ({
   completionLists,
   completionOrigins,
@@ -53,7 +53,7 @@ const sortedHash = (completions: ReadonlyArray<string>, bytes: ItemBytes.ItemByt
   return sorted === undefined ? undefined : Sha256.hex(sorted)
 }
 
-/** Gives another identity to an item that has the same completions as another item, in another order. */
+/** Gives a different identity to an item with the same completions as another item, in another order. */
 export const identifyReordered = (item: BatchItem): BatchItem => ({
   ...item,
   itemId: Sha256.hex(`${item.itemId}:${item.contentHash}`),
@@ -66,7 +66,7 @@ export const conflict = ({ item, origin }: BatchItem): Reject => ({
   raw: toJson(item),
 })
 
-/** Returns a reject if the item exceeds the service's limits. It omits the text, since such items are large. */
+/** Returns a reject if the item exceeds the service's limits. The reject omits the item's text, which may be large. */
 export const beyondLimits = (
   { bytes, item, origin, prompt }: BatchItem,
   { maxCompletionCharacters, maxCompletions, maxPromptCharacters }: ItemLimits,
@@ -136,7 +136,7 @@ const newTask = (
   }
 }
 
-/** A task's identity is its question and its items, so the same task has the same key in every run. */
+/** The key is a hash of terms, items, vote, and orders, so that the same task has the same key in every run. */
 const idempotencyKey = (
   { task_type, guidelines }: Pick<TaskRequest, "task_type"> & { readonly guidelines?: string | undefined },
   items: ReadonlyArray<readonly [itemId: string, sentHash: string]>,

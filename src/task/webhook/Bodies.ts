@@ -1,15 +1,15 @@
 /**
- * Reads the bodies of webhook deliveries. Anybody who finds the port may send one.
+ * Reads the bodies of webhook deliveries with limits, because anybody who finds the port can send requests.
  *
  * Guarantees: at most 512 bodies are read concurrently, each for at most 15 seconds, with pauses of at most 5 seconds.
- * A further body takes the place of the oldest. Memory holds the first 64 KiB of each body, and 32 MiB of the rest of
+ * A further body replaces the oldest unfinished one. Memory is limited to 64 KiB per body, plus 32 MiB for the rest of
  * all bodies together. We measured Node's own limits as an alternative (`maxConnections` 512, `requestTimeout` 15 s):
- * 512 senders that stopped just before the end of a body of 1 MiB kept the next one waiting for 16 s, and up to 512 MiB
- * in memory.
+ * if 512 senders stopped just before the end of a body of 1 MiB, the next sender waited for 16 s, and up to 512 MiB of
+ * memory was in use.
  */
 import { ByteSize, Bytes, Deferred, Duration, Effect, Schema, Stream } from "effect"
 
-/** A request whose body is read. Header names are in lower case. */
+/** A request with its body. Header names are in lower case. */
 export interface IncomingBody {
   readonly headers: { readonly [name: string]: string | undefined }
   readonly stream: Stream.Stream<Uint8Array, unknown>
@@ -34,13 +34,13 @@ const refusals = {
   },
 }
 
-/** A body is refused, before its signature is verified. */
+/** A body was refused before its signature was verified. */
 export class BodyRefused extends Schema.TaggedError<BodyRefused>()("BodyRefused", {
   /** `too_many`: too many arrive at the same time; `encoded`: the body is compressed. */
   reason: Schema.Literals(["too_large", "too_slow", "too_many", "broken", "encoded"]),
-  /** The status that answers the request. */
+  /** The HTTP status of the answer. */
   status: Schema.Int,
-  /** The kind of deliveries that the reason refuses, for counts. */
+  /** A short name of the reason, for counts in the log. */
   kind: Schema.String,
   /** The reason in words. */
   why: Schema.String,
@@ -54,7 +54,7 @@ const isBodyRefused = Schema.is(BodyRefused)
 
 interface Place {
   bytes: number
-  /** Bytes that count against the memory that all bodies share. */
+  /** Bytes above 64 KiB, which count against the limit that all bodies share. */
   shared: number
   readonly evicted: Deferred.Deferred<never, BodyRefused>
 }
@@ -120,9 +120,9 @@ export const make = (limit: ByteSize.ByteSize) => {
     return Bytes.concat(chunks)
   })
 
-  /** Refuses a request by its headers if its body would be refused after reading. */
+  /** Refuses a request before its body is read, if its headers show that the body would be refused. */
   const accept = Effect.fnUntraced(function* ({ headers }: Pick<IncomingBody, "headers">) {
-    // No scheme defines whether the signature covers the compressed bytes.
+    // Signature schemes do not define whether the signature covers the compressed bytes.
     const encoding = headers["content-encoding"] ?? "identity"
     if (encoding.trim().toLowerCase() !== "identity") return yield* refuse("encoded")
     if (Number(headers["content-length"] ?? 0) > maxBytes) return yield* refuse("too_large")

@@ -2,10 +2,10 @@
  * Answers one delivery: verifies it, records it in the ledger, and answers 204.
  *
  * Guarantees: no content is used before its signature is verified, and no body is read if the headers already lead to a
- * refusal. A refusal is logged and answered without a reason (400, 401, 405, 408, 413, 415, 503). A delivery that could
- * not be recorded is answered with 500 or 503. Two deliveries are the same if they have the same signed id and time.
- * Without a signed id, `deliveryId` or the hash of the body identifies them. With neither an id nor a time, each
- * counts, which only changes when tasks are polled.
+ * refusal. A refusal is logged, and answered without a reason (400, 401, 405, 408, 413, 415, 503). If a delivery could
+ * not be recorded, the answer is 500 or 503.  Two deliveries are the same if they have the same signed id and time.
+ * Without a signed id, `deliveryId` or the hash of the body identifies them. Deliveries with neither an id nor a time
+ * all count as different, which only causes more polls.
  */
 import { ByteSize, Duration, Effect, Option, Schema } from "effect"
 import { type HttpServerRequest, HttpServerResponse } from "effect/http"
@@ -25,11 +25,11 @@ import * as Metrics from "../../telemetry/Metrics.ts"
 export interface DeliveryOptions {
   /** Maximum size of a body. Default 1 MiB. */
   readonly bodyLimit?: ByteSize.Input | undefined
-  /** Paths of task ids in the payload, unless a protocol reads them. Default: those of the service's profile. */
+  /** Paths of task ids in the payload. A custom protocol replaces them. Default: the paths in the service's profile. */
   readonly taskIdPaths?: ReadonlyArray<string> | undefined
   /**
-   * The place of a delivery's id, if the scheme signs none. A path is written as for task ids: `event.id`. Default: the
-   * header that the scheme names (`id`).
+   * The place of a delivery's id, if the scheme does not sign an id: a header, or a path in the payload such as
+   * `event.id`. Default: the header that the scheme names (`id`).
    */
   readonly deliveryId?: { readonly header: string } | { readonly path: string } | undefined
 }
@@ -41,7 +41,7 @@ const parseJson = Schema.decodeUnknownOption(Schema.fromJsonString(Schema.Unknow
 
 const answer = (status: number, headers: Record<string, string> = {}) => HttpServerResponse.empty({ status, headers })
 
-/** Also ends the connection, since the rest of the request may never arrive. */
+/** An answer that also closes the connection, since the rest of the request may never arrive. */
 const turnedAway = (status: number, headers: Record<string, string> = {}) =>
   answer(status, { ...headers, connection: "close" })
 
@@ -54,7 +54,7 @@ export const make = Effect.fnUntraced(function* (options: WebhookScheme.WebhookS
   const bodies = WebhookBodies.make(limit)
   const logRefusal = yield* WebhookRefusals.make
   const taskIdPaths = options.taskIdPaths ?? profile.webhook.taskIdPaths
-  // A program without a client, such as a separate webhook server, reads ids by paths.
+  // A program without a client, such as a separate webhook server, finds task ids only by paths.
   const byProtocol = Option.flatMapNullishOr(yield* Effect.serviceOption(TaskClient), (client) => client.taskIdsOf)
   const taskIdsOf = Option.getOrElse(
     byProtocol,
@@ -74,7 +74,7 @@ export const make = Effect.fnUntraced(function* (options: WebhookScheme.WebhookS
     const sent = Math.round((verified.timestamp ?? Number.NaN) * 1000)
     return {
       id: short(named ?? Sha256.hex(body)),
-      // Without a time, a delivery with an id counts once, and a delivery with neither counts each time.
+      // Without a signed time, a delivery with an id counts once. Without both, each delivery counts.
       sentAt: Number.isSafeInteger(sent) ? sent : named === undefined ? now : 0,
       taskIds: Option.flatMapNullishOr(payload, taskIdsOf),
     }
@@ -86,7 +86,7 @@ export const make = Effect.fnUntraced(function* (options: WebhookScheme.WebhookS
   })
 
   const unread = Effect.fnUntraced(function* ({ kind, reason, status, why }: WebhookBodies.BodyRefused) {
-    // If the sender went away, nothing is logged, and the answer does not reach it.
+    // If the sender closed the connection, nothing is logged.
     if (reason !== "broken") yield* logRefusal(kind, why)
     return turnedAway(status, reason === "encoded" ? { "accept-encoding": "identity" } : {})
   })
@@ -121,10 +121,10 @@ export const make = Effect.fnUntraced(function* (options: WebhookScheme.WebhookS
     Effect.catchTags({
       SignatureRefused: refused,
       BodyRefused: unread,
-      // The service sends the delivery again, as after any failure.
+      // After a 500, the service sends the delivery again.
       SqlError: notRecorded,
     }),
-    // Only a custom function can cause a defect.
+    // Only a custom `verify` function can cause a defect.
     Effect.catchDefect(notRecorded),
     Effect.tap(({ status }) => Metrics.countDelivery(status < 300 ? "accepted" : status < 500 ? "refused" : "failed")),
   )

@@ -1,8 +1,8 @@
 /**
- * Logs webhook deliveries to other paths. Nothing receives them there, so their results wait for the next poll.
+ * Logs webhook deliveries to other paths than the receiver's. They are lost, so their results wait for the next poll.
  *
- * Guarantees: each path is logged once, and at most one per minute, since anybody who finds the port can cause them. A
- * path that was not logged for this reason is logged when it occurs again. Only the first 100 paths are logged.
+ * Guarantees: each path is logged once, with at most one line per minute, since anybody who finds the port can send
+ * requests. Paths within that minute are logged when they occur again later. At most 100 paths are logged.
  */
 import { Duration, Effect } from "effect"
 import * as SteadyClock from "../../io/SteadyClock.ts"

@@ -1,10 +1,10 @@
 /**
- * Receives the annotation service's webhooks: as a route for your own server, or as a server that runs as long as the
- * job.
+ * Receives the annotation service's webhooks: as a route for your own server, or as a separate server that runs while
+ * the layer is in use.
  *
- * Guarantees: only a genuine and recent delivery counts, and it is in the ledger before it is answered with 204. A
- * forged, repeated, reordered, or lost delivery only changes when tasks are polled. Has no TLS, and does not fetch
- * results: `collect` does.
+ * Guarantees: only a delivery with a valid signature and a recent time counts, and it is in the ledger before the
+ * answer 204. A repeated, reordered, or lost delivery only changes when tasks are polled. Has no TLS, and does not
+ * fetch results: `collect` does.
  */
 import { Effect, Layer, Schema } from "effect"
 import { HttpRouter, HttpServer, HttpServerResponse } from "effect/http"
@@ -14,14 +14,14 @@ import * as HealthRoutes from "../../telemetry/HealthRoutes.ts"
 import * as WebhookHandler from "./Handler.ts"
 import * as OtherPaths from "./OtherPaths.ts"
 
-/** How deliveries are verified (default: Standard Webhooks, with `secrets`), and where they name their tasks. */
+/** How to verify deliveries (default: Standard Webhooks, with `secrets`), and where they contain the ids of tasks. */
 export type RouteOptions = WebhookScheme &
   WebhookHandler.DeliveryOptions & {
     /** Path of the route. Default `/webhook`. */
     readonly path?: `/${string}` | undefined
   }
 
-/** Options of `layer`: those of `route`, and the address to listen on. */
+/** Options of `layer`: the options of `route`, and the address to listen on. */
 export type ListenOptions = RouteOptions & {
   /** Address or host name to listen on. Default: loopback, for a proxy on the same machine that adds TLS. */
   readonly host?: string | undefined
@@ -58,7 +58,7 @@ const descriptions: { readonly [code: string]: string } = {
 /** The default path that receives webhooks. */
 export const defaultPath = "/webhook"
 
-/** Adds only the route, to the router of your own server. */
+/** Adds the route to the router of your own server. */
 export const route = (options: RouteOptions) =>
   HttpRouter.use(
     Effect.fnUntraced(function* (router) {
@@ -66,7 +66,7 @@ export const route = (options: RouteOptions) =>
     }),
   ).pipe(Layer.provide(WebhookSignature.layerMac))
 
-/** Whether the path is one of the health checks. `layer` answers none of them if it receives webhooks there. */
+/** Whether the path is a health check's. If `layer` receives webhooks at such a path, it has no health checks. */
 export const isHealthPath = (path: string) => HealthRoutes.paths.some((health) => health === path)
 
 /** Listens while the layer is in use. Also answers health checks. */
@@ -77,7 +77,7 @@ export const layer = (options: ListenOptions) => {
     const url = `${HttpServer.formatAddress(address)}${path}`
     yield* options.onListening?.(url) ?? Effect.logInfo(`webhooks are received at ${url}`)
   })
-  // The server is loaded only if something listens.
+  // The server module is loaded only if it is needed.
   const server = Effect.promise(() => import("../../node/HttpServer.ts")).pipe(
     Effect.map((NodeServer) => NodeServer.layer({ host, port })),
     Layer.unwrap,

@@ -2,9 +2,9 @@
  * Verifies webhooks without a ledger: as a function of headers and body, and as handlers for Fetch servers and for
  * `node:http`.
  *
- * Guarantees: no content reaches your code before its signature is verified. Bodies are limited in size and time.
- * Refusals are answered without a reason, and wrong options fail at once, as typed errors. Repeated deliveries are
- * accepted again within the tolerance, or always if no time is signed. Loads no Node module.
+ * Guarantees: your code gets no content before its signature is verified. Bodies are limited in size and time. Refusals
+ * are answered without a reason. Invalid options fail at once, with typed errors. A repeated delivery is accepted again
+ * within the tolerance, or at any time if the scheme does not sign the time. Loads no Node module.
  */
 import { ByteSize, Effect, Logger, Option, Predicate, Stream } from "effect"
 import { MalformedSecret } from "../../api/WebhookSecret.ts"
@@ -38,7 +38,7 @@ export interface UnverifiedDelivery {
   readonly headers: HeadersInput
   /** The body as received: bytes or text, before anything parses it. */
   readonly body: Uint8Array | string
-  /** Path and query of the request, for a custom function. Default `/`. */
+  /** Path and query of the request, for a custom `verify` function. Default `/`. */
   readonly url?: string | undefined
 }
 
@@ -53,8 +53,9 @@ const lowerCase = (headers: HeadersInput): DeliveryHead["headers"] =>
 const invalid = (setting: string, problem: string) => new InvalidWebhookSetting({ setting, problem })
 
 /**
- * Checks the options, and returns a function that verifies deliveries by Effect's `Clock`. That function fails with
- * `SignatureRefused`, or with `InvalidWebhookSetting` if headers or body have a wrong type, as after a body parser.
+ * Checks the options, and returns a function that verifies deliveries, with the time of Effect's `Clock`. The function
+ * fails with `SignatureRefused`, or with `InvalidWebhookSetting` if headers or body have a wrong type, as after a body
+ * parser.
  */
 export const verifier = Effect.fnUntraced(function* (options: WebhookScheme.WebhookScheme) {
   const scheme = yield* WebhookScheme.make(options)
@@ -69,7 +70,7 @@ export const verifier = Effect.fnUntraced(function* (options: WebhookScheme.Webh
   })
 }, Effect.provide(layerMac))
 
-/** A verified delivery, for your code. */
+/** A verified delivery. */
 export interface AcceptedDelivery extends VerifiedDelivery, DeliveryHead {
   /** The body as received. */
   readonly body: Uint8Array
@@ -77,15 +78,15 @@ export interface AcceptedDelivery extends VerifiedDelivery, DeliveryHead {
   readonly text: string
 }
 
-/** How deliveries are verified, and how their requests are handled. */
+/** How to verify deliveries and handle their requests. */
 export type HandlerOptions = WebhookScheme.WebhookScheme & {
   /** Maximum size of a body. Default 1 MiB. */
   readonly bodyLimit?: ByteSize.Input | undefined
-  /** Called for each refusal, which anybody who finds the port can cause. Default: logs at most one per minute, to stderr. */
+  /** Called for each refusal (anybody can cause them). Default: logs at most one per minute, to stderr. */
   readonly onRefused?: ((refused: SignatureRefused | Bodies.BodyRefused) => void) | undefined
 }
 
-/** Handles a verified delivery. The answer is the response, 204 without a response, or 500 if the function fails. */
+/** Handles a verified delivery. The answer is the returned response, or else 204; 500 if the function fails. */
 export type Handle = (delivery: AcceptedDelivery) => PromiseLike<Response | void> | Response | void
 
 interface IncomingRequest extends DeliveryHead {
@@ -98,7 +99,7 @@ const respond = (status: number, headers: Record<string, string> = {}) => new Re
 
 const logInterval = 60_000
 
-/** Handlers log to stderr: the program that has them may write data to stdout. */
+/** Handlers log to stderr, because the program may write data to stdout. */
 const stderr = Logger.layer([Logger.withConsoleError(Logger.formatSimple)])
 
 /** Makes the function that both kinds of handlers share. It throws `InvalidWebhookSetting` or `MalformedSecret`. */
@@ -165,7 +166,7 @@ export const fetchHandler = (options: HandlerOptions, handle: Handle): ((request
 }
 
 /**
- * Makes a listener of requests for `node:http`, also as middleware of Express before body parsers. Throws as
+ * Makes a request listener for `node:http`, which is also an Express middleware to use before body parsers. Throws as
  * `fetchHandler` does. The promise fulfills when the answer is written, and does not reject.
  */
 export const nodeHandler = (
@@ -180,7 +181,7 @@ export const nodeHandler = (
         url: request.url!,
         headers: lowerCase(request.headers),
         isRead: request.readableDidRead,
-        // A body that is not read to its end must not destroy the connection before the answer.
+        // If the body is not read to its end, the connection must stay open for the answer.
         stream: Stream.fromAsyncIterable(request.iterator({ destroyOnReturn: false }), (cause) => cause),
       }).pipe(
         Effect.flatMap((answer) =>

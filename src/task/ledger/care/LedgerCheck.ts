@@ -1,10 +1,10 @@
 /**
- * Checks the integrity of a ledger: the database's own check, and all rules that its rows must follow.
+ * Checks the integrity of a ledger: runs the database's own check, and tests all rules that the rows must follow.
  *
- * Guarantees: changes nothing, and sees the state of one moment. If there are no findings:
+ * Guarantees: changes nothing, and sees the ledger at one moment. If there are no findings:
  * - Every item is in one task of its campaign for each vote.
  * - Every request and result is present and fits.
- * - No task of the service counts twice, and all counts agree with their rows.
+ * - No task of the service counts twice, and all stored counts match the rows.
  */
 /* oxlint-disable max-lines -- this file is a list of checks, and each is a query */
 import { Array as Arr, Effect, type Layer, Result, Schema } from "effect"
@@ -20,7 +20,7 @@ import { TaskState } from "../schema/Model.ts"
 import { fits, parseRequest } from "../schema/Rows.ts"
 import * as Expected from "../schema/Expected.ts"
 
-/** A part of the ledger that contradicts another part. */
+/** A contradiction between rows of the ledger, or a damaged page. */
 export interface IntegrityIssue {
   /** The kind of contradiction, for programs. */
   readonly code:
@@ -39,13 +39,13 @@ export interface IntegrityIssue {
     | "key_repeated"
     | "attempts_inconsistent"
     | "counts_disagree"
-  /** One line that names the task or item and the contradiction. */
+  /** The contradiction and the task or item, on one line. */
   readonly message: string
 }
 
 /** Findings, and the number of rows that were checked. */
 export interface CheckReport {
-  /** The first ten findings of each kind. */
+  /** The first findings: each check stops after about ten. */
   readonly findings: ReadonlyArray<IntegrityIssue>
   /** Tasks of the job, in all campaigns and states. */
   readonly tasks: number
@@ -69,18 +69,18 @@ export interface LedgerCheckOptions {
 
 const maxFindings = 10
 
-/** Tasks per page. A task's request and result take some 100 kB. */
+/** Tasks per page. A task's request and result take about 100 kB. */
 const pageSize = 64
 
 const taskName = (row: { readonly seq: number; readonly task_id?: string | null }): string =>
   `task ${row.seq + 1}${row.task_id == null ? "" : ` (${row.task_id})`}`
 
-/** The report lists integrity errors. The effect fails only if the database cannot be read. */
+/** Returns integrity errors in the report. Fails only if the database cannot be read. */
 export const check = Effect.fn("LedgerCheck.check")(function* (options: LedgerCheckOptions) {
   const started = yield* SteadyClock.now
   const { counted, findings } = yield* Snapshot.make(yield* SqlClient.SqlClient)(
     Effect.gen(function* () {
-      // If pages are damaged, errors in their rows would be misleading, so rows are not checked.
+      // If pages are damaged, errors in rows could be misleading, so the rows are not checked.
       const damage = yield* damageOf
       if (damage.length > 0) return { findings: damage, counted: nothing }
       const { job } = yield* Jobs.find(options.job)
@@ -93,7 +93,7 @@ export const check = Effect.fn("LedgerCheck.check")(function* (options: LedgerCh
   return report
 })
 
-/** The report for a file whose damaged pages make `check` fail: the errors that SQLite finds, if it opens the file. */
+/** The report if damaged pages make `check` fail: the errors that SQLite's check finds, or else `error`. */
 export const damageReport = Effect.fn("LedgerCheck.damageReport")(function* <E, R>(
   error: SqlError,
   client: Layer.Layer<SqlClient.SqlClient, E, R>,
@@ -115,7 +115,7 @@ export const isCorrupt = (error: unknown): error is SqlError =>
     ? (error.reason.cause.errcode & 0xff) === 11
     : false
 
-/** Errors that SQLite finds in its file. PostgreSQL has its own tools (`pg_amcheck`). */
+/** Errors that SQLite's check finds in the file. Not for PostgreSQL, which has its own tools (`pg_amcheck`). */
 const damageOf = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
   const rows = yield* sql.onDialectOrElse({
@@ -333,7 +333,7 @@ const taskFindings = Effect.fnUntraced(function* (job: number, { quick }: Ledger
   return findings
 })
 
-/** The items of a task by position. Undefined for gold items that were mixed in, and for repeated positions. */
+/** The items of a task by position. Undefined for a mixed-in gold item, and if several items have the position. */
 const itemsOf = (
   row: PayloadRow,
   at: ReadonlyMap<number, ReadonlyArray<ItemRow>>,

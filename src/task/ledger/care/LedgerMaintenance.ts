@@ -2,9 +2,9 @@
  * Checks, backs up, compacts, and prunes a ledger.
  *
  * Guarantees: `check` and `backup` also work while a process writes to the ledger. `compact` and `prune` need exclusive
- * access. A backup is complete, synced, and checked, or absent. Pruning keeps identities, so that nothing is submitted
- * again, and removes the results of all votes of an item together. PostgreSQL has its own tools for backup and
- * compacting.
+ * access. A backup is complete, synced, and checked, or absent. Pruning keeps the ids of items, so that no item is
+ * submitted again, and removes the results of all votes on an item together. `backup` and `compact` support only
+ * SQLite: PostgreSQL has its own tools.
  */
 import { Array as Arr, Clock, Effect, FileSystem, Path, Record, Schema } from "effect"
 import { SqlClient } from "effect/sql"
@@ -59,7 +59,7 @@ export class BackupFailed extends Schema.TaggedError<BackupFailed>()("BackupFail
 export class BackupDamaged extends Schema.TaggedError<BackupDamaged>()("BackupDamaged", {
   /** The file that the backup would have written. */
   path: Schema.String,
-  /** Messages of the check's findings, at most ten of each kind. */
+  /** The messages of the findings in `CheckReport`. */
   findings: Schema.Array(Schema.String),
 }) {
   override get message() {
@@ -95,8 +95,8 @@ export interface BackupReport extends Pick<LedgerCheck.CheckReport, "items" | "r
 }
 
 /**
- * Copies a ledger in an SQLite file to the new file `to`. Fails with `NotForPostgres`, `BackupExists`, `BackupFailed`,
- * or `BackupDamaged`.
+ * Copies a ledger in an SQLite file to the new file `to`, and checks the copy. Fails with `NotForPostgres`,
+ * `BackupExists`, `BackupFailed`, or `BackupDamaged`.
  */
 export const backup = Effect.fn("LedgerMaintenance.backup")(function* (
   location: LedgerLocation.LedgerLocation,
@@ -136,7 +136,7 @@ export const backup = Effect.fn("LedgerMaintenance.backup")(function* (
 
 const copy = Effect.fnUntraced(function* (to: string) {
   const sql = yield* SqlClient.SqlClient
-  // A damaged ledger is not reported as a failed backup.
+  // If the ledger is damaged, `check` reports the damage, so this is not a `BackupFailed`.
   yield* Effect.mapError(sql`VACUUM INTO ${to}`, (error) => {
     const { cause } = error.reason
     return LedgerCheck.isCorrupt(error) ? error : new BackupFailed({ path: to, cause })
@@ -181,8 +181,8 @@ const packPayloads = Effect.fnUntraced(function* (
 })
 
 /**
- * Compresses requests and results, and shrinks the SQLite file. Meanwhile it needs free space of up to twice the file's
- * size.
+ * Compresses requests and results, and shrinks the SQLite file. This temporarily needs free space of up to twice the
+ * file's size.
  *
  * @returns the bytes of the file and its write-ahead log, `before` and `after`
  */
@@ -202,11 +202,11 @@ export const compact = Effect.fn("LedgerMaintenance.compact")(function* (locatio
 /** Options of `prune`. */
 export interface PruneOptions {
   /**
-   * Prunes data from before this time, in epoch milliseconds. Default: prunes the rejects of all runs but the last, and
-   * no results.
+   * Removes data from before this time, in epoch milliseconds. Default: removes the rejects of all runs but the last,
+   * and no results.
    */
   readonly before?: number | undefined
-  /** Whether to remove requests and results from before that time, too. Later exports lack them. Default false. */
+  /** Whether to also remove requests and results from before then. Later exports omit these items. Default false. */
   readonly results?: boolean | undefined
   /** Whether to only count and remove nothing. Default false. */
   readonly dryRun?: boolean | undefined
@@ -216,7 +216,7 @@ export interface PruneOptions {
 export interface PruneReport {
   /** Rejected records of earlier runs. */
   readonly rejects: number
-  /** Webhook deliveries that need not be remembered any more. */
+  /** Old webhook deliveries, which are no longer needed to recognize repeated ones. */
   readonly deliveries: number
   /** Tasks whose request and result were removed, and their items. 0 unless `results` is set. */
   readonly results: { readonly tasks: number; readonly items: number }
@@ -225,7 +225,7 @@ export interface PruneReport {
 /** One transaction prunes this many tasks. */
 const chunkSize = 500
 
-/** The page is large, since a database may scan all tasks for each page. */
+/** Tasks per page. The number is large, since a database may scan all tasks for each page. */
 const pageSize = 50_000
 
 /** Removes old rejects and deliveries, and with `results` also requests and results. */
@@ -243,12 +243,12 @@ const pruneRows = Effect.fnUntraced(function* (name: string, { before, dryRun, r
   const now = yield* Clock.currentTimeMillis
   const { job } = yield* Jobs.find(name)
   const here = sql`job = ${job}`
-  // The last run that read anything keeps its rejects, because its rejects file may be written again.
+  // Keeps the rejects of the last run that read anything, because the rejects file may be written again.
   const earlier = sql`${here} AND run < (SELECT COALESCE(MAX(run), 0) FROM run WHERE ${here} AND read_count > 0)
     AND run IN (SELECT run FROM run WHERE ${here} AND started_at < ${before ?? now})`
   const forgotten = sql`${here} AND received_at < ${now - rememberedMillis}`
   const oldHints = sql`${here} AND at < ${now - rememberedMillis}`
-  // All votes of an item are pruned together, since some of them alone could give another judgment.
+  // All votes on an item are pruned together, since the remaining votes could give another choice.
   const old = sql`${here} AND state = 'completed' AND pruned_at IS NULL AND completed_at < ${before ?? 0}
     AND NOT EXISTS (SELECT 1 FROM task v WHERE v.job = task.job AND v.batch = task.batch
       AND v.seq >= task.batch AND v.seq < task.batch + task.votes * task.batch_items AND v.vote <> task.vote

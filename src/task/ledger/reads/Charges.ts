@@ -1,10 +1,10 @@
 /**
- * Counts votes, each with the price at which it counts. A vote counts at the highest price that held when its task was
- * planned. Once its result is stored, it counts at the price of its expert's kind. If its task was planned without
- * prices, the job's present prices apply.
+ * Counts votes and their prices. A vote counts at the highest of the prices that applied when its task was planned.
+ * Once its result is stored, it counts at the price for its expert's kind. If its task was planned without prices, the
+ * job's current prices apply.
  *
- * Guarantees: a task's first result never raises the price of a vote. A later result that replaces it can, if the later
- * expert's kind costs more.
+ * Guarantees: a task's first result never raises the price of a vote. A later result that replaces it can, if the price
+ * for the later expert's kind is higher.
  */
 import { Effect, Option } from "effect"
 import type { Fragment } from "effect/sql/Statement"
@@ -20,14 +20,14 @@ export interface Charge {
   readonly cost: Cost.Decimal
 }
 
-/** Returns SQL over a task's columns: how many votes of an attempt count after another attempt has replaced it. */
+/** Returns SQL for the number of an attempt's votes that count after another attempt has replaced it. */
 export const votesOfAttempt = ({ sentAt, state }: Pick<Issue, "sentAt" | "state">): string => {
   const wasUnsent = (state === "planned" || state === "superseded") && sentAt === null
   if (state === "refused" || wasUnsent) return "0"
   return state === "failed" ? "CASE WHEN canceled = 1 THEN 0 ELSE item_count END" : "item_count"
 }
 
-/** Excludes imported votes, which are completed without having been submitted. */
+/** The second line excludes imported votes: their tasks are completed, but were never submitted. */
 const isCounted = `state NOT IN ('refused', 'superseded', 'given_up') AND NOT (state = 'failed' AND canceled = 1)
   AND NOT (state = 'completed' AND submitted_at IS NULL)`
 
@@ -41,7 +41,7 @@ export const free: Prices.Prices = { other: Cost.zero, kinds: new Map() }
 
 export type PricesOf = (list: number | null) => Prices.Prices
 
-/** @param present the job's prices, for tasks that were planned without prices */
+/** @param present the job's current prices, for tasks that were planned without prices */
 export const pricesBy = (here: Here, present: Option.Option<Prices.Prices>) =>
   Effect.map(priceLists(here), (lists): PricesOf => {
     const now = Option.getOrElse(present, () => free)
@@ -87,10 +87,10 @@ export const sum = (votes: ReadonlyArray<Pick<Counted, "votes" | "price">>, { ot
     { votes: 0, cost: Cost.times(other, 0) },
   )
 
-/** SQL for the price list of a planned task. A superseded task is planned again at the present prices (null). */
+/** SQL for the price list of a planned task. A superseded task is planned again at the current prices (null). */
 export const listWhenPlanned = "CASE WHEN state = 'superseded' THEN NULL ELSE price_list END"
 
-/** Counts the tasks that are planned, or would be, under a condition, with their maximum cost. */
+/** Counts the tasks under a condition as if all were planned, with their maximum cost. */
 export const planOf = Effect.fnUntraced(function* ({ job, sql }: Here, condition: Fragment, pricesOf: PricesOf) {
   const rows = yield* sql<{ list: number | null; tasks: number; votes: number }>`
     SELECT ${sql.literal(listWhenPlanned)} AS list, COUNT(*) AS tasks, SUM(item_count) AS votes

@@ -1,9 +1,9 @@
 /**
- * Counts and rejects of files that only earlier runs have read. The counts of the last run do not include them.
+ * Counts and rejects of files that only earlier runs have read, so that the last run's counts do not include them.
  *
- * Guarantees: a run that reads a file to its end replaces what earlier runs recorded about it, even if the file has
- * changed. For a file that no run has read to its end, the last run with a reject in it counts. The next run replaces
- * what a run read from a source that is not a file (`Source.make`).
+ * Guarantees: a run that reads a file to its end replaces the records of earlier runs about that file, even if the file
+ * has changed. For a file that no run has read to its end, the last run with a reject in the file counts. Records from
+ * a source that is not a file (`Source.make`) count only in the last run.
  */
 import { Effect, Option, Stream } from "effect"
 import type { Reject } from "../../../domain/Reject.ts"
@@ -20,7 +20,7 @@ export const readEarlierRuns = (context: LedgerContext) => {
       onSome: (campaign) => sql`job = ${job} AND campaign = ${campaign}`,
     })
 
-  /** For each file, the last run that read it to its end, and for each run, the number of records of such files. */
+  /** For each file, the last run that read it to its end. For each run, the number of records in these files. */
   const lastReads = Effect.fnUntraced(function* (campaign: Option.Option<number>) {
     const rows = yield* sql<{ file: string; run: number; records: number }>`
       SELECT file, run, records FROM input WHERE ${within(campaign)} ORDER BY run`
@@ -32,7 +32,7 @@ export const readEarlierRuns = (context: LedgerContext) => {
     return { runOf, recordsOf }
   })
 
-  /** Earlier runs, if no later run has read any of their files and all their records came from files. */
+  /** Earlier runs whose records all came from files that no later run has read. */
   const earlierRuns = Effect.fn("Ledger.earlierRuns")(function* (run: number, campaign: Option.Option<number>) {
     const { recordsOf } = yield* lastReads(campaign)
     const runs = yield* sql<
@@ -42,7 +42,7 @@ export const readEarlierRuns = (context: LedgerContext) => {
     return runs.filter(({ read, run }) => recordsOf.get(run) === read)
   })
 
-  /** Rejects of runs before `run`, in files that no later run has read. Rejects of later runs come first. */
+  /** Rejects of runs before `run`, in files that no later run has read, the latest run first. */
   const earlierRejects = (run: number, campaign: Option.Option<number>): Stream.Stream<Reject, SqlError> =>
     Effect.gen(function* () {
       const runs = yield* sql<{ run: number; finished: number }>`

@@ -1,9 +1,9 @@
 /**
  * Joins a result to its task's request: by position, or by the prompt's text if the positions do not agree.
  *
- * Guarantees: a result that does not fit its task, or names another task of the ledger, gives a reason with the
- * position instead of a judgment. A withdrawn prompt gives no judgment, and is marked as withdrawn. Every index refers
- * to completions in the order of the input, whatever order was sent.
+ * Guarantees: if a result does not fit its task, or has the id of another task of the ledger, the failure gives the
+ * reason and the position. A withdrawn prompt gives no judgment, and is marked as withdrawn. Every index in a judgment
+ * refers to the completions in the order of the input, even if they were sent in another order.
  */
 import { Effect, identity, Option, Predicate, Result, Schema } from "effect"
 import { SchemaJITCompiler } from "effect/schema"
@@ -27,7 +27,7 @@ const unreadNames = ["annotations", "judgments", "votes"] as const
 const Several = Schema.optionalKey(Schema.Unknown)
 const AnsweredItem = Schema.Struct({
   ...ResultItem.fields,
-  // If another service has something other than the contract's object here, it is ignored.
+  // If the service has something other than the contract's object here, it is ignored.
   annotations: Several,
   judgments: Several,
   votes: Several,
@@ -43,11 +43,11 @@ const annotationsOf = (value: unknown): Annotations =>
       ? value
       : { ...value, rationale: rationaleOf(value["rationale"]) }
 
-/** A null index without this mark is an error of the service. */
+/** Whether a null index is intended: without this mark, it is an error of the service. */
 const isWithdrawn = (annotations: unknown): boolean =>
   Predicate.isObject(annotations) && (annotations["withdrawn"] === true || Predicate.isObject(annotations["withdrawn"]))
 
-/** Whether the answer has a text in place of an index. */
+/** Whether the response has a text in place of the index at this path. */
 const isTextAt = (text: string, path: ReadonlyArray<PropertyKey>): boolean =>
   path.at(-1) === "best_completion_index" &&
   Predicate.isString(FieldPath.followAll(Result.getOrUndefined(Json.parse(text)), path))
@@ -56,7 +56,7 @@ const Answer = Schema.fromJsonString(Schema.Struct({ results: Schema.Array(Answe
 SchemaJITCompiler.enable(Answer.ast)
 const decode = Schema.decodeUnknownResult(Answer, { reportInput: true })
 
-/** Parses a response body. The depth of annotations is limited, so that code that recurses into them ends. */
+/** Parses a response body. Fails if annotations are nested too deeply for recursive code. */
 const readAnswer = (text: string): Result.Result<typeof Answer.Type, string> =>
   Result.flatMap(
     Result.mapError(decode(text), ({ issue }) => {
@@ -74,7 +74,7 @@ const readAnswer = (text: string): Result.Result<typeof Answer.Type, string> =>
     },
   )
 
-/** The judgments of one task, in the order of its prompts, with `NoJudgment` for a withdrawn prompt. */
+/** Returns the judgments of one task, in the order of its prompts, with `NoJudgment` for a withdrawn prompt. */
 export const match = (
   taskId: string,
   { items, prompts }: Omit<StoredRequest, "body">,
@@ -85,7 +85,7 @@ export const match = (
     vote = 1,
   }: {
     readonly vote?: number | undefined
-    /** The time is in epoch milliseconds. */
+    /** Time of the result, in epoch milliseconds. */
     readonly completedAt?: number | undefined
     readonly read?: ((annotations: Annotations) => Annotations) | undefined
   } = {},
@@ -154,9 +154,9 @@ export const matchStored = (
   )
 
 /**
- * Checks whether a response fits the task at `seq`. Returns the kinds of its experts, or why it does not fit.
- * A response with the id of another task of the ledger does not fit, so that one result never counts as several votes.
- * Other content of `task_id` is accepted, since it may be an id of another kind.
+ * Checks whether a response fits the task at `seq`. Returns the kinds of its experts, or the reason why it does not
+ * fit. A response with the id of another task of the ledger does not fit, so that one result never counts for two
+ * tasks. Other values of `task_id` are accepted, since it may be an id of another kind.
  */
 export const checkAnswer = Effect.fnUntraced(function* (
   ledger: {
@@ -198,7 +198,7 @@ export const isUsable = Effect.fnUntraced(function* (
   return Result.isSuccess(matchStored({ ...(yield* ledger.request(seq)), taskId }, result.value))
 })
 
-/** Puts the results in the order of the prompts: unchanged if they match, else by text if all prompts are unique. */
+/** Puts the results in the order of the prompts: by position if they match, or by text if all prompts are unique. */
 const align = (
   prompts: ReadonlyArray<TaskPrompt>,
   results: ReadonlyArray<typeof AnsweredItem.Type>,

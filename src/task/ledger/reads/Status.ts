@@ -2,18 +2,17 @@
  * Counts and times of tasks and items, and the tasks that wait for a person.
  *
  * Guarantees: the counts of all states are from the same moment. They read each task's small row once or twice, which
- * is fast for a hundred thousand tasks. An item counts once, by its most advanced task.
+ * is fast for a hundred thousand tasks.
  */
 import { Duration, Effect, Option, Record } from "effect"
 import * as SteadyClock from "../../../io/SteadyClock.ts"
 import { inCampaign, isAskedBy } from "../schema/Rows.ts"
 import { type Issue, type LedgerContext, type StateCounts, TaskState } from "../schema/Model.ts"
 
-/** A person has to resolve tasks in these states. */
-/** States that wait for a decision. */
+/** States of tasks that wait for a decision. */
 export const issueStates = ["in_doubt", "failed", "invalid", "refused"] as const satisfies ReadonlyArray<TaskState>
 
-/** `items` counts items per task: an item with several votes counts in each. */
+/** `items`: an item with several votes counts once per vote. */
 interface CountRow {
   readonly campaign: number
   readonly state: TaskState
@@ -33,7 +32,7 @@ const countsOf = (rows: ReadonlyArray<CountRow>): StateCounts => {
   return Record.fromIterableWith(TaskState.literals, (state) => [state, of(state)]) as StateCounts
 }
 
-/** Outcomes, the most advanced first. An item is `refused` or `given_up` only if all its tasks are. */
+/** Outcomes of items, the most advanced first. An item has the most advanced outcome of its tasks. */
 export const itemOutcomes = [
   "judged",
   "pruned",
@@ -57,25 +56,25 @@ export interface Arrivals {
 export interface Progress {
   readonly counts: StateCounts
   readonly countsOf: (campaign: number) => StateCounts
-  /** Items of the input by the state of their first vote, in one campaign, without gold items that were mixed in. */
+  /** Items of one campaign by the state of their first vote, without gold items that were mixed in. */
   readonly inputOf: (campaign: number) => StateCounts
   readonly votes: number
   readonly gold: number
-  /** The time is in epoch milliseconds. */
+  /** Time of the first submission, in epoch milliseconds. */
   readonly firstSubmittedAt: Option.Option<number>
   readonly oldestOutstanding: Option.Option<{
     readonly number: number
     readonly taskId: string
     readonly submittedAt: number
   }>
-  /** Time of the next poll of an outstanding task, in epoch milliseconds. It is in the past if the poll is overdue. */
+  /** Time of the next poll of an outstanding task, in epoch milliseconds. In the past if the poll is overdue. */
   readonly nextPollAt: Option.Option<number>
   readonly lastResultAt: Option.Option<number>
   readonly lastHour: Arrivals
   readonly lastDay: Arrivals
   /**
-   * Tasks and items judged since the oldest outstanding task was submitted, within the last day, in campaigns with open
-   * tasks. `lastAt` is the time of the last of them.
+   * Tasks and items that were judged since the oldest outstanding task was submitted (at most one day ago), in
+   * campaigns with open tasks. `lastAt` is the time of the last result among them.
    */
   readonly pace: Option.Option<Arrivals & { readonly since: number; readonly lastAt: number }>
 }
@@ -91,7 +90,7 @@ export const issueColumns = `seq + 1 AS number, seq, campaign, state, attempt, t
 export const readStatus = ({ job, sql }: LedgerContext) => {
   const here = sql`job = ${job}`
 
-  // Naming `seq` makes the database use the primary key, the fastest index for all rows.
+  // The condition on `seq` makes the database use the primary key, the fastest index for all rows.
   const all = sql`${here} AND seq >= 0`
 
   const counts = Effect.gen(function* () {
@@ -180,7 +179,7 @@ export const readStatus = ({ job, sql }: LedgerContext) => {
     } satisfies Progress
   }).pipe(Effect.withSpan("Ledger.progress"))
 
-  /** Tasks in the given states, at most `limit`, those in doubt first. Default: the states that wait for a person. */
+  /** At most `limit` tasks in the given states, tasks in doubt first. Default: the states that wait for a decision. */
   const issues = Effect.fn("Ledger.issues")(
     (limit: number, states: ReadonlyArray<TaskState> = issueStates) =>
       sql<Issue>`SELECT ${sql.literal(issueColumns)} FROM task WHERE ${here} AND ${sql.in("state", states)}
@@ -195,7 +194,7 @@ export const readStatus = ({ job, sql }: LedgerContext) => {
     Effect.withSpan("Ledger.prunedItems"),
   )
 
-  /** Number of items by outcome, in a campaign or in all. Gold items that were mixed in do not count. */
+  /** Number of items by outcome, in one campaign or in all. Gold items that were mixed in do not count. */
   const itemsByOutcome = Effect.fn("Ledger.itemsByOutcome")(function* (campaign: Option.Option<number>) {
     const rows = yield* sql<{ outcome: number; items: number }>`SELECT outcome, COUNT(*) AS items FROM (
         SELECT item.seq, MIN(CASE t.state

@@ -27,7 +27,7 @@ export interface DroppedTask {
   readonly items: ReadonlyArray<DroppedItem>
 }
 
-/** The page is small, since a row of `completed` holds a task's whole request and result. */
+/** Rows per page. The number is small, since a row of `completed` contains a task's whole request and result. */
 const pageSize = 16
 
 const smallRows = 1024
@@ -37,7 +37,7 @@ const decodeReject = Schema.decodeUnknownSync(Schema.fromJsonString(Reject))
 export const readStreams = ({ job, sql }: LedgerContext) => {
   const here = sql`job = ${job}`
 
-  /** Reads rows page by page in bounded memory. `seq` must ascend. */
+  /** Reads rows page by page. `seq` must ascend. */
   const pages = <Row extends { readonly seq: number }, A>(
     page: (after: number) => Effect.Effect<ReadonlyArray<Row>, SqlError>,
     decode: (row: Row) => A,
@@ -52,9 +52,9 @@ export const readStreams = ({ job, sql }: LedgerContext) => {
   const isElsewhere = sql.onDialectOrElse({ pg: () => true, orElse: () => false })
 
   /**
-   * Reads the next page while the current one is processed. It does so only in a snapshot, in which no data arrives
-   * meanwhile, and only if another process runs the database. Reading takes a sixth of an export's time, so reading
-   * several parts in parallel would save no more.
+   * Reads the next page while the current one is processed. Only in a snapshot, in which no new data appears, and only
+   * for PostgreSQL, which runs in another process. Reading takes a sixth of an export's time, so reading several parts
+   * in parallel would save no more.
    */
   const readAhead = <A, E, R>(pages: Stream.Stream<A, E, R>): Stream.Stream<A, E, R> =>
     Stream.unwrap(
@@ -95,7 +95,7 @@ export const readStreams = ({ job, sql }: LedgerContext) => {
       (row) => decodeReject(row.record),
     )
 
-  /** The range of the batch's items in each task that was neither refused nor given up. Empty with one vote. */
+  /** The ranges of the batch's items in tasks that were neither refused nor given up. Empty if there is one vote. */
   const placesOpen = Effect.fnUntraced(function* ({ batch, batchItems, votes }: BatchPlace) {
     const rows =
       votes === 1
@@ -109,7 +109,7 @@ export const readStreams = ({ job, sql }: LedgerContext) => {
     })
   })
 
-  /** The stored, readable results of the other votes on the items of a task. Empty if the items have one vote. */
+  /** The readable results of the other votes on the items of a task. Empty if the items have one vote. */
   const resultsOfOtherVotes = Effect.fnUntraced(function* (seq: number) {
     const rows = yield* sql<{ taskId: string; result: Uint8Array }>`
       SELECT o.task_id AS "taskId", r.body AS result FROM task t
@@ -124,7 +124,7 @@ export const readStreams = ({ job, sql }: LedgerContext) => {
     )
   })
 
-  /** A campaign's refused and given-up tasks, with the items that no expert will judge, in their first vote. */
+  /** The refused and given-up tasks of the first vote in a campaign, with the items that no other vote will judge. */
   const dropped = (campaign: Option.Option<number>): Stream.Stream<DroppedTask, SqlError> =>
     pages(
       (after) => sql<
@@ -162,8 +162,8 @@ export const readStreams = ({ job, sql }: LedgerContext) => {
     )
 
   /**
-   * Ids, prompts, and models of all planned items, judged or not, over all campaigns, in the order of planning. An item
-   * of several campaigns occurs once for each. Gold items that were mixed in and pruned items are left out.
+   * Ids, prompts, and models of all planned items, judged or not, of all campaigns, in the order of planning. An item
+   * in several campaigns occurs once for each. Omits gold items that were mixed in, and pruned items.
    */
   const prompts: Stream.Stream<PlannedItem, SqlError> = pages(
     (after) => sql<{ seq: number; body: Uint8Array; items: Uint8Array }>`SELECT t.seq, q.body, q.items FROM task t
@@ -185,7 +185,7 @@ export const readStreams = ({ job, sql }: LedgerContext) => {
     },
   ).pipe(Stream.flattenIterable)
 
-  /** Milliseconds from submission to result, for each completed task that was sent, of a campaign or of all. */
+  /** Milliseconds from submission to result, for each completed task that was sent, of one campaign or of all. */
   const turnarounds = (campaign: Option.Option<number>): Stream.Stream<number, SqlError> =>
     pages(
       (after) => sql<{

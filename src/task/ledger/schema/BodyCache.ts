@@ -1,6 +1,6 @@
 /**
- * Keeps request bodies in memory from planning to sending, so that they are not read again. The size is bounded: when
- * the cache is full, it accepts no more bodies, and those are read from the ledger.
+ * Keeps request bodies in memory from planning to sending, so that they need not be read from the ledger. The size is
+ * bounded: when the cache is full, it accepts no more bodies.
  */
 export interface BodyCache {
   readonly get: (seq: number) => Uint8Array | undefined

@@ -1,12 +1,12 @@
 /**
- * The order in which an item's completions were sent, and its reversal.
+ * The order in which an item's completions were sent.
  *
- * An order lists, for each place in the request, the index of the completion in the input.
+ * For each position in the request, an order gives the completion's index in the input. `undo` reverses it.
  */
 import { Predicate, Record } from "effect"
 import type { Annotations } from "../../../domain/Task.ts"
 
-/** Undefined if the order is that of the input. */
+/** Undefined if the completions are sent in the order of the input. */
 export type CompletionOrder = ReadonlyArray<number> | undefined
 
 export const apply = <A>(values: ReadonlyArray<A>, order: ReadonlyArray<number>): ReadonlyArray<A> =>
@@ -33,7 +33,7 @@ const listOf =
 
 /** Translates the given members of an object. Other members, and values of another type, stay unchanged. */
 const membersOf = (members: { readonly [name: string]: Translate }): Translate => {
-  // This is a map, since a service may name a member `constructor`.
+  // A `Map` instead of an object, since a service may name a member `constructor`.
   const translations = new Map(Object.entries(members))
   return (value, order) =>
     Predicate.isObject(value)
@@ -44,7 +44,7 @@ const membersOf = (members: { readonly [name: string]: Translate }): Translate =
 const indices = listOf(index)
 const groups = listOf(indices)
 
-/** Reorders each aspect's ratings, one per completion. A single number, which rates the best completion, stays. */
+/** Reorders each aspect's list of ratings, one per completion. A single number rates the best completion. */
 const ratings: Translate = (value, order) =>
   Predicate.isObject(value)
     ? Record.map(value, (list) => (Array.isArray(list) && list.length === order.length ? undo(list, order) : list))
@@ -68,7 +68,7 @@ const annotationsOf = membersOf({
   ),
 })
 
-/** Maps indices in annotations back to the input's order, in the members that prefstream's own service writes. */
+/** Converts indices in annotations to the input's order, in the members that prefstream's own service writes. */
 export const undoAnnotations = (annotations: Annotations, order: ReadonlyArray<number>): Annotations =>
   // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- an object stays an object, its rationale unchanged
   annotationsOf(annotations, order) as Annotations

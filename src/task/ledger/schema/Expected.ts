@@ -1,9 +1,9 @@
 /**
- * The facts that a task's result must fit: the hash of the prompts, and the number of completions of each. With them, a
- * result is checked without parsing the request.
+ * A summary of a task's request: the hash of the prompts, and the number of completions of each. With it, a result is
+ * checked without parsing the request.
  *
- * Guarantees: a result that fits has each prompt in its place, and valid indices of its completions. Another result may
- * fit nevertheless, by the prompts' texts, or with a withdrawn prompt: `ResultMatch.match` decides.
+ * Guarantees: a result that passes (`isMetBy`) has each prompt in its position, and valid indices. A result that does
+ * not pass may still fit, for example with prompts in another order or a withdrawn prompt: `ResultMatch.match` decides.
  */
 import { Schema } from "effect"
 import type { ResultItem } from "../../../domain/Task.ts"
@@ -29,7 +29,7 @@ export const encode = (
   return JSON.stringify(expected)
 }
 
-/** @throws if `encode` did not write the text */
+/** @throws if the text is not from `encode` */
 export const decode = Schema.decodeUnknownSync(Schema.fromJsonString(Expected))
 
 export const isMetBy = (

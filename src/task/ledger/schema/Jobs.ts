@@ -1,15 +1,15 @@
 /**
- * The jobs of a database. People know a job by its name, and rows have its number.
+ * The jobs of a database. Users name a job, and rows contain its number.
  *
- * Guarantees: a name keeps its number, and a job keeps its number of parts.
+ * Guarantees: a job's number and its number of parts never change.
  */
 import { Effect, Schema } from "effect"
 import { SqlClient } from "effect/sql"
 
 export interface Job {
-  /** The job's number, from 1. A missing job has 0, which no row has. */
+  /** The job's number, from 1. A missing job has the number 0, and no rows. */
   readonly job: number
-  /** Number of parts that the job's batches are divided into: see `task.part`. */
+  /** Number of parts into which the job's batches are divided, for workers: see `task.part` in `Tables.ts`. */
   readonly partCount: number
 }
 
@@ -21,7 +21,7 @@ const missing: Job = { job: 0, partCount: defaultPartCount }
 export class PartsDiffer extends Schema.TaggedError<PartsDiffer>()("PartsDiffer", {
   /** The name of the job. */
   job: Schema.String,
-  /** The number of parts that the job has. */
+  /** The job's number of parts. */
   found: Schema.Int,
   /** The requested number of parts. */
   asked: Schema.Int,
@@ -31,7 +31,7 @@ export class PartsDiffer extends Schema.TaggedError<PartsDiffer>()("PartsDiffer"
   }
 }
 
-/** Returns the job, or a job number without rows if it is missing. */
+/** Returns the job, or a job without rows if there is none with this name. */
 export const find = Effect.fnUntraced(function* (name: string) {
   const sql = yield* SqlClient.SqlClient
   const rows = yield* sql<Job>`SELECT job, parts AS "partCount" FROM job WHERE name = ${name}`
@@ -46,7 +46,7 @@ export const findOrCreate = Effect.fnUntraced(function* (name: string, parts?: n
       if (parts === undefined || parts === found.partCount) return found
       return yield* new PartsDiffer({ job: name, found: found.partCount, asked: parts })
     }
-    // Another process may take the number first, or create the same job.
+    // Another process may insert the same number or the same job first. Then the loop reads again.
     yield* sql.withTransaction(sql`INSERT INTO job (job, name, parts)
       SELECT COALESCE(MAX(job), 0) + 1, ${name}, ${parts ?? missing.partCount} FROM job WHERE 1 = 1 ON CONFLICT DO NOTHING`)
   }

@@ -1,4 +1,4 @@
-/** The ledger's data model: the data of a task, and its states. */
+/** The ledger's data model: the states and the data of tasks. */
 import { type Array as Arr, type Option, Schema } from "effect"
 import type { SqlClient } from "effect/sql"
 import type { ItemBytes } from "../../../domain/ItemBytes.ts"
@@ -21,9 +21,10 @@ import type { Write } from "../../../sql/GroupCommit.ts"
  *                                              a run that returns to its campaign and may spend more plans it again
  * ```
  *
- * `task/Send` decides what follows a response or a missing one. `Submit` and `Collect` decide after a crash, and
- * `pipeline/Worker` for a lost worker. The ledger records the decision. A person may set any task to `given_up` that is
- * neither completed nor being sent, and may resend a task that is in doubt, failed, invalid, refused, or given up.
+ * `task/Send` decides the next state after a request, even without a response. `Submit` and `Collect` decide after a
+ * crash, and `pipeline/Worker` for a lost worker. The ledger records the decision. A person may give up any task
+ * (`given_up`) that is neither completed nor being sent. A person may resend a task that is in doubt, failed, invalid,
+ * refused, or given up.
  */
 export const TaskState = Schema.Literals([
   "planned",
@@ -39,7 +40,7 @@ export const TaskState = Schema.Literals([
 ])
 export type TaskState = typeof TaskState.Type
 
-/** Final states without a result, unless a person resolves the task. */
+/** States without a result, in which a task stays unless a person resends it or a run resubmits it. */
 export const lostStates: ReadonlyArray<TaskState> = ["refused", "given_up"]
 
 /** The terms under which experts judge. Under the same terms, an item is judged once. */
@@ -50,7 +51,7 @@ export interface CampaignTerms {
   readonly taskType?: string | undefined
 }
 
-/** All runs under the same terms. In each campaign of a ledger, an item is judged once. */
+/** All runs under the same terms. An item is judged once in each campaign. */
 export interface Campaign {
   /** Number of the campaign, from 1. */
   readonly campaign: number
@@ -69,12 +70,12 @@ export const defaultShuffleSeed = 0
 export interface RunTerms extends CampaignTerms {
   /** Number of votes that are planned for each new item. Default 1. */
   readonly votes?: number | undefined
-  /** Maximum number of votes for each new item, if more are planned as results arrive. Default: `votes`. */
+  /** Maximum number of votes for each new item. Votes above `votes` are planned as results arrive. Default: `votes`. */
   readonly votesUpTo?: number | undefined
   /**
    * Threshold for further votes: the probability that an item's leading completion is the best, given its votes and the
-   * experts' reliabilities. An item at or above it gets no more votes than `votes`; others get up to `votesUpTo`.
-   * Default 0.95. The job keeps the threshold until a run sets `votes`.
+   * experts' reliabilities. An item at or above the threshold gets no further votes. Other items get up to `votesUpTo`
+   * votes. Default 0.95. The job keeps the threshold until a run sets `votes`.
    */
   readonly confidence?: number | undefined
   /** Seed for shuffling completions. False sends them in the order of the input. */
@@ -93,11 +94,11 @@ export interface BatchItem extends SourceItem {
   readonly prompt: string
   /** The element of the task's `prompts`, as UTF-8. */
   readonly bytes: ItemBytes
-  /** Hash of the sent content, if only some of the completions are sent. */
+  /** Hash of the content to send, if only some of the completions are sent. */
   readonly sentHash?: string | undefined
-  /** Whether the item is a gold item that was mixed in, and not an item of the input. */
+  /** Whether the item is a gold item that was mixed in, not an item of the input. */
   readonly isCheck?: boolean | undefined
-  /** Gold items, in order of preference. One of them is sent along with this item. */
+  /** Gold items, in order of preference. One of them is sent with this item. */
   readonly gold?: Iterable<BatchItem> | undefined
 }
 
@@ -110,15 +111,15 @@ export const ItemDetails = Schema.Struct({
   models: Schema.optionalKey(Schema.Array(Schema.String)),
   /** The origin of each completion, if it differs from that of the item. */
   completion_origins: Schema.optionalKey(Schema.Array(Origin)),
-  /** Set if the prompt was a conversation. `Conversation.parse` reads the text that was sent. */
+  /** Set if the prompt was a conversation. It is sent as text, which `Conversation.parse` reads. */
   conversation: Schema.optionalKey(Schema.Literal(true)),
-  /** Whether each completion was a list of messages, which `Conversation.parse` reads. Absent if none was. */
+  /** For each completion, whether it was a list of messages. Absent if no completion was. */
   as_messages: Schema.optionalKey(Schema.Array(Schema.Boolean)),
   /** The definitions of tools, as JSON text. */
   tools: Schema.optionalKey(Schema.String),
-  /** The order in which the completions were sent, as indices into the input's list. Absent if it is the same. */
+  /** The order in which the completions were sent, as indices in the input. Absent if it is the order of the input. */
   order: Schema.optionalKey(Schema.Array(Schema.Int)),
-  /** Set if the item is a gold item that was mixed in, and not an item of the input. */
+  /** Set if the item is a gold item that was mixed in, not an item of the input. */
   check: Schema.optionalKey(Schema.Literal(true)),
 })
 export type ItemDetails = typeof ItemDetails.Type
@@ -128,13 +129,13 @@ export interface NewTask {
   /** The body of `POST /tasks`, as UTF-8. */
   readonly body: Uint8Array
   readonly items: Arr.NonEmptyReadonlyArray<BatchItem>
-  /** The order of each item's completions in the body. Undefined if it is that of the input. */
+  /** The order of each item's completions in the body. Undefined if it is the order of the input. */
   readonly orders?: ReadonlyArray<ReadonlyArray<number> | undefined> | undefined
-  /** Number of the vote in its batch, from 1. The tasks of a batch follow one another. Default 1. */
+  /** Number of the vote in its batch, from 1. The tasks of a batch are adjacent. Default 1. */
   readonly vote?: number | undefined
   /** Maximum number of votes of the batch. Default 1. */
   readonly votes?: number | undefined
-  /** Number of votes that are planned with the batch. Undefined if all are. */
+  /** Number of votes that are planned with the batch. Undefined if all votes are. */
   readonly leastVotes?: number | undefined
 }
 
@@ -155,7 +156,7 @@ export interface PlannedTask {
   readonly idempotencyKey: string
   /** Time of the first request of this attempt that may have created the task, in epoch milliseconds. */
   readonly sentAt: number | undefined
-  /** Whether the responses to earlier attempts put the task in doubt. */
+  /** Whether the task was in doubt before. */
   readonly wasDoubted: boolean
 }
 
@@ -163,13 +164,13 @@ export interface OpenTask {
   readonly seq: number
   readonly taskId: string
   readonly idempotencyKey: string
-  /** Whether the task is failed, invalid, or completed, and is polled once more. */
+  /** Whether the task is failed, invalid, or completed, and is polled only once more. */
   readonly isRecheck: boolean
   /** Whether the task is completed, and the service may have changed its result. */
   readonly hasResult: boolean
   /** Time of submission, in epoch milliseconds. */
   readonly submittedAt: number
-  /** Time of the next poll, in epoch milliseconds. 0 if the task is due for another reason than its age. */
+  /** Time of the next poll, in epoch milliseconds. 0 if a webhook or a command asked for a poll. */
   readonly dueAt: number
 }
 
@@ -183,7 +184,7 @@ export interface Delivery {
   readonly taskIds: Option.Option<ReadonlyArray<string>>
 }
 
-/** `due`: tasks of this ledger are due now; `unknown`: only unknown ids were named; `repeated`: recorded before. */
+/** `due`: tasks of this ledger are due now; `unknown`: it names only unknown ids; `repeated`: recorded before. */
 export type DeliveryOutcome = "due" | "unknown" | "repeated"
 
 /** A request's prompts with their completions in the input's order, and the items' details in the same order. */
@@ -202,13 +203,13 @@ export interface CompletedTask extends Omit<StoredRequest, "body">, BatchPlace {
 }
 
 /**
- * The place of a task in its batch. Each vote asks for the same items once, in the same order. A vote is one task, or
- * several if the service refused a larger one.
+ * The place of a task in its batch. A batch is a list of items that are sent together. Each vote sends the same items
+ * in the same order: in one task, or in several if a task was split.
  */
 export interface BatchPlace {
   /** The `seq` of the batch's first task. */
   readonly batch: number
-  /** Number of items that one vote of the batch asks for. */
+  /** Number of items in the batch. */
   readonly batchItems: number
   readonly vote: number
   /** The maximum number of votes on each item of the batch. */
@@ -216,7 +217,7 @@ export interface BatchPlace {
 }
 
 export interface Issue {
-  /** The number by which a person names the task: the ordinal of its first item, from 1. */
+  /** The task's number for users: the ordinal of its first item, from 1. */
   readonly number: number
   readonly seq: number
   readonly campaign: number
@@ -236,17 +237,17 @@ export type StateCounts = { readonly [State in TaskState]: { readonly tasks: num
 
 export type Classification = "new" | "known" | "duplicate" | "conflict"
 
-/** Counts of a run's input: `read = new + known + duplicates + rejected`. */
+/** Counts of a run's input: `read = new + known + duplicates + rejected`, plus new items that exceed the budget. */
 export interface ReadCounts {
   /** Number of records of the input. */
   readonly read: number
   /** Items that were new to the ledger. */
   readonly new: number
-  /** Items that an earlier run over this ledger had planned. */
+  /** Items that an earlier run had planned. */
   readonly known: number
   /** Items that occurred earlier in this run's input. */
   readonly duplicates: number
-  /** How many of the duplicates are items with the same completions in another order. */
+  /** Number of duplicates with the same completions as another item, in another order. */
   readonly reordered: number
   /** Records that the source or the run rejected. */
   readonly rejected: number
@@ -254,7 +255,7 @@ export interface ReadCounts {
 
 export const nothingRead: ReadCounts = { read: 0, new: 0, known: 0, duplicates: 0, reordered: 0, rejected: 0 }
 
-/** One step of reading, without its tasks. `counts` are those of the run so far. */
+/** One step of reading, without its tasks. `counts` are the counts of the run so far. */
 export interface ReadingStep {
   readonly rejects: ReadonlyArray<Reject>
   readonly counts: ReadCounts

@@ -1,11 +1,11 @@
-/** The reasons why a decision about a stuck task fails. Nothing was recorded. */
+/** The reasons why a decision about a task fails. The ledger was not changed. */
 import { Schema } from "effect"
 import { excerpt } from "../../../io/Values.ts"
 import { TaskState } from "./Model.ts"
 
 /** The ledger has no such task. */
 export class NoSuchTask extends Schema.TaggedError<NoSuchTask>()("NoSuchTask", {
-  /** Number of the task as in `resolve`: from 1, in the order of planning. */
+  /** Number of the task as in `prefstream resolve`, from 1. */
   number: Schema.Int,
 }) {
   override get message() {
@@ -15,7 +15,7 @@ export class NoSuchTask extends Schema.TaggedError<NoSuchTask>()("NoSuchTask", {
 
 /** The task's state does not allow the decision. */
 export class NotResolvable extends Schema.TaggedError<NotResolvable>()("NotResolvable", {
-  /** Number of the task as in `resolve`, from 1. */
+  /** Number of the task as in `prefstream resolve`, from 1. */
   number: Schema.Int,
   /** The current state of the task. */
   state: TaskState,
@@ -32,7 +32,7 @@ export class NotResolvable extends Schema.TaggedError<NotResolvable>()("NotResol
   }
 }
 
-/** The id cannot be that of a task. */
+/** The id has an invalid form. */
 export class TaskIdInvalid extends Schema.TaggedError<TaskIdInvalid>()("TaskIdInvalid", {
   /** The given id. */
   taskId: Schema.String,

@@ -1,9 +1,9 @@
 /**
- * Requests and results in the form that the ledger stores: their bytes, or a Zstandard frame that
- * `LedgerMaintenance.compact` makes.
+ * Requests and results in the form that the ledger stores: their bytes, or a Zstandard frame after
+ * `LedgerMaintenance.compact`.
  *
- * They are not compressed when they are written. Compressing took a fifth of the main thread's time in a whole run,
- * more than all of SQLite (test/bench/durability.ts), and halved the size of the ledger.
+ * They are not compressed when they are written: compression halved the size of the ledger, but took a fifth of the
+ * main thread's time in a whole run, more than all of SQLite (test/bench/durability.ts).
  */
 import * as Zstd from "../../../node/Zstd.ts"
 
@@ -24,6 +24,6 @@ export const decode = (bytes: Uint8Array): string =>
 
 export const unpack = (bytes: Uint8Array): Uint8Array => (isPacked(bytes) ? Zstd.decompress(bytes) : bytes)
 
-/** Compresses bytes, unless they are compressed already or too large to be decompressed. */
+/** Compresses bytes, unless they are already compressed, or too large for `Zstd.decompress`. */
 export const pack = (bytes: Uint8Array): Uint8Array =>
   isPacked(bytes) || bytes.length > Zstd.maxOutputBytes ? bytes : Zstd.compress(bytes)

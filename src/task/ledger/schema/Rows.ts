@@ -11,7 +11,7 @@ import * as CompletionOrder from "./CompletionOrder.ts"
 import * as Expected from "./Expected.ts"
 import * as Payload from "./Payload.ts"
 
-/** Maximum rows per statement. The limits are 32,766 (SQLite) and 32,767 values (PostgreSQL); a row has up to six. */
+/** Maximum rows of up to seven values per statement. Limits: 32,766 values (SQLite) and 32,767 (PostgreSQL). */
 const rowsPerStatement = 4096
 
 export const inChunks = <A, B, E, R>(
@@ -19,7 +19,7 @@ export const inChunks = <A, B, E, R>(
   statement: (rows: Arr.NonEmptyReadonlyArray<A>) => Effect.Effect<B, E, R>,
 ) => Effect.forEach(Arr.chunksOf(rows, rowsPerStatement), statement)
 
-/** Maximum number of rows per insert. A statement is prepared and cached for each number of rows up to this. */
+/** Maximum number of rows per insert. The database prepares and caches one statement for each number of rows. */
 const rowsPerInsert = 128
 
 export const insertRows = (sql: LedgerContext["sql"], table: string, rows: ReadonlyArray<Record<string, unknown>>) =>
@@ -51,8 +51,8 @@ const isAt = (body: Buffer, text: Buffer, at: number): boolean =>
 const surrogate = Buffer.from("\\ud")
 
 /**
- * Returns the same as `parseRequest`, but faster: completions are decoded only when they are read. The bytes around a
- * prompt occur nowhere else, since a quote inside a text follows a backslash.
+ * Returns the same as `parseRequest`, but faster: completions are decoded only when they are read. It finds prompts by
+ * the bytes before and after them, which do not occur in a text, because texts have no bare quotes.
  */
 export const parsePrompts = (row: Payloads): Omit<StoredRequest, "body"> => {
   const items = decodeItems(Payload.decode(row.items))
@@ -70,11 +70,11 @@ export const parsePrompts = (row: Payloads): Omit<StoredRequest, "body"> => {
     prompts.push({ prompt, completions })
     at = texts.end
   }
-  // If the numbers differ, another program than prefstream wrote the body.
+  // If the numbers differ, the body is not from prefstream.
   return prompts.length === items.length ? { prompts, items } : parseRequest(row)
 }
 
-/** Returns undefined if prefstream did not write the body. */
+/** Finds a prompt and its completions. Returns undefined if the body is not from prefstream. */
 const textsOf = (body: Buffer, start: number) => {
   const prompt: JsonText.Place = [start, JsonText.endOf(body, start)]
   const completions: Array<JsonText.Place> = []
@@ -145,7 +145,7 @@ export const priceListSetting = "price_list"
 export const priceListOf = (here: Pick<LedgerContext, "job" | "sql">) =>
   Effect.map(settingOf(here, priceListSetting), (list) => (list === undefined ? null : Number(list)))
 
-/** The prices of a task are the job's, unless the task has its own. */
+/** Inserts tasks with the job's current price list, unless the task has its own. */
 export const insertTasks = Effect.fnUntraced(function* (
   { job, sql }: Pick<LedgerContext, "job" | "sql">,
   tasks: ReadonlyArray<PlannedRow>,
@@ -178,7 +178,7 @@ export const insertTasks = Effect.fnUntraced(function* (
 
 export const batchColumns = 'batch, batch_items AS "batchItems", vote, votes'
 
-/** Joins an item to a task of any vote. An item's `seq` is the one in its first vote. */
+/** SQL condition that joins an item to the tasks of all its votes. An item's `seq` is the one in its first vote. */
 export const isAskedBy = (task: string): string =>
   `item.batch = ${task}.batch AND item.seq >= ${task}.seq - (${task}.vote - 1) * ${task}.batch_items AND ` +
   `item.seq < ${task}.seq - (${task}.vote - 1) * ${task}.batch_items + ${task}.item_count`
@@ -195,8 +195,8 @@ export const forUpdate = (sql: LedgerContext["sql"], others: "" | "SKIP LOCKED" 
   sql.literal(sql.onDialectOrElse({ pg: () => `FOR UPDATE ${others}`, orElse: () => "" }))
 
 /**
- * Supersedes tasks that were never sent and belong to other campaigns than the last run's, unless a person asked to
- * send them. Locks the job, so that no run begins until the transaction ends: other workers may be giving tasks back.
+ * Supersedes tasks of other campaigns than the last run's that were never sent, unless a person asked to send them.
+ * Locks the job, so that no run begins in another campaign until the transaction ends.
  */
 export const supersede = Effect.fnUntraced(function* (
   { job, sql }: Pick<LedgerContext, "job" | "sql">,
@@ -211,10 +211,10 @@ export const supersede = Effect.fnUntraced(function* (
       AND campaign <> ${last.campaign}`
 })
 
-/** Replaces NUL, which no text column of PostgreSQL can hold. */
+/** Replaces NUL characters, which PostgreSQL cannot store in a text column. */
 export const storable = (reason: string | null): string | null => reason?.replaceAll("\0", "\uFFFD") ?? null
 
-/** Finds a task other than the one at `seq` that has this id at the service, or had it in an earlier attempt. */
+/** Finds another task than the one at `seq` that has this id at the service, or had it in an earlier attempt. */
 export const ownerOf = ({ job, sql }: Pick<LedgerContext, "job" | "sql">, taskId: string, seq: number) => {
   const others = sql`job = ${job} AND task_id = ${taskId} AND seq <> ${seq}`
   return Effect.map(
@@ -230,7 +230,7 @@ export const settingOf = ({ job, sql }: Pick<LedgerContext, "job" | "sql">, name
     (rows) => rows[0]?.value,
   )
 
-/** The time at which a result is recorded: always later than that of the replaced result, for `Fingerprint`. */
+/** The time of a new result, always later than that of the result that it replaces. `Fingerprint` needs this. */
 export const completedAt = (sql: LedgerContext["sql"], now: number) =>
   sql`CASE WHEN completed_at >= ${now} THEN completed_at + 1 ELSE CAST(${now} AS BIGINT) END`
 

@@ -1,8 +1,4 @@
-/**
- * A set of `seq` numbers, with one bit for each number up to the largest.
- *
- * Guarantees: a million items take 125 kB, in any order.
- */
+/** A set of `seq` numbers, with one bit for each number up to the largest: a million items take 125 kB. */
 export const make = () => {
   let bits = new Uint8Array(1024)
   return {
@@ -19,7 +15,7 @@ export const make = () => {
   }
 }
 
-/** Combines numbers into spans. Each begins at `first` and ends before `end`. */
+/** Combines adjacent numbers into spans. A span begins at `first` and ends before `end`. */
 export const spansOf = (
   seqs: ReadonlyArray<number>,
 ): ReadonlyArray<{ readonly first: number; readonly end: number }> => {

@@ -1,17 +1,15 @@
 /**
  * The tables of the ledger, the same for SQLite and PostgreSQL. Times are epoch milliseconds.
  *
- * `seq` is the ordinal of a task's first item in its job, over all campaigns: a task that is split becomes two rows
- * without renumbering others. Each vote of a batch takes `batch_items` numbers, even if it is not planned, and the
+ * `seq` is the ordinal of a task's first item in its job, over all campaigns. So a task can be split into two rows
+ * without renumbering others. Each vote of a batch takes `batch_items` numbers, even if it is not planned yet, and the
  * first vote begins at `batch`. The `seq` of an `item` is the one in its first vote.
  */
 import { Effect } from "effect"
 import { SqlClient } from "effect/sql"
 import * as Migrations from "../../../sql/Migrations.ts"
 
-/**
- * The input and its terms. `max_rejects` and `failure` say why a run ended. `shuffle_seed` is null without shuffling.
- */
+/** Tables for the input and the terms of runs. `max_rejects` and `failure`: why a run ended. */
 const createInput = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
   const bytes = yield* Migrations.bytes
@@ -21,7 +19,7 @@ const createInput = Effect.gen(function* () {
     parts INTEGER NOT NULL
   )`
   const compact = sql.onDialectOrElse({ sqlite: () => sql.literal("WITHOUT ROWID"), orElse: () => sql.literal("") })
-  // `guidelines` is UTF-8 bytes, so that the databases accept every character.
+  // `guidelines` are UTF-8 bytes, since PostgreSQL's texts cannot contain NUL.
   yield* sql`CREATE TABLE campaign (
     job INTEGER NOT NULL,
     campaign INTEGER NOT NULL,
@@ -63,8 +61,7 @@ const createInput = Effect.gen(function* () {
     PRIMARY KEY (job, campaign, item_id)
   ) ${compact}`
   yield* sql`CREATE INDEX item_batch ON item (job, batch, seq)`
-  // Items of earlier runs that the last run read again, as spans of their numbers. `end_seq` is one more than the last
-  // number.
+  // Items of earlier runs that the last run read again, as spans of `seq`. `end_seq` is one more than the last number.
   yield* sql`CREATE TABLE known (
     job INTEGER NOT NULL,
     run BIGINT NOT NULL,
@@ -104,14 +101,14 @@ const createInput = Effect.gen(function* () {
  *
  * - `new_items`: the number of new items of the input. It excludes gold items, and is 0 in later votes.
  * - `attempt` increases when the items are planned again under another key.
- * - `part`: the number of the batch, modulo the job's parts.
- * - `sent_at`: the start of the first request that the service may have accepted, or null.
+ * - `part`: the worker's share that the task belongs to: batches are assigned to the job's parts in turn.
+ * - `sent_at`: the start of the attempt's first request that the service may have accepted, or null.
  * - `resend_at`: when a person asked to resend the task. `pruned_at`: when its request and result were removed.
  * - `task_id` is unique, so that no result counts twice.
- * - `expected`: the facts that a result must fit (`Expected.ts`).
+ * - `expected`: a summary that the result must match (`Expected.ts`).
  *
- * If several processes share a job, `part_owner` names the owner of each part. `claim_epoch` is the owner's epoch in
- * which a task was claimed for sending, and `claim_until` is the end of the claim (`Parts.ts`).
+ * If several processes share a job, `part_owner` names the owner of each part. `claim_epoch` is the part's epoch in
+ * which its owner claimed a task for sending, and `claim_until` is the end of the claim (`Parts.ts`).
  */
 const createTasks = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
@@ -195,8 +192,8 @@ const createTasks = Effect.gen(function* () {
 })
 
 /**
- * `delivery` remembers recent webhook deliveries, to recognize repeated ones. A row of `hint` requests a poll of a
- * task, or of all tasks if `task_id` is empty. `followed` counts the polls that it caused since `since_at`.
+ * `delivery` contains recent webhook deliveries, to recognize repeated ones. A row of `hint` requests a poll of a task,
+ * or of all tasks if `task_id` is empty. `followed` counts the polls that the hint caused since `since_at`.
  */
 const createDeliveries = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
@@ -223,7 +220,7 @@ const createDeliveries = Effect.gen(function* () {
  * - `canceled`: whether the service canceled a failed task.
  * - `votes` of an attempt: how many of its votes count against a budget.
  * - `over_budget_count`: new items of a run that the budget did not allow to plan.
- * - `price_list`: the number of the prices that held when a task was planned, or null without prices.
+ * - `price_list`: the number of the list of prices that applied when a task was planned, or null without prices.
  * - `prices`: prices as `domain/Prices` encodes them.
  * - `vote_kinds`: the kinds of experts as `VoteKinds` encodes them, if the task has a result.
  */
@@ -242,15 +239,15 @@ const addSpending = Effect.gen(function* () {
 })
 
 /**
- * `least_votes` of the `votes` are planned with the batch, and the others item by item, if at all. Null if all are
- * planned with the batch.
+ * `least_votes`: the number of votes that are planned with the batch. Later ones, up to `votes`, are planned item by
+ * item. Null if all votes are planned with the batch.
  */
 const addFurtherVotes = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
   yield* sql`ALTER TABLE task ADD COLUMN least_votes INTEGER`
 })
 
-/** `run` is the last run that read the file to its end. An older ledger gets its last run for all files. */
+/** `run` is the last run that read the file to its end; for files recorded by older versions, the job's last run. */
 const addRunOfInput = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
   yield* sql`ALTER TABLE input ADD COLUMN run BIGINT NOT NULL DEFAULT 0`
@@ -272,5 +269,5 @@ export const migrate = Migrations.run(migrations)
 
 export const checkVersion = Migrations.check(migrations)
 
-/** Whether the ledger's tables exist. Fails if the database has other tables instead. */
+/** Whether the ledger's tables exist. Fails if the database has only other tables. */
 export const exists = Migrations.exist(migrations)

@@ -1,8 +1,9 @@
 /**
- * The kinds of experts who gave the votes of a task, as a column of its row. The cost of its votes depends on them.
+ * The kinds of experts who gave a task's votes, as text for the column `task.vote_kinds`. The cost of the votes depends
+ * on them.
  *
- * Guarantees: the same result has the same text. An item with votes of several kinds keeps all of them, so that it
- * counts at the highest of their prices.
+ * Guarantees: the same result gives the same text. For an item with votes of several kinds, the text contains all
+ * kinds, so that the item counts at the highest of their prices.
  */
 import { Result, Schema } from "effect"
 import * as Cost from "../../../domain/Cost.ts"
@@ -10,7 +11,7 @@ import * as ExpertKind from "../../../domain/ExpertKind.ts"
 import * as Prices from "../../../domain/Prices.ts"
 import * as FieldPath from "../../../io/FieldPath.ts"
 
-/** Number of items whose votes have these kinds. Each kind is named once, in order. Null is an unknown kind. */
+/** Number of items whose votes have exactly these kinds. Kinds are unique and sorted. Null is an unknown kind. */
 const Group = Schema.Struct({ items: Schema.Int, kinds: Schema.NonEmptyArray(Schema.NullOr(Schema.String)) })
 type Group = typeof Group.Type
 
@@ -22,7 +23,7 @@ export type ReadKinds = (results: ReadonlyArray<{ readonly annotations?: unknown
 
 const compare = (a: string | null, b: string | null): number => ((a ?? "") < (b ?? "") ? -1 : 1)
 
-/** @param path the place of a vote's kind; an invalid path finds none */
+/** @param path the place of a vote's kind; an invalid path gives no kinds */
 export const reader = (path: string): ReadKinds => {
   const parsed = Result.getOrUndefined(FieldPath.parse(path))
   if (parsed === undefined) return () => null
@@ -39,7 +40,7 @@ export const reader = (path: string): ReadKinds => {
   }
 }
 
-/** Groups a task's items by the kind they are paid as: the most expensive of their votes, or the first by name. */
+/** Groups a task's items by the kind whose price counts: the most expensive, or among several, the first by name. */
 export const paidAs = (
   text: string,
   prices: Prices.Prices,

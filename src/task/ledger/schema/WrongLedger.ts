@@ -1,7 +1,7 @@
-/** The reasons why a ledger cannot be used as requested. Nothing in it was changed. */
+/** The reasons why a ledger cannot be used as requested. The ledger was not changed. */
 import { Schema } from "effect"
 
-/** The tasks of this ledger belong to another service than the requested one. */
+/** The tasks of this ledger are at another service than the requested one. */
 export class OtherService extends Schema.TaggedError<OtherService>()("OtherService", {
   /** The identity of the service that the ledger belongs to: by default its base URL. */
   ledger: Schema.String,
@@ -13,7 +13,7 @@ export class OtherService extends Schema.TaggedError<OtherService>()("OtherServi
   }
 }
 
-/** The items of this ledger were judged with other settings, and no new campaign was requested. */
+/** The items of this ledger were judged under other terms, and `newCampaign` was not set. */
 export class TermsChanged extends Schema.TaggedError<TermsChanged>()("TermsChanged", {
   /** The campaign of the last run. */
   campaign: Schema.Int,

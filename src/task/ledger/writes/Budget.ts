@@ -1,22 +1,22 @@
 /**
- * The requests that the workers of a job may send together. Each worker takes time slots in turn, spaced by the shared
- * rate. One row stores the state, by the database's clock (the virtual scheduling algorithm of ITU-T I.371, without
- * bursts).
+ * The request limit that the workers of a job share. Each worker reserves time slots, spaced by the shared rate. One
+ * row stores the state, by the database's clock (the virtual scheduling algorithm of ITU-T I.371, without bursts).
  *
- * Guarantees: in any period, there are at most as many slots as the rate allows, plus one. Every worker that asks gets
- * the next slots, however many others ask. If the service asks one worker for a pause, all pause. If it refuses a
- * request because of load, the rate of all is halved, and recovers in half a minute. If the clock is set back, requests
- * are delayed by at most half a minute plus the time of 64 requests (one per worker), and a pause starts again.
+ * Guarantees: in any period, the number of slots is at most the rate times the period, plus one. Workers get slots in
+ * the order in which they ask. If the service asks one worker for a pause, all workers pause. If the service refuses a
+ * request because of load, the rate of all workers is halved, and recovers in half a minute. If the clock is set back,
+ * requests are delayed by at most half a minute plus the time of 64 requests (one per worker), and a pause starts
+ * again.
  */
 import { Effect, Option } from "effect"
 import type { SqlError } from "effect/sql/SqlError"
 import type { LedgerContext } from "../schema/Model.ts"
 import { databaseClock } from "./Parts.ts"
 
-/** A worker takes at most this many seconds' worth of slots at a time, rounded up to whole slots. */
+/** A worker reserves the slots of at most this many seconds at a time, but at least one slot. */
 const leaseSeconds = 0.25
 
-/** Slots are at most this many milliseconds and `maxRequestsAhead` requests ahead, unless the clock was set back. */
+/** If the next slot is later than this (milliseconds) plus `maxRequestsAhead` requests, the clock was set back. */
 const maxAhead = 30_000
 const maxRequestsAhead = 64
 
@@ -31,14 +31,14 @@ export interface Slots {
   readonly count: number
   readonly first: number
   readonly spacing: number
-  /** Milliseconds during which there are no slots. */
+  /** Milliseconds during which no request may be sent. */
   readonly pause: number
-  /** How many times the rate had been halved. */
+  /** Number of times that the rate has been halved. */
   readonly halvings: number
 }
 
 export interface BudgetStatus {
-  /** Milliseconds for which all slots are already taken. 0 if a request can be sent now. */
+  /** Milliseconds until the first free slot. 0 if a request can be sent now. */
   readonly takenFor: number
   /** Share of the rate that remains after refusals because of load, from 0 to 1. */
   readonly rateShare: number
@@ -69,7 +69,7 @@ export const writeBudget = ({ job, sql }: Pick<LedgerContext, "job" | "sql">) =>
   const clock = databaseClock(sql)
   const created = sql`INSERT INTO budget (job, free_at, paused_at, paused_until, share, cuts, cut_at)
     VALUES (${job}, 0, 0, 0, 1, 0, 0) ON CONFLICT (job) DO NOTHING`
-  /** Share of the rate that is allowed now, 0 to 1; 1 if the clock was set back since the rate was halved. */
+  /** Share of the rate that is allowed now, from 0 to 1. It also recovers if the clock was set back. */
   const share = sql`LEAST(1, share + ABS(${clock} - cut_at)::float8 / ${recovery})`
   const done = { requests: 0, answers: 0 }
   return {
@@ -77,10 +77,10 @@ export const writeBudget = ({ job, sql }: Pick<LedgerContext, "job" | "sql">) =>
     countRequest: () => void done.requests++,
     countAnswer: () => void done.answers++,
 
-    /** Takes up to `wanted` slots. `perSecond` is the rate of all workers together. Takes none during a pause. */
+    /** Reserves up to `wanted` slots; none during a pause. `perSecond` is the rate of all workers together. */
     takeSlots: Effect.fnUntraced(function* (wanted: number, perSecond: number): Effect.fn.Return<Slots, SqlError> {
-      // `FOR UPDATE` reads the row as another worker has just left it. The statement is a transaction of its own, so it
-      // holds no lock while this process waits.
+      // `FOR UPDATE` waits for other workers and reads their changes. The statement is a separate transaction, so this
+      // process keeps no lock afterwards.
       const take = sql<Slots>`WITH held AS (
           SELECT *, ${clock} AS now, ${share} * ${perSecond}::float8 AS rate FROM budget WHERE ${here} FOR UPDATE
         ), taking AS (
@@ -100,7 +100,7 @@ export const writeBudget = ({ job, sql }: Pick<LedgerContext, "job" | "sql">) =>
       return (yield* take)[0]!
     }),
 
-    /** Halves the rate of all workers, unless it was halved since the request's slot was taken. */
+    /** Halves the rate of all workers, unless it was halved after the request's slot was reserved. */
     slowRequests: (halvings: number) =>
       sql`UPDATE budget SET share = GREATEST(${leastShare}, ${share} / 2), cuts = cuts + 1, cut_at = ${clock}
         WHERE ${here} AND cuts = ${halvings}`,

@@ -1,8 +1,8 @@
 /**
- * Plans further votes item by item, once the earlier votes have ended.
+ * Plans further votes item by item, when an item's earlier votes have ended.
  *
  * Guarantees: another vote on an item is planned only if all its earlier votes have ended and the budget allows it. The
- * transaction that plans the vote checks both, so nothing is planned twice, even if a process is killed.
+ * transaction that plans the vote checks both, so that no vote is planned twice, even if a process is killed.
  */
 import { Array as Arr, Effect, type Latch, Option } from "effect"
 import * as SteadyClock from "../../../io/SteadyClock.ts"
@@ -12,20 +12,20 @@ import { batchColumns, insertTasks, setSetting, settingOf, withPayload } from ".
 import { endedVotesSeen, votesLeft, wantedVotes } from "./Spending.ts"
 import type { readTasks } from "./Tasks.ts"
 
-/** The place of an item: `seq` is the one in its first vote. */
+/** The place of an item in the ledger. */
 export interface ItemPlace {
-  /** The number of its first task, from 0. */
+  /** The item's `seq` in its first vote. */
   readonly seq: number
-  /** The item's place in that task, from 0. */
+  /** The `seq` at which the item's batch begins. */
   readonly batch: number
 }
 
 export interface VoteCourse {
   /** Whether a vote is planned, outstanding, or in doubt. */
   readonly isWaiting: boolean
-  /** Whether one of these votes is a further one, which was not planned with the item. */
+  /** Whether one of these votes is a further vote, which was not planned with the item. */
   readonly waitsForFurther: boolean
-  /** Number of the next vote. None if the item has its maximum of votes. */
+  /** Number of the next vote. None if the item has its maximum number of votes. */
   readonly next: Option.Option<number>
   readonly left: number
 }
@@ -60,7 +60,7 @@ const courseOf = (place: number, rows: ReadonlyArray<TaskOfBatch>): VoteCourse =
 export const readFurtherVotes = ({ job, sql }: LedgerContext) => {
   const here = sql`job = ${job}`
 
-  /** The confidence from which items get no further votes. None if no run of the job has asked for further votes. */
+  /** The confidence at which an item gets no further votes. None if no run of the job has asked for further votes. */
   const confidence = Effect.map(settingOf({ job, sql }, "confidence"), (text) =>
     Option.map(Option.fromUndefinedOr(text), Number),
   )
@@ -77,7 +77,7 @@ export const readFurtherVotes = ({ job, sql }: LedgerContext) => {
     return (yield* settingOf({ job, sql }, endedVotesSeen)) !== String(yield* endedVotes)
   })
 
-  /** Whether a choice is due: `hasUnseenVotes` holds, and no vote is planned, being sent, or outstanding. */
+  /** Whether items should be chosen again: `hasUnseenVotes`, and no task is planned, being sent, or outstanding. */
   const isChoiceDue = Effect.gen(function* () {
     if (Option.isNone(yield* confidence)) return false
     const awaited = yield* sql`SELECT 1 FROM task
@@ -85,7 +85,7 @@ export const readFurtherVotes = ({ job, sql }: LedgerContext) => {
     return awaited.length === 0 && (yield* hasUnseenVotes)
   }).pipe(Effect.withSpan("Ledger.isChoiceDue"))
 
-  /** The state of voting on the campaign's items that may get further votes, by the `seq` of their first vote. */
+  /** The votes on the campaign's items that may get further votes, by the item's `seq`. */
   const voteCourses = Effect.fn("Ledger.voteCourses")(function* (campaign: number) {
     const rows = yield* sql<TaskOfBatch>`SELECT ${sql.literal(rowColumns)} FROM task
       WHERE ${here} AND seq >= 0 AND campaign = ${campaign} AND least_votes IS NOT NULL ORDER BY seq`
@@ -154,7 +154,7 @@ export const writeFurtherVotes = (
     ).pipe(Effect.map(Arr.getSomes))
   })
 
-  /** Records how many items need an unplanned vote, and how many votes have ended. A new run forgets both. */
+  /** Records the numbers of items that need an unplanned vote and of ended votes. A new run deletes both numbers. */
   const noteWanted = (items: number, ended: number) =>
     write(
       Effect.andThen(
@@ -163,7 +163,7 @@ export const writeFurtherVotes = (
       ),
     )
 
-  /** Plans another vote on each item within the budget. Returns the planned votes, and the items beyond the budget. */
+  /** Plans another vote on each item within the budget. Returns the number of votes, and of items beyond the budget. */
   const planFurther = Effect.fn("Ledger.planFurther")(function* (
     places: ReadonlyArray<ItemPlace>,
     options: FurtherVotesOptions,

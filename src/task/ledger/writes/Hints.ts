@@ -1,11 +1,11 @@
 /**
- * Webhook deliveries, and the hints that they leave. A hint requests a poll of a task.
+ * Webhook deliveries, and the hints that they create. A hint requests a poll of a task.
  *
- * Guarantees: a hint is on disk when its effect succeeds, and leads to a poll that begins after it. A delivery that is
- * recorded twice counts once. A delivery that arrives before the response to the creation of its task is kept. Hints
- * cause at most `maxPollsPerMinute` polls of a task per minute, so that a flood of deliveries does not keep other tasks
- * from being polled. Does not remember a delivery for much longer than two hours. If the service signs a time, a
- * verifier refuses older ones.
+ * Guarantees: a hint is on disk when its effect succeeds, and causes a poll that begins later than the hint. A delivery
+ * that is recorded twice counts once. A delivery may arrive before the response that creates its task. Hints cause at
+ * most `maxPollsPerMinute` polls of a task per minute, so that a flood of deliveries does not delay the polls of other
+ * tasks. Deliveries are deleted after about two hours. If the service signs the time, the verifier refuses such old
+ * deliveries.
  */
 import { Duration, Effect, type Latch, Option } from "effect"
 import type { SqlError } from "effect/sql/SqlError"
@@ -24,14 +24,14 @@ const minute = Duration.toMillis("1 minute")
 
 const forgetInterval = Duration.toMillis("10 seconds")
 
-/** The id of a hint for all tasks. */
+/** The `task_id` of a hint for all tasks. */
 const allTasks = ""
 
-/** Stands for a time before any hint for all tasks. */
+/** A time before any hint. */
 const never = -1
 
 export const readHints = ({ job, sql }: LedgerContext) => ({
-  /** Number of received deliveries, without repetitions, and the time of the last one in epoch milliseconds. */
+  /** Number of received deliveries, without repeated ones, and the time of the last one in epoch milliseconds. */
   deliveries: Effect.gen(function* () {
     const rows = yield* sql<{ name: string; value: string }>`SELECT name, value FROM setting
       WHERE job = ${job} AND ${sql.in("name", ["deliveries", "last_delivery"])}`
@@ -55,7 +55,7 @@ export const writeHints = (
 
   let forgotten = -Infinity
 
-  /** Removes old deliveries and hints. The transaction skips locked rows, since other receivers find the same rows. */
+  /** Deletes old deliveries and hints. Skips locked rows, since other receivers delete the same rows. */
   const forgetOld = Effect.fnUntraced(function* (now: number) {
     if (now < forgotten + forgetInterval) return
     forgotten = now
@@ -72,7 +72,7 @@ export const writeHints = (
   })
 
   const isRepeated = Effect.fnUntraced(function* ({ id, sentAt }: Delivery, now: number) {
-    // A delivery that the service sends again later counts: the service or a person asks for another poll.
+    // If the service sends a delivery again with a later time, it counts: the service or a person wants another poll.
     const rows = yield* sql`
       INSERT INTO delivery ${sql.insert({ job, delivery_id: id, sent_at: sentAt, received_at: now })}
       ON CONFLICT (job, delivery_id) DO UPDATE SET sent_at = excluded.sent_at, received_at = excluded.received_at
@@ -88,7 +88,7 @@ export const writeHints = (
           at = CASE WHEN excluded.at > hint.at THEN excluded.at ELSE hint.at + 1 END`,
     )
 
-  /** Adds hints. Keeps an unknown id only while some task's id is not known yet. Returns whether any id is known. */
+  /** Adds hints. Keeps unknown ids only while the id of some task is not known yet. Returns whether any id is known. */
   const addNamed = Effect.fnUntraced(function* (taskIds: ReadonlyArray<string>, now: number) {
     const found = yield* inChunks(
       taskIds,
@@ -105,7 +105,7 @@ export const writeHints = (
   })
 
   return {
-    /** Records a delivery. The tasks that it names are due at the next `followHints`. If it names none, all tasks are. */
+    /** Records a delivery. The next `followHints` makes the named tasks due, or all tasks if none is named. */
     recordDelivery: Effect.fn("Ledger.recordDelivery")(function* (delivery: Delivery) {
       const now = yield* SteadyClock.now
       yield* forgetOld(now)
@@ -127,8 +127,8 @@ export const writeHints = (
       return outcome
     }),
     /**
-     * Makes tasks with hints due, except tasks that are being polled: their hints wait until that poll has ended.
-     * Returns the milliseconds until the first of the hints that exceeded `maxPollsPerMinute` may be followed.
+     * Makes tasks with hints due. Hints for tasks that are being polled wait until that poll has ended. Returns the
+     * milliseconds until the next hint that `maxPollsPerMinute` delays.
      */
     followHints: Effect.fn("Ledger.followHints")(function* (inFlight: ReadonlySet<string>) {
       const now = yield* SteadyClock.now
@@ -147,7 +147,8 @@ export const writeHints = (
         yield* write(
           Effect.gen(function* () {
             if (allAreDue) {
-              // Tasks that were due before stay ahead, so that repeated hints for all tasks do not delay them forever.
+              // Tasks that are already due keep their time. Otherwise repeated hints for all tasks could delay them
+              // forever.
               yield* sql`UPDATE task SET due_at = ${now}
               WHERE ${here} AND state = 'submitted' AND due_at > ${now} AND ${owned.areMine()}`
               yield* addHints([...inFlight], now)
@@ -157,7 +158,7 @@ export const writeHints = (
               (some) => sql`UPDATE task SET due_at = 0
               WHERE ${here} AND state = 'submitted' AND ${sql.in("task_id", some)}`,
             )
-            // The service may have changed a result that it announced before.
+            // The service may have changed a result after it was completed.
             yield* inChunks(
               due,
               (some) => sql`UPDATE task SET due_at = ${changedDueAt}
@@ -184,11 +185,11 @@ export const writeHints = (
         .map(({ since }) => since + minute - now)
       return waits.length === 0 ? Option.none<number>() : Option.some(Math.min(...waits))
     }),
-    /** Follows the last hint for all tasks again, since the last owner of a part may not have followed it. */
+    /** Follows the last hint for all tasks again, since the earlier owner of a part may not have followed it. */
     followAgain: () => void (lastHintForAll = { ...lastHintForAll, at: never }),
-    /** Records that this process or another received a delivery about tasks of this ledger. */
+    /** Records that this or another process received a delivery about tasks of this ledger. */
     delivered,
-    /** The time is in epoch milliseconds. */
+    /** The time of the last delivery, in epoch milliseconds. */
     lastDelivery: Effect.sync(() => lastDelivery),
   }
 }

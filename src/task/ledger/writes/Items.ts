@@ -1,8 +1,8 @@
 /**
- * The items of the input: which are new, and how many are lost.
+ * The items of the input: classifies, records, and counts them.
  *
- * Guarantees: a step of reading is recorded completely or not at all. So the items of a task are recorded together with
- * it, and the counts agree with the rows. An item that waits for its batch to fill counts with the step that plans it.
+ * Guarantees: a step of reading is recorded completely or not at all. So a task is recorded together with its items,
+ * and the counts match the rows. An item of an incomplete batch counts in the step that plans it.
  */
 /* oxlint-disable max-lines -- the reads and writes concern the same rows */
 import { Effect, type Latch } from "effect"
@@ -77,18 +77,18 @@ const importOf = (run: number): string => `${importPrefix}${run}`
 /** The setting that records whether any planned prompt or completion is a list of messages. */
 const conversations = "conversations"
 
-/** The setting that records whether any planned item has calls, results, or definitions of tools. */
+/** The setting that records whether any planned item has tool calls, tool results, or tool definitions. */
 const tools = "tools"
 
 export const readItems = ({ job, sql }: Model.LedgerContext) => {
   const isAskedByTask = (task: "t" | "v") => sql.literal(isAskedBy(task))
 
-  /** Whether an item belongs to a run's input: the run found it, or read it again. */
+  /** SQL condition: the item belongs to a run's input, because the run was the first to read it or read it again. */
   const isOf = (run: number) => sql`(item.run = ${run} OR item.seq < (SELECT k.end_seq FROM known k
     WHERE k.job = item.job AND k.run = ${run} AND k.first_seq <= item.seq
     ORDER BY k.first_seq DESC LIMIT 1))`
 
-  /** Whether any planned item has lists of messages. Older versions did not record this. */
+  /** Whether any planned item has lists of messages. Older versions of prefstream did not record this. */
   const hasConversations = Effect.map(settingOf({ job, sql }, conversations), (value) => value !== undefined).pipe(
     Effect.withSpan("Ledger.hasConversations"),
   )
@@ -97,7 +97,7 @@ export const readItems = ({ job, sql }: Model.LedgerContext) => {
     Effect.withSpan("Ledger.hasTools"),
   )
 
-  /** Items with their tasks: one row for each task that asks for the item. */
+  /** SQL for items with their tasks: one row for each task that contains the item. */
   const itemsOfTasks = sql`FROM task t JOIN item ON item.job = t.job AND ${isAskedByTask("t")}
     WHERE t.job = ${job}`
 
@@ -113,12 +113,12 @@ export const readItems = ({ job, sql }: Model.LedgerContext) => {
     ),
   )
 
-  /** SQL condition: `t` is a task of the first vote, and each later vote on the item was refused or given up. */
+  /** SQL condition: `t` is a task of the first vote, and all later votes on the item were refused or given up. */
   const isLost = sql`t.vote = 1 AND NOT EXISTS (SELECT 1 FROM task v WHERE v.job = t.job
     AND v.batch = t.batch AND v.seq > t.seq AND v.seq < t.batch + t.votes * t.batch_items AND v.vote > 1
     AND NOT ${sql.in("v.state", Model.lostStates)} AND ${isAskedByTask("v")})`
 
-  /** Number of lost items of a run's input. All their tasks were refused or given up, so no expert will judge them. */
+  /** Number of items of a run's input whose tasks were all refused or given up. */
   const itemsLost = Effect.fn("Ledger.itemsLost")((run: number) =>
     Effect.map(
       sql<{ items: number }>`SELECT COUNT(*) AS items ${itemsOfTasks}
@@ -171,7 +171,7 @@ export const writeItems = (
 ) => {
   const here = sql`job = ${job}`
 
-  /** The known items that the current run has read again. Reading them once more causes no write. */
+  /** The known items that the current run has read again. If the run reads one of them once more, it is a duplicate. */
   let reread = { run: -1, seqs: SeqSet.make() }
   const knownOf = (run: number) => {
     if (reread.run !== run) reread = { run, seqs: SeqSet.make() }
@@ -191,7 +191,7 @@ export const writeItems = (
     })
   })
 
-  /** Records which known items are in a run's input, and forgets the records of earlier runs. Returns the items' `seq`. */
+  /** Records the known items in a run's input, and deletes such records of earlier runs. Returns the items' `seq`. */
   const insertKnown = Effect.fnUntraced(function* ({ campaign, run }: Model.Run, itemIds: ReadonlyArray<string>) {
     if (itemIds.length === 0) return []
     const rows = yield* inChunks(
@@ -271,8 +271,8 @@ export const writeItems = (
   const noted = new Set<string>()
 
   /**
-   * Sets `conversations` and `tools` in the ledger when rows first have them. Returns the names that were set; add them
-   * to `noted` after the commit.
+   * Stores the settings `conversations` and `tools` when a row first has them. Returns their names, which the caller
+   * must add to `noted` after the commit.
    */
   const note = Effect.fnUntraced(function* (rows: ReadonlyArray<TaskRow>) {
     const found = [
@@ -289,16 +289,16 @@ export const writeItems = (
   })
 
   /**
-   * Records one step of reading, completely or not at all. The same transaction decides what the budget allows. Returns
-   * the new items that it does not allow. `counts` excludes such items of earlier steps.
+   * Records one step of reading in one transaction, which also checks the budget. Returns the new items that exceed the
+   * budget. `counts` must exclude such items of earlier steps.
    */
   const record = Effect.fn("Ledger.record")(function* (
     run: Model.Run,
     step: Model.ReadingStep & {
-      /** The tasks to plan, or a function that chooses them by the number of votes left. */
+      /** The tasks to plan, or a function that selects them for the number of votes left. */
       readonly tasks: ReadonlyArray<Model.NewTask> | ((votesLeft: number) => AllottedTasks)
       readonly known: ReadonlyArray<string>
-      /** Number of new items of earlier steps that the budget did not allow. */
+      /** Number of new items of earlier steps that exceeded the budget. */
       readonly overBudget?: number | undefined
     },
   ) {

@@ -1,13 +1,13 @@
 /**
- * The parts (partitions) of a job that this process owns. A process with the job's lock owns all of them, and a worker
- * those that it took.
+ * The parts (partitions) of a job that this process owns. A process with exclusive access to the job owns all parts. A
+ * worker owns the parts that it has taken.
  *
  * Guarantees:
- * - A process that takes a part raises its epoch. From then on, no process claims a task of that part for an earlier
- *   epoch, even if the earlier owner was suspended or disconnected.
- * - The result of a request is recorded even if another process owns the part by then, unless the task was claimed
- *   again. So a late response settles a doubt.
- * - Claims end by the database's clock, not by those of the machines.
+ * - A process that takes a part increases the part's epoch. From then on, no process can claim a task of the part in an
+ *   earlier epoch. This stops an earlier owner that was suspended or disconnected.
+ * - The response to a request is recorded even if another process owns the part by then, unless the task was claimed
+ *   again. So a task in doubt may be resolved by a late response.
+ * - The database's clock, not a machine's clock, decides when a claim ends.
  */
 import { Effect, type Latch } from "effect"
 import type { SqlClient } from "effect/sql"
@@ -17,10 +17,10 @@ import type { LedgerContext, PlannedTask } from "../schema/Model.ts"
 import { isAny } from "../schema/Rows.ts"
 import * as Metrics from "../../../telemetry/Metrics.ts"
 
-/** A part without tasks, whose owner reads the input. */
+/** A part without tasks. Its owner reads the input. */
 export const readerPart = -1
 
-/** Milliseconds that a claim lasts beyond the timeout of its request. */
+/** Milliseconds for which a claim lasts after the timeout of its request. */
 const margin = 5_000
 
 /** Epoch milliseconds by the database's clock, which all workers share. */
@@ -36,10 +36,10 @@ interface OwnedPart {
   epoch: number
 }
 
-/** A notification to other processes: new tasks, a webhook delivery, or an earlier task to send or poll. */
+/** A notification: new tasks, a webhook delivery, or existing tasks to send or poll (`again`). */
 export type Change = "planned" | "hinted" | "again"
 
-/** @param worker the name of a process that shares the job; undefined if this process has the job alone */
+/** @param worker the name of a process that shares the job; undefined if this process has exclusive access */
 export const make = ({ job, sql }: Pick<LedgerContext, "job" | "sql">, worker: string | undefined) => {
   const here = sql`job = ${job}`
   const always = sql.literal("1 = 1")
@@ -65,10 +65,10 @@ export const make = ({ job, sql }: Pick<LedgerContext, "job" | "sql">, worker: s
 
     channel: Effect.map(sql<{ channel: string }>`SELECT ${channel} AS channel`, (rows) => rows[0]!.channel),
 
-    /** SQL condition for the tasks of this process. `task` names the table if the statement has several. */
+    /** SQL condition for the tasks of this process's parts. `task`: the alias of the table in the statement. */
     areMine,
 
-    /** SQL condition for tasks of this process to send. Their `due_at` is 0, so the index returns them in order. */
+    /** SQL condition for this process's tasks to send. Their `due_at` is 0, so the index returns them by `seq`. */
     areToSend: () => sql`${here} AND state = 'planned' AND due_at = 0 AND ${areMine()}`,
 
     isHeld: (seq: number) =>
@@ -77,8 +77,8 @@ export const make = ({ job, sql }: Pick<LedgerContext, "job" | "sql">, worker: s
         : sql`state IN ('submitting', 'in_doubt') AND claim_epoch = ${claims.get(seq) ?? 0}`,
 
     /**
-     * SQL assignments and fence for a statement that claims a task for `millis` milliseconds, or extends its claim. The
-     * fence is a row that stays locked until the statement is committed, so that no process takes the part meanwhile.
+     * SQL for a statement that claims a task for `millis` milliseconds, or extends its claim. `fence` locks the part's
+     * row until the statement is committed, so that no process takes the part meanwhile.
      */
     claiming: ({ part, seq }: Pick<PlannedTask, "part" | "seq">, millis: number) => {
       if (worker === undefined) return { assignments: nothing, fence: nothing, claimed: () => {} }
@@ -94,16 +94,16 @@ export const make = ({ job, sql }: Pick<LedgerContext, "job" | "sql">, worker: s
     forget: (seq: number) => void claims.delete(seq),
 
     /**
-     * SQL condition for tasks of this process's parts that an earlier owner claimed for at most `maxMillis`, if that
-     * time has passed. A claim that ends later than possible was made before the clock was set back, and also counts as
-     * abandoned.
+     * SQL condition for tasks of this process's parts that an earlier owner claimed, and whose claim has ended. A claim
+     * that ends more than `maxMillis` (plus the margin) from now was made before the clock was set back, and also
+     * counts as abandoned.
      */
     areAbandoned: (maxMillis: number) => sql`${here} AND state = 'submitting'
       AND NOT COALESCE(claim_until, 0) BETWEEN ${clock} AND ${clock} + ${Math.ceil(maxMillis) + margin}
       AND EXISTS (SELECT 1 FROM part_owner WHERE part_owner.job = task.job AND part_owner.part = task.part
         AND owner = ${worker ?? ""} AND COALESCE(claim_epoch, 0) < epoch)`,
 
-    /** Raises the epoch of a part and returns it. From then on, no other process claims its tasks. */
+    /** Increases the epoch of a part and returns it. From then on, no other process can claim its tasks. */
     take: Effect.fnUntraced(function* (part: number) {
       const rows = yield* sql<{ epoch: number }>`INSERT INTO part_owner
           (job, part, epoch, owner, renewed_at, progressed_at, answered_at)
@@ -124,7 +124,7 @@ export interface WorkerStatus {
   readonly parts: number
   /** 1 if the worker reads the input, otherwise 0. */
   readonly reads: number
-  /** Milliseconds since the worker last confirmed its parts. */
+  /** Milliseconds since the worker last renewed its parts. */
   readonly renewedAgo: number
   /** Milliseconds since the worker last got an expected response, or had no request to send. */
   readonly progressedAgo: number
@@ -146,7 +146,7 @@ export const readParts = ({ job, sql }: LedgerContext) => ({
   }),
 })
 
-/** Makes `shareOf` return 0 for a process without parts. */
+/** For a process without parts: `shareOf` returns 0. */
 const noWorkers = { count: Infinity, rank: Infinity }
 
 export const writeParts = (
@@ -156,7 +156,7 @@ export const writeParts = (
 ) => {
   const here = sql`job = ${job}`
   const clock = databaseClock(sql)
-  /** For each part, how many renewals in a row found that another worker owns it. */
+  /** For each part, the number of consecutive renewals after which the ledger named another owner. */
   const disputed = new Map<number, number>()
   const notifyAll = Effect.forEach(Object.values(latches), (latch) => latch.open, { discard: true })
   let workers = noWorkers
@@ -168,7 +168,7 @@ export const writeParts = (
   return {
     job,
     partCount,
-    /** This process's share of `together`. The shares of all workers add up to `together`. */
+    /** This process's share of a limit. The shares of all workers add up to `together`. */
     shareOf: (together: number) =>
       Math.floor(together / workers.count) + (workers.rank < together % workers.count ? 1 : 0),
     countWorkers: Effect.gen(function* () {
@@ -177,9 +177,9 @@ export const writeParts = (
       const rank = rows.findIndex(({ name }) => name === owned.worker)
       workers = rank === -1 ? noWorkers : { count: rows.length, rank }
     }),
-    /** Number of times that lower-numbered tasks became ready. A sender that goes on to higher ones misses them. */
+    /** Changes when the sender must start again at the first task, because tasks that it passed may be ready. */
     changes: () => changes,
-    /** Makes the loops query the ledger, which other processes may have changed. */
+    /** Makes all loops query the ledger, because other processes may have changed it. */
     notifyAll,
     /** Makes the sender start again at the first planned task. */
     restartSending,
@@ -190,7 +190,7 @@ export const writeParts = (
           ? Effect.andThen(delivered, latches.hinted.open)
           : restartSending,
 
-    /** Owns a part until the scope closes. Requests in flight at that time are finished and recorded. */
+    /** Owns a part until the scope closes. Requests that are in flight then are finished and recorded. */
     takePart: (part: number) =>
       Effect.acquireRelease(
         Effect.gen(function* () {
@@ -208,9 +208,9 @@ export const writeParts = (
 
     /**
      * Records that this process still owns its parts, and how many milliseconds ago it last made progress and got a
-     * response. If the ledger names another worker for a part more than `patience` times in a row, although the cluster
-     * still assigns it to this process, the part is reclaimed. Its former owner may have taken it late, after it was
-     * suspended.
+     * response. The cluster assigns parts to workers. If it assigns a part to this process, but the ledger names
+     * another owner in more than `patience` consecutive renewals, this process takes the part again. The other worker
+     * may have taken it late, after a suspension.
      */
     renewParts: Effect.fnUntraced(function* (progressedAgo: number, answeredAgo: number, patience: number) {
       if (owned.worker === undefined || owned.parts.size === 0) return
@@ -237,7 +237,7 @@ export const writeParts = (
         (rows) => rows.length > 0,
       ),
 
-    /** Whether a task of this process's parts is to be sent or polled now. False while the service asks to wait. */
+    /** Whether a task of this process's parts is due to be sent or polled. False while the service asks for a pause. */
     isDue: Effect.gen(function* () {
       const now = yield* SteadyClock.now
       if (
@@ -252,8 +252,8 @@ export const writeParts = (
     }),
 
     /**
-     * Settles tasks that an earlier owner was sending when it lost its part, after the time that a request may take.
-     * They are planned again if the service honors keys, and otherwise held as in doubt. Returns their number.
+     * Decides about tasks that an earlier owner was sending when it lost its part, after the end of their claims. They
+     * are planned again if the service honors keys, and otherwise in doubt. Returns their number.
      */
     settleAbandoned: Effect.fn("Ledger.settleAbandoned")(function* (
       outcome: "planned" | "in_doubt",

@@ -1,16 +1,17 @@
 /**
- * A lock for reading input into a job that several processes share.
+ * The lock of the process that reads input into a job that several processes share.
  *
- * Guarantees: one process reads at a time. A process that has lost the lock writes nothing more, since its lock and its
- * transactions belong to one database session. A worker waits while a command holds the lock. If another worker keeps
- * the lock, because it is suspended or disconnected, that worker's session is ended. A command does not wait.
+ * Guarantees: one process reads at a time. A process that has lost the lock can write nothing more, since its lock and
+ * its transactions belong to one database session. A worker waits while a command has the lock. If another worker keeps
+ * the lock for more than five seconds, for example because it is suspended or disconnected, this process ends that
+ * worker's session. A command does not wait.
  */
 import { Duration, Effect, Option } from "effect"
 import type { SqlClient } from "effect/sql"
 import { FileLocked, FileLockError } from "../../../node/FileLock.ts"
 import * as PostgresLock from "../../../node/PostgresLock.ts"
 
-/** Interval and number of attempts, which give a worker that has to stop reading five seconds. */
+/** Interval and number of attempts. Together they give another worker five seconds to stop reading. */
 const interval = Duration.millis(250)
 const tries = 20
 
@@ -18,7 +19,7 @@ const lockOf = (job: string) => `${job} reader`
 
 export const acquire = (sql: SqlClient.SqlClient, job: string, by: "worker" | "command", repeats = tries) => {
   const lock = lockOf(job)
-  // Only the wait can be interrupted, so a lock that was taken is always released.
+  // Only the sleep can be interrupted, so that a lock is always released after it was taken.
   const take = Effect.gen(function* () {
     for (let tried = 1; !(yield* PostgresLock.tryTake(sql, lock)); tried++) {
       if (by === "command") {

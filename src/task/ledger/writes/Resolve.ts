@@ -1,9 +1,9 @@
 /**
- * Decisions about stuck tasks, by a person or by a rule that a person chose.
+ * Decisions about tasks that cannot continue: by a person (`prefstream resolve`), or by the option `resubmit`.
  *
- * Guarantees: an attempt that reached the service is kept when another follows it under another key. No two tasks have
- * the same id at the service. A decision about several tasks is recorded for all of them or for none, even while
- * workers send and poll other tasks.
+ * Guarantees: if a task gets a new attempt under another key, the earlier attempt is kept in the table `task_attempt`.
+ * No two tasks have the same id at the service. A decision about several tasks is recorded for all of them or for none,
+ * even while workers send and poll other tasks.
  */
 import { Array as Arr, Effect, type Latch, Number as Num, Option, Result } from "effect"
 import type { SqlError } from "effect/sql/SqlError"
@@ -20,7 +20,7 @@ import { issueColumns } from "../reads/Status.ts"
 /** States of tasks that a run can resubmit. */
 export type Replannable = "failed" | "invalid" | "refused"
 
-/** States of tasks that can be matched to a task at the service, or sent again. */
+/** States in which a task can be linked to a task at the service, or resent. */
 const settleable: ReadonlyArray<TaskState> = ["in_doubt", "failed", "invalid", "refused", "given_up"]
 const givable: ReadonlyArray<TaskState> = [
   "planned",
@@ -75,7 +75,7 @@ export const writeDecisions = (
 ) => {
   const here = sql`job = ${job}`
 
-  /** Records a decision about tasks, if the state of each allows it. Returns the tasks as they were before. */
+  /** Records a decision about tasks if the states of all allow it. Returns the tasks as they were before. */
   const decide = Effect.fnUntraced(function* <E = never>(
     numbers: ReadonlyArray<number>,
     verb: NotResolvable["verb"],
@@ -133,8 +133,8 @@ export const writeDecisions = (
   })
 
   /**
-   * Matches a task to the one with this id at the service, whose result is polled from then on. The caller must know
-   * that the service's task exists and asks for the same items.
+   * Links a task to the service's task with this id, which is polled from then on. The caller must know that the
+   * service's task exists and has the same items.
    */
   const adopt = Effect.fn("Ledger.adopt")(function* (
     number: number,
@@ -161,8 +161,9 @@ export const writeDecisions = (
   })
 
   /**
-   * Plans tasks to be sent by the next run, even if that run is in another campaign. A task in doubt keeps its key. If
-   * it was created and the service ignores keys, it is paid for twice. Any other task is a new attempt.
+   * Plans tasks again, to be sent by the next run, even if that run is in another campaign. A task in doubt keeps its
+   * key. If the service had created it and ignores keys, it is paid for twice. Any other task that was sent becomes a
+   * new attempt.
    */
   const sendAgain = Effect.fn("Ledger.sendAgain")(function* (
     numbers: ReadonlyArray<number>,
@@ -176,7 +177,7 @@ export const writeDecisions = (
         for (const given of tasks) {
           const task = yield* revive(given)
           const { seq, state } = task
-          // A task keeps its key if it was never sent, or if it may have been sent under that key.
+          // Tasks in doubt and tasks that were never sent keep their keys. Others become a new attempt.
           if (state === "superseded") {
             yield* sql`UPDATE task SET price_list = ${yield* priceListOf({ job, sql })} WHERE ${here} AND seq = ${seq}`
           }
@@ -195,7 +196,7 @@ export const writeDecisions = (
     return tasks
   })
 
-  /** Gives tasks up: they are never sent or polled again. Their items count as rejected. */
+  /** Gives tasks up: they are neither sent nor polled again, unless a person resends them. */
   const giveUp = Effect.fn("Ledger.giveUp")(function* (
     numbers: ReadonlyArray<number>,
     only?: TaskState,
@@ -229,7 +230,7 @@ export const writeDecisions = (
   })
 
   /**
-   * Plans those of the replannable tasks that are in `only`, each as another attempt, while the budget allows it.
+   * Plans replannable tasks again (if `only` is set, only those in it), each as another attempt, within the budget.
    * Returns their number.
    */
   const replan = Effect.fn("Ledger.replan")(function* (
@@ -240,7 +241,7 @@ export const writeDecisions = (
   ) {
     const tasks = (yield* replannable(campaign, states, maxAttempts)).filter(({ seq }) => only?.has(seq) ?? true)
     const now = yield* SteadyClock.now
-    /** Locks the task. False if a worker has polled it meanwhile and changed its state. */
+    /** Locks the task. False if a worker has changed its state meanwhile. */
     const isStill = ({ attempt, seq, state }: Issue) =>
       Effect.map(
         sql`UPDATE task SET state = state

@@ -1,9 +1,9 @@
 /**
  * Campaigns, runs, and the files that they read.
  *
- * Guarantees: all runs under the same terms belong to one campaign. Terms that differ from the last run's need
- * `newCampaign`, so that a changed word in the guidelines does not resubmit (and bill) everything. Tasks of another
- * campaign that were never sent stay unsent, unless a person asked to send them.
+ * Guarantees: all runs under the same terms belong to one campaign. If the terms differ from the last run's, a run
+ * needs `newCampaign`, so that a changed word in the guidelines does not resubmit (and bill) everything. Unsent tasks
+ * of another campaign are not sent, unless a person asked to send them.
  */
 /* oxlint-disable max-lines -- campaigns, runs, and inputs are written in the same transactions */
 import { Array as Arr, Effect, Option, Record } from "effect"
@@ -80,7 +80,7 @@ export const readRuns = ({ job, sql }: Model.LedgerContext) => {
         campaign,
         readFinished: readFinished === 1,
         votes,
-        /** New items that the budget did not allow to plan. */
+        /** New items that exceeded the budget and were not planned. */
         overBudget,
         /** None if completions are sent in the order of the input. */
         shuffleSeed: Option.fromNullishOr(shuffleSeed),
@@ -95,7 +95,7 @@ export const readRuns = ({ job, sql }: Model.LedgerContext) => {
 
   return {
     campaigns,
-    /** The key for experts' pseudonyms. None if only an earlier version of prefstream has written to the ledger. */
+    /** The key for experts' pseudonyms. None if only an old version of prefstream has written to the ledger. */
     expertKey: Effect.map(settingOf({ job, sql }, expertKeySetting), Option.fromUndefinedOr),
     /** The newest run, even if it has not read anything. */
     newestRun: Effect.gen(function* () {
@@ -116,14 +116,14 @@ export const readRuns = ({ job, sql }: Model.LedgerContext) => {
       }))
     }).pipe(Effect.withSpan("Ledger.newestRun")),
     lastCampaign,
-    /** Returns the campaign of a run with these terms. Terms that differ from the last run's need `newCampaign`. */
+    /** Returns the campaign for these terms. Fails if they differ from the last run's, unless `newCampaign` is set. */
     campaignFor: Effect.fnUntraced(function* (terms: NewTerms) {
       const { taskType = rlhfRanking } = terms
       const guidelines = normalize(terms.guidelines)
       const fingerprint = Sha256.hex(JSON.stringify([taskType, guidelines ?? null]))
       const known = yield* campaigns
       const same = known.find((campaign) => campaign.fingerprint === fingerprint)
-      // Campaigns without items are left out. A new campaign reuses the number of such a campaign.
+      // Campaigns without items do not count. A new campaign may reuse their number.
       const judged = yield* Effect.filter(known, isJudged)
       const before = yield* Effect.map(
         lastCampaign,
@@ -139,7 +139,7 @@ export const readRuns = ({ job, sql }: Model.LedgerContext) => {
       const campaign = same?.campaign ?? (judged.at(-1)?.campaign ?? 0) + 1
       return { campaign, isNew: same === undefined, fingerprint, guidelines, taskType }
     }),
-    /** Returns the given campaign, and fails if it does not exist. Default: the campaign of the last run. */
+    /** Returns the given campaign, or else the last run's. Fails if the given campaign does not exist. */
     campaignOf: Effect.fn("Ledger.campaignOf")(function* (campaign: Option.Option<number>) {
       if (Option.isNone(campaign)) return yield* lastCampaign
       const numbers = (yield* campaigns).map(({ campaign }) => campaign)
@@ -259,7 +259,7 @@ export const writeRuns = ({ job, sql, write }: Model.LedgerContext, { campaignFo
   return { startRun, endRun, recordInputs }
 }
 
-/** Normalizes guidelines for comparison: line endings and whitespace at the end do not count. */
+/** Normalizes guidelines, so that line endings and whitespace at the end make no difference. */
 const normalize = (guidelines: string | undefined): string | undefined => {
   const text = guidelines?.replaceAll("\r\n", "\n").trimEnd()
   return text === "" ? undefined : text

@@ -1,12 +1,13 @@
 /**
  * The cost of a job's votes, and the number of votes that its budget allows.
  *
- * A vote is an item in a task. It counts once it is planned: while it is being sent, outstanding, or in doubt, and
- * after it was given. It does not count if the service refused or canceled its task, if it was never sent and will not
- * be, or if it was imported. `Charges` decides its price.
+ * A vote is an item in a task. A vote counts from the time it is planned, also while it is in doubt and after its
+ * result arrived. A vote does not count if the service refused or canceled its task, if its task was superseded or
+ * given up before it was sent, or if it was imported. `reads/Charges` decides its price.
  *
  * Guarantees: the job has the prices and budget of the last run that set them. Votes are counted from the rows of tasks
- * and attempts, never from a running total, so that a count inside a transaction is exact after any kill.
+ * and attempts, not from a running total. So a count inside a transaction is exact, even if a process was killed
+ * before.
  */
 import { Effect, Option } from "effect"
 import type { Fragment } from "effect/sql/Statement"
@@ -17,41 +18,41 @@ import type { Charge, Here } from "../reads/Charges.ts"
 import type { BatchItem, LedgerContext, NewTask } from "../schema/Model.ts"
 import { priceListSetting, setSetting, settingOf } from "../schema/Rows.ts"
 
-/** The setting with the number of items that needed another, unplanned vote at the last choice. */
+/** The setting with the number of items that needed another vote after the last choice, and did not get one. */
 export const wantedVotes = "votes_wanted"
 
 /** The setting with the number of votes that had ended at the last choice. */
 export const endedVotesSeen = "votes_ended_seen"
 
-/** Prices and budget. Default: those of an earlier run of the job. */
+/** Prices and budget. Default: the values of an earlier run of the job. */
 export interface SpendingTerms {
   /**
-   * Price of a vote (an item in a task), or prices by the kind of its expert, as the service reports it, with `default`
-   * for all other kinds. It replaces all earlier prices, for tasks that are planned from now on.
+   * Price of a vote (an item in a task), or prices by kind of expert, with `default` for all other kinds. The service
+   * reports the kind with the vote. Replaces all earlier prices, for tasks that are planned from now on.
    */
   readonly price?: Prices.Price | undefined
-  /** Maximum cost of all votes of the job, including those of earlier runs. `none` removes the limit. Needs a price. */
+  /** Maximum cost of all votes of the job, including votes of earlier runs. `none` removes the limit. Needs a price. */
   readonly budget?: Cost.Amount | undefined
 }
 
 export interface AllottedTasks {
   readonly tasks: ReadonlyArray<NewTask>
-  /** Items of the input that the budget does not allow to plan. */
+  /** Items of the input that exceed the budget. */
   readonly beyond: ReadonlyArray<BatchItem>
 }
 
 export interface Spending {
-  /** The prices of tasks that are planned next. */
+  /** The prices for new tasks. */
   readonly prices: Prices.Prices
   readonly budget: Option.Option<Cost.Decimal>
-  /** Votes of tasks that the service created and that are no longer open. */
+  /** Votes that count and are no longer open: their tasks have a result or have ended without one. */
   readonly spent: Charge
-  /** The spent votes by kind of expert, most first. The last entry has unknown kinds, and tasks without a result. */
+  /** Spent votes by kind of expert, most votes first. The last entry: unknown kinds, and tasks without a result. */
   readonly kinds: ReadonlyArray<Charge & { readonly kind: string | null }>
   /** Votes that are planned, being sent, outstanding, or in doubt. */
   readonly committed: Charge
   readonly votesLeft: number
-  /** Votes that exceed the budget: those of held-back tasks in the last campaign, and further votes that items need. */
+  /** Votes beyond the budget: votes of held-back tasks in the last campaign, and further votes that items need. */
   readonly held: number
   readonly heldItems: number
 }
@@ -73,7 +74,7 @@ const termsOf = Effect.fnUntraced(function* (here: Here) {
   } satisfies Terms
 })
 
-/** The terms of the job are the default. */
+/** Combines the options of a run with the terms of the job. */
 export const withTerms = ({ budget, price }: SpendingTerms, known: Terms = noTerms): Terms => ({
   prices: price === undefined ? known.prices : Prices.parse(price),
   budget: budget === undefined ? known.budget : Cost.parse(budget),
@@ -85,7 +86,7 @@ export const noVotes = ({ prices }: Pick<Terms, "prices">): Charge =>
     Option.getOrElse(prices, () => Charges.free),
   )
 
-/** Number of votes that the budget still allows after the charge. Infinity without a budget. */
+/** Number of votes that the rest of the budget allows after the charge. Infinity without a budget. */
 export const leftOf = ({ budget, prices }: Terms, { cost }: Charge): number =>
   Option.getOrElse(
     Option.zipWith(budget, prices, (budget, prices) =>
@@ -94,7 +95,7 @@ export const leftOf = ({ budget, prices }: Terms, { cost }: Charge): number =>
     () => Infinity,
   )
 
-/** All votes that count, with their cost under the job's present terms. */
+/** All votes that count, with their cost under the job's current terms. */
 const standing = Effect.fnUntraced(function* (here: Here, terms: Terms) {
   const pricesOf = yield* Charges.pricesBy(here, terms.prices)
   const votes = yield* Charges.countedVotes(here, pricesOf)
@@ -102,7 +103,7 @@ const standing = Effect.fnUntraced(function* (here: Here, terms: Terms) {
   return { pricesOf, votes, charge, counted: charge(votes) }
 })
 
-/** Number of votes that the budget still allows. Infinity without a budget. */
+/** Number of votes that the rest of the budget allows. Infinity without a budget. */
 export const votesLeft = Effect.fnUntraced(function* (here: Here) {
   const terms = yield* termsOf(here)
   return Option.isNone(terms.budget) ? Infinity : leftOf(terms, (yield* standing(here, terms)).counted)
@@ -116,7 +117,7 @@ export const readSpending = ({ job, sql }: LedgerContext) => ({
   /** Infinity without a budget. */
   votesLeft: votesLeft({ job, sql }),
 
-  /** Predicts what a run in this campaign would do to earlier tasks at its start: see `startRun` and `holdBack`. */
+  /** Predicts what the start of a run in this campaign does to earlier tasks: see `startRun` and `holdBack`. */
   planOfNextRun: Effect.fn("Ledger.planOfNextRun")(function* (campaign: number, terms: Terms) {
     const here = { job, sql }
     const own = sql`campaign = ${campaign} AND state IN ('planned', 'superseded')`
@@ -175,7 +176,7 @@ export const readSpending = ({ job, sql }: LedgerContext) => ({
   }).pipe(Effect.withSpan("Ledger.spending")),
 })
 
-/** The prices hold for tasks that are planned from now on. */
+/** Sets the prices for tasks that are planned from now on. */
 const setPrices = Effect.fnUntraced(function* ({ job, sql }: Here, prices: Prices.Prices) {
   const text = Prices.encode(prices)
   const lists = yield* sql<{ list: number; prices: string }>`SELECT list, prices FROM price_list WHERE job = ${job}`
@@ -191,7 +192,7 @@ export const setTerms = Effect.fnUntraced(function* (here: Here, { budget, price
   else if (budget !== undefined) yield* setSetting(here, "budget", String(budget))
 })
 
-/** SQL condition for the last unsent tasks, enough to cover the excess. Without an excess, it matches none. */
+/** SQL condition for the last unsent tasks, as few as cover the excess. Without an excess, it matches no task. */
 const lastOf = Effect.fnUntraced(function* (
   { job, sql }: Here,
   unsent: Fragment,
@@ -211,7 +212,7 @@ const lastOf = Effect.fnUntraced(function* (
   return last === undefined ? sql`1 = 0` : sql`${unsent} AND seq >= ${last.seq}`
 })
 
-/** Number of items that tasks under this condition ask for, without gold items that were mixed in. */
+/** Number of items in tasks under this condition, without gold items that were mixed in. */
 const itemsOf = ({ job, sql }: Here, condition: Fragment) =>
   Effect.map(
     sql<{ items: number }>`SELECT COUNT(DISTINCT item.seq) AS items FROM (
@@ -225,8 +226,9 @@ const itemsOf = ({ job, sql }: Here, condition: Fragment) =>
 const isUnsent = "sent_at IS NULL AND resend_at IS NULL"
 
 /**
- * Holds back planned tasks that were never sent, the last ones first, until the others cost no more than the budget
- * allows. They are superseded until a run begins that may spend more. Tasks that a person asked to resend stay planned.
+ * Holds back planned tasks that were never sent, the last ones first, until all remaining votes are within the budget.
+ * Held-back tasks are superseded. The next run plans them again if its budget allows it. Tasks that a person asked to
+ * resend stay planned.
  */
 export const holdBack = Effect.fnUntraced(function* ({ job, sql }: Here) {
   const terms = yield* termsOf({ job, sql })

@@ -1,5 +1,5 @@
 /**
- * Tasks from planned to completed: their states, requests, and results.
+ * The states, requests, and results of tasks.
  *
  * Guarantees: a change of state is on disk when its effect succeeds.
  */
@@ -19,7 +19,7 @@ import { OtherService } from "../schema/WrongLedger.ts"
 
 const pageSize = 64
 
-/** States in which each run polls a task once, since the service may have repaired it. */
+/** States in which each run polls a task once, since the service may have corrected it. */
 const rechecked = ["failed", "invalid"] as const satisfies ReadonlyArray<Model.TaskState>
 
 const dueAtIn = (state: Model.TaskState): number => (rechecked.some((other) => other === state) ? notDue : 0)
@@ -30,7 +30,6 @@ const keyExpired = (lifetime: Duration.Duration): string =>
 const keyIgnored =
   "the request may have been sent in an earlier run, which relied on the service to honor Idempotency-Key"
 
-/** Why a task is in doubt if the service answered its request with another task's id. */
 const sharedId = (taskId: string, owner: number): string =>
   `the service answered with the task id ${taskId}, which task ${owner} already has: one result cannot count for two tasks`
 
@@ -72,7 +71,7 @@ export const writeTasks = (
     return Expected.decode(rows[0]!.expected)
   })
 
-  /** SQL condition: the task still has the polled id, may get another result, and was not given up. */
+  /** SQL condition: the task still has the id that was polled, and its state still allows a new result. */
   const stillNamed = (taskId: string | undefined) =>
     taskId === undefined
       ? sql.literal("1 = 1")
@@ -85,13 +84,13 @@ export const writeTasks = (
       WHERE ${here} AND seq = ${seq} AND ${stillNamed(taskId)} RETURNING seq`
 
   /**
-   * Commits `change`, the outcome of a request, and forgets the task's claim. `change` must test `owned.isHeld`, so
-   * that it does nothing if the task has been claimed again since.
+   * Commits `change`, the outcome of a request, and ends this process's claim of the task. `change` must test
+   * `owned.isHeld`, so that it has no effect if the task was claimed again.
    */
   const settled = <A>(seq: number, change: Effect.Effect<A, SqlError>) =>
     Effect.tap(write(change), () => Effect.sync(() => owned.forget(seq)))
 
-  /** Supersedes these tasks if another worker has started another campaign meanwhile. */
+  /** Supersedes these tasks if another process has started another campaign meanwhile. */
   const supersedeOwn = (seqs: ReadonlyArray<number>) =>
     owned.isShared ? Rows.supersede({ job, sql }, sql.in("seq", seqs)) : Effect.void
 
@@ -142,25 +141,25 @@ export const writeTasks = (
   })
 
   return {
-    /** For services that may ignore keys: holds tasks as in doubt that were being sent when a process ended. */
+    /** For services that may ignore keys: tasks that were being sent when a process ended become in doubt. */
     holdInterrupted: change("holdInterrupted", holdInterruptedRows),
-    /** For services that honor keys: plans interrupted tasks again. Tasks in doubt stay so until the next submit. */
+    /** For services that honor keys: plans these tasks again. Tasks in doubt stay unchanged until the next submit. */
     planInterrupted: change(
       "planInterrupted",
       sql`UPDATE task SET state = 'planned' WHERE ${here} AND state = 'submitting'`,
     ),
     /**
-     * Settles interrupted tasks before a submit: those that were being sent when a process ended, and those in doubt.
-     * They are planned again if the service honors keys and still remembers theirs. Otherwise they are in doubt, and so
-     * are planned tasks that may have been sent. A task's reason stays until the task is settled. Tasks that other
-     * workers are sending stay unchanged.
+     * Before a submit, decides about tasks that were being sent when a process ended, tasks in doubt, and planned tasks
+     * that may have been sent. They are planned if the service honors keys and still remembers theirs. Otherwise they
+     * are in doubt. A task's reason stays until a response resolves the doubt. Tasks that other workers are sending
+     * stay unchanged.
      */
     settleInterrupted: Effect.fn("Ledger.settleInterrupted")(function* (
       outcome: "planned" | "in_doubt",
       /** The time for which the service remembers the keys that it honors. */
       lifetime: Duration.Duration = Duration.infinity,
     ) {
-      // With an infinite lifetime, this is time 0, so that no key counts as forgotten.
+      // With an infinite lifetime, `since` is 0, so that no key counts as forgotten.
       const since = Math.max(0, (yield* SteadyClock.now) - Duration.toMillis(lifetime))
       yield* write(
         Effect.gen(function* () {
@@ -178,16 +177,14 @@ export const writeTasks = (
         }),
       )
     }),
-    /**
-     * Makes failed and invalid tasks due once more, since a poll costs nothing. Their state stays until the response.
-     */
+    /** Makes failed and invalid tasks due once more, since polls are free. Their state stays until the response. */
     recheck: Effect.suspend(() =>
       change(
         "recheck",
         sql`UPDATE task SET due_at = 0 WHERE ${here} AND ${sql.in("state", rechecked)} AND ${owned.areMine()}`,
       ),
     ),
-    /** Makes completed tasks due once more, unless pruned or imported: the service may have changed their results. */
+    /** Makes completed tasks due once more, unless pruned or imported. The service may have changed their results. */
     recheckCompleted: Effect.suspend(() =>
       change(
         "recheckCompleted",
@@ -195,10 +192,10 @@ export const writeTasks = (
         WHERE ${here} AND state = 'completed' AND submitted_at IS NOT NULL AND pruned_at IS NULL AND ${owned.areMine()}`,
       ),
     ),
-    /** Keeps the result of a completed task, and makes the task no longer due. */
+    /** Keeps the result of a completed task, which is then no longer due. */
     keepResult: (seq: number) =>
       change("keepResult", sql`UPDATE task SET due_at = 0 WHERE ${here} AND seq = ${seq} AND state = 'completed'`),
-    /** Binds the ledger to a service. `moved` means that it is the same service at a new address. */
+    /** Binds the ledger to a service. `moved`: the service is the same, at a new address. */
     bindService: Effect.fn("Ledger.bindService")(function* (identity: string, moved: boolean) {
       const bound = yield* Rows.settingOf({ job, sql }, "service")
       if (bound === identity) return
@@ -224,7 +221,7 @@ export const writeTasks = (
         wasDoubted: doubted === 1,
       }))
     }),
-    /** The request of a task without a result. Such a request is never pruned. */
+    /** The request of a task without a result. Requests of such tasks are never pruned. */
     request: (seq: number) => Effect.map(storedRequest(seq), Option.getOrThrow),
     requestBody: Effect.fnUntraced(function* (seq: number) {
       const body = bodies.get(seq)
@@ -233,7 +230,7 @@ export const writeTasks = (
       return Payload.unpack(rows[0]!.body)
     }),
     expected,
-    /** Claims a planned task for `millis` milliseconds. False if the task was already sent or split, or if another process took its part. */
+    /** Claims a task for `millis` milliseconds. False if it is no longer planned, or another process took its part. */
     claim: Effect.fnUntraced(function* (
       { idempotencyKey, part = 0, seq }: Pick<Model.PlannedTask, "idempotencyKey" | "seq"> & { readonly part?: number },
       millis = 0,
@@ -246,7 +243,7 @@ export const writeTasks = (
       if (rows.length > 0) claimed()
       return rows.length > 0
     }),
-    /** Extends the claim of a task to send its request again. False if another process took its part. */
+    /** Extends the claim of a task, to send its request again. Returns false if another process took its part. */
     keepClaim: Effect.fnUntraced(function* (task: Pick<Model.PlannedTask, "part" | "seq">, millis: number) {
       if (owned.worker === undefined) return true
       const held = owned.isHeld(task.seq)
@@ -256,7 +253,7 @@ export const writeTasks = (
       if (rows.length > 0) claimed()
       return rows.length > 0
     }),
-    /** Gives back a claimed task that no request of this attempt can have created. */
+    /** Ends the claim of a task that certainly was not created, and plans the task as unsent. */
     release: (seq: number) =>
       settled(
         seq,
@@ -266,12 +263,12 @@ export const writeTasks = (
           yield* supersedeOwn([seq])
         }),
       ),
-    /** Plans a task that may have been created, so that it is resent under its key. */
+    /** Ends the claim of a task that may have been created, and plans it, to be resent under its key. */
     markPlanned: (seq: number) =>
       Effect.asVoid(
         settled(seq, sql`UPDATE task SET state = 'planned' WHERE ${here} AND seq = ${seq} AND ${owned.isHeld(seq)}`),
       ),
-    /** Records the task's id. If another task has it, the task is in doubt, and the reason is returned. */
+    /** Records the task's id. If another task has the id, this task is in doubt, and the reason is returned. */
     markSubmitted: Effect.fnUntraced(function* (seq: number, taskId: string, firstPollDelay: number) {
       const now = yield* SteadyClock.now
       const { reason, rows } = yield* settled(
@@ -286,7 +283,7 @@ export const writeTasks = (
             (rows) => ({ rows, reason: Option.none<string>() }),
           )
           if (owned.worker === undefined) return yield* named
-          // Another worker may just have recorded the same id.
+          // Another worker may have recorded the same id after the check.
           return yield* sql
             .withTransaction(named)
             .pipe(
@@ -310,7 +307,7 @@ export const writeTasks = (
     /** @param isCanceled whether the service canceled the task, so that its votes are not paid for */
     markFailed: (seq: number, reason: string, taskId?: string, isCanceled?: boolean) =>
       markLost("failed", seq, reason, taskId, isCanceled),
-    /** Stores a result, unless the task no longer has the id `taskId`. `kinds`: see `VoteKinds`. */
+    /** Stores a result, unless the task has another id than `taskId` now. `kinds`: see `VoteKinds`. */
     markCompleted: (seq: number, result: string, taskId?: string, kinds?: string | null) =>
       storeResult(seq, result, "completed", null, taskId, kinds),
     /** Marks a task as invalid. Without `result`, an earlier result is kept. */
@@ -319,7 +316,7 @@ export const writeTasks = (
         ? markLost("invalid", seq, reason, taskId)
         : storeResult(seq, result, "invalid", reason, taskId),
     ownerOf: (taskId: string, seq: number) => Rows.ownerOf({ job, sql }, taskId, seq),
-    /** Replaces a task by two that share its items. The first takes the place of the replaced task. */
+    /** Replaces a task by two with half of its items each. The first has the `seq` of the replaced task. */
     split: Effect.fnUntraced(function* (
       seq: number,
       halves: ReadonlyArray<{ readonly idempotencyKey: string } & Model.StoredRequest>,
@@ -355,7 +352,7 @@ export const writeTasks = (
         }),
       )
     }),
-    /** Makes a failed or invalid task outstanding again. */
+    /** Makes a failed, invalid, or completed task outstanding again. */
     markOpen: (seq: number, taskId: string) =>
       Effect.asVoid(
         write(sql`UPDATE task SET state = 'submitted', reason = NULL, due_at = 0
@@ -364,15 +361,15 @@ export const writeTasks = (
     makeDue: Effect.suspend(() =>
       change("makeDue", sql`UPDATE task SET due_at = 0 WHERE ${here} AND state = 'submitted' AND ${owned.areMine()}`),
     ),
-    /** Makes every outstanding task due within `millis`, since an earlier run may have polled less often. */
+    /** Makes all outstanding tasks due within `millis`, since an earlier run may have polled less often. */
     dueWithin: Effect.fn("Ledger.dueWithin")(function* (millis: number) {
       const latest = Math.ceil((yield* SteadyClock.now) + millis)
       yield* write(sql`UPDATE task SET due_at = ${latest}
       WHERE ${here} AND state = 'submitted' AND due_at > ${latest} AND ${owned.areMine()}`)
     }),
     /**
-     * Returns due tasks, the longest due first: outstanding tasks and those to poll once more. With `horizon`, tasks must
-     * have been due at that time. Hints are followed first, except for tasks in `underWay`.
+     * Returns due tasks, the earliest due first: outstanding tasks, and tasks to poll once more. With `horizon`, only
+     * tasks that were due at that time. First follows the hints, except for tasks in `underWay`.
      */
     due: Effect.fn("Ledger.due")(function* (
       limit: number,
@@ -381,7 +378,7 @@ export const writeTasks = (
     ) {
       const hintWait = yield* followHints(underWay)
       const at = Option.isSome(horizon) ? horizon.value : yield* SteadyClock.now
-      // There is one query per state, so that the index returns its rows in order.
+      // One query per state, so that the index returns the rows in order.
       const found = yield* Effect.forEach(["submitted", "completed", ...rechecked] as const, (state) =>
         sql<Model.OpenTask>`SELECT seq, task_id AS "taskId", idempotency_key AS "idempotencyKey", submitted_at AS "submittedAt",
         due_at AS "dueAt" FROM task
@@ -409,7 +406,7 @@ export const writeTasks = (
         wait: rows.length === 0 ? Option.none<number>() : Option.some(Math.min(...waits)),
       }
     }),
-    /** Postpones the next poll by `millis`, unless the task was planned again and has another id than `taskId`. */
+    /** Postpones the next poll by `millis`, unless the task has another id than `taskId` now. */
     postpone: Effect.fnUntraced(function* (seq: number, millis: number, taskId?: string) {
       const now = yield* SteadyClock.now
       const at = Math.ceil(now + millis)
