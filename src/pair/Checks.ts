@@ -1,11 +1,11 @@
 /**
- * The quality checks of a dataset. Each has a name, a value, and optionally a threshold. Some can leave out the items
- * that they find.
+ * The quality checks of a dataset. Each check has a name, a value, and optionally a threshold. Some checks can also
+ * leave out the items that they find.
  *
- * Guarantees: items that a check leaves out still count in its value, so that leaving them out cannot satisfy the
+ * Guarantees: items that a check leaves out still count in its value, so leaving them out does not satisfy the
  * threshold. A check with a threshold but without a value fails.
  *
- * To add a check, add a definition here and a value in `Curation`. The report page shows the definition's texts.
+ * To add a check, add a definition here and a value in `Curation`. The report page shows the texts of the definition.
  */
 import { Result, Schema, Struct } from "effect"
 import type { JudgedItem } from "../domain/Judgment.ts"
@@ -16,10 +16,10 @@ import type { Check } from "../domain/QualityReport.ts"
 interface Definition {
   readonly measure: string
   readonly unit: Check["unit"]
-  /** Whether the value and the threshold are shares, which the report shows in percent. */
+  /** Whether the value and the threshold are shares. The report shows shares in percent. */
   readonly isShare: boolean
   readonly advice: string
-  /** Whether values `below` or `above` the threshold pass. A value equal to the threshold always passes. */
+  /** Whether values `below` or `above` the threshold pass. A value equal to the threshold passes. */
   readonly direction: Check["direction"]
   readonly range: readonly [min: number, max: number]
   readonly canDrop: boolean
@@ -141,26 +141,27 @@ const isDropName = (name: CheckName): name is DropName => checks[name].canDrop
 /** The names of the checks that can leave out the items that they find. */
 export const dropNames: ReadonlyArray<DropName> = names.filter(isDropName)
 
-/** A check that the program defines: the mean of a number over the judged items. */
+/** A check that the program defines. Its value is the mean of a number over the judged items. */
 export interface OwnCheck {
-  /** The name in reports and messages. It must differ from the name of every other check. */
+  /** The name in reports and messages. No other check may have the same name. */
   readonly name: string
   /** A description of the value, such as `share of items with a code block in the chosen completion`. */
   readonly measure: string
-  /** Advice for readers of a report in which the check failed. Default: none. */
+  /** Advice for readers of the report if the check fails. Default: none. */
   readonly advice?: string | undefined
-  /** Whether values `below` or `above` the threshold pass. Default `below`. */
+  /** Whether values `below` or `above` the threshold pass. Default: `below`. */
   readonly direction?: Check["direction"] | undefined
-  /** Default: no threshold, so the value is reported and always passes. */
+  /** Without a threshold, the report shows the value, and the check always passes. */
   readonly threshold?: number | undefined
   /**
-   * Returns the number for one item. `pairs` is empty if the item is left out of the dataset. True counts as 1 and
-   * false as 0, so that the check's value is a share. Undefined leaves the item out of the value.
+   * Returns the number for one item. If the item is left out of the dataset, `pairs` is empty. True counts as 1 and
+   * false as 0, so the check's value is then a share. An item for which the function returns undefined is left out of
+   * the value.
    */
   readonly valueOf: (item: JudgedItem, pairs: ReadonlyArray<PreferencePair>) => number | boolean | undefined
 }
 
-/** The function `valueOf` of a check that the program defines threw an exception, or returned an invalid value. */
+/** `valueOf` of a check that the program defines threw an exception or returned an invalid value. */
 export class OwnCheckFailed extends Schema.TaggedError<OwnCheckFailed>()("OwnCheckFailed", {
   /** The name of the check. */
   check: Schema.String,
@@ -168,7 +169,7 @@ export class OwnCheckFailed extends Schema.TaggedError<OwnCheckFailed>()("OwnChe
   itemId: Schema.String,
   /** The problem, such as `returned NaN`. */
   problem: Schema.String,
-  /** The exception; absent if the value is invalid. */
+  /** The exception. Absent if the returned value is invalid. */
   cause: Schema.optionalKey(Schema.Defect()),
 }) {
   override get message() {
@@ -176,13 +177,13 @@ export class OwnCheckFailed extends Schema.TaggedError<OwnCheckFailed>()("OwnChe
   }
 }
 
-/** Whether a value, which may come from untyped code, is a check. An inherited `valueOf` does not count. */
+/** Whether a value is a check. The value may come from code without types. An inherited `valueOf` does not count. */
 export const isOwn = (value: unknown): value is OwnCheck =>
   isObject(value) &&
   Object.hasOwn(value, "valueOf") &&
   [typeof value["name"], typeof value["measure"], typeof value["valueOf"]].join() === "string,string,function"
 
-/** Computes a check that the program defines from the items that are added. Adding throws `OwnCheckFailed`. */
+/** Computes a check that the program defines. `add` throws `OwnCheckFailed`. */
 export const measureOwn = (check: OwnCheck) => {
   const { advice = "", direction = "below", measure, name, threshold = null, valueOf } = check
   let [sum, count, of, isShare] = [0, 0, 0, true]
@@ -228,8 +229,8 @@ export const isCheckName = (name: string): name is CheckName => Object.hasOwn(ch
 
 /**
  * Thresholds by check, in the unit and range of the check's value: a share from 0 to 1, Cohen's d from 0, a p-value, or
- * kappa from -1 to 1. The value of `position-bias`, `kappa`, and `gold-accuracy` must not be below the threshold; the
- * value of other checks must not exceed it.
+ * kappa from -1 to 1. `position-bias`, `kappa`, and `gold-accuracy` fail if the value is below the threshold. Other
+ * checks fail if the value is above it.
  */
 export type Thresholds = { readonly [Name in CheckName]?: number | undefined }
 

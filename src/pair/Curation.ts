@@ -3,10 +3,10 @@
  * computes the quality report.
  *
  * Guarantees: the same items in the same order give the same pairs and numbers. An item without pairs is counted under
- * the first of `lossReasons` that applies. Gold items that were mixed in (`isCheck`) give no pairs; they count only in
- * the accuracy on gold items and in the figures per expert. Memory grows by a few bytes per item and 20 to 30 bytes per
- * rationale; the data for comparing prompts is in scratch files. To leave out near-duplicates, it reads the items
- * twice.
+ * the first of `lossReasons` that applies. Gold items that were mixed in (`isCheck`) give no pairs. They count only in
+ * the accuracy on gold items and in the figures per expert. To leave out near-duplicates, `Curation` reads the items
+ * twice. Memory: a few bytes per item and 20 to 30 bytes per rationale. The data for comparing prompts is in scratch
+ * files.
  */
 /* oxlint-disable max-lines -- one pass over the items: its counters share one state */
 import { Array as Arr, Effect, Option, Schema, type Scope, Stream } from "effect"
@@ -62,16 +62,16 @@ export type LossReason = (typeof lossReasons)[number]
 export interface CurationOptions {
   /** Turns a judgment into pairs. Default: the best completion against each of the rest. */
   readonly pairs?: PairStrategy | undefined
-  /** Minimum votes per item; items with fewer are left out. Default 1. */
+  /** Minimum number of votes per item. Items with fewer votes are left out. Default: 1. */
   readonly minVotes?: number | undefined
   /**
    * Minimum share of the votes for the best completion, 0 to 1. Items with several votes and a smaller share are left
-   * out. Default 0.
+   * out. Default: 0.
    */
   readonly minAgreement?: number | undefined
   /**
-   * `drop` leaves out items on which several completions tie as the best; `keep` lets the tie rules choose one of them,
-   * and makes pairs with it. Default `drop`.
+   * How to treat items with a tie of the best completions. `drop` leaves them out. `keep` makes pairs with the
+   * completion that the tie rules choose. Default: `drop`.
    */
   readonly ties?: "drop" | "keep" | undefined
   /** Checks that leave out the items that they find. */
@@ -84,20 +84,20 @@ export interface CurationOptions {
   readonly evaluationPrompts?: ReadonlyArray<string> | undefined
 }
 
-/** Data that must be known before the first item. Default: votes count equally, and no language is detected. */
+/** Data that must be known before the first item. */
 export interface CurationContext {
-  /** Reliabilities of the experts, if votes are weighted. */
+  /** The reliabilities of the experts. If they are set, votes are weighted. Default: votes count equally. */
   readonly reliabilities?: Option.Option<Reliabilities.Reliabilities> | undefined
-  /** The language of a text: ISO 639-1, or `und`. Default: `und` for every text. */
+  /** Returns the language of a text: ISO 639-1, or `und`. Default: `und` for every text. */
   readonly languageOf?: ((text: string) => string) | undefined
-  /** Share of items, 0 to 1, sampled by id, whose language is detected. Detection is the slowest step. Default 1. */
-  readonly languageShare?: number | undefined
   /**
-   * Whether the same item can occur several times, judged in different campaigns. Default false: each occurrence counts
-   * as a different item.
+   * Share of items, 0 to 1, whose language is detected. Items are sampled by id, because detection is the slowest step.
+   * Default: 1.
    */
+  readonly languageShare?: number | undefined
+  /** Whether an item may occur several times, judged in different campaigns. By default, each occurrence is an item. */
   readonly mayRepeat?: boolean | undefined
-  /** The directory for scratch files. Default: the system's directory for temporary files. */
+  /** The directory for scratch files. Default: the system's temporary directory. */
   readonly scratchDirectory?: string | undefined
 }
 
@@ -106,7 +106,7 @@ const maxFindings = 5
 /** Number of bootstrap resamples for the leaderboard. With 200, intervals vary by a few percent of their width. */
 const resamples = 200
 
-/** Keeps the examples with the smallest keys. A key is a hash of an item's id, so this is a random sample. */
+/** Keeps the examples with the smallest keys. They are a random sample, because a key is a hash of the item's id. */
 const makeSample = () => {
   let drawn: Array<{ readonly key: string; readonly example: Example }> = []
   return {
@@ -120,7 +120,7 @@ const makeSample = () => {
   }
 }
 
-/** Counts all items and those that a check finds, and keeps the first found items as examples. */
+/** Counts the items, and those that a check finds. Keeps the first ones that it finds as examples. */
 const makeTally = () => {
   let count = 0
   let of = 0
@@ -139,7 +139,7 @@ const excerpt = (text: string): string => Values.excerpt(text, 120)
 
 const drawKey = ({ itemId }: JudgedItem): string => Sha256.hex(itemId)
 
-/** Numbers items from 0. If items may repeat, an item that occurs again keeps its number. */
+/** Numbers items from 0. If items may repeat, an item keeps its number when it occurs again. */
 const makeNumbers = (mayRepeat: boolean) => {
   const known = HashNumbers.make()
   let count = 0
@@ -152,14 +152,14 @@ const makeNumbers = (mayRepeat: boolean) => {
   }
 }
 
-/** Maps a hash to a number, uniform in [0, 1). */
+/** Maps a hash to a number that is uniform in [0, 1). */
 const placeOf = (key: string): number => Number.parseInt(key.slice(0, 8), 16) / 2 ** 32
 
 /** An item with its pairs. */
 export interface CuratedItem {
   /** The item with all of its judgments. */
   readonly item: JudgedItem
-  /** The item's pairs, which are consecutive in the dataset; empty if the item is left out. */
+  /** The item's pairs. They are consecutive in the dataset. Empty if the item is left out. */
   readonly pairs: ReadonlyArray<PreferencePair>
 }
 
@@ -172,13 +172,13 @@ const isOwnCheckFailed = Schema.is(Checks.OwnCheckFailed)
 export interface Curation {
   /** The items of the stream with the pairs that are kept. */
   readonly curate: <E, R>(items: Stream.Stream<JudgedItem, E, R>) => Stream.Stream<CuratedItem, E | CurationFailed, R>
-  /** Covers the items that have passed through `curate` so far. */
+  /** The report on the items that have passed through `curate` so far. */
   readonly report: Effect.Effect<CurationReport, SearchFailed>
 }
 
 /**
- * Curates one stream of items. If near-duplicates are left out, the stream runs twice and must give the same items each
- * time. The report covers the items that have passed through `curate` so far.
+ * Curates one stream of items. If near-duplicates are left out, the stream runs twice and must return the same items
+ * each time. The report covers the items that have passed through `curate` so far.
  */
 export const make = Effect.fnUntraced(function* (
   options: CurationOptions,
@@ -194,7 +194,7 @@ export const make = Effect.fnUntraced(function* (
     isDropping ? undefined : duplicates.add,
     (ordinal) => found?.isDuplicate(ordinal) === true,
   )
-  // The first pass adds the prompts to compare. It leaves out no near-duplicates, because they are not known yet.
+  // The first pass adds the prompts to compare. It keeps near-duplicates, because they are not known yet.
   const firstPass = makeState(
     { ...options, drop: drop.filter((name) => name !== "near-duplicates") },
     { ...context, languageShare: 0 },
@@ -227,9 +227,9 @@ export const make = Effect.fnUntraced(function* (
 })
 
 /**
- * @param addPrompt adds a prompt, to be compared with the earlier ones
- * @param isDuplicate whether the prompt with this zero-based ordinal among the compared prompts nearly repeats an
- * earlier one
+ * @param addPrompt adds a prompt to compare with earlier prompts
+ * @param isDuplicate whether a prompt nearly repeats an earlier one. The argument is its zero-based ordinal among the
+ * compared prompts
  */
 const makeState = (
   options: CurationOptions,
@@ -264,18 +264,18 @@ const makeState = (
   const languages = new Map<string, number>()
   const contamination = Contamination.make(evaluationPrompts)
   const numberOf = makeNumbers(mayRepeat)
-  /** If items may repeat: the contamination found so far, by item number. */
+  /** If items may repeat, the contamination found so far, by item number. */
   const overlapsFound = new Map<number, Contamination.Overlap>()
-  /** If items may repeat: the ordinal of each item among the compared prompts, by item number. */
+  /** If items may repeat, the ordinal of each item among the compared prompts, by item number. */
   const comparedBefore = new Map<number, number>()
   let comparedCount = 0
   const contaminationTally = makeTally()
   const flaggedTally = makeTally()
   const missingTally = makeTally()
   const copiedTally = makeTally()
-  /** The number of results that seem to list several votes where prefstream reads none, and the first such place. */
+  /** Results with an unread list that may contain several votes: the number of these results, and the first one. */
   let unread: { readonly place: string; readonly itemId: string; readonly count: number } | undefined
-  /** Number of votes by experts who had already voted on the same item. */
+  /** Number of votes that do not count, because the expert had already voted on the same item. */
   let repeatedVotes = 0
   let judged = 0
   let kept = 0
@@ -296,7 +296,10 @@ const makeState = (
     })
   }
 
-  /** Returns the item's pairs, or the reason to leave it out. Tallies run first, so they count items left out, too. */
+  /**
+   * Returns the item's pairs, or the reason to leave it out. All tallies are updated first, so they also count items
+   * that are left out.
+   */
   const select = (
     item: JudgedItem,
     consensus: Consensus.Consensus,
@@ -418,7 +421,7 @@ const makeState = (
         kappa: measured(agreement.free_marginal_kappa, agreement.compared_items, judged),
         "gold-accuracy": measured(goldReport.accuracy, goldReport.right, goldReport.votes),
       }
-      // Without evaluation prompts, the contamination check has nothing to compare with.
+      // The contamination check needs evaluation prompts.
       const checked = Checks.names.filter((name) => name !== "contamination" || evaluationPrompts.length > 0)
       return {
         judged,

@@ -1,10 +1,10 @@
 /**
  * Strategies that turn a judgment into pairs, as rows of the dataset.
  *
- * Guarantees: strategies are pure, and the rows keep the order of a strategy's pairs. Blank or equal completions make
- * no pair, and the same two texts make at most one. Each pair of an item with n pairs has the weight 1/n, because the
- * pairs are not independent (Ouyang et al., 2022, "Training language models to follow instructions with human
- * feedback", 3.5). To add a strategy, add a value here and a name in `cli/flags/DatasetFlags`.
+ * Guarantees: strategies are pure. The rows keep the order of a strategy's pairs. Blank or equal completions make no
+ * pair, and two texts make at most one. If an item has n pairs, each has the weight 1/n, because the pairs are not
+ * independent (Ouyang et al., 2022, "Training language models to follow instructions with human feedback", 3.5). To add
+ * a strategy, add a value here and a name in `cli/flags/DatasetFlags`.
  */
 import { Array as Arr, Option, Order } from "effect"
 import * as Assessment from "../domain/Assessment.ts"
@@ -19,21 +19,21 @@ import type { Ranking } from "../domain/Ranking.ts"
 import * as Sha256 from "../node/Sha256.ts"
 import { rankingOf, representatives } from "./votes/Ranking.ts"
 
-/** Turns a judgment into its pairs, which are consecutive in the dataset. */
+/** Turns a judgment into its pairs. They are consecutive in the dataset. */
 export interface PairStrategy {
   (judgment: Judgment): ReadonlyArray<PreferencePair>
-  /** The settings for the manifest, such as `{ strategy: "best-against-one", seed: 0 }`. */
+  /** The settings in the manifest, such as `{ strategy: "best-against-one", seed: 0 }`. */
   readonly settings?: StrategySettings
 }
 
-/** The settings of a strategy for the manifest, as JSON. */
+/** The settings of a strategy in the manifest, as JSON. */
 export interface StrategySettings {
-  /** The strategy's name, such as `best-against-rest`; `custom` for a function without a name. */
+  /** The strategy's name, such as `best-against-rest`. `custom` for a function without a name. */
   readonly strategy: string
   readonly [setting: string]: string | number | boolean
 }
 
-/** A strategy with its settings for the manifest. */
+/** Makes a strategy with settings for the manifest. */
 export const named = (
   settings: StrategySettings,
   strategy: (judgment: Judgment) => ReadonlyArray<PreferencePair>,
@@ -41,24 +41,24 @@ export const named = (
 
 const builtIn = new WeakSet<PairStrategy>()
 
-/** Makes a built-in strategy, which its settings fully describe. */
+/** Makes a built-in strategy. Its settings describe it fully. */
 const ownNamed: typeof named = (settings, strategy) => {
   const own = named(settings, strategy)
   builtIn.add(own)
   return own
 }
 
-/** Whether a strategy is built in. The settings of a custom strategy do not always describe it fully. */
+/** Whether a strategy is built in. The settings of other strategies may not describe them fully. */
 export const isBuiltIn = (strategy: PairStrategy): boolean => builtIn.has(strategy)
 
-/** A strategy's settings, or only its name if it has no settings. */
+/** Returns a strategy's settings. Without settings, returns only its name. */
 export const settingsOf = (strategy: PairStrategy): StrategySettings =>
   strategy.settings ?? { strategy: strategy.name === "" ? "custom" : strategy.name }
 
-/** A pair of an item's completions, by their zero-based indices. */
+/** A pair of an item's completions, as zero-based indices. */
 export type IndexPair = readonly [chosen: number, rejected: number]
 
-/** The completions that are worse than the best, one index per distinct text. Texts tied with the best are left out. */
+/** Returns the completions that are worse than the best, without ties with the best: one index per distinct text. */
 export const restOf = (judgment: Judgment): ReadonlyArray<number> => {
   const top: ReadonlyArray<number> = Option.getOrElse(rankingOf(judgment), (): Ranking => [])[0] ?? []
   return [...new Set(representatives(judgment))].filter(
@@ -71,7 +71,7 @@ export const differ =
   ([chosen, rejected]: IndexPair): boolean =>
     first[chosen] !== first[rejected] && !isBlankAt(completions, chosen) && !isBlankAt(completions, rejected)
 
-/** Makes a row for each index pair whose two texts differ and are not blank. A blank rationale counts as none. */
+/** Makes a row for each index pair, if its two texts differ and are not blank. A blank rationale is left out. */
 export const make = (judgment: Judgment, indices: ReadonlyArray<IndexPair>): ReadonlyArray<PreferencePair> => {
   const { annotations, asMessages, bestCompletionIndex, completions, itemId, metadata, models, prompt, taskId, tools } =
     judgment
@@ -129,8 +129,8 @@ const messagesIn = (
   completion === undefined || typeof completion === "string" ? {} : { [member]: completion }
 
 /**
- * Pairs the best completion with each worse one: at most `completions.length - 1` pairs, in the order of the
- * completions. Completions that are ranked equal to the best make no pair.
+ * Pairs the best completion with each worse one, in the order of the completions. Makes at most `completions.length -
+ * 1` pairs. Completions with the same rank as the best make no pair.
  */
 export const bestAgainstRest = ownNamed({ strategy: "best-against-rest" }, (judgment) =>
   make(
@@ -140,8 +140,8 @@ export const bestAgainstRest = ownNamed({ strategy: "best-against-rest" }, (judg
 )
 
 /**
- * Makes one pair per item: the best completion against one of the rest. The draw depends only on the seed, the item id,
- * and the completions' texts, not on other items or the order of the completions.
+ * Makes one pair per item: the best completion against one of the rest, drawn at random. The draw depends on the seed,
+ * the item id, and the completions' texts. Other items and the order of the completions have no effect.
  *
  * @param seed an integer
  */
@@ -159,7 +159,7 @@ export const bestAgainstOne = (seed = 0) =>
 
 /**
  * Pairs each completion with each one ranked below it, in the order of the ranking. Completions with the same rank make
- * no pair. Without a ranking, it pairs the best completion with each of the rest.
+ * no pair. Without a ranking, pairs the best completion with each of the rest.
  */
 export const fullRanking = ownNamed({ strategy: "full-ranking" }, (judgment) =>
   Option.match(rankingOf(judgment), {

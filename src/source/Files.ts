@@ -1,6 +1,7 @@
 /**
- * Reads prompt items from files of any format and layout. Unless the layout is set, it is detected in the first records
- * of the first non-empty file. All files are then read in order and in this layout, each in its own format.
+ * Reads prompt items from files of any format and layout. If no layout is set, it is detected from the first records of
+ * the first file that has records. All files are read in order and with this layout. The format of each file is
+ * detected separately.
  */
 import { Array, Effect, Path, Result, Stream } from "effect"
 import { Threads } from "../node/Thread.ts"
@@ -24,9 +25,9 @@ import type { Row } from "./record/Row.ts"
 import * as VoteHint from "./vote/VoteHint.ts"
 import type { InputSummary, Source } from "./record/SourceRecord.ts"
 
-/** Options of `files`. Format and layout are detected unless set. */
+/** Options of `files`. Format and layout are detected unless they are set. */
 export interface FilesOptions extends Format.FormatOptions, Layout.LayoutOptions {
-  /** Directory of the temporary file that groups records. Default: the system's directory for temporary files. */
+  /** The directory of the temporary file in which records are grouped. Default: the system's temporary directory. */
   readonly scratchDirectory?: string | undefined
 }
 
@@ -40,7 +41,9 @@ const isPlainMember = (name: string): boolean => ["id", "prompt", "completions"]
 
 const sampleSize = 100
 
-/** @param names files, folders, patterns such as `items/*.jsonl.gz`, URLs (`https://`, `s3://`), or `-`: see `Listing.expand` */
+/**
+ * @param names files, folders, patterns (`items/*.jsonl.gz`), URLs (`https://`, `s3://`), or `-`, see `Listing.expand`
+ */
 export const files = (names: string | ReadonlyArray<string>, options: FilesOptions = {}): Source => {
   const all = [names].flat()
   return {
@@ -53,7 +56,7 @@ export const files = (names: string | ReadonlyArray<string>, options: FilesOptio
 }
 
 export interface Adaptation {
-  /** Converts a record's value before the layout is detected. Rejects keep the original text. */
+  /** Converts a record's value before the layout is detected. A reject still has the original text. */
   readonly rewrite?: ((value: unknown) => unknown) | undefined
   readonly columns?: ReadonlyArray<string> | undefined
   readonly complete?: ((options: Layout.LayoutOptions) => Layout.LayoutOptions) | undefined
@@ -72,7 +75,7 @@ export const openInput = Effect.fnUntraced(function* (
   const file = opened.at(-1)?.file.name ?? PlaceName.describe(names[0]!)
   const mayLackHeader = options.header !== false && ["csv", "tsv"].includes(opened.at(-1)?.file.format ?? "")
   const header = "set `header: false` if the first line has no column names; otherwise: "
-  // A message about a wrong path in an option does not mention the header, which is not the cause.
+  // If a path in an option is wrong, the message does not mention the header.
   const unknown = (problem: string) =>
     layoutUnknown(file, `${mayLackHeader && !/^`[a-z]+`(?: path)?: not a /i.test(problem) ? header : ""}${problem}`)
   const adaptation: Adaptation =

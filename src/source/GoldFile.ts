@@ -1,6 +1,6 @@
 /**
- * Reads prompt items with gold answers. An invalid record is a failure that names file, line, and field. `read` holds
- * all items in memory.
+ * Reads prompt items with gold answers. An invalid record is an error with file, line, and field. `read` keeps all
+ * items in memory.
  */
 import { Effect, Schema, Stream } from "effect"
 import { describe, Origin } from "../domain/Origin.ts"
@@ -9,7 +9,7 @@ import * as Files from "./Files.ts"
 
 /** A gold file cannot be used. */
 export class UnusableGoldFile extends Schema.TaggedError<UnusableGoldFile>()("UnusableGoldFile", {
-  /** Without line and row, the error concerns the whole file. */
+  /** Without line and row, the error is about the whole file. */
   ...Origin.fields,
   /** The expected and the actual value. */
   problem: Schema.String,
@@ -39,7 +39,7 @@ export const items = (file: string, options?: GoldFileOptions) =>
     ),
   )
 
-/** Reads a whole file; each item must have a gold answer. */
+/** Reads a whole file. Each item must have a gold answer. */
 export const read = Effect.fn("GoldFile.read")(function* (file: string, options?: GoldFileOptions) {
   const goldItems = yield* Stream.runCollect(items(file, options))
   if (goldItems.length === 0) return yield* new UnusableGoldFile({ file, problem: "expected items, found none" })

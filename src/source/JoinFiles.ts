@@ -1,7 +1,7 @@
 /**
- * Joins prompts in some files with completions in others by a key, after detecting the paths that are not set. If a
- * file is missing, or its first records lack key, prompt, or completion, it fails before the first record and names the
- * option to set.
+ * Joins prompts in some files with completions in other files by a key. Detects the paths that are not set. `join`
+ * fails before its first record if a file is missing, or if the first records of a file lack the key, the prompt, or
+ * the completion. The error names the option to set.
  */
 import { Array as Arr, Effect, Result, Stream } from "effect"
 import * as OptionText from "../io/OptionText.ts"
@@ -93,7 +93,7 @@ const open = Effect.fnUntraced(function* (options: JoinOptions.JoinOptions) {
       ...UnusedContext.hints(unusedInCompletions),
       ...modelHints(options, completionRows),
     ],
-    // A member that is read on one side is not reported as unused on the other side, where it is a copy.
+    // A member that the join reads on one side may have a copy on the other side. The copy is not unused.
     unused: Arr.dedupeWith(
       [
         ...OpenFile.unusedIn(
@@ -148,7 +148,7 @@ const commonKeyIn = (rows: ReadonlyArray<Row>, members: ReadonlySet<string>): st
   )?.path
 }
 
-/** Suggests `modelPath` if records name models. It is not detected, since gold answers may use the names of files. */
+/** Suggests `modelPath` if records name models. The path is not detected, because gold answers may use file names. */
 const modelHints = ({ modelPath }: JoinOptions.JoinOptions, rows: ReadonlyArray<Row>): ReadonlyArray<string> => {
   const member = modelPath === undefined ? Sample.find(Sample.of(rows), KnownNames.models, ["text"]) : undefined
   return member === undefined

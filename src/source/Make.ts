@@ -1,6 +1,6 @@
 /**
- * A source of a program's own records. Origins and rejects have `name` as file and the record's one-based number as
- * line. The layout is not detected: without `layout`, records are items.
+ * A source of a program's own records. Origins and rejects have `name` as the file, and the record's number, from 1, as
+ * the line. The layout is not detected. Without `layout`, each record is an item.
  */
 import { Array, Effect, type FileSystem, Option, type Path, Result, Stream } from "effect"
 import * as Group from "./combine/Group.ts"
@@ -15,16 +15,16 @@ import type { Source } from "./record/SourceRecord.ts"
 export interface MakeOptions extends LayoutOptions {
   /** Default: `memory`. */
   readonly name?: string | undefined
-  /** Directory of the temporary file that groups records. Default: the system's directory for temporary files. */
+  /** The directory of the temporary file in which records are grouped. Default: the system's temporary directory. */
   readonly scratchDirectory?: string | undefined
 }
 
-/** Limits how far reading runs ahead, because the program's records may never end. */
+/** Limits how many items are read ahead, because the program's records may never end. */
 const defaultMaxPlanned = 10_000
 
 /**
- * A source of records that a program provides. An invalid record is a `Reject`. Reading runs at most 10,000 items ahead
- * of sending, unless `maxPlanned` of the pipeline sets another limit.
+ * A source of records that a program provides. An invalid record is a `Reject`. The pipeline reads at most 10,000 items
+ * before it sends them, unless its option `maxPlanned` sets another limit.
  */
 export const make = <E = never, R = never>(
   records: Iterable<unknown> | Stream.Stream<unknown, E, R>,

@@ -1,4 +1,4 @@
-/** Opens a file once, to sample its first records and then to read all of them. */
+/** Opens a file once, samples its first records, and then reads all of them. */
 import { Array, Duration, Effect, Option, Result, Stream } from "effect"
 import * as Format from "./format/Format.ts"
 import * as UnusedContext from "./item/UnusedContext.ts"
@@ -29,10 +29,10 @@ export interface SampledFile {
   readonly sample: ReadonlyArray<Row>
 }
 
-/** Limits the sample of large records, because a pipe can be read a second time only up to 16 MiB. */
+/** Limits the sample if records are large, because only the first 16 MiB of a pipe can be read again. */
 const maxSampleCharacters = 4 * 1024 * 1024
 
-/** Limits the sample of records with many members, for which detection would take seconds. */
+/** Limits the sample if records have many members, because detection would take seconds. */
 const maxSampleMembers = 100_000
 
 export const sampled = Effect.fnUntraced(function* (name: string, options: Format.FormatOptions, sampleSize: number) {
@@ -109,7 +109,7 @@ export const unusedIn = (
   return [...counts].map(([name, count]) => ({ name, share: count / rows.length }))
 }
 
-/** Adds columns that experts may have to see, even if the sample lacks them: records with one may be rejected. */
+/** Adds columns that may hold context for experts, even if the sample lacks them. Their content may lead to rejects. */
 export const withContext = (
   columns: ReadonlyArray<string> | undefined,
   members: ReadonlySet<string>,

@@ -1,5 +1,5 @@
 /**
- * Reads one text from each record of files, such as the prompts of an evaluation. A record may also be the text itself.
+ * Reads one text from each record of files, such as the prompts of an evaluation. A record may also be a plain string.
  * A record without text at the path is an error with file, line, and field.
  */
 import { Effect, Result, Stream } from "effect"

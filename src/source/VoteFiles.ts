@@ -1,6 +1,7 @@
 /**
- * Reads votes from other tools: tables with one record per vote or per item, and exports of Argilla and Label Studio.
- * Each record gives one `VoteRecord`. A record with unreadable votes is rejected with the field and its text.
+ * Reads votes from the files of other tools: tables with one record per vote or per item, and exports of Argilla and
+ * Label Studio. Each record becomes one `VoteRecord`. A record with unreadable votes becomes a reject that names the
+ * field and its value.
  */
 import { Array as Arr, Effect, type FileSystem, type Path, Result, Stream } from "effect"
 import type { SourceItem } from "../domain/PromptItem.ts"
@@ -40,16 +41,16 @@ interface Detection {
   readonly tool: Shape | undefined
   readonly fields: VoteFields.VoteFields
   reading: Choice.Reading
-  /** Whether the first records show that choices count from 1. A later choice below 1 then ends the reading. */
+  /** Whether choices count from 1, judging by the first records. A later choice below 1 then ends the import. */
   isFromNumbers: boolean
   labels: ReadonlyArray<string> | undefined
 }
 
-/** Votes in files, as `votes` returns them. */
+/** A source of votes in files. */
 export interface VoteSource extends Pick<Source, "description"> {
-  /** The layout of the first records, and how their votes are read. */
+  /** Describes the layout of the first records and how their votes are read. */
   readonly summary: NonNullable<Source["summary"]>
-  /** The votes, one record each. Fails only with errors that end the import. */
+  /** One record for each record of the files. Fails only with errors that end the import. */
   readonly records: Stream.Stream<VoteRecord, SourceError, FileSystem.FileSystem | Path.Path>
 }
 
@@ -69,7 +70,7 @@ export const votes = (
         const tool = ToolExports.recognize(rows)
         const rewritten = tool === undefined ? rows : rows.map((row) => ({ ...row, value: rewriteBy(tool)(row.value) }))
         const sample = Sample.of(rewritten)
-        // If a tool's export has a list of votes, labels beside this list are data of the item, not votes.
+        // If a tool's export has a list of votes, labels outside this list are data of the item, not votes.
         const isListed =
           tool?.isTextual !== true && rewritten.some(({ value }) => tool !== undefined && hasVotes(value))
         const fieldOptions =
@@ -169,7 +170,7 @@ const rewriteBy =
   (value: unknown): unknown =>
     isObject(value) ? toRecord(value) : value
 
-/** Members that are always read if a record has them. Members with other parts of a vote are detected. */
+/** Members to read if a record has them. The members of other parts of a vote are detected. */
 const alwaysRead = [
   ...voteColumns.filter((name) => !Object.hasOwn(voteNames, name)),
   ..."kind flags is_gold task_id decision".split(" "),

@@ -1,13 +1,12 @@
 /**
  * Computes agreement and win rates, with intervals, as votes accrue.
  *
- * Intervals are those for a ratio r = Σyᵢ / Σxᵢ of sums over items (W. G. Cochran, 1977, "Sampling techniques", 3rd
- * edition, 6.3), because votes on an item are not independent. They are r ± 1.96 standard errors; for n items, the
- * standard error is √(n / (n − 1) Σ(yᵢ − r xᵢ)²) / Σxᵢ. If all outcomes are equal, that interval has no width, so
+ * Votes on an item are not independent, so each interval is that of a ratio r = Σyᵢ / Σxᵢ of sums over items (W. G.
+ * Cochran, 1977, "Sampling techniques", 3rd edition, 6.3). The interval is r ± 1.96 standard errors. For n items, the
+ * standard error is √(n / (n − 1) Σ(yᵢ − r xᵢ)²) / Σxᵢ. If all outcomes are equal, this interval has no width. Then
  * Wilson's interval is used, with each item as one trial (`stats/BinomialTest`).
  *
- * Guarantees: deterministic; at most `maxPoints` points, evenly spaced, however many items there are. Memory: 48 bytes
- * per point and model.
+ * Guarantees: deterministic. Returns at most `maxPoints` points, evenly spaced. Memory: 48 bytes per point and model.
  */
 import type { AccrualPoint, Estimate } from "../../domain/Leaderboard.ts"
 import * as BinomialTest from "../stats/BinomialTest.ts"
@@ -17,10 +16,10 @@ import type { Comparison } from "./Comparisons.ts"
 
 const maxPoints = 48
 
-/** With fewer items, an estimate has no interval. */
+/** Minimum number of items for an interval. */
 export const minItems = 10
 
-/** The number n of items, and sums over items of y, x, y², xy, and x². */
+/** The number n of items, and the sums of y, x, y², xy, and x² over the items. */
 interface Sums {
   n: number
   y: number
@@ -41,7 +40,7 @@ const add = (sums: Sums, y: number, x: number): void => {
   sums.xx += x * x
 }
 
-/** The ratio y / x with its interval, limited to 0 to 1; null without items. */
+/** Returns the ratio y / x with its interval, limited to 0 to 1. Null if there are no items. */
 export const ratio = ({ n, x, xx, xy, y, yy }: Sums): Estimate | null => {
   if (n === 0) return null
   const value = y / x
@@ -94,7 +93,7 @@ export const make = () => {
   })
 
   return {
-    /** Adds an item's votes, with the comparisons of each vote. There must be at least one comparison. */
+    /** Adds an item's votes, with the comparisons of each vote. At least one comparison is required. */
     add: (given: ReadonlyArray<ItemVote>, comparisons: ReadonlyArray<ReadonlyArray<Comparison>>): void => {
       votes += given.length
       items++
@@ -128,7 +127,7 @@ export const make = () => {
       }
     },
     votes: () => votes,
-    /** The model's counts; undefined if the model was never compared. */
+    /** Returns the model's counts. Undefined if the model was never compared. */
     countsOf: (model: number): ModelCounts | undefined => {
       const sums = models[model]
       const winRate = sums === undefined ? null : ratio(sums)

@@ -1,47 +1,46 @@
 /**
  * Derives comparisons of models from votes on the completions that they wrote.
  *
- * A vote with a ranking compares all completions; those with the same rank are a tie. A vote with only a choice says
- * that the choice is better than each of the rest, and says nothing about the rest. By the choice axiom (R. D. Luce,
- * 1959, "Individual choice behavior"), votes for either i or j have the same odds as a direct comparison of i and j,
- * whatever the other options were. Comparisons on the same item depend on each other; resampling whole items accounts
- * for this.
+ * A vote with a ranking compares all completions. Completions with the same rank are a tie. A vote with only a choice
+ * says that the choice is better than each of the rest, but does not compare the rest. By the choice axiom (R. D. Luce,
+ * 1959, "Individual choice behavior"), the other options do not change the odds between i and j. Comparisons on the
+ * same item depend on each other. Resampling whole items accounts for this.
  *
- * Guarantees: completions with the same text, or by the same model, are not compared; a text that several models wrote
+ * Guarantees: completions with the same text, or by the same model, are not compared. A text that several models wrote
  * counts for each of them. Comparisons with the same models and covariates share a cell. Memory: 12 bytes per different
- * comparison of an item, 4 per item, about 60 per cell.
+ * comparison of an item, 4 per item, and about 60 per cell.
  */
 import type { JudgedItem } from "../../domain/Judgment.ts"
 import { charactersAt, firstOfText } from "../../domain/CompletionTexts.ts"
 import * as NumberList from "../stats/NumberList.ts"
 import { comparisonOf, type ItemVote } from "../votes/ItemVotes.ts"
 
-/** Number of outcomes per cell: its first model wins, its two models tie, or its second model wins. */
+/** Number of outcomes per cell: a win of its first model, a tie, or a win of its second model. */
 export const outcomes = 3
 
 /**
  * Differences in length, from −1 to 1, are rounded to a multiple of this, so there are at most 51 per pair of models.
- * Rounding adds an error with a standard deviation of 0.012; the differences themselves usually have one of at least
- * 0.2. So a coefficient shrinks by at most 0.4%.
+ * Rounding adds an error with a standard deviation of 0.012. The differences usually have a standard deviation of at
+ * least 0.2, so a coefficient shrinks by at most 0.4%.
  */
 const lengthStep = 0.04
 /** The number of steps from 0 to the maximum difference, 1. */
 const maxStep = Math.round(1 / lengthStep)
 const lengthSteps = 2 * maxStep + 1
 
-/** Maximum number of models. If there are more, the names are probably unique per completion and do not name models. */
+/** Maximum number of models. With more, the names are probably unique per completion and do not name models. */
 export const maxModels = 500
 
 export interface Cell {
   readonly one: number
   readonly other: number
-  /** (a − b) / (a + b), where a and b are the lengths in characters of the completions by `one` and `other`. */
+  /** (a − b) / (a + b). a and b are the lengths in characters of the completions by `one` and `other`. */
   readonly length: number
-  /** 1 if the completion by `one` was shown before the completion by `other`, else −1. */
+  /** 1 if the expert saw the completion by `one` first, −1 if the expert saw the completion by `other` first. */
   readonly position: number
 }
 
-/** One vote's comparison of two models. `outcome`: 1 if `one` is better, 0 for a tie, −1 if `other` is. */
+/** One vote's comparison of two models. `outcome` is 1 if `one` is better, 0 for a tie, and −1 if `other` is better. */
 export interface Comparison {
   readonly one: number
   readonly other: number
@@ -53,11 +52,10 @@ export interface Comparisons {
   readonly models: ReadonlyArray<string>
   readonly cells: ReadonlyArray<Cell>
   readonly items: number
-  /** For each item, the index in `entries` at which its entries end. */
+  /** For each item, the end of its entries in `entries`. */
   readonly ends: Uint32Array
   /** Each entry is 3 × a cell's index + an outcome (0: `one` wins, 1: tie, 2: `other` wins). */
   readonly entries: Uint32Array
-  /** The weight of each entry. */
   readonly weights: Float64Array
 }
 
@@ -86,9 +84,9 @@ export const make = () => {
 
   return {
     /**
-     * Adds the votes on an item, and returns their comparisons by vote. Adds nothing if there are too many models.
+     * Adds the votes on an item and returns their comparisons, by vote. If there are too many models, adds nothing.
      *
-     * @param weightOf the weight of a vote
+     * @param weightOf returns the weight of a vote
      * @param compare compares two completions according to a vote
      */
     add: (
@@ -139,7 +137,7 @@ export const make = () => {
       ends.push(entries.length())
       return all
     },
-    /** Everything that was added so far; undefined if there are too many models. */
+    /** Returns all comparisons so far. Undefined if there are too many models. */
     finish: (): Comparisons | undefined =>
       numbers.size > maxModels
         ? undefined

@@ -1,8 +1,8 @@
 /**
- * Finds out which models were compared directly or through other models, and which never lost or never won.
+ * Groups models that were compared directly or through other models, and finds those that never lost or never won.
  *
- * Guarantees: unless ties are dropped, a tie counts as a win for both models (Davidson, 1970). So the fit without a
- * prior is finite if a group consists of a single cycle (see `of`).
+ * Guarantees: unless ties are dropped, a tie counts as a win for both models (Davidson, 1970). If a group is a single
+ * cycle (see `of`), the fit without a prior is therefore finite.
  */
 import type { LeaderboardMethod, LeaderboardRow } from "../../domain/Leaderboard.ts"
 import * as Components from "../stats/Components.ts"
@@ -10,9 +10,9 @@ import type { Comparisons } from "./Comparisons.ts"
 import { outcomes } from "./Comparisons.ts"
 
 /**
- * Groups of models that were compared directly or through other models, the largest group first. `extremes` tells which
- * models never lost (or never won) against models outside their cycle. A cycle is a set of models that all beat each
- * other, directly or through other models.
+ * Returns groups of models that were compared directly or through other models, the largest group first. A cycle is a
+ * set of models that all beat each other, directly or through other models. `extremes` shows which models never lost,
+ * or never won, against models outside their cycle.
  */
 export const of = ({ cells, entries, models, weights }: Comparisons, ties: LeaderboardMethod["ties"]) => {
   const edges = new Map<string, Components.Edge>()
@@ -29,7 +29,7 @@ export const of = ({ cells, entries, models, weights }: Comparisons, ties: Leade
   const strong = Components.strong(models.length, wins)
   const sizes = new Map<number, number>()
   for (const component of weak) sizes.set(component, (sizes.get(component) ?? 0) + 1)
-  // The sort is stable: of two groups of equal size, the one that appeared first comes first.
+  // The sort is stable. Of two groups with equal size, the one that appeared first stays first.
   const order = [...sizes].toSorted(([, a], [, b]) => b - a).map(([component]) => component)
   const [lost, won] = [new Set<number>(), new Set<number>()]
   for (const [winner, loser] of wins) {

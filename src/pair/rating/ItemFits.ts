@@ -1,8 +1,8 @@
 /**
  * Fits the model of `stats/BradleyTerry` to comparisons, many times for a bootstrap.
  *
- * Guarantees: items with the same outcomes are counted as one type, and there are usually few types. Drawing a resample
- * takes one addition per item; the time to fit it depends only on the number of different outcomes.
+ * Guarantees: items with the same outcomes share one type, and there are usually few types. Drawing a resample takes
+ * one addition per item. The time to fit it depends only on the number of different outcomes.
  */
 import type { LeaderboardMethod } from "../../domain/Leaderboard.ts"
 import * as BradleyTerry from "../stats/BradleyTerry.ts"
@@ -76,11 +76,11 @@ export const lengthUnit = ({ cells, entries, weights }: Comparisons.Comparisons)
 }
 
 export interface Options extends Pick<LeaderboardMethod, "controls" | "prior" | "ties"> {
-  /** For each control, the number that its values are divided by. */
+  /** For each control, the divisor of its values. */
   readonly units: ReadonlyArray<number>
 }
 
-/** Makes a function that fits a resample. `next` returns the index of a drawn item; it is called once per item. */
+/** Makes a function that fits a resample. It calls `next` once per item, to get the index of a drawn item. */
 export const make = (found: Comparisons.Comparisons, { controls, prior, ties, units }: Options) => {
   const { design, rowOf } = designOf(found, controls, units)
   const { ends, places, typeOf, weights } = itemTypes(found, rowOf)
@@ -99,7 +99,7 @@ export const make = (found: Comparisons.Comparisons, { controls, prior, ties, un
   }
 }
 
-/** Adds this share of the ties to the wins of each side, and removes the ties. */
+/** Removes the ties, and adds this share of them to the wins of each side. */
 const splitTies = (counts: Float64Array, share: number): void => {
   for (let at = 0; at < counts.length; at += Comparisons.outcomes) {
     counts[at]! += share * counts[at + 1]!

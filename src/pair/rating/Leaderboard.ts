@@ -4,18 +4,18 @@
  *
  * - Intervals: percentiles of fits to resampled items (B. Efron and R. J. Tibshirani, 1993, "An introduction to the
  *   bootstrap", 13.3). Whole items are drawn, because comparisons of one item depend on each other (A. C. Davison and
- *   D. V. Hinkley, 1997, "Bootstrap methods and their application", 3.8). A resample is fitted by its counts of
- *   outcomes, starting from the fit of all items.
- * - Weights: a vote on K texts by an expert with reliability r has the weight (K r − 1) / (K − 1): 1 if all of the
- *   expert's votes are right, 0 if they are guesses. If r is unknown, it is that of the prior (`DawidSkene`).
- * - Controls: covariates of a comparison. Length: (a − b) / (a + b) over its root mean square, much as in the style
- *   control of Chatbot Arena (T. Li, A. Angelopoulos, and W.-L. Chiang, 2024, "Does style matter?"). Position: ±1.
- * - Ranks: 1 plus the number of models whose interval lies above (W.-L. Chiang et al., 2024, "Chatbot Arena: an open
- *   platform for evaluating LLMs by human preference").
+ *   D. V. Hinkley, 1997, "Bootstrap methods and their application", 3.8). Each fit starts from the fit of all items.
+ * - Weights: a vote on K texts by an expert with reliability r has the weight (K r − 1) / (K − 1). The weight is 1 if
+ *   all of the expert's votes are right, and 0 if they are guesses. If r is unknown, it is the prior's (`DawidSkene`).
+ * - Controls: covariates of a comparison. Length is (a − b) / (a + b) divided by its root mean square, much as in the
+ *   style control of Chatbot Arena (T. Li, A. Angelopoulos, and W.-L. Chiang, 2024, "Does style matter?"). Position is
+ *   ±1.
+ * - Ranks: 1 plus the number of models whose interval is above the model's (W.-L. Chiang et al., 2024, "Chatbot Arena:
+ *   an open platform for evaluating LLMs by human preference").
  *
- * Guarantees: the same votes in the same order, options, and seed give the same numbers; all are finite, whoever wins.
+ * Guarantees: the same votes in the same order, options, and seed give the same numbers, and all numbers are finite.
  * Models that were never compared, not even through other models, are in different groups, each with its own mean. If a
- * model never lost to (or never won against) the rest, its rating depends on the prior, and has no bound on that side.
+ * model never lost to (or never won against) the rest, its rating depends on the prior and is unbounded on that side.
  */
 import { Effect, Stream } from "effect"
 import { countDifferent } from "../../domain/CompletionTexts.ts"
@@ -37,35 +37,37 @@ export const controlNames = ["length", "position"] as const
 
 /** Options that determine how votes become ratings. */
 export interface LeaderboardOptions {
-  /** How ties count. Default `davidson`: a tie is an outcome with its own probability. */
+  /** How ties count. Default: `davidson`, by which a tie is an outcome with its own probability. */
   readonly ties?: LeaderboardMethod["ties"] | undefined
   /** Properties of a completion, besides its model, whose effect on votes is estimated. Default: none. */
   readonly controls?: LeaderboardMethod["controls"] | undefined
-  /** Standard deviation of the abilities' prior in natural logarithms of odds, above 0. Default 3: little influence. */
+  /** Standard deviation of the abilities' prior, above 0, in natural logarithms of odds. Default: 3, a weak prior. */
   readonly prior?: number | undefined
-  /** Number of bootstrap resamples; 0 for no intervals. Default 1000. */
+  /** Number of bootstrap resamples. 0 computes no intervals. Default: 1000. */
   readonly resamples?: number | undefined
-  /** Seed for the resamples, an integer. Default 0. */
+  /** Seed for the resamples, an integer. Default: 0. */
   readonly seed?: number | undefined
 }
 
-/** The default of `prior`. A difference of one standard deviation is odds of 20 to 1. */
+/** The default of `prior`. A difference of one standard deviation means odds of 20 to 1. */
 export const defaultPrior = 3
 /** With this number, the 2.5 and 97.5 percentiles vary by a few percent of the interval's width. */
 export const defaultResamples = 1000
 
-/** A difference of this many rating points is odds of 10 to 1. The mean rating of each group is `meanRating`. */
+/** A difference of this many rating points means odds of 10 to 1. The mean rating of each group is `meanRating`. */
 const pointsPerDecade = 400
 const meanRating = 1000
 const scale = pointsPerDecade / Math.LN10
 
-/** Tolerance of the fits to resamples. The error is far below a rating point; intervals are several points wide. */
+/**
+ * Tolerance of the fits to resamples. The error is far below one rating point, and intervals are several points wide.
+ */
 const drawnTolerance = 1e-3
 
 const maxCurves = 8
 const nextVotes = 1000
 
-/** Makes a function that gives an item's votes their weights. @param reliabilityOf returns null if it is unknown */
+/** Returns the weights of an item's votes. @param reliabilityOf returns null for an unknown reliability */
 export const weightBy =
   (reliabilityOf: (expert: string | null) => number | null) =>
   ({ completions }: Pick<JudgedItem, "completions">) => {
@@ -74,16 +76,16 @@ export const weightBy =
       texts < 2 ? 1 : Math.max(0, (texts * (reliabilityOf(expert) ?? unknownReliability) - 1) / (texts - 1))
   }
 
-/** The reliability under the prior, which has two right votes and one wrong vote. */
+/** The mean of the prior, which assumes two right votes and one wrong vote. */
 const unknownReliability = 2 / 3
 
-/** Collects the votes on items. @param reliabilityOf weights the votes; without it, each has the weight 1 */
+/** Collects the votes on items. @param reliabilityOf weights the votes; without it, each vote has the weight 1 */
 export const make = (reliabilityOf?: (expert: string | null) => number | null) => {
   const comparisons = Comparisons.make()
   const accrual = Accrual.make()
   const weightOf = reliabilityOf === undefined ? undefined : weightBy(reliabilityOf)
   return {
-    /** Adds an item. An item that names no models is ignored. */
+    /** Adds an item. Ignores an item that does not name models. */
     add: (
       item: Pick<JudgedItem, "completions" | "models">,
       votes: ReadonlyArray<ItemVote>,
@@ -92,7 +94,7 @@ export const make = (reliabilityOf?: (expert: string | null) => number | null) =
       const compared = comparisons.add(item, votes, weightOf?.(item), compare)
       if (compared.some((each) => each.length > 0)) accrual.add(votes, compared)
     },
-    /** Undefined if no two models were compared, or if there are too many models. */
+    /** Returns undefined if no two models were compared, or if there are too many models. */
     finish: (options: LeaderboardOptions = {}): Leaderboard | undefined => {
       const found = comparisons.finish()
       return found === undefined || found.items === 0
@@ -102,22 +104,22 @@ export const make = (reliabilityOf?: (expert: string | null) => number | null) =
   }
 }
 
-/** An item with its votes. `comparisonOf` overrides how a vote compares two completions. */
+/** An item with its votes. `comparisonOf` replaces the function that compares two completions by a vote. */
 export interface RatedItem extends Pick<JudgedItem, "completions" | "models" | "metadata"> {
   readonly votes: ReadonlyArray<ItemVote>
   readonly comparisonOf?: typeof comparisonOf
 }
 
 export interface GroupedOptions extends LeaderboardOptions {
-  /** The experts' reliabilities, to weight their votes by. Without it, every vote has the weight 1. */
+  /** The experts' reliabilities, which determine the weights of votes. Default: each vote has the weight 1. */
   readonly reliabilityOf?: Reliabilities.Reliabilities["of"] | undefined
-  /** Maximum number of groups; with more, nothing is rated. Default: no limit. */
+  /** Maximum number of groups. With more groups, no model is rated. Default: no limit. */
   readonly maxGroups?: number | undefined
 }
 
 /**
  * Rates the models of each group of items. A group's leaderboard is null if no two models were compared, or if there
- * are more than `maxModels`. Undefined if there are more than `maxGroups` groups.
+ * are more than `maxModels`. Returns undefined if there are more than `maxGroups` groups.
  */
 export const grouped = Effect.fnUntraced(function* <G, E, R>(
   items: Stream.Stream<RatedItem, E, R>,
@@ -142,7 +144,7 @@ export const grouped = Effect.fnUntraced(function* <G, E, R>(
     : [...groups].map(([group, { board, items }]) => ({ group, items, leaderboard: board.finish(options) ?? null }))
 })
 
-/** Judged items with their votes, without the gold items that were mixed in to measure experts. */
+/** Judged items with their votes. Leaves out gold items that were mixed in to measure experts. */
 export const ratedItems = <E, R>(items: Stream.Stream<JudgedItem, E, R>): Stream.Stream<RatedItem, E, R> =>
   items.pipe(
     Stream.filter(({ isCheck }) => !isCheck),
@@ -150,14 +152,14 @@ export const ratedItems = <E, R>(items: Stream.Stream<JudgedItem, E, R>): Stream
   )
 
 /**
- * Rates the models of a stream of items. If votes are `weighted`, the stream runs twice and must give the same items:
- * reliabilities are estimated first. Gold items that were mixed in do not count. Undefined if no two models were
- * compared, or if there are more than `maxModels`.
+ * Rates the models of a stream of items. If votes are `weighted`, the stream runs twice, because reliabilities are
+ * estimated first. It must return the same items each time. Gold items that were mixed in do not count. Returns
+ * undefined if no two models were compared, or if there are more than `maxModels`.
  */
 export const of = Effect.fnUntraced(function* <E, R>(
   items: Stream.Stream<JudgedItem, E, R>,
   options: LeaderboardOptions & {
-    /** Whether votes are weighted by their experts' reliabilities. Default false. */
+    /** Whether votes are weighted by their experts' reliabilities. Default: false. */
     readonly weighted?: boolean | undefined
   } = {},
 ) {
@@ -267,7 +269,7 @@ const rate = (
 
 const ratingOf = (ability: number): number => meanRating + scale * ability
 
-/** Compares the first two models, assuming that standard errors shrink with the square root of the number of votes. */
+/** Compares the first two models. Assumes that standard errors shrink with the square root of the number of votes. */
 const topTwoOf = (
   rows: ReadonlyArray<{ readonly number: number; readonly model: string; readonly group: number }>,
   fit: BradleyTerry.Fit,

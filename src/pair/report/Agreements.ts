@@ -1,9 +1,9 @@
 /**
  * Measures how much experts agree on items with several votes.
  *
- * Guarantees: kappa and alpha compare first choices; a vote with several completions at the top is left out. For kappa,
- * the agreement by chance is 1/K on an item with K texts. For alpha, the agreement by chance follows from the number of
- * votes, over all items, for each position in the input, so alpha depends on the order of completions.
+ * Guarantees: kappa and alpha compare first choices. They leave out votes with several completions at the top. For
+ * kappa, the agreement by chance is 1/K on an item with K texts. For alpha, it follows from the number of votes for
+ * each position in the input, over all items. So alpha depends on the order of completions.
  */
 import { Array as Arr } from "effect"
 import { countDifferent } from "../../domain/CompletionTexts.ts"
@@ -44,7 +44,7 @@ export const make = () => {
       alpha.add(chosen)
       kappa.add(countDifferent(completions), chosen)
     },
-    /** The number of votes on items with several votes, and how many of these votes were not for the choice. */
+    /** The number of votes on items with several votes, and how many of these votes were against the choice. */
     disagreement: () => ({ votes: votesOfSeveral, against: votesAgainst }),
     finish: (method: Agreement["method"]): Agreement => ({
       votes_per_item: [...votesPerItem].toSorted(([a], [b]) => a - b).map(([votes, items]) => ({ votes, items })),

@@ -1,7 +1,7 @@
 /**
- * Computes the table of experts: number of votes, agreement with others, accuracy on gold items.
+ * Computes the table of experts: number of votes, agreement with others, and accuracy on gold items.
  *
- * Guarantees: all votes without an expert's name form the last row (`null`); the other rows are sorted by number of
+ * Guarantees: all votes without an expert's name are in the last row (`null`). The other rows are sorted by number of
  * votes.
  */
 import type { JudgedItem } from "../../domain/Judgment.ts"
@@ -62,7 +62,7 @@ export const make = () => {
         if (vote.seconds !== null) row.seconds.add(vote.seconds)
       }
     },
-    /** @param reliabilityOf the estimated probability that a vote of the expert is right */
+    /** @param reliabilityOf returns the estimated probability that a vote of the expert is right */
     finish: (reliabilityOf: (expert: string | null) => number | null): ReadonlyArray<ExpertRow> =>
       [...rows]
         .map(([expert, row]) => ({

@@ -12,15 +12,15 @@ import * as BinomialTest from "../stats/BinomialTest.ts"
 
 const maxWrong = 10
 
-/** For each result, the kinds of experts that voted in it. */
+/** For each result, the kinds of the experts who voted in it. */
 const kindsByResult = ({ judgments }: JudgedItem): ReadonlyArray<ReadonlySet<string | null>> =>
   judgments.map((judgment) => new Set(allVotesOf({ judgments: [judgment] }).map(({ kind = null }) => kind)))
 
-/** Whether a choice is right; undefined if the answer is unknown. */
+/** Whether a choice is right. Undefined if the answer is unknown. */
 const isRightChoice = ({ completions, gold }: JudgedItem, choice: number): boolean | undefined =>
   gold === undefined ? undefined : completions[choice] === completions[gold.best_completion_index]
 
-/** Whether a vote is right; undefined if the answer is unknown, or if the vote has several completions at the top. */
+/** Whether a vote is right. Undefined if the answer is unknown, or if the vote has several completions at the top. */
 export const isRight = (item: JudgedItem, vote: ItemVote): boolean | undefined =>
   isDecided(vote) ? isRightChoice(item, vote.choice) : undefined
 
@@ -38,7 +38,7 @@ export const make = () => {
     return kind
   }
   return {
-    /** @param hasChoice whether the votes led to a choice; false for a tie that leaves the item out */
+    /** @param hasChoice whether the votes led to a choice. False for a tie, if ties leave items out */
     add: (item: JudgedItem, consensus: Consensus, hasChoice: boolean): void => {
       if (item.gold === undefined) return
       if (item.isCheck) mixedIn++

@@ -2,7 +2,7 @@
  * Measures lengths of prompts and completions in Unicode code points, and whether the longer completion is chosen.
  *
  * Guarantees: in `share_longer` and Cohen's d, each item has the weight 1, which its pairs share equally. In the
- * distributions, a prompt counts once per item; chosen and rejected count once per pair.
+ * distributions, prompts count once per item, and chosen and rejected completions count once per pair.
  */
 import { charactersAt } from "../../domain/CompletionTexts.ts"
 import * as Conversation from "../../domain/Conversation.ts"
@@ -32,10 +32,7 @@ export const make = () => {
   let equal = 0
   let shorter = 0
   return {
-    /**
-     * Adds the pairs of one item. @param completions the judgment's completions, used to measure pairs whose texts are
-     * bytes (`PairBytes`)
-     */
+    /** Adds the pairs of one item. @param completions measures pairs whose texts are bytes (`PairBytes`) */
     add: (pairs: ReadonlyArray<PreferencePair>, completions: ReadonlyArray<string>): void => {
       const [first] = pairs
       if (first === undefined) return

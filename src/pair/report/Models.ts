@@ -1,9 +1,10 @@
 /**
- * Computes win rates of models, and how many times each model's completions were chosen and rejected.
+ * Computes win rates of models, and how often each model's completions were chosen and rejected.
  *
- * Guarantees: only pairs with completions by two different models count; a text that several models wrote counts for
- * each of them. A model's win rate is its share of pairs won on each item, averaged over its items, so each item counts
- * once. If only the best completion is paired with the others, each of K equally good models wins 1/K of its pairs.
+ * Guarantees: only pairs with completions by two different models count. A text that several models wrote counts for
+ * each of them. A model's win rate is the mean, over its items, of the share of pairs that it won. Each item thus
+ * counts once. If only the best completion is paired with the others, each of K equally good models wins 1/K of its
+ * pairs.
  */
 import { firstOfText } from "../../domain/CompletionTexts.ts"
 import type { JudgedItem } from "../../domain/Judgment.ts"
@@ -14,11 +15,11 @@ interface ModelTally {
   items: number
   chosen: number
   rejected: number
-  /** Summed over items: the share of the item's pairs that the model won. */
+  /** The sum over items of the share of the item's pairs that the model won. */
   won: number
 }
 
-/** Maximum number of rows. It keeps the report small if names are unique per completion and do not name models. */
+/** Maximum number of rows, which limits the report if names are unique per completion and do not name models. */
 const maxRows = 100
 
 export const make = () => {

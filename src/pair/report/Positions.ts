@@ -1,11 +1,11 @@
 /**
  * Counts the positions of chosen completions in the order that the expert saw.
  *
- * Guarantees: positions count votes, except those that have several completions at the top or prefer a text that was
- * shown twice. Votes on one item tend to prefer the same completion, so they are not independent. The halves therefore
- * count items: each item counts once, in the half that got more of its votes, or in neither if both got the same
- * number. A middle position is in neither half. In random order both halves are equally likely; the p-value is that of
- * the exact two-sided binomial test.
+ * Guarantees: the counts of positions are numbers of votes. They leave out votes with several completions at the top,
+ * and votes for a text that was shown twice. Votes on one item are not independent, because they tend to prefer the
+ * same completion. The counts of halves are therefore numbers of items. An item counts in the half with more of its
+ * votes, or in neither half if both have the same number. A middle position is in neither half. If the order is random,
+ * both halves are equally likely. The p-value is that of the exact two-sided binomial test.
  */
 import { Array as Arr } from "effect"
 import type { Position } from "../../domain/QualityReport.ts"

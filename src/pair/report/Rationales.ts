@@ -1,8 +1,8 @@
 /**
  * Finds missing and copied rationales.
  *
- * Guarantees: a rationale is a copy if its normal form occurred with an earlier item, or equals the normal form of the
- * prompt, a message, or a completion. Memory: one entry of `HashNumbers` per distinct rationale, with 52-bit hashes.
+ * Guarantees: a rationale is a copy if its normal form equals that of an earlier item's rationale, of the prompt, of a
+ * message, or of a completion. Memory: one entry of `HashNumbers` per distinct rationale, with a 52-bit hash.
  */
 import { charactersAt } from "../../domain/CompletionTexts.ts"
 import * as Conversation from "../../domain/Conversation.ts"
@@ -17,10 +17,7 @@ export type Kind = "none" | "copied" | "own"
 export const make = () => {
   const seen = HashNumbers.make()
   return {
-    /**
-     * Classifies the rationale of a judgment. @param item the item's number; the same rationale on the same item is not
-     * a copy
-     */
+    /** Classifies a judgment's rationale. @param item the item's number; a repetition on the same item is not a copy */
     add: ({ annotations, completions, prompt }: Judgment, item: number): Kind => {
       const rationale = textOf(annotations.rationale)
       if (rationale === null) return "none"
@@ -34,7 +31,7 @@ export const make = () => {
   }
 }
 
-/** A text longer than this counts as different without being normalized, which saves time. */
+/** Maximum length of a text that can equal the rationale. Longer texts are not normalized, which saves time. */
 const maxLength = (normalized: string): number => 4 * normalized.length + 64
 
 const sameText = (other: string, normalized: string): boolean =>

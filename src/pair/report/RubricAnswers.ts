@@ -1,9 +1,9 @@
 /**
  * Counts the experts' answers to a rubric: strengths, whether all completions are bad, edits, and ratings by aspect.
  *
- * Guarantees: an item's strength, edit, and answer to whether all completions are bad come from its consensus, as in
- * the dataset's columns. Each rating counts once for each side (chosen, rejected) that its completion is on. Memory: 40
- * bytes per different number, and a few more for each aspect and model.
+ * Guarantees: an item's strength, its edit, and whether all its completions are bad come from its consensus, as in the
+ * dataset's columns. A rating counts once for each side (chosen, rejected) on which its completion occurs. Memory: 40
+ * bytes per different number, and a few more per aspect and model.
  */
 import type { PreferencePair } from "../../domain/PreferencePair.ts"
 import type { AspectReport, RubricReport, StrengthReport } from "../../domain/RubricReport.ts"
@@ -66,7 +66,7 @@ export const make = () => {
   }
 
   return {
-    /** Adds a judged item with its pairs. `pairs` is empty if the item is left out of the dataset. */
+    /** Adds a judged item with its pairs. If the item is left out of the dataset, `pairs` is empty. */
     add: (consensus: Consensus, pairs: ReadonlyArray<PreferencePair>): void => {
       const answered = consensus.votes.filter(isAnswered)
       if (answered.length === 0) return
@@ -108,7 +108,7 @@ export const make = () => {
         }
       }
     },
-    /** Undefined if no vote answers the rubric. */
+    /** Returns undefined if no vote answers the rubric. */
     finish: (): RubricReport | undefined => {
       if (items === 0) return undefined
       const ofVotes = strengths.distribution()

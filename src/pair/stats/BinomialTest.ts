@@ -2,9 +2,9 @@
  * Exact two-sided binomial test, and the Wilson score interval.
  *
  * The p-value sums the probabilities of all outcomes that are at most as probable as the observed one, up to a relative
- * difference of 1e-7, as R's `binom.test` and SciPy's `binomtest` do. There is no normal approximation. Probabilities
- * follow C. Loader, 2000, "Fast and Accurate Computation of Binomial Probabilities", with about twelve digits at ten
- * million trials. Values under 1e-300 can be 0.
+ * difference of 1e-7, like R's `binom.test` and SciPy's `binomtest`. It uses no normal approximation. Probabilities
+ * follow C. Loader, 2000, "Fast and Accurate Computation of Binomial Probabilities". At ten million trials, about
+ * twelve digits are exact. Values under 1e-300 may be 0.
  */
 
 /** The 0.975 quantile of the normal distribution, for a 95% interval. */
@@ -14,7 +14,7 @@ export const normal95 = 1.959963984540054
 const tolerance = 1e-7
 
 /**
- * The two-sided p-value of an exact binomial test, 0 to 1.
+ * Returns the two-sided p-value of an exact binomial test, 0 to 1.
  *
  * @param successes an integer, 0 to `trials`
  * @param probability the probability of a success under the null hypothesis
@@ -29,8 +29,9 @@ export const twoSided = (successes: number, trials: number, probability = 0.5): 
 }
 
 /**
- * The score interval of a proportion, within 0 to 1 (E. B. Wilson, 1927, "Probable inference, the law of succession,
- * and statistical inference"); null without trials. @param z the normal quantile of the level; default: that of 95%
+ * Returns the score interval of a proportion, within 0 to 1 (E. B. Wilson, 1927, "Probable inference, the law of
+ * succession, and statistical inference"). Null without trials. @param z the normal quantile of the level; default:
+ * that of 95%
  */
 export const wilsonInterval = (
   successes: number,
@@ -49,8 +50,8 @@ export const wilsonInterval = (
 }
 
 /**
- * The p-value of an outcome below the expected one: its tail, and the outcomes of the other tail that are not more
- * probable. The other tail begins at the first outcome that is not below the expected one.
+ * Returns the p-value of an outcome below the expected one. Adds the outcome's tail and the outcomes in the other tail
+ * that are not more probable. The other tail begins at the first outcome that is not below the expected one.
  */
 const fromBelow = (successes: number, trials: number, p: number, q: number, otherTail: number): number => {
   const limit = logProbability(successes, trials, p, q) + Math.log1p(tolerance)
@@ -63,7 +64,7 @@ const fromBelow = (successes: number, trials: number, p: number, q: number, othe
   return Math.min(1, lowerTail(successes, trials, p, q) + lowerTail(trials - low, trials, q, p))
 }
 
-/** The probability of at most this many successes. Accepts only numbers below the expected one. */
+/** Returns the probability of at most this many successes. The number must be below the expected one. */
 const lowerTail = (successes: number, trials: number, p: number, q: number): number => {
   if (successes < 0) return 0
   let term = 1
@@ -84,7 +85,7 @@ const logProbability = (k: number, n: number, p: number, q: number): number => {
   return corrections - deviations - (Math.log(2 * Math.PI * k) + Math.log1p(-k / n)) / 2
 }
 
-/** ln n! minus Stirling's formula for it. */
+/** ln n! minus Stirling's approximation. */
 const stirlingError = (n: number): number => {
   if (n <= 15) {
     let factorial = 1
@@ -95,7 +96,7 @@ const stirlingError = (n: number): number => {
   return (1 / 12 - (1 / 360 - (1 / 1260 - (1 / 1680 - 1 / 1188 / square) / square) / square) / square) / n
 }
 
-/** x ln(x / mean) + mean − x, computed by a series if the direct formula would lose digits to cancellation. */
+/** x ln(x / mean) + mean − x. Uses a series if cancellation would lose digits in the direct formula. */
 const deviance = (x: number, mean: number): number => {
   if (Math.abs(x - mean) >= 0.1 * (x + mean)) return x * Math.log(x / mean) + mean - x
   const v = (x - mean) / (x + mean)

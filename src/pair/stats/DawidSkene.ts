@@ -1,13 +1,13 @@
 /**
- * Estimates the reliability of each expert from votes alone, by expectation maximization (A. P. Dawid and A. M. Skene,
- * 1979, "Maximum likelihood estimation of observer error-rates using the EM algorithm"), in the one-coin model of
- * `make`. If the right choice of an item is known, it is fixed as the item's class (W. Tang and M. Lease, 2011,
- * "Semi-supervised consensus labeling for crowdsourcing", SIGIR workshop on crowdsourcing for information retrieval).
+ * Estimates the reliability of each expert from votes by expectation maximization (A. P. Dawid and A. M. Skene, 1979,
+ * "Maximum likelihood estimation of observer error-rates using the EM algorithm"), in the one-coin model of `make`. If
+ * the right choice of an item is known, it is fixed as the item's class (W. Tang and M. Lease, 2011, "Semi-supervised
+ * consensus labeling for crowdsourcing", SIGIR workshop on crowdsourcing for information retrieval).
  *
- * Guarantees: deterministic; bounded iterations; the posterior never decreases. One estimate starts from the majority;
- * if right choices are known, another starts from the votes on those items alone. The estimate with the higher
- * posterior is used. Not guaranteed: the global maximum. If most experts make the same errors, their choices are
- * considered right, unless known choices say otherwise.
+ * Guarantees: deterministic. The number of iterations is bounded, and the posterior never decreases. One estimate
+ * starts from the majority. If right choices are known, another estimate starts from the votes on those items. The
+ * result is the estimate with the higher posterior. Not guaranteed: the global maximum. If most experts make the same
+ * errors, the estimate considers their choices right, unless known choices contradict them.
  */
 import * as NumberList from "./NumberList.ts"
 
@@ -21,31 +21,35 @@ export interface Limits {
 export type ExpertVote = readonly [expert: number, choice: number]
 
 export interface Fit {
-  /** By expert: the probability that a vote of the expert is right, above 0 and below 1. */
+  /** For each expert, the probability that a vote is right, above 0 and below 1. */
   readonly reliability: Float64Array
-  /** By item, in the order added: the probability of the most probable completion; 1 if the right choice is known. */
+  /**
+   * For each item, in the order added, the probability of the most probable completion. 1 if the right choice is known.
+   */
   readonly confidence: () => Float64Array
-  /** By expert: number of votes on items with several votes or a known answer. If it is 0, the reliability is 2/3. */
+  /**
+   * For each expert, the number of votes on items with several votes or a known answer. If 0, the reliability is 2/3.
+   */
   readonly shared: Uint32Array
   readonly iterations: number
   readonly converged: boolean
 }
 
-/** The prior, as numbers of right and wrong votes that each expert is assumed to have given. */
+/** The prior: the numbers of right and wrong votes that each expert is assumed to have given. */
 const rightBefore = 2
 const wrongBefore = 1
 
-/** Minimum gain in log density for preferring the estimate that starts from known choices. */
+/** Minimum gain in log density. With less, the estimate that starts from the majority is preferred. */
 const minGain = 1e-6
 
 /**
- * Makes an estimator with the one-coin model: a vote is right with probability r, the expert's reliability; otherwise
- * it is equally likely to be for each of the other K − 1 completions. (The error matrix of 1979 needs classes that are
- * the same for all items.) The estimate maximizes the posterior of r with a Beta(3, 2) prior, as if each expert had
- * already given two right votes and one wrong vote. So r is never 0 or 1, and of two mirrored solutions, the one with
- * more right votes is preferred (Q. Liu, J. Peng, and A. Ihler, 2012, "Variational inference for crowdsourcing").
+ * Makes an estimator for the one-coin model. A vote is right with probability r, the expert's reliability. A wrong vote
+ * is equally likely for each of the other K − 1 completions. (The error matrix of 1979 needs the same classes for all
+ * items.) The estimate maximizes the posterior of r with a Beta(3, 2) prior, as if each expert had already given two
+ * right votes and one wrong vote. So r is never 0 or 1. Of two mirrored solutions, the prior selects the one with more
+ * right votes (Q. Liu, J. Peng, and A. Ihler, 2012, "Variational inference for crowdsourcing").
  *
- * Takes 8 bytes per vote and 12 per item, up to three times that while growing.
+ * Memory: 8 bytes per vote and 12 per item, and up to three times this while the lists grow.
  */
 export const make = () => {
   const counts = NumberList.make(Uint32Array)
@@ -66,14 +70,14 @@ export const make = () => {
     const shared = new Uint32Array(expertCount)
     const onKnown = new Uint32Array(expertCount)
 
-    // Buffers for the current item: the completions with votes, in the order of their first vote.
+    // Buffers for the current item. They list the completions with votes, in the order of their first votes.
     const voted = new Uint32Array(maxVotes)
     const score = new Float64Array(maxVotes)
     const slotOf = new Uint32Array(maxVotes)
 
     /**
-     * Writes the posterior probability of each completion with votes into `score`. Returns the log of the probability
-     * of the votes, relative to the case that all are wrong.
+     * Writes the posterior probability of each completion with votes into `score`. Returns the log of the votes'
+     * probability divided by their probability if all are wrong.
      */
     const weigh = (start: number, end: number, count: number): number => {
       let slots = 0
@@ -88,7 +92,7 @@ export const make = () => {
         score[slot]! += logOdds[experts[vote]!]! + Math.log(count - 1)
         slotOf[vote - start] = slot
       }
-      // Completions without a vote have a score of 0.
+      // A completion without votes has a score of 0.
       let top = slots < count ? 0 : -Infinity
       for (let slot = 0; slot < slots; slot++) top = Math.max(top, score[slot]!)
       let total = (count - slots) * Math.exp(-top)
@@ -111,7 +115,9 @@ export const make = () => {
       for (let vote = start; vote < end; vote++) if (choices[vote] === truth) right[experts[vote]!]!++
     }
 
-    /** Updates the reliabilities from the right votes; returns the largest change. @param of votes of each expert */
+    /**
+     * Updates the reliabilities from the right votes. Returns the largest change. @param of number of votes by expert
+     */
     const update = (of: Uint32Array): number => {
       let change = 0
       for (let expert = 0; expert < expertCount; expert++) {
@@ -123,7 +129,7 @@ export const make = () => {
       return change
     }
 
-    /** The log of the posterior density of the reliabilities, up to a constant. */
+    /** The log of the posterior density of the reliabilities, except for a constant. */
     const density = (): number => {
       let sum = 0
       for (const r of reliability) sum += rightBefore * Math.log(r) + wrongBefore * Math.log(1 - r)
@@ -183,7 +189,7 @@ export const make = () => {
       right.set(rightOnKnown)
       update(onKnown)
       const fromKnown = iterate()
-      // Both starts usually lead to the same estimate, up to rounding. Then the estimate from the majority is used.
+      // Both starts usually lead to the same estimate, except for rounding. The majority's estimate is then used.
       if (density() > before + minGain) outcome = fromKnown
       else {
         reliability.set(fromMajority)
@@ -213,7 +219,7 @@ export const make = () => {
 
   return {
     /**
-     * Adds an item. Votes without a name can share one expert, who then votes several times.
+     * Adds an item. Votes without a name may share one expert, who then votes several times.
      *
      * @param completions the number of completions to choose from
      * @param truth the right choice, if it is known

@@ -1,9 +1,9 @@
 /**
- * Summarizes a set of numbers: mean, spread, exact quantiles, histogram.
+ * Summarizes a set of numbers: mean, spread, exact quantiles, and histogram.
  *
  * Guarantees: quantiles interpolate between the two nearest ranks (type 7 of Hyndman and Fan, 1996, the default of
- * NumPy and R). The standard deviation is the sample's; it is null for fewer than two numbers. Memory: at most 40 bytes
- * per different number, however many times it occurs.
+ * NumPy and R). The standard deviation is that of the sample, and null for fewer than two numbers. Memory: at most 40
+ * bytes per different number.
  */
 import type { Distribution } from "../../domain/Distribution.ts"
 import * as Histogram from "./Histogram.ts"
@@ -26,7 +26,7 @@ export const make = () => {
     return sorted
   }
 
-  /** The interpolated value below which this share of the numbers so far lies; null without numbers. */
+  /** Returns the interpolated quantile of the numbers so far. Null without numbers. */
   const quantile = (share: number): number | null => quantileOf(sort(), share)
 
   return {

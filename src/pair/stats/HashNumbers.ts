@@ -1,9 +1,11 @@
-/** Maps hashes to numbers. It takes 16 to 32 bytes per hash, and half as much again while the table grows. */
+/** Maps hashes to numbers. Memory: 16 to 32 bytes per hash, and half as much again while the table grows. */
 
 const firstSlots = 64
 
 export const make = () => {
-  /** A table with linear probing. A slot has a hash plus one, or 0 if it is empty; at most three quarters are used. */
+  /**
+   * A table with linear probing. A slot contains a hash plus one, or 0 if it is empty. At most three quarters are used.
+   */
   let hashes = new Float64Array(firstSlots)
   let numbers = new Uint32Array(firstSlots)
   let size = 0
@@ -27,7 +29,7 @@ export const make = () => {
   }
 
   return {
-    /** Returns the hash's number. A new hash gets `number`. @param hash uniform, of up to 52 bits */
+    /** Returns the hash's number. A new hash gets `number`. @param hash a uniform hash of at most 52 bits */
     getOrSet: (hash: number, number: number): number => {
       const slot = slotOf(hash + 1)
       if (hashes[slot] !== 0) return numbers[slot]!

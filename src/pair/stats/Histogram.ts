@@ -2,9 +2,9 @@
  * Histograms with 20 to 40 bins and readable edges: multiples of 1, 2, 2.5, or 5 times a power of ten.
  *
  * Guarantees: edges depend only on the numbers, ascend, and enclose all of them. Integers get integer edges, and the
- * last edge is above the maximum. Bins have equal widths, with two exceptions. They are log-spaced if the maximum is
- * more than 100 times the smallest positive number. With negative numbers they are mirrored at 0, with one wide bin at
- * each end for the outer 1%.
+ * last edge is above the maximum. Bins have equal widths, with two exceptions. If the maximum is more than 100 times
+ * the smallest positive number, they are log-spaced. If there are negative numbers, they are mirrored at 0, with one
+ * wide bin at each end for the outer 1%.
  */
 import type { Histogram } from "../../domain/Distribution.ts"
 import type { SortedNumbers } from "./SortedNumbers.ts"
@@ -38,7 +38,7 @@ interface Step {
 const times = (count: number, { exponent, mantissa }: Step): number =>
   exponent < 1 ? (count * mantissa) / 10 ** (1 - exponent) : count * mantissa * 10 ** (exponent - 1)
 
-/** The smallest readable step that is at least `size` and gives few enough bins. */
+/** The smallest readable step of at least `size` that results in few enough bins. */
 const stepFor = (size: number, whole: boolean, hasFewBins: (step: Step) => boolean): Step => {
   for (let exponent = Math.floor(Math.log10(size)); ; exponent++) {
     const step = [10, 20, 25, 50]
@@ -51,13 +51,15 @@ const stepFor = (size: number, whole: boolean, hasFewBins: (step: Step) => boole
   }
 }
 
-/** The number of steps from 0 to the last edge that is not above the value. */
+/** The number of steps from 0 to the last edge at or below the value. */
 const stepsBelow = (value: number, step: Step): number => {
   const steps = Math.floor(value / times(1, step))
   return times(steps, step) > value ? steps - 1 : steps
 }
 
-/** Steps from 0 to the first edge that is not below the value; for whole numbers, to the first above it. */
+/**
+ * The number of steps from 0 to the first edge at or above the value. For whole numbers, to the first edge above it.
+ */
 const stepsAbove = (value: number, step: Step, whole: boolean): number => {
   const steps = Math.ceil(value / times(1, step))
   const edge = times(steps, step)
@@ -100,7 +102,7 @@ const mirrored = (sorted: SortedNumbers, whole: boolean): ReadonlyArray<number> 
   ]
 }
 
-/** Edges in tenths of a power of ten. They divide a factor of ten into ten, or five, nearly equal ratios. */
+/** Edges in tenths of a power of ten. They divide a factor of ten into ten or five nearly equal ratios. */
 const ten = [10, 12, 15, 20, 25, 30, 40, 50, 60, 80]
 const five = [10, 15, 25, 40, 60]
 

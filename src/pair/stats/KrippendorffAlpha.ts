@@ -1,11 +1,12 @@
 /**
- * Krippendorff's alpha: α = 1 − Do / De. Do is the mean difference of pairs of values within a unit; De is that of
- * pairs of any two values. 1 is perfect agreement, 0 is chance. The difference is 0 or 1 for nominal data, and (a − b)²
- * for interval data. Source: K. Krippendorff, 2011, "Computing Krippendorff's Alpha-Reliability", sections C and D.
+ * Krippendorff's alpha: α = 1 − Do / De. Do is the mean difference of pairs of values within a unit. De is the mean
+ * difference of pairs of any two values. 1 is perfect agreement, and 0 is agreement by chance. The difference is 0 or 1
+ * for nominal data, and (a − b)² for interval data. Source: K. Krippendorff, 2011, "Computing Krippendorff's
+ * Alpha-Reliability", sections C and D.
  *
  * Guarantees: the result does not depend on the order of units (for interval data, except for rounding). Units with
- * fewer than two values do not count. Categories are places in the input: if each place is one model, and one model is
- * usually better, alpha is low. `FreeMarginalKappa` avoids that.
+ * fewer than two values do not count. Categories are positions in the input. If each position belongs to one model, and
+ * one model is usually better, alpha is low. `FreeMarginalKappa` does not have this problem.
  */
 import { Number } from "effect"
 import * as Moments from "./Moments.ts"
@@ -14,11 +15,13 @@ import * as Moments from "./Moments.ts"
 export const make = () => {
   /** The number of values by category, in units with at least two values. */
   const totals: Array<number> = []
-  /** Number of ordered pairs of different values, by the size of their unit. It is an integer, so sums are exact. */
+  /** Number of ordered pairs of different values, by the size of their unit. Sums of these integers are exact. */
   const different = new Map<number, number>()
 
   return {
-    /** Adds a unit. `counts` has the unit's number of values in each category; categories beyond its end have none. */
+    /**
+     * Adds a unit. `counts` is the unit's number of values in each category. Categories beyond its end have no values.
+     */
     add: (counts: ReadonlyArray<number>): void => {
       const values = Number.sumAll(counts)
       if (values < 2) return
@@ -29,7 +32,7 @@ export const make = () => {
       }
       different.set(values, (different.get(values) ?? 0) + unequal)
     },
-    /** Alpha of the units so far; null if there are no pairs, or all values are in one category. */
+    /** Returns alpha of the units so far. Null if there are no pairs, or all values are in one category. */
     alpha: (): number | null => {
       const all = Number.sumAll(totals)
       const expected = totals.reduce((pairs, count) => pairs + count * (all - count), 0)
@@ -45,7 +48,7 @@ export const make = () => {
 /** Alpha for interval data, in constant memory. */
 export const makeInterval = () => {
   const all = Moments.make()
-  /** Summed over units: half the squared differences of all ordered pairs, divided by the unit's size minus 1. */
+  /** The sum, over units, of half the squared differences of all ordered pairs, divided by the unit's size minus 1. */
   let within = 0
   return {
     add: (values: ReadonlyArray<number>): void => {
@@ -55,10 +58,10 @@ export const makeInterval = () => {
         unit.add(value)
         all.add(value)
       }
-      // Squared differences of all ordered pairs of n values sum to 2 n times the squares around their mean.
+      // The squared differences of all ordered pairs of n values sum to 2 n times the squares around their mean.
       within += (values.length * unit.squares()) / (values.length - 1)
     },
-    /** Null if there are no pairs, or if all values are equal. */
+    /** Returns null if there are no pairs, or if all values are equal. */
     alpha: (): number | null =>
       all.squares() === 0 ? null : 1 - ((all.count() - 1) * within) / (all.count() * all.squares()),
   }

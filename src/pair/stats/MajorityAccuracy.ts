@@ -1,20 +1,20 @@
 /**
- * Computes, from the experts' accuracy, the probability that the majority of votes is right and that two votes agree.
+ * Computes, from the experts' accuracy, the probabilities that the majority of votes is right and that two votes agree.
  *
- * - A vote is right with a probability that is its expert's accuracy, independently of other votes. Otherwise it is
- *   equally likely to be for each of the other completions. For two completions this is the jury theorem (Condorcet,
- *   1785, "Essai sur l'application de l'analyse à la probabilité des décisions rendues à la pluralité des voix"; B.
- *   Grofman, G. Owen, and S. L. Feld, 1983, "Thirteen theorems in search of the truth"); for more completions, its
+ * - A vote is right with the probability of its expert's accuracy, independently of other votes. A wrong vote is
+ *   equally likely for each of the other completions. For two completions, this is the jury theorem (Condorcet, 1785,
+ *   "Essai sur l'application de l'analyse à la probabilité des décisions rendues à la pluralité des voix"; B. Grofman,
+ *   G. Owen, and S. L. Feld, 1983, "Thirteen theorems in search of the truth"). For more completions, it is the
  *   extension to pluralities (C. List and R. E. Goodin, 2001, "Epistemic democracy: generalizing the Condorcet jury
  *   theorem").
- * - The number of right votes of experts with different accuracies has a Poisson binomial distribution. The experts of
- *   an item are drawn without replacement; the probability of a set is proportional to the product of its weights (S.
+ * - If experts have different accuracies, the number of right votes has a Poisson binomial distribution. The experts of
+ *   an item are drawn without replacement. The probability of a set is proportional to the product of its weights (S.
  *   X. Chen, A. P. Dempster, and J. S. Liu, 1994, "Weighted finite population sampling to maximize entropy").
  * - The earliest vote decides a tie, as in `domain/Tally` for votes without a ranking. All orders of votes are equally
  *   likely, so each of t tied completions wins with probability 1 / t.
  *
- * Guarantees: exact, by dynamic programming, up to the rounding of doubles. Not modeled: items that are harder than
- * others, and experts who make the same errors. Both usually make a majority less accurate than this.
+ * Guarantees: exact except for the rounding of doubles. Not modeled: items that are harder than others, and experts who
+ * make the same errors. Both usually make a majority less accurate than this.
  */
 
 /** An expert who can be drawn. */
@@ -29,15 +29,17 @@ export interface Voter {
 export type RightVotes = ReadonlyArray<number>
 
 /**
- * The distribution of the number of right votes on an item. If there are more votes than experts, the further votes
- * come from a copy of the same experts.
+ * Returns the distribution of the number of right votes on an item. If there are more votes than experts, the further
+ * votes come from a copy of the same experts.
  *
  * @param voters at least one
  */
 export const rightVotes = (voters: ReadonlyArray<Voter>, votes: number): RightVotes => {
   const size = Math.min(votes, voters.length)
   const total = voters.reduce((sum, { weight }) => sum + weight, 0)
-  /** By size of a set of experts and its number of right votes: the summed weights of all such sets so far. */
+  /**
+   * For each size of a set of experts and each number of its right votes, the sum of the weights of these sets so far.
+   */
   const sums = Array.from({ length: size + 1 }, (_, n) => Array.from({ length: n + 1 }, () => Number(n === 0)))
   for (const { accuracy, weight } of voters) {
     for (let n = size; n > 0; n--) {
@@ -53,13 +55,13 @@ export const rightVotes = (voters: ReadonlyArray<Voter>, votes: number): RightVo
   return votes > size ? product(drawn, rightVotes(voters, votes - size), votes) : drawn
 }
 
-/** The probability that the majority is right. There must be at least one vote. @param completions 2 or more */
+/** Returns the probability that the majority is right. At least one vote is required. @param completions 2 or more */
 export const accuracyOf = (rights: RightVotes, completions: number): number =>
   rights.reduce((sum, chance, right) => sum + chance * winning(right, rights.length - 1 - right, completions - 1), 0)
 
 /**
- * The probability that two votes are for the same completion: p² + (1 − p)² / (K − 1) for experts of the same accuracy
- * p and K completions. There must be at least two votes.
+ * Returns the probability that two votes are for the same completion. At least two votes are required. For K
+ * completions and experts of the same accuracy p, it is p² + (1 − p)² / (K − 1).
  */
 export const agreementOf = (rights: RightVotes, completions: number): number => {
   const votes = rights.length - 1
@@ -71,10 +73,10 @@ export const agreementOf = (rights: RightVotes, completions: number): number => 
 }
 
 /**
- * The probability that the right votes win, if the wrong votes spread evenly at random over the other completions. It
- * sums the multinomial probabilities of all spreads in which no other completion has more votes, each divided by the
- * number of tied completions. Their generating function is that of one completion, Σ (x / others)^l / l!, to the power
- * of `others`.
+ * Returns the probability that the right votes win, if the wrong votes are spread at random over the other completions.
+ * Sums the multinomial probabilities of all spreads in which no other completion has more votes. Each is divided by the
+ * number of tied completions. The generating function of the spreads is that of one completion, Σ (x / others)^l / l!,
+ * to the power of `others`.
  */
 const winning = (right: number, wrong: number, others: number): number => {
   if (right === 0) return 0
@@ -82,7 +84,7 @@ const winning = (right: number, wrong: number, others: number): number => {
   const fewer = Array.from({ length: Math.min(right, wrong + 1) }, (_, load) => term(load))
   const same = [...Array.from({ length: right }, () => 0), term(right)]
   let chance = 0
-  /** The number of ways to choose `tied` of the others. */
+  /** The number of ways to choose `tied` of the other completions. */
   let ways = 1
   for (let tied = 0; tied <= others && tied * right <= wrong; tied++) {
     const spread = product(power(same, tied, wrong), power(fewer, others - tied, wrong), wrong)

@@ -25,7 +25,7 @@ export const make = () => {
     mean: (): number | null => (count === 0 ? null : mean),
     /** The sum of squared distances from the mean. */
     squares: (): number => squares,
-    /** The sample's standard deviation, which divides by the count minus 1. Null for fewer than two numbers. */
+    /** Returns the sample's standard deviation, which divides by the count minus 1. Null for fewer than two numbers. */
     standardDeviation: (): number | null => (count < 2 ? null : Math.sqrt(squares / (count - 1))),
   }
 }
@@ -33,9 +33,9 @@ export const make = () => {
 export type Moments = ReturnType<typeof make>
 
 /**
- * Cohen's d: the first mean minus the second, over the pooled standard deviation of the two samples (J. Cohen, 1988,
- * "Statistical power analysis for the behavioral sciences", 2nd edition, 2.5). There is no correction for small
- * samples. Null if a group is empty, both groups have one number, or no number varies.
+ * Returns Cohen's d: the difference of the means divided by the pooled standard deviation of the two samples (J. Cohen,
+ * 1988, "Statistical power analysis for the behavioral sciences", 2nd edition, 2.5). Does not correct for small
+ * samples. Null if a group is empty, if both groups have one number, or if all numbers in each group are equal.
  */
 export const cohensD = (one: Moments, other: Moments): number | null => {
   const [oneMean, otherMean] = [one.mean(), other.mean()]

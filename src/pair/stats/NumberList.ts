@@ -1,7 +1,6 @@
 /**
- * A growing list of numbers in one typed array, with 1, 4, or 8 bytes per number.
- *
- * It does not check that a number fits the array's type.
+ * A growing list of numbers in one typed array, with 1, 4, or 8 bytes per number. Does not check that a number fits the
+ * array's type.
  */
 type Numbers = Uint8Array<ArrayBuffer> | Uint32Array<ArrayBuffer> | Float64Array<ArrayBuffer>
 
@@ -18,7 +17,7 @@ export const make = <A extends Numbers>(Kind: Kind<A>) => {
       values[length++] = value
     },
     length: (): number => length,
-    /** The list's numbers, not copied. Read them before the next `push`. */
+    /** Returns the list's numbers without copying them. Read them before the next `push`. */
     view: (): A => new Kind(values.buffer, 0, length),
   }
 }

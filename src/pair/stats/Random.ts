@@ -7,7 +7,7 @@
 
 export interface Random {
   readonly next: () => number
-  /** An integer, at least 0 and below `limit`. The probabilities of two integers differ by less than `limit` / 2^32. */
+  /** Returns an integer from 0 to `limit` − 1. The probabilities of two integers differ by less than `limit` / 2^32. */
   readonly below: (limit: number) => number
 }
 
@@ -22,7 +22,7 @@ export const mix = (bits: number): number => {
 export const make = (seed: number): Random =>
   ofState(1, 2, 3, 4, (n) => mix(mix(Math.imul(n, 0x9e3779b9) + (seed | 0)) + Math.floor(seed / 2 ** 32)))
 
-/** Makes a generator from a state that is not all zeros. @param mixed a number to mix into each state number */
+/** Makes a generator from a state that is not all zeros. @param mixed returns a number to mix into each state number */
 export const ofState = (
   s0: number,
   s1: number,

@@ -1,13 +1,14 @@
-/** Numbers in ascending order. Equal numbers are stored once with their count: 16 bytes per different number. */
+/**
+ * Numbers in ascending order. Equal numbers are stored once with their count. Memory: 16 bytes per different number.
+ */
 export interface SortedNumbers {
   readonly length: number
   readonly different: number
-  /** @param rank 0 to below `length` */
+  /** @param rank at least 0 and below `length` */
   readonly at: (rank: number) => number
-  /** The number of numbers below the limit. */
   readonly countBelow: (limit: number) => number
   readonly areWhole: () => boolean
-  /** These numbers together with `others`, which is sorted in place. */
+  /** Returns these numbers together with `others`. Sorts `others` in place. */
   readonly with: (others: Float64Array) => SortedNumbers
 }
 
@@ -38,7 +39,7 @@ const make = (values: Float64Array, ends: Float64Array): SortedNumbers => {
   }
 }
 
-/** The index of the first number that is not less than the limit. */
+/** Returns the index of the first number at or above the limit. */
 const firstFrom = (ascending: Float64Array, limit: number): number => {
   let [low, high] = [0, ascending.length]
   while (low < high) {

@@ -3,16 +3,16 @@
  * model post-training", 3.2, but with tokens as in `Tokens`).
  *
  * A text is contaminated if more than half of the evaluation prompt's tokens are in 8-grams that the text also
- * contains. A prompt of 5 to 7 tokens must occur completely; a prompt of up to 4 tokens must be the complete text; a
+ * contains. A prompt of 5 to 7 tokens must occur completely. A prompt of 1 to 4 tokens must be the complete text. A
  * prompt without tokens is never found. Paraphrases and translations are not found.
  */
 import * as NormalizedPrompt from "./NormalizedPrompt.ts"
 import * as Tokens from "./Tokens.ts"
 
 export interface Overlap {
-  /** The zero-based ordinal of the evaluation prompt; among equal prompts, that of the first. */
+  /** The zero-based ordinal of the evaluation prompt. For equal prompts, the ordinal of the first one. */
   readonly promptOrdinal: number
-  /** The share of the prompt's tokens that are in n-grams of the text: above 0.5, at most 1. */
+  /** The share of the prompt's tokens that are in n-grams of the text, above 0.5 and at most 1. */
   readonly coverage: number
 }
 
@@ -33,10 +33,7 @@ export const make = (evaluationPrompts: Iterable<string>) => {
   const byGram = indexOf(evaluations)
 
   return {
-    /**
-     * Finds the evaluation prompt that the text (a prompt or a completion) covers most. If several are covered equally,
-     * the first counts.
-     */
+    /** Finds the evaluation prompt that a prompt or completion covers most. If several are equal, returns the first. */
     find: (text: string): Overlap | undefined => {
       if (evaluations.length === 0) return undefined
       const tokens = tokensOf(text)
@@ -60,7 +57,9 @@ export const make = (evaluationPrompts: Iterable<string>) => {
   }
 }
 
-/** The evaluation prompts that have tokens. Prompts with the same sequence of tokens are included once. */
+/**
+ * Returns the evaluation prompts that have tokens. Of prompts with the same sequence of tokens, keeps only the first.
+ */
 const evaluationsOf = (prompts: Iterable<string>): ReadonlyArray<Evaluation> => {
   const evaluations = new Map<string, Evaluation>()
   let ordinal = 0
@@ -75,7 +74,7 @@ const evaluationsOf = (prompts: Iterable<string>): ReadonlyArray<Evaluation> => 
 }
 
 /**
- * Maps each n-gram to the evaluation prompts that a text with this n-gram must be compared with.
+ * Maps each n-gram to the evaluation prompts to compare with a text that has this n-gram.
  *
  * A prompt's most frequent n-grams do not map to it, as long as they cover at most half of the prompt. A contaminated
  * text always contains another n-gram of the prompt. So a text that begins like all questions of an evaluation ("Answer
@@ -90,7 +89,7 @@ const indexOf = (evaluations: ReadonlyArray<Evaluation>): ReadonlyMap<number, Re
     const frequentFirst = [...new Set(evaluation.grams)].toSorted((a, b) => frequencyOf(b) - frequencyOf(a))
     const canLeaveOut = (count: number) =>
       coveredBy(evaluation, new Set(frequentFirst.slice(0, count))) <= minCoverage * evaluation.tokens
-    // Coverage grows with the number of n-grams, so bisection finds the greatest number that can be left out.
+    // Coverage grows with the number of n-grams, so bisection finds the maximum number to leave out.
     let low = 0
     let high = frequentFirst.filter((gram) => frequencyOf(gram) > 1).length
     while (low < high) {
@@ -124,10 +123,10 @@ const tokensOf = (text: string): ReadonlyArray<TokenHash> => {
   return tokens
 }
 
-/** A 53-bit hash for each n-gram, from the first to the last. */
+/** Returns a 53-bit hash for each n-gram, from the first to the last. */
 const gramsOf = (tokens: ReadonlyArray<TokenHash>, n: number): ReadonlyArray<number> =>
   Array.from({ length: Math.max(0, tokens.length - n + 1) }, (_, start) => {
-    // The length is part of the hash, so sequences of different lengths have different hashes.
+    // Starts with the length, so that sequences of different lengths have different hashes.
     let x = n
     let y = 0
     for (let i = start; i < start + n; i++) {

@@ -1,7 +1,7 @@
 /**
- * Finds prompts that nearly repeat an earlier one, counts them, and keeps the first few as examples.
+ * Finds and counts prompts that nearly repeat an earlier one. Keeps the first few as examples.
  *
- * Guarantees: takes as much memory as `NearDuplicates`; the excerpts for examples are in a scratch file.
+ * Memory: that of `NearDuplicates`. The excerpts for examples are in a scratch file.
  */
 import { Effect, Schema } from "effect"
 import type { Check } from "../../domain/QualityReport.ts"
@@ -41,7 +41,7 @@ export const make = Effect.fnUntraced(function* (
   }
 
   return {
-    /** Adds the next prompt. Throws `ScratchFileFailed`: call it within `ScratchFile.attempt`, then run `room`. */
+    /** Adds the next prompt. Throws `ScratchFileFailed`. Call it within `ScratchFile.attempt`, and then run `room`. */
     add: (prompt: string, item_id: string): void => {
       prompts.add(prompt)
       if (waiting.length === perBlock) {

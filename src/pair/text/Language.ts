@@ -1,23 +1,23 @@
 /**
- * Detects the language of a text as an ISO 639-1 code; `und` if unknown. Scripts identify Chinese, Japanese, and
- * Korean; the n-grams of the package `eld` identify other languages. Its smallest set of n-grams made fewer errors in
- * our test than the next larger one, which takes 70 MB more.
+ * Detects the language of a text as an ISO 639-1 code, or `und` if unknown. Scripts identify Chinese, Japanese, and
+ * Korean. The n-grams of the package `eld` identify other languages. Its smallest set of n-grams made fewer errors in
+ * our test than the next larger set, which takes 70 MB more.
  *
  * Guarantees: deterministic. Code, formulas, addresses, and numbers are ignored, so a question about code has the
  * language of the question. Texts with few words are `und`.
  * Not guaranteed: the right language. Of 2,704 messages of TypeScript's compiler in 13 languages, 96% were right and 3%
- * `und`. A language that `eld` does not know is taken for a similar one, for example Indonesian for Malay (`ms`).
+ * `und`. A language that `eld` does not know is detected as a similar one, for example Malay (`ms`) as Indonesian.
  */
 import { Effect } from "effect"
 
 /** The code of an undetermined language in ISO 639-2 and BCP 47. */
 export const undetermined = "und"
 
-/** Loads the detector. It returns the ISO 639-1 code of a text's language, or `undetermined`. */
+/** Loads the detector, a function that returns the ISO 639-1 code of a text's language, or `undetermined`. */
 export const load: Effect.Effect<(text: string) => string> = Effect.map(
   Effect.promise(() => import("eld/extrasmall")),
   ({ eld }) => {
-    // A separate instance, so that settings of other code have no effect.
+    // Makes a separate instance, so that settings of other code have no effect.
     const detector = eld.newInstance()
     return (text) => {
       const words = wordsOf(text)
@@ -29,23 +29,23 @@ export const load: Effect.Effect<(text: string) => string> = Effect.map(
       // `eld` accepts this parameter, although its types do not declare it.
       const isReliable: (shareOfAverage?: number) => boolean = result.isReliable
       const found = result.language !== "" && isReliable(minShareOfAverage) ? result.language : undetermined
-      // A Japanese heading can consist of Han characters only.
+      // A Japanese heading may consist only of Han characters.
       return scripted === "zh" && found !== "ja" ? scripted : found
     }
   },
 )
 
-/** Maximum number of characters to read from the beginning. Reading more does not improve the result. */
+/** Maximum number of characters to read from the beginning of a text. Reading more does not improve the result. */
 const maxCharacters = 2000
 const maxWordCharacters = 160
 
-/** Minimum share of the language's average score. With `eld`'s 0.75, programming terms are taken for Romanian. */
+/** Minimum share of the language's average score. With `eld`'s 0.75, it detects programming terms as Romanian. */
 const minShareOfAverage = 0.8
 
-/** With fewer letters, the result is mostly chance. An ideograph or a kana counts as three. */
+/** With fewer letters, the result is mostly chance. An ideograph or a kana counts as three letters. */
 const minLetters = 11
 
-/** Minimum share of words among the parts that white space separates. A text with fewer is a formula or code. */
+/** Minimum share of words among the parts between white space. A text with a smaller share is a formula or code. */
 const minShareOfWords = 0.4
 
 interface Letters {
@@ -72,14 +72,14 @@ const languageOfScript = ({ count, han, hangul, kana }: Letters): string | undef
   return kana > (han + kana) / 10 ? "ja" : "zh"
 }
 
-/** Minimum share of Han characters and kana. A text with fewer may only quote some. */
+/** Minimum share of Han characters and kana. A text with a smaller share may only quote some. */
 const minShareOfScript = 0.6
 
-/** Parts of a text that are not words: code, TeX, addresses. */
+/** Parts of a text that are not words: code, TeX, and addresses. */
 const notWords =
   /```[^]*?(?:```|$)|`[^`\n]*`|\$\$[^$]*\$\$|\$[^$\n]*\$|\\\w+|(?<!\w)\w+:\/\/\S+|(?<![^\s`$])[^\s`$]+@\S+/g
 
-/** A word of at least two letters. It may have apostrophes or hyphens inside and sentence punctuation around it. */
+/** A word of at least two letters. Apostrophes or hyphens may be inside it, and sentence punctuation around it. */
 const word =
   /^[\p{Ps}\p{Pi}"'¿¡*]*(?=[\p{L}\p{M}]{2})[\p{L}\p{M}]+(?:['’ʼ\u200c-][\p{L}\p{M}]+)*[\p{Pe}\p{Pf}"'.,;:!?…*،؛؟।]*$/u
 

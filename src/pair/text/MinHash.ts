@@ -1,14 +1,14 @@
 /**
  * MinHash signatures of 112 bytes. The share of equal bytes estimates the Jaccard index J of the texts' shingles.
  *
- * Guarantees: the same on every machine; unbiased, with a standard deviation of at most √((J + ε)(1 − J) / 112), ε =
- * 1/255. Shingles are 5 UTF-16 code units, or 3 if they begin with an ideograph, kana, or hangul. Sources: Li, Owen,
- * and Zhang, 2012, "One permutation hashing"; Dahlgaard, Knudsen, and Thorup, 2017, "Fast similarity sketching" (empty
- * bins); Li and König, 2010, "b-Bit minwise hashing" (bytes).
+ * Guarantees: the same on every machine. The estimate is unbiased, with a standard deviation of at most √((J + ε)(1 −
+ * J) / 112), ε = 1/255. Shingles are 5 UTF-16 code units, or 3 if they begin with an ideograph, kana, or hangul.
+ * Sources: Li, Owen, and Zhang, 2012, "One permutation hashing"; Dahlgaard, Knudsen, and Thorup, 2017, "Fast similarity
+ * sketching" (empty bins); Li and König, 2010, "b-Bit minwise hashing" (bytes).
  */
 import { mix } from "../stats/Random.ts"
 
-/** Bytes in a signature: as many as datatrove uses for FineWeb, in 14 bands of 8 rows. */
+/** Number of bytes in a signature. datatrove uses the same number for FineWeb, in 14 bands of 8 rows. */
 export const signatureBytes = 112
 
 const bins = signatureBytes
@@ -23,7 +23,7 @@ const power = (exponent: number): number => (exponent === 0 ? 1 : Math.imul(powe
 const leaves = power(shingleUnits)
 const leavesEastAsian = power(shingleUnitsEastAsian)
 
-/** Maximum number of shingles to keep for filling empty bins. Of texts with more, one in 10^13 has an empty bin. */
+/** Maximum number of shingles to keep for filling empty bins. Of longer texts, one in 10^13 has an empty bin. */
 const maxKept = 4096
 
 const empty = 0x7fffffff
@@ -44,7 +44,7 @@ export const write = (normal: string, into: Uint8Array, offset: number): void =>
   for (let bin = 0; bin < bins; bin++) into[offset + bin] = mix(least[bin]!) >>> 24
 }
 
-/** Hashes each shingle of the text into its bin; returns the number of shingles kept. */
+/** Hashes each shingle of the text into its bin. Returns the number of shingles kept. */
 const hashAll = (text: string): number => {
   const { length } = text
   recent.fill(0)
@@ -52,7 +52,7 @@ const hashAll = (text: string): number => {
   let waiting = 0
   let five = 0
   let three = 0
-  // The last five code units, the latest first. Each is increased by one, so that 0 means that there is no such unit.
+  // The last five code units, the latest first. One is added to each, and 0 means that there is no code unit.
   let [a, b, c, d, e] = [0, 0, 0, 0, 0]
   for (let i = 0; i < length; i++) {
     const code = text.charCodeAt(i) + 1
@@ -74,7 +74,7 @@ const hashAll = (text: string): number => {
   return hashBuffered(waiting, count)
 }
 
-/** Hashes the buffered shingles into bins, and adds new ones to the kept shingles. */
+/** Hashes the buffered shingles into bins. Adds new shingles to those that are kept. */
 const hashBuffered = (waiting: number, before: number): number => {
   let count = before
   for (let i = 0; i < waiting; i++) {
@@ -90,7 +90,7 @@ const hashBuffered = (waiting: number, before: number): number => {
   return count
 }
 
-/** Hashes the kept shingles with another hash function into empty bins. */
+/** Hashes the kept shingles into empty bins with another hash function. */
 const rehash = (count: number, salt: number): void => {
   for (let i = 0; i < count; i++) {
     const hash = mix(kept[i]! ^ salt)
@@ -102,7 +102,7 @@ const rehash = (count: number, salt: number): void => {
   }
 }
 
-/** Hashes the kept shingles into each empty bin. */
+/** Hashes all kept shingles into each empty bin. */
 const fillEmpty = (count: number): void => {
   for (let bin = 0; bin < bins; bin++) {
     if (isEmpty[bin] === 0) continue
@@ -113,7 +113,7 @@ const fillEmpty = (count: number): void => {
   }
 }
 
-/** Marks the empty bins; returns whether there are any. */
+/** Marks the empty bins. Returns whether there are any. */
 const markEmpty = (): boolean => {
   let emptyBins = 0
   for (let bin = 0; bin < bins; bin++) {

@@ -1,13 +1,13 @@
 /**
  * Finds, for each prompt of a sequence, the earlier prompts that it nearly repeats.
  *
- * Guarantees: the result for a prompt does not depend on later prompts. Among prompts with the same normal form, the
- * first represents all. Memory: 10 MB, plus 25 bytes per prompt during a search; another 120 bytes per prompt are in a
- * scratch file.
+ * Guarantees: the result for a prompt does not depend on later prompts. The first of several prompts with the same
+ * normal form represents all of them. Memory: 10 MB, plus 25 bytes per prompt during a search. Another 120 bytes per
+ * prompt are in a scratch file.
  * Not guaranteed: that all near-duplicates are found. Signatures are compared only if one of 18 bands of 6 bytes is
- * equal (Leskovec, Rajaraman, and Ullman, 2020, "Mining of massive datasets", 3.4); at a Jaccard index of 0.8, this has
- * a probability of 0.996. The estimated index has a standard deviation of 0.04. Of the prompts with the same band, a
- * prompt is compared only with the first 32.
+ * equal (Leskovec, Rajaraman, and Ullman, 2020, "Mining of massive datasets", 3.4). At a Jaccard index of 0.8, this has
+ * a probability of 0.996. The estimated index has a standard deviation of 0.04. A prompt is compared only with the
+ * first 32 prompts that have the same band.
  */
 import { Effect } from "effect"
 import * as ScratchFile from "../../node/ScratchFile.ts"
@@ -20,16 +20,16 @@ import { hashBytes, recordBytes } from "./SignatureStage.ts"
 export type Visit<A> = (earlier: number, later: number) => A
 
 export interface NearDuplicates {
-  /** Adds the next prompt, as text. Prompts wait in memory, so run `room` after every few prompts. */
+  /** Adds the next prompt, as text. Run `room` after every few prompts, because prompts wait in memory. */
   readonly add: (prompt: string) => void
-  /** Waits until only a few prompts are still to be processed. */
+  /** Waits until only a few prompts remain to be processed. */
   readonly room: Effect.Effect<void, SearchFailed>
   /**
-   * Considers the pairs of prompts that share a band or the normal form. Compares the pairs that `isWanted` accepts,
-   * and calls `found` for near-duplicates. A pair can be considered several times.
+   * Finds the pairs of prompts that share a band or the normal form. Compares those that `isWanted` accepts, and calls
+   * `found` for near-duplicates. A pair may be found several times.
    */
   readonly search: (isWanted: Visit<boolean>, found: Visit<void>) => Effect.Effect<void, SearchFailed>
-  /** For each prompt, the earliest prompt that it nearly repeats; itself if it repeats none. */
+  /** For each prompt, the earliest prompt that it nearly repeats. For other prompts, their own ordinal. */
   readonly earliest: Effect.Effect<Uint32Array, SearchFailed>
 }
 
@@ -39,7 +39,7 @@ export type SearchFailed = ScratchFile.ScratchFileFailed | ThreadFailed
 const bands = 18
 const bandBytes = 6
 const maxInBand = 32
-/** Maximum number of prompts. A number to sort has 27 bits of a key's hash, then 26 bits of the ordinal. */
+/** Maximum number of prompts. Each number to sort has 27 bits of a key's hash, followed by 26 bits of the ordinal. */
 const maxCount = 2 ** 26
 const wordsPerSignature = MinHash.signatureBytes / 4
 
@@ -47,8 +47,8 @@ const wordsPerSignature = MinHash.signatureBytes / 4
 export const defaultThreshold = 0.8
 
 /**
- * @param threshold the minimum estimated Jaccard index of near-duplicates: above 0, at most 1
- * @param directory the directory of the scratch file; default: the system's directory for temporary files
+ * @param threshold the minimum estimated Jaccard index of near-duplicates, above 0 and at most 1
+ * @param directory the directory of the scratch file. Default: the system's temporary directory
  */
 export const make = Effect.fnUntraced(function* (threshold = defaultThreshold, directory?: string) {
   const signatures = yield* Signatures.make(yield* ScratchFile.temporary(directory))
@@ -56,7 +56,7 @@ export const make = Effect.fnUntraced(function* (threshold = defaultThreshold, d
   const search: NearDuplicates["search"] = Effect.fnUntraced(function* (isWanted, found) {
     yield* signatures.flush
     const keys = makeKeys(signatures)
-    /** Prompts whose normal form an earlier prompt has. That earlier prompt represents them in the bands. */
+    /** Prompts whose normal form an earlier prompt has. The earlier prompt represents them in the bands. */
     const isRepeat = new Uint8Array(signatures.count())
     yield* ScratchFile.attempt(() =>
       keys.forEachGroup(0, hashBytes, isRepeat, ([first, ...others]) => {
@@ -68,8 +68,7 @@ export const make = Effect.fnUntraced(function* (threshold = defaultThreshold, d
     )
     const compare = makeComparison(signatures, threshold)
     for (let band = 0; band < bands; band++) {
-      // Lets other work run after each band. A band blocks the main thread for a few tenths of a second per million
-      // prompts.
+      // Lets other work run, because a band blocks the main thread for a few tenths of a second per million prompts.
       yield* Effect.yieldNow
       const start = hashBytes + band * bandBytes
       yield* ScratchFile.attempt(() =>
@@ -100,7 +99,7 @@ const makeKeys = (signatures: Signatures.Signatures) => {
   const high = new Uint32Array(count)
   const numbers = new Float64Array(count)
 
-  /** Reads a key of `bytes` bytes, at `start`, from each record that is not left out. @returns the number of keys */
+  /** Reads a key of `bytes` bytes at `start` from each record that is not left out. @returns the number of keys */
   const read = (start: number, bytes: number, isLeftOut: Uint8Array): number => {
     let size = 0
     signatures.forEachBlock((block, first, records) => {
@@ -117,7 +116,7 @@ const makeKeys = (signatures: Signatures.Signatures) => {
   }
 
   return {
-    /** Visits each group of at least two prompts with the same key. The prompts in a group are in order. */
+    /** Visits each group of at least two prompts with the same key. The prompts of a group are in order. */
     forEachGroup: (
       start: number,
       bytes: number,
@@ -133,7 +132,7 @@ const makeKeys = (signatures: Signatures.Signatures) => {
         if (end - first === 1) continue
         let group: Array<number> = []
         for (let at = first; at < end; at++) group.push(sorted[at]! % maxCount)
-        // Prompts with the same hash usually have the same key. If not, this splits them by key.
+        // Prompts with the same hash usually have the same key. If they do not, this splits them by key.
         while (group.length > 1) {
           const one = group[0]!
           const isEqual = (other: number) => low[other] === low[one] && high[other] === high[one]
@@ -147,7 +146,9 @@ const makeKeys = (signatures: Signatures.Signatures) => {
   }
 }
 
-/** Compares the prompts of a group that shares a band: each with the first `maxInBand` prompts of the group. */
+/**
+ * Compares the prompts of a group that shares a band. Each is compared with the first `maxInBand` prompts of the group.
+ */
 const makeComparison = (signatures: Signatures.Signatures, threshold: number) => {
   const ofFirst = Array.from({ length: maxInBand }, () => new Int32Array(wordsPerSignature))
   const ofLater = new Int32Array(wordsPerSignature)

@@ -1,9 +1,9 @@
 /**
  * Computes the normal form of a text. Prompts with the same normal form are duplicates.
  *
- * Guarantees: Unicode's `toNFKC_Casefold` (3.13) with single spaces, so case, white space, compatibility forms, and
- * invisible characters make no difference; idempotent; the same on every machine. Punctuation, digits, and accents are
- * kept: `2+1` is not `2-1`. The module runs in a thread, so it does not load Effect.
+ * Guarantees: Unicode's `toNFKC_Casefold` (3.13) with single spaces. Case, white space, compatibility forms, and
+ * invisible characters have no effect. Punctuation, digits, and accents remain: `2+1` is not `2-1`. The function is
+ * idempotent, and its result is the same on every machine. The module runs in a thread, so it does not load Effect.
  */
 import * as Sha256 from "../../node/Sha256.ts"
 
@@ -12,15 +12,15 @@ export const ofText = (text: string): string => {
   return folded.replace(wideSpace, " ").trim()
 }
 
-/** The first 64 bits of SHA-256. Among a million texts, the probability that any two collide is 1 in 37 million. */
+/** The first 64 bits of SHA-256. Among a million texts, the probability of a collision is 1 in 37 million. */
 export const hash = (normal: string): string => Sha256.hex(normal).slice(0, 16)
 
 const isAscii = (text: string): boolean => /^[\0-\x7f]*$/.test(text)
 
-/** White space that is not a single space. */
+/** White space other than a single space. */
 const wideSpace = / \s+|[^\S ]\s*/g
 
-/** Ends with the lower case of the upper case, so that `ß` becomes `ss` and a final sigma becomes a sigma. */
+/** Ends with the lower case of the upper case. So `ß` becomes `ss`, and a final sigma becomes a sigma. */
 const foldUnicode = (text: string): string =>
   text
     .normalize("NFKC")

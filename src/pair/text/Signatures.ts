@@ -1,9 +1,9 @@
 /**
  * Stores prompts' signatures and the hashes of their normal forms, by zero-based ordinal, in a scratch file.
  *
- * Guarantees: memory holds at most the latest 8 MB of these records; earlier ones are in the file. Prompts wait in
- * memory: at most 3 MB, plus those added since the last `room`. For thousands of prompts, a thread computes the
- * records, with the same results. Call `forEachBlock` and `read` only after a `flush`; they throw `ScratchFileFailed`.
+ * Guarantees: at most the latest 8 MB of these records are in memory. Earlier records are in the file. At most 3 MB of
+ * prompts wait in memory, plus those added since the last `room`. For thousands of prompts, a thread computes the
+ * records, with the same results. Call `forEachBlock` and `read` only after a `flush`. They throw `ScratchFileFailed`.
  */
 import { Effect, Exit, Scope } from "effect"
 import * as ScratchFile from "../../node/ScratchFile.ts"
@@ -16,12 +16,12 @@ const { hashBytes, recordBytes } = SignatureStage
 const firstRecords = 256
 const maxRecords = 65_536
 
-/** A batch is complete with this many prompts, or this many UTF-16 code units in total. */
+/** A batch is complete when it has this many prompts, or this many UTF-16 code units in total. */
 const batchPrompts = 256
 const batchUnits = 262_144
-/** Number of batches that the calling thread computes itself, because starting a thread takes about as long. */
+/** Number of batches to compute in the calling thread, because starting a thread takes about as long. */
 const firstBatches = 8
-/** Maximum number of batches that the thread has not answered. */
+/** Maximum number of batches in the thread without an answer. */
 const ahead = 4
 
 const stageModule = {
@@ -32,7 +32,7 @@ const stageModule = {
 export const make = Effect.fnUntraced(function* (file: ScratchFile.ScratchFile) {
   const records = makeRecords(file)
   const scope = yield* Effect.scope
-  /** Batches that are not yet sent or computed. The last one is incomplete. */
+  /** Batches that are neither sent nor computed. The last one is incomplete. */
   let batches: Array<Array<string>> = [[]]
   let units = 0
   let computedBatches = 0
@@ -105,7 +105,7 @@ export const make = Effect.fnUntraced(function* (file: ScratchFile.ScratchFile) 
 export type Signatures = Effect.Success<ReturnType<typeof make>>
 
 const makeRecords = (file: ScratchFile.ScratchFile) => {
-  /** The latest records; earlier ones are in the file. */
+  /** The latest records. Earlier records are in the file. */
   let bytes = new Uint8Array(firstRecords * recordBytes)
   let view = new DataView(bytes.buffer)
   let waiting = 0

@@ -3,8 +3,8 @@
  *
  * Guarantees: a prompt's split depends only on the options, the prompt, and earlier prompts, so adding prompts never
  * changes the split. Prompts with the same normal form are in the same split. A near-duplicate is in the split of the
- * earliest prompt that it repeats; `crossSplitNearDuplicates` counts those that repeat prompts of several splits. When
- * a share grows, its split keeps its prompts.
+ * earliest prompt that it repeats. `crossSplitNearDuplicates` counts near-duplicates of prompts in several splits. If a
+ * share is increased, its split keeps its prompts.
  * Not guaranteed: exact shares. A hash of seed and normal form maps each prompt to a number from 0 to 1.
  */
 import { Effect, Schema } from "effect"
@@ -17,8 +17,7 @@ import * as NearDuplicates from "./NearDuplicates.ts"
 import * as NormalizedPrompt from "./NormalizedPrompt.ts"
 
 /**
- * The shares of the prompts, which add up to 1, such as `{ train: 0.9, test: 0.1 }`. A split without a share stays
- * empty.
+ * The shares of the prompts, such as `{ train: 0.9, test: 0.1 }`. They add up to 1. A split without a share is empty.
  */
 export type Shares = { readonly [split in Split]?: number | undefined }
 
@@ -28,7 +27,7 @@ export class SplitsInvalid extends Schema.TaggedError<SplitsInvalid>()("SplitsIn
   field: Schema.String,
   /** A description of the allowed values. */
   expected: Schema.String,
-  /** The value that was given, as text. */
+  /** The value that was set, as text. */
   found: Schema.String,
 }) {
   override get message() {
@@ -40,15 +39,15 @@ export class SplitsInvalid extends Schema.TaggedError<SplitsInvalid>()("SplitsIn
 export interface Splits {
   /** Adds the next prompts. */
   readonly add: (prompts: ReadonlyArray<Prompt>) => Effect.Effect<void, NearDuplicates.SearchFailed>
-  /** The splits of all prompts so far. Prompts that are added later do not change them. */
+  /** Returns the splits of all prompts so far. Prompts that are added later do not change them. */
   readonly assign: Effect.Effect<Assignment, NearDuplicates.SearchFailed>
 }
 
 /** The result of an assignment. Prompts are identified by their zero-based ordinals. */
 export interface Assignment {
-  /** The split of a prompt; undefined for an ordinal that was not added. */
+  /** Returns the split of a prompt. Undefined for an ordinal that was not added. */
   readonly splitOf: (ordinal: number) => Split | undefined
-  /** The earliest prompt that this one nearly repeats; itself if it repeats none. */
+  /** Returns the earliest prompt that this prompt nearly repeats, or the prompt's own ordinal if it repeats none. */
   readonly earliestOf: (ordinal: number) => number | undefined
   /** Number of prompts that nearly repeat prompts of more than one split. */
   readonly crossSplitNearDuplicates: number
@@ -56,13 +55,13 @@ export interface Assignment {
 
 /** Options of `make`. */
 export interface SplitsOptions {
-  /** Shares of the prompts, 0 to 1, which add up to 1. */
+  /** Shares of the prompts, each above 0 and at most 1. They add up to 1. */
   readonly shares: Shares
-  /** The seed, an integer. Default 0. */
+  /** The seed, an integer. Default: 0. */
   readonly seed?: number | undefined
-  /** Minimum estimated Jaccard index of near-duplicates: above 0, at most 1. */
+  /** Minimum estimated Jaccard index of near-duplicates, above 0 and at most 1. Default: 0.8. */
   readonly threshold?: number | undefined
-  /** The directory for a scratch file. Default: the system's directory for temporary files. */
+  /** The directory for a scratch file. Default: the system's temporary directory. */
   readonly scratchDirectory?: string | undefined
 }
 
@@ -92,7 +91,7 @@ export const make = Effect.fnUntraced(function* (options: SplitsOptions) {
   const lastSplit: Split = validation > 0 ? "validation" : train > 0 ? "train" : "test"
 
   const nearDuplicates = yield* NearDuplicates.make(threshold, scratchDirectory)
-  /** For each prompt, the split that it would have if it repeated no other prompt. */
+  /** For each prompt, the split that it would have if it did not repeat another prompt. */
   const own = NumberList.make(Uint8Array)
 
   const result: Splits = {
@@ -126,5 +125,5 @@ export const make = Effect.fnUntraced(function* (options: SplitsOptions) {
   return result
 })
 
-/** Maps a prompt to a number, uniform in [0, 1), by the first 52 bits of a hash. */
+/** Maps a prompt to a number that is uniform in [0, 1), by the first 52 bits of a hash. */
 const placeOf = (seed: number, normal: string): number => Sha256.leading52Bits(`${seed}\n${normal}`) / 2 ** 52

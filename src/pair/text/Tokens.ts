@@ -1,9 +1,10 @@
 /**
  * Splits a text in normal form into hashed tokens, for n-grams.
  *
- * A token is a run of letters, marks, and digits; a code point of a script without word boundaries (Han, kana, Thai,
- * Lao, Khmer, Myanmar, Tibetan); or a sign with a meaning in formulas and code: symbols, `* / % & # @ \`, and a hyphen
- * outside a word. Other punctuation only separates tokens. Text in any script has tokens.
+ * There are three kinds of tokens. The first is a run of letters, marks, and digits. The second is a code point of a
+ * script without word boundaries (Han, kana, Thai, Lao, Khmer, Myanmar, Tibetan). The third is a sign with a meaning in
+ * formulas and code: symbols, `* / % & # @ \`, and a hyphen outside a word. Other punctuation only separates tokens.
+ * Texts in all scripts have tokens.
  */
 
 /** The roles that a UTF-16 code unit can have in tokens. */
@@ -32,7 +33,7 @@ const kindAt = (text: string, i: number): number => {
   return kind === unknown ? (kinds[code] = kindOf(code)) : kind
 }
 
-/** The end of the token that begins at `start`; `start` if no token begins there. */
+/** Returns the end of the token that begins at `start`, or `start` if no token begins there. */
 const endOf = (text: string, start: number): number => {
   const kind = kindAt(text, start)
   if (kind === separates || (kind === standsAloneOutsideWords && isInsideWord(text, start))) return start

@@ -1,11 +1,11 @@
 /**
  * Combines the votes on an item into one judgment.
  *
- * Guarantees: the same votes give the same judgment. By majority: if the item has one task, the choice is the one in
- * its result; the votes of several tasks are counted by `domain/Tally`. By probability: votes are weighted by the
- * experts' reliability (Dawid & Skene, 1979). `aggregate` in `pipeline/DatasetSettings` selects the method; the default
- * is defined here. If a lead has decided (`annotations.decision`), the decision is the choice. The votes then only
- * supply the agreement, the assessment, and, if the decision has no ranking, the ranking.
+ * Guarantees: the same votes give the same judgment. By majority, if the item has one task, the choice is the one in
+ * its result. If it has several tasks, `domain/Tally` counts their votes. By probability, votes are weighted by the
+ * experts' reliability (Dawid & Skene, 1979). `aggregate` in `pipeline/DatasetSettings` selects the method. Its default
+ * is defined here. If a lead has decided (`annotations.decision`), the decision is the choice. The votes then determine
+ * only the agreement, the assessment, and, if the decision has no ranking, the ranking.
  */
 import { Array as Arr, Option, Struct } from "effect"
 import * as Assessment from "../../domain/Assessment.ts"
@@ -27,20 +27,20 @@ export const defaultAggregation: Aggregation = "majority"
 /** The defaults of `CurationOptions` about votes. */
 export const defaults = { minAgreement: 0, minVotes: 1, ties: "drop" } as const
 
-/** One judgment of an item, with the votes that it is made from. */
+/** One judgment of an item, with the votes from which it is made. */
 export interface Consensus {
   /**
-   * The first task's judgment, or the lead's decision, with the combined choice, ranking, rationale, and assessment of
-   * the votes, and the flags of all tasks.
+   * The judgment of the first task, with the combined choice, ranking, rationale, and assessment of the votes. If a
+   * lead has decided, the decision. Has the flags of all tasks.
    */
   readonly judgment: Judgment
   /** The votes, at least one. */
   readonly votes: ReadonlyArray<ItemVote>
-  /** The share of the first choices that went to the best completion, 0 to 1; null if there is one vote. */
+  /** The share of the first choices that are for the best completion, 0 to 1. Null if there is one vote. */
   readonly agreement: number | null
   /**
-   * How the choice was made: by the number of votes, by votes weighted with the experts' reliabilities, by a service
-   * that names another choice than its votes, or by a lead, whatever the votes say.
+   * How the choice was made: by the number of votes, by weighted votes, by a service whose choice differs from that of
+   * its votes, or by a lead.
    */
   readonly by: "majority" | "reliability" | "service" | "lead"
   /** Whether the chosen completion has more first choices than any other. */
@@ -55,7 +55,7 @@ const ballotOf = ({ choice, ranking, rationale }: ItemVote): Ballot => ({
   rationale: rationale ?? undefined,
 })
 
-/** The consensus that follows a lead's decision, or the last of several. Undefined if no task has a decision. */
+/** The consensus by a lead's decision, or by the last of several decisions. Undefined if no task has a decision. */
 const byDecision = (item: JudgedItem, votes: ReadonlyArray<ItemVote>): Consensus | undefined => {
   const judgment = item.judgments.findLast(({ annotations }) => Decision.isIn(annotations))
   if (judgment === undefined) return undefined
@@ -113,7 +113,7 @@ export const byMajority = (item: JudgedItem, votes = votesOf(item)): Consensus =
   }
 }
 
-/** The judgment with the combined assessment of its votes. It stays unchanged if no vote has an assessment. */
+/** The judgment with the combined assessment of its votes. Unchanged if no vote has an assessment. */
 const withAssessment = (judgment: Judgment, votes: ReadonlyArray<ItemVote>): Judgment => {
   const combined = Assessment.combine(judgment.completions, judgment.bestCompletionIndex, votes)
   return Struct.keys(combined).length === 0
@@ -121,7 +121,7 @@ const withAssessment = (judgment: Judgment, votes: ReadonlyArray<ItemVote>): Jud
     : { ...judgment, annotations: { ...Struct.omit(judgment.annotations, Assessment.names), ...combined } }
 }
 
-/** The judgment with the flags of all tasks. It stays unchanged if there is only one task. */
+/** The judgment with the flags of all tasks. Unchanged if there is only one task. */
 const withFlags = (judgment: Judgment, { judgments }: JudgedItem): Judgment => {
   const flags = judgments.flatMap(({ annotations }) => flagsIn(annotations))
   return judgments.length === 1 || flags.length === 0
@@ -129,19 +129,16 @@ const withFlags = (judgment: Judgment, { judgments }: JudgedItem): Judgment => {
     : { ...judgment, annotations: { ...judgment.annotations, flags } }
 }
 
-/** Adds the ranking of the votes to a judgment without a ranking, with the judgment's best completion at the top. */
+/** Adds the ranking of the votes to a judgment without a ranking. The judgment's best completion moves to the top. */
 const withRanking = (judgment: Judgment, ofVotes: Ranking | undefined): Judgment => {
   const ranking = Option.isSome(rankingOf(judgment)) ? undefined : withBest(ofVotes, judgment.bestCompletionIndex)
   return ranking === undefined ? judgment : { ...judgment, annotations: { ...judgment.annotations, ranking } }
 }
 
-/** Maximum difference of probabilities that count as equal. */
+/** Two probabilities are equal if they differ by at most this. */
 const epsilon = 1e-9
 
-/**
- * Combines the votes by the probability that each completion is the best one. @param probabilities one per completion,
- * in the order of the completions
- */
+/** Combines the votes. @param probabilities for each completion, the probability that it is the best one */
 export const byProbability = (
   item: JudgedItem,
   probabilities: ReadonlyArray<number>,
@@ -165,7 +162,7 @@ export const byProbability = (
   }
 }
 
-/** The ranking with `best` in the first group. If it was lower, it becomes a separate group at the top. */
+/** The ranking with `best` in the first group. If `best` was lower, it becomes a separate group at the top. */
 const withBest = (ranking: Ranking | undefined, best: number): Ranking | undefined =>
   ranking === undefined || ranking[0]?.includes(best) === true
     ? ranking
@@ -177,7 +174,7 @@ const withBest = (ranking: Ranking | undefined, best: number): Ranking | undefin
         }),
       ]
 
-/** The share of first choices for the text at `best`. A vote with several texts at the top gives each an equal part. */
+/** The share of first choices for the text at `best`. Votes with several texts at the top are divided among them. */
 const shareOf = (best: number, votes: ReadonlyArray<ItemVote>): number =>
   votes.reduce((sum, vote) => {
     const top = topOf(vote)
@@ -207,9 +204,9 @@ const judged = (
 }
 
 /**
- * Adds the number of votes, the agreement, and the margin to the pairs of a consensus. It drops pairs that more votes
- * contradict than support, unless votes are weighted or a lead decided. Such pairs occur because the mean ranks of
- * several completions, or the service's own choice, can order two completions against the majority.
+ * Adds the number of votes, the agreement, and the margin to the pairs of a consensus. If more votes contradict a pair
+ * than support it, the pair is dropped, unless votes are weighted or a lead decided. Such pairs occur because the mean
+ * ranks of several completions, or the service's own choice, may contradict the majority for two completions.
  */
 export const withVotes = (
   pairs: ReadonlyArray<PreferencePair>,
@@ -227,6 +224,6 @@ export const withVotes = (
     : supported.map((pair) => withMembers(pair, { weight: 1 / supported.length }))
 }
 
-/** Sets members of a pair. A pair with texts as bytes (`PairBytes`) is changed in place: a copy would decode them. */
+/** Sets members of a pair. Changes a pair whose texts are bytes in place, because a copy would decode them. */
 const withMembers = (pair: PreferencePair, members: Partial<PreferencePair>): PreferencePair =>
   PairBytes.of(pair) === undefined ? { ...pair, ...members } : Object.assign(pair, members)

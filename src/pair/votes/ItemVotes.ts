@@ -1,10 +1,11 @@
 /**
  * The votes on an item, one per expert if the service names experts.
  *
- * Guarantees: completions with the same text are one choice. Votes are in the order of the tasks, and within a task in
- * the order that the service sent. If an expert has several votes on an item, the first counts. Votes are read from
- * `annotations.votes`; of each vote, a service needs to send only `expert` and `choice`. Without a valid list, the
- * task's result is one vote. If that result seems to list several votes in another place, `unread` names the place.
+ * Guarantees: completions with the same text are one choice. Votes are in the order of the tasks. Within a task, they
+ * are in the order in which the service sent them. If an expert has several votes on an item, the first one counts.
+ * Votes are read from `annotations.votes`. A service must send only `expert` and `choice` for each vote. Without a
+ * valid list, the task's result is one vote. If the result has another list that may contain votes, `unread` names its
+ * place.
  */
 import { Option, Predicate, Schema, Struct } from "effect"
 import * as Assessment from "../../domain/Assessment.ts"
@@ -19,37 +20,34 @@ import { rankingOf } from "./Ranking.ts"
 
 /** A vote with its assessment. Ratings are in the order of the completions. */
 export interface ItemVote extends Assessment.Assessment {
-  /** The expert's name at the service; null if it gives none. */
+  /** The expert's name at the service. Null if the service does not name the expert. */
   readonly expert: string | null
   /** The kind of the expert, if the service reports it. */
   readonly kind?: string
-  /** The preferred text, as the index of the first completion with it. */
+  /** The preferred text, as the index of the first completion with this text. */
   readonly choice: number
-  /** If the expert ranked texts: groups of equal rank, best first. A text is given as its first completion's index. */
+  /** If the expert ranked texts, groups of equal rank, best first. A text is the index of its first completion. */
   readonly ranking: Ranking | undefined
-  /**
-   * Zero-based position of the choice in `order`. Null if the vote has several texts at the top, or if the choice's
-   * text occurs twice.
-   */
+  /** Zero-based position of the choice in `order`. Null if several texts are at the top, or the text occurs twice. */
   readonly position: number | null
-  /** The order in which completions were shown (or sent, if only that order is known), as indices. */
+  /** The order in which the completions were shown, as indices. If it is unknown, the order in which they were sent. */
   readonly order: ReadonlyArray<number>
-  /** Seconds that the vote took, if the service reports them. */
+  /** The duration of the vote in seconds, if the service reports it. */
   readonly seconds: number | null
-  /** Null if there is no rationale or a blank one. */
+  /** Null if the rationale is missing or blank. */
   readonly rationale: string | null
-  /** The place in the result that seems to list several votes, but was not read. */
+  /** The place of an unread list in the result that may contain several votes. */
   readonly unread?: string
 }
 
-/** About thirty years, in seconds. A longer time comes from a wrong clock. */
+/** About thirty years. A longer duration is the result of a wrong clock. */
 const maxSeconds = 1e9
 
 /** The members that are needed to count a vote. `Assessment` reads other members, and ignores invalid ones. */
 const ListedVote = Schema.StructWithRest(
   Schema.Struct({
     ...Struct.pick(Vote.fields, ["choice", "ranking", "rationale"]),
-    /** Null in imported votes of unnamed experts. */
+    /** Null for imported votes of unnamed experts. */
     expert: Schema.NullOr(Schema.String),
     order: Schema.optionalKey(Vote.fields.order),
     seconds: Schema.optionalKey(Vote.fields.seconds),
@@ -76,7 +74,7 @@ type Given = Omit<ItemVote, "position">
 
 const nameSeveral = /^(votes|annotations|annotators|judge?ments|labels|ratings|responses)$/i
 
-/** The name of the annotation that seems to list several judgments. */
+/** The name of an annotation that may contain several judgments. */
 const severalIn = (annotations: Annotations): string | undefined =>
   Object.keys(annotations).find((name) => {
     const value = annotations[name]
@@ -128,8 +126,8 @@ const votesIn = (judgment: Judgment): ReadonlyArray<ItemVote> => {
 }
 
 /**
- * The votes of one task's result as the service sent them, with all members. Indices refer to the input. Without a list
- * of votes, the result is the only vote.
+ * The votes of one task's result as the service sent them, with all members. Indices are those of the input. Without a
+ * list of votes, the result is the only vote.
  */
 export const recordedIn = ({
   annotations,
@@ -152,30 +150,30 @@ export const recordedIn = ({
   ]
 }
 
-/** All votes on an item, at least one. An expert can have several. */
+/** All votes on an item, at least one. An expert may have several. */
 export const allVotesOf = ({ judgments }: Pick<JudgedItem, "judgments">): ReadonlyArray<ItemVote> =>
   judgments.flatMap(votesIn)
 
 /** The votes that count, at least one: the first vote of each named expert, and all votes without a name. */
 export const votesOf = (item: Pick<JudgedItem, "judgments">): ReadonlyArray<ItemVote> => onePerExpert(allVotesOf(item))
 
-/** Whether a vote prefers exactly one text. If several are at the top, `choice` is only the first shown. */
+/** Whether a vote prefers exactly one text. If several texts are at the top, `choice` is only the first one shown. */
 export const isDecided = (vote: Pick<ItemVote, "choice" | "ranking">): boolean => topOf(vote).length === 1
 
 export const isUnanimous = (votes: ReadonlyArray<ItemVote>): boolean =>
   votes.every((vote) => isDecided(vote) && vote.choice === votes[0]!.choice)
 
 /**
- * The share of the votes that prefer `chosen` to `rejected`, minus the share that prefer `rejected`: −1 to 1. `chosen`
- * and `rejected` are indices of texts, as votes use them. A vote without a ranking prefers its choice to all others,
- * and says nothing about the others.
+ * The share of the votes that prefer `chosen` to `rejected`, minus the share that prefer `rejected`, from −1 to 1.
+ * `chosen` and `rejected` are indices of texts, as in votes. A vote without a ranking prefers its choice to all others,
+ * and does not compare the others.
  */
 export const marginOf = (votes: ReadonlyArray<ItemVote>, chosen: number, rejected: number): number =>
   votes.reduce((sum, vote) => sum + preference(vote, chosen, rejected), 0) / votes.length
 
 /**
- * Compares two completions by a vote: 1 for `a`, −1 for `b`, 0 if equal. Undefined if the vote chose neither of them
- * and did not rank both.
+ * Compares two completions by a vote. Returns 1 if `a` is better, −1 if `b` is better, and 0 for a tie. Undefined if
+ * the vote chose neither of them and did not rank both.
  */
 export const comparisonOf = (vote: ItemVote, a: number, b: number): number | undefined => {
   const { choice, ranking } = vote

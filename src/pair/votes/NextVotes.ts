@@ -4,14 +4,16 @@
  * `stats/DawidSkene`.
  *
  * Guarantees: the same votes in the same order give the same items. The number of items with another vote outstanding
- * is limited to a quarter of the uncertain items, and to a sixteenth of the remaining budget; a limit below 50 counts
- * as 50. The limits exist because each vote also measures the reliability of its expert, which settles other items.
+ * is limited to a quarter of the uncertain items, and to a sixteenth of the remaining budget. If the limit is below 50,
+ * it is 50. The reason for the limits is that each vote also measures its expert's reliability, and so makes other
+ * items certain.
  *
- * Simulations with planted experts are in `test/pair/votes/NextVotes.test.ts`. For the same accuracy, requesting votes
- * for all uncertain items at once took 2.4 votes per item, and for a quarter at once 1.95. A budget of 2.1 votes per
- * item, spent on quarters of the items, was less accurate than three weighted votes on each item in 8 of 30 seeds;
- * spent in sixteenths of the budget, it was less accurate in at most one. Selection by expected gain in accuracy was no
- * better, nor were reliabilities with stronger or estimated priors, or more votes on gold.
+ * `test/pair/votes/NextVotes.test.ts` has simulations with planted experts. At the same accuracy, votes for all
+ * uncertain items at once took 2.4 votes per item, and votes for a quarter at once took 1.95. A budget of 2.1 votes per
+ * item was compared with three weighted votes on each item. Spent on quarters of the items, it was less accurate in 8
+ * of 30 seeds. Spent in sixteenths of the budget, it was less accurate in at most one. Selection by expected gain in
+ * accuracy was not better. Reliabilities with stronger or estimated priors, or more votes on gold, were not better
+ * either.
  */
 import * as DawidSkene from "../stats/DawidSkene.ts"
 
@@ -22,7 +24,7 @@ const leastAtOnce = 50
 export const defaultConfidence = 0.95
 
 export interface OpenItem {
-  /** Whether the item needs no further vote: its answer is known, it has all votes, or another vote is outstanding. */
+  /** Whether the item needs no further vote. Its answer is known, it has all votes, or another vote is outstanding. */
   readonly isSettled: boolean
   readonly completions: number
   readonly votes: ReadonlyArray<DawidSkene.ExpertVote>
@@ -31,8 +33,8 @@ export interface OpenItem {
 
 /**
  * @param confidence if an item's best completion has at least this probability, the item needs no more votes
- * @param waiting number of items that have another vote outstanding
- * @param votesLeft number of votes that the budget has left; default: no limit
+ * @param waiting number of items with another vote outstanding
+ * @param votesLeft number of votes left in the budget. Default: no limit
  * @returns all items that need another vote, and how many of them can get one now
  */
 export const choose = <Item extends OpenItem>(

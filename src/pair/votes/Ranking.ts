@@ -7,7 +7,7 @@ import { Ranking } from "../../domain/Ranking.ts"
 
 const asRanking = Schema.decodeUnknownOption(Ranking)
 
-/** For each completion, the index that represents its text: the best completion if it has the text, else the first. */
+/** For each completion, the index for its text: the best completion if it has this text, or else the first one. */
 export const representatives = ({ bestCompletionIndex, completions }: Judgment): ReadonlyArray<number> => {
   const first = firstOfText(completions)
   return first.map((index) => (index === first[bestCompletionIndex] ? bestCompletionIndex : index))
@@ -15,8 +15,8 @@ export const representatives = ({ bestCompletionIndex, completions }: Judgment):
 
 /**
  * The experts' ranking as groups of indices, best first. Each text occurs once, at the best rank of its completions.
- * None if the service sends no ranking or an invalid one: an index occurs twice or is out of range, or the best
- * completion is not at the top.
+ * None if the service sends no ranking, or an invalid one. A ranking is invalid if an index occurs twice or is out of
+ * range, or if the best completion is not at the top.
  */
 export const rankingOf = (judgment: Judgment): Option.Option<Ranking> =>
   asRanking(judgment.annotations["ranking"]).pipe(

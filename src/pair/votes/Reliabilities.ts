@@ -1,10 +1,10 @@
 /**
- * Estimates how reliable experts are, from their votes on the same items and on items with a known answer
- * (`stats/DawidSkene`), and computes the weights of votes. A known answer only affects the reliabilities; on its own
- * item, the weighted votes decide the choice.
+ * Estimates how reliable experts are, and computes the weights of votes. The estimate uses votes on the same items and
+ * on items with a known answer (`stats/DawidSkene`). A known answer affects only the reliabilities. The choice on its
+ * own item comes from the weighted votes.
  *
- * Guarantees: the same items in the same order give the same numbers. Votes without a name count as the votes of one
- * expert. Votes with several completions at the top do not count. Memory: 8 bytes per vote, and 12 per item with
+ * Guarantees: the same items in the same order give the same numbers. All votes without a name are treated as those of
+ * one expert. Votes with several completions at the top do not count. Memory: 8 bytes per vote, and 12 per item with
  * several votes or a known answer.
  */
 import { Effect, Stream } from "effect"
@@ -20,7 +20,9 @@ export interface Reliabilities {
    * several votes or with a known answer.
    */
   readonly of: (expert: string | null) => number | null
-  /** For each completion, the probability that it is the best, adding up to 1; 0 for a repeated text. */
+  /**
+   * For each completion, the probability that it is the best, or 0 for a repeated text. The probabilities add up to 1.
+   */
   readonly probabilitiesOf: (item: JudgedItem, votes?: ReadonlyArray<ItemVote>) => ReadonlyArray<number>
 }
 
@@ -55,9 +57,9 @@ export const make = () => {
 }
 
 /**
- * The probability that each completion is the best. A vote is right with a probability that is the expert's
- * reliability; otherwise it is equally likely to be for each other completion. If any completion has votes, completions
- * without votes have the probability 0, however unreliable the experts are.
+ * Returns the probability that each completion is the best. A vote is right with the probability of the expert's
+ * reliability. A wrong vote is equally likely for each other completion. If any completion has votes, completions
+ * without votes have the probability 0, even if the experts are unreliable.
  */
 const posterior = (
   completions: ReadonlyArray<string>,

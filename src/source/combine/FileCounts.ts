@@ -1,16 +1,16 @@
 /**
- * Counts the records of each key in each file, to decide whether each file holds the completions of one model. A file's
- * records must be added consecutively. Each key takes 16 bytes of memory.
+ * Counts the records of each key in each file, to decide whether each file contains the completions of one model. Add
+ * all records of a file before those of the next. Memory: 16 bytes per key.
  */
 import { grow } from "./KeyNumbers.ts"
 
-/** Marks a key whose files have different numbers of records. */
+/** Marks a key that has different numbers of records in its files. */
 const unevenCount = 0xffff_ffff
 
 export class FileCounts {
   #files = 0
   #lastName: string | undefined
-  /** These arrays are indexed by key number. */
+  /** The index in these arrays is the key's number. */
   #lastFile = new Uint32Array(1024)
   #recordsInLastFile = new Uint32Array(1024)
   #recordsPerEarlierFile = new Uint32Array(1024)
@@ -39,13 +39,18 @@ export class FileCounts {
     return this.#filesOfKey[key]! < 2 || this.#recordsPerEarlierFile[key] === records ? records : unevenCount
   }
 
-  /** Whether models may be named after the files: at least three quarters of the keys with several records are even (`evenKeys`). */
+  /**
+   * Whether models may be named after the files. At least three quarters of the keys with several records must be even.
+   */
   areEven(keys: number): boolean {
     const { even, several } = this.evenKeys(keys)
     return 4 * even >= 3 * several
   }
 
-  /** An even key has the same number of records in each of its files, and is in more than half of all files. */
+  /**
+   * Counts the keys with several records, and the even ones among them. An even key has the same number of records in
+   * each of its files, and is in more than half of all files.
+   */
   evenKeys(keys: number): { readonly even: number; readonly several: number } {
     let several = 0
     let even = 0

@@ -1,8 +1,9 @@
 /**
- * Joins prompts in some files with completions in others by a key, through a temporary file. Memory grows by 40 bytes
- * plus the key's length per key. The rows of the prompts files come first, in order, then the rows of the completions
- * files that cannot be used: invalid rows, repeated keys, and rows without a prompt. Completions of a rejected prompt
- * are not rejected. An item's completions follow the prompt's list of models, or else the order of the files.
+ * Joins prompts in some files with completions in other files by a key, through a temporary file. The rows of the
+ * prompts files come first, in order. Then come the rows of the completions files that cannot be used: invalid rows,
+ * repeated keys, and rows without a prompt. If a prompt is rejected, its completions are not reported. An item's
+ * completions are in the order of the prompt's list of models, or else of the files. Memory: 40 bytes per key plus its
+ * length.
  */
 import { Effect, Result, Stream } from "effect"
 import { describe, type Origin } from "../../domain/Origin.ts"
@@ -34,18 +35,18 @@ interface Joined {
   readonly file: number
   readonly origin: Origin
   readonly completion: string
-  /** Whether the completion is a conversation in JSON, which is read together with its prompt. */
+  /** Whether the completion is a conversation in JSON. It is decoded together with its prompt. */
   readonly isJson: boolean
   readonly model: string | null
   readonly metadata: PromptItem["metadata"] | null
 }
 
-/** Numbers of the lists in the scratch file. From `completionLists` on, lists hold completions that have a prompt. */
+/** Numbers of the lists in the scratch file. Lists from `completionLists` on contain completions that have a prompt. */
 const promptList = 0
 const rejectList = 1
 const completionLists = 2
 
-/** Tags of records in the first two lists. In the others, the tag is the index of the completions file. */
+/** Tags of records in the first two lists. In the other lists, the tag is the index of the completions file. */
 const tags = { json: 0, textual: 1, reject: 2 } as const
 
 export const join = <R>(
@@ -125,7 +126,8 @@ interface Decoded extends Pick<Scratch.Stored, "tag" | "head" | "text"> {
 
 const decodePrompt = ({ promptKey }: Fields, { isTextual, json, place, value }: Row): Result.Result<Decoded, string> =>
   Result.map(ItemDecoder.decodeKey(promptKey.get(value, isTextual), promptKey.name), (key) =>
-    // A JSON record keeps its text: writing a deeply nested value may fail. Other formats have JSON as raw text.
+    // Keeps a JSON record's text: `JSON.stringify` may fail for deeply nested values. Other formats have JSON as raw
+    // text.
     isTextual
       ? { key, tag: tags.textual, head: key, text: JSON.stringify([value, place.raw]) }
       : { key, tag: tags.json, head: key, text: json ?? place.raw ?? "null" },
@@ -157,7 +159,7 @@ const decodeCompletion = (fields: Fields, file: number, row: Row): Result.Result
   })
 }
 
-/** Unwraps a list of one text. A conversation is decoded later, together with its prompt. */
+/** Reads a list of one text as that text. A conversation is decoded later, together with its prompt. */
 const toCompletion = (
   value: unknown,
   name: string,
@@ -275,7 +277,7 @@ const joinPrompt = (fields: Fields, originalRow: Row, key: string, joinedRows: R
   })
 }
 
-/** Stands for the item in the check of a completion's record, because its prompt is unknown before the join. */
+/** Replaces the item when a completion's record is checked, because its prompt is unknown before the join. */
 export const emptyItem: UnusedContext.Shown = { prompt: "", completions: [] }
 
 export const unusedInPrompt = (fields: Fields, originalRow: Row): ReadonlyArray<UnusedContext.Unused> => {

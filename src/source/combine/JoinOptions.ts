@@ -1,4 +1,4 @@
-/** The options of a join, and the parsed paths of the item's parts. */
+/** The options of a join, and the parsed paths of the parts of an item. */
 import { Effect, Path } from "effect"
 import * as Format from "../format/Format.ts"
 import * as Listing from "../place/Listing.ts"
@@ -14,13 +14,13 @@ import { withoutMembers } from "../record/Row.ts"
 import * as UnknownFields from "../detect/UnknownFields.ts"
 import * as KnownNames from "../record/KnownNames.ts"
 
-/** Paths are field paths such as `choices[0].message.content`, or templates. Files are named as in `Listing.expand`, also by folders and patterns. */
+/** Paths are field paths such as `choices[0].message.content`, or templates. Files are named as in `Listing.expand`. */
 export interface JoinOptions extends Format.FormatOptions {
-  /** Files with one prompt per record. No two records, even in different files, may have the same key. */
+  /** Files with one prompt per record. No two records may have the same key, even if they are in different files. */
   readonly prompts: string | ReadonlyArray<string>
   /** At least two files with one completion per record, one file for each model. */
   readonly completions: string | ReadonlyArray<string>
-  /** The path of the key in all files. The key is text or a safe integer. Default: `id`. */
+  /** The path of the key in all files. Keys are strings or safe integers. Default: `id`. */
   readonly key?: string | undefined
   /** The path of the key in the prompts files. Default: the value of `key`. */
   readonly promptKey?: string | undefined
@@ -37,24 +37,30 @@ export interface JoinOptions extends Format.FormatOptions {
   /** The path of an object with metadata in the prompts files. Default: `metadata`. */
   readonly metadataPath?: string | undefined
   /**
-   * Top-level members of both sides to keep in the metadata, or `*` for all that the item does not use. Members of
-   * completions are merged by `Metadata.withCompletions`.
+   * Top-level members of both sides to keep in the metadata. `*` keeps all members that the item does not use.
+   * `Metadata.withCompletions` merges the members of completions.
    */
   readonly keep?: ReadonlyArray<string> | undefined
   /** Top-level members of both sides to ignore, as in `LayoutOptions`. */
   readonly ignore?: ReadonlyArray<string> | undefined
   /**
-   * The path of the best answer in the prompts files: a model's name, or an index into the record's own list of models.
-   * The index may be in `best_completion_index`. Default: `gold`.
+   * The path of the best answer in the prompts files. Its value is a model's name, or an index into the record's own
+   * list of models. The index may be in a member `best_completion_index`. Default: `gold`.
    */
   readonly goldPath?: string | undefined
   /** The path of the model's name in the completions files. Default: the file's name, without folder and extensions. */
   readonly modelPath?: string | undefined
-  /** A list of models in the prompts files, which sets the order of the completions. Default: `models`, or the metadata's member `models`. */
+  /**
+   * The path of a list of models in the prompts files, which sets the order of the completions. Default: `models`, or
+   * the member `models` of the metadata.
+   */
   readonly modelsPath?: string | undefined
-  /** How to treat a prompt without a completion in some file. `keep` needs two, gold included. Default: `reject`. */
+  /**
+   * Whether to reject or keep a prompt without a completion in some file. `keep` needs at least two completions, among
+   * them the best one if the prompt has gold. Default: `reject`.
+   */
   readonly missing?: "reject" | "keep" | undefined
-  /** Directory of the temporary file. Default: the system's directory for temporary files. */
+  /** The directory of the temporary file. Default: the system's temporary directory. */
   readonly scratchDirectory?: string | undefined
 }
 
@@ -79,7 +85,7 @@ export const optionNames: NamesOf<JoinOptions> = {
   scratchDirectory: true,
 }
 
-/** Names the options of a join in a message about the fields of a file: `promptPath` instead of `prompt`. */
+/** Replaces the options in a message by those of a join, such as `prompt` by `promptPath`. */
 export const inJoin = (message: string): string =>
   message.replace(
     /"(?:[^"\\\n]|\\.)*"|`(prompt|system|history|completion|metadata|gold|model)(?=[`:])/g,
@@ -115,7 +121,7 @@ export interface Members {
   readonly completions: ReadonlySet<string>
 }
 
-/** Applies the defaults and parses the paths. @param isPromptChosen whether the prompt's path was set, not detected */
+/** Applies the defaults and parses the paths. @param isPromptChosen whether the prompt's path is set, not detected */
 export const resolve = Effect.fnUntraced(function* (
   options: JoinOptions,
   files: Files,
@@ -149,7 +155,7 @@ export const resolve = Effect.fnUntraced(function* (
   const model =
     options.modelPath === undefined ? undefined : yield* parseCompletionField("modelPath", options.modelPath)
   const { ignore = [], keep = [] } = options
-  /** `*` also keeps the list of models, because other lists in the record may be in the same order. */
+  /** `*` also keeps the list of models, because other lists in the record may have the same order. */
   const keptOfPrompts = Metadata.make(metadata, keep, [promptKey, prompt, ...systems, history], gold)
   const keptOfCompletions = Metadata.make(undefined, keep, [completionKey, completion, model])
   const promptFields = [promptKey, prompt, ...systems, history, gold, metadata, models]
@@ -180,7 +186,7 @@ export const resolve = Effect.fnUntraced(function* (
       prompt,
       beside: isPromptChosen ? "chosen prompt" : "prompt",
     }),
-    /** A completion's record may repeat members that the prompt uses. They do not count as unused. */
+    /** The record of a completion may repeat members that the prompt uses. They are not unused. */
     unusedOfCompletion: UnusedContext.finder({
       used: [...used, ...columnsOf(completionFields)],
       ignored: ignore,

@@ -1,10 +1,10 @@
 /**
- * Numbers keys in the order in which they first occur. Keys are equal only if all their bytes are. Each key takes its
- * bytes and about 30 more in memory.
+ * Numbers keys in the order in which they first occur. Two keys are equal only if all their bytes are equal. Memory:
+ * about 30 bytes per key plus its length.
  */
 const encoder = new TextEncoder()
 
-/** Returns an array of at least `length` numbers that begins with `numbers`. Afterwards, `numbers` is unusable. */
+/** Returns an array of at least `length` numbers that begins with `numbers`. Do not use `numbers` afterward. */
 export const grow = (numbers: Uint32Array<ArrayBuffer>, length: number): Uint32Array<ArrayBuffer> =>
   length <= numbers.length
     ? numbers
@@ -17,7 +17,9 @@ export class KeyNumbers {
   #bytes = new Uint8Array(65_536)
   readonly #ends: Array<number> = []
   #hashes = new Uint32Array(1024)
-  /** A hash table with linear probing, at most half full. A slot holds a key's number plus one. */
+  /**
+   * A hash table with linear probing, at most half full. A slot contains a key's number plus one, or 0 if it is empty.
+   */
   #slots = new Uint32Array(2048)
   #count = 0
 
@@ -38,7 +40,9 @@ export class KeyNumbers {
     return this.#add(slot, hash, end)
   }
 
-  /** Writes the key's UTF-8 and returns its size. For ASCII, as most keys are, this is faster than `encodeInto`. */
+  /**
+   * Writes the key as UTF-8 and returns its size. Most keys are ASCII, for which this loop is faster than `encodeInto`.
+   */
   #write(key: string, start: number): number {
     for (let i = 0; i < key.length; i++) {
       const unit = key.charCodeAt(i)

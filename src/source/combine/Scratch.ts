@@ -1,8 +1,8 @@
 /**
- * Lists of records in a temporary file, for joins and groups that exceed memory. Memory holds two buffers of at most
- * `bufferBytes`. The records of a list keep their order. Only the owner can read the file. The file is deleted with the
- * scope. Where the system permits, it is unlinked once it is open (so `df` shows its size, `du` does not). Elsewhere, a
- * killed process leaves it behind, and the next `make` in the same directory removes it.
+ * Lists of records in a temporary file, for joins and groups that exceed memory. Memory: two buffers of at most
+ * `bufferBytes`. A list keeps the order of its records. Only the owner can read the file. The file is deleted when the
+ * scope closes. If the system permits, it is unlinked after it is opened (`df` then shows its size, `du` does not).
+ * Otherwise, a killed process leaves it behind, and the next `make` in the same directory removes it.
  */
 import { Clock, Effect, FileSystem, Option, Path, Predicate, Stream } from "effect"
 import type { Origin } from "../../domain/Origin.ts"
@@ -13,7 +13,7 @@ import { originOf } from "../record/Row.ts"
 import { fromPlatformError, ScratchFailed, SourceError } from "../record/SourceError.ts"
 
 export interface Stored {
-  /** `rank` and `tag` are numbers below 2^32 that the caller chooses. */
+  /** `rank` and `tag` are integers below 2^32 that the caller chooses. */
   readonly rank: number
   readonly tag: number
   readonly origin: Origin
@@ -34,7 +34,7 @@ export interface Located extends Place {
 }
 
 export interface Scratch {
-  /** Like all functions below, this throws if the file fails: call them inside `attempt` or `stream`. */
+  /** Throws if the file fails, as all functions below do. Call them inside `attempt` or `stream`. */
   readonly add: (list: number, record: Stored) => void
   /** Writes the buffered records. Call it once, between the last `add` and the first read. */
   readonly finish: () => void
@@ -48,7 +48,7 @@ const prefix = "prefstream-scratch-"
 
 const bufferBytes = 16 * 1024 * 1024
 
-/** The header has size, rank, tag, file number, line, row, and the head's length, 4 bytes each. */
+/** The header contains size, rank, tag, file number, line, row, and the head's length, 4 bytes each. */
 const headerBytes = 28
 
 const maxChunkRecords = 256
@@ -68,7 +68,7 @@ const scratchFailure = (cause: unknown): SourceError => {
 export const attempt = <A>(evaluate: () => A): Effect.Effect<A, SourceError> =>
   Effect.try({ try: evaluate, catch: scratchFailure })
 
-/** Streams a generator's values in arrays. The generator yields each value with its size in bytes. */
+/** Streams the values of a generator in arrays. The generator yields each value with its size in bytes. */
 export const stream = <A>(
   generate: () => Generator<readonly [value: A, size: number]>,
 ): Stream.Stream<A, SourceError> =>
@@ -98,7 +98,7 @@ export const make = Effect.fnUntraced(function* (directory: string | undefined) 
     attempt(() => ScratchFile.open(path.join(folder, "records"))),
     ({ close }) => Effect.sync(close),
   )
-  // Where an open file cannot be removed, it stays until the scope closes.
+  // If the system cannot remove an open file, the file stays until the scope closes.
   yield* Effect.ignore(fs.remove(folder, { recursive: true }))
   return makeLists(file)
 })
@@ -137,7 +137,7 @@ const makeLists = (file: ScratchFile.ScratchFile): Scratch => {
   let sorted = new Uint8Array(0)
   let used = 0
   const waiting: Array<Array<number> | undefined> = []
-  /** For each list, the start and size of each contiguous range of its records in the file, alternating. */
+  /** For each list, the ranges of its records in the file: the start and size of each range in turn. */
   const ranges: Array<Array<number> | undefined> = []
   const addRange = (list: number, start: number, size: number) => (ranges[list] ??= []).push(start, size)
 
@@ -226,10 +226,10 @@ const makeLists = (file: ScratchFile.ScratchFile): Scratch => {
   return { add, finish, locate, read, records, sizeOf }
 }
 
-/** Minimum age of a leftover scratch directory. If open files can be removed, live ones exist for milliseconds. */
+/** Minimum age of a leftover directory. If the system can remove open files, those in use exist for milliseconds. */
 const staleAfterMillis = 60_000
 
-/** Removes leftover directories. A directory that cannot be removed is in use, or belongs to another user. */
+/** Removes leftover directories. A directory that cannot be removed is in use or belongs to another user. */
 const removeStale = Effect.fnUntraced(
   function* (directory: string) {
     const fs = yield* FileSystem.FileSystem

@@ -1,7 +1,9 @@
-/** Removes long texts that are stored separately from a record's text, and later restores exactly the same text. */
+/**
+ * Removes long texts from a record's text, because they are stored separately. `restore` returns exactly the same text.
+ */
 export interface Cut {
   readonly rest: string
-  /** The offset and encoding of each text, such as `120j 14v`. A dash marks a text that was not removed. */
+  /** The offset and encoding of each text, such as `120j 14v`. A dash means that the record still contains the text. */
   readonly places: string
 }
 

@@ -1,6 +1,6 @@
 /**
- * Finds the completions by the names and shapes of members, which also decides the layout. Several candidates are a
- * failure that names them. Numbered columns (`response_a`, `output_2`) are sorted; others keep the members' order.
+ * Finds the completions by the names and shapes of members, and so decides the layout. Several candidates are a failure
+ * that names them. Numbered columns (`response_a`, `output_2`) are sorted. Other columns keep the order of the members.
  */
 import { Result } from "effect"
 import * as OptionText from "../../io/OptionText.ts"
@@ -13,11 +13,11 @@ import * as Sample from "./Sample.ts"
 export type DetectedCompletions = { readonly members: ReadonlyArray<Sample.Member> } & (
   | { readonly layout: "items"; readonly completions: string; readonly model?: string }
   | { readonly layout: "wide" | "pairs"; readonly completions: ReadonlyArray<string> }
-  /** Without `completion`, the last message of the member is the completion. */
+  /** Without `completion`, the last message in the member is the completion. */
   | { readonly layout: "long"; readonly completion: string | undefined }
 )
 
-/** The option with a path for each completion. */
+/** The option `completions` with one path per completion. */
 export const eachCompletion = OptionText.set({ completions: ["…", "…"] })
 
 const completionKinds: ReadonlyArray<Sample.Kind> = ["text", "message", "messages"]
@@ -71,7 +71,7 @@ const wide = ({ members }: Sample.Sample): ReadonlyArray<DetectedCompletions> =>
   const grouped = KnownNames.completionStems
     .map((stem) => [stem, columnsOf(columns, stem)] as const)
     .filter(([, group]) => group.length > 1)
-  // If other columns hold completions, columns such as `model_a` hold names of models.
+  // If other columns hold completions, columns such as `model_a` contain names of models.
   const texts = grouped.filter(([stem]) => !KnownNames.namingStems.has(stem))
   const compared = KnownNames.comparedColumns.map((names) =>
     columns.filter(({ plainName }) => names.includes(plainName)),
@@ -102,7 +102,7 @@ const columnsOf = (columns: ReadonlyArray<Sample.Member>, stem: string): Readonl
   const lettered = new RegExp(`^${stem}(?:_?(?:[a-h]|\\d+)|_[a-z])$`)
   const strict = columns.filter(({ plainName }) => lettered.test(plainName))
   if (strict.length > 1) return strict
-  // If a column is named like the stem itself, the other columns describe it.
+  // If a column has the stem as its name, the other columns describe it.
   if (KnownNames.namingStems.has(stem) || columns.some(({ plainName }) => plainName === stem)) return []
   return columns.filter(
     ({ plainName }) =>
@@ -110,7 +110,7 @@ const columnsOf = (columns: ReadonlyArray<Sample.Member>, stem: string): Readonl
   )
 }
 
-/** The model's column for each completion column, if all have one: `model_a` for `response_a`. */
+/** The column with the model of each completion column, if each has one: `model_a` for `response_a`. */
 export const modelColumns = (
   { members }: Sample.Sample,
   columns: ReadonlyArray<string>,

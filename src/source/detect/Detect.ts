@@ -1,6 +1,6 @@
 /**
- * Detects the layout of a file from its first records, by the names of their members (`KnownNames`) and the shapes of
- * their values. Only unset options are detected. Without exactly one candidate, the failure names the options to set.
+ * Detects a file's layout from the names (`KnownNames`) and the shapes of the members of its first records. Options
+ * that are set are not detected. If there is no candidate, or more than one, the failure names the options to set.
  */
 /* oxlint-disable max-lines -- the layouts are told apart by the same few members */
 import { Result } from "effect"
@@ -103,7 +103,7 @@ const withCompletions = (
   })
 }
 
-/** Reads a text column as lists if each cell has a list of texts, and some cell is in Python's form and not in JSON. */
+/** Reads a text column as lists if each cell has a list of texts, and some cell is a Python list, not JSON. */
 const asList = ({ isTextual, members, rows }: Sample.Sample, path: string): string => {
   const column = members.find((member) => member.path === path)
   if (!isTextual || column?.kinds.size !== 1 || !column.kinds.has("texts")) return path
@@ -182,7 +182,7 @@ const promptOf = (
   )
 }
 
-/** Advice for records without a prompt: a template with fixed words and an id. Other fields might show the answer. */
+/** Advice for records without a prompt: a template with fixed text and an id. Other fields might show the answer. */
 const fixedWords = ({ members }: Sample.Sample): string => {
   const keys = [...KnownNames.ids, ...KnownNames.promptKeys, ...KnownNames.otherKeys]
   const id = members.find(
@@ -208,7 +208,7 @@ const wide = (sample: Sample.Sample, options: Complete): Result.Result<LayoutOpt
   const model =
     options.modelsFromColumns === true ? undefined : CompletionFinder.modelColumns(sample, completions.map(columnOf))
   const detected = {
-    // If models differ between records, a question may give several items, so its id cannot be the id of each of them.
+    // If records name different models, a question may have several items, so its id cannot be an item's id.
     ...(model === undefined ? questionIdOf(sample) : undefined),
     ...idOf(sample),
     ...defined({ model }),
@@ -234,7 +234,10 @@ const wide = (sample: Sample.Sample, options: Complete): Result.Result<LayoutOpt
   }))
 }
 
-/** Chooses by name, not by all values: with other ids, a file that has grown would be paid for again. */
+/**
+ * Chooses the id by the member's name, not by whether its values are unique. Otherwise, a file that has grown might get
+ * other ids, and its items would be paid for again.
+ */
 const idOf = (sample: Sample.Sample): LayoutOptions => {
   if (isOfDataset(sample)) return {}
   return defined({ id: keyNamed(sample, KnownNames.ids)?.path })
@@ -250,7 +253,9 @@ const questionIdOf = (sample: Sample.Sample): LayoutOptions => {
 
 const columnOf = (path: string): string => Field.columnsOf(path)[0] ?? path
 
-/** Whether the records are pairs of a dataset of prefstream, in which several pairs have the same item id. */
+/**
+ * Whether the records are pairs of a dataset that prefstream wrote. Several of these pairs may have the same item id.
+ */
 const isOfDataset = ({ members }: Sample.Sample): boolean =>
   KnownNames.datasetMembers.every((memberName) => members.some(({ name }) => name === memberName))
 
@@ -261,7 +266,7 @@ const metadataOf = (sample: Sample.Sample): LayoutOptions => {
   return isObjects || isOfDataset(sample) ? { metadata: "metadata" } : {}
 }
 
-/** Numbers count if there are as many different ones as completions, or if the member's name ends in `_id`. */
+/** Numbers are gold only if there is one distinct number per completion, or the member's name ends in `_id`. */
 const goldOf = (sample: Sample.Sample, completions: ReadonlyArray<string>, { model }: LayoutOptions): LayoutOptions => {
   const best = BestCompletion.among(completions.map(columnOf))
   const names = typeof model === "string" || model === undefined ? [] : model.map(columnOf)

@@ -1,4 +1,4 @@
-/** Names options that may be missing from the detected layout, before anything is sent. */
+/** Gives hints before anything is sent: options that the detected layout may need. */
 import { Result } from "effect"
 import * as OptionText from "../../io/OptionText.ts"
 import { isEmpty, plural, quoteNames } from "../../io/Values.ts"
@@ -66,12 +66,12 @@ const models = ({ completions = [], layout, model, modelsFromColumns }: LayoutOp
       ]
 }
 
-/** Texts that look like lists stay text. A hint names the option that reads them as lists. */
+/** A text that looks like a list stays a text. The hint names the option that reads it as a list. */
 const jsonTexts = (
   rows: ReadonlyArray<Row>,
   { completion, completions, layout, prompt }: LayoutOptions,
 ): ReadonlyArray<string> => {
-  // In `long` without a completion path, the lists of the prompt are already read as lists.
+  // In `long` without a completion path, the prompt is already read as a list of messages.
   const prompts = layout === "long" && completion === undefined ? undefined : prompt
   const texts = layout === "items" || prompt === undefined ? completion : (completions ?? completion)
   return [

@@ -1,7 +1,7 @@
 /**
  * Finds the key that groups the records of a `long` file, and the member that names the model. A member such as
- * `prompt_id` is the key if most records have it. Another one, such as `id`, is the key only if its values repeat with
- * their prompts. The majority decides, so a file that grows by a few records keeps its key and item ids.
+ * `prompt_id` is the key if most records have it. A member such as `id` is the key only if its values repeat with their
+ * prompts. A majority decides, so that a file keeps its key and item ids when it grows by a few records.
  */
 import { Result } from "effect"
 import * as Conversation from "../../domain/Conversation.ts"
@@ -25,7 +25,7 @@ export const key = (sample: Sample, prompts: ReadonlyArray<string>): string | un
   return member?.path
 }
 
-/** Whether pairs of value and prompt repeat more often than a value has another prompt, or a prompt another value. */
+/** Whether records repeat both value and prompt more often than only one of them. */
 const isKeyOfPrompts = (values: ReadonlyArray<unknown>, prompts: ReadonlyArray<string>): boolean => {
   const promptsOf = new Map<unknown, Set<string>>()
   const seenPrompts = new Set<string>()

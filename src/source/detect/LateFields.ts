@@ -1,6 +1,6 @@
 /**
- * Rejects a record with a value in a field that was empty in the first records, if the field would be part of the
- * prompt or a completion. The detected layout ignores this field.
+ * Rejects a record with a value in a field that was empty in the first records and that the detected layout therefore
+ * ignores. Only fields that detection would have used for the prompt or a completion are checked.
  */
 import { Result } from "effect"
 import { describeValue, isEmpty, isObject, plural } from "../../io/Values.ts"
@@ -15,14 +15,14 @@ export interface LateFields {
   readonly check: (row: Row) => RowResult
 }
 
-/** The options that decide what experts see. */
+/** The options that decide which texts experts see. */
 const shownFieldsOf = ({ completion, completions, history, layout, prompt, system }: LayoutOptions): string =>
   JSON.stringify([layout, prompt, system, history, completions, completion])
 
-/** If the sample has more names than this, a late name is tried only together with the names that the layout uses. */
+/** If the sample has more names, a late name is tried only with the names that the layout uses. */
 const maxSampleNames = 250
 
-/** Maximum number of names to remember as having no effect. Any others are checked each time. */
+/** Maximum number of names to remember as irrelevant to the layout. Further names are checked in each record. */
 const maxRememberedNames = 100_000
 
 export const of = (

@@ -33,7 +33,7 @@ export const prompt = (
   const isEarlier = texts.length > 0 && KnownNames.histories.includes(conversation?.plainName ?? "")
   if (conversation !== undefined && !isEarlier)
     return withContext(`${conversation.path}${sample.isTextual ? "[]" : ""}`)
-  // OpenAI's files have the form `{input: {messages: […]}}`.
+  // Files of OpenAI have the form `{input: {messages: […]}}`.
   const nested = members.find(
     ({ values }) =>
       values.length > 0 && values.every((value) => isObject(value) && kindOf(value["messages"]) === "messages"),
@@ -58,7 +58,7 @@ export const contextOf = ({ members }: Sample, usedNames: ReadonlyArray<string>)
   const rest = members.filter(({ name }) => !usedNames.includes(name))
   const [system] = findAll(rest, KnownNames.systemPrompts, ["text"])
   const history = named(rest, KnownNames.histories).find(({ plainName, values }) => {
-    // If the sample has only first turns, their lists of earlier turns are empty.
+    // The sample may have only first turns, whose lists of earlier turns are empty.
     const isKnown = plainName !== "context" || values.some(History.isTurns)
     return values.length > 0 && isKnown && values.every(History.isTurnsOrNone)
   })
@@ -80,7 +80,7 @@ export const areConversations = (sample: Sample, completions: ReadonlyArray<stri
   return filled.filter(({ cells }) => cells.every(SharedPrompt.isConversation)).length * 2 > filled.length
 }
 
-/** The path of a text prompt that equals the first and only shared message in most conversations. */
+/** The path of a text column that equals the prompt in most conversations, if it is a single user message. */
 export const promptOfConversations = (sample: Sample, completions: ReadonlyArray<string>): string | undefined => {
   const prompt = find(sample, KnownNames.promptsOfConversations, ["text"])
   if (prompt === undefined) return undefined

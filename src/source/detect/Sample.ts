@@ -1,4 +1,4 @@
-/** The members of a file's first records, in order of first occurrence, and the kinds of their values. */
+/** The members of a file's first records, in order of first occurrence, with the kinds of their values. */
 import type { Row } from "../record/Row.ts"
 import { fromText } from "../record/Field.ts"
 import * as FieldPath from "../../io/FieldPath.ts"
@@ -12,7 +12,7 @@ export interface Member {
   readonly name: string
   readonly path: string
   readonly plainName: string
-  /** The values that are not empty. Text cells with JSON are parsed. */
+  /** The values that are not empty. JSON in text cells is parsed. */
   readonly values: ReadonlyArray<unknown>
   readonly kinds: ReadonlySet<Kind>
   readonly isTextual: boolean
@@ -80,7 +80,7 @@ export const findAll = (
 export const named = (members: ReadonlyArray<Member>, names: ReadonlyArray<string>): ReadonlyArray<Member> =>
   names.flatMap((name) => members.filter(({ plainName }) => plainName === name))
 
-/** Whether most values are of one of the kinds. Text cells also count as text. */
+/** Whether most values have one of the kinds. A text cell also counts as text. */
 export const has = ({ isTextual, values }: Member, kinds: ReadonlyArray<Kind>): boolean =>
   (isTextual && values.length > 0 && kinds.includes("text")) ||
   values.filter((value) => kinds.includes(kindOf(value))).length * 2 > values.length

@@ -1,11 +1,11 @@
-/** Paths that are set, but that none of the first records has: they may be misspelled. */
+/** Paths in options that none of the first records has. They may be misspelled. */
 import * as Field from "../record/Field.ts"
 import * as OptionText from "../../io/OptionText.ts"
 import { quoteNames } from "../../io/Values.ts"
 import { fieldOptions, type LayoutOptions } from "../layout/Layout.ts"
 
 export interface UnknownFields {
-  /** Entries have the form "winer" (`gold`). */
+  /** Each entry has the form "winer" (`gold`). */
   readonly columns: ReadonlyArray<string>
   readonly problem: string | undefined
 }

@@ -1,4 +1,4 @@
-/** Decodes text that is not UTF-8. Bytes that are invalid in the encoding are a failure. */
+/** Decodes text that is not UTF-8. Invalid bytes are a failure. */
 import { Effect, Result, Stream } from "effect"
 import { invalidOption, type SourceError, unreadable } from "../record/SourceError.ts"
 

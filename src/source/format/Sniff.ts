@@ -1,6 +1,6 @@
 /**
- * Detects a file's format by its first bytes, and if they are ambiguous, by its name. If the detected format is wrong,
- * records become rejects, but none is lost. An invalid line does not change the format of a file named `.jsonl`.
+ * Detects a file's format from its first bytes, or from its name if the bytes are ambiguous. If the detected format is
+ * wrong, records become rejects, but none is lost. An invalid line does not change the format of a file named `.jsonl`.
  */
 import { Result } from "effect"
 import * as FileExtensions from "../place/FileExtensions.ts"
@@ -39,7 +39,9 @@ export const check = (format: FormatName, head: Uint8Array, isDecoded = false): 
   return problem === undefined ? Result.succeed(format) : Result.fail(problem)
 }
 
-/** Whether the bytes are UTF-8 without control characters other than white space. The last character may be cut off. */
+/**
+ * Whether the bytes are UTF-8 without control characters other than white space. The last character may be incomplete.
+ */
 export const isPlainText = (head: Uint8Array): boolean => {
   const text = Result.getOrUndefined(
     Result.try(() => new TextDecoder("utf-8", { fatal: true }).decode(head, { stream: true })),
@@ -92,7 +94,7 @@ const hasJsonLines = (text: string, isWhole: boolean): boolean => {
 
 const sniffArray = (text: string, formatOfName: FormatName | undefined): FormatName => {
   const line = /^[^\n]*/.exec(text)![0]
-  // Consecutive lists of records are read as one list.
+  // If each line is a list of records, the lists are read as one.
   if (line.length < text.trimEnd().length && isJson(line)) return isListOfRecords(JSON.parse(line)) ? "json" : "jsonl"
   if (formatOfName !== "jsonl" && formatOfName !== "csv" && formatOfName !== "tsv") return "json"
   const inner = text.slice(1).trimStart()
@@ -102,13 +104,13 @@ const sniffArray = (text: string, formatOfName: FormatName | undefined): FormatN
   return inner.startsWith("]") || (inner.startsWith("{") && isList) ? "json" : formatOfName
 }
 
-/** Excludes a conversation, which is also a list of objects, but only one record. */
+/** A conversation is also a list of objects, but it is a single record. */
 const isListOfRecords = (value: unknown): boolean =>
   Array.isArray(value) &&
   value.length > 0 &&
   value.every((element) => isObject(element) && !Object.hasOwn(element, "role") && !Object.hasOwn(element, "from"))
 
-/** The text has an object per line, objects over several lines, or one object around the list of records; or it is not JSON. */
+/** Distinguishes an object per line, objects over several lines, an object with the list of records, and other text. */
 const sniffObject = (
   text: string,
   formatOfName: FormatName | undefined,
@@ -146,7 +148,7 @@ interface Outline {
 }
 
 const outline = (text: string): Outline => {
-  // An unclosed quote matches the rest of the text. Otherwise, the search would start again at each quote in it.
+  // An unclosed quote matches the rest of the text. Otherwise, the search would start again at each quote in the rest.
   const token = /"(?:[^"\\]|\\.?)*(?:"|$)|[{}[\]]/gs
   const listBegins = /\s*:\s*\[\s*\{/y
   let depth = 0

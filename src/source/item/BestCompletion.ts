@@ -1,7 +1,7 @@
 /**
- * Resolves a value to the completion that it names: by its column (`output_1`), a part of the column's name (`1`, or
- * `model_a` for `response_a`), or its model. A value that matches none or several is a failure. A tie or an empty value
- * is no gold answer. A number counts only as part of a name, since numbers may start from 0 or 1.
+ * Finds the completion that a value names: by its column (`output_1`), by a part of the column's name (`1`, or
+ * `model_a` for `response_a`), or by its model. A value that matches no completion, or several, is a failure. A tie or
+ * an empty value is not a gold answer. A number counts only as a part of a name, because numbers may start from 0 or 1.
  */
 import { Result } from "effect"
 import * as KnownNames from "../record/KnownNames.ts"
@@ -17,7 +17,7 @@ export const indexOf = (value: unknown): number | undefined => {
   return typeof value === "number" && Number.isSafeInteger(value) ? value : undefined
 }
 
-/** Resolves a value, for which `isNone` is false, to a zero-based index. The failure does not name the path. */
+/** Returns the zero-based index. Call it only if `isNone` is false. The failure does not name the path. */
 export const among = (
   names: ReadonlyArray<string>,
 ): ((value: unknown, models: ReadonlyArray<string | undefined>) => Result.Result<number, string>) => {
@@ -44,13 +44,15 @@ export const finder = (names: ReadonlyArray<string>) => {
   }
 }
 
-/** Longer names have no aliases: nobody would write a part of them, and there would be too many parts. */
+/** Longer names have no aliases, because there would be too many and nobody would write them. */
 const maxCharacters = 200
 const maxWords = 16
 
 const wordsEnd = /[_\s.:-]+|(?<=\p{Ll})(?=\p{Lu})|(?<=\p{L})(?=\p{N})/gu
 
-/** Lowercase aliases: the name, its beginnings and endings at word boundaries, and endings after `model` etc. */
+/**
+ * Lowercase aliases: the name, its beginnings and endings at word boundaries, and endings after words such as `model`.
+ */
 const aliasesOf = (name: string): ReadonlySet<string> => {
   const ends = name.length > maxCharacters ? [] : [...name.matchAll(wordsEnd)]
   if (ends.length >= maxWords) return new Set([name.toLowerCase()])

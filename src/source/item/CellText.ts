@@ -1,16 +1,17 @@
 /**
- * Reads a prompt or completion in a text cell. It stays text, even if it is JSON, unless it is a list of messages as
- * Python writes it. A list that cannot be read with certainty, such as one that NumPy printed, is refused.
+ * Reads a prompt or completion in a text cell. The cell remains text, even if it is JSON. If it is a list of messages
+ * as Python writes it, the list is parsed. A list that cannot be read with certainty, such as one that NumPy printed,
+ * is refused.
  */
 import { Result } from "effect"
 import * as Json from "../../io/Json.ts"
 import * as PythonText from "../record/PythonText.ts"
 import * as Messages from "./Messages.ts"
 
-/** A cell that begins like this is a list, even if it is cut off. */
+/** A cell that begins like this is a list of messages, even if its end is missing. */
 const beginsWithMessage = /^\s*\[\s*\{\s*(["'])(?:role|content|from|value)\1\s*:/
 
-/** Leaves values that are not text, or not from text cells, unchanged. The failure names `path`. */
+/** Returns a value unchanged if it is not text or not from a text cell. The failure names `path`. */
 export const read = (value: unknown, path: string, isTextual: boolean | undefined): Result.Result<unknown, string> => {
   if (isTextual !== true || typeof value !== "string" || !/^\s*\[/.test(value)) return Result.succeed(value)
   if (Result.isSuccess(Json.parse(value))) return Result.succeed(value)

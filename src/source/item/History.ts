@@ -1,8 +1,8 @@
 /**
  * Puts earlier turns before the prompt, which becomes a conversation. Turns are messages, or pairs of question and
- * answer as in LLaMA-Factory (`[["Q", "A"], …]`) and ModelScope (`[{ "human": "Q", "assistant": "A" }]`). Turns with
- * which the prompt begins are not repeated. If the earlier turns end with the prompt, it is not added again. Turns that
- * end with a message of neither the assistant nor the system are refused, because the next message is missing.
+ * answer as in LLaMA-Factory (`[["Q", "A"], …]`) and ModelScope (`[{ "human": "Q", "assistant": "A" }]`). If the prompt
+ * begins with the turns, or the turns end with the prompt, nothing is repeated. Otherwise, the turns must end with a
+ * message of the assistant or the system. If they do not, a message is missing, and they are refused.
  */
 import { Result } from "effect"
 import type { Message, Prompt } from "../../domain/Message.ts"

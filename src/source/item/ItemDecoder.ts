@@ -1,7 +1,8 @@
 /**
- * Decodes a value of any layout to a `SourceRecord`. An item satisfies `PromptItem`, and any JSON reader can read its
- * metadata. A reject's reason has the field's path in the file, the expected value, and the actual one. Also accepts
- * messages as texts, the assistant's turn as a completion, JSON text as gold or metadata, and null for absent values.
+ * Decodes a value of any layout to a `SourceRecord`. The item satisfies `PromptItem`, and any JSON reader can read its
+ * metadata. A reject's reason contains the field's path in the file, the expected value, and the actual value. Also
+ * accepts messages as texts, the assistant's turn as a completion, JSON text as gold or metadata, and null for absent
+ * values.
  */
 import { Result, Schema, type SchemaIssue } from "effect"
 import * as SchemaJITCompiler from "effect/schema/SchemaJITCompiler"
@@ -44,9 +45,9 @@ export interface MemberNames {
 }
 
 /**
- * @param isTextual whether the record has text cells: completions, models, gold, metadata, and numbers may then be
- * text, and empty text stands for an absent value
- * @param isWellFormed whether no text can have a lone surrogate
+ * @param isTextual whether cells are text. Completions, models, gold, metadata, and numbers may then be text, and an
+ * empty text is an absent value
+ * @param isWellFormed whether it is certain that no text has a lone surrogate
  */
 export const decode = (
   value: unknown,
@@ -73,7 +74,9 @@ export const decodePrompt = (value: unknown, path: string): Result.Result<Prompt
     }),
   )
 
-/** Decodes a single completion, which may be messages. It stays messages if it calls tools. The failure names `path`. */
+/**
+ * Decodes a single completion. It may be messages, and remains messages if it calls tools. The failure names `path`.
+ */
 export const decodeCompletion = (
   value: unknown,
   prompt: Prompt | undefined,
@@ -91,7 +94,7 @@ export const decodeCompletion = (
 export const decodeAnswer = (value: unknown, path: string): Result.Result<string, string> =>
   Result.mapError(parseAnswer(value), (error) => `${path}: ${firstProblem(error.issue).message}`)
 
-/** Decodes metadata. Null counts as absent. The failure names `path`. */
+/** Decodes metadata. Null is absent metadata. The failure names `path`. */
 export const decodeMetadata = (value: unknown, path: string): Result.Result<Metadata | undefined, string> => {
   const metadata = isEmpty(value) ? undefined : fromText(value)
   if (metadata === undefined) return Result.succeed(undefined)
@@ -103,7 +106,7 @@ export const decodeMetadata = (value: unknown, path: string): Result.Result<Meta
 export const decodeText = (value: unknown, path: string): Result.Result<string, string> =>
   Result.mapError(parseText(value), (error) => `${path}: ${firstProblem(error.issue).message}`)
 
-/** A safe integer becomes its digits. NUL is refused, because databases cannot store it. The failure names `path`. */
+/** Converts a safe integer to its digits. Refuses NUL, because databases cannot store it. The failure names `path`. */
 export const decodeKey = (value: unknown, path: string): Result.Result<string, string> => {
   if (Number.isSafeInteger(value)) return Result.succeed(String(value))
   if (typeof value !== "string")
@@ -119,7 +122,7 @@ const decodeId = (value: unknown, path: string): Result.Result<string, string> =
     () => `${path}: expected at most ${IdLimit.limitText} of text, found ${describeValue(value)}`,
   )
 
-/** Brings the value into the form of the schema. Returns the same object if it already has that form. */
+/** Converts the value to the form of the schema. Returns the same object if it already has that form. */
 const normalize = (value: unknown, names: MemberNames, isTextual: boolean): Result.Result<unknown, string> => {
   if (!isObject(value)) return Result.succeed(value)
   const normal = isTextual || !isNormal(value) ? toNormalForm(value, names, isTextual) : Result.succeed(value)
@@ -167,7 +170,7 @@ const toPrompt = (value: unknown, path: string): Result.Result<Prompt, string> =
     : Result.fail(`${path}: expected text or a list of messages, found ${describeValue(value)}`)
 }
 
-/** Returns the members that hold the completions. The schema refuses a value that is not a list. */
+/** Returns the members for the completions. The schema refuses a value that is not a list. */
 const toCompletions = (
   value: unknown,
   prompt: Prompt,

@@ -1,7 +1,7 @@
 /**
- * Takes the texts of an item as JSON from its line, because writing them again would take longer than parsing the line.
- * This works only for lines that begin with an optional id, prompt, and completions, as `JSON.stringify` and Python's
- * `json.dumps` write them: their texts equal the output of `JSON.stringify`.
+ * Copies the texts of an item as JSON from its line, because writing them again would take longer than parsing the
+ * line. This requires a line that begins with an optional id, the prompt, and the completions, as `JSON.stringify` or
+ * Python's `json.dumps` writes them. The copied texts equal the output of `JSON.stringify`.
  */
 import { Result } from "effect"
 import type { PromptItem } from "../../domain/PromptItem.ts"
@@ -25,7 +25,7 @@ const endOf = (pattern: RegExp, line: string, at: number): number => {
   return pattern.test(line) ? pattern.lastIndex : -1
 }
 
-/** @param line valid JSON without `\u`. The only other escape that `JSON.stringify` does not write is `\/` */
+/** @param line valid JSON without `\u`. The only other escape that `JSON.stringify` never writes is `\/` */
 const findTexts = (line: string, { completions }: PromptItem): ReadonlyArray<string> | undefined => {
   if (line.includes("\\/")) return undefined
   const texts: Array<string> = []
@@ -36,7 +36,7 @@ const findTexts = (line: string, { completions }: PromptItem): ReadonlyArray<str
     at = Json.endOfString(line, start) + 1
     texts.push(line.slice(start, at))
   }
-  // If a member occurs twice, the last one counts.
+  // If a member occurs twice, JSON parsers use the last one.
   const isRepeated = line.includes('"prompt"', at) || line.includes('"completions"', at)
   return line.charCodeAt(at) === Json.CLOSE_BRACKET && !isRepeated ? texts : undefined
 }

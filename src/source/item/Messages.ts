@@ -1,7 +1,7 @@
 /**
  * Decodes conversations into messages of `role` and `content`, with tool calls and results. Also accepts ShareGPT's
- * `{from, value}`, LLaMA-Factory's `function_call`, and contents that are lists of text parts. Other content is
- * refused, unless it is empty or known to be metadata (`KnownNames.aboutMessages`).
+ * `{from, value}`, LLaMA-Factory's `function_call`, and lists of text parts as content. Other members are refused,
+ * unless they are empty or known as metadata (`KnownNames.aboutMessages`).
  */
 import { Array as Arr, Option, Result } from "effect"
 import { type Message, type Prompt, usesTools } from "../../domain/Message.ts"
@@ -73,7 +73,7 @@ const membersOfRole = new Map([
   ["tool", ["name", "tool_call_id"]],
 ])
 
-/** LLaMA-Factory's role of a turn that only has calls: the JSON text of one call, or of a list. */
+/** LLaMA-Factory's role for a turn with only calls. Its value is the JSON text of one call, or of a list of calls. */
 const callRole = "function_call"
 
 const shareGptRoles = new Map([
@@ -86,7 +86,7 @@ const shareGptRoles = new Map([
 
 const isIgnorable = (name: string, value: unknown): boolean => KnownNames.aboutMessages.has(name) || isBlankValue(value)
 
-/** Content may be empty if there are calls. A tool's result may be any JSON, which becomes text. */
+/** Content may be empty if there are calls. A tool's result may be any JSON value, which becomes text. */
 const decodeContent = (
   content: unknown,
   role: string,
@@ -135,7 +135,9 @@ const partTypes: ReadonlySet<unknown> = new Set(
   "text image image_url input_text input_image input_audio audio audio_url video video_url file refusal".split(" "),
 )
 
-/** Accepts the assistant's turn, alone or after the prompt. It becomes text, or stays messages if it calls tools. */
+/**
+ * Accepts the assistant's turn, with or without the prompt. It becomes text, but remains messages if it calls tools.
+ */
 export const decodeCompletion = (
   values: ReadonlyArray<unknown>,
   prompt: Prompt | undefined,
@@ -163,7 +165,7 @@ const withoutPrompt = (prompt: Prompt, messages: Messages): ReadonlyArray<Messag
   return beginsWith(messages, first) ? messages.slice(first.length) : messages
 }
 
-/** The assistant's turn: text, or messages if it calls tools. None if the messages are more than one turn. */
+/** Returns the assistant's turn as text, or as messages if it calls tools. None if there is more than one turn. */
 export const toTurn = (messages: ReadonlyArray<Message>): Option.Option<string | Messages> => {
   const [first, ...others] = messages
   if (first === undefined || first.role !== "assistant") return Option.none()

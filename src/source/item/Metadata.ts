@@ -1,7 +1,7 @@
 /**
- * Collects an item's own metadata and other members of its record. A record is rejected if its metadata has a different
- * value under the same name. `*` keeps all members that no other part of the item uses, even beside
- * `completions[].text`.
+ * Collects an item's own metadata and other members of its record. A record is rejected if a member and the metadata
+ * have different values under the same name. `*` keeps all members that no other part of the item uses, including those
+ * next to `text` in `completions[].text`.
  */
 import { Result } from "effect"
 import type { Metadata } from "../../domain/PromptItem.ts"
@@ -18,7 +18,9 @@ export interface MetadataReader {
   readonly listsOf: (field: Field) => ReadonlyArray<ReadonlyArray<string | number>>
 }
 
-/** `keep` has names, or `*` for all that `read` does not use. A gold object's index and rationale count as used. */
+/**
+ * `keep` lists names, or `*` for all members that `read` does not use. A gold object's index and rationale are used.
+ */
 export const make = (
   metadata: Field | undefined,
   keep: ReadonlyArray<string>,
@@ -67,7 +69,7 @@ export const columnsWith = (
 
 type Path = ReadonlyArray<Step>
 
-/** The path of the list that contains a path's elements. A path without elements stays unchanged. */
+/** Returns the path of the list that contains a path's elements. Returns a path without elements unchanged. */
 const listAt = (path: Path): ReadonlyArray<string | number> => {
   const elements = path.indexOf(null)
   return (elements === -1 ? path : path.slice(0, elements)).filter((step) => step !== null)
@@ -78,7 +80,7 @@ const goldMembers = [["best_completion_index"], ["rationale"]]
 const insideOf = (paths: ReadonlyArray<Path>, key: string | number): ReadonlyArray<Path> =>
   paths.flatMap(([step, ...rest]) => (step === key || (step === null && typeof key === "number") ? [rest] : []))
 
-/** Removes the parts at the paths from a value; `undefined` if nothing is left. A list keeps its length. */
+/** Removes the parts at the paths from a value. Returns `undefined` if nothing remains. A list keeps its length. */
 const restOf = (value: unknown, paths: ReadonlyArray<Path>): unknown => {
   if (paths.length === 0 || typeof value !== "object" || value === null) {
     return paths.some(({ length }) => length === 0) ? undefined : value
@@ -118,7 +120,9 @@ export interface MergedMetadata {
   readonly lists: ReadonlyArray<string>
 }
 
-/** Keeps a value once if all completions share it. Other values become a list, with null where a value is missing. */
+/**
+ * Keeps a value once if all completions share it. Otherwise, makes a list of the values, with null for missing ones.
+ */
 export const merge = (parts: ReadonlyArray<Metadata | undefined>): MergedMetadata => {
   if (parts.every((one) => one === undefined)) return { metadata: undefined, lists: [] }
   const lists: Array<string> = []
@@ -132,7 +136,7 @@ export const merge = (parts: ReadonlyArray<Metadata | undefined>): MergedMetadat
   return { metadata: Object.fromEntries([...names].map((name) => [name, valueOf(name)])), lists }
 }
 
-/** Adds the completions' merged metadata. If the item has another value under a name, this name is prefixed. */
+/** Adds the merged metadata of the completions. If the item has another value under a name, the name gets a prefix. */
 export const withCompletions = (
   metadata: Metadata | undefined,
   parts: ReadonlyArray<Metadata | undefined>,

@@ -1,7 +1,7 @@
 /**
- * Adds other members of a record to its item: earlier turns, a system prompt, and tools. The system prompt precedes a
- * text prompt, separated by an empty line. It precedes messages as a `system` message, unless they already begin with
- * it.
+ * Adds other members of a record to its item: earlier turns, a system prompt, and tools. Before a text prompt, the
+ * system prompt is text, followed by an empty line. Before messages, it is a `system` message, unless the messages
+ * already begin with it.
  */
 import { Result } from "effect"
 import type { Prompt } from "../../domain/Message.ts"
@@ -15,11 +15,11 @@ import * as ToolCalls from "./ToolCalls.ts"
 
 export interface ContextFields {
   readonly history: Field | undefined
-  /** The first of these with text is used. */
+  /** The first of these fields with text is used. */
   readonly systems: ReadonlyArray<Field>
 }
 
-/** The prompt with its context. The failure names the field. */
+/** Returns the prompt with its context. The failure names the field. */
 export const complete = (
   { history, systems }: ContextFields,
   row: Row,

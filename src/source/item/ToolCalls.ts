@@ -1,6 +1,6 @@
 /**
  * Decodes tool calls in messages, and definitions of tools in records. Texts stay unchanged, and objects become JSON
- * text. A call without arguments gets `{}`. Tools other than functions, and calls with unknown members, are refused.
+ * text. A call without arguments gets `{}`. Tools that are not functions, and calls with unknown members, are refused.
  */
 import { Array as Arr, Result } from "effect"
 import { isJsonObject, type ToolCall } from "../../domain/Message.ts"
@@ -32,7 +32,7 @@ export const decodeName = (value: unknown, path: string): Result.Result<string |
     : Result.fail(`${path}: expected text, found ${describeValue(value)}`)
 }
 
-/** Decodes a message's calls, at least one. The list and the arguments may be JSON text. */
+/** Decodes a message's calls. At least one is required. The list and the arguments may be JSON text. */
 export const decode = (value: unknown, path: string): Result.Result<Arr.NonEmptyReadonlyArray<ToolCall>, string> => {
   const list = fromText(value)
   if (!Array.isArray(list)) return Result.fail(`${path}: expected a list of calls, found ${describeValue(value)}`)
@@ -55,7 +55,7 @@ const decodeCall = (call: unknown, path: string): Result.Result<ToolCall, string
     if (!isEmpty(type) && type !== "function") {
       return yield* Result.fail(`${path}.type: expected "function", found ${describeValue(type)}`)
     }
-    // Chat templates also read the form `{name, arguments}` without `function`.
+    // Chat templates also accept the form `{name, arguments}` without `function`.
     const isFlat = !isObject(memberOf(call, "function")) && Object.hasOwn(call, "name")
     const definition = isFlat ? call : memberOf(call, "function")
     const at = isFlat ? path : `${path}.function`
@@ -88,7 +88,7 @@ export const column = "tools"
 export const definitionsOf = (record: unknown, path = column): Result.Result<string | undefined, string> => {
   if (!isObject(record)) return Result.succeed(undefined)
   const value = memberOf(record, column)
-  // OpenAI's files have the definitions in `input`.
+  // In OpenAI's files, the definitions are in `input`.
   if (value === undefined && isObject(memberOf(record, "input"))) return definitionsOf(record["input"], "input.tools")
   const list = fromText(value)
   if (!Array.isArray(list) || !list.some(isObject)) return Result.succeed(undefined)

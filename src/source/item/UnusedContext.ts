@@ -1,7 +1,8 @@
 /**
- * Finds fields that no option uses, but whose values experts may have to see, by their names (`KnownNames`): texts,
- * turns, and media, which experts cannot be shown. Placeholders in a prompt, such as `<image>`, count too; texts that
- * also occur in the item do not. Fields with other names, and fields within objects, are not checked.
+ * Finds fields that no option uses, but that experts may have to see. The names (`KnownNames`) decide. The fields are
+ * texts, turns, and media. Media cannot be shown to experts. Also finds placeholders in a prompt, such as `<image>`.
+ * Texts that also occur in the item are not reported. Fields with other names, and fields within objects, are not
+ * checked.
  */
 import * as Conversation from "../../domain/Conversation.ts"
 import type { Prompt } from "../../domain/Message.ts"
@@ -39,7 +40,10 @@ export interface FinderOptions {
   /** Columns that experts need not see. If one of them is named like media, placeholders are ignored, too. */
   readonly ignored: ReadonlyArray<string>
   readonly prompt?: Field | undefined
-  /** The names that count: for `chosen prompt`, not `question`; for `completion`, only those of context and history. */
+  /**
+   * Selects the names: `chosen prompt` excludes `question` etc. `completion` includes only those of context and
+   * history.
+   */
   readonly beside: "prompt" | "chosen prompt" | "completion"
 }
 
@@ -59,7 +63,7 @@ export const finder = (options: FinderOptions): Finder => {
     if (kindsOfNames.has(name)) return kindsOfNames.get(name)
     const plain = KnownNames.plain(name)
     const kind = names[beside].has(plain) ? "context" : KnownNames.media.test(plain) ? "media" : undefined
-    // Limits the cache, because each record may have new names.
+    // Limits the cache, because each record may contain new names.
     if (kindsOfNames.size === 1000) kindsOfNames.clear()
     kindsOfNames.set(name, kind)
     return kind
@@ -88,7 +92,7 @@ export const finder = (options: FinderOptions): Finder => {
   }
 }
 
-/** Deeper values count as content. */
+/** Deeper values are assumed to have content. */
 const maxDepth = 20
 
 /** Texts that tools write for an absent value. */
@@ -129,7 +133,9 @@ const shapeOf = (value: unknown): Unused["kind"] => {
   return isText ? "text" : "other"
 }
 
-/** `<video>` and `<audio>` are also HTML elements: they count only at the ends of a text. Closed elements are markup. */
+/**
+ * `<video>` and `<audio>` are also HTML, so they count only at the start or end of a text. Closed elements are markup.
+ */
 const placeholders =
   /<\|(?:image|img|video|audio|vision|picture)[a-z_]*\d*\|>|<(image)(?:[ _]?\d+|_?placeholder|here)?>|<img>[^<]*<\/img>|^\s*<(video|audio)>|<(video|audio)>\s*$/i
 
@@ -144,7 +150,7 @@ const placeholderIn = (prompt: Prompt): string | undefined => {
   return undefined
 }
 
-/** The rank of a member in a template: instruction, context, prompt, question, input. */
+/** The order of members in a template: instruction, context, prompt, question, input. */
 const rankOf = (name: string): number => {
   const plain = KnownNames.plain(name)
   const rank = [["instruction"], [...partsOfCompletions], ["prompt"]].findIndex((names) => names.includes(plain))
@@ -179,7 +185,7 @@ const optionsFor = (all: ReadonlyArray<Unused>): string => {
 
 const isMedia = ({ kind }: Unused): boolean => kind === "media" || kind === "placeholder"
 
-/** The option that ignores media. For placeholders alone, any name of media works. */
+/** Returns the option that ignores media. If there are only placeholders, any name of media works. */
 const ignoreMedia = (all: ReadonlyArray<Unused>): string => {
   const names = new Set(all.filter(({ kind }) => kind === "media").map(({ name }) => name))
   return OptionText.set({ ignore: names.size === 0 ? ["images"] : [...names] })
@@ -201,7 +207,7 @@ export const problemOf = (all: ReadonlyArray<Unused>): string | undefined => {
   }
 }
 
-/** Asks how to treat the unused fields of a sample, if any. Leaves out media, whose records are rejected anyway. */
+/** Asks how to treat the unused fields of a sample, if any. Leaves out media, because media are rejected anyway. */
 export const question = (records: ReadonlyArray<ReadonlyArray<Unused>>): string | undefined => {
   const fields = new Map<string, Unused>()
   for (const one of records.flat()) if (!isMedia(one) && !fields.has(one.name)) fields.set(one.name, one)

@@ -1,6 +1,6 @@
 /**
- * Reads records with a prompt and a list of completions. Records that are `PromptItem`s are read unchanged. A gold
- * value that is not an object is the zero-based index of the best completion, or the name of its model.
+ * Reads records with a prompt and a list of completions. Records that are `PromptItem`s remain unchanged. A gold value
+ * that is not an object is the zero-based index of the best completion, or the name of its model.
  */
 import { Result } from "effect"
 import * as ItemDecoder from "../item/ItemDecoder.ts"
@@ -59,10 +59,10 @@ export const toRecord = (fields: ItemsFields): ((row: Row) => SourceRecord) => {
   }
 }
 
-/** If no element has a model, the list has only empty values, and counts as absent. */
+/** A list with only empty values is absent, because no element has a model. */
 const modelsOf = (models: unknown): unknown => (Array.isArray(models) && models.every(isEmpty) ? undefined : models)
 
-/** Returns `undefined` if the gold value is already an object, or is left for the schema to refuse. */
+/** Returns `undefined` for an object or an absent value, which need no conversion. */
 const goldOf = (fields: ItemsFields, { isTextual, value }: Row): Result.Result<unknown, string> => {
   const fieldValue = fields.gold.get(value, isTextual)
   if (fieldValue === undefined) return Result.succeed(undefined)

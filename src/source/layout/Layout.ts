@@ -1,8 +1,8 @@
 /**
- * The layouts. A record is a whole item in `items` (a prompt and a list of completions), `wide` (a column for each
- * completion: `response_a`, `response_b`), and `pairs` (`chosen` and `rejected`, to be judged again). In `long`, a
- * record is one completion, and records with the same key make an item. A new layout needs cases in `MakeLayout` and
- * `Detect`.
+ * The layouts. In `items`, `wide`, and `pairs`, a record is a whole item. `items` has a prompt and a list of
+ * completions. `wide` has a column for each completion (`response_a`, `response_b`). `pairs` has `chosen` and
+ * `rejected`, to be judged again. In `long`, a record is one completion, and records with the same key form an item. A
+ * new layout needs cases in `MakeLayout` and `Detect`.
  */
 import { type Result, Struct } from "effect"
 import type { Prompt } from "../../domain/Message.ts"
@@ -18,8 +18,8 @@ export const layoutNames = ["items", "wide", "pairs", "long"] as const
 export type LayoutName = (typeof layoutNames)[number]
 
 /**
- * The field paths of an item's parts in a record (`choices[0].turns[0].content`). Options that are not set have the
- * default of their layout, or are detected from the first records.
+ * The field paths of an item's parts in a record (`choices[0].turns[0].content`). An option that is not set is detected
+ * from the first records, or has the default of the layout.
  */
 export interface LayoutOptions {
   /** Default: detected. */
@@ -27,46 +27,46 @@ export interface LayoutOptions {
   /** The path of an item's id. Default: `id`, if present. Layout `long` uses `key` instead. */
   readonly id?: string | undefined
   /**
-   * The path of a text or a list of messages, or a template such as `{instruction}\n\n{input}`. Without it, `wide`
-   * and `pairs` take the common beginning of completions that are whole conversations.
+   * The path of a text or a list of messages, or a template such as `{instruction}\n\n{input}`. If it is not set,
+   * `wide` and `pairs` use the common beginning of completions that are whole conversations.
    */
   readonly prompt?: string | undefined
-  /** The path of a system prompt, put before the prompt. Default: detected. */
+  /** The path of a system prompt to put before the prompt. Default: detected. */
   readonly system?: string | undefined
-  /** The path of earlier turns, put before the prompt: messages, or pairs of texts. Default: detected. */
+  /** The path of earlier turns to put before the prompt: messages, or pairs of texts. Default: detected. */
   readonly history?: string | undefined
   /**
    * In `items`, the path of the list, with `[]` if its elements are objects (`answers[].text`). In `wide`, a path
    * for each completion. In `pairs`, two paths, the preferred one first.
    */
   readonly completions?: string | ReadonlyArray<string> | undefined
-  /** The path of a record's completion in `long`. Default: the last message of the prompt. */
+  /** The path of a record's completion in `long`. Default: the last message in the prompt. */
   readonly completion?: string | undefined
-  /** The path of the value that groups records of `long`. Default: the prompt. */
+  /** The path of the value that groups the records of `long`. Default: the prompt. */
   readonly key?: string | undefined
   /**
-   * The path of a completion's model in `long`, of the list of models in `items`, or a path for each completion in
-   * `wide` and `pairs`. Default in `wide`: models derived by `ColumnModels`.
+   * In `long`, the path of a completion's model. In `items`, the path of the list of models. In `wide` and `pairs`, a
+   * path for each completion. Default in `wide`: models derived from the column names.
    */
   readonly model?: string | ReadonlyArray<string> | undefined
-  /** Whether to name models after the columns in `wide`, even if the names do not look like models'. */
+  /** Whether to name models after the columns in `wide`, even if the columns do not have names of models. */
   readonly modelsFromColumns?: boolean | undefined
   /**
-   * The path of the known best answer. In `items`, it is an object with `best_completion_index`, or this index. In
-   * `wide` and `pairs`, it is the name of a completion's column or model, or the distinguishing part of the name; or
-   * the path of the completion that is always the best. Not for `long`.
+   * The path of the known best answer. In `items`, its value is an object with `best_completion_index`, or only this
+   * index. In `wide` and `pairs`, its value is the name of a completion's column or model, or the part that
+   * distinguishes the name. If one completion is always the best, its path may be set instead. Not for `long`.
    */
   readonly gold?: string | undefined
-  /** The path of an object that is copied into the item's metadata. Default: `metadata`, if present. */
+  /** The path of an object to copy into the item's metadata. Default: `metadata`, if present. */
   readonly metadata?: string | undefined
-  /** Top-level members to keep in the metadata, under their names. */
+  /** Top-level members to keep in the metadata under their own names. */
   readonly keep?: ReadonlyArray<string> | undefined
   /**
-   * Top-level members to read as absent. A record is rejected if it has a member that experts may have to see
-   * (`UnusedContext`), unless this or another option names it.
+   * Top-level members to treat as absent. If a record has a member that experts may have to see, and neither this nor
+   * another option names it, the record is rejected.
    */
   readonly ignore?: ReadonlyArray<string> | undefined
-  /** How to treat a record of `wide` that lacks a completion. At least two are always needed. Default: `reject`. */
+  /** Rejects or keeps a record of `wide` without all completions. `keep` needs at least two. Default: `reject`. */
   readonly missing?: "reject" | "keep" | undefined
 }
 
@@ -99,7 +99,7 @@ export interface Part {
   readonly key: string
   readonly prompt: Prompt
   readonly completion: string
-  /** Whether the completion is a list of messages. `completion` then has their rendered text. */
+  /** Whether the completion is a list of messages. `completion` is then their rendered text. */
   readonly isMessages?: boolean | undefined
   readonly tools?: string | undefined
   readonly model: string | undefined
@@ -108,10 +108,10 @@ export interface Part {
 
 export type Layout = {
   readonly name: LayoutName
-  /** Used in messages: `wide: prompt at "input", completions at "output_1" and "output_2", gold at "label"`. */
+  /** Appears in messages: `wide: prompt at "input", completions at "output_1" and "output_2", gold at "label"`. */
   readonly description: string
   readonly columns: ReadonlyArray<string> | undefined
-  /** The unread members of a record that experts may have to see. Empty for a record that is not an item. */
+  /** The unused members of a record that experts may have to see. Empty for a record that is not an item. */
   readonly unusedIn: (row: Row) => ReadonlyArray<Unused>
 } & (
   | {

@@ -1,5 +1,6 @@
 /**
- * Reads records of one completion each. Parts of an item have the same key: the key field's value or the prompt's text.
+ * Reads records with one completion each. Parts of an item have the same key, which is the key field's value or the
+ * prompt.
  */
 import { Result } from "effect"
 import * as Conversation from "../../domain/Conversation.ts"
@@ -20,7 +21,7 @@ import * as PromptContext from "../item/PromptContext.ts"
 export interface LongFields {
   readonly prompt: Field
   readonly context: PromptContext.ContextFields
-  /** If unset, the last message of the prompt is the completion. */
+  /** If unset, the completion is the last message in the prompt. */
   readonly completion: Field | undefined
   /** If unset, the prompt is the key. */
   readonly key: Field | undefined
@@ -105,7 +106,7 @@ const splitConversation = (
   })
 }
 
-/** The key is the prompt's text, or its digest if it has NUL, which databases cannot store in text. */
+/** Returns the prompt's text, or its digest if the text has NUL, which databases cannot store. */
 const keyOf = (prompt: Prompt): string => {
   const text = Conversation.render(prompt)
   return text.includes("\0") ? Key.digest(text) : text

@@ -1,6 +1,6 @@
 /**
- * Makes a layout from the paths of its fields. `toRecord` and `toPart` never throw, whatever a record holds. An option
- * that is not set has the layout's default, or is not read. Unlike `Detect`, this does not look at records.
+ * Makes a layout from the paths of its fields. `toRecord` and `toPart` never throw. An option that is not set has the
+ * layout's default, or its field is not read. Unlike `Detect`, this does not use the records.
  */
 import { Record, Result } from "effect"
 import * as OptionText from "../../io/OptionText.ts"
@@ -38,7 +38,7 @@ type FieldOption = (typeof fieldOptions)[number]
 
 type Fields = { readonly [option in FieldOption]: ReadonlyArray<Field.Field> }
 
-/** The failure is one line, for the user. The default layout is `items`. @param isPromptChosen whether the prompt's path was set, not detected */
+/** The failure is one line. The default layout is `items`. @param isPromptChosen whether the prompt's path is set */
 export const make = (
   options: LayoutOptions,
   isPromptChosen = options.prompt !== undefined,

@@ -1,7 +1,7 @@
 /**
- * Reads records that have a column for each completion: the layouts `wide` and `pairs`. If completions are missing, the
- * gold answer still means the same completion. Cells that are lists of one text, as in the LMSYS Chatbot Arena, become
- * this text. Longer lists are refused, because the models' earlier turns differ.
+ * Reads records that have a column for each completion, in the layouts `wide` and `pairs`. If some completions are
+ * missing, the gold answer still selects the same completion. A list of one text, as in the LMSYS Chatbot Arena, is
+ * read as that text. Longer lists are refused, because the models' earlier turns differ.
  */
 import { Result } from "effect"
 import * as ItemDecoder from "../item/ItemDecoder.ts"
@@ -122,7 +122,9 @@ const namesOf = (
     return typeof name === "string" && name.trim() !== "" ? name : undefined
   })
 
-/** Unwraps the values if each is a list of one text, a text, or empty. Otherwise, they stay unchanged. */
+/**
+ * If each value is a list of one text, a text, or empty, replaces the lists by their texts. Otherwise, changes nothing.
+ */
 const unwrapTurns = (
   values: ReadonlyArray<unknown>,
   names: ReadonlyArray<string>,

@@ -1,8 +1,8 @@
 /**
- * A file at an `http://` or `https://` URL, byte for byte as stored. If it has changed since it was opened (`ETag`,
- * `Last-Modified`, size), reading fails. Redirects never lead from `https` to `http`, and authorization is sent only to
- * the host in the URL. Names and messages omit user and query, which are secrets. A GET for the first byte opens the
- * file, since a signed URL often permits only GET.
+ * Reads a file at an `http://` or `https://` URL, byte for byte as stored. Reading fails if the file has changed since
+ * it was opened (`ETag`, `Last-Modified`, size). Redirects from `https` to `http` are refused. Authorization is sent
+ * only to the host in the URL. Names and messages omit user and query, because these are secrets. A GET for the first
+ * byte opens the file, because signed URLs often permit only GET.
  */
 import { Effect, Layer, Result, type Scope, Stream } from "effect"
 import * as Base64 from "effect/encoding/Base64"
@@ -158,7 +158,7 @@ const versionOf = ({ headers }: HttpClientResponse.HttpClientResponse, size: num
   last_modified: headers["last-modified"],
 })
 
-/** `If-Range` allows no weak tag (RFC 9110, 13.1.5). */
+/** `If-Range` does not allow weak tags (RFC 9110, 13.1.5). */
 const conditionOf = ({ etag, last_modified }: Version): string | undefined =>
   etag !== undefined && !etag.startsWith("W/") ? etag : last_modified
 
@@ -170,7 +170,7 @@ const requireUnchanged = (
   const currentVersion = versionOf(response, sizeOf(response))
   const differs = (key: keyof SizedVersion) =>
     openedVersion[key] !== undefined && currentVersion[key] !== undefined && openedVersion[key] !== currentVersion[key]
-  // A matching tag makes the date irrelevant.
+  // If the tag matches, the date is irrelevant.
   const isChanged = differs("size") || differs("etag") || (openedVersion.etag === undefined && differs("last_modified"))
   return isChanged ? Effect.fail(unreadable(name, "the file changed since it was opened; run again")) : Effect.void
 }

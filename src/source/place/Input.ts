@@ -1,4 +1,7 @@
-/** Each run of `bytes` gives the complete file as it was when opened. Missing or changed bytes are a failure. */
+/**
+ * An opened file. Each run of `bytes` returns the complete file as it was when opened, or fails if bytes are missing or
+ * changed.
+ */
 import type { Effect, Scope, Stream } from "effect"
 import type { SourceError } from "../record/SourceError.ts"
 
@@ -7,15 +10,17 @@ export interface Input {
   readonly name: string
   readonly size: number | undefined
   readonly bytes: Stream.Stream<Uint8Array, SourceError>
-  /** Opens the file for reading into the caller's buffers, with the failures of `bytes`. Only local files have it. */
+  /** Opens the file to read it into the caller's buffers. Fails like `bytes`. Only local files have it. */
   readonly begin?: Effect.Effect<ReadInto, SourceError, Scope.Scope>
-  /** Reads from `start` to `end` (exclusive). Absent if the file can only be read from its beginning. */
+  /** Reads from `start` to `end` (exclusive). `undefined` if the file can only be read from its beginning. */
   readonly slice: ((start: number, end: number) => Effect.Effect<Uint8Array, SourceError>) | undefined
-  /** For the audit of a file read in slices: its bytes, which fail if it has changed, or the server's version. */
+  /**
+   * For the audit of a file that is read in slices: its bytes, which fail if it has changed, or the server's version.
+   */
   readonly sliced?: Stream.Stream<Uint8Array, SourceError> | Version
 }
 
-/** Reads the next bytes into the buffer and returns their number, which is 0 at the end of the file. */
+/** Reads the next bytes into the buffer. Returns their number, or 0 at the end of the file. */
 export type ReadInto = (buffer: Uint8Array) => Effect.Effect<number, SourceError>
 
 export interface Version {

@@ -1,6 +1,6 @@
 /**
  * Reports each file that was read to its end, with size and digest, for a dataset's manifest. A remote file that was
- * read in parts has its server's version instead of a digest.
+ * read in slices has the server's version instead of a digest.
  */
 import { Context, Effect, Stream } from "effect"
 import type { InputFile } from "../../domain/InputFile.ts"
@@ -17,7 +17,7 @@ export const audited =
   <E, R>(bytes: Stream.Stream<Uint8Array, E, R>): Stream.Stream<Uint8Array, E, R> =>
     Stream.unwrap(Effect.map(InputAudit, (report) => (report === undefined ? bytes : withDigest(file, report)(bytes))))
 
-/** Passes bytes on, and returns an effect that reports the file, for a file that is spooled before it is read. */
+/** For a file that is spooled before it is read. `bytes` passes the file's bytes on, and `report` reports the file. */
 export const auditedLater = (file: string, bytes: Input["bytes"]) => {
   let inputFile: InputFile | undefined
   return {

@@ -1,7 +1,8 @@
 /**
- * Expands files, folders, patterns such as `items/*.jsonl.gz`, URLs, and `-` to files, each once, in the order of the
- * arguments. Files of a folder or pattern are sorted by code unit. A folder means the data files directly in it, or if
- * it is a dataset of prefstream, its pairs. A missing file is an error. A folder or pattern without files is reported.
+ * Expands files, folders, patterns such as `items/*.jsonl.gz`, URLs, and `-` to a list of files, without repetitions
+ * and in the order of the arguments. The files of a folder or pattern are sorted by code unit. A folder stands for the
+ * data files directly in it, or, if it is a dataset of prefstream, for its pairs. A missing file is an error. A folder
+ * or pattern without files is reported.
  */
 import { Effect, FileSystem, Glob, Option, Path, type PlatformError, Schema } from "effect"
 import * as FileExtensions from "./FileExtensions.ts"
@@ -46,7 +47,7 @@ const filesOf = (name: string) => {
   }
 }
 
-/** Names that begin with a dot or `_` are temporary or hidden files. */
+/** Files with names that begin with a dot or `_` are hidden or temporary. */
 const isDataFile = (name: string): boolean =>
   /^[^._]/.test(name) && !descriptions.includes(name) && FileExtensions.formatOf(name) !== undefined
 
@@ -73,7 +74,7 @@ const localFiles = Effect.fnUntraced(function* (
       onSuccess: ({ type }) => type !== "Directory",
       onFailure: (error) => fromPlatformError(path, error),
     })
-  // A file may have a name like a pattern, such as `[1].jsonl`.
+  // A file's name may look like a pattern, such as `[1].jsonl`.
   if (yield* fs.exists(name)) {
     if (yield* isFile(name)) return [name]
     const all = yield* fs.readDirectory(name)

@@ -1,17 +1,17 @@
 /**
- * A file on this machine. A stream ends where the file ended when the stream began, and fails if the file became
- * shorter. All slices are of one file. If this file changed since the first slice, `sliced` fails at its end. A file
- * that is removed or replaced is still read as it was. Bytes that are overwritten during a stream go unnoticed.
+ * Reads a file on this machine. A stream ends at the size that the file had when the stream began, and fails if the
+ * file became shorter. If the file is removed or replaced, open streams still read the old file. Overwritten bytes are
+ * not noticed. All slices read the same open file. If it changed after the first slice, `sliced` fails at its end.
  */
 import { Array, Cause, Effect, FileSystem, Option, type PlatformError, type Pull, Scope, Stream } from "effect"
 import { fromPlatformError, type SourceError, unreadable } from "../record/SourceError.ts"
 import type { Input, ReadInto } from "./Input.ts"
 import * as Pipe from "./Pipe.ts"
 
-/** Size of the pieces that are decoded. Smaller and larger ones were slower. */
+/** Size of the pieces to decode. Smaller and larger pieces were slower. */
 const pieceBytes = 64 * 1024
 
-/** Number of pieces in one read. Each read goes to another thread and back. */
+/** Number of pieces in one read, because each read needs a round trip to another thread. */
 const piecesPerRead = 4
 
 export const open = Effect.fn("LocalFile.open")(function* (name: string) {
@@ -51,7 +51,7 @@ const changedFailure = (name: string) => unreadable(name, "the file changed whil
 
 const modifiedAt = ({ mtime }: FileSystem.File.Info): number | undefined => Option.getOrUndefined(mtime)?.getTime()
 
-/** Makes an input from an open file, which must stay open while it is used. Nobody else may move its cursor. */
+/** Makes an input from an open file. The file must stay open, and no other code may move its cursor. */
 export const ofHandle = (name: string, file: FileSystem.File, size: number): Input => ({
   name,
   size,

@@ -1,7 +1,7 @@
 /**
- * Input that can be read only once: standard input, a FIFO, `<(zcat items.gz)`. It can be read again as long as at most
- * `memoryLimitBytes` were read, or once it was copied to a file (`Spool`). Otherwise, only the reader that is furthest
- * ahead can go on. A FIFO that others write to repeatedly is read as one file.
+ * Input that is sent only once: standard input, a FIFO, `<(zcat items.gz)`. It can be read again while at most
+ * `memoryLimitBytes` have been read, or after it was copied to a file (`Spool`). Otherwise, only the reader that is
+ * furthest ahead can continue. A FIFO with several writers in turn is read as one file.
  */
 import { Array, Cause, Effect, type Pull, Result, Stream } from "effect"
 import { type IncomingBytes, pipe, StandardInput } from "../../node/IncomingBytes.ts"
@@ -11,7 +11,7 @@ import type { Input } from "./Input.ts"
 export const memoryLimitBytes = 16 * 1024 * 1024
 
 interface Memory {
-  /** All pieces so far. Empty once they exceed the limit. */
+  /** All pieces so far. Emptied when they exceed the limit. */
   pieces: Array<Uint8Array>
   isDiscarded: boolean
   count: number
@@ -30,7 +30,7 @@ export const standardInput: Effect.Effect<Input> = Effect.map(StandardInput, (in
 
 const pipesByName = new Map<string, IncomingBytes>()
 
-/** @param inode distinguishes a pipe from an earlier one of the same name */
+/** @param inode distinguishes a pipe from an earlier one with the same name */
 export const byName = (name: string, inode: bigint | undefined): Input => {
   const id = `${inode} ${name}`
   const incoming = pipesByName.get(id) ?? pipe(name)
@@ -53,7 +53,7 @@ const open = (name: string, incoming: IncomingBytes): Input => {
   return input
 }
 
-/** Makes later readers of the input read this file, which must last as long as the process. */
+/** Makes later readers of the input read this file. The file must exist until the process ends. */
 export const replaceByCopy = (input: Input, copy: Input): void => {
   const memory = origins.get(input)
   if (memory === undefined) return
@@ -73,7 +73,7 @@ const read = (name: string, incoming: IncomingBytes, memory: Memory): Stream.Str
         return piece === undefined ? Effect.fail(discardedFailure(name)) : Effect.succeed(Array.of(piece))
       }
       if (memory.isEnded) return Cause.done()
-      // The piece is taken and remembered in one synchronous step, so an interruption cannot lose it.
+      // Taking and remembering a piece is one synchronous step, so that an interruption cannot lose the piece.
       const arrival = incoming.take()
       if (Result.isFailure(arrival)) return Effect.fail(pipeFailure(name, arrival.failure.cause))
       if (arrival.success === "nothing yet") return Effect.andThen(incoming.arrival, pull)

@@ -1,4 +1,4 @@
-/** Opens files by name. Only checks that a file exists; its bytes are read when the stream runs. */
+/** Opens files by name. `open` only checks that a file exists. The stream reads the file. */
 import { Effect } from "effect"
 import type { FileSystem, Path, Scope } from "effect"
 import { type SourceError, unreadable } from "../record/SourceError.ts"

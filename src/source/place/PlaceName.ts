@@ -1,7 +1,7 @@
 /** Classifies and describes file names: local, standard input, HTTP, S3. */
 export type Kind = "local" | "standard input" | "http" | "s3" | "unknown"
 
-/** `unknown` is a URL with another scheme. A name without a scheme is a path. */
+/** A URL with another scheme is `unknown`. A name without a scheme is a path. */
 export const kindOf = (name: string): Kind => {
   if (standardInputNames.has(name)) return "standard input"
   const [, scheme] = /^([a-z][a-z0-9+.-]+):\/\//i.exec(name) ?? []
@@ -10,7 +10,7 @@ export const kindOf = (name: string): Kind => {
   return /^s3$/i.test(scheme) ? "s3" : "unknown"
 }
 
-/** The name in messages, rejects, the ledger, and datasets. URLs lose user, query, and fragment, which may be secrets. */
+/** Returns the name for messages, rejects, the ledger, and datasets, without the secret parts of a URL. */
 export const describe = (name: string): string => {
   if (kindOf(name) === "standard input") return "standard input"
   if (kindOf(name) === "local") return name

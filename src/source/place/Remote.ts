@@ -1,6 +1,6 @@
 /**
- * Reads remote files. After a lost connection, reading resumes where it stopped. It fails after `retries` further
- * attempts, or a time of `idle`, without a byte. The total time is unlimited.
+ * Reads remote files. After a lost connection, reading resumes at the same byte. Reading fails after `retries` retries
+ * without a byte, or if a request returns no byte for the time `idle`. The total time is unlimited.
  */
 import { Context, Duration, Effect, Predicate, Schedule, Schema, type Scope, Stream } from "effect"
 import * as Backoff from "../../io/Backoff.ts"
@@ -10,7 +10,7 @@ import type { Input, Version } from "./Input.ts"
 
 export class ConnectionLost extends Schema.TaggedError<ConnectionLost>()("ConnectionLost", {
   problem: Schema.String,
-  /** The wait that the server asks for, in milliseconds. */
+  /** The wait that the server requests, in milliseconds. */
   retryAfter: Schema.optionalKey(Schema.Number),
   cause: Schema.optionalKey(Schema.Defect()),
 }) {}
@@ -19,18 +19,18 @@ const isConnectionLost = Schema.is(ConnectionLost)
 
 export interface RemoteTimeouts {
   readonly idle: Duration.Duration
-  /** Maximum number of further attempts without a byte in between. */
+  /** Maximum number of retries without a byte between them. */
   readonly retries: number
-  /** Wait before the second attempt. It doubles with each attempt, up to `maxPause`. */
+  /** The wait before the first retry. It doubles with each retry, up to `maxPause`. */
   readonly pause: Duration.Duration
 }
 
-/** Timeouts and retries of remote files. A file keeps those with which it was opened. */
+/** Timeouts and retries of remote files. Each file uses the values that were set when it was opened. */
 export const RemoteTimeouts = Context.Reference<RemoteTimeouts>("prefstream/source/place/Remote/RemoteTimeouts", {
   defaultValue: () => ({ idle: Duration.minutes(2), retries: 5, pause: Duration.millis(500) }),
 })
 
-/** If data stops for `idle` divided by this number, reading resumes over a new connection, if the server has ranges. */
+/** If the server supports ranges, and no data arrives for this fraction of `idle`, a new connection resumes reading. */
 const shareOfIdle = 4
 
 const maxPause = Duration.seconds(60)
@@ -131,7 +131,7 @@ const pieces = (
       Stream.mapEffect(count),
       Stream.concat(Stream.fromEffectDrain(requireComplete)),
       Stream.mapError((error) =>
-        // More bytes cannot correct a failure after the last byte, such as a failed check of the whole file.
+        // After the last byte, more bytes cannot correct a failure, such as a failed check of the whole file.
         isConnectionLost(error) && at > 0 && (!remote.hasRanges || at === expected)
           ? unreadable(
               remote.name,
@@ -165,7 +165,7 @@ export const disconnected = (name: string, error: unknown): SourceError | Connec
   const cause = innermost(error)
   const code = Predicate.hasProperty(cause, "code") ? String(cause.code) : ""
   const problem = cause instanceof Error && cause.message !== "" ? cause.message : `no connection ${code}`.trim()
-  // A failed handshake (EPROTO) may succeed over another connection.
+  // After a failed handshake (EPROTO), another connection may succeed.
   const isPersistent = code === "ENOTFOUND" || (HttpFailure.isInsecure(code) && code !== "EPROTO")
   return isPersistent ? unreadable(name, problem, cause) : new ConnectionLost({ problem, cause })
 }

@@ -1,7 +1,8 @@
 /**
- * Wraps the client library for S3-compatible storage, which finds credentials, region, and endpoint as usual
- * (`AWS_PROFILE`, `AWS_ENDPOINT_URL_S3`, …). With a custom endpoint, buckets are in the path, and no region is needed.
- * The library is loaded on first use and none of its types is exported, so only programs with S3 must install it.
+ * Wraps the client library for S3-compatible storage. The library finds credentials, region, and endpoint in the usual
+ * places (`AWS_PROFILE`, `AWS_ENDPOINT_URL_S3`, …). With a custom endpoint, URLs have the bucket in the path, and no
+ * region is required. Only programs that use S3 must install the library, because it is loaded on first use and none of
+ * its types is exported.
  */
 import { Config, Data, Effect, Option, Predicate, type Scope } from "effect"
 import * as HttpFailure from "../../io/HttpFailure.ts"
@@ -23,20 +24,20 @@ export interface ListAnswer {
 export interface ListRequest {
   readonly bucket: string
   readonly prefix: string
-  /** Whether to exclude keys that have another `/` after the prefix. */
+  /** Whether to exclude keys with another `/` after the prefix. */
   readonly isFlat: boolean
   readonly next?: string | undefined
 }
 
 export interface Connection {
-  /** Returns `undefined` if the object has no such byte. */
+  /** Returns `undefined` if the requested range is beyond the end of the object. */
   readonly get: (request: {
     readonly bucket: string
     readonly key: string
     readonly range?: string | undefined
     readonly etag?: string | undefined
   }) => Effect.Effect<ObjectAnswer | undefined, SourceError | Remote.ConnectionLost>
-  /** Lists up to 1,000 keys. `isFlat` excludes keys with another `/`. */
+  /** Lists up to 1,000 keys. */
   readonly list: (request: ListRequest) => Effect.Effect<ListAnswer, SourceError | Remote.ConnectionLost>
 }
 
@@ -119,7 +120,7 @@ class RequestFailed extends Data.TaggedError("Refused")<{ readonly cause: unknow
 
 const library = (name: string) =>
   Effect.tryPromise({
-    // Because of this `catch`, bundlers accept that the package is not installed.
+    // Without this `catch`, bundlers report an error if the package is not installed.
     try: () =>
       import("@aws-sdk/client-s3").catch((cause) => {
         throw cause
@@ -127,7 +128,7 @@ const library = (name: string) =>
     catch: (cause) => unreadable(name, "to read from S3, install its client: npm install @aws-sdk/client-s3", cause),
   })
 
-/** Storage services without regions accept this one. */
+/** Storage services without regions accept this region. */
 const endpointRegion = "us-east-1"
 
 const endpointIsSet = Effect.gen(function* () {

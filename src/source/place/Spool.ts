@@ -1,4 +1,7 @@
-/** Copies input that can be read only once to a private file, for the scope, or for a pipe, until the process ends. */
+/**
+ * Copies input to a private file if it cannot be read in slices. The file exists until the scope closes. For a pipe,
+ * the file exists until the process ends.
+ */
 import { Effect, FileSystem, type Path, type PlatformError, Scope, Stream } from "effect"
 import { type SourceError, unreadable } from "../record/SourceError.ts"
 import type { Input } from "./Input.ts"
@@ -25,7 +28,7 @@ const copyToFile = Effect.fnUntraced(function* (input: Input) {
     )
   const directory = yield* Effect.mapError(fs.makeTempDirectoryScoped({ prefix: "prefstream-spool-" }), toFailure)
   const file = yield* Effect.mapError(fs.open(`${directory}/input`, { flag: "w+", mode: 0o600 }), toFailure)
-  // An open file needs no name. Where the system requires one, the file is deleted with the scope.
+  // An open file needs no name. If the system does not allow this, the file is deleted when the scope closes.
   yield* Effect.ignore(fs.remove(directory, { recursive: true }))
   yield* Stream.runForEach(input.bytes, (bytes) => Effect.mapError(file.writeAll(bytes), toFailure))
   const { size } = yield* Effect.mapError(file.stat, toFailure)

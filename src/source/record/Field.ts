@@ -4,13 +4,13 @@
  * ```
  * turns[0].content             a field path
  * answers[].text               a member of each element of a list
- * answers[]                    a list, also as JSON text
+ * answers[]                    a list, which may be JSON text
  * {instruction}\n\n{input}     a template: fields in braces
  * ```
  *
- * In a template, `{{` and `}}` stand for braces, and `\n`, `\t`, and `\\` for line feed, tab, and backslash. A
- * paragraph is left out if all its fields are absent, null, or blank. If all fields of a template are, its value is
- * absent. A list of texts becomes these texts, separated by empty lines.
+ * In a template, `{{` and `}}` mean braces, and `\n`, `\t`, and `\\` mean line feed, tab, and backslash. A paragraph is
+ * left out if all its fields are absent, null, or blank. A template without any other paragraph has no value. A list of
+ * texts becomes these texts, separated by empty lines.
  */
 import { Result } from "effect"
 import * as FieldPath from "../../io/FieldPath.ts"
@@ -23,14 +23,16 @@ export type Step = string | number | null
 
 export interface Field {
   readonly text: string
-  /** The text on one line, as rejects name it. */
+  /** The text on one line, for rejects. */
   readonly name: string
-  /** The name for users. For a path of one member, it is the member's own name. */
+  /** The name for users. If the path is a single member, this is the member's name. */
   readonly label: string
   readonly isTemplate: boolean
   readonly paths: ReadonlyArray<ReadonlyArray<Step>>
   readonly columns: ReadonlyArray<string>
-  /** A template gives an object if one of its fields cannot be text. @param isTextual whether cells may be JSON text */
+  /**
+   * If a field of a template is a list or an object, the value is an object. @param isTextual if cells may be JSON text
+   */
   readonly get: (record: unknown, isTextual?: boolean) => unknown
   readonly nameAt: (index: number) => string
 }
@@ -42,7 +44,7 @@ const quotedName = /\["(?:[^"\\]|\\.)*"\]/gs
 
 export const ofMember = (name: string): string => FieldPath.format([name])
 
-/** Converts plain names of members, alone or in a template's braces, to paths: `Antwort A` and `model.v2`. */
+/** Converts plain names of members, in a template or as the whole text, to paths: `Antwort A` and `model.v2`. */
 export const ofMembers = (text: string, members: ReadonlySet<string>): string => {
   if (members.has(text)) return ofMember(text)
   const [list = "", ...rest] = text.split("[]")
@@ -68,7 +70,7 @@ const parsePath = (text: string): Result.Result<Field, string> => {
   const listPath = text.slice(0, elements)
   const elementPath = text.slice(elements + 2)
   return Result.flatMap(FieldPath.parse(listPath), (list) =>
-    // The path after the elements is parsed like a path after an index.
+    // Parses the path after the elements like a path after an index.
     Result.map(FieldPath.parse(`[0]${elementPath}`), (element) => ({
       ...field(text, [[...list.keys, null, ...element.keys.slice(1)]]),
       ...(elementPath === "" && list.keys.length === 1 ? { label: onOneLine(String(list.keys[0])) } : undefined),
@@ -102,7 +104,9 @@ const getAt = (record: unknown, keys: ReadonlyArray<string | number>, isTextual:
     ? FieldPath.followAll(fromText(FieldPath.followAll(record, keys.slice(0, 1))), keys.slice(1))
     : FieldPath.followAll(record, keys)
 
-/** Parses a cell that is a list or object as JSON or as Python writes it, unless it is nested too deeply. Other values stay unchanged. */
+/**
+ * Parses a list or object that a cell contains as JSON or Python text. Other or deeply nested values stay unchanged.
+ */
 export const fromText = (cell: unknown): unknown => {
   if (typeof cell !== "string" || !/^\s*[[{]/.test(cell)) return cell
   const value = Result.getOrUndefined(Result.orElse(Json.parse(cell), () => PythonText.parse(cell)))
@@ -160,7 +164,7 @@ const fillParagraphs = (
   return isFilled ? text : undefined
 }
 
-// A bracket that begins a quoted name has no other meaning, so that a text can be parsed in one way only.
+// A bracket before a quoted name can only begin this name. Otherwise, a text could be parsed in several ways.
 const piece = /\{\{|\}\}|\{((?:\["(?:[^"\\]|\\.)*"\]|[^{}[]|\[(?!"(?:[^"\\]|\\.)*"\]))*)\}|\\[nt\\]|[^{}\\]+|\\/sy
 
 const literals: Readonly<Record<string, string>> = { "{{": "{", "}}": "}", "\\n": "\n", "\\t": "\t", "\\\\": "\\" }
@@ -194,7 +198,7 @@ const parsePieces = (text: string): Result.Result<ReadonlyArray<Piece>, string> 
 
 const toParagraphs = (pieces: ReadonlyArray<Piece>): ReadonlyArray<Paragraph> => {
   const paragraphs: Array<{ gap: string; pieces: Array<Piece> }> = [{ gap: "", pieces: [] }]
-  // Adjacent texts are joined, so that an empty line between them is recognized.
+  // Joins adjacent texts, so that an empty line between them is recognized.
   const joinedPieces = pieces.reduce<Array<Piece>>((all, piece) => {
     const last = all.at(-1)
     if (typeof piece === "string" && typeof last === "string") all[all.length - 1] = last + piece

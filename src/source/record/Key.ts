@@ -8,5 +8,7 @@ export const toId = (key: string): string => (IdLimit.fits(key) ? key : digest(k
 
 const maxLength = 64
 
-/** A digest is longer than any unchanged key, so different keys stay different. A key with NUL is digested, too. */
+/**
+ * Replaces a long key, or one with NUL, by its digest. Digests are longer than other keys, so all keys stay different.
+ */
 export const toTableKey = (key: string): string => (key.length <= maxLength && !key.includes("\0") ? key : digest(key))

@@ -1,6 +1,6 @@
 /**
- * Names of an item's parts in data sets, in order of preference, and names of models. They are compared in the form
- * that `plain` gives. `detect` checks the values before it decides.
+ * Names that data sets use for the parts of an item, in order of preference, and names of models. Compare names in the
+ * form that `plain` returns. `detect` also checks the values.
  */
 const words = (text: string): ReadonlyArray<string> => text.split(" ")
 const wordSet = (text: string): ReadonlySet<string> => new Set(words(text))
@@ -9,9 +9,9 @@ export const plain = (name: string): string => name.trim().toLowerCase().replace
 
 /** Names of the prompt in records whose completions contain it. */
 export const promptsOfConversations = words("prompt instruction question input")
-/** Lists of messages, also in text cells. */
+/** Lists of messages, which may be in text cells. */
 export const conversations = words("messages conversations conversation dialog dialogue")
-/** Lists of messages, in formats that have lists. */
+/** Lists of messages in formats other than text cells. */
 export const promptLists = [...conversations, ...words("context history input")]
 export const promptTexts = words(
   "instruction question query input problem user_prompt context history user_input user_query user_message post",
@@ -37,7 +37,7 @@ export const partsOfPrompts: ReadonlySet<string> = new Set([
 /** Columns of images, audio, and video, such as `images`, `image_path`, and `input_image_2`. */
 export const media =
   /^(?:(?:input|prompt|question|query|user|instruction|context)_)?(?:images?|imgs?|pictures?|photos?|screenshots?|videos?|audios?|media|multimodal_data|multi_modal_data|pixel_values|attachments?)(?:_?\d+|_?(?:path|file|url|uri|name|filename|bytes|base64|b64|data|content)s?)*$/
-/** Columns of media that are read even if the first records lack them. */
+/** Columns of media to read even if the first records lack them. */
 export const mediaColumns = words("image images video videos audio audios")
 
 export const completionLists = words(
@@ -47,16 +47,16 @@ export const elementTexts = words(
   "completion response output answer text content generation generated_text message messages value reply",
 )
 export const elementModels = words("model model_id model_name generator")
-/** The better completion is first. */
+/** Each pair begins with the better completion. */
 export const completionPairs = [words("chosen rejected"), words("preferred_output non_preferred_output")] as const
 export const completionTexts = words("completion response output generation generated_text model_output model_response")
 export const otherCompletionTexts = words("answer prediction candidate reply assistant chosen")
 export const completionStems = words(
   "response output completion answer generation candidate assistant conversation reply summary human_ref model bot chatbot system agent",
 )
-/** Stems that count only before a letter or number (`bot_a`). Such columns name models if others hold completions. */
+/** Stems that count only before a letter or number (`bot_a`). They name models if other columns hold completions. */
 export const namingStems = wordSet("model bot chatbot system agent")
-/** Pairs of columns that an experiment compares: one of the first list and one of the second. */
+/** Pairs of columns that an experiment compares. One name is from the first list, and one is from the second. */
 export const comparedColumns = [
   words("baseline control champion production incumbent left"),
   words("candidate treatment variant experiment challenger test right"),
@@ -69,25 +69,27 @@ export const aboutCompletions = wordSet(
 )
 
 export const promptKeys = words("prompt_id question_id instruction_id query_id problem_id")
-/** Keys that may also identify a row or a subject. */
+/** Keys of prompts that may also be ids of rows or subjects. */
 export const otherKeys = words(
   "item_id group_id group id key task_id example_id instance_id conversation_id uid idx index",
 )
 export const ids = words("id item_id uid uuid")
-/** Ids of items that have no other id. If the models differ between records, these are ids of prompts. */
+/** Ids of items without another id. If the models differ between records, these are ids of prompts. */
 export const questionIds = words("question_id")
 export const golds = words(
   "label winner preference preferred best best_response best_completion better_response_id gold choice",
 )
-/** Choices that prefer no completion, as `outcomeWord` writes them. */
+/** Words for a choice that prefers no completion, in the form that `outcomeWord` returns. */
 export const ties = wordSet(
   "tie ties tied tieinconsistent draw equal equallygood same thesame aboutthesame both bothgood tiebothgood nopreference",
 )
-/** Choices that call all completions bad, in the same form. */
+/** Words for a choice that calls all completions bad, in the same form. */
 export const allBad = wordSet("bothbad tiebothbad allbad tieallbad equallybad bothequallybad botharebad neitherisgood")
-/** Gold values that name no completion. In a vote, they may mean a tie, that all are bad, or that there is no vote. */
+/**
+ * Gold values that name no completion. In a vote, they may mean a tie, that all completions are bad, or a missing vote.
+ */
 export const noGold = wordSet("none neither null")
-/** A value in lower case, without blanks and punctuation: `tie (both bad)` becomes `tiebothbad`. */
+/** Returns a value in lower case without spaces and punctuation. `tie (both bad)` becomes `tiebothbad`. */
 export const outcomeWord = (text: string): string => text.toLowerCase().replaceAll(/[^\p{L}\p{N}]+/gu, "")
 /** Words before the letter or number of a completion in a gold value, as in `model_a`. */
 export const completionWords = words(
@@ -99,7 +101,7 @@ export const models = words("model model_id model_name generator model_used llm 
 export const modelLists = words("models model_names generators generation_models generation_model")
 /** Beginnings of columns that name the model of one completion, as in `model_a`. */
 export const modelColumnStems = words("model models model_name model_id generator llm")
-/** Families of models, and kinds of training that distinguish their checkpoints. */
+/** Families of models, and training methods that distinguish models of a family. */
 export const modelFamilies = wordSet(
   "alpaca aya baichuan bard bloom bloomz chatglm chatgpt claude davinci dbrx deepseek dolly ernie exaone falcon flan gemini gemma glm " +
     "gpt granite grok guanaco hermes hunyuan internlm jamba kimi koala llama mistral mixtral mpt nemotron oasst olmo openassistant " +

@@ -1,9 +1,9 @@
-/** Refuses unknown options, with the nearest known name, for programs without a type check. */
+/** Refuses unknown options and suggests the nearest known name, for programs without a type check. */
 import { Effect } from "effect"
 import { didYouMean } from "../../io/NearestName.ts"
 import { invalidOption, type SourceError } from "./SourceError.ts"
 
-/** The names of all options. The type keeps the list complete. */
+/** The names of all options. The type makes the list complete. */
 export type NamesOf<Options> = { readonly [Name in keyof Required<Options>]: true }
 
 export const check = (options: object, names: object): Effect.Effect<void, SourceError> => {

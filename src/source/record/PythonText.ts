@@ -1,11 +1,11 @@
 /**
  * Reads lists and dictionaries that Python wrote as text (`repr`), as in CSV files, and lists of dictionaries that
- * NumPy separates by white space. NumPy's lists of texts are refused, since Python would read them as one text.
+ * NumPy separates by white space. NumPy's lists of texts are refused, because Python would read adjacent texts as one.
  */
 import { Result } from "effect"
 import { isObject, type Members } from "../../io/Values.ts"
 
-/** Why a list or dictionary is not read. `undefined` if the text is neither. */
+/** The reason why a list or dictionary is not read. `undefined` if the text is neither. */
 export type Problem = "no commas between its elements" | '"..." in place of omitted elements' | undefined
 
 export const parse = (text: string): Result.Result<unknown, Problem> => {

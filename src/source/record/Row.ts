@@ -1,6 +1,6 @@
 /**
- * A record of a file in its format, before its layout is known. Values are JSON values: null, text, numbers, booleans,
- * arrays, and plain objects, in which `__proto__` is an ordinary member.
+ * A record of a file before its layout is known. Values are JSON values: null, text, numbers, booleans, arrays, and
+ * plain objects, in which `__proto__` is an ordinary member.
  */
 import { Result } from "effect"
 import type { Origin } from "../../domain/Origin.ts"
@@ -9,23 +9,23 @@ import type { Reject } from "../../domain/Reject.ts"
 import { isObject } from "../../io/Values.ts"
 
 export interface Place extends Origin {
-  /** The original text, or JSON for a format without text. It may be computed on access. */
+  /** The original text, or JSON if the format is not text. It may be computed on access. */
   readonly raw: string | undefined
 }
 
 export interface Row {
   readonly place: Place
   readonly value: unknown
-  /** Set if all cells are text, so that lists, objects, and numbers are text too (CSV). */
+  /** Set if all cells are text, as in CSV. Lists, objects, and numbers are then also text. */
   readonly isTextual?: true | undefined
-  /** Set if no text can have a lone surrogate, because it was decoded from UTF-8 and has no escapes. */
+  /** Set if no text can have a lone surrogate, because the record was decoded from UTF-8 and has no escapes. */
   readonly isWellFormed?: boolean | undefined
   readonly json?: string | undefined
   readonly plain?: PlainItem | undefined
 }
 
 export interface PlainItem {
-  /** The value that was read as this item. A value derived from it may be a different item. */
+  /** The value that was read as this item. A value derived from it may be another item. */
   readonly of: unknown
   readonly item: PromptItem
   readonly identity: ItemIdentity

@@ -1,10 +1,10 @@
-/** Errors that end the reading of a source, unlike rejects. Messages name the file or option, and what to do. */
+/** Errors that end the reading of a source, unlike rejects. Messages name the file or option and say what to do. */
 import * as OptionText from "../../io/OptionText.ts"
 import { type PlatformError, Predicate, Schema } from "effect"
 
 /** The file does not exist. */
 export class FileNotFound extends Schema.TaggedError<FileNotFound>()("FileNotFound", {
-  /** The given name; a URL without user and query. */
+  /** The name that the caller passed. For a URL, without user and query. */
   file: Schema.String,
 }) {
   override get message(): string {
@@ -14,9 +14,9 @@ export class FileNotFound extends Schema.TaggedError<FileNotFound>()("FileNotFou
 
 /** The file cannot be opened, read, or decoded. */
 export class FileUnreadable extends Schema.TaggedError<FileUnreadable>()("FileUnreadable", {
-  /** The given name; a URL without user and query. */
+  /** The name that the caller passed. For a URL, without user and query. */
   file: Schema.String,
-  /** The problem, and what to do. */
+  /** The problem and what to do about it. */
   problem: Schema.String,
   /** The underlying error. */
   cause: Schema.optional(Schema.Defect()),
@@ -30,7 +30,7 @@ export class FileUnreadable extends Schema.TaggedError<FileUnreadable>()("FileUn
 export class InvalidOption extends Schema.TaggedError<InvalidOption>()("InvalidOption", {
   /** The name of the option, such as `maxLineBytes`. */
   option: Schema.String,
-  /** The problem, and what to do. */
+  /** The problem and what to do about it. */
   problem: Schema.String,
 }) {
   override get message(): string {
@@ -42,7 +42,7 @@ export class InvalidOption extends Schema.TaggedError<InvalidOption>()("InvalidO
 export class LayoutUnknown extends Schema.TaggedError<LayoutUnknown>()("LayoutUnknown", {
   /** The file with the first records. */
   file: Schema.String,
-  /** The problem, and what to do. */
+  /** The problem and what to do about it. */
   problem: Schema.String,
 }) {
   override get message(): string {
@@ -52,7 +52,7 @@ export class LayoutUnknown extends Schema.TaggedError<LayoutUnknown>()("LayoutUn
 
 /** The scratch file of a join or group failed. */
 export class ScratchFailed extends Schema.TaggedError<ScratchFailed>()("ScratchFailed", {
-  /** The problem, and what to do. */
+  /** The problem and what to do about it. */
   problem: Schema.String,
   /** The underlying error. */
   cause: Schema.Defect(),

@@ -1,43 +1,43 @@
-/** The interface of all sources. Each record gives an item or a reject. Blank lines are not records. */
+/** The interface of all sources. Each record becomes an item or a reject. Blank lines are not records. */
 import type { Effect, FileSystem, Path, Result, Stream } from "effect"
 import type { SourceItem } from "../../domain/PromptItem.ts"
 import type { Reject } from "../../domain/Reject.ts"
 import type { SourceError } from "./SourceError.ts"
 
-/** An item, or why its record was rejected. */
+/** An item, or the reason why its record was rejected. */
 export type SourceRecord = Result.Result<SourceItem, Reject>
 
-/** The detected files and layout. */
+/** The files that were found and the layout that was detected. */
 export interface InputSummary {
-  /** The first files, up to one that has records. */
+  /** The first files, up to the first one that has records. */
   readonly files: ReadonlyArray<{
     readonly name: string
     /** For example, `CSV with ";", gzip`. */ readonly description: string
   }>
-  /** Number of all files. */
+  /** Number of files. */
   readonly count: number
-  /** Number of completions files in a join. They are the last of `files`. */
+  /** Number of completions files in a join. They are at the end of `files`. */
   readonly joined?: number | undefined
-  /** Folders and patterns without a file. */
+  /** Folders and patterns that match no file. */
   readonly empty: ReadonlyArray<string>
-  /** For example, `wide: prompt at "input", completions at "output_1" and "output_2"`. `undefined` if no record can be read. */
+  /** For example, `wide: prompt at "input", completions at "output_1" and "output_2"`. `undefined` without a record. */
   readonly layout: string | undefined
-  /** Paths that are set, but that no sampled record has: "winer" (`gold`). */
+  /** Paths in options that none of the sampled records has, such as "winer" (`gold`). */
   readonly unknownFields: ReadonlyArray<string>
   /** Other ways to read the records, and the options that select them. */
   readonly hints: ReadonlyArray<string>
-  /** Top-level members that are neither used nor ignored, and the share of sampled records that have a value there. */
+  /** Top-level members that are neither used nor ignored, with the share of sampled records that have a value there. */
   readonly unused: ReadonlyArray<{ readonly name: string; readonly share: number }>
 }
 
 /** A source of prompt items. Reading it may fail with `E`, and requires the services `R`. */
 export interface Source<out E = SourceError, out R = FileSystem.FileSystem | Path.Path> {
-  /** Used in messages: `question.jsonl with 3 inputs of completions, joined by question_id`. */
+  /** Appears in messages: `question.jsonl with 3 inputs of completions, joined by question_id`. */
   readonly description: string
-  /** The layout of the first records, to show before reading. */
+  /** Describes the layout of the first records before all records are read. */
   readonly summary?: Effect.Effect<InputSummary, E, R> | undefined
-  /** The default of `maxPlanned` for this source. Default: no limit. */
+  /** The default of the pipeline's option `maxPlanned` for this source. If undefined, there is no limit. */
   readonly maxPlanned?: number | undefined
-  /** The records, in one array per piece of the input. Fails only with errors that end the run. */
+  /** The records, in one array for each piece of the input. Fails only with errors that end the run. */
   readonly records: Stream.Stream<SourceRecord, E, R>
 }

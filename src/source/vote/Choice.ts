@@ -1,6 +1,6 @@
 /**
- * Resolves a vote's value to a completion or a tie. A value that matches none or several completions is a failure,
- * never a guess. Without a `Reading`, a number must be a completion's text, column, or model.
+ * Finds the completion that a vote's value identifies, or a tie. A value that matches no completion, or several, is a
+ * failure, never a guess. Without a `Reading`, a number must be a completion's text, column, or model.
  */
 import { Array as Arr, Result } from "effect"
 import type { Ranking } from "../../domain/Ranking.ts"
@@ -12,13 +12,13 @@ import * as ChoiceNames from "./ChoiceNames.ts"
 import { isOne, isZero, partsOf, unwrap } from "./ChoiceValue.ts"
 
 /**
- * `index` counts from 0, `number` from 1, with 0 for a tie. On a `scale`, a number below 0 means the first of two
- * completions, above 0 the second, and 0 a tie. `text` is the completion itself; `name` is its letter, column, or
- * model, or `left` and `right`. The others have a value for each completion: `scores` (the highest is best), `ranks`
- * (the lowest is best), and `one-hot` (the chosen one is 1).
+ * `index` counts from 0. `number` counts from 1, and 0 is a tie. On a `scale`, a number below 0 means the first of two
+ * completions, a number above 0 the second, and 0 a tie. `text` is the text of the completion. `name` is its letter,
+ * column, model, or side (`left`, `right`). The others have a value for each completion: `scores` (the highest is
+ * best), `ranks` (the lowest is best), and `one-hot` (the chosen one is 1).
  */
 export const choiceKinds = ["index", "number", "scale", "text", "name", "scores", "ranks", "one-hot"] as const
-/** How a choice denotes a completion. */
+/** How a value identifies a completion. */
 export type ChoiceKind = (typeof choiceKinds)[number]
 
 export const isPerCompletion = (kind: ChoiceKind | undefined): boolean =>
@@ -27,14 +27,14 @@ export const isPerCompletion = (kind: ChoiceKind | undefined): boolean =>
 export interface Reading {
   readonly kind?: ChoiceKind | undefined
   readonly map?: ChoiceMap | undefined
-  /** If the choice's column holds a completion, the index of this completion, which is always the choice. */
+  /** If the choice's column is a completion's column, the index of this completion. It is then always the choice. */
   readonly constantChoice?: number | undefined
 }
 
 export interface ParsedChoice {
   /** `undefined` is a tie between all completions. */
   readonly choice: number | undefined
-  /** How strong the preference is: the distance from a scale's middle, or the number of signs in `A>>B`. */
+  /** The strength of the preference: the distance from a scale's middle, or the number of signs in `A>>B`. */
   readonly strength?: number | undefined
   readonly ranking?: Ranking | undefined
   readonly allBad?: true | undefined
@@ -45,7 +45,7 @@ export interface ColumnValues {
   readonly values: ReadonlyArray<unknown>
 }
 
-/** `undefined` if the choice map says that the value is no vote. */
+/** `undefined` if the choice map says that the value is not a vote. */
 export type ReadResult = Result.Result<ParsedChoice | undefined, string>
 
 const tie: ParsedChoice = { choice: undefined }
@@ -77,7 +77,7 @@ export const reader = ({ kind, map, constantChoice }: Reading, labels: ReadonlyA
     const outcome = outcomeOf(value, item)
     if (outcome !== undefined) return Result.succeed(outcome)
     const { completions } = item
-    // If some columns are empty, a position among the columns is not the position among the completions.
+    // If some columns are empty, a position among the columns differs from the position among the completions.
     if (lacksSome(item)) return readByTextOrModel(value, item)
     const number = numberOf(value)
     const range = (from: number) => {
@@ -145,7 +145,7 @@ export const reader = ({ kind, map, constantChoice }: Reading, labels: ReadonlyA
       : (readComparison(text, item) ?? result)
   }
 
-  /** Reads `A>B`, `B<A`, `A=B`, and `A>>B`, with each completion once. */
+  /** Reads `A>B`, `B<A`, `A=B`, and `A>>B`. Each completion must occur once. */
   const readComparison = (text: string, item: ChoiceNames.Item): Result.Result<ParsedChoice, string> | undefined => {
     const [first = "", ...rest] = text.split(/\s*(>+|<+|=+)\s*/)
     const signs = rest.filter((_, i) => i % 2 === 0)
@@ -254,7 +254,7 @@ const columnOutcome = (column: string, item: ChoiceNames.Item): ParsedChoice | u
     .map((part) => outcomeOf(part, item))
     .find((outcome) => outcome !== undefined)
 
-/** Accepts consecutive numbers from 0 or 1 on, each once, in any order. */
+/** Accepts consecutive numbers from 0 or from 1, each once and in any order. */
 const numbersIn = (names: ReadonlyArray<string>): ReadonlyArray<Result.Result<ParsedChoice, string>> | undefined => {
   const numbers = names.map(Number)
   const from = Math.min(...numbers)

@@ -1,6 +1,6 @@
 /**
- * Finds columns that together hold a choice (`winner_model_a`, `winner_tie`) or a value for each completion (`score_0`,
- * `score_1`). Scores and ranks are only suggested, because a high number may be good or bad.
+ * Finds columns that together contain a choice (`winner_model_a`, `winner_tie`), or a value for each completion
+ * (`score_0`, `score_1`). Scores and ranks are only suggested, because a high number may be good or bad.
  */
 import * as OptionText from "../../io/OptionText.ts"
 import { isObject, joinWords, memberOf, type Members } from "../../io/Values.ts"
@@ -10,7 +10,7 @@ import * as FieldPath from "../../io/FieldPath.ts"
 import { numberOf } from "./ChoiceMap.ts"
 import { isOne, isZero } from "./ChoiceValue.ts"
 
-/** Paths of at least two columns, exactly one of which is 1 in each record. */
+/** Finds at least two columns. In each record, exactly one of them is 1. */
 export const oneHot = ({ members, records }: Sample.Sample, names: ReadonlyArray<string>): ReadonlyArray<string> => {
   for (const name of names) {
     const columns = members.filter(

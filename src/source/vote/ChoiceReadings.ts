@@ -1,7 +1,8 @@
 /**
- * Determines the meaning of the choices of the first records. Values are read without an option only if one reading is
- * possible. Numbers have several, unless the choices are exactly 1, 2, … up to the number of completions. The failure
- * then shows two records under each reading, and the option that sets it. The frequency of values does not matter.
+ * Decides how to read choices, from the choices of the first records. Without an option, values are read only if a
+ * single reading is possible. Numbers have several readings, unless the choices are exactly 1, 2, … up to the number of
+ * completions. The failure then shows two records under each reading, with the option that selects it. The frequency of
+ * values has no effect.
  */
 import { Result } from "effect"
 import * as Conversation from "../../domain/Conversation.ts"
@@ -24,7 +25,7 @@ export interface Naming {
   readonly labels: ReadonlyArray<string> | undefined
   /** Whether choices are indices from 0. */
   readonly isIndex: boolean
-  /** Whether each choice is the ending of a completion's column. */
+  /** Whether each choice is the end of the name of a completion's column. */
   readonly isId: boolean
 }
 
@@ -100,7 +101,7 @@ export const decide = (
       ? ask(choices, [...ofMap("true=first,false=second"), ...ofMap("true=second,false=first")], labels)
       : Result.fail(unknownTexts(choices))
   }
-  // The choices are texts of completions, some of which happen to be numbers.
+  // The choices are texts of completions, and some of these texts are numbers.
   if (counted.length < choices.length && choices.every(isText)) return Result.succeed({ kind: "text" })
   const reads = (reading: Choice.Reading) => {
     const read = Choice.reader(reading, labels)
@@ -115,7 +116,7 @@ export const decide = (
     ...(labels === undefined ? [] : [ofKind("name")]),
   ].filter(reads)
   const outcomes = possibleReadings.map((reading) => outcomesOf(reading, counted, labels).join())
-  // Drops `name` if an earlier reading has equal outcomes. Others stay, since later values may tell them apart.
+  // Drops `name` if an earlier reading has the same outcomes. Keeps others, because later values may distinguish them.
   const distinctReadings = possibleReadings.filter(
     ({ kind }, i) => kind !== "name" || outcomes.indexOf(outcomes[i]!) === i,
   )
@@ -130,7 +131,7 @@ export const decide = (
     : ask(counted, distinctReadings, labels)
 }
 
-/** Whether a cell has no value. Spreadsheets, R, and pandas write these texts there. */
+/** Whether a cell has no value. Spreadsheets, R, and pandas write these texts for a missing value. */
 export const isMissing = (value: unknown): boolean =>
   isEmpty(value) || Number.isNaN(value) || (typeof value === "string" && /^\s*(?:na|n\/a|nan|null)?\s*$/i.test(value))
 
@@ -196,7 +197,7 @@ const ask = (
   const isFirst = ({ value }: SampledChoice, i: number) =>
     choices.findIndex((other) => String(other.value) === String(value)) === i
   const different = choices.filter(isFirst)
-  // Takes at most about 12 values, from their whole range.
+  // Selects about 12 values from the whole range.
   const sampleChoices = different
     .toSorted((a, b) => Number(a.value) - Number(b.value))
     .filter((_, i, { length }) => i === length - 1 || i % Math.ceil(length / 12) === 0)

@@ -8,7 +8,7 @@ import { isEmpty, isObject, type Members } from "../../io/Values.ts"
 import { fromText } from "../record/Field.ts"
 import { isRationale, object, objects, type Shape } from "./ToolShape.ts"
 
-/** The format `{ "data": {…}, "annotations": [{ "completed_by": 1, "result": […] }] }`, with `completions` before version 1. */
+/** The format `{ data, annotations: [{ completed_by, result: […] }] }`, with `completions` before version 1. */
 export const labelStudio: Shape = {
   name: "Label Studio",
   is: ({ completions, annotations = completions, data }) =>
@@ -18,7 +18,7 @@ export const labelStudio: Shape = {
   toRecord: ({ completions: old, annotations = old, data, id }) => {
     const { id: dataId, ...parts } = object(data)
     const list = listOf(parts)
-    // The template for pairwise comparison uses these names.
+    // Label Studio's template for pairwise comparison uses these names.
     const pair = [parts["text1"], parts["text2"]]
     const isPair = pair.every((text) => typeof text === "string") && parts["text3"] === undefined
     const votes = objects(annotations)
@@ -48,7 +48,7 @@ export const labelStudio: Shape = {
   },
 }
 
-/** A record per annotation: `{ …, "annotation_id": 7, "TAG": [{ "selected": "left" }] }`; in CSV, with JSON text. */
+/** One record per annotation: `{ …, annotation_id, TAG: [{ selected: "left" }] }`. In CSV, values are JSON text. */
 export const labelStudioFlat: Shape = {
   name: "Label Studio (flat)",
   is: (record) =>
@@ -76,7 +76,9 @@ export const labelStudioFlat: Shape = {
   },
 }
 
-/** The result of a control tag in the form of the JSON export. A list of one text does not count: it may be a part of the item. */
+/**
+ * The result of a control tag in the form of the JSON export. Not a list of one text, which may be part of the item.
+ */
 const controlIn = (value: unknown): Members | undefined => {
   const [one, ...more] = objects(fromText(value))
   if (one === undefined || more.length > 0) return undefined
@@ -85,7 +87,7 @@ const controlIn = (value: unknown): Members | undefined => {
   return Array.isArray(one["choices"]) ? { type: "choices", value: one } : undefined
 }
 
-/** The side of `Pairwise`, or the choice of `Choices` and `Rating`. */
+/** The side in `Pairwise`, or the choice in `Choices` and `Rating`. */
 const choiceOf = ({ type, value }: Members): ReadonlyArray<unknown> => {
   const { choices, selected } = object(value)
   if (type === "pairwise") return isEmpty(selected) ? [] : [selected]
@@ -102,7 +104,7 @@ const listOf = (data: Members) =>
       : []
   })[0]
 
-/** Groups of a `Ranker`, best first. Buckets keep their order, and items in no bucket come last. */
+/** The groups of a `Ranker`, best first. Buckets keep their order. Items outside all buckets come last. */
 const rankingOf = (
   { type, value }: Members,
   ids: ReadonlyArray<unknown>,

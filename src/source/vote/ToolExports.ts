@@ -1,7 +1,7 @@
 /**
- * Recognizes exports of annotation tools and prefstream's own tables by the shape of the first records, and rewrites
- * them as records with a list `votes`. Unanswered records may lack the shape if they have no other members. Votes that
- * were skipped or not submitted are left out. https://docs.argilla.io/latest/reference/argilla/records/responses.
+ * Recognizes exports of annotation tools, and prefstream's own tables, by the shape of the first records. Rewrites them
+ * as records with a list `votes`. Records without answers may lack the shape if they have no other members. Votes that
+ * were skipped or not submitted are left out. https://docs.argilla.io/latest/reference/argilla/records/responses
  */
 import { Record } from "effect"
 import * as VoteRow from "../../domain/VoteRow.ts"
@@ -33,7 +33,7 @@ const argilla: Shape = {
   }),
 }
 
-/** The format `{ "fields": {…}, "responses": [{ "user_id": …, "status": "submitted", "values": { "QUESTION": { "value": … } } }] }`. */
+/** The format `{ fields, responses: [{ user_id, status: "submitted", values: { QUESTION: { value } } }] }`. */
 const argillaServer: Shape = {
   name: "Argilla (server)",
   is: ({ fields, responses }) =>
@@ -78,7 +78,10 @@ const argillaColumns = (record: Members) =>
 
 const isUnanswered = (value: unknown): boolean => Array.isArray(value) && value.length === 0
 
-/** The format `{ FIELD: …, "QUESTION": [{ "user_id": …, "value": …, "status": "submitted" }] }`, or with a list for each of the three. */
+/**
+ * The format `{ FIELD: …, "QUESTION": [{ "user_id": …, "value": …, "status": "submitted" }] }`. `QUESTION` may also be
+ * an object with one list per member.
+ */
 const argillaOnHub: Shape = {
   name: "Argilla (feedback dataset)",
   is: (record) => argillaColumns(record).length > 0,
@@ -91,7 +94,9 @@ const argillaOnHub: Shape = {
   },
 }
 
-/** The format `{ FIELD: …, "QUESTION.responses": […], "QUESTION.responses.users": […], "QUESTION.responses.status": […] }`. */
+/**
+ * The format `{ FIELD, "QUESTION.responses": […], "QUESTION.responses.users": […], "QUESTION.responses.status": […] }`.
+ */
 const argillaFlat: Shape = {
   name: "Argilla (flat)",
   is: (record) => Object.keys(record).some((name) => name.endsWith(".responses.users")),
@@ -123,7 +128,7 @@ interface Answers {
   readonly answers: ReadonlyArray<Members>
 }
 
-/** The ranked elements. The server writes ranks, the SDK writes names with the best first. */
+/** The ranked elements. Argilla's server writes ranks. Its SDK writes names, the best first. */
 const ranksIn = (value: unknown): ReadonlyArray<Members> | undefined => {
   if (!Array.isArray(value) || value.length < 2) return undefined
   if (isRanking(value)) return objects(value)
@@ -135,7 +140,9 @@ const ranksIn = (value: unknown): ReadonlyArray<Members> | undefined => {
 const isRanking = (value: unknown): boolean =>
   Array.isArray(value) && value.length > 1 && value.every((one) => isObject(one) && "rank" in one && "value" in one)
 
-/** The question that holds the choice: a ranking, else one with a usual name, else the only one that is not a rationale. */
+/**
+ * The question with the choice: a ranking, or else one with a usual name, or else the only one that is not a rationale.
+ */
 const choiceAmong = (columns: ReadonlyArray<Answers>): Answers | undefined => {
   const others = columns.filter(({ question }) => !isRationale(question))
   const named = KnownNames.golds.flatMap((name) =>
@@ -166,13 +173,13 @@ const answersToVotes = (columns: ReadonlyArray<Answers>): ReadonlyArray<Members>
   })
 }
 
-/** Whether prefstream wrote the record with apostrophes for spreadsheets. In other tables, apostrophes are kept. */
+/** Whether prefstream wrote the record, with apostrophes for spreadsheets. In other tables, apostrophes are content. */
 const isNeutralized = (record: Members): boolean =>
   !Object.hasOwn(record, VoteRow.rawColumn) && VoteRow.columns.every((name) => Object.hasOwn(record, name))
 
 const restoreText = (cell: unknown): unknown => (typeof cell === "string" ? SpreadsheetCell.restore(cell) : cell)
 
-/** A CSV table of prefstream, in which the messages of a prompt are JSON text. */
+/** A CSV table that prefstream wrote. The messages of a prompt are JSON text. */
 const voteTable: Shape = {
   name: "prefstream",
   is: (record) =>

@@ -4,9 +4,9 @@ import { isObject, type Members } from "../../io/Values.ts"
 export interface Shape {
   readonly name: string
   readonly is: (record: Members) => boolean
-  /** Whether only text cells are rewritten. */
+  /** Whether the shape applies only to text cells. */
   readonly isTextual?: true
-  /** Rewrites a record: the item's parts are at its top under known names, beside `votes`. */
+  /** Rewrites a record. The result has the item's parts as top-level members with known names, and the list `votes`. */
   readonly toRecord: (record: Members) => Members
 }
 

@@ -1,6 +1,7 @@
 /**
- * Reads `all_bad`, `edited`, `aspects`, and the expert's `kind` of a vote, as `VoteRow` has them. Other tables may use
- * these names otherwise, so the kind, and text cells, are read only beside columns `all_bad` and `aspects`.
+ * Reads `all_bad`, `edited`, `aspects`, and the expert's `kind` of a vote, in the form of `VoteRow`. Other tables may
+ * use these names differently. Therefore the kind and all text cells are read only if the record has both `all_bad` and
+ * `aspects`.
  */
 import { Option, Predicate, Record, Schema } from "effect"
 import * as Assessment from "../../domain/Assessment.ts"
@@ -14,7 +15,7 @@ const isValue: { readonly [name: string]: (cell: unknown) => boolean } = Record.
   (field: Schema.Top) => Schema.is(field),
 )
 
-/** The member of a text cell, which holds a text, or JSON of any other value. */
+/** Reads a member from a text cell, which contains a text, or another value as JSON. */
 const fromCell = (cell: unknown, name: string): unknown => {
   if (isValue[name]!(cell)) return cell
   const value = Predicate.isString(cell) ? Option.getOrUndefined(parseScalar(cell)) : undefined

@@ -1,6 +1,7 @@
 /**
- * Locates and reads the votes of a record: a choice (a record per vote), several columns (one per expert, or one choice
- * together), or a list. Options that are not set are detected in the first records, by names and values.
+ * Finds and reads the votes of a record. A record may have one choice (one record per vote), several columns (one per
+ * expert, or all for one choice), or a list of votes. Options that are not set are detected from names and values in
+ * the first records.
  */
 import { Array as Arr, Option, Result, Schema } from "effect"
 import type { VotedItem } from "../../domain/VotedItem.ts"
@@ -23,12 +24,12 @@ import * as VoteRanking from "./VoteRanking.ts"
 /** Field paths of the parts of a vote. Options that are not set are detected. */
 export interface VoteOptions {
   /**
-   * The path of the choice, or a path for each expert, who is then named after the path. With `votes`, it is
-   * relative to the list's elements. If `choiceAs` is `scores`, `ranks`, or `one-hot`: the list of values, or a path
-   * for each completion, in order.
+   * The path of the choice, or one path per expert, who is then named after the path. With `votes`, paths begin at the
+   * list's elements. If `choiceAs` is `scores`, `ranks`, or `one-hot`, this is the path of the list of values, or one
+   * path per completion, in order.
    */
   readonly choice?: string | ReadonlyArray<string> | undefined
-  /** The path of the list that has an element for each vote. */
+  /** The path of the list with one element per vote. */
   readonly votes?: string | undefined
   /** The path of the expert's name. */
   readonly expert?: string | undefined
@@ -36,20 +37,20 @@ export interface VoteOptions {
   readonly rationale?: string | undefined
   /** The path of the strength of the preference. */
   readonly strength?: string | undefined
-  /** The path of the time at which the vote was given. */
+  /** The path of the time of the vote. */
   readonly judgedAt?: string | undefined
-  /** How a choice denotes a completion. Default: detected, if only one way is possible. */
+  /** How a choice identifies a completion. Default: detected, if only one way is possible. */
   readonly choiceAs?: Choice.ChoiceKind | undefined
   /**
-   * The meaning of each value, instead of `choiceAs`: a position (`first`, `second`, …), `tie`, `all_bad` (a tie of
-   * bad completions), `none` (no vote), or the name of a column or model. A value may be a comparison: `{ ">0.5":
-   * "second" }`. With `one-hot`, the meaning of each column.
+   * The meaning of each value, instead of `choiceAs`: a position (`first`, `second`, …), `tie`, `all_bad` (a tie of bad
+   * completions), `none` (not a vote), or the name of a column or model. A value may be a comparison: `{ ">0.5":
+   * "second" }`. With `one-hot`, this is the meaning of each column.
    */
   readonly choiceMap?: { readonly [value: string]: string } | undefined
 }
 
 export interface VoteFields {
-  /** A single choice, or one for each expert, or a value for each completion. */
+  /** A single choice, one choice per expert, or one value per completion. */
   readonly choices: ReadonlyArray<Field.Field>
   readonly isPerCompletion: boolean
   readonly list?: Field.Field | undefined
@@ -98,7 +99,7 @@ export const detect = (sample: Sample.Sample, options: VoteOptions): Result.Resu
     const list = listPath === undefined ? undefined : yield* parserOf(sample)(listPath, "votes.votes")
     const voteSample = list === undefined ? sample : Sample.of(elementsOf(sample, list).map(asRow))
     const find = (names: ReadonlyArray<string>) => memberOf(voteSample, names)
-    // Objects without an id or name are left out, and so reported as unused. Text cells always count.
+    // Skips fields whose objects have no id or name. They are then reported as unused. Text cells are never skipped.
     const texts = {
       members: voteSample.members.filter(
         ({ isTextual, values }) => isTextual || values.some((value) => readableValue(value) !== undefined),
@@ -137,7 +138,7 @@ export const detect = (sample: Sample.Sample, options: VoteOptions): Result.Resu
     }
   })
 
-/** Returns the id or name of an object, and any other value itself. */
+/** Returns the id or name of an object. Returns other values unchanged. */
 const readableValue = (rawValue: unknown): unknown => {
   let value = rawValue
   while (isObject(value)) value = value["id"] ?? value["name"] ?? value["username"]
@@ -155,7 +156,9 @@ interface RawVote {
   readonly expert: unknown
   readonly record: unknown
   readonly isTextual: true | undefined
-  /** Set if the cell in an expert's column is empty: it is no vote, unless `choiceMap` gives it a meaning. */
+  /**
+   * Set if the cell in an expert's column is empty. The cell is then not a vote, unless `choiceMap` gives it a meaning.
+   */
   readonly isOptional?: boolean
 }
 

@@ -1,4 +1,4 @@
-/** Hints for a command that sends items to experts, when its files hold votes or labels. */
+/** Hints for a command that sends items to experts, if its files contain votes or labels. */
 import * as Sample from "../detect/Sample.ts"
 import type { Layout } from "../layout/Layout.ts"
 import * as KnownNames from "../record/KnownNames.ts"
@@ -7,7 +7,7 @@ import { isOne, isZero } from "./ChoiceValue.ts"
 import * as ToolExports from "./ToolExports.ts"
 import { expertColumn, voteNames } from "./VoteNames.ts"
 
-/** Suggests the import command for exports of tools, choices beside experts, and choices that are not used as gold. */
+/** Suggests the import command for exports of tools, choices with experts, and choices that are not used as gold. */
 export const of = (rows: ReadonlyArray<Row>, gold?: string, layout?: Pick<Layout, "reads">): string | undefined => {
   if (layout?.reads === "parts") return ofLabels(rows)
   const sample = Sample.of(rows)

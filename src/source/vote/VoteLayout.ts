@@ -1,4 +1,6 @@
-/** Adapts the detected layout to votes. Items have ids only if each id of the first records belongs to one item. */
+/**
+ * Adapts the detected layout to votes. A path is used for ids only if each id in the first records belongs to one item.
+ */
 import { Result } from "effect"
 import { content } from "../../domain/PromptItem.ts"
 import { defined } from "../../io/Values.ts"
@@ -26,7 +28,7 @@ export const withoutVotes = (
     ...(detectedId === undefined ? [] : [detectedId]),
   ]
   const id = candidates.find((path) => namesItems(sample, layoutOptions, path))
-  // This path matches no record. Without it, the default path of `items` might find ids of votes.
+  // This path matches no record. The default path of `items` might match ids of votes.
   return { ...layoutOptions, ...(id === undefined ? (layoutOptions.layout === "items" ? { id: '[""]' } : {}) : { id }) }
 }
 

@@ -1,9 +1,10 @@
 /**
- * Decompresses gzip (RFC 1952), Zstandard (RFC 8878), and Brotli (RFC 7932) as files are read, with all members or
- * frames. If a file is cut short, damaged, or followed by other bytes, the data before the fault is read (except the
- * last 64 kB), and then a `SourceError` follows. Damage without a checksum can go unnoticed. The decoder's window is at
- * most 128 MiB. A file is refused if it expands to more than 1 GiB and to more than 1,000 times its size; texts stay
- * below 20 times. `Unpacker` reads members and frames itself, because Node's streams ignore bytes after them.
+ * Decompresses gzip (RFC 1952), Zstandard (RFC 8878), and Brotli (RFC 7932) while files are read, with all members or
+ * frames. If a file is truncated, damaged, or followed by other bytes, the stream returns the data before the fault,
+ * except the last 64 kB, and then fails with a `SourceError`. Damage without a checksum can go unnoticed. The decoder's
+ * window is at most 128 MiB. A file is refused if it expands to more than 1 GiB and to more than 1,000 times its size
+ * (texts expand to less than 20 times). `Unpacker` reads members and frames itself, because Node's streams ignore bytes
+ * after them.
  */
 import { Cause, Effect, Option, Scope, Stream } from "effect"
 import { type SourceError, unreadable } from "../../record/SourceError.ts"
@@ -28,7 +29,7 @@ export const detect = (head: Uint8Array): Exclude<Compression, "brotli"> | undef
   return Unpacker.isZstd(head) ? "zstd" : undefined
 }
 
-/** Truncated data counts as Brotli if it decompresses to at least this many bytes. */
+/** Truncated data is accepted as Brotli if it decompresses to at least this many bytes. */
 const minBrotliBytes = 1000
 
 export const tryBrotli = (head: Uint8Array): Effect.Effect<Option.Option<Uint8Array>> =>

@@ -1,6 +1,6 @@
 /**
- * Decodes the members of a compressed file. Fails for bytes after the last member and for members that are cut short,
- * which Node's own streams do not notice (`Decompress`).
+ * Decodes the members of a compressed file. Fails for truncated members and for bytes after the last member, which
+ * Node's own streams (`Decompress`) do not notice.
  */
 import { Data, Effect } from "effect"
 import * as Decompress from "../../../node/Decompress.ts"
@@ -129,7 +129,7 @@ export const gzip = (reader: Reader): Unpacker => {
 
 const zstdMagic = 0xfd2fb528
 
-/** The last four bits of a skippable frame's magic number can have any value. */
+/** The last four bits of the magic number of a skippable frame can have any value. */
 const isSkippable = (magic: number): boolean => (magic & 0xfffffff0) >>> 0 === 0x184d2a50
 
 export const isZstd = (head: Uint8Array): boolean => {
@@ -144,7 +144,7 @@ const windowOf = (descriptor: number): number => 2 ** (10 + (descriptor >> 3)) *
 
 const blockTypes = { rle: 1, reserved: 3 }
 
-/** Follows RFC 8878, 3.1.1. Node's decoder may accept a truncated frame, and ignores bytes after the last one. */
+/** Follows RFC 8878, 3.1.1. Node's decoder may accept a truncated frame and ignores bytes after the last frame. */
 export const zstd = (reader: Reader): Unpacker => {
   const decoder = Decompress.make("zstd")
   const take = (count: number) => takeWhole(reader, count, "Zstandard")

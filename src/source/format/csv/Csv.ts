@@ -1,14 +1,14 @@
 /**
- * Reads CSV and TSV (RFC 4180). No cell is altered, guessed, or shifted: a record with more or fewer cells than the
- * header is rejected, and so is a TSV record that may instead be several unquoted lines. The file is refused if its
- * header is unreadable or has two columns of the same name. A column without a name is named by its position. Quotes
- * also enclose the cells of TSV, as in pandas and DuckDB, unless the beginning shows otherwise (`quoteOf`). Blank lines
- * and a byte order mark are ignored. A first line `sep=;`, as Excel writes it, names the delimiter.
+ * Reads CSV and TSV (RFC 4180). No cell is altered, guessed, or shifted. A record with more or fewer cells than the
+ * header is rejected. A TSV record is also rejected if it may be several unquoted lines. The file is refused if its
+ * header is unreadable or has two columns with the same name. A column without a name is named by its position. Quotes
+ * also enclose the cells of TSV, as in pandas and DuckDB, unless the beginning of the file shows otherwise (`quoteOf`).
+ * Blank lines and a byte order mark are ignored. A first line `sep=;`, as Excel writes it, sets the delimiter.
  *
- * Our own reader handles faulty quotes. At the first one, Effect's `Csv` stops, and `csv-parse` 7.0.3 stops or skips
- * the rest of the file. Both take text, so a record with invalid UTF-8 cannot be rejected alone. Effect's `Csv` does
- * not distinguish `""` from an empty cell. `csv-parse` counts CR LF within quotes twice, and is 2 to 7 times slower
- * (`test/bench/csv.ts`).
+ * Our own reader handles faulty quotes. At the first faulty quote, Effect's `Csv` stops, and `csv-parse` 7.0.3 stops or
+ * skips the rest of the file. Both read text, so a record with invalid UTF-8 cannot be rejected alone. Effect's `Csv`
+ * does not distinguish `""` from an empty cell. `csv-parse` counts CR LF within quotes twice, and is 2 to 7 times
+ * slower (`test/bench/csv.ts`).
  */
 import { Effect, Result, Stream } from "effect"
 import { reject, type Row, type RowResult } from "../../record/Row.ts"
@@ -21,7 +21,7 @@ import { plural } from "../../../io/Values.ts"
 export interface CsvDialect {
   readonly delimiter: string
   readonly header: boolean
-  /** Whether quotes enclose cells. If undefined, they do, but a record that may be several unquoted lines is rejected. */
+  /** Whether quotes enclose cells. By default they do, but a record that may be several unquoted lines is rejected. */
   readonly quote?: "double" | "none"
   readonly hasSeparatorLine?: boolean
   readonly description: string
@@ -30,9 +30,11 @@ export interface CsvDialect {
 export interface CsvOptions {
   /** One ASCII character, or `\t` for a tab. Default: detected. */
   readonly delimiter?: string | undefined
-  /** Whether quotes enclose cells (and are doubled within them), or are plain text. Default: detected. */
+  /** `double`: quotes enclose cells and are doubled within them. `none`: quotes are plain text. Default: detected. */
   readonly quote?: "double" | "none" | undefined
-  /** Whether the first record names the columns. Otherwise they are `column_1`, `column_2`, … Default: true. */
+  /**
+   * Whether the first record names the columns. If not, the columns are named `column_1`, `column_2`, … Default: true.
+   */
   readonly header?: boolean | undefined
   /** `tsv` sets the delimiter to a tab. */
   readonly format?: "csv" | "tsv" | undefined
@@ -42,7 +44,7 @@ const delimiters = [",", "\t", ";", "|"]
 
 const sniffedRecords = 200
 
-/** Detects the dialect. The right delimiter gives most records, and at least half, as many cells as the first one. */
+/** Detects the dialect. The best delimiter splits most records, at least half, into as many cells as the first one. */
 export const sniff = (head: Uint8Array, options: CsvOptions = {}, isWhole = true): CsvDialect => {
   const header = options.header ?? true
   const [, separator] = separatorLine.exec(decodeBeginning(head) ?? "") ?? []
@@ -88,7 +90,7 @@ const sniffDelimiter = (
     ),
   }))
   const withSeveralCells = candidates.filter(({ cells, share }) => cells > 1 && share >= 0.5)
-  // Otherwise the file has one column. The best delimiter is then a character that does not occur.
+  // If there is none, the file has one column. The best delimiter is then a character that does not occur.
   const usable =
     withSeveralCells.length > 0 ? withSeveralCells : candidates.map((candidate) => ({ ...candidate, cells: 1 }))
   return usable.reduce((best, candidate) =>
@@ -112,8 +114,8 @@ const fit = (records: ReadonlyArray<RecordResult>) => {
 }
 
 /**
- * Returns `none` for a TSV if more records fit the header without quoting than with it, and if at most half of the
- * cells that begin with a quote also end with one. Other delimiters, such as commas, are no evidence.
+ * Returns `none` for TSV if more records fit the header without quoting than with it. Also, at most half of the cells
+ * that begin with a quote may end with one. With other delimiters, such as commas, misfits prove nothing about quotes.
  */
 const quoteOf = (head: Uint8Array, delimiter: string, isWhole: boolean): "none" | undefined => {
   if (delimiter !== "\t") return undefined

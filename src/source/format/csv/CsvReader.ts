@@ -1,13 +1,15 @@
 /**
- * Splits a CSV file's bytes into records and cells, in one pass, wherever the chunks end. Each byte is in a record, in
- * a reject, or in a blank line. An empty cell without quotes is `null`. A quote inside an unquoted cell (`5" pipe`) is
+ * Splits a CSV file's bytes into records and cells in one pass. Chunks may end anywhere. Each byte is in a record, in a
+ * reject, or in a blank line. An empty cell without quotes is `null`. A quote inside an unquoted cell (`5" pipe`) is
  * plain text, as in DuckDB and pandas. A record is rejected if it is not UTF-8, exceeds the limit, or has malformed
  * quotes.
  *
- * After text behind a closing quote (`"abc"def`), the record ends at the first LF that is outside quotes by either of
- * two rules: a quote closes only before a delimiter or a line end; or the number of quotes before the LF is even. An
- * unclosed quote takes the rest of the file into one reject, since the lines may belong to a truncated cell. For the
- * same reason, a record after one with malformed quotes is rejected if it has a quote within a cell.
+ * After text behind a closing quote (`"abc"def`), the record ends at the first LF outside quotes. Two rules can show
+ * that an LF is outside quotes, and one of them is enough. First, a quote closes only before a delimiter or a line end.
+ * Second, the number of quotes before the LF is even.
+ *
+ * After an unclosed quote, the rest of the file is one reject, because its lines may belong to a truncated cell. For
+ * the same reason, a record after one with malformed quotes is rejected if it has a quote within a cell.
  */
 import { Result } from "effect"
 import type { Reject } from "../../../domain/Reject.ts"
@@ -41,13 +43,15 @@ interface Cell {
 
 interface Fault {
   readonly cell: number
-  /** The line of the closing quote, or of the opening one if it is never closed. */
+  /** The line of the closing quote. If the quote is never closed, the line of the opening one. */
   readonly line: number
-  /** The offset after the closing quote, or `undefined` if there is none. */
+  /** The offset after the closing quote. `undefined` if the quote is never closed. */
   readonly offset: number | undefined
 }
 
-/** After a quote in a quoted cell (`quoteSeen`), or a CR after that (`returnSeen`), the next byte decides whether the cell ends. */
+/**
+ * The next byte decides whether the cell ends after its quote (`quoteSeen`), or after a quote and a CR (`returnSeen`).
+ */
 type State = "cellStart" | "unquoted" | "quoted" | "quoteSeen" | "returnSeen"
 
 export class CsvReader {
@@ -55,7 +59,7 @@ export class CsvReader {
   readonly #delimiter: number
   readonly #quote: number
   #records: Array<RecordResult> = []
-  /** The first bytes, until there are enough for a byte order mark. */
+  /** The first bytes, until they suffice to recognize a byte order mark. */
   #first: RecordBuffer | undefined = new RecordBuffer(Infinity)
   readonly #held: RecordBuffer
   #state: State = "cellStart"
@@ -64,12 +68,12 @@ export class CsvReader {
   #cells: Array<Cell> = []
   #fault: Fault | undefined
   #isOdd = false
-  /** Offsets in the record: the cell's start, and the last quote that may close it. */
+  /** Offsets in the record of the cell's start and of the last quote that may close the cell. */
   #cellAt = 0
   #quoteAt = 0
   #openLine = 1
   #isEscaped = false
-  /** Whether an earlier record had malformed quotes, and no valid record has come since. */
+  /** Whether an earlier record had malformed quotes and no valid record followed it. */
   #isDoubtful = false
 
   constructor(options: CsvReaderOptions) {
@@ -108,7 +112,7 @@ export class CsvReader {
   }
 
   #scan(chunk: Uint8Array): void {
-    /** Where the record starts. Negative if it began in an earlier chunk. */
+    /** The start of the record in the chunk. Negative if the record began in an earlier chunk. */
     let start = -this.#held.size
     let delimiterAt = -1
     let lineFeedAt = -1
@@ -158,7 +162,7 @@ export class CsvReader {
     this.#state = "quoteSeen"
   }
 
-  /** Handles a byte after a quote in a quoted cell, or in a record with malformed quotes. Returns whether the record ends. */
+  /** Handles a byte after a quote in a quoted cell, or in a malformed record. Returns whether the record ends. */
   #endsRecord(byte: number, offset: number): boolean {
     const state = this.#state
     if (byte === LF && (state !== "quoted" || !this.#isOdd)) {
@@ -195,7 +199,7 @@ export class CsvReader {
     this.#state = "cellStart"
   }
 
-  /** @param record `size` is that of the whole record, and `bytes` may be only its beginning */
+  /** @param record `size` is the size of the whole record; `bytes` may be only its beginning */
   #endRecord({ bytes, size }: { readonly bytes: Uint8Array; readonly size: number }): void {
     const { maxLineBytes } = this.#options
     const fault = this.#fault

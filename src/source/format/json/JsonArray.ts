@@ -1,10 +1,11 @@
 /**
- * Reads the elements of JSON arrays, or JSON values, in sequence, and holds only the current one. Each gives one record
- * with its first line and its ordinal. An element that is not JSON, not UTF-8, or too large is rejected, and reading
- * goes on. If brackets or quotes are missing, or other content follows an array, the rest of the file is one reject.
+ * Reads the elements of JSON arrays, or JSON values in sequence. Memory: the current element. Each element becomes one
+ * record with its first line and its number. An element that is not JSON, not UTF-8, or too large is rejected, and
+ * reading continues. If brackets or quotes are missing, or other content follows an array, the rest of the file is one
+ * reject.
  *
- * Effect's `JsonArray` and other parsers of JSON streams end at the first broken element, and give neither its text nor
- * its line. Here a scan counts brackets outside strings, and the engine's own parser checks the elements.
+ * Effect's `JsonArray` and other parsers of JSON streams stop at the first broken element and report neither its text
+ * nor its line. This reader counts brackets outside strings and leaves the elements to `JSON.parse`.
  */
 import { Result } from "effect"
 import type { Reject } from "../../../domain/Reject.ts"
@@ -41,25 +42,25 @@ class ElementScanner {
   #phase: "start" | "array" | "values" | "behind the array" = "start"
   #passedBytes = 0
   #markBytes = 0
-  /** Whether an array's last comma is not yet followed by an element. */
+  /** Whether an element must follow, because the last token in the array was a comma. */
   #isElementDue = false
 
-  /** Line ends before `#countedTo` in the chunk, and in all earlier chunks. */
+  /** The number of line feeds in all earlier chunks and before `#countedTo` in this chunk. */
   #lineEnds = 0
   #countedTo = 0
 
-  /** The first line of the current element, or 0 if there is none. */
+  /** The first line of the current element, or 0 between elements. */
   #line = 0
   #start = 0
   readonly #held: RecordBuffer
   #braces = 0
   #brackets = 0
   #isInString = false
-  /** Whether the last chunk ended with a backslash that escapes the next byte. */
+  /** Whether the last chunk ended with a backslash in a string, so that the next byte is escaped. */
   #isEscaped = false
-  /** Whether the value is neither an object nor an array, so that it ends with its line. */
+  /** Whether the value is neither an object nor an array. It then ends at the end of its line. */
   #isBare = false
-  /** Whether the element's end cannot be found; the element then extends to the end of the file. */
+  /** Whether the element's end cannot be found. The element then extends to the end of the file. */
   #isLost = false
 
   constructor(file: string, maxBytes: number) {
@@ -128,7 +129,7 @@ class ElementScanner {
         return true
       }
       this.#phase = byte === OPEN_BRACKET ? "array" : "values"
-      // A partial byte order mark is content.
+      // Bytes of an incomplete byte order mark are content.
       if (this.#markBytes % 3 > 0) this.#held.add(byteOrderMark.subarray(0, this.#markBytes))
       else if (byte === OPEN_BRACKET) return true
     }
@@ -162,7 +163,7 @@ class ElementScanner {
       this.#endInArray(byte)
     } else if (byte === CLOSE_BRACE && this.#braces > 0) this.#braces--
     else if (byte === CLOSE_BRACKET && this.#brackets > 0) this.#brackets--
-    // Either an object is never closed, or there is one bracket too many.
+    // Either an object is not closed, or there is an extra bracket.
     else if (byte === CLOSE_BRACKET && this.#phase === "array") this.#isLost = true
     const isClosed = !isOutermost && this.#braces === 0 && this.#brackets === 0
     if (isClosed && this.#phase === "values" && !this.#isBare) this.#finish(chunk, at + 1)

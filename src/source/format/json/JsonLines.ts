@@ -1,4 +1,4 @@
-/** JSON Lines: each line that is not blank gives one record, in order. */
+/** Reads JSON Lines. Each line that is not blank becomes one record. */
 import { Array, Result, Stream } from "effect"
 import type { RowResult } from "../../record/Row.ts"
 import * as Lines from "../../../io/Lines.ts"

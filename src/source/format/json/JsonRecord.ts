@@ -1,6 +1,7 @@
 /**
- * Parses the JSON of one record by RFC 8259, with two exceptions: `NaN`, which Python writes for missing values, is
- * null, as in Parquet, and a byte order mark, which concatenated files have, is dropped. `json` has the corrected text.
+ * Parses the JSON of one record by RFC 8259, with two exceptions. `NaN`, which Python writes for missing values,
+ * becomes null, as in Parquet. A byte order mark, which concatenated files may contain, is removed. `json` is the
+ * corrected text.
  */
 import { Result } from "effect"
 import * as Json from "../../../io/Json.ts"

@@ -1,8 +1,8 @@
 /**
- * Reads an item `{"id": …, "prompt": "…", "completions": ["…", …]}` as `JSON.stringify` or Python's `json.dumps` writes
- * it, without a JSON parser. The id is absent, text of 1 to 200 characters that is not blank, or an integer of up to 15
- * digits. The prompt and two distinct completions are not blank. Texts have the bytes that `JSON.stringify` writes, so
- * different bytes are different texts. `JsonLines` reads all other lines.
+ * Reads an item `{"id": …, "prompt": "…", "completions": ["…", …]}` without a JSON parser, if the line is exactly as
+ * `JSON.stringify` or Python's `json.dumps` writes it. The id may be absent, a text of 1 to 200 characters that is not
+ * blank, or an integer of up to 15 digits. The prompt and at least two distinct completions are not blank. All texts
+ * are escaped as by `JSON.stringify`, so equal texts have equal bytes. `JsonLines` reads all other lines.
  */
 import type { ItemBytes } from "../../../domain/ItemBytes.ts"
 
@@ -12,13 +12,13 @@ export interface PlainLine {
   readonly id: Id
   readonly prompt: string
   readonly isSpaced: boolean
-  /** The start and end of each text with its quotes, in turn; the prompt is first. */
+  /** The start and end of each text, including its quotes, in turn. The prompt comes first. */
   readonly texts: ReadonlyArray<number>
 }
 
 const [QUOTE, BACKSLASH, SPACE, ZERO, NINE] = [0x22, 0x5c, 0x20, 0x30, 0x39]
 
-/** Letters that follow the backslash of an escape. `JSON.stringify` does not write `\/`. */
+/** The letters that may follow a backslash. `JSON.stringify` does not write `\/`. */
 const isEscape = new Uint8Array(256)
 for (const letter of '"\\bfnrt') isEscape[letter.charCodeAt(0)] = 1
 
@@ -43,12 +43,12 @@ const afterWord = (bytes: Buffer, at: number, word: Buffer): number => {
   return at + word.length
 }
 
-/** Returns the offset after the text whose opening quote is at `start`, or -1 if `JSON.stringify` would not write the text like this. */
+/** Returns the offset after the text at `start`, or -1 if `JSON.stringify` would write the text differently. */
 const afterText = (bytes: Buffer, view: DataView, start: number, end: number): number => {
   if (bytes[start] !== QUOTE) return -1
   let at = start + 1
   while (at < end) {
-    // Checks four bytes at a time for a quote, a backslash, or a control character.
+    // Checks four bytes at once for a quote, a backslash, or a control character.
     while (at + 4 <= end) {
       const four = view.getInt32(at)
       const quote = four ^ 0x22222222
@@ -89,7 +89,7 @@ const areDistinct = (bytes: Buffer, texts: ReadonlyArray<number>): boolean => {
   return false
 }
 
-/** @param view a view of the same bytes, which are UTF-8 from `start` to `end` */
+/** @param view a view of the same bytes, which must be UTF-8 from `start` to `end` */
 export const parse = (bytes: Buffer, view: DataView, start: number, end: number): PlainLine | undefined => {
   let id: Id
   let at = afterWord(bytes, start, compact.id)

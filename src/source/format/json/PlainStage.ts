@@ -1,6 +1,6 @@
 /**
- * Reads plain lines (`PlainLine`) in its own thread. Answers have all lines in order: plain lines as items, others as
- * their bytes. A line longer than `maxHeldBytes` may come in parts. Memory holds a message and part of a line.
+ * Reads plain lines (`PlainLine`) in its own thread. The answers contain all lines in order: plain lines as items, and
+ * other lines as bytes. A line longer than `maxHeldBytes` may be divided. Memory: one message and a part of a line.
  */
 import type { ItemBytes } from "../../../domain/ItemBytes.ts"
 import { sorted } from "../../../domain/ItemBytes.ts"
@@ -14,7 +14,7 @@ export interface Setup {
   readonly maxHeldBytes: number
 }
 
-/** `size` bytes of the file, in a buffer that the answer gives back. `isLast` marks the end of the file. */
+/** `size` bytes of the file. The answer returns the buffer. `isLast` marks the end of the file. */
 export interface Ask {
   readonly buffer: Uint8Array<ArrayBuffer>
   readonly size: number
@@ -23,16 +23,16 @@ export interface Ask {
 
 export interface Answer {
   readonly buffer: Uint8Array<ArrayBuffer>
-  /** The items' bytes in the form of `domain/ItemBytes`, and the original bytes of other lines. */
+  /** The items in the form of `domain/ItemBytes`, and the original bytes of other lines. */
   readonly bytes: Uint8Array<ArrayBuffer>
-  /** Groups of three: a number of items, then start and end of the other lines that follow them. */
+  /** Groups of three numbers: the number of items, then start and end of the other lines that follow these items. */
   readonly runs: Int32Array<ArrayBuffer>
-  /** For each item: start and end in `bytes`, 1 if its line has spaces, the number of its `starts`, and these. */
+  /** For each item: start and end in `bytes`, 1 if its line has spaces, the number of its `starts`, and the starts. */
   readonly places: Int32Array<ArrayBuffer>
   readonly ids: ReadonlyArray<PlainLine.Id>
   readonly prompts: ReadonlyArray<string>
   readonly contentHashes: ReadonlyArray<string>
-  /** For each item without an id whose completions are not sorted: the hash with sorted completions. */
+  /** The hash with sorted completions. Only for items without an id whose completions are not sorted. */
   readonly sortedHashes: ReadonlyArray<string | undefined>
   readonly sha256?: string
 }
@@ -116,7 +116,7 @@ export const start = ({ isDigested, maxHeldBytes }: Setup): Stage<Ask, Answer> =
   let work = Buffer.alloc(0)
   let view = new DataView(work.buffer)
   let heldBytes = 0
-  /** Whether the line's beginning was already in an answer. */
+  /** Whether an earlier answer contained the beginning of the line. */
   let isCut = false
 
   const add = (bytes: Uint8Array) => {

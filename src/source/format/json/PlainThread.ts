@@ -1,6 +1,6 @@
 /**
- * Reads JSON Lines with plain lines in a thread (`PlainStage`). The rows equal those of `JsonLines`; rows of plain
- * lines also have their item and its identity. The input audit gets the file once it has been read to its end.
+ * Reads JSON Lines with a thread for plain lines (`PlainStage`). The rows equal those of `JsonLines`, but rows of plain
+ * lines also have their item and its identity. The input audit gets the file after its last byte was read.
  */
 import { Array as Arr, Cause, Context, Effect, type Pull, Result, type Scope, Stream } from "effect"
 import type { ItemBytes } from "../../../domain/ItemBytes.ts"
@@ -15,7 +15,7 @@ import * as JsonLines from "./JsonLines.ts"
 import * as PlainLine from "./PlainLine.ts"
 import type { Answer, Ask, Setup } from "./PlainStage.ts"
 
-/** Whether items may stay bytes (`LazyItem`). Each keeps a whole message in memory, so items must be short-lived. */
+/** Whether items may remain bytes (`LazyItem`). Each keeps a whole message in memory, so items must be short-lived. */
 export const LazyItems = Context.Reference<boolean>("prefstream/source/LazyItems", { defaultValue: () => false })
 
 const stage: Thread.StageModule<Setup, Ask, Answer> = {
@@ -27,13 +27,13 @@ const messageBytes = 512 * 1024
 
 const maxHeldBytes = 1024 * 1024
 
-/** Maximum number of messages that are in the thread, or whose rows have not been read yet. */
+/** Maximum number of messages that are in the thread or have unread rows. */
 const maxMessages = 4
 
-/** A smaller file is read sooner than a thread starts. */
+/** Reading a smaller file takes less time than starting a thread. */
 const minFileBytes = 8 * 1024 * 1024
 
-/** Whether a thread saves time, and no line that is longer than `maxLineBytes` can be read as plain. */
+/** Whether a thread saves time. Requires that no plain line can exceed `maxLineBytes`. */
 export const isWorthwhile = (size: number | undefined, maxLineBytes = Lines.defaultMaxLineBytes): boolean =>
   size !== undefined && size >= minFileBytes && maxLineBytes >= messageBytes + maxHeldBytes
 
@@ -160,7 +160,7 @@ export const rows = (
         yield* fill
         const answer = answers.shift()
         if (answer === undefined) {
-          // The rows before a failure come first, as for any file.
+          // Rows before a failure are returned first.
           if (openMessages === 0) return yield* failure ?? Cause.done()
           yield* failing(openMessages < maxMessages ? thread.drain : thread.room)
           continue

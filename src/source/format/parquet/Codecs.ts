@@ -1,10 +1,10 @@
 /**
- * Decompresses pages with `node:zlib`, and Snappy and LZ4 with our own code: `hyparquet`'s Snappy (1.31.5, from
- * `snappyjs`) never returns on a literal whose length has its top bit set, and the LZ4 of `hyparquet-compressors` gives
- * zeros where a block lacks bytes. Exactly `size` bytes come out, in their own buffer, or an error is thrown.
+ * Decompresses pages with `node:zlib`, and Snappy and LZ4 with our own code. `hyparquet`'s Snappy (1.31.5, from
+ * `snappyjs`) never returns for a literal whose length has its top bit set. The LZ4 of `hyparquet-compressors` returns
+ * zeros if a block lacks bytes. The result has exactly `size` bytes in its own buffer, or an error is thrown.
  * https://github.com/google/snappy/blob/main/format_description.txt
  * https://github.com/lz4/lz4/blob/dev/doc/lz4_Block_format.md
- * https://github.com/apache/parquet-format/blob/master/Compression.md (LZ4 as Hadoop frames it)
+ * https://github.com/apache/parquet-format/blob/master/Compression.md (LZ4 in Hadoop's frames)
  */
 import * as Zlib from "../../../node/ParquetCodecs.ts"
 import * as Zstd from "../../../node/Zstd.ts"
@@ -42,7 +42,7 @@ const decompressSnappy = (from: Uint8Array, size: number): Uint8Array => {
     return value
   }
   let at = 0
-  // Skips the length, which the page's header also states.
+  // Skips the length, which is also in the page's header.
   while (at < from.length && from[at++]! >= 128);
   while (at < from.length) {
     const tag = from[at++]!
@@ -90,7 +90,9 @@ const decompressLz4 = (from: Uint8Array, size: number): Uint8Array => {
   return requireFull(to)
 }
 
-/** Hadoop puts two big-endian sizes before each block. Some writers omit them and write a single block. */
+/**
+ * In Hadoop's format, two big-endian sizes precede each block. Some writers omit the sizes and write a single block.
+ */
 const decompressLz4Hadoop = (from: Uint8Array, size: number): Uint8Array => {
   const view = new DataView(from.buffer, from.byteOffset, from.length)
   const blocks: Array<{ readonly start: number; readonly end: number; readonly size: number }> = []

@@ -1,5 +1,6 @@
 /**
- * A problem of a Parquet file, thrown by synchronous decoders. `RowGroup` and `Footer` turn it into a `SourceError`.
+ * A problem of a Parquet file. Synchronous decoders throw it, and `RowGroup` and `Footer` convert it to a
+ * `SourceError`.
  */
 import { Schema } from "effect"
 import { causeMessage } from "../../../io/Values.ts"

@@ -1,6 +1,7 @@
 /**
- * Reads a Parquet file's schema and the places of its row groups. The footer is checked first, because some footers
- * make `hyparquet` loop or fill memory. The rows of the groups must add up, and each group needs a chunk per column.
+ * Reads a Parquet file's schema and the offsets of its row groups. The footer is checked before `hyparquet` parses it,
+ * because some footers make `hyparquet` loop or fill memory. The row counts of the groups must add up to the file's,
+ * and each group must have one chunk per column.
  */
 import { Effect } from "effect"
 import type { ColumnChunk, FileMetaData } from "hyparquet"
@@ -20,7 +21,7 @@ export interface Chunk {
 
 export interface RowGroup {
   readonly rows: number
-  /** A chunk for each leaf, or why it cannot be read. */
+  /** A chunk for each leaf of the schema, or the reason why it cannot be read. */
   readonly chunks: ReadonlyArray<Chunk | string>
 }
 
@@ -30,14 +31,14 @@ export interface Footer {
   readonly groups: ReadonlyArray<RowGroup>
 }
 
-/** Number of bytes to read first. Most footers are smaller. */
+/** Number of bytes to read first. Most footers are smaller, so one read is enough. */
 const tailBytes = 64 * 1024
 
-/** This is enough for tables of a thousand columns in a thousand row groups. */
+/** Enough for a table with a thousand columns and a thousand row groups. */
 const maxFooterBytes = 64 * 1024 * 1024
 const maxValues = 8_000_000
 
-/** The trailer has the footer's length and `PAR1`. */
+/** The trailer contains the footer's length and `PAR1`. */
 const trailerBytes = 8
 
 type Slice = Exclude<Input["slice"], undefined>
@@ -71,14 +72,14 @@ const parse = (bytes: Uint8Array, end: number): Footer => {
   const rows = countOf(metadata.num_rows)
   const groups = metadata.row_groups.map((group) => groupOf(group, schema, end))
   const total = groups.reduce((sum, group) => sum + group.rows, 0)
-  // Some writers set the file's number of rows to 0.
+  // Some writers set the file's row count to 0.
   if (total !== rows && rows > 0)
     corrupt(`the footer is damaged: it has ${rows} rows, but its row groups have ${total}`)
   if (total > 0 && schema.leaves.length === 0) corrupt("the file has rows, but no columns")
   return { rows: total, schema, groups }
 }
 
-/** Parsers for statistics, which are not used. */
+/** Statistics are not used, so their parsers return nothing. */
 const parsers = {
   stringFromBytes: () => "",
   dateFromDays: () => 0,

@@ -1,7 +1,7 @@
 /**
  * Reads the pages of a column chunk. Each page is checked before `hyparquet` decodes it, so that decoding never loops,
- * fills memory, or reads beyond the page. There are as many values as the footer states, and checksums match, if any.
- * Without a checksum, changed bytes can still give wrong values.
+ * fills memory, or reads beyond the page. Fails if the number of values differs from the footer's, or if a checksum is
+ * wrong. Without a checksum, changed bytes can still result in wrong values.
  * https://github.com/apache/parquet-format/blob/master/Encodings.md
  */
 import type { ColumnDecoder, DecodedArray, PageHeader, SchemaTree } from "hyparquet/src/types.js"
@@ -27,16 +27,16 @@ interface Page {
   readonly stored: Uint8Array
 }
 
-/** Subtracts bytes from the memory limit of the row group. @throws CorruptFile if it is exceeded */
+/** Subtracts bytes from the row group's memory limit. @throws CorruptFile if the limit is exceeded */
 export type Spend = (bytes: number) => void
 
-/** Size limit of a decompressed page. Writers make pages of 1 MB, some of 100 MB. */
+/** Maximum size of a decompressed page. Most writers make pages of about 1 MB, some of 100 MB. */
 const maxPageBytes = Zstd.maxOutputBytes
 
-/** JavaScript turns larger arrays into hash tables. */
+/** Larger arrays become hash tables in JavaScript engines. */
 const maxPageValues = 1 << 24
 
-/** Memory that `hyparquet` takes per value: one array slot for its level, and one for the value. */
+/** Memory per value in `hyparquet`: an array slot for its level, and one for the value. */
 const valueBytes = 16
 
 export class Pages {
@@ -67,7 +67,7 @@ export class Pages {
     }
   }
 
-  /** Decodes a page per step. @throws CorruptFile, or errors of `hyparquet` and `node:zlib` */
+  /** Decodes one page per step. @throws CorruptFile, or errors of `hyparquet` and `node:zlib` */
   *decode(rows: number, table: SchemaTree): Generator<undefined, DecodedArray> {
     const schemaPath = getTreePath(table, [...this.#leaf.keys])
     const decoder: ColumnDecoder = {
@@ -97,7 +97,9 @@ export class Pages {
     return flatten(parts)
   }
 
-  /** The page gets its own buffer, because `hyparquet` may read beyond its end. `isEmpty`: all values are null. */
+  /**
+   * Copies the page to its own buffer, because `hyparquet` may read beyond its end. `isEmpty` if all values are null.
+   */
   #unpack(page: Page): { readonly bytes: Uint8Array; readonly isEmpty: boolean } {
     const { header, stored } = page
     const levels = levelBytes(header)
@@ -133,7 +135,7 @@ export class Pages {
     return { ...this.#withoutNeedlessLevels(header, stored), encoding: details.encoding, count }
   }
 
-  /** Removes levels that some writers add to columns without levels. `hyparquet` would misread them. */
+  /** Removes the levels that some writers add to columns that need none, because `hyparquet` would misread them. */
   #withoutNeedlessLevels(header: PageHeader, stored: Uint8Array): Pick<Page, "header" | "stored"> {
     const { data_page_header_v2: details, type } = header
     if (type !== "DATA_PAGE_V2" || details === undefined) return { header, stored }
@@ -176,7 +178,9 @@ export class Pages {
     if (!isSupported) corrupt(`unsupported encoding ${encoding} in a page of ${type}`)
   }
 
-  /** Counts the values that are not null, and the bytes that the last run lacks: some writers omit its padding. */
+  /**
+   * Counts the values that are not null, and the missing bytes of the last run, because some writers omit its padding.
+   */
   #checkData(
     { count, encoding, header }: Page,
     bytes: Uint8Array,
@@ -243,7 +247,7 @@ const encodedTypes: Readonly<Record<string, ReadonlyArray<string>>> = {
 
 const isDictionary = (encoding: string): boolean => encoding === "RLE_DICTIONARY" || encoding === "PLAIN_DICTIONARY"
 
-/** The header of a page that has only null values, changed so that `hyparquet` reads no values. */
+/** Changes the header of a page that has only null values, so that `hyparquet` reads no values. */
 const withPlainValues = (header: PageHeader): PageHeader => ({
   ...header,
   ...(header.data_page_header && { data_page_header: { ...header.data_page_header, encoding: "PLAIN" } }),
@@ -265,7 +269,7 @@ const levelBytes = ({ data_page_header_v2: details, type }: PageHeader): number 
     ? 0
     : sizeOf(details.repetition_levels_byte_length) + sizeOf(details.definition_levels_byte_length)
 
-/** Checks a size, because a header may hold anything in its place. */
+/** Checks a size in a header, which may be any value. */
 const sizeOf = (value: unknown): number =>
   typeof value === "number" && value >= 0 ? value : corrupt("a page is damaged")
 

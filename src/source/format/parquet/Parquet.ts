@@ -1,8 +1,8 @@
 /**
- * Reads Parquet with `hyparquet`, after our own checks. There are as many records as the footer states, or reading
- * fails and names row group and column. Damage is noticed by checksums, if the writer added them, or by impossible
- * values. A row is rejected if it has text that is not UTF-8, JSON that is invalid, or a missing value. Memory holds
- * one row group.
+ * Reads Parquet with `hyparquet`, after our own checks. If the number of records differs from the footer's, reading
+ * fails and names the row group and column. Damage is detected only by checksums, if the writer added them, or by
+ * impossible values. A row is rejected if it has invalid UTF-8, invalid JSON, or a missing value. Memory: one row
+ * group.
  * https://github.com/apache/parquet-format
  */
 import { Effect, Stream } from "effect"
@@ -17,12 +17,12 @@ import * as Schema from "./Schema.ts"
 export interface ParquetFile {
   readonly count: number
   readonly description: string
-  /** @param columns top-level names; names that the file lacks are ignored */
+  /** @param columns top-level names; unknown names are ignored */
   readonly rows: (columns?: ReadonlyArray<string>) => Stream.Stream<RowResult, SourceError>
 }
 
 export interface ParquetOptions {
-  /** Row groups whose columns need more memory are refused. Default: 1 GiB. */
+  /** Maximum memory for the columns of a row group. A larger row group is refused. Default: 1 GiB. */
   readonly maxRowGroupBytes?: number | undefined
 }
 

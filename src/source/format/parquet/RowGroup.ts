@@ -1,6 +1,7 @@
 /**
- * Reads the rows of a row group, in arrays: as many as the footer states, or reading fails and names row group and
- * column. Only the requested column chunks are read. They are held in memory as a whole, and refused above `maxBytes`.
+ * Reads the rows of a row group in arrays. If the number of rows differs from the footer's, reading fails and names the
+ * row group and column. Only the chunks of the requested columns are read. All of them are in memory at once. Above
+ * `maxBytes`, they are refused.
  */
 import { Array, Effect, Option, Result, Stream } from "effect"
 import type { DecodedArray } from "hyparquet"
@@ -16,7 +17,7 @@ import { Pages, type Spend } from "./Pages.ts"
 import * as Rows from "./Rows.ts"
 import type { Field, Leaf } from "./Schema.ts"
 
-/** Chunks with a smaller gap between them are read in one request. */
+/** Reads two chunks in one request if the gap between them is smaller. */
 const maxGapBytes = 64 * 1024
 const maxRequestBytes = 32 * 1024 * 1024
 
@@ -29,7 +30,7 @@ export interface Part {
   readonly group: RowGroup
   readonly number: number
   readonly firstRow: number
-  /** Maximum memory of the requested columns, decompressed. */
+  /** Maximum memory for the requested columns after decompression. */
   readonly maxBytes: number
 }
 
@@ -135,7 +136,7 @@ const decode = Effect.fnUntraced(function* (
       const step = yield* Effect.try({ try: () => steps.next(), catch: (cause) => inColumn(leaf.path, cause) })
       if (step.done === true) parts.set(leaf.keys.join("."), step.value)
       isDone = step.done === true
-      // Lets other fibers run between two pages, and one of them can interrupt this one.
+      // Lets other fibers run between two pages. One of them may interrupt this fiber.
       yield* Effect.yieldNow
     }
   }

@@ -1,12 +1,12 @@
 /**
- * Converts assembled values of `hyparquet` to rows of JSON values. A null list and an empty list remain distinct. A
- * missing value (not null) throws `CorruptFile`.
+ * Converts assembled values of `hyparquet` to rows of JSON values. A null list and an empty list remain different. A
+ * value that is missing, not null, throws `CorruptFile`.
  */
 import { corrupt } from "./CorruptFile.ts"
 import type { Node } from "./Schema.ts"
 import { Unusable } from "./Values.ts"
 
-/** Maximum list elements in a row, in all columns together. */
+/** Maximum number of list elements in a row, in all columns together. */
 const maxElements = 4_000_000
 
 export interface RowState {
@@ -25,7 +25,7 @@ export const reader = (node: Node, state: RowState): Read => {
 const repeated =
   <A>({ kind, path }: Node, read: (value: unknown) => A, state: RowState) =>
   (values: unknown): Array<A> => {
-    // For a list without a group, `hyparquet` gives null if the list is empty.
+    // For a list without a group, `hyparquet` returns null if the list is empty.
     if (values === null && kind === "leaf") return []
     if (!Array.isArray(values)) return corrupt(`column "${path}": its levels do not match those of other columns`)
     state.elements += values.length

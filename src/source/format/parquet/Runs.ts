@@ -5,10 +5,10 @@
 import { corrupt } from "./CorruptFile.ts"
 import { ThriftReader } from "./Thrift.ts"
 
-/** Allows dictionaries of up to 16 million values. */
+/** Sufficient for dictionaries of up to 16 million values. */
 const maxBits = 24
 
-/** Maximum number of values by which writers pad the last run. */
+/** Maximum number of values that writers add to pad the last run. */
 const maxPadding = 1024
 
 const bitsAt = (bytes: Uint8Array, first: number, bits: number): number => {
@@ -27,7 +27,10 @@ export interface Runs {
   readonly missingBytes: number
 }
 
-/** Checks a hybrid of runs and bit-packed values, the encoding of levels and dictionary indices. @param max the highest level, if these are levels */
+/**
+ * Checks runs and bit-packed values, which encode levels and dictionary indices. @param max the highest level, for
+ * levels
+ */
 export const checkRuns = (bytes: Uint8Array, bits: number, count: number, max?: number): Runs => {
   const tally = Array.from({ length: (max ?? 0) + 1 }, () => 0)
   if (bits > maxBits) corrupt("a page is damaged")
@@ -56,7 +59,7 @@ export const checkRuns = (bytes: Uint8Array, bits: number, count: number, max?: 
 
 const maxBlockValues = 1 << 20
 
-/** Checks integers in DELTA_BINARY_PACKED, and returns the offset after them. @param lengths receives the integers, none of which may be negative */
+/** Checks DELTA_BINARY_PACKED integers. Returns the offset after them. @param lengths receives integers of 0 or more */
 export const checkDeltas = (bytes: Uint8Array, start: number, count: number, lengths?: Int32Array): number => {
   const reader = new ThriftReader(bytes, start)
   const blockSize = reader.varint()

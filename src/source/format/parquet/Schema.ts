@@ -1,7 +1,8 @@
 /**
- * Turns the footer's flat schema into a tree, and into schemas for `hyparquet`. These have our own names (`c1`),
- * because `hyparquet` loses members called `__proto__`, and no annotations, because it reads decimals as doubles. Names
- * are unique among siblings. https://github.com/apache/parquet-format/blob/master/LogicalTypes.md (Lists, Maps)
+ * Converts the footer's flat schema to a tree, and to schemas for `hyparquet`. These have our own names (`c1`), because
+ * `hyparquet` loses members called `__proto__`. They have no annotations, because `hyparquet` reads decimals as
+ * doubles. Names are unique among siblings.
+ * https://github.com/apache/parquet-format/blob/master/LogicalTypes.md (Lists, Maps)
  */
 import { Array } from "effect"
 import type { SchemaElement } from "hyparquet"
@@ -33,7 +34,7 @@ export interface Struct extends Place {
 
 export interface List extends Place {
   readonly kind: "list"
-  /** The repeated node: the element itself, or a group around it. */
+  /** The repeated node, which is the element or a group around it. */
   readonly repeated: Node
   readonly element: Node
 }
@@ -83,7 +84,7 @@ export const make = (elements: ReadonlyArray<SchemaElement>): Schema => {
 
   const node = (parent: Parent, depth: number): Node => {
     const element = elements[next] ?? corrupt("the schema is damaged")
-    // Some writers, such as Arrow's, leave out the repetition of required columns.
+    // Some writers, such as Arrow's, omit the repetition of required columns.
     const { name, repetition_type: repetition = "REQUIRED" } = element
     if (typeof name !== "string" || depth > maxDepth) return corrupt("the schema is damaged")
     const key = `c${next}`
@@ -152,7 +153,7 @@ const group = (element: SchemaElement, place: Place, nodes: ReadonlyArray<Node>)
   return { kind: "struct", ...place, fields: nodes }
 }
 
-/** In older files, the repeated node is the element itself, without a group. The names show which form it is. */
+/** In older files, the repeated node is the element, without a group around it. The names show which form is used. */
 const elementOf = (repeated: Node, list: string): Node => {
   const isWrapper =
     repeated.kind === "struct" &&

@@ -1,11 +1,11 @@
 /**
- * Checks Thrift's compact protocol before `hyparquet` parses it. No input makes it loop, recurse deeply, or allocate
- * much.
+ * Checks Thrift's compact protocol before `hyparquet` parses it. The check itself never loops, recurses deeply, or
+ * allocates much.
  * https://github.com/apache/thrift/blob/master/doc/specs/thrift-compact-protocol.md
  */
 import { corrupt } from "./CorruptFile.ts"
 
-/** Parquet's own structs are nested six deep. */
+/** Parquet's own structs are at most six levels deep. */
 const maxDepth = 16
 
 const types = { stop: 0, true: 1, false: 2, byte: 3, i16: 4, i32: 5, i64: 6, double: 7, binary: 8, list: 9, struct: 12 }
@@ -33,7 +33,7 @@ export class ThriftReader {
     return this.bytes[this.skip(1)]!
   }
 
-  /** Reads a varint, which is exact up to 2^53. */
+  /** Reads a varint. Values up to 2^53 are exact. */
   varint(): number {
     let value = 0
     for (let i = 0; i < 10; i++) {

@@ -2,15 +2,16 @@
  * Converts the values of a Parquet column to JSON. Except for NaN, different values stay different.
  *
  * ```
- * text, enum         text; not UTF-8: the row is rejected
- * JSON               the value that the text represents; not JSON: the row is rejected
- * bytes              text where they are UTF-8, else { "base64": "…" }; of fixed length, always the latter
- * integers           a number, beyond ±(2^53 - 1) its digits as text
- * decimals           a number where the column's precision is at most 15 digits, else their digits as text
+ * text, enum         text; if it is not UTF-8, the row is rejected
+ * JSON               the parsed value; if it is not JSON, the row is rejected
+ * bytes              text if they are UTF-8, otherwise { "base64": "…" }
+ * fixed-length bytes { "base64": "…" }
+ * integers           a number; beyond ±(2^53 - 1), its digits as text
+ * decimals           a number if the column's precision is at most 15 digits, otherwise its digits as text
  * floats             a number; NaN is null, infinities are the text "Infinity" and "-Infinity"
  * date               "2026-03-01"
- * time, timestamp    "13:00:00.000", "2026-03-01T13:00:00.000Z"; without Z where it is a local time; with
- *                    as many digits as the column's unit has
+ * time, timestamp    "13:00:00.000", "2026-03-01T13:00:00.000Z"; local times have no Z; the column's unit
+ *                    sets the number of digits
  * interval, UUID     "P1M2DT0.500S", "123e4567-e89b-12d3-a456-426614174000"
  * ```
  * https://github.com/apache/parquet-format/blob/master/LogicalTypes.md
@@ -31,7 +32,7 @@ export class Unusable {
 }
 
 export interface Conversion {
-  /** The annotation that selects one of the `parsers`. `hyparquet` calls the parser once for each dictionary value. */
+  /** The annotation that selects one of the `parsers`. `hyparquet` calls the parser once per dictionary value. */
   readonly annotation: Pick<SchemaElement, "converted_type" | "logical_type">
   /** Converts a value of `hyparquet`. An annotation that does not match the type is ignored. */
   readonly convert: (value: unknown) => unknown
@@ -40,7 +41,7 @@ export interface Conversion {
 
 const decoder = new TextDecoder("utf-8", { ignoreBOM: true })
 
-/** A replacement character may stem from invalid UTF-8. Only text that has one is checked. */
+/** Checks only texts with a replacement character, because only these may have been invalid UTF-8. */
 const utf8 = (bytes: Uint8Array): string | undefined => {
   const text = decoder.decode(bytes)
   return text.includes("\uFFFD") && !Utf8.isValid(bytes) ? undefined : text
@@ -50,7 +51,7 @@ const notUtf8 = new Unusable("invalid_utf8", "expected UTF-8, found invalid byte
 
 const base64 = (bytes: Uint8Array) => ({ base64: bufferOf(bytes).toString("base64") })
 
-/** `hyparquet` calls these parsers page by page, so that a page's bytes are not kept. */
+/** `hyparquet` calls these parsers for each page, so that it need not keep the page's bytes. */
 export const parsers = {
   stringFromBytes: (bytes: Uint8Array) => utf8(bytes) ?? notUtf8,
   jsonFromBytes: (bytes: Uint8Array) => {
@@ -58,9 +59,9 @@ export const parsers = {
     if (text === undefined) return notUtf8
     return Result.getOrElse(Json.parse(text), (problem) => new Unusable("invalid_json", problem))
   },
-  /** Called for bytes without an annotation. */
+  /** `hyparquet` calls it for bytes without an annotation. */
   geometryFromBytes: (bytes: Uint8Array) => utf8(bytes) ?? base64(bytes),
-  /** Called for INT96. */
+  /** `hyparquet` calls it for INT96. */
   timestampFromNanoseconds: (value: bigint) => timestamp("NANOS", "")(value),
 }
 
@@ -76,14 +77,14 @@ const ofInteger = (value: bigint): number | string => {
   return Number.isSafeInteger(number) ? number : String(value)
 }
 
-/** Two's complement, most significant byte first. */
+/** Decodes two's complement, most significant byte first. */
 const bigEndian = (bytes: Uint8Array): bigint =>
   bytes.length === 0 ? 0n : BigInt.asIntN(bytes.length * 8, BigInt(`0x${bufferOf(bytes).toString("hex")}`))
 
-/** Spark and DuckDB allow 38 digits, Arrow allows 76. */
+/** Spark and DuckDB allow 38 digits, and Arrow allows 76. */
 const maxPrecision = 200
 
-/** A double keeps decimals of up to this many digits. */
+/** A double is exact for decimals of up to this many digits. */
 const maxDoubleDigits = 15
 
 const decimal =
@@ -103,7 +104,7 @@ const inSeconds = (value: bigint, unit: TimeUnit): readonly [bigint, string] => 
   return [(value - fraction) / perSecond, `.${String(fraction).padStart(digitsOf[unit], "0")}`]
 }
 
-/** For example `2026-03-01T13:00:00`, or undefined for years that a date cannot have (beyond ±271,821). */
+/** Returns, for example, `2026-03-01T13:00:00`, or `undefined` for years that a date cannot have (beyond ±271,821). */
 const isoSeconds = (seconds: number): string | undefined => {
   const date = Option.getOrUndefined(DateTime.make(seconds * 1000))
   return date && DateTime.formatIso(date).slice(0, -".000Z".length)
