@@ -13,7 +13,7 @@ export default Pipeline.make({
     completions: "data/joined/completions/*.jsonl",
     key: "id",
     completionPath: "choices[0].message.content",
-    // Not every model answered every prompt; two answers suffice.
+    // Not every model answered every prompt. Keeps the prompts with at least two answers.
     missing: "keep",
   }),
   guidelines: "Prefer the completion that is correct, does what was asked, and wastes none of the reader's time.",

@@ -1,6 +1,6 @@
 /**
- * Merges two datasets, and writes the pairs that are left: one per prompt and completions, and only short ones. Each
- * pair stays in its split.
+ * Merges two datasets, without duplicates and without pairs whose chosen completion is long. Each pair stays in its
+ * split.
  *
  *     npx node pipelines/merge.ts ONE/dataset OTHER/dataset MERGED
  */

@@ -1,6 +1,6 @@
 /**
- * Works each night at two: it submits what is new in a folder, waits for results by webhook and by polling until the
- * next evening, and writes the dataset of all results so far. Stop it at any time; nothing is lost.
+ * Each night at two, submits the new items of a folder, waits for results until the next evening (by webhook and by
+ * polling), and writes the dataset of all results so far. You can stop the program at any time; nothing is lost.
  *
  *     export PREFSTREAM_BASE_URL=https://annotation.example/v1 PREFSTREAM_TOKEN=… PREFSTREAM_WEBHOOK_SECRET=whsec_…
  *     npx node pipelines/nightly.ts [--now]

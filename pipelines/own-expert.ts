@@ -1,6 +1,6 @@
 /**
- * Uses records and an expert of its own. `Source.make` takes records of any shape that a layout reads, from an iterable
- * or a stream. An expert is a name and a function.
+ * Uses custom records and a custom expert. `Source.make` takes an iterable or a stream of records, in any shape that a
+ * layout can read. An expert is a name and a function.
  *
  *     npx prefstream run pipelines/own-expert.ts
  */
@@ -11,7 +11,7 @@ const records = Stream.range(1, 20).pipe(
   Stream.map((n) => ({ number: n, question: `What is ${n} times ${n}?`, good: `${n * n}`, bad: `${n + n}.` })),
 )
 
-/** Prefers an answer that is a whole number. If no completion is one, this expert does not vote. */
+/** Prefers a completion that is a whole number. If there is none, this expert does not vote. */
 const arithmetic: AnnotationService.Expert.Expert = {
   name: "arithmetic",
   judge: ({ completions }) =>

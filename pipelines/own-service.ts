@@ -1,10 +1,11 @@
 /**
- * Uses an annotation service with another API. A job is created in two steps: an upsert of the job with its questions,
- * and an order, which is what is paid for. Its answers come by page, name the question by its number and the choice by
- * the number of an option, and repeat no text. The key is a header of its own.
+ * Uses an annotation service with another API. Two requests create a job: an upsert of the job with its questions, and
+ * an order, which is billed. Answers come in pages. Each answer has the numbers of its question and of the chosen
+ * option, but no text. The API key has its own header.
  *
- * `protocol` says which requests to send and what the responses mean. All else works as in any pipeline: rate limit,
- * retries, ledger, report, thresholds, `prefstream status`. No task is paid for twice, whenever the process is killed.
+ * `protocol` says which requests to send and what the responses mean. Everything else works as in any pipeline: rate
+ * limit, retries, ledger, report, thresholds, `prefstream status`. No task is billed twice, even if the process is
+ * killed.
  *
  *     LABELING_URL=http://127.0.0.1:8080 LABELING_KEY=... npx prefstream run pipelines/own-service.ts
  */
@@ -38,8 +39,8 @@ const json = HttpClientRequest.bodyJsonUnsafe
 const protocol: Tasks.Protocol = {
   authorize: (request, token) => HttpClientRequest.setHeader(request, "x-api-key", Redacted.value(token)),
 
-  // The upsert has the same effect however often it arrives. The order has not: if its answer is lost, the task is held
-  // as in doubt, and `prefstream resolve` settles it.
+  // The upsert is idempotent. The order is not: if its answer is lost, the task is in doubt until a person decides with
+  // `prefstream resolve`.
   create: Effect.fnUntraced(function* ({ guidelines, prompts }, { http, idempotencyKey, repeatable }) {
     const questions = prompts.map(({ completions, prompt }) => ({ text: prompt, options: completions }))
     const job = `/jobs/${idempotencyKey}`
@@ -68,7 +69,7 @@ const protocol: Tasks.Protocol = {
     return { _tag: "Completed", results: yield* Stream.runCollect(results) }
   }),
 
-  // Deliveries say `{"order":{"number":12},"phase":"FINISHED"}`.
+  // The payload of a webhook: `{"order":{"number":12},"phase":"FINISHED"}`.
   taskIdsOf: (payload) => (isOrder(payload) ? [String(payload.order.number)] : undefined),
 }
 
@@ -76,7 +77,7 @@ export default Pipeline.make({
   directory: "own-service",
   source: Source.files("data/sample.jsonl"),
   client: Tasks.AnnotationClient.layerProtocol(protocol),
-  // The ledger keeps the base URL; the limits hold for all requests.
+  // The ledger stores the base URL. The limits apply to all requests.
   service: Tasks.ServiceProfile.layer({
     baseUrl: url,
     token: key,

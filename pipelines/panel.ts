@@ -1,12 +1,13 @@
 /**
- * Several experts judge, one of them a language model. Items with known answers measure them, and the dataset is
- * written only if they do well.
+ * Several experts judge each item; one of them is a language model. Items with known answers measure the experts'
+ * accuracy. The dataset is written only if the thresholds are met.
  *
- * The judge is a model behind an OpenAI-compatible endpoint, here Ollama's. It has one vote, and people have two.
+ * The judge is a model behind an OpenAI-compatible endpoint, here Ollama's. The model has one vote on each item, and
+ * people have two.
  *
  *     PREFSTREAM_JUDGE_BASE_URL=http://127.0.0.1:11434/v1 npx prefstream serve --votes 3 --expert judge:qwen2.5:7b    # prints the token
  *     export PREFSTREAM_BASE_URL=http://127.0.0.1:8484/v1 PREFSTREAM_TOKEN=…
- *     npx prefstream run pipelines/panel.ts --once    # again and again, until all votes are there
+ *     npx prefstream run pipelines/panel.ts --once    # repeat until all votes have arrived
  */
 import { NodeServices } from "@effect/platform-node"
 import { Config, Effect, Layer } from "effect"

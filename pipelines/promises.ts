@@ -1,6 +1,6 @@
 /**
  * Runs a pipeline from a program that does not use Effect: records from an async generator, an expert that is a
- * function, and a promise of the report. Ctrl-C stops it; the next start goes on from there.
+ * function, and a promise of the report. Ctrl-C stops it; the next start continues from there.
  *
  *     npx node pipelines/promises.ts
  */

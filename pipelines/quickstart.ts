@@ -1,6 +1,6 @@
 /**
- * Runs the whole flow on one machine: the sample data goes to an embedded annotation service, whose expert takes the
- * gold answers from the same file.
+ * Runs the whole flow on one machine. The expert of an embedded annotation service judges the sample data by the gold
+ * answers in the same file.
  *
  *     npx prefstream run pipelines/quickstart.ts
  */

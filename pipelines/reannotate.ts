@@ -1,7 +1,7 @@
 /**
- * Judges an existing preference set again: here the quickstart's, by another rule. Each pair becomes an item of two
- * completions, and experts don't know which one was chosen before. `chosen_index` of the new dataset is 0 if both
- * judgments agree.
+ * Annotates an existing preference dataset again: here, that of `quickstart.ts`, by another rule. Each pair becomes an
+ * item with two completions. Experts don't see which one was chosen before. `chosen_index` of the new dataset is 0 if
+ * both judgments agree.
  *
  *     npx prefstream run pipelines/quickstart.ts && npx prefstream run pipelines/reannotate.ts
  */

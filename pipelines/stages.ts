@@ -1,7 +1,7 @@
 /**
- * Uses the stages one by one. Each is a stream or takes one, so a program can put its own steps between them. This one
- * sends only short prompts, makes pairs by its own strategy, keeps only pairs with a rationale, and writes a trainer
- * format of its own.
+ * Uses the stages one by one. Each stage is a stream or takes a stream, so a program can insert its own steps. This
+ * program sends only short prompts, makes pairs by a custom strategy, keeps only pairs with a rationale, and writes a
+ * custom trainer format.
  *
  *     npx node pipelines/stages.ts
  */
@@ -15,7 +15,7 @@ const items = Source.files("data/sample.jsonl").records.pipe(
   Stream.filter((record) => Result.isFailure(record) || record.success.item.prompt.length < 200),
 )
 
-/** Pairs the best completion with the longest of the others. The first argument is for the manifest. */
+/** Pairs the best completion with the longest of the others. The manifest records the first argument. */
 const bestAgainstLongest = Pairs.strategy({ strategy: "best-against-longest" }, (judgment) =>
   Pairs.bestAgainstRest(judgment)
     .toSorted((a, b) => b.rejected.length - a.rejected.length)
@@ -46,7 +46,7 @@ const program = Effect.gen(function* () {
     Stream.flatMap((judgment) => Stream.fromIterable(bestAgainstLongest(judgment))),
     Stream.filter((pair) => pair.rationale !== null),
   )
-  // If there is no pair, it fails with `NoPairs`, and the dataset of an earlier run is kept.
+  // Without pairs, this fails with `NoPairs`, and keeps the dataset of an earlier run.
   const { directory: written, rows } = yield* Stream.run(
     pairs,
     Dataset.write({ directory: `${directory}/dataset`, formats: [format] }),

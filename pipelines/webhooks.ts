@@ -1,5 +1,5 @@
 /**
- * Verifies the webhooks of any service in a server of your own, without a job. Here, the service signs time and body.
+ * Verifies the webhooks of any service in your own server, without a job. Here, the service signs time and body.
  *
  *     WEBHOOK_SECRET=… npx node pipelines/webhooks.ts
  */
@@ -11,13 +11,13 @@ const options: Webhooks.HandlerOptions = {
   secrets: [process.env["WEBHOOK_SECRET"] ?? ""],
 }
 
-/** For Fetch: `export const POST = …` in Next.js, `(c) => receive(c.req.raw)` in Hono, `fetch` in Bun, Deno, Workers. */
+/** For Fetch: `export const POST = …` in Next.js, `(c) => receive(c.req.raw)` in Hono, `fetch` in Bun and Deno. */
 export const receive = Webhooks.fetchHandler(options, ({ text, timestamp }) => {
   process.stdout.write(`sent at ${timestamp}: ${text}\n`)
   return Response.json({ received: true })
 })
 
-/** For `node:http`, and for Express before anything parses bodies. */
+/** For `node:http`, and for Express if no middleware has parsed the body. */
 const listener = Webhooks.nodeHandler(options, ({ text, timestamp }) => {
   process.stdout.write(`sent at ${timestamp}: ${text}\n`)
 })

@@ -1,9 +1,9 @@
 /**
  * The pipeline for programs that do not use Effect: promises, async iterables, and plain values.
  *
- * Guarantees: promises reject with an `Error` whose `_tag` says its kind, or, if the program's own source throws, with
- * that error unchanged. After an abort, requests in flight are finished and recorded, and the promise rejects with the
- * signal's reason. By default, messages go to stderr.
+ * Guarantees: promises reject with an `Error` whose `_tag` names its kind. If the program's own source throws, they
+ * reject with its error, unchanged. After an abort, requests in flight are finished and recorded, and the promise
+ * rejects with the signal's reason. By default, messages go to stderr.
  *
  * Adapter: provides Node's file system and HTTP client.
  */
@@ -37,7 +37,7 @@ export interface RemoteService extends Partial<Omit<ServiceSettings, "baseUrl" |
 export interface PlainExpert {
   /** The expert's name in votes. */
   readonly name: string
-  /** Votes on one prompt; null without an answer. If it throws, other experts can vote, and the next run asks again. */
+  /** Returns a vote on one prompt, or null. If it throws, other experts can vote, and the next run asks again. */
   readonly judge: (prompt: TaskPrompt, guidelines: string | undefined) => Promise<JudgeVote | null> | JudgeVote | null
   /** Maximum number of prompts that the expert judges at once. Default 1. */
   readonly concurrency?: number | undefined

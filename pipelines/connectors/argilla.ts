@@ -1,26 +1,33 @@
 /**
- * Argilla 2.5 or later: a record per prompt, and a vote per submitted response.
+ * Argilla 2.5 or later: each prompt becomes a record, and each submitted response becomes a vote.
  *
  *     client: Tasks.AnnotationClient.layerProtocol(protocol({ dataset: "6005571a-…" })),
  *     service: Tasks.ServiceProfile.layer({ ...settings, baseUrl: "https://argilla.example/api/v1", token }),
  *     webhook: { secrets: [`whsec_${secret}`] },
  *
- * The dataset is published. It has the text fields `prompt`, `response1`, `response2`, …; a question `preference`, whose
- * options to rank or to choose from have the names of these fields; optionally questions `rationale` (text) and `strength`
- * (rating); a terms metadata property `prefstream_task`; and its own guidelines. The key belongs to an owner or to an
- * admin of the workspace. The webhook is for `record.completed`. A record that all experts discard stays open.
+ * Requirements:
  *
- * Sources: argilla-server 2.8 in extralit/extralit (4ce38e1), argilla-server/src/argilla_server: api/handlers/v1/datasets,
- * api/schemas/v1, bulk/records_bulk.py, webhooks/v1. Not confirmed with a running server.
+ * - The dataset is published, and has its own guidelines.
+ * - It has the text fields `prompt`, `response1`, `response2`, …
+ * - It has a ranking or label question `preference`, whose options have the names of the response fields. Questions
+ *   `rationale` (text) and `strength` (rating) are optional.
+ * - It has a terms metadata property `prefstream_task`.
+ * - The key belongs to an owner or to an admin of the workspace.
+ * - The webhook subscribes to `record.completed`.
+ *
+ * A record that all experts discard stays open.
+ *
+ * Sources: argilla-server 2.8 in extralit/extralit (4ce38e1), argilla-server/src/argilla_server:
+ * api/handlers/v1/datasets, api/schemas/v1, bulk/records_bulk.py, webhooks/v1. Not confirmed with a running server.
  */
 import { Effect, Redacted, Schema } from "effect"
 import { HttpClientRequest, HttpClientResponse } from "effect/http"
 import type { Tasks } from "prefstream"
 
-/** An upsert by `external_id` has the same effect however often it arrives. */
+/** Retries are safe, because an upsert by `external_id` is idempotent. */
 export const settings = { idempotencyKey: "honored", idempotencyKeyLifetime: "Infinity" } as const
 
-/** `names` are those of users by id, for votes. The list of users is not read, since it shows their keys. */
+/** `names`: experts' names by user id. They are not read from Argilla's list of users, which contains API keys. */
 type Options = { readonly dataset: string; readonly names?: { readonly [userId: string]: string } }
 
 const { Array: list, NullOr: nullOr, optionalKey, String: text, Struct: struct } = Schema
@@ -37,7 +44,10 @@ const Page = struct({ items: list(struct({ record: Item })) })
 const EventData = struct({ metadata: struct({ prefstream_task: text }) })
 const isCompletion = Schema.is(struct({ type: Schema.Literal("record.completed"), data: EventData }))
 
-/** A user's vote. A ranking leaves out options without a response, but if one is alone at the top, the vote is invalid. */
+/**
+ * Converts a response to a vote. A ranking leaves out options without a completion. If its top group has only such
+ * options, the vote is invalid.
+ */
 const voteOf = ({ user_id, values }: typeof Submitted.Type, completions: number, names: Options["names"] = {}) => {
   const { preference, rationale, strength } = values
   const isRanking = typeof preference.value !== "string"

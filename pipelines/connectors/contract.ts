@@ -1,9 +1,9 @@
 /**
- * The contract as a protocol of a program: a start for a service that is near it. prefstream speaks the contract by
- * itself; there, this protocol does the same.
+ * The contract as a custom protocol: a template for a service that differs little from the contract. For the contract
+ * itself, no protocol is needed.
  *
- * Guarantees: a task whose answer is lost is in doubt, or is asked for again under the same key if the service honors
- * keys. It creates a task by one request. Limits of the service are not read from its OpenAPI document.
+ * Guarantees: one request creates a task. If its answer is lost, the request is repeated with the same key if the
+ * service honors keys; otherwise, the task is in doubt. The service's limits are not read from its OpenAPI document.
  */
 import { Effect, Schema } from "effect"
 import { HttpClientRequest, HttpClientResponse } from "effect/http"

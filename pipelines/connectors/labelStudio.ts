@@ -1,13 +1,13 @@
 /**
- * Label Studio: a task of prefstream is one Label Studio task per prompt, in a project with a `Pairwise` tag (two
+ * Label Studio: each prompt of a prefstream task becomes one Label Studio task, in a project with a `Pairwise` tag (two
  * completions) or a `Ranker` tag (more).
  *
- * Guarantees: Label Studio knows no idempotency keys, but each of its tasks carries the key in its data. Before an
- * import, and after one whose answer was lost, the key is looked up, so an import that is there is not made again, also
- * if a person sends a task in doubt again (`prefstream resolve`). If it is not there, an import may still be under way:
- * the task is in doubt. `idempotencyKey` stays `ignored` for this reason.
+ * Guarantees: Label Studio does not support idempotency keys, but each of its tasks carries the key in its data. The
+ * connector searches for the key before an import, and again if the import fails. If it finds all tasks, it does not
+ * import them again, even if a person resends a task in doubt (`prefstream resolve`). Otherwise, the import may still
+ * be running, so the task is in doubt. For this reason, `idempotencyKey` must stay `ignored`.
  *
- * The labeling configuration of two completions, and of more:
+ * Labeling configurations for two completions, and for more:
  *
  *     <View><Markdown name="prompt" value="$prompt"/><Text name="a" value="$a"/><Text name="b" value="$b"/>
  *       <Pairwise name="choice" toName="a,b"/></View>
@@ -16,8 +16,8 @@
  *
  * Sources: label-studio-sdk 2.1.3 (`reference.md`, `tokens/client_ext.py`, `types/`); label-studio `tasks/api.py`,
  * `tasks/serializers.py`, `data_import/`, `data_manager/`, `webhooks/`, `docs/source/guide/access_tokens.md`. Not
- * confirmed with a real server: how it matches texts in filters, limits of the cloud, and whether `is_labeled` counts
- * skipped annotations.
+ * confirmed with a real server: how filters match texts, the limits of Label Studio's cloud, and whether `is_labeled`
+ * counts skipped annotations.
  */
 import { Clock, Effect, Option, Redacted, Schedule, Schema, Stream } from "effect"
 import { FetchHttpClient, HttpClient, HttpClientRequest, HttpClientResponse } from "effect/http"
@@ -48,7 +48,7 @@ const isPair = Schema.is(Struct({ selected: Text }))
 const isRanker = Schema.is(Struct({ ranker: Union([Array(Text), Struct({ choice: Array(Text) })]) }))
 const isText = Schema.is(Struct({ text: Array(Text) }))
 
-/** An annotation as a vote. An unknown side or label has no index, so that the library finds it. */
+/** Converts an annotation to a vote. An unknown side or label becomes an invalid index, which the library reports. */
 const voteOf = ({ completed_by, lead_time, result }: typeof Annotation.Type) => {
   const valueOf = (name: string) => result.find(({ from_name }) => from_name === name)?.value
   const [value, reason] = [valueOf("choice"), valueOf("rationale")]
@@ -69,7 +69,7 @@ const voteOf = ({ completed_by, lead_time, result }: typeof Annotation.Type) => 
 export const protocol = ({ project }: { readonly project: number }): Tasks.Protocol => {
   let access = { text: "", until: 0 }
 
-  /** The Label Studio tasks of a key, in the order of the prompts. */
+  /** Finds the Label Studio tasks with a key, in the order of the prompts. */
   const tasksOf = (key: string, http: Tasks.Http) => {
     const item = { filter: "filter:tasks:data.prefstream_task", operator: "equal", type: "String", value: key }
     const query = JSON.stringify({ filters: { conjunction: "and", items: [item] } })
@@ -84,7 +84,7 @@ export const protocol = ({ project }: { readonly project: number }): Tasks.Proto
   }
 
   return {
-    // A personal access token is exchanged for a token of five minutes; a legacy token is sent as it is.
+    // A personal access token is exchanged for a token for five minutes. A legacy token is sent unchanged.
     authorize: Effect.fnUntraced(function* (request, token) {
       const secret = Redacted.value(token)
       if (!/^eyJ[^.]*\.[^.]+\.[^.]+$/.test(secret))
@@ -133,7 +133,7 @@ export const protocol = ({ project }: { readonly project: number }): Tasks.Proto
         ),
       )
       if (id === undefined) return key
-      // The cloud imports in the background.
+      // Label Studio's cloud answers with the id of an import that runs in the background.
       const state = Effect.flatMap(
         http.get(`/api/projects/${project}/imports/${id}/`),
         HttpClientResponse.schemaBodyJson(Import),

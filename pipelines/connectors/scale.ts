@@ -1,17 +1,17 @@
 /**
- * Scale's generative AI API: a chat task has one prompt, and its result is the turn with a selected model.
+ * Scale's generative AI API: a chat task has one prompt. Its result is the turn in which an expert selected a model.
  *
  *     client: Tasks.AnnotationClient.layerProtocol(protocol({ project: "prefs", callbackUrl: "https://…/webhook" })),
  *     service: Tasks.ServiceProfile.layer({ ...settings, baseUrl: "https://api.scale.com", token }),
  *     batch: { maxPrompts: 1, maxBytes: 1_000_000 },
  *     webhook: { scheme: { header: "scale-callback-auth", digest: "none" }, secrets: [callbackKey] },
  *
- * No task is created twice: Scale answers a repeated `unique_id` with 409, and the task is then found by it.
+ * No task is created twice: Scale answers a repeated `unique_id` with 409. The connector then finds the task by it.
  *
  * Sources: scaleapi-python-client 2.18.4 (b4111b2), scaleapi/__init__.py and scaleapi/api_client/v2; the pages /v2,
- * /v2/task-chat-create and /api-reference/idempotency of docs.genai.scale.com. Not confirmed at the service: that v2
- * takes a `unique_id` and Basic authorization, that `GET /v1/tasks` finds tasks of v2, the body of their callbacks, and
- * the key `ranking`. A project has its own template variables and annotations: change them here.
+ * /v2/task-chat-create and /api-reference/idempotency of docs.genai.scale.com. Not confirmed with the service: v2
+ * accepts a `unique_id` and Basic authorization; `GET /v1/tasks` finds v2 tasks; the body of callbacks; the key
+ * `ranking`. Adapt the template variables and annotations to your project.
  */
 import { Effect, Schema } from "effect"
 import { HttpClientRequest, HttpClientResponse } from "effect/http"
@@ -34,13 +34,13 @@ const Thread = struct({
 /** A task with reported content is completed without threads. */
 const Task = struct({ status: text, threads: optionalKey(list(Thread)) })
 
-/** The annotations of a turn by key. A ranking has the best first, and equal ones in one group. */
+/** The best response is first. Equal responses form a group. */
 const Ranking = optionalKey(list(Schema.Union([text, list(text)])))
 const isAnswers = Schema.is(struct({ selected_model_id: text, justification: optionalKey(text), ranking: Ranking }))
 const isLikert = Schema.is(struct({ value: Schema.Int, possible_values: Schema.NonEmptyArray(Schema.Int) }))
 const isConflict = Schema.is(struct({ reason: struct({ status: Schema.Literal(409) }) }))
 
-/** The distance from the middle of the scale. The selected model says which response is better, not the side. */
+/** The distance from the middle of the scale. Its side is ignored: the selected model says which response is better. */
 const strengthOf = (likert: unknown) => {
   if (!isLikert(likert)) return false
   const { possible_values: scale, value } = likert
@@ -48,7 +48,7 @@ const strengthOf = (likert: unknown) => {
   return strength > 0 && { strength }
 }
 
-/** Names responses by their texts. */
+/** Identifies responses by their texts instead of Scale's ids. */
 const resultsOf = ({ submissions = [], turns }: typeof Thread.Type): ReadonlyArray<Tasks.PromptResult> => {
   const experts = [...new Set(submissions.map(({ contributor_id }) => contributor_id))]
   const expert = experts.length === 1 && { expert: experts[0] }
@@ -68,7 +68,7 @@ export const protocol = (options: { readonly project: string; readonly callbackU
   authorize: (request, token) => HttpClientRequest.basicAuth(request, token, ""),
 
   create: Effect.fnUntraced(function* ({ guidelines, prompts }, { http, idempotencyKey: unique_id }) {
-    // The library then halves the task.
+    // After `TooLarge`, the library splits the task in two.
     const reason = new Tasks.TooLarge({ detail: "a chat task has one prompt" })
     if (prompts.length > 1) return yield* new Tasks.AnnotationClientError({ baseUrl: "Scale", reason })
     const template_variables = { prompt: prompts[0]?.prompt, responses: prompts[0]?.completions, guidelines }

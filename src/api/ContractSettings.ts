@@ -2,7 +2,7 @@
  * Settings for services that differ from the contract in these points: their requests, the paths of a result's members,
  * and the form of a choice.
  *
- * Guarantees: a choice is read only in the form that is set. A value in another form gives no choice, not a wrong one.
+ * Guarantees: a choice is read only in the form that is set. A value in another form gives no choice.
  */
 
 /** Default paths in the answer to a poll. `prompt`, `choice`, and `annotations` are relative to each of `results`. */
@@ -21,11 +21,11 @@ export interface ResultPaths {
   readonly status?: string | undefined
   /** Path of the list of results. */
   readonly results?: string | undefined
-  /** Path of the prompt, relative to a result, as are the next two. */
+  /** Path of the prompt in each result. */
   readonly prompt?: string | undefined
-  /** Path of the choice. */
+  /** Path of the choice in each result. */
   readonly choice?: string | undefined
-  /** Path of the annotations. */
+  /** Path of the annotations in each result. */
   readonly annotations?: string | undefined
 }
 
@@ -59,7 +59,7 @@ const choices: {
 
 export const choiceForm = `${Object.keys(choices).join(", ")}, text, or different labels such as left,right`
 
-/** Returns a reader of choices, which gives an index from 0 or a completion's text. Undefined if `form` is invalid. */
+/** Returns a function that reads a choice as an index from 0 or a completion's text. Undefined if `form` is invalid. */
 export const choiceOf = (form: string) => {
   const labels = form.split(",")
   const { read, text } = choices[form] ?? {

@@ -2,8 +2,8 @@
  * Signs and verifies webhooks with HMAC. Settings describe the form of the signatures.
  *
  * Guarantees: settings that contradict each other, or name a time that is not signed, are refused before the first
- * delivery. The header can hold several signatures, separated by commas, semicolons, spaces, or braces; those without
- * the expected form are ignored. Times and ids are read only from headers, never from the body.
+ * delivery. The header can hold several signatures, separated by commas, semicolons, spaces, or braces. Signatures
+ * without the expected form are ignored. Times and ids are read only from headers, never from the body.
  */
 import { Array as Arr, Bytes, Clock, DateTime, Duration, Effect, Option, Predicate, RegExp as Regex } from "effect"
 import { Mac } from "effect/crypto"
@@ -36,7 +36,7 @@ export interface SignatureSettings {
   readonly prefix?: string | undefined
   /** Header with the time. A value that ends with `=`, such as `t=`, is a member of the signature's header instead. */
   readonly timestamp?: string | undefined
-  /** Time in seconds (`s`) or milliseconds (`ms`) since 1970, or as in RFC 3339 (`iso`). Default `s`. */
+  /** Form of the time: seconds (`s`) or milliseconds (`ms`) since 1970, or RFC 3339 (`iso`). Default `s`. */
   readonly unit?: "s" | "ms" | "iso" | undefined
   /** Maximum difference between the time and our clock, in either direction, 1 second to 1 hour. Default 5 minutes. */
   readonly tolerance?: Duration.Input | undefined
@@ -120,7 +120,7 @@ const checks: { readonly [Name in keyof Required<SignatureSettings>]: Check } = 
 
 const settingNames = Object.keys(checks)
 
-/** Returns the settings, or fails for the first wrong one. Checks types, too, because JavaScript can pass any value. */
+/** Returns the settings, or fails for the first invalid one. Checks types, because JavaScript can pass any value. */
 export const validate = Effect.fnUntraced(function* (
   settings: SignatureSettings,
 ): Effect.fn.Return<SignatureSettings, InvalidWebhookSetting> {

@@ -9,8 +9,8 @@ import { Clock, Duration, Effect, Option, Result } from "effect"
 import { Headers } from "effect/http"
 
 /**
- * Whole milliseconds that `Retry-After`, a number of seconds or a date, asks us to wait; at most `max`. Undefined if
- * the header is absent or malformed.
+ * Returns the wait that `Retry-After` (seconds or a date) asks for, in whole milliseconds and at most `max`; undefined
+ * if the header is absent or malformed.
  */
 export const retryAfter = Effect.fnUntraced(function* (header: string | undefined, max: Duration.Duration) {
   const parsed = Option.flatMap(Option.fromUndefinedOr(header), (text) =>

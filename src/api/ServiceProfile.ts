@@ -48,12 +48,13 @@ export interface ServiceSettings extends ItemLimits {
    * - `"honored"`: a retry is safe after a crash or a lost answer.
    * - `"ignored"`: after a crash or a lost answer, the task is in doubt: it is not sent again automatically.
    * - `"declared"`: `Pipeline.layer`, `Worker.run`, and commands that send or poll use `"honored"` if the service's
-   *   OpenAPI document declares the header, else `"ignored"`. `AnnotationClient.layer` by itself uses `"ignored"`.
+   *   OpenAPI document declares the header, else `"ignored"`. In a program that uses none of these,
+   *   `AnnotationClient.layer` uses `"ignored"`.
    */
   readonly idempotencyKey: "honored" | "ignored" | "declared"
   /**
-   * Time for which the service remembers a key (`Duration.infinity`: forever). A task that may have arrived longer ago
-   * is in doubt.
+   * Time for which the service remembers a key (`Duration.infinity`: forever). After this time, a task that may have
+   * arrived is in doubt.
    */
   readonly idempotencyKeyLifetime: Duration.Input
   /** Method and path of a creation: `POST /tasks`. `{key}` in the path is the idempotency key: `PUT /tasks/{key}`. */
@@ -62,7 +63,7 @@ export interface ServiceSettings extends ItemLimits {
   readonly pollRequest: string
   /** Members that each task's request has besides the contract's, such as a language or a priority. */
   readonly requestExtra: { readonly [member: string]: Schema.Json }
-  /** Paths of members in the answer to a poll, where they differ from the contract's. Defaults: `resultPlaces`. */
+  /** Paths of members in the answer to a poll, if they differ from the contract's. Defaults: `resultPlaces`. */
   readonly resultPaths: ContractSettings.ResultPaths
   /**
    * The form of a choice: `index` (from 0), `index-1` (from 1), `text` of the completion, `letter` (A is the first), or
@@ -98,7 +99,7 @@ export interface ServiceSettings extends ItemLimits {
   readonly patience: Duration.Input
   /** Minimum and maximum time between two polls of a task. The time grows with the task's age. */
   readonly pollInterval: { readonly min: Duration.Input; readonly max: Duration.Input }
-  /** Where a webhook delivery names its tasks. The receiver's settings say how deliveries are signed. */
+  /** Paths of the task ids in webhook deliveries. The receiver's settings say how deliveries are signed. */
   readonly webhook: WebhookProfile
 }
 
@@ -183,12 +184,12 @@ const isTime =
       return millis >= minMillis && millis <= maxMillis
     })
 
-/** The time of the next poll must be a valid date, so an interval is at most a year. */
+/** An interval is at most one year, because the time of the next poll must be a valid date. */
 const isPollInterval = isTime(1, Duration.toMillis("365 days"))
 
 const names: ReadonlyArray<string> = ["baseUrl", "token", "identity", ...Struct.keys(defaults)]
 
-/** Finds a member that is no setting of a service. */
+/** Finds a member that is not a service setting. */
 export const unknownIn = (settings: object, names: ReadonlyArray<string>) => {
   const setting = Object.keys(settings).find((name) => !names.includes(name))
   if (setting === undefined) return undefined

@@ -1,8 +1,8 @@
 /**
  * Webhook signature schemes: by name for known services, by settings for any other service, or as a custom function.
  *
- * Guarantees: wrong settings and malformed secrets are typed errors when they are set, before the first delivery
- * arrives. A new service needs one line here.
+ * Guarantees: invalid settings and malformed secrets fail with typed errors before the first delivery arrives. A new
+ * service needs one line here.
  */
 import { type Array as Arr, Effect, Predicate } from "effect"
 import type { Mac } from "effect/crypto"
@@ -33,7 +33,7 @@ const table = {
 /** The name of a scheme in `schemes`. */
 export type SchemeName = keyof typeof table
 
-/** Settings by name. The first scheme is the default. To change one: `{ ...schemes.stripe, header: "x-vendor" }`. */
+/** Settings by name. The first scheme is the default. To customize one: `{ ...schemes.stripe, header: "x-vendor" }`. */
 export const schemes: { readonly [Name in SchemeName]: HmacSignature.SignatureSettings } = table
 
 const isName = (name: string): name is SchemeName => Object.hasOwn(schemes, name)
@@ -58,7 +58,7 @@ export type WebhookScheme =
       readonly secrets?: undefined
     }
 
-/** Returns the settings that a name stands for. Settings are returned unchanged. */
+/** Looks up the settings of a scheme by its name. Settings are returned unchanged. */
 export const settingsOf = Effect.fnUntraced(function* (
   scheme: string | HmacSignature.SignatureSettings,
 ): Effect.fn.Return<HmacSignature.SignatureSettings, WebhookSignature.InvalidWebhookSetting> {

@@ -1,8 +1,7 @@
 /**
  * Reads the secrets that sign webhooks, in the forms in which services write them.
  *
- * Guarantees: a malformed secret is refused when it is set, by an error that does not repeat it. Printing a key shows
- * only its algorithm.
+ * Guarantees: a malformed secret is refused when it is set, by an error that does not repeat it.
  */
 import { Effect, Predicate, Redacted, Result, Schema } from "effect"
 import { Mac, SecureRandom } from "effect/crypto"
@@ -15,8 +14,11 @@ export type WebhookSecret = Mac.Key
 export type SecretInput = Redacted.Redacted<string> | string
 
 /**
- * How a secret is written: `text`, whose UTF-8 bytes are the key; `hex` or `base64` of the key; or `whsec`, which is
- * `whsec_` and the base64 of 16 to 64 bytes, as in Standard Webhooks.
+ * How a secret is written:
+ *
+ * - `text`: the key is the text in UTF-8
+ * - `hex`, `base64`: the key in this encoding
+ * - `whsec`: `whsec_` and the base64 of 16 to 64 bytes, as in Standard Webhooks
  */
 export type SecretForm = "text" | "hex" | "base64" | "whsec"
 

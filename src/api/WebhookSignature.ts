@@ -5,8 +5,8 @@
  * Comparison takes constant time. Errors and logs show no secret. One matching signature by any of the secrets is
  * enough, so that secrets can be rotated.
  *
- * Does not remember deliveries: anyone who saw one can send it again, but if it has a signed time, only within the
- * tolerance.
+ * Does not remember deliveries, so anyone who saw one can send it again. If the delivery has a signed time, this works
+ * only within the tolerance.
  */
 import { type Duration, Effect, Layer, Schema } from "effect"
 import { Mac, SecureRandom } from "effect/crypto"
@@ -27,7 +27,7 @@ export interface ReceivedDelivery extends DeliveryHead {
 
 /** The signed id and time of a verified delivery, if its scheme signs them. */
 export interface VerifiedDelivery {
-  /** The id of the message, which all attempts to deliver it share. */
+  /** The id of the message. All attempts to deliver it have the same id. */
   readonly id?: string | undefined
   /** Time of the attempt, in seconds since 1970. */
   readonly timestamp?: number | undefined
@@ -35,7 +35,7 @@ export interface VerifiedDelivery {
 
 /** An attempt to deliver a message, before it is signed. */
 export interface Attempt {
-  /** Must not contain a full stop, which separates the id from the time in the signed text. */
+  /** Must not contain a period, which separates the id from the time in the signed text. */
   readonly id: string
   /** Whole seconds since 1970. */
   readonly timestamp: number
@@ -53,14 +53,14 @@ export class SignatureRefused extends Schema.TaggedError<SignatureRefused>()("Si
     "too_new",
     "no_signature_matches",
   ]),
-  /** A clause about the delivery, without secrets and signatures. Default: one for each `reason`. */
+  /** A clause about the delivery, without secrets and signatures. Default: a text that depends on `reason`. */
   detail: Schema.optionalKey(Schema.String),
 }) {
   /** The reason in words: `detail`, or else the default for `reason`. */
   get why() {
     return this.detail ?? reasons[this.reason]
   }
-  /** The HTTP status of the response: 400 if a header is missing or malformed, else 401. */
+  /** The HTTP status of the response: 400 if a header or the time is missing or malformed, else 401. */
   get status() {
     return /missing|malformed/.test(this.reason) ? 400 : 401
   }

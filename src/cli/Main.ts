@@ -82,7 +82,7 @@ const checkThreads = Effect.gen(function* () {
   }
 })
 
-/** Whether the user must correct the command line, rather than the files. */
+/** Whether the user must correct the command line, not the files. */
 const isSetting = (reason: string): boolean => reason === "LayoutUnknown" || reason === "InvalidOption"
 
 const wrongUsage = ({ message }: { readonly message: string }) => Effect.as(say(message), ExitStatus.usage)

@@ -14,7 +14,7 @@ import * as Signals from "./Signals.ts"
 
 const platform = Layer.merge(NodeServices.layer, HttpClient.layer)
 
-// Some versions of Node warn that SQLite is experimental. Such a warning is not printed: users cannot act on it.
+// Some versions of Node warn that SQLite is experimental. The warning is not printed, because users cannot act on it.
 process.removeAllListeners("warning").on("warning", ({ message, name }) => {
   if (name !== "ExperimentalWarning") Stderr.print("warning", `${name}: ${message}`)
 })

@@ -1,8 +1,8 @@
 /**
- * Stops a command on SIGINT, SIGTERM, or SIGHUP, and gives it its grace time; a second signal ends the process
- * immediately. Signals within half a second of the first count as one, because npm, systemd, and a terminal may each
- * deliver the same signal. The exit status is 128 + the signal's number, unless the command had already ended, or
- * a stop is its normal end.
+ * Stops a command on SIGINT, SIGTERM, or SIGHUP within its grace time. A second signal ends the process immediately.
+ * Signals within half a second of the first count as one, because npm, systemd, and a terminal may each deliver the
+ * same signal. The exit status is 128 + the signal's number, unless the command had already ended, or a stop is its
+ * normal end.
  */
 import { Cause, Effect, Exit, Option, Queue } from "effect"
 import * as SteadyClock from "../io/SteadyClock.ts"
@@ -42,7 +42,7 @@ export const supervise = Effect.fnUntraced(function* <E, R>(
     abandon: second,
   })
   if (exit === undefined) return status
-  // The command may have ended by itself just before the signal.
+  // The command may have ended just before the signal.
   if (Option.isNone(reason) || Exit.isSuccess(exit) || !Cause.hasInterruptsOnly(exit.cause)) return yield* exit
   yield* say(status === ExitStatus.done ? "stopped" : "stopped; the next run continues where this one stopped", "info")
   return status

@@ -2,9 +2,9 @@
  * Replaces a directory by two renames.
  *
  * Guarantees: a directory at the path is always complete, either the old or the new one. Between the two renames, the
- * path is free; after a crash at that point, the next write or `recover` moves the old one back. Only empty directories
- * and those that prefstream wrote are replaced. A folder `.NAME.partial-…` next to the path holds the new directory
- * (`next`), the old one (`previous`), and the lock of a running writer.
+ * path does not exist; after a crash at that point, the next write or `recover` moves the old directory back. Only
+ * empty directories and those that prefstream wrote are replaced. A folder `.NAME.partial-…` next to the path holds the
+ * new directory (`next`), the old one (`previous`), and the lock of a running writer.
  */
 import { Effect, FileSystem, Option, Path } from "effect"
 import * as FileLock from "../node/FileLock.ts"
@@ -28,13 +28,13 @@ export const write = Effect.fnUntraced(function* <A, E, R>(
     fs.makeTempDirectory({ directory: parent, prefix: partialPrefix(name) }).pipe(about(parent)),
     Effect.fnUntraced(function* (partial) {
       yield* lock(partial)
-      // A subdirectory, because other users have no access to a temporary directory itself.
+      // The dataset is in a subdirectory, because a temporary directory itself is inaccessible to other users.
       const next = paths.join(partial, "next")
       yield* fs.makeDirectory(next).pipe(about(next))
       const result = yield* fill(next)
       yield* syncFolders(next)
       yield* ensureReplaceable(place)
-      // Uninterruptible: `settle` must not run during a rename.
+      // Uninterruptible, so that `settle` does not run during a rename.
       yield* swap(partial, place).pipe(about(place), Effect.uninterruptible)
       return result
     }, Effect.scoped),
@@ -52,7 +52,7 @@ export const recover = Effect.fn("Dataset.recover")(function* (directory: string
 
 const partialPrefix = (name: string) => `.${name}.partial-`
 
-/** The directory's absolute path. For a symbolic link, the path of its target, whether or not the target exists. */
+/** The directory's absolute path. For a symbolic link, the path of its target, even if the target does not exist. */
 const locate = Effect.fnUntraced(function* (directory: string) {
   const fs = yield* FileSystem.FileSystem
   const paths = yield* Path.Path
@@ -96,7 +96,7 @@ const ensureReplaceable = Effect.fnUntraced(function* (place: string) {
   if (here.dev !== above.dev) return yield* refuse("it is the root of a file system; use a directory inside it")
   if (place === paths.resolve(".")) return yield* refuse("it is the current directory")
   const manifest = yield* Manifest.read(place)
-  // Without a manifest, any entry is a reason to refuse, so there is no need to list, say, a whole home directory.
+  // Without a manifest, any entry is a reason to refuse. Listing subfolders, too, might read a whole home directory.
   const entries = yield* fs.readDirectory(place, { recursive: Option.isSome(manifest) }).pipe(about(place))
   const [unexpected] = Manifest.unexpectedEntries(manifest, entries)
   if (unexpected !== undefined) return yield* refuse(`it contains ${unexpected}, which is not part of a dataset`)

@@ -3,9 +3,9 @@
  * trainers, a card, and a manifest. Parquet and JSON Lines have the same rows in the same order, except that some lines
  * of JSON Lines are moved to the start (see `file/Jsonl.ts`).
  *
- * Guarantees: one pass over the pairs in constant memory; the dataset appears complete or not at all; the same pairs
- * and options give the same bytes. A pair with a lone surrogate is omitted and counted. Not checked: that no prompt is
- * in two splits (`verify` does that), and that the pairs of an item are consecutive.
+ * Guarantees: the pairs are read once, in constant memory. The dataset appears complete or not at all. The same pairs
+ * and options give the same bytes. A pair with a lone surrogate is omitted and counted. Not checked: whether a prompt
+ * is in two splits (`verify` checks this), and whether the pairs of an item are consecutive.
  */
 import { Effect, type FileSystem, Number, type Path, Result, Sink, Stream, Struct } from "effect"
 import * as PairBytes from "../domain/PairBytes.ts"
@@ -191,7 +191,7 @@ interface SplitOutput {
   readonly trainers: ReadonlyArray<TrainerFiles.TrainerWriter>
 }
 
-/** Checks the texts of a pair, which may come from untyped code. Texts that it also has as bytes are not read. */
+/** Checks the texts of a pair, which may come from untyped code. A pair that has its texts as bytes is not checked. */
 const wrongText = (pair: PreferencePair, at: number): OptionInvalid | undefined => {
   if (PairBytes.of(pair) !== undefined) return undefined
   const isRight = (name: "prompt" | "chosen" | "rejected") =>

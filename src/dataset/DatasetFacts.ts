@@ -27,7 +27,7 @@ export const Provenance = Schema.Struct({
 })
 export type Provenance = typeof Provenance.Type
 
-/** The facts in the card and the manifest. Unknown facts are left out. */
+/** The facts in the card and the manifest, which leave out unknown facts. */
 export interface DatasetFacts extends Provenance {
   /** The card's title. */
   readonly name?: string

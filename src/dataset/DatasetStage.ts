@@ -2,7 +2,7 @@
  * Writes the files of a dataset in a separate thread (`node/Thread`): splits with their shards, files for trainers, and
  * other files.
  *
- * Guarantees: rows are written in the order in which they are received; when a file is reported as finished, it has
+ * Guarantees: rows are written in the order in which they are received. When a file is reported as finished, it has
  * reached the disk.
  */
 import { texts as textColumns } from "../domain/PairBytes.ts"
@@ -24,7 +24,7 @@ export type Output =
   | { readonly split: Split; readonly features: Features; readonly shardBytes: number }
   | { readonly path: string; readonly features: Features; readonly container: "jsonl" | "parquet" }
 
-/** Rows of one output, by column. A value is undefined if its row has no such member. */
+/** Rows of one output, by column. A value is undefined if its row does not have the member. */
 export interface Rows {
   /** The number of the output, in the order in which outputs were opened. */
   readonly output: number

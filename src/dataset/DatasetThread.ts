@@ -19,7 +19,7 @@ const stage: Thread.StageModule<Setup, Request, Answer> = {
   load: () => import("./DatasetStage.ts"),
 }
 
-/** Maximum number of messages that wait for the thread: about as many as are sent while it encodes a row group. */
+/** Maximum number of messages that wait for the thread. About this many are sent while it encodes a row group. */
 const ahead = 24
 
 const messageBytes = 512 * 1024
@@ -130,7 +130,10 @@ export const make = Effect.fnUntraced(function* (
     body = undefined
   }
 
-  /** Copies a text into the message, unless an earlier pair of the item has done so. @returns the text's start in it */
+  /**
+   * Copies a text into the message, unless an earlier pair of the item has already added it.
+   * @returns the text's start in the message
+   */
   const placeOf = (bytes: Uint8Array, start: number, end: number): number => {
     if (body !== bytes) known = new Map()
     body = bytes

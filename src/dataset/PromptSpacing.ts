@@ -5,10 +5,10 @@
  * data/processor/feedback.py: of 1,000). With several processes, each makes batches from a contiguous part of the rows.
  *
  * Guarantees: rows of one prompt are at least 1,000 rows apart if the rows in memory have enough other prompts, so no
- * batch of up to 1,000 has two rows of a prompt. With fewer other prompts, they are as far apart as possible, and swaps
- * reduce the number of batches, starting at the file's first row, in which they are neighbors. The prompt's hash
- * decides which of its rows comes first, so that labels mix. The same rows give the same order. Memory holds 32 MB of
- * rows; if the rows of one prompt fill it, they become neighbors.
+ * batch of up to 1,000 has two rows of a prompt. With fewer other prompts, they are as far apart as possible. Swaps
+ * then reduce the number of batches in which they are neighbors; batches are counted from the file's first row. The
+ * prompt's hash decides which of its rows comes first, so that labels mix. The same rows give the same order. Memory
+ * holds 32 MB of rows. If one prompt's rows fill the memory, they become neighbors.
  */
 import * as Sha256 from "../node/Sha256.ts"
 
@@ -104,7 +104,7 @@ export const make = <Row>() => {
       const counts = Array.from(prompts.values(), ({ rows }) => rows.length).filter((count) => count > 0)
       const most = counts.reduce((a, b) => Math.max(a, b), 0)
       const total = counts.reduce((a, b) => a + b, 0)
-      // The distance between rows of a prompt with the most rows, if all other rows are spread evenly between them.
+      // The distance between the rows of a prompt with the most rows, if the other rows are spread evenly between them.
       const room = (total - counts.filter((count) => count === most).length) / (most - 1)
       distance = most < 2 ? maxDistance : Math.max(2, Math.min(maxDistance, Math.floor(room)))
       const offset = position
@@ -120,7 +120,7 @@ const maxComparisons = 1_000_000
 
 const isCommonBatchSize = (size: number) => (size & (size - 1)) === 0 || size % 10 === 0
 
-/** Swaps rows that would be neighbors of another row of their prompt in batches of some size. */
+/** Swaps rows, so that fewer rows of a prompt are neighbors in a batch. */
 const separate = <Row>(entries: Array<Entry<Row>>, offset: number): void => {
   const places = new Map<Prompt<Row>, Array<number>>()
   entries.forEach(({ prompt }, i) => {
@@ -132,7 +132,7 @@ const separate = <Row>(entries: Array<Entry<Row>>, offset: number): void => {
   let comparisons = 0
 
   /**
-   * The cost of two rows of a prompt at these places: a low cost for being near, and a high cost for being neighbors.
+   * The cost of two rows of a prompt at these places: low if they are near, and high if they are neighbors in a batch.
    */
   const costOfTwo = (start: number, end: number): { readonly near: number; readonly neighbors: number } => {
     const size = end - start + 1

@@ -2,10 +2,10 @@
  * Pushes a dataset to a dataset repository of the Hugging Face Hub, with the Hub's own client. Users who push must
  * install the client: `npm install @huggingface/hub`.
  *
- * Guarantees: the dataset is verified before it is pushed; it arrives in one commit, or not at all. Files of an earlier
- * push that the dataset no longer has are deleted; other files in the repository stay. A large file that has arrived is
- * not sent again, even after an interruption. Nothing is committed if the repository already has the dataset.
- * Limits: the dataset's own card overwrites changes made to the card on the Hub.
+ * Guarantees: the dataset is verified before it is pushed. It arrives in one commit, or not at all. Files of an earlier
+ * push that the dataset no longer has are deleted. Other files in the repository stay. A large file is not sent again
+ * after it has arrived, even after an interruption. Nothing is committed if the repository already has the dataset.
+ * Limits: the dataset's card overwrites changes that were made to the card on the Hub.
  */
 /* oxlint-disable max-lines -- one commit: check, upload, and replace */
 import type { CommitOperation } from "@huggingface/hub"
@@ -164,7 +164,7 @@ const decodeExperts = Schema.decodeUnknownOption(
   ),
 )
 
-/** Whether a report names experts by other names than pseudonyms, as reports of earlier versions can. */
+/** Whether a report has names of experts that are not pseudonyms, as reports by earlier versions can. */
 const namesExperts = (report: string): boolean =>
   Option.exists(decodeExperts(report), ({ experts }) =>
     experts.some(({ expert }) => expert !== null && !Pseudonym.isPseudonym(expert)),
@@ -176,8 +176,9 @@ const defaultRequestTimeout = Duration.seconds(30)
 const minBytesPerMilli = 64
 
 /**
- * Aborts requests that are not answered in time. @param maxBytes maximum bytes that a request sends; assumed if the
- * size of its body is unknown
+ * Aborts requests that are not answered in time.
+ *
+ * @param maxBytes the maximum size of a body, which is assumed if a body's size is unknown
  */
 const timedFetch =
   (timeoutMillis: number, maxBytes: number): typeof fetch =>
@@ -312,7 +313,7 @@ export const push = Effect.fn("Dataset.push")(function* (
     }
   }, Effect.scoped)
 
-  /** One attempt. It reads the repository's state first, so it can be retried after any failure. */
+  /** Makes one attempt. It first reads the repository's state, so it can be retried after any failure. */
   const attempt = Effect.gen(function* () {
     if (!(yield* isThere)) yield* created
     const parent = yield* head

@@ -3,7 +3,7 @@
  *
  * Guarantees: the pairs come in the order in which they were written, split after split. Memory holds one row group.
  * Before the first row of a file, its digest is compared with the manifest, so a changed file gives no row. A pair that
- * is written again in the same shape gives the same row. Not checked: the other files; `verify` reads all of them.
+ * is written again in the same shape gives the same row. Other files are not checked; `verify` checks all files.
  */
 import { Effect, FileSystem, Option, Path, Result, Schema, Stream } from "effect"
 import * as Conversation from "../domain/Conversation.ts"
@@ -41,8 +41,8 @@ export const manifest = Effect.fn("Dataset.manifest")(function* (
 })
 
 /**
- * Reads the pairs of a dataset. In a conversational one, `prompt` is a list of messages. Fails with `DatasetUnreadable`
- * if the directory is not a dataset, has no such split, or has a damaged file.
+ * Reads the pairs of a dataset. In a conversational dataset, `prompt` is a list of messages. Fails with
+ * `DatasetUnreadable` if the directory is not a dataset, has no such split, or has a damaged file.
  */
 export const read = (
   directory: string,

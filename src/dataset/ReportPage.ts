@@ -1,8 +1,8 @@
 /**
  * `report.html`: the quality report as one page that works offline.
  *
- * Guarantees: the same report gives the same file; no text of the report can become markup or script; the page makes no
- * requests, which its Content-Security-Policy enforces. It needs the template that `npm run build:pages` builds; the
+ * Guarantees: the same report gives the same file. No text of the report can become markup or script. The page makes no
+ * requests; its Content-Security-Policy enforces this. It needs the template that `npm run build:pages` builds; the
  * package contains it.
  */
 import { Effect, FileSystem, Path, Schema } from "effect"

@@ -3,7 +3,7 @@
  *
  * Guarantees: one file per split, whatever its size, in the order of the pairs. Exceptions: rows of a format with
  * `promptOf` are in the order of `PromptSpacing`, and lines that `Jsonl.leadingLines` has collected come first. Pairs
- * that the format cannot represent are counted, and so are values that it has no column for.
+ * that the format cannot represent, and values for which it has no column, are counted.
  */
 import { Effect, Option, Record, Result, Schema, Struct } from "effect"
 import type * as Assessment from "../domain/Assessment.ts"
@@ -50,7 +50,7 @@ export interface Options extends FormatOptions {
 
 type UnreadColumn = keyof typeof Assessment.columns | "tool_calls" | "tools"
 
-/** Whether the pair has a value in a column. Tool calls are not a column but part of the pair's messages. */
+/** Whether the pair has a value in a column. Tool calls are part of the pair's messages, not a column. */
 const hasValue = (pair: PreferencePair, column: UnreadColumn): boolean =>
   column === "tool_calls" ? needsTools(pair) : (pair[column] ?? false) !== false
 
@@ -100,7 +100,7 @@ const isFormat = (value: unknown): value is TrainerFormat =>
 
 const isBuiltInName = (name: unknown): name is FormatName => typeof name === "string" && Object.hasOwn(formats, name)
 
-/** The first of the requested formats, which may come from untyped code, that cannot be written. */
+/** Finds the first requested format that cannot be written. The formats may come from untyped code. */
 export const problemOf = (requested: ReadonlyArray<unknown>) => {
   const names = new Set<string>()
   for (const each of requested) {
@@ -148,7 +148,7 @@ export const make = (thread: DatasetThread, format: TrainerFormat, split: Split,
   const { promptOf } = format
   const spacing = PromptSpacing.make<JsonRow>()
 
-  /** JSON Lines hold every value, and the rows of built-in formats fit. */
+  /** JSON Lines accept every value, and the rows of built-in formats fit their columns. */
   const isChecked = format.container === "parquet" && !(isBuiltInName(format.name) && formats[format.name] === format)
 
   const type = { struct: features }

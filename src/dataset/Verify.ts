@@ -1,10 +1,10 @@
 /**
  * Checks a dataset against its manifest, and its files against each other.
  *
- * Checked: every file is present with its size and SHA-256, and there is no other file; Parquet has the declared
- * columns, and JSON Lines the same rows; trainer files satisfy their formats; no prompt is in two splits; the numbers
- * in card and report match the manifest. Everything is read twice. A file whose digest differs is not read further.
- * Not checked: whether the rows match the ledger. To check that, export again with `--force`: no byte must change.
+ * Every file must be present with its size and SHA-256, and no other file. Parquet must have the declared columns, and
+ * JSON Lines the same rows. Trainer files must satisfy their formats. No prompt may be in two splits. The numbers in
+ * card and report must match the manifest. Everything is read twice. A file whose digest differs is not read further.
+ * Not checked: whether the rows match the ledger. To check this, export again with `--force`: no byte may change.
  */
 import { Effect, FileSystem, Option, Path, Schema, Struct } from "effect"
 import * as Card from "./Card.ts"
@@ -37,7 +37,7 @@ export interface VerifyOptions {
   readonly formats?: ReadonlyArray<FormatName | TrainerFormat> | undefined
 }
 
-/** Never fails: a file that cannot be read is a finding. */
+/** Never fails: if a file cannot be read, this is a finding. */
 export const verify: (
   directory: string,
   options?: VerifyOptions,
@@ -170,9 +170,7 @@ const Report = Schema.fromJsonString(
   }),
 )
 
-/**
- * Checks that each step of the funnel is the previous one minus its losses, and that the last one matches the manifest.
- */
+/** Checks that each step of the funnel is the previous one minus its losses, and the last one matches the manifest. */
 const checkFunnel = Effect.fnUntraced(function* (
   directory: string,
   { counts, rows }: Manifest.Manifest,

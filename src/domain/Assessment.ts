@@ -3,9 +3,9 @@
  * ratings by aspect. This module reads them from a vote or from a result's annotations, combines several votes, and
  * makes the columns of a pair.
  *
- * To add a part, add it to `fields`, `columns`, `read`, `combine`, and `toColumns`. Contract, vote table, dataset, and card
- * derive it from these; experts answer it in `annotate/Rubric` (with its empty value in `annotate/entry`). If only some
- * tasks ask for it, `Rubric` and `Guidelines` name it, and `store/Assessments` checks it.
+ * To add a part, add it to `fields`, `columns`, `read`, `combine`, and `toColumns`. Contract, vote table, dataset, and
+ * card use these; experts answer it in `annotate/Rubric` (with its empty value in `annotate/entry`). If only some tasks
+ * ask for it, `Rubric` and `Guidelines` name it, and `store/Assessments` checks it.
  *
  * Guarantees: a member with an unexpected shape is left out and never causes a failure. The module `Flag` reads flags.
  */
@@ -88,7 +88,7 @@ const mean = (numbers: ReadonlyArray<number>): number =>
 
 /**
  * Combines the assessments of several votes:
- * - strength: the mean over the votes that give a strength and rank the best text alone at the top
+ * - strength: the mean over the votes that give a strength and rank only the best text at the top
  * - all_bad: true if more than half of all votes say so; absent if no vote says yes or no
  * - edited: the edit of the earliest vote that is for the best text and has one
  * - aspects: the mean of each rating over the votes that give it

@@ -1,9 +1,9 @@
 /**
- * An item's completions as byte ranges of its stored request. A completion becomes a string only when somebody reads
- * it, because most of an export only counts, compares, and copies completions.
+ * An item's completions as byte ranges of its stored request. A completion becomes a string only when code reads it,
+ * because most steps of an export only count, compare, or copy completions.
  *
- * Guarantees: `make` returns a list that behaves like any other, with the same texts. The functions take any list of
- * completions; they are fast for a list from `make`. Such a list keeps the whole request in memory.
+ * Guarantees: `make` returns a list that behaves like any other, with the same texts. The functions accept any list of
+ * completions, but are fast only for a list from `make`. Such a list keeps the whole request in memory.
  */
 import * as Attached from "./Attached.ts"
 import * as JsonText from "./JsonText.ts"
@@ -49,7 +49,7 @@ export const make = (source: Source): ReadonlyArray<string> => {
   return list
 }
 
-/** The source of a list that `make` returned; undefined for any other list. */
+/** Returns the source of a list that `make` returned; undefined for any other list. */
 export const of = (completions: ReadonlyArray<string>): Source | undefined => texts.of(completions)
 
 /** For each completion, the index of the first one with the same text. */

@@ -23,7 +23,7 @@ import { isJsonObject, type Message, type Prompt, type ToolCall } from "./Messag
  * with a backslash. It does the same if such a line already has backslashes. In a role, a line feed is written `\n`, a
  * backslash `\\`.
  *
- * Each tool call has a header of its own, above its arguments. A message with calls but no content has no other header,
+ * Each tool call has its own header above its arguments. A message with calls but no content has no other header,
  * except after an assistant message:
  *
  * ```

@@ -65,7 +65,7 @@ export const votesWithin = (budget: Decimal, price: Decimal): number => {
   return votes > BigInt(Number.MAX_SAFE_INTEGER) ? Number.MAX_SAFE_INTEGER : Number(votes)
 }
 
-/** The cost divided by `count`, rounded half up to two digits more than the cost has; null if `count` is 0. */
+/** The cost divided by `count`, rounded half up, with two more decimal places than the cost; null if `count` is 0. */
 export const dividedBy = (cost: Decimal, count: number): string | null => {
   if (count === 0) return null
   const divisor = BigInt(count)

@@ -2,7 +2,7 @@
  * One field of a CSV record (RFC 4180).
  *
  * Guarantees: a field that starts or ends with spaces is quoted, so readers that trim fields get the same text. Null
- * becomes an empty field; a value other than text, a number, or a boolean becomes JSON.
+ * becomes an empty field. A list or an object becomes JSON.
  */
 export const encode = (value: unknown): string => {
   const text = value === null ? "" : typeof value === "string" ? value : JSON.stringify(value)

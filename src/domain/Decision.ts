@@ -1,10 +1,11 @@
 /**
  * The decision of a lead (who supervises experts) on an item. It counts instead of the item's votes. Vote tables also
- * use this type if the service's only result on an item names another completion than the votes in that result.
+ * use this type for the service's choice, if the only result on an item names another completion than the votes in that
+ * result.
  *
- * Guarantees: the result of a decided item names the completion that the lead chose; `annotations.decision` says who
+ * Guarantees: the result of a decided item names the completion that the lead chose. `annotations.decision` says who
  * decided and when. The votes stay in the result. `agreement` is the share of first choices for the decided completion.
- * The assessment comes from the votes, with the decided completion as the best; an edit of another completion is not
+ * The assessment comes from the votes, with the decided completion as the best. An edit of another completion is not
  * included.
  */
 import { Option, Predicate, Schema, Struct } from "effect"
@@ -17,7 +18,7 @@ import * as VotedResult from "./VotedResult.ts"
 
 /** A decision in a vote table. Members are null if the service does not give them. */
 export const Decision = Schema.Struct({
-  /** Zero-based index of the completion that the lead chose. */
+  /** Zero-based index of the chosen completion. */
   chosen_index: Schema.Int.check(Schema.isGreaterThanOrEqualTo(0)),
   rationale: Schema.NullOr(Schema.String),
   by: Schema.NullOr(Schema.String),

@@ -16,8 +16,8 @@ export const of = (value: unknown): string | null => {
 }
 
 /**
- * Returns the kind of each vote in a result's annotations, or the kind of the annotations if they list no votes. A vote
- * without a kind has the kind of the annotations.
+ * Returns the kind of each vote in a result's annotations, or the kind of the annotations if these list no votes. A
+ * vote without a kind gets the kind of the annotations.
  *
  * @param at reads the kind from a vote or from annotations
  */

@@ -1,7 +1,7 @@
 /**
  * Problems that experts report about an item, in `annotations.flags` of a result.
  *
- * Guarantees: `flagsIn` drops no flag that a service sends; it converts each entry to the shape of `Flag`.
+ * Guarantees: `flagsIn` keeps every flag that a service sends, and converts it to the shape of `Flag`.
  */
 import { Predicate, Schema } from "effect"
 import { described } from "./Described.ts"

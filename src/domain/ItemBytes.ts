@@ -1,10 +1,10 @@
 /**
- * An item as it stands in a task's `prompts`: JSON as UTF-8 bytes.
+ * An item in the form that a task's `prompts` contain: JSON as UTF-8 bytes.
  *
  * Guarantees: the bytes are those of `PromptItem.content`. Each text is encoded once; reordering the completions only
  * copies bytes. Small items share blocks of memory, because one buffer per text costs more time than encoding the text.
- * A block is freed when nobody holds any of its items. Code that keeps an item for a long time copies it out of its
- * block with `detached`.
+ * A block is freed when none of its items is in use. Code that keeps an item for a long time copies it out of its block
+ * with `detached`.
  */
 export interface ItemBytes {
   /** The item with its completions in the order of the input. */

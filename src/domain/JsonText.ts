@@ -3,8 +3,8 @@
  * escaped. The only other escapes are for lone surrogates, which datasets do not have.
  */
 /**
- * A byte array with the methods of Node's `Buffer` that are used here. Pages run without Node but import code that uses
- * this type.
+ * A byte array with the methods of Node's `Buffer` that are used here. The type does not name `Buffer`, because pages
+ * import this code and run without Node.
  */
 export interface Bytes extends Uint8Array {
   toString(encoding?: string, start?: number, end?: number): string

@@ -20,7 +20,7 @@ export interface LedgerItem {
   readonly completions: ReadonlyArray<string>
   /** The name of the model that wrote each completion, in the same order. */
   readonly models?: ReadonlyArray<string> | undefined
-  /** True for each completion that is messages with tool calls; `completions` has their text. Absent if none is. */
+  /** Whether each completion is messages with tool calls; `completions` has their text. Absent if none is. */
   readonly asMessages?: ReadonlyArray<boolean>
   /** The definitions of the tools that the model had, as JSON text; absent if there are none. */
   readonly tools?: string
@@ -34,7 +34,7 @@ export interface LedgerItem {
   readonly origin: Origin
 }
 
-/** A task's result for an item without a judgment: the prompt was withdrawn, or the result cannot be used. */
+/** A task's result that gives no judgment: the prompt was withdrawn, or the result cannot be used. */
 export interface NoJudgment extends Pick<Judgment, "taskId" | "itemId" | "isCheck"> {
   readonly reason: "withdrawn" | "unusable"
 }

@@ -2,7 +2,7 @@
  * A prompt item whose completions become strings when they are first read.
  *
  * Guarantees: reading or copying its members gives the same values as a plain object. Until the completions are read,
- * the item keeps its bytes and their block of memory from being freed.
+ * the item keeps its bytes and their block in memory.
  */
 import type { ItemBytes } from "./ItemBytes.ts"
 import type { PromptItem } from "./PromptItem.ts"
@@ -27,7 +27,7 @@ export class LazyItem {
     Object.defineProperty(this, "completions", LazyItem.#member)
   }
 
-  /** All items share one getter, because creating an object with a getter of its own is slow. */
+  /** All items share one getter, because creating an object with its own getter is slow. */
   static readonly #member: PropertyDescriptor & ThisType<LazyItem> = {
     enumerable: true,
     get() {
@@ -37,7 +37,7 @@ export class LazyItem {
     },
   }
 
-  /** Moves an item to `bytes`, which must be a copy of its bytes. If it no longer has bytes, returns it unchanged. */
+  /** Returns an item with `bytes`, which must be a copy of its bytes. An item without bytes is returned unchanged. */
   static withBytes(item: PromptItem, bytes: ItemBytes): PromptItem {
     return item instanceof LazyItem && item.#bytes !== undefined ? new LazyItem(item.id, item.prompt, bytes) : item
   }

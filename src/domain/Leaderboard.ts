@@ -137,7 +137,7 @@ export interface Leaderboard {
     readonly second: string
     /** Share of the resamples in which the first is better. */
     readonly probability: number
-    /** Votes, in addition to the present ones, after which the 95% interval of the difference would be above 0. */
+    /** Number of additional votes after which the 95% interval of the difference would be above 0. */
     readonly votes_needed: number | null
   } | null
   /** How agreement and win rates developed. */

@@ -1,7 +1,8 @@
 /**
  * Preference pairs whose completions stay bytes until they are read.
  *
- * Guarantees: `make` returns a pair like any other, with the same members in the same order. A copy of it has strings.
+ * Guarantees: `make` returns a pair with the same members in the same order as any other pair. A copy of the pair has
+ * strings.
  */
 import * as Attached from "./Attached.ts"
 import * as JsonText from "./JsonText.ts"

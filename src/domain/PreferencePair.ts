@@ -1,10 +1,10 @@
 /**
  * One row of the dataset: a prompt with two completions, the preferred one and the other.
  *
- * Guarantees: `chosen` and `rejected` differ; `chosen_index` and `rejected_index` refer to the input's order, whatever
- * order the experts saw; the weights of an item's rows add up to 1.
+ * Guarantees: `chosen` and `rejected` differ. `chosen_index` and `rejected_index` refer to the order in the input, not
+ * to the order that the experts saw. The weights of an item's rows add up to 1.
  *
- * To add a column, add a member here. Its place, type, and description in files, card, and guide are derived from it;
+ * To add a column, add a member here. Files, card, and guide derive its place, type, and description from it.
  * `pair/PairStrategy` sets its value, or `pair/votes/Consensus` if it depends on several votes.
  */
 import { Schema } from "effect"

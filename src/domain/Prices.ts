@@ -1,12 +1,12 @@
 /**
  * The price of a vote, by the kind of expert who gives it.
  *
- * Guarantees: a vote that is reserved at the highest price never costs more, whichever kind of expert gives it.
+ * Guarantees: no vote costs more than the highest price, at which votes are reserved.
  */
 import { Option, Predicate } from "effect"
 import * as Cost from "./Cost.ts"
 
-/** The key for the price of all kinds without a price of their own. */
+/** The key for the price of all kinds that do not have their own price. */
 export const other = "default"
 
 /** One price for all votes, or one per kind of expert with the price of all other votes under `default`. */
@@ -23,7 +23,7 @@ export const form = `${Cost.amountForm}, above 0; or KIND=AMOUNT for one kind of
 const recordOf = (price: Price): { readonly [kind: string]: Cost.Amount } =>
   Predicate.isObject(price) ? price : { [other]: price }
 
-/** Parses prices. Returns none if an amount is not a price, a kind has no name, or the price of other votes is missing. */
+/** Parses prices. Returns none if an amount is invalid, a kind has no name, or the price of other votes is missing. */
 export const parse = (price: Price): Option.Option<Prices> => {
   const amounts = Object.entries(recordOf(price)).map(([kind, amount]) =>
     Option.map(kind.trim() === "" ? Option.none() : Cost.parsePrice(amount), (price) => [kind.trim(), price] as const),

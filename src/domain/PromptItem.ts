@@ -51,7 +51,7 @@ const itemOf = (text: typeof WellFormedText) => {
     id: Schema.optionalKey(filled),
     prompt,
     completions,
-    /** True for each completion that is messages with tool calls; `completions` has their text. Absent if none is. */
+    /** Whether each completion is messages with tool calls; `completions` has their text. Absent if none is. */
     as_messages: Schema.optionalKey(Schema.Array(Schema.Boolean)),
     /** The definitions of the tools that the model had, as the text of a JSON array. Not shown to experts. */
     tools: Schema.optionalKey(text),
@@ -126,8 +126,9 @@ export interface ItemIdentity {
 }
 
 /**
- * The item as it stands in a task's `prompts`, as JSON. It is sent to experts, and its hash identifies the item's
- * content. A conversation is sent as rendered text. `id`, `tools`, `models`, `gold`, and `metadata` are not content.
+ * The item as JSON, in the form that a task's `prompts` contain. It is sent to experts, and its hash identifies the
+ * item's content. A conversation is sent as rendered text. `id`, `tools`, `models`, `gold`, and `metadata` are not
+ * content.
  */
 export const content = (item: Pick<PromptItem, "prompt" | "completions">): string => JSON.stringify(toTaskPrompt(item))
 

@@ -1,6 +1,5 @@
 /**
- * The content of `report.json`, which `report.html` shows: numbers that show where a dataset comes from and how far it
- * can be trusted.
+ * The content of `report.json`, which `report.html` shows: numbers about a dataset's provenance and reliability.
  *
  * Guarantees: no timestamps, so the same ledger gives the same report. Shares are 0 to 1, times are in seconds, lengths
  * in Unicode code points ("characters"). `null` means that there is no data to compute a value from.
@@ -57,8 +56,9 @@ export interface Agreement {
   /** The method by which votes became a choice. */
   readonly method: "majority" | "dawid-skene"
   /**
-   * Items whose choice differs from the majority of their votes, by the cause: the service's result names another
-   * completion than its votes, a lead decided, or the experts' reliabilities changed the choice.
+   * Items whose choice differs from the majority of their votes, by cause. `service`: the service's result names
+   * another completion than its votes; `lead`: a lead decided; `reliability`: the experts' reliabilities changed the
+   * choice.
    */
   readonly not_majority: ReadonlyArray<{ readonly by: "service" | "lead" | "reliability"; readonly items: number }>
 }
@@ -181,7 +181,7 @@ export interface Rankings {
 
 /** The problems that experts reported, as flags on items. */
 export interface FlagReport {
-  /** Judged items that an expert flagged; the dataset holds them unless `--drop flagged` leaves them out. */
+  /** Judged items that an expert flagged; the dataset contains them unless `--drop flagged` is set. */
   readonly items: number
   /** Number of flags of each kind, the most frequent kind first. */
   readonly kinds: ReadonlyArray<{ readonly kind: string; readonly flags: number }>
@@ -200,7 +200,7 @@ export interface Length {
    * once.
    */
   readonly share_longer: number | null
-  /** Mean length of chosen minus that of rejected, divided by the pooled standard deviation; each item counts once. */
+  /** Mean length of chosen minus mean of rejected, divided by the pooled standard deviation; each item counts once. */
   readonly cohens_d: number | null
   /** Length of chosen minus length of rejected, per pair. */
   readonly difference: Distribution
@@ -220,9 +220,9 @@ export interface Check {
   readonly measure: string
   /** The measured value, as `measure` describes it; null without data. */
   readonly value: number | null
-  /** How many items, pairs, or votes the check found, out of `of`. */
+  /** Number of items, pairs, or votes that the check found, out of `of`. */
   readonly count: number
-  /** How many items, pairs, or votes the check examined. */
+  /** Number of items, pairs, or votes that the check examined. */
   readonly of: number
   /** The unit of `count` and `of`. */
   readonly unit: "items" | "pairs" | "votes"
@@ -264,7 +264,7 @@ export interface Example {
 export interface LanguageRow {
   /** ISO 639-1, `und` if unknown. */
   readonly language: string
-  /** Number of items whose prompt was detected as this language, in the sample if there was sampling. */
+  /** Number of items whose prompt was detected as this language. With sampling, only sampled items count. */
   readonly items: number
   /**
    * Lower bound of the 95% Wilson score interval of the language's share of all items, from 0 to 1. Null without
@@ -293,7 +293,7 @@ export interface QualityReport {
   readonly funnel: ReadonlyArray<FunnelStep>
   /** Agreement between the votes on items with several votes. */
   readonly agreement: Agreement
-  /** The experts, most votes first. All votes without a name are one row, the last. */
+  /** The experts, most votes first. The last row counts all votes without a name. */
   readonly experts: ReadonlyArray<ExpertRow>
   /** Number of models that have pairs. */
   readonly model_count: number

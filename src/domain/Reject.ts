@@ -1,5 +1,5 @@
 /**
- * A rejected record, with everything needed to correct it.
+ * A rejected record: its place, the reason, and its text.
  *
  * Guarantees: `raw` is the record's text as it was read. Bytes that are not UTF-8 are in `raw_base64` instead. If a
  * record is oversized, only its beginning is included, and `raw_bytes` is its full size.

@@ -2,7 +2,7 @@
  * The questions that a rubric asks experts besides the choice: strength, all bad, flags, an edit, aspects. Every answer
  * is optional.
  *
- * Guarantees: each scale has 2 to 9 steps, so that one key enters one rating; names are distinct and not blank.
+ * Guarantees: each scale has 2 to 9 steps, so that one key enters one rating. Names are distinct and not blank.
  */
 import { Schema } from "effect"
 

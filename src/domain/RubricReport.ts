@@ -16,15 +16,16 @@ export interface StrengthReport {
    */
   readonly by_outcome: ReadonlyArray<{
     /**
-     * `one_vote`: the item has one vote; `unanimous`: all votes prefer the same completion; `divided`: they do not;
-     * `tie`: several completions have the most votes.
+     * `one_vote`: the item has one vote; `unanimous`: all votes prefer the same completion; `divided`: votes prefer
+     * different completions; `tie`: several completions have the most votes.
      */
     readonly outcome: "one_vote" | "unanimous" | "divided" | "tie"
     readonly items: number
     readonly mean: number
   }>
   /**
-   * Krippendorff's alpha for interval data, over strengths of votes for the best completion; null if no item has two.
+   * Krippendorff's alpha for interval data, over strengths of votes for the best completion; null if no item has two
+   * such votes.
    */
   readonly krippendorff_alpha: number | null
 }
@@ -37,7 +38,7 @@ export interface AspectReport {
   readonly chosen: Distribution
   /** Single ratings of completions that are rejected in a pair of the dataset. */
   readonly rejected: Distribution
-  /** Krippendorff's alpha for interval data, over ratings of the same completion; null if no completion has two. */
+  /** Krippendorff's alpha for interval data, over ratings of the same completion; null if none has two ratings. */
   readonly krippendorff_alpha: number | null
   /**
    * Number and mean of the ratings of each model's completions, for the 100 models with the most ratings. Empty if the
@@ -55,7 +56,7 @@ export interface RubricReport {
   /** How strongly experts prefer their choices; null if no vote gives a strength. */
   readonly strength: StrengthReport | null
   /**
-   * `answered`: items with a vote that answers whether all completions are bad. `items`: those on which more than half
+   * `answered`: items with a vote that answers whether all completions are bad. `items`: items on which more than half
    * of the votes say yes.
    */
   readonly all_bad: { readonly answered: number; readonly items: number }

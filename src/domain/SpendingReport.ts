@@ -2,9 +2,9 @@
  * The cost of a job's votes: spent, committed, and what is left of the budget. It is part of the run's report and of
  * the dataset's report.
  *
- * Guarantees: `spent + committed + left = budget`, exactly, as decimals in texts. `left` is negative if a person
- * resubmitted tasks beyond the budget, the budget was lowered after tasks were sent, or the service replaced results by
- * more expensive ones.
+ * Guarantees: as exact decimals, `spent + committed + left = budget`. `left` is negative if a person resubmitted tasks
+ * beyond the budget, the budget was lowered after tasks were sent, or the service replaced results by more expensive
+ * ones.
  */
 
 /** A number of votes and their cost. */
@@ -32,7 +32,7 @@ export interface KindCost extends VotesCost {
 
 /** The costs of all runs and campaigns of the job. */
 export interface SpendingReport {
-  /** The present price of a vote, unless its kind has its own price. */
+  /** The current price of a vote, unless its kind has its own price. */
   readonly price: string
   /** Prices of the kinds of expert that have their own price. */
   readonly prices: { readonly [kind: string]: string }
@@ -45,7 +45,7 @@ export interface SpendingReport {
   /** The votes and the money that remain of the budget; null without a budget. */
   readonly left: VotesCost | null
   /**
-   * Votes that the budget does not allow: those for new items of the last run, for tasks that are held back, and
+   * Votes that the budget does not allow: votes for new items of the last run, votes of tasks that are held back, and
    * further votes.
    */
   readonly over_budget: VotesCost & { readonly items: number }

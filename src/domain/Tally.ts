@@ -1,7 +1,7 @@
 /**
  * Majority vote: counts the votes on one prompt and decides its result.
  *
- * Guarantees: the same votes in the same order give the same result; arithmetic is exact, so ties are exact.
+ * Guarantees: the same votes in the same order give the same result. Arithmetic is exact: rounding never breaks a tie.
  */
 import { Array as Arr } from "effect"
 import { firstOfText } from "./CompletionTexts.ts"
@@ -42,11 +42,12 @@ export const rankTexts = (ranking: Ranking, first: ReadonlyArray<number>): Ranki
  * Counts votes by these rules:
  * 1. Completions with the same text are one choice, at the best rank among them.
  * 2. Each vote gives one first-choice vote; a vote that ranks several texts first splits it equally. The text with the
- * most first-choice votes is best.
- * 3. If several texts have the most, the one with the highest mean Borda score over the votes that rank is best. In a
- * ranking of m texts, the text at rank r (1 to m) scores m − r; texts with the same rank share the mean.
+ *    most first-choice votes is best.
+ * 3. If several texts have the most first-choice votes, the one with the highest mean Borda score over the votes with a
+ *    ranking is best. In a ranking of m texts, the text at rank r (1 to m) scores m − r; texts with the same rank share
+ *    the mean.
  * 4. If several texts are still equal, the one that the earliest vote chose is best; otherwise the one with the lowest
- * index.
+ *    index.
  *
  * @param ballots in the order in which they were cast; at least one
  */
@@ -81,7 +82,10 @@ export const tally = (completions: ReadonlyArray<string>, ballots: ReadonlyArray
   }
 }
 
-/** Whether each vote agrees with the others' majority. Undefined if there are no others, if they tie, or if the vote ranks several texts first. */
+/**
+ * Whether each vote agrees with the others' majority. Undefined if there are no other votes, if they tie, or if the
+ * vote ranks several texts first.
+ */
 export const agreesWithOthers = (
   completions: ReadonlyArray<string>,
   ballots: ReadonlyArray<Choice>,

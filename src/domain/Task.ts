@@ -2,8 +2,8 @@
  * The requests and results of the annotation service's contract, version 1.
  *
  * Guarantees: requests have exactly the members of the contract. Results may have more: unknown members of
- * `annotations` are kept, others are ignored. `ServiceProfile` configures the statuses besides `completed` and the
- * place of the task id in the creation response, which depend on the service.
+ * `annotations` are kept, others are ignored. Services differ in their statuses and in the place of the task id in the
+ * creation response; `ServiceProfile` configures both.
  */
 import { Predicate, Schema } from "effect"
 import { described } from "./Described.ts"

@@ -1,8 +1,8 @@
 /**
  * One expert's vote on one prompt, an element of `annotations.votes` of a result.
  *
- * Guarantees: indices are zero-based and refer to the completions as the task sent them, whatever order the expert saw;
- * a ranking contains each index once.
+ * Guarantees: indices are zero-based and refer to the completions in the order of the task, not in the order that the
+ * expert saw. A ranking contains each index once.
  */
 import { Schema, Struct } from "effect"
 import * as Assessment from "./Assessment.ts"

@@ -37,9 +37,9 @@ export const VoteRowSchema = Schema.Struct({
   models: list(Schema.String),
   /** The definitions of the tools that the model had, as a JSON array; null in a table that the service wrote. */
   tools: Schema.NullOr(Schema.String),
-  /** Null if the expert has no name. */
+  /** The expert; null if the expert has no name. */
   expert: Schema.NullOr(Schema.String),
-  /** Null if unknown. */
+  /** The kind of expert; null if unknown. */
   kind: Schema.NullOr(Schema.String),
   /** One-based number of the vote among those of its item. */
   vote: Schema.Int,
@@ -63,8 +63,7 @@ export const VoteRowSchema = Schema.Struct({
   /** The item's metadata; null if the item has none. */
   metadata: Schema.NullOr(Schema.Unknown),
 })
-/** A record of a vote table. */
-/** One vote. Indices refer to `completions`, whatever order was shown. */
+/** One vote. Indices refer to `completions`, not to the order shown. */
 export interface VoteRow extends Schema.Schema.Type<typeof VoteRowSchema> {}
 
 export const voteColumns = Struct.keys(ofVote)

@@ -18,7 +18,7 @@ const Action = Schema.Struct({
   at: described("The time, in ISO 8601.", Schema.String),
 })
 
-/** The built-in service's annotations of a prompt. Other services may send more or less: see `Annotations`. */
+/** The built-in service's annotations of a prompt. Other services may send other members; see `Annotations`. */
 export const VotedAnnotations = Schema.Struct({
   rationale: described(
     "The rationale in the earliest vote for the best completion that has one; empty if none has one. If a lead decided or withdrew the prompt, the lead's rationale.",

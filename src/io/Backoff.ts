@@ -1,4 +1,6 @@
-/** Backoff: the wait doubles after each retry, up to a maximum. `jittered` adds ±20%, which spreads retries. */
+/**
+ * Backoff: the wait doubles after each retry, up to a maximum. `jittered` adds ±20%, to spread the clients' retries.
+ */
 import { type Duration, Effect, Random, Schedule } from "effect"
 
 /** Does not limit the number of attempts. */

@@ -41,7 +41,7 @@ const follow = (value: unknown, key: PropertyKey): unknown => {
   return Object.hasOwn(value, key) ? Reflect.get(value, key) : undefined
 }
 
-/** Formats a path for `parse`. Names with braces are quoted, since braces mean a template in `Field`. */
+/** Formats a path for `parse`. Names with braces are quoted, because `Field` would read braces as a template. */
 export const format = (keys: ReadonlyArray<PropertyKey>): string => formatTail(keys).replace(/^\./, "")
 
 /** Formats a path that is appended to another one: `.content`, `[0]`. */

@@ -1,9 +1,9 @@
 /**
- * Classifies failed HTTP requests by their status, or by an error code of Node or undici in the chain of causes, never
- * by the text of a message. All clients use these kinds to decide whether to retry and what to blame.
+ * Classifies failed HTTP requests by their status, or by an error code of Node or undici in the chain of causes. The
+ * text of a message is never used. All clients use these kinds to decide whether to retry, and to name the cause.
  */
 
-/** Other statuses: from 500 on `serverError`, from 400 on `rejected`, below 400 `wrongAddress`. */
+/** Any other status is `serverError` from 500, `rejected` from 400, and `wrongAddress` below 400. */
 const kinds = {
   401: "unauthorized",
   /** The service, or a proxy in front of it, refuses every request, so the run ends. */

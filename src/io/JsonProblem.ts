@@ -1,11 +1,11 @@
 /** Says why a value cannot be written as JSON and read again. Terminates even for a value that contains itself. */
 import * as FieldPath from "./FieldPath.ts"
 
-/** Some JSON readers fail from about 100 levels on, the engine's own writer from some thousands on. */
+/** Some JSON readers fail at about 100 levels. The engine's own writer fails at a few thousand. */
 export const maxDepth = 100
 
 export interface JsonProblem {
-  /** The path of the value at fault. Empty if the nesting is too deep, since the path would be as long. */
+  /** The path of the invalid value. Empty if the nesting is too deep, because the path would be too long. */
   readonly keys: ReadonlyArray<string | number>
   readonly message: string
 }

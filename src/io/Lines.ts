@@ -1,6 +1,6 @@
 /**
  * Splits a file's bytes into numbered lines, and gives one array of lines per chunk. A line can span chunks; it ends
- * with LF or CR LF. A byte order mark is dropped; blank lines are skipped, but counted. Lines that exceed the limit or
+ * with LF or CR LF. A byte order mark is dropped. Blank lines are skipped, but counted. Lines that exceed the limit or
  * are not UTF-8 are rejected.
  */
 import { Result, Stream } from "effect"
@@ -54,7 +54,7 @@ const LF = 10
 /** One character beyond Latin-1 doubles the memory of the whole decoded text, so long lines are decoded one by one. */
 const minLongLine = 1024
 
-/** Splits bytes into numbered lines. A caller that takes a line itself must call `skip`, so that numbers stay right. */
+/** Splits bytes into numbered lines. If a caller reads a line itself, it must call `skip` to keep the numbers right. */
 export class LineSplitter {
   readonly #file: string
   readonly #maxLineBytes: number

@@ -1,6 +1,6 @@
 /**
- * Names options in messages as a program writes them, in backticks: `` `prompt` ``, `` `quote: "none"` ``. Values are
- * JSON, so that the command line can print flags instead (`cli/output/Flags.ts`).
+ * Formats options for messages, in backticks, as a program writes them: `` `prompt` ``, `` `quote: "none"` ``. Values
+ * are JSON, so that the command line can print flags instead (`cli/output/Flags.ts`).
  */
 import { isObject } from "./Values.ts"
 

@@ -50,7 +50,7 @@ const format = SchemaIssue.makeFormatterStandardSchemaV1({
 
 export const problems = (issue: SchemaIssue.Issue): ReadonlyArray<SchemaProblem> =>
   format(issue).issues.map(({ message, path }) => ({
-    // Unions and JSON have no hook: `Expected number | null, got "B"`.
+    // There is no hook for messages about unions and JSON, such as `Expected number | null, got "B"`.
     message: message.replace(
       /^Expected (.+?), got (.*)$/s,
       (_, types: string, value: string) =>

@@ -1,11 +1,10 @@
 /**
  * Marks text that a spreadsheet would run as a formula, such as `=HYPERLINK(…)`, with an apostrophe (OWASP, CSV
- * injection). `restore` returns the text that `neutralize` was given. Not for numbers: a negative number is not a
- * formula.
+ * injection). `restore` returns the original text. Do not neutralize numbers: a negative number is not a formula.
  */
 import { Record } from "effect"
 
-/** A formula that already has an apostrophe gets another one, so that `restore` returns it with its own. */
+/** A formula that already has an apostrophe gets another one, so that `restore` returns the original text. */
 const isFormula = /^'*[=+\-@\t\r]/
 const isNeutralized = /^'+[=+\-@\t\r]/
 

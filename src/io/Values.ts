@@ -25,7 +25,6 @@ const onOneLine = (text: string): string => text.replace(/\s{2,}|[^\S ]/g, " ").
 
 export const number = (n: number): string => n.toLocaleString("en-US")
 
-/** Returns the form for the number: the singular for 1, otherwise the plural. */
 export const plural = (n: number, one: string, many = `${one}s`): string => (n === 1 ? one : many)
 
 /** Returns a text such as `1 task` or `1,200 tasks`. */
@@ -59,7 +58,6 @@ export const defined = <A extends object>(members: A): { readonly [Name in keyof
     Struct.keys(members).filter((name) => members[name] !== undefined),
   ) as never
 
-/** Returns the members that are neither null nor undefined. */
 export const nonNullish = <A extends object>(members: A): { readonly [Name in keyof A]?: NonNullable<A[Name]> } =>
   // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the filter leaves out null and undefined
   defined(Record.map({ ...members }, (value) => value ?? undefined)) as never

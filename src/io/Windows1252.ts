@@ -4,7 +4,7 @@
 
 const windows1252 = new TextDecoder("windows-1252")
 
-/** Counts runs of non-ASCII bytes. Returns 0 if any exceeds three bytes, is UTF-8, or is not Western European. */
+/** Counts runs of non-ASCII bytes. Returns 0 if a run exceeds three bytes, is UTF-8, or is not Western European. */
 export const countTextRuns = (bytes: Uint8Array): number => {
   let places = 0
   for (let at = 0; at < bytes.length; at++) {

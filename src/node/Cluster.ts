@@ -1,8 +1,8 @@
 /**
  * Adapter: Effect Cluster over sockets, with the runners and their locks in PostgreSQL. A singleton runs on one of the
- * connected runners. When that runner does not answer, the singleton starts on another one only after `lease`, since
- * the runner may just be slow. A suspended runner loses its session and thus its locks, but may continue briefly after
- * it resumes; only a fencing token prevents that (the epochs of `task/ledger/writes/Parts`).
+ * connected runners. When that runner does not answer, the singleton starts on another one only after `lease`, because
+ * the runner may only be slow. A suspended runner loses its session and thus its locks, but may continue briefly after
+ * it resumes. Only a fencing token prevents this: the epochs of `task/ledger/writes/Parts`.
  */
 import { createSocket } from "node:dgram"
 import { lookup } from "node:dns"
@@ -48,7 +48,7 @@ export const layer = ({ host, lease, password, port, prefix, url }: ClusterOptio
         Layer.provide(SqlRunnerStorage.layerWith({ prefix })),
         Layer.provide(ShardingConfig.layer(settings)),
         Layer.provide(sql),
-        // While the database is unreachable, the cluster logs many stack traces, which only debugging should show.
+        // While the database is unreachable, the cluster logs many stack traces. They are shown only for debugging.
         Layer.provide(
           Layer.effect(
             References.MinimumLogLevel,
@@ -59,7 +59,7 @@ export const layer = ({ host, lease, password, port, prefix, url }: ClusterOptio
     }),
   )
 
-/** Listens on all addresses if the host's address is not this machine's own, because it can be a NAT's address. */
+/** Listens on all addresses if the host's address is not this machine's own, because it may be the address of a NAT. */
 const listenHost = (host: string) =>
   Effect.callback<string>((resume) =>
     lookup(host, (failure, address, family) => {
@@ -71,7 +71,7 @@ const listenHost = (host: string) =>
 
 const loopback = "127.0.0.1"
 
-/** This machine's address on the route to PostgreSQL, at which others can probably reach it. Sends nothing. */
+/** Finds this machine's address on the route to PostgreSQL. Others can probably reach it there. Sends no data. */
 export const addressTowards = (url: Redacted.Redacted<string>) =>
   Effect.callback<string>((resume) => {
     const { hostname, searchParams } = new URL(Redacted.value(url))

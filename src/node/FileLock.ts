@@ -1,7 +1,7 @@
 /**
  * Adapter: lets only one process at a time use a file. The lock is an exclusive `node:sqlite` transaction on
  * `FILE.lock`, and the operating system releases it when the process ends. `FILE.lock.json` names the holder for
- * messages, and may briefly name the previous one. `FILE.lock` is never removed, because two processes could then lock
+ * messages, and may briefly name the previous one. `FILE.lock` is never removed; otherwise, two processes could lock
  * two different files of that name. A network file system must have working locks.
  */
 import { readFileSync, realpathSync, rmSync, statSync, writeFileSync } from "node:fs"
@@ -58,7 +58,7 @@ export class LockUnavailable extends Schema.TaggedError<LockUnavailable>()("Lock
 
 /** A file cannot be locked: another process holds the lock, or the lock file cannot be used. */
 export class FileLockError extends Schema.TaggedError<FileLockError>()("FileLockError", {
-  /** The error; its `_tag` tells the two cases apart. */
+  /** The error; its `_tag` names the case. */
   reason: Schema.Union([FileLocked, LockUnavailable]),
 }) {
   override readonly cause = this.reason
@@ -77,7 +77,7 @@ const readHolder = (file: string): Effect.Effect<Option.Option<LockHolder>> =>
     Effect.option,
   )
 
-/** `acquire` waits at most this long, because `holder` takes a shared lock for a moment when it checks the lock. */
+/** `acquire` waits at most this long for the lock. It waits because `holder` briefly takes a shared lock. */
 const maxCheckMillis = 500
 
 const isBusy = (cause: unknown): boolean =>
@@ -146,8 +146,8 @@ const isAlive = (pid: number) =>
   )
 
 /**
- * The process that holds the lock on `path` now; `unknown` if its name cannot be read. None if nobody holds the lock,
- * or the holder has not written its name yet.
+ * The process that holds the lock on `path` now; `unknown` if its name cannot be read. None if the lock is free, or the
+ * holder has not written its name yet.
  *
  * The lock itself is tested only if a name is present, because testing a free lock would briefly block a process that
  * wants it.

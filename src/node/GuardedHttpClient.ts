@@ -1,7 +1,7 @@
 /**
  * Adapter: an HTTP client on undici that connects only to permitted addresses. The guard checks each address, from the
- * URL or from a DNS lookup, right before a connection to it (against DNS rebinding). Redirects are not followed, proxy
- * variables are ignored, and connections are reused only for seconds. Requests have no timeout of their own.
+ * URL or from a DNS lookup, right before a connection to it, which prevents DNS rebinding. Redirects are not followed,
+ * proxy variables are ignored, and connections are reused only for seconds. Requests have no timeout of their own.
  */
 import * as dns from "node:dns"
 import { isIP, type LookupFunction } from "node:net"
@@ -88,7 +88,7 @@ export const layer = (options: GuardedHttpClientOptions): Layer.Layer<HttpClient
     HttpClient.HttpClient,
     Effect.map(
       HttpClient.HttpClient,
-      // Only names are looked up, so an address in the URL is checked here.
+      // An address in the URL is checked here, because only names are looked up.
       HttpClient.mapRequestEffect((request) => {
         const host = URL.canParse(request.url) ? hostOf(new URL(request.url)) : ""
         if (isIP(host) === 0) return Effect.succeed(request)

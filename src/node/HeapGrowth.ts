@@ -1,8 +1,8 @@
 /**
- * Adapter: limits how far V8's heaps grow before garbage is collected. The young generation stops growing at 16 MB
- * (V8's own limit of 64 MB can be changed only before the process starts), which saves 60 to 80 MB with large texts.
- * The old generation is collected when it has doubled (V8 lets it grow up to fourfold), which saves 110 MB in an export
- * of small texts, and 40 MB in an export of large texts, at the cost of 2% more time.
+ * Adapter: limits how far V8's heaps grow before garbage is collected. The young generation stops growing at 16 MB,
+ * which saves 60 to 80 MB with large texts. (V8's own limit, 64 MB, can be changed only before the process starts.) The
+ * old generation is collected when it has doubled; V8 lets it grow up to fourfold. This saves 110 MB in an export of
+ * small texts, and 40 MB in an export of large texts, but takes 2% more time.
  */
 import { PerformanceObserver } from "node:perf_hooks"
 import { getHeapSpaceStatistics, setFlagsFromString } from "node:v8"
@@ -20,7 +20,7 @@ const isLarge = (): boolean =>
 /** Sets the limits. They apply to the whole process, so call this in a program, not in a library. */
 export const limitGrowth = (): void => {
   setFlagsFromString(`--heap-growing-percent=${growingPercent}`)
-  // The young generation grows only during collections, so a check after each suffices, and an idle process sleeps.
+  // The young generation grows only during collections. A check after each one suffices and lets an idle process sleep.
   const collections = new PerformanceObserver(() => {
     if (!isLarge()) return
     collections.disconnect()

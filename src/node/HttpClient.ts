@@ -17,7 +17,7 @@ type Request = Effect.Effect<HttpClientRequest.HttpClientRequest, HttpClientErro
 export const layer = Layer.effect(
   HttpClient.HttpClient,
   Effect.gen(function* () {
-    // The client is loaded with the layer's services, so that it does not keep those of the first request, such as its span.
+    // The client gets the layer's services. Otherwise, it would keep those of the first request, such as its span.
     const services = yield* Effect.context<never>()
     const loaded = yield* Effect.cached(Effect.promise(() => Effect.runPromiseWith(services)(load)))
     return HttpClient.makeWith(

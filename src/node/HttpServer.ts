@@ -1,5 +1,5 @@
 /**
- * Adapter: an HTTP server on Node, for Effect; by default on loopback and a free port. Requests get 503 while no
+ * Adapter: an HTTP server on Node, for Effect; by default on loopback and a free port. The server answers 503 until an
  * application is served. Requests that Node's server refuses itself (400, 408, 413, 417, 431) get the problem details
  * of `problem`. On close, open requests get one second to finish. Headers must arrive within 20 seconds, the complete
  * request within two minutes.
@@ -38,9 +38,9 @@ const answerers = new WeakMap<HttpServer.HttpServer["Service"], { current: Answe
 
 /**
  * Answers requests before they reach Effect's server, while the scope is open and an application is served. The
- * application answers instead if `answer` returns undefined, which it must do for a request with a body, or if its
- * effect returns undefined, fails, or would have to wait (it is then interrupted). The body of a response must be
- * bytes, text, or empty. This has no effect on other implementations of `HttpServer`.
+ * application answers instead if `answer` returns undefined, or if its effect returns undefined, fails, or would have
+ * to wait (it is then interrupted). For a request with a body, `answer` must return undefined. The body of a response
+ * must be bytes, text, or empty. This has no effect on other implementations of `HttpServer`.
  */
 export const answerFirst = Effect.fnUntraced(function* (
   answer: (request: IncomingMessage) => Effect.Effect<FirstAnswer, unknown> | undefined,

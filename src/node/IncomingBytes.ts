@@ -1,6 +1,6 @@
 /**
  * Adapter: bytes of a Node stream that can be read only once: standard input, a named pipe. Waiting can be interrupted
- * without losing bytes. A stream that nobody waits for does not keep the process running.
+ * without losing bytes. A stream keeps the process running only while the program waits for it.
  */
 import { constants, openSync } from "node:fs"
 import { Socket } from "node:net"
@@ -51,7 +51,7 @@ export const fromReadable = (open: () => Readable): IncomingBytes => {
 
 const events = ["readable", "end", "error", "close"] as const
 
-/** File streams, as in `prefstream - < items.jsonl`, have no `ref` and need none. */
+/** File streams, as in `prefstream run - < items.jsonl`, have no `ref` and need none. */
 const keepAlive = (stream: Readable & { ref?(): void; unref?(): void }, isNeeded: boolean): void => {
   if (isNeeded) stream.ref?.()
   else stream.unref?.()

@@ -20,7 +20,7 @@ export interface FileDigest {
   readonly sha256: string
 }
 
-/** Makes a call that knows only a file descriptor, and adds the file's path to its error. */
+/** Adds the file's path to the error of a call that has only a file descriptor. */
 const about = <A>(path: string, call: () => A): A => {
   try {
     return call()
@@ -40,7 +40,7 @@ const makeFolder = (path: string) => {
 /** Creates the file at `path`, which is relative to `directory`, and the folders of `path`. */
 export const create = (directory: string, path: string): OutputFile => {
   const absolute = join(directory, path)
-  // Not recursive, so that it fails if `directory` was removed together with the files written before.
+  // Folders are created one by one, so that this fails if `directory` was removed with the files written before.
   const [, ...folders] = path.split("/").map((_, i, parts) => parts.slice(0, i).join("/"))
   for (const folder of folders) makeFolder(join(directory, folder))
   const fd = openSync(absolute, "wx")
@@ -64,7 +64,7 @@ export const create = (directory: string, path: string): OutputFile => {
       about(absolute, () => {
         fsyncSync(fd)
         close()
-        // Checked by name, because an open file remains writable after it was removed.
+        // Checks the name, because an open file remains writable after it was removed.
         statSync(absolute)
         return { bytes: size, sha256: sha256.digest() }
       }),

@@ -13,7 +13,7 @@ interface Costs {
   readonly p: number
 }
 
-/** N = 2^16, r = 8, p = 2 (OWASP): as much work as 2^17, 8, 1 with half the memory; about a third of a second. */
+/** N = 2^16, r = 8, p = 2 (OWASP) need the same work as 2^17, 8, 1, but half the memory. A hash takes about 0.3 s. */
 export const Cost = Context.Reference<Costs>("prefstream/node/Password/Cost", {
   defaultValue: () => ({ log2N: 16, r: 8, p: 2 }),
 })
@@ -44,7 +44,9 @@ export const hash = Effect.fn("Password.hash")(function* (password: string) {
   return toText(cost, salt, yield* derive(password, salt, cost))
 })
 
-/** Whether `stored` is a hash of the password. Without `stored`, hashes anyway, so that timing reveals nothing. */
+/**
+ * Whether `stored` is a hash of the password. Without `stored`, it hashes too, so that both cases take the same time.
+ */
 export const verify = Effect.fn("Password.verify")(function* (password: string, stored: string | undefined) {
   const parts = /^\$scrypt\$ln=(\d+),r=(\d+),p=(\d+)\$([\w-]+)\$([\w-]+)$/.exec(stored ?? "")
   if (parts === null) {

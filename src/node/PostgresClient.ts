@@ -2,9 +2,9 @@
  * Adapter: an Effect `SqlClient` over `@effect/sql-pg`, which is loaded with the first client.
  *
  * Guarantees: all transactions run in the session that holds `lock`, so nothing is committed without the lock. If the
- * session is lost, the server rolls back and releases the lock, and later transactions fail; after a machine dies, that
- * takes about a minute. No message contains the password. A pooler must be in `session` mode: another mode is refused
- * before anything is written. Text with a NUL character cannot be stored.
+ * session is lost, the server rolls back and releases the lock, and later transactions fail. After a machine dies, the
+ * release takes about a minute. No message contains the password. A pooler must be in `session` mode: another mode is
+ * refused before anything is written. Text with a NUL character cannot be stored.
  */
 import type { PgConnection, PgTypes } from "@effect/sql-pg"
 import { Deferred, Effect, Layer, Queue, Redacted, Result, Schedule, Schema, type Scope, Stream } from "effect"
@@ -83,7 +83,7 @@ const commit = Effect.fnUntraced(function* (connection: SqlConnection.Connection
 })
 
 /**
- * A client that is open and holds its lock while its scope is open.
+ * Opens a client and takes its lock. Both end with the scope.
  *
  * @error `SqlError` if the server cannot be reached or refuses; `FileLockError` by reason `FileLocked` if another
  * process holds the lock
@@ -156,7 +156,7 @@ const make = Effect.fnUntraced(function* (
   return Object.assign(client, { reserve: connected(reserve) })
 })
 
-/** The first version with idle_session_timeout, by which Effect Cluster frees the locks of a suspended worker. */
+/** The first version with idle_session_timeout. Effect Cluster uses it to free the locks of a suspended worker. */
 const oldestForWorkers = 14
 
 const requireVersion = Effect.fnUntraced(function* (sql: SqlClient.SqlClient) {
@@ -182,9 +182,9 @@ const numbersIn = ({ decode, encode, makeRegistry, OID }: typeof PgTypes) => {
 }
 
 /**
- * Sets the settings that a session needs, whatever the server's own settings are. Settings that the server's version
- * does not have are skipped. If there are other workers, a process that is suspended in a transaction loses its
- * session, because the others wait for the rows that it has locked.
+ * Sets what a session needs, whatever the server's own settings are. Settings that the server's version does not have
+ * are skipped. If there are other workers, a process that is suspended in a transaction loses its session, because the
+ * others wait for the rows that it has locked.
  */
 const configureSession = (
   sql: SqlClient.SqlClient,
@@ -214,7 +214,10 @@ const configureSession = (
   JOIN pg_settings USING (name)
   WHERE ${process === undefined ? sql.literal("true") : sql`pg_backend_pid() = ${process}`}`
 
-/** Receives a channel's notifications on a separate connection. If it breaks, it is reopened, and some are missed. */
+/**
+ * Receives a channel's notifications on a separate connection. If the connection breaks, it is reopened, but
+ * notifications in between are missed.
+ */
 export const listen = Effect.fnUntraced(function* (config: PostgresUrl.Login, channel: string) {
   const { PgClient } = yield* Effect.promise(() => import("@effect/sql-pg"))
   const name = named(PostgresUrl.redact(config.url))

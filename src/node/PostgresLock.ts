@@ -1,7 +1,7 @@
 /**
  * Adapter: advisory locks of PostgreSQL, identified by a schema and a name, and the processes that hold them. A lock is
- * released when its session ends: with the process, or, for a worker, by other processes (`endWorker`). No process uses
- * the tables of a schema while another process changes them.
+ * released when its session ends: when the process ends, or when another process calls `endWorker`. No process uses the
+ * tables of a schema while another process changes them.
  */
 import { hostname } from "node:os"
 import { Duration, Effect, Option, Schedule } from "effect"
@@ -78,7 +78,7 @@ const tablesLock = "the tables"
 const tries = 20
 const interval = Duration.millis(100)
 
-/** Takes a share of the lock on the tables. Waits while another process changes them. */
+/** Takes the lock on the tables as a shared lock. Waits while another process changes the tables. */
 export const shareTables = (sql: SqlClient.SqlClient) =>
   sql.withTransaction(sql`SELECT pg_advisory_lock_shared(${keyOf(sql, tablesLock)})`)
 
@@ -93,7 +93,7 @@ export const changeTables = Effect.fnUntraced(function* <E, R, E2, R2>(
   isDone: Effect.Effect<boolean, E2, R2>,
 ) {
   const key = keyOf(sql, tablesLock)
-  // Releases the share of this process first, because another process may want to make the same change.
+  // Releases this process's shared lock first, because another process may want to make the same change.
   const [own] = yield* sql.withTransaction(sql<{ shared: boolean }>`SELECT pg_advisory_unlock_shared(${key}) AS shared`)
   const tried = sql.withTransaction(
     Effect.gen(function* () {

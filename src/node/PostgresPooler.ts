@@ -1,6 +1,6 @@
 /**
  * Adapter: detects a pooler in front of PostgreSQL, such as PgBouncer, and refuses one in transaction or statement
- * mode. A pooler goes unnoticed if it assigns the same sessions in all 16 rounds of the check, or reports the server's
+ * mode. A pooler is not detected if it assigns the same sessions in all 16 rounds of the check, or reports the server's
  * own process id. Changes nothing in a session.
  */
 import { Effect, Option, Predicate } from "effect"

@@ -23,7 +23,7 @@ const sslModes = ["disable", "allow", "prefer", "require", "verify-ca", "verify-
 
 const isDecodable = (text: string): boolean => Result.isSuccess(Result.try(() => decodeURIComponent(text)))
 
-/** Says what would make a URL invalid for every server. The text contains no password. */
+/** Describes a problem that makes the URL invalid for every server. The text contains no password. */
 export const findProblem = (url: URL): Option.Option<string> => {
   const { hostname, password, pathname, searchParams, username } = url
   const wrong = (name: string, isRight: (value: string) => boolean, expected: string) =>

@@ -1,7 +1,7 @@
 /**
- * Adapter: creates files that only their owner can read from the start, whatever the umask of the process. An existing
- * file is not opened, because closing it would end this process's locks on it. On Windows, a file has the access rights
- * of its folder.
+ * Adapter: creates files that only their owner can read, from the moment of creation and whatever the umask of the
+ * process. An existing file is not opened, because closing it would end this process's locks on it. On Windows, a file
+ * has the access rights of its folder.
  */
 import { closeSync, openSync } from "node:fs"
 

@@ -1,5 +1,5 @@
 /**
- * Adapter: pseudonyms by a keyed hash (HMAC-SHA-256) of `node:crypto`, so that only somebody with the key can test
+ * Adapter: pseudonyms by a keyed hash (HMAC-SHA-256) of `node:crypto`, so that only a holder of the key can test
  * whether a pseudonym belongs to a name.
  */
 import { createHmac, randomBytes } from "node:crypto"

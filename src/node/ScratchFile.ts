@@ -1,7 +1,6 @@
 /**
- * Adapter: a temporary file that only its owner can read. Bytes are appended, and read at any offset. Calls block: the
- * bytes pass through the system's cache, in pieces so large or so numerous that a promise for each would cost more.
- * They throw the system's error.
+ * Adapter: a temporary file that only its owner can read. Bytes are appended, and read at any offset. Calls block: they
+ * use the system's cache, and a promise for each call would cost more time. They throw the system's error.
  */
 import { closeSync, mkdtempSync, openSync, readSync, rmSync, writeSync } from "node:fs"
 import { tmpdir } from "node:os"

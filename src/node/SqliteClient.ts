@@ -1,9 +1,9 @@
 /**
- * Adapter: an Effect `SqlClient` over `node:sqlite`, with the interface of `@effect/sql-sqlite-node`. One connection is
- * used by one statement, stream, or transaction at a time; `reserve` opens another one to the same file. Values that
- * SQLite or Node would change silently are refused (integers beyond 2^53 unless `SqlClient.SafeIntegers` is set, NaN,
- * objects, a second statement). New files are private. Statements run on the main thread, and wait for another
- * process's lock for at most `busyTimeout`.
+ * Adapter: an Effect `SqlClient` over `node:sqlite`, with the interface of `@effect/sql-sqlite-node`. Only one
+ * statement, stream, or transaction uses a connection at a time; `reserve` opens another connection to the same file.
+ * Values that SQLite or Node would change silently are refused (integers beyond 2^53 unless `SqlClient.SafeIntegers` is
+ * set, NaN, objects, a second statement). New files are private. Statements run on the main thread, and wait for
+ * another process's lock for at most `busyTimeout`.
  */
 import { accessSync, constants } from "node:fs"
 import { DatabaseSync } from "node:sqlite"
@@ -217,7 +217,7 @@ const makeConnection = Effect.fnUntraced(function* (
     )
 
   const stream = Effect.fnUntraced(function* (sql: string, params: ReadonlyArray<unknown>) {
-    // Not from the cache: a cached statement may run again in the same transaction while the stream is read.
+    // Prepares a new statement, because a cached one may run again in the same transaction while the stream is read.
     const statement = yield* prepare(sql)
     const iterator = yield* Effect.acquireRelease(
       use(
@@ -253,7 +253,7 @@ const makeConnection = Effect.fnUntraced(function* (
 })
 
 /**
- * A client that is open while its scope is open.
+ * Opens a client, which is closed with the scope.
  *
  * A stream outside a transaction holds the connection until it ends, so a statement that its consumer runs waits
  * forever. Collect the stream, read page by page, or run both in one transaction.

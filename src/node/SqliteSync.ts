@@ -1,10 +1,10 @@
 /**
  * Adapter: commits of an SQLite file in WAL mode that do not block the main thread, because libuv syncs the log.
  *
- * Guarantees: a transaction is on disk when `withTransaction` succeeds; a statement outside a transaction, when it has
- * run. Other statements run during a sync, and can read committed data before it is on disk. After a failed sync, each
- * later statement fails, because the system reports lost data only once. SQLite itself syncs the log before a
- * checkpoint, the log's header when it restarts the log, and the log's folder when it creates the log.
+ * Guarantees: a transaction is on disk when `withTransaction` succeeds. A statement outside a transaction is on disk
+ * when it has run. Other statements run during a sync, and can read committed data before it is on disk. After a failed
+ * sync, each later statement fails, because the system reports lost data only once. SQLite itself syncs the log before
+ * a checkpoint, the log's header when it restarts the log, and the log's folder when it creates the log.
  */
 import { closeSync, fdatasync, openSync } from "node:fs"
 import type { DatabaseSync, StatementSync } from "node:sqlite"
@@ -31,7 +31,8 @@ export const isPossible = (db: DatabaseSync): boolean => db.prepare("PRAGMA jour
 
 /**
  * Makes the `Sync` of a connection, which must be in WAL mode and stay open until the scope closes. SQLite keeps the
- * log's file until the last connection closes, and has no locks on it that closing another descriptor would release.
+ * log's file until the last connection closes. It has no locks on the file, so closing another descriptor releases
+ * none.
  *
  * @param toError receives the system's error, with SQLite's result code in `errcode`
  */
@@ -53,7 +54,7 @@ export const make = Effect.fnUntraced(function* (
     for (const resume of all) resume(exit)
   }
 
-  /** Runs one sync at a time: of several, only one would get an error. Later transactions share the next sync. */
+  /** Runs one sync at a time: only one of several would get an error. Later transactions share the next sync. */
   const startSync = () => {
     const all = waiting
     waiting = []

@@ -1,6 +1,6 @@
 /**
- * Adapter: the reason phrases of HTTP status codes, from `node:http`, which is loaded only when a phrase is needed,
- * because its `import` would also load Node's `fetch`.
+ * Adapter: the reason phrases of HTTP status codes, from `node:http`. The module is loaded only when a phrase is
+ * needed, because its `import` would also load Node's `fetch`.
  */
 import { getBuiltinModule } from "node:process"
 

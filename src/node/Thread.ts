@@ -1,6 +1,6 @@
 /**
  * Adapter: runs a stage of the work in a separate thread, by `node:worker_threads`. The stage runs in this thread if
- * there is only one core, the stage's file is missing (as in a bundled program), or `PREFSTREAM_THREADS=0` is set.
+ * the stage's file is missing (as in a bundled program), or if `Threads` says so.
  *
  * Guarantees: messages are answered one at a time, in order, with the same answers in either thread. System errors keep
  * their code and path; other errors are defects. After a failure, or if the thread ends early, no further message is
@@ -13,7 +13,10 @@ import { fileURLToPath } from "node:url"
 import { Worker } from "node:worker_threads"
 import { Cause, Context, Effect, Schema, Scope } from "effect"
 
-/** Buffers in `transfer` are moved to the receiver. `close` frees system resources, as ending the thread does. */
+/**
+ * Buffers in `transfer` are moved to the receiver. `close` frees system resources of a stage in this thread; the end of
+ * a separate thread frees them, too.
+ */
 export type Stage<Ask, Answer> = ((ask: Ask) => { readonly answer: Answer; readonly transfer?: Array<ArrayBuffer> }) & {
   readonly close?: () => void
 }
@@ -54,7 +57,7 @@ export class ThreadFailed extends Schema.TaggedError<ThreadFailed>()("ThreadFail
 }
 
 export interface Thread<Ask> {
-  /** Does not wait for the thread; `room` does. Buffers in `transfer` are then no longer usable in this thread. */
+  /** Does not wait for the thread; `room` does. Afterwards, this thread can no longer use the buffers in `transfer`. */
   readonly send: (ask: Ask, transfer?: ReadonlyArray<ArrayBuffer>) => void
   /** Waits while the maximum number of messages is unanswered. */
   readonly room: Effect.Effect<void, ThreadFailed>
@@ -92,8 +95,8 @@ const causeOf = (error: Failure) =>
 
 /**
  * Makes a thread. Messages are held until `room` is called, which starts the thread. If `drain` is called first, there
- * are few messages, and the stage runs in this thread: starting another thread would take this thread a tenth of a
- * second.
+ * are few messages, and the stage runs in this thread, because starting another thread would block this thread for a
+ * tenth of a second.
  *
  * @param ahead maximum number of unanswered messages before `room` waits
  * @param onAnswer called with each answer, in the order of the messages

@@ -32,7 +32,7 @@ import { runFlags } from "./Run.ts"
 import { tryTask } from "./TryTask.ts"
 import { webhook } from "./WebhookCheck.ts"
 
-/** Maximum in milliseconds: half of the 5 minutes within which the receiver accepts deliveries by default. */
+/** In milliseconds: half of the receiver's default tolerance of 5 minutes for the time of a delivery. */
 const maxClockDifference = 150_000
 
 export const command = makeCommand(

@@ -1,4 +1,4 @@
-/** `prefstream import` reads votes from other tools into a ledger, which `export` and `status` read like any other. */
+/** `prefstream import` reads votes from other tools into a ledger. `export` and `status` read it like any other. */
 import { Console, Effect, FileSystem } from "effect"
 import * as Pipeline from "../../pipeline/Pipeline.ts"
 import type { ImportReport } from "../../pipeline/ImportVotes.ts"

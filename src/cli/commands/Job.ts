@@ -57,7 +57,7 @@ export const timeLimitsOf = ({ flags, pipeline }: Job) => ({
   grace: flags.grace ?? pipeline?.grace,
 })
 
-/** Returns the service at `--base-url`, with checked settings, or the pipeline's own. Ends a dry run of `schedule`. */
+/** Returns the service at `--base-url`, with checked settings, or the pipeline's. Ends a dry run of `schedule`. */
 export const checkedService = Effect.fnUntraced(function* (
   { flags }: Job,
   pipelineService: Loaded["service"] | undefined,
@@ -91,7 +91,9 @@ export const preview = Effect.fnUntraced(function* (
   yield* Console.log(flags.json ? JSON.stringify(inRejects(preview)) : printable(PreviewSummary.text(preview)))
 })
 
-/** Saves the settings for later commands, then runs `work`. The open ledger's lock admits only workers. */
+/**
+ * Saves the settings for later commands, then runs `work`. The open ledger's lock excludes all processes but workers.
+ */
 export const savingSettings = Effect.fnUntraced(function* <E, R>(
   work: Effect.Effect<RunReport.RunReport, E, R>,
   { directory }: Place,

@@ -57,7 +57,7 @@ const checkCommand = makeCommand(
   }),
 ).pipe(Command.withShortDescription("Check the integrity of the ledger"))
 
-/** In an existing folder, names the file after the time, so that nightly backups can use one command line. */
+/** If `name` is an existing folder, names the file after the time, so that nightly backups can use one command line. */
 const backupFile = Effect.fnUntraced(function* (name: string) {
   const fs = yield* FileSystem.FileSystem
   const path = yield* Path.Path

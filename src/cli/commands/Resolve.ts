@@ -1,7 +1,7 @@
 /**
- * `prefstream resolve` lists tasks that need attention, and records a person's decisions about them, for all named
- * tasks or for none. Listing changes nothing, and is possible while another process uses the ledger. For a decision, no
- * other process except workers may use the job.
+ * `prefstream resolve` lists tasks that need attention, and records a person's decision about them. If one of the named
+ * tasks does not allow the decision, none is changed. Listing changes nothing, and is possible while another process
+ * uses the ledger. A decision is possible only if no other process except workers uses the job.
  */
 import { Console, Effect, FileSystem, Option } from "effect"
 import type { Command } from "effect/cli"

@@ -1,5 +1,5 @@
 /**
- * Lists the commands that `prefstream schedule` accepts. They end by themselves, and a dry run can check them.
+ * Lists the commands that `prefstream schedule` accepts. Each ends when its work is done, and a dry run can check it.
  *
  * Guarantees: only the commands that the command line names are loaded. For the others, the help of `prefstream` shows
  * the short description given here.

@@ -1,7 +1,7 @@
 /**
- * `prefstream schedule` runs another command on a cron schedule. Each run is a separate process: its crash does not end
- * the schedule, and it loads the pipeline file and the version of prefstream that exist when it starts. It has its own
- * process group, because Ctrl+C signals the whole foreground group, but a run must receive only the one signal that the
+ * `prefstream schedule` runs another command on a cron schedule. Each run is a separate process, so its crash does not
+ * end the schedule. It loads the pipeline file and the version of prefstream that exist when it starts. Each run has
+ * its own process group: Ctrl+C signals the whole foreground group, but a run must receive only the signal that the
  * schedule sends.
  *
  * Adapter: reads from `node:process` how this process was started, and listens for its exit.
@@ -103,7 +103,7 @@ const carriedOut = Effect.fnUntraced(
     const [, script = ""] = process.argv
     let pid: number | undefined
     const kill = () => killGroup(pid)
-    // If this process ends before the run, it kills the run.
+    // If this process ends before the run, the run is killed.
     yield* Effect.acquireRelease(
       Effect.sync(() => process.on("exit", kill)),
       () => Effect.sync(() => process.off("exit", kill)),

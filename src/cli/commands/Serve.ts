@@ -128,7 +128,7 @@ export const command = makeCommand(
     monitor,
     ...expertFlags,
   },
-  // Has no span: the handlers of an `HttpApi` would use this function's span in place of their request's span.
+  // This function has no span, because the handlers of an `HttpApi` would use it in place of their request's span.
   Effect.fnUntraced(function* (flags) {
     yield* check(flags)
     const variable = yield* organizationToken

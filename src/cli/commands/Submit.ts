@@ -28,7 +28,7 @@ export const submitFlags = {
   }),
 }
 
-/** The pipeline file among the arguments, if there is one. Fails if there are other arguments beside it. */
+/** Returns the pipeline file among the arguments, if there is one. Fails if there are other arguments, too. */
 export const pipelineFileOf = Effect.fnUntraced(function* (files: ReadonlyArray<string>) {
   const program = files.find(isPipelineFile)
   if (program === undefined || files.length === 1) return program

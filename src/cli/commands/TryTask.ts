@@ -1,8 +1,8 @@
 /**
  * Sends one small task, or polls it, for `doctor --try-task`. Shows the values that the settings find in the answers.
  *
- * Guarantees: a task is sent only for `--try-task new`, and sent again only if the service certainly did not accept it.
- * No ledger records the task.
+ * Guarantees: a task is sent only for `--try-task new`, and sent again only if the service has certainly not accepted
+ * it. No ledger records the task.
  */
 import { Clock, Duration, Effect, Layer, Option, Schema } from "effect"
 import { resultPlaces } from "../../api/ContractSettings.ts"

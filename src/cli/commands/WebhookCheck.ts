@@ -1,6 +1,6 @@
 /**
  * Sends the test webhook of `doctor` to the receiver, signed as the settings say, through the public URL if one is set.
- * A temporary ledger records the delivery. Does not show that the service signs in the same way.
+ * A temporary ledger records the delivery. The check does not prove that the service signs in the same way.
  */
 import { Clock, Deferred, Effect, FileSystem, Layer, Option, Redacted, References } from "effect"
 import { HttpClient, HttpClientRequest } from "effect/http"

@@ -1,7 +1,7 @@
 /**
- * Defines options. Besides its flag, each option has a definition, which help, settings files, their schema, and shell
- * completion use. The library's flags have no place for a definition, so each command carries the definitions of its
- * flags as an annotation. This file loads no stage of the pipeline.
+ * Defines options. Each option has a flag and a definition. Help, settings files, their schema, and shell completion
+ * use the definition. The library's flags have no place for a definition, so each command carries the definitions of
+ * its flags as an annotation. This file loads no stage of the pipeline.
  */
 import { Context, Effect, Predicate } from "effect"
 import { usageError } from "../output/ExitStatus.ts"
@@ -31,7 +31,7 @@ export interface Definition {
   readonly isTypedOnly?: true
   /** Whether a run saves the option in the job folder; default: the value in `groups`. */
   readonly isKept?: true
-  /** The path in the value: all of it, or the text after `gold:`. In a settings file, it is relative to that file. */
+  /** The part of the value that is a path: all, or the text after `gold:`. In a file, it is relative to that file. */
   readonly path?: "whole" | "gold"
   /** The option's map in a settings file. A `json` map becomes one value, another map becomes `NAME=VALUE` values. */
   readonly map?: "numbers" | "prices" | "json"

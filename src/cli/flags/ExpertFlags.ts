@@ -1,6 +1,6 @@
 /**
- * Defines the flags for automatic experts. The key of a language model's endpoint has no flag: it comes from the
- * environment only, where other users of the machine cannot see it (`JudgeSettings`).
+ * Defines the flags for automatic experts. The key of a language model's endpoint has no flag: it is read only from the
+ * environment, because other users of the machine cannot see it there (`JudgeSettings`).
  */
 import { Effect, Schema } from "effect"
 import { type Command, Flag } from "effect/cli"

@@ -39,7 +39,7 @@ export const pipelineArgument = Argument.String("PIPELINE").pipe(
   Argument.mapEffect((file) => Effect.map(orFiles(Option.toArray(file)), ([first]) => first)),
 )
 
-/** Advice for projects made by `npm init`, whose files Node does not load as ES modules. */
+/** Returns advice for projects made by `npm init`: Node does not load their files as ES modules. */
 const adviceOn = (cause: unknown): string =>
   cause instanceof SyntaxError && /outside a module|Unexpected token 'export'/.test(cause.message)
     ? ': give the file the extension .mts or .mjs, or set "type": "module" in package.json'
@@ -89,7 +89,7 @@ export const reported = <I, S, R>(
     return Layer.effect(service, Effect.fail(reason))
   })
 
-/** Whether to check a command line without running it. `schedule` does so before it waits for the first run. */
+/** Whether to check a command line without running it. `schedule` sets this before it waits for the first run. */
 export const DryRun = Context.Reference<boolean>("prefstream/cli/DryRun", { defaultValue: () => false })
 
 export const endOfDryRun = Effect.fnUntraced(function* () {

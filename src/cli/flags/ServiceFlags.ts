@@ -212,8 +212,8 @@ const isEmpty = Effect.gen(function* () {
 })
 
 /**
- * Adds the environment's base URL to the flags if they have none. Not for use with a pipeline file, which names its own
- * service.
+ * Adds the environment's base URL to the flags if they have none. Do not use it with a pipeline file, which names its
+ * own service.
  */
 export const fromEnvironment = Effect.fnUntraced(function* <Flags extends Pick<ServiceFlags, "baseUrl">>(flags: Flags) {
   if (flags.baseUrl?.trim() === "") {

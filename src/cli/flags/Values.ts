@@ -149,7 +149,7 @@ export const numberIn = (text: string, min: number, max: number): Option.Option<
   return /^-?\d/.test(text) && number >= min && number <= max ? Option.some(number) : Option.none()
 }
 
-/** Splits `NAME=VALUE` at the first `=`. Without one, the value is empty. */
+/** Splits `NAME=VALUE` at the first `=`. If there is none, the value is empty. */
 export const assignment = (text: string): readonly [name: string, value: string] => {
   const at = text.indexOf("=")
   return at < 0 ? [text, ""] : [text.slice(0, at), text.slice(at + 1)]

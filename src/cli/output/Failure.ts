@@ -105,7 +105,7 @@ const isFileForFolder = Schema.is(
 const platformMessage = (failure: PlatformError.PlatformError): string => {
   const { reason } = failure
   const pathOrDescriptor = "pathOrDescriptor" in reason ? reason.pathOrDescriptor : undefined
-  // A file descriptor is a number, which tells a person nothing.
+  // A file descriptor is only a number, so it is not shown.
   const path = typeof pathOrDescriptor === "string" ? pathOrDescriptor : undefined
   return Option.getOrElse(describe(reason.cause, path), () => {
     const words = isFileForFolder(reason) ? "expected a folder, found a file" : platformWords[reason._tag]

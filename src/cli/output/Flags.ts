@@ -1,6 +1,6 @@
 /**
- * Translates the options that messages of the library name in backticks to flags, with their values as a shell needs
- * them. Text in double quotes is data and stays unchanged, as do backticks around anything but a known option.
+ * Messages of the library name options in backticks. This file replaces known options by flags, with values quoted for
+ * a shell. Text in double quotes is data, and stays unchanged.
  */
 import { Predicate, Result } from "effect"
 import type { RejectCount } from "../../pipeline/RejectCounts.ts"
@@ -33,7 +33,7 @@ const flags = new Map([
   ["webhook.path", "--webhook-path"],
 ])
 
-/** Texts that are more than a flag and its value on the command line. */
+/** Texts whose translation is not a single flag with the same value. */
 const phrases: { readonly [text: string]: string } = {
   "`Source.join`": "--completions FILE",
   "`Job.giveUp`": "--give-up",
@@ -75,7 +75,7 @@ const word = (value: unknown): string => {
   return /^[\w.%-]+$/.test(text) ? text : `'${text.replaceAll("'", String.raw`'\''`)}'`
 }
 
-/** `…` stands for a value in a list of paths: only the flag is printed. */
+/** For the value `…`, which stands for any path, only the flag is printed. */
 const withValues = (name: string, flag: string, value: unknown): string => {
   if (value === true) return flag
   if (value === false) return flag.replace("--", "--no-")
@@ -102,7 +102,7 @@ const inText = (text: string): string =>
     phrase === undefined ? ((option === undefined ? undefined : translated(option)) ?? all) : phrases[phrase]!,
   )
 
-/** Replaces the options in a message by flags. In a list of options with their effects, one per line, the effects stay aligned. */
+/** Replaces the options in a message by flags. In a list with one option per line, the descriptions stay aligned. */
 export const inFlags = (message: string): string => {
   const row = /^ {2}(`[^`]*`) {2,}/gm
   const width = Math.max(0, ...[...message.matchAll(row)].map(([, option = ""]) => inText(option).length))

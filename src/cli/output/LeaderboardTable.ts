@@ -1,7 +1,7 @@
 /**
  * Formats a leaderboard for a terminal, or as CSV (RFC 4180) with one record per model, in full precision. Notes below
- * the table state what the votes cannot tell: intervals that need more items, groups that no vote compares, and ratings
- * without a bound.
+ * the table explain missing results: intervals that need more items, groups that no vote compares, and ratings without
+ * a bound.
  */
 import * as CsvField from "../../domain/CsvField.ts"
 import * as SpreadsheetCell from "../../io/SpreadsheetCell.ts"

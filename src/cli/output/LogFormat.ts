@@ -11,7 +11,7 @@ export const Current = Context.Reference<LogFormat>("prefstream/cli/LogFormat", 
 
 const isFormat = (word: string): word is LogFormat => word === "text" || word === "json"
 
-/** Removes the flag from the arguments, wherever it is before `--`. Words after `--` belong to another command. */
+/** Removes the flag from the arguments before `--`. Words after `--` belong to another command. */
 export const split = (args: ReadonlyArray<string>) => {
   const rest: Array<string> = []
   let format: string | undefined

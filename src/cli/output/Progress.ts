@@ -14,7 +14,7 @@ const lineInterval = Duration.seconds(5)
 const unchangedLines = 120
 /** Width in characters. At 80 columns, this leaves room for the rate and the time left. */
 const barWidth = 12
-/** Milliseconds: the rate is the average over the last `max`, and is shown only after `min`. */
+/** In milliseconds. The rate is the average over the last `max`, and is shown only after `min`. */
 const rateWindow = { max: 60_000, min: 2_000 }
 
 const write = Effect.fnUntraced(function* (text: string) {
@@ -35,7 +35,7 @@ const line = Effect.gen(function* () {
   const unusable = tasks.failed.items + tasks.invalid.items
   const filled = all === 0 ? 0 : Math.floor((barWidth * judged) / all)
   const submitted = all - tasks.planned.items - tasks.submitting.items - tasks.refused.items
-  // Until the first result arrives, the rate is that of submitting, which says nothing about the time left.
+  // Until the first result arrives, the rate is that of submitting, which does not predict the time left.
   const done = judged > 0 ? judged : submitted
   const open = all - judged - unusable - tasks.in_doubt.items - tasks.refused.items
   const left = reading || judged === 0 ? undefined : open

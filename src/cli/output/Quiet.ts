@@ -1,7 +1,7 @@
 /**
  * Makes a command print nothing if it succeeds and everything if it fails, so that cron sends a mail only when there is
  * something to do. Text is printed in order, each piece to its own stream, before the failure's message. At most the
- * last 1,000 pieces are held back; if the process is killed, they are lost.
+ * last 1,000 pieces are held back. They are lost if the process is killed.
  *
  * Adapter: creates a console of `node:console` that writes to memory.
  */

@@ -6,7 +6,7 @@ import { type Rows, rowsOf } from "./Text.ts"
 
 export const votesCost = ({ cost, votes }: VotesCost): string => `${count(votes, "vote")} (${cost})`
 
-/** Whether the budget still pays for another item, because some votes came from cheaper kinds of experts. */
+/** Whether the budget still pays for another item. It can if some votes came from cheaper kinds of experts. */
 export const hasRoom = ({ spending, votes }: RunReport): boolean =>
   spending !== null && Object.keys(spending.prices).length > 0 && (spending.left?.votes ?? 0) >= votes
 

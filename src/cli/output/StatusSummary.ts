@@ -35,10 +35,10 @@ const campaigns = (status: JobStatus): Rows => {
   return rows.length > 1 ? rowsOf("campaigns", rows) : []
 }
 
-/** Seconds. A worker that has not been seen for longer than this may be lost. */
+/** Number of seconds after which a worker that has not been seen may be lost. */
 const lateAfter = 15
 
-/** Seconds. A worker without progress for longer than this may be stuck, or may be waiting for the service. */
+/** Number of seconds after which a worker without progress may be stuck, or may be waiting for the service. */
 const stuckAfter = 120
 
 const workers = (status: JobStatus): Rows => {

@@ -42,7 +42,7 @@ export const finish = Effect.fn("Summary.finish")(function* (report: RunReport, 
   yield* end(report)
 })
 
-/** For a command that does not wait, outstanding results are no failure. With the budget used up, the status is 8. */
+/** A command that does not wait may leave results outstanding. If the budget is used up, the exit status is 8. */
 export const finishSubmit = Effect.fn("Summary.finishSubmit")(function* (report: RunReport, options: Options) {
   const { planned, submitting } = report.tasks
   const isOver = report.spending !== null && isOverBudget(report.spending)

@@ -1,8 +1,9 @@
 /**
  * Finds the effective settings of a command, in this order: the command line, the environment, the job's last run (for
  * commands that reuse its settings), and `prefstream.yaml` in this folder or its nearest parent. The first source that
- * has a setting supplies all of its values. But the present content of `prefstream.yaml` precedes the settings that the
- * last run took from it. Flags check values from every source. With a pipeline file, `prefstream.yaml` is not read.
+ * has a setting supplies all of its values. Exception: the current content of `prefstream.yaml` takes precedence over
+ * settings that the last run took from it. Flags check values from every source. With a pipeline file,
+ * `prefstream.yaml` is not read.
  */
 import { Config, Console, Context, Effect, FileSystem, Option, Path, type PlatformError, Predicate } from "effect"
 import type { Command } from "effect/cli"
@@ -147,7 +148,7 @@ const filledIn = Effect.fnUntraced(function* (parsed: ParsedArguments.ParsedArgu
         !replaced.has(setting.name) &&
         !replaced.has(parsed.definitions[setting.name]?.group ?? "")
   const files = [last.project.settings, project?.settings ?? []]
-  // If the last run used the same file, the file's present content takes precedence.
+  // If the last run used the same file, the file's current content takes precedence.
   if (project !== undefined && (yield* isSameFile(project.file, last.project.file))) files.reverse()
   const all = [...chosen]
   for (const setting of isOfPipeline ? last.given : [...last.given, ...files.flat()]) {
@@ -208,7 +209,7 @@ const lastRun = Effect.fnUntraced(function* (
   return { all, given, project: { file: textOf(fileName, settings.all) ?? "", settings: ofProject } }
 })
 
-/** Appends to a message, for each flag in it that was not typed, where that flag is set. */
+/** Appends to a message the source of each flag in it that was not typed. */
 export const withSources = (message: string, { all }: Settings): string => {
   const places = all.filter(({ from, name }) => from !== typed && new RegExp(`--(no-)?${name}(?![\\w-])`).test(message))
   return places.length === 0
@@ -223,7 +224,7 @@ export const announceFromLastRun = Effect.gen(function* () {
     yield* Console.error(`Using settings of the last run: ${names.join(", ")} (see settings.yaml in the job folder)`)
 })
 
-/** Whether to create a ledger if the folder has none. Default: if the settings name another job than the last run's. */
+/** Whether to create a ledger if the folder has none. Default: true for another job than that of the last run. */
 export const mayBeNew = Effect.fnUntraced(function* (newLedger: boolean | undefined, directory: string) {
   const { all, parsed } = yield* Current
   if (newLedger !== undefined || parsed === undefined) return newLedger
@@ -239,7 +240,7 @@ const followers: ReadonlySet<string> = new Set([
   "collect", "doctor", "export", "export-votes", "leaderboard", "plan", "resolve", "status", "ledger backup", "ledger check", "ledger compact", "ledger prune",
 ]) // prettier-ignore
 
-/** Saves the settings. Keeps those of the last run that this command has no flag for, unless they are another job's. */
+/** Saves the settings. Keeps those of the same job's last run that this command has no flag for. */
 export const save = Effect.fn("Settings.save")(function* (directory: string) {
   const { all, project, parsed } = yield* Current
   if (parsed === undefined) return

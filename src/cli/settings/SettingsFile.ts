@@ -3,7 +3,7 @@
  * names of flags without dashes, `files` for the arguments, and names of commands for sections with their own settings.
  *
  * Guarantees: relative paths are relative to the file's folder. Secrets are refused. An error names file, line, key,
- * and the expected value. This file does not check values: their flags do, as for typed values.
+ * and the expected value. The flags check the values, as they check typed values.
  */
 import { Effect, FileSystem, Path, Predicate } from "effect"
 import { isMap, isScalar, isSeq, LineCounter, type Pair, parseDocument, type ParsedNode, stringify } from "yaml"
@@ -38,7 +38,7 @@ const moved = (setting: Setting, definition: Definition, move: (path: string) =>
     : setting.values.map((value) => located(definition, value, move)),
 })
 
-/** Whether `serve` ignores the setting outside its own section, where it is meant for runs, not for the service. */
+/** Whether `serve` uses the setting only in its own section. Elsewhere, the setting is meant for runs. */
 const isOfRuns = (name: string, { group }: Definition): boolean =>
   group === "EXPERTS" || name === "votes" || name === "gold"
 
@@ -68,7 +68,7 @@ export interface SettingsFile {
   readonly all: ReadonlyArray<Setting>
 }
 
-/** Explains YAML errors whose own message uses the terms of YAML's specification. */
+/** Explains YAML errors. Their own messages use the terms of YAML's specification. */
 const yamlAdvice: { readonly [code: string]: string } = {
   BAD_INDENT: "check the indentation, and whether each [ or { has its ] or }",
   BLOCK_AS_IMPLICIT_KEY: "a value with a colon and a space needs quotes",
@@ -76,7 +76,7 @@ const yamlAdvice: { readonly [code: string]: string } = {
   TAB_AS_INDENT: "indent with spaces, not tabs",
 }
 
-/** The end of the message about an unknown setting: a similar name, or where secrets belong. */
+/** The end of the message about an unknown setting: a similar name, or the place for secrets. */
 const adviceOn = (name: string, names: ReadonlyArray<string>): string => {
   const spelled = name.replaceAll("_", "-").toLowerCase()
   return !names.includes(spelled) && /(^|-)(key|password|secret|token)$/.test(spelled)

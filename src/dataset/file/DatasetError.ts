@@ -1,5 +1,5 @@
 /**
- * Errors that writing (`DatasetError`) and reading (`DatasetUnreadable`) a dataset can fail with.
+ * Errors of writing (`DatasetError`) and of reading (`DatasetUnreadable`) a dataset.
  *
  * Guarantees: each message names the path or the option, and the problem. An existing dataset at the path is unchanged.
  */
@@ -50,7 +50,7 @@ export class FileSystemFailure extends Schema.TaggedError<FileSystemFailure>()("
   }
 }
 
-/** An option of `write` is invalid, such as the name of a trainer format, or a pair or a custom format's row is. */
+/** An option of `write`, a pair, or a custom format's row is invalid. */
 export class OptionInvalid extends Schema.TaggedError<OptionInvalid>()("OptionInvalid", {
   /** The option's name, or the place in a pair or row: `pairs[0].chosen`, `formats.NAME.rows[0].text`. */
   option: Schema.String,
@@ -132,7 +132,7 @@ export const about =
 
 export const errorAbout = (path: string, error: PlatformError.PlatformError) =>
   new DatasetError({
-    // A `FileSystem` other than Node's does not always provide a system error code.
+    // A `FileSystem` other than Node's may not provide a system error code.
     reason:
       error.reason._tag === "PermissionDenied"
         ? new PermissionDenied({ path })

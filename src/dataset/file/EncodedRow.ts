@@ -2,7 +2,7 @@
  * Encodes the texts of rows. Each text is encoded once and shared, because several files have the same text and the
  * pairs of an item share its prompt.
  *
- * Guarantees: an encoder remembers up to 8 MB of texts; it encodes other texts again.
+ * Guarantees: an encoder remembers up to 8 MB of texts. It encodes a forgotten text again.
  */
 import type { Json } from "./Features.ts"
 import * as JsonText from "../../domain/JsonText.ts"
@@ -97,7 +97,7 @@ export type Encode = (row: { readonly [column: string]: Json | Text | undefined 
 
 const maxRememberedBytes = 8 * 1024 * 1024
 
-/** Approximate bytes that remembering a text takes in addition to the text. */
+/** Approximate bytes that a remembered text takes in addition to its characters. */
 const textBytes = 200
 
 /** Sets a member even if its name is `__proto__`; an assignment would set the prototype instead. */

@@ -1,7 +1,8 @@
 /**
  * Predicts the types that `load_dataset("json", …)` infers from the first 10 MB of the first file (datasets 5.0.1,
  * packaged_modules/json/json.py, utils/json.py, and table.py). `load_dataset` fails at a later row with a type or a
- * member that those rows do not have, such as a text after only nulls, or `tool_calls` after messages without them.
+ * member that the first 10 MB do not have, such as a text after only nulls, or `tool_calls` after messages without
+ * them.
  *
  * Since 4.7, objects with different members get the type Json, which keeps each object's members. Before 4.7, or if all
  * objects in the first 10 MB have the same members, they get a struct: missing members become null, and other members
@@ -13,7 +14,7 @@ import type { Features } from "./Features.ts"
 
 type Kind = "boolean" | "integer" | "fraction" | "time" | "text" | "list" | "struct" | "any"
 
-/** A type learned from values. Its kind is undefined as long as all values were null. */
+/** A type learned from values. Its kind is undefined while all values are null. */
 interface Type {
   kind?: Kind
   element?: Type
@@ -23,7 +24,7 @@ interface Type {
 
 const maxMembers = 8
 
-/** Arrow reads such texts as timestamps if all texts of a column have this form. */
+/** Arrow reads texts as timestamps if all texts of a column have this form. */
 const time = /^\d{4}-\d\d-\d\d(?:[ T]\d\d(?::?\d\d){0,2}Z?)?$/
 const maxTimeLength = 20
 

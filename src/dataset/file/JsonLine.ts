@@ -1,7 +1,7 @@
 /**
  * Serializes a row as one line of JSON whose column types readers infer correctly.
  *
- * Guarantees: `JSON.parse` gives the row back. Numbers of a `float64` column always have a decimal point, because
+ * Guarantees: `JSON.parse` returns an equal row. Numbers of a `float64` column always have a decimal point, because
  * `load_dataset` infers types from the first 10 MB of a file and fails if a fraction follows only integers.
  */
 import { type Cell, type EncodedRow, Text } from "./EncodedRow.ts"

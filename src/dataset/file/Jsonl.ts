@@ -1,9 +1,9 @@
 /**
  * Writes rows as JSON Lines: one object per line, members in column order, LF, UTF-8, numbers as in `JsonLine`.
  *
- * Guarantees: buffers 1 MB, whatever the number of rows; the same rows give the same bytes, however they are chunked. A
- * row with types that `datasets` would not infer from earlier rows (see `InferredTypes`) is not written. It becomes one
- * of the leading lines, which the caller puts at the start of the file.
+ * Guarantees: the buffer takes 1 MB, whatever the number of rows. The same rows give the same bytes, however they are
+ * chunked. Up to 100 rows with types that `datasets` would not infer from earlier rows (see `InferredTypes`) are not
+ * written. They become leading lines, which the caller puts at the start of the file.
  */
 import type { EncodedRow } from "./EncodedRow.ts"
 import type { Features } from "./Features.ts"
@@ -18,8 +18,8 @@ const bufferBytes = 1024 * 1024
 const maxUnitBytes = 3
 
 /**
- * Maximum bytes of the first rows, from which types are learned, and of the leading lines. Together they are less than
- * the 10 MB from which `datasets` infers types.
+ * Maximum bytes of the first rows, from which types are learned, and maximum bytes of the leading lines. Their sum is
+ * less than the 10 MB from which `datasets` infers types.
  */
 const maxStartBytes = 4 * 1024 * 1024
 
@@ -34,7 +34,7 @@ export const leadingLines = (features: Features) => {
   let leadingBytes = 0
   return {
     lines: lines as ReadonlyArray<string>,
-    /** Adds the row to the leading lines if necessary. If it returns true, the row must not be written elsewhere. */
+    /** Adds the row to the leading lines if necessary. If it returns true, the caller must not write the row. */
     takes: (row: EncodedRow): boolean => {
       const { columns } = row
       if (startBytes < maxStartBytes) {

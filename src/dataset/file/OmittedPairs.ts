@@ -1,7 +1,7 @@
 /**
  * Pairs that are missing from the dataset, or from one of its trainer formats.
  *
- * Guarantees: all are counted; only the first 20 are listed, with their reasons, so memory is constant.
+ * Guarantees: all pairs are counted, but only the first 20 are listed with their reasons, so memory is constant.
  */
 import { Schema } from "effect"
 

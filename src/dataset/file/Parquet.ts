@@ -122,12 +122,12 @@ export const make = (file: OutputFile, features: Features): RowWriter => {
   }
 }
 
-/** For a smaller column, the writer itself decides whether to make a dictionary, which is quick. */
+/** For a smaller column, the writer itself decides quickly whether to make a dictionary. */
 const minPlainBytes = 1024 * 1024
 
 /**
- * Whether a dictionary would take more than half of the values' bytes. The writer makes none in this case, but would
- * first hash all values to find out.
+ * Whether a dictionary would take more than half of the values' bytes. The writer would not use such a dictionary, but
+ * would first hash all values to find out.
  */
 const isPlain = (column: ReadonlyArray<unknown>): boolean => {
   const seen = new Set<Uint8Array>()
@@ -155,13 +155,13 @@ const keyOf = (bytes: Uint8Array, start: number, length: number): number => {
 /**
  * The texts of a row group as UTF-8, in one buffer that all groups reuse and that grows as needed. Because texts are
  * bytes, a column's minimum and maximum are in byte order. Equal texts share one view, so that the writer recognizes
- * them by identity; otherwise, making its dictionaries would take a tenth of an export's time.
+ * them by identity. Comparing their bytes would take a tenth of an export's time.
  */
 const makeTexts = () => {
   let group = Symbol()
   /**
-   * The views of the group's texts. They are dropped with the group, so that a text remembered for longer does not keep
-   * the buffer alive.
+   * The views of the group's texts. They are dropped with the group. Otherwise, a text that is remembered for longer
+   * would keep the buffer in memory.
    */
   let views: Array<Uint8Array> = []
   const known = new Map<number, Uint8Array>()
@@ -170,7 +170,7 @@ const makeTexts = () => {
 
   const viewOf = (text: Text): Uint8Array => {
     const length = text.bytes
-    // The old buffer stays alive through its views.
+    // The views of the old buffer keep it in memory.
     if (end + length > buffer.length) {
       buffer = Buffer.allocUnsafeSlow(Math.max(Math.min(2 * buffer.length, rowGroupBytes), length))
       end = 0
@@ -227,8 +227,8 @@ const copyBounds = ({ chunk, columnIndex }: Bounds): void => {
 }
 
 /**
- * In a file without rows, sets the element type of the footer's empty list of row groups. The writer leaves it out, and
- * strict readers (arrow-rs) refuse such a file.
+ * In a file without rows, sets the element type of the footer's empty list of row groups. The writer omits this type,
+ * and strict readers (arrow-rs) then refuse the file.
  */
 const typeEmptyRowGroups = (file: Uint8Array) => {
   const i64Field = 0x16

@@ -1,7 +1,7 @@
 /**
  * Reads the files of a dataset back.
  *
- * Guarantees: texts are unchanged, including a byte order mark at their start; memory holds one row group or a few
+ * Guarantees: texts are unchanged, including a byte order mark at their start. Memory holds one row group or a few
  * lines.
  */
 import { Effect, FileSystem, Record, Schema, Stream } from "effect"
@@ -12,7 +12,7 @@ import * as RandomAccessFile from "../../node/RandomAccessFile.ts"
 import * as Sha256 from "../../node/Sha256.ts"
 import * as Zstd from "../../node/Zstd.ts"
 
-/** The file cannot be read, or is not in the format that its name says. */
+/** The file cannot be read, or does not have the format of its extension. */
 export class Unreadable extends Schema.TaggedError<Unreadable>()("Unreadable", { why: Schema.String }) {}
 
 export const unreadable = (cause: unknown) => new Unreadable({ why: causeMessage(cause) })

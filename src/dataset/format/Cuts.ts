@@ -1,6 +1,6 @@
 /**
- * Warns of rows in which trainers and chat templates cut parts of completions without failing. Other cuts that
- * depend on a model's chat template are not found.
+ * Warns of rows in which trainers or chat templates silently cut off parts of completions. Other cuts that depend on a
+ * model's chat template are not found.
  */
 import type { Json, JsonRow } from "../file/Features.ts"
 import { describeValue, isObject } from "../../io/Values.ts"

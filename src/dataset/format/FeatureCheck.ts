@@ -1,4 +1,4 @@
-/** Checks whether values are of the types that a custom format's `features` declare. */
+/** Checks whether values have the types that a custom format's `features` declare. */
 import { describeValue, isObject } from "../../io/Values.ts"
 import type { Feature } from "../file/Features.ts"
 
@@ -10,7 +10,7 @@ const isOfType: { readonly [Type in Feature & string]: (value: unknown) => boole
   null: () => false,
 }
 
-/** Finds a value of another type than its feature, or without a feature. Every value can be null or missing. */
+/** Finds a value that has no feature, or does not have its feature's type. Every value can be null or missing. */
 export const misfit = (
   value: unknown,
   feature: Feature | undefined,

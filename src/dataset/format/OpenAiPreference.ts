@@ -2,9 +2,9 @@
  * Preference JSONL of OpenAI (guide "Direct preference optimization"), which Together and Fireworks also read. A row
  * has the conversation with tool definitions, and exactly one assistant message per side (docs.together.ai, "Preference
  * fine-tuning"). Messages that both sides begin with, such as a call and its result, move to the end of the
- * conversation. A pair is omitted if a side still has several messages. All three accept the roles system, user, and
- * assistant, and tool for the result of a call. Calls need ids, which their results repeat; a pair without ids is
- * omitted. Results are written without the tool's name, which OpenAI takes from the call.
+ * conversation. A pair is omitted if a side still has several messages. All three services accept the roles system,
+ * user, assistant, and (for the result of a call) tool. Calls need ids, which their results repeat; a pair without ids
+ * is omitted. Results are written without the tool's name, which OpenAI takes from the call.
  */
 import { Result, Schema } from "effect"
 import type { Message } from "../../domain/Message.ts"

@@ -1,12 +1,12 @@
 /**
  * OpenRLHF 0.10.2 and later (openrlhf/cli/train_rm.py, train_dpo.py; openrlhf/datasets/reward_dataset.py of 0.11.0):
- * text, or messages for `--data.apply_chat_template`. Both need `--data.prompt_key prompt`, without which OpenRLHF
- * trains on completions alone. Earlier versions call the options `--apply_chat_template` and `--prompt_key`.
+ * text, or messages for `--data.apply_chat_template`. Both need `--data.prompt_key prompt`; without it, OpenRLHF trains
+ * only on completions. Earlier versions call the options `--apply_chat_template` and `--prompt_key`.
  *
- * With the option `margin`, the column `margin` is the pair's margin, else 0; OpenRLHF reads it with
- * `--model.margin_loss_enable`. OpenRLHF strips line feeds from the end of both sides, so a pair with no other
- * difference is omitted. It removes the prompt from rendered messages by length, including the template's start of an
- * answer. If the template starts answers with `<think>`, as DeepSeek's does, completions that do not start with
+ * If the option `margin` is set, the column `margin` has the pair's margin; otherwise, it has 0. OpenRLHF reads it with
+ * `--model.margin_loss_enable`. OpenRLHF strips line feeds from the end of both sides, so the text format omits a pair
+ * that differs only in them. It removes the prompt from rendered messages by length, including the template's start of
+ * an answer. If the template starts answers with `<think>`, as DeepSeek's does, completions that do not start with
  * `<think>` lose their beginning.
  */
 import { Result, Schema } from "effect"

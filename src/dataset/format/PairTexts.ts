@@ -54,8 +54,8 @@ export const withObjects = (messages: ReadonlyArray<Message>, field: string): Ch
   )
 
 /**
- * Whether parsing a JSON text in JavaScript changes its integers, which Python reads exactly at any size. Fractions are
- * not checked: all JSON readers, including Python's, read the original and the new digits as the same double.
+ * Whether parsing a JSON text in JavaScript changes its integers. Python reads integers of any size exactly. Fractions
+ * are not checked: all JSON readers, including Python's, read the original and the new digits as the same double.
  */
 const losesDigits = (text: string): boolean =>
   (

@@ -1,9 +1,9 @@
 /**
- * A trainer format as a plain value: it turns preference pairs into a trainer's rows, and has the schema of these rows.
- * A custom format is such a value, passed in the `formats` of `Dataset.write`. A built-in one also has a name in
- * `TrainerFormats`. Built-in formats keep texts exactly as they are. They omit a pair, with a reason, if they
- * cannot represent it or their trainer would misread it. Rows have only the columns that the trainer reads, because
- * some trainers fail on others.
+ * A trainer format is a plain value that turns preference pairs into a trainer's rows, and has the schema of these
+ * rows. `Dataset.write` accepts custom formats in `formats`. A built-in format also has a name in `TrainerFormats`.
+ * Built-in formats keep texts exactly as they are. They omit a pair, with a reason, if they cannot represent it or
+ * their trainer would misread it. Rows have only the columns that the trainer reads, because some trainers fail on
+ * other columns.
  */
 import { Result, type Schema } from "effect"
 import type { PreferencePair } from "../../domain/PreferencePair.ts"
@@ -25,8 +25,8 @@ export interface FormatOptions {
 }
 
 /**
- * The pair's margin. A missing margin is 0, because null would break collators. A negative margin, which is possible if
- * a lead or reliable experts overruled the majority, is also 0: it would let the rejected completion score higher.
+ * The pair's margin. A missing margin is 0, because null would break collators. A negative margin is also 0, because it
+ * would let the rejected completion score higher. It occurs if a lead or reliable experts overruled the majority.
  */
 export const marginOf = ({ strength, vote_margin }: PreferencePair, { margin, marginFrom }: FormatOptions): number =>
   margin === true ? Math.max(0, (marginFrom === "strength" ? strength : vote_margin) ?? 0) : 0
@@ -49,8 +49,8 @@ export interface TrainerFormat {
   /** Whether prompts are text. `Conversation.toText` renders conversations. */
   readonly isText?: true
   /**
-   * The pair's columns that the format can hold, besides texts and a margin. `tool_calls` means messages with calls and
-   * results. Formats without it omit pairs with calls, except text formats, which render them.
+   * The pair's columns that the format can contain, besides texts and a margin. `tool_calls` means messages with calls
+   * and results. Formats without it omit pairs with calls, except text formats, which render them.
    */
   readonly reads?: ReadonlyArray<"all_bad" | "edited" | "tool_calls" | "tools">
   /**
@@ -80,7 +80,7 @@ export interface Encoder {
   readonly end: () => ReadonlyArray<Encoded>
 }
 
-/** A row, or why the format omits the pair. */
+/** A row, or the reason why the format omits the pair. */
 export type Encoded = Result.Result<JsonRow, Omission>
 
 /** A problem at a place in a row or a pair. */
@@ -93,14 +93,14 @@ export interface Problem {
   readonly found: string
 }
 
-/** A value, or the problem that keeps the format from holding it. */
+/** A value, or the reason why the format cannot contain it. */
 export type Checked<A> = Result.Result<A, Problem>
 
-/** Fails because the format cannot hold a field of the pair. */
+/** Fails because the format cannot contain a field of the pair. */
 export const refuse = (field: string, expected: string, found: string): Checked<never> =>
   Result.fail({ field, expected, found })
 
-/** Writes a row for each pair that is well-formed and has two different completions. */
+/** Writes a row for each pair that `checkPair` accepts. */
 export const rowPerPair =
   (toRow: (pair: PreferencePair, options: FormatOptions) => Checked<JsonRow>): TrainerFormat["encoder"] =>
   (options = {}) => ({
@@ -119,7 +119,7 @@ export const omission = ({ item_id }: PreferencePair, { expected, field, found }
   reason: `expected ${expected}, found ${found}`,
 })
 
-/** Checks what every format needs: well-formed Unicode and two different completions. */
+/** Checks what every format needs: non-empty texts, well-formed Unicode, and two different completions. */
 export const checkPair = (pair: PreferencePair): Checked<PreferencePair> => {
   const { chosen, prompt, rejected } = pair
   const [problem] = [

@@ -4,7 +4,7 @@
  *
  * TRL concatenates plain-text prompts and completions. For questions, use a conversational format, whose chat template
  * separates them. The reward trainer reads each side of `trl-implicit` completely. The DPO and KTO trainers take the
- * text that both sides begin with as the prompt, which does not change DPO's loss, but changes KTO's.
+ * text that both sides begin with as the prompt. This does not change DPO's loss, but changes KTO's.
  *
  * Arguments of tool calls are objects, as chat templates need them (section "Tool Calling"); `tools` is JSON text. A
  * pair with an integer beyond 2^53 in arguments is omitted, because objects do not keep its digits. In plain text, a
@@ -45,7 +45,7 @@ const separator = "\n\n"
 const marginColumn = (pair: PreferencePair, options: FormatOptions): JsonRow =>
   options.margin === true ? { margin: marginOf(pair, options) } : {}
 
-/** Tool definitions are JSON text, which TRL reads, so that no reader adds members of other rows to them. */
+/** Tool definitions are JSON text, which TRL accepts. To objects, readers would add members of other rows. */
 const toolsOf = (pair: PreferencePair, options: FormatOptions): JsonRow => toolsColumn(pair, options, null)
 
 const withMargin =

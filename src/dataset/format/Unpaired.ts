@@ -1,7 +1,8 @@
 /**
  * Turns pairs into single completions with a label, desirable or undesirable (KTO). Each completion of an item gives
- * one row, at its first occurrence. A completion that is preferred in some pairs but not in others, as in the middle of a ranking,
- * gives no row and is reported. If experts say that all completions are bad, none is desirable. Memory holds one item.
+ * one row, at its first occurrence. A completion that is preferred in only some of its pairs, as in the middle of a
+ * ranking, gives no row and is reported. If experts say that all completions are bad, none is desirable. Memory holds
+ * one item.
  */
 import { Result } from "effect"
 import type { PreferencePair } from "../../domain/PreferencePair.ts"
@@ -86,7 +87,7 @@ export const promptOf =
     return typeof prompt === "string" ? prompt : JSON.stringify(prompt)
   }
 
-/** Maximum number of completions that the check remembers. Two rows of a prompt have far fewer between them. */
+/** Maximum number of completions that the check remembers. Far fewer completions are between two rows of a prompt. */
 const maxRememberedCompletions = 200_000
 
 /**
