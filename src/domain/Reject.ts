@@ -4,7 +4,8 @@
  * Guarantees: `raw` is the record's text as it was read. Bytes that are not UTF-8 are in `raw_base64` instead. If a
  * record is oversized, only its beginning is included, and `raw_bytes` is its full size.
  *
- * The reasons come from the modules that read records: `io/RecordBuffer`, `io/Json`, `source/format`, `source/item`.
+ * The reasons come from the modules that read records: `io/RecordBuffer`, `io/Json`, `source/format`, `source/item`, and
+ * from the schemas of `domain/Text` and `domain/PromptItem`.
  */
 import { Schema } from "effect"
 import { Origin } from "./Origin.ts"

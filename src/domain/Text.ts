@@ -12,9 +12,9 @@ export const WellFormedText = Schema.String.check(
 
 export const isBlank = (text: string): boolean => text.trim() === ""
 
-export const notBlank = Schema.makeFilter<string>((text) =>
-  isBlank(text) ? "expected text, found a blank string" : undefined,
-)
+export const blankIssue = "expected text, found a blank string"
+
+export const notBlank = Schema.makeFilter<string>((text) => (isBlank(text) ? blankIssue : undefined))
 
 export const NonBlankText = WellFormedText.check(notBlank)
 

@@ -24,8 +24,6 @@ export interface PostgresClientConfig extends PostgresUrl.Login {
   readonly sharedBy?: "worker" | "command" | undefined
 }
 
-const readConnections = 4
-
 /** Maximum size of a message from the server: PostgreSQL's maximum size of a value. */
 const maxMessageBytes = 2 ** 30 - 1
 
@@ -118,9 +116,12 @@ const make = Effect.fnUntraced(function* (
   const process = yield* Effect.mapError(PostgresPooler.processOf(writer), name)
   const settled = yield* Effect.mapError(configureSession(writer, { ...config, process }).unprepared, name)
   const isPooled = settled.length === 0
-  const readers = yield* PgClient.make({ ...(isPooled ? settings : startup), maxConnections: readConnections })
+  const readers = yield* PgClient.make({
+    ...(isPooled ? settings : startup),
+    maxConnections: PostgresPooler.readConnections,
+  })
   if (isPooled) {
-    const count = readConnections + (config.sharedBy === "worker" ? PostgresPooler.workerConnections : 0)
+    const count = PostgresPooler.readConnections + (config.sharedBy === "worker" ? PostgresPooler.workerConnections : 0)
     yield* PgClient.make({ ...settings, maxConnections: count }).pipe(
       Effect.flatMap((others) =>
         PostgresPooler.requireSessions(writer, others, { count, url: Redacted.value(config.url) }),

@@ -8,6 +8,9 @@ import { type SqlClient, type SqlConnection, SqlError } from "effect/sql"
 
 const rounds = 16
 
+/** Maximum number of connections that a ledger uses for reads. It writes over one more. */
+export const readConnections = 4
+
 /** Maximum number of connections that a worker uses for the cluster, to find other workers. */
 export const clusterConnections = 4
 

@@ -7,14 +7,10 @@
  */
 import { Clock, Context, Duration, Effect, Layer, Option } from "effect"
 import { Database } from "../database/Database.ts"
+import { linkHours } from "../pageApi/PageConstants.ts"
 import * as Secrets from "./Secrets.ts"
 
-export type CodeKind = "sign-in" | "invitation"
-
-const lifetimes: { readonly [kind in CodeKind]: Duration.Duration } = {
-  "sign-in": Duration.hours(24),
-  invitation: Duration.days(7),
-}
+export type CodeKind = keyof typeof linkHours
 
 const make = Effect.gen(function* () {
   const { sql } = yield* Database
@@ -23,7 +19,7 @@ const make = Effect.gen(function* () {
   const issue = Effect.fn("OneTimeCodes.issue")(function* (kind: CodeKind, subject: string) {
     const code = yield* Secrets.draw()
     const created_at = yield* Clock.currentTimeMillis
-    const expires_at = created_at + Duration.toMillis(lifetimes[kind])
+    const expires_at = created_at + Duration.toMillis(Duration.hours(linkHours[kind]))
     yield* sql`DELETE FROM one_time_code WHERE (kind = ${kind} AND subject = ${subject}) OR expires_at <= ${created_at}`
     yield* sql`INSERT INTO one_time_code ${sql.insert({ hash: Secrets.hash(code), kind, subject, created_at, expires_at })}`
     return code

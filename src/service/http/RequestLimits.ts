@@ -11,7 +11,7 @@ import * as Guidelines from "../../api/Guidelines.ts"
 import { UnprocessableTask } from "../../api/Problems.ts"
 import type { ItemLimits } from "../../api/ServiceProfile.ts"
 import type { Metadata } from "../../domain/PromptItem.ts"
-import { charactersOf } from "../../domain/Text.ts"
+import { blankIssue, charactersOf, isBlank } from "../../domain/Text.ts"
 import { rlhfRanking } from "../../domain/Task.ts"
 import { jsonProblem } from "../../io/JsonProblem.ts"
 import type { TaskContent } from "../store/TaskRequests.ts"
@@ -102,7 +102,7 @@ export const check = (
   )
   prompts.forEach(({ prompt, completions, metadata }, i) => {
     expectJson(metadata, ["prompts", i])
-    expect(prompt.trim() !== "", ["prompts", i, "prompt"], "expected text, found a blank string")
+    expect(!isBlank(prompt), ["prompts", i, "prompt"], blankIssue)
     expectText(prompt, limits.promptCharacters, () => ["prompts", i, "prompt"])
     expect(
       completions.length >= 2 && completions.length <= limits.completionsPerPrompt,

@@ -27,7 +27,7 @@ export type ExpertSummary = typeof ExpertSummary.Type
 const expertParams = { expert_id: Schema.String }
 const NewInvitation = Schema.Struct({
   expert: ExpertSummary,
-  /** The path of the link, with its code, relative to the service's root. The link works once, for 7 days. */
+  /** The path of the link, with its code, relative to the service's root. The link works once, for `linkHours.invitation`. */
   invitation: Schema.String,
 })
 export type NewInvitation = typeof NewInvitation.Type

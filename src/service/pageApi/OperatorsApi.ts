@@ -24,7 +24,7 @@ export type OperatorSummary = typeof OperatorSummary.Type
 
 export const OperatorLink = Schema.Struct({
   operator: OperatorSummary,
-  /** The path of the link, with its code, relative to the service's root. The link works once, for 24 hours. */
+  /** The path of the link, with its code, relative to the service's root. The link works once, for `linkHours["sign-in"]`. */
   link: Schema.String,
 })
 export type OperatorLink = typeof OperatorLink.Type

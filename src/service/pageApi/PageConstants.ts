@@ -21,6 +21,8 @@ export const maxLength = {
 } as const
 
 export const minPasswordLength = 10
+/** How long one-time links work, in hours. */
+export const linkHours = { "sign-in": 24, invitation: 7 * 24 } as const
 export const maxKeepHours = 24 * 30
 export const maxQualificationItems = 1_000
 /** The maximum number of prompts in one response about a task. */

@@ -5,6 +5,7 @@
  */
 import { useContext, useEffect, useState } from "preact/hooks"
 import type { ExpertSummary, NewInvitation } from "../../pageApi/ExpertsApi.ts"
+import { linkHours } from "../../pageApi/PageConstants.ts"
 import type { Standing } from "../../pageApi/QualificationApi.ts"
 import { ask, both } from "./client.ts"
 import { Confirm, ConfirmButton } from "./Confirm.tsx"
@@ -49,8 +50,8 @@ export const ExpertsPage = () => {
           focusAfter="experts-name"
         >
           <p>
-            Send the link to the expert now: it can’t be shown again. The link works once, within 7 days. Whoever opens
-            it judges as <bdi>{invitation.expert.name}</bdi>.
+            Send the link to the expert now: it can’t be shown again. The link works once, within{" "}
+            {linkHours.invitation / 24} days. Whoever opens it judges as <bdi>{invitation.expert.name}</bdi>.
           </p>
         </Secret>
       )}

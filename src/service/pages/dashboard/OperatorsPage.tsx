@@ -5,6 +5,7 @@
  */
 import { useContext, useState } from "preact/hooks"
 import type { OperatorLink } from "../../pageApi/OperatorsApi.ts"
+import { linkHours } from "../../pageApi/PageConstants.ts"
 import { ask } from "./client.ts"
 import { ConfirmButton } from "./Confirm.tsx"
 import { Secret } from "./Copy.tsx"
@@ -40,8 +41,8 @@ export const OperatorsPage = () => {
           focusAfter="operators-name"
         >
           <p>
-            Send the link to <bdi>{made.operator.name}</bdi> now: it can’t be shown again. The link works once, within
-            24 hours. Whoever opens it chooses the account’s password.
+            Send the link to <bdi>{made.operator.name}</bdi> now: it can’t be shown again. The link works once, within{" "}
+            {linkHours["sign-in"]} hours. Whoever opens it chooses the account’s password.
           </p>
         </Secret>
       )}
