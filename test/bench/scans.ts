@@ -102,7 +102,7 @@ for (let round = 0; round < rounds; round++) {
   }
   const [, imported] = timed(
     "import",
-    prefstream("import", votes, "--dir", job, "--json"),
+    prefstream("import", votes, "--dir", job, "--json", ...(round === 0 ? [] : ["--new-ledger"])),
     peer("import", votes, database),
   )
   same("votes", items * votesPerItem, imported["votes"])
