@@ -2,7 +2,7 @@
  * `prefstream init` inspects input files. It writes the settings of a run to `prefstream.yaml`, and the names of
  * environment variables to `.env.example`. It overwrites no file, and writes nothing if it can read no item.
  */
-import { Console, Effect, FileSystem, Path, Predicate, Schema, Stdio } from "effect"
+import { Console, Effect, FileSystem, Option, Path, Predicate, Schema, Stdio } from "effect"
 import { Prompt } from "effect/cli"
 import * as Inspection from "../../pipeline/Inspection.ts"
 import { count } from "../../io/Values.ts"
@@ -12,7 +12,7 @@ import { inputFlags, printDetected, sourceOf } from "../flags/InputFlags.ts"
 import { ledgerFlags } from "../flags/LedgerFlags.ts"
 import { check } from "../flags/Rules.ts"
 import { fromEnvironment, serviceFlags } from "../flags/ServiceFlags.ts"
-import { itemFlags } from "../flags/TaskFlags.ts"
+import { itemFlags, parseVotes, votesForm } from "../flags/TaskFlags.ts"
 import { usageError } from "../output/ExitStatus.ts"
 import { say } from "../output/Text.ts"
 import * as Settings from "../settings/Settings.ts"
@@ -119,7 +119,7 @@ export const command = makeCommand(
 )
 
 const isUrl = Schema.is(Schema.String.check(Schema.isPattern(/^(https?:\/\/\S+)?$/)))
-const isVotes = Schema.is(Schema.String.check(Schema.isPattern(/^([1-9]\d?)?$/)))
+const isVotes = (text: string) => text === "" || Option.isSome(parseVotes(text))
 
 /** Splits text into words at white space, as a shell does. Quotes keep a word with spaces together. */
 const wordsOf = (text: string): ReadonlyArray<string> =>
@@ -140,7 +140,7 @@ const ask = Effect.gen(function* () {
   )
   const address = "Address of the annotation service (empty: start a trial service on this machine)"
   const baseUrl = yield* prompt(address, isUrl, "Expected http://… or https://…")
-  const votes = baseUrl === "" ? "" : yield* prompt("Votes per item (empty: 1)", isVotes, "Expected 1 to 99")
+  const votes = baseUrl === "" ? "" : yield* prompt("Votes per item (empty: 1)", isVotes, `Expected ${votesForm}`)
   return [
     { name: "files", values: wordsOf(files) },
     ...(baseUrl === "" ? [] : [{ name: "base-url", values: [baseUrl] }]),

@@ -24,9 +24,9 @@ const Rate = Schema.Finite.check(Schema.isGreaterThan(0), Schema.isLessThanOrEqu
 
 const Confidence = Schema.Finite.check(Schema.isGreaterThan(0), Schema.isLessThan(1))
 
-const votesForm = `a number from 1 to ${maxVotes}, or a range such as 2..5`
+export const votesForm = `a number from 1 to ${maxVotes}, or a range such as 2..5`
 
-const parseVotes = (text: string): Option.Option<Pick<SubmitOptions, "votes" | "votesUpTo">> => {
+export const parseVotes = (text: string): Option.Option<Pick<SubmitOptions, "votes" | "votesUpTo">> => {
   const [, least, most] = /^(\d{1,3})(?:\.\.(\d{1,3}))?$/.exec(text) ?? []
   const [votes, votesUpTo] = [Number(least), Number(most ?? least)]
   return votes >= 1 && votesUpTo >= votes && votesUpTo <= maxVotes

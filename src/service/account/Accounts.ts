@@ -86,6 +86,7 @@ const make = Effect.gen(function* () {
           ON CONFLICT (name_key) DO UPDATE
           SET name = excluded.name, password = excluded.password, signed_in_at = excluded.signed_in_at
           RETURNING operator_no, name, role`
+        yield* codes.endAll("sign-in", name_key)
         yield* sessions.endAll("operator", name_key)
         yield* sessions.insert("operator", name_key, session)
         yield* recordOf(operator!, "operator.set-up")

@@ -402,6 +402,10 @@ export const make = Effect.fnUntraced(function* (options: {
     return holds.length
   })
 
+  /** Releases all holds that match, as part of a larger write. */
+  const releaseAll = (condition: Statement.Fragment) =>
+    Effect.repeat(releaseHolds(condition), { until: (released) => released < maxReleasedPerWrite })
+
   const releaseWhere = (condition: Statement.Fragment) =>
     write(releaseHolds(condition)).pipe(
       Effect.repeat({ until: (released) => released < maxReleasedPerWrite }),
@@ -450,7 +454,7 @@ export const make = Effect.fnUntraced(function* (options: {
     const assigned = ids && rows.map(({ expert_no }) => expert_no)
     yield* voting.lanes.set(settings, group, assigned)
     for (const seq of assigned === undefined ? [] : group.tasks) {
-      yield* releaseHolds(sql`${itemsOf(sql, seq)} AND held_until IS NOT NULL
+      yield* releaseAll(sql`${itemsOf(sql, seq)} AND held_until IS NOT NULL
         AND expert_no NOT IN (SELECT value FROM json_each(${JSON.stringify(assigned)}))`)
     }
     yield* voting.contents.awaitFewer
@@ -465,8 +469,7 @@ export const make = Effect.fnUntraced(function* (options: {
     if (group === undefined) return yield* noGroup(groupId)
     if (!(yield* voting.lanes.pause(groupId, group, isPaused))) return
     for (const seq of isPaused ? group.tasks : []) {
-      const ofTask = sql`${itemsOf(sql, seq)} AND held_until IS NOT NULL`
-      while ((yield* releaseHolds(ofTask)) === maxReleasedPerWrite);
+      yield* releaseAll(sql`${itemsOf(sql, seq)} AND held_until IS NOT NULL`)
     }
     yield* voting.contents.awaitFewer
     options.onAssigned()

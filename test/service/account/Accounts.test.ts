@@ -6,6 +6,7 @@ import { TestClock } from "effect/testing"
 import * as Password from "../../../src/node/Password.ts"
 import { Database } from "../../../src/service/database/Database.ts"
 import { Accounts } from "../../../src/service/account/Accounts.ts"
+import { Operators } from "../../../src/service/account/Operators.ts"
 import { Sessions } from "../../../src/service/account/Sessions.ts"
 import { accountsOver, inProcess, platform, temporaryFile } from "../web/support.ts"
 import { testOver } from "../../support/effectTest.ts"
@@ -47,6 +48,14 @@ describe("Accounts", () => {
       1,
     )
     assert.isTrue(yield* accounts.anyOperator)
+  })
+
+  test("a link for any account ends the links of the account that it is used for", function* () {
+    const accounts = yield* Accounts
+    const { link } = yield* Operators.use((operators) => operators.add("Ann", "admin"))
+    yield* operator()
+    const pending = /set-up=([\w-]{43})$/.exec(link)![1]!
+    assert.strictEqual((yield* Effect.flip(accounts.setUp(pending, "Ann", password)))._tag, "Forbidden")
   })
 
   test("a sign-in link ends after a day, and when there is a newer one", function* () {

@@ -46,6 +46,17 @@ const readAgain = Effect.fnUntraced(function* (known: ReadonlyArray<string>, rej
 })
 
 export const fingerprintConformance = (test: LedgerTest) => {
+  test("a run records more input files than fit into one statement", function* (ledger) {
+    const run = yield* ledger.startRun()
+    const files = Array.from({ length: 4_000 }, (_, i) => ({ file: `${String(i).padStart(4, "0")}.jsonl`, bytes: i }))
+    yield* ledger.recordInputs(run, files)
+    const inputs = yield* ledger.inputsOf(Option.none())
+    assert.deepStrictEqual(
+      inputs.map(({ bytes, file }) => ({ file, bytes })),
+      files,
+    )
+  })
+
   describe("the fingerprint", () => {
     test("knows each column of a task", function* () {
       const sql = yield* SqlClient.SqlClient

@@ -11,8 +11,8 @@ import * as CompletionOrder from "./CompletionOrder.ts"
 import * as Expected from "./Expected.ts"
 import * as Payload from "./Payload.ts"
 
-/** Maximum rows of up to seven values per statement. Limits: 32,766 values (SQLite) and 32,767 (PostgreSQL). */
-const rowsPerStatement = 4096
+/** Maximum rows of up to ten values per statement. Limits: 32,766 values (SQLite) and 32,767 (PostgreSQL). */
+const rowsPerStatement = 3_200
 
 export const inChunks = <A, B, E, R>(
   rows: ReadonlyArray<A>,
