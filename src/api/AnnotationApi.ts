@@ -82,7 +82,7 @@ const requestMembers = {
 export const ServiceTaskRequest = Schema.StructWithRest(Schema.Struct(requestMembers), unknownMembers).check(
   Schema.makeFilter(({ group, group_size }) =>
     group === undefined && group_size !== undefined
-      ? { path: ["group_size"], issue: "expected only together with group" }
+      ? { path: ["group_size"], issue: "expected only together with `group`" }
       : undefined,
   ),
 )

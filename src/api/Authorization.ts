@@ -9,7 +9,8 @@ import { Base64 } from "effect/encoding"
 import { HttpClientRequest } from "effect/http"
 
 /** The required form of a setting, for messages. */
-export const form = "a scheme such as Bearer, Basic or Token, or a header such as X-Api-Key: or X-Auth: Key"
+export const form =
+  "a scheme such as Bearer, Basic, or Token, or a header name with a colon, such as 'X-Api-Key:' or 'X-Auth: Key'"
 
 const word = "[!#$%&'*+.^_`|~0-9A-Za-z-]+"
 const pattern = new RegExp(`^(?:(${word}):)?[ ]?(${word})?$`)

@@ -57,7 +57,7 @@ const choices: {
   },
 }
 
-export const choiceForm = `${Object.keys(choices).join(", ")}, text, or different labels such as left,right`
+export const choiceForm = `${Object.keys(choices).join(", ")}, text, or the labels of the completions in order, without repeats, such as left,right`
 
 /** Returns a function that reads a choice as an index from 0 or a completion's text. Undefined if `form` is invalid. */
 export const choiceOf = (form: string) => {

@@ -138,18 +138,18 @@ export const validate = Effect.fnUntraced(function* (
   const { digest, signed = "{body}", timestamp } = settings
   const extra = Object.entries(values).find(([name, value]) => value !== undefined && !/digest|header/.test(name))
   if (digest === "none" && extra !== undefined)
-    return yield* wrong(extra[0], "not allowed with digest none, which signs nothing: remove this setting")
+    return yield* wrong(extra[0], 'not allowed with `digest: "none"`, which signs nothing: remove this setting')
   for (const name of ["id", "timestamp", "url"] as const) {
     const isSigned = signed.includes(`{${name}}`)
     if (isSigned && settings[name] === undefined) return yield* wrong(name, `required, because {${name}} is signed`)
     // Even an unsigned id identifies repeated deliveries. An unsigned time would not protect from replays.
     if (!isSigned && settings[name] !== undefined && name !== "id") {
-      return yield* wrong(name, `allowed only if it is signed: add {${name}} to the setting signed`)
+      return yield* wrong(name, `allowed only if it is signed: add {${name}} to the setting \`signed\``)
     }
   }
   for (const name of ["unit", "tolerance"] as const) {
     if (timestamp === undefined && settings[name] !== undefined)
-      return yield* wrong(name, "allowed only together with the setting timestamp")
+      return yield* wrong(name, "allowed only together with the setting `timestamp`")
   }
   return settings
 })

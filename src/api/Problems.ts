@@ -16,7 +16,7 @@ const errors = Schema.optionalKey(
   ),
 )
 
-/** The body is not JSON, or lacks a required member. `errors` names the first wrong place. */
+/** The body is not JSON, or lacks a required member. `errors` names the first such member. */
 export class MalformedRequest extends Problem<MalformedRequest>()(
   "MalformedRequest",
   400,
@@ -75,7 +75,7 @@ export class ExpectationFailed extends Problem<ExpectationFailed>()(
   "The service does not support the Expect header of the request.",
 ) {}
 
-/** The body is well formed, but asks for something unsupported. `errors` names at most 100 places. */
+/** The body is well formed, but asks for something unsupported. `errors` names at most 100 invalid members. */
 export class UnprocessableTask extends Problem<UnprocessableTask>()("UnprocessableTask", 422, "The task is invalid.", {
   errors,
 }) {}

@@ -46,7 +46,8 @@ export interface ServiceSettings extends ItemLimits {
    * Whether the service answers a repeated `Idempotency-Key` with the task that the first request created.
    *
    * - `"honored"`: a retry is safe after a crash or a lost answer.
-   * - `"ignored"`: after a crash or a lost answer, the task is in doubt: it is not sent again automatically.
+   * - `"ignored"`: after a crash or a lost answer, the service may have the task, so it is not sent again
+   *   automatically (state `in_doubt`).
    * - `"declared"`: `Pipeline.layer`, `Worker.run`, and commands that send or poll use `"honored"` if the service's
    *   OpenAPI document declares the header, else `"ignored"`. In a program that uses none of these,
    *   `AnnotationClient.layer` uses `"ignored"`.
@@ -54,7 +55,7 @@ export interface ServiceSettings extends ItemLimits {
   readonly idempotencyKey: "honored" | "ignored" | "declared"
   /**
    * Time for which the service remembers a key (`Duration.infinity`: forever). After this time, a task that may have
-   * arrived is in doubt.
+   * arrived gets the state `in_doubt`.
    */
   readonly idempotencyKeyLifetime: Duration.Input
   /** Method and path of a creation: `POST /tasks`. `{key}` in the path is the idempotency key: `PUT /tasks/{key}`. */
@@ -261,7 +262,7 @@ const problemOf = (settings: ServiceSettings): ServiceSettingsError | undefined 
   return Duration.isGreaterThan(Duration.fromInputUnsafe(min), Duration.fromInputUnsafe(max))
     ? new ServiceSettingsError({
         setting: "pollInterval",
-        expected: "min to be at most max",
+        expected: "`min` to be at most `max`",
         found: [min, max].map((time) => Duration.format(Duration.fromInputUnsafe(time))).join(" and "),
       })
     : undefined

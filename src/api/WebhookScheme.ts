@@ -76,7 +76,7 @@ export const make = Effect.fnUntraced(function* (
   Mac.Mac
 > {
   const wrong = (setting: string, problem: string) => new WebhookSignature.InvalidWebhookSetting({ setting, problem })
-  if (!Predicate.isObject(options)) return yield* wrong("options", "expected an object with secrets")
+  if (!Predicate.isObject(options)) return yield* wrong("options", "expected an object with `secrets`")
   const { scheme = "standard-webhooks", secrets, verify } = options
   if (Predicate.isFunction(verify)) return WebhookSignature.custom(verify)
   if (verify !== undefined) return yield* wrong("verify", "expected a function")

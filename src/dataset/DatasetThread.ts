@@ -62,7 +62,7 @@ export const sizeOf = (row: JsonRow): number => rowBytes + lengthOf(row)
 /** Whether each row has the member and its value is null. (`every` would skip rows without the member.) */
 const isNull = (values: ReadonlyArray<Json | undefined>) => values.findIndex((value) => value !== null) === -1
 
-/** Packs the text places of all rows into one array. Places of rows without bytes are 0. */
+/** Packs the byte ranges of all rows' texts into one array. The ranges of rows without bytes are 0. */
 const packed = (places: ReadonlyArray<number>, count: number): Int32Array<ArrayBuffer> => {
   const all = new Int32Array(2 * placed.length * count)
   all.set(places)

@@ -46,7 +46,7 @@ export const make = <Row>() => {
 
   /**
    * Chooses the ready prompt with the most waiting rows, so that no prompt has many rows left at the end. If no prompt
-   * is ready, chooses the one whose latest row in the output is the earliest.
+   * is ready, chooses the prompt with waiting rows that was written least recently.
    */
   const choose = (): Prompt<Row> | undefined => {
     for (const prompt of recent) {
@@ -132,7 +132,8 @@ const separate = <Row>(entries: Array<Entry<Row>>, offset: number): void => {
   let comparisons = 0
 
   /**
-   * The cost of two rows of a prompt at these places: low if they are near, and high if they are neighbors in a batch.
+   * The cost of two rows of a prompt at these positions: low if they are near, and high if they are neighbors in a
+   * batch.
    */
   const costOfTwo = (start: number, end: number): { readonly near: number; readonly neighbors: number } => {
     const size = end - start + 1

@@ -13,7 +13,7 @@ export interface Source {
   /** JSON as `JSON.stringify` writes it, in UTF-8, without lone surrogates. */
   readonly body: JsonText.Bytes
   readonly prompt: { readonly text: string; readonly place: JsonText.Place }
-  /** The place of each completion, in the order of the list. */
+  /** The byte range of each completion in `body`, in the order of the list. */
   readonly places: ReadonlyArray<JsonText.Place>
 }
 

@@ -6,7 +6,7 @@
  */
 import { Schema } from "effect"
 
-/** The scripted rules: they choose by place, length, or chance. */
+/** The scripted rules: they choose by position, length, or chance. */
 export const ruleNames = ["first", "last", "longest", "shortest", "random"] as const
 
 const names = Schema.Array(Schema.String)

@@ -64,8 +64,9 @@ export interface LeaderboardRow {
   /** Comparisons that the model lost. */
   readonly losses: number
   /**
-   * Set if the model never lost or never won against models outside its cycle. A cycle is a set of models that beat
-   * each other. The rating then depends on the prior and has no bound on that side.
+   * Set if the model never lost or never won against models outside its strongly connected component: the models that
+   * beat each other, directly or through other models. The rating then depends on the prior and has no bound on that
+   * side.
    */
   readonly extreme: "never_lost" | "never_won" | null
 }
@@ -131,7 +132,7 @@ export interface Leaderboard {
   readonly groups: number
   /** The properties that the ratings control for, with their effects. */
   readonly controls: ReadonlyArray<ControlRow>
-  /** The first two models of the largest group; null if there are none, or no resamples. */
+  /** The two highest-rated models of the largest group. Null if no group has two models, or without resamples. */
   readonly top_two: {
     readonly first: string
     readonly second: string

@@ -17,7 +17,7 @@ export const isText = (name: string): boolean => texts.includes(name)
 export interface PairBytes {
   /** JSON as `JSON.stringify` writes it, in UTF-8, without lone surrogates. */
   readonly body: JsonText.Bytes
-  /** The places of prompt, chosen, and rejected. */
+  /** The byte ranges of prompt, chosen, and rejected in `body`. */
   readonly places: readonly [prompt: JsonText.Place, chosen: JsonText.Place, rejected: JsonText.Place]
 }
 

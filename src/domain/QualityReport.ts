@@ -47,8 +47,8 @@ export interface Agreement {
   /** Randolph's free-marginal kappa: agreement beyond chance. Chance is 1/K for an item with K texts to choose from. */
   readonly free_marginal_kappa: number | null
   /**
-   * Krippendorff's alpha for nominal data. Chance is pooled over the completions' places in the input, so alpha depends
-   * on their order.
+   * Krippendorff's alpha for nominal data. Chance is pooled over the completions' positions in the input, so alpha
+   * depends on their order.
    */
   readonly krippendorff_alpha: number | null
   /** Items with at least two votes that each prefer one completion. Kappa and alpha are computed from these items. */

@@ -45,8 +45,8 @@ export interface SpendingReport {
   /** The votes and the money that remain of the budget; null without a budget. */
   readonly left: VotesCost | null
   /**
-   * Votes that the budget does not allow: votes for new items of the last run, votes of tasks that are held back, and
-   * further votes.
+   * Votes that the budget does not allow: votes for new items of the last run, votes of planned tasks that are not sent
+   * for this reason, and further votes.
    */
   readonly over_budget: VotesCost & { readonly items: number }
   /**

@@ -88,7 +88,8 @@ export const layer = (options: GuardedHttpClientOptions): Layer.Layer<HttpClient
     HttpClient.HttpClient,
     Effect.map(
       HttpClient.HttpClient,
-      // An address in the URL is checked here, because only names are looked up.
+      // `guardedLookup` checks only the addresses of host names. An IP address in the URL is not looked up, so it is
+      // checked here.
       HttpClient.mapRequestEffect((request) => {
         const host = URL.canParse(request.url) ? hostOf(new URL(request.url)) : ""
         if (isIP(host) === 0) return Effect.succeed(request)

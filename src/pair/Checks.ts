@@ -173,7 +173,7 @@ export class OwnCheckFailed extends Schema.TaggedError<OwnCheckFailed>()("OwnChe
   cause: Schema.optionalKey(Schema.Defect()),
 }) {
   override get message() {
-    return `the check ${JSON.stringify(this.check)} failed for item ${JSON.stringify(this.itemId)}: valueOf ${this.problem}`
+    return `the check ${JSON.stringify(this.check)} failed for item ${JSON.stringify(this.itemId)}: \`valueOf\` ${this.problem}`
   }
 }
 

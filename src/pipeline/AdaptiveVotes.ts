@@ -78,8 +78,8 @@ export const choose = ({ annotationPaths }: ReadSettings): ChooseItems =>
   )
 
 /**
- * For workers: plans a round of further votes each time all results have arrived, as `Pipeline.run` does. Checks for
- * this at the given interval, and never ends.
+ * For workers: when all results have arrived, plans a round of further votes, as `Pipeline.run` does. Checks once per
+ * `interval`, and never ends.
  */
 export const planRounds = Effect.fn("AdaptiveVotes.planRounds")(function* (
   { annotationPaths, shuffleSeed }: Pick<RunTerms, "shuffleSeed"> & ReadSettings,

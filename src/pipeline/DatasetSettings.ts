@@ -156,7 +156,8 @@ const wrong = function* (
       yield ["drop", `one of ${Checks.dropNames.join(", ")}`, name + didYouMean(name, Checks.dropNames)]
   if (badFormat !== undefined) yield ["formats", badFormat.expected, badFormat.found]
   for (const [i, check] of checks.entries()) {
-    if (!Checks.isOwn(check)) yield [`checks[${i}]`, "an object with name, measure and valueOf", describeValue(check)]
+    if (!Checks.isOwn(check))
+      yield [`checks[${i}]`, "an object with `name`, `measure`, and `valueOf`", describeValue(check)]
     else if (isOneOf(Checks.names, check.name) || checks.findIndex(({ name }) => name === check.name) < i)
       yield [`checks[${i}].name`, "a name that no other check has", check.name]
     else if (check.threshold !== undefined && !Number.isFinite(check.threshold))

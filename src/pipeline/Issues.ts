@@ -43,7 +43,7 @@ export const issuesOf = Effect.fn("Job.issuesOf")(function* (numbers: ReadonlyAr
 })
 
 /**
- * All tasks that wait for a decision: in doubt, failed, invalid, or refused. Tasks in doubt come first. If no other
+ * All tasks that wait for a decision: in doubt, failed, invalid, or refused. `in_doubt` tasks come first. If no other
  * process can run the job now, the list includes tasks that an earlier process was sending when it was killed.
  */
 export const issues = Effect.gen(function* () {

@@ -3,7 +3,7 @@
  *
  * Guarantees: sends and records nothing. A run with the same input and the same ledger gives the same counts, including
  * the items beyond its budget. If the number of votes is a range, totals have a minimum and a maximum. Not counted:
- * tasks that `resubmit` would send again, tasks that the budget holds back, and the effect of `newCampaign` on both.
+ * tasks that `resubmit` would send again, tasks that exceed the budget, and the effect of `newCampaign` on both.
  */
 import { Effect, Option } from "effect"
 import * as Cost from "../domain/Cost.ts"
@@ -24,7 +24,7 @@ interface Range<A> {
 }
 
 export interface Preview extends Omit<Inspection.Inspection, "first"> {
-  /** Tasks of earlier runs that the run would also send, including tasks that the budget no longer holds back. */
+  /** Tasks of earlier runs that the run would also send, including tasks that exceeded an earlier budget. */
   readonly planned: number
   /** Requests to send the `planned` and the new tasks. Each task is then polled at least once. */
   readonly requests: number

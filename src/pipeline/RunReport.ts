@@ -96,7 +96,7 @@ export interface RunReport {
   readonly spending: SpendingReport.SpendingReport | null
   /** Items whose results `ledger prune` removed. Datasets written later do not contain them. */
   readonly pruned: number
-  /** Tasks that need attention, at most 10; tasks in doubt come first. */
+  /** Tasks that need attention, at most 10; those in the state `in_doubt` come first. */
   readonly issues: ReadonlyArray<IssueReport>
   /** The dataset that the command wrote; null if it wrote none. */
   readonly dataset: DatasetInfo | null
@@ -155,7 +155,7 @@ const waitingFor = (tasks: StateCounts): number => tasks.planned.tasks + tasks.s
 /** Open tasks: planned, being submitted, or waiting for results. */
 export const outstanding = LedgerReader.use((ledger) => Effect.map(ledger.counts, waitingFor))
 
-/** Tasks in doubt and open tasks count in all campaigns; failed and invalid tasks only in the run's campaign. */
+/** Open tasks and those in the state `in_doubt` count in all campaigns, failed and invalid ones only in the run's. */
 const statusOf = (
   tasks: StateCounts,
   { failed, invalid }: StateCounts,

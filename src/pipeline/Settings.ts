@@ -66,7 +66,7 @@ export interface Pipeline<out E = SourceError, out R = FileSystem.FileSystem | P
 }
 
 const webhook: Kind = [
-  "an object with secrets, or with a function verify",
+  "an object with `secrets`, or with a function `verify`",
   (value) =>
     Predicate.hasProperty(value, "verify") || (Predicate.hasProperty(value, "secrets") && Array.isArray(value.secrets)),
 ]

@@ -1,6 +1,6 @@
 /**
  * Stops work after a timeout or a signal. The work starts nothing new, and in-flight work gets a grace time to finish.
- * In-flight work that takes longer is abandoned, and the next run settles it.
+ * In-flight work that takes longer is abandoned, and the next run continues or repeats it if that is safe.
  *
  * Guarantees: waits of more than half a second, and unfinished work, are announced. Abandoned work records nothing
  * after the ledger is closed.
@@ -9,11 +9,14 @@ import { Context, Duration, Effect, type Exit, Fiber, Option } from "effect"
 import { defaults, ServiceProfile } from "../api/ServiceProfile.ts"
 import * as Readiness from "../telemetry/Readiness.ts"
 
-/** Longer than any request, because an interrupted request may leave its task in doubt. */
+/**
+ * The default grace time. It exceeds the request timeout, so that requests can finish: after an interrupted request, it
+ * may be unknown whether the service created the task.
+ */
 const longerThan = (requestTimeout: Duration.Input) =>
   Duration.sum(Duration.fromInputUnsafe(requestTimeout), Duration.seconds(5))
 
-/** The grace time for a service with the default `requestTimeout`. */
+/** The default grace time for a service with the default `requestTimeout`. */
 export const defaultGrace = longerThan(defaults.requestTimeout)
 
 export const graceOf = (grace: Duration.Input | undefined) =>

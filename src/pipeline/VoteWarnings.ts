@@ -20,7 +20,7 @@ export const log = Effect.fnUntraced(function* ({ agreement, experts, lost, repe
   }
   if (unread !== undefined) {
     yield* Effect.logWarning(
-      `in ${unread.count} ${plural(unread.count, "result")} (first: item ${excerpt(unread.itemId, 60)}), "${unread.place}" seems to list several judgments, but in an unknown form: each result counts as one vote. To count all judgments, list them in annotations.votes (see src/service/README.md)`,
+      `in ${unread.count} ${plural(unread.count, "result")} (first: item ${excerpt(unread.itemId, 60)}), "${unread.place}" seems to list several judgments, but in an unknown form: each result counts as one vote. To count all judgments, list them in \`annotations.votes\` (see src/service/README.md)`,
     )
   }
   if (repeatedVotes > 0) {

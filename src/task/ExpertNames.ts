@@ -14,7 +14,7 @@ import { LedgerReader } from "./ledger/Ledger.ts"
 /** The ledger has no key for pseudonyms, because an earlier version of prefstream wrote the ledger. */
 export class ExpertKeyMissing extends Schema.TaggedError<ExpertKeyMissing>()("ExpertKeyMissing", {}) {
   override get message() {
-    return "the ledger has no key for expert pseudonyms yet: run a command that adds one (prefstream run, submit, collect, or import), or write the names (`expertNames`)"
+    return "the ledger has no key for expert pseudonyms: run prefstream run, submit, collect, or import to add one, or set `expertNames` to export real names"
   }
 }
 

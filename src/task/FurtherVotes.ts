@@ -55,7 +55,7 @@ export const planFurtherVotes = Effect.fn("FurtherVotes.plan")(function* (
   if (votes > 0) yield* Effect.logInfo(`planned ${votes} further ${plural(votes, "vote")} on uncertain items`)
   if (beyond > 0) {
     yield* Effect.logWarning(
-      `the budget is used up: ${beyond} more ${plural(beyond, "item needs", "items need")} another vote. Raise it (\`budget\`)`,
+      `the budget is used up, but ${beyond} more ${plural(beyond, "item needs", "items need")} another vote: raise \`budget\``,
     )
   }
   return votes

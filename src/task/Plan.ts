@@ -142,7 +142,11 @@ export const plan = Effect.fnUntraced(function* <E, R>(
   let gathered: Array<Result.Result<BatchItem, Reject>> = []
   let bytes = 0
   let flushedAt = yield* SteadyClock.now
-  /** Half of `maxPlanned`: if the sender runs out of tasks during a step, another step follows at once. */
+  /**
+   * Number of items to plan before reading waits for the sender. It is half of `maxPlanned`: if the sender runs out of
+   * tasks while the last of these items are planned, reading continues at once, and as many items again can become
+   * unsent.
+   */
   const maxAhead = ledger.isShared ? Infinity : (options.maxPlanned ?? Infinity) / 2
   let ahead = 0
   const flush = Effect.fnUntraced(function* () {
@@ -177,7 +181,7 @@ export const plan = Effect.fnUntraced(function* <E, R>(
   yield* step([], true)
   if (overBudget > 0) {
     yield* Effect.logWarning(
-      `the budget is used up: ${overBudget} new ${plural(overBudget, "item is", "items are")} not planned. Raise it (\`budget\`), and run again with the same input`,
+      `the budget is used up, so ${overBudget} new ${plural(overBudget, "item is", "items are")} not planned: raise \`budget\`, and run again with the same input`,
     )
   }
 })

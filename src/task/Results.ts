@@ -76,7 +76,7 @@ export const ofCampaign = (
     ),
   )
 
-/** An item with its place in the ledger: the `seq` of its first vote. */
+/** An item with its position in the ledger: the `seq` of its first vote. */
 export interface PlacedItem extends ItemPlace {
   /** Undefined if the item has no judgment: the service withdrew its prompts, or their results are unusable. */
   readonly item: JudgedItem | undefined

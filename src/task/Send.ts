@@ -27,7 +27,10 @@ import * as TaskTrace from "../telemetry/TaskTrace.ts"
 import { plural } from "../io/Values.ts"
 import * as TaskPool from "./TaskPool.ts"
 
-/** After the task was read as planned, it was sent or split, or another process took over its part of the tasks. */
+/**
+ * After the task was read as planned, it was sent or split, or another worker has taken over the task's part of the
+ * job (see `Parts`).
+ */
 class AlreadyClaimed extends Data.TaggedError("AlreadyClaimed") {}
 
 /** The task may have been created so long ago that the service may have forgotten its idempotency key. */
@@ -110,7 +113,7 @@ export const send = Effect.fnUntraced(function* <E>(
       yield* client
         .create(body, task.idempotencyKey, { isDoubtful: task.wasDoubted, claim, beforeRetry, doubt, release })
         .pipe(
-          // If this write fails, the claim ends at its time limit.
+          // If the release fails, the claim ends at its time limit.
           Effect.onInterrupt(() => (claimed ? Effect.ignore(release) : Effect.void)),
           Effect.flatMap((taskId) => record(task, taskId)),
           Effect.catchTags({

@@ -45,7 +45,7 @@ export interface Counts {
   readonly runs: number
   /** Prompts that the fake was paid for. Each run has four prompts. */
   readonly paid: number
-  /** Tasks that were in doubt (perhaps created) until they were settled. */
+  /** Tasks that were in doubt (perhaps created) until they were resolved. */
   readonly doubts: number
   /** Prompts that a person sent again: tasks in doubt without a known id, and invalid results. */
   readonly sentAgain: number

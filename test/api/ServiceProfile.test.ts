@@ -36,7 +36,7 @@ describe("ServiceProfile", () => {
     ],
     [
       { pollInterval: { min: "2 minutes", max: "1 minute" } },
-      "pollInterval: expected min to be at most max, found 2m and 1m",
+      "pollInterval: expected `min` to be at most `max`, found 2m and 1m",
     ],
   ] as const) {
     clockTest(`refuses ${message}`, function* () {

@@ -96,7 +96,7 @@ describe("signatures by settings", () => {
 
 /** Values that programs without types may pass, and the setting that the error names with what it expects. */
 const wrong: ReadonlyArray<readonly [what: string, options: unknown, setting: string, problem: RegExp]> = [
-  ["nothing", undefined, "options", /an object with secrets/],
+  ["nothing", undefined, "options", /an object with `secrets`/],
   ["a scheme that is none", { scheme: "strip" }, "scheme", /unknown scheme "strip" \(did you mean stripe\?\): expected standard-webhooks, /],
   ["a name of Object", { scheme: "constructor" }, "scheme", /unknown scheme "constructor"/],
   ["a number for a scheme", { scheme: 7 }, "scheme", /expected a name or settings$/],
@@ -117,13 +117,13 @@ const wrong: ReadonlyArray<readonly [what: string, options: unknown, setting: st
   ["a time that is not signed", { scheme: { header: "x", timestamp: "x-t" } }, "timestamp", /allowed only if it is signed/],
   ["a time in two words", { scheme: { header: "x", signed: "{timestamp}{body}", timestamp: "x t" } }, "timestamp", /a header, or a member/],
   ["an unknown unit", { scheme: { ...WebhookScheme.schemes.stripe, unit: "us" } }, "unit", /s, ms or iso/],
-  ["a unit without a time", { scheme: { header: "x", unit: "ms" } }, "unit", /allowed only together with the setting timestamp/],
-  ["a tolerance without a time", { scheme: { header: "x", tolerance: "1 minute" } }, "tolerance", /allowed only together with the setting timestamp/],
+  ["a unit without a time", { scheme: { header: "x", unit: "ms" } }, "unit", /allowed only together with the setting `timestamp`/],
+  ["a tolerance without a time", { scheme: { header: "x", tolerance: "1 minute" } }, "tolerance", /allowed only together with the setting `timestamp`/],
   ...[0, "999 millis", "3601 seconds", "a while", {}, Number.NaN].map(
     (tolerance) => ["a tolerance", { scheme: { ...WebhookScheme.schemes.stripe, tolerance } }, "tolerance", /1 second to 1 hour/] as const,
   ),
   ["an unknown form of keys", { scheme: { header: "x", key: "pem" } }, "key", /text, hex, base64 or whsec/],
-  ["a prefix of a bare secret", { scheme: { header: "x", digest: "none", prefix: "a" } }, "prefix", /not allowed with digest none, which signs nothing: remove this setting/],
+  ["a prefix of a bare secret", { scheme: { header: "x", digest: "none", prefix: "a" } }, "prefix", /not allowed with `digest: "none"`, which signs nothing: remove this setting/],
   ["a function that is none", { verify: "yes" }, "verify", /a function/],
 ] // prettier-ignore
 

@@ -101,7 +101,7 @@ inBrowser(
         await page.getByRole("link", { name: "Experts", exact: true }).click()
         await page.getByRole("link", { name: "Bob" }).click()
         await page.getByRole("heading", { name: "Bob", level: 1 }).waitFor()
-        await page.getByRole("table", { name: "Choices by place" }).waitFor()
+        await page.getByRole("table", { name: "Choices by position" }).waitFor()
         await picture(page, "desk-4-expert")
         await page.getByRole("button", { name: "Void votes" }).click()
         await page.getByLabel("Reason (optional)").fill("Clicked through.")

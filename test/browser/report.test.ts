@@ -225,7 +225,10 @@ describe("the report in a browser", () => {
 
   inBrowser("a section without data says so instead of drawing nothing", () =>
     opened(reports.minimal(), wide, async (page) => {
-      assert.include(await section(page, "Agreement").innerText(), "Each item has one vote: agreement is unknown.")
+      assert.include(
+        await section(page, "Agreement").innerText(),
+        "Agreement is unknown, because each item has one vote.",
+      )
       assert.include(await section(page, "Gold items").innerText(), "No item has a known answer")
       assert.include(await section(page, "Costs").innerText(), "No price per vote was set")
       assert.include(await section(page, "Chosen position").innerText(), "is unknown, and so is position bias")

@@ -59,7 +59,7 @@ describe("--budget", () => {
 
     // Price and budget hold for the job.
     const again = yield* say("run", "--no-shuffle", "--votes", "2").pipe(ends(8))
-    assert.include(again.stderr, "the budget is used up: 3 new items are not planned")
+    assert.include(again.stderr, "the budget is used up, so 3 new items are not planned")
     assert.strictEqual(sent(), 14)
 
     const raised = yield* say("run", "--no-shuffle", "--votes", "2", "--budget", "8", "--json").pipe(ends(0))

@@ -274,7 +274,7 @@ describe("what is said of the items", () => {
     const failure = Effect.runSync(Effect.flip(Effect.provideService(running, Threads, "never")))
     assert(failure._tag === "OwnCheckFailed")
     assert.strictEqual(failure.cause, cause)
-    assert.include(failure.message, `the check "own" failed for item "item-1": valueOf ${problem}`)
+    assert.include(failure.message, `the check "own" failed for item "item-1": \`valueOf\` ${problem}`)
   })
 
   it("finds the same agreement in whatever order the completions stand", () => {

@@ -151,7 +151,7 @@ describe("a pipeline", () => {
       [{ formats: "trl" }, /^formats: expected a list, found "trl"$/],
       [
         { webhook: { port: 0 } },
-        /^webhook: expected an object with secrets, or with a function verify, found an object/,
+        /^webhook: expected an object with `secrets`, or with a function `verify`, found an object/,
       ],
       [{ thresholds: null }, /^thresholds: expected an object, found null$/],
       [{ pairs: "best-against-one" }, /^pairs: expected a function, found/],
@@ -204,7 +204,10 @@ describe("a pipeline", () => {
         { checks: [{ ...shorterChosen, threshold: Number.NaN }] },
         /^checks\[0\]\.threshold: expected a number, found NaN$/,
       ],
-      [{ checks: [{} as Pairs.OwnCheck] }, /^checks\[0\]: expected an object with name, measure and valueOf, found/],
+      [
+        { checks: [{} as Pairs.OwnCheck] },
+        /^checks\[0\]: expected an object with `name`, `measure`, and `valueOf`, found/,
+      ],
       [
         { formats: [{ name: "own" } as typeof outputs] },
         /^formats: expected one of trl, .*, or a custom format, found/,

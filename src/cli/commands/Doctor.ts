@@ -227,10 +227,11 @@ const answered = (
 /** `before` and `after` are the times of request and response, in milliseconds since 1970. */
 const clock = (date: string | undefined, before: number, after: number): Finding => {
   const name = "clock"
-  const there = Date.parse(date ?? "")
-  if (Number.isNaN(there)) return { name, state: "not checked", message: "the service's answer has no Date header" }
-  // The header has whole seconds, so the service's clock may be up to 1,000 ms ahead of it.
-  const difference = Math.max(0, there - after, before - (there + 1000))
+  const serviceMillis = Date.parse(date ?? "")
+  if (Number.isNaN(serviceMillis))
+    return { name, state: "not checked", message: "the service's answer has no Date header" }
+  // The Date header has only whole seconds, so the service's clock may be up to 1,000 ms ahead of it.
+  const difference = Math.max(0, serviceMillis - after, before - (serviceMillis + 1000))
   if (difference <= maxClockDifference) return { name, state: "ok", message: "agrees with the service's clock" }
   const message = `differs from the service's clock by ${duration(difference / 1000)}, so webhooks would be refused as too old or too new: synchronize this machine's clock with NTP`
   return { name, state: "failed", message }

@@ -16,7 +16,7 @@ import { present, printable, say } from "../output/Text.ts"
 export const command = makeCommand(
   "leaderboard",
   "Rate models by the votes on their completions, with Davidson's extension of the Bradley–Terry model for ties. A rating difference of 400 points means odds of 10 to 1; 95% intervals come from resampling items. " +
-    "Also show the probability that two votes on an item agree, and how much more votes would narrow the intervals. Exits with 1 if no vote compares two models.",
+    "Also show the probability that two votes on an item agree, and how much additional votes would narrow the intervals. Exits with 1 if no vote compares two models.",
   {
     dataset: Argument.String("DATASET").pipe(
       Argument.withDescription(

@@ -165,7 +165,7 @@ export const datasetOf = Effect.fnUntraced(function* (flags: DatasetFlags, pipel
   const findsContamination =
     flags.drop.includes("contamination") || flags.threshold.some(([check]) => check === "contamination")
   if (findsContamination && evaluationPrompts === undefined) {
-    return yield* usageError("--drop, --threshold: the check contamination requires --evaluation-prompts")
+    return yield* usageError('--drop, --threshold: the check "contamination" requires --evaluation-prompts')
   }
   if (new Set(flags.threshold.map(([check]) => check)).size < flags.threshold.length) {
     return yield* usageError("--threshold: name each check only once")

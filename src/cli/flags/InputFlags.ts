@@ -67,7 +67,7 @@ export const inputFlags = inGroup("INPUT", {
   goldPath: text(
     "gold-path",
     "PATH",
-    "Path of the correct answer: zero-based index (layout items), or a completion's column or model",
+    "Path of the gold answer: a completion's column, model, or (layout items) zero-based index",
   ),
   metadataPath: text("metadata-path", "PATH", "Path of an object to copy into the dataset as metadata"),
   keep: repeated(

@@ -1,7 +1,7 @@
 /**
  * Makes a command print nothing if it succeeds and everything if it fails, so that cron sends a mail only when there is
  * something to do. Text is printed in order, each piece to its own stream, before the failure's message. At most the
- * last 1,000 pieces are held back. They are lost if the process is killed.
+ * last 1,000 pieces are kept. They are lost if the process is killed.
  *
  * Adapter: creates a console of `node:console` that writes to memory.
  */
@@ -16,7 +16,7 @@ interface Held {
 
 const maxHeld = 1000
 
-/** Holds back the output of an effect. Prints it if the effect fails and `isNews` is true for the cause. */
+/** Keeps the output of an effect in memory. Prints it if the effect fails and `isNews` is true for the cause. */
 export const holdBackUnless = Effect.fnUntraced(function* <A, E, R>(
   effect: Effect.Effect<A, E, R>,
   isNews: (cause: Cause.Cause<E>) => boolean,

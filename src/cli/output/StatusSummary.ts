@@ -128,4 +128,4 @@ const ending = ({ ends_at, items_left, seconds_left, window_items, window_second
 
 const webhooks = ({ at, webhook: { deliveries, last_at } }: JobStatus): string | false =>
   last_at !== null &&
-  `${number(deliveries)} received, the last ${duration(Math.max(0, millisOf(at) - millisOf(last_at)) / 1000)} ago`
+  `${number(deliveries)} received, most recently ${duration(Math.max(0, millisOf(at) - millisOf(last_at)) / 1000)} ago`

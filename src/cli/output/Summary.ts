@@ -203,12 +203,12 @@ const reading = (report: RunReport): string =>
 export const rejectCount = ({ code, count, first }: RejectCount): string =>
   `${number(count)} ${code}, first ${Origin.describe(first)}: ${inFlags(first.reason)}`
 
-/** Counts from earlier runs: `in the last run; earlier runs read 2 records of other files, and rejected 1`. */
+/** Counts from earlier runs: `the last run only; earlier runs also read 2 records of other files and rejected 1`. */
 export const earlier = ({ read, rejected }: RunReport["earlier"]): string | false => {
   if (read + rejected === 0) return false
-  const did = read === 0 ? "" : `read ${count(read, "record")} of other files${rejected === 0 ? "" : ", and "}`
+  const did = read === 0 ? "" : `read ${count(read, "record")} of other files${rejected === 0 ? "" : " and "}`
   const others = read === 0 ? `${count(rejected, "record")} of other files` : number(rejected)
-  return `in the last run; earlier runs ${did}${rejected === 0 ? "" : `rejected ${others}`}`
+  return `the last run only; earlier runs also ${did}${rejected === 0 ? "" : `rejected ${others}`}`
 }
 
 const rejects = ({ earlier, rejected, rejects }: RunReport, directory: string): Rows =>

@@ -85,7 +85,7 @@ export class NoPairs extends Schema.TaggedError<NoPairs>()("NoPairs", {
   directory: Schema.String,
 }) {
   override get message() {
-    return `There are no pairs, so no dataset was written to ${this.directory}; an existing dataset there is kept. Check how many tasks have results, or set allowEmpty to write a dataset without rows.`
+    return `There are no pairs, so no dataset was written to ${this.directory}; an existing dataset there is kept. Check how many tasks have results, or set \`allowEmpty\` to write a dataset without rows.`
   }
 }
 

@@ -119,9 +119,13 @@ export const llamaFactoryShareGpt: TrainerFormat = {
   encoder: rowPerPair((pair, options) =>
     Result.gen(function* () {
       const [chosen, rejected] = [yield* turnOf(pair, "chosen"), yield* turnOf(pair, "rejected")]
-      // Two sides can differ only in tool call ids, which ShareGPT leaves out.
+      // Sides that differ in nothing but tool call ids become equal here, because ShareGPT omits the ids.
       if (chosen.value === rejected.value) {
-        return yield* refuse("rejected", "a turn that differs from chosen in more than tool call ids", "the same turn")
+        return yield* refuse(
+          "rejected",
+          "a turn that differs from `chosen` in more than tool call ids",
+          "the same turn",
+        )
       }
       return { conversations: yield* conversation(pair.prompt), chosen, rejected, ...toolsOf(pair, options) }
     }),

@@ -136,7 +136,7 @@ export const openAiPreference: TrainerFormat = {
   }).check(
     Schema.makeFilter(({ preferred_output, non_preferred_output }) =>
       isSameTurn(preferred_output, non_preferred_output)
-        ? issueAt(["non_preferred_output"], "a text that differs from preferred_output")
+        ? issueAt(["non_preferred_output"], "a text that differs from `preferred_output`")
         : undefined,
     ),
   ),

@@ -104,7 +104,7 @@ export const findRoleViolation = (
 }
 
 export const requireDifferent = (chosen: string, rejected: string) =>
-  chosen === rejected ? issueAt(["rejected"], "a text that differs from chosen") : undefined
+  chosen === rejected ? issueAt(["rejected"], "a text that differs from `chosen`") : undefined
 
 type Turn = ReadonlyArray<TurnMessage>
 
@@ -120,7 +120,7 @@ export const textPair = (columns: Columns): Schema.Codec<unknown, unknown> =>
 export const messagePair = (columns: Columns): Schema.Codec<unknown, unknown> =>
   Schema.Struct({ ...columns, chosen: AssistantTurn, rejected: AssistantTurn }).check(
     Schema.makeFilter(({ chosen, rejected }) =>
-      isSameTurn(chosen, rejected) ? issueAt(["rejected"], "a text that differs from chosen") : undefined,
+      isSameTurn(chosen, rejected) ? issueAt(["rejected"], "a text that differs from `chosen`") : undefined,
     ),
   )
 

@@ -132,7 +132,7 @@ export const checkPair = (pair: PreferencePair): Checked<PreferencePair> => {
     ...nonEmpty("chosen", chosen),
     ...nonEmpty("rejected", rejected),
     ...(chosen === rejected
-      ? [{ field: "rejected", expected: "a text that differs from chosen", found: describeValue(rejected) }]
+      ? [{ field: "rejected", expected: "a text that differs from `chosen`", found: describeValue(rejected) }]
       : []),
   ]
   return problem === undefined ? Result.succeed(pair) : Result.fail(problem)

@@ -156,16 +156,16 @@ export const trlImplicitConversational: TrainerFormat = {
       if (!hasCalls && chosen.length !== rejected.length)
         return issueAt(
           ["rejected"],
-          `the same prompt as in chosen, ${chosen.length - 1} ${plural(chosen.length - 1, "message")}`,
+          `the same prompt as in \`chosen\`, ${chosen.length - 1} ${plural(chosen.length - 1, "message")}`,
         )
       if (shared === Math.max(chosen.length, rejected.length))
-        return issueAt(["rejected", rejected.length - 1, "content"], "a text that differs from chosen")
+        return issueAt(["rejected", rejected.length - 1, "content"], "a text that differs from `chosen`")
       if (!hasCalls && shared < chosen.length - 1)
-        return issueAt(["rejected", shared], "the same message as in chosen's prompt")
+        return issueAt(["rejected", shared], "the same message as in `chosen`'s prompt")
       return [chosen, rejected].some(
         (side) => side[shared] !== undefined && side[shared].role !== "assistant" && side[shared].role !== "tool",
       )
-        ? issueAt(["rejected", shared], "the same message as in chosen's prompt")
+        ? issueAt(["rejected", shared], "the same message as in `chosen`'s prompt")
         : undefined
     }),
   ),
@@ -174,7 +174,7 @@ export const trlImplicitConversational: TrainerFormat = {
 /** The expert's edit, which TPO uses as the reference. A pair without an edit has no row. */
 const referenceOf = ({ edited }: PreferencePair): Checked<string> =>
   edited === null
-    ? refuse("edited", "an edit of chosen, which TPO reads as the reference", "none")
+    ? refuse("edited", "an edited version of `chosen`, which TPO reads as the reference", "none")
     : edited.isWellFormed()
       ? Result.succeed(edited)
       : refuse("edited", "well-formed Unicode", "a lone surrogate")
@@ -197,7 +197,7 @@ export const trlTpo: TrainerFormat = {
   name: "trl-tpo",
   isText: true,
   reads: ["edited"],
-  description: "TRL, TPO, plain text: prompt, chosen, rejected, and the edit of chosen as reference",
+  description: "TRL, TPO, plain text: prompt, chosen, rejected, and the edited version of chosen as reference",
   container: "jsonl",
   features: () => ({ prompt: "string", chosen: "string", rejected: "string", reference: "string" }),
   encoder: rowPerPair((pair) =>
@@ -215,7 +215,8 @@ export const trlTpoConversational: TrainerFormat = {
   name: "trl-tpo-conversational",
   warnings: Cuts.thoughts,
   reads: ["edited", "tool_calls", "tools"],
-  description: "TRL, TPO, conversational: prompt, chosen, rejected, and the edit of chosen as reference, as messages",
+  description:
+    "TRL, TPO, conversational: prompt, chosen, rejected, and the edited version of chosen as reference, as messages",
   container: "jsonl",
   features: (options) => ({
     prompt: messages,

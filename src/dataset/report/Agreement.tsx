@@ -32,8 +32,8 @@ export const choiceBy = ({ items, method, not_majority }: AgreementReport): stri
 
 const unknownAgreement = ({ votes_per_item }: AgreementReport): string => {
   const items = votes_per_item.reduce((sum, each) => sum + each.items, 0)
-  if (items === 0) return "No item was judged: agreement is unknown."
-  return "Each item has one vote: agreement is unknown."
+  if (items === 0) return "Agreement is unknown, because no item was judged."
+  return "Agreement is unknown, because each item has one vote."
 }
 
 const facts = (agreement: AgreementReport): ReadonlyArray<Fact> => {
@@ -53,12 +53,12 @@ const facts = (agreement: AgreementReport): ReadonlyArray<Fact> => {
 
       kappa === null
         ? "unknown"
-        : `${describeKappa(kappa)}; from ${plural(compared_items, "item")} with two votes that each prefer one completion; chance agreement is 1/K for K texts`,
+        : `${describeKappa(kappa)}; from ${plural(compared_items, "item")} with two votes that each prefer one completion; chance agreement is 1/K for an item with K different texts`,
     ],
     [
       "Krippendorff’s alpha",
       alpha === null ? "–" : decimal(alpha),
-      "chance agreement is estimated per input position, so alpha is low if one position has a better model",
+      "chance agreement is estimated per input position: if each position belongs to one model and one model usually wins, alpha is low",
     ],
     ["Mean share of votes for the choice", mean === null ? "–" : share(mean)],
     ["Unanimous", shareOf(unanimous, items), plural(unanimous, "item")],

@@ -35,9 +35,9 @@ const facts = (spending: Spending): ReadonlyArray<Fact | false> => {
       cost_per_pair === null ? "unknown: no pairs, or votes from other campaigns" : undefined,
     ],
     [
-      "Per right vote",
+      "Per correct vote",
       cost_per_right_vote ?? "–",
-      cost_per_right_vote === null ? "no right votes on gold items" : "from results on gold items",
+      cost_per_right_vote === null ? "no correct votes on gold items" : "from results on gold items",
     ],
   ]
 }
@@ -52,7 +52,7 @@ export const Costs = ({ report: { spending } }: { readonly report: QualityReport
         <Table
           label="Costs by kind of expert"
           class="costs"
-          columns={[textColumn("Kind of expert"), "Price now", "Votes", "Cost", "Right on gold", "Per right vote"]}
+          columns={[textColumn("Kind of expert"), "Price now", "Votes", "Cost", "Correct on gold", "Per correct vote"]}
           rows={kinds
             .slice(0, maxKinds)
             .map(({ cost, cost_per_right_vote, gold_right, gold_votes, kind, votes }) => [

@@ -1,5 +1,5 @@
 /**
- * Shows one or several plots with a caption, and their numbers in a table. Plots are redrawn when their width changes.
+ * Shows one or more plots with a caption, and their numbers in a table. Plots are redrawn when their width changes.
  * For screen readers, each plot is one image with a description, and the table has all of the plots' numbers.
  */
 import type { ComponentChildren } from "preact"

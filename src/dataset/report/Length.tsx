@@ -9,7 +9,7 @@ import { Section, Table, textColumn } from "./parts.tsx"
 import { describeEffect } from "./wording.ts"
 
 const lead = ({ cohens_d, share_longer }: Length): string => {
-  if (share_longer === null) return "There are no pairs of different lengths: length bias is unknown."
+  if (share_longer === null) return "Length bias is unknown, because no pair has completions of different lengths."
   const effect =
     cohens_d === null ? "" : ` The difference is ${describeEffect(cohens_d)} (Cohen’s d ${decimal(cohens_d)}).`
   return `The longer completion was chosen in ${share(share_longer)} of the pairs with different lengths; each item counts once, and 50% would be no preference.${effect}`
@@ -77,7 +77,8 @@ const quantiles = ["p05", "p50", "p95", "p99", "max"] as const
 
 export const Sizes = ({ report }: { readonly report: QualityReport }) => {
   const sides = sidesOf(report.length)
-  if (sides.length === 0) return <Section id="sizes" title="Sizes" lead="There are no pairs: sizes are unknown." />
+  if (sides.length === 0)
+    return <Section id="sizes" title="Sizes" lead="Sizes are unknown, because there are no pairs." />
   const drawn = sides.filter(({ sizes }) => isSpread(sizes))
   const sharedAxis = drawn.map(({ sizes }) => sizes.histogram)
   const largest = sides.reduce((a, b) => ((b.sizes.p99 ?? 0) > (a.sizes.p99 ?? 0) ? b : a))

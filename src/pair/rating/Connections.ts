@@ -1,8 +1,8 @@
 /**
  * Groups models that were compared directly or through other models, and finds those that never lost or never won.
  *
- * Guarantees: unless ties are dropped, a tie counts as a win for both models (Davidson, 1970). If a group is a single
- * cycle (see `of`), the fit without a prior is therefore finite.
+ * Guarantees: unless ties are dropped, a tie counts as a win for both models (Davidson, 1970). If the wins make a group
+ * one strongly connected component, the fit is finite even without a prior.
  */
 import type { LeaderboardMethod, LeaderboardRow } from "../../domain/Leaderboard.ts"
 import * as Components from "../stats/Components.ts"
@@ -10,9 +10,9 @@ import type { Comparisons } from "./Comparisons.ts"
 import { outcomes } from "./Comparisons.ts"
 
 /**
- * Returns groups of models that were compared directly or through other models, the largest group first. A cycle is a
- * set of models that all beat each other, directly or through other models. `extremes` shows which models never lost,
- * or never won, against models outside their cycle.
+ * Returns groups of models that were compared directly or through other models, the largest group first. In a
+ * strongly connected component, all models beat each other, directly or through other models. `extremes` shows which
+ * models never lost, or never won, against models outside their component.
  */
 export const of = ({ cells, entries, models, weights }: Comparisons, ties: LeaderboardMethod["ties"]) => {
   const edges = new Map<string, Components.Edge>()
@@ -38,8 +38,9 @@ export const of = ({ cells, entries, models, weights }: Comparisons, ties: Leade
     lost.add(strong[loser]!)
   }
   const extremes = models.map((_, number): LeaderboardRow["extreme"] => {
-    const cycle = strong[number]!
-    return won.has(cycle) && !lost.has(cycle) ? "never_lost" : lost.has(cycle) && !won.has(cycle) ? "never_won" : null
+    const component = strong[number]!
+    const [hasLost, hasWon] = [lost.has(component), won.has(component)]
+    return hasWon && !hasLost ? "never_lost" : hasLost && !hasWon ? "never_won" : null
   })
   return { groups: models.map((_, number) => 1 + order.indexOf(weak[number]!)), extremes }
 }

@@ -174,7 +174,10 @@ const withBest = (ranking: Ranking | undefined, best: number): Ranking | undefin
         }),
       ]
 
-/** The share of first choices for the text at `best`. Votes with several texts at the top are divided among them. */
+/**
+ * The share of votes whose first choice is the completion with index `best`. A vote with n first choices counts as 1/n
+ * for each.
+ */
 const shareOf = (best: number, votes: ReadonlyArray<ItemVote>): number =>
   votes.reduce((sum, vote) => {
     const top = topOf(vote)

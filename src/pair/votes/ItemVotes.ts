@@ -4,8 +4,8 @@
  * Guarantees: completions with the same text are one choice. Votes are in the order of the tasks. Within a task, they
  * are in the order in which the service sent them. If an expert has several votes on an item, the first one counts.
  * Votes are read from `annotations.votes`. A service must send only `expert` and `choice` for each vote. Without a
- * valid list, the task's result is one vote. If the result has another list that may contain votes, `unread` names its
- * place.
+ * valid list, the task's result is one vote. If the result has another list that may contain votes, `unread` is its
+ * path.
  */
 import { Option, Predicate, Schema, Struct } from "effect"
 import * as Assessment from "../../domain/Assessment.ts"
@@ -36,7 +36,7 @@ export interface ItemVote extends Assessment.Assessment {
   readonly seconds: number | null
   /** Null if the rationale is missing or blank. */
   readonly rationale: string | null
-  /** The place of an unread list in the result that may contain several votes. */
+  /** The path of another list in the result that may contain several votes. */
   readonly unread?: string
 }
 

@@ -15,7 +15,7 @@ export type CodeKind = keyof typeof linkHours
 const make = Effect.gen(function* () {
   const { sql } = yield* Database
 
-  /** Issues a code and revokes the subject's earlier ones. Call it within a write of `Database`. */
+  /** Issues a code and revokes the subject's earlier ones. Call it inside `Database.write`. */
   const issue = Effect.fn("OneTimeCodes.issue")(function* (kind: CodeKind, subject: string) {
     const code = yield* Secrets.draw()
     const created_at = yield* Clock.currentTimeMillis
@@ -33,7 +33,7 @@ const make = Effect.gen(function* () {
     return Option.map(Option.fromUndefinedOr(rows[0]), ({ subject }) => subject)
   })
 
-  /** Returns the subject of a valid code. The code then stops working. Call it within a write of `Database`. */
+  /** Returns the subject of a valid code. The code then stops working. Call it inside `Database.write`. */
   const use = Effect.fn("OneTimeCodes.use")(function* (kind: CodeKind, code: string) {
     const now = yield* Clock.currentTimeMillis
     const rows = yield* sql<{ subject: string }>`
@@ -42,7 +42,7 @@ const make = Effect.gen(function* () {
     return Option.map(Option.fromUndefinedOr(rows[0]), ({ subject }) => subject)
   })
 
-  /** Revokes the subject's codes. Call it within a write of `Database`. */
+  /** Revokes the subject's codes. Call it inside `Database.write`. */
   const endAll = Effect.fn("OneTimeCodes.endAll")(function* (kind: CodeKind, subject: string) {
     yield* sql`DELETE FROM one_time_code WHERE kind = ${kind} AND subject = ${subject}`
   })

@@ -2,7 +2,7 @@
  * The audit log: which changes operators made, and who made them.
  *
  * Guarantees: an entry is stored in the same transaction as its change, or not at all. The service cannot change or
- * delete entries. The actor comes from the context in which `write` of `Database` is called.
+ * delete entries. The actor comes from the context in which `Database.write` is called.
  * Does not: record reads, refused changes, or actions of experts; protect against somebody who edits the file.
  */
 import { Clock, Context, Effect } from "effect"
@@ -44,7 +44,8 @@ export const auditTables: ReadonlyArray<string> = [
 ]
 
 /**
- * Adds an entry to the log. Call it within the write that makes the change.
+ * Adds an entry to the log. Call it inside the `Database.write` that makes the change, so that both are one
+ * transaction.
  *
  * @param action a noun and a verb, such as `task.cancel`
  * @param subject the id or name of the changed object

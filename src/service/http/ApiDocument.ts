@@ -97,7 +97,7 @@ const operations: Record<string, { readonly summary: string; readonly statuses: 
         "The task is stored. With a repeated `Idempotency-Key`, the answer has the existing task in its current state.",
       "413": "The body is larger than `limit_bytes`.",
       "422": "The task is invalid (`errors` says where and why), or the idempotency key was used with another body.",
-      "429": "Too many requests: wait for the seconds in `Retry-After`.",
+      "429": "Too many requests: wait the number of seconds in `Retry-After`.",
     },
   },
   "votes.export": {
@@ -112,7 +112,7 @@ const operations: Record<string, { readonly summary: string; readonly statuses: 
       "200": "The task in any state. A completed task has `results`.",
       "403": "The `Host` header does not name this service.",
       "404": "The organization has no such task.",
-      "429": "Too many requests: wait for the seconds in `Retry-After`.",
+      "429": "Too many requests: wait the number of seconds in `Retry-After`.",
     },
   },
 }

@@ -74,9 +74,9 @@ Every answer other than 2xx is \`application/problem+json\` (RFC 9457) with \`ty
 | 422 | \`unprocessable-task\` | an unsupported task type, or a value that is invalid or exceeds a limit | no |
 | 422 | \`idempotency-key-reused\` | the key was used with another body | no |
 | 431 | \`headers-too-large\` | | no |
-| 429 | \`too-many-requests\` | wait for the seconds in \`Retry-After\` | yes |
+| 429 | \`too-many-requests\` | wait the number of seconds in \`Retry-After\` | yes |
 | 500 | \`service-failure\` | see the service's log | yes |
-| 503 | \`service-unavailable\` | the service is starting, stopping, or busy, or its disk is full; wait for the seconds in \`Retry-After\` | yes |
+| 503 | \`service-unavailable\` | the service is starting, stopping, or busy, or its disk is full; wait the number of seconds in \`Retry-After\` | yes |
 | 503 | \`service-too-slow\` | no answer in time | yes |
 
 Retry a \`POST\` only with an \`Idempotency-Key\`.

@@ -30,7 +30,7 @@ const always = {
 
 const defaultHeaders = { ...always, "content-security-policy": denyAllPolicy, "cache-control": "no-store" }
 
-/** Adds the headers, but keeps a content policy or cache control that the response already has. */
+/** Adds the security headers, but keeps a `Content-Security-Policy` or `Cache-Control` header that the response has. */
 export const add = (response: HttpServerResponse.HttpServerResponse): HttpServerResponse.HttpServerResponse =>
   HttpServerResponse.setHeaders(
     response,

@@ -1,9 +1,9 @@
 /**
  * The `HttpApi` of the annotation page. It is not part of the service's contract.
  *
- * Guarantees: each expert sees the completions in a separate random order. Requests name a completion by its place in
- * that order, so the page does not reveal the models. All requests except `join` need the session of an active expert.
- * Requests that change anything must pass `Csrf`.
+ * Guarantees: each expert sees the completions in a separate random order. Requests name a completion by its position
+ * in that order, so the page does not reveal the models. All requests except `join` need the session of an active
+ * expert. Requests that change anything must pass `Csrf`.
  */
 import { Context, Schema, Struct } from "effect"
 import { HttpApi, HttpApiEndpoint, HttpApiGroup, HttpApiMiddleware, HttpApiSecurity } from "effect/http-api"
@@ -31,7 +31,7 @@ export class ExpertSession extends HttpApiMiddleware.Service<ExpertSession, { pr
   },
 ) {}
 
-/** A zero-based place in the order in which the expert sees the completions. */
+/** A completion's zero-based position in the order in which the expert sees the completions. */
 const Place = Schema.Int.check(Schema.isGreaterThanOrEqualTo(0))
 
 const Flags = Schema.Array(Schema.String.check(Schema.isMaxLength(80))).check(Schema.isMaxLength(20))
@@ -46,11 +46,11 @@ const Assessment = Schema.Struct({
   ),
   all_bad: Schema.Boolean,
   flags: Flags,
-  /** For each aspect, the rating at each place. */
+  /** For each aspect, the ratings of the completions, in the order in which the expert sees them. */
   aspects: Schema.Record(Schema.String.check(Schema.isMaxLength(80)), Schema.Array(Schema.NullOr(Step))),
 })
 
-/** An expert's unsubmitted input for an item. `ranking` contains groups of places, best first. */
+/** An expert's unsubmitted input for an item. `ranking` contains groups of positions, best first. */
 export const Draft = Schema.Struct({
   mode: Schema.Literals(["best", "rank"]),
   best: Schema.NullOr(Place),
@@ -121,9 +121,9 @@ export const Flagging = Schema.Struct({ kind: FlagKind, comment: Reason })
 export type Flagging = typeof Flagging.Type
 
 export const Submission = Schema.Struct({
-  /** The preferred place. If null, it is the first place in the top group of `ranking`. */
+  /** The position of the preferred completion. If null, it is the lowest one in the top group of `ranking`. */
   best: Schema.NullOr(Place),
-  /** All places in groups, best first, if the expert ranked them; null otherwise. */
+  /** The positions of all completions in groups, best first, if the expert ranked them; null otherwise. */
   ranking: Schema.NullOr(Schema.Array(Schema.NonEmptyArray(Place))),
   rationale: Schema.String.check(Schema.isMaxLength(maxLength.rationale)),
   seconds: Schema.Finite.check(Schema.isGreaterThanOrEqualTo(0)),

@@ -78,7 +78,7 @@ export const ExpertDetail = Schema.Struct({
   latest: Schema.Struct({
     votes: Schema.Int,
     median_seconds: Schema.NullOr(Schema.Finite),
-    /** `chosen`: for each place on the page, the number of times that the expert chose the completion shown there. */
+    /** `chosen`: for each position on the page, how often the expert chose the completion shown there. */
     places: Schema.Array(Schema.Struct({ completions: Schema.Int, chosen: Schema.Array(Schema.Int) })),
   }),
   voidings: Schema.Array(Voiding),

@@ -39,7 +39,7 @@ export const Qualification = Schema.Struct({
    * The number of distinct items of the gold file, at most 1,000. Null if the service was started without a gold file.
    */
   available: Schema.NullOr(Schema.Int),
-  /** The standing of each person. Empty if there are no settings. */
+  /** Each person's `Standing`. Empty if there are no settings. */
   standings: Schema.Array(Schema.Struct({ expert_id: Schema.String, ...Standing.fields })),
 })
 export type Qualification = typeof Qualification.Type

@@ -1,6 +1,6 @@
 /**
- * Converts a person's assessment to members of a vote, and back. An assessment identifies completions by their place on
- * the page.
+ * Converts a person's assessment to members of a vote, and back. An assessment identifies completions by their position
+ * on the page.
  *
  * Guarantees: a vote contains only members that the task's rubric asks for. If the rubric asks whether all completions
  * are bad, the vote says yes or no. An edit that changes nothing is left out.
@@ -59,7 +59,7 @@ export const toMembers = (
   })
 }
 
-/** Converts members of a vote to an assessment, or undefined. @param best the place of the edited completion */
+/** Converts members of a vote to an assessment, or undefined. @param best the position of the edited completion */
 export const toPlaces = (
   { all_bad = false, aspects = {}, edited, flags = [], ...others }: Members,
   order: ReadonlyArray<number>,

@@ -31,7 +31,7 @@ interface AutomaticExpert {
   readonly expert_id: string
 }
 
-/** The maximum number of tasks checked in one write. More would make other writes wait long. */
+/** The maximum number of tasks checked in one transaction. More would make other writes wait long. */
 const maxTasksPerWrite = 100
 const maxRememberedTasks = 1_000
 
@@ -64,7 +64,7 @@ export const make = Effect.fnUntraced(function* (voting: Voting) {
     work.openUnsafe()
   }
 
-  /** Makes all experts check all items again. Call it within the write that changes which experts may judge. */
+  /** Makes all experts check all items again. Call it inside the `write` that changes which experts may judge. */
   const reconsiderAll = () => {
     cursors.clear()
     work.openUnsafe()
@@ -199,7 +199,7 @@ export const make = Effect.fnUntraced(function* (voting: Voting) {
       Effect.repeat({
         until: ({ claims, idle, unanswered }) => claims.length > 0 || unanswered.length > 0 || idle !== undefined,
       }),
-      // The failed write may already have moved cursors, so all items are checked again.
+      // The failed transaction may already have moved cursors, so all items are checked again.
       Effect.onError(() => Effect.sync(reconsiderAll)),
     )
 
@@ -290,7 +290,7 @@ export const make = Effect.fnUntraced(function* (voting: Voting) {
     reconsiderAll,
     /** Waits until an item is created or returned after the last `claim`. */
     awaitWork: work.await,
-    /** Announces a new task. Call it within the write that creates the task. */
+    /** Announces a new task. Call it inside the `Database.write` that creates the task. */
     wake: Effect.asVoid(work.open),
   }
 })

@@ -23,7 +23,7 @@ export const make = Effect.fnUntraced(function* (voting: Voting) {
   const round = Effect.gen(function* () {
     yield* voting.completing.close
     yield* completeDue
-    // This is a write, so that it sees the writes that opened the latch.
+    // Reads inside `write`, so that it sees the changes that opened the latch.
     const next = yield* write(voting.nextCompletion)
     if (next === undefined) return yield* voting.completing.await
     const wait = Math.min(next - (yield* Clock.currentTimeMillis), maxSleep)

@@ -28,7 +28,7 @@ export const contentOf = (
 /** Items do not wait for people who have been absent for longer than this. */
 export const activeWithin: Duration.Input = "7 days"
 
-/** Run these statements within one write of `Database`. */
+/** Run these statements inside one `Database.write`. */
 export const make = Effect.gen(function* () {
   const { sql } = yield* Database
 

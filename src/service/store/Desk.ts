@@ -6,7 +6,7 @@
  * again. Its result is then computed from the remaining votes, or withdrawn if a prompt has none. No vote is deleted.
  * Voiding and restoring votes commit task by task, and can be repeated after a crash.
  */
-/* oxlint-disable max-lines -- one state machine: each change of votes or decisions settles its tasks by the same rules */
+/* oxlint-disable max-lines -- one state machine: each change of votes or decisions completes or reopens tasks by the same rules */
 import { Clock, Context, Effect, Layer } from "effect"
 import type { Statement } from "effect/sql"
 import type { SqlError } from "effect/sql/SqlError"
@@ -116,7 +116,7 @@ const make = Effect.gen(function* () {
     return done < task.prompts ? ("reopened" as const) : ("changed" as const)
   })
 
-  /** Runs a write that may change results, then wakes the webhooks. */
+  /** Runs statements that may change results inside `Database.write`, then wakes the webhooks. */
   const change = <A, E = never>(statements: Effect.Effect<A, E | SqlError>) =>
     voting.writeEnding(statements, () => true)
 
@@ -283,7 +283,7 @@ const make = Effect.gen(function* () {
     }),
   )
 
-  /** Changes each task in a separate write. */
+  /** Changes each task in a separate transaction. */
   const changeTasks = Effect.fnUntraced(function* (
     itemIds: ReadonlyArray<number>,
     /** Voids or restores the votes on these items. Returns the items whose votes changed. */

@@ -56,7 +56,7 @@ const make = Effect.gen(function* () {
     return Option.map(Option.fromUndefinedOr(rows[0]), toSummary)
   })
 
-  /** Call this within a write. */
+  /** Call this inside `write`, which makes it part of a transaction. */
   const insert = Effect.fnUntraced(function* (expert: { expert_id: string; name: string; kind: string }, now: number) {
     // A new expert has not passed any item, so items that returned earlier need not be checked.
     const rows = yield* sql<Row>`INSERT INTO expert (expert_id, name, kind, created_at, returned_cursor)

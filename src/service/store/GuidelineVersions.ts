@@ -3,8 +3,8 @@
  * ones.
  *
  * Guarantees: a task keeps the rubric that the client sent. Only the text has versions, and front matter in an edited
- * text is not parsed. Version 1 is the text that the client sent. Use all statements except `history` and `edit` within
- * one write of `Database`.
+ * text is not parsed. Version 1 is the text that the client sent. Use all statements except `history` and `edit` inside
+ * one `Database.write`.
  */
 import { Clock, Effect, Option } from "effect"
 import * as Guidelines from "../../api/Guidelines.ts"

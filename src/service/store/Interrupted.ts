@@ -1,5 +1,5 @@
 /**
- * When the service starts, returns items to the queue that automatic experts held when it last ended.
+ * When the service starts, returns items to the queue that were claimed by automatic experts when it last ended.
  *
  * Guarantees: all claims are released. Tasks that were canceled because no expert had an answer are opened again, in
  * the current lanes of their groups; decided items stay closed. If a reopened task has all its votes, it is completed.
@@ -9,7 +9,7 @@ import type { SqlClient } from "effect/sql"
 import { itemsOf, maxPrompts } from "../database/TaskTables.ts"
 import type { Task, Voting } from "./Voting.ts"
 
-/** Call this within one write of `Database`. */
+/** Call this inside one `Database.write`. */
 export const release = Effect.fnUntraced(function* (sql: SqlClient.SqlClient, voting: Voting) {
   const now = yield* Clock.currentTimeMillis
   const claims = yield* sql<{ seq: number }>`DELETE FROM claim RETURNING seq`

@@ -43,7 +43,7 @@ export interface LaneRow extends Omit<GroupSummary, "priority" | "assigned" | "p
   readonly paused: number
 }
 
-/** Use these statements within one write of `Database`; `list` only reads. */
+/** Use these statements inside one `Database.write`; `list` only reads. */
 export const make = Effect.gen(function* () {
   const { sql } = yield* Database
 

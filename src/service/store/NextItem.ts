@@ -2,8 +2,8 @@
  * Finds the next item in the queue that a person may judge; `VoteQueue` describes the order.
  *
  * Guarantees: items before a person's cursor are not read again, so the time to find the next one does not grow with
- * the number of items. If an item before the cursor opens again, it is in `returned_item`. Use these statements within
- * one write of `Database`.
+ * the number of items. If an item before the cursor opens again, it is in `returned_item`. Use these statements inside
+ * one `Database.write`.
  */
 import { Effect } from "effect"
 import type { Statement } from "effect/sql"

@@ -62,9 +62,9 @@ const shownOf = ({ completions, prompt }: TaskPrompt, order: ReadonlyArray<numbe
 export const make = Effect.fnUntraced(function* (options: {
   readonly voting: Voting
   readonly hold: Duration.Input
-  /** `PersonQueue` calls this within the write that returns items to the queue. */
+  /** `PersonQueue` calls this inside the `Database.write` that returns items to the queue. */
   readonly onReturned: (itemIds: Iterable<number>) => void
-  /** `PersonQueue` calls this within the write that changes the experts of a group. */
+  /** `PersonQueue` calls this inside the `Database.write` that changes the experts of a group. */
   readonly onAssigned: () => void
 }) {
   const { sql, write } = yield* Database
@@ -391,7 +391,7 @@ export const make = Effect.fnUntraced(function* (options: {
     }
   })
 
-  /** Ends matching holds, at most `maxReleasedPerWrite`, and returns their number. Call this within a write. */
+  /** Ends matching holds, at most `maxReleasedPerWrite`, and returns their number. Call this inside `write`. */
   const releaseHolds = Effect.fnUntraced(function* (condition: Statement.Fragment) {
     const holds = yield* sql<{ item_id: number; expert_no: number }>`
       UPDATE hold SET held_until = NULL WHERE (item_id, expert_no) IN (
@@ -402,7 +402,7 @@ export const make = Effect.fnUntraced(function* (options: {
     return holds.length
   })
 
-  /** Releases all holds that match, as part of a larger write. */
+  /** Ends all matching holds. Call this inside a `write` that also makes other changes. */
   const releaseAll = (condition: Statement.Fragment) =>
     Effect.repeat(releaseHolds(condition), { until: (released) => released < maxReleasedPerWrite })
 

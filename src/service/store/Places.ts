@@ -1,5 +1,6 @@
 /**
- * Converts between places (where an expert sees completions) and indices in the task: `order[place]` is the index.
+ * Converts between places (positions in the order in which an expert sees the completions) and indices in the task:
+ * `order[place]` is the index.
  *
  * Guarantees: an accepted vote has a valid choice. Its ranking, if there is one, contains each completion once, and the
  * choice is in the first group.
@@ -21,7 +22,7 @@ export const toIndices = (
   const place = best ?? (top === undefined ? undefined : Math.min(...top))
   if (place === undefined) return Result.fail("Choose a completion, or rank them all.")
   const index = order[place]
-  if (index === undefined) return Result.fail(`There is no completion at place ${place + 1}.`)
+  if (index === undefined) return Result.fail(`There is no completion at position ${place + 1}.`)
   if (ranking === undefined || ranking === null) return Result.succeed({ choice: index })
   if (top?.includes(place) !== true) return Result.fail("The choice is not in the first group of the ranking.")
   return Result.succeed({ choice: index, ranking: mapGroups(ranking, (place) => order[place]!) })

@@ -2,8 +2,8 @@
  * Qualification: the gold items that a new person judges before anything else, and the pause of people who judge too
  * few gold items right.
  *
- * Guarantees: each write that gives an item or takes a vote also checks whether the person gets work, so neither a
- * restart nor a second window bypasses the check. People who have already voted must qualify only if an operator
+ * Guarantees: each transaction that gives an item or takes a vote also checks whether the person gets work, so neither
+ * a restart nor a second window bypasses the check. People who have already voted must qualify only if an operator
  * requires it. No item comes twice in one round, and items of earlier rounds come last. Qualification judgments are not
  * votes. Automatic experts are exempt.
  */
@@ -193,7 +193,7 @@ const orderOf = ({ shown_order }: Row) => JSON.parse(shown_order) as ReadonlyArr
 
 /**
  * Whether people get work, and the operators' settings and decisions about it. `PersonQueue` calls `standing`, `next`,
- * `saveDraft`, and `answer` within a write of `Database`.
+ * `saveDraft`, and `answer` inside `Database.write`.
  */
 export class Qualification extends Context.Service<Qualification, Effect.Success<ReturnType<typeof make>>>()(
   "prefstream/service/Qualification",

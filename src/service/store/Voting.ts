@@ -1,5 +1,5 @@
 /**
- * Statements for votes, used within one write of `Database`: expert counters, agreement, task results, group events.
+ * Statements for votes, used inside one `Database.write`: expert counters, agreement, task results, group events.
  *
  * Guarantees: counters match the stored votes, even after an undo. A task is completed only after a grace time since
  * the last vote of a person. A completed task has one result per prompt, in order. A group's event is stored when its
@@ -131,7 +131,10 @@ export const make = Effect.fnUntraced(function* ({ goldAnswer = () => Option.non
   const lanes = yield* Lanes.make
   const guidelines = yield* GuidelineVersions.make
 
-  /** Runs a write that may end tasks. If it ends any, wakes the webhooks, even if the caller is interrupted. */
+  /**
+   * Runs statements that may end tasks inside `Database.write`. If they end any, wakes the webhooks, even if the caller
+   * is interrupted.
+   */
   const writeEnding = <A, E = never>(statements: Effect.Effect<A, E | SqlError>, hasEnded: (value: A) => boolean) =>
     Effect.uninterruptible(Effect.tap(write(statements), (value) => (hasEnded(value) ? webhooks.wake : Effect.void)))
 

@@ -1,7 +1,7 @@
 /**
  * Implements `AnnotateApi` over the queue of votes.
  *
- * Guarantees: requests and responses identify a completion only by its place in the expert's own order. Responses
+ * Guarantees: requests and responses identify a completion only by its position in the expert's own order. Responses
  * reveal nothing about other experts' votes.
  */
 import { Effect, Layer, Option } from "effect"

@@ -4,8 +4,8 @@
  * Guarantees: a message is `waiting` until it is delivered or the schedule ends. The time of its next attempt survives
  * a restart, because it is stored. If an operator reschedules a message during an attempt, the new time is kept even if
  * that attempt fails. The event of a group that may still grow is sent only after a quiet period. Until its first
- * attempt begins, the event can be replaced or withdrawn. Use effects whose names begin with `write` only within a
- * write of `Database`.
+ * attempt begins, the event can be replaced or withdrawn. Use effects whose names begin with `write` only
+ * inside `Database.write`.
  */
 import { Clock, DateTime, Duration, Effect, Option, Struct } from "effect"
 import { SecureRandom } from "effect/crypto"
@@ -50,7 +50,7 @@ type DeliveryRow = Delivery & { readonly sequence: number }
 const maxPageSize = 100
 /** The maximum number of attempts shown per message. An operator can resend a message any number of times. */
 const attemptsShown = 200
-/** The maximum number of messages deleted in one write. More would make other writes wait long. */
+/** The maximum number of messages deleted in one transaction. More would make other writes wait long. */
 const maxDeletedPerWrite = 500
 
 export const make = Effect.fnUntraced(function* (

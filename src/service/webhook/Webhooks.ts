@@ -100,7 +100,7 @@ const make = Effect.fnUntraced(function* (options: WebhooksOptions, client: Retu
     wake,
     settings: endpoint.settings,
 
-    /** Stores an event, unless no webhook is set. Call it within a write of `Database`. */
+    /** Stores an event, unless no webhook is set. Call it inside `Database.write`. */
     enqueue: Effect.fn("Webhooks.enqueue")(function* ({
       groupId,
       mayGrow = false,
@@ -114,7 +114,7 @@ const make = Effect.fnUntraced(function* (options: WebhooksOptions, client: Retu
       yield* outbox.writeMessage({ type, groupId, tasks: taskIds.length, data, gathering })
     }),
 
-    /** Deletes the group's event if it was never attempted. Call it within a write of `Database`. */
+    /** Deletes the group's event if it was never attempted. Call it inside `Database.write`. */
     withdraw: (organization: string, groupId: string) =>
       Effect.asVoid(outbox.writeWithdrawn(nameOf(organization, groupId))),
 

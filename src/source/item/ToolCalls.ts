@@ -21,7 +21,7 @@ const requireKnown = (
   return other === undefined
     ? Result.void
     : Result.fail(
-        `${path}${FieldPath.formatTail([other])}: expected calls with only id, type, name, and arguments, found ${describeValue(object[other])}`,
+        `${path}${FieldPath.formatTail([other])}: expected tool calls with only id, type, name, and arguments, found ${describeValue(object[other])}`,
       )
 }
 
@@ -35,11 +35,11 @@ export const decodeName = (value: unknown, path: string): Result.Result<string |
 /** Decodes a message's calls. At least one is required. The list and the arguments may be JSON text. */
 export const decode = (value: unknown, path: string): Result.Result<Arr.NonEmptyReadonlyArray<ToolCall>, string> => {
   const list = fromText(value)
-  if (!Array.isArray(list)) return Result.fail(`${path}: expected a list of calls, found ${describeValue(value)}`)
+  if (!Array.isArray(list)) return Result.fail(`${path}: expected a list of tool calls, found ${describeValue(value)}`)
   return Result.filterOrFail(
     Result.all(list.map((call, i) => decodeCall(call, `${path}[${i}]`))),
     Arr.isArrayNonEmpty,
-    () => `${path}: expected a list of calls, found ${describeValue(value)}`,
+    () => `${path}: expected a list of tool calls, found ${describeValue(value)}`,
   )
 }
 
@@ -50,7 +50,7 @@ export const decodeOneOrMore = (value: unknown, path: string) => {
 
 const decodeCall = (call: unknown, path: string): Result.Result<ToolCall, string> =>
   Result.gen(function* () {
-    if (!isObject(call)) return yield* Result.fail(`${path}: expected a call, found ${describeValue(call)}`)
+    if (!isObject(call)) return yield* Result.fail(`${path}: expected a tool call, found ${describeValue(call)}`)
     const type = memberOf(call, "type")
     if (!isEmpty(type) && type !== "function") {
       return yield* Result.fail(`${path}.type: expected "function", found ${describeValue(type)}`)

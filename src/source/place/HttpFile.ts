@@ -184,7 +184,7 @@ const requireRange = (
   const isRequested = start === undefined ? response.status === 200 : range?.startsWith(`bytes ${start}-`) === true
   if (isRequested) return Effect.void
   const part = start === undefined ? "the whole file" : `its bytes from ${start}`
-  return unreadable(name, `requested ${part}, but the server sent ${range ?? "something else"}`)
+  return unreadable(name, `the request was for ${part}, but the server sent ${range ?? "something else"}`)
 }
 
 const totalOf = ({ headers }: HttpClientResponse.HttpClientResponse): number | undefined =>

@@ -25,7 +25,10 @@ export const open = Effect.fn("S3Object.open")(function* (
       const isSame = etag === undefined || answer.etag === undefined || answer.etag === etag
       if (!isSame) return yield* changedFailure(name)
       if (range !== undefined && answer.range?.startsWith(`bytes ${start}-`) !== true) {
-        return yield* unreadable(name, `requested ${range}, but the storage sent ${answer.range ?? "the whole object"}`)
+        return yield* unreadable(
+          name,
+          `the request was for ${range}, but the storage sent ${answer.range ?? "the whole object"}`,
+        )
       }
       return bytesOf(name, answer)
     }),

@@ -58,7 +58,7 @@ export class ScratchFailed extends Schema.TaggedError<ScratchFailed>()("ScratchF
   cause: Schema.Defect(),
 }) {
   override get message(): string {
-    return `the scratch file for the join or group failed: ${this.problem}; the scratch file needs about as much disk space as the input, in the job folder (commands that send nothing use TMPDIR; in a program, set scratchDirectory)`
+    return `the scratch file for the join or group failed: ${this.problem}; the scratch file needs about as much disk space as the input, in the job folder (commands that send nothing use TMPDIR; in a program, set \`scratchDirectory\`)`
   }
 }
 

@@ -232,7 +232,9 @@ export const reader = ({ kind, map, constantChoice }: Reading, labels: ReadonlyA
     }
     const column = columns?.[at]
     if (column === undefined) {
-      return at < item.completions.length ? Result.succeed({ choice: at }) : Result.fail(`found 1 in place ${at + 1}`)
+      return at < item.completions.length
+        ? Result.succeed({ choice: at })
+        : Result.fail(`expected 1 for one of ${item.completions.length} completions, found 1 at position ${at + 1}`)
     }
     if (map !== undefined) return readMapped(map, column, item)
     const outcome = columnOutcome(column, item)

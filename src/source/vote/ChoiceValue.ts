@@ -1,4 +1,4 @@
-/** Helpers for values of choices before their meaning is known. */
+/** Helpers that read the raw value of a choice, such as `["model_a"]` or `1`, before it is matched to a completion. */
 import { isObject } from "../../io/Values.ts"
 import { fromText } from "../record/Field.ts"
 import { numberOf, truthOf } from "./ChoiceMap.ts"

@@ -27,7 +27,7 @@ export interface Sending<E> {
   readonly isDoubtful: boolean
   /** Runs just before the first request is sent. If it fails, nothing is sent. */
   readonly claim: Effect.Effect<unknown, E>
-  /** Runs before each retry of a claimed request. If it fails, nothing is sent. */
+  /** Runs before each retry after `claim` has run. If it fails, nothing is sent. */
   readonly beforeRetry: Effect.Effect<unknown, E>
   /** Runs if an attempt may have created the task without a usable response. */
   readonly doubt: Effect.Effect<unknown>

@@ -1,6 +1,6 @@
 /**
  * Decides when failed task creations end a run. A run ends
- * - after several consecutive lost tasks (in doubt, or left for the next run),
+ * - after several consecutive lost tasks (state `in_doubt`, or left for the next run),
  * - if the service refuses the first tasks and accepts none, or
  * - if the service gives several tasks the same id.
  *
@@ -49,7 +49,7 @@ export const make = (baseUrl: string) => {
       firstRefusals === undefined || ++firstRefusals < maxFirstRefusals
         ? undefined
         : failure(new TasksRefused({ tasks: firstRefusals, status, detail })),
-    /** Records that a task is in doubt because the service answered with the id of another task. */
+    /** Records that a task is in the state `in_doubt` because the service answered with the id of another task. */
     sharedTaskId: (taskId: string, reason: string): AnnotationClientError | undefined => {
       const times = (sharedIds.get(taskId) ?? 0) + 1
       sharedIds.set(taskId, times)

@@ -27,7 +27,7 @@ export interface PromptVote extends Omit<ImportedVote, "choice" | "expert" | "ra
 
 /**
  * The result of one prompt: the best completion, a ranking, both, or the votes of several experts. Without `best`, the
- * ranking's first completion is the best. With `votes`, the completion with the most first places is the best. If
+ * ranking's first completion is the best. With `votes`, the completion with the most first-choice votes is the best. If
  * several have the same number, the earliest vote for one of them decides. `withdrawn`: the service will never judge
  * this prompt.
  *
@@ -74,7 +74,7 @@ export const toResultItems = (
     return prompts.map((_, at) => items.get(at)!)
   })
 
-/** Converts references to indices. A failure names the member of the result at `place`. */
+/** Converts references to indices. A failure names the member below `place`, the path of the result. */
 const reader = ({ completions }: TaskPrompt, place: string) => {
   const indexOf = (reference: unknown, member: string): Result.Result<number, string> => {
     const index = typeof reference === "string" ? completions.indexOf(reference) : reference
@@ -128,7 +128,8 @@ const itemOf = (taskPrompt: TaskPrompt, result: PromptResult, place: string) =>
     const ranking = references === undefined ? [] : yield* rankingOf(references, "ranking")
     const top: ReadonlyArray<number> = ranking[0] ?? []
     const best = reference === undefined ? top[0] : yield* indexOf(reference, "best_completion_index")
-    if (best === undefined) return yield* Result.fail(`${place}: expected best, ranking, votes, or withdrawn`)
+    if (best === undefined)
+      return yield* Result.fail(`${place}: expected one of the members best, ranking, votes, and withdrawn`)
     if (ranking.length > 0 && !top.includes(best)) {
       return yield* Result.fail(`${place}.ranking: expected the best completion (${best}) first, found ${top.join()}`)
     }
@@ -136,7 +137,7 @@ const itemOf = (taskPrompt: TaskPrompt, result: PromptResult, place: string) =>
     return { prompt, best_completion_index: best, annotations: content }
   })
 
-/** The choice with the most first places. Completions that a vote ranks first together get equal shares of a place. */
+/** The choice with the most first-choice votes. A vote is divided equally among the completions that it ranks first. */
 const mostFirstPlaces = (votes: ReadonlyArray<ImportedVote>): number | undefined => {
   const places = new Map<number, number>()
   for (const { choice, ranking: [first = [choice]] = [] } of votes) {

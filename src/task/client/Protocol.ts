@@ -1,10 +1,11 @@
 /**
  * The protocol of a service with another interface. A program defines the requests that create and poll a task.
  *
- * Guarantees, whatever the program does: a task is claimed before `create` is called. Each call, and each further
- * request of a call, waits for its turn. Each request to the service's origin gets the token. After a failure, the task
- * counts as possibly created, unless the request certainly did not create it. If the service ignores keys, the library
- * sends only reads after a write that may have been carried out. A result is checked against the task.
+ * Guarantees, whatever the program does: a task is claimed in the ledger before `create` is called. Each call, and each
+ * further request of a call, waits for its turn. Each request to the service's origin gets the token. After a failure,
+ * the task counts as possibly created, unless the request certainly did not create it. A write is any request except
+ * `GET`, `HEAD`, and `OPTIONS`. If the service ignores keys, the library sends no further write after one that may have
+ * been carried out. A result is checked against the task.
  *
  * Does not limit requests that a program sends without `http` and `repeatable`: the throttle counts a call without them
  * as one request, without a timeout.
@@ -39,13 +40,13 @@ export interface Call {
    * 2xx is a failure with a reason. From the second request of the call on, the library repeats failed reads, and
    * writes that the service certainly did not carry out, for at most `patience`.
    *
-   * If the response to a write is lost (timeout, broken connection, 5xx), the call ends, and the task is in doubt
-   * unless the service honors keys.
+   * If the response to a write is lost (timeout, broken connection, 5xx), the call ends. The task then gets the state
+   * `in_doubt`, unless the service honors keys.
    */
   readonly http: Http
   /**
    * Like `http`, for idempotent writes, such as an upsert by `idempotencyKey`. If the response is lost, the request is
-   * repeated up to `retries` times. Then the task is in doubt as with `http`.
+   * repeated up to `retries` times. Then the task gets the state `in_doubt` as with `http`.
    */
   readonly repeatable: Http
 }

@@ -1,4 +1,4 @@
-/** The two calls to a service, in any protocol. Each makes one attempt, and does not claim the task. */
+/** The two calls to a service, in any protocol. Each makes one attempt. Neither claims the task in the ledger. */
 import type { Effect } from "effect"
 import type { TaskRequest } from "../../domain/Task.ts"
 import type { AnnotationClientError } from "./AnnotationClientError.ts"

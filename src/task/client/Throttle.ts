@@ -266,7 +266,7 @@ export const make = Effect.fnUntraced(function* <E>(settings: {
 
   return {
     turn,
-    /** Corrects the time at which a request was sent: it is sent after its task is claimed, which takes time. */
+    /** Corrects the time at which a request was sent: it is sent after `Sending.claim`, which takes time. */
     leaving: ({ ordinal: seen }: Permit) =>
       Effect.map(SteadyClock.now, (now) => {
         if (ordinal - seen < departures.length) departures[(seen - 1) % departures.length] = now

@@ -4,7 +4,7 @@
  *
  * Guarantees: two states of a ledger that give different datasets have different digests. Reads the small row of each
  * task once, and no results: a new result of a completed task raises `completed_at`, and a task's request never changes
- * while the task keeps its place, key, and size. The key of experts' pseudonyms distinguishes two ledgers that are
+ * while the task keeps its `seq`, key, and size. The key of experts' pseudonyms distinguishes two ledgers that are
  * otherwise equal. The digest may change although the dataset does not, for example when a task is sent.
  */
 import { Array as Arr, Effect, Option, Stream } from "effect"

@@ -28,7 +28,7 @@ export interface DeliveryOptions {
   /** Paths of task ids in the payload. A custom protocol replaces them. Default: the paths in the service's profile. */
   readonly taskIdPaths?: ReadonlyArray<string> | undefined
   /**
-   * The place of a delivery's id, if the scheme does not sign an id: a header, or a path in the payload such as
+   * The location of a delivery's id, if the scheme does not sign an id: a header, or a path in the payload such as
    * `event.id`. Default: the header that the scheme names (`id`).
    */
   readonly deliveryId?: { readonly header: string } | { readonly path: string } | undefined

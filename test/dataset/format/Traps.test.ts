@@ -67,9 +67,13 @@ describe("refused with its reason", () => {
     [
       "openrlhf",
       { chosen: "a", rejected: "a\n\n" },
-      'rejected: expected a text that differs from chosen in more than trailing line feeds, found "a\\n\\n"',
+      'rejected: expected a text that differs from `chosen` in more than trailing line feeds, found "a\\n\\n"',
     ],
-    ["trl-tpo", { edited: null }, "edited: expected an edit of chosen, which TPO reads as the reference, found none"],
+    [
+      "trl-tpo",
+      { edited: null },
+      "edited: expected an edited version of `chosen`, which TPO reads as the reference, found none",
+    ],
     ["trl-tpo", { edited: "\ud800" }, "edited: expected well-formed Unicode, found a lone surrogate"],
     // chat_template.py: result["chosen"].find(chosen["content"])
     ["axolotl-chat-template", { chosen: "a\n" }, atEnds("chosen", "a\\n")],
@@ -116,7 +120,7 @@ const sides = (chosen: unknown, rejected: unknown) => ({ chosen, rejected })
 const completion = (prompt: string, completion: string, label: unknown) => ({ prompt, completion, label })
 const transcript = (answer: string, prompt = "q") => `\n\nHuman: ${prompt}\n\nAssistant: ${answer}`
 
-const sameText = (text: string) => `1: rejected: expected a text that differs from chosen, found "${text}"`
+const sameText = (text: string) => `1: rejected: expected a text that differs from \`chosen\`, found "${text}"`
 const stray = (field: string, value: string) => `${field}: expected no field of this name, found ${value}`
 const cutTo = (text: string, rest: string) =>
   `1: chosen: expected completions that differ in their first character, because TRL's DPO and KTO trainers end the prompt at the first difference, found the same beginning: "${text}" is cut to "${rest}" warning`
@@ -248,7 +252,7 @@ it.layer(NodeServices.layer)("found in a file", (it) => {
       "trl-implicit-conversational",
       "prompts that differ",
       [sides([q, a], [message("user", "p"), b])],
-      ["1: rejected[0]: expected the same message as in chosen's prompt, found an object"],
+      ["1: rejected[0]: expected the same message as in `chosen`'s prompt, found an object"],
     ],
     [
       "trl-implicit-conversational",
@@ -268,17 +272,17 @@ it.layer(NodeServices.layer)("found in a file", (it) => {
         '2: rejected[1].role: expected assistant in the last message, found "user"',
         '3: chosen[1].content: expected text, found ""',
         '4: chosen[0].role: expected user or tool before the answer, found "system"',
-        '5: rejected[1].content: expected a text that differs from chosen, found "a"',
-        "6: rejected: expected the same prompt as in chosen, 1 message, found an array",
-        "7: rejected: expected the same prompt as in chosen, 3 messages, found an array",
-        "8: rejected[1]: expected the same message as in chosen's prompt, found an object",
+        '5: rejected[1].content: expected a text that differs from `chosen`, found "a"',
+        "6: rejected: expected the same prompt as in `chosen`, 1 message, found an array",
+        "7: rejected: expected the same prompt as in `chosen`, 3 messages, found an array",
+        "8: rejected[1]: expected the same message as in `chosen`'s prompt, found an object",
       ],
     ],
     [
       "trl-implicit-conversational",
       "questions that differ after calls of tools",
       [sides([q, called, tool("r"), a], [q, called, q, b])],
-      ["1: rejected[2]: expected the same message as in chosen's prompt, found an object"],
+      ["1: rejected[2]: expected the same message as in `chosen`'s prompt, found an object"],
     ],
     [
       "trl-unpaired",
@@ -379,7 +383,7 @@ it.layer(NodeServices.layer)("found in a file", (it) => {
       [
         '1: chosen: expected a text that begins with "\\n\\nHuman:", found "Human: q\\n\\nAssistant: a"',
         '2: chosen: expected alternating turns of Human and Assistant, found "\\n\\nHuman: q\\n\\nHuman: q\\n\\nAssistant: a"',
-        '3: rejected: expected the same turns as in chosen before the last Assistant turn, found "\\n\\nHuman: p\\n\\nAssistant: b"',
+        '3: rejected: expected the same turns as in `chosen` before the last Assistant turn, found "\\n\\nHuman: p\\n\\nAssistant: b"',
         '4: rejected: expected text in the last Assistant turn, found "\\n\\nHuman: q\\n\\nAssistant: "',
       ],
     ],
@@ -425,7 +429,7 @@ it.layer(NodeServices.layer)("found in a file", (it) => {
       )
       assert.deepStrictEqual(
         omitted.map(({ field, reason }) => `${field}: ${reason}`),
-        ["edited: expected an edit of chosen, which TPO reads as the reference, found none"],
+        ["edited: expected an edited version of `chosen`, which TPO reads as the reference, found none"],
       )
     }
   })

@@ -20,7 +20,7 @@ it.layer(NodeServices.layer)("validate", (it) => {
     assert.deepStrictEqual((yield* findings("trl-implicit", path)).map(format), [
       `${path}:3457: chosen: expected a value, found nothing`,
       `${path}:3457: rejected: expected a value, found nothing`,
-      `${path}:5000: rejected: expected a text that differs from chosen, found "q"`,
+      `${path}:5000: rejected: expected a text that differs from \`chosen\`, found "q"`,
     ])
   })
 
@@ -49,7 +49,7 @@ it.layer(NodeServices.layer)("validate", (it) => {
     const bad = yield* writtenText(columns(["b", "", "a"]), "train.parquet")
     assert.deepStrictEqual((yield* findings("verl", bad)).map(format), [
       `${bad}:2: rejected: expected text, found ""`,
-      `${bad}:3: rejected: expected a text that differs from chosen, found "a"`,
+      `${bad}:3: rejected: expected a text that differs from \`chosen\`, found "a"`,
     ])
     const broken = yield* writtenText("no Parquet", "train.parquet")
     assert.match(

@@ -460,7 +460,10 @@ describe("a protocol of a program's own", () => {
   })
 
   for (const [results, problem] of [
-    [[{ votes: undefined } as never, { best: 0 }], "results[0]: expected best, ranking, votes, or withdrawn"],
+    [
+      [{ votes: undefined } as never, { best: 0 }],
+      "results[0]: expected one of the members best, ranking, votes, and withdrawn",
+    ],
     [
       [{ votes: [{ choice: 1, ranking: [0, 1] }] }, { best: 0 }],
       "results[0].votes[0].ranking: expected the choice (1) first",

@@ -1,7 +1,7 @@
 /**
  * An expert's entry for one item: a choice or a ranking, a rationale, and answers to the rubric.
  *
- * Guarantees: changing the mode loses neither the choice nor the ranking; a submission ranks each place once, or none.
+ * Guarantees: changing the mode loses neither the choice nor the ranking; a submission ranks all completions or none.
  */
 import type { Draft, HeldItem, Submission } from "../../pageApi/AnnotateApi.ts"
 import * as ranking from "./ranking.ts"
@@ -46,7 +46,7 @@ export const toDraft = (entry: Entry, seconds: number): Draft => ({
 const saysNothing = (answers: Said): boolean =>
   JSON.stringify(answers) === JSON.stringify({ ...answers, ...nothingSaid })
 
-/** The place of the best completion, or of the first among several tied for best. */
+/** The position of the best completion, or of the first among several tied for best. */
 export const bestOf = (entry: Entry): number | null => {
   if (entry.mode === "best") return entry.best
   const [first] = ranking.groups(entry.ranks)

@@ -1,18 +1,19 @@
 /**
- * A ranking that is being edited. Each completion, identified by its place, has a rank (1 is the best) or none yet.
+ * A ranking that is being edited. Each completion has a rank (1 is the best) or none yet. `place` is a completion's
+ * zero-based position on the page.
  *
  * Guarantees: completions with the same rank are tied. Ranks may have gaps meanwhile, such as a 3 without 1 and 2;
  * `groups` closes them. All functions are pure.
  */
 
-/** The rank at each place; null if the completion has none yet. */
+/** The completions' ranks by position; null if a completion has none yet. */
 export type Ranks = ReadonlyArray<number | null>
 
 export const none = (count: number): Ranks => Array.from({ length: count }, () => null)
 
 /**
- * Reads a draft: the first group has rank 1, and an empty group is a gap. Places that are out of range or repeated are
- * ignored.
+ * Reads a draft: the first group has rank 1, and an empty group is a gap. Positions that are out of range or repeated
+ * are ignored.
  */
 export const fromDraft = (groups: ReadonlyArray<ReadonlyArray<number>>, count: number): Ranks => {
   const ranks: Array<number | null> = Array.from({ length: count }, () => null)
@@ -44,13 +45,13 @@ export const toggleNext = (ranks: Ranks, place: number): Ranks =>
   ranks[place] === null ? assign(ranks, place, highest(ranks) + 1) : clear(ranks, place)
 
 /**
- * Moves a completion up one step: from a tie to a place of its own just above, or past the next better group. A
+ * Moves a completion up one step: from a tie to a separate group just above, or past the next better group. A
  * completion without a rank becomes the last.
  */
 export const raise = (ranks: Ranks, place: number): Ranks => move(ranks, place, -1)
 
 /**
- * Moves a completion down one step: from a tie to a place of its own just below, or past the next worse group. A
+ * Moves a completion down one step: from a tie to a separate group just below, or past the next worse group. A
  * completion without a rank becomes the last.
  */
 export const lower = (ranks: Ranks, place: number): Ranks => move(ranks, place, 1)
@@ -103,7 +104,7 @@ export const formatForScreenReader = (ranks: Ranks): string =>
     .map(({ places, rank }) => `rank ${rank}: ${named(places)}`)
     .join("; ")
 
-/** Formats places as "completion 2" or "completions 1 and 3". */
+/** Formats zero-based positions as "completion 2" or "completions 1 and 3". */
 export const named = (places: ReadonlyArray<number>): string =>
   `${places.length === 1 ? "completion" : "completions"} ${list(places.map((place) => place + 1))}`
 

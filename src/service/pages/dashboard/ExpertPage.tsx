@@ -1,4 +1,4 @@
-/** Shows one expert: votes, pace, agreement, gold items, preference for places, and votes that were declared void. */
+/** Shows one expert: votes, pace, agreement, gold items, position bias, and votes that were declared void. */
 import { maxLength } from "../../pageApi/PageConstants.ts"
 import type { ExpertDetail, Voided } from "../../pageApi/ExpertsApi.ts"
 import type { Standing } from "../../pageApi/QualificationApi.ts"
@@ -122,18 +122,18 @@ const Places = ({ latest, nothing }: { readonly latest: ExpertDetail["latest"]; 
   ) : (
     <>
       <p class="muted">
-        Places at which the preferred completion was shown, in the latest {plural(latest.votes, "vote")}. Orders are
-        random: without position bias, each place has the same share.
+        Positions at which the preferred completion was shown, in the latest {plural(latest.votes, "vote")}. Orders are
+        random: without position bias, each position has the same share.
       </p>
       <Table
-        label="Choices by place"
+        label="Choices by position"
         rows={latest.places}
         keyOf={({ completions }) => completions}
         columns={[
           { label: "Completions", cell: ({ completions }) => count(completions) },
           { label: "Votes", cell: ({ chosen }) => count(sum(chosen)) },
           {
-            label: "Share of each place",
+            label: "Share of each position",
             cell: ({ chosen }) => chosen.map((n, i) => `${i + 1}: ${percent(n, sum(chosen)) ?? "0 %"}`).join(", "),
           },
           { label: "Without bias", cell: ({ completions }) => `${percent(1, completions)} each` },

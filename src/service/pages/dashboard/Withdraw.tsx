@@ -21,8 +21,8 @@ export const Withdrawal = ({ item, taskId }: Props) => {
     <div class="notice warn">
       <div class="grow">
         <p>
-          <bdi>{by}</bdi> withdrew this prompt, <Time at={at} />. Nobody judges the prompt, and its result has no
-          judgment.
+          <bdi>{by}</bdi> withdrew this prompt, <Time at={at} />. Experts are not asked to judge it, and its result has
+          no judgment.
         </p>
         {reason !== "" && <LongText text={reason} label={`the reason for withdrawing prompt ${number}`} lines={6} />}
       </div>
@@ -59,8 +59,8 @@ export const Withdraw = ({ item, taskId }: Props) => {
       success={`Prompt ${number} is withdrawn.`}
     >
       <p>
-        Nobody judges the prompt any more, and its result has no judgment. The task’s other prompts can be completed.
-        Votes are kept, and you can restore the prompt.
+        Experts will no longer be asked to judge the prompt, and its result will have no judgment. The task’s other
+        prompts can be completed. Votes are kept, and you can restore the prompt.
       </p>
       <TextArea name="reason" label="Reason (optional)" maxLength={maxLength.reason} />
     </ConfirmButton>

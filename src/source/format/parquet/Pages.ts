@@ -276,6 +276,6 @@ const sizeOf = (value: unknown): number =>
 const withoutLength = (bytes: Uint8Array, at: number): Uint8Array => {
   const length = at + 4 > bytes.length ? Infinity : new DataView(bytes.buffer, bytes.byteOffset + at).getUint32(0, true)
   return at + 4 + length > bytes.length
-    ? corrupt("a page ends before its levels do")
+    ? corrupt("a page is cut off: its run-length encoded data is shorter than its declared length")
     : bytes.subarray(at + 4, at + 4 + length)
 }

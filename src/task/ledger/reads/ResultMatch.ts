@@ -62,7 +62,7 @@ const readAnswer = (text: string): Result.Result<typeof Answer.Type, string> =>
     Result.mapError(decode(text), ({ issue }) => {
       const problem = SchemaIssues.describe(issue)
       return SchemaIssues.problems(issue).some(({ path }) => isTextAt(text, path))
-        ? `${problem} (if the service names the choice by a label or a text, say so by \`service.choice\`)`
+        ? `${problem} (if the service identifies the choice by a label or by the completion's text, set \`service.choice\`)`
         : problem
     }),
     (answer) => {

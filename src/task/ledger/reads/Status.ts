@@ -179,7 +179,7 @@ export const readStatus = ({ job, sql }: LedgerContext) => {
     } satisfies Progress
   }).pipe(Effect.withSpan("Ledger.progress"))
 
-  /** At most `limit` tasks in the given states, tasks in doubt first. Default: the states that wait for a decision. */
+  /** At most `limit` tasks in the given states, `in_doubt` first. Default: the states that wait for a decision. */
   const issues = Effect.fn("Ledger.issues")(
     (limit: number, states: ReadonlyArray<TaskState> = issueStates) =>
       sql<Issue>`SELECT ${sql.literal(issueColumns)} FROM task WHERE ${here} AND ${sql.in("state", states)}

@@ -109,7 +109,10 @@ export const readStreams = ({ job, sql }: LedgerContext) => {
     })
   })
 
-  /** The readable results of the other votes on the items of a task. Empty if the items have one vote. */
+  /**
+   * The results of the completed tasks with the other votes on a task's items. Omits results that cannot be decoded.
+   * Empty if each item has only one vote.
+   */
   const resultsOfOtherVotes = Effect.fnUntraced(function* (seq: number) {
     const rows = yield* sql<{ taskId: string; result: Uint8Array }>`
       SELECT o.task_id AS "taskId", r.body AS result FROM task t

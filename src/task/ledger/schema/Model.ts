@@ -203,7 +203,7 @@ export interface CompletedTask extends Omit<StoredRequest, "body">, BatchPlace {
 }
 
 /**
- * The place of a task in its batch. A batch is a list of items that are sent together. Each vote sends the same items
+ * A task's position in its batch. A batch is a list of items that are sent together. Each vote sends the same items
  * in the same order: in one task, or in several if a task was split.
  */
 export interface BatchPlace {

@@ -23,7 +23,7 @@ export type ReadKinds = (results: ReadonlyArray<{ readonly annotations?: unknown
 
 const compare = (a: string | null, b: string | null): number => ((a ?? "") < (b ?? "") ? -1 : 1)
 
-/** @param path the place of a vote's kind; an invalid path gives no kinds */
+/** @param path the field path of a vote's kind; an invalid path gives no kinds */
 export const reader = (path: string): ReadKinds => {
   const parsed = Result.getOrUndefined(FieldPath.parse(path))
   if (parsed === undefined) return () => null

@@ -12,7 +12,7 @@ import { batchColumns, insertTasks, setSetting, settingOf, withPayload } from ".
 import { endedVotesSeen, votesLeft, wantedVotes } from "./Spending.ts"
 import type { readTasks } from "./Tasks.ts"
 
-/** The place of an item in the ledger. */
+/** The position of an item in the ledger. */
 export interface ItemPlace {
   /** The item's `seq` in its first vote. */
   readonly seq: number

@@ -6,7 +6,7 @@
  * - A process that takes a part increases the part's epoch. From then on, no process can claim a task of the part in an
  *   earlier epoch. This stops an earlier owner that was suspended or disconnected.
  * - The response to a request is recorded even if another process owns the part by then, unless the task was claimed
- *   again. So a task in doubt may be resolved by a late response.
+ *   again. So a late response may resolve an `in_doubt` task.
  * - The database's clock, not a machine's clock, decides when a claim ends.
  */
 import { Effect, type Latch } from "effect"
@@ -253,7 +253,7 @@ export const writeParts = (
 
     /**
      * Decides about tasks that an earlier owner was sending when it lost its part, after the end of their claims. They
-     * are planned again if the service honors keys, and otherwise in doubt. Returns their number.
+     * are planned again if the service honors keys, and otherwise become `in_doubt`. Returns their number.
      */
     settleAbandoned: Effect.fn("Ledger.settleAbandoned")(function* (
       outcome: "planned" | "in_doubt",

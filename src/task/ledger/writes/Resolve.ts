@@ -161,9 +161,9 @@ export const writeDecisions = (
   })
 
   /**
-   * Plans tasks again, to be sent by the next run, even if that run is in another campaign. A task in doubt keeps its
-   * key. If the service had created it and ignores keys, it is paid for twice. Any other task that was sent becomes a
-   * new attempt.
+   * Plans tasks again, to be sent by the next run, even if that run is in another campaign. An `in_doubt` task keeps
+   * its key. If the service had created it and ignores keys, it is paid for twice. Any other task that was sent becomes
+   * a new attempt.
    */
   const sendAgain = Effect.fn("Ledger.sendAgain")(function* (
     numbers: ReadonlyArray<number>,
@@ -177,7 +177,7 @@ export const writeDecisions = (
         for (const given of tasks) {
           const task = yield* revive(given)
           const { seq, state } = task
-          // Tasks in doubt and tasks that were never sent keep their keys. Others become a new attempt.
+          // `in_doubt` tasks and tasks that were never sent keep their keys. Others become a new attempt.
           if (state === "superseded") {
             yield* sql`UPDATE task SET price_list = ${yield* priceListOf({ job, sql })} WHERE ${here} AND seq = ${seq}`
           }

@@ -1,8 +1,8 @@
 /**
  * The cost of a job's votes, and the number of votes that its budget allows.
  *
- * A vote is an item in a task. A vote counts from the time it is planned, also while it is in doubt and after its
- * result arrived. A vote does not count if the service refused or canceled its task, if its task was superseded or
+ * A vote is an item in a task. A vote counts from the time it is planned, also while its task is `in_doubt` and after
+ * its result arrived. A vote does not count if the service refused or canceled its task, if its task was superseded or
  * given up before it was sent, or if it was imported. `reads/Charges` decides its price.
  *
  * Guarantees: the job has the prices and budget of the last run that set them. Votes are counted from the rows of tasks
@@ -52,7 +52,10 @@ export interface Spending {
   /** Votes that are planned, being sent, outstanding, or in doubt. */
   readonly committed: Charge
   readonly votesLeft: number
-  /** Votes beyond the budget: votes of held-back tasks in the last campaign, and further votes that items need. */
+  /**
+   * Votes beyond the budget: votes of the last campaign's tasks that `holdBack` superseded, and further votes that
+   * items need.
+   */
   readonly held: number
   readonly heldItems: number
 }
@@ -226,9 +229,8 @@ const itemsOf = ({ job, sql }: Here, condition: Fragment) =>
 const isUnsent = "sent_at IS NULL AND resend_at IS NULL"
 
 /**
- * Holds back planned tasks that were never sent, the last ones first, until all remaining votes are within the budget.
- * Held-back tasks are superseded. The next run plans them again if its budget allows it. Tasks that a person asked to
- * resend stay planned.
+ * Supersedes planned tasks that were never sent, the last ones first, until all remaining votes are within the budget.
+ * The next run plans superseded tasks again if its budget allows it. Tasks that a person asked to resend stay planned.
  */
 export const holdBack = Effect.fnUntraced(function* ({ job, sql }: Here) {
   const terms = yield* termsOf({ job, sql })
@@ -236,6 +238,6 @@ export const holdBack = Effect.fnUntraced(function* ({ job, sql }: Here) {
   const { counted, pricesOf } = yield* standing({ job, sql }, terms)
   const excess = Option.some(Cost.minus(counted.cost, terms.budget.value))
   const held = yield* lastOf({ job, sql }, sql`state = 'planned' AND ${sql.literal(isUnsent)}`, excess, pricesOf)
-  yield* sql`UPDATE task SET state = 'superseded', reason = ${"held back: the budget does not allow it"}
+  yield* sql`UPDATE task SET state = 'superseded', reason = ${"not sent: the budget does not allow this task"}
     WHERE job = ${job} AND ${held}`
 })

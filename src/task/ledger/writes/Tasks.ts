@@ -141,18 +141,18 @@ export const writeTasks = (
   })
 
   return {
-    /** For services that may ignore keys: tasks that were being sent when a process ended become in doubt. */
+    /** For services that may ignore keys: tasks that were being sent when a process ended become `in_doubt`. */
     holdInterrupted: change("holdInterrupted", holdInterruptedRows),
-    /** For services that honor keys: plans these tasks again. Tasks in doubt stay unchanged until the next submit. */
+    /** For services that honor keys: plans these tasks again. `in_doubt` tasks stay unchanged until the next submit. */
     planInterrupted: change(
       "planInterrupted",
       sql`UPDATE task SET state = 'planned' WHERE ${here} AND state = 'submitting'`,
     ),
     /**
-     * Before a submit, decides about tasks that were being sent when a process ended, tasks in doubt, and planned tasks
-     * that may have been sent. They are planned if the service honors keys and still remembers theirs. Otherwise they
-     * are in doubt. A task's reason stays until a response resolves the doubt. Tasks that other workers are sending
-     * stay unchanged.
+     * Before a submit, decides about tasks that were being sent when a process ended, `in_doubt` tasks, and planned
+     * tasks that may have been sent. They are planned if the service honors keys and still remembers theirs. Otherwise
+     * they become `in_doubt`. A task's reason stays until a response shows whether the service has the task. Tasks that
+     * other workers are sending stay unchanged.
      */
     settleInterrupted: Effect.fn("Ledger.settleInterrupted")(function* (
       outcome: "planned" | "in_doubt",
@@ -230,7 +230,10 @@ export const writeTasks = (
       return Payload.unpack(rows[0]!.body)
     }),
     expected,
-    /** Claims a task for `millis` milliseconds. False if it is no longer planned, or another process took its part. */
+    /**
+     * Claims a task for `millis` milliseconds. Returns false if the task is no longer planned, or if another process
+     * has taken over the task's part of the job.
+     */
     claim: Effect.fnUntraced(function* (
       { idempotencyKey, part = 0, seq }: Pick<Model.PlannedTask, "idempotencyKey" | "seq"> & { readonly part?: number },
       millis = 0,
@@ -243,7 +246,10 @@ export const writeTasks = (
       if (rows.length > 0) claimed()
       return rows.length > 0
     }),
-    /** Extends the claim of a task, to send its request again. Returns false if another process took its part. */
+    /**
+     * Extends the claim of a task, to send its request again. Returns false if the claim was lost, or if another
+     * process has taken over the task's part of the job.
+     */
     keepClaim: Effect.fnUntraced(function* (task: Pick<Model.PlannedTask, "part" | "seq">, millis: number) {
       if (owned.worker === undefined) return true
       const held = owned.isHeld(task.seq)
@@ -268,7 +274,7 @@ export const writeTasks = (
       Effect.asVoid(
         settled(seq, sql`UPDATE task SET state = 'planned' WHERE ${here} AND seq = ${seq} AND ${owned.isHeld(seq)}`),
       ),
-    /** Records the task's id. If another task has the id, this task is in doubt, and the reason is returned. */
+    /** Records the task's id. If another task has the id, this task becomes `in_doubt`, and the reason is returned. */
     markSubmitted: Effect.fnUntraced(function* (seq: number, taskId: string, firstPollDelay: number) {
       const now = yield* SteadyClock.now
       const { reason, rows } = yield* settled(
@@ -307,7 +313,10 @@ export const writeTasks = (
     /** @param isCanceled whether the service canceled the task, so that its votes are not paid for */
     markFailed: (seq: number, reason: string, taskId?: string, isCanceled?: boolean) =>
       markLost("failed", seq, reason, taskId, isCanceled),
-    /** Stores a result, unless the task has another id than `taskId` now. `kinds`: see `VoteKinds`. */
+    /**
+     * Stores a result. With `taskId`, does so only if the task still has this id and can still take a result (see
+     * `stillNamed`). `kinds`: see `VoteKinds`.
+     */
     markCompleted: (seq: number, result: string, taskId?: string, kinds?: string | null) =>
       storeResult(seq, result, "completed", null, taskId, kinds),
     /** Marks a task as invalid. Without `result`, an earlier result is kept. */
@@ -316,7 +325,7 @@ export const writeTasks = (
         ? markLost("invalid", seq, reason, taskId)
         : storeResult(seq, result, "invalid", reason, taskId),
     ownerOf: (taskId: string, seq: number) => Rows.ownerOf({ job, sql }, taskId, seq),
-    /** Replaces a task by two with half of its items each. The first has the `seq` of the replaced task. */
+    /** Replaces a task with two tasks, each with half of its items. The first keeps the task's `seq`. */
     split: Effect.fnUntraced(function* (
       seq: number,
       halves: ReadonlyArray<{ readonly idempotencyKey: string } & Model.StoredRequest>,
@@ -406,7 +415,7 @@ export const writeTasks = (
         wait: rows.length === 0 ? Option.none<number>() : Option.some(Math.min(...waits)),
       }
     }),
-    /** Postpones the next poll by `millis`, unless the task has another id than `taskId` now. */
+    /** Postpones the next poll by `millis`. With `taskId`, only under the condition of `stillNamed`. */
     postpone: Effect.fnUntraced(function* (seq: number, millis: number, taskId?: string) {
       const now = yield* SteadyClock.now
       const at = Math.ceil(now + millis)
