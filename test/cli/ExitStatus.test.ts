@@ -229,7 +229,7 @@ describe("2: the command line or a setting is wrong", () => {
     ["export --split test=0.1 --split test=0.2", /name each split only once/],
     ["export --split-seed 3", /--split-seed requires --split/],
     ["export --evaluation-path q", /--evaluation-path requires --evaluation-prompts/],
-    ["export --drop contamination", /contamination requires --evaluation-prompts/],
+    ["export --drop contamination", /"contamination" requires --evaluation-prompts/],
     ["export --min-agreement 2", /share from 0 to 1/],
     ["export --pair-seed 1", /--pair-seed requires --pairs best-against-one/],
     ["leaderboard --csv --json", /--csv cannot be combined with --json/],

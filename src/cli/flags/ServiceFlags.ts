@@ -81,7 +81,7 @@ export const serviceFlags = {
     }),
     authorization: formed("authorization", Authorization.isValid, Authorization.form, {
       metavar: "FORM",
-      description: "How requests carry the token: Bearer, Basic, Token, or a header name with a colon ('X-Api-Key:')",
+      description: "Header of the token: Bearer, Basic, Token, or another one with a colon: X-Api-Key:",
     }),
     createRequest: formed("createRequest", ContractSettings.isCreate, ContractSettings.createForm, {
       metavar: "REQUEST",

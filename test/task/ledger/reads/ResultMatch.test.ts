@@ -214,7 +214,7 @@ describe("ResultMatch.match", () => {
         "a label in place of an index",
         ["p"],
         answer([{ prompt: "p", best_completion_index: "B" }]),
-        /results\[0\]\.best_completion_index: expected number or null, found "B" \(.*by `service\.choice`\)/,
+        /results\[0\]\.best_completion_index: expected number or null, found "B" \(.*set `service\.choice`\)/,
       ],
       [
         "an index that is no integer",
