@@ -36,7 +36,7 @@ import * as RubricAnswers from "./report/RubricAnswers.ts"
 import * as Leaderboard from "./rating/Leaderboard.ts"
 import { allVotesOf, isDecided, textOf } from "./votes/ItemVotes.ts"
 import * as Reliabilities from "./votes/Reliabilities.ts"
-import * as BinomialTest from "./stats/BinomialTest.ts"
+import * as Interval from "../domain/Interval.ts"
 import * as Distribution from "./stats/Distribution.ts"
 import * as HashNumbers from "./stats/HashNumbers.ts"
 import * as Contamination from "./text/Contamination.ts"
@@ -392,7 +392,7 @@ const makeState = (
       const detected = [...languages.values()].reduce((sum, items) => sum + items, 0)
       const byLanguage = [...languages]
         .map(([language, items]) => {
-          const interval = languageShare < 1 ? BinomialTest.wilsonInterval(items, detected) : null
+          const interval = languageShare < 1 ? Interval.wilsonInterval(items, detected) : null
           return { language, items, low: interval?.low ?? null, high: interval?.high ?? null }
         })
         .toSorted((a, b) => b.items - a.items || (a.language < b.language ? -1 : 1))

@@ -3,7 +3,7 @@ import { Effect } from "effect"
 import { excerpt, plural } from "../io/Values.ts"
 import type { ExpertRow } from "../domain/QualityReport.ts"
 import type { CurationReport } from "../pair/Curation.ts"
-import { wilsonInterval } from "../pair/stats/BinomialTest.ts"
+import { wilsonInterval } from "../domain/Interval.ts"
 
 /** The normal quantile for a 99.9% interval, which is wide to avoid false warnings among many experts. */
 const normal999 = 3.2905267314919255

@@ -38,7 +38,7 @@ inBrowser("an admin adds a viewer, who sees no controls; each changes the own pa
       await viewer.getByText("Nobody judges yet").waitFor()
       assert.deepStrictEqual(
         await viewer.getByRole("navigation", { name: "Main" }).getByRole("link").allTextContents(),
-        ["Tasks", "Items", "Queue", "Experts"],
+        ["Overview", "Tasks", "Items", "Queue", "Experts"],
       )
       assert.strictEqual(await viewer.getByRole("button", { name: "Invite expert" }).count(), 0)
       await picture(viewer, "operators-3-viewer")

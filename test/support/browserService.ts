@@ -136,7 +136,7 @@ export const signIn = async (page: Page, link: string, name = "Ada") => {
   await page.goto(link)
   await page.getByRole("textbox", { name: "Name" }).fill(name)
   await fillIn(page, "Password", "correct horse battery")
-  await page.getByRole("heading", { name: "Tasks", exact: true }).waitFor()
+  await page.getByRole("heading", { name: "Overview", exact: true }).waitFor()
 }
 
 /** The link for a new expert. */

@@ -4,12 +4,12 @@
  * Votes on an item are not independent, so each interval is that of a ratio r = Σyᵢ / Σxᵢ of sums over items (W. G.
  * Cochran, 1977, "Sampling techniques", 3rd edition, 6.3). The interval is r ± 1.96 standard errors. For n items, the
  * standard error is √(n / (n − 1) Σ(yᵢ − r xᵢ)²) / Σxᵢ. If all outcomes are equal, this interval has no width. Then
- * Wilson's interval is used, with each item as one trial (`stats/BinomialTest`).
+ * Wilson's interval is used, with each item as one trial (`domain/Interval`).
  *
  * Guarantees: deterministic. Returns at most `maxPoints` points, evenly spaced. Memory: 48 bytes per point and model.
  */
 import type { AccrualPoint, Estimate } from "../../domain/Leaderboard.ts"
-import * as BinomialTest from "../stats/BinomialTest.ts"
+import * as Interval from "../../domain/Interval.ts"
 import type { ItemVote } from "../votes/ItemVotes.ts"
 import { isDecided } from "../votes/ItemVotes.ts"
 import type { Comparison } from "./Comparisons.ts"
@@ -45,9 +45,9 @@ export const ratio = ({ n, x, xx, xy, y, yy }: Sums): Estimate | null => {
   if (n === 0) return null
   const value = y / x
   if (n < minItems) return { value, low: null, high: null }
-  if (value === 0 || value === 1) return { value, ...BinomialTest.wilsonInterval(value * n, n)! }
+  if (value === 0 || value === 1) return { value, ...Interval.wilsonInterval(value * n, n)! }
   const squares = Math.max(0, yy - 2 * value * xy + value * value * xx)
-  const half = (BinomialTest.normal95 * Math.sqrt((n / (n - 1)) * squares)) / x
+  const half = (Interval.normal95 * Math.sqrt((n / (n - 1)) * squares)) / x
   return { value, low: Math.max(0, value - half), high: Math.min(1, value + half) }
 }
 

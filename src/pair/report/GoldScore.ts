@@ -8,7 +8,7 @@ import type { JudgedItem } from "../../domain/Judgment.ts"
 import type { GoldReport } from "../../domain/QualityReport.ts"
 import type { Consensus } from "../votes/Consensus.ts"
 import { allVotesOf, isDecided, type ItemVote, textOf } from "../votes/ItemVotes.ts"
-import * as BinomialTest from "../stats/BinomialTest.ts"
+import * as Interval from "../../domain/Interval.ts"
 
 const maxWrong = 10
 
@@ -66,7 +66,7 @@ export const make = () => {
     },
     finish: (): GoldReport => {
       const { right, votes } = all
-      const interval = BinomialTest.wilsonInterval(right, votes)
+      const interval = Interval.wilsonInterval(right, votes)
       return {
         mixed_in: mixedIn,
         in_input: inInput,

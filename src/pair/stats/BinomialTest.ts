@@ -1,14 +1,11 @@
 /**
- * Exact two-sided binomial test, and the Wilson score interval.
+ * Exact two-sided binomial test.
  *
  * The p-value sums the probabilities of all outcomes that are at most as probable as the observed one, up to a relative
  * difference of 1e-7, like R's `binom.test` and SciPy's `binomtest`. It uses no normal approximation. Probabilities
  * follow C. Loader, 2000, "Fast and Accurate Computation of Binomial Probabilities". At ten million trials, about
  * twelve digits are exact. Values under 1e-300 may be 0.
  */
-
-/** The 0.975 quantile of the normal distribution, for a 95% interval. */
-export const normal95 = 1.959963984540054
 
 /** Relative tolerance for equal probabilities, the same as in R and SciPy. */
 const tolerance = 1e-7
@@ -26,27 +23,6 @@ export const twoSided = (successes: number, trials: number, probability = 0.5): 
   return successes < expected
     ? fromBelow(successes, trials, probability, q, Math.ceil(expected))
     : fromBelow(trials - successes, trials, q, probability, trials - Math.floor(expected))
-}
-
-/**
- * Returns the score interval of a proportion, within 0 to 1 (E. B. Wilson, 1927, "Probable inference, the law of
- * succession, and statistical inference"). Null without trials. @param z the normal quantile of the level; default:
- * that of 95%
- */
-export const wilsonInterval = (
-  successes: number,
-  trials: number,
-  z = normal95,
-): { readonly low: number; readonly high: number } | null => {
-  if (trials === 0) return null
-  const share = successes / trials
-  const center = share + (z * z) / (2 * trials)
-  const half = z * Math.sqrt((share * (1 - share)) / trials + (z * z) / (4 * trials * trials))
-  const scale = 1 + (z * z) / trials
-  return {
-    low: successes === 0 ? 0 : (center - half) / scale,
-    high: successes === trials ? 1 : (center + half) / scale,
-  }
 }
 
 /**

@@ -25,8 +25,19 @@ export const itemsOf = (sql: SqlClient.SqlClient, seq: number) =>
 export const toStorableText = (text: string): string => text.replaceAll("\0", "\uFFFD").toWellFormed()
 
 const openBy = (row: "NEW" | "OLD") => `(${row}.status IN ('pending', 'in_progress'))`
+const keptBy = (row: "NEW" | "OLD") => `(${row}.status <> 'cancelled')`
 const neededBy = (row: "NEW" | "OLD") =>
   `(${row}.prompts * ${row}.votes_required + ${row}.extra_votes - ${row}.votes_spared)`
+
+/** Adds a vote to `vote_day` (`sign` 1) or subtracts it (`sign` -1). */
+const voteDays = (event: "INSERT" | "DELETE", sign: "1" | "-1", row: "NEW" | "OLD") => [
+  `CREATE TRIGGER vote_day_${event.toLowerCase()} AFTER ${event} ON vote BEGIN
+    INSERT INTO vote_day VALUES (${row}.given_at / ${24 * 60 * 60 * 1000}, ${row}.expert_no, ${sign},
+      ${sign} * COALESCE(${row}.agreed, 0), ${sign} * (${row}.agreed IS NOT NULL))
+    ON CONFLICT DO UPDATE SET votes = votes + excluded.votes, agreed = agreed + excluded.agreed,
+      compared = compared + excluded.compared;
+  END`,
+]
 
 export const taskTables: ReadonlyArray<string> = [
   // status: pending, in_progress, completed, or cancelled. unanswered: 1 if it was canceled because no expert had an
@@ -62,7 +73,7 @@ export const taskTables: ReadonlyArray<string> = [
   `CREATE TABLE task_result (seq INTEGER PRIMARY KEY, answer TEXT NOT NULL)`,
 
   // Groups that a client named. A task without a group counts as a group of its own, and has no row here. votes and
-  // votes_needed count the group's open tasks. first_open is the oldest open task, or null.
+  // votes_needed count the group's open tasks; items, items_done, all_votes, and all_needed those not canceled. first_open is the oldest open task, or null.
   `CREATE TABLE task_group (
     organization TEXT NOT NULL,
     group_id TEXT NOT NULL,
@@ -71,6 +82,10 @@ export const taskTables: ReadonlyArray<string> = [
     open INTEGER NOT NULL,
     votes INTEGER NOT NULL DEFAULT 0,
     votes_needed INTEGER NOT NULL DEFAULT 0,
+    items INTEGER NOT NULL DEFAULT 0,
+    items_done INTEGER NOT NULL DEFAULT 0,
+    all_votes INTEGER NOT NULL DEFAULT 0,
+    all_needed INTEGER NOT NULL DEFAULT 0,
     first_open INTEGER,
     PRIMARY KEY (organization, group_id)
   ) WITHOUT ROWID`,
@@ -82,33 +97,43 @@ export const taskTables: ReadonlyArray<string> = [
   `CREATE TABLE task_count (
     status TEXT PRIMARY KEY,
     tasks INTEGER NOT NULL DEFAULT 0,
+    prompts INTEGER NOT NULL DEFAULT 0,
+    prompts_done INTEGER NOT NULL DEFAULT 0,
     votes_given INTEGER NOT NULL DEFAULT 0,
     votes_required INTEGER NOT NULL DEFAULT 0
   ) WITHOUT ROWID`,
   `INSERT INTO task_count (status) VALUES ('pending'), ('in_progress'), ('completed'), ('cancelled')`,
   `CREATE TRIGGER task_added AFTER INSERT ON task BEGIN
-    UPDATE task_count SET tasks = tasks + 1, votes_given = votes_given + NEW.votes_given,
-      votes_required = votes_required + ${neededBy("NEW")} WHERE status = NEW.status;
+    UPDATE task_count SET tasks = tasks + 1, prompts = prompts + NEW.prompts, prompts_done = prompts_done + NEW.prompts_done,
+      votes_given = votes_given + NEW.votes_given, votes_required = votes_required + ${neededBy("NEW")}
+      WHERE status = NEW.status;
   END`,
   `CREATE TRIGGER task_moved AFTER UPDATE OF status ON task WHEN OLD.status <> NEW.status BEGIN
-    UPDATE task_count SET tasks = tasks - 1, votes_given = votes_given - OLD.votes_given,
-      votes_required = votes_required - ${neededBy("OLD")} WHERE status = OLD.status;
-    UPDATE task_count SET tasks = tasks + 1, votes_given = votes_given + NEW.votes_given,
-      votes_required = votes_required + ${neededBy("NEW")} WHERE status = NEW.status;
+    UPDATE task_count SET tasks = tasks - 1, prompts = prompts - OLD.prompts, prompts_done = prompts_done - OLD.prompts_done,
+      votes_given = votes_given - OLD.votes_given, votes_required = votes_required - ${neededBy("OLD")}
+      WHERE status = OLD.status;
+    UPDATE task_count SET tasks = tasks + 1, prompts = prompts + NEW.prompts, prompts_done = prompts_done + NEW.prompts_done,
+      votes_given = votes_given + NEW.votes_given, votes_required = votes_required + ${neededBy("NEW")}
+      WHERE status = NEW.status;
   END`,
-  `CREATE TRIGGER task_voted AFTER UPDATE OF votes_given, extra_votes, votes_spared ON task
-    WHEN OLD.status = NEW.status AND (OLD.votes_given <> NEW.votes_given OR ${neededBy("OLD")} <> ${neededBy("NEW")}) BEGIN
-    UPDATE task_count SET votes_given = votes_given + NEW.votes_given - OLD.votes_given,
+  `CREATE TRIGGER task_voted AFTER UPDATE OF votes_given, prompts_done, extra_votes, votes_spared ON task
+    WHEN OLD.status = NEW.status AND (OLD.votes_given <> NEW.votes_given OR OLD.prompts_done <> NEW.prompts_done OR ${neededBy("OLD")} <> ${neededBy("NEW")}) BEGIN
+    UPDATE task_count SET prompts_done = prompts_done + NEW.prompts_done - OLD.prompts_done,
+      votes_given = votes_given + NEW.votes_given - OLD.votes_given,
       votes_required = votes_required + ${neededBy("NEW")} - ${neededBy("OLD")} WHERE status = NEW.status;
   END`,
 
   // A group's row is inserted after its first task, so `joinGroup`, not a trigger, adds the counts of a new task.
-  `CREATE TRIGGER task_of_group_changed AFTER UPDATE OF status, votes_given, extra_votes, votes_spared ON task
+  `CREATE TRIGGER task_of_group_changed AFTER UPDATE OF status, prompts_done, votes_given, extra_votes, votes_spared ON task
     WHEN NEW.group_id <> NEW.task_id BEGIN
     UPDATE task_group SET
       votes = votes + ${openBy("NEW")} * NEW.votes_given - ${openBy("OLD")} * OLD.votes_given,
       votes_needed = votes_needed + ${openBy("NEW")} * ${neededBy("NEW")}
         - ${openBy("OLD")} * ${neededBy("OLD")},
+      items = items + ${keptBy("NEW")} * NEW.prompts - ${keptBy("OLD")} * OLD.prompts,
+      items_done = items_done + ${keptBy("NEW")} * NEW.prompts_done - ${keptBy("OLD")} * OLD.prompts_done,
+      all_votes = all_votes + ${keptBy("NEW")} * NEW.votes_given - ${keptBy("OLD")} * OLD.votes_given,
+      all_needed = all_needed + ${keptBy("NEW")} * ${neededBy("NEW")} - ${keptBy("OLD")} * ${neededBy("OLD")},
       first_open = CASE WHEN ${openBy("NEW")} = ${openBy("OLD")} THEN first_open ELSE (
         SELECT MIN(seq) FROM task WHERE organization = NEW.organization AND group_id = NEW.group_id
           AND group_id <> task_id AND status IN ('pending', 'in_progress')) END
@@ -212,6 +237,22 @@ export const taskTables: ReadonlyArray<string> = [
     agreed INTEGER,
     correct INTEGER
   )`,
+  // Valid votes by day (UTC), so that reports need not read all votes.
+  `CREATE TABLE vote_day (
+    day INTEGER NOT NULL,
+    expert_no INTEGER NOT NULL,
+    votes INTEGER NOT NULL,
+    agreed INTEGER NOT NULL,
+    compared INTEGER NOT NULL,
+    PRIMARY KEY (day, expert_no)
+  ) WITHOUT ROWID`,
+  ...voteDays("INSERT", "1", "NEW"),
+  ...voteDays("DELETE", "-1", "OLD"),
+  `CREATE TRIGGER vote_day_compared AFTER UPDATE OF agreed ON vote BEGIN
+    UPDATE vote_day SET agreed = agreed + COALESCE(NEW.agreed, 0) - COALESCE(OLD.agreed, 0),
+      compared = compared + (NEW.agreed IS NOT NULL) - (OLD.agreed IS NOT NULL)
+    WHERE day = NEW.given_at / ${24 * 60 * 60 * 1000} AND expert_no = NEW.expert_no;
+  END`,
   `CREATE UNIQUE INDEX vote_on_item ON vote (item_id, expert_no)`,
   // Votes in which the expert marked a problem that the rubric names.
   `CREATE INDEX vote_with_flags ON vote (item_id) WHERE json_array_length(body, '$.flags') > 0`,

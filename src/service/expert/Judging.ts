@@ -134,6 +134,7 @@ export const make = Effect.fnUntraced(function* (experts: ReadonlyArray<Expert>)
       return limits.length === 0 ? undefined : Math.max(...limits)
     },
     due: outages.due,
+    outages: outages.paused,
     nextChange: outages.nextChange,
   }
 })

@@ -59,6 +59,9 @@ export const make = () => {
       return { inRow: general.failures, breakdowns }
     },
 
+    /** Returns the experts that are not asked at all now, and until when. */
+    paused: (now: number) => [...experts].flatMap(([name, { until }]) => (until > now ? [{ name, until }] : [])),
+
     answered: (expert: string, itemId: number) => {
       experts.delete(expert)
       items.get(itemId)?.delete(expert)

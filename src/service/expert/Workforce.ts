@@ -52,7 +52,9 @@ const make = Effect.fnUntraced(function* (options: WorkforceOptions) {
   const roomy = yield* Latch.make(true)
   let inFlight = 0
   const workers = yield* FiberSet.make()
-  yield* Effect.forEach(judging.names, (yield* Experts).ensure, { discard: true })
+  const experts = yield* Experts
+  yield* Effect.forEach(judging.names, experts.ensure, { discard: true })
+  experts.employ(judging)
 
   const failing = new Set<string>()
   const lacking = new Set<string>()

@@ -12,6 +12,7 @@ import { DashboardExperts } from "./ExpertsApi.ts"
 import { DashboardGroups } from "./GroupsApi.ts"
 import { DashboardItems } from "./ItemsApi.ts"
 import { DashboardOperators } from "./OperatorsApi.ts"
+import { DashboardOverview } from "./OverviewApi.ts"
 import { DashboardQualification } from "./QualificationApi.ts"
 import { DashboardSession, DashboardSignIn } from "./SessionApi.ts"
 import { DashboardTasks } from "./TasksApi.ts"
@@ -20,5 +21,5 @@ import { DashboardWebhook } from "./WebhookApi.ts"
 
 export class DashboardApi extends HttpApi.make("dashboard")
   .add(DashboardSignIn, DashboardSession, DashboardTasks, DashboardTokens, DashboardWebhook, DashboardExperts)
-  .add(DashboardOperators, DashboardAudit, DashboardGroups, DashboardItems, DashboardQualification)
+  .add(DashboardOperators, DashboardAudit, DashboardGroups, DashboardItems, DashboardQualification, DashboardOverview)
   .prefix("/dashboard/api") {}

@@ -1,4 +1,9 @@
-/** The part of `DashboardApi` about experts: invitations, statistics, and voiding of votes. */
+/**
+ * The part of `DashboardApi` about experts: invitations, statistics, and voiding of votes.
+ *
+ * Guarantees: no two experts have the same name. Names that differ only in case, width, spacing, or invisible
+ * characters count as the same.
+ */
 import { Schema } from "effect"
 import { HttpApiEndpoint, HttpApiGroup } from "effect/http-api"
 import { IntFromQuery, Millis, Name, OperatorSession } from "./OperatorSession.ts"
@@ -37,6 +42,17 @@ const listExperts = HttpApiEndpoint.get("list", "/experts", {
 const invite = HttpApiEndpoint.post("invite", "/experts", {
   payload: Schema.Struct({ name: Name }),
   success: NewInvitation,
+})
+/** Invites all people in the list (see `splitNames`), or nobody. Conflict: the detail says which lines are refused. */
+const inviteAll = HttpApiEndpoint.post("inviteAll", "/experts/invitations", {
+  payload: Schema.Struct({ names: Schema.String.check(Schema.isMaxLength(maxLength.names)) }),
+  success: Schema.Struct({ invitations: Schema.Array(NewInvitation) }),
+})
+/** Conflict: another expert has the name, or the expert is automatic. */
+const rename = HttpApiEndpoint.put("rename", "/experts/:expert_id/name", {
+  params: expertParams,
+  payload: Schema.Struct({ name: Name }),
+  success: ExpertSummary,
 })
 /**
  * Makes a new link for an expert who lost the old one or uses another device. Older links stop working, but sessions
@@ -109,5 +125,5 @@ const restoreVotes = HttpApiEndpoint.post("restoreVotes", "/voidings/:voiding_id
 })
 
 export class DashboardExperts extends HttpApiGroup.make("experts")
-  .add(listExperts, invite, inviteAgain, setActive, expert, voidVotes, restoreVotes)
+  .add(listExperts, invite, inviteAll, rename, inviteAgain, setActive, expert, voidVotes, restoreVotes)
   .middleware(OperatorSession) {}

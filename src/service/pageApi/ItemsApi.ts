@@ -62,7 +62,12 @@ export type ItemQuery = typeof ItemQuery.Type
 
 const items = HttpApiEndpoint.get("items", "/items", {
   query: ItemQuery,
-  success: Schema.Struct({ items: Schema.Array(ItemSummary), next: Schema.NullOr(Schema.Int) }),
+  success: Schema.Struct({
+    items: Schema.Array(ItemSummary),
+    next: Schema.NullOr(Schema.Int),
+    /** The number of items in state `disputed` that match the other filters. Counts at most 1,000. */
+    disagreements: Schema.Int,
+  }),
 })
 
 export const tableTypes = { jsonl: "application/x-ndjson", csv: "text/csv" } as const
@@ -79,14 +84,16 @@ const exportVotes = HttpApiEndpoint.get("exportVotes", "/votes", {
 
 const itemParams = { task_id: Schema.String, index: IntFromQuery }
 /**
- * Makes the judgment of a lead the item's result. Conflict: the task is canceled, the prompt is withdrawn, or an expert
- * is judging it.
+ * Makes the judgment of a lead the item's result. Conflict: the task is canceled, the prompt is withdrawn, an expert is
+ * judging it, or `undecided` is set and a lead has already decided it.
  */
 const decide = HttpApiEndpoint.put("decide", "/tasks/:task_id/items/:index/decision", {
   params: itemParams,
   payload: Schema.Struct({
     choice: Schema.Int.check(Schema.isGreaterThanOrEqualTo(0)),
     rationale: Schema.String.check(Schema.isMaxLength(maxLength.decision)),
+    /** Whether to keep an existing decision. */
+    undecided: Schema.optionalKey(Schema.Boolean),
   }),
 })
 const withdrawDecision = HttpApiEndpoint.delete("withdrawDecision", "/tasks/:task_id/items/:index/decision", {

@@ -1,5 +1,5 @@
 /**
- * Limits and options that the service checks and the pages show. This file imports no package, because the pages load
+ * Limits, options, and forms of texts that the service checks and the pages show. This file imports no package, because the pages load
  * it.
  */
 export { maxVotes } from "../../api/MaxVotes.ts"
@@ -7,6 +7,7 @@ export { maxVotes } from "../../api/MaxVotes.ts"
 /** The maximum lengths of texts that people enter, in UTF-16 code units. */
 export const maxLength = {
   name: 100,
+  names: 50_000,
   password: 1_000,
   code: 200,
   filter: 200,
@@ -23,6 +24,8 @@ export const maxLength = {
 export const minPasswordLength = 10
 /** How long one-time links work, in hours. */
 export const linkHours = { "sign-in": 24, invitation: 7 * 24 } as const
+/** The maximum number of people who are invited at once. */
+export const maxInvitations = 500
 export const maxKeepHours = 24 * 30
 export const maxQualificationItems = 1_000
 /** The maximum number of prompts in one response about a task. */
@@ -43,3 +46,12 @@ export const itemStates = ["waiting", "open", "done", "disputed", "decided", "wi
 
 /** The priorities, in the order in which their groups are judged. */
 export const priorities = ["urgent", "high", "normal", "low"] as const
+
+/** Splits a list of names: one per line, or separated by commas. Lines are counted from 1. */
+export const splitNames = (text: string): ReadonlyArray<{ readonly name: string; readonly line: number }> =>
+  text.split(/\r\n|[\r\n]/).flatMap((row, i) =>
+    row.split(",").flatMap((part) => {
+      const name = part.trim().replace(/\s+/gu, " ")
+      return name === "" ? [] : [{ name, line: i + 1 }]
+    }),
+  )

@@ -81,7 +81,7 @@ export const TaskDetail = Schema.Struct({
   /** The rubric that the client sent. Null if the client sent none, or one that cannot be parsed. */
   rubric: Schema.NullOr(Rubric),
   guidelines_version: Schema.Int,
-  /** At most 20 items, starting at `from`. */
+  /** The items from `from` on: at most `limit`, and at most 20. */
   items: Schema.Array(TaskItem),
   from: Schema.Int,
   /** Zero-based positions of flagged prompts, ascending, at most 100. */
@@ -105,7 +105,7 @@ const list = HttpApiEndpoint.get("list", "/tasks", {
 const taskParams = { task_id: Schema.String }
 const detail = HttpApiEndpoint.get("detail", "/tasks/:task_id", {
   params: taskParams,
-  query: { from: Schema.optionalKey(IntFromQuery) },
+  query: { from: Schema.optionalKey(IntFromQuery), limit: Schema.optionalKey(IntFromQuery) },
   success: TaskDetail,
 })
 const cancel = HttpApiEndpoint.post("cancel", "/tasks/:task_id/cancel", { params: taskParams })

@@ -27,6 +27,8 @@ export interface Judgment {
   readonly choice: number
   readonly rationale: string
   readonly operator: string
+  /** Whether an existing decision stays. */
+  readonly undecided?: boolean
 }
 
 const make = Effect.gen(function* () {
@@ -152,18 +154,23 @@ const make = Effect.gen(function* () {
     })
 
   const decisionOn = (itemId: number) =>
-    Effect.map(sql<{ choice: number | null }>`SELECT choice FROM decision WHERE item_id = ${itemId}`, (rows) => rows[0])
+    Effect.map(
+      sql<{ choice: number | null; operator: string }>`SELECT choice, operator FROM decision WHERE item_id = ${itemId}`,
+      (rows) => rows[0],
+    )
 
-  /** Conflict: the task is canceled, the prompt is withdrawn, or somebody is judging it. */
-  const decide = Effect.fn("Desk.decide")(({ choice, operator, promptIndex, rationale, taskId }: Judgment) =>
+  /** Conflict: the task is canceled, the prompt is withdrawn or may not be decided again, or somebody is judging it. */
+  const decide = Effect.fn("Desk.decide")(({ choice, operator, promptIndex, rationale, taskId, undecided }: Judgment) =>
     changeDecision(taskId, promptIndex, "item.decide", function* (task, itemId, now) {
       const { prompts } = yield* requests.of(task.seq)
       if (choice < 0 || choice >= prompts[promptIndex]!.completions.length) {
         return yield* notFound(`The prompt has no completion ${choice}.`)
       }
       if (task.status === "cancelled") return yield* conflict("The task is cancelled.")
-      if ((yield* decisionOn(itemId))?.choice === null) {
-        return yield* conflict("The prompt is withdrawn. Restore it first.")
+      const earlier = yield* decisionOn(itemId)
+      if (earlier?.choice === null) return yield* conflict("The prompt is withdrawn. Restore it first.")
+      if (earlier !== undefined && undecided === true) {
+        return yield* conflict(`${earlier.operator} has already decided this prompt.`)
       }
       const busy = yield* sql`SELECT 1 FROM item WHERE item_id = ${itemId} AND (claimed > 0 OR EXISTS
           (SELECT 1 FROM hold WHERE hold.item_id = item.item_id AND held_until IS NOT NULL))`

@@ -7,6 +7,7 @@
  */
 import { Effect, Option } from "effect"
 import type { Statement } from "effect/sql"
+import { medianInterval } from "../../domain/Interval.ts"
 import * as Tally from "../../domain/Tally.ts"
 import type { Ranking } from "../../domain/Ranking.ts"
 import type { ExpertDetail } from "../pageApi/ExpertsApi.ts"
@@ -21,6 +22,7 @@ import { TaskRequests } from "./TaskRequests.ts"
 const pageSize = 25
 const maxPageSize = 200
 const maxEqual = 25
+const maxCounted = 1_000
 const shownDays = 14
 const latestVotes = 2_000
 const millisOfDay = 24 * 60 * 60 * 1000
@@ -71,13 +73,6 @@ const toSummary = (row: ItemRow): ItemSummary => ({
 const keyOf = ({ content, group_id, task_id }: Pick<ItemRow, "content" | "group_id" | "task_id">): string =>
   `${content} ${group_id === task_id ? "" : group_id}`
 
-const medianOf = (values: ReadonlyArray<number>): number | null => {
-  const sorted = values.toSorted((a, b) => a - b)
-  const middle = sorted.length >> 1
-  if (sorted.length === 0) return null
-  return sorted.length % 2 === 1 ? sorted[middle]! : (sorted[middle - 1]! + sorted[middle]!) / 2
-}
-
 export const make = Effect.gen(function* () {
   const { sql } = yield* Database
   const requests = yield* TaskRequests
@@ -113,7 +108,18 @@ export const make = Effect.gen(function* () {
       last = rows.at(-1)!.item_id
     }
     const page = shown.slice(0, limit)
-    return { items: yield* withEqual(page), next: shown.length > limit ? page.at(-1)!.item_id : null }
+    const next = shown.length > limit ? page.at(-1)!.item_id : null
+    return { items: yield* withEqual(page), next, disagreements: yield* disagreements(filter) }
+  })
+
+  /** Counts the disputed items that match the other filters. Equal items count once. */
+  const disagreements = Effect.fnUntraced(function* (filter: ItemQuery) {
+    const [row] = yield* sql<{ items: number }>`SELECT COUNT(*) AS items FROM (
+      SELECT DISTINCT content, CASE group_id WHEN task_id THEN '' ELSE group_id END
+      FROM disputed CROSS JOIN item USING (item_id) LEFT JOIN decision USING (item_id)
+        CROSS JOIN task ON task.seq = item.item_id / ${maxPrompts} LEFT JOIN item_text ON item_text.item_id = item.item_id
+      WHERE ${sql.and(conditionsOf({ ...filter, state: "disputed" }))} LIMIT ${maxCounted})`
+    return row!.items
   })
 
   /** Finds the newest item that matches the filter in each set of equal items to which these rows belong. */
@@ -210,7 +216,11 @@ export const make = Effect.gen(function* () {
     return Option.some({
       ...Experts.toSummary(row),
       days: yield* daysOf(sql`vote WHERE expert_no = ${expert_no}`),
-      latest: { votes: latest.length, median_seconds: medianOf(latest.map(({ seconds }) => seconds)), places },
+      latest: {
+        votes: latest.length,
+        median_seconds: medianInterval(latest.map(({ seconds }) => seconds))?.median ?? null,
+        places,
+      },
       voidings,
     } satisfies ExpertDetail)
   })
@@ -254,5 +264,5 @@ export const make = Effect.gen(function* () {
     } satisfies GroupDetail)
   })
 
-  return { items, expert, group }
+  return { items, disagreements, expert, group }
 })

@@ -2,7 +2,8 @@
  * Experts: invited people and automatic experts.
  *
  * Guarantees: an expert's counters (votes, agreement with the majority of the others, accuracy on gold items) are
- * updated in the same commit as the votes, so listing experts reads no votes.
+ * updated in the same commit as the votes, so listing experts reads no votes. A person gets a name that no other expert
+ * has (`ExpertNames`).
  */
 import { Clock, Context, Effect, Layer, Option } from "effect"
 import { SecureRandom } from "effect/crypto"
@@ -12,7 +13,8 @@ import * as Contents from "./Contents.ts"
 import * as Audit from "../database/Audit.ts"
 import { Database } from "../database/Database.ts"
 import type { ExpertSummary } from "../pageApi/ExpertsApi.ts"
-import { conflict } from "../pageApi/WebProblems.ts"
+import { conflict, notFound } from "../pageApi/WebProblems.ts"
+import * as ExpertNames from "./ExpertNames.ts"
 import { VoteQueue } from "./VoteQueue.ts"
 
 export interface Row extends Pick<
@@ -35,13 +37,16 @@ export const toSummary = ({ agreed, compared, gold_judged, gold_right, ...row }:
   gold: { right: gold_right, of: gold_judged },
 })
 
-/** Makes names equal that differ only in case, width, or spacing. */
-const comparable = (name: string): string => name.normalize("NFKC").replace(/\s+/gu, " ").trim().toLowerCase()
-
 export const rowColumns =
   "expert_id, name, kind, active, created_at, last_seen_at, judged, agreed, compared, gold_right, gold_judged"
 
 const touchMillis = 60_000
+
+/** The automatic experts of this process, and which of them are not asked before `until`, because they fail. */
+interface Staff {
+  readonly names: ReadonlyArray<string>
+  readonly outages: (now: number) => ReadonlyArray<{ readonly name: string; readonly until: number }>
+}
 
 const make = Effect.gen(function* () {
   const { sql, write } = yield* Database
@@ -50,6 +55,7 @@ const make = Effect.gen(function* () {
   const random = yield* SecureRandom.SecureRandom
 
   const columns = sql.literal(rowColumns)
+  let staff: Staff = { names: [], outages: () => [] }
 
   const find = Effect.fn("Experts.find")(function* (expertId: string) {
     const rows = yield* sql<Row>`SELECT ${columns} FROM expert WHERE expert_id = ${expertId}`
@@ -67,21 +73,61 @@ const make = Effect.gen(function* () {
     return toSummary(rows[0]!)
   })
 
-  const create = Effect.fn("Experts.create")(function* (name: string) {
-    const id = Hex.encode(yield* random.randomBytes(8))
+  const names = sql<ExpertNames.NamedExpert>`SELECT expert_id, name, kind, active FROM expert`
+
+  const insertAll = Effect.fnUntraced(function* <A>(
+    people: ReadonlyArray<string>,
+    along: (expert: ExpertSummary) => Effect.Effect<A, SqlError>,
+  ) {
     const now = yield* Clock.currentTimeMillis
-    return yield* write(
-      Effect.gen(function* () {
-        const people = yield* sql<{ name: string; active: number }>`
-          SELECT name, active FROM expert WHERE kind = 'person'`
-        const same = people.find((other) => comparable(other.name) === comparable(name))
-        if (same === undefined) return yield* insert({ expert_id: `expert_${id}`, name, kind: "person" }, now)
-        return yield* conflict(
-          `An expert named ${same.name} already exists. ${same.active === 1 ? "Make a new link for" : "Activate"} this expert below, or enter another name.`,
-        )
-      }),
+    return yield* Effect.forEach(people, (name) =>
+      Effect.flatMap(random.randomBytes(8), (id) =>
+        Effect.flatMap(insert({ expert_id: `expert_${Hex.encode(id)}`, name, kind: "person" }, now), along),
+      ),
     )
   })
+
+  /** Adds a person. `along` runs in the same write. Conflict: another expert has the name. */
+  const invite = Effect.fn("Experts.invite")(function* <A>(
+    name: string,
+    along: (expert: ExpertSummary) => Effect.Effect<A, SqlError>,
+  ) {
+    const same = ExpertNames.find(yield* names, name)
+    if (same !== undefined) return yield* conflict(ExpertNames.words(same))
+    const [added] = yield* insertAll([name], along)
+    return added!
+  }, write)
+
+  const create = (name: string) => invite(name, Effect.succeed)
+
+  /** Adds all people, or nobody. Conflict: the list is empty or too long, or lines of it are refused. */
+  const inviteAll = Effect.fn("Experts.inviteAll")(function* <A>(
+    people: ReadonlyArray<ExpertNames.ListedName>,
+    along: (expert: ExpertSummary) => Effect.Effect<A, SqlError>,
+  ) {
+    const problem = ExpertNames.problemOf(people, yield* names)
+    if (problem !== undefined) return yield* conflict(problem)
+    return yield* insertAll(
+      people.map(({ name }) => name),
+      along,
+    )
+  }, write)
+
+  /** Conflict: another expert has the name, or the expert is automatic. */
+  const rename = Effect.fn("Experts.rename")(function* (expertId: string, name: string) {
+    const all = yield* names
+    const expert = all.find(({ expert_id }) => expert_id === expertId)
+    if (expert === undefined) return yield* notFound("There is no such expert.")
+    if (expert.kind === "automatic") return yield* conflict("The service’s configuration names automatic experts.")
+    const same = ExpertNames.find(
+      all.filter(({ expert_id }) => expert_id !== expertId),
+      name,
+    )
+    if (same !== undefined) return yield* conflict(`An expert named ${same.name} already exists. Enter another name.`)
+    const rows = yield* sql<Row>`UPDATE expert SET name = ${name} WHERE expert_id = ${expertId} RETURNING ${columns}`
+    if (name !== expert.name) yield* Audit.record(sql, "expert.rename", expertId, { name, was: expert.name })
+    return toSummary(rows[0]!)
+  }, write)
 
   const ensure = Effect.fn("Experts.ensure")(function* (name: string) {
     const now = yield* Clock.currentTimeMillis
@@ -130,7 +176,11 @@ const make = Effect.gen(function* () {
       yield* write(sql`UPDATE expert SET last_seen_at = ${now}, away = 0 WHERE expert_id = ${expertId}`)
   })
 
-  return { create, ensure, list, find, setActive, touch }
+  const employ = (automatic: Staff) => {
+    staff = automatic
+  }
+
+  return { employ, staff: () => staff, create, invite, inviteAll, rename, ensure, list, find, setActive, touch }
 })
 
 export class Experts extends Context.Service<Experts, Effect.Success<typeof make>>()("prefstream/service/Experts") {

@@ -477,6 +477,7 @@ export const make = Effect.fnUntraced(function* (options: {
   }, write)
 
   return {
+    holdMillis,
     next,
     saveDraft,
     acknowledge,

@@ -68,7 +68,7 @@ export const make = Effect.fnUntraced(function* (voting: Voting) {
     return { tasks: shown.map(summaryOf), next: rows.length > limit ? shown.at(-1)!.seq : null }
   })
 
-  const detail = Effect.fn("TaskStore.detail")(function* (taskId: string, from: number) {
+  const detail = Effect.fn("TaskStore.detail")(function* (taskId: string, from: number, limit = itemsPerPage) {
     const rows = yield* sql<SummaryRow>`SELECT ${columns} FROM task WHERE task_id = ${taskId}`
     const row = rows[0]
     if (row === undefined) return Option.none()
@@ -80,7 +80,7 @@ export const make = Effect.fnUntraced(function* (voting: Voting) {
     const parsed = Guidelines.rubricOf(sent)
     const rubric = Equal.equals(parsed, none) ? null : parsed
     const start = Math.min(Math.max(Math.trunc(from), 0), prompts.length)
-    const end = Math.min(start + itemsPerPage, prompts.length)
+    const end = Math.min(start + Math.min(Math.max(Math.trunc(limit), 1), itemsPerPage), prompts.length)
     return Option.some({
       task: summaryOf(row),
       guidelines: text === undefined || (text.trim() === "" && rubric !== null) ? null : text,

@@ -70,10 +70,11 @@ const make = Effect.gen(function* () {
   const joinGroup = (
     organization: string,
     { id: group_id, size }: NonNullable<NewTask["group"]>,
-    task: { readonly first_open: number; readonly votes_needed: number },
+    task: { readonly first_open: number; readonly votes_needed: number; readonly items: number },
   ) =>
-    sql`INSERT INTO task_group ${sql.insert({ organization, group_id, size: size ?? null, tasks: 1, open: 1, ...task })}
+    sql`INSERT INTO task_group ${sql.insert({ organization, group_id, size: size ?? null, tasks: 1, open: 1, all_needed: task.votes_needed, ...task })}
       ON CONFLICT DO UPDATE SET tasks = tasks + 1, open = open + 1, votes_needed = votes_needed + excluded.votes_needed,
+        items = items + excluded.items, all_needed = all_needed + excluded.all_needed,
         first_open = COALESCE(first_open, excluded.first_open),
         size = MAX(COALESCE(size, excluded.size), COALESCE(excluded.size, size))`.pipe(
       Effect.andThen(voting.withdraw(organization, group_id)),
@@ -118,7 +119,11 @@ const make = Effect.gen(function* () {
         yield* sql`INSERT INTO item_text (item_id, prompt)
           SELECT ${itemIdOf(seq, 0)} + key, value FROM json_each(${texts})`
         if (group !== undefined) {
-          yield* joinGroup(organization, group, { first_open: seq, votes_needed: row.prompts * votes })
+          yield* joinGroup(organization, group, {
+            first_open: seq,
+            votes_needed: row.prompts * votes,
+            items: row.prompts,
+          })
         }
         requests.keep(seq, content, task.body.length)
         yield* queue.wake

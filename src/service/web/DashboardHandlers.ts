@@ -12,6 +12,7 @@ import * as VotesApi from "../http/VotesApi.ts"
 import { DashboardApi } from "../pageApi/DashboardApi.ts"
 import { SignedInOperator } from "../pageApi/OperatorSession.ts"
 import { Desk } from "../store/Desk.ts"
+import * as OverviewReport from "../store/OverviewReport.ts"
 import { Qualification } from "../store/Qualification.ts"
 import { VoteQueue } from "../store/VoteQueue.ts"
 import { Webhooks } from "../webhook/Webhooks.ts"
@@ -26,9 +27,9 @@ const items = HttpApiBuilder.group(
       items: ({ query }) => Effect.orDie(desk.items(query)),
       exportVotes: ({ query: { format, raw, ...filter } }) =>
         Effect.succeed(VotesApi.respond(desk, format, filter, raw !== undefined)),
-      decide: Effect.fnUntraced(function* ({ params: { index, task_id }, payload: { choice, rationale } }) {
+      decide: Effect.fnUntraced(function* ({ params: { index, task_id }, payload }) {
         const { name } = yield* SignedInOperator
-        yield* orDieOfSql(desk.decide({ taskId: task_id, promptIndex: index, choice, rationale, operator: name }))
+        yield* orDieOfSql(desk.decide({ taskId: task_id, promptIndex: index, ...payload, operator: name }))
       }),
       withdrawDecision: ({ params: { index, task_id } }) => orDieOfSql(desk.withdrawDecision(task_id, index)),
       withdrawPrompt: Effect.fnUntraced(function* ({ params: { index, task_id }, payload: { reason } }) {
@@ -53,6 +54,15 @@ const groups = HttpApiBuilder.group(
       group: ({ params: { group_id } }) => orNotFound(desk.group(group_id), "There is no such group."),
       pause: ({ params: { group_id }, payload: { paused } }) => orDieOfSql(pauseGroup(group_id, paused)),
     })
+  }),
+)
+
+const overview = HttpApiBuilder.group(
+  DashboardApi,
+  "overview",
+  Effect.fnUntraced(function* (handlers) {
+    const report = yield* OverviewReport.make
+    return handlers.handleAll({ report: () => Effect.orDie(report) })
   }),
 )
 
@@ -127,4 +137,4 @@ const webhook = HttpApiBuilder.group(
   }),
 )
 
-export const layer = Layer.mergeAll(items, groups, qualification, operators, tokens, webhook)
+export const layer = Layer.mergeAll(items, groups, overview, qualification, operators, tokens, webhook)

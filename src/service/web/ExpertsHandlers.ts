@@ -6,13 +6,17 @@ import { Sessions } from "../account/Sessions.ts"
 import * as Audit from "../database/Audit.ts"
 import { Database } from "../database/Database.ts"
 import { DashboardApi } from "../pageApi/DashboardApi.ts"
+import type { ExpertSummary } from "../pageApi/ExpertsApi.ts"
 import { SignedInOperator } from "../pageApi/OperatorSession.ts"
+import { splitNames } from "../pageApi/PageConstants.ts"
 import { conflict } from "../pageApi/WebProblems.ts"
 import { Desk } from "../store/Desk.ts"
 import { Experts } from "../store/Experts.ts"
 import { orDieOfSql, orNotFound } from "./StoreFailures.ts"
 
 const noExpert = "There is no such expert."
+
+const invitationOf = (expert: ExpertSummary, code: string) => ({ expert, invitation: `/annotate/#join=${code}` })
 
 export const layer = HttpApiBuilder.group(
   DashboardApi,
@@ -24,7 +28,7 @@ export const layer = HttpApiBuilder.group(
     const experts = yield* Experts
     const sessions = yield* Sessions
 
-    const invite = Effect.fnUntraced(function* (expertId: string) {
+    const inviteAgain = Effect.fnUntraced(function* (expertId: string) {
       const expert = yield* orNotFound(experts.find(expertId), noExpert)
       if (expert.kind === "automatic") return yield* conflict("An automatic expert needs no invitation.")
       const code = yield* write(
@@ -35,16 +39,19 @@ export const layer = HttpApiBuilder.group(
           return yield* codes.issue("invitation", expertId)
         }),
       ).pipe(Effect.catchTag("SqlError", Effect.die))
-      return { expert, invitation: `/annotate/#join=${code}` }
+      return invitationOf(expert, code)
     })
+
+    const issueFor = (expert: ExpertSummary) =>
+      Effect.map(codes.issue("invitation", expert.expert_id), (code) => invitationOf(expert, code))
 
     return handlers.handleAll({
       list: () => Effect.map(Effect.orDie(experts.list), (experts) => ({ experts })),
-      invite: Effect.fnUntraced(function* ({ payload: { name } }) {
-        const { expert_id } = yield* orDieOfSql(experts.create(name))
-        return yield* invite(expert_id)
-      }),
-      inviteAgain: ({ params: { expert_id } }) => invite(expert_id),
+      invite: ({ payload: { name } }) => orDieOfSql(experts.invite(name, issueFor)),
+      inviteAll: ({ payload: { names } }) =>
+        Effect.map(orDieOfSql(experts.inviteAll(splitNames(names), issueFor)), (invitations) => ({ invitations })),
+      rename: ({ params: { expert_id }, payload: { name } }) => orDieOfSql(experts.rename(expert_id, name)),
+      inviteAgain: ({ params: { expert_id } }) => inviteAgain(expert_id),
       setActive: ({ params: { expert_id }, payload: { active } }) => {
         const shutOut = Effect.andThen(sessions.endAll("expert", expert_id), codes.endAll("invitation", expert_id))
         return orNotFound(experts.setActive(expert_id, active, active ? Effect.void : shutOut), noExpert)

@@ -18,12 +18,13 @@ export const layer = HttpApiBuilder.group(
     const desk = yield* Desk
     const store = yield* TaskStore
     const queue = yield* VoteQueue
-    const detailOf = (taskId: string, from: number) => orNotFound(store.detail(taskId, from), noTask(taskId))
+    const detailOf = (taskId: string, from: number, limit?: number) =>
+      orNotFound(store.detail(taskId, from, limit), noTask(taskId))
     const historyOf = (taskId: string) => orNotFound(desk.guidelines(taskId), noTask(taskId))
     return handlers.handleAll({
       overview: () => Effect.orDie(store.overview),
       list: ({ query }) => Effect.orDie(store.list(query)),
-      detail: ({ params: { task_id }, query }) => detailOf(task_id, query.from ?? 0),
+      detail: ({ params: { task_id }, query }) => detailOf(task_id, query.from ?? 0, query.limit),
       cancel: Effect.fnUntraced(function* ({ params: { task_id } }) {
         yield* detailOf(task_id, 0)
         if (!(yield* Effect.orDie(store.cancel(task_id)))) return yield* conflict("The task has already ended.")

@@ -70,36 +70,3 @@ describe("the two-sided binomial test", () => {
     assert.strictEqual(BinomialTest.twoSided(0, 0), 1)
   })
 })
-
-describe("the Wilson score interval", () => {
-  it.each([
-    [81, 263, 0.2553, 0.3662],
-    [15, 148, 0.0624, 0.1605],
-    [0, 20, 0, 0.1611],
-    [1, 29, 0.0061, 0.1718],
-  ])("of %d of %d is as in Newcombe 1998, table I, method 3", (successes, trials, low, high) => {
-    const interval = BinomialTest.wilsonInterval(successes, trials)
-    assert.closeTo(interval!.low, low, 0.00005)
-    assert.closeTo(interval!.high, high, 0.00005)
-  })
-
-  it("has a mirror image in the failures, stays within 0 to 1, and holds the share", () => {
-    const cases = fc.integer({ min: 1, max: 10_000_000 }).chain((n) => fc.tuple(fc.nat(n), fc.constant(n)))
-    fc.assert(
-      fc.property(cases, ([successes, trials]) => {
-        const { high, low } = BinomialTest.wilsonInterval(successes, trials)!
-        const mirror = BinomialTest.wilsonInterval(trials - successes, trials)!
-        assert.closeTo(low, 1 - mirror.high, 1e-12)
-        assert.isTrue(0 <= low && low <= successes / trials && successes / trials <= high && high <= 1)
-      }),
-    )
-  })
-
-  it("ends at 0 and 1 where all fail and all succeed, and is nothing without trials", () => {
-    for (let trials = 1; trials < 1000; trials++) {
-      assert.strictEqual(BinomialTest.wilsonInterval(0, trials)?.low, 0)
-      assert.strictEqual(BinomialTest.wilsonInterval(trials, trials)?.high, 1)
-    }
-    assert.isNull(BinomialTest.wilsonInterval(0, 0))
-  })
-})

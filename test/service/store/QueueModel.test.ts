@@ -165,18 +165,22 @@ const check = Effect.fnUntraced(function* (withdrawn: ReadonlySet<number>) {
     assert.strictEqual(task["extra_votes"], task["extra"])
   }
   const counts = yield* sql`SELECT * FROM task_count WHERE tasks > 0 ORDER BY status`
-  const recount = yield* sql`SELECT status, COUNT(*) AS tasks, SUM(votes_given) AS votes_given,
+  const recount = yield* sql`SELECT status, COUNT(*) AS tasks, SUM(prompts) AS prompts,
+    SUM(prompts_done) AS prompts_done, SUM(votes_given) AS votes_given,
     SUM((SELECT SUM(CASE WHEN decision.item_id IS NULL THEN task.votes_required + item.extra_votes ELSE item.votes END)
       FROM item LEFT JOIN decision USING (item_id) WHERE item.item_id / 1048576 = task.seq)) AS votes_required
     FROM task GROUP BY status ORDER BY status`
   assert.deepStrictEqual(counts, recount)
   const groups =
-    yield* sql`SELECT group_id, tasks, open, votes, votes_needed, first_open FROM task_group ORDER BY group_id`
+    yield* sql`SELECT group_id, tasks, open, votes, votes_needed, first_open, items, items_done, all_votes, all_needed FROM task_group ORDER BY group_id`
+  const isKept = sql.literal("(status <> 'cancelled')")
   const isOpen = sql.literal("status IN ('pending', 'in_progress')")
   const regrouped = yield* sql`SELECT group_id, COUNT(*) AS tasks, SUM(finished_at IS NULL) AS open,
       SUM(${isOpen} * votes_given) AS votes,
       SUM(${isOpen} * (prompts * votes_required + extra_votes - votes_spared)) AS votes_needed,
-      MIN(seq) FILTER (WHERE ${isOpen}) AS first_open
+      MIN(seq) FILTER (WHERE ${isOpen}) AS first_open, SUM(${isKept} * prompts) AS items,
+      SUM(${isKept} * prompts_done) AS items_done, SUM(${isKept} * votes_given) AS all_votes,
+      SUM(${isKept} * (prompts * votes_required + extra_votes - votes_spared)) AS all_needed
     FROM task WHERE group_id <> task_id GROUP BY group_id ORDER BY group_id`
   assert.deepStrictEqual(groups, regrouped)
 })

@@ -157,8 +157,19 @@ export const assertCounters = Effect.gen(function* () {
     OR gold_judged <> (SELECT COUNT(correct) FROM vote WHERE vote.expert_no = expert.expert_no)
     OR judged_on_day <> judged`
   assert.deepStrictEqual(counted, [])
+  const days = yield* sql`SELECT given_at / 86400000 AS day, expert_no, COUNT(*) AS votes,
+    COALESCE(SUM(agreed), 0) AS agreed, COUNT(agreed) AS compared FROM vote GROUP BY 1, 2 ORDER BY 1, 2`
+  assert.deepStrictEqual(yield* sql`SELECT * FROM vote_day WHERE votes > 0 ORDER BY day, expert_no`, days)
+  assert.isEmpty(yield* sql`SELECT * FROM vote_day WHERE votes < 0 OR (votes = 0 AND (agreed <> 0 OR compared <> 0))`)
+  const groups = yield* sql`SELECT group_id FROM task_group WHERE (items, items_done, all_votes, all_needed) <> (
+    SELECT SUM(prompts), SUM(prompts_done), SUM(votes_given), SUM(prompts * votes_required + extra_votes - votes_spared)
+    FROM task WHERE task.organization = task_group.organization AND task.group_id = task_group.group_id
+      AND task.group_id <> task_id AND status <> 'cancelled')`
+  assert.deepStrictEqual(groups, [])
   const total =
     yield* sql`SELECT status FROM task_count WHERE tasks <> (SELECT COUNT(*) FROM task WHERE task.status = task_count.status)
+    OR prompts <> (SELECT COALESCE(SUM(prompts), 0) FROM task WHERE task.status = task_count.status)
+    OR prompts_done <> (SELECT COALESCE(SUM(prompts_done), 0) FROM task WHERE task.status = task_count.status)
     OR votes_given <> (SELECT COALESCE(SUM(votes_given), 0) FROM task WHERE task.status = task_count.status)
     OR votes_required <> (SELECT COALESCE(SUM(CASE WHEN decision.item_id IS NULL
         THEN task.votes_required + item.extra_votes ELSE votes END), 0)

@@ -38,7 +38,9 @@ const recorded: { readonly [endpoint: string]: string | undefined } = {
   "experts.voidVotes": "expert.void-votes",
   "experts.restoreVotes": "expert.restore-votes",
   "tasks.editGuidelines": "guidelines.edit",
-  "experts.invite": "expert.link",
+  "experts.invite": "expert.add",
+  "experts.inviteAll": "expert.add",
+  "experts.rename": "expert.rename",
   "experts.inviteAgain": "expert.link",
   "experts.setActive": "expert.deactivate",
   "operators.add": "operator.add",
@@ -95,7 +97,7 @@ describe("the audit log", () => {
 
     const taskId = yield* taskOf(service, [["p", "a", "b"]])
     const expert = yield* joined(service.base, admin)
-    seen += 2
+    seen++
     yield* expert.ask("POST", "/annotate/api/next")
     yield* ask("tasks.returnItem", { task_id: taskId, index: 0 })
     yield* ask("tasks.cancel", { task_id: taskId })
@@ -170,6 +172,12 @@ describe("the audit log", () => {
 
     const { json: invited } = yield* ask("experts.invite", {}, { name: "Eli" })
     yield* ask("experts.inviteAgain", invited.expert)
+    const list = yield* ask("experts.inviteAll", {}, { names: "Uma, Vera" })
+    assert.lengthOf(list.fresh, 2)
+    assertProblem(yield* ask("experts.inviteAll", {}, { names: "Wim\numa" }), 409, "conflict")
+    const renamed = yield* ask("experts.rename", invited.expert, { name: "Ely" })
+    assert.deepInclude(renamed.fresh[0], { details: { name: "Ely", was: "Eli" } })
+    yield* ask("experts.rename", invited.expert, { name: "UMA" })
     yield* ask("experts.setActive", invited.expert, { active: false })
 
     const { json: added } = yield* ask("operators.add", {}, { name: "Vic", role: "viewer" })

@@ -14,6 +14,7 @@ import type { GoldItem } from "../../../src/service/store/Qualification.ts"
 import { TaskStore } from "../../../src/service/store/TaskStore.ts"
 import { VoteQueue } from "../../../src/service/store/VoteQueue.ts"
 import { Accounts } from "../../../src/service/account/Accounts.ts"
+import { Operators } from "../../../src/service/account/Operators.ts"
 import { OrganizationAccess } from "../../../src/service/http/OrganizationAccess.ts"
 import { ServiceAddress } from "../../../src/service/http/ServiceAddress.ts"
 import { Tokens } from "../../../src/service/account/Tokens.ts"
@@ -93,6 +94,14 @@ export const signedIn = Effect.fnUntraced(function* (
   return operator
 })
 
+/** A browser in which an added operator with that role has signed in. */
+export const signedInAs = Effect.fnUntraced(function* ({ base, services }: Started, role: "viewer" | "manager") {
+  const { link } = yield* Context.get(services, Operators).add(role, role)
+  const operator = browser(base)
+  yield* operator.ask("POST", "/dashboard/api/set-up", { code: link.split("=")[1], name: role, password })
+  return operator
+})
+
 /** A browser in which an expert has accepted an invitation. */
 export const joined = Effect.fnUntraced(function* (base: string, operator: Browser, name = "Eva") {
   const { json } = yield* operator.ask("POST", "/dashboard/api/experts", { name })
@@ -131,11 +140,22 @@ export const endpointsOf = (api: { readonly groups: object }) =>
 export const taskOf = Effect.fnUntraced(function* (
   { services }: Started,
   prompts: ReadonlyArray<readonly [prompt: string, ...completions: ReadonlyArray<string>]>,
-  { guidelines = "Be fair.", votes = 1 }: { readonly guidelines?: string; readonly votes?: number } = {},
+  {
+    group,
+    guidelines = "Be fair.",
+    votes = 1,
+  }: { readonly group?: string; readonly guidelines?: string; readonly votes?: number } = {},
 ) {
   const content = { prompts: prompts.map(([prompt, ...completions]) => ({ prompt, completions })), guidelines }
   const body = new TextEncoder().encode(JSON.stringify({ task_type: "rlhf_ranking", ...content }))
   const store = Context.get(services, TaskStore)
-  const { taskId } = yield* store.create({ organization: "default", idempotencyKey: undefined, body, content, votes })
+  const { taskId } = yield* store.create({
+    organization: "default",
+    idempotencyKey: undefined,
+    body,
+    content,
+    votes,
+    group: group === undefined ? undefined : { id: group },
+  })
   return taskId
 })

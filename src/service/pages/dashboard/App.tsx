@@ -11,6 +11,7 @@ import type { Account } from "../../pageApi/OperatorsApi.ts"
 import { Button } from "../shared/Button.tsx"
 import { Dialog } from "../shared/Dialog.tsx"
 import { AccountPage } from "./AccountPage.tsx"
+import { AdjudicatePage } from "./AdjudicatePage.tsx"
 import { AuditPage } from "./AuditPage.tsx"
 import { ask, askSignedOut, whenSessionEnds } from "./client.ts"
 import { DeliveryPage } from "./DeliveryPage.tsx"
@@ -21,6 +22,7 @@ import { GroupPage } from "./GroupPage.tsx"
 import { Epoch, Now, Say, useAction, useClock, useRoute } from "./hooks.ts"
 import { ItemsPage } from "./ItemsPage.tsx"
 import { OperatorsPage } from "./OperatorsPage.tsx"
+import { OverviewPage } from "./OverviewPage.tsx"
 import { PageHeading, Problem } from "./parts.tsx"
 import { Me, useMay } from "./role.tsx"
 import { QueuePage } from "./QueuePage.tsx"
@@ -71,7 +73,7 @@ export const App = () => {
   if (route.page === "set-up") {
     const leave = () => {
       // Unlike an assignment to `location.hash`, this keeps the code out of the browser's history.
-      history.replaceState(null, "", href("tasks"))
+      history.replaceState(null, "", href("overview"))
       dispatchEvent(new HashChangeEvent("hashchange"))
     }
     return (
@@ -120,10 +122,11 @@ const Ended = ({ onSignedIn }: { readonly onSignedIn: (account: Account) => void
 
 /** The pages of the main menu. Each has a list of the pages that belong to it. */
 const subpages: Readonly<
-  Record<"tasks" | "items" | "queue" | "experts" | "operators" | "developer", ReadonlyArray<string>>
+  Record<"overview" | "tasks" | "items" | "queue" | "experts" | "operators" | "developer", ReadonlyArray<string>>
 > = {
+  overview: [],
   tasks: ["task", "group"],
-  items: [],
+  items: ["adjudicate"],
   queue: [],
   experts: ["expert"],
   operators: ["audit"],
@@ -160,6 +163,7 @@ const Shell = ({ route, account: { name, role }, onSignedOut }: ShellProps) => {
   }, [place])
 
   const links: ReadonlyArray<readonly [label: string, page: keyof typeof subpages]> = [
+    ["Overview", "overview"],
     ["Tasks", "tasks"],
     ["Items", "items"],
     ["Queue", "queue"],
@@ -185,7 +189,7 @@ const Shell = ({ route, account: { name, role }, onSignedOut }: ShellProps) => {
           Skip to the content
         </a>
         <header class="row top">
-          <a class="brand" href={href("tasks")}>
+          <a class="brand" href={href("overview")}>
             prefstream
           </a>
           <nav aria-label="Main">
@@ -233,10 +237,12 @@ const adminTitles: Readonly<Partial<Record<Route["page"], string>>> = {
 }
 
 const views: Readonly<Record<Page, (route: Route) => JSX.Element>> = {
+  overview: () => <OverviewPage />,
   tasks: ({ query }) => <TaskList query={query} />,
   task: ({ id, query }) => <TaskPage key={id} taskId={id} prompt={Number(query["prompt"]) || undefined} />,
   group: ({ id }) => <GroupPage key={id} groupId={id} />,
   items: ({ query }) => <ItemsPage query={query} />,
+  adjudicate: ({ query }) => <AdjudicatePage query={query} />,
   queue: ({ query }) => <QueuePage query={query} />,
   experts: () => <ExpertsPage />,
   expert: ({ id }) => <ExpertPage key={id} expertId={id} />,
@@ -263,7 +269,7 @@ const View = ({ route }: { readonly route: Route }) => {
     <>
       <PageHeading title="Page not found" />
       <p>
-        This address has no page. <a href={href("tasks")}>Go to the tasks</a>
+        This address has no page. <a href={href("overview")}>Go to the overview</a>
       </p>
     </>
   )

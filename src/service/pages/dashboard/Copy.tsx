@@ -23,7 +23,13 @@ const copy = async (text: string): Promise<boolean> => {
   }
 }
 
-export const CopyButton = ({ text, what }: { readonly text: string; readonly what: string }) => {
+interface CopyButtonProps {
+  readonly text: string
+  readonly what: string
+  readonly words?: string
+}
+
+export const CopyButton = ({ text, what, words = "Copy" }: CopyButtonProps) => {
   const [state, setState] = useState<"idle" | "copied" | "failed">("idle")
   useEffect(() => {
     if (state === "idle") return
@@ -34,8 +40,8 @@ export const CopyButton = ({ text, what }: { readonly text: string; readonly wha
     <span class="copy">
       <Button
         look="compact"
-        text="Copy"
-        label={`Copy ${what}`}
+        text={words}
+        label={`${words} ${what}`}
         onClick={() => void copy(text).then((isCopied) => setState(isCopied ? "copied" : "failed"))}
       />
       <span class="copied" role="status">

@@ -5,7 +5,7 @@ import type { Standing } from "../../pageApi/QualificationApi.ts"
 import { ask, both } from "./client.ts"
 import { ConfirmButton } from "./Confirm.tsx"
 import { count, percent, plural, seconds } from "./format.ts"
-import { Field } from "./forms.tsx"
+import { Field, NameField } from "./forms.tsx"
 import { useResource } from "./hooks.ts"
 import { Days } from "./Days.tsx"
 import { ActionButton, Loaded, PageHeading, Section, shareOf, Summary, Time } from "./parts.tsx"
@@ -24,7 +24,13 @@ export const ExpertPage = ({ expertId }: { readonly expertId: string }) => {
   const nothing = resource.data?.voidings.length === 0 ? "There are no votes yet." : "There are no valid votes."
   return (
     <>
-      <PageHeading title={resource.data?.name ?? "Expert"} under={["Experts", href("experts")]} />
+      <PageHeading title={resource.data?.name ?? "Expert"} under={["Experts", href("experts")]}>
+        {resource.data?.kind === "person" && (
+          <For role="manager">
+            <Rename expert={resource.data} onDone={() => void resource.reload()} />
+          </For>
+        )}
+      </PageHeading>
       <Loaded resource={resource}>
         {(expert) => (
           <>
@@ -50,6 +56,28 @@ export const ExpertPage = ({ expertId }: { readonly expertId: string }) => {
     </>
   )
 }
+
+const Rename = ({
+  expert: { expert_id, name },
+  onDone,
+}: {
+  readonly expert: ExpertDetail
+  readonly onDone: () => void
+}) => (
+  <ConfirmButton
+    text="Rename"
+    title={`Rename ${name}`}
+    confirm="Rename"
+    ask={(values) =>
+      ask("PUT /experts/:expert_id/name", { params: { expert_id }, payload: { name: values.text("name") } })
+    }
+    success="The expert was renamed."
+    onDone={onDone}
+  >
+    <p>Earlier votes get the new name, too. Results identify experts by an id, which stays.</p>
+    <NameField id="expert-name" name="name" label="Name" placeholder="" value={name} />
+  </ConfirmButton>
+)
 
 interface SummaryProps {
   readonly expert: ExpertDetail

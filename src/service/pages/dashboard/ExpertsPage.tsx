@@ -13,6 +13,7 @@ import { Secret } from "./Copy.tsx"
 import { count } from "./format.ts"
 import { Form, NameField } from "./forms.tsx"
 import { Reload, Say, useAction, useResource } from "./hooks.ts"
+import { Invitations, InviteSeveral } from "./Invitations.tsx"
 import { List } from "./List.tsx"
 import { Badge, PageHeading, Problem, shareOf, Time } from "./parts.tsx"
 import { QualificationSummary, StandingBadge, StandingButton } from "./Qualification.tsx"
@@ -23,6 +24,7 @@ import { VoteLinks } from "./VoteLinks.tsx"
 export const ExpertsPage = () => {
   const resource = useResource("experts", () => both(ask("GET /experts"), ask("GET /qualification")), 10_000)
   const [invitation, setInvitation] = useState<NewInvitation>()
+  const [invitations, setInvitations] = useState<ReadonlyArray<NewInvitation>>([])
   const mayChange = useMay("manager")
   const settings = resource.data?.settings ?? null
   const standings = new Map(resource.data?.standings.map((standing) => [standing.expert_id, standing]))
@@ -55,6 +57,16 @@ export const ExpertsPage = () => {
           </p>
         </Secret>
       )}
+      {invitations.length > 0 && (
+        <Invitations
+          key={invitations[0]!.invitation}
+          invitations={invitations}
+          onDone={() => {
+            setInvitations([])
+            document.getElementById("experts-name")?.focus()
+          }}
+        />
+      )}
       <For role="manager">
         <Form
           class="row line-form"
@@ -71,6 +83,14 @@ export const ExpertsPage = () => {
             title="A name by which you know the expert"
           />
         </Form>
+        <div>
+          <InviteSeveral
+            onMade={(invitations) => {
+              setInvitations(invitations)
+              void resource.reload()
+            }}
+          />
+        </div>
       </For>
       <List
         resource={resource}

@@ -8,6 +8,7 @@ import { count, percent, plural } from "./format.ts"
 import { useResource } from "./hooks.ts"
 import { askPage, type Filter, FilterForm, FilterLinks, type FilterName, filtered, List } from "./List.tsx"
 import { Badge, commas, Loaded, PageHeading, Section } from "./parts.tsx"
+import { For } from "./role.tsx"
 import { href, type Query } from "./routes.ts"
 import { promptId, TaskItemView } from "./TaskItemView.tsx"
 import { VoteLinks } from "./VoteLinks.tsx"
@@ -19,7 +20,7 @@ const byState = {
   as: "links",
   options: itemStates.map((state) => [state, itemStateLabel[state].words] as const),
 } as const
-const filters: ReadonlyArray<Filter<FilterName<"GET /items">>> = [
+export const filters: ReadonlyArray<Filter<FilterName<"GET /items">>> = [
   byState,
   { name: "text", label: "Prompt contains", as: "text", title: "Searches the first 500 characters of each prompt" },
   { name: "group", label: "Group", as: "text" },
@@ -43,7 +44,15 @@ export const ItemsPage = ({ query: address }: { readonly query: Query }) => {
   const [open, setOpen] = useState<number>()
   return (
     <>
-      <PageHeading title="Items" />
+      <PageHeading title="Items">
+        <For role="manager">
+          {(resource.data?.disagreements ?? 0) > 0 && (
+            <a class="button primary" href={href("adjudicate", { ...kept, state: undefined })}>
+              Decide {plural(resource.data!.disagreements, "disagreement")}
+            </a>
+          )}
+        </For>
+      </PageHeading>
       <FilterLinks filter={byState} page="items" query={query} />
       <FilterForm
         label="Filter items"
@@ -54,8 +63,8 @@ export const ItemsPage = ({ query: address }: { readonly query: Query }) => {
       <VoteLinks filter={kept} />
       {query["state"] === "disputed" && (
         <p class="muted">
-          These items have all their votes, but the experts disagree. Open an item and decide which completion is best.
-          Your choice becomes the result.
+          These items have all their votes, but the experts disagree. Decide which completion is best, one item after
+          the other or here. Your choice becomes the result.
         </p>
       )}
       <section class="stack section" aria-label="Items found">
@@ -154,7 +163,7 @@ export const ItemsPage = ({ query: address }: { readonly query: Query }) => {
 const OpenItem = ({ item }: { readonly item: ItemSummary }) => {
   const resource = useResource(
     String(item.item_no),
-    () => ask("GET /tasks/:task_id", { params: { task_id: item.task_id }, query: { from: item.index } }),
+    () => ask("GET /tasks/:task_id", { params: { task_id: item.task_id }, query: { from: item.index, limit: 1 } }),
     undefined,
   )
   const ready = resource.data !== undefined

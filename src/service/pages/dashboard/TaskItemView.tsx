@@ -30,12 +30,18 @@ interface Props {
   readonly task: TaskSummary
 }
 
-export const TaskItemView = ({ item, task }: Props) => {
+interface ViewProps extends Props {
+  /** If set, the page asks which completion is best: `chosen` is marked (null: none), and no other action is shown. */
+  readonly chosen?: number | null
+}
+
+export const TaskItemView = ({ item, task, chosen }: ViewProps) => {
   const [all, setAll] = useState(false)
   const number = item.index + 1
   const completions = all ? item.completions : item.completions.slice(0, shownAtFirst)
   const result = item.withdrawal === null ? item.result : null
-  const best = item.decision?.choice ?? result?.best_completion_index
+  const best = chosen === undefined ? (item.decision?.choice ?? result?.best_completion_index) : chosen
+  const mark = chosen === undefined ? "Best" : "Your choice"
   return (
     <article class="card padded stack item" aria-labelledby={promptId(item.index)}>
       <div class="row">
@@ -43,7 +49,7 @@ export const TaskItemView = ({ item, task }: Props) => {
           <a href={href("task", { id: task.task_id, prompt: number })}>Prompt {count(number)}</a>
         </h3>
         <span class="badges">
-          <Badge label={itemLabel(item, task)} />
+          {chosen === undefined && <Badge label={itemLabel(item, task)} />}
           {result?.tie === true && <Badge label={{ words: "Tie", tone: "warn" }} />}
         </span>
         {item.held_by.length > 0 && (
@@ -53,7 +59,7 @@ export const TaskItemView = ({ item, task }: Props) => {
       <LongText text={item.prompt} label={`prompt ${number}`} below={3} lines={10} />
       <div class="grid">
         {completions.map((text, index) => (
-          <Completion key={index} text={text} index={index} item={item} isBest={index === best} />
+          <Completion key={index} text={text} index={index} item={item} mark={index === best ? mark : undefined} />
         ))}
       </div>
       {item.completions.length > shownAtFirst && (
@@ -65,7 +71,7 @@ export const TaskItemView = ({ item, task }: Props) => {
         />
       )}
       <Withdrawal item={item} taskId={task.task_id} />
-      {item.withdrawal === null && (
+      {item.withdrawal === null && chosen === undefined && (
         <For role="manager">
           <Decided item={item} task={task}>
             <Withdraw item={item} taskId={task.task_id} />
@@ -73,7 +79,7 @@ export const TaskItemView = ({ item, task }: Props) => {
           </Decided>
         </For>
       )}
-      {result !== null && <Result item={item} result={result} />}
+      {result !== null && chosen === undefined && <Result item={item} result={result} />}
       {item.votes.length > 0 && <Votes item={item} />}
       {item.voided.length > 0 && <VoidVotes item={item} />}
       {item.set_aside.length + item.flags.length > 0 && <SetAside item={item} task={task} />}
@@ -85,19 +91,20 @@ interface CompletionProps {
   readonly text: string
   readonly index: number
   readonly item: TaskItem
-  readonly isBest: boolean
+  /** Why the completion is marked. */
+  readonly mark: string | undefined
 }
 
-const Completion = ({ text, index, item, isBest }: CompletionProps) => {
+const Completion = ({ text, index, item, mark }: CompletionProps) => {
   const name = `ompletion ${letter(index)} of prompt ${item.index + 1}`
   const votes = item.votes.filter(({ choice }) => choice === index).length
   return (
-    <section class={isBest ? "completion best" : "completion"} aria-label={`C${name}`}>
+    <section class={mark === undefined ? "completion" : "completion best"} aria-label={`C${name}`}>
       <div class="row">
         <strong>{letter(index)}</strong>
         <span class="muted small">index {index}</span>
         {item.votes.length > 0 && <span class="small">{votes === 0 ? "no votes" : plural(votes, "vote")}</span>}
-        {isBest && <Badge label={{ words: "Best", tone: "good" }} />}
+        {mark !== undefined && <Badge label={{ words: mark, tone: "good" }} />}
       </div>
       <LongText text={text} label={`c${name}`} below={3} chars={600} lines={8} />
     </section>
@@ -166,6 +173,11 @@ const Votes = ({ item }: { readonly item: TaskItem }) => (
         label: "Ranking",
         cell: (vote) => (vote.ranking === undefined ? null : ranking(vote.ranking)),
       },
+      item.votes.some(({ strength }) => strength !== undefined) && {
+        label: "Strength",
+        nothing: "–",
+        cell: ({ strength }) => strength ?? null,
+      },
       item.votes.some(({ guidelines_version }) => guidelines_version !== undefined) && {
         label: "Guidelines",
         cell: ({ guidelines_version = 1 }) => `version ${guidelines_version}`,
@@ -190,9 +202,8 @@ const VoidVotes = ({ item }: { readonly item: TaskItem }) => (
   </p>
 )
 
-/** Lists the vote's answers besides its choice, one text per answer. */
-const answersOf = ({ all_bad, aspects = {}, edited, flags = [], strength }: TaskItem["votes"][number]) => [
-  ...(strength === undefined ? [] : [`Strength ${strength}`]),
+/** Lists the vote's answers besides its choice and strength, one text per answer. */
+const answersOf = ({ all_bad, aspects = {}, edited, flags = [] }: TaskItem["votes"][number]) => [
   ...(all_bad === true ? ["All bad"] : []),
   ...Object.entries(aspects).map(
     ([name, ratings]) => `${name}: ${ratings.map((rating, i) => `${letter(i)} ${rating ?? "–"}`).join(", ")}`,

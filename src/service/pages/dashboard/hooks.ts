@@ -73,7 +73,7 @@ export const useResource = <A>(key: string, load: () => Promise<Answer<A>>, ever
   return { data: state.data, stale: state.key !== key, problem: state.problem, reload: () => read.current() }
 }
 
-const isDialogOpen = () => document.querySelector("dialog[open]") !== null
+export const isDialogOpen = () => document.querySelector("dialog[open]") !== null
 
 export interface Action {
   readonly busy: boolean
@@ -132,4 +132,11 @@ export const useClock = (): number => {
     }
   }, [])
   return now
+}
+
+/** Focuses the heading when it is shown, so that screen readers read it and keys are not sent to a field. */
+export const useHeading = () => {
+  const heading = useRef<HTMLHeadingElement>(null)
+  useEffect(() => heading.current?.focus({ preventScroll: true }), [])
+  return heading
 }

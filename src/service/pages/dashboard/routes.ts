@@ -8,10 +8,12 @@ import { maxLength } from "../../pageApi/PageConstants.ts"
 import { searchOf } from "../shared/api.ts"
 
 const paths = {
+  overview: "overview",
   tasks: "tasks",
   task: "tasks/:id",
   group: "groups/:id",
   items: "items",
+  adjudicate: "items/adjudicate",
   queue: "queue",
   experts: "experts",
   expert: "experts/:id",
@@ -71,7 +73,7 @@ export const parse = (hash: string): Route => {
   }
   const [path = "", search = ""] = text.split("?", 2)
   const segments = path.split("/").filter((segment) => segment !== "")
-  if (segments.length === 0) segments.push("tasks")
+  if (segments.length === 0) segments.push("overview")
   for (const [page, pattern] of Object.entries(paths)) {
     const parts = pattern.split("/")
     if (parts.length !== segments.length) continue

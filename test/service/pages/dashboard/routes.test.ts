@@ -53,8 +53,8 @@ describe("routes", () => {
     assert.deepEqual(parse(hash), route)
   })
 
-  it("the empty address is the list of tasks", () => {
-    for (const hash of ["", "#", "#/"]) assert.deepEqual(parse(hash), list("tasks"))
+  it("the empty address is the overview", () => {
+    for (const hash of ["", "#", "#/"]) assert.deepEqual(parse(hash), list("overview"))
   })
 
   it("an id may hold anything, and comes back as it was", () => {

@@ -1,0 +1,49 @@
+/** Intervals of shares and medians. Both are for independent observations, and too narrow for dependent ones. */
+
+/** The 0.975 quantile of the normal distribution, for a 95% interval. */
+export const normal95 = 1.959963984540054
+
+/**
+ * Returns the score interval of a proportion, within 0 to 1 (E. B. Wilson, 1927, "Probable inference, the law of
+ * succession, and statistical inference"). Null without trials. @param z the normal quantile of the level; default:
+ * that of 95%
+ */
+export const wilsonInterval = (
+  successes: number,
+  trials: number,
+  z = normal95,
+): { readonly low: number; readonly high: number } | null => {
+  if (trials === 0) return null
+  const share = successes / trials
+  const center = share + (z * z) / (2 * trials)
+  const half = z * Math.sqrt((share * (1 - share)) / trials + (z * z) / (4 * trials * trials))
+  const scale = 1 + (z * z) / trials
+  return {
+    low: successes === 0 ? 0 : (center - half) / scale,
+    high: successes === trials ? 1 : (center + half) / scale,
+  }
+}
+
+/**
+ * Returns the median, and its 95% interval from order statistics: the chance that the interval misses the population's
+ * median is at most 5%, whatever the distribution (H. A. David & H. N. Nagaraja, "Order Statistics", 3rd edition, 2003,
+ * section 7.1). Null without values. The bounds are null if there are fewer than 6.
+ */
+export const medianInterval = (
+  values: ReadonlyArray<number>,
+): { readonly median: number; readonly low: number | null; readonly high: number | null } | null => {
+  const n = values.length
+  if (n === 0) return null
+  const sorted = values.toSorted((a, b) => a - b)
+  // `tail` is the chance that at most `k` of the values are below the population's median.
+  let [k, term] = [0, 0.5 ** n]
+  for (let tail = term; tail <= 0.025; tail += term) {
+    k++
+    term *= (n - k + 1) / k
+  }
+  return {
+    median: (sorted[(n - 1) >> 1]! + sorted[n >> 1]!) / 2,
+    low: k === 0 ? null : sorted[k - 1]!,
+    high: k === 0 ? null : sorted[n - k]!,
+  }
+}

@@ -1,0 +1,71 @@
+/**
+ * The part of `DashboardApi` about the state of all work: progress, pace, agreement, experts, and what is stuck.
+ *
+ * Guarantees: the report may be five seconds old. Intervals are 95% (see `domain/Interval`); a bound is null if there
+ * are too few observations.
+ */
+import { Schema } from "effect"
+import { HttpApiEndpoint, HttpApiGroup } from "effect/http-api"
+import { Millis, OperatorSession } from "./OperatorSession.ts"
+
+const progress = {
+  /** Items and votes of all tasks that are not canceled. */
+  items: Schema.Int,
+  items_done: Schema.Int,
+  votes: Schema.Int,
+  votes_needed: Schema.Int,
+}
+const Bound = Schema.NullOr(Schema.Finite)
+/** How many of `compared` votes agree with the majority of the other votes on the item. */
+const agreement = { agreed: Schema.Int, compared: Schema.Int, low: Bound, high: Bound }
+
+export const stuckKinds = ["held", "deferred", "unassignable", "paused", "outage", "webhook"] as const
+
+export const StuckWork = Schema.Struct({
+  /**
+   * - `held`: an expert holds the item for longer than the hold time
+   * - `deferred`: people who have seen the item wait for others who have not
+   * - `unassignable`: no active expert may give the votes that items of the task need
+   * - `paused`: a group, or a task without one, with open work
+   * - `outage`: an automatic expert that fails and is not asked before `at`
+   * - `webhook`: deliveries fail, or the service disabled the webhook
+   */
+  kind: Schema.Literals(stuckKinds),
+  /** The id of the task, group, or expert. Empty for the webhook. */
+  id: Schema.String,
+  /** The position of the item in the task. Null if `id` is no task. */
+  index: Schema.NullOr(Schema.Int),
+  /** The expert's name, for kinds about experts. */
+  name: Schema.String,
+  at: Schema.NullOr(Millis),
+})
+export type StuckWork = typeof StuckWork.Type
+
+export const OverviewReport = Schema.Struct({
+  total: Schema.Struct(progress),
+  /** Groups with open tasks, oldest first, at most 20. */
+  groups: Schema.Array(Schema.Struct({ group_id: Schema.String, ...progress })),
+  /** Open disagreements; at most 1,000 are counted. */
+  disagreements: Schema.Int,
+  /** Votes on each of the last 30 days (UTC), oldest first. */
+  days: Schema.Array(Schema.Struct({ day: Millis, people: Schema.Int, automatic: Schema.Int })),
+  /** The last 12 weeks with compared votes, oldest first. `week` is the Monday (UTC). */
+  weeks: Schema.Array(Schema.Struct({ week: Millis, ...agreement })),
+  /** The experts with the most votes in the last 28 days, at most 50. `seconds`: of the latest 100 votes of a person. */
+  experts: Schema.Array(
+    Schema.Struct({
+      expert_id: Schema.String,
+      name: Schema.String,
+      votes: Schema.Int,
+      ...agreement,
+      seconds: Schema.NullOr(Schema.Struct({ median: Schema.Finite, low: Bound, high: Bound })),
+    }),
+  ),
+  /** At most 20 entries of each kind. */
+  stuck: Schema.Array(StuckWork),
+})
+export type OverviewReport = typeof OverviewReport.Type
+
+const report = HttpApiEndpoint.get("report", "/overview/report", { success: OverviewReport })
+
+export class DashboardOverview extends HttpApiGroup.make("overview").add(report).middleware(OperatorSession) {}

@@ -1,0 +1,57 @@
+/** A small bar chart. Its numbers are in a table below it, which screen readers and keyboards reach. */
+import { Table } from "./Table.tsx"
+
+interface Bar {
+  readonly name: string
+  readonly value: number
+  readonly words: string
+}
+
+interface BarsProps {
+  readonly label: string
+  /** The headings of the table. */
+  readonly heads: readonly [name: string, value: string]
+  /** Formats the value of a full bar. */
+  readonly full: (max: number) => string
+  readonly bars: ReadonlyArray<Bar>
+  /** The value of a full bar. Default: the greatest value. */
+  readonly max?: number
+}
+
+const height = 60
+/** A few bars do not become wider than this share of the chart. */
+const minPlaces = 12
+
+export const Bars = ({ label, heads, full, bars, max = Math.max(1, ...bars.map(({ value }) => value)) }: BarsProps) => (
+  <figure class="card padded stack tight">
+    <figcaption class="muted small">
+      {label}, {bars[0]?.name} to {bars.at(-1)?.name}. A full bar is {full(max)}.
+    </figcaption>
+    <svg
+      class="bars"
+      viewBox={`0 0 ${Math.max(bars.length, minPlaces) * 10} ${height}`}
+      preserveAspectRatio="none"
+      aria-hidden="true"
+    >
+      {bars.map(({ name, value, words }, i) => (
+        <g key={name}>
+          <title>{`${name}: ${words}`}</title>
+          <rect class="ground" x={i * 10 + 1} y={height - 1} width={8} height={1} />
+          <rect x={i * 10 + 1} y={height * (1 - value / max)} width={8} height={(height * value) / max} />
+        </g>
+      ))}
+    </svg>
+    <details>
+      <summary class="small">As a table</summary>
+      <Table
+        label={label}
+        rows={bars.toReversed()}
+        keyOf={({ name }) => name}
+        columns={[
+          { label: heads[0], cell: ({ name }) => name },
+          { label: heads[1], cell: ({ words }) => words },
+        ]}
+      />
+    </details>
+  </figure>
+)

@@ -1,0 +1,51 @@
+/**
+ * Keyboard shortcuts of a page, and the dialog that lists them.
+ *
+ * Guarantees: in a text field, only Escape and Ctrl+Enter (⌘ Enter) are shortcuts. Open dialogs have none. A key that
+ * is held down counts once. On links and buttons, Enter keeps its usual effect, except on a pressed button.
+ */
+import { useEffect, useRef } from "preact/hooks"
+import { Dialog } from "../shared/Dialog.tsx"
+import { isDialogOpen } from "./hooks.ts"
+
+const shortcutOf = (event: KeyboardEvent): string | undefined => {
+  const { altKey, ctrlKey, defaultPrevented, isComposing, key, metaKey, repeat, target } = event
+  if (defaultPrevented || altKey || isComposing || repeat || isDialogOpen()) return undefined
+  if (ctrlKey || metaKey) return key === "Enter" ? key : undefined
+  const isOn = (selector: string) => target instanceof Element && target.closest(selector) !== null
+  if (isOn("textarea, input, select")) return key === "Escape" ? key : undefined
+  if (key === "Enter" && isOn("a, summary, button:not([aria-pressed=true])")) return undefined
+  return key.length === 1 ? key.toLowerCase() : key
+}
+
+/** Calls the latest render's handler. If the handler returns false, the browser handles the key as usual. */
+export const useKeys = (handle: (key: string) => boolean | void): void => {
+  const latest = useRef(handle)
+  latest.current = handle
+  useEffect(() => {
+    const listen = (event: KeyboardEvent) => {
+      const key = shortcutOf(event)
+      if (key !== undefined && latest.current(key) !== false) event.preventDefault()
+    }
+    addEventListener("keydown", listen)
+    return () => removeEventListener("keydown", listen)
+  }, [])
+}
+
+interface KeysDialogProps {
+  readonly keys: ReadonlyArray<readonly [keys: ReadonlyArray<string>, does: string]>
+  readonly onClose: () => void
+}
+
+export const KeysDialog = ({ keys, onClose }: KeysDialogProps) => (
+  <Dialog title="Keys" onClose={onClose}>
+    <dl class="keys">
+      {keys.map(([names, does]) => (
+        <div key={does} class="row">
+          <dt>{names.map((name) => (name === "–" ? name : <kbd key={name}>{name}</kbd>))}</dt>
+          <dd>{does}</dd>
+        </div>
+      ))}
+    </dl>
+  </Dialog>
+)

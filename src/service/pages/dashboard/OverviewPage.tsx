@@ -1,0 +1,210 @@
+/**
+ * The first page: progress, what is stuck, votes by day, agreement by week, and the experts to look at.
+ *
+ * The service knows no prices, so the page says how many votes were given, and by whom, but not what they cost.
+ */
+import type { OverviewReport, StuckWork } from "../../pageApi/OverviewApi.ts"
+import type { Fact } from "../shared/Facts.tsx"
+import { Bars } from "./Bars.tsx"
+import { ask } from "./client.ts"
+import { FirstTask } from "./FirstTask.tsx"
+import { count, day, percent, plural, seconds } from "./format.ts"
+import { useResource } from "./hooks.ts"
+import { Loaded, Meter, PageHeading, Section, shareOf, Summary, Time } from "./parts.tsx"
+import { useMay } from "./role.tsx"
+import { href } from "./routes.ts"
+import { Table } from "./Table.tsx"
+
+const maxListed = 5
+
+export const OverviewPage = () => {
+  const resource = useResource("overview", () => ask("GET /overview/report"), 10_000)
+  return (
+    <>
+      <PageHeading title="Overview" />
+      <Loaded resource={resource}>
+        {(report) => (report.total.items === 0 ? <FirstTask /> : <Report report={report} />)}
+      </Loaded>
+    </>
+  )
+}
+
+const sum = (numbers: ReadonlyArray<number>) => numbers.reduce((a, b) => a + b, 0)
+
+const Report = ({ report }: { readonly report: OverviewReport }) => {
+  const { days, disagreements, groups, stuck, total } = report
+  const mayDecide = useMay("manager")
+  const recent = [sum(days.map(({ people }) => people)), sum(days.map(({ automatic }) => automatic))] as const
+  const facts: ReadonlyArray<Fact> = [
+    [
+      "Items done",
+      <a href={href("items", { state: "done" })}>{count(total.items_done)}</a>,
+      ` of ${count(total.items)}`,
+    ],
+    ["Items left", <a href={href("items", { state: "open" })}>{count(total.items - total.items_done)}</a>],
+    ["Votes", <a href={href("tasks")}>{count(total.votes)}</a>, ` of ${count(total.votes_needed)}`],
+    [
+      "Open disagreements",
+      <a href={mayDecide && disagreements > 0 ? href("adjudicate") : href("items", { state: "disputed" })}>
+        {count(disagreements)}
+        {disagreements === 1_000 && " or more"}
+      </a>,
+    ],
+    [
+      `Votes in ${days.length} days`,
+      <a href={href("experts")}>{count(recent[0] + recent[1])}</a>,
+      ` (${count(recent[0])} by people, ${count(recent[1])} automatic)`,
+    ],
+  ]
+  return (
+    <>
+      <Summary facts={facts} />
+      <Section id="stuck" title="Stuck">
+        <Stuck stuck={stuck} />
+      </Section>
+      {groups.length > 0 && (
+        <Section id="groups" title="Open groups" beside={<a href={href("queue")}>All open work</a>}>
+          <Table
+            label="Open groups"
+            rows={groups}
+            keyOf={({ group_id }) => group_id}
+            columns={[
+              {
+                label: "Group",
+                class: "anywhere",
+                cell: ({ group_id }) => (
+                  <a href={href("group", { id: group_id })}>
+                    <bdi>{group_id}</bdi>
+                  </a>
+                ),
+              },
+              {
+                label: "Items done",
+                cell: (row) => <Meter label={`Items done of ${row.group_id}`} done={row.items_done} of={row.items} />,
+              },
+              {
+                label: "Votes",
+                cell: (row) => <Meter label={`Votes on ${row.group_id}`} done={row.votes} of={row.votes_needed} />,
+              },
+            ]}
+          />
+        </Section>
+      )}
+      <Section id="days" title="Votes by day">
+        <Bars
+          label="Votes by day"
+          heads={["Day (UTC)", "Votes"]}
+          full={(max) => plural(max, "vote")}
+          bars={days.map(({ automatic, day: at, people }) => ({
+            name: day(at),
+            value: people + automatic,
+            words: `${count(people)} by people, ${count(automatic)} automatic`,
+          }))}
+        />
+      </Section>
+      <Agreement report={report} />
+    </>
+  )
+}
+
+const interval = (low: number | null, high: number | null, words: (value: number) => string) =>
+  low === null || high === null ? null : `${words(low)} to ${words(high)}`
+const share = (value: number) => percent(value, 1) ?? "0 %"
+
+const Agreement = ({ report: { experts, weeks } }: { readonly report: OverviewReport }) => {
+  const nameOf = ({ expert_id, name }: OverviewReport["experts"][number]) => (
+    <a href={href("expert", { id: expert_id })}>
+      <bdi>{name}</bdi>
+    </a>
+  )
+  // The interval's bound, unlike the value itself, does not put those first who have only a few votes.
+  const disagreeing = experts.filter(({ compared }) => compared > 0).toSorted((a, b) => a.high! - b.high!)
+  const slow = experts
+    .flatMap((expert) => (expert.seconds?.low == null ? [] : [{ ...expert, seconds: expert.seconds }]))
+    .toSorted((a, b) => b.seconds.low! - a.seconds.low!)
+  return (
+    <>
+      <Section id="weeks" title="Agreement by week">
+        {weeks.length === 0 ? (
+          <p class="muted">No two experts have judged the same item yet.</p>
+        ) : (
+          <Bars
+            label="Share of votes that agree with the other experts’ majority"
+            heads={["Week from (UTC)", "Agreeing votes"]}
+            full={share}
+            max={1}
+            bars={weeks.map(({ agreed, compared, high, low, week }) => ({
+              name: day(week),
+              value: agreed / compared,
+              words: `${share(agreed / compared)} of ${plural(compared, "vote")} (95%: ${interval(low, high, share)})`,
+            }))}
+          />
+        )}
+      </Section>
+      <Section id="experts" title="Experts, last 28 days" beside={<a href={href("experts")}>All experts</a>}>
+        <div class="grid">
+          <Table
+            label="Least agreeing experts"
+            nothing="No votes to compare."
+            rows={disagreeing.slice(0, maxListed)}
+            keyOf={({ expert_id }) => expert_id}
+            columns={[
+              { label: "Least agreeing", class: "anywhere", cell: nameOf },
+              { label: "Agrees with others", cell: ({ agreed, compared }) => shareOf(agreed, compared) },
+              { label: "95% interval", cell: ({ high, low }) => interval(low, high, share) },
+            ]}
+          />
+          <Table
+            label="Slowest experts"
+            nothing="No person has given 6 votes."
+            rows={slow.slice(0, maxListed)}
+            keyOf={({ expert_id }) => expert_id}
+            columns={[
+              { label: "Slowest", class: "anywhere", cell: nameOf },
+              { label: "Median time", cell: ({ seconds: { median } }) => seconds(median) },
+              { label: "95% interval", cell: ({ seconds: { high, low } }) => interval(low, high, seconds) },
+            ]}
+          />
+        </div>
+      </Section>
+    </>
+  )
+}
+
+const words: Readonly<Record<StuckWork["kind"], string>> = {
+  held: "An expert holds the item for too long",
+  deferred: "People who have seen the item wait for others",
+  unassignable: "Nobody is left who may give a vote",
+  paused: "Paused",
+  outage: "The automatic expert fails; next attempt",
+  webhook: "Webhook deliveries fail",
+}
+
+const linkOf = ({ id, index, kind }: StuckWork) => {
+  if (kind === "webhook") return href("developer")
+  if (kind === "outage") return href("expert", { id })
+  return index === null ? href("group", { id }) : href("task", { id, prompt: index + 1 })
+}
+
+const Stuck = ({ stuck }: { readonly stuck: ReadonlyArray<StuckWork> }) => (
+  <Table
+    label="Stuck"
+    nothing="Nothing is stuck."
+    rows={stuck}
+    keyOf={(row) => JSON.stringify(row)}
+    columns={[
+      {
+        label: "Where",
+        class: "anywhere",
+        cell: (row) => (
+          <a href={linkOf(row)}>
+            {row.kind === "webhook" ? "Webhook" : <bdi>{row.id}</bdi>}
+            {row.index !== null && `, prompt ${count(row.index + 1)}`}
+          </a>
+        ),
+      },
+      { label: "Why", cell: ({ kind, name }) => (kind === "held" ? `${words.held}: ${name}` : words[kind]) },
+      { label: "Since", nothing: "–", cell: ({ at }) => at !== null && <Time at={at} /> },
+    ]}
+  />
+)

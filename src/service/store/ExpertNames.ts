@@ -1,0 +1,70 @@
+/**
+ * Names of experts: which count as the same, and which names of a list are refused.
+ *
+ * Guarantees: names that differ only in case, width, spacing, or invisible characters count as the same.
+ * Does not: compare letters that merely look alike, such as Latin and Cyrillic ones.
+ */
+import { Schema } from "effect"
+import { Name } from "../pageApi/OperatorSession.ts"
+import { maxInvitations, maxLength } from "../pageApi/PageConstants.ts"
+
+export interface NamedExpert {
+  readonly expert_id: string
+  readonly name: string
+  readonly kind: "person" | "automatic"
+  readonly active: number
+}
+
+/** A name in a list, with its line from 1. */
+export interface ListedName {
+  readonly name: string
+  readonly line: number
+}
+
+const maxProblems = 20
+
+const comparable = (name: string): string =>
+  name
+    .normalize("NFKC")
+    .replace(/\p{Cf}/gu, "")
+    .replace(/\s+/gu, " ")
+    .trim()
+    .toLowerCase()
+
+const isName = Schema.is(Name)
+
+/** Finds the expert who has the name. */
+export const find = (existing: ReadonlyArray<NamedExpert>, name: string): NamedExpert | undefined =>
+  existing.find((other) => comparable(other.name) === comparable(name))
+
+/** Says that the name is not free, and what to do. */
+export const words = ({ active, kind, name }: NamedExpert): string => {
+  if (kind === "automatic") return `An automatic expert is named ${name}. Enter another name.`
+  return `An expert named ${name} already exists. ${active === 1 ? "Make a new link for" : "Activate"} this expert below, or enter another name.`
+}
+
+/** Says why nobody in the list can be added. Undefined if all can. */
+export const problemOf = (
+  list: ReadonlyArray<ListedName>,
+  existing: ReadonlyArray<NamedExpert>,
+): string | undefined => {
+  if (list.length === 0) return "The list has no names."
+  if (list.length > maxInvitations) {
+    return `The list has ${list.length} names, but at most ${maxInvitations} people can be invited at once.`
+  }
+  const byName = new Map(existing.map(({ name }) => [comparable(name), name]))
+  const lines = new Map<string, number>()
+  const problems = list.flatMap(({ line, name }) => {
+    const key = comparable(name)
+    const [owner, earlier] = [byName.get(key), lines.get(key)]
+    lines.set(key, earlier ?? line)
+    if (!isName(name) || key === "") {
+      return [`Line ${line}: a name has at most ${maxLength.name} characters, and no control characters.`]
+    }
+    if (owner !== undefined) return [`Line ${line}: an expert named ${owner} already exists.`]
+    return earlier === undefined ? [] : [`Line ${line}: ${name} is already in line ${earlier}.`]
+  })
+  if (problems.length === 0) return undefined
+  const more = problems.length - maxProblems
+  return `Nobody was invited. ${problems.slice(0, maxProblems).join(" ")}${more > 0 ? ` ${more} more names are refused.` : ""}`
+}

@@ -1,0 +1,170 @@
+/**
+ * The report on all work for the dashboard's first page.
+ *
+ * Guarantees: no query reads all votes: votes by day come from `vote_day`, and times from the latest votes of each
+ * expert. A report is computed at most every five seconds, whoever asks. The search
+ * for unassignable items reads the oldest 10,000 open items, and those that somebody set aside or whose votes are void.
+ * Does not: know whether an expert's qualification allows work.
+ */
+import { Clock, Effect } from "effect"
+import { medianInterval, wilsonInterval } from "../../domain/Interval.ts"
+import { Database } from "../database/Database.ts"
+import { maxPrompts } from "../database/TaskTables.ts"
+import type { OverviewReport, StuckWork } from "../pageApi/OverviewApi.ts"
+import { Desk } from "./Desk.ts"
+import { Experts } from "./Experts.ts"
+import { VoteQueue } from "./VoteQueue.ts"
+import { dayOf, millisOfDay } from "./Voting.ts"
+
+const shownDays = 30
+const shownWeeks = 12
+const expertDays = 28
+const maxExperts = 50
+const latestVotes = 100
+const maxStuck = 20
+const maxGroups = 20
+const maxOpenRead = 10_000
+const maxCandidates = 1_000
+
+/** Day 0 (1970-01-01) was a Thursday. */
+const mondayOf = (day: number): number => Math.floor((day + 3) / 7) * 7 - 3
+
+/** Votes on the same item depend on each other, so the interval is somewhat too narrow. */
+const withInterval = <A extends { readonly agreed: number; readonly compared: number }>(row: A) => {
+  const { high = null, low = null } = wilsonInterval(row.agreed, row.compared) ?? {}
+  return { ...row, low, high }
+}
+
+export const make = Effect.gen(function* () {
+  const { sql } = yield* Database
+  const desk = yield* Desk
+  const experts = yield* Experts
+  const { holdMillis } = yield* VoteQueue
+
+  type Progress = OverviewReport["total"]
+  const groups = sql<Progress & { group_id: string }>`
+    SELECT group_id, items, items_done, all_votes AS votes, all_needed AS votes_needed
+    FROM task_group INDEXED BY task_group_open WHERE first_open IS NOT NULL ORDER BY first_open LIMIT ${maxGroups}`
+
+  const votesSince = (day: number) => sql<{
+    day: number
+    kind: string
+    votes: number
+    agreed: number
+    compared: number
+  }>`
+    SELECT vote_day.day, kind, SUM(votes) AS votes, SUM(vote_day.agreed) AS agreed, SUM(vote_day.compared) AS compared
+    FROM vote_day JOIN expert USING (expert_no) WHERE vote_day.day > ${day} GROUP BY vote_day.day, kind`
+
+  const expertsSince = Effect.fnUntraced(function* (day: number) {
+    type Row = Pick<OverviewReport["experts"][number], "expert_id" | "name" | "votes" | "agreed" | "compared">
+    const rows = yield* sql<Row & { expert_no: number }>`
+      SELECT expert_no, expert_id, name, SUM(votes) AS votes, SUM(vote_day.agreed) AS agreed,
+        SUM(vote_day.compared) AS compared
+      FROM vote_day JOIN expert USING (expert_no) WHERE vote_day.day > ${day}
+      GROUP BY expert_no HAVING SUM(votes) > 0 ORDER BY 4 DESC LIMIT ${maxExperts}`
+    return yield* Effect.forEach(rows, ({ expert_no, ...row }) =>
+      Effect.map(
+        sql<{ seconds: number }>`SELECT body ->> '$.seconds' AS seconds FROM vote INDEXED BY vote_of_person
+          WHERE expert_no = ${expert_no} AND shown_at IS NOT NULL ORDER BY n DESC LIMIT ${latestVotes}`,
+        (votes) => ({ ...withInterval(row), seconds: medianInterval(votes.map(({ seconds }) => seconds)) }),
+      ),
+    )
+  })
+
+  const ofItem = sql`task_id AS id, item_id % ${maxPrompts} AS "index"`
+  const itsTask = sql`JOIN task ON task.seq = item_id / ${maxPrompts}`
+
+  const held = (now: number) => sql<StuckWork>`
+    SELECT 'held' AS kind, ${ofItem}, name, shown_at AS at
+    FROM hold INDEXED BY hold_until JOIN expert USING (expert_no) ${itsTask}
+    WHERE held_until IS NOT NULL AND shown_at <= ${now - holdMillis} ORDER BY shown_at LIMIT ${maxStuck}`
+  const deferred = sql<StuckWork>`SELECT 'deferred' AS kind, ${ofItem}, '' AS name, task.created_at AS at
+    FROM deferred_item JOIN item USING (item_id) ${itsTask} WHERE open > 0 ORDER BY item_id LIMIT ${maxStuck}`
+  const paused = sql<StuckWork>`
+    SELECT 'paused' AS kind, lane.group_id AS id, CASE WHEN task.seq IS NULL THEN NULL ELSE 0 END AS "index", '' AS name,
+      NULL AS at
+    FROM lane LEFT JOIN task_group USING (organization, group_id)
+      LEFT JOIN task ON task.task_id = lane.group_id AND task.group_id = task.task_id
+        AND task.organization = lane.organization AND status IN ('pending', 'in_progress')
+    WHERE paused = 1 AND (first_open IS NOT NULL OR task.seq IS NOT NULL) LIMIT ${maxStuck}`
+  const webhook = sql<StuckWork>`SELECT 'webhook' AS kind, '' AS id, NULL AS "index", '' AS name, since AS at
+    FROM webhook_endpoint LEFT JOIN webhook_failure USING (endpoint_id)
+    WHERE since IS NOT NULL OR disabled_reason IS NOT NULL`
+
+  /**
+   * Finds tasks with items that need more votes than there are experts who may still give one. The table `candidate`
+   * contains items that need more votes than their lane has experts, and items that some experts may no longer judge.
+   */
+  const unassignable = (employed: ReadonlyArray<string>) => {
+    const works = sql`expert.active = 1 AND (expert.kind = 'person'
+      OR expert_id IN (SELECT value FROM json_each(${JSON.stringify(employed)})))`
+    const mayJudge = (
+      lane: string,
+    ) => sql`(NOT EXISTS (SELECT 1 FROM lane WHERE lane.lane = ${sql(lane)}.lane AND assigned = 1)
+      OR EXISTS (SELECT 1 FROM lane_expert WHERE lane_expert.lane = ${sql(lane)}.lane AND lane_expert.expert_no = expert.expert_no))`
+    const hasMet = (table: string, isActive = sql`1`) => sql`EXISTS (SELECT 1 FROM ${sql(table)} AS met
+      WHERE met.item_id = item.item_id AND met.expert_no = expert.expert_no AND ${isActive})`
+    return sql<StuckWork>`WITH crew AS MATERIALIZED (
+        SELECT own.lane, (SELECT COUNT(*) FROM expert WHERE ${works} AND ${mayJudge("own")}) AS experts
+        FROM (SELECT 0 AS lane UNION ALL SELECT lane FROM lane WHERE paused = 0) AS own),
+      candidate AS (SELECT * FROM (SELECT item_id FROM (SELECT item_id, lane, open + votes AS votes
+            FROM item INDEXED BY item_open WHERE open > 0 ORDER BY item_id LIMIT ${maxOpenRead})
+          JOIN crew USING (lane) WHERE votes > experts LIMIT ${maxCandidates})
+        UNION SELECT item_id FROM set_aside UNION SELECT item_id FROM voided_vote)
+      SELECT 'unassignable' AS kind, task_id AS id, MIN(item.item_id % ${maxPrompts}) AS "index", '' AS name,
+        task.created_at AS at
+      FROM candidate CROSS JOIN item USING (item_id) CROSS JOIN task ON task.seq = item.item_id / ${maxPrompts}
+      WHERE open > 0 AND NOT EXISTS (SELECT 1 FROM lane WHERE lane.lane = item.lane AND paused = 1)
+        AND open > (SELECT COUNT(*) FROM expert WHERE ${works} AND ${mayJudge("item")} AND NOT ${hasMet("vote")}
+          AND NOT ${hasMet("voided_vote")} AND NOT ${hasMet("set_aside")}
+          AND NOT ${hasMet("hold", sql`met.held_until IS NOT NULL`)})
+      GROUP BY task.seq ORDER BY task.seq LIMIT ${maxStuck}`
+  }
+
+  const report = Effect.gen(function* () {
+    const now = yield* Clock.currentTimeMillis
+    const { names, outages } = experts.staff()
+    const today = dayOf(now)
+    const [total] = yield* sql<Progress>`SELECT SUM(prompts) AS items, SUM(prompts_done) AS items_done,
+      SUM(votes_given) AS votes, SUM(votes_required) AS votes_needed FROM task_count WHERE status <> 'cancelled'`
+    const rows = yield* votesSince(mondayOf(today) - 7 * shownWeeks)
+    const votesOn = (day: number, isAutomatic: boolean) =>
+      rows.find((row) => row.day === day && (row.kind === "automatic") === isAutomatic)?.votes ?? 0
+    const weeks = Map.groupBy(rows, ({ day }) => mondayOf(day))
+    const sum = (of: typeof rows, member: "agreed" | "compared") => of.reduce((sum, row) => sum + row[member], 0)
+    const failing = outages(now).map(({ name, until: at }): StuckWork => ({
+      kind: "outage",
+      id: name,
+      index: null,
+      name,
+      at,
+    }))
+    return {
+      total: total!,
+      groups: yield* groups,
+      disagreements: yield* desk.disagreements({}),
+      days: Array.from({ length: shownDays }, (_, i) => today - shownDays + 1 + i).map((day) => ({
+        day: day * millisOfDay,
+        people: votesOn(day, false),
+        automatic: votesOn(day, true),
+      })),
+      weeks: [...weeks]
+        .toSorted(([a], [b]) => a - b)
+        .map(([day, of]) => ({ week: day * millisOfDay, agreed: sum(of, "agreed"), compared: sum(of, "compared") }))
+        .filter(({ compared }) => compared > 0)
+        .map(withInterval),
+      experts: yield* expertsSince(today - expertDays),
+      stuck: [
+        ...(yield* held(now)),
+        ...(yield* unassignable(names)),
+        ...(yield* deferred),
+        ...(yield* paused),
+        ...failing.slice(0, maxStuck),
+        ...(yield* webhook),
+      ],
+    } satisfies OverviewReport
+  }).pipe(Effect.withSpan("OverviewReport"))
+
+  return yield* Effect.cachedWithTTL(report, "5 seconds")
+})

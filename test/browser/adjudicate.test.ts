@@ -1,0 +1,197 @@
+/**
+ * A lead works through the queue of disagreements by keyboard alone, and invites a list of people. `SCREENSHOTS=DIR` keeps
+ * pictures.
+ */
+import { readFileSync } from "node:fs"
+import { assert } from "@effect/vitest"
+import { Effect } from "effect"
+import { type Browser, browser } from "../service/web/http.ts"
+import { fillIn, inBrowser, signIn } from "../support/browserService.ts"
+import { picture, screenshot } from "../support/pictures.ts"
+
+const guidelines = "---\nrubric: { strength: true }\n---\nChoose what helps most."
+const colors = ["red", "green", "blue", "black"]
+const prompts = colors.map((color) => ({
+  prompt: `Which is **${color}**?`,
+  completions: [`The ${color} one.`, `Another one than ${color}.`, "Neither."],
+}))
+
+/** An expert who votes, on each item that comes, for the completion that begins so. */
+const judge = Effect.fnUntraced(function* (base: string, operator: Browser, name: string, beginsWith: string) {
+  const invited = yield* operator.ask("POST", "/dashboard/api/experts", { name })
+  const expert = browser(base)
+  yield* expert.ask("POST", "/annotate/api/join", { code: invited.json.invitation.split("=")[1] })
+  let work = yield* expert.ask("POST", "/annotate/api/next")
+  while (work.json.item !== null) {
+    const { completions, item_id } = work.json.item as { completions: ReadonlyArray<string>; item_id: number }
+    const best = completions.findIndex((text) => text.startsWith(beginsWith))
+    const assessment = { strength: 2, all_bad: false, edited: null, flags: [], aspects: {} }
+    const vote = { best, ranking: null, rationale: `${name} says so.`, seconds: 3, assessment }
+    const given = yield* expert.ask("POST", `/annotate/api/items/${item_id}/vote`, vote)
+    assert.strictEqual(given.status, 200, given.text)
+    work = given
+  }
+})
+
+inBrowser(
+  "a lead decides disagreements one after the other, by keyboard alone",
+  { flags: ["--undo-grace", "0s", "--votes", "2"] },
+  ({ create, link, open, origin }) =>
+    Effect.gen(function* () {
+      // The service refuses to replace what another lead decided.
+      const page = yield* open({ refusals: [409] })
+      yield* Effect.promise(() => signIn(page, link, "Lea"))
+      const operator = browser(origin)
+      yield* operator.ask("POST", "/dashboard/api/sign-in", { name: "Lea", password: "correct horse battery" })
+      const task = yield* Effect.promise(() => create({ prompts, guidelines, group: "week-48" }))
+      yield* judge(origin, operator, "Ann", "The")
+      yield* judge(origin, operator, "Bob", "Another")
+
+      const press = (...keys: ReadonlyArray<string>) =>
+        Effect.promise(async () => {
+          for (const key of keys) await page.keyboard.press(key)
+        })
+      const shows = (color: string) =>
+        Effect.promise(async () => {
+          await page.locator(".text strong", { hasText: color }).waitFor()
+          await page.waitForFunction(() => document.activeElement?.id === "disagreement")
+        })
+      const says = (words: string) => Effect.promise(() => page.locator(".said").getByText(words).waitFor())
+
+      // Two people can't give three votes.
+      yield* Effect.promise(() => create({ prompts: [{ prompt: "Why?", completions: ["a", "b"] }], votes: 3 }))
+      yield* Effect.promise(async () => {
+        await page.goto(`${origin}/dashboard/`)
+        await page.getByRole("table", { name: "Stuck" }).getByText("Nobody is left who may give a vote").waitFor()
+        await page.getByRole("table", { name: "Open groups" }).waitFor({ state: "detached" })
+        await page.getByText("As a table").first().click()
+        await page.getByRole("cell", { name: "8 by people, 0 automatic" }).waitFor()
+        await picture(page, "overview-1")
+        await page.getByText("As a table").first().click()
+        await page.getByRole("heading", { name: "Experts, last 28 days" }).scrollIntoViewIfNeeded()
+        await screenshot(page, "overview-2")
+        await page.getByRole("link", { name: "4", exact: true }).first().waitFor()
+        await page.goto(`${origin}/dashboard/#/items?group=week-48`)
+        await page.getByRole("link", { name: "Decide 4 disagreements" }).focus()
+      })
+      yield* press("Enter")
+      yield* shows("black")
+      yield* Effect.promise(async () => {
+        await page.getByRole("heading", { name: "4 open disagreements" }).waitFor()
+        const votes = page.getByRole("table", { name: "Votes on prompt 4" })
+        const bob = votes.getByRole("row", { name: /Bob/ })
+        await bob.getByText("Bob says so.").waitFor()
+        assert.strictEqual(await bob.locator("[data-label=Strength]").textContent(), "2")
+        await picture(page, "adjudicate-1-item")
+      })
+      // Without a choice, Enter decides nothing; a number without a completion chooses none.
+      yield* press("9", "Enter")
+      yield* says("Choose a completion first.")
+      yield* press("2", "e")
+      yield* Effect.promise(() => page.keyboard.type("1 of them is black: s"))
+      yield* Effect.promise(() => picture(page, "adjudicate-2-chosen"))
+      yield* press("Control+Enter")
+      yield* says("Decided for B.")
+      yield* shows("blue")
+      yield* press("s")
+      yield* shows("green")
+
+      yield* press("?")
+      yield* Effect.promise(async () => {
+        await page.getByRole("dialog", { name: "Keys" }).getByText("Decide and next").waitFor()
+        await picture(page, "adjudicate-3-keys")
+      })
+      // While the list is open, keys decide nothing.
+      yield* press("1", "Escape")
+      const path = `/dashboard/api/tasks/${task}/items/1/decision`
+      yield* operator.ask("PUT", path, { choice: 2, rationale: "Sooner." })
+      yield* press("1", "Enter")
+      yield* Effect.promise(async () => {
+        await page.getByText("Lea has already decided this prompt.").waitFor()
+        await screenshot(page, "adjudicate-4-refused")
+      })
+      yield* press("s")
+      yield* shows("red")
+      yield* press("3", "Enter")
+      yield* says("Decided for C.")
+      yield* Effect.promise(async () => {
+        await page.getByRole("heading", { name: "1 disagreement still open" }).waitFor()
+        await page.getByText("You decided 2 items and skipped 2.").waitFor()
+        await picture(page, "adjudicate-5-end")
+      })
+      // A decision is taken back, and made otherwise.
+      yield* press("u")
+      yield* shows("red")
+      yield* press("1", "Enter")
+      yield* Effect.promise(async () => {
+        await page.getByRole("heading", { name: "1 disagreement still open" }).waitFor()
+        await page.getByRole("button", { name: "Start again" }).focus()
+      })
+      yield* press("Enter")
+      yield* shows("blue")
+      yield* Effect.promise(() => page.getByRole("heading", { name: "The last open disagreement" }).waitFor())
+      yield* press("1", "Enter")
+      yield* Effect.promise(async () => {
+        await page.getByRole("heading", { name: "No disagreement is left." }).waitFor()
+        await picture(page, "adjudicate-6-nothing-left")
+      })
+      const { json } = yield* operator.ask("GET", `/dashboard/api/tasks/${task}`)
+      assert.deepStrictEqual(
+        json.items.map(({ decision }: { decision: { choice: number; rationale: string } }) => [
+          decision.choice,
+          decision.rationale,
+        ]),
+        [
+          [0, ""],
+          [2, "Sooner."],
+          [0, ""],
+          [1, "1 of them is black: s"],
+        ],
+      )
+    }),
+)
+
+inBrowser("a lead invites a list of people, and renames one", {}, ({ link, open }) =>
+  Effect.gen(function* () {
+    // The service refuses lists with names that are not free.
+    const page = yield* open({ refusals: [409], permissions: ["clipboard-read", "clipboard-write"] })
+    yield* Effect.promise(async () => {
+      await signIn(page, link, "Lea")
+      await page.getByRole("link", { name: "Experts", exact: true }).click()
+      await page.getByRole("button", { name: "Invite several" }).click()
+      const names = page.getByRole("textbox", { name: "Names, one per line or separated by commas" })
+      await names.fill('Ada Lovelace\n=Grace "G" Hopper, Zoë\nADA LOVELACE')
+      await page.getByText("4 names").waitFor()
+      await page.getByRole("button", { name: "Invite all" }).click()
+      await page.getByText("Nobody was invited. Line 3: ADA LOVELACE is already in line 1.").waitFor()
+      await picture(page, "invite-1-refused")
+      await names.fill('Ada Lovelace\n=Grace "G" Hopper, Zoë')
+      await page.getByRole("button", { name: "Invite all" }).click()
+      await page.getByRole("heading", { name: "3 invitations" }).waitFor()
+      await page.waitForFunction(() => document.activeElement?.id === "invitations")
+      const links = await page.getByRole("table", { name: "Invitations" }).locator("code").allTextContents()
+      await picture(page, "invite-2-links")
+
+      await page.getByRole("button", { name: "Copy all names and links" }).click()
+      await page.getByText("Copied").waitFor()
+      const copied = await page.evaluate(() => navigator.clipboard.readText())
+      assert.strictEqual(copied, `Ada Lovelace\t${links[0]}\n=Grace "G" Hopper\t${links[1]}\nZoë\t${links[2]}`)
+      const download = page.waitForEvent("download")
+      await page.getByRole("link", { name: "Download CSV" }).click()
+      assert.strictEqual(
+        readFileSync(await (await download).path(), "utf8"),
+        `name,link\r\nAda Lovelace,${links[0]}\r\n"'=Grace ""G"" Hopper",${links[1]}\r\nZoë,${links[2]}\r\n`,
+      )
+      await page.getByRole("button", { name: "Done" }).click()
+      assert.strictEqual(await page.getByText(links[2]!).count(), 0)
+
+      await page.getByRole("link", { name: "Zoë" }).click()
+      await page.getByRole("button", { name: "Rename" }).click()
+      await fillIn(page, "Name", "ada lovelace")
+      await page.getByText("An expert named Ada Lovelace already exists.").waitFor()
+      await fillIn(page, "Name", "Zoë Zwei")
+      await page.getByRole("heading", { name: "Zoë Zwei", level: 1 }).waitFor()
+      await picture(page, "invite-3-renamed")
+    })
+  }),
+)

@@ -1,0 +1,53 @@
+import { assert } from "@effect/vitest"
+import { Effect } from "effect"
+import { assertProblem } from "./http.ts"
+import { joined, signedInAs, taskOf, test, withOperator } from "./support.ts"
+
+test("a manager has the number of disagreements by the filters, and replaces no decision unknowingly", function* () {
+  const { operator, service } = yield* withOperator()
+  const task = yield* taskOf(
+    service,
+    ["p", "q", "r"].map((prompt) => [prompt, "a", "b"] as const),
+    { votes: 2 },
+  )
+  for (const [name, choice] of [
+    ["Eva", "a"],
+    ["Eli", "b"],
+  ] as const) {
+    const expert = yield* joined(service.base, operator, name)
+    for (let work = (yield* expert.ask("POST", "/annotate/api/next")).json; work.item !== null;) {
+      const { completions, item_id, prompt } = work.item
+      const best = completions.indexOf(prompt === "r" ? "a" : choice)
+      const vote = { best, ranking: null, rationale: "", seconds: 1 }
+      work = (yield* expert.ask("POST", `/annotate/api/items/${item_id}/vote`, vote)).json
+    }
+  }
+  const manager = yield* signedInAs(service, "manager")
+  const viewer = yield* signedInAs(service, "viewer")
+  const list = (query = "") => Effect.map(viewer.ask("GET", `/dashboard/api/items?${query}`), ({ json }) => json)
+  assert.lengthOf((yield* list()).items, 3)
+  for (const [query, disagreements] of [
+    ["", 2],
+    ["state=done", 2],
+    ["text=q", 1],
+    ["group=none", 0],
+  ] as const) {
+    assert.strictEqual((yield* list(query)).disagreements, disagreements, query)
+  }
+  const { json: detail } = yield* viewer.ask("GET", `/dashboard/api/tasks/${task}?from=1&limit=1`)
+  assert.deepStrictEqual(
+    detail.items.map(({ index }: { index: number }) => index),
+    [1],
+  )
+
+  const path = `/dashboard/api/tasks/${task}/items/1/decision`
+  const decision = { choice: 1, rationale: "", undecided: true }
+  assertProblem(yield* viewer.ask("PUT", path, decision), 403, "forbidden")
+  assert.strictEqual((yield* manager.ask("PUT", path, decision)).status, 204)
+  assert.strictEqual((yield* list()).disagreements, 1)
+  const late = yield* operator.ask("PUT", path, { ...decision, choice: 0 })
+  assertProblem(late, 409, "conflict")
+  assert.strictEqual(late.json.detail, "manager has already decided this prompt.")
+  // Whoever has seen the decision may replace it.
+  assert.strictEqual((yield* operator.ask("PUT", path, { choice: 0, rationale: "" })).status, 204)
+})
