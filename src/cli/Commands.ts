@@ -13,6 +13,11 @@ const commands = [
     "Rate the models by the votes on their completions",
     () => import("./commands/Leaderboard.ts"),
   ),
+  command(
+    "audit",
+    "Compare automatic judges with people: agreement, biases, cost",
+    () => import("./commands/Audit.ts"),
+  ),
   command("inspect", "Show what input files contain, and what a run would do", () => import("./commands/Inspect.ts")),
   command(
     "validate",

@@ -1,6 +1,6 @@
 /**
- * The kind of expert who gave a vote, as the service reports it. The built-in service reports `person` or `automatic`;
- * another service can report any name.
+ * The kind of expert who gave a vote, as the service reports it. The built-in service reports `person`, `judge` (a
+ * language model), or `automatic` (a rule or gold file); another service can report any name.
  *
  * Guarantees: a value that is not a short text counts as unknown and never causes a failure.
  */

@@ -32,6 +32,13 @@ export const judgesOf = (experts: ReadonlyArray<string>): Judges => {
   return { people: experts.length - rules.length - gold_files.length - models.length, rules, gold_files, models }
 }
 
+/** Whether an expert is a language model, another automatic expert, or a person. @param kind as in the vote */
+export const roleOf = (expert: string | null, kind: string | null): "judge" | "automatic" | "person" => {
+  const name = expert ?? ""
+  if (kind === "judge" || name.startsWith("judge:")) return "judge"
+  return kind === "automatic" || (kind === null && (isRule(name) || name.startsWith("gold:"))) ? "automatic" : "person"
+}
+
 const joined = (parts: ReadonlyArray<string>): string =>
   parts.length < 2 ? parts.join("") : `${parts.slice(0, -1).join(", ")} and ${parts.at(-1)}`
 

@@ -36,13 +36,15 @@ export const parse = (price: Price): Option.Option<Prices> => {
   })
 }
 
-export const toRecord = ({ kinds, other: others }: Prices): { readonly [kind: string]: string } =>
-  Object.fromEntries(
-    [[other, others] as const, ...[...kinds].toSorted(([a], [b]) => (a < b ? -1 : 1))].map(([kind, price]) => [
-      kind,
-      Cost.format(price),
-    ]),
-  )
+export const toRecord = ({
+  kinds,
+  other: others,
+}: Prices): { readonly default: string; readonly [kind: string]: string } => ({
+  [other]: Cost.format(others),
+  ...Object.fromEntries(
+    [...kinds].toSorted(([a], [b]) => (a < b ? -1 : 1)).map(([kind, price]) => [kind, Cost.format(price)]),
+  ),
+})
 
 export const encode = (prices: Prices): string => JSON.stringify(toRecord(prices))
 

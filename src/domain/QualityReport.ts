@@ -67,6 +67,8 @@ export interface Agreement {
 export interface ExpertRow {
   /** The expert's name at the service; null for all votes without one. */
   readonly expert: string | null
+  /** The kind of expert in the first vote that has one; null if the service reports none. */
+  readonly kind: string | null
   /** Votes on judged items. */
   readonly votes: number
   /** Votes on gold items that `--gold` mixed in; `votes` includes them. */

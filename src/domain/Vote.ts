@@ -14,7 +14,10 @@ export const fields = {
     "The expert's name: `expert_…` for a person, or the name of a scripted expert or language model.",
     Schema.String,
   ),
-  kind: described("The kind of expert: `person` or `automatic`.", Schema.String),
+  kind: described(
+    "The kind of expert: `person`, `judge` (a language model), or `automatic` (a rule or gold file).",
+    Schema.String,
+  ),
   choice: described(
     "Index of the preferred completion; if several are ranked first, the one that was shown first.",
     Index,

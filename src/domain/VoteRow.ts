@@ -16,15 +16,7 @@ import { fields as voteFields, type ImportedVote } from "./Vote.ts"
 
 const list = <S extends Schema.Top>(of: S) => Schema.NullOr(Schema.Array(of))
 
-const ofVote = Struct.omit(voteFields, [
-  "expert",
-  "kind",
-  "choice",
-  "flags",
-  "guidelines_version",
-  "repeated",
-  "details",
-])
+const ofVote = Struct.omit(voteFields, ["expert", "kind", "choice", "flags", "guidelines_version", "repeated"])
 
 export const VoteRowSchema = Schema.Struct({
   /** Null in a table that the service wrote, because the service does not know item ids. */

@@ -33,6 +33,12 @@ export const parse = (text: string): Result.Result<FieldPath, string> => {
   return Result.succeed({ text, keys, get: (record) => followAll(record, keys) })
 }
 
+/** Returns a value as text, or as JSON if it is not text; null if there is none. */
+export const textAt = ({ get }: FieldPath, record: unknown): string | null => {
+  const value = get(record) ?? null
+  return value === null || typeof value === "string" ? value : JSON.stringify(value)
+}
+
 export const followAll = (value: unknown, keys: ReadonlyArray<PropertyKey>): unknown => keys.reduce(follow, value)
 
 const follow = (value: unknown, key: PropertyKey): unknown => {

@@ -1,7 +1,8 @@
 /**
  * Turns judgments into preference pairs. A `PairStrategy` makes the pairs of one judgment. `byMajority` and
  * `byProbability` combine the votes of several experts. `Curation` does both for a stream of items, with checks and a
- * quality report. `leaderboard` rates the models that wrote the completions.
+ * quality report. `leaderboard` rates the models that wrote the completions. `audit` compares automatic judges
+ * with people.
  *
  * Guarantees: every function is pure, or transforms a stream. The same judgments give the same pairs.
  */
@@ -35,6 +36,16 @@ export type {
   LeaderboardMethod,
   LeaderboardRow,
 } from "../domain/Leaderboard.ts"
+export type {
+  Audit,
+  AuditAgreement,
+  AuditPolicies,
+  AuditPolicy,
+  AuditRater,
+  AuditEstimate,
+  AuditSlice,
+} from "../domain/Audit.ts"
+export { type AuditOptions, of as audit } from "./audit/Audit.ts"
 export type {
   Agreement,
   Check,

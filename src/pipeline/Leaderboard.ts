@@ -5,7 +5,7 @@
  * can write to the ledger meanwhile. The ledger is read once, or twice if votes are weighted. Gold items that were
  * mixed in do not count. In a dataset, each item counts as one vote (`DatasetVotes`).
  */
-import { Effect, Option, Predicate, Result, Schema, type Stream } from "effect"
+import { Effect, Option, Result, Schema, type Stream } from "effect"
 import type { Leaderboard as Board } from "../domain/Leaderboard.ts"
 import * as FieldPath from "../io/FieldPath.ts"
 import * as Leaderboard from "../pair/rating/Leaderboard.ts"
@@ -47,17 +47,21 @@ export class GroupsInvalid extends Schema.TaggedError<GroupsInvalid>()("GroupsIn
 /** Maximum number of groups. Each group needs memory and prints a table. */
 const maxGroups = 100
 
+/** Parses the path of the field that defines the groups, if there is one. */
+export const fieldOf = Effect.fnUntraced(function* (by: string | undefined) {
+  const path = by === undefined ? undefined : FieldPath.parse(by)
+  if (path !== undefined && Result.isFailure(path)) return yield* new GroupsInvalid({ by: by!, problem: path.failure })
+  return path?.success
+})
+
 const rated = Effect.fnUntraced(function* <E, R>(
   items: Stream.Stream<Leaderboard.RatedItem, E, R>,
   by: string | undefined,
   options: Leaderboard.GroupedOptions,
 ) {
-  const path = by === undefined ? undefined : FieldPath.parse(by)
-  if (path !== undefined && Result.isFailure(path)) return yield* new GroupsInvalid({ by: by!, problem: path.failure })
-  const groupOf = ({ metadata }: Leaderboard.RatedItem): string | null => {
-    const value = path?.success.get(metadata)
-    return Predicate.isNullish(value) ? null : typeof value === "string" ? value : JSON.stringify(value)
-  }
+  const path = yield* fieldOf(by)
+  const groupOf = ({ metadata }: Leaderboard.RatedItem) =>
+    path === undefined ? null : FieldPath.textAt(path, metadata)
   const groups = yield* Leaderboard.grouped(items, groupOf, { ...options, maxGroups })
   if (groups === undefined) {
     return yield* new GroupsInvalid({

@@ -30,6 +30,7 @@ export {
   leaderboards,
   type LeaderboardSettings,
 } from "./Leaderboard.ts"
+export { audit, type AuditSettings } from "./Audit.ts"
 export { NoDataset } from "./DatasetVotes.ts"
 export type { RejectCount } from "./RejectCounts.ts"
 export type { EarlierCounts, IssueReport, RunReport, RunStatus } from "./RunReport.ts"

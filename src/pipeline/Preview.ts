@@ -156,7 +156,7 @@ export const preview = Effect.fn("Preview.preview")(function* (
         const highest = Prices.highest(prices)
         const used = Cost.plus(before.counted.cost, Cost.times(highest, new_votes))
         return {
-          price: price!,
+          price,
           prices: own,
           budget: Option.getOrNull(Option.map(terms.budget, Cost.format)),
           before: textOf(before.counted),

@@ -57,7 +57,7 @@ const make = (
   const used = Cost.plus(spent.cost, committed.cost)
   const { default: price, ...own } = Prices.toRecord(prices)
   return {
-    price: price!,
+    price,
     prices: own,
     budget: Option.getOrNull(Option.map(budget, Cost.format)),
     spent: textOf(spent),

@@ -7,7 +7,7 @@ import { cli } from "../support/cli.ts"
 import { test } from "../support/job.ts"
 
 const commands = [
-  "run", "submit", "collect", "export", "import", "export-votes", "plan", "leaderboard", "status", "inspect", "validate", "verify", "push", "resolve", "schedule", "serve",
+  "run", "submit", "collect", "export", "import", "export-votes", "plan", "leaderboard", "audit", "status", "inspect", "validate", "verify", "push", "resolve", "schedule", "serve",
   "worker", "init", "config", "doctor", "ledger check", "ledger backup", "ledger compact", "ledger prune",
 ] // prettier-ignore
 

@@ -193,7 +193,7 @@ describe("a job folder", () => {
     const fs = yield* FileSystem.FileSystem
     assert.strictEqual(
       yield* fs.readFileString(`${folder}/job/settings.yaml`),
-      "# Settings of this job's last run. collect, doctor, export, export-votes, leaderboard, ledger, plan, resolve, and status reuse them.\nformat: trl\nproject:\n  prefstream.yaml: ../prefstream.yaml\n  title: From the file\n",
+      "# Settings of this job's last run. audit, collect, doctor, export, export-votes, leaderboard, ledger, plan, resolve, and status reuse them.\nformat: trl\nproject:\n  prefstream.yaml: ../prefstream.yaml\n  title: From the file\n",
     )
     const { format, once, title } = yield* settingsOf(folder, ["export", "--dir", "job"])
     assert.deepStrictEqual(

@@ -8,6 +8,7 @@ export const guides = [
   "pipelines/README.md",
   "src/README.md",
   "src/cli/README.md",
+  "src/pair/README.md",
   "src/pipeline/README.md",
   "src/service/README.md",
   "src/task/README.md",
@@ -111,16 +112,22 @@ export const lines: { readonly [line: string]: Line | string } = {
   "npx prefstream serve --votes 3": { ends: /^PREFSTREAM_TOKEN=pst_/m },
   "npx prefstream serve --public-url https://annotate.example": { ends: /https:\/\/annotate\.example\// },
   "PREFSTREAM_JUDGE_BASE_URL=http://127.0.0.1:11434/v1 npx prefstream run items.jsonl --expert judge:qwen2.5:7b": ok,
+  "PREFSTREAM_JUDGE_BASE_URL=http://127.0.0.1:11434/v1 npx prefstream run items.jsonl --expert judge:qwen2.5:7b --expert judge:gemma3:12b --expert judge:llama3.1:8b --votes 3":
+    ok,
   "npx prefstream run items.jsonl --base-url http://127.0.0.1:8484/v1 --guidelines-file guidelines.md --rubric rubric.yaml":
     { ends: 0, before: "a service" },
   "npx prefstream doctor --try-task new": "test/cli/ServiceProtocol.test.ts sends one to such a service",
   "npx prefstream run items.jsonl": "test/cli/ServiceProtocol.test.ts runs at such a service",
   "(umask 077 && sqlite3 prefstream-service.db \"VACUUM INTO 'copy.db'\")":
     "sqlite3 need not be installed: test/service/Restart.test.ts has Node carry it out",
+  // src/pair
+  "npx prefstream audit --dir week-48": { ends: 1, before: "results" },
+  "npx prefstream audit --dir week-48 --by topic": { ends: 1 },
+  "npx prefstream audit --dir week-48 --price 0.40 --price judge=0.01 --within 0.01": { ends: 1 },
   // src/task
   "npx prefstream submit items.jsonl --votes 3 --price 0.40 --budget 5000 --dry-run": ok,
   "npx prefstream submit items.jsonl --votes 3 --price 0.40 --budget 5000": ok,
-  "npx prefstream submit items.jsonl --price 0.40 --price automatic=0.01 --price specialist=2.50 --budget 5000": {
+  "npx prefstream submit items.jsonl --price 0.40 --price judge=0.01 --price specialist=2.50 --budget 5000": {
     ends: 0,
     before: "a service",
   },

@@ -3,6 +3,7 @@ import { Console, Effect, Layer } from "effect"
 import type { Command } from "effect/cli"
 import * as JobFolder from "../../pipeline/JobFolder.ts"
 import * as Flow from "../../pipeline/Flow.ts"
+import { count, plural } from "../../io/Values.ts"
 import { makeCommand } from "../flags/Definition.ts"
 import { datasetFlags, datasetOf } from "../flags/DatasetFlags.ts"
 import { expertFlags, expertsOf } from "../flags/ExpertFlags.ts"
@@ -64,9 +65,14 @@ const fromFlags = Effect.fnUntraced(function* (
   flags: Command.Command.Config.Infer<typeof runFlags>,
   directory: string,
 ) {
-  if (flags.baseUrl === undefined && (flags.votes?.votesUpTo ?? flags.votes?.votes ?? 1) > 1) {
+  const names = flags.expert.length === 0 ? [trialExpert] : [...new Set(flags.expert)]
+  const votes = flags.votes?.votesUpTo ?? flags.votes?.votes ?? 1
+  if (flags.baseUrl === undefined && (flags.votes?.votesUpTo !== undefined || votes > names.length)) {
+    const experts = `${count(names.length, "automatic expert")} (${names.join(", ")})`
     return yield* usageError(
-      "--votes: without --base-url, automatic experts give only one vote per item: start a service where several people judge (prefstream serve), and set --base-url to its address",
+      flags.votes?.votesUpTo === undefined
+        ? `--votes ${votes}: each vote on an item comes from another expert, and there ${plural(names.length, "is", "are")} only ${experts}: add --expert, lower --votes, or set --base-url to a service where people judge (prefstream serve)`
+        : "--votes: automatic experts give the same number of votes on each item: set one number, or set --base-url to a service where people judge (prefstream serve)",
     )
   }
   const source = yield* sourceOf(flags, scratchIn(flags, directory))
@@ -85,14 +91,14 @@ const fromFlags = Effect.fnUntraced(function* (
         "Use this expert only for trials; choose another one with --expert.",
     )
   }
-  const names = flags.expert.length === 0 ? [trialExpert] : flags.expert
   const experts = flags.baseUrl === undefined ? yield* expertsOf(names, flags) : []
   // Only runs with an embedded service load this module.
   const service = Effect.promise(() => import("../../service/AnnotationService.ts")).pipe(
     Effect.map(({ layerEmbedded }) =>
-      layerEmbedded({ database: JobFolder.service(directory), experts, turnaround: flags.turnaround }),
+      layerEmbedded({ database: JobFolder.service(directory), experts, turnaround: flags.turnaround, votes }),
     ),
     Layer.unwrap,
   )
-  return { ...options, directory, source, service }
+  // One task has all votes of its items, so that the embedded service gives each of them to another expert.
+  return { ...options, ...(flags.baseUrl === undefined && { votes: 1 }), directory, source, service }
 })

@@ -17,7 +17,7 @@ export const embeddedFlags = inGroup("EXPERTS", {
   expert: repeated(
     Flag.String("expert"),
     "EXPERT",
-    "judge:MODEL, gold:FILE, first, last, longest, shortest, or random; repeatable, tried in order",
+    "judge:MODEL, gold:FILE, first, last, longest, shortest, random; repeatable, --votes N asks N of them",
     { isEssential: true, path: "gold", values: ["first", "last", "longest", "shortest", "random", "judge:", "gold:"] },
   ),
   turnaround: duration("turnaround", "Simulated time that automatic experts take per task", { default: "0s" }),

@@ -237,7 +237,7 @@ const isKept = ({ name }: Setting, { definitions }: ParsedArguments.ParsedArgume
 }
 
 const followers: ReadonlySet<string> = new Set([
-  "collect", "doctor", "export", "export-votes", "leaderboard", "plan", "resolve", "status", "ledger backup", "ledger check", "ledger compact", "ledger prune",
+  "audit", "collect", "doctor", "export", "export-votes", "leaderboard", "plan", "resolve", "status", "ledger backup", "ledger check", "ledger compact", "ledger prune",
 ]) // prettier-ignore
 
 /** Saves the settings. Keeps those of the same job's last run that this command has no flag for. */

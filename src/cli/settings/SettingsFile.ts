@@ -161,7 +161,7 @@ export const read = Effect.fn("SettingsFile.read")(function* (
   } satisfies SettingsFile
 })
 
-const header = `# Settings of this job's last run. collect, doctor, export, export-votes, leaderboard, ledger, plan, resolve, and status reuse them.
+const header = `# Settings of this job's last run. audit, collect, doctor, export, export-votes, leaderboard, ledger, plan, resolve, and status reuse them.
 `
 
 type Written = Pick<Setting, "name" | "values">

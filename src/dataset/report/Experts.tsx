@@ -129,7 +129,10 @@ export const Experts = ({ report: { experts } }: { readonly report: QualityRepor
           class="experts"
           columns={[heading("Expert", -1), ...columns.map(({ hint, title }, i) => heading(title, i, hint))]}
           rows={shown.map((row) => [
-            row.expert === null ? <em>{nameOf(row)}</em> : <Name text={row.expert} chars={40} />,
+            <>
+              {row.expert === null ? <em>{nameOf(row)}</em> : <Name text={row.expert} chars={40} />}
+              {row.kind !== null && row.kind !== "person" && <span class="muted small"> {row.kind}</span>}
+            </>,
             ...columns.map(({ words }) => words(row)),
           ])}
         />

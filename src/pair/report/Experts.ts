@@ -12,6 +12,7 @@ import * as Distribution from "../stats/Distribution.ts"
 import { isRight } from "./GoldScore.ts"
 
 interface ExpertTally {
+  kind: string | null
   votes: number
   mixedInVotes: number
   compared: number
@@ -24,6 +25,7 @@ interface ExpertTally {
 }
 
 const newRow = (): ExpertTally => ({
+  kind: null,
   votes: 0,
   mixedInVotes: 0,
   compared: 0,
@@ -48,6 +50,7 @@ export const make = () => {
       for (const [i, vote] of votes.entries()) {
         const row = rowOf(vote.expert)
         const agrees = agreements[i]
+        row.kind ??= vote.kind ?? null
         row.votes++
         if (item.isCheck) row.mixedInVotes++
         if (agrees !== undefined) row.compared++
@@ -67,6 +70,7 @@ export const make = () => {
       [...rows]
         .map(([expert, row]) => ({
           expert,
+          kind: row.kind,
           votes: row.votes,
           mixed_in_votes: row.mixedInVotes,
           compared: row.compared,

@@ -36,6 +36,8 @@ export interface ItemVote extends Assessment.Assessment {
   readonly seconds: number | null
   /** Null if the rationale is missing or blank. */
   readonly rationale: string | null
+  /** The vote's details, unchanged, if it has any. */
+  readonly details?: unknown
   /** The path of another list in the result that may contain several votes. */
   readonly unread?: string
 }
@@ -98,6 +100,7 @@ const votesIn = (judgment: Judgment): ReadonlyArray<ItemVote> => {
       votes.map(({ choice, expert, kind, order: shown = order, ranking, rationale, seconds = -1, ...members }) =>
         ofTexts({
           ...Assessment.read(members, choice, completions.length),
+          ...(members["details"] !== undefined && { details: members["details"] }),
           expert,
           ...kindOf(ExpertKind.of(kind) ?? ExpertKind.of(annotations["kind"])),
           choice,

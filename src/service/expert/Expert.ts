@@ -48,6 +48,8 @@ export type Judge = (
 export interface Expert {
   /** The expert's name in votes. Experts with the same name count as one. */
   readonly name: string
+  /** The kind of the expert in votes. Default: `automatic`. */
+  readonly kind?: "judge" | undefined
   /** Asks about one prompt. Returns none if the expert has no answer. */
   readonly judge: Judge
   /**

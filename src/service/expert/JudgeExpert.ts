@@ -142,7 +142,7 @@ export const make = Effect.fn("JudgeExpert.make")(function* (
 
   // A judgment makes at least two requests at once, so the number of concurrent judgments is half that of requests.
   const concurrency = Math.max(1, Math.ceil((options.concurrency ?? JudgeEndpoint.defaults.concurrency) / 2))
-  return { name, judge, concurrency }
+  return { name, kind: "judge", judge, concurrency }
 })
 
 const rationaleOf = (ranked: PairwiseRanking.Ranked, distinct: number): string => {

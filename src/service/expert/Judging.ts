@@ -125,6 +125,7 @@ export const make = Effect.fnUntraced(function* (experts: ReadonlyArray<Expert>)
 
   return {
     names: [...byName.keys()],
+    kindOf: (name: string) => byName.get(name)?.kind,
     isAvailable,
     judge,
     /** The maximum concurrency among the items' experts. Undefined if all of them answer immediately. */

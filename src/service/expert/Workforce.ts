@@ -53,7 +53,7 @@ const make = Effect.fnUntraced(function* (options: WorkforceOptions) {
   let inFlight = 0
   const workers = yield* FiberSet.make()
   const experts = yield* Experts
-  yield* Effect.forEach(judging.names, experts.ensure, { discard: true })
+  yield* Effect.forEach(judging.names, (name) => experts.ensure(name, judging.kindOf(name)), { discard: true })
   experts.employ(judging)
 
   const failing = new Set<string>()

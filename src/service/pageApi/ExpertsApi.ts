@@ -12,7 +12,7 @@ import { maxLength } from "./PageConstants.ts"
 export const ExpertSummary = Schema.Struct({
   expert_id: Schema.String,
   name: Schema.String,
-  kind: Schema.Literals(["person", "automatic"]),
+  kind: Schema.Literals(["person", "judge", "automatic"]),
   active: Schema.Boolean,
   /** Whether the expert accepted the invitation. Always true for an automatic expert. */
   joined: Schema.Boolean,

@@ -29,6 +29,7 @@ interface ItemRow {
 interface AutomaticExpert {
   readonly expert_no: number
   readonly expert_id: string
+  readonly kind: string
 }
 
 /** The maximum number of tasks checked in one transaction. More would make other writes wait long. */
@@ -161,7 +162,7 @@ export const make = Effect.fnUntraced(function* (voting: Voting) {
   })
 
   const activeOf = (names: ReadonlyArray<string>) => sql<AutomaticExpert>`
-    SELECT expert_no, expert_id FROM expert
+    SELECT expert_no, expert_id, kind FROM expert
     WHERE active = 1 AND expert_id IN (SELECT value FROM json_each(${JSON.stringify(names)}))`
 
   const claimOnce = (asking: ClaimRequest) =>
@@ -206,7 +207,7 @@ export const make = Effect.fnUntraced(function* (voting: Voting) {
   const recordTask = Effect.fnUntraced(function* (
     seq: number,
     judged: ReadonlyArray<Judged>,
-    numbers: ReadonlyMap<string, number>,
+    active: ReadonlyMap<string, AutomaticExpert>,
     now: number,
   ) {
     const task = yield* voting.openTask(seq)
@@ -218,9 +219,10 @@ export const make = Effect.fnUntraced(function* (voting: Voting) {
     const changes = judged.map(({ answers, guidelinesVersion, itemId }) => {
       let given = 0
       for (const { expert, vote } of answers) {
-        const expertNo = numbers.get(expert)
+        const row = active.get(expert)
         // The expert has been deactivated in the meantime. Other experts can give these votes.
-        if (expertNo === undefined) continue
+        if (row === undefined) continue
+        const { expert_no: expertNo, kind } = row
         if (Result.isFailure(vote)) {
           setAside.push([itemId, expertNo, toStorableText(vote.failure)])
           continue
@@ -232,7 +234,7 @@ export const make = Effect.fnUntraced(function* (voting: Voting) {
           prompt: prompts[promptIndexOf(itemId)]!,
           vote: storableVote({
             expert,
-            kind: "automatic",
+            kind,
             ...vote.success,
             ...(guidelinesVersion !== undefined && { guidelines_version: guidelinesVersion }),
           }),
@@ -274,8 +276,8 @@ export const make = Effect.fnUntraced(function* (voting: Voting) {
     yield* voting.writeEnding(
       Effect.gen(function* () {
         const rows = yield* activeOf([...names])
-        const numbers = new Map(rows.map((row) => [row.expert_id, row.expert_no]))
-        return yield* Effect.forEach(tasks, ([seq, items]) => recordTask(seq, items, numbers, now))
+        const active = new Map(rows.map((row) => [row.expert_id, row]))
+        return yield* Effect.forEach(tasks, ([seq, items]) => recordTask(seq, items, active, now))
       }),
       (ended) => ended.includes(true),
     )

@@ -11,7 +11,7 @@ import { maxInvitations, maxLength } from "../pageApi/PageConstants.ts"
 export interface NamedExpert {
   readonly expert_id: string
   readonly name: string
-  readonly kind: "person" | "automatic"
+  readonly kind: "person" | "judge" | "automatic"
   readonly active: number
 }
 
@@ -39,7 +39,7 @@ export const find = (existing: ReadonlyArray<NamedExpert>, name: string): NamedE
 
 /** Says that the name is not free, and what to do. */
 export const words = ({ active, kind, name }: NamedExpert): string => {
-  if (kind === "automatic") return `An automatic expert is named ${name}. Enter another name.`
+  if (kind !== "person") return `An automatic expert is named ${name}. Enter another name.`
   return `An expert named ${name} already exists. ${active === 1 ? "Make a new link for" : "Activate"} this expert below, or enter another name.`
 }
 

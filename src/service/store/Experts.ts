@@ -32,7 +32,7 @@ export const toSummary = ({ agreed, compared, gold_judged, gold_right, ...row }:
   ...row,
   active: row.active === 1,
   // Accepting the invitation sets `last_seen_at`.
-  joined: row.kind === "automatic" || row.last_seen_at !== null,
+  joined: row.kind !== "person" || row.last_seen_at !== null,
   majority: { agreed, of: compared },
   gold: { right: gold_right, of: gold_judged },
 })
@@ -118,7 +118,7 @@ const make = Effect.gen(function* () {
     const all = yield* names
     const expert = all.find(({ expert_id }) => expert_id === expertId)
     if (expert === undefined) return yield* notFound("There is no such expert.")
-    if (expert.kind === "automatic") return yield* conflict("The service’s configuration names automatic experts.")
+    if (expert.kind !== "person") return yield* conflict("The service’s configuration names automatic experts.")
     const same = ExpertNames.find(
       all.filter(({ expert_id }) => expert_id !== expertId),
       name,
@@ -129,9 +129,9 @@ const make = Effect.gen(function* () {
     return toSummary(rows[0]!)
   }, write)
 
-  const ensure = Effect.fn("Experts.ensure")(function* (name: string) {
+  const ensure = Effect.fn("Experts.ensure")(function* (name: string, kind: "judge" | "automatic" = "automatic") {
     const now = yield* Clock.currentTimeMillis
-    return yield* write(insert({ expert_id: name, name, kind: "automatic" }, now))
+    return yield* write(insert({ expert_id: name, name, kind }, now))
   })
 
   const list = Effect.map(sql<Row>`SELECT ${columns} FROM expert ORDER BY expert_no`, (rows) =>
@@ -157,7 +157,7 @@ const make = Effect.gen(function* () {
         }
         yield* along
         // Other experts may have passed items that waited for this expert, so all items are checked again.
-        if (rows[0]?.kind === "automatic") queue.reconsiderAll()
+        if (rows.some(({ kind }) => kind !== "person")) queue.reconsiderAll()
         if (rows[0]?.kind === "person" && !active) yield* contents.awaitFewer
         return rows
       }),

@@ -40,6 +40,6 @@ export const release = Effect.fnUntraced(function* (sql: SqlClient.SqlClient, vo
     yield* sql`UPDATE task_group SET open = open + 1 WHERE organization = ${organization} AND group_id = ${group_id}`
     yield* voting.withdraw(organization, group_id)
   }
-  yield* sql`DELETE FROM set_aside WHERE expert_no IN (SELECT expert_no FROM expert WHERE kind = 'automatic')
+  yield* sql`DELETE FROM set_aside WHERE expert_no IN (SELECT expert_no FROM expert WHERE kind <> 'person')
     AND (SELECT finished_at IS NULL FROM task WHERE seq = item_id / ${maxPrompts})`
 })

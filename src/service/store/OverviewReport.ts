@@ -130,7 +130,9 @@ export const make = Effect.gen(function* () {
       SUM(votes_given) AS votes, SUM(votes_required) AS votes_needed FROM task_count WHERE status <> 'cancelled'`
     const rows = yield* votesSince(mondayOf(today) - 7 * shownWeeks)
     const votesOn = (day: number, isAutomatic: boolean) =>
-      rows.find((row) => row.day === day && (row.kind === "automatic") === isAutomatic)?.votes ?? 0
+      rows
+        .filter((row) => row.day === day && (row.kind !== "person") === isAutomatic)
+        .reduce((sum, { votes }) => sum + votes, 0)
     const weeks = Map.groupBy(rows, ({ day }) => mondayOf(day))
     const sum = (of: typeof rows, member: "agreed" | "compared") => of.reduce((sum, row) => sum + row[member], 0)
     const failing = outages(now).map(({ name, until: at }): StuckWork => ({

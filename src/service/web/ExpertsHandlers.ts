@@ -30,7 +30,7 @@ export const layer = HttpApiBuilder.group(
 
     const inviteAgain = Effect.fnUntraced(function* (expertId: string) {
       const expert = yield* orNotFound(experts.find(expertId), noExpert)
-      if (expert.kind === "automatic") return yield* conflict("An automatic expert needs no invitation.")
+      if (expert.kind !== "person") return yield* conflict("An automatic expert needs no invitation.")
       const code = yield* write(
         Effect.gen(function* () {
           const isActive = Option.exists(yield* experts.find(expertId), ({ active }) => active)

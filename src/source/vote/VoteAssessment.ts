@@ -1,7 +1,7 @@
 /**
- * Reads `all_bad`, `edited`, `aspects`, and the expert's `kind` of a vote, in the form of `VoteRow`. Other tables may
- * use these names differently. Therefore the kind and all text cells are read only if the record has both `all_bad` and
- * `aspects`.
+ * Reads `all_bad`, `edited`, `aspects`, `details`, and the expert's `kind` of a vote, in the form of `VoteRow`. Other
+ * tables may use these names differently. Therefore the kind, the details, and all text cells are read only if the
+ * record has both `all_bad` and `aspects`.
  */
 import { Option, Predicate, Record, Schema } from "effect"
 import * as Assessment from "../../domain/Assessment.ts"
@@ -24,6 +24,8 @@ const fromCell = (cell: unknown, name: string): unknown => {
 
 const parseScalar = Schema.decodeUnknownOption(Schema.fromJsonString(Schema.Union([Schema.Boolean, Schema.Finite])))
 
+const decodeDetails = Schema.decodeUnknownOption(Schema.Record(Schema.String, Schema.Json))
+
 const names = Assessment.names.filter((name) => name !== "strength")
 
 export const read = (
@@ -31,7 +33,7 @@ export const read = (
   choice: number,
   completions: number,
   isTextual: true | undefined,
-): Omit<Assessment.Assessment, "strength"> & Pick<ImportedVote, "kind"> => {
+): Omit<Assessment.Assessment, "strength"> & Pick<ImportedVote, "details" | "kind"> => {
   if (!isObject(vote)) return {}
   const isVoteRow = Object.hasOwn(vote, "all_bad") && Object.hasOwn(vote, "aspects")
   if (isTextual === true && !isVoteRow) return {}
@@ -39,5 +41,10 @@ export const read = (
     names.map((name) => [name, isTextual === true ? fromCell(vote[name], name) : vote[name]]),
   )
   const kind = isVoteRow ? ExpertKind.of(vote["kind"]) : null
-  return { ...(kind !== null && { kind }), ...Assessment.read(cells, choice, completions) }
+  const details = Option.getOrUndefined(isVoteRow ? decodeDetails(Field.fromText(vote["details"])) : Option.none())
+  return {
+    ...(kind !== null && { kind }),
+    ...(details !== undefined && { details }),
+    ...Assessment.read(cells, choice, completions),
+  }
 }

@@ -10,7 +10,9 @@ import type { ClaimRequest, Claim } from "../../../src/service/store/VoteQueueMo
 import { create, detailOf, next, person, results, statusOf, store } from "./support.ts"
 import { testOver } from "../../support/effectTest.ts"
 
-const robots = Layer.effectDiscard(Experts.use((experts) => Effect.forEach(["one", "two"], experts.ensure)))
+const robots = Layer.effectDiscard(
+  Experts.use((experts) => Effect.forEach(["one", "two"], (name) => experts.ensure(name))),
+)
 const test = testOver(Layer.provideMerge(robots, store(":memory:")))
 
 const claim = (asking: Partial<ClaimRequest> = {}) =>

@@ -269,7 +269,7 @@ const run = Effect.fnUntraced(function* (steps: ReadonlyArray<Step>) {
         Effect.map(experts.create(name), (row) => row.expert_id),
       )
     }
-    yield* Effect.forEach(robots, experts.ensure, { discard: true })
+    yield* Effect.forEach(robots, (name) => experts.ensure(name), { discard: true })
     const claims: Array<Claim> = []
 
     /** The items that a person may be shown: nobody who may judge them, too, has seen their content less often. */

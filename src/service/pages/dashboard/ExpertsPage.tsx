@@ -178,6 +178,7 @@ interface StateProps {
 }
 
 const State = ({ expert: { joined, kind }, standing }: StateProps) => {
+  if (kind === "judge") return <Badge label={{ words: "AI judge", tone: "neutral" }} />
   if (kind === "automatic") return <Badge label={{ words: "Automatic", tone: "neutral" }} />
   if (!joined) return <Badge label={{ words: "Invited", tone: "accent" }} />
   return standing === undefined || standing.state === "working" ? (

@@ -1,0 +1,66 @@
+/** `prefstream audit` compares the automatic judges of a job with its people. */
+import { Console, Effect } from "effect"
+import { Flag } from "effect/cli"
+import { defaultWithin } from "../../pair/audit/Audit.ts"
+import { defaultResamples } from "../../pair/stats/Bootstrap.ts"
+import { audit } from "../../pipeline/Audit.ts"
+import { annotationFlags, annotationPathsOf } from "../flags/AnnotationPath.ts"
+import { campaignFlag } from "../flags/CampaignFlag.ts"
+import { makeCommand } from "../flags/Definition.ts"
+import { existingLedger, ledgerFlags, placeOf } from "../flags/LedgerFlags.ts"
+import { endOfDryRun } from "../flags/PipelineFile.ts"
+import { spendingFlags } from "../flags/TaskFlags.ts"
+import { integer, numberIn, option, parsed, repeated } from "../flags/Values.ts"
+import * as AuditTable from "../output/AuditTable.ts"
+import * as ExitStatus from "../output/ExitStatus.ts"
+import { printable, say } from "../output/Text.ts"
+
+export const command = makeCommand(
+  "audit",
+  "Compare each automatic judge, and all judges together as a jury, with the people who voted on the same items: agreement and Cohen's kappa, consistency when completions are swapped, biases, and accuracy on known answers. " +
+    "Also show what accuracy judges, people, or both would give at what cost. Exits with 1 if no item has votes of both a judge and a person.",
+  {
+    by: option(Flag.String("by"), "FIELD", "Also show agreement by the values of this metadata field, at most 100"),
+    judge: repeated(
+      Flag.String("judge"),
+      "EXPERT",
+      "Count this expert as a judge, such as longest; repeatable; experts of the kind judge always are",
+    ),
+    within: option(
+      parsed("within", (text) => numberIn(text, 0, 1), "a number from 0 to 1"),
+      "SHARE",
+      "Find the cheapest policy that loses at most this much accuracy against people",
+      { default: defaultWithin },
+    ),
+    price: spendingFlags.price,
+    campaign: campaignFlag("audit"),
+    resamples: integer("resamples", "Number of item resamples for 95% intervals", {
+      min: 1,
+      max: 100_000,
+      default: defaultResamples,
+    }),
+    resampleSeed: integer("resample-seed", "Seed for drawing resamples", { default: 0 }),
+    ...annotationFlags,
+    ...ledgerFlags,
+  },
+  Effect.fn("prefstream audit")(function* (flags) {
+    const place = yield* placeOf(flags)
+    yield* endOfDryRun()
+    const { by, campaign, judge: judges, price, resampleSeed: seed, resamples, within } = flags
+    const annotationPaths = annotationPathsOf(flags)
+    const result = yield* audit({ annotationPaths, by, campaign, judges, price, resamples, seed, within }).pipe(
+      Effect.provide(existingLedger(place.location)),
+      Effect.catchTag("GroupsInvalid", ({ message }) => ExitStatus.usageError(`--by ${message}`)),
+    )
+    if (result.compared === 0) {
+      yield* say(AuditTable.nothing(result))
+      return yield* new ExitStatus.Finished({ status: ExitStatus.failure })
+    }
+    yield* Console.log(flags.json === true ? JSON.stringify(result) : printable(AuditTable.text(result)))
+  }),
+  {
+    "prefstream audit --dir week-48": "Compare the judges of a job with its people",
+    "prefstream audit --dir week-48 --by topic --price 0.40 --price judge=0.01 --within 0.01":
+      "By topic, and the cheapest policy that loses at most one percentage point",
+  },
+)

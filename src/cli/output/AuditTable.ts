@@ -1,0 +1,120 @@
+/**
+ * Formats an audit of judges for a terminal. Each table has a row for each judge, the jury, and people. An interval is
+ * that of 95%; a dash means that a number does not exist.
+ */
+import type { Audit, AuditAgreement, AuditPolicies, AuditPolicy } from "../../domain/Audit.ts"
+import type { Estimate } from "../../domain/Leaderboard.ts"
+import { count, number } from "../../io/Values.ts"
+
+export const nothing = ({ items, raters }: Audit): string => {
+  const has = (role: string) => raters.some((rater) => rater.role === role && rater.votes > 0)
+  const missing = !has("people")
+    ? "no person"
+    : !has("judge")
+      ? "no automatic judge"
+      : "no person together with a judge"
+  return `no audit: ${missing} voted on the ${count(items, "item")} with votes. An audit compares votes of people and judges on the same items; --judge EXPERT counts another expert as a judge`
+}
+
+const percent = (share: number): string => `${(100 * share).toFixed(1)}%`
+const decimal = (value: number): string => value.toFixed(3).replace("-", "−")
+const signed = (value: number): string => `${value < 0 ? "−" : "+"}${percent(Math.abs(value))}`
+
+const cell = (estimate: Estimate | null | undefined, form: (value: number) => string = percent): string => {
+  if (estimate === null || estimate === undefined) return "–"
+  const { high, low, value } = estimate
+  return low === null || high === null ? form(value) : `${form(value)} (${form(low)} to ${form(high)})`
+}
+
+type Cells = ReadonlyArray<string>
+
+/** @param texts the number of columns at the left that are texts */
+const table = (title: string, head: Cells, rows: ReadonlyArray<Cells>, texts = 1): Cells => {
+  const all = [head, ...rows]
+  const widths = head.map((_, column) => Math.max(...all.map((row) => row[column]!.length)))
+  const alignedIn = (row: Cells) =>
+    row.map((text, column) => (column < texts ? text.padEnd(widths[column]!) : text.padStart(widths[column]!)))
+  return ["", title, ...all.map((row) => `  ${alignedIn(row).join("  ")}`.trimEnd())]
+}
+
+const agreementCells = (agreement: AuditAgreement | null): Cells => [
+  number(agreement?.share.items ?? 0),
+  cell(agreement?.share),
+  cell(agreement?.kappa, decimal),
+]
+
+const sliceTables = ({ raters }: Audit): Cells =>
+  [...new Set(raters.flatMap(({ slices }) => slices.map(({ by }) => by)))].flatMap((name) =>
+    table(
+      `Agreement by ${titles[name] ?? name}`,
+      ["", "", "items", "agreement", "kappa"],
+      raters.flatMap(({ rater, slices }) =>
+        slices.flatMap((slice) =>
+          slice.by === name ? [[rater, slice.value ?? "(none)", ...agreementCells(slice)]] : [],
+        ),
+      ),
+      2,
+    ),
+  )
+
+const titles: { readonly [by: string]: string } = {
+  length: "the length of the choice, compared with the other completions (near equal: within 10%)",
+  position: "the position at which the choice was shown",
+}
+
+const advice = ({ cheapest, policies, within }: AuditPolicies): string => {
+  const people = policies.at(-1)!
+  const best = policies.find(({ policy }) => policy === cheapest)
+  if (best === undefined || best.policy === people.policy)
+    return `No cheaper policy is within ${percent(within)} of people.`
+  const takes = ({ cost, judge_votes, people_votes }: AuditPolicy) =>
+    cost ?? `${decimal(people_votes)} votes of people and ${decimal(judge_votes)} of judges`
+  const low = best.difference.low ?? 0
+  const doubt = low < -within ? ` The interval reaches ${signed(low)}: more items would narrow it.` : ""
+  return `Within ${percent(within)} of people: ${best.policy}, at ${takes(best)} per item; people alone take ${takes(people)}.${doubt}`
+}
+
+const policyTable = (compared: AuditPolicies): Cells => {
+  const { policies, reference } = compared
+  const people = policies.at(-1)!
+  const costOf = (cost: string | null) => (people.cost === null ? [] : [cost ?? ""])
+  return [
+    ...table(
+      `Policies: accuracy against ${reference === "gold" ? "known answers" : "the majority of the other people on the item"}, and what an item takes`,
+      ["", "items", "accuracy", "difference from people", "judges' votes", "people's votes", ...costOf("cost")],
+      policies.map(({ accuracy, cost, difference, judge_votes, people_votes, policy }) => [
+        policy,
+        number(accuracy.items),
+        cell(accuracy),
+        policy === people.policy ? "" : cell(difference, signed),
+        decimal(judge_votes),
+        decimal(people_votes),
+        ...costOf(cost),
+      ]),
+    ),
+    "",
+    advice(compared),
+  ]
+}
+
+export const text = (audit: Audit): string =>
+  [
+    `${count(audit.items, "item")}, ${number(audit.compared)} with votes of judges and people; ${count(audit.people, "person", "people")}`,
+    ...table(
+      "Agreement with a person (of people: with another person, the human ceiling); a tie is an answer, too",
+      ["", "votes", "items", "agreement", "kappa"],
+      audit.raters.map(({ agreement, rater, votes }) => [rater, number(votes), ...agreementCells(agreement)]),
+    ),
+    ...table(
+      "Consistency, biases (without one, 50.0%), and accuracy on known answers",
+      ["", "same answer if swapped", "chose the longer", "chose the first shown", "right"],
+      audit.raters.map(({ chose_first, chose_longer, gold_accuracy, rater, swap_consistency }) => [
+        rater,
+        ...[swap_consistency, chose_longer, chose_first, gold_accuracy].map((share) => cell(share)),
+      ]),
+    ),
+    ...sliceTables(audit),
+    ...(audit.policies === null
+      ? ["", "No policies: no item has a known answer, or votes of two people."]
+      : policyTable(audit.policies)),
+  ].join("\n")

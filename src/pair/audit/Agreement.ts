@@ -1,0 +1,162 @@
+/**
+ * Measures how often a rater (a judge, the jury, or people) agrees with a person, and what its choices favor.
+ *
+ * - Agreement: the probability that the rater and a person, drawn from those who voted on the item, give the same
+ *   answer, and Cohen's kappa of these pairs (`stats/CohenKappa`). A tie is an answer of its own (L. Zheng et al., 2023,
+ *   "Judging LLM-as-a-judge with MT-Bench and Chatbot Arena", 4.2, setup S1). For people, both are drawn from the
+ *   people on the item: the human ceiling, measured like the judges. Each item has the weight 1.
+ * - Categories of kappa are the completions by their place in the input, and a tie. For models, they are the first
+ *   model, a tie, and the second one; completions that a vote does not compare do not count there.
+ * - Bias: of a choice and each other text, the share that the choice is longer (where lengths differ), or was shown
+ *   earlier. Without a bias, it is 1/2 for random texts, whatever the number of completions. If a judge's answers in both
+ *   orders are known, its bias to the first position is the share of answers that prefer the completion shown first.
+ *
+ * Guarantees: of the values of a slice, the `maxRows` with the most items have a row.
+ */
+import type { AuditAgreement, AuditRater } from "../../domain/Audit.ts"
+import type { Bootstrap } from "../stats/Bootstrap.ts"
+import * as CohenKappa from "../stats/CohenKappa.ts"
+import type { AuditVote, Ballots } from "./Ballots.ts"
+
+const maxRows = 100
+/** Lengths that differ by at most this share of the longer one are nearly equal. */
+const nearLength = 0.1
+
+/** The categories of the rater and of a person. */
+type Pair = readonly [item: number, one: number, other: number, weight: number]
+
+const agreementOf = (pairs: ReadonlyArray<Pair>, items: number, bootstrap: Bootstrap): AuditAgreement | null => {
+  const categories = 1 + pairs.reduce((max, [, one, other]) => Math.max(max, one, other), 0)
+  const tableOf = (drawn: Uint32Array): Float64Array => {
+    const table = new Float64Array(categories * categories)
+    for (const [item, one, other, weight] of pairs) table[one * categories + other]! += weight * drawn[item]!
+    return table
+  }
+  const share = bootstrap.estimate((drawn) => CohenKappa.of(tableOf(drawn), categories).agreement, items, true)
+  const kappa = bootstrap.estimate((drawn) => CohenKappa.of(tableOf(drawn), categories).kappa, items, false)
+  return share === null ? null : { share, kappa }
+}
+
+/** The share of the reference that the answer hits, if each tie is resolved at random. */
+export const credit = (tops: ReadonlyArray<number>, reference: ReadonlyArray<number>): number =>
+  tops.filter((top) => reference.includes(top)).length / (tops.length * reference.length)
+
+export const mean = (values: ReadonlyArray<number>): number =>
+  values.reduce((sum, value) => sum + value, 0) / values.length
+
+const decidedOf = ({ tops }: AuditVote): number | undefined => (tops.length > 1 ? undefined : tops[0])
+
+const categoryOf = (ballot: AuditVote): number => 1 + (decidedOf(ballot) ?? -1)
+
+/** The lengths of a decided ballot's choice and of the other texts, if there are any. */
+const lengthsOf = ({ lengths, texts }: Ballots, ballot: AuditVote) => {
+  const choice = decidedOf(ballot)
+  if (choice === undefined || texts.length < 2) return undefined
+  return { own: lengths[choice]!, others: texts.flatMap((text) => (text === choice ? [] : [lengths[text]!])) }
+}
+
+const longerOf = (item: Ballots, ballot: AuditVote): ReadonlyArray<number> => {
+  const { others, own } = lengthsOf(item, ballot) ?? { own: 0, others: [] }
+  const different = others.filter((length) => length !== own)
+  return different.length === 0 ? [] : [different.filter((length) => own > length).length / different.length]
+}
+
+const firstOf = ({ texts }: Ballots, { position, swap }: AuditVote): ReadonlyArray<number> => {
+  if (swap !== undefined) return Number.isNaN(swap.first) ? [] : [swap.first]
+  return position === null || texts.length < 2 ? [] : [Math.max(0, 1 - position / (texts.length - 1))]
+}
+
+/** Compares two texts by a ballot: 0 if the first is better, 2 if the second is, 1 for a tie, else undefined. */
+const compare = ({ tops }: AuditVote, a: number, b: number): number | undefined => {
+  const [hasA, hasB] = [tops.includes(a), tops.includes(b)]
+  return hasA && hasB ? 1 : hasA ? 0 : hasB ? 2 : undefined
+}
+
+/** The pairs of texts by different models, the first model by name first. */
+const modelPairsOf = ({ models, texts }: Ballots) =>
+  texts.flatMap((one, i) =>
+    texts.slice(i + 1).flatMap((other) => {
+      const [first = "", second = ""] = [models?.[one], models?.[other]]
+      const [a, b] = first < second ? [one, other] : [other, one]
+      return first === second ? [] : [{ a, b, name: [first, second].toSorted().join(" / ") }]
+    }),
+  )
+
+/**
+ * Audits one rater.
+ *
+ * @param ballotsOf the rater's ballots on an item: one of a judge or the jury, or those of all people
+ * @param field the metadata field of the items' groups
+ */
+export const audit = (
+  items: ReadonlyArray<Ballots>,
+  rater: Pick<AuditRater, "rater" | "role">,
+  ballotsOf: (item: Ballots) => ReadonlyArray<AuditVote>,
+  field: string | undefined,
+  bootstrap: Bootstrap,
+): AuditRater => {
+  const all: Array<Pair> = []
+  const slices = new Map<string, { by: string; value: string | null; pairs: Array<Pair> }>()
+  const slice = (by: string, value: string | null): Array<Pair> => {
+    const key = JSON.stringify([by, value])
+    const row = slices.get(key) ?? { by, value, pairs: [] }
+    slices.set(key, row)
+    return row.pairs
+  }
+
+  const compareWith = (item: Ballots, index: number, own: AuditVote, person: AuditVote, weight: number): void => {
+    const parts = [all]
+    if (field !== undefined) parts.push(slice(`metadata.${field}`, item.group))
+    const lengths = lengthsOf(item, own)
+    if (lengths !== undefined) {
+      const others = mean(lengths.others)
+      const isNear = Math.abs(lengths.own - others) <= nearLength * Math.max(lengths.own, others)
+      parts.push(slice("length", isNear ? "near equal" : lengths.own > others ? "longer" : "shorter"))
+    }
+    if (own.position !== null) parts.push(slice("position", own.position === 0 ? "first" : "later"))
+    for (const pairs of parts) pairs.push([index, categoryOf(own), categoryOf(person), weight])
+    for (const { a, b, name } of modelPairsOf(item)) {
+      const [one, other] = [compare(own, a, b), compare(person, a, b)]
+      if (one !== undefined && other !== undefined) slice("models", name).push([index, one, other, weight])
+    }
+  }
+
+  let votes = 0
+  for (const [index, item] of items.entries()) {
+    const own = ballotsOf(item)
+    votes += own.length
+    for (const ballot of own) {
+      const others = item.people.filter((person) => person !== ballot)
+      for (const person of others) compareWith(item, index, ballot, person, 1 / (own.length * others.length))
+    }
+  }
+
+  const shareOf = (of: (item: Ballots, ballot: AuditVote) => ReadonlyArray<number>) =>
+    bootstrap.mean(
+      items.flatMap((item, index) => {
+        const values = ballotsOf(item).flatMap((ballot) => of(item, ballot))
+        return values.length === 0 ? [] : [[index, mean(values)] as const]
+      }),
+    )
+  const countOf = (pairs: ReadonlyArray<Pair>) => new Set(pairs.map(([item]) => item)).size
+  const rowsOf = (name: string) =>
+    [...slices.values()]
+      .filter(({ by }) => by === name)
+      .map((row) => ({ ...row, items: countOf(row.pairs) }))
+      .toSorted((a, b) => b.items - a.items || ((a.value ?? "") < (b.value ?? "") ? -1 : 1))
+      .slice(0, maxRows)
+      .flatMap(({ by, items, pairs, value }) => {
+        const agreement = agreementOf(pairs, items, bootstrap)
+        return agreement === null ? [] : [{ by, value, ...agreement }]
+      })
+  return {
+    ...rater,
+    votes,
+    agreement: agreementOf(all, countOf(all), bootstrap),
+    slices: [`metadata.${field}`, "models", "length", "position"].flatMap(rowsOf),
+    swap_consistency: shareOf((_, { swap }) => (swap === undefined ? [] : [swap.consistent])),
+    chose_longer: shareOf(longerOf),
+    chose_first: shareOf(firstOf),
+    gold_accuracy: shareOf(({ gold }, { tops }) => (gold === undefined ? [] : [credit(tops, [gold])])),
+  }
+}

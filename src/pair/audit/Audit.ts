@@ -1,0 +1,105 @@
+/**
+ * Audits automatic judges by the votes of people on the same items: agreement and biases (`Agreement`), and policies
+ * with their accuracy and cost (`Policies`). All intervals are 95% intervals by the bootstrap over items
+ * (`stats/Bootstrap`).
+ *
+ * Guarantees: the same votes in the same order, options, and seed give the same numbers. Gold items that were mixed in
+ * count, too. An expert is a judge by name or kind (`domain/Judge`); rules and gold files are neither judges nor people,
+ * unless the options name them as judges. Memory: about 1 kB per item, and 24 bytes per pair of votes and slice.
+ */
+import { Effect, Option, Stream } from "effect"
+import type { Audit, AuditRater } from "../../domain/Audit.ts"
+import type { JudgedItem } from "../../domain/Judgment.ts"
+import * as Prices from "../../domain/Prices.ts"
+import * as Bootstrap from "../stats/Bootstrap.ts"
+import * as DawidSkene from "../stats/DawidSkene.ts"
+import { votesOf } from "../votes/ItemVotes.ts"
+import * as Agreement from "./Agreement.ts"
+import * as Ballots from "./Ballots.ts"
+import * as Policies from "./Policies.ts"
+
+/** Options of an audit. */
+export interface AuditOptions {
+  /** Experts who count as judges, besides language models. */
+  readonly judges?: ReadonlyArray<string> | undefined
+  /** A metadata field for slices of the agreement, and how to read it from an item's metadata. */
+  readonly by?: { readonly field: string; readonly groupOf: (metadata: unknown) => string | null } | undefined
+  /** Price of a vote, or prices by kind of expert. Default: none, so costs are null. */
+  readonly price?: Prices.Price | undefined
+  /** The accepted loss of accuracy against people. Default 0.02. */
+  readonly within?: number | undefined
+  /** Number of bootstrap resamples. Default 1000. */
+  readonly resamples?: number | undefined
+  /** Seed for the resamples, an integer. Default 0. */
+  readonly seed?: number | undefined
+}
+
+export const defaultWithin = 0.02
+
+const namesOf = (ballots: ReadonlyArray<Ballots.AuditVote>): ReadonlyArray<string> => [
+  ...new Set(ballots.flatMap(({ expert }) => expert ?? [])),
+]
+
+/**
+ * Returns the highest posterior probability of a completion by the judges' votes on an item. The reliabilities of judges
+ * and people are estimated from all votes, without known answers.
+ */
+const confidenceBy = (items: ReadonlyArray<Ballots.Ballots>) => {
+  const numbers = new Map<string | null, number>()
+  const model = DawidSkene.make()
+  const decidedOf = (ballots: ReadonlyArray<Ballots.AuditVote>) =>
+    ballots.flatMap(({ expert, tops }): ReadonlyArray<DawidSkene.ExpertVote> => {
+      if (tops.length > 1) return []
+      if (!numbers.has(expert)) numbers.set(expert, numbers.size)
+      return [[numbers.get(expert)!, tops[0]!]]
+    })
+  for (const { judges, people, texts } of items) model.add(texts.length, decidedOf([...judges, ...people]))
+  const { reliability } = model.fit()
+  return ({ judges, texts }: Ballots.Ballots): number => {
+    if (texts.length < 2) return 1
+    const scores = new Map(texts.map((text) => [text, 0]))
+    for (const [expert, choice] of decidedOf(judges)) {
+      const r = reliability[expert]!
+      scores.set(choice, scores.get(choice)! + Math.log(r / (1 - r)) + Math.log(texts.length - 1))
+    }
+    const top = Math.max(...scores.values())
+    return 1 / [...scores.values()].reduce((sum, score) => sum + Math.exp(score - top), 0)
+  }
+}
+
+/** Audits the judges by the votes on a stream of items. */
+export const of = Effect.fnUntraced(function* <E, R>(
+  judged: Stream.Stream<JudgedItem, E, R>,
+  options: AuditOptions = {},
+) {
+  const { by, price, resamples = Bootstrap.defaultResamples, seed = 0, within = defaultWithin } = options
+  const judgeNames = new Set(options.judges)
+  const items = yield* Stream.runCollect(
+    Stream.map(judged, (item) => Ballots.of(item, votesOf(item), judgeNames, by?.groupOf)),
+  )
+  const bootstrap = Bootstrap.make(items.length, resamples, seed)
+  const judges = namesOf(items.flatMap((item) => item.judges)).toSorted()
+  const raterOf = (
+    rater: string,
+    role: AuditRater["role"],
+    ballotsOf: (item: Ballots.Ballots) => ReadonlyArray<Ballots.AuditVote>,
+  ) => Agreement.audit(items, { rater, role }, ballotsOf, by?.field, bootstrap)
+  const raters = [
+    ...judges.map((name) => raterOf(name, "judge", (item) => item.judges.filter(({ expert }) => expert === name))),
+    ...(judges.length > 1 ? [raterOf("jury", "jury", (item) => Option.toArray(Ballots.juryOf(item)))] : []),
+    raterOf("people", "people", ({ people }) => people),
+  ]
+  const prices = Option.flatMap(Option.fromUndefinedOr(price), Prices.parse)
+  const policies = Policies.compare(items, judges, confidenceBy(items), bootstrap, { prices, within })
+  bootstrap.run()
+  const audit: Audit = {
+    items: items.length,
+    compared: items.filter((item) => item.judges.length * item.people.length > 0).length,
+    people: namesOf(items.flatMap(({ people }) => people)).length,
+    resamples,
+    seed,
+    raters,
+    policies,
+  }
+  return audit
+})

@@ -1,0 +1,107 @@
+/**
+ * The votes of judges and people on an item, and their majority.
+ *
+ * Guarantees: `tops` has the texts that a vote ranks first, as indices of their first completions; several are a tie.
+ * `swap` has a judge's answers in both orders, if the vote's `details` contain them, as those of `judge:MODEL` do.
+ */
+import { Option, Schema } from "effect"
+import { charactersAt, firstOfText } from "../../domain/CompletionTexts.ts"
+import * as Judge from "../../domain/Judge.ts"
+import type { JudgedItem } from "../../domain/Judgment.ts"
+import { topOf } from "../../domain/Tally.ts"
+import type { ItemVote } from "../votes/ItemVotes.ts"
+
+/** A judge's answers about pairs of completions in both orders. */
+export interface Swap {
+  /** Share of pairs with the same answer in both orders. */
+  readonly consistent: number
+  /** Share of answers for the completion shown first, of those that prefer one. NaN if there are none. */
+  readonly first: number
+}
+
+export interface AuditVote {
+  readonly expert: string | null
+  readonly kind: string | null
+  readonly tops: ReadonlyArray<number>
+  /** The position at which the choice was shown; null for a tie, or a text that was shown twice. */
+  readonly position: number | null
+  readonly swap: Swap | undefined
+}
+
+export interface Ballots {
+  /** The distinct texts, as indices of their first completions. */
+  readonly texts: ReadonlyArray<number>
+  /** Lengths of all completions, in Unicode code points. */
+  readonly lengths: ReadonlyArray<number>
+  readonly models: ReadonlyArray<string> | undefined
+  readonly gold: number | undefined
+  /** The value of a metadata field as text, or as JSON if it is not text; null if the item has none. */
+  readonly group: string | null
+  readonly judges: ReadonlyArray<AuditVote>
+  readonly people: ReadonlyArray<AuditVote>
+}
+
+const decodeDetails = Schema.decodeUnknownOption(
+  Schema.Struct({
+    answers: Schema.Array(
+      Schema.Struct({ order: Schema.Tuple([Schema.Int, Schema.Int]), choice: Schema.NullOr(Schema.Int) }),
+    ),
+  }),
+)
+
+/** Reads pairs of answers about the same two completions in both orders. */
+const swapOf = ({ details }: ItemVote): Swap | undefined => {
+  const { answers } = Option.getOrElse(decodeDetails(details), () => ({ answers: [] }))
+  const comparisons = answers.flatMap((one, i) => {
+    const other = answers[i + 1]
+    const isPair = i % 2 === 0 && other?.order[0] === one.order[1] && other.order[1] === one.order[0]
+    return isPair ? [[one, other] as const] : []
+  })
+  if (comparisons.length === 0) return undefined
+  const isSame = comparisons.filter(([one, other]) => one.choice === other.choice)
+  const decided = comparisons.flat().filter(({ choice }) => choice !== null)
+  const isFirst = decided.filter(({ choice, order }) => choice === order[0])
+  return { consistent: isSame.length / comparisons.length, first: isFirst.length / decided.length }
+}
+
+/** @param judgeNames experts who count as judges, whatever their kind */
+export const of = (
+  item: Pick<JudgedItem, "completions" | "models" | "gold" | "metadata">,
+  votes: ReadonlyArray<ItemVote>,
+  judgeNames: ReadonlySet<string>,
+  groupOf: (metadata: unknown) => string | null = () => null,
+): Ballots => {
+  const { completions, gold, metadata, models } = item
+  const first = firstOfText(completions)
+  const ballots = votes.map((vote) => {
+    const { expert, kind = null, position } = vote
+    const role = expert !== null && judgeNames.has(expert) ? "judge" : Judge.roleOf(expert, kind)
+    const name = role === "judge" ? (expert ?? "unnamed judge") : expert
+    return { role, ballot: { expert: name, kind, tops: topOf(vote), position, swap: swapOf(vote) } }
+  })
+  const withRole = (role: string) => ballots.flatMap((each) => (each.role === role ? [each.ballot] : []))
+  return {
+    texts: [...new Set(first)],
+    lengths: Array.from(completions.keys(), (index) => charactersAt(completions, index)),
+    models,
+    gold: gold === undefined ? undefined : first[gold.best_completion_index],
+    group: groupOf(metadata),
+    judges: withRole("judge"),
+    people: withRole("person"),
+  }
+}
+
+/** The texts with the most first-choice votes; a tie splits its vote. Without ballots, the list is empty. */
+export const majority = (ballots: ReadonlyArray<Pick<AuditVote, "tops">>): ReadonlyArray<number> => {
+  const votes = new Map<number, number>()
+  for (const { tops } of ballots) for (const top of tops) votes.set(top, (votes.get(top) ?? 0) + 1 / tops.length)
+  const most = Math.max(...votes.values())
+  // Sums of thirds and the like may differ by rounding.
+  return [...votes].flatMap(([text, count]) => (count > most - 1e-9 ? [text] : [])).toSorted((a, b) => a - b)
+}
+
+/** The jury's vote; none if fewer than two judges voted. */
+export const juryOf = ({ judges }: Ballots): Option.Option<AuditVote> =>
+  judges.length < 2
+    ? Option.none()
+    : Option.some({ expert: null, kind: null, tops: majority(judges), position: null, swap: undefined })

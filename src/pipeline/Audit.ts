@@ -1,0 +1,36 @@
+/**
+ * Audits automatic judges by the votes of people in the ledger (`pair/audit`).
+ *
+ * Guarantees: the same snapshot of the ledger and the same settings give the same numbers. Other processes can write to
+ * the ledger meanwhile. Without `price`, the job's prices count.
+ */
+import { Effect, Option } from "effect"
+import * as Prices from "../domain/Prices.ts"
+import * as FieldPath from "../io/FieldPath.ts"
+import * as Audit from "../pair/audit/Audit.ts"
+import { keepNames } from "../task/ExpertNames.ts"
+import * as Results from "../task/Results.ts"
+import { LedgerReader } from "../task/ledger/Ledger.ts"
+import type { ResultsSettings } from "./DatasetSettings.ts"
+import { fieldOf } from "./Leaderboard.ts"
+
+/** Settings that select votes, and options of the audit. */
+export interface AuditSettings extends ResultsSettings, Omit<Audit.AuditOptions, "by"> {
+  /** A field of the items' metadata, or a path such as `source.name`. Its 100 most frequent values have rows. */
+  readonly by?: string | undefined
+}
+
+/** Audits the judges by all results so far. */
+export const audit = Effect.fn("Pipeline.audit")(
+  function* ({ annotationPaths, by, campaign, price, ...options }: AuditSettings) {
+    const spending = yield* (yield* LedgerReader).spending
+    const path = yield* fieldOf(by)
+    return yield* Audit.of(Results.items(campaign, annotationPaths), {
+      ...options,
+      by: path && { field: path.text, groupOf: (metadata) => FieldPath.textAt(path, metadata) },
+      price: price ?? Option.getOrUndefined(Option.map(spending, ({ prices }) => Prices.toRecord(prices))),
+    })
+  },
+  LedgerReader.snapshot,
+  keepNames,
+)

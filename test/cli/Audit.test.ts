@@ -1,0 +1,189 @@
+/** `prefstream audit`: its numbers on planted votes are those of another program, written from the definitions alone. */
+import { assert, describe } from "@effect/vitest"
+import { Effect } from "effect"
+import type { Audit, AuditEstimate } from "../../src/domain/Audit.ts"
+import { cli, ends, write } from "../support/cli.ts"
+import { temporaryDirectory, test } from "../support/job.ts"
+import { records } from "../support/judgeVotes.ts"
+
+const jobOf = Effect.fnUntraced(function* (votes: ReadonlyArray<object>) {
+  const job = yield* temporaryDirectory
+  yield* write(
+    `${job}/votes.jsonl`,
+    votes.map((vote) => JSON.stringify(vote)),
+  )
+  yield* cli(["import", `${job}/votes.jsonl`, "--dir", job]).pipe(ends(0))
+  return ["audit", "--dir", job]
+})
+
+const auditOf = (args: ReadonlyArray<string>) =>
+  cli([...args, "--json", "--resamples", "200"]).pipe(
+    ends(0),
+    Effect.map(({ stdout }) => JSON.parse(stdout) as Audit),
+  )
+
+const prices = ["--price", "0.40", "--price", "judge=0.01"]
+
+/** Compares numbers to 1e-9; null is only equal to null. */
+const assertNear = (
+  actual: ReadonlyArray<ReadonlyArray<string | number | null>>,
+  expected: ReadonlyArray<ReadonlyArray<string | number | null>>,
+) => {
+  const rounded = (rows: typeof actual) =>
+    rows.map((row) => row.map((cell) => (typeof cell === "number" ? Number(cell.toFixed(9)) + 0 : cell)))
+  assert.deepStrictEqual(rounded(actual), rounded(expected))
+}
+
+const value = (estimate: AuditEstimate | null | undefined) => estimate?.value ?? null
+
+const ratersIn = ({ raters }: Audit) =>
+  raters.map((row) => [
+    row.rater,
+    row.votes,
+    row.agreement!.share.items,
+    value(row.agreement!.share),
+    value(row.agreement!.kappa),
+    value(row.swap_consistency),
+    value(row.chose_longer),
+    value(row.chose_first),
+    value(row.gold_accuracy),
+  ])
+
+const policiesIn = ({ policies }: Audit) =>
+  policies!.policies.map(({ accuracy, cost, difference, policy }) => [
+    policy,
+    accuracy.items,
+    accuracy.value,
+    difference.value,
+    cost,
+  ])
+
+describe("prefstream audit", () => {
+  test("compares judges, jury and people, and policies by known answers", function* () {
+    const args = yield* jobOf(records())
+    const audit = yield* auditOf([...args, ...prices, "--by", "source"])
+    assertNear(ratersIn(audit), [
+      ["judge:a", 60, 46, 0.550724637681, 0.218523085354, 0.883333333333, 0.521739130435, 0.441666666667, 0.725],
+      ["judge:b", 60, 46, 0.391304347826, 0.123511398435, 0.533333333333, 0.5, 0.716666666667, 0.616666666667],
+      ["jury", 60, 46, 0.492753623188, 0.185428788262, null, 0.527777777778, null, 0.725],
+      ["people", 97, 29, 0.64367816092, 0.341793776693, null, 0.491666666667, 0.38768115942, 0.798913043478],
+    ])
+    assertNear(
+      audit.raters[1]!.slices.map(({ by, kappa, share, value }) => [by, value, share.items, share.value, kappa!.value]),
+      [
+        ["metadata.source", "one", 32, 0.348958333333, 0.098083427283],
+        ["metadata.source", "two", 14, 0.488095238095, 0.187584345479],
+        ["models", "y / z", 29, 0.425287356322, 0.113962725324],
+        ["models", "x / y", 17, 0.333333333333, 0.155588020453],
+        ["length", "longer", 12, 0.611111111111, 0.253333333333],
+        ["length", "shorter", 9, 0.703703703704, 0.320754716981],
+        ["length", "near equal", 4, 0.916666666667, 0],
+        ["position", "later", 14, 0.702380952381, 0.320388349515],
+        ["position", "first", 11, 0.681818181818, 0.345609065156],
+      ],
+    )
+    assert.strictEqual(audit.policies!.reference, "gold")
+    assertNear(policiesIn(audit), [
+      ["judge:a", 46, 0.70652173913, -0.119565217391, "0.0100"],
+      ["judge:b", 46, 0.619565217391, -0.20652173913, "0.0100"],
+      ["jury", 46, 0.70652173913, -0.119565217391, "0.0200"],
+      ["jury, people below 0.6", 46, 0.815217391304, -0.010869565217, "0.2635"],
+      ["jury, people below 0.8", 46, 0.836956521739, 0.010869565217, "0.5852"],
+      ["jury, people below 0.9", 46, 0.826086956522, 0, "0.8635"],
+      ["one person", 46, 0.798913043478, -0.027173913043, "0.4000"],
+      ["people", 46, 0.826086956522, 0, "0.8435"],
+    ])
+    assert.strictEqual(audit.policies!.cheapest, "jury, people below 0.6")
+    assert.strictEqual((yield* auditOf([...args, "--within", "0.12"])).policies!.cheapest, "judge:a")
+    assert.deepStrictEqual(yield* auditOf([...args, ...prices, "--by", "source"]), audit)
+
+    for (const { agreement, slices } of audit.raters) {
+      for (const { high, low, value } of [agreement!, ...slices].flatMap(({ kappa, share }) => [share, kappa!])) {
+        assert.isTrue(low === null || (low <= value && value <= high!))
+      }
+    }
+    // Resamples of four items would not show how little they say.
+    const few = audit.raters[1]!.slices.find(({ value }) => value === "near equal")!
+    assert.isTrue(few.share.high! - few.share.low! > 0.5)
+    assert.deepStrictEqual([few.kappa!.low, few.kappa!.high], [null, null])
+
+    const { stdout } = yield* cli([...args, ...prices, "--by", "source"]).pipe(ends(0))
+    assert.include(stdout, "60 items, 46 with votes of judges and people; 3 people\n")
+    assert.match(stdout, /^ {2}judge:a +60 +46 +55\.1% \([\d.]+% to [\d.]+%\) +0\.219 \(/m)
+    assert.match(stdout, /^ {2}jury, people below 0\.6 +46 +81\.5%.* +0\.2635$/m)
+    assert.match(
+      stdout,
+      /^Within 2\.0% of people: jury, people below 0\.6, at 0\.2635 per item; .* 0\.8435\. The interval/m,
+    )
+  })
+
+  test("without known answers goes by the majority of the other people", function* () {
+    const audit = yield* auditOf([...(yield* jobOf(records({ withGold: false }))), ...prices])
+    assert.strictEqual(audit.policies!.reference, "people")
+    assertNear(policiesIn(audit), [
+      ["judge:a", 29, 0.704022988506, -0.002873563218, "0.0100"],
+      ["judge:b", 29, 0.612068965517, -0.094827586207, "0.0100"],
+      ["jury", 29, 0.666666666667, -0.040229885057, "0.0200"],
+      ["jury, people below 0.6", 29, 0.724137931034, 0.01724137931, "0.1441"],
+      ["jury, people below 0.8", 29, 0.741379310345, 0.034482758621, "0.2683"],
+      ["jury, people below 0.9", 29, 0.706896551724, 0, "0.4200"],
+      ["one person", 29, 0.706896551724, 0, "0.4000"],
+    ])
+    assert.deepStrictEqual(new Set(audit.raters.map(({ gold_accuracy }) => gold_accuracy)), new Set([null]))
+  })
+
+  test("says who is missing if there is nothing to compare, and takes other experts as judges", function* () {
+    const judgesOnly = yield* jobOf(records({ withPeople: false }))
+    yield* cli(judgesOnly).pipe(ends(1, /no person voted on the 60 items with votes/))
+    const people = records().flatMap((record) => ("kind" in record && record.kind === "person" ? [record] : []))
+    const peopleOnly = yield* jobOf(people)
+    const { stdout } = yield* cli(peopleOnly).pipe(ends(1, /no automatic judge voted on the 46 items/))
+    assert.strictEqual(stdout, "")
+    const audit = yield* auditOf([...peopleOnly, "--judge", "cem"])
+    assert.deepStrictEqual(
+      audit.raters.map(({ rater, role }) => [rater, role]),
+      [
+        ["cem", "judge"],
+        ["people", "people"],
+      ],
+    )
+    yield* cli([...peopleOnly, "--by", "a b"]).pipe(ends(2, /--by a b: not a field path/))
+  })
+
+  test("counts a choice among three against each other text, and a tie as a random choice", function* () {
+    const vote = (expert: string, ranking: ReadonlyArray<ReadonlyArray<number>>, order = [0, 1, 2]) => ({
+      item_id: "i",
+      prompt: "Q?",
+      completions: ["short", "a longer one", "the longest of them"],
+      gold: { best_completion_index: 1 },
+      expert,
+      chosen_index: ranking[0]![0],
+      ranking,
+      order,
+    })
+    const audit = yield* auditOf(
+      yield* jobOf([
+        vote("judge:a", [[1], [0, 2]]),
+        vote("judge:b", [[0, 1], [2]]),
+        vote("longest", [[2], [0, 1]]),
+        vote("ann", [[1], [0], [2]], [1, 0, 2]),
+      ]),
+    )
+    assertNear(
+      audit.raters.map((row) => [
+        row.rater,
+        row.votes,
+        value(row.agreement?.share),
+        value(row.chose_longer),
+        value(row.chose_first),
+        value(row.gold_accuracy),
+      ]),
+      [
+        ["judge:a", 1, 1, 0.5, 0.5, 1],
+        ["judge:b", 1, 0, null, null, 0.5],
+        ["jury", 1, 1, 0.5, null, 1],
+        ["people", 1, null, 0.5, 1, 1],
+      ],
+    )
+  })
+})

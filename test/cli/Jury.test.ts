@@ -1,0 +1,108 @@
+/** `run --expert … --expert … --votes N`: a jury of automatic experts, from its votes to all that tells who voted. */
+import { readFileSync, writeFileSync } from "node:fs"
+import { assert, describe } from "@effect/vitest"
+import { Struct } from "effect"
+import type { QualityReport } from "../../src/domain/QualityReport.ts"
+import type { VoteRow } from "../../src/domain/VoteRow.ts"
+import { cli, ends, folderWithItems } from "../support/cli.ts"
+import { pairsOf } from "../support/datasetReaders.ts"
+import { test } from "../support/job.ts"
+import * as JudgeStub from "../support/judgeStub.ts"
+import * as ScriptedService from "../support/ScriptedService.ts"
+
+const items = Array.from({ length: 6 }, (_, i) => ({
+  id: `item-${i}`,
+  prompt: `prompt ${i}`,
+  completions: [`short ${i}`, `much longer ${i}`],
+  gold: { best_completion_index: i % 2 },
+}))
+
+/** `length` prefers the longer completion; `first` prefers the one that it is shown first. */
+const judges = ScriptedService.make((request) => {
+  const { model } = JSON.parse(request.body) as { readonly model: string }
+  return JudgeStub.verdict(
+    model === "first" ? "A" : JudgeStub.byValue((completion) => completion.length)(JudgeStub.questionOf(request)),
+  )
+})
+
+const votesIn = (table: string) =>
+  table
+    .trimEnd()
+    .split("\n")
+    .map((line) => JSON.parse(line) as VoteRow)
+
+describe("a jury", () => {
+  test("has one vote per judge and item, whose kind and answers in both orders stay in every table and report", function* () {
+    const job = yield* folderWithItems(items.map((item) => JSON.stringify(item)))
+    const { baseUrl, received } = yield* judges
+    const args = ["run", `${job}/items.jsonl`, "--dir", job, "--judge-base-url", baseUrl, "--votes", "3", "--json"]
+    const experts = ["judge:length", "judge:first", `gold:${job}/items.jsonl`]
+    yield* cli([...args, ...experts.flatMap((expert) => ["--expert", expert])]).pipe(ends(0))
+    assert.lengthOf(received, items.length * 2 * 2)
+
+    const table = (yield* cli(["export-votes", "--dir", job]).pipe(ends(0))).stdout
+    const votes = votesIn(table)
+    assert.deepStrictEqual(
+      votes.map(({ details, expert, item_id, kind }) => [item_id, expert, kind, details?.["consistent"]]),
+      items.flatMap(({ id }) => [
+        [id, "judge:length", "judge", true],
+        [id, "judge:first", "judge", false],
+        [id, `gold:${job}/items.jsonl`, "automatic", undefined],
+      ]),
+    )
+    for (const { details } of votes.filter(({ kind }) => kind === "judge")) {
+      const [one, other] = details!["answers"] as ReadonlyArray<{ readonly order: ReadonlyArray<number> }>
+      assert.deepStrictEqual(one!.order.toReversed(), other!.order)
+    }
+
+    // Two prefer the longer one of odd items; of even items, the first judge and the gold answer differ.
+    const pairs = yield* pairsOf(job)
+    assert.deepStrictEqual(
+      pairs.map(({ chosen_index, item_id, votes }) => [item_id, chosen_index, votes]),
+      ["item-1", "item-3", "item-5"].map((id) => [id, 1, 3]),
+    )
+    const report = JSON.parse(readFileSync(`${job}/dataset/report.json`, "utf8")) as QualityReport
+    assert.deepStrictEqual(
+      report.gold.kinds.map(({ kind, right, votes }) => [kind, votes, right]),
+      [
+        ["automatic", 6, 6],
+        ["judge", 6, 3],
+      ],
+    )
+    assert.sameDeepMembers(
+      report.experts.map(({ kind, votes }) => [kind, votes]),
+      [
+        ["automatic", 6],
+        ["judge", 6],
+        ["judge", 6],
+      ],
+    )
+    assert.include(readFileSync(`${job}/dataset/README.md`, "utf8"), "the language models `first` and `length`")
+
+    // What the table says of a vote comes back by an import, in both forms.
+    for (const as of ["jsonl", "csv"]) {
+      const file = `${job}/votes.${as}`
+      writeFileSync(file, (yield* cli(["export-votes", "--dir", job, "--as", as]).pipe(ends(0))).stdout)
+      yield* cli(["import", file, "--dir", `${job}/${as}`]).pipe(ends(0))
+      const again = votesIn((yield* cli(["export-votes", "--dir", `${job}/${as}`]).pipe(ends(0))).stdout)
+      const partsOf = (row: VoteRow) => Struct.pick(row, ["chosen_index", "details", "expert", "kind", "order"])
+      assert.deepStrictEqual(
+        again.map((vote) => partsOf(vote)),
+        votes.map((vote) => partsOf(vote)),
+      )
+    }
+  })
+
+  test("of fewer experts than votes is refused by name before anything is asked", function* () {
+    const job = yield* folderWithItems(items.map((item) => JSON.stringify(item)))
+    const { baseUrl, received } = yield* judges
+    const args = ["run", `${job}/items.jsonl`, "--dir", job, "--judge-base-url", baseUrl]
+    const twice = ["--expert", "judge:a", "--expert", "longest", "--expert", "judge:a"]
+    yield* cli([...args, ...twice, "--votes", "3"]).pipe(
+      ends(2, /--votes 3: .* only 2 automatic experts \(judge:a, longest\): add --expert, lower --votes/),
+    )
+    yield* cli([...args, ...twice, "--votes", "1..2"]).pipe(ends(2, /--votes: .* the same number of votes/))
+    yield* cli(["run", `${job}/items.jsonl`, "--dir", job, "--votes", "2"]).pipe(ends(2, /only 1 .*\(longest\)/))
+    assert.lengthOf(received, 0)
+  })
+})
