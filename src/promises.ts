@@ -121,6 +121,7 @@ const embeddedSettings = {
   experts: true, database: true, judge: true, turnaround: true, limits: true, votes: true, hold: true,
   undoGrace: true, gold: true, cancelUnanswered: true, rateLimit: true, requestTimeout: true, pages: true,
   publicUrl: true, allowPrivateWebhooks: true,
+  allowRepeatedVotes: true,
 } satisfies { readonly [Name in keyof Required<EmbeddedService>]: true }
 
 const serviceOf = ({ directory, service }: PlainSettings) => {

@@ -10,6 +10,7 @@ import { didYouMean } from "../io/NearestName.ts"
 import { describeValue } from "../io/Values.ts"
 import * as Authorization from "./Authorization.ts"
 import * as ContractSettings from "./ContractSettings.ts"
+import * as TaskMembers from "./TaskMembers.ts"
 
 /** The largest item that a service accepts. A larger item is rejected when it is read. */
 export interface ItemLimits {
@@ -53,6 +54,11 @@ export interface ServiceSettings extends ItemLimits {
    *   `AnnotationClient.layer` uses `"ignored"`.
    */
   readonly idempotencyKey: "honored" | "ignored" | "declared"
+  /**
+   * Whether the service takes `group` and `votes` in a task's request. `"declared"`: as its OpenAPI document says, where
+   * `idempotencyKey` reads it, too; otherwise neither is sent.
+   */
+  readonly taskMembers: TaskMembers.TaskMembers | "declared"
   /**
    * Time for which the service remembers a key (`Duration.infinity`: forever). After this time, a task that may have
    * arrived gets the state `in_doubt`.
@@ -124,6 +130,7 @@ export const defaults: Omit<ServiceSettings, "baseUrl" | "identity" | "token"> =
   choice: "index",
   idempotencyKey: "declared",
   idempotencyKeyLifetime: "24 hours",
+  taskMembers: "declared",
   ...unlimited,
   taskIdPaths: ["task_id", "id", "task.task_id", "task.id", "data.task_id", "data.id"],
   kindPath: "kind",
@@ -232,6 +239,7 @@ const problemOf = (settings: ServiceSettings): ServiceSettingsError | undefined 
       "a number above 0",
       requestsPerSecond,
     ],
+    ["taskMembers", TaskMembers.isSetting(settings.taskMembers), TaskMembers.form, settings.taskMembers],
     count("maxCompletions", 2),
     count("maxPromptCharacters", 1),
     count("maxCompletionCharacters", 1),

@@ -39,7 +39,7 @@ export interface NoJudgment extends Pick<Judgment, "taskId" | "itemId" | "isChec
   readonly reason: "withdrawn" | "unusable"
 }
 
-/** The result of one task for one item. */
+/** The result of one task for one item, or one vote of it if the task asks for several. */
 export interface Judgment extends LedgerItem {
   /** The task's id at the service. */
   readonly taskId: string
@@ -49,7 +49,7 @@ export interface Judgment extends LedgerItem {
   readonly annotations: Annotations
   /** The member of the result that seems to list several judgments. It is not read, and `annotations` is then empty. */
   readonly unread?: "annotations" | "judgments" | "votes"
-  /** One-based number of the task among the item's tasks. */
+  /** One-based number of the task among the item's tasks, or of the vote if tasks ask for several. */
   readonly vote: number
   /** When the result was recorded, in epoch milliseconds; absent if the votes were imported. */
   readonly completedAt?: number
@@ -59,6 +59,6 @@ export interface Judgment extends LedgerItem {
 
 /** An item with all of its judgments. All judgments are of the same prompt and completions. */
 export interface JudgedItem extends LedgerItem {
-  /** One judgment per task, in the order of the tasks. */
+  /** One judgment per task, or per vote if tasks ask for several, in the order of the votes. */
   readonly judgments: Arr.NonEmptyReadonlyArray<Judgment>
 }

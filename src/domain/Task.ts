@@ -1,9 +1,9 @@
 /**
  * The requests and results of the annotation service's contract, version 1.
  *
- * Guarantees: requests have exactly the members of the contract. Results may have more: unknown members of
- * `annotations` are kept, others are ignored. Services differ in their statuses and in the path of the task id in the
- * creation response; `ServiceProfile` configures both.
+ * Guarantees: requests have the members of the contract, and `group` and `votes` only if they are set. Results may have
+ * more: unknown members of `annotations` are kept, others are ignored. Services differ in their statuses and in the path
+ * of the task id in the creation response; `ServiceProfile` configures both.
  */
 import { Predicate, Schema } from "effect"
 import { described } from "./Described.ts"
@@ -34,6 +34,8 @@ export const TaskRequest = Schema.Struct({
       Schema.String,
     ),
   ),
+  group: Schema.optionalKey(described("The group that the task belongs to.", Schema.String)),
+  votes: Schema.optionalKey(described("Number of experts who judge each prompt.", Schema.Int)),
 })
 export type TaskRequest = typeof TaskRequest.Type
 

@@ -4,7 +4,7 @@
  * Guarantees: indices are zero-based and refer to the completions in the order of the task, not in the order that the
  * expert saw. A ranking contains each index once.
  */
-import { Schema, Struct } from "effect"
+import { Option, Schema, Struct } from "effect"
 import * as Assessment from "./Assessment.ts"
 import { described } from "./Described.ts"
 import { Index, Ranking, rankingText } from "./Ranking.ts"
@@ -36,7 +36,7 @@ export const fields = {
     Schema.Int,
   ),
   repeated: described(
-    "Whether the person had already voted on this prompt and these completions in another task with the same guidelines. This happens if there are too few people.",
+    "Whether the person had already voted on this prompt and these completions in another task with the same guidelines. This happens only if the service allows repeated votes, or if it measures people by this prompt.",
     Schema.Boolean,
   ),
   details: described(
@@ -67,3 +67,36 @@ export interface ImportedVote extends Partial<Omit<Vote, "choice" | "expert" | "
   /** The time at which the vote was given, unchanged from the file. */
   readonly judged_at?: string | number
 }
+
+/** The members that are needed to count a vote. `Assessment` reads other members, and ignores invalid ones. */
+const Listed = Schema.StructWithRest(
+  Schema.Struct({
+    ...Struct.pick(Vote.fields, ["choice", "ranking", "rationale"]),
+    /** Null for imported votes of unnamed experts. */
+    expert: Schema.NullOr(Schema.String),
+    order: Schema.optionalKey(Vote.fields.order),
+    seconds: Schema.optionalKey(Vote.fields.seconds),
+  }),
+  [Schema.Record(Schema.String, Schema.Unknown)],
+)
+const asVotes = Schema.decodeUnknownOption(Schema.NonEmptyArray(Listed))
+
+const fits =
+  (completions: number) =>
+  ({ choice, order, ranking }: typeof Listed.Type): boolean =>
+    choice < completions &&
+    (order === undefined || isPermutation(order, completions)) &&
+    (ranking === undefined || (isPermutation(ranking.flat(), completions) && ranking[0]?.includes(choice) === true))
+
+const isPermutation = (indices: ReadonlyArray<number>, length: number): boolean =>
+  indices.length === length && new Set(indices).size === length && indices.every((index) => index < length)
+
+/** A listed vote as the service sent it, with all members. Those that are not needed to count it may have any shape. */
+export type ListedVote = ImportedVote & typeof Listed.Type
+
+/** The votes that annotations list. None if there is no list, or if any vote in it does not fit the completions. */
+export const listedIn = (
+  { votes }: { readonly [member: string]: unknown },
+  completions: number,
+): Option.Option<ReadonlyArray<ListedVote>> =>
+  Option.filter(asVotes(votes), (all) => all.every(fits(completions))) as Option.Option<ReadonlyArray<ListedVote>>

@@ -16,7 +16,7 @@ import type { BatchItem } from "../task/ledger/schema/Model.ts"
 import * as CompletionDraw from "../task/plan/CompletionDraw.ts"
 import { classify } from "../task/plan/Classify.ts"
 import type * as GoldItems from "../task/plan/GoldItems.ts"
-import { identify, identifyReordered } from "../task/plan/TaskRequests.ts"
+import { identify, identifyReordered, tasksPerBatch } from "../task/plan/TaskRequests.ts"
 import * as RejectLimit from "../task/plan/RejectLimit.ts"
 import * as SeenItems from "../task/plan/SeenItems.ts"
 import * as RejectCounts from "./RejectCounts.ts"
@@ -29,8 +29,10 @@ export interface InspectionOptions<E = never, R = never> extends CompletionDraw.
   readonly keepReordered?: boolean | undefined
   /** The service's limits for an item. Default: none. */
   readonly limits?: ItemLimits | undefined
-  /** Number of tasks per item. Default 1. */
+  /** Number of votes per item. Default 1. */
   readonly votes?: number | undefined
+  /** Maximum number of votes that one task can ask for. Default 0: each vote has its own task. */
+  readonly maxTaskVotes?: number | undefined
   /** Mixes gold items into the input. Default: no gold items. @internal */
   readonly mix?: GoldItems.Mix | undefined
   /** Maximum number of votes that the budget allows. Default: no limit. */
@@ -77,7 +79,7 @@ export interface Inspection {
   readonly tasks: number
   /** Number of votes in these tasks, including votes on gold items that are mixed in. */
   readonly new_votes: number
-  /** Number of tasks per item. */
+  /** Number of votes per item. */
   readonly votes: number
   /** Number of items with a known right answer. */
   readonly gold: number
@@ -102,6 +104,7 @@ export const inspect = Effect.fn("Inspection.inspect")(function* <E, R, E2 = nev
     completionsSeed,
     keepReordered = false,
     limits = unlimited,
+    maxTaskVotes = 0,
     mix = identity,
     onReject,
     readAll = false,
@@ -171,7 +174,7 @@ export const inspect = Effect.fn("Inspection.inspect")(function* <E, R, E2 = nev
 
   const plan = (closed: ReadonlyArray<Batch.Batch>) => {
     const { batches, beyond } = Allotment.within(closed, votes, votesLeft - counts.votes)
-    counts.tasks += batches.length * votes
+    counts.tasks += batches.length * tasksPerBatch({ votes, maxTaskVotes })
     counts.votes += batches.reduce((sum, { length }) => sum + length, 0) * votes
     counts.over_budget += beyond.length
   }

@@ -56,7 +56,7 @@ export interface Preview extends Omit<Inspection.Inspection, "first"> {
   } | null
 }
 
-export interface PreviewOptions extends Settings, Pick<Inspection.InspectionOptions, "limits"> {
+export interface PreviewOptions extends Settings, Pick<Inspection.InspectionOptions, "limits" | "maxTaskVotes"> {
   readonly requestsPerSecond?: number | undefined
 }
 

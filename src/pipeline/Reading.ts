@@ -4,7 +4,7 @@
  * Guarantees: after reading, a warning names each file whose records were all rejected while other files have items.
  * Another warning appears if no item names models, although items of an earlier run did.
  */
-import { Effect, Option, Result, Stream } from "effect"
+import { Effect, FileSystem, Option, Result, Stream } from "effect"
 import type { InputFile } from "../domain/InputFile.ts"
 import type { Reject } from "../domain/Reject.ts"
 import * as Origin from "../domain/Origin.ts"
@@ -33,41 +33,58 @@ export const recordingInputs =
       ),
     )
 
-export const readAndSubmit = <E, R>(
-  settings: NonNullable<Parameters<typeof submit<E, R>>[1]> & { readonly source: Source<E, R> },
-) =>
-  Effect.suspend(() => {
-    const files: Array<InputFile> = []
-    const rejects = new Map<string, { readonly count: number; readonly first: Reject }>()
-    let items = 0
-    let withModels = 0
-    const records = settings.source.records.pipe(
-      Stream.mapArray((records) => {
-        for (const record of records) {
-          if (Result.isSuccess(record)) {
-            items++
-            if (record.success.item.models !== undefined) withModels++
-            continue
-          }
-          const { count, first } = rejects.get(record.failure.file) ?? { count: 0, first: record.failure }
-          rejects.set(first.file, { count: count + 1, first })
+export const readAndSubmit = Effect.fnUntraced(function* <E, R>(
+  settings: NonNullable<Parameters<typeof submit<E, R>>[1]> & {
+    readonly source: Source<E, R>
+    readonly directory: string
+    readonly job?: string | undefined
+  },
+) {
+  const files: Array<InputFile> = []
+  const rejects = new Map<string, { readonly count: number; readonly first: Reject }>()
+  let items = 0
+  let withModels = 0
+  const records = settings.source.records.pipe(
+    Stream.mapArray((records) => {
+      for (const record of records) {
+        if (Result.isSuccess(record)) {
+          items++
+          if (record.success.item.models !== undefined) withModels++
+          continue
         }
-        return records
-      }),
-    )
-    const { maxPlanned = settings.source.maxPlanned } = settings
-    return submit(records, { ...settings, maxPlanned, confidence: confidenceOf(settings) }).pipe(
-      Effect.provideService(LazyItems, true),
-      recordingInputs(files),
-      Effect.map(({ run }) => ({ run })),
-      Effect.bind("warnings", () =>
-        Effect.map(items > 0 && withModels === 0 ? missingModels : Effect.succeed([]), (missing) => [
-          ...rejectedFiles(files, rejects),
-          ...missing,
-        ]),
-      ),
-    )
-  })
+        const { count, first } = rejects.get(record.failure.file) ?? { count: 0, first: record.failure }
+        rejects.set(first.file, { count: count + 1, first })
+      }
+      return records
+    }),
+  )
+  const { maxPlanned = settings.source.maxPlanned } = settings
+  const jobName = settings.job ?? (yield* nameOf(settings.directory))
+  const options = { ...settings, jobName, maxPlanned, confidence: confidenceOf(settings) }
+  return yield* submit(records, options).pipe(
+    Effect.provideService(LazyItems, true),
+    recordingInputs(files),
+    Effect.map(({ run }) => ({ run })),
+    Effect.bind("warnings", () =>
+      Effect.map(items > 0 && withModels === 0 ? missingModels : Effect.succeed([]), (missing) => [
+        ...rejectedFiles(files, rejects),
+        ...missing,
+      ]),
+    ),
+  )
+})
+
+/** The name of a folder, also of `.`, shortened for the name of a group. */
+const nameOf = (directory: string) =>
+  FileSystem.FileSystem.use((fs) => fs.realPath(directory)).pipe(
+    Effect.orElseSucceed(() => directory),
+    Effect.map((path) =>
+      path
+        .split(/[\\/]/)
+        .findLast((name) => name !== "")
+        ?.slice(0, 200),
+    ),
+  )
 
 /** Warnings for files without a usable record. Empty if no file has one, because then the report says so. */
 const rejectedFiles = (

@@ -3,6 +3,7 @@ import { Duration, Effect, FileSystem, Layer, Option, Path, type Redacted } from
 import { HttpRouter, HttpServer } from "effect/http"
 import { HttpApiBuilder, HttpApiSchema } from "effect/http-api"
 import { Organization, warningsOf } from "../api/AnnotationApi.ts"
+import { maxVotes } from "../api/MaxVotes.ts"
 import { TaskNotFound } from "../api/Problems.ts"
 import { ServiceProfile } from "../api/ServiceProfile.ts"
 import * as FileLock from "../node/FileLock.ts"
@@ -24,6 +25,7 @@ import * as VotesApi from "./http/VotesApi.ts"
 import { ServiceApi } from "./http/VotesApi.ts"
 import * as TaskReads from "./http/TaskReads.ts"
 import { Database } from "./database/Database.ts"
+import { AllowRepeatedVotes } from "./store/Contents.ts"
 import { Desk } from "./store/Desk.ts"
 import { Experts } from "./store/Experts.ts"
 import { TaskStore } from "./store/TaskStore.ts"
@@ -73,6 +75,11 @@ export interface ServiceOptions {
    * forever.
    */
   readonly cancelUnanswered?: boolean | undefined
+  /**
+   * Whether people who have judged an item are asked again if nobody else is left, for tasks of one group that ask for
+   * the same item. Such votes are marked `repeated`. Default false: the votes wait for another expert.
+   */
+  readonly allowRepeatedVotes?: boolean | undefined
   /** A token that the service accepts in addition to those made in the dashboard. */
   readonly token?: Redacted.Redacted<string> | undefined
   /** The rate limit for each token. Default: 100 requests per second, in bursts of up to 200. */
@@ -183,7 +190,7 @@ export const layer = (options: ServiceOptions) => {
   )
 }
 
-const store = ({ allowPrivateWebhooks, gold, hold, undoGrace }: ServiceOptions) =>
+const store = ({ allowPrivateWebhooks, allowRepeatedVotes = false, gold, hold, undoGrace }: ServiceOptions) =>
   Layer.unwrap(
     Effect.map(gold === undefined ? Effect.undefined : GoldExpert.read(gold), (known) =>
       Layer.mergeAll(TaskStore.layer, Experts.layer, Desk.layer).pipe(
@@ -205,6 +212,7 @@ const store = ({ allowPrivateWebhooks, gold, hold, undoGrace }: ServiceOptions) 
           ),
         ),
         Layer.provideMerge(Database.layer),
+        Layer.provide(Layer.succeed(AllowRepeatedVotes, allowRepeatedVotes)),
       ),
     ),
   )
@@ -256,6 +264,7 @@ export const layerEmbedded = (options: ServiceOptions & { readonly database: str
           identity: "the embedded service",
           idempotencyKey: "honored",
           idempotencyKeyLifetime: Duration.infinity,
+          taskMembers: { group: true, maxVotes },
           ...RequestLimits.ofItems({ ...RequestLimits.defaultLimits, ...options.limits }),
           requestsPerSecond: 2_000,
           pollInterval: { min: "50 millis", max: "2 seconds" },

@@ -50,7 +50,12 @@ const stepMillis = Duration.toMillis("5 seconds")
 export const plan = Effect.fnUntraced(function* <E, R>(
   run: Run,
   records: Stream.Stream<Result.Result<SourceItem, Reject>, E, R>,
-  options: PlanOptions & { readonly draw: Draw; readonly mix: GoldItems.Mix },
+  options: PlanOptions & {
+    readonly draw: Draw
+    readonly mix: GoldItems.Mix
+    /** Maximum number of votes that a task can ask for. */
+    readonly maxTaskVotes: number
+  },
   counter: RejectLimit.Counter,
   starved: Latch.Latch,
 ) {

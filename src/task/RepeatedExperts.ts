@@ -2,8 +2,8 @@
  * Warns as soon as a response shows that an expert judged an item more than once. Only the expert's first vote on an
  * item counts. After the warning, a person can stop the run before more such votes are paid for.
  *
- * Guarantees: compares a response with the results of the other votes on its items, even if another process collected
- * them. The prompt identifies an item, since a batch contains each prompt once.
+ * Guarantees: compares the votes of a response with each other, and with the results of the other votes on its items,
+ * even if another process collected them. The prompt identifies an item, since a batch contains each prompt once.
  */
 import { Effect, Option, Predicate, Schema } from "effect"
 import type { SqlError } from "effect/sql/SqlError"
@@ -19,12 +19,12 @@ const decode = Schema.decodeOption(Answer)
 const expertIn = (of: unknown): ReadonlyArray<string> =>
   Predicate.isObject(of) && Predicate.isString(of["expert"]) ? [of["expert"]] : []
 
-const expertsIn = (answer: string): ReadonlyMap<string, ReadonlySet<string>> => {
+const expertsIn = (answer: string): ReadonlyMap<string, ReadonlyArray<string>> => {
   const results = Option.match(decode(answer), { onNone: () => [], onSome: ({ results }) => results })
   return new Map(
     results.map(({ annotations, prompt }) => {
       const votes: unknown = Predicate.isObject(annotations) ? annotations["votes"] : undefined
-      return [prompt, new Set(Array.isArray(votes) ? votes.flatMap(expertIn) : expertIn(annotations))]
+      return [prompt, Array.isArray(votes) ? votes.flatMap(expertIn) : expertIn(annotations)]
     }),
   )
 }
@@ -42,11 +42,11 @@ export const make = (ledger: {
   ) {
     if (hasResult) return
     const others = yield* ledger.resultsOfOtherVotes(seq)
-    if (others.length === 0) return
     const before = others.map((other) => ({ taskId: other.taskId, experts: expertsIn(other.result) }))
     for (const [prompt, experts] of expertsIn(answer)) {
-      for (const expert of experts) {
-        const first = before.find((other) => other.experts.get(prompt)?.has(expert))
+      for (const [i, expert] of experts.entries()) {
+        const isTwice = experts.indexOf(expert) < i
+        const first = isTwice ? { taskId } : before.find((other) => other.experts.get(prompt)?.includes(expert))
         if (first === undefined || ++repeated > 1) continue
         yield* Effect.logWarning(
           `${taskId}: ${excerpt(expert, 60)} already judged ${JSON.stringify(excerpt(prompt, 60))} in ${first.taskId}. Only an expert's first vote on an item counts. To avoid paying for more such votes, stop the run, and ask the service for more experts or set fewer votes per item (\`votes\`)`,

@@ -16,6 +16,7 @@ import { LedgerReader } from "./ledger/Ledger.ts"
 import type { CompletedTask } from "./ledger/schema/Model.ts"
 import type { NoSuchCampaign } from "./ledger/schema/WrongLedger.ts"
 import { matchStored } from "./ledger/reads/ResultMatch.ts"
+import * as VoteJudgments from "./VoteJudgments.ts"
 
 const maxWarnings = 20
 
@@ -26,18 +27,22 @@ const ofTask = Effect.fnUntraced(function* (paths: AnnotationPaths.AnnotationPat
   const read = flow(AnnotationPaths.reader(paths), names.read)
   return Effect.fnUntraced(function* (
     task: CompletedTask,
-  ): Effect.fn.Return<ReadonlyArray<Outcome>, ExpertNames.ExpertKeyMissing, LedgerReader> {
-    const { completedAt, items, seq, taskId, vote } = task
+  ): Effect.fn.Return<ReadonlyArray<ReadonlyArray<Outcome>>, ExpertNames.ExpertKeyMissing, LedgerReader> {
+    const { asks, completedAt, items, seq, taskId, vote } = task
     const judgments = matchStored(task, task.result, { vote, completedAt: completedAt ?? undefined, read })
     if (names.isMissing()) return yield* new ExpertNames.ExpertKeyMissing()
-    if (Result.isSuccess(judgments)) return judgments.success
+    if (Result.isSuccess(judgments)) {
+      return judgments.success.map((outcome) =>
+        asks === 1 || !isJudgment(outcome) ? [outcome] : VoteJudgments.perVote(outcome),
+      )
+    }
     const { leftOut } = yield* LedgerReader
     if (!leftOut.has(seq) && leftOut.add(seq).size <= maxWarnings) {
       yield* Effect.logWarning(
         `the result of task ${seq + 1} (${taskId}) is left out: ${excerpt(judgments.failure, 200)}. If the service corrects the result, run \`Pipeline.collect(pipeline, { recheckCompleted: true })\`${leftOut.size === maxWarnings ? ". To list further such results, run prefstream ledger check" : ""}`,
       )
     }
-    return items.map(({ check, item_id }) => ({ reason: "unusable", taskId, itemId: item_id, isCheck: check === true }))
+    return items.map(({ check, item_id }) => [{ reason: "unusable", taskId, itemId: item_id, isCheck: check === true }])
   })
 })
 
@@ -57,8 +62,8 @@ export type JudgmentsError = SqlError | NoSuchCampaign | ExpertNames.ExpertKeyMi
 
 /**
  * The judgments of a campaign, in the order in which their items were planned. `campaign` is a number or `"all"`.
- * Default: the campaign of the last run that has read anything. There is one judgment for each task and item. Gold
- * items that were mixed in are included (`isCheck`).
+ * Default: the campaign of the last run that has read anything. There is one judgment for each task and item, or for
+ * each vote if the task asks for several. Gold items that were mixed in are included (`isCheck`).
  *
  * @param paths the paths of annotations that the service reports in other fields
  */
@@ -70,7 +75,7 @@ export const ofCampaign = (
     Effect.map(ofTask(paths), (judgmentsOf) =>
       completedOf(campaign).pipe(
         Stream.mapEffect(judgmentsOf),
-        Stream.map((outcomes) => outcomes.filter(isJudgment)),
+        Stream.map((outcomes) => outcomes.flat().filter(isJudgment)),
         Stream.flatMap(Stream.fromIterable),
       ),
     ),
@@ -102,7 +107,7 @@ const placedBy = (judgmentsOf: Effect.Success<ReturnType<typeof ofTask>>, campai
         const places: Array<Array<Outcome>> = Array.from({ length: tasks[0].batchItems }, () => [])
         for (const task of tasks) {
           const first = task.seq - batch - (task.vote - 1) * task.batchItems
-          for (const [i, outcome] of (yield* judgmentsOf(task)).entries()) places[first + i]!.push(outcome)
+          for (const [i, outcome] of (yield* judgmentsOf(task)).entries()) places[first + i]!.push(...outcome)
         }
         return places.flatMap((outcomes, i): ReadonlyArray<PlacedItem> => {
           const [one] = outcomes

@@ -20,12 +20,14 @@ import {
   type Stream,
 } from "effect"
 import { ServiceProfile } from "../api/ServiceProfile.ts"
+import * as TaskMembers from "../api/TaskMembers.ts"
 import * as Cost from "../domain/Cost.ts"
 import * as Prices from "../domain/Prices.ts"
 import type { SourceItem } from "../domain/PromptItem.ts"
 import type { Reject } from "../domain/Reject.ts"
 import { plural } from "../io/Values.ts"
 import * as CompletionDraw from "./plan/CompletionDraw.ts"
+import { TaskClient } from "./client/AnnotationClient.ts"
 import { type ChooseItems, planFurtherVotes } from "./FurtherVotes.ts"
 import { Ledger, type LedgerReader } from "./ledger/Ledger.ts"
 import * as GoldItems from "./plan/GoldItems.ts"
@@ -72,6 +74,7 @@ export class SubmitOptionInvalid extends Schema.TaggedError<SubmitOptionInvalid>
   option: Schema.Literals([
     "votes",
     "votesUpTo",
+    "group",
     "shuffleSeed",
     "completionsPerItem",
     "completionsSeed",
@@ -114,6 +117,11 @@ export const spendingTerms = Effect.fnUntraced(function* (
     : terms
 })
 
+export const groupForm = "a text of 1 to 255 characters, not blank"
+
+/** The built-in service has the same limit. */
+export const isGroup = (text: string): boolean => text.trim() !== "" && text.length <= 255
+
 const isCount = (value: number): boolean => Number.isSafeInteger(value) && value >= 1
 
 const checkOptions = ({
@@ -121,6 +129,7 @@ const checkOptions = ({
   budget = "none",
   completionsPerItem = 2,
   completionsSeed = 0,
+  group = "a",
   maxAttempts = 1,
   maxPlanned = 1,
   maxRejects = 0,
@@ -137,6 +146,7 @@ const checkOptions = ({
       "a whole number that is at least the number of votes",
       Number.isSafeInteger(votesUpTo) && votesUpTo >= votes,
     ],
+    ["group", group, groupForm, isGroup(group)],
     [
       "shuffleSeed",
       shuffleSeed,
@@ -200,6 +210,8 @@ export const submit = Effect.fn("Submit.submit")(function* <E, R>(
     readonly settled?: Latch.Latch | undefined
     /** Chooses items of earlier runs that need another vote. Default: no further votes. */
     readonly chooseFurther?: ChooseItems | undefined
+    /** Names the job in the group of its tasks. Default: no group, unless `group` is set. */
+    readonly jobName?: string | undefined
   } = {},
 ) {
   const { maxRejects } = options
@@ -215,7 +227,18 @@ export const submit = Effect.fn("Submit.submit")(function* <E, R>(
     Duration.fromInputUnsafe(profile.idempotencyKeyLifetime),
   )
   yield* spendingTerms(ledger, options)
-  const run = yield* ledger.startRun(options)
+  const { mayMisreadStatus: hasContract } = yield* TaskClient
+  // A protocol's program decides about the members of its requests, so the document of the service does not.
+  const members = hasContract && profile.taskMembers !== "declared" ? profile.taskMembers : TaskMembers.none
+  const { group, jobName } = options
+  const run = yield* ledger.startRun(options, (campaign) =>
+    group !== undefined || jobName === undefined || !members.group ? group : `${jobName}, campaign ${campaign}`,
+  )
+  if (group !== undefined && group !== run.group) {
+    yield* Effect.logWarning(
+      `the tasks of campaign ${run.campaign} stay ${run.group === undefined ? "without a group" : `in the group ${JSON.stringify(run.group)}`}: another group (\`group\`) takes effect in a new campaign`,
+    )
+  }
   yield* Effect.annotateCurrentSpan({ "prefstream.run": run.run, "prefstream.campaign": run.campaign })
   const { maxAttempts = defaultMaxAttempts, resubmit = [] } = options
   const again = yield* ledger.replannable(run.campaign, resubmit, maxAttempts).pipe(
@@ -235,7 +258,13 @@ export const submit = Effect.fn("Submit.submit")(function* <E, R>(
   const readingDone = yield* Latch.make()
   const counter = RejectLimit.counter(maxRejects)
   const starved = yield* Latch.make()
-  const reader = plan(run, records, { ...options, draw, mix }, counter, starved).pipe(
+  const reader = plan(
+    run,
+    records,
+    { ...options, group: run.group, maxTaskVotes: members.maxVotes, draw, mix },
+    counter,
+    starved,
+  ).pipe(
     Effect.raceFirst(Deferred.await(halt)),
     Effect.catchCause((cause) => Effect.asVoid(Deferred.failCause(halt, cause))),
     Effect.ensuring(readingDone.open),
@@ -257,7 +286,7 @@ export const submit = Effect.fn("Submit.submit")(function* <E, R>(
   )
   if (yield* Deferred.isDone(halt)) return yield* Deferred.await(halt)
   const { counts } = Option.getOrThrow(yield* ledger.runOf(run.run))
-  const submitted: Submitted = { ...run, ...counts, tasks: yield* ledger.counts }
+  const submitted: Submitted = { run: run.run, campaign: run.campaign, ...counts, tasks: yield* ledger.counts }
   return submitted
 }, Effect.scoped)
 

@@ -77,7 +77,7 @@ describe.skipIf(SmallDisk.unavailable)(`a disk that fills, THREADS=${threads}`, 
   }
 
   const command = (dir: string, ledger: string, files: ReadonlyArray<string> = [input]) => [
-    "run", ...files, "--dir", dir, "--ledger", ledger, "--batch-size", "10",
+    "run", ...files, "--group", "full", "--dir", dir, "--ledger", ledger, "--batch-size", "10",
     "--idempotency-key", "honored", "--requests-per-second", "1000", "--poll-min", "50ms",
   ] // prettier-ignore
 

@@ -19,7 +19,7 @@ const store = join(scratch, "service.db")
 const token = "postgres-test-token"
 
 const args = (job: string, perSecond = 1000) => [
-  "run", "data/sample.jsonl", "--dir", `${scratch}/${job}`, "--batch-size", "2",
+  "run", "data/sample.jsonl", "--group", "night", "--dir", `${scratch}/${job}`, "--batch-size", "2",
   "--idempotency-key", "honored", "--requests-per-second", String(perSecond), "--poll-min", "50ms",
 ] // prettier-ignore
 

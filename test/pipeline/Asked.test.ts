@@ -20,7 +20,7 @@ import { defaultJob, Ledger } from "../../src/task/ledger/Ledger.ts"
 import * as LedgerCheck from "../../src/task/ledger/care/LedgerCheck.ts"
 import { submit, type SubmitOptions } from "../../src/task/Submit.ts"
 import { items, records } from "../support/items.ts"
-import { inProcess, platform, temporaryDirectory, test } from "../support/job.ts"
+import { inProcess, platform, temporaryDirectory, test, withoutVotes } from "../support/job.ts"
 import { root } from "../support/process.ts"
 import * as ScriptedService from "../support/ScriptedService.ts"
 import { sharedData } from "../support/sharedData.ts"
@@ -32,7 +32,9 @@ const judgedBy = Effect.fnUntraced(function* (
   options: SubmitOptions,
 ) {
   const directory = yield* temporaryDirectory
-  const service = AnnotationService.layerEmbedded({ database: `${directory}/service.db`, experts: [expert] })
+  const service = withoutVotes(
+    AnnotationService.layerEmbedded({ database: `${directory}/service.db`, experts: [expert] }),
+  )
   return yield* Effect.gen(function* () {
     yield* submit(input, options)
     yield* collect()

@@ -14,7 +14,7 @@ import * as Source from "../../src/source/Source.ts"
 import * as AnnotationService from "../../src/service/AnnotationService.ts"
 import * as Conversations from "../support/conversations.ts"
 import * as readers from "../support/datasetReaders.ts"
-import { temporaryDirectory, test } from "../support/job.ts"
+import { temporaryDirectory, test, withoutVotes } from "../support/job.ts"
 import * as ScriptedService from "../support/ScriptedService.ts"
 
 const sourceOf = (items: ReadonlyArray<SourceItem>) => ({
@@ -31,7 +31,7 @@ const run = <E>(
 
 /** Judges by itself: the first completion that it is shown. */
 const experts = (directory: string) =>
-  AnnotationService.layerEmbedded({ database: `${directory}/service.db`, experts: ["first"] })
+  withoutVotes(AnnotationService.layerEmbedded({ database: `${directory}/service.db`, experts: ["first"] }))
 
 const fileOf = (directory: string, format: "data" | "jsonl", split = "train") =>
   `${directory}/dataset/${format}/${split}-00000-of-00001.${format === "data" ? "parquet" : "jsonl"}`

@@ -41,7 +41,7 @@ test("a join from the command line gives the items, and the dataset, of the same
   ])
   const join = ["--completion-path", "choices[0].message.content", "--missing"]
   const of = (name: string, args: ReadonlyArray<string>) =>
-    cli(["run", ...args, "--dir", `${job}/${name}`, "--json", "--expert", `gold:${sample}`]).pipe(
+    cli(["run", ...args, "--dir", `${job}/${name}`, "--group", "same", "--json", "--expert", `gold:${sample}`]).pipe(
       ends(0),
       Effect.map(reportOf),
     )

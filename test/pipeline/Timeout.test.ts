@@ -26,8 +26,14 @@ const atPost = Effect.fnUntraced(function* (
       return ScriptedService.obliging(request, before)
     },
     // The first run is at the time of the test clock, the next at ours.
-    // With limits and keys set, no request for `openapi.json` precedes it, after which it would wait for the test clock.
-    { idempotencyKey: keys, idempotencyKeyLifetime: Duration.infinity, maxCompletions: 64, ...settings },
+    // With limits, keys, and members set, no request for `openapi.json` precedes it, after which it would wait for the test clock.
+    {
+      idempotencyKey: keys,
+      idempotencyKeyLifetime: Duration.infinity,
+      maxCompletions: 64,
+      taskMembers: { group: false, maxVotes: 0 },
+      ...settings,
+    },
   )
   const logs = Logs.make()
   const source = Source.make([{ id: "a", prompt: "p", completions: ["x", "y"] }])

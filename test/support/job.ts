@@ -4,7 +4,7 @@ import { join } from "node:path"
 import { NodeHttpClient, NodeServices } from "@effect/platform-node"
 import { afterAll, it } from "@effect/vitest"
 import { Effect, FileSystem, Layer, type Scope } from "effect"
-import type { ServiceProfile } from "../../src/api/ServiceProfile.ts"
+import { ServiceProfile } from "../../src/api/ServiceProfile.ts"
 import { AnnotationClient } from "../../src/task/client/AnnotationClient.ts"
 import { Ledger } from "../../src/task/ledger/Ledger.ts"
 import { effectTest } from "./effectTest.ts"
@@ -15,6 +15,13 @@ export const platform = Layer.merge(NodeServices.layer, NodeHttpClient.layerUndi
 /** A ledger in a file, and a client of the given service. */
 export const job = (directory: string, profile: Layer.Layer<ServiceProfile>) =>
   Layer.mergeAll(Ledger.layerFile(`${directory}/ledger.db`), AnnotationClient.layer).pipe(Layer.provideMerge(profile))
+
+/** The service as one that does not declare `votes`: each vote has a task of its own, which the same expert may judge. */
+export const withoutVotes = <E, R>(service: Layer.Layer<ServiceProfile, E, R>) =>
+  Layer.effect(
+    ServiceProfile,
+    Effect.map(ServiceProfile, (profile) => ({ ...profile, taskMembers: { group: true, maxVotes: 0 } })),
+  ).pipe(Layer.provide(service))
 
 export const temporaryDirectory = FileSystem.FileSystem.use((fs) =>
   fs.makeTempDirectoryScoped({ prefix: "prefstream-test-" }),

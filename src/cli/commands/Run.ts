@@ -95,10 +95,9 @@ const fromFlags = Effect.fnUntraced(function* (
   // Only runs with an embedded service load this module.
   const service = Effect.promise(() => import("../../service/AnnotationService.ts")).pipe(
     Effect.map(({ layerEmbedded }) =>
-      layerEmbedded({ database: JobFolder.service(directory), experts, turnaround: flags.turnaround, votes }),
+      layerEmbedded({ database: JobFolder.service(directory), experts, turnaround: flags.turnaround }),
     ),
     Layer.unwrap,
   )
-  // One task has all votes of its items, so that the embedded service gives each of them to another expert.
-  return { ...options, ...(flags.baseUrl === undefined && { votes: 1 }), directory, source, service }
+  return { ...options, directory, source, service }
 })

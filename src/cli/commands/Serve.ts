@@ -110,6 +110,10 @@ export const command = makeCommand(
       max: maxVotes,
       default: defaults.votes,
     }),
+    allowRepeatedVotes: toggle(
+      "allow-repeated-votes",
+      "If all have judged an item, ask them again; otherwise its votes wait for another expert",
+    ),
     undoGrace: duration(
       "undo-grace",
       "Time that a task stays open after its last vote, so that the vote can be undone",
@@ -137,7 +141,14 @@ export const command = makeCommand(
     const service = ServiceLayers.layerServer({
       ...defaults,
       ...defined(Struct.pick(flags, ["database", "host", "port", "votes"])),
-      ...Struct.pick(flags, ["turnaround", "publicUrl", "undoGrace", "gold", "allowPrivateWebhooks"]),
+      ...Struct.pick(flags, [
+        "turnaround",
+        "publicUrl",
+        "undoGrace",
+        "gold",
+        "allowPrivateWebhooks",
+        "allowRepeatedVotes",
+      ]),
       experts: yield* expertsOf(flags.expert, flags),
       token,
       pages: !flags.apiOnly,

@@ -27,6 +27,7 @@ import {
   type ServiceSettings,
   type ServiceSettingsError,
 } from "../../api/ServiceProfile.ts"
+import * as TaskMembers from "../../api/TaskMembers.ts"
 import * as FieldPath from "../../io/FieldPath.ts"
 import { defined } from "../../io/Values.ts"
 import * as RequestLimits from "../../service/http/RequestLimits.ts"
@@ -268,17 +269,22 @@ export const itemLimitsOf = Effect.fnUntraced(function* ({
   baseUrl,
   maxCompletions,
 }: Pick<ServiceFlags, "baseUrl" | "maxCompletions"> & Partial<Pick<ServiceFlags, "authorization">>) {
-  const limits: ItemLimits =
+  const published: ItemLimits & Partial<Pick<PublishedLimits.Published, "taskMembers">> =
     baseUrl === undefined
       ? RequestLimits.ofItems(RequestLimits.defaultLimits)
       : yield* PublishedLimits.read({ authorization, baseUrl, token: yield* token })
-  return { ...limits, ...defined({ maxCompletions }) }
+  return { ...published, ...defined({ maxCompletions }) }
 })
 
 export const limitsForPreview = Effect.fnUntraced(function* (
-  flags: Parameters<typeof itemLimitsOf>[0] & Pick<ServiceFlags, "requestsPerSecond">,
+  flags: Parameters<typeof itemLimitsOf>[0] &
+    Pick<ServiceFlags, "createRequest" | "requestExtra" | "requestsPerSecond">,
 ) {
   const requestsPerSecond =
     flags.baseUrl === undefined ? undefined : (flags.requestsPerSecond ?? defaults.requestsPerSecond)
-  return { limits: yield* itemLimitsOf(flags), requestsPerSecond }
+  const { taskMembers = TaskMembers.none, ...limits } = yield* itemLimitsOf(flags)
+  const { createRequest = defaults.createRequest, requestExtra } = flags
+  const extra = requestExtra === undefined ? {} : yield* extraOf(requestExtra)
+  const { maxVotes } = PublishedLimits.membersOf({ createRequest, requestExtra: extra }, taskMembers)
+  return { limits, maxTaskVotes: maxVotes, requestsPerSecond }
 })

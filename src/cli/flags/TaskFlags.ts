@@ -12,7 +12,7 @@ import { type BatchLimits, defaultLimits } from "../../task/plan/Batch.ts"
 import { defaultSeed } from "../../task/plan/CompletionDraw.ts"
 import { defaultRate, maxRate } from "../../task/plan/GoldItems.ts"
 import { defaultShuffleSeed } from "../../task/ledger/schema/Model.ts"
-import { defaultMaxAttempts, type SubmitOptions } from "../../task/Submit.ts"
+import { defaultMaxAttempts, groupForm, isGroup, type SubmitOptions } from "../../task/Submit.ts"
 import { usageError } from "../output/ExitStatus.ts"
 import type { InputFlags } from "./InputFlags.ts"
 import { inGroup } from "./Definition.ts"
@@ -48,8 +48,8 @@ export const batchFlags = inGroup("TASKS", {
   votes: option(
     parsed("votes", parseVotes, votesForm),
     "N[..M]",
-    "Votes per new item, each a billable task; 2..5: 2, then up to 5 while undecided",
-    { default: 1, isEssential: true },
+    "Billable votes by N people per new item; 2..5: up to 5 while undecided",
+    { default: "the service's", isEssential: true },
   ),
   confidence: option(
     Flag.Finite("confidence").pipe(Flag.withSchema(Confidence)),
@@ -77,6 +77,12 @@ export const itemFlags = inGroup("TASKS", {
     default: rlhfRanking,
   }),
   ...batchFlags,
+  group: option(
+    parsed("group", Option.liftPredicate(isGroup), groupForm),
+    "NAME",
+    "Group of the tasks at the service, for its queue and pages",
+    { default: "job and campaign, if declared" },
+  ),
   shuffle: choice("shuffle", "Shuffle each item's completions for each vote; --no-shuffle keeps their order", {
     default: "true",
   }),
@@ -186,7 +192,14 @@ export const itemOptionsOf = Effect.fnUntraced(function* (
   }
   return {
     guidelines: guidelines.success,
-    ...Struct.pick(flags, ["taskType", "keepReordered", "confidence", "completionsPerItem", "completionsSeed"]),
+    ...Struct.pick(flags, [
+      "group",
+      "taskType",
+      "keepReordered",
+      "confidence",
+      "completionsPerItem",
+      "completionsSeed",
+    ]),
     ...flags.votes,
     batch: batchOf(flags),
     shuffleSeed: flags.shuffle === false ? false : flags.shuffleSeed,

@@ -216,7 +216,7 @@ const rejects = ({ earlier, rejected, rejects }: RunReport, directory: string): 
     ? []
     : rowsOf("rejects", [JobFolder.rejects(directory), ...(rejects ?? []).map(rejectCount)])
 
-/** The unit in which tasks are counted: votes if there are several per item, because each is in a separate task. */
+/** The unit in which tasks are counted: votes if an item may have several. */
 export const unit = ({ votes }: Pick<RunReport, "votes">): string => (votes === 1 ? "item" : "vote")
 
 const tasks = (report: Pick<RunReport, "tasks" | "votes">): string =>

@@ -7,7 +7,7 @@
  * valid list, the task's result is one vote. If the result has another list that may contain votes, `unread` is its
  * path.
  */
-import { Option, Predicate, Schema, Struct } from "effect"
+import { Option, Predicate, Schema } from "effect"
 import * as Assessment from "../../domain/Assessment.ts"
 import * as ExpertKind from "../../domain/ExpertKind.ts"
 import type { JudgedItem, Judgment } from "../../domain/Judgment.ts"
@@ -15,7 +15,7 @@ import type { Annotations } from "../../domain/Task.ts"
 import { firstOfText } from "../../domain/CompletionTexts.ts"
 import { topOf, withFirstIndices } from "../../domain/Tally.ts"
 import { Ranking } from "../../domain/Ranking.ts"
-import { type ImportedVote, onePerExpert, Vote } from "../../domain/Vote.ts"
+import { type ImportedVote, listedIn, onePerExpert } from "../../domain/Vote.ts"
 import { rankingOf } from "./Ranking.ts"
 
 /** A vote with its assessment. Ratings are in the order of the completions. */
@@ -45,29 +45,7 @@ export interface ItemVote extends Assessment.Assessment {
 /** About thirty years. A longer duration is the result of a wrong clock. */
 const maxSeconds = 1e9
 
-/** The members that are needed to count a vote. `Assessment` reads other members, and ignores invalid ones. */
-const ListedVote = Schema.StructWithRest(
-  Schema.Struct({
-    ...Struct.pick(Vote.fields, ["choice", "ranking", "rationale"]),
-    /** Null for imported votes of unnamed experts. */
-    expert: Schema.NullOr(Schema.String),
-    order: Schema.optionalKey(Vote.fields.order),
-    seconds: Schema.optionalKey(Vote.fields.seconds),
-  }),
-  [Schema.Record(Schema.String, Schema.Unknown)],
-)
 const asRanking = Schema.decodeUnknownOption(Ranking)
-const asVotes = Schema.decodeUnknownOption(Schema.NonEmptyArray(ListedVote))
-
-const fits =
-  (completions: number) =>
-  ({ choice, order, ranking }: typeof ListedVote.Type): boolean =>
-    choice < completions &&
-    (order === undefined || isPermutation(order, completions)) &&
-    (ranking === undefined || (isPermutation(ranking.flat(), completions) && ranking[0]?.includes(choice) === true))
-
-const isPermutation = (indices: ReadonlyArray<number>, length: number): boolean =>
-  indices.length === length && new Set(indices).size === length && indices.every((index) => index < length)
 
 export const textOf = (rationale: string | null | undefined): string | null =>
   rationale === undefined || rationale === null || rationale.trim() === "" ? null : rationale
@@ -94,7 +72,7 @@ const votesIn = (judgment: Judgment): ReadonlyArray<ItemVote> => {
     const copies = first.filter((text) => text === byText.choice).length
     return { ...byText, position: isDecided(byText) && copies === 1 ? vote.order.indexOf(byText.choice) : null }
   }
-  const listed = Option.filter(asVotes(annotations["votes"]), (votes) => votes.every(fits(completions.length)))
+  const listed = listedIn(annotations, completions.length)
   return Option.match(listed, {
     onSome: (votes) =>
       votes.map(({ choice, expert, kind, order: shown = order, ranking, rationale, seconds = -1, ...members }) =>
@@ -137,9 +115,8 @@ export const recordedIn = ({
   bestCompletionIndex,
   completions,
 }: Judgment): ReadonlyArray<ImportedVote> => {
-  const listed = Option.filter(asVotes(annotations["votes"]), (votes) => votes.every(fits(completions.length)))
-  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- `asVotes` has read each of them
-  if (Option.isSome(listed)) return annotations["votes"] as ReadonlyArray<ImportedVote>
+  const listed = listedIn(annotations, completions.length)
+  if (Option.isSome(listed)) return listed.value
   const rationale = textOf(annotations.rationale)
   const ranking = Option.getOrUndefined(asRanking(annotations["ranking"]))
   return [

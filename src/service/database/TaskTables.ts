@@ -142,7 +142,8 @@ export const taskTables: ReadonlyArray<string> = [
 
   // votes + claimed + active holds + open = the task's votes_required + extra_votes. Exception: open = 0 if the task is
   // finished or a lead decided or withdrew the item. extra_votes: votes requested when the item was reopened. claimed:
-  // votes that automatic experts are about to give. content: see `Contents`.
+  // votes that automatic experts are about to give. content: see `Contents`. repeatable: whether a person may judge the
+  // content again, because it is a gold item of the service, which measures each person more than once.
   `CREATE TABLE item (
     item_id INTEGER PRIMARY KEY,
     open INTEGER NOT NULL,
@@ -150,7 +151,8 @@ export const taskTables: ReadonlyArray<string> = [
     extra_votes INTEGER NOT NULL DEFAULT 0,
     claimed INTEGER NOT NULL DEFAULT 0,
     content INTEGER NOT NULL,
-    lane INTEGER NOT NULL DEFAULT 0
+    lane INTEGER NOT NULL DEFAULT 0,
+    repeatable INTEGER NOT NULL DEFAULT 0
   )`,
   `CREATE INDEX item_open ON item (item_id) WHERE open > 0`,
   `CREATE INDEX item_of_content ON item (content, item_id)`,

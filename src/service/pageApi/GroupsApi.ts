@@ -19,6 +19,8 @@ export const GroupSummary = Schema.Struct({
   tasks: Schema.Int,
   votes: Schema.Int,
   votes_needed: Schema.Int,
+  /** The number of items whose votes wait for another expert, because all active people have judged them. */
+  waiting: Schema.Int,
   created_at: Millis,
 })
 export type GroupSummary = typeof GroupSummary.Type

@@ -1,36 +1,52 @@
 /**
  * Tracks which people have seen which content. Items have the same content if they have the same prompt and the same
- * completions, in any order, under the same guidelines. Several items of an organization may have the same content.
+ * completions, in any order, in the same group and under the same guidelines. Tasks without a group count as one group.
  *
- * Guarantees: among the people who may judge an item and were active in the last seven days, only those who have seen
- * its content least often get it. For the others, the item is deferred. So nobody sees a content twice before all have
- * seen it once. A deferred item returns to the queue when it need not wait any longer. Automatic experts are asked
- * about every item. A content's id is 52 bits of a hash; a collision only delays a vote.
+ * Guarantees: nobody gets a content that he or she has seen: for that person, the item is deferred, and waits for
+ * another one. With `AllowRepeatedVotes`, and for gold items of the service, those who have seen a content least often
+ * among the people who may judge it and were active in the last seven days get it again. A deferred item returns to the
+ * queue when it need not wait any longer. Automatic experts are asked about every item. A content's id is 52 bits of a
+ * hash; a collision only delays a vote.
  */
-import { Duration, Effect } from "effect"
+import { Context, Duration, Effect } from "effect"
 import type { Statement } from "effect/sql"
 import type { SqlError } from "effect/sql/SqlError"
 import type { TaskPrompt } from "../../domain/Task.ts"
 import * as Sha256 from "../../node/Sha256.ts"
 import { Database } from "../database/Database.ts"
+import { maxPrompts } from "../database/TaskTables.ts"
 
 /** Computes a content's id within an organization: an integer below 2^52, which SQLite and JSON store exactly. */
 export const contentOf = (
   organization: string,
-  guidelines: string | undefined,
+  { group, guidelines }: { readonly group?: string | undefined; readonly guidelines?: string | undefined },
   { completions, prompt }: TaskPrompt,
 ): number =>
   Number.parseInt(
-    Sha256.hex(JSON.stringify([organization, guidelines ?? null, prompt, ...completions.toSorted()])).slice(0, 13),
+    Sha256.hex(
+      JSON.stringify([organization, group ?? null, guidelines ?? null, prompt, ...completions.toSorted()]),
+    ).slice(0, 13),
     16,
   )
 
 /** Items do not wait for people who have been absent for longer than this. */
 export const activeWithin: Duration.Input = "7 days"
 
+/** Whether people judge a content again in turn once all have judged it. By default, its votes wait for others. */
+export const AllowRepeatedVotes = Context.Reference<boolean>("prefstream/service/AllowRepeatedVotes", {
+  defaultValue: () => false,
+})
+
+const maxDeferred = 2_000
+
 /** Run these statements inside one `Database.write`. */
 export const make = Effect.gen(function* () {
   const { sql } = yield* Database
+  const allowsRepeats = yield* AllowRepeatedVotes
+  const isRepeatable = (row: "item" | "deferred_item") =>
+    allowsRepeats
+      ? sql`1 = 1`
+      : sql`(SELECT repeatable FROM item AS own WHERE own.item_id = ${sql.literal(row)}.item_id) = 1`
 
   const timesSeen = (
     content: Statement.Fragment,
@@ -55,7 +71,7 @@ export const make = Effect.gen(function* () {
 
   const isDeferred = (expertNo: number) => {
     const times = timesSeen(sql`item.content`, sql`${expertNo}`)
-    return sql`(${times} > 0 AND EXISTS (${awaited("item", sql`item.lane`, times)}))`
+    return sql`(${times} > 0 AND (NOT ${isRepeatable("item")} OR EXISTS (${awaited("item", sql`item.lane`, times)})))`
   }
 
   const defer = (expertNo: number, items: Statement.Fragment) => sql`
@@ -63,11 +79,26 @@ export const make = Effect.gen(function* () {
     SELECT item.item_id, item.content, ${timesSeen(sql`item.content`, sql`${expertNo}`)} FROM ${items}
     ON CONFLICT DO UPDATE SET items = MIN(items, excluded.items)`
 
-  const isAwaited = sql`EXISTS (${awaited(
+  const laneOfDeferred = sql`(SELECT own.lane FROM item AS own WHERE own.item_id = deferred_item.item_id)`
+
+  const isAwaited = sql`(NOT ${isRepeatable("deferred_item")} OR EXISTS (${awaited(
     "deferred_item",
-    sql`(SELECT own.lane FROM item AS own WHERE own.item_id = deferred_item.item_id)`,
+    laneOfDeferred,
     sql`deferred_item.items`,
-  )})`
+  )}))`
+
+  /**
+   * Counts, by task, the items that wait for another expert: every person who may judge one has seen its content. Reads
+   * at most `maxDeferred` items.
+   */
+  const waiting = Effect.map(
+    sql<{ seq: number; items: number }>`SELECT item_id / ${maxPrompts} AS seq, COUNT(*) AS items FROM (
+        SELECT deferred_item.item_id, deferred_item.content FROM deferred_item JOIN item USING (item_id)
+        WHERE open > 0 LIMIT ${maxDeferred}) AS deferred_item
+      WHERE NOT ${isRepeatable("deferred_item")} AND NOT EXISTS (${awaited("deferred_item", laneOfDeferred, sql`1`)})
+      GROUP BY 1`,
+    (rows) => new Map(rows.map(({ items, seq }) => [seq, items])),
+  )
 
   /** Returns deferred items to the queue. Those without open votes return later, when a vote opens. */
   const offerAgain = (rows: Statement.Fragment): Effect.Effect<void, SqlError> =>
@@ -117,5 +148,5 @@ export const make = Effect.gen(function* () {
     if (away.length > 0) yield* awaitFewer
   })
 
-  return { isDeferred, defer, hasJudged, markSeen, unmarkSeen, awaitFewer, awaitNoLonger }
+  return { isDeferred, defer, waiting, hasJudged, markSeen, unmarkSeen, awaitFewer, awaitNoLonger }
 })

@@ -10,6 +10,7 @@
  */
 import { Effect, Struct } from "effect"
 import { Database } from "../database/Database.ts"
+import type * as Contents from "./Contents.ts"
 import { itemIdOf, itemsOf } from "../database/TaskTables.ts"
 import { type GroupSummary, type Priority } from "../pageApi/GroupsApi.ts"
 import { priorities } from "../pageApi/PageConstants.ts"
@@ -36,7 +37,7 @@ const numberOf = (priority: Priority): number => normal - priorities.indexOf(pri
 const priorityOf = (n: number): Priority => priorities[normal - n]!
 
 /** A row in the list of the queue: a group or a task without a group, with its lane if it has one. */
-export interface LaneRow extends Omit<GroupSummary, "priority" | "assigned" | "paused"> {
+export interface LaneRow extends Omit<GroupSummary, "priority" | "assigned" | "paused" | "waiting"> {
   readonly lane: number | null
   readonly priority: number
   readonly assigned: number
@@ -44,7 +45,7 @@ export interface LaneRow extends Omit<GroupSummary, "priority" | "assigned" | "p
 }
 
 /** Use these statements inside one `Database.write`; `list` only reads. */
-export const make = Effect.gen(function* () {
+export const make = Effect.fnUntraced(function* ({ waiting }: Pick<Effect.Success<typeof Contents.make>, "waiting">) {
   const { sql } = yield* Database
 
   const openTo = (expertNo: number) => sql<Lane>`
@@ -161,8 +162,13 @@ export const make = Effect.gen(function* () {
     const experts = yield* sql<{ lane: number; expert_id: string; name: string }>`
       SELECT lane, expert_id, name FROM lane_expert JOIN expert USING (expert_no)
       WHERE lane IN (SELECT value FROM json_each(${lanes})) ORDER BY lane, expert_no`
+    const waitingByTask = [...(yield* waiting)]
+    const tasks = yield* sql<{ seq: number; group_id: string }>`SELECT seq, group_id FROM task
+      WHERE seq IN (SELECT value FROM json_each(${JSON.stringify(waitingByTask.map(([seq]) => seq))}))`
+    const groupOf = new Map(tasks.map(({ group_id, seq }) => [seq, group_id]))
     return rows.map(({ assigned, lane, paused, priority, ...group }) => ({
       ...group,
+      waiting: waitingByTask.reduce((sum, [seq, items]) => sum + (groupOf.get(seq) === group.group_id ? items : 0), 0),
       priority: priorityOf(priority),
       paused: paused === 1,
       assigned:
@@ -177,7 +183,7 @@ export const make = Effect.gen(function* () {
   const ofLane = sql.literal(`lane.lane, COALESCE(priority, 0) AS priority, COALESCE(assigned, 0) AS assigned,
     COALESCE(paused, 0) AS paused`)
 
-  /** Lists the groups and tasks that have a lane, and the oldest that have none. Reads only the rows shown. */
+  /** Lists the groups and tasks that have a lane, and the oldest that have none. Reads only their rows and `waiting`. */
   const list = Effect.fnUntraced(function* (after = 0) {
     const groups = yield* sql<LaneRow>`
       SELECT task_group.group_id, ${ofLane}, open AS tasks, votes, votes_needed,

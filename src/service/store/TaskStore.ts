@@ -99,7 +99,10 @@ const make = Effect.gen(function* () {
     }
     const body = Zstd.compress(task.body)
     const contents = JSON.stringify(
-      content.prompts.map((prompt) => contentOf(organization, content.guidelines, prompt)),
+      content.prompts.map((prompt) => [
+        contentOf(organization, { group: group?.id, guidelines: content.guidelines }, prompt),
+        queue.hasGoldAnswer(prompt) ? 1 : 0,
+      ]),
     )
     const texts = JSON.stringify(content.prompts.map(({ prompt }) => toStorableText(prompt.slice(0, maxSearchedChars))))
     const stored = yield* write(
@@ -114,8 +117,8 @@ const make = Effect.gen(function* () {
         const { seq } = inserted[0]!
         yield* sql`INSERT INTO task_request ${sql.insert({ seq, body })}`
         const lane = group === undefined ? undefined : yield* voting.lanes.laneOf(organization, group.id)
-        yield* sql`INSERT INTO item (item_id, open, content, lane)
-          SELECT ${itemIdOf(seq, 0)} + key, ${votes}, value, ${lane?.lane ?? 0} FROM json_each(${contents})`
+        yield* sql`INSERT INTO item (item_id, open, content, repeatable, lane)
+          SELECT ${itemIdOf(seq, 0)} + key, ${votes}, value ->> 0, value ->> 1, ${lane?.lane ?? 0} FROM json_each(${contents})`
         yield* sql`INSERT INTO item_text (item_id, prompt)
           SELECT ${itemIdOf(seq, 0)} + key, value FROM json_each(${texts})`
         if (group !== undefined) {

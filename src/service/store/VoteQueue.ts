@@ -1,15 +1,16 @@
 /**
  * The queue of votes: assigns items to experts and records their votes.
  *
- * Guarantees: an item never has more votes and holds than votes requested. An expert votes on an item at most once. A
- * person votes on the same content again only after the others have seen it (`Contents`). Abandoned items return to the
+ * Guarantees: an item never has more votes and holds than votes requested. An expert votes on an item at most once, and
+ * a person on the same content, unless repeated votes are allowed (`Contents`). Abandoned items return to the
  * queue. One commit stores a completed task's results and its group's event. Only the assigned experts get items of an
  * assigned group, and nobody gets items of a paused group (`Lanes`). A person who must qualify first, or is paused,
  * gets no items (`Qualification`). People get groups by priority; within a lane, returned items come first, then the
  * oldest. The time to find the next item does not grow with the number of items; see `TaskTables`.
  */
-import { Context, type Duration, Effect, Layer, Schedule } from "effect"
+import { Context, type Duration, Effect, Layer, Option, Schedule } from "effect"
 import type { SqlError } from "effect/sql/SqlError"
+import type { TaskPrompt } from "../../domain/Task.ts"
 import * as FullDisk from "../database/FullDisk.ts"
 import type { Webhooks } from "../webhook/Webhooks.ts"
 import * as AutomaticQueue from "./AutomaticQueue.ts"
@@ -50,7 +51,9 @@ const make = Effect.fnUntraced(function* (options: VoteQueueOptions) {
     Effect.repeat(Schedule.spaced("1 minute")),
     Effect.forkScoped,
   )
-  return { ...persons, ...automatic, releaseExpired }
+  const hasGoldAnswer = (prompt: TaskPrompt) =>
+    options.goldAnswer !== undefined && Option.isSome(options.goldAnswer(prompt))
+  return { ...persons, ...automatic, releaseExpired, hasGoldAnswer }
 })
 
 export class VoteQueue extends Context.Service<VoteQueue, Effect.Success<ReturnType<typeof make>>>()(

@@ -128,7 +128,7 @@ export const make = Effect.fnUntraced(function* ({ goldAnswer = () => Option.non
   const requests = yield* TaskRequests
   const webhooks = yield* Webhooks
   const contents = yield* Contents.make
-  const lanes = yield* Lanes.make
+  const lanes = yield* Lanes.make(contents)
   const guidelines = yield* GuidelineVersions.make
 
   /**
@@ -373,6 +373,13 @@ export const make = Effect.fnUntraced(function* ({ goldAnswer = () => Option.non
       UPDATE hold SET held_until = NULL WHERE ${items} AND held_until IS NOT NULL
       RETURNING item_id, expert_no`
     yield* contents.unmarkSeen(holds)
+    // The task gives no result, so the client may have to ask the same people again. An unanswered task may be reopened.
+    if (!unanswered) {
+      yield* contents.unmarkSeen(
+        yield* sql<{ item_id: number; expert_no: number }>`SELECT item_id, expert_no FROM vote WHERE ${items}
+          UNION SELECT item_id, expert_no FROM voided_vote WHERE ${items}`,
+      )
+    }
     // An unanswered task keeps its holds, so that people see the same order again if it is opened again.
     if (!unanswered) yield* sql`DELETE FROM hold WHERE ${items}`
   })

@@ -1,16 +1,17 @@
 /**
- * Reads two facts from the OpenAPI document at `openapi.json` below a service's base URL: the limits of an item, and
- * whether the service declares `Idempotency-Key`.
+ * Reads three facts from the OpenAPI document at `openapi.json` below a service's base URL: the limits of an item,
+ * whether the service declares `Idempotency-Key`, and whether a task may have the members `group` and `votes`.
  *
  * Guarantees: a request for the document takes at most 5 seconds. It is repeated at most twice, only after 429 or 503,
  * and after the time in `Retry-After`. The client's rate limit also counts this request (`FirstRequest`). Without a
- * usable document, there are no limits, and keys count as ignored. References (`$ref`) are not followed.
+ * usable document, there are no limits, keys count as ignored, and tasks have only the contract's members. References (`$ref`) are not followed.
  */
 import { Context, Duration, Effect, Layer, Option, Predicate, Schema } from "effect"
 import { HttpClient, HttpClientRequest } from "effect/http"
 import * as Authorization from "../../api/Authorization.ts"
-import { type ItemLimits, ServiceProfile, type ServiceSettings, unlimited } from "../../api/ServiceProfile.ts"
+import { defaults, type ItemLimits, ServiceProfile, type ServiceSettings, unlimited } from "../../api/ServiceProfile.ts"
 import * as RateLimit from "../../api/RateLimit.ts"
+import * as TaskMembers from "../../api/TaskMembers.ts"
 import * as SteadyClock from "../../io/SteadyClock.ts"
 import * as ResponseBody from "./ResponseBody.ts"
 
@@ -21,9 +22,10 @@ export const FirstRequest = Context.Reference<number | undefined>("prefstream/ta
 
 export interface Published extends ItemLimits {
   readonly idempotencyKey: "honored" | "ignored"
+  readonly taskMembers: TaskMembers.TaskMembers
 }
 
-const nothing: Published = { ...unlimited, idempotencyKey: "ignored" }
+const nothing: Published = { ...unlimited, idempotencyKey: "ignored", taskMembers: TaskMembers.none }
 
 const timeLimit = "5 seconds"
 
@@ -38,7 +40,15 @@ const decodePaths = Schema.decodeUnknownOption(
   Schema.fromJsonString(Schema.Struct({ paths: Schema.Record(Schema.String, Schema.Unknown) })),
 )
 
+const decodeMaximum = Schema.decodeUnknownOption(Schema.Int.check(Schema.isGreaterThan(0)))
+
 const decodeLimit = Schema.decodeUnknownOption(Schema.Int.check(Schema.isGreaterThan(1)))
+
+/** The `maximum` of a schema, which may stand in one of its `allOf`. */
+const maximumOf = (schema: unknown): number => {
+  const parts = [schema, at(schema, "allOf")].flat()
+  return Math.min(...parts.map((part) => Option.getOrElse(decodeMaximum(at(part, "maximum")), () => Infinity)))
+}
 
 const at = (value: unknown, path: string): unknown =>
   path
@@ -55,7 +65,8 @@ const publishedIn = (document: string): Published =>
     onNone: () => nothing,
     onSome: ({ paths }) => {
       const path = paths[Object.keys(paths).find((path) => /(^|\/)tasks$/.test(path)) ?? ""]
-      const prompt = at(path, "post requestBody content application/json schema properties prompts items properties")
+      const members = at(path, "post requestBody content application/json schema properties")
+      const prompt = at(members, "prompts items properties")
       const limit = (place: string) => Option.getOrElse(decodeLimit(at(prompt, place)), () => Infinity)
       return {
         maxCompletions: limit("completions maxItems"),
@@ -64,6 +75,10 @@ const publishedIn = (document: string): Published =>
         idempotencyKey: [at(path, "parameters"), at(path, "post parameters")].flat().some(isKey)
           ? "honored"
           : "ignored",
+        taskMembers: {
+          group: Predicate.isObject(at(members, "group")),
+          maxVotes: Predicate.isObject(at(members, "votes")) ? maximumOf(at(members, "votes")) : 0,
+        },
       }
     },
   })
@@ -113,9 +128,22 @@ const isBusy = ({ status }: ResponseBody.Answer): boolean => status === 429 || s
 
 const given = (limit: number, published: number): number => (limit === Infinity ? published : limit)
 
-/** Fills unset settings of a profile with published values. Sends no request if `maxCompletions` and keys are set. */
+/** Adds what the service takes in a task. Members that `requestExtra` sets, or of another request, are never added. */
+export const membersOf = (
+  { createRequest, requestExtra }: Pick<ServiceSettings, "createRequest" | "requestExtra">,
+  published: TaskMembers.TaskMembers,
+): TaskMembers.TaskMembers => {
+  if (createRequest !== defaults.createRequest) return TaskMembers.none
+  return {
+    group: published.group && !Object.hasOwn(requestExtra, "group"),
+    maxVotes: Object.hasOwn(requestExtra, "votes") ? 0 : published.maxVotes,
+  }
+}
+
+/** Fills unset settings of a profile with published values. Sends no request if all of these settings are set. */
 const complete = Effect.fnUntraced(function* (profile: ServiceSettings) {
-  if (profile.idempotencyKey !== "declared" && profile.maxCompletions !== Infinity) {
+  const isSet = profile.idempotencyKey !== "declared" && profile.taskMembers !== "declared"
+  if (isSet && profile.maxCompletions !== Infinity) {
     return Context.make(ServiceProfile, profile)
   }
   const published = yield* read(profile)
@@ -137,6 +165,7 @@ const complete = Effect.fnUntraced(function* (profile: ServiceSettings) {
     maxPromptCharacters: given(profile.maxPromptCharacters, published.maxPromptCharacters),
     maxCompletionCharacters: given(profile.maxCompletionCharacters, published.maxCompletionCharacters),
     idempotencyKey: profile.idempotencyKey === "declared" ? published.idempotencyKey : profile.idempotencyKey,
+    taskMembers: profile.taskMembers === "declared" ? membersOf(profile, published.taskMembers) : profile.taskMembers,
   }
   return Context.add(Context.make(ServiceProfile, completed), FirstRequest, yield* SteadyClock.now)
 })

@@ -18,7 +18,7 @@ import { endedVotesSeen, readSpending, wantedVotes } from "./writes/Spending.ts"
 
 /** The columns of `task` that a dataset or its report may depend on. */
 export const taskColumns = [
-  "seq", "campaign", "item_count", "new_items", "batch", "batch_items", "vote", "votes", "least_votes", "attempt", "idempotency_key",
+  "seq", "campaign", "item_count", "new_items", "batch", "batch_items", "vote", "votes", "asks", "least_votes", "attempt", "idempotency_key",
   "state", "task_id", "planned_at", "resend_at", "sent_at", "submitted_at", "completed_at", "pruned_at", "canceled", "price_list", "vote_kinds",
 ] // prettier-ignore
 

@@ -1,8 +1,8 @@
 /**
  * Turns batches into requests: the bytes of the body, and the idempotency key.
  *
- * Guarantees: the same items with the same terms, vote, and orders have the same key in every run, and other tasks have
- * other keys. Half of a split task has the same key as a planned task with these items.
+ * Guarantees: the same items with the same terms, group, votes, and orders have the same key in every run, and other tasks
+ * have other keys. A key never occurs with two bodies, which a service would refuse. Half of a split task has the same key as a planned task with these items.
  */
 import { Array as Arr, Struct } from "effect"
 import * as Conversation from "../../domain/Conversation.ts"
@@ -91,28 +91,49 @@ export const beyondLimits = (
     .find((reject) => reject !== undefined)
 }
 
+interface VotesTerms {
+  readonly votes: number
+  /** Maximum number of votes that a task can ask for. 0: none can, so that each vote has its own task. */
+  readonly maxTaskVotes: number
+}
+
+const asksOf = ({ maxTaskVotes, votes }: VotesTerms): number => (votes <= maxTaskVotes ? votes : 1)
+
+export const tasksPerBatch = (terms: VotesTerms): number => terms.votes / asksOf(terms)
+
 export const newTasks = (
   items: Arr.NonEmptyReadonlyArray<BatchItem>,
-  { shuffleSeed = defaultShuffleSeed, votes = 1, votesUpTo = votes, ...terms }: RunTerms,
-): ReadonlyArray<NewTask> =>
-  Arr.makeBy(votes, (i) => {
+  {
+    maxTaskVotes = 0,
+    shuffleSeed = defaultShuffleSeed,
+    votes: requestedVotes,
+    votesUpTo = requestedVotes ?? 1,
+    ...terms
+  }: RunTerms & Partial<Pick<VotesTerms, "maxTaskVotes">>,
+): ReadonlyArray<NewTask> => {
+  const votes = requestedVotes ?? 1
+  const asks = asksOf({ votes, maxTaskVotes })
+  const members = { ...terms, votes: maxTaskVotes > 0 && requestedVotes !== undefined ? asks : undefined }
+  return Arr.makeBy(votes / asks, (i) => {
     const vote = i + 1
     const orders =
       shuffleSeed === false
         ? []
         : items.map(({ bytes, itemId }) => Shuffle.ofItem(shuffleSeed, itemId, vote, ItemBytes.count(bytes)))
     const leastVotes = votesUpTo > votes ? votes : undefined
-    return { ...newTask(items, terms, { orders, vote }), votes: votesUpTo, leastVotes }
+    return { ...newTask(items, members, { orders, vote }), votes: votesUpTo, leastVotes, asks }
   })
+}
 
 const newTask = (
   items: Arr.NonEmptyReadonlyArray<BatchItem>,
-  terms: CampaignTerms,
+  terms: CampaignTerms & Pick<RunTerms, "group" | "votes">,
   { orders, vote }: { readonly orders: ReadonlyArray<CompletionOrder>; readonly vote: number },
 ): NewTask => {
-  const { guidelines, taskType = rlhfRanking } = terms
+  const { group, guidelines, taskType = rlhfRanking, votes } = terms
   const start = encoder.encode(`{"task_type":${JSON.stringify(taskType)},"prompts":[`)
-  const end = encoder.encode(`]${guidelines === undefined ? "" : `,"guidelines":${JSON.stringify(guidelines)}`}}`)
+  const members = JSON.stringify({ guidelines, group, votes }).slice(1)
+  const end = encoder.encode(`]${members === "}" ? "" : ","}${members}`)
   const size = items.reduce((sum, { bytes }) => sum + bytes.utf8.length + 1, start.length - 1 + end.length)
   const body = new Uint8Array(size)
   body.set(start)
@@ -128,7 +149,7 @@ const newTask = (
     vote,
     body,
     idempotencyKey: idempotencyKey(
-      { task_type: taskType, guidelines },
+      { task_type: taskType, guidelines, group, votes },
       items.map(({ contentHash, itemId, sentHash = contentHash }) => [itemId, sentHash]),
       vote,
       orders,
@@ -136,16 +157,20 @@ const newTask = (
   }
 }
 
-/** The key is a hash of terms, items, vote, and orders, so that the same task has the same key in every run. */
+type KeyMembers = Pick<TaskRequest, "task_type"> & Pick<RunTerms, "guidelines" | "group" | "votes">
+
+/** The key is a hash of terms, group, votes, items, vote, and orders, so that the same task has the same key in every run. */
 const idempotencyKey = (
-  { task_type, guidelines }: Pick<TaskRequest, "task_type"> & { readonly guidelines?: string | undefined },
+  { group, guidelines, task_type, votes }: KeyMembers,
   items: ReadonlyArray<readonly [itemId: string, sentHash: string]>,
   vote: number,
   orders: ReadonlyArray<CompletionOrder>,
 ): string => {
   const content = [task_type, guidelines ?? null, items]
   const isPlain = vote === 1 && orders.every((order) => order === undefined)
-  return Sha256.hex(JSON.stringify(isPlain ? content : [...content, vote, items.map((_, i) => orders[i] ?? null)]))
+  const members = group === undefined && votes === undefined ? [] : [{ group, votes }]
+  const drawn = isPlain ? [] : [vote, items.map((_, i) => orders[i] ?? null)]
+  return Sha256.hex(JSON.stringify([...content, ...drawn, ...members]))
 }
 
 const withKey = (
@@ -193,7 +218,8 @@ export const furtherVote = (
     readonly shuffleSeed: number | false
   },
 ) => {
-  const request = parseTaskRequest(Payload.decode(question.body))
+  const whole = parseTaskRequest(Payload.decode(question.body))
+  const request = whole.votes === undefined ? whole : { ...whole, votes: 1 }
   const prompts = question.prompts.slice(first, first + count)
   const items = question.items.slice(first, first + count).map((item, i) => {
     const order =

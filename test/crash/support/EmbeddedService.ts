@@ -13,7 +13,7 @@ export const serving = <A>(database: string, gold: string, use: (baseUrl: string
   Effect.gen(function* () {
     const origin = yield* start({
       database,
-      experts: [`gold:${gold}`],
+      experts: [`gold:${gold}`, "longest"],
       turnaround: "60 millis",
       cancelUnanswered: true,
       pages: false,

@@ -25,11 +25,12 @@ export const make = (): Room => {
     job: (name, env, like) => {
       const job = {
         program,
-        folder: join(folder, plain(name)),
+        // All folders have one name, which is part of the tasks' group.
+        folder: join(folder, plain(name), "job"),
         // More completions than the service takes: refusals are among what a job is killed at.
         env: { PREFSTREAM_MAX_COMPLETIONS: "64", ...env },
       }
-      if (like === undefined) mkdirSync(job.folder)
+      if (like === undefined) mkdirSync(job.folder, { recursive: true })
       else cpSync(like.folder, job.folder, { recursive: true })
       return job
     },

@@ -137,6 +137,7 @@ export const together: Readonly<Record<string, ReadonlyArray<Event>>> = {
   "item: added": ["task: added planned"],
   "task_request: added": ["task: added planned"],
   "campaign: added": ["run: added"],
+  "campaign: task_group": ["run: added"],
   "price_list: added": ["run: added"],
   "known: removed": ["known: added"],
   "task_request: expected, items, body": ["task: halved"],
@@ -149,6 +150,7 @@ export const together: Readonly<Record<string, ReadonlyArray<Event>>> = {
 export const unnamed: ReadonlyArray<readonly [event: RegExp, why: string]> = [
   [/^run: counts$/, "counts are written together with what they count; the accounts are checked after each kill"],
   [/^setting: value$/, "a setting is written together with what it counts, or repeats its value"],
+  [/^http: GET \/v1\/openapi\.json/, "the service's document is only read"],
   [/^hint: (?!added)/, "a hint is written together with its delivery, or with the tasks that it makes due"],
   [/^run: ended_at$/, "nothing depends on when a run ended"],
   [

@@ -14,7 +14,8 @@ import { create, next, person, results, statusOf, store, storeOver, voteFor } fr
 import { cases } from "../../support/cases.ts"
 import { testOver } from "../../support/effectTest.ts"
 
-const test = testOver(store(":memory:"))
+const test = testOver(store(":memory:", { allowRepeatedVotes: false }))
+const repeating = testOver(store(":memory:", { allowRepeatedVotes: true }))
 
 const people = (...names: ReadonlyArray<string>) => Effect.forEach(names, person)
 
@@ -61,13 +62,13 @@ const threeTasks = Effect.forEach([abc, bca, cab], (item) => create([item]))
 
 describe("a content", () => {
   const key = (prompt: string, ...completions: ReadonlyArray<string>) =>
-    contentOf("default", undefined, { prompt, completions })
+    contentOf("default", {}, { prompt, completions })
 
   it("is the same in whatever order its completions stand", () => {
     assert.strictEqual(key("p", "a", "b", "c"), key("p", "c", "a", "b"))
   })
 
-  it("is another with another prompt, completion, number of the same completion, organization, or guidelines", () => {
+  it("is another with another prompt, completion, number of the same completion, organization, guidelines, or group", () => {
     const keys = [
       key("p", "a", "b"),
       key("q", "a", "b"),
@@ -75,9 +76,10 @@ describe("a content", () => {
       key("p", "a", "a", "b"),
       key("p", "a", "b", "b"),
       key("p", "ab"),
-      contentOf("other", undefined, { prompt: "p", completions: ["a", "b"] }),
-      contentOf("default", "", { prompt: "p", completions: ["a", "b"] }),
-      contentOf("default", "Be strict.", { prompt: "p", completions: ["a", "b"] }),
+      contentOf("other", {}, { prompt: "p", completions: ["a", "b"] }),
+      contentOf("default", { guidelines: "" }, { prompt: "p", completions: ["a", "b"] }),
+      contentOf("default", { guidelines: "Be strict." }, { prompt: "p", completions: ["a", "b"] }),
+      contentOf("default", { group: "week-48, campaign 2" }, { prompt: "p", completions: ["a", "b"] }),
     ]
     assert.lengthOf([...new Set(keys)], keys.length)
   })
@@ -85,7 +87,7 @@ describe("a content", () => {
   it("is a whole number that JSON and SQLite keep", () => {
     fc.assert(
       fc.property(fc.string({ unit: "binary" }), fc.array(fc.string({ unit: "binary" })), (prompt, completions) => {
-        const content = contentOf("default", undefined, { prompt, completions })
+        const content = contentOf("default", {}, { prompt, completions })
         assert.isTrue(Number.isSafeInteger(content) && content >= 0)
       }),
     )
@@ -102,13 +104,17 @@ describe("tasks that ask for the same", () => {
     assert.deepStrictEqual(yield* Effect.forEach(tasks, votersOf), [[ann], [bob], [cem]])
   })
 
-  test("go to different people again under other guidelines, as does the same asked again under the same", function* () {
+  test("go to different people again under other guidelines, and in another group", function* () {
     const [ann, bob, cem] = yield* people("Ann", "Bob", "Cem")
-    const rounds = [undefined, "Be strict.", undefined, "Be strict."]
-    for (const guidelines of rounds) {
-      const tasks = yield* Effect.forEach([abc, bca, cab], (item) =>
-        create([item], guidelines === undefined ? {} : { guidelines }),
-      )
+    const rounds = [
+      {},
+      { guidelines: "Be strict." },
+      { group: "job, campaign 1" },
+      { group: "job, campaign 2" },
+      { group: "job, campaign 2", guidelines: "Be strict." },
+    ]
+    for (const options of rounds) {
+      const tasks = yield* Effect.forEach([abc, bca, cab], (item) => create([item], options))
       // Each of them would take all that there is.
       const judged = yield* Effect.forEach([ann!, bob!, cem!], judgeAll)
       assert.deepStrictEqual(
@@ -118,7 +124,7 @@ describe("tasks that ask for the same", () => {
     }
   })
 
-  test("and that one has passed are there again once everybody has met the content", function* () {
+  repeating("and that one has passed are there again once everybody has met the content", function* () {
     const queue = yield* VoteQueue
     const [ann, bob] = yield* people("Ann", "Bob")
     const tasks = yield* threeTasks
@@ -129,7 +135,46 @@ describe("tasks that ask for the same", () => {
     assert.deepStrictEqual(yield* judgeAll(ann!), [tasks[1]])
   })
 
-  test("are for one person alone, if there is nobody else", function* () {
+  test("wait for another expert once everybody has judged one of them, which the queue tells", function* () {
+    const queue = yield* VoteQueue
+    const [ann, bob] = yield* people("Ann", "Bob")
+    const tasks = yield* Effect.forEach([abc, bca, cab], (item) => create([item], { group: "job, campaign 1" }))
+    assert.deepStrictEqual(yield* judgeAll(ann!), [tasks[0]])
+    const waiting = Effect.map(queue.groups(), ({ groups }) => groups.map((group) => group.waiting))
+    assert.deepStrictEqual(yield* waiting, [0])
+    assert.deepStrictEqual(yield* judgeAll(bob!), [tasks[1]])
+    yield* nothingFor(ann!)
+    yield* nothingFor(bob!)
+    assert.deepStrictEqual(yield* waiting, [1])
+    const [cem] = yield* people("Cem")
+    assert.deepStrictEqual(yield* waiting, [0])
+    assert.deepStrictEqual(yield* judgeAll(cem!), [tasks[2]])
+    assert.deepStrictEqual(yield* Effect.forEach(tasks, statusOf), ["completed", "completed", "completed"])
+  })
+
+  test("wait across the tasks and jobs of a group, however many votes each asks for", function* () {
+    const crowd = yield* people("Ann", "Bob", "Cem", "Dan")
+    const group = "shared"
+    yield* create([["other", "a", "b"], abc], { group, votes: 2 })
+    yield* create([bca], { group, votes: 2 })
+    yield* create([cab], { group, votes: 1 })
+    yield* Effect.forEach(crowd, judgeAll)
+    const { sql } = yield* Database
+    const [counts] = yield* sql`SELECT COUNT(*) AS votes, COUNT(DISTINCT expert_no) AS experts
+      FROM vote JOIN item USING (item_id) JOIN item_text USING (item_id) WHERE prompt = 'p'`
+    assert.deepStrictEqual(counts, { votes: 4, experts: 4 })
+  })
+
+  test("go to the same people again after a task was canceled, which gives no result", function* () {
+    const [ann] = yield* people("Ann")
+    const task = yield* create([abc, ["other", "a", "b"]])
+    yield* judgeNext(ann!)
+    yield* (yield* TaskStore).cancel(task)
+    const again = yield* create([bca])
+    assert.deepStrictEqual(yield* judgeAll(ann!), [again])
+  })
+
+  repeating("are for one person alone, if there is nobody else", function* () {
     const [ann] = yield* people("Ann")
     const tasks = yield* threeTasks
     assert.deepStrictEqual(yield* judgeAll(ann!), tasks)
@@ -139,7 +184,7 @@ describe("tasks that ask for the same", () => {
     assert.deepStrictEqual(repeated, [undefined, true, true])
   })
 
-  test("are no reason to wait for who stays away, until he or she is here again", function* () {
+  repeating("are no reason to wait for who stays away, until he or she is here again", function* () {
     const queue = yield* VoteQueue
     const experts = yield* Experts
     const [ann, bob] = yield* people("Ann", "Bob")
@@ -165,12 +210,12 @@ describe("tasks that ask for the same", () => {
     assert.deepStrictEqual(yield* judgeAll(bob!), [tasks[2]])
   })
 
-  test("go to others after a restart, too", function* () {
+  repeating("go to others after a restart, too", function* () {
     const { sql } = yield* Database
     const [ann, bob] = yield* people("Ann", "Bob")
     const tasks = yield* threeTasks
     assert.deepStrictEqual(yield* judgeAll(ann!), [tasks[0]])
-    const again = storeOver().pipe(Layer.provide(Layer.succeed(SqlClient.SqlClient, sql)))
+    const again = storeOver({ allowRepeatedVotes: true }).pipe(Layer.provide(Layer.succeed(SqlClient.SqlClient, sql)))
     yield* Effect.gen(function* () {
       yield* nothingFor(ann!)
       assert.deepStrictEqual(yield* judgeNext(bob!).pipe(Effect.map((item) => item.task.task_id)), tasks[1])
@@ -178,7 +223,7 @@ describe("tasks that ask for the same", () => {
     }).pipe(Effect.provide(again, { local: true }))
   })
 
-  test("are passed once, and not looked at again until they return", function* () {
+  repeating("are passed once, and not looked at again until they return", function* () {
     const { sql } = yield* Database
     const [ann, bob] = yield* people("Ann", "Bob")
     yield* threeTasks
@@ -207,7 +252,7 @@ describe("any number of tasks of one item, votes and people, in any order of wor
     turns: fc.array(fc.nat(), { maxLength: 40 }),
   })
 
-  it("gives all votes, to everybody equally often", async () => {
+  it("gives all votes, to everybody equally often, where votes may be repeated", async () => {
     const run = Effect.fnUntraced(function* ({
       people: size,
       tasks,
@@ -246,7 +291,9 @@ describe("any number of tasks of one item, votes and people, in any order of wor
       Effect.runPromise(
         run(work).pipe(
           Random.withSeed(seed),
-          Effect.provide(Layer.fresh(store(":memory:")).pipe(Layer.provideMerge(TestClock.layer()))),
+          Effect.provide(
+            Layer.fresh(store(":memory:", { allowRepeatedVotes: true })).pipe(Layer.provideMerge(TestClock.layer())),
+          ),
           Effect.scoped,
         ),
       ),

@@ -66,6 +66,12 @@ interface ItemRow {
 
 const unfinished = (status: string) => status === "pending" || status === "in_progress"
 
+/** What experts have seen of items: votes on canceled tasks do not count, so that they may be asked again. */
+const meetings = `SELECT item_id, expert_no FROM (
+    SELECT item_id, expert_no FROM vote UNION SELECT item_id, expert_no FROM voided_vote
+  ) AS given JOIN task ON seq = given.item_id / 1048576 WHERE NOT (status = 'cancelled' AND unanswered = 0)
+  UNION SELECT item_id, expert_no FROM set_aside UNION SELECT item_id, expert_no FROM hold WHERE held_until IS NOT NULL`
+
 /** Recounts everything from the votes. */
 const check = Effect.fnUntraced(function* (withdrawn: ReadonlySet<number>) {
   const sql = yield* SqlClient.SqlClient
@@ -91,10 +97,8 @@ const check = Effect.fnUntraced(function* (withdrawn: ReadonlySet<number>) {
   assert.lengthOf(twice, 0, "an expert holds an item that he or she has voted on")
 
   const met = yield* sql`SELECT content, expert_no, items FROM seen_content ORDER BY content, expert_no`
-  const remet = yield* sql`SELECT content, expert_no, COUNT(*) AS items FROM item JOIN (
-      SELECT item_id, expert_no FROM vote UNION SELECT item_id, expert_no FROM set_aside
-      UNION SELECT item_id, expert_no FROM voided_vote UNION SELECT item_id, expert_no FROM hold WHERE held_until IS NOT NULL
-    ) USING (item_id) JOIN expert USING (expert_no) WHERE kind = 'person'
+  const remet =
+    yield* sql`SELECT content, expert_no, COUNT(*) AS items FROM item JOIN (${sql.literal(meetings)}) USING (item_id) JOIN expert USING (expert_no) WHERE kind = 'person'
     GROUP BY content, expert_no ORDER BY content, expert_no`
   assert.deepStrictEqual(met, remet)
 
@@ -209,9 +213,7 @@ const everybody = Effect.fnUntraced(function* (stopped: ReadonlySet<string>) {
       AND (away = 0 OR expert_id NOT IN (SELECT value FROM json_each(${JSON.stringify([...stopped])})))`
   const met = yield* sql<{ item_id: number; expert_id: string }>`
     SELECT item_id, expert_id FROM expert JOIN (
-      SELECT item_id, expert_no FROM vote UNION SELECT item_id, expert_no FROM set_aside
-      UNION SELECT item_id, expert_no FROM voided_vote UNION SELECT item_id, expert_no FROM hold WHERE held_until IS NOT NULL
-    ) USING (expert_no) WHERE kind = 'person'`
+      ${sql.literal(meetings)}) USING (expert_no) WHERE kind = 'person'`
   return { awaited: awaited.map((row) => row.expert_id), met }
 })
 
@@ -234,11 +236,12 @@ const placeVote = (places: number, n: number, ranked: boolean): Submission => {
   }
 }
 
-const run = Effect.fnUntraced(function* (steps: ReadonlyArray<Step>) {
+const run = Effect.fnUntraced(function* (steps: ReadonlyArray<Step>, allowRepeatedVotes: boolean) {
   const { events, layer: webhooks } = makeEvents()
   const options = {
     webhooks,
     undoGrace: "10 minutes" as const,
+    allowRepeatedVotes,
     goldItems,
     goldAnswer: ({ prompt }: { readonly prompt: string }) => (isGold(prompt) ? Option.some(0) : Option.none()),
   }
@@ -253,6 +256,8 @@ const run = Effect.fnUntraced(function* (steps: ReadonlyArray<Step>) {
   const groups: Array<string> = []
   const paused = new Set<string>()
   const withdrawn = new Set<number>()
+  /** Gold items of the service, which people may judge again. */
+  const repeatable = new Set<number>()
   const stopped = new Set<string>()
   let rest = steps
 
@@ -279,6 +284,7 @@ const run = Effect.fnUntraced(function* (steps: ReadonlyArray<Step>) {
       const seen = Map.groupBy(met, (row) => `${row.expert_id} ${contentOf(row.item_id)}`)
       return (yield* openFor(expertId, paused)).filter((itemId) => {
         const times = (person: string) => seen.get(`${person} ${contentOf(itemId)}`)?.length ?? 0
+        if (!allowRepeatedVotes && !repeatable.has(itemId)) return times(expertId) === 0
         return !awaited.some((other) => times(other) < times(expertId) && !items.has(`${other} ${itemId}`))
       })
     })
@@ -330,8 +336,9 @@ const run = Effect.fnUntraced(function* (steps: ReadonlyArray<Step>) {
             const prompt = n % 2 === 0 ? `p${tasks.length}.${i}` : `again ${i}`
             return [prompt, ...completions.slice(who), ...completions.slice(0, who)] as const
           })
-          contents.push(prompts.map(([prompt, ...completions]) => [prompt, ...completions.toSorted()].join()))
           const group = n % 4 === 0 ? `g${n % 3}` : undefined
+          contents.push(prompts.map(([prompt, ...completions]) => [group, prompt, ...completions.toSorted()].join()))
+          prompts.forEach(([prompt], i) => isGold(prompt) && repeatable.add(contents.length * 1048576 + i))
           const named = group !== undefined && { group, ...(n % 5 === 0 && { groupSize: 2 }) }
           const task = yield* create(prompts, { votes: 1 + (who % 3), ...named })
           tasks.push(task)
@@ -504,7 +511,8 @@ const run = Effect.fnUntraced(function* (steps: ReadonlyArray<Step>) {
     yield* Effect.forEach(claims, (claim) => queue.record(claim.items.map(({ itemId }) => ({ itemId, answers: [] }))))
     yield* Effect.forEach([...people, ...robots], (expert) => experts.setActive(expert, false))
     const [most] = yield* sql<{ votes: number }>`
-      SELECT MAX(votes_required + item.extra_votes) AS votes FROM item JOIN task ON seq = item_id / 1048576`
+      SELECT MAX(votes) AS votes FROM (SELECT SUM(votes_required + item.extra_votes) AS votes
+        FROM item JOIN task ON seq = item_id / 1048576 GROUP BY content)`
     const crowd = yield* Effect.forEach(Array.from({ length: most!.votes }), (_, i) =>
       Effect.map(experts.create(`${i}`), (row) => row.expert_id),
     )
@@ -550,9 +558,9 @@ const run = Effect.fnUntraced(function* (steps: ReadonlyArray<Step>) {
 describe("any sequence of steps", () => {
   // oxlint-disable-next-line vitest/expect-expect -- `run` asserts
   it("keeps what must hold, and every task is finished in the end", async () => {
-    const property = fc.asyncProperty(steps, fc.nat(), (steps, seed) =>
+    const property = fc.asyncProperty(steps, fc.nat(), fc.boolean(), (steps, seed, allowRepeatedVotes) =>
       Effect.runPromise(
-        run(steps).pipe(
+        run(steps, allowRepeatedVotes).pipe(
           Random.withSeed(seed),
           Effect.provide(Layer.merge(SqliteClient.layer({ filename: ":memory:" }), TestClock.layer())),
           Effect.scoped,

@@ -5,6 +5,7 @@ import type { SqlClient } from "effect/sql"
 import type { TaskPrompt } from "../../../src/domain/Task.ts"
 import * as SqliteClient from "../../../src/node/SqliteClient.ts"
 import { Database } from "../../../src/service/database/Database.ts"
+import { AllowRepeatedVotes } from "../../../src/service/store/Contents.ts"
 import { Desk } from "../../../src/service/store/Desk.ts"
 import { Experts } from "../../../src/service/store/Experts.ts"
 import type { Qualification } from "../../../src/service/store/Qualification.ts"
@@ -28,14 +29,19 @@ export type Store = Database | Desk | Experts | Qualification | SqlClient.SqlCli
 
 interface StoreOptions extends VoteQueueOptions {
   readonly webhooks?: Layer.Layer<Webhooks>
+  readonly allowRepeatedVotes?: boolean
 }
 
-/** Over a database that is there. Tasks are completed with their last vote, unless a grace time is given. */
-export const storeOver = (options: StoreOptions = {}) =>
+/**
+ * Over a database that is there. Tasks are completed with their last vote, unless a grace time is given. One person may
+ * judge the same prompt in several tasks, unless repeated votes are not allowed.
+ */
+export const storeOver = ({ allowRepeatedVotes = true, ...options }: StoreOptions = {}) =>
   Layer.mergeAll(TaskStore.layer, Experts.layer, Desk.layer).pipe(
     Layer.provideMerge(VoteQueue.layer({ undoGrace: 0, ...options })),
     Layer.provideMerge(options.webhooks ?? makeEvents().layer),
     Layer.provideMerge(Database.layer),
+    Layer.provide(Layer.succeed(AllowRepeatedVotes, allowRepeatedVotes)),
   )
 
 /** @param filename `:memory:` where nothing has to outlive the layer */

@@ -865,6 +865,7 @@ export const ledgerConformance = (name: string, database: Layer.Layer<SqlClient.
                     batchItems: 2,
                     vote: 1,
                     votes: 1,
+                    asks: 1,
                     taskId: `task_${withoutNul(textOf(i))}${i}`,
                     prompts: task.items.map(({ item, prompt }) => ({ prompt, completions: item.completions })),
                     items: task.items.map(({ item, itemId, origin }) => ({

@@ -122,7 +122,16 @@ const EntryTable = ({ label, entries }: { readonly label: string; readonly entri
         !isOfTasks && { label: "Open tasks", cell: ({ tasks }) => count(tasks) },
         {
           label: isOfTasks ? "Votes" : "Votes on open tasks",
-          cell: (entry) => <Meter label={`Votes on ${nameOf(entry)}`} done={entry.votes} of={entry.votes_needed} />,
+          cell: (entry) => (
+            <>
+              <Meter label={`Votes on ${nameOf(entry)}`} done={entry.votes} of={entry.votes_needed} />
+              {entry.waiting > 0 && (
+                <div class="group" title="All active people have judged these items. Invite another expert.">
+                  {plural(entry.waiting, "item waits", "items wait")} for another expert
+                </div>
+              )}
+            </>
+          ),
         },
         { label: isOfTasks ? "Created" : "Oldest", cell: ({ created_at }) => <Time at={created_at} /> },
         {

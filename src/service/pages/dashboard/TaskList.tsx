@@ -96,21 +96,21 @@ const table: Pick<TableProps<TaskSummary>, "columns" | "keyOf"> = {
   columns: [
     {
       label: "Task",
-      cell: ({ group_id, task_id }) => (
-        <>
+      cell: ({ group_id, task_id }) =>
+        group_id === task_id ? (
           <a class="code" href={href("task", { id: task_id })}>
             {task_id}
           </a>
-          {group_id !== task_id && (
-            <span class="group">
-              in group{" "}
-              <a href={href("group", { id: group_id })}>
-                <bdi>{group_id}</bdi>
-              </a>
-            </span>
-          )}
-        </>
-      ),
+        ) : (
+          <>
+            <a href={href("group", { id: group_id })}>
+              <bdi>{group_id}</bdi>
+            </a>
+            <a class="code group" href={href("task", { id: task_id })}>
+              {task_id}
+            </a>
+          </>
+        ),
     },
     { label: "Status", cell: (task) => <Status task={task} /> },
     {

@@ -30,6 +30,8 @@ export const TaskPage = ({ taskId, prompt }: { readonly taskId: string; readonly
     finished ? undefined : 5000,
   )
   const status = resource.data?.task.status
+  const group = resource.data?.task.group_id ?? taskId
+  const title = group === taskId ? taskId : `Task in ${group}`
   useEffect(() => setFinished(status === "completed" || status === "cancelled"), [status])
 
   // A requested prompt scrolls into view once it is loaded, but not on later reloads.
@@ -47,7 +49,7 @@ export const TaskPage = ({ taskId, prompt }: { readonly taskId: string; readonly
 
   return (
     <>
-      <PageHeading title={taskId} code under={["Tasks", href("tasks")]}>
+      <PageHeading title={title} code={title === taskId} under={["Tasks", href("tasks")]}>
         {resource.data !== undefined && <CopyButton text={taskId} what="task id" />}
       </PageHeading>
       <Loaded resource={resource}>
@@ -88,6 +90,7 @@ const TaskSummaryCard = ({ detail }: { readonly detail: TaskDetail }) => {
         ],
         task.finished_at !== null && [statusLabel[task.status].words, <Time at={task.finished_at} />],
         hasGroup && ["Group", group],
+        hasGroup && ["Task id", <span class="code anywhere">{task.task_id}</span>],
       ]}
       actions={
         <For role="manager">

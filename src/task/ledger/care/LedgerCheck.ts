@@ -171,13 +171,13 @@ const rowFindings = Effect.fnUntraced(function* (job: number) {
       "tasks_overlap",
       sql`SELECT seq, expected FROM (
           SELECT seq, COALESCE(LAG(seq + item_count) OVER (ORDER BY seq), 0) AS expected,
-            LAG(least_votes) OVER (ORDER BY seq) AS least FROM task WHERE ${here}
-        ) AS ranges WHERE seq < expected OR (seq > expected AND least IS NULL) ORDER BY seq`,
+            LAG(least_votes IS NOT NULL OR asks > 1) OVER (ORDER BY seq) AS "hasGap" FROM task WHERE ${here}
+        ) AS ranges WHERE seq < expected OR (seq > expected AND "hasGap" IS NOT TRUE) ORDER BY seq`,
       (row) => `${taskName(row)} begins at item ${row.seq + 1}, but the previous task ends at item ${row.expected}`,
     ),
     yield* findsTasks(
       "votes_inconsistent",
-      sql`vote < 1 OR vote > votes OR batch_items < 1 OR new_items < 0 OR new_items > item_count
+      sql`vote < 1 OR asks < 1 OR vote + asks - 1 > votes OR batch_items < 1 OR new_items < 0 OR new_items > item_count
         OR (vote > 1 AND new_items > 0)
         OR seq < batch + (vote - 1) * batch_items OR seq + item_count > batch + vote * batch_items`,
       (row) => `${taskName(row)} has a position that does not match its vote number`,
@@ -186,8 +186,8 @@ const rowFindings = Effect.fnUntraced(function* (job: number) {
       "votes_inconsistent",
       sql`SELECT batch FROM task WHERE ${here} GROUP BY batch HAVING MIN(seq) <> batch
           OR MIN(votes) <> MAX(votes) OR MIN(batch_items) <> MAX(batch_items) OR MIN(campaign) <> MAX(campaign)
-          OR SUM(item_count) > MAX(votes) * MAX(batch_items)
-          OR SUM(item_count) < COALESCE(MAX(least_votes), MAX(votes)) * MAX(batch_items) ORDER BY batch`,
+          OR SUM(item_count * asks) > MAX(votes) * MAX(batch_items)
+          OR SUM(item_count * asks) < COALESCE(MAX(least_votes), MAX(votes)) * MAX(batch_items) ORDER BY batch`,
       ({ batch }) => `the tasks in the batch that begins with task ${batch + 1} do not match the votes of the batch`,
     ),
     yield* finds<{ readonly seq: number; readonly item_id: string }>(

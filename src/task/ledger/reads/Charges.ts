@@ -1,5 +1,5 @@
 /**
- * Counts votes and their prices. A vote counts at the highest of the prices that applied when its task was planned.
+ * Counts votes and their prices. A task that asks for N votes on an item counts N times. A vote counts at the highest of the prices that applied when its task was planned.
  * Once its result is stored, it counts at the price for its expert's kind. If its task was planned without prices, the
  * job's current prices apply.
  *
@@ -20,11 +20,14 @@ export interface Charge {
   readonly cost: Cost.Decimal
 }
 
+/** SQL for the number of a task's votes. */
+export const votesOfTask = "item_count * asks"
+
 /** Returns SQL for the number of an attempt's votes that count after another attempt has replaced it. */
 export const votesOfAttempt = ({ sentAt, state }: Pick<Issue, "sentAt" | "state">): string => {
   const wasUnsent = (state === "planned" || state === "superseded") && sentAt === null
   if (state === "refused" || wasUnsent) return "0"
-  return state === "failed" ? "CASE WHEN canceled = 1 THEN 0 ELSE item_count END" : "item_count"
+  return state === "failed" ? `CASE WHEN canceled = 1 THEN 0 ELSE ${votesOfTask} END` : votesOfTask
 }
 
 /** The second line excludes imported votes: their tasks are completed, but were never submitted. */
@@ -61,7 +64,7 @@ export const countedVotes = Effect.fnUntraced(function* ({ job, sql }: Here, pri
     Pick<Counted, "standing" | "votes"> & { list: number | null; kinds: string | null; tasks: number }
   >`SELECT price_list AS list, vote_kinds AS kinds, CASE WHEN state = 'completed' THEN 'given'
         WHEN ${sql.in("state", openStates)} THEN 'open' ELSE 'ended' END AS standing,
-      COUNT(*) AS tasks, SUM(item_count) AS votes
+      COUNT(*) AS tasks, SUM(${sql.literal(votesOfTask)}) AS votes
       FROM task WHERE job = ${job} AND seq >= 0 AND ${sql.literal(isCounted)} GROUP BY 1, 2, 3
     UNION ALL SELECT price_list, NULL, 'ended', COUNT(*), SUM(votes) FROM task_attempt
       WHERE job = ${job} AND votes > 0 GROUP BY price_list`
@@ -70,10 +73,10 @@ export const countedVotes = Effect.fnUntraced(function* ({ job, sql }: Here, pri
     if (standing !== "given" || kinds === null) {
       return [{ standing, kind: null, votes, price: Prices.highest(prices) }]
     }
-    return VoteKinds.paidAs(kinds, prices).map(({ items, kind }) => ({
+    return VoteKinds.paidAs(kinds, prices).map(({ kind, votes }) => ({
       standing,
       kind,
-      votes: items * tasks,
+      votes: votes * tasks,
       price: Prices.priceOf(prices, kind),
     }))
   })
@@ -93,7 +96,7 @@ export const listWhenPlanned = "CASE WHEN state = 'superseded' THEN NULL ELSE pr
 /** Counts the tasks under a condition as if all were planned, with their maximum cost. */
 export const planOf = Effect.fnUntraced(function* ({ job, sql }: Here, condition: Fragment, pricesOf: PricesOf) {
   const rows = yield* sql<{ list: number | null; tasks: number; votes: number }>`
-    SELECT ${sql.literal(listWhenPlanned)} AS list, COUNT(*) AS tasks, SUM(item_count) AS votes
+    SELECT ${sql.literal(listWhenPlanned)} AS list, COUNT(*) AS tasks, SUM(${sql.literal(votesOfTask)}) AS votes
     FROM task WHERE job = ${job} AND seq >= 0 AND ${condition} GROUP BY 1`
   const votes = rows.map(({ list, votes }) => ({ votes, price: Prices.highest(pricesOf(list)) }))
   return { tasks: rows.reduce((sum, { tasks }) => sum + tasks, 0), ...sum(votes, pricesOf(null)) }

@@ -161,7 +161,7 @@ export const matchStored = (
 export const checkAnswer = Effect.fnUntraced(function* (
   ledger: {
     readonly ownerOf: (taskId: string, seq: number) => Effect.Effect<Option.Option<number>, SqlError>
-    readonly expected: (seq: number) => Effect.Effect<Expected.Expected, SqlError>
+    readonly expected: (seq: number) => Effect.Effect<Expected.OfTask, SqlError>
     readonly request: (seq: number) => Effect.Effect<Omit<StoredRequest, "body">, SqlError>
   },
   seq: number,
@@ -180,8 +180,9 @@ export const checkAnswer = Effect.fnUntraced(function* (
   const answer = readAnswer(body)
   if (Result.isFailure(answer)) return Result.fail(answer.failure)
   const { results } = answer.success
-  const kinds = kindsIn(results)
-  if (Expected.isMetBy(yield* ledger.expected(seq), results)) return Result.succeed(kinds)
+  const { asks, expected } = yield* ledger.expected(seq)
+  const kinds = kindsIn(results, asks)
+  if (Expected.isMetBy(expected, results)) return Result.succeed(kinds)
   return Result.map(match(taskId, yield* ledger.request(seq), body), () => kinds)
 })
 

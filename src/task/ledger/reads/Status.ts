@@ -7,6 +7,7 @@
 import { Duration, Effect, Option, Record } from "effect"
 import * as SteadyClock from "../../../io/SteadyClock.ts"
 import { inCampaign, isAskedBy } from "../schema/Rows.ts"
+import { votesOfTask } from "./Charges.ts"
 import { type Issue, type LedgerContext, type StateCounts, TaskState } from "../schema/Model.ts"
 
 /** States of tasks that wait for a decision. */
@@ -89,12 +90,14 @@ export const issueColumns = `seq + 1 AS number, seq, campaign, state, attempt, t
 
 export const readStatus = ({ job, sql }: LedgerContext) => {
   const here = sql`job = ${job}`
+  // An item counts once for each of its votes, whether they have a task each or one together.
+  const votes = sql.literal(votesOfTask)
 
   // The condition on `seq` makes the database use the primary key, the fastest index for all rows.
   const all = sql`${here} AND seq >= 0`
 
   const counts = Effect.gen(function* () {
-    const rows = yield* sql<CountRow>`SELECT 0 AS campaign, state, COUNT(*) AS tasks, SUM(item_count) AS items
+    const rows = yield* sql<CountRow>`SELECT 0 AS campaign, state, COUNT(*) AS tasks, SUM(${votes}) AS items
       FROM task WHERE ${all} GROUP BY state`
     return countsOf(rows)
   }).pipe(Effect.withSpan("Ledger.counts"))
@@ -111,7 +114,7 @@ export const readStatus = ({ job, sql }: LedgerContext) => {
         readonly firstAt: number | null
         readonly lastAt: number | null
       }
-    >`SELECT campaign, state, COUNT(*) AS tasks, SUM(item_count) AS items, SUM(new_items) AS "newItems", MAX(votes) AS votes,
+    >`SELECT campaign, state, COUNT(*) AS tasks, SUM(${votes}) AS items, SUM(new_items) AS "newItems", MAX(votes) AS votes,
         SUM(CASE WHEN vote = 1 THEN item_count - new_items ELSE 0 END) AS gold,
         MIN(submitted_at) AS "firstAt", MAX(completed_at) AS "lastAt"
       FROM task WHERE ${all} GROUP BY campaign, state`
@@ -143,11 +146,11 @@ export const readStatus = ({ job, sql }: LedgerContext) => {
         | number
         | null
     }>`
-      SELECT COUNT(*) AS tasks, SUM(item_count) AS items,
+      SELECT COUNT(*) AS tasks, SUM(${votes}) AS items,
         SUM(CASE WHEN completed_at > ${hour} THEN 1 ELSE 0 END) AS "hourTasks",
-        SUM(CASE WHEN completed_at > ${hour} THEN item_count ELSE 0 END) AS "hourItems",
+        SUM(CASE WHEN completed_at > ${hour} THEN ${votes} ELSE 0 END) AS "hourItems",
         SUM(CASE WHEN ${inPace} THEN 1 ELSE 0 END) AS "paceTasks",
-        SUM(CASE WHEN ${inPace} THEN item_count ELSE 0 END) AS "paceItems",
+        SUM(CASE WHEN ${inPace} THEN ${votes} ELSE 0 END) AS "paceItems",
         MAX(CASE WHEN ${inPace} THEN completed_at END) AS "paceLastAt"
       FROM task WHERE ${all} AND state = 'completed' AND completed_at > ${day}`
     return {

@@ -39,3 +39,9 @@ export const isMetBy = (
   results.length === completions.length &&
   results.every(({ best_completion_index: best }, i) => best !== null && best >= 0 && best < completions[i]!) &&
   hashOf(results) === prompts_sha256
+
+/** The expected results of a task, and the number of votes on each item that the task asks for. */
+export interface OfTask {
+  readonly expected: Expected
+  readonly asks: number
+}

@@ -68,7 +68,11 @@ export interface Campaign {
 export const defaultShuffleSeed = 0
 
 export interface RunTerms extends CampaignTerms {
-  /** Number of votes that are planned for each new item. Default 1. */
+  /**
+   * Number of votes that are planned for each new item, by as many experts. One task asks for all of them if the service
+   * declares `votes`; otherwise there is a task for each. Without it, tasks do not ask for a number, and count as one
+   * vote, whatever the service's default is.
+   */
   readonly votes?: number | undefined
   /** Maximum number of votes for each new item. Votes above `votes` are planned as results arrive. Default: `votes`. */
   readonly votesUpTo?: number | undefined
@@ -78,6 +82,11 @@ export interface RunTerms extends CampaignTerms {
    * votes. Default 0.95. The job keeps the threshold until a run sets `votes`.
    */
   readonly confidence?: number | undefined
+  /**
+   * Name of the group of the campaign's tasks at the service. Default: the job's name and the campaign's number, if the
+   * service declares groups. A campaign keeps its group.
+   */
+  readonly group?: string | undefined
   /** Seed for shuffling completions. False sends them in the order of the input. */
   readonly shuffleSeed?: number | false | undefined
 }
@@ -85,6 +94,8 @@ export interface RunTerms extends CampaignTerms {
 export interface Run {
   readonly run: number
   readonly campaign: number
+  /** The group of the campaign's tasks. Undefined if they have none. */
+  readonly group?: string | undefined
 }
 
 export interface BatchItem extends SourceItem {
@@ -137,6 +148,8 @@ export interface NewTask {
   readonly votes?: number | undefined
   /** Number of votes that are planned with the batch. Undefined if all votes are. */
   readonly leastVotes?: number | undefined
+  /** Number of votes on each item that this task asks for, beginning with `vote`. Default 1. */
+  readonly asks?: number | undefined
 }
 
 /**
@@ -204,7 +217,7 @@ export interface CompletedTask extends Omit<StoredRequest, "body">, BatchPlace {
 
 /**
  * A task's position in its batch. A batch is a list of items that are sent together. Each vote sends the same items
- * in the same order: in one task, or in several if a task was split.
+ * in the same order: in one task, or in several if a task was split. A task may ask for several votes at once.
  */
 export interface BatchPlace {
   /** The `seq` of the batch's first task. */
@@ -214,6 +227,8 @@ export interface BatchPlace {
   readonly vote: number
   /** The maximum number of votes on each item of the batch. */
   readonly votes: number
+  /** Number of votes on each item that the task asks for. `vote` is the first of them. */
+  readonly asks: number
 }
 
 export interface Issue {

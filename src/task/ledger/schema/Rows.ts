@@ -163,6 +163,7 @@ export const insertTasks = Effect.fnUntraced(function* (
     batch_items: task.batchItems,
     vote: task.vote,
     votes: task.votes,
+    asks: task.asks,
     least_votes: task.leastVotes ?? null,
     part: task.part,
     idempotency_key: task.idempotencyKey,
@@ -176,7 +177,7 @@ export const insertTasks = Effect.fnUntraced(function* (
   yield* insertRows(sql, "task_request", requests)
 })
 
-export const batchColumns = 'batch, batch_items AS "batchItems", vote, votes'
+export const batchColumns = 'batch, batch_items AS "batchItems", vote, votes, asks'
 
 /** SQL condition that joins an item to the tasks of all its votes. An item's `seq` is the one in its first vote. */
 export const isAskedBy = (task: string): string =>

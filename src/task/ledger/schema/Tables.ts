@@ -254,6 +254,17 @@ const addRunOfInput = Effect.gen(function* () {
   yield* sql`UPDATE input SET run = COALESCE((SELECT MAX(run) FROM run WHERE run.job = input.job), 0)`
 })
 
+/**
+ * - `task_group`: the group of the campaign's tasks, which never changes once a task is planned; null if they have none.
+ * - `asks`: the number of votes on each item that the task asks for, from `vote` on. Only their first range of `seq` is
+ *   used.
+ */
+const addVotesOfTask = Effect.gen(function* () {
+  const sql = yield* SqlClient.SqlClient
+  yield* sql`ALTER TABLE campaign ADD COLUMN task_group TEXT`
+  yield* sql`ALTER TABLE task ADD COLUMN asks INTEGER NOT NULL DEFAULT 1`
+})
+
 const migrations: Migrations.MigrationsOptions = {
   what: "the ledger",
   table: "prefstream_migration",
@@ -262,6 +273,7 @@ const migrations: Migrations.MigrationsOptions = {
     "0002_spending": addSpending,
     "0003_further_votes": addFurtherVotes,
     "0004_run_of_input": addRunOfInput,
+    "0005_votes_of_task": addVotesOfTask,
   },
 }
 

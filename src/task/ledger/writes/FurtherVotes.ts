@@ -47,7 +47,7 @@ const courseOf = (place: number, rows: ReadonlyArray<TaskOfBatch>): VoteCourse =
     return first <= place && place < first + items
   })
   const open = own.filter(({ state }) => openStates.includes(state))
-  const last = Math.max(0, ...own.map(({ vote }) => vote))
+  const last = Math.max(0, ...own.map(({ asks, vote }) => vote + asks - 1))
   const left = Math.max(0, (rows[0]?.votes ?? 0) - last)
   return {
     isWaiting: open.length > 0,
@@ -66,7 +66,7 @@ export const readFurtherVotes = ({ job, sql }: LedgerContext) => {
   )
 
   const endedVotes = Effect.map(
-    sql<{ votes: number }>`SELECT COALESCE(SUM(item_count), 0) AS votes FROM task
+    sql<{ votes: number }>`SELECT COALESCE(SUM(item_count * asks), 0) AS votes FROM task
       WHERE ${here} AND seq >= 0 AND NOT (${sql.in("state", openStates)})`,
     (rows) => rows[0]!.votes,
   )
@@ -147,7 +147,7 @@ export const writeFurtherVotes = (
         Option.map((question) => {
           const { batchItems, campaign, leastVotes, part, votes } = origin
           const found = request(question, { first: seq - origin.seq, count: 1 + rest.length, vote })
-          const place = { batch, batchItems, vote, votes, leastVotes, seq: seq + (vote - 1) * batchItems }
+          const place = { batch, batchItems, vote, votes, asks: 1, leastVotes, seq: seq + (vote - 1) * batchItems }
           return { ...withPayload(found), ...place, campaign, part, plannedAt: now }
         }),
       ),

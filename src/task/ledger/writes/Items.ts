@@ -43,7 +43,7 @@ const detailsOf = (
   ...(item.tools === undefined ? {} : { tools: item.tools }),
 })
 
-const toRow = ({ body, idempotencyKey, items, leastVotes, orders, vote = 1, votes = 1 }: Model.NewTask) =>
+const toRow = ({ asks = 1, body, idempotencyKey, items, leastVotes, orders, vote = 1, votes = 1 }: Model.NewTask) =>
   withPayload({
     body,
     idempotencyKey,
@@ -53,6 +53,7 @@ const toRow = ({ body, idempotencyKey, items, leastVotes, orders, vote = 1, vote
     vote,
     votes,
     leastVotes,
+    asks,
   })
 
 type TaskRow = ReturnType<typeof toRow>

@@ -178,13 +178,16 @@ export const readRuns = ({ job, sql }: Model.LedgerContext) => {
 export const writeRuns = ({ job, sql, write }: Model.LedgerContext, { campaignFor }: ReturnType<typeof readRuns>) => {
   const here = sql`job = ${job}`
 
+  /** @param groupOf the group of the tasks of a campaign, which applies unless the campaign has tasks */
   const startRun = Effect.fn("Ledger.startRun")(function* (
     terms: NewTerms = {},
+    groupOf: (campaign: number) => string | undefined = () => undefined,
   ): Effect.fn.Return<Model.Run, SqlError | TermsChanged> {
     const now = yield* SteadyClock.now
     const { campaign, fingerprint, guidelines, isNew, taskType } = yield* campaignFor(terms)
     return yield* write(
       Effect.gen(function* () {
+        const group = groupOf(campaign) ?? null
         if (isNew) {
           yield* sql`DELETE FROM campaign WHERE ${here} AND campaign = ${campaign}`
           yield* sql`INSERT INTO campaign ${sql.insert({
@@ -194,8 +197,14 @@ export const writeRuns = ({ job, sql, write }: Model.LedgerContext, { campaignFo
             guidelines: guidelines === undefined ? null : new TextEncoder().encode(guidelines),
             fingerprint,
             started_at: now,
+            task_group: group,
           })}`
         }
+        const own = sql`${here} AND campaign = ${campaign}`
+        yield* sql`UPDATE campaign SET task_group = ${group} WHERE ${own}
+          AND COALESCE(task_group, '') <> COALESCE(${group}, '') AND NOT EXISTS (
+          SELECT 1 FROM task WHERE ${own} AND NOT (state = 'completed' AND submitted_at IS NULL))`
+        const [row] = yield* sql<{ group: string | null }>`SELECT task_group AS "group" FROM campaign WHERE ${own}`
         yield* setTerms({ job, sql }, terms)
         yield* sql`UPDATE task SET state = 'planned', reason = NULL, price_list = ${yield* priceListOf({ job, sql })}
           WHERE ${here} AND state = 'superseded' AND campaign = ${campaign}`
@@ -210,7 +219,7 @@ export const writeRuns = ({ job, sql, write }: Model.LedgerContext, { campaignFo
         if (terms.confidence !== undefined) yield* setSetting({ job, sql }, "confidence", String(terms.confidence))
         else if (terms.votes !== undefined) yield* sql`DELETE FROM setting WHERE ${here} AND name = 'confidence'`
         yield* holdBack({ job, sql })
-        return { run: rows[0]!.run, campaign }
+        return { run: rows[0]!.run, campaign, ...(typeof row?.group === "string" && { group: row.group }) }
       }),
     )
   })

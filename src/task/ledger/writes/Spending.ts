@@ -1,9 +1,10 @@
 /**
  * The cost of a job's votes, and the number of votes that its budget allows.
  *
- * A vote is an item in a task. A vote counts from the time it is planned, also while its task is `in_doubt` and after
- * its result arrived. A vote does not count if the service refused or canceled its task, if its task was superseded or
- * given up before it was sent, or if it was imported. `reads/Charges` decides its price.
+ * An item in a task is one vote, or several if the task asks for several votes on each item. A vote counts from the time
+ * it is planned, also while its task is `in_doubt` and after its result arrived. A vote does not count if the service
+ * refused or canceled its task, if its task was superseded or given up before it was sent, or if it was imported.
+ * `reads/Charges` decides its price.
  *
  * Guarantees: the job has the prices and budget of the last run that set them. Votes are counted from the rows of tasks
  * and attempts, not from a running total. So a count inside a transaction is exact, even if a process was killed
@@ -203,12 +204,12 @@ const lastOf = Effect.fnUntraced(function* (
   pricesOf: Charges.PricesOf,
 ) {
   if (Option.isNone(excess) || excess.value.units <= 0n) return sql`1 = 0`
-  const tasks = yield* sql<{ seq: number; items: number; list: number | null }>`
-    SELECT seq, item_count AS items, ${sql.literal(Charges.listWhenPlanned)} AS list FROM task
+  const tasks = yield* sql<{ seq: number; votes: number; list: number | null }>`
+    SELECT seq, ${sql.literal(Charges.votesOfTask)} AS votes, ${sql.literal(Charges.listWhenPlanned)} AS list FROM task
     WHERE job = ${job} AND ${unsent} ORDER BY seq DESC`
   let rest = excess.value
-  const first = tasks.find(({ items, list }) => {
-    rest = Cost.minus(rest, Cost.times(Prices.highest(pricesOf(list)), items))
+  const first = tasks.find(({ list, votes }) => {
+    rest = Cost.minus(rest, Cost.times(Prices.highest(pricesOf(list)), votes))
     return rest.units <= 0n
   })
   const last = first ?? tasks.at(-1)

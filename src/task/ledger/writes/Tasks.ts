@@ -67,8 +67,10 @@ export const writeTasks = (
     WHERE ${here} AND state = 'submitting'`
 
   const expected = Effect.fnUntraced(function* (seq: number) {
-    const rows = yield* sql<{ expected: string }>`SELECT expected FROM task_request WHERE ${here} AND seq = ${seq}`
-    return Expected.decode(rows[0]!.expected)
+    const rows = yield* sql<{ expected: string; asks: number }>`SELECT q.expected, t.asks FROM task_request q
+      JOIN task t ON t.job = q.job AND t.seq = q.seq WHERE q.job = ${job} AND q.seq = ${seq}`
+    const { asks, expected } = rows[0]!
+    return { asks, expected: Expected.decode(expected) } satisfies Expected.OfTask
   })
 
   /** SQL condition: the task still has the id that was polled, and its state still allows a new result. */

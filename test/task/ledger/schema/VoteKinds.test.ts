@@ -7,9 +7,12 @@ import * as VoteKinds from "../../../../src/task/ledger/schema/VoteKinds.ts"
 
 const prices = Option.getOrThrow(Prices.parse({ default: "0.40", judge: "0.01", specialist: 2.5 }))
 
-const paid = (annotations: ReadonlyArray<unknown>, path = "kind") => {
-  const text = VoteKinds.reader(path)(annotations.map((annotations) => ({ annotations })))
-  return text === null ? null : VoteKinds.paidAs(text, prices).map(({ items, kind }) => `${items} ${kind}`)
+const paid = (annotations: ReadonlyArray<unknown>, path = "kind", asks = 1) => {
+  const text = VoteKinds.reader(path)(
+    annotations.map((annotations) => ({ annotations })),
+    asks,
+  )
+  return text === null ? null : VoteKinds.paidAs(text, prices).map(({ kind, votes }) => `${votes} ${kind}`)
 }
 
 describe("the kinds of a task's votes", () => {
@@ -32,6 +35,15 @@ describe("the kinds of a task's votes", () => {
     assert.deepStrictEqual(paid([kinds("judge", "specialist", "person")]), ["1 specialist"])
     assert.deepStrictEqual(paid([kinds("judge", null)]), ["1 null"])
     assert.deepStrictEqual(paid([kinds("person", "judge", "crowd")]), ["1 crowd"])
+  })
+
+  it("are each paid for if the task asks for several; missing ones are unknown, and of too many all are the dearest", () => {
+    const kinds = (...names: ReadonlyArray<unknown>) => ({ votes: names.map((kind) => ({ kind })) })
+    const asking3 = (annotations: unknown) => paid([annotations, annotations], "kind", 3)
+    assert.deepStrictEqual(asking3(kinds("judge", "specialist", "judge")), ["4 judge", "2 specialist"])
+    assert.deepStrictEqual(asking3(kinds("judge")), ["2 judge", "4 null"])
+    assert.deepStrictEqual(asking3(kinds("judge", "judge", "judge", "specialist")), ["6 specialist"])
+    assert.isNull(asking3(kinds(null, null, null)))
   })
 
   it("are read at a path, and unknown where it leads nowhere, or to something else than a short text", () => {

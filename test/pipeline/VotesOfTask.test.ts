@@ -1,0 +1,318 @@
+/** `--votes N`: one task that asks for N votes, or N tasks, and the same from there on. */
+import { readdirSync, readFileSync } from "node:fs"
+import { assert, describe } from "@effect/vitest"
+import { Effect, Redacted } from "effect"
+import { start, token } from "../service/support.ts"
+import { cli, ends, folderWithItems, quick, reportOf, to } from "../support/cli.ts"
+import { test } from "../support/job.ts"
+import * as ScriptedService from "../support/ScriptedService.ts"
+
+interface Vote {
+  readonly expert: string
+  readonly choice: number
+  readonly order: ReadonlyArray<number>
+  readonly [member: string]: unknown
+}
+
+interface Prompt {
+  readonly prompt: string
+  readonly completions: ReadonlyArray<string>
+}
+
+interface Created {
+  readonly task_id: string
+  readonly prompts: ReadonlyArray<Prompt>
+  readonly results: ReadonlyArray<{ readonly annotations: { readonly votes: ReadonlyArray<Vote> } }>
+}
+
+const items = Array.from({ length: 4 }, (_, i) =>
+  JSON.stringify({
+    id: `item-${i}`,
+    prompt: `prompt ${i}`,
+    completions: [`a much longer answer ${i}`, `b ${i}`, `another one ${i}`],
+    models: ["one", "two", "three"],
+  }),
+)
+
+/** A proxy in front of the built-in service that keeps what it was sent and what it answered. */
+const recording = (base: string) => {
+  const tasks = new Map<string, { prompts: ReadonlyArray<Prompt>; results?: Created["results"] }>()
+  return {
+    tasks,
+    answer: async ({ body, headers, method, path }: ScriptedService.Received): Promise<ScriptedService.Answer> => {
+      const answer = await fetch(base + path, {
+        method,
+        headers: {
+          authorization: String(headers.authorization),
+          "content-type": "application/json",
+          "idempotency-key": String(headers["idempotency-key"]),
+        },
+        ...(method === "POST" && { body }),
+      })
+      const json = await answer.json()
+      if (method === "POST") tasks.set(json.task_id, { prompts: JSON.parse(body).prompts })
+      else if (json.status === "completed")
+        tasks.set(json.task_id, { ...tasks.get(json.task_id)!, results: json.results })
+      return { status: answer.status, body: json }
+    },
+  }
+}
+
+/** A service whose tasks have one vote per prompt: the votes that were given before, one in each task. */
+const separate = (earlier: ReadonlyArray<Created>) => {
+  const tasks = new Map<string, { prompts: ReadonlyArray<Prompt>; vote: number }>()
+  const asked = new Map<string, number>()
+  const voteOn = ({ completions, prompt }: Prompt, n: number) => {
+    const task = earlier.find(({ prompts }) => prompts.some((other) => other.prompt === prompt))!
+    const at = task.prompts.findIndex((other) => other.prompt === prompt)
+    const indexOf = (index: number) => completions.indexOf(task.prompts[at]!.completions[index]!)
+    const vote = task.results[at]!.annotations.votes[n]!
+    const moved = { ...vote, choice: indexOf(vote.choice), order: vote.order.map(indexOf) }
+    return {
+      prompt,
+      best_completion_index: moved.choice,
+      annotations: { rationale: vote["rationale"] ?? "", votes: [moved] },
+    }
+  }
+  return (request: ScriptedService.Received): ScriptedService.Answer => {
+    if (ScriptedService.isPost(request)) {
+      const { prompts } = JSON.parse(request.body) as { prompts: ReadonlyArray<Prompt> }
+      const n = asked.get(prompts[0]!.prompt) ?? 0
+      asked.set(prompts[0]!.prompt, n + 1)
+      const first = earlier.find((task) => task.prompts[0]!.prompt === prompts[0]!.prompt)!
+      // A dataset names the first task of each item.
+      const task_id = n === 0 ? first.task_id : `${first.task_id}-${n}`
+      tasks.set(task_id, { prompts, vote: n })
+      return { status: 201, body: { task_id } }
+    }
+    const task_id = request.path.split("/").at(-1)!
+    const { prompts, vote } = tasks.get(task_id)!
+    return {
+      status: 200,
+      body: { task_id, status: "completed", results: prompts.map((prompt) => voteOn(prompt, vote)) },
+    }
+  }
+}
+
+const filesOf = (folder: string) =>
+  Object.fromEntries(
+    readdirSync(folder, { recursive: true, withFileTypes: true })
+      .filter((entry) => entry.isFile())
+      .map(({ name, parentPath }) => [name, readFileSync(`${parentPath}/${name}`).toString("latin1")]),
+  )
+
+const documentOf = async (base: string) => ({
+  status: 200,
+  body: await (await fetch(`${base}/v1/openapi.json`)).json(),
+})
+
+describe("--votes 3", () => {
+  test("gives the same dataset and votes from one task that asks for three, and from three tasks", function* () {
+    const folder = yield* folderWithItems(items)
+    const base = yield* start({ experts: ["first", "longest", "shortest"] })
+    const { body } = yield* Effect.promise(() => documentOf(base))
+    const { answer, tasks } = recording(base)
+    const one = yield* ScriptedService.make(answer, {}, body)
+    const run = (name: string, baseUrl: string, secret: string) =>
+      cli(
+        [
+          "run",
+          `${folder}/items.jsonl`,
+          "--dir",
+          `${folder}/${name}/job`,
+          "--votes",
+          "3",
+          "--batch-size",
+          "3",
+          "--price",
+          "0.5",
+          "--format",
+          "trl",
+          "--expert-names",
+          "--pairs",
+          "best-against-rest",
+          "--json",
+          ...quick,
+        ],
+        to({ baseUrl, token: secret }),
+      ).pipe(ends(0))
+    const together = reportOf(yield* run("together", one.baseUrl, Redacted.value(token)))
+    const several = yield* ScriptedService.make(
+      separate([...tasks].map(([task_id, task]) => ({ task_id, ...task }) as Created)),
+    )
+    const apart = reportOf(yield* run("apart", several.baseUrl, several.token))
+    assert.deepStrictEqual([tasks.size, several.received.filter(ScriptedService.isPost).length], [2, 6])
+    assert.deepStrictEqual(
+      one.received.filter(ScriptedService.isPost).map((request) => JSON.parse(request.body).votes),
+      [3, 3],
+    )
+    const [files, others] = [filesOf(`${folder}/together/job/dataset`), filesOf(`${folder}/apart/job/dataset`)]
+    assert.deepStrictEqual(Object.keys(files), Object.keys(others))
+    for (const name of Object.keys(files).filter((name) => !/^(report|manifest|README)/.test(name))) {
+      assert.strictEqual(files[name], others[name], name)
+    }
+    // Which service it was, and how long a task took, are the only differences.
+    const sameAddress = (text = "") => text.replaceAll(one.baseUrl, several.baseUrl)
+    assert.strictEqual(sameAddress(files["README.md"]), others["README.md"])
+    const report = (text: string | undefined) => ({ ...JSON.parse(sameAddress(text)), turnaround: null })
+    assert.deepStrictEqual(report(files["report.json"]), report(others["report.json"]))
+    assert.deepStrictEqual(together.spending, apart.spending)
+    assert.deepStrictEqual([together.tasks.completed.items, apart.tasks.completed.items], [12, 12])
+    const votesOf = Effect.fnUntraced(function* (name: string) {
+      const { stdout } = yield* cli(["export-votes", "--dir", `${folder}/${name}/job`]).pipe(ends(0))
+      return stdout
+        .trim()
+        .split("\n")
+        .map((line) => ({ ...JSON.parse(line), task_id: null, judged_at: null }))
+    })
+    const votes = yield* votesOf("together")
+    assert.deepStrictEqual(votes, yield* votesOf("apart"))
+    assert.deepStrictEqual(
+      votes.slice(0, 3).map(({ expert, vote }) => [vote, expert]),
+      [
+        [1, "first"],
+        [2, "longest"],
+        [3, "shortest"],
+      ],
+    )
+    for (const name of ["together", "apart"]) {
+      yield* cli(["ledger", "check", "--dir", `${folder}/${name}/job`]).pipe(ends(0))
+    }
+  })
+})
+
+const declaring = (maximum: number) => ({
+  paths: {
+    "/v1/tasks": {
+      post: {
+        requestBody: {
+          content: { "application/json": { schema: { properties: { votes: { type: "integer", maximum } } } } },
+        },
+      },
+    },
+  },
+})
+
+const bodiesOf = ({ received }: ScriptedService.ScriptedService) =>
+  received
+    .filter(ScriptedService.isPost)
+    .map(({ body }) => JSON.parse(body) as { prompts: ReadonlyArray<Prompt>; votes?: number })
+
+const submitted = Effect.fnUntraced(function* (
+  {
+    flags,
+    maximum,
+    refusesMany = false,
+  }: { readonly flags: ReadonlyArray<string>; readonly maximum: number; readonly refusesMany?: boolean },
+  status = 0,
+) {
+  const folder = yield* folderWithItems(items)
+  const service = yield* ScriptedService.make(
+    ({ body, path }, before) => {
+      if (path !== "/v1/tasks") return { status: 200, body: { task_id: path.split("/").at(-1), status: "open" } }
+      return refusesMany && JSON.parse(body).prompts.length > 2
+        ? { status: 413 }
+        : { status: 201, body: { task_id: `task_${before.length}` } }
+    },
+    {},
+    declaring(maximum),
+  )
+  const said = yield* cli(["submit", `${folder}/items.jsonl`, "--dir", `${folder}/job`, ...flags], to(service)).pipe(
+    ends(status),
+  )
+  yield* cli(["ledger", "check", "--dir", `${folder}/job`]).pipe(ends(0))
+  return { bodies: bodiesOf(service), said, folder, service }
+})
+
+describe("a task", () => {
+  test("asks for no votes without --votes, so that the service's default applies", function* () {
+    const { bodies } = yield* submitted({ flags: [], maximum: 25 })
+    assert.deepStrictEqual(
+      bodies.map((body) => "votes" in body),
+      [false],
+    )
+  })
+
+  test("asks for one vote with --votes 1, and for one where the service takes fewer than are wanted", function* () {
+    const one = yield* submitted({ flags: ["--votes", "1"], maximum: 25 })
+    assert.deepStrictEqual(
+      one.bodies.map(({ votes }) => votes),
+      [1],
+    )
+    const three = yield* submitted({ flags: ["--votes", "3"], maximum: 2 })
+    assert.deepStrictEqual(
+      three.bodies.map(({ votes }) => votes),
+      [1, 1, 1],
+    )
+  })
+
+  test("costs as many votes as it asks for: a budget is as exact as with a task for each vote", function* () {
+    const flags = ["--votes", "3", "--price", "0.5", "--budget", "4.6", "--batch-size", "2"]
+    const { bodies, folder, said, service } = yield* submitted({ flags, maximum: 3 }, 8)
+    assert.deepStrictEqual(
+      bodies.map(({ prompts, votes }) => [prompts.length, votes]),
+      [
+        [2, 3],
+        [1, 3],
+      ],
+    )
+    assert.match(said.stdout + said.stderr, /9 votes/)
+    const preview = yield* cli(
+      ["submit", `${folder}/items.jsonl`, "--dir", `${folder}/other`, ...flags, "--dry-run", "--json"],
+      to(service),
+    ).pipe(ends(0))
+    const { new_votes, requests } = JSON.parse(preview.stdout)
+    assert.deepStrictEqual([new_votes, requests], [9, 2])
+  })
+
+  test("that is split keeps the votes that it asks for", function* () {
+    const { bodies } = yield* submitted({ flags: ["--votes", "3"], maximum: 3, refusesMany: true })
+    assert.deepStrictEqual(
+      bodies.map(({ prompts, votes }) => [prompts.length, votes]),
+      [
+        [4, 3],
+        [2, 3],
+        [2, 3],
+      ],
+    )
+  })
+})
+
+test("serve --votes is the default alone: a job's --votes is not multiplied by it, and further votes are single ones", function* () {
+  const folder = yield* folderWithItems(items)
+  const base = yield* start({ experts: ["first", "longest", "shortest", "last"], votes: 4 })
+  const { body } = yield* Effect.promise(() => documentOf(base))
+  const { answer } = recording(base)
+  const service = yield* ScriptedService.make(answer, {}, body)
+  const run = Effect.fnUntraced(function* (name: string, ...votes: ReadonlyArray<string>) {
+    const before = bodiesOf(service).length
+    const said = yield* cli(
+      ["run", `${folder}/items.jsonl`, "--dir", `${folder}/${name}`, ...votes, "--json", ...quick],
+      to({ baseUrl: service.baseUrl, token: Redacted.value(token) }),
+    )
+    assert.include([0, 4], said.status, said.stderr)
+    const { stdout } = yield* cli(["export-votes", "--dir", `${folder}/${name}`]).pipe(ends(0))
+    yield* cli(["ledger", "check", "--dir", `${folder}/${name}`]).pipe(ends(0))
+    return {
+      asked: bodiesOf(service)
+        .slice(before)
+        .map(({ votes }) => votes),
+      votes: stdout.trim().split("\n").length,
+      experts: new Set(
+        stdout
+          .trim()
+          .split("\n")
+          .map((line) => {
+            const { expert, item_id } = JSON.parse(line)
+            return `${item_id} ${expert}`
+          }),
+      ).size,
+    }
+  })
+  assert.deepStrictEqual(yield* run("default"), { asked: [undefined], votes: 16, experts: 16 })
+  assert.deepStrictEqual(yield* run("two", "--votes", "2"), { asked: [2], votes: 8, experts: 8 })
+  const { asked, votes } = yield* run("more", "--votes", "2..3")
+  assert.deepStrictEqual([asked[0], new Set(asked.slice(1))], [2, new Set([1])])
+  assert.isAbove(votes, 8)
+  assert.isAtMost(votes, 12)
+})
