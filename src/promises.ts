@@ -120,7 +120,7 @@ const expertOf = ({ concurrency = 1, judge, name }: PlainExpert, Failure: typeof
 const embeddedSettings = {
   experts: true, database: true, judge: true, turnaround: true, limits: true, votes: true, hold: true,
   undoGrace: true, gold: true, cancelUnanswered: true, rateLimit: true, requestTimeout: true, pages: true,
-  publicUrl: true, allowPrivateWebhooks: true,
+  publicUrl: true, imageHosts: true, allowPrivateWebhooks: true,
   allowRepeatedVotes: true,
 } satisfies { readonly [Name in keyof Required<EmbeddedService>]: true }
 

@@ -13,7 +13,8 @@
  *   all_bad: true
  *   edit: true
  *   flags: [unsafe, unclear prompt]
- *   aspects: [helpfulness, { name: truthfulness, steps: 3, low: wrong, high: right }]
+ *   aspects: [helpfulness, { name: truthfulness, steps: 3, low: wrong, high: right, required: true }]
+ *   rationale: required
  * ---
  * Prefer the answer that …
  * ```
@@ -31,12 +32,22 @@ export interface Guidelines {
   readonly text: string | undefined
 }
 
+const Required = Schema.Literal("required")
+
 /** The short form of a rubric, as users write it. */
 const Written = Schema.Struct({
-  strength: Schema.optionalKey(Schema.Union([Schema.Boolean, Rubric.fields.strength])),
+  strength: Schema.optionalKey(
+    Schema.Union([
+      Schema.Boolean,
+      Required,
+      Rubric.fields.strength,
+      Schema.Struct({ labels: Rubric.fields.strength, required: Schema.optionalKey(Schema.Boolean) }),
+    ]),
+  ),
   all_bad: Schema.optionalKey(Schema.Boolean),
   flags: Schema.optionalKey(Rubric.fields.flags),
-  edit: Schema.optionalKey(Schema.Boolean),
+  edit: Schema.optionalKey(Schema.Union([Schema.Boolean, Required])),
+  rationale: Schema.optionalKey(Schema.Literals(["required", "optional"])),
   aspects: Schema.optionalKey(
     Schema.Array(
       Schema.Union([
@@ -114,16 +125,25 @@ const unknownIn = (value: unknown, names: ReadonlyArray<string>, within: Keys) =
     : []
 
 const decode = (written: unknown) =>
-  Result.flatMap(decodeWritten(written), ({ aspects = [], strength = false, ...rest }) =>
-    decodeRubric({
+  Result.flatMap(decodeWritten(written), ({ aspects = [], edit = false, rationale, strength = false, ...rest }) => {
+    const [labels, isStrengthRequired = false] = Predicate.isObject(strength)
+      ? [strength.labels, strength.required]
+      : [strength, strength === "required"]
+    return decodeRubric({
       ...none,
       ...rest,
-      strength: strength === true ? defaultStrengths : strength === false ? [] : strength,
+      strength: labels === false ? [] : Array.isArray(labels) ? labels : defaultStrengths,
+      edit: edit !== false,
+      required: [
+        ...(isStrengthRequired ? ["strength"] : []),
+        ...(edit === "required" ? ["edit"] : []),
+        ...(rationale === "required" ? ["rationale"] : []),
+      ],
       aspects: aspects.map((aspect) =>
         typeof aspect === "string" ? { name: aspect, steps: defaultSteps } : { steps: defaultSteps, ...aspect },
       ),
-    }),
-  )
+    })
+  })
 
 /** Matches the front matter and the blank lines after it. */
 const frontMatter = /^---[ \t]*\r?\n([\s\S]*?)\r?\n---[ \t]*(?:$|\r?\n(?:[ \t]*\r?\n)*)/

@@ -1,6 +1,6 @@
 /**
- * The questions that a rubric asks experts besides the choice: strength, all bad, flags, an edit, aspects. Every answer
- * is optional.
+ * The questions that a rubric asks experts besides the choice: strength, all bad, flags, an edit, aspects. An answer is
+ * optional unless the rubric requires it.
  *
  * Guarantees: each scale has 2 to 9 steps, so that one key enters one rating. Names are distinct and not blank.
  */
@@ -28,8 +28,13 @@ export const Aspect = Schema.Struct({
   /** Label of the lowest step; `high` is the label of the highest. */
   low: Schema.optionalKey(Name),
   high: Schema.optionalKey(Name),
+  /** Whether each completion must be rated. */
+  required: Schema.optionalKey(Schema.Boolean),
 })
 export type Aspect = typeof Aspect.Type
+
+/** Questions, besides aspects, that people must answer. All bad and flags can't be required: no mark is an answer. */
+const required = Schema.Array(Schema.Literals(["strength", "edit", "rationale"]))
 
 export const Rubric = Schema.Struct({
   /**
@@ -45,10 +50,11 @@ export const Rubric = Schema.Struct({
     Schema.isMaxLength(20),
     Schema.makeFilter((aspects) => repeated(aspects.map(({ name }) => name))),
   ),
+  required,
 })
 export type Rubric = typeof Rubric.Type
 
-export const none: Rubric = { strength: [], all_bad: false, flags: [], edit: false, aspects: [] }
+export const none: Rubric = { strength: [], all_bad: false, flags: [], edit: false, aspects: [], required: [] }
 
 /** The labels for `strength: true`. */
 export const defaultStrengths: ReadonlyArray<string> = ["slightly better", "clearly better", "much better"]

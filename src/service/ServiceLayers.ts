@@ -20,6 +20,7 @@ import * as MethodNotAllowed from "./http/MethodNotAllowed.ts"
 import * as ProblemResponses from "./http/ProblemResponses.ts"
 import * as RateLimit from "./http/RateLimit.ts"
 import * as RequestGuard from "./http/RequestGuard.ts"
+import * as SecurityHeaders from "./http/SecurityHeaders.ts"
 import * as RequestLimits from "./http/RequestLimits.ts"
 import * as VotesApi from "./http/VotesApi.ts"
 import { ServiceApi } from "./http/VotesApi.ts"
@@ -90,6 +91,8 @@ export interface ServiceOptions {
   readonly pages?: boolean | undefined
   /** The URL at which people reach a service that is behind a proxy, such as `https://annotate.example`. */
   readonly publicUrl?: string | undefined
+  /** Hosts, such as `images.example.org`, from which texts may show images over https. Default: none. */
+  readonly imageHosts?: ReadonlyArray<string> | undefined
   /**
    * Whether webhooks to private networks and to this machine are allowed. Default false. If only this machine can reach
    * the service, webhooks to this machine are always allowed.
@@ -161,6 +164,16 @@ export const layer = (options: ServiceOptions) => {
         }),
     ),
   )
+  const imageHosts = Layer.effect(
+    SecurityHeaders.ImageHosts,
+    Effect.forEach(options.imageHosts ?? [], (host) =>
+      Option.match(SecurityHeaders.parseImageHost(host), {
+        onNone: () =>
+          Effect.die(new TypeError(`imageHosts: expected a host such as images.example.org, found ${host}`)),
+        onSome: Effect.succeed,
+      }),
+    ),
+  )
   const routes = Layer.mergeAll(
     HttpApiBuilder.layer(documented, { openapiPath: "/v1/openapi.json" }),
     ApiDocs.layer(documented, "/v1/docs"),
@@ -172,7 +185,7 @@ export const layer = (options: ServiceOptions) => {
       ...HealthRoutes.paths.map((path) => ({ method: "GET", path })),
       ...(options.pages === false ? [] : [AnnotateApi, DashboardApi].flatMap(MethodNotAllowed.routesOf)),
     ]),
-    options.pages === false ? Layer.empty : Web.layer,
+    options.pages === false ? Layer.empty : Layer.provide(Web.layer, imageHosts),
     RequestGuard.layer({ bodyBytes: limits.bodyBytes, timeout }),
     TaskReads.layer,
   ).pipe(

@@ -29,6 +29,27 @@ describe("Guidelines", () => {
     })
   })
 
+  it("say which answers are required", () => {
+    const rubric = (yaml: string) => parse(`---\nrubric: ${yaml}\n---`).rubric
+    const strength = ["slightly better", "clearly better", "much better"]
+    assert.deepStrictEqual(rubric("{ rationale: required }"), { ...none, required: ["rationale"] })
+    assert.deepStrictEqual(rubric("{ rationale: optional }"), none)
+    assert.deepStrictEqual(rubric("{ strength: required, edit: required }"), {
+      ...none,
+      strength,
+      edit: true,
+      required: ["strength", "edit"],
+    })
+    assert.deepStrictEqual(rubric("{ strength: { labels: [a, b], required: true } }"), {
+      ...none,
+      strength: ["a", "b"],
+      required: ["strength"],
+    })
+    assert.deepStrictEqual(rubric("{ aspects: [{ name: a, required: true }] }").aspects, [
+      { name: "a", steps: 5, required: true },
+    ])
+  })
+
   it("are text where they have none, whatever they begin with", () => {
     for (const text of [
       "",
@@ -54,7 +75,9 @@ describe("Guidelines", () => {
     ["rubric: { aspects: [{ name: a, steps: 10 }] }", "aspects"],
     ["rubric: { aspects: [a, a] }", 'expected distinct names, found "a" twice'],
     ["rubric: { flags: [' '] }", "expected a name with text, found a blank one"],
-    ["rubric: []", "expected a map with strength, all_bad, flags, edit, aspects, found an empty array"],
+    ["rubric: { rationale: always }", "line 2: "],
+    ["rubric: { all_bad: required }", "line 2: "],
+    ["rubric: []", "expected a map with strength, all_bad, flags, edit, rationale, aspects, found an empty array"],
     ["rubric: 3", "found 3"],
     ["rubric:", "found nothing"],
   ])("refuse %s", (yaml, why) => {
@@ -77,7 +100,7 @@ describe("Guidelines", () => {
   it.each([
     ["strength: {a: [", 'rubric.yaml:1: expected YAML such as "strength: true", found an error: '],
     ["edit: true\nflags: [", 'rubric.yaml:2: expected YAML such as "strength: true"'],
-    ["", "rubric.yaml:1: expected a map with strength, all_bad, flags, edit, aspects, found nothing"],
+    ["", "rubric.yaml:1: expected a map with strength, all_bad, flags, edit, rationale, aspects, found nothing"],
     ["# none\n", "found nothing"],
     ["edit: true\nstrenght: true\n", "rubric.yaml:2: unknown member strenght (did you mean strength?)"],
     ["rubric:\n  edit: true\n  zzzzzzzz: 1\n", "rubric.yaml:3: unknown member zzzzzzzz"],

@@ -15,7 +15,8 @@ import { expertFlags, expertsOf } from "../flags/ExpertFlags.ts"
 import { monitor, monitored } from "../flags/MonitorFlag.ts"
 import { check } from "../flags/Rules.ts"
 import { token as organizationToken, usableToken } from "../flags/ServiceFlags.ts"
-import { duration, file, integer, text, toggle } from "../flags/Values.ts"
+import { parseImageHost } from "../../service/http/SecurityHeaders.ts"
+import { duration, file, integer, parsed, repeated, text, toggle } from "../flags/Values.ts"
 import * as Settings from "../settings/Settings.ts"
 import * as Stop from "../../pipeline/Stop.ts"
 
@@ -129,6 +130,11 @@ export const command = makeCommand(
     }),
     webhookUrl: text("webhook-url", "URL", "Address to send webhooks to; can also be set in the dashboard"),
     allowPrivateWebhooks: toggle("allow-private-webhooks", "Allow webhooks to private networks and this machine"),
+    imageHost: repeated(
+      parsed("image-host", parseImageHost, "a host such as images.example.org"),
+      "HOST",
+      "Host from which texts may show images over https; repeatable",
+    ),
     monitor,
     ...expertFlags,
   },
@@ -149,6 +155,7 @@ export const command = makeCommand(
         "allowPrivateWebhooks",
         "allowRepeatedVotes",
       ]),
+      imageHosts: flags.imageHost,
       experts: yield* expertsOf(flags.expert, flags),
       token,
       pages: !flags.apiOnly,

@@ -3,7 +3,7 @@
  * the qualification of people.
  *
  * Guarantees: voiding moves a vote, with its number, to `voided_vote`, so that `vote` contains only valid votes.
- * `disputed` lists the items that have all their votes or a decision, and whose votes differ on the best completion.
+ * A vote that its expert corrected is in `replaced_vote`. `disputed` lists the items that have all their votes or a decision, and whose votes differ on the best completion.
  */
 import { maxPrompts } from "./TaskTables.ts"
 
@@ -61,6 +61,19 @@ export const deskTables: ReadonlyArray<string> = [
   )`,
   `CREATE INDEX voided_vote_on_item ON voided_vote (item_id, expert_no)`,
   `CREATE INDEX voided_vote_of ON voided_vote (voiding_id)`,
+  // Votes that their experts replaced by correcting them, as they were.
+  `CREATE TABLE replaced_vote (
+    n INTEGER PRIMARY KEY,
+    item_id INTEGER NOT NULL,
+    expert_no INTEGER NOT NULL,
+    choice INTEGER NOT NULL,
+    body TEXT NOT NULL,
+    shown_at INTEGER,
+    given_at INTEGER NOT NULL,
+    correct INTEGER,
+    replaced_at INTEGER NOT NULL
+  )`,
+  `CREATE INDEX replaced_vote_on_item ON replaced_vote (item_id)`,
 
   // base: a hash of the organization and of the guidelines that the client sent. text: the guidelines without the
   // rubric. operator: a name.

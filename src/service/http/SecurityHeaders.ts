@@ -5,6 +5,7 @@
  * and connect only to the service. No other site can frame or embed them, or keep a reference to their window.
  * Responses that have no cache header yet get one that forbids caching.
  */
+import { Context, Option } from "effect"
 import { HttpServerResponse } from "effect/http"
 
 const denyAllPolicy = "default-src 'none'; frame-ancestors 'none'; base-uri 'none'; form-action 'none'"
@@ -14,10 +15,20 @@ const denyAllPolicy = "default-src 'none'; frame-ancestors 'none'; base-uri 'non
  * policy keeps the browser from running it. Only two named policies (Trusted Types) can turn text into HTML or a
  * script's address: the sanitizer's, and the one that starts the page's worker.
  */
-export const pagePolicy =
-  "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; font-src 'self'; " +
+export const pagePolicy = (imageHosts: ReadonlyArray<string>) =>
+  "default-src 'none'; script-src 'self'; style-src 'self'; font-src 'self'; " +
+  `img-src ${["'self'", "data:", ...imageHosts.map((host) => `https://${host}`)].join(" ")}; ` +
   "connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'; " +
   "require-trusted-types-for 'script'; trusted-types dompurify prefstream"
+
+/** The hosts from which texts may show images. Default: none. */
+export const ImageHosts = Context.Reference<ReadonlyArray<string>>("prefstream/service/ImageHosts", {
+  defaultValue: () => [],
+})
+
+/** Returns a host name, perhaps with a port, that a policy can contain. */
+export const parseImageHost = (text: string): Option.Option<string> =>
+  /^[a-z0-9-]+(\.[a-z0-9-]+)*(:\d{1,5})?$/i.test(text) ? Option.some(text.toLowerCase()) : Option.none()
 
 const always = {
   "x-content-type-options": "nosniff",

@@ -13,14 +13,22 @@ import { FlagKind } from "../../domain/Flag.ts"
 import { Message } from "../../domain/Message.ts"
 import { Rubric } from "../../domain/Rubric.ts"
 import { maxLength } from "./PageConstants.ts"
-import { Conflict, NotSignedIn } from "./WebProblems.ts"
+import { AnswerRequired, Conflict, NotSignedIn } from "./WebProblems.ts"
 
 export class SignedInExpert extends Context.Service<
   SignedInExpert,
   { readonly expertId: string; readonly name: string }
 >()("prefstream/service/SignedInExpert") {}
 
-const error = [BodyTooLarge, Conflict, Forbidden, MalformedRequest, NotSignedIn, ServiceFailure] as const
+const error = [
+  AnswerRequired,
+  BodyTooLarge,
+  Conflict,
+  Forbidden,
+  MalformedRequest,
+  NotSignedIn,
+  ServiceFailure,
+] as const
 
 /** Requires the expert's session cookie: HttpOnly, SameSite=Strict, random, and stored only as a hash. */
 export class ExpertSession extends HttpApiMiddleware.Service<ExpertSession, { provides: SignedInExpert }>()(
@@ -82,6 +90,8 @@ export const HeldItem = Schema.Struct({
   draft: Schema.NullOr(Draft),
   /** Whether the expert submitted the item and took it back with `undo`. */
   undone: Schema.Boolean,
+  /** When the expert gave the vote that a submission corrects. Null if the expert holds the item to judge it. */
+  corrects: Schema.NullOr(Schema.Int),
   /** When the item returns to the queue (epoch milliseconds), unless the expert saves a draft before then. */
   held_until: Schema.Int,
   /**
@@ -114,6 +124,19 @@ export type Progress = typeof Progress.Type
 
 export const Work = Schema.Struct({ item: Schema.NullOr(HeldItem), progress: Progress })
 export type Work = typeof Work.Type
+
+/** One of the expert's last judgments. */
+export const GivenJudgment = Schema.Struct({
+  item_id: Schema.Int,
+  given_at: Schema.Int,
+  /** The beginning of the prompt, or of the last turn of a conversation. */
+  prompt: Schema.String,
+  /** Groups of places, best first. One group with one place if the expert chose the best. */
+  ranking: Schema.Array(Schema.Array(Place)),
+  /** Whether the judgment can still be corrected. */
+  is_open: Schema.Boolean,
+})
+export type GivenJudgment = typeof GivenJudgment.Type
 
 const Reason = Schema.String.check(Schema.isMaxLength(maxLength.comment))
 
@@ -183,6 +206,15 @@ const flag = HttpApiEndpoint.post("flag", "/items/:item_id/flag", { params, payl
  */
 const undo = HttpApiEndpoint.post("undo", "/undo", { success: Work })
 
+/** The expert's last 20 judgments, the latest first. Those of qualification items are not among them. */
+const judgments = HttpApiEndpoint.get("judgments", "/judgments", { success: Schema.Array(GivenJudgment) })
+
+/** Returns the item of one of these judgments, with the judgment as its draft. Conflict: it can't be corrected. */
+const judgment = HttpApiEndpoint.get("judgment", "/judgments/:item_id", { params, success: Work })
+
+/** Replaces a judgment, and returns the next work. Conflict: it can no longer be corrected. */
+const correct = HttpApiEndpoint.put("correct", "/judgments/:item_id", { params, payload: Submission, success: Work })
+
 const session = HttpApiEndpoint.get("session", "/session", {
   success: Schema.Struct({ expert_id: Schema.String, name: Schema.String, progress: Progress }),
 })
@@ -190,7 +222,7 @@ const session = HttpApiEndpoint.get("session", "/session", {
 const signOut = HttpApiEndpoint.post("signOut", "/sign-out")
 
 export class AnnotateWork extends HttpApiGroup.make("work")
-  .add(next, saveDraft, acknowledge, submit, skip, flag, undo, session, signOut)
+  .add(next, saveDraft, acknowledge, submit, skip, flag, undo, judgments, judgment, correct, session, signOut)
   .middleware(ExpertSession) {}
 
 export class AnnotateApi extends HttpApi.make("annotate").add(AnnotateJoin, AnnotateWork).prefix("/annotate/api") {}

@@ -51,6 +51,8 @@ export const TaskItem = Schema.Struct({
   extra_votes: Schema.Int,
   votes: Schema.Array(Schema.Struct({ ...Vote.fields, expert_name: Schema.String })),
   voided: Schema.Array(Schema.Struct({ ...Vote.fields, expert_name: Schema.String })),
+  /** Votes as they were before their experts corrected them. */
+  replaced: Schema.Array(Schema.Struct({ ...Vote.fields, expert_name: Schema.String })),
   decision: Schema.NullOr(Decision),
   /** Set if a lead withdrew the prompt. The result then says that there is no judgment. */
   withdrawal: Schema.NullOr(Withdrawal),

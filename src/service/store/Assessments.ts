@@ -33,6 +33,27 @@ const problemOf = (
   return undefined
 }
 
+/** Returns the first question that the rubric requires and the vote leaves open, and what to do about it. */
+export const missingFrom = (
+  { aspects = {}, edited, rationale, strength }: Members & Pick<Vote, "rationale">,
+  rubric: Rubric,
+): { readonly member: string; readonly detail: string } | undefined => {
+  const unanswered = {
+    strength: strength === undefined,
+    edit: edited === undefined,
+    rationale: rationale === undefined,
+  }
+  const aspect = rubric.aspects.find(
+    ({ name, required }) => required === true && (aspects[name]?.includes(null) ?? true),
+  )
+  const member = rubric.required.find((member) => unanswered[member]) ?? aspect?.name
+  if (member === undefined) return undefined
+  return {
+    member,
+    detail: `The guidelines require an answer: ${member}${aspect?.name === member ? ", for each completion" : ""}.`,
+  }
+}
+
 /** Converts an assessment to members of a vote. @param choice the index of the edited completion */
 export const toMembers = (
   assessment: PersonAssessment | undefined,

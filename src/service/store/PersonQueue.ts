@@ -7,27 +7,25 @@
  * gets the item again sees the same order and draft.
  */
 /* oxlint-disable max-lines -- one queue, whose statements share their conditions */
-import { Clock, Duration, Effect, Option, Random, type Result, Schema } from "effect"
+import { Clock, Duration, Effect, Option, Random, Schema } from "effect"
 import type { Statement } from "effect/sql"
 import type { SqlError } from "effect/sql/SqlError"
 import * as Guidelines from "../../api/Guidelines.ts"
-import { MalformedRequest } from "../../api/Problems.ts"
 import * as Conversation from "../../domain/Conversation.ts"
 import { none } from "../../domain/Rubric.ts"
 import type { TaskPrompt } from "../../domain/Task.ts"
 import * as Audit from "../database/Audit.ts"
 import { Database } from "../database/Database.ts"
 import { itemIdOf, itemsOf, promptIndexOf, seqOf, toStorableText } from "../database/TaskTables.ts"
-import { Draft, type HeldItem, type Progress, type Submission } from "../pageApi/AnnotateApi.ts"
+import { Draft, type GivenJudgment, type HeldItem, type Progress, type Submission } from "../pageApi/AnnotateApi.ts"
 import { conflict, notFound } from "../pageApi/WebProblems.ts"
-import * as Assessments from "./Assessments.ts"
 import type { GroupSettings } from "./Lanes.ts"
 import * as NextItem from "./NextItem.ts"
-import * as Places from "./Places.ts"
+import * as PersonVotes from "./PersonVotes.ts"
 import { Qualification } from "./Qualification.ts"
 import type { Standing } from "./Standings.ts"
 import { notHeld, type SetAside } from "./VoteQueueModel.ts"
-import { dayOf, millisOfDay, storableVote, type StoredVote, type VoteBody, type Voting } from "./Voting.ts"
+import { dayOf, millisOfDay, type Voting } from "./Voting.ts"
 
 interface HoldRow {
   readonly item_id: number
@@ -40,6 +38,8 @@ interface HoldRow {
 }
 
 const maxReleasedPerWrite = 500
+/** How many of their last votes people see, and can correct. */
+const maxShown = 20
 
 const DraftText = Schema.fromJsonString(Draft)
 const encodeDraft = Schema.encodeSync(DraftText)
@@ -71,6 +71,7 @@ export const make = Effect.fnUntraced(function* (options: {
   const { voting } = options
   const qualification = yield* Qualification
   const nextOpen = yield* NextItem.make(voting)
+  const votes = yield* PersonVotes.make(voting)
   const holdMillis = Duration.toMillis(options.hold)
 
   const giveBack = Effect.fnUntraced(function* (itemIds: ReadonlyArray<number>) {
@@ -144,6 +145,7 @@ export const make = Effect.fnUntraced(function* (options: {
       rubric: Guidelines.rubricOf(guidelines.sent),
       ...shownOf(prompts[promptIndex]!, orderOf(hold), hold.draft),
       undone: hold.undone > 0,
+      corrects: null,
       held_until: hold.held_until,
       qualification: false,
       task: { task_id, prompts: prompts.length, judged, number: promptIndex + 1 },
@@ -171,6 +173,7 @@ export const make = Effect.fnUntraced(function* (options: {
       rubric: none,
       ...shownOf(item, order, draft),
       undone: false,
+      corrects: null,
       held_until: now + holdMillis,
       qualification: true,
       task: { task_id: "", prompts, judged, number: judged + 1 },
@@ -225,40 +228,11 @@ export const make = Effect.fnUntraced(function* (options: {
         const hold = yield* heldItem(expertId, itemId)
         const task = yield* voting.openTask(seqOf(itemId))
         if (task === undefined) return yield* notHeld()
-        const order = orderOf(hold)
-        const choice = yield* orMalformed(Places.toIndices(submission, order))
-        const { prompts } = yield* voting.requests.of(task.seq)
-        const guidelines = yield* voting.guidelines.current(task)
-        const prompt = prompts[promptIndexOf(itemId)]!
-        const { assessment, guidelines_version = guidelines.version, rationale, seconds } = submission
-        const rubric = Guidelines.rubricOf(guidelines.sent)
-        const members = yield* orMalformed(
-          Assessments.toMembers(assessment, rubric, prompt.completions, { ...choice, order }),
-        )
-
+        const isRepeated = yield* voting.contents.hasJudged(itemId, hold.expert_no)
+        const subject = { expertId, expertNo: hold.expert_no, itemId, order: orderOf(hold), shownAt: hold.shown_at }
+        const vote = yield* votes.voteOf(task, { ...subject, isRepeated }, submission, now)
         yield* sql`DELETE FROM hold WHERE item_id = ${itemId} AND expert_no = ${hold.expert_no}`
-        const [item] = yield* sql<{ isDone: number }>`UPDATE item SET votes = votes + 1
-          WHERE item_id = ${itemId} RETURNING votes = ${task.votes_required} + extra_votes AS "isDone"`
-        const shown = Math.min(seconds, (now - hold.shown_at) / 1000)
-        const vote = storableVote({
-          expert: expertId,
-          kind: "person",
-          ...choice,
-          order,
-          seconds: Math.round(shown * 1000) / 1000,
-          ...members,
-          ...(rationale.trim() !== "" && { rationale }),
-          ...((yield* voting.contents.hasJudged(itemId, hold.expert_no)) && { repeated: true }),
-          ...(guidelines.version > 1 && {
-            guidelines_version: Math.min(Math.max(guidelines_version, 1), guidelines.version),
-          }),
-        })
-        ended = yield* voting.give(
-          task,
-          [{ itemId, expertNo: hold.expert_no, prompt, vote, shownAt: hold.shown_at }],
-          item!.isDone === 1 ? [itemId] : [],
-          now,
-        )
+        ended = yield* votes.give(task, vote, now)
       }),
       () => ended,
     )
@@ -295,36 +269,14 @@ export const make = Effect.fnUntraced(function* (options: {
     const hold = yield* write(
       Effect.gen(function* () {
         const expert = yield* activeExpert(expertId)
-        const vote = expert && (yield* lastVote(expert.expert_no))
-        const task = vote && (yield* undoableIn(vote))
+        const [vote] = expert === undefined ? [] : yield* votes.latest(expert.expert_no, 1)
+        const task = vote && (yield* votes.openTaskOf(vote))
         if (vote === undefined || task === undefined) return yield* nothingToUndo
         const { expert_no, item_id } = vote
         // Without this check, paused people could correct their wrong votes until they are no longer paused.
         if ((yield* qualification.standing(expert_no)).state !== "working") return yield* nothingToUndo
 
-        yield* voting.uncompare(item_id)
-        yield* sql`DELETE FROM vote WHERE n = ${vote.n}`
-        const [item] = yield* sql<{ wasDone: number }>`UPDATE item SET votes = votes - 1
-          WHERE item_id = ${item_id} RETURNING votes + 1 = ${task.votes_required} + extra_votes AS "wasDone"`
-        yield* sql`UPDATE task SET votes_given = votes_given - 1, prompts_done = prompts_done - ${item!.wasDone},
-          completes_at = NULL WHERE seq = ${task.seq}`
-        yield* sql`UPDATE expert SET judged = judged - 1,
-          gold_judged = gold_judged - ${vote.correct === null ? 0 : 1}, gold_right = gold_right - ${vote.correct ?? 0},
-          judged_on_day = judged_on_day - CASE day WHEN ${dayOf(vote.given_at)} THEN 1 ELSE 0 END
-          WHERE expert_no = ${expert_no}`
-
-        // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- written by `Voting.give`
-        const { order, ranking, rationale = "", repeated: _, seconds, ...members } = JSON.parse(vote.body) as VoteBody
-        const best = order.indexOf(vote.choice)
-        const assessment = Assessments.toPlaces(members, order, best)
-        const draft = encodeDraft({
-          mode: ranking === undefined ? "best" : "rank",
-          best,
-          ranking: Places.toPlaces(ranking ?? [], order),
-          rationale,
-          seconds,
-          ...(assessment !== undefined && { assessment }),
-        })
+        yield* votes.takeBack(vote, task)
         const rows = yield* sql<HoldRow>`
           INSERT INTO hold ${sql.insert({
             item_id,
@@ -332,8 +284,8 @@ export const make = Effect.fnUntraced(function* (options: {
             held_until: now + holdMillis,
             turn: 0,
             shown_at: vote.shown_at,
-            shown_order: JSON.stringify(order),
-            draft,
+            shown_order: JSON.stringify(PersonVotes.bodyOf(vote).order),
+            draft: encodeDraft(PersonVotes.draftOf(vote)),
             undone: vote.n,
           })} RETURNING ${columns}`
         yield* sql`UPDATE hold SET turn = 1 + (SELECT MAX(turn) FROM hold WHERE expert_no = ${expert_no}
@@ -344,30 +296,58 @@ export const make = Effect.fnUntraced(function* (options: {
     return yield* show(hold)
   })
 
-  const lastVote = Effect.fnUntraced(function* (expertNo: number) {
-    type Given = Omit<StoredVote, "expert_id" | "name" | "expert_kind">
-    const rows = yield* sql<
-      Given & { shown_at: number; given_at: number; correct: number | null }
-    >`SELECT n, item_id, expert_no, choice, body, shown_at, given_at, correct
-      FROM vote INDEXED BY vote_of_person WHERE expert_no = ${expertNo} AND shown_at IS NOT NULL
-      ORDER BY n DESC LIMIT 1`
-    return rows[0]
+  /** The person's last votes, as a list. */
+  const judgments = Effect.fn("VoteQueue.judgments")(function* (expertId: string) {
+    const expert = yield* activeExpert(expertId)
+    return yield* Effect.forEach(expert === undefined ? [] : yield* votes.latest(expert.expert_no, maxShown), (vote) =>
+      Effect.gen(function* () {
+        const { prompts } = yield* voting.requests.of(seqOf(vote.item_id))
+        const { prompt } = prompts[promptIndexOf(vote.item_id)]!
+        const text = Option.match(Conversation.parse(prompt), {
+          onNone: () => prompt,
+          onSome: (turns) => turns.at(-1)?.content ?? "",
+        })
+        const { best, mode, ranking } = PersonVotes.draftOf(vote)
+        return {
+          item_id: vote.item_id,
+          given_at: vote.given_at,
+          prompt: text.trim().slice(0, 200).toWellFormed(),
+          ranking: mode === "rank" ? ranking : [[best ?? 0]],
+          is_open: (yield* votes.openTaskOf(vote)) !== undefined,
+        } satisfies GivenJudgment
+      }),
+    )
   })
 
-  /**
-   * Returns the task of a vote that can be taken back: the task is open and not paused, no lead has decided or
-   * withdrawn the item, and no published result contains the vote.
-   */
-  const undoableIn = Effect.fnUntraced(function* (vote: { readonly item_id: number; readonly expert_no: number }) {
-    const { expert_no, item_id } = vote
-    const task = yield* voting.openTask(seqOf(item_id))
-    if (task === undefined) return undefined
-    const published = `$.results[${promptIndexOf(item_id)}].annotations.votes`
-    const closed = yield* sql`SELECT 1 FROM decision WHERE item_id = ${item_id}
-      UNION ALL SELECT 1 FROM item JOIN lane USING (lane) WHERE item_id = ${item_id} AND paused = 1
-      UNION ALL SELECT 1 FROM task_result JOIN json_each(answer, ${published}) WHERE seq = ${task.seq}
-        AND value ->> '$.expert' = (SELECT expert_id FROM expert WHERE expert_no = ${expert_no})`
-    return closed.length > 0 ? undefined : task
+  /** One of the person's last votes, and its task. Conflict: the vote can no longer be changed. */
+  const changeable = Effect.fnUntraced(function* (expertId: string, itemId: number) {
+    const expert = yield* activeExpert(expertId)
+    const latest = expert === undefined ? [] : yield* votes.latest(expert.expert_no, maxShown)
+    const vote = latest.find(({ item_id }) => item_id === itemId)
+    const task = vote && (yield* votes.openTaskOf(vote))
+    if (vote === undefined || task === undefined) return yield* notChangeable
+    // Like `undo`, this must not let paused people correct their wrong votes.
+    if ((yield* qualification.standing(vote.expert_no)).state !== "working") return yield* notChangeable
+    return { vote, task }
+  })
+
+  /** The item of a vote, with the vote as its draft. The vote counts until `correct` replaces it. */
+  const judgment = Effect.fn("VoteQueue.judgment")(function* (expertId: string, itemId: number) {
+    const { vote } = yield* changeable(expertId, itemId)
+    const shown_order = JSON.stringify(PersonVotes.bodyOf(vote).order)
+    const draft = encodeDraft(PersonVotes.draftOf(vote))
+    const held_until = (yield* Clock.currentTimeMillis) + holdMillis
+    const shown = yield* show({ ...vote, shown_order, draft, held_until, undone: 0 })
+    return { ...shown, guidelines_change: null, corrects: vote.given_at } satisfies HeldItem
+  })
+
+  const correct = Effect.fn("VoteQueue.correct")(function* (expertId: string, itemId: number, submission: Submission) {
+    const now = yield* Clock.currentTimeMillis
+    const statements = Effect.gen(function* () {
+      const { task, vote } = yield* changeable(expertId, itemId)
+      return yield* votes.replace(vote, task, expertId, submission, now)
+    })
+    yield* voting.writeEnding(statements, (ended) => ended)
   })
 
   const progress = Effect.fn("VoteQueue.progress")(function* (expertId: string): Effect.fn.Return<Progress, SqlError> {
@@ -379,14 +359,14 @@ export const make = Effect.fnUntraced(function* (options: {
       SELECT SUM(votes_required - votes_given) AS needed FROM task_count WHERE status IN ('pending', 'in_progress')`
     const { needed } = open!
     if (expert === undefined) return { judged: 0, judged_today: 0, needed, undoable: false, stopped: null }
-    const last = yield* lastVote(expert.expert_no)
+    const [last] = yield* votes.latest(expert.expert_no, 1)
     const { reason, state } = yield* qualification.standing(expert.expert_no)
     const { ever, since } = yield* qualification.judgedBy(expert.expert_no, today * millisOfDay)
     return {
       judged: expert.judged + ever,
       judged_today: expert.today + since,
       needed,
-      undoable: state === "working" && last !== undefined && (yield* undoableIn(last)) !== undefined,
+      undoable: state === "working" && last !== undefined && (yield* votes.openTaskOf(last)) !== undefined,
       stopped: reason ?? null,
     }
   })
@@ -484,6 +464,9 @@ export const make = Effect.fnUntraced(function* (options: {
     vote,
     setAside,
     undo,
+    judgments,
+    judgment,
+    correct,
     progress,
     release,
     releaseExpired,
@@ -495,8 +478,7 @@ export const make = Effect.fnUntraced(function* (options: {
 })
 
 const nothingToUndo = conflict("You have no vote that can still be taken back.")
-const orMalformed = <A>(result: Result.Result<A, string>) =>
-  Effect.mapError(Effect.fromResult(result), (detail) => new MalformedRequest({ detail }))
+const notChangeable = conflict("This judgment can no longer be changed: its task is completed, or a manager ended it.")
 const noGroup = (groupId: string) => notFound(`No task is in group ${groupId}.`)
 
 // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- written by `take`

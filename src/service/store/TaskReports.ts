@@ -14,7 +14,7 @@ import type { Overview, TaskDetail, TaskItem, TaskQuery, TaskSummary } from "../
 import { Database } from "../database/Database.ts"
 import { itemIdOf, itemsOf, maxPrompts, promptIndexOf } from "../database/TaskTables.ts"
 import * as Decisions from "./Decisions.ts"
-import { voteOf, type Voting } from "./Voting.ts"
+import { type StoredVote, voteOf, type Voting } from "./Voting.ts"
 
 const pageSize = 50
 const maxPageSize = 200
@@ -117,6 +117,7 @@ export const make = Effect.fnUntraced(function* (voting: Voting) {
 
     const flags = yield* voting.flagsOn(first, last)
     const voided = yield* voting.voidedOn(first, last)
+    const replaced = yield* voting.replacedOn(first, last)
     const decisions = yield* voting.decisionsOn(first, last)
     const counts = yield* sql<{ item_id: number; extra_votes: number; missing: number }>`
       SELECT item_id, extra_votes, ${task.votes_per_prompt} + extra_votes - votes AS missing
@@ -134,13 +135,14 @@ export const make = Effect.fnUntraced(function* (voting: Voting) {
         completions: prompt.completions,
         done,
         extra_votes,
-        votes: given.map((row) => ({ ...voteOf(row), expert_name: row.name })),
+        votes: given.map(namedVoteOf),
         held_by: [...holds, ...claims].filter(isAtIndex).map(({ name }) => name),
         set_aside: setAside.filter(isAtIndex).map(({ kind, name, reason }) => ({ expert_name: name, kind, reason })),
         flags: flags
           .filter(isAtIndex)
           .map(({ comment, kind, name }) => ({ expert_name: name, kind, comment: comment ?? "" })),
-        voided: voided.filter(isAtIndex).map((row) => ({ ...voteOf(row), expert_name: row.name })),
+        voided: voided.filter(isAtIndex).map(namedVoteOf),
+        replaced: replaced.filter(isAtIndex).map(namedVoteOf),
         ...leadOf(decision),
         result: done && given.length > 0 ? outcomeOf(Tally.tally(prompt.completions, given.map(voteOf))) : null,
       }
@@ -149,6 +151,8 @@ export const make = Effect.fnUntraced(function* (voting: Voting) {
 
   return { overview, list, detail }
 })
+
+const namedVoteOf = (row: StoredVote) => ({ ...voteOf(row), expert_name: row.name })
 
 const summaryOf = (row: SummaryRow): TaskSummary => ({
   ...Struct.omit(row, ["seq", "organization"]),

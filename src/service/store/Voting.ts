@@ -146,7 +146,7 @@ export const make = Effect.fnUntraced(function* ({ goldAnswer = () => Option.non
 
   const openTask = (seq: number) => taskBy(sql`seq = ${seq} AND status IN ('pending', 'in_progress')`)
 
-  const votesIn = (table: "vote" | "voided_vote") => (from: number, to: number) =>
+  const votesIn = (table: "vote" | "voided_vote" | "replaced_vote") => (from: number, to: number) =>
     sql<StoredVote>`
     SELECT n, item_id, expert_no, expert_id, name, kind AS expert_kind, choice, body
     FROM ${sql(table)} JOIN expert USING (expert_no) WHERE item_id BETWEEN ${from} AND ${to} ORDER BY item_id, n`
@@ -395,6 +395,7 @@ export const make = Effect.fnUntraced(function* ({ goldAnswer = () => Option.non
     openTask,
     votesOn,
     voidedOn: votesIn("voided_vote"),
+    replacedOn: votesIn("replaced_vote"),
     flagsOn,
     decisionsOn,
     give,

@@ -110,6 +110,16 @@ const workHandlers = HttpApiBuilder.group(
         const { expertId } = yield* SignedInExpert
         return yield* workOf(expertId, yield* orDieOfSql(queue.undo(expertId)))
       }),
+      judgments: () => Effect.flatMap(SignedInExpert, ({ expertId }) => Effect.orDie(queue.judgments(expertId))),
+      judgment: Effect.fnUntraced(function* ({ params }) {
+        const { expertId } = yield* SignedInExpert
+        return yield* workOf(expertId, yield* orDieOfSql(queue.judgment(expertId, params.item_id)))
+      }),
+      correct: Effect.fnUntraced(function* ({ params, payload }) {
+        const { expertId } = yield* SignedInExpert
+        yield* orDieOfSql(queue.correct(expertId, params.item_id, payload))
+        return yield* nextWork(expertId)
+      }),
       session: Effect.fnUntraced(function* () {
         const { expertId, name } = yield* SignedInExpert
         return { expert_id: expertId, name, progress: yield* Effect.orDie(queue.progress(expertId)) }

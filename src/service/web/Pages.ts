@@ -9,7 +9,7 @@
 import { Array as Arr, Effect, FileSystem, Path } from "effect"
 import { HttpBody, HttpPlatform, HttpRouter, HttpServerResponse, HttpStaticServer } from "effect/http"
 import * as CompressedBodies from "../http/CompressedBodies.ts"
-import { pagePolicy } from "../http/SecurityHeaders.ts"
+import { ImageHosts, pagePolicy } from "../http/SecurityHeaders.ts"
 
 /** The folder of the built pages. It is resolved only when needed, because a bundled program has no such file. */
 const builtPages = () => new URL(".", import.meta.resolve("#built/pages/dashboard.html"))
@@ -41,22 +41,28 @@ export const layer = HttpRouter.use(
   Effect.fnUntraced(function* (router) {
     const path = yield* Path.Path
     const platform = yield* HttpPlatform.HttpPlatform
+    const fs = yield* FileSystem.FileSystem
+    const imageHosts = yield* ImageHosts
+    const policy = pagePolicy(imageHosts)
     const root = yield* Effect.orDie(path.fromFileUrl(builtPages()))
 
+    // The page learns the hosts from a `meta` element. Their names have no character that HTML would take for its own.
+    const meta = `<head>\n    <meta name="image-hosts" content="${imageHosts.join(" ")}" />`
     const page = (file: string) =>
-      platform
-        .fileResponse(path.join(root, file), {
-          contentType: "text/html; charset=utf-8",
-          headers: { "content-security-policy": pagePolicy },
-        })
-        .pipe(
-          Effect.catchReason(
-            "PlatformError",
-            "NotFound",
-            () => Effect.succeed(notBuilt),
-            (error) => Effect.die(error),
-          ),
-        )
+      fs.readFileString(path.join(root, file)).pipe(
+        Effect.map((html) =>
+          HttpServerResponse.text(html.replace("<head>", meta), {
+            contentType: "text/html; charset=utf-8",
+            headers: { "content-security-policy": policy },
+          }),
+        ),
+        Effect.catchReason(
+          "PlatformError",
+          "NotFound",
+          () => Effect.succeed(notBuilt),
+          (error) => Effect.die(error),
+        ),
+      )
     yield* router.add("GET", "/", HttpServerResponse.redirect("/dashboard/"))
     yield* router.add("GET", "/dashboard", page("dashboard.html"))
     yield* router.add("GET", "/annotate", page("annotate.html"))
@@ -79,7 +85,7 @@ export const layer = HttpRouter.use(
     const compressed = yield* CompressedBodies.make
     const file = compressed(files).pipe(
       // Browsers take a worker's policy from the response with its script, not from the page.
-      Effect.map(HttpServerResponse.setHeader("content-security-policy", pagePolicy)),
+      Effect.map(HttpServerResponse.setHeader("content-security-policy", policy)),
     )
     yield* router.prefixed("/assets").add("GET", "/*", file)
   }),

@@ -23,7 +23,20 @@ import { cases } from "../../support/cases.ts"
 
 const step = fc.record({
   kind: fc.constantFrom(
-    ...(["create", "next", "vote", "vote", "vote", "rank", "rank", "draft", "skip", "flag", "undo", "undo"] as const),
+    ...([
+      "create",
+      "next",
+      "vote",
+      "vote",
+      "vote",
+      "rank",
+      "rank",
+      "draft",
+      "skip",
+      "flag",
+      "undo",
+      "correct",
+    ] as const),
     ...(["wait", "leave", "come", "deactivate", "activate", "activate", "return", "claim", "claim", "claim"] as const),
     ...(["record", "record", "record", "cancel", "restart"] as const),
     ...(["pause", "resume", "withdraw", "restore", "reopen", "end-reopening", "decide", "undecide"] as const),
@@ -376,6 +389,14 @@ const run = Effect.fnUntraced(function* (steps: ReadonlyArray<Step>, allowRepeat
           assert.strictEqual((yield* nextOf(person))?.item_id, itemId)
           drafts.set(`${person} ${itemId}`, undone.success.draft!)
           return
+        }
+        case "correct": {
+          const open = (yield* queue.judgments(person)).filter(({ is_open }) => is_open)
+          const chosen = open[n % Math.max(open.length, 1)]
+          const opened = yield* Effect.result(queue.judgment(person, chosen?.item_id ?? n))
+          if (Result.isFailure(opened)) return
+          const { completions, item_id } = opened.success
+          return yield* queue.correct(person, item_id, placeVote(completions.length, n, n % 2 === 0))
         }
         case "wait":
           return yield* TestClock.adjust(`${n % 45} minutes`)

@@ -228,6 +228,28 @@ describe("undo", () => {
     },
   )
 
+  testOver(store(":memory:", { undoGrace: "30 seconds" }))(
+    "a correction begins the 30 seconds again, and never changes a completed task",
+    function* () {
+      const queue = yield* VoteQueue
+      const ann = yield* person("Ann")
+      const task = yield* create([["p", "a", "b"]])
+      const isCompleted = statusOf(task).pipe(Effect.repeat({ until: (status) => status === "completed" }))
+      const item = yield* judge(ann, "a")
+      yield* TestClock.adjust("29 seconds")
+      yield* queue.correct(ann, item.item_id, voteFor(item, "b"))
+      yield* TestClock.adjust("29 seconds")
+      assert.strictEqual(yield* statusOf(task), "in_progress")
+      yield* TestClock.adjust("1 second")
+      yield* isCompleted
+      const [result] = yield* results(task)
+      assert.strictEqual(result.best_completion_index, 1)
+      assert.lengthOf(result.annotations.votes, 1)
+      assert.strictEqual((yield* Effect.flip(queue.correct(ann, item.item_id, voteFor(item, "a"))))._tag, "Conflict")
+      assert.deepStrictEqual(yield* results(task), [result])
+    },
+  )
+
   testOver(store(":memory:", { undoGrace: "30 seconds" }))("keeps a damaged task from blocking others", function* () {
     const { sql, write } = yield* Database
     const ann = yield* person("Ann")

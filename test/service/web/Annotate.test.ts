@@ -185,6 +185,58 @@ describe("work", () => {
   })
 })
 
+test("an expert corrects a judgment until its task is completed, and the earlier one is kept", function* () {
+  const { expert, operator, service } = yield* atWork()
+  const udo = yield* joined(service.base, operator, "Udo")
+  const task = yield* taskOf(
+    service,
+    [
+      ["p1", "a", "b", "c"],
+      ["p2", "a", "b"],
+    ],
+    { guidelines: "---\nrubric:\n  strength: true\n---\n", votes: 2 },
+  )
+  const detail = Effect.flatMap(Context.get(service.services, TaskStore).detail(task, 0), Effect.fromOption)
+  const { json: one } = yield* expert.ask("POST", "/annotate/api/next")
+  const path = `/annotate/api/judgments/${one.item.item_id}`
+  assertProblem(yield* expert.ask("GET", path), 409, "conflict")
+  const { json: two } = yield* expert.ask("POST", `/annotate/api/items/${one.item.item_id}/vote`, vote(1, "First."))
+
+  const { json: list } = yield* expert.ask("GET", "/annotate/api/judgments")
+  assert.deepInclude(list[0], { item_id: one.item.item_id, prompt: "p1", ranking: [[1]], is_open: true })
+  assert.lengthOf(list, 1)
+  const { json: opened } = yield* expert.ask("GET", path)
+  assert.deepInclude(opened.item.draft, { mode: "best", best: 1, rationale: "First." })
+  assert.strictEqual(opened.item.corrects, list[0].given_at)
+  assert.deepStrictEqual(opened.item.completions, one.item.completions)
+  assert.lengthOf((yield* detail).items[0]!.votes, 1, "it counts until it is replaced")
+
+  const assessment = { strength: 2, all_bad: false, flags: [], aspects: {}, edited: null }
+  assertProblem(yield* expert.ask("PUT", path, vote(3)), 400, "malformed-request")
+  assertProblem(yield* udo.ask("PUT", path, vote(0)), 409, "conflict")
+  const ranked = { best: null, ranking: [[2], [0, 1]], rationale: "Second.", seconds: 2, assessment }
+  const { json: after } = yield* expert.ask("PUT", path, ranked)
+  assert.strictEqual(after.item.item_id, two.item.item_id, "the item that was held")
+  assert.deepInclude(after.progress, { judged: 1, judged_today: 1, needed: 3 })
+  const shown = (yield* detail).items[0]!
+  const [given] = shown.votes
+  assert.deepInclude(given, { rationale: "Second.", strength: 2 })
+  assert.strictEqual(shown.completions[given!.choice], one.item.completions[2])
+  assert.deepStrictEqual(
+    shown.replaced.map(({ choice, expert_name, rationale }) => [shown.completions[choice], expert_name, rationale]),
+    [[one.item.completions[1], "Eva", "First."]],
+  )
+  const { json: changed } = yield* expert.ask("GET", "/annotate/api/judgments")
+  assert.deepInclude(changed[0], { ranking: [[2], [0, 1]], is_open: true })
+
+  // A decision ends what can be corrected.
+  const decision = `/dashboard/api/tasks/${task}/items/0/decision`
+  assert.strictEqual((yield* operator.ask("PUT", decision, { choice: 0, rationale: "" })).status, 204)
+  assertProblem(yield* expert.ask("PUT", path, ranked), 409, "conflict")
+  assertProblem(yield* expert.ask("GET", path), 409, "conflict")
+  assert.isFalse((yield* expert.ask("GET", "/annotate/api/judgments")).json[0].is_open)
+})
+
 test("a conversation comes as its turns, and a text as none", function* () {
   const { expert, service } = yield* atWork()
   const turns = [
@@ -212,6 +264,48 @@ rubric:
 ---
 Be fair.`
   const nothing = { strength: null, all_bad: false, flags: [], edited: null, aspects: {} }
+
+  test("has required answers, which the service names if they are missing", function* () {
+    const { expert, service } = yield* atWork()
+    const required = `---
+rubric:
+  strength: required
+  edit: required
+  rationale: required
+  aspects: [style, { name: truth, required: true }]
+---
+`
+    yield* taskOf(
+      service,
+      [
+        ["p", "a", "b"],
+        ["q", "a", "b"],
+      ],
+      { guidelines: required },
+    )
+    const { json: work } = yield* expert.ask("POST", "/annotate/api/next")
+    const path = `/annotate/api/items/${work.item.item_id}/vote`
+    const whole = { ...nothing, strength: 1, edited: "c", aspects: { truth: [1, 2] } }
+    for (const [member, assessment, rationale] of [
+      ["strength", undefined, "why"],
+      ["strength", { ...whole, strength: null }, "why"],
+      ["edit", { ...whole, edited: work.item.completions[1] }, "why"],
+      ["rationale", whole, " "],
+      ["truth", { ...whole, aspects: { truth: [null, 2], style: [1, 1] } }, "why"],
+    ] as const) {
+      const answer = yield* expert.ask("POST", path, { ...vote(1, rationale), assessment })
+      assertProblem(answer, 422, "answer-required")
+      assert.strictEqual(answer.json.member, member)
+    }
+    const { json: next } = yield* expert.ask("POST", path, { ...vote(1, "why"), assessment: whole })
+    assert.strictEqual(next.item.prompt, "q")
+    const correction = { ...vote(1, ""), assessment: whole }
+    assertProblem(
+      yield* expert.ask("PUT", path.replace(/items(.*)\/vote/, "judgments$1"), correction),
+      422,
+      "answer-required",
+    )
+  })
 
   test("is shown apart from the guidelines, and what is said is in the vote, in the order of the task", function* () {
     const { expert, service } = yield* atWork()

@@ -1,20 +1,59 @@
 /**
- * Shows the client organization's guidelines above an item, and a notice if the item is for a qualification. Guidelines
- * that the expert closed stay closed until their text changes.
+ * Shows the client organization's guidelines above an item, and a notice if the item is for a qualification or judged
+ * already. Guidelines are open on the first item that has them, until the expert closes them or judges the item, and
+ * again when their text changes.
  */
+import { useEffect, useMemo, useState } from "preact/hooks"
 import type { HeldItem } from "../../pageApi/AnnotateApi.ts"
+import { Button } from "../shared/Button.tsx"
 import { RichText } from "../shared/RichText.tsx"
+import { whenOf } from "./JudgmentsDialog.tsx"
+import { readPreference, writePreference } from "./preferences.ts"
 
 export interface GuidelinesProps {
   readonly item: HeldItem
   readonly isOpen: boolean
   readonly onToggle: (open: boolean) => void
+  /** Leaves an item whose judgment the expert is correcting. */
+  readonly onLeave: () => void
+}
+
+/** How many guidelines the device remembers as read. */
+const maxRead = 50
+
+/** A short text that differs between guidelines, so that the device need not keep them. */
+const digestOf = (text: string): string => {
+  let hash = 0
+  for (const character of text) hash = (Math.imul(hash, 31) + character.codePointAt(0)!) | 0
+  return `${text.length}/${hash}`
+}
+
+/** Whether the guidelines are open, and a function that opens or closes them for the current item. */
+export const useGuidelines = ({ guidelines, item_id }: HeldItem) => {
+  const digest = useMemo(() => digestOf(guidelines ?? ""), [guidelines])
+  /** For each of the guidelines, the item on which they are open, or 0. */
+  const read = () => (readPreference("guidelines") ?? "").split(" ").filter((entry) => entry !== "")
+  const write = (item: number) => {
+    const others = read().filter((entry) => !entry.startsWith(`${digest}@`))
+    writePreference("guidelines", [`${digest}@${item}`, ...others].slice(0, maxRead).join(" "))
+  }
+  const [isOpen, setOpen] = useState(() => {
+    const entry = read().find((entry) => entry.startsWith(`${digest}@`))
+    return entry === undefined || entry === `${digest}@${item_id}`
+  })
+  useEffect(() => void (isOpen && write(item_id)), [digest])
+  const set = (open: boolean) => {
+    setOpen(open)
+    if (!open) write(0)
+  }
+  return [isOpen, set] as const
 }
 
 export const Guidelines = ({
-  item: { guidelines, guidelines_version, qualification, task },
+  item: { corrects, guidelines, guidelines_version, qualification, task },
   isOpen,
   onToggle,
+  onLeave,
 }: GuidelinesProps) => (
   <>
     {qualification && (
@@ -24,6 +63,14 @@ export const Guidelines = ({
           afterwards if enough of your judgments are right. You can’t skip qualification items or take a judgment back.
         </span>
       </p>
+    )}
+    {corrects !== null && (
+      <div class="notice plain">
+        <span class="grow">
+          You are correcting your judgment from {whenOf(corrects)}, which counts until you submit.
+        </span>
+        <Button look="compact" text="Leave it as it is" title="Esc" onClick={onLeave} />
+      </div>
     )}
     {guidelines !== null && guidelines.trim() !== "" && (
       <section class="card guidelines" aria-label="Guidelines">

@@ -8,10 +8,11 @@ export interface HeaderProps {
   readonly state: AnnotationState
   readonly dispatch: Dispatch
   readonly onKeys: () => void
+  readonly onJudgments: () => void
   readonly onSignOut: () => void
 }
 
-export const Header = ({ state, dispatch, onKeys, onSignOut }: HeaderProps) => {
+export const Header = ({ state, dispatch, onKeys, onJudgments, onSignOut }: HeaderProps) => {
   const { item, progress } = state
   const task = item?.task
   const ofWhat = item?.qualification === true ? "in your qualification" : "in this task"
@@ -61,6 +62,7 @@ export const Header = ({ state, dispatch, onKeys, onSignOut }: HeaderProps) => {
           disabled={progress?.undoable !== true || isBusy(state)}
           onClick={() => dispatch(want("undo"))}
         />
+        <Button look="plain compact" text="Judgments" title="Your last judgments (J)" onClick={onJudgments} />
         <Button look="plain compact wide-only" text="Keys" title="Keys (?)" onClick={onKeys} />
         <span class="small who wide-only" title={`Signed in as ${state.name}`}>
           <span class="unseen">Signed in as </span>

@@ -1,15 +1,18 @@
 /** The form of a judgment: choice or ranking, rationale, and the button that submits it. */
 import type { RefObject } from "preact"
 import { useEffect, useRef } from "preact/hooks"
+import type { HeldItem } from "../../pageApi/AnnotateApi.ts"
 import { Button } from "../shared/Button.tsx"
 import { isUnsaved } from "./annotationStep.ts"
 import type { AnnotationState } from "./annotationState.ts"
 import { maxLength } from "../../pageApi/PageConstants.ts"
 import * as entries from "./entry.ts"
 import { list, unranked } from "./ranking.ts"
+import { LastQuestions } from "./Rubric.tsx"
 
 export interface JudgmentProps {
   readonly state: AnnotationState
+  readonly item: HeldItem
   readonly entry: entries.Entry
   readonly isBusy: boolean
   readonly rationale: RefObject<HTMLTextAreaElement | null>
@@ -18,9 +21,11 @@ export interface JudgmentProps {
   readonly onSubmit: () => void
 }
 
-export const Judgment = ({ state, entry, isBusy, rationale, onEdit, onPick, onSubmit }: JudgmentProps) => {
+export const Judgment = ({ state, item, entry, isBusy, rationale, onEdit, onPick, onSubmit }: JudgmentProps) => {
   const ranks = entry.mode === "rank"
-  const isReady = entries.missing(entry) === null
+  const { rubric } = item
+  const missing = entries.missing(entry, rubric)
+  const answered = entries.progress(entry, rubric)
   const charactersLeft = maxLength.rationale - entry.rationale.length
   const chips = useRef<HTMLDivElement>(null)
   useEffect(() => {
@@ -36,7 +41,9 @@ export const Judgment = ({ state, entry, isBusy, rationale, onEdit, onPick, onSu
             Rationale
           </label>
           <span class="small muted" title="E to write, Esc to leave">
-            {charactersLeft < 1_000 ? `${charactersLeft.toLocaleString("en")} characters left` : draftWords(state)}
+            {charactersLeft < 1_000
+              ? `${charactersLeft.toLocaleString("en")} characters left`
+              : draftWords(state, rubric.required.includes("rationale"))}
           </span>
         </div>
         <textarea
@@ -93,11 +100,18 @@ export const Judgment = ({ state, entry, isBusy, rationale, onEdit, onPick, onSu
             </button>
           ))}
         </div>
+        {answered !== null && (
+          <span id="answered" class="small muted numbers answered">
+            {answered}
+          </span>
+        )}
+        {(rubric.strength.length > 0 || rubric.all_bad) && <LastQuestions item={item} entry={entry} onEdit={onEdit} />}
         <Button
           look="primary submit"
           text={!isBusy ? "Submit" : state.trouble === null ? "Sending…" : "Waiting…"}
-          busy={!isReady || isBusy}
-          title="Submit (Enter; Ctrl Enter while writing)"
+          busy={missing !== null || isBusy}
+          title={missing?.words ?? "Submit (Enter; Ctrl Enter while writing)"}
+          aria-describedby={answered === null ? undefined : "answered"}
           onClick={onSubmit}
         />
       </div>
@@ -136,7 +150,9 @@ const Statement = ({ entry }: { readonly entry: entries.Entry }) => {
   )
 }
 
-const draftWords = (state: AnnotationState): string => {
+const draftWords = (state: AnnotationState, isRequired: boolean): string => {
+  const words = isRequired ? "Required" : "Optional"
+  if (state.item?.corrects !== null) return words
   if (isUnsaved(state)) return state.trouble === null ? "Saving…" : "Not sent yet; kept on this device"
-  return state.saved > 0 ? "Draft saved" : "Optional"
+  return state.saved > 0 ? "Draft saved" : words
 }

@@ -8,13 +8,15 @@ interface NothingToJudgeProps {
   readonly state: AnnotationState
   readonly dispatch: Dispatch
   readonly onKeys: () => void
+  readonly onJudgments: () => void
 }
 
-export const NothingToJudge = ({ state, dispatch, onKeys }: NothingToJudgeProps) => {
+export const NothingToJudge = ({ state, dispatch, onKeys, onJudgments }: NothingToJudgeProps) => {
   const undo = () => dispatch(want("undo"))
   useKeys(({ _tag }) => {
     if (_tag === "undo") undo()
     if (_tag === "keys") onKeys()
+    if (_tag === "judgments") onJudgments()
   })
   if (!state.isLoaded) {
     return (

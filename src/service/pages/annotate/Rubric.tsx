@@ -1,6 +1,6 @@
 /**
- * Shows the optional questions besides the choice: strength of the preference, whether all are bad, marks, ratings, and
- * an edit of the best completion.
+ * Shows the questions besides the choice: marks, ratings, and an edit of the best completion below the completions;
+ * strength of the preference and whether all are bad beside the button that submits.
  *
  * Guarantees: only questions that the task asks are shown. While the focus is on marks or ratings, digit keys set those
  * instead of choosing a completion.
@@ -22,10 +22,10 @@ export interface RubricProps {
   readonly onMark: (place: number) => void
 }
 
-export const isAsked = ({ rubric }: HeldItem): boolean =>
-  rubric.strength.length + rubric.flags.length + rubric.aspects.length > 0 || rubric.all_bad || rubric.edit
+/** Whether the item has questions for this section. */
+export const isAsked = ({ rubric }: HeldItem): boolean => rubric.flags.length + rubric.aspects.length > 0 || rubric.edit
 
-export const allBadLabel = (completions: number): string => (completions === 2 ? "Both bad" : "All bad")
+const allBadLabel = (completions: number): string => (completions === 2 ? "Both bad" : "All bad")
 
 interface PartProps {
   readonly id: string
@@ -44,43 +44,11 @@ const Part = ({ id, title, hint, children }: PartProps) => (
 )
 
 export const Rubric = ({ item, entry, marks, ratings, edit, onEdit, onMark }: RubricProps) => {
-  const { completions, rubric } = item
+  const { rubric } = item
   const answers = entry.said
   const toggleFlag = (flag: string) => onEdit((entry) => entries.toggleFlag(entry, flag))
   return (
     <section class="card stack rubric" aria-label="More about your choice">
-      {(rubric.strength.length > 0 || rubric.all_bad) && (
-        <div class="row rubric-row">
-          {rubric.strength.length > 0 && (
-            <Part id="strength" title="How much better is the best?" hint="+ and −">
-              <div class="row tight">
-                {rubric.strength.map((label, i) => (
-                  <Button
-                    key={label}
-                    look="compact"
-                    text={label}
-                    aria-pressed={answers.strength === i + 1}
-                    onClick={() => onEdit((entry) => entries.setStrength(entry, i + 1))}
-                  />
-                ))}
-              </div>
-            </Part>
-          )}
-          {rubric.all_bad && (
-            <Part id="all-bad" title="Not even the best is good enough" hint="N">
-              <div class="row tight">
-                <Button
-                  look="compact"
-                  text={allBadLabel(completions.length)}
-                  aria-pressed={answers.all_bad}
-                  title="N"
-                  onClick={() => onEdit(entries.toggleAllBad)}
-                />
-              </div>
-            </Part>
-          )}
-        </div>
-      )}
       {rubric.aspects.length > 0 && <Ratings {...{ item, entry, ratings, onEdit, onMark }} />}
       {rubric.flags.length > 0 && (
         <Part id="marks" title="Mark the problems that apply" hint="K, then 1 to 9">
@@ -88,10 +56,10 @@ export const Rubric = ({ item, entry, marks, ratings, edit, onEdit, onMark }: Ru
             class="row tight"
             ref={marks}
             onKeyDown={(event) => {
-              const flag = /^[1-9]$/.test(event.key) && isPlain(event) ? rubric.flags[Number(event.key) - 1] : undefined
-              if (flag === undefined) return
+              if (!isDigit(event)) return
               event.preventDefault()
-              toggleFlag(flag)
+              const flag = rubric.flags[Number(event.key) - 1]
+              if (flag !== undefined) toggleFlag(flag)
             }}
           >
             {rubric.flags.map((flag, i) => (
@@ -118,6 +86,40 @@ export const Rubric = ({ item, entry, marks, ratings, edit, onEdit, onMark }: Ru
   )
 }
 
+/** Whether the event is a digit. Each digit ends here, even one that means nothing, or it would choose a completion. */
+const isDigit = (event: KeyboardEvent): boolean => /^[0-9]$/.test(event.key) && isPlain(event)
+
+/** The questions that stand beside the button that submits, since they come last. */
+export const LastQuestions = ({ item, entry, onEdit }: Pick<RubricProps, "item" | "entry" | "onEdit">) => {
+  const { completions, rubric } = item
+  return (
+    <div class="row tight last-questions">
+      {rubric.strength.length > 0 && (
+        <div id="strength" class="joined" role="group" aria-label="How much better is the best?" title="+ and −">
+          {rubric.strength.map((label, i) => (
+            <Button
+              key={label}
+              look="compact"
+              text={label}
+              aria-pressed={entry.said.strength === i + 1}
+              onClick={() => onEdit((entry) => entries.setStrength(entry, i + 1))}
+            />
+          ))}
+        </div>
+      )}
+      {rubric.all_bad && (
+        <Button
+          look="compact"
+          text={allBadLabel(completions.length)}
+          aria-pressed={entry.said.all_bad}
+          title="Not even the best is good enough (N)"
+          onClick={() => onEdit(entries.toggleAllBad)}
+        />
+      )}
+    </div>
+  )
+}
+
 const isPlain = ({ altKey, ctrlKey, metaKey }: KeyboardEvent): boolean => !altKey && !ctrlKey && !metaKey
 
 const Ratings = (props: Pick<RubricProps, "item" | "entry" | "ratings" | "onEdit" | "onMark">) => {
@@ -130,13 +132,14 @@ const Ratings = (props: Pick<RubricProps, "item" | "entry" | "ratings" | "onEdit
     if (!isPlain(event)) return
     const { aspect, place } = rows[row]!
     const move = { ArrowDown: 1, ArrowUp: -1 }[event.key]
-    const rating = /^[0-9]$/.test(event.key) ? Number(event.key) : event.key === "Backspace" ? 0 : undefined
+    const rating = isDigit(event) ? Number(event.key) : event.key === "Backspace" ? 0 : undefined
     if (move !== undefined) focusRow(Math.min(Math.max(row + move, 0), rows.length - 1))
     else if (event.key === "ArrowRight" || event.key === "ArrowLeft") {
       const focused = event.target instanceof Element ? event.target : null
       const next = event.key === "ArrowRight" ? focused?.nextElementSibling : focused?.previousElementSibling
       if (next instanceof HTMLElement) next.focus()
-    } else if (rating !== undefined && rating <= aspect.steps) {
+    } else if (rating !== undefined) {
+      if (rating > aspect.steps) return event.preventDefault()
       onEdit((entry) => entries.rate(entry, aspect.name, place, null))
       if (rating > 0) {
         onEdit((entry) => entries.rate(entry, aspect.name, place, rating))
@@ -164,6 +167,7 @@ const Ratings = (props: Pick<RubricProps, "item" | "entry" | "ratings" | "onEdit
               <div key={aspect.name} class="row rating">
                 <span id={`aspect-${place}-${i}`} class="aspect">
                   {aspect.name}
+                  {aspect.required === true && <span class="small muted"> required</span>}
                   {(aspect.low !== undefined || aspect.high !== undefined) && (
                     <span class="small muted">
                       {" "}

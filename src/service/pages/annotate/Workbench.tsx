@@ -3,18 +3,20 @@
  *
  * Guarantees: exactly one completion is marked; keys act on it. When an item is shown, its heading gets the focus, so
  * that keys work and screen readers start there. After a click on a button, the focus moves to the marked completion,
- * so that Enter submits.
+ * so that Enter submits. Until the texts are shown, the item is invisible and cannot be judged.
  */
-import { useEffect, useRef, useState } from "preact/hooks"
+import { useEffect, useMemo, useRef, useState } from "preact/hooks"
 import type { HeldItem } from "../../pageApi/AnnotateApi.ts"
 import { Button } from "../shared/Button.tsx"
+import { withHandles } from "./withHandles.ts"
 import { Clamped } from "./Clamped.tsx"
 import { Completion } from "./Completion.tsx"
 import { isBusy } from "./annotationStep.ts"
 import { type AnnotationState, want } from "./annotationState.ts"
 import { DifferenceBar } from "./DifferenceBar.tsx"
 import * as entries from "./entry.ts"
-import { Guidelines } from "./Guidelines.tsx"
+import { focusFirst, focusOn } from "./focus.ts"
+import { Guidelines, useGuidelines } from "./Guidelines.tsx"
 import { Judgment } from "./Judgment.tsx"
 import type { Action } from "./keys.ts"
 import { usePreference } from "./preferences.ts"
@@ -27,6 +29,7 @@ import { Toolbar } from "./Toolbar.tsx"
 import { useDifference } from "./useDifference.ts"
 import type { Dispatch } from "./useAnnotationState.ts"
 import { useKeys } from "./useKeys.ts"
+import { useShown } from "./useShown.ts"
 
 export interface WorkbenchProps {
   readonly state: AnnotationState
@@ -34,10 +37,15 @@ export interface WorkbenchProps {
   readonly entry: entries.Entry
   readonly dispatch: Dispatch
   readonly onKeys: () => void
+  readonly onJudgments: () => void
 }
 
-export const Workbench = ({ state, item, entry, dispatch, onKeys }: WorkbenchProps) => {
-  const { completions, prompt, guidelines, task } = item
+export const Workbench = ({ state, item, entry, dispatch, onKeys, onJudgments }: WorkbenchProps) => {
+  const shown = useMemo(() => withHandles(item), [item])
+  const { completions, prompt } = shown
+  const { guidelines, task } = item
+  const bench = useRef<HTMLElement>(null)
+  const isShown = useShown(bench)
   const heading = useRef<HTMLHeadingElement>(null)
   const rationale = useRef<HTMLTextAreaElement>(null)
   const marks = useRef<HTMLDivElement>(null)
@@ -49,13 +57,14 @@ export const Workbench = ({ state, item, entry, dispatch, onKeys }: WorkbenchPro
   const [reasonFor, setReasonFor] = useState<"skip" | "flag" | null>(null)
   const [source, setSource] = usePreference("source")
   const [expand, setExpand] = usePreference("expand")
-  const [closed, setClosed] = usePreference("guidelines")
+  const [isGuided, setGuided] = useGuidelines(item)
+  const canSetAside = !item.qualification && item.corrects === null
   const difference = useDifference(completions, marked)
 
   useEffect(() => {
     heading.current?.focus({ preventScroll: true })
     window.scrollTo(0, 0)
-  }, [])
+  }, [isShown])
 
   const mark = (place: number) => {
     setMarked(place)
@@ -75,7 +84,11 @@ export const Workbench = ({ state, item, entry, dispatch, onKeys }: WorkbenchPro
     entry.mode === "best"
       ? edit((entry) => entries.choose(entry, place))
       : rank((ranks) => ranking.toggleNext(ranks, place))
-  const submit = () => dispatch(want("submit"))
+  const submit = () => {
+    const place = entries.missing(entry, item.rubric)?.place
+    if (place) focusFirst(bench.current, place)
+    dispatch(want("submit"))
+  }
 
   const onDigit = (digit: number) => {
     if (entry.mode === "rank") return rank((ranks) => ranking.assign(ranks, marked, digit))
@@ -85,6 +98,7 @@ export const Workbench = ({ state, item, entry, dispatch, onKeys }: WorkbenchPro
   }
 
   useKeys((action: Action): boolean | void => {
+    if (!isShown) return undefined
     const ranks = entry.mode === "rank"
     switch (action._tag) {
       case "digit":
@@ -107,7 +121,7 @@ export const Workbench = ({ state, item, entry, dispatch, onKeys }: WorkbenchPro
         return dispatch(want("undo"))
       case "skip":
       case "flag":
-        return reader === null && !item.qualification ? setReasonFor(action._tag) : undefined
+        return reader === null && canSetAside ? setReasonFor(action._tag) : undefined
       case "mode":
         return edit(entries.switchMode)
       case "rationale":
@@ -139,7 +153,8 @@ export const Workbench = ({ state, item, entry, dispatch, onKeys }: WorkbenchPro
         if (reader !== null) return setReader(null)
         if ([rationale, improved, marks, ratings].some(({ current }) => current?.contains(document.activeElement)))
           return mark(marked)
-        return difference.isOn ? difference.toggle() : dispatch({ _tag: "say", notice: null })
+        if (difference.isOn) return difference.toggle()
+        return dispatch(item.corrects === null ? { _tag: "say", notice: null } : want("next"))
       case "reader":
         return setReader(reader === null ? marked : null)
       case "difference":
@@ -147,13 +162,15 @@ export const Workbench = ({ state, item, entry, dispatch, onKeys }: WorkbenchPro
       case "base":
         return difference.isOn ? difference.nextBase() : false
       case "guidelines":
-        return guidelines === null ? false : setClosed(closed === guidelines ? "" : guidelines)
+        return guidelines === null ? false : setGuided(!isGuided)
       case "source":
         return toggleSource()
       case "expand":
         return toggleExpanded()
       case "keys":
         return reader === null ? onKeys() : undefined
+      case "judgments":
+        return reader === null ? onJudgments() : undefined
     }
   })
 
@@ -163,10 +180,13 @@ export const Workbench = ({ state, item, entry, dispatch, onKeys }: WorkbenchPro
   const toggleExpanded = () => setExpand(isExpanded ? "" : "on")
   return (
     <main
+      ref={bench}
       class="stack bench"
+      inert={!isShown}
       onClick={(event) => {
-        // Only a click with a pointer moves the focus. If a key pressed the button, `detail` is 0.
-        const button = event.target instanceof Element ? event.target.closest("button") : null
+        // Only a click with a pointer moves the focus. If a key pressed the button, `detail` is 0. The button that submits
+        // may have moved it already.
+        const button = event.target instanceof Element ? event.target.closest("button:not(.submit)") : null
         if (event.detail === 0 || button === null || document.activeElement === improved.current) return
         const card = button.closest("article") ?? cards.current[marked]
         card?.focus({ preventScroll: true })
@@ -175,11 +195,7 @@ export const Workbench = ({ state, item, entry, dispatch, onKeys }: WorkbenchPro
       <h1 class="unseen" tabIndex={-1} ref={heading}>
         Item {task.number} of {task.prompts}
       </h1>
-      <Guidelines
-        item={item}
-        isOpen={closed !== guidelines}
-        onToggle={(open) => setClosed(open ? "" : (guidelines ?? ""))}
-      />
+      <Guidelines item={item} isOpen={isGuided} onToggle={setGuided} onLeave={() => dispatch(want("next"))} />
       <section class="card prompt" aria-label="Prompt">
         <div class="row section-head">
           <h2>Prompt</h2>
@@ -192,7 +208,7 @@ export const Workbench = ({ state, item, entry, dispatch, onKeys }: WorkbenchPro
           />
         </div>
         <Clamped text={prompt} expand={isExpanded} name="the prompt">
-          {(text) => <Prompt item={item} text={text} source={isSource} />}
+          {(text) => <Prompt item={shown} text={text} source={isSource} />}
         </Clamped>
       </section>
       <section aria-label="Completions">
@@ -203,7 +219,7 @@ export const Workbench = ({ state, item, entry, dispatch, onKeys }: WorkbenchPro
             { name: "Differences", key_: "D", on: difference.isOn, onClick: difference.toggle },
             { name: "Long texts in full", key_: "M", on: isExpanded, onClick: toggleExpanded },
           ]}
-          onSetAside={item.qualification ? null : setReasonFor}
+          onSetAside={canSetAside ? setReasonFor : null}
         />
         {difference.isOn && <DifferenceBar difference={difference} marked={marked} count={completions.length} />}
         <div class={`completions ${gridOf(completions.length)}`}>
@@ -212,7 +228,7 @@ export const Workbench = ({ state, item, entry, dispatch, onKeys }: WorkbenchPro
               key={place}
               place={place}
               text={text}
-              turns={item.completion_turns[place] ?? null}
+              turns={shown.completion_turns[place] ?? null}
               entry={entry}
               isMarked={place === marked}
               source={isSource}
@@ -243,6 +259,7 @@ export const Workbench = ({ state, item, entry, dispatch, onKeys }: WorkbenchPro
       )}
       <Judgment
         state={state}
+        item={item}
         entry={entry}
         isBusy={isBusy(state)}
         rationale={rationale}
@@ -256,7 +273,7 @@ export const Workbench = ({ state, item, entry, dispatch, onKeys }: WorkbenchPro
       {reader !== null && (
         <Reader
           page={reader}
-          item={item}
+          item={shown}
           entry={entry}
           source={isSource}
           difference={difference}
@@ -277,20 +294,6 @@ export const Workbench = ({ state, item, entry, dispatch, onKeys }: WorkbenchPro
       )}
     </main>
   )
-}
-
-/** Focuses a card. Scrolls only if it is out of view, so that the text that the expert is reading does not move. */
-const focusOn = (card: HTMLElement | null | undefined) => {
-  card?.focus({ preventScroll: true })
-  const box = card?.getBoundingClientRect()
-  if (box !== undefined && (box.bottom < 80 || box.top > innerHeight - 200)) card?.scrollIntoView({ block: "nearest" })
-}
-
-/** Focuses the first match. Returns false if there is none. */
-const focusFirst = (within: Element | null | undefined, selector: string): boolean => {
-  const element = within?.querySelector<HTMLElement>(selector)
-  element?.focus()
-  return element !== null && element !== undefined
 }
 
 const gridOf = (count: number): string => (count <= 3 ? `of-${count}` : count <= 8 ? "of-few" : "of-many")

@@ -8,10 +8,11 @@ import type { Entry, Mode } from "./entry.ts"
 export type Wanted =
   | { readonly _tag: "next" | "guidelines" | "submit" | "undo" | "signOut" }
   | { readonly _tag: "skip"; readonly reason: string }
+  | { readonly _tag: "correct"; readonly itemId: number }
   | { readonly _tag: "flag"; readonly flag: Flagging }
 
 /** Makes the event for an action that needs no further input. */
-export const want = (wanted: Exclude<Wanted["_tag"], "skip" | "flag">): Event => ({
+export const want = (wanted: Exclude<Wanted["_tag"], "skip" | "flag" | "correct">): Event => ({
   _tag: "want",
   wanted: { _tag: wanted },
 })
@@ -71,7 +72,7 @@ export type Event =
   | { readonly _tag: "start"; readonly code: string | null; readonly mode: Mode }
   | {
       readonly _tag: "answer"
-      readonly ask: "next" | "guidelines" | "submit" | "skip" | "flag" | "undo"
+      readonly ask: "next" | "guidelines" | "submit" | "skip" | "flag" | "undo" | "correct"
       readonly work: Work
       /** The draft on this device, if it is newer than the service's; otherwise null. */
       readonly copy: Draft | null

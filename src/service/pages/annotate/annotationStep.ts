@@ -4,7 +4,8 @@
  *
  * Guarantees: only one request is in flight at a time, so a draft cannot arrive after its submission. Entries are kept
  * on this device until the service has stored them. A submission whose response was lost is not reported as failed, and
- * undo is never sent twice. The hold is renewed only while the expert is active.
+ * undo is never sent twice. The hold is renewed only while the expert is active. While the expert corrects an earlier
+ * judgment, nothing is sent before the correction is submitted.
  */
 /* oxlint-disable max-lines -- one state machine, whose transitions share their helpers */
 import type { Draft, HeldItem, Work } from "../../pageApi/AnnotateApi.ts"
@@ -66,7 +67,10 @@ export const step = (state: AnnotationState, event: Event, now: number): Step =>
   }
 }
 
-export const isUnsaved = (state: AnnotationState): boolean => state.item !== null && state.revision > state.saved
+export const isUnsaved = (state: AnnotationState): boolean => isHeld(state) && state.revision > state.saved
+
+/** Whether the service expects drafts of the item. An item whose judgment is corrected has none. */
+const isHeld = ({ item }: AnnotationState): boolean => item !== null && item.corrects === null
 
 /** Whether something that the expert asked for, such as a submission, is in flight or waits for a connection. */
 export const isBusy = (state: AnnotationState): boolean => state.wanted !== null
@@ -94,8 +98,8 @@ const send = (state: AnnotationState, now: number, leaving = !state.visible): St
   const seconds = attention.seconds(state.attention, now)
   if (item !== null && entry !== null) {
     const params = { item_id: item.item_id }
-    const isSavedFirst = (wanted?._tag === "undo" || wanted?._tag === "signOut") && isUnsaved(state)
-    if (isSavedFirst || (wanted === null && state.saveDue)) {
+    const leavesItem = wanted?._tag === "undo" || wanted?._tag === "signOut" || wanted?._tag === "correct"
+    if ((leavesItem && isUnsaved(state)) || (wanted === null && state.saveDue && isHeld(state))) {
       const input = { params, payload: entries.toDraft(entry, seconds) }
       const saving = { ...state, saveDue: false, lastSave: now }
       return withCommands(post(saving, "save", { request: "PUT /items/:item_id/draft", input }, leaving), [
@@ -104,11 +108,12 @@ const send = (state: AnnotationState, now: number, leaving = !state.visible): St
     }
     switch (wanted?._tag) {
       case "submit": {
-        const vote = entries.submission(entry, seconds)
+        const vote = entries.submission(entry, item.rubric, seconds)
         // The expert has changed the entry while the submission was waiting for a connection.
-        if (vote === null) return [{ ...state, wanted: null, notice: lacking(entry) }, []]
+        if (vote === null) return [{ ...state, wanted: null, notice: lacking(entry, item) }, []]
         const input = { params, payload: { ...vote, guidelines_version: item.guidelines_version } }
-        return post(state, "submit", { request: "POST /items/:item_id/vote", input }, leaving)
+        const request = item.corrects === null ? "POST /items/:item_id/vote" : "PUT /judgments/:item_id"
+        return post(state, "submit", { request, input }, leaving)
       }
       case "guidelines": {
         const input = { params, payload: { version: item.guidelines_version } }
@@ -129,12 +134,19 @@ const send = (state: AnnotationState, now: number, leaving = !state.visible): St
   }
   if (wanted?._tag === "next" || wanted?._tag === "undo")
     return post(state, wanted._tag, { request: `POST /${wanted._tag}`, input: undefined }, leaving)
+  if (wanted?._tag === "correct") {
+    const input = { params: { item_id: wanted.itemId } }
+    return post(state, "correct", { request: "GET /judgments/:item_id", input }, leaving)
+  }
   if (wanted?._tag === "signOut")
     return post(state, "signOut", { request: "POST /sign-out", input: undefined }, leaving)
   return [wanted === null ? state : { ...state, wanted: null }, []]
 }
 
-const lacking = (entry: entries.Entry): Notice => ({ tone: "warn", text: entries.missing(entry) ?? "" })
+const lacking = (entry: entries.Entry, { rubric }: HeldItem): Notice => ({
+  tone: "warn",
+  text: entries.missing(entry, rubric)?.words ?? "",
+})
 
 const wanted = (state: AnnotationState, wanted: Wanted, now: number): Step => {
   const waits = state.inFlight === null && wanted._tag === "signOut"
@@ -142,8 +154,9 @@ const wanted = (state: AnnotationState, wanted: Wanted, now: number): Step => {
   if (wanted._tag === "undo" && state.progress?.undoable !== true) {
     return [{ ...state, notice: { tone: "plain", text: "There is nothing to take back." } }, []]
   }
-  if (wanted._tag === "submit" && state.entry !== null && entries.missing(state.entry) !== null) {
-    return [{ ...state, notice: lacking(state.entry) }, []]
+  const { entry, item } = state
+  if (wanted._tag === "submit" && entry !== null && item !== null && entries.missing(entry, item.rubric) !== null) {
+    return [{ ...state, notice: lacking(entry, item) }, []]
   }
   return send({ ...state, wanted, trouble: notWaiting(state.trouble), notice: null }, now)
 }
@@ -196,7 +209,8 @@ const answered = (state: AnnotationState, event: Event & { _tag: "answer" }, now
   const arrived = state.unsure !== null && ask === "next" && work.progress.judged > state.unsure.judged
   const commands: Array<Command> = [{ _tag: "timer", timer: "retry", after: null }]
   const before = state.item
-  if (before !== null && (done || arrived)) commands.push({ _tag: "forget", itemId: before.item_id })
+  const isLeft = before !== null && before.corrects !== null && before.item_id !== work.item?.item_id
+  if (before !== null && (done || arrived || isLeft)) commands.push({ _tag: "forget", itemId: before.item_id })
   const answeredState: AnnotationState = {
     ...state,
     inFlight: null,
@@ -273,7 +287,8 @@ const holdEvery = (item: HeldItem, now: number) => Math.min(Math.max((item.held_
 const noticeOf = (ask: Ask, work: Work, state: AnnotationState): Notice | null => {
   const good = (text: string): Notice => ({ tone: "good", text })
   const then = work.item === null ? "" : ` Item ${work.item.task.number} of ${work.item.task.prompts} is next.`
-  if (ask === "submit") return good(`Submitted.${then}`)
+  if (ask === "submit") return good(`${state.item?.corrects === null ? "Submitted" : "Corrected"}.${then}`)
+  if (ask === "correct") return null
   if (ask === "skip") return good(`Skipped.${then}`)
   if (ask === "flag") return good(`Flagged: the operator will see your reason.${then}`)
   if (ask === "undo") return good("Taken back. Change your judgment and submit it again.")
@@ -291,15 +306,22 @@ const failed = (state: AnnotationState, ask: Ask, failure: Failure, now: number)
     return signedOut(state, ask === "session" ? state.signedOut : ask === "signOut" ? "left" : "ended", now, [])
   }
   if (isPassing(failure)) return troubled(rested, ask, failure)
-  if (failure.status === 409 && ask === "undo") {
-    const progress = state.progress === null ? null : { ...state.progress, undoable: false }
+  if (failure.status === 409 && (ask === "undo" || ask === "correct")) {
+    const progress =
+      state.progress === null || ask === "correct" ? state.progress : { ...state.progress, undoable: false }
     return send({ ...rested, wanted: null, progress, notice: { tone: "warn", text: failure.detail } }, now)
   }
   const gone = failure.status === 409 || failure.status === 404
   if (gone && state.item !== null && state.entry !== null && ask !== "next") {
     const unsure = ask === "submit" ? mayHaveArrived(state, false) : state.unsure
     return send(
-      { ...rested, ...lostItem(state, state.item, state.entry), unsure, wanted: { _tag: "next" }, saveDue: false },
+      {
+        ...rested,
+        ...lostItem(state, state.item, state.entry, failure),
+        unsure,
+        wanted: { _tag: "next" },
+        saveDue: false,
+      },
       now,
     )
   }
@@ -315,10 +337,14 @@ const lostItem = (
   state: AnnotationState,
   item: HeldItem,
   entry: entries.Entry,
+  { detail }: Failure,
 ): Pick<AnnotationState, "notice" | "lost"> => ({
   notice: {
     tone: "warn",
-    text: "The previous item is no longer yours: it was held for too long, a manager paused or withdrew it, or its task has ended.",
+    text:
+      item.corrects === null
+        ? "The previous item is no longer yours: it was held for too long, a manager paused or withdrew it, or its task has ended."
+        : detail,
   },
   lost: entries.isBlank(entry)
     ? state.lost

@@ -114,8 +114,61 @@ export const switchMode = (entry: Entry): Entry => {
   return { ...entry, mode: "best", best: entry.best ?? (first?.length === 1 ? (first[0] ?? null) : null) }
 }
 
-/** Says what is missing for a submission. Null if nothing is. */
-export const missing = (entry: Entry): string | null => {
+type Rubric = HeldItem["rubric"]
+
+/** An answer that a submission lacks: `words` say it, and `place` is the CSS selector of its field. */
+export interface Missing {
+  readonly words: string
+  readonly place: string | null
+}
+
+/** Each question besides the choice that counts as one of "2 of 6 answered", in the order of the page. */
+const questions = (entry: Entry, { aspects, required, strength }: Rubric) => {
+  const must = (member: Rubric["required"][number]) => required.includes(member)
+  return [
+    ...entry.ranks.flatMap((_, place) =>
+      aspects.map(({ name, required: isRequired = false }, i) => ({
+        isAnswered: (entry.said.aspects[name]?.[place] ?? null) !== null,
+        isRequired,
+        words: `Rate ${name} of completion ${place + 1} first.`,
+        place: `[aria-labelledby~="aspect-${place}-${i}"] [tabindex="0"]`,
+      })),
+    ),
+    must("edit") && {
+      isAnswered: (editOf(entry) ?? "").trim() !== "",
+      isRequired: true,
+      words: "Improve the best completion first.",
+      place: "#edit",
+    },
+    must("rationale") && {
+      isAnswered: entry.rationale.trim() !== "",
+      isRequired: true,
+      words: "Write a rationale first.",
+      place: "#rationale",
+    },
+    strength.length > 0 && {
+      isAnswered: entry.said.strength != null,
+      isRequired: must("strength"),
+      words: "Say first how much better the best completion is.",
+      place: "#strength button",
+    },
+  ].filter((question) => question !== false)
+}
+
+/** Formats how many questions of the rubric are answered: "2 of 6 answered". Null if there are none. */
+export const progress = (entry: Entry, rubric: Rubric): string | null => {
+  const all = questions(entry, rubric)
+  return all.length === 0 ? null : `${all.filter(({ isAnswered }) => isAnswered).length} of ${all.length} answered`
+}
+
+/** Returns the first thing that is missing for a submission. Null if nothing is. */
+export const missing = (entry: Entry, rubric: Rubric): Missing | null => {
+  const words = missingChoice(entry)
+  if (words !== null) return { words, place: null }
+  return questions(entry, rubric).find(({ isAnswered, isRequired }) => isRequired && !isAnswered) ?? null
+}
+
+const missingChoice = (entry: Entry): string | null => {
   if (entry.mode === "best") return entry.best === null ? "Choose the best completion first." : null
   const unranked = ranking.unranked(entry.ranks)
   if (unranked.length === 0) return null
@@ -125,8 +178,8 @@ export const missing = (entry: Entry): string | null => {
 }
 
 /** Makes a submission. Returns null if something is missing. */
-export const submission = (entry: Entry, seconds: number): Submission | null => {
-  if (missing(entry) !== null) return null
+export const submission = (entry: Entry, rubric: Rubric, seconds: number): Submission | null => {
+  if (missing(entry, rubric) !== null) return null
   const { edit: _, ...said } = entry.said
   const edited = editOf(entry)
   const shared = {

@@ -48,6 +48,7 @@ const letters = {
   a: "rate",
   k: "marks",
   i: "improve",
+  j: "judgments",
   "?": "keys",
 } as const
 
@@ -98,6 +99,7 @@ export const help: ReadonlyArray<{
       [["E"], "Write the rationale; Esc leaves the field"],
       [["Enter"], "Submit (Ctrl Enter while writing)"],
       [["U"], "Take back the last judgment"],
+      [["J"], "Your last judgments, to correct one"],
       [["S"], "Skip, with a reason"],
       [["X"], "Flag a problem to the operator"],
     ],

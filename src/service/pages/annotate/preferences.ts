@@ -11,7 +11,7 @@ export type Preference =
   | "source"
   /** "on" shows long texts in full. */
   | "expand"
-  /** The text of the guidelines that the expert last closed; empty while the guidelines are open. */
+  /** Which guidelines the expert has seen, and on which item first (see `Guidelines`). */
   | "guidelines"
 
 const prefix = "prefstream.preference."

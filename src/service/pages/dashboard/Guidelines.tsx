@@ -53,23 +53,32 @@ export const Guidelines = ({ detail }: { readonly detail: TaskDetail }) => {
   )
 }
 
-const RubricList = ({ all_bad, aspects, edit, flags, strength }: NonNullable<TaskDetail["rubric"]>) => (
+const RubricList = ({ all_bad, aspects, edit, flags, required, strength }: NonNullable<TaskDetail["rubric"]>) => (
   <div class="stack tight">
     <h3 class="caption">Rubric</h3>
     <ul class="small" aria-label="Rubric">
-      {strength.length > 0 && <li>How much better the best is: {strength.join(", ")}</li>}
+      {strength.length > 0 && (
+        <li>
+          How much better the best is: {strength.join(", ")}
+          {must(required.includes("strength"))}
+        </li>
+      )}
       {all_bad && <li>Whether not even the best is good enough</li>}
-      {aspects.map(({ high, low, name, steps }) => (
+      {aspects.map(({ high, low, name, required: isRequired, steps }) => (
         <li key={name}>
           Rate <bdi>{name}</bdi> from 1{low !== undefined && ` (${low})`} to {steps}
           {high !== undefined && ` (${high})`}
+          {must(isRequired)}
         </li>
       ))}
       {flags.length > 0 && <li>Mark the problems that apply: {flags.join(", ")}</li>}
-      {edit && <li>Improve the best completion</li>}
+      {edit && <li>Improve the best completion{must(required.includes("edit"))}</li>}
+      {required.includes("rationale") && <li>Rationale{must(true)}</li>}
     </ul>
   </div>
 )
+
+const must = (isRequired: boolean | undefined) => isRequired === true && ": required"
 
 interface HistoryProps {
   readonly taskId: string

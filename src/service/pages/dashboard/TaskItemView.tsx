@@ -81,7 +81,8 @@ export const TaskItemView = ({ item, task, chosen }: ViewProps) => {
       )}
       {result !== null && chosen === undefined && <Result item={item} result={result} />}
       {item.votes.length > 0 && <Votes item={item} />}
-      {item.voided.length > 0 && <VoidVotes item={item} />}
+      <FormerVotes title="Void, and not counted" votes={item.voided} />
+      <FormerVotes title="Corrected by the expert since, and not counted" votes={item.replaced} />
       {item.set_aside.length + item.flags.length > 0 && <SetAside item={item} task={task} />}
     </article>
   )
@@ -189,18 +190,19 @@ const Votes = ({ item }: { readonly item: TaskItem }) => (
   />
 )
 
-const VoidVotes = ({ item }: { readonly item: TaskItem }) => (
-  <p class="sunken small">
-    Void, and not counted:{" "}
-    {commas(
-      item.voided.map(({ choice, expert_name }) => (
-        <>
-          <bdi>{expert_name}</bdi> for {letter(choice)}
-        </>
-      )),
-    )}
-  </p>
-)
+const FormerVotes = ({ title, votes }: { readonly title: string; readonly votes: TaskItem["voided"] }) =>
+  votes.length === 0 ? null : (
+    <p class="sunken small">
+      {title}:{" "}
+      {commas(
+        votes.map(({ choice, expert_name }) => (
+          <>
+            <bdi>{expert_name}</bdi> for {letter(choice)}
+          </>
+        )),
+      )}
+    </p>
+  )
 
 /** Lists the vote's answers besides its choice and strength, one text per answer. */
 const answersOf = ({ all_bad, aspects = {}, edited, flags = [] }: TaskItem["votes"][number]) => [

@@ -1,9 +1,9 @@
 /**
  * Shows a text as rendered Markdown or as plain text.
  *
- * Guarantees: no text can run scripts or load anything (see `markdown` and `sanitize`). The page stays responsive: a
- * worker renders, and the browser lays out long texts only as they scroll into view. Until a text is rendered, it is
- * shown as plain text. If rendering fails or takes too long, it stays plain text, with a remark. Wide content scrolls
+ * Guarantees: no text can run scripts, or load more than allowed images (see `images` and `sanitize`). The page stays responsive: a
+ * worker renders, and the browser lays out long texts only as they scroll into view. While a text is rendered, it is
+ * `blank`, and after 200 ms shown as plain text. If rendering fails or takes too long, it stays plain text, with a remark. Wide content scrolls
  * or wraps inside its box.
  */
 import { useEffect, useLayoutEffect, useMemo, useRef, useState } from "preact/hooks"
@@ -85,7 +85,7 @@ const Rendered = ({ text, below }: { readonly text: string; readonly below: numb
   return (
     <>
       {isSlow && state === "pending" && <Source text={text} remark={null} />}
-      <div ref={place} class="rich" aria-busy={state === "pending"} />
+      <div ref={place} class={state === "pending" && !isSlow ? "rich blank" : "rich"} aria-busy={state === "pending"} />
     </>
   )
 }

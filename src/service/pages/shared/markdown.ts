@@ -1,13 +1,14 @@
 /**
  * Converts Markdown to HTML, for untrusted text.
  *
- * Guarantees: HTML in the text is shown as text; links lead only to http, https, and mailto; images become links; the
- * result has no `style`, `id`, or event handler. `sanitize` checks the result again. Long code is not colored, and
+ * Guarantees: HTML in the text is shown as text; links lead only to http, https, and mailto; images that may not be
+ * shown (see `images`) become text; the result has no `style`, `id`, or event handler. `sanitize` checks the result again. Long code is not colored, and
  * formulas beyond a limit are not typeset. Some texts take long, so callers run this in a worker with a timeout
  * (`textClient`).
  */
 import highlight from "highlight.js/lib/common"
 import MarkdownIt, { type Token } from "markdown-it"
+import { isShown } from "./images.ts"
 import { formulaOf, isMath, math, setHtml } from "./math.ts"
 
 /** Maximum characters of a code block to be colored. */
@@ -30,21 +31,31 @@ markdown.use(math)
 
 // Only a URL with a scheme becomes a link; "example.com" and "me@example.com" stay text.
 markdown.linkify.set({ fuzzyLink: false, fuzzyEmail: false, fuzzyIP: false })
-markdown.validateLink = (url) => /^(https?:\/\/|mailto:)/i.test(url.trim())
+const isLink = (url: string) => /^(https?:\/\/|mailto:)/i.test(url.trim())
+markdown.validateLink = (url) => isLink(url) || /^data:image\//i.test(url)
 
 const { rules } = markdown.renderer
 
 rules["link_open"] = (tokens, index, options, _env, renderer) => {
   const token = tokens[index]
-  if (token !== undefined) outward(token)
+  if (token !== undefined && isLink(attribute(token, "href"))) outward(token)
+  else if (token !== undefined) {
+    // Only an image may have this address.
+    const close = tokens.slice(index).find(({ level, type }) => type === "link_close" && level === token.level)
+    for (const end of [token, close]) if (end !== undefined) Object.assign(end, { tag: "span", attrs: null })
+  }
   return renderer.renderToken(tokens, index, options)
 }
 
-rules["image"] = (tokens, index) => {
+rules["image"] = (tokens, index, _options, env) => {
   const token = tokens[index]
   const words = markdown.utils.escapeHtml(textOf(token?.children).trim())
-  const source = markdown.utils.escapeHtml(attribute(token, "src"))
-  return `<a class="image" href="${source}" title="${source}" target="_blank" rel="noopener noreferrer nofollow">Image${words === "" ? "" : `: ${words}`}</a>`
+  const address = attribute(token, "src")
+  const source = markdown.utils.escapeHtml(address.length > 200 ? `${address.slice(0, 200)}…` : address)
+  const hosts: unknown = env?.["imageHosts"]
+  return isShown(address, Array.isArray(hosts) ? hosts : [])
+    ? `<img src="${markdown.utils.escapeHtml(address)}" alt="${words}" loading="lazy">`
+    : `<span class="image">Image${words === "" ? "" : `: ${words}`}${source === "" ? "" : ` (${source})`}</span>`
 }
 
 // Alignment becomes a class, because the page allows no inline style.
@@ -145,9 +156,15 @@ const loadNow = <A>(module: Promise<A>): Promise<A> => module
 /**
  * @param below the level of the page's heading above the text
  * @param load awaits the import of a module
+ * @param imageHosts hosts whose images are shown
  */
-export const renderMarkdown = async (text: string, below = 3, load = loadNow): Promise<string> => {
-  const env = { below }
+export const renderMarkdown = async (
+  text: string,
+  below = 3,
+  load = loadNow,
+  imageHosts: ReadonlyArray<string> = [],
+): Promise<string> => {
+  const env = { below, imageHosts }
   const tokens = markdown.parse(text, env)
   const formulas = tokens.flatMap((token) => [token, ...(token.children ?? [])]).filter(isMath)
   // If KaTeX cannot be loaded, formulas stay as they were written.

@@ -2,16 +2,33 @@
  * Sanitizes rendered text before it enters the page.
  *
  * Guarantees: only the elements and attributes listed here remain; links open another tab and carry no referrer;
- * nothing is loaded or run. Only formulas keep SVG and styles, and each property and value of a style is checked. The
+ * nothing is run, and only images that may be shown are loaded (see `images`). Only formulas keep SVG and styles, and each property and value of a style is checked. The
  * result is DOM nodes, not a string, so it complies with `require-trusted-types-for 'script'`.
  */
 import DOMPurify from "dompurify"
+import { imageHosts } from "./imageHosts.ts"
+import { isShown, resolve } from "./images.ts"
 
 const purify = DOMPurify(window)
 
 const tags =
-  "a blockquote br code del div em h3 h4 h5 h6 hr li ol p pre s span strong table tbody td th thead tr ul".split(" ")
-const attributes = ["aria-hidden", "aria-label", "class", "dir", "href", "rel", "role", "start", "target", "title"]
+  "a blockquote br code del div em h3 h4 h5 h6 hr img li ol p pre s span strong table tbody td th thead tr ul".split(
+    " ",
+  )
+const attributes = [
+  "alt",
+  "aria-hidden",
+  "aria-label",
+  "class",
+  "dir",
+  "href",
+  "loading",
+  "rel",
+  "role",
+  "start",
+  "target",
+  "title",
+]
 const classes =
   /^(hljs(-[\w-]+)?|language-[\w+#.-]{1,40}|heading-[1-6]|align-(left|center|right)|formula|image|katex|katex-display|wide|\w+_)$/
 
@@ -29,6 +46,10 @@ const declarations = new RegExp(
 )
 
 purify.addHook("uponSanitizeAttribute", (element, data) => {
+  if (data.attrName === "src") {
+    data.keepAttr = element.nodeName === "IMG" && isShown(data.attrValue, imageHosts)
+    data.attrValue = resolve(data.attrValue)
+  }
   if (data.attrName === "class") {
     const known = element.closest(".katex") === null ? classes : katexClasses
     data.attrValue = data.attrValue
@@ -57,7 +78,7 @@ export const sanitize = (html: string): DocumentFragment => {
   const fragment = purify.sanitize(html, {
     RETURN_DOM_FRAGMENT: true,
     ALLOWED_TAGS: [...tags, ...shapes],
-    ALLOWED_ATTR: [...attributes, ...shapeAttributes, "data-style"],
+    ALLOWED_ATTR: [...attributes, ...shapeAttributes, "data-style", "src"],
     ALLOW_DATA_ATTR: false,
     ALLOW_ARIA_ATTR: false,
     // DOMPurify checks every attribute with this expression, except those in `ADD_URI_SAFE_ATTR`.

@@ -5,6 +5,7 @@
  * terminated with its worker; a new worker runs the other jobs. A job that is no longer needed is not started.
  */
 import type { Difference } from "./difference.ts"
+import { imageHosts } from "./imageHosts.ts"
 import type { Job, Report } from "./textWorker.ts"
 // oxlint-disable-next-line import/default -- Vite generates this export, see browser.d.ts
 import workerUrl from "./textWorker.ts?worker&url"
@@ -32,6 +33,8 @@ const policy =
 
 const queue: Array<Waiting> = []
 let worker: Worker | undefined
+/** Whether the worker has loaded its script. */
+let isReady = false
 let current: Waiting | undefined
 let timer: ReturnType<typeof setTimeout> | undefined
 
@@ -39,7 +42,8 @@ const start = (): Worker => {
   const url = policy === undefined ? workerUrl : policy.createScriptURL(workerUrl)
   const made = new Worker(url, { type: "module" })
   made.addEventListener("message", ({ data: report }: MessageEvent<Report>) => {
-    if (report._tag !== "done") return limit(report._tag === "loading" ? maxLoadMillis : maxWorkMillis)
+    isReady = true
+    if (report._tag !== "done") return current && limit(report._tag === "loading" ? maxLoadMillis : maxWorkMillis)
     const job = finish()
     job?.done(report.result)
     advance()
@@ -63,6 +67,7 @@ const finish = (): Waiting | undefined => {
 const giveUp = () => {
   worker?.terminate()
   worker = undefined
+  isReady = false
   const job = finish()
   job?.failed()
   advance()
@@ -74,12 +79,15 @@ const advance = () => {
     if (next === undefined) return
     if (!next.isWanted()) continue
     current = next
-    limit(worker === undefined ? maxLoadMillis : maxWorkMillis)
+    limit(isReady ? maxWorkMillis : maxLoadMillis)
     worker ??= start()
     // oxlint-disable-next-line unicorn/require-post-message-target-origin -- a worker has no origin
     worker.postMessage(next.job)
   }
 }
+
+/** Loads the worker's script before there is a text, so that the first one need not wait for it. */
+export const prepare = (): void => void (worker ??= start())
 
 export interface Callbacks<A> {
   readonly done: (result: A) => void
@@ -107,7 +115,7 @@ const run = (job: Job, done: (result: unknown) => void, failed: () => void): (()
 
 /** Renders a text to HTML, which the caller must sanitize. */
 export const render = (text: string, below: number, { done, failed }: Callbacks<string>): (() => void) =>
-  run({ _tag: "render", text, below }, (html) => done(typeof html === "string" ? html : ""), failed)
+  run({ _tag: "render", text, below, imageHosts }, (html) => done(typeof html === "string" ? html : ""), failed)
 
 /** Compares two texts. The result is null if they are too long or too different. */
 export const compare = (left: string, right: string, { done, failed }: Callbacks<Difference | null>): (() => void) =>

@@ -3,7 +3,12 @@ import { difference } from "./difference.ts"
 import { renderMarkdown } from "./markdown.ts"
 
 export type Job =
-  | { readonly _tag: "render"; readonly text: string; readonly below: number }
+  | {
+      readonly _tag: "render"
+      readonly text: string
+      readonly below: number
+      readonly imageHosts: ReadonlyArray<string>
+    }
   | { readonly _tag: "compare"; readonly left: string; readonly right: string }
 
 /** The worker's reports. `loading` and `working` each restart the job's time limit, which is longer for `loading`. */
@@ -20,7 +25,7 @@ const load = <A>(module: Promise<A>): Promise<A> => {
 }
 
 const work = async (job: Job) =>
-  job._tag === "render" ? renderMarkdown(job.text, job.below, load) : difference(job.left, job.right)
+  job._tag === "render" ? renderMarkdown(job.text, job.below, load, job.imageHosts) : difference(job.left, job.right)
 
 addEventListener("message", ({ data: job }: MessageEvent<Job>) => {
   void work(job).then((result) => report({ _tag: "done", result }), reportError)

@@ -423,3 +423,60 @@ describe("annotation: nothing left, and leaving", () => {
     assert.strictEqual(driver.state.signedOut, "left")
   })
 })
+
+describe("annotation: correcting a judgment", () => {
+  const given = item(1, 2, {
+    corrects: 1_000,
+    draft: { mode: "best", best: 0, ranking: [], rationale: "", seconds: 3 },
+  })
+  /** The second item is held, and the first one's judgment is opened. */
+  const opened = () =>
+    Driver.with(work(item(2), 1))
+      .do({ _tag: "want", wanted: { _tag: "correct", itemId: 1 } })
+      .do({ _tag: "answer", ask: "correct", work: work(given, 1), copy: null })
+
+  it("opens it after what was entered for the item at hand is saved", () => {
+    const driver = Driver.with(work(item(2), 1))
+      .choose(0)
+      .do({ _tag: "want", wanted: { _tag: "correct", itemId: 1 } })
+    assert.deepStrictEqual(driver.asks[0]?.slice(0, 2), ["PUT", "/items/2/draft"])
+    assert.deepStrictEqual(driver.do({ _tag: "saved" }).asks, [["GET", "/judgments/1"]])
+    driver.do({ _tag: "answer", ask: "correct", work: work(given, 1), copy: null })
+    assert.deepStrictEqual([driver.state.item?.item_id, driver.state.entry?.best], [1, 0])
+  })
+
+  it("sends nothing but the correction, and then has the item at hand again", () => {
+    const driver = opened().choose(1)
+    assert.isFalse(annotation.isUnsaved(driver.state))
+    assert.deepStrictEqual(driver.after(9_000, { _tag: "timer", timer: "save" }).asks, [])
+    assert.deepStrictEqual(driver.after(9_000, { _tag: "timer", timer: "hold" }).asks, [])
+    assert.deepStrictEqual(driver.do({ _tag: "visible", visible: false }).asks, [])
+    driver.do({ _tag: "visible", visible: true }).submit()
+    assert.deepStrictEqual(driver.asks[0]?.slice(0, 2), ["PUT", "/judgments/1"])
+    driver.do({ _tag: "answer", ask: "submit", work: work(item(2), 1), copy: null })
+    assert.isTrue(driver.has({ _tag: "forget", itemId: 1 }))
+    assert.deepStrictEqual(
+      [driver.state.item?.item_id, driver.state.notice?.text],
+      [2, "Corrected. Item 2 of 10 is next."],
+    )
+  })
+
+  it("forgets the changes when it is left as it is", () => {
+    const driver = opened()
+      .choose(1)
+      .do({ _tag: "want", wanted: { _tag: "next" } })
+    assert.deepStrictEqual(driver.asks, [["POST", "/next"]])
+    driver.do({ _tag: "answer", ask: "next", work: work(item(2), 1), copy: null })
+    assert.isTrue(driver.has({ _tag: "forget", itemId: 1 }))
+  })
+
+  it("keeps the item at hand when the judgment can't be opened, and what was written when it can't be changed", () => {
+    const refused = Driver.with(work(item(2), 1))
+      .do({ _tag: "want", wanted: { _tag: "correct", itemId: 1 } })
+      .fail("correct", 409, "Completed.")
+    assert.deepStrictEqual([refused.state.item?.item_id, refused.state.notice?.text], [2, "Completed."])
+    const late = opened().write("Better.").submit().fail("submit", 409, "Completed.")
+    assert.deepStrictEqual([late.state.lost?.rationale, late.state.notice?.text], ["Better.", "Completed."])
+    assert.deepStrictEqual(late.asks, [["POST", "/next"]])
+  })
+})

@@ -37,6 +37,7 @@ describe("items", () => {
     set_aside: [],
     flags: [],
     voided: [],
+    replaced: [],
     decision: null,
     withdrawal: null,
     result: null,

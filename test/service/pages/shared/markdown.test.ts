@@ -52,11 +52,33 @@ describe("renderMarkdown", () => {
     }
   })
 
-  it("loads no image: it links to it, by its description", async () => {
+  it("shows an image that is in the text or at an allowed host, and the description and address of others", async () => {
     const html = await renderMarkdown('![a <b> "c"](https://e.example/x.png "t")')
-    assert.notInclude(elements(html), "img")
-    assert.include(html, "Image: a &lt;b&gt; &quot;c&quot;</a>")
-    assert.include(html, 'href="https://e.example/x.png"')
+    assert.include(html, "Image: a &lt;b&gt; &quot;c&quot; (https://e.example/x.png)</span>")
+    const isShown = async (address: string) =>
+      elements(await renderMarkdown(`![a](${address})`, 3, undefined, ["e.example", "f.example:8443"])).includes("img")
+    const png = "data:image/png;base64,"
+    for (const address of [
+      "https://e.example/x.png",
+      "https://f.example:8443/x.png",
+      `${png}iVBORw0KGgo=`,
+      `${png}${"A".repeat(2_796_200)}`,
+    ]) {
+      assert.isTrue(await isShown(address), address.slice(0, 60))
+    }
+    for (const address of [
+      "http://e.example/x.png",
+      "https://e.example.evil.example/x.png",
+      "https://e.example:8443/x.png",
+      "https://evil.example/?e.example",
+      "//e.example/x.png",
+      "data:image/svg+xml;base64,PHN2Zy8+",
+      "data:text/html;base64,PGI+",
+      `${png}%3Csvg`,
+      `${png}${"A".repeat(2_796_300)}`,
+    ]) {
+      assert.isFalse(await isShown(address), address.slice(0, 60))
+    }
   })
 
   it("writes no style, id or handler, and nothing out of a code block's language", async () => {
