@@ -3,9 +3,10 @@
  * accuracy. The dataset is written only if the thresholds are met.
  *
  * The judge is a model behind an OpenAI-compatible endpoint, here Ollama's. The model has one vote on each item, and
- * people have two.
+ * people have two. The service gets the known answers, too: it asks for them again and again.
  *
- *     PREFSTREAM_JUDGE_BASE_URL=http://127.0.0.1:11434/v1 npx prefstream serve --votes 3 --expert judge:qwen2.5:7b    # prints the token
+ *     export PREFSTREAM_JUDGE_BASE_URL=http://127.0.0.1:11434/v1
+ *     npx prefstream serve --votes 3 --gold data/sample.jsonl --expert judge:qwen2.5:7b    # prints the token
  *     export PREFSTREAM_BASE_URL=http://127.0.0.1:8484/v1 PREFSTREAM_TOKEN=…
  *     npx prefstream run pipelines/panel.ts --once    # repeat until all votes have arrived
  */

@@ -4,7 +4,7 @@ import { assert, describe } from "@effect/vitest"
 import { Effect, FileSystem } from "effect"
 import type { TaskRequest } from "../../src/domain/Task.ts"
 import type { QualityReport } from "../../src/domain/QualityReport.ts"
-import { cli, cliServed, ends, folderWithItems, quick, reportOf, to, write } from "../support/cli.ts"
+import { cli, ends, folderWithItems, quick, reportOf, to, write } from "../support/cli.ts"
 import { jsonl } from "../support/datasetReaders.ts"
 import { copiesOf, temporaryDirectory, test } from "../support/job.ts"
 import * as ScriptedService from "../support/ScriptedService.ts"
@@ -210,21 +210,29 @@ describe("filters", () => {
   })
 })
 
+/** A service that chooses the completion at the index that `choose` returns. */
+const choosing = (
+  choose: (text: string, completions: number) => number,
+  annotations: { readonly [member: string]: string } = {},
+) =>
+  ScriptedService.make((request, before) => {
+    if (request.method === "POST") return ScriptedService.obliging(request, before)
+    const taskId = request.path.split("/").at(-1)!
+    const { prompts } = JSON.parse(
+      before.filter(({ method }) => method === "POST")[Number(taskId.slice(5))]!.body,
+    ) as TaskRequest
+    const results = prompts.map(({ completions, prompt }) => ({
+      prompt,
+      best_completion_index: choose(`${taskId}${prompt}`, completions.length),
+      annotations,
+    }))
+    return { status: 200, body: { task_id: taskId, status: "completed", results } }
+  })
+
 /** Experts who choose by chance, and differ from task to task; nobody says who they are. */
-const arbitrary = ScriptedService.make((request, before) => {
-  if (request.method === "POST") return ScriptedService.obliging(request, before)
-  const taskId = request.path.split("/").at(-1)!
-  const { prompts } = JSON.parse(
-    before.filter(({ method }) => method === "POST")[Number(taskId.slice(5))]!.body,
-  ) as TaskRequest
-  const results = prompts.map(({ completions, prompt }) => ({
-    prompt,
-    best_completion_index:
-      createHash("sha256").update(taskId).update(prompt).digest().readUInt32LE() % completions.length,
-    annotations: {},
-  }))
-  return { status: 200, body: { task_id: taskId, status: "completed", results } }
-})
+const arbitrary = choosing(
+  (text, completions) => createHash("sha256").update(text).digest().readUInt32LE() % completions,
+)
 
 test("several votes and gold items are in the report; gold items that were mixed in are not in the dataset", function* () {
   const directory = yield* job
@@ -261,9 +269,9 @@ test("several votes and gold items are in the report; gold items that were mixed
 
 test("votes of one expert on the same item count once, and the export says so", function* () {
   const directory = yield* job
-  const { env } = yield* cliServed(["--database", `${directory}/service.db`, "--expert", "first"])
+  const service = to(yield* choosing(() => 0, { expert: "ann" }))
   const args = ["run", `${directory}/items.jsonl`, "--dir", directory, "--votes", "3", ...quick]
-  const said = yield* cli(args, env).pipe(ends(0))
+  const said = yield* cli(args, service).pipe(ends(0))
   assert.isTrue((yield* rowsOf(directory, "train")).every(({ votes }) => votes === 1))
   assert.match(said.stderr, /80 votes do not count: their experts had voted on the same item before/)
 })

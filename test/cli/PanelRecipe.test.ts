@@ -132,7 +132,7 @@ describe("pipelines/panel.ts", () => {
     const fs = yield* FileSystem.FileSystem
     const folder = yield* workplace
     const model = yield* endpoint
-    assert.match(head, /PREFSTREAM_JUDGE_BASE_URL=\S+ npx prefstream serve/)
+    assert.match(head, /export PREFSTREAM_JUDGE_BASE_URL=\S+\n.*npx prefstream serve/)
     const service = yield* cliStarted(
       // All that is added to the head's line: where it listens, what it stores, and no time to undo a vote.
       [...wordsOf("serve"), "--port", "0", "--database", `${folder}/service.db`, "--undo-grace", "0s"],
