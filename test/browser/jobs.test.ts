@@ -22,6 +22,7 @@ inBrowser(
       const expert = yield* open()
       yield* Effect.promise(async () => {
         await signIn(page, link)
+        await page.getByRole("link", { name: "Tasks", exact: true }).click()
         const groups = page.getByRole("table", { name: "Tasks" }).getByRole("link", { name: /^job, campaign/ })
         await groups.first().waitFor()
         assert.deepStrictEqual(await groups.allTextContents(), [
