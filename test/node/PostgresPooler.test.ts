@@ -106,7 +106,7 @@ describe.skipIf(notInstalled)("PgBouncer", () => {
     const pool = yield* pooled("session", 10)
     const served = yield* cliServed(["--database", join(scratch, "service.db"), "--expert", "first"])
     const env = { ...served.env, PREFSTREAM_LEDGER: pool.url }
-    const flags = [input, "--batch-size", "4", ...quick]
+    const flags = [input, "--group", "compared", "--batch-size", "4", ...quick]
     const ran = yield* cli(["run", ...flags, "--job", "alone", "--dir", join(scratch, "alone")], env)
     assert.strictEqual(ran.status, 0, ran.stderr)
 

@@ -4,7 +4,8 @@
  *
  * Guarantees: a request for the document takes at most 5 seconds. It is repeated at most twice, only after 429 or 503,
  * and after the time in `Retry-After`. The client's rate limit also counts this request (`FirstRequest`). Without a
- * usable document, there are no limits, keys count as ignored, and tasks have only the contract's members. References (`$ref`) are not followed.
+ * usable document, there are no limits, keys count as ignored, and tasks have only the contract's members. References
+ * (`$ref`) are not followed.
  */
 import { Context, Duration, Effect, Layer, Option, Predicate, Schema } from "effect"
 import { HttpClient, HttpClientRequest } from "effect/http"
