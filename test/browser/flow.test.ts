@@ -156,7 +156,10 @@ inBrowser(
         await page.getByText("Completed", { exact: true }).first().waitFor()
         await picture(page, "8-tasks")
         await page.getByRole("link", { name: /^task_/ }).click()
-        await page.getByRole("heading", { name: /^Task in / }).first().waitFor()
+        await page
+          .getByRole("heading", { name: /^Task in / })
+          .first()
+          .waitFor()
         await page.getByText("Because it is right (0).").first().waitFor()
         await picture(page, "9-task")
         await page.goto(`${origin}/dashboard/#/developer`)
