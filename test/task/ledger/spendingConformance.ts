@@ -19,7 +19,7 @@ const costs: SpendingTerms = { price: "0.40", budget: "4.00" }
 const planWithin = Effect.fnUntraced(function* (
   run: Run,
   sizes: ReadonlyArray<number>,
-  { first = 0, read = 0, votes = 1 } = {},
+  { first = 0, maxTaskVotes = 0, read = 0, votes = 1 } = {},
 ) {
   const ledger = yield* Ledger
   let from = first
@@ -32,7 +32,7 @@ const planWithin = Effect.fnUntraced(function* (
   const beyond = yield* ledger.record(run, {
     tasks: (left) => {
       const { batches: within, beyond } = Allotment.within(batches, votes, left)
-      return { tasks: within.flatMap((batch) => newTasks(batch, { votes })), beyond }
+      return { tasks: within.flatMap((batch) => newTasks(batch, { votes, maxTaskVotes })), beyond }
     },
     known: [],
     rejects: [],
@@ -184,6 +184,17 @@ export const spendingConformance = (test: LedgerTest) =>
       }
       assert.strictEqual(yield* ledger.replan(run.campaign, ["failed"], 3), 1)
       assert.strictEqual(yield* counted, 12)
+    })
+
+    test("count all votes of a task that is resubmitted", function* (ledger) {
+      const run = yield* begin({ price: 1, budget: 16 })
+      yield* planWithin(run, [3, 1], { votes: 3, maxTaskVotes: 3 })
+      for (const seq of [0, 9]) {
+        yield* submitted(seq)
+        yield* ledger.markFailed(seq, "expired", `task_${seq}`)
+      }
+      assert.strictEqual(yield* ledger.replan(run.campaign, ["failed"], 3), 1)
+      assert.strictEqual(yield* counted, 15)
     })
 
     test("that are lowered hold back the last tasks that were never sent, until they are raised", function* (ledger) {

@@ -9,7 +9,7 @@ import { Array as Arr, Effect, type Latch, Number as Num, Option, Result } from 
 import type { SqlError } from "effect/sql/SqlError"
 import * as SteadyClock from "../../../io/SteadyClock.ts"
 import * as Sha256 from "../../../node/Sha256.ts"
-import { votesOfAttempt } from "../reads/Charges.ts"
+import { votesOfAttempt, votesOfTask } from "../reads/Charges.ts"
 import type { Issue, LedgerContext, TaskState } from "../schema/Model.ts"
 import { NoSuchTask, NotResolvable, TaskIdTaken } from "../schema/NotResolved.ts"
 import { forUpdate, inChunks, ownerOf, priceListOf } from "../schema/Rows.ts"
@@ -241,25 +241,28 @@ export const writeDecisions = (
   ) {
     const tasks = (yield* replannable(campaign, states, maxAttempts)).filter(({ seq }) => only?.has(seq) ?? true)
     const now = yield* SteadyClock.now
-    /** Locks the task. False if a worker has changed its state meanwhile. */
-    const isStill = ({ attempt, seq, state }: Issue) =>
+    /** Locks the task, and returns its number of votes. Undefined if a worker has changed its state meanwhile. */
+    const lock = ({ attempt, seq, state }: Issue) =>
       Effect.map(
-        sql`UPDATE task SET state = state
-          WHERE ${here} AND seq = ${seq} AND state = ${state} AND attempt = ${attempt} RETURNING seq`,
-        (rows) => rows.length > 0,
+        sql<{ votes: number }>`UPDATE task SET state = state
+          WHERE ${here} AND seq = ${seq} AND state = ${state} AND attempt = ${attempt}
+          RETURNING ${sql.literal(votesOfTask)} AS votes`,
+        (rows) => rows[0]?.votes,
       )
     const counts = yield* Effect.forEach(Arr.chunksOf(tasks, 256), (some) =>
       write(
         Effect.gen(function* () {
           let left = yield* votesLeft({ job, sql })
-          const still = (yield* Effect.filter(some, isStill)).filter(({ items }) => {
-            const isWithin = items <= left
-            if (isWithin) left -= items
-            return isWithin
-          })
-          yield* Effect.forEach(still, (task) => planAgain(task, now))
+          let count = 0
+          for (const task of some) {
+            const votes = yield* lock(task)
+            if (votes === undefined || votes > left) continue
+            yield* planAgain(task, now)
+            left -= votes
+            count++
+          }
           yield* tell("again")
-          return still.length
+          return count
         }),
       ),
     )
