@@ -226,7 +226,7 @@ const tasks = (report: Pick<RunReport, "tasks" | "votes">): string =>
     .join(", ") || "none"
 
 const voteRows = ({ gold, votes, wanted_votes }: Pick<RunReport, "gold" | "votes" | "wanted_votes">): Rows => [
-  ["votes", votes > 1 && `up to ${number(votes)} per item, each in its own task`],
+  ["votes", votes > 1 && `up to ${number(votes)} per item`],
   ["", wanted_votes > 0 && `${count(wanted_votes, "item")} ${plural(wanted_votes, "needs", "need")} another vote`],
   [
     "gold",

@@ -14,7 +14,7 @@ export const useShown = (within: RefObject<HTMLElement | null>): boolean => {
       observer.disconnect()
       setShown(true)
     }
-    observer.observe(element, { subtree: true, attributeFilter: ["class"] })
+    observer.observe(element, { subtree: true, childList: true, attributeFilter: ["class"] })
     check()
     return () => observer.disconnect()
   }, [])
