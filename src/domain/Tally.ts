@@ -103,6 +103,17 @@ export const agreesWithOthers = (
   })
 }
 
+/**
+ * Returns the indices with the most first-choice votes, in order. Empty without votes.
+ *
+ * @param tops for each vote, the indices that it ranks first; it splits its vote equally among them
+ */
+export const leadersOf = (tops: ReadonlyArray<ReadonlyArray<number>>): ReadonlyArray<number> => {
+  const { votes } = firstChoices(Math.max(-1, ...tops.flat()) + 1, tops)
+  const most = votes.reduce((most, count) => (count > most ? count : most), 0n)
+  return votes.flatMap((count, index) => (count === most ? [index] : []))
+}
+
 /** Counts first-choice votes by index. A vote has `unitsPerVote` units, so that its equal parts are integers. */
 const firstChoices = (completions: number, tops: ReadonlyArray<ReadonlyArray<number>>) => {
   const unitsPerVote = tops.reduce((common, top) => leastCommonMultiple(common, BigInt(top.length)), 1n)

@@ -13,7 +13,7 @@ import * as WebhookFaults from "../support/WebhookFaults.ts"
 import { rowsOf, sayChosen, seed, serveWithWebhook, token } from "./support.ts"
 
 const n = cases(60, 200)
-const fixture = fileURLToPath(new URL("fixtures/ungrouped.ts", import.meta.url))
+const fixture = fileURLToPath(new URL("fixtures/job.ts", import.meta.url))
 
 test("where webhooks are lost, those that arrive bring their results, and one look finds the rest", function* () {
   yield* sayChosen
@@ -28,6 +28,7 @@ test("where webhooks are lost, those that arrive bring their results, and one lo
     FAULTS_BASE_URL: `${proxy.origin}/v1`,
     FAULTS_INPUT: input,
     FAULTS_JOB: job,
+    FAULTS_POLL_HOURS: "1",
     FAULTS_TOKEN: token,
     PREFSTREAM_WEBHOOK_SECRET: secret,
   }

@@ -32,8 +32,9 @@ const agreementOf = (pairs: ReadonlyArray<Pair>, items: number, bootstrap: Boots
     for (const [item, one, other, weight] of pairs) table[one * categories + other]! += weight * drawn[item]!
     return table
   }
-  const share = bootstrap.estimate((drawn) => CohenKappa.of(tableOf(drawn), categories).agreement, items, true)
-  const kappa = bootstrap.estimate((drawn) => CohenKappa.of(tableOf(drawn), categories).kappa, items, false)
+  const { agreement: share, kappa } = bootstrap.estimate((drawn) => CohenKappa.of(tableOf(drawn), categories), items, [
+    "agreement",
+  ])
   return share === null ? null : { share, kappa }
 }
 

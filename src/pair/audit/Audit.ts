@@ -55,15 +55,11 @@ const confidenceBy = (items: ReadonlyArray<Ballots.Ballots>) => {
     })
   for (const { judges, people, texts } of items) model.add(texts.length, decidedOf([...judges, ...people]))
   const { reliability } = model.fit()
-  return ({ judges, texts }: Ballots.Ballots): number => {
+  return ({ judges, lengths, texts }: Ballots.Ballots): number => {
     if (texts.length < 2) return 1
-    const scores = new Map(texts.map((text) => [text, 0]))
-    for (const [expert, choice] of decidedOf(judges)) {
-      const r = reliability[expert]!
-      scores.set(choice, scores.get(choice)! + Math.log(r / (1 - r)) + Math.log(texts.length - 1))
-    }
-    const top = Math.max(...scores.values())
-    return 1 / [...scores.values()].reduce((sum, score) => sum + Math.exp(score - top), 0)
+    const isCandidate = Array.from(lengths.keys(), (index) => texts.includes(index))
+    const votes = decidedOf(judges).map(([expert, choice]) => [reliability[expert]!, choice] as const)
+    return Math.max(...DawidSkene.posterior(isCandidate, votes, texts.length))
   }
 }
 

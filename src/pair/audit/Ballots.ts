@@ -8,7 +8,7 @@ import { Option, Schema } from "effect"
 import { charactersAt, firstOfText } from "../../domain/CompletionTexts.ts"
 import * as Judge from "../../domain/Judge.ts"
 import type { JudgedItem } from "../../domain/Judgment.ts"
-import { topOf } from "../../domain/Tally.ts"
+import { leadersOf, topOf } from "../../domain/Tally.ts"
 import type { ItemVote } from "../votes/ItemVotes.ts"
 
 /** A judge's answers about pairs of completions in both orders. */
@@ -92,13 +92,8 @@ export const of = (
 }
 
 /** The texts with the most first-choice votes; a tie splits its vote. Without ballots, the list is empty. */
-export const majority = (ballots: ReadonlyArray<Pick<AuditVote, "tops">>): ReadonlyArray<number> => {
-  const votes = new Map<number, number>()
-  for (const { tops } of ballots) for (const top of tops) votes.set(top, (votes.get(top) ?? 0) + 1 / tops.length)
-  const most = Math.max(...votes.values())
-  // Sums of thirds and the like may differ by rounding.
-  return [...votes].flatMap(([text, count]) => (count > most - 1e-9 ? [text] : [])).toSorted((a, b) => a - b)
-}
+export const majority = (ballots: ReadonlyArray<Pick<AuditVote, "tops">>): ReadonlyArray<number> =>
+  leadersOf(ballots.map(({ tops }) => tops))
 
 /** The jury's vote; none if fewer than two judges voted. */
 export const juryOf = ({ judges }: Ballots): Option.Option<AuditVote> =>

@@ -6,6 +6,7 @@
  * resamples. With fewer than `minItems` items, or if a share is 0 or 1, resamples would not show how uncertain a value
  * is. Shares then have Wilson's interval with one trial per item (`domain/Interval`), and other values have none.
  */
+import { Record } from "effect"
 import type { AuditEstimate } from "../../domain/Audit.ts"
 import * as Interval from "../../domain/Interval.ts"
 import * as Distribution from "./Distribution.ts"
@@ -15,43 +16,66 @@ export const defaultResamples = 1000
 
 const minItems = 10
 
-/** Computes a value from the number of times that each item was drawn. Null if the value does not exist. */
-export type Statistic = (drawn: Uint32Array) => number | null
+/** Computes values from the number of times that each item was drawn. A value that does not exist is null. */
+export type Statistic<Name extends string> = (drawn: Uint32Array) => { readonly [name in Name]: number | null }
 
 /** @param length the number of items */
 export const make = (length: number, resamples: number, seed: number) => {
   const all = new Uint32Array(length).fill(1)
-  const pending: Array<{
-    readonly statistic: Statistic
-    readonly values: Distribution.Summary
-    readonly result: { low: number | null; high: number | null }
-  }> = []
+  const pending: Array<(drawn: Uint32Array) => void> = []
+  const finish: Array<() => void> = []
 
-  /** Returns the value for all items. `run` adds the interval. @param items the number of items that count */
-  const estimate = (statistic: Statistic, items: number, isShare: boolean): AuditEstimate | null => {
-    const value = statistic(all)
-    if (value === null) return null
-    const result = { items, value, low: null, high: null }
-    if (isShare && (items < minItems || value === 0 || value === 1)) {
-      return { ...result, ...Interval.wilsonInterval(value * items, items) }
-    }
-    if (items >= minItems && value !== 1) pending.push({ statistic, values: Distribution.make(), result })
-    return result
+  /**
+   * Returns the values for all items. `run` adds their intervals.
+   *
+   * @param items the number of items that count
+   * @param shares the names of the values that are shares
+   */
+  const estimate = <Name extends string>(
+    statistic: Statistic<Name>,
+    items: number,
+    shares: ReadonlyArray<NoInfer<Name>>,
+  ): { readonly [name in Name]: AuditEstimate | null } => {
+    const resampled: Array<readonly [name: Name, values: Distribution.Summary]> = []
+    const results = Record.map(statistic(all), (value: number | null, name): AuditEstimate | null => {
+      if (value === null) return null
+      const result = { items, value, low: null as number | null, high: null as number | null }
+      if (shares.includes(name) && (items < minItems || value === 0 || value === 1)) {
+        return { ...result, ...Interval.wilsonInterval(value * items, items) }
+      }
+      if (items < minItems || value === 1) return result
+      const values = Distribution.make()
+      resampled.push([name, values])
+      finish.push(() => {
+        result.low = values.quantile(0.025)
+        result.high = values.quantile(0.975)
+      })
+      return result
+    })
+    if (resampled.length === 0) return results
+    pending.push((drawn) => {
+      const drawnValues = statistic(drawn)
+      for (const [name, values] of resampled) {
+        const value = drawnValues[name]
+        if (value !== null) values.add(value)
+      }
+    })
+    return results
   }
 
   return {
     estimate,
     /** The mean of values, at most one per item. */
     mean: (values: ReadonlyArray<readonly [item: number, value: number]>, isShare = true): AuditEstimate | null => {
-      const statistic: Statistic = (drawn) => {
+      const statistic: Statistic<"mean"> = (drawn) => {
         let [sum, total] = [0, 0]
         for (const [item, value] of values) {
           sum += value * drawn[item]!
           total += drawn[item]!
         }
-        return total === 0 ? null : sum / total
+        return { mean: total === 0 ? null : sum / total }
       }
-      return estimate(statistic, values.length, isShare)
+      return estimate(statistic, values.length, isShare ? ["mean"] : []).mean
     },
     run: (): void => {
       const random = Random.make(seed)
@@ -59,15 +83,9 @@ export const make = (length: number, resamples: number, seed: number) => {
       for (let resample = 0; resample < resamples; resample++) {
         drawn.fill(0)
         for (let i = 0; i < length; i++) drawn[random.below(length)]!++
-        for (const { statistic, values } of pending) {
-          const value = statistic(drawn)
-          if (value !== null) values.add(value)
-        }
+        for (const add of pending) add(drawn)
       }
-      for (const { result, values } of pending) {
-        result.low = values.quantile(0.025)
-        result.high = values.quantile(0.975)
-      }
+      for (const addInterval of finish) addInterval()
     },
   }
 }

@@ -43,6 +43,27 @@ const wrongBefore = 1
 const minGain = 1e-6
 
 /**
+ * Returns the probability that each completion is the right one, by the votes on its item in the model of `make`. The
+ * probabilities add up to 1.
+ *
+ * @param isCandidate for each completion, whether it may be the right one; at least one may
+ * @param votes the reliability of each vote's expert, and the index of the choice, which is a candidate
+ * @param texts the number of different completions
+ */
+export const posterior = (
+  isCandidate: ReadonlyArray<boolean>,
+  votes: ReadonlyArray<readonly [reliability: number, choice: number]>,
+  texts: number,
+): ReadonlyArray<number> => {
+  const scores = isCandidate.map((may) => (may ? 0 : -Infinity))
+  for (const [r, choice] of votes) scores[choice]! += Math.log(r / (1 - r)) + Math.log(texts - 1)
+  const top = Math.max(...scores)
+  const weights = scores.map((score) => Math.exp(score - top))
+  const total = weights.reduce((sum, weight) => sum + weight, 0)
+  return weights.map((weight) => weight / total)
+}
+
+/**
  * Makes an estimator for the one-coin model. A vote is right with probability r, the expert's reliability. A wrong vote
  * is equally likely for each of the other K − 1 completions. (The error matrix of 1979 needs the same classes for all
  * items.) The estimate maximizes the posterior of r with a Beta(3, 2) prior, as if each expert had already given two

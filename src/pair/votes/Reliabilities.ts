@@ -69,17 +69,14 @@ const posterior = (
   const decided = votes.filter(isDecided)
   const voted = new Set(decided.map(({ choice }) => choice))
   const texts = new Set(firstOfText(completions))
-  const scores = Array.from(completions.keys(), (index) =>
-    voted.has(index) || (voted.size === 0 && texts.has(index)) ? 0 : -Infinity,
+  return DawidSkene.posterior(
+    Array.from(completions.keys(), (index) => voted.has(index) || (voted.size === 0 && texts.has(index))),
+    decided.flatMap(({ choice, expert }) => {
+      const r = reliabilityOf(expert)
+      return r === null ? [] : [[r, choice] as const]
+    }),
+    texts.size,
   )
-  for (const { choice, expert } of decided) {
-    const r = reliabilityOf(expert)
-    if (r !== null) scores[choice]! += Math.log(r / (1 - r)) + Math.log(texts.size - 1)
-  }
-  const top = Math.max(...scores)
-  const weights = scores.map((score) => Math.exp(score - top))
-  const total = weights.reduce((sum, weight) => sum + weight, 0)
-  return weights.map((weight) => weight / total)
 }
 
 /** Estimates the reliabilities from a stream of items. */

@@ -5,7 +5,7 @@
  * Guarantees: voiding moves a vote, with its number, to `voided_vote`, so that `vote` contains only valid votes.
  * A vote that its expert corrected is in `replaced_vote`. `disputed` lists the items that have all their votes or a decision, and whose votes differ on the best completion.
  */
-import { maxPrompts } from "./TaskTables.ts"
+import { maxPrompts, voteColumns } from "./TaskTables.ts"
 
 /**
  * The number of characters at a prompt's start that a search reads. Whole requests are compressed, so a search in them
@@ -47,30 +47,18 @@ export const deskTables: ReadonlyArray<string> = [
     undone_at INTEGER
   )`,
   `CREATE INDEX voiding_of_expert ON voiding (expert_no)`,
-  // Voided votes, with all columns of `vote` except `agreed`.
+  // Voided votes.
   `CREATE TABLE voided_vote (
     n INTEGER PRIMARY KEY,
     voiding_id INTEGER NOT NULL,
-    item_id INTEGER NOT NULL,
-    expert_no INTEGER NOT NULL,
-    choice INTEGER NOT NULL,
-    body TEXT NOT NULL,
-    shown_at INTEGER,
-    given_at INTEGER NOT NULL,
-    correct INTEGER
+    ${voteColumns}
   )`,
   `CREATE INDEX voided_vote_on_item ON voided_vote (item_id, expert_no)`,
   `CREATE INDEX voided_vote_of ON voided_vote (voiding_id)`,
   // Votes that their experts replaced by correcting them, as they were.
   `CREATE TABLE replaced_vote (
     n INTEGER PRIMARY KEY,
-    item_id INTEGER NOT NULL,
-    expert_no INTEGER NOT NULL,
-    choice INTEGER NOT NULL,
-    body TEXT NOT NULL,
-    shown_at INTEGER,
-    given_at INTEGER NOT NULL,
-    correct INTEGER,
+    ${voteColumns},
     replaced_at INTEGER NOT NULL
   )`,
   `CREATE INDEX replaced_vote_on_item ON replaced_vote (item_id)`,

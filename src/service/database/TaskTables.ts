@@ -29,15 +29,25 @@ const keptBy = (row: "NEW" | "OLD") => `(${row}.status <> 'cancelled')`
 const neededBy = (row: "NEW" | "OLD") =>
   `(${row}.prompts * ${row}.votes_required + ${row}.extra_votes - ${row}.votes_spared)`
 
+/** Columns of all tables of votes: the valid, the voided, and the replaced ones. */
+export const voteColumns = `item_id INTEGER NOT NULL,
+    expert_no INTEGER NOT NULL,
+    choice INTEGER NOT NULL,
+    body TEXT NOT NULL,
+    shown_at INTEGER,
+    given_at INTEGER NOT NULL,
+    correct INTEGER`
+
+export const millisOfDay = 24 * 60 * 60 * 1000
+
 /** Adds a vote to `vote_day` (`sign` 1) or subtracts it (`sign` -1). */
-const voteDays = (event: "INSERT" | "DELETE", sign: "1" | "-1", row: "NEW" | "OLD") => [
+const voteDays = (event: "INSERT" | "DELETE", sign: "1" | "-1", row: "NEW" | "OLD") =>
   `CREATE TRIGGER vote_day_${event.toLowerCase()} AFTER ${event} ON vote BEGIN
-    INSERT INTO vote_day VALUES (${row}.given_at / ${24 * 60 * 60 * 1000}, ${row}.expert_no, ${sign},
+    INSERT INTO vote_day VALUES (${row}.given_at / ${millisOfDay}, ${row}.expert_no, ${sign},
       ${sign} * COALESCE(${row}.agreed, 0), ${sign} * (${row}.agreed IS NOT NULL))
     ON CONFLICT DO UPDATE SET votes = votes + excluded.votes, agreed = agreed + excluded.agreed,
       compared = compared + excluded.compared;
-  END`,
-]
+  END`
 
 export const taskTables: ReadonlyArray<string> = [
   // status: pending, in_progress, completed, or cancelled. unanswered: 1 if it was canceled because no expert had an
@@ -230,14 +240,8 @@ export const taskTables: ReadonlyArray<string> = [
   // experts.
   `CREATE TABLE vote (
     n INTEGER PRIMARY KEY AUTOINCREMENT,
-    item_id INTEGER NOT NULL,
-    expert_no INTEGER NOT NULL,
-    choice INTEGER NOT NULL,
-    body TEXT NOT NULL,
-    shown_at INTEGER,
-    given_at INTEGER NOT NULL,
-    agreed INTEGER,
-    correct INTEGER
+    ${voteColumns},
+    agreed INTEGER
   )`,
   // Valid votes by day (UTC), so that reports need not read all votes.
   `CREATE TABLE vote_day (
@@ -248,12 +252,12 @@ export const taskTables: ReadonlyArray<string> = [
     compared INTEGER NOT NULL,
     PRIMARY KEY (day, expert_no)
   ) WITHOUT ROWID`,
-  ...voteDays("INSERT", "1", "NEW"),
-  ...voteDays("DELETE", "-1", "OLD"),
+  voteDays("INSERT", "1", "NEW"),
+  voteDays("DELETE", "-1", "OLD"),
   `CREATE TRIGGER vote_day_compared AFTER UPDATE OF agreed ON vote BEGIN
     UPDATE vote_day SET agreed = agreed + COALESCE(NEW.agreed, 0) - COALESCE(OLD.agreed, 0),
       compared = compared + (NEW.agreed IS NOT NULL) - (OLD.agreed IS NOT NULL)
-    WHERE day = NEW.given_at / ${24 * 60 * 60 * 1000} AND expert_no = NEW.expert_no;
+    WHERE day = NEW.given_at / ${millisOfDay} AND expert_no = NEW.expert_no;
   END`,
   `CREATE UNIQUE INDEX vote_on_item ON vote (item_id, expert_no)`,
   // Votes in which the expert marked a problem that the rubric names.

@@ -16,7 +16,7 @@ import type { ItemQuery, ItemState, ItemSummary } from "../pageApi/ItemsApi.ts"
 import { Database } from "../database/Database.ts"
 import * as Experts from "./Experts.ts"
 import { make as makeFilters } from "./ItemFilters.ts"
-import { maxPrompts, promptIndexOf, seqOf } from "../database/TaskTables.ts"
+import { maxPrompts, millisOfDay, promptIndexOf, seqOf } from "../database/TaskTables.ts"
 import { TaskRequests } from "./TaskRequests.ts"
 
 const pageSize = 25
@@ -25,7 +25,6 @@ const maxEqual = 25
 const maxCounted = 1_000
 const shownDays = 14
 const latestVotes = 2_000
-const millisOfDay = 24 * 60 * 60 * 1000
 
 interface ItemRow extends Pick<ItemSummary, "task_id" | "group_id" | "prompt" | "votes" | "votes_required"> {
   readonly item_id: number

@@ -5,13 +5,11 @@
  * Does not: compare letters that merely look alike, such as Latin and Cyrillic ones.
  */
 import { Schema } from "effect"
+import type { ExpertSummary } from "../pageApi/ExpertsApi.ts"
 import { Name } from "../pageApi/OperatorSession.ts"
 import { maxInvitations, maxLength } from "../pageApi/PageConstants.ts"
 
-export interface NamedExpert {
-  readonly expert_id: string
-  readonly name: string
-  readonly kind: "person" | "judge" | "automatic"
+export interface NamedExpert extends Pick<ExpertSummary, "expert_id" | "name" | "kind"> {
   readonly active: number
 }
 

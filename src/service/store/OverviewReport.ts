@@ -9,12 +9,12 @@
 import { Clock, Effect } from "effect"
 import { medianInterval, wilsonInterval } from "../../domain/Interval.ts"
 import { Database } from "../database/Database.ts"
-import { maxPrompts } from "../database/TaskTables.ts"
+import { maxPrompts, millisOfDay } from "../database/TaskTables.ts"
 import type { OverviewReport, StuckWork } from "../pageApi/OverviewApi.ts"
 import { Desk } from "./Desk.ts"
 import { Experts } from "./Experts.ts"
 import { VoteQueue } from "./VoteQueue.ts"
-import { dayOf, millisOfDay } from "./Voting.ts"
+import { dayOf } from "./Voting.ts"
 
 const shownDays = 30
 const shownWeeks = 12

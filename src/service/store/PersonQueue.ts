@@ -16,7 +16,7 @@ import { none } from "../../domain/Rubric.ts"
 import type { TaskPrompt } from "../../domain/Task.ts"
 import * as Audit from "../database/Audit.ts"
 import { Database } from "../database/Database.ts"
-import { itemIdOf, itemsOf, promptIndexOf, seqOf, toStorableText } from "../database/TaskTables.ts"
+import { itemIdOf, itemsOf, millisOfDay, promptIndexOf, seqOf, toStorableText } from "../database/TaskTables.ts"
 import { Draft, type GivenJudgment, type HeldItem, type Progress, type Submission } from "../pageApi/AnnotateApi.ts"
 import { conflict, notFound } from "../pageApi/WebProblems.ts"
 import type { GroupSettings } from "./Lanes.ts"
@@ -25,7 +25,7 @@ import * as PersonVotes from "./PersonVotes.ts"
 import { Qualification } from "./Qualification.ts"
 import type { Standing } from "./Standings.ts"
 import { notHeld, type SetAside } from "./VoteQueueModel.ts"
-import { dayOf, millisOfDay, type Voting } from "./Voting.ts"
+import { dayOf, type Voting } from "./Voting.ts"
 
 interface HoldRow {
   readonly item_id: number

@@ -24,7 +24,7 @@ import * as GuidelineVersions from "./GuidelineVersions.ts"
 import { Database } from "../database/Database.ts"
 import * as Lanes from "./Lanes.ts"
 import { type RequestedPrompt, TaskRequests } from "./TaskRequests.ts"
-import { itemIdOf, itemsOf, lastItemOf, promptIndexOf, toStorableText } from "../database/TaskTables.ts"
+import { itemIdOf, itemsOf, lastItemOf, millisOfDay, promptIndexOf, toStorableText } from "../database/TaskTables.ts"
 
 export interface Task {
   readonly seq: number
@@ -74,7 +74,6 @@ export interface FlagRow {
   readonly comment: string | null
 }
 
-export const millisOfDay = 24 * 60 * 60 * 1000
 export const dayOf = (millis: number): number => Math.floor(millis / millisOfDay)
 
 export const voteOf = ({

@@ -15,6 +15,7 @@ import * as SteadyClock from "../../../io/SteadyClock.ts"
 import { causeMessage, excerpt, plural } from "../../../io/Values.ts"
 import * as Snapshot from "../../../sql/Snapshot.ts"
 import * as Jobs from "../schema/Jobs.ts"
+import { votesOfTask } from "../reads/Charges.ts"
 import { matchStored } from "../reads/ResultMatch.ts"
 import { TaskState } from "../schema/Model.ts"
 import { fits, parseRequest } from "../schema/Rows.ts"
@@ -186,8 +187,8 @@ const rowFindings = Effect.fnUntraced(function* (job: number) {
       "votes_inconsistent",
       sql`SELECT batch FROM task WHERE ${here} GROUP BY batch HAVING MIN(seq) <> batch
           OR MIN(votes) <> MAX(votes) OR MIN(batch_items) <> MAX(batch_items) OR MIN(campaign) <> MAX(campaign)
-          OR SUM(item_count * asks) > MAX(votes) * MAX(batch_items)
-          OR SUM(item_count * asks) < COALESCE(MAX(least_votes), MAX(votes)) * MAX(batch_items) ORDER BY batch`,
+          OR SUM(${sql.literal(votesOfTask)}) > MAX(votes) * MAX(batch_items)
+          OR SUM(${sql.literal(votesOfTask)}) < COALESCE(MAX(least_votes), MAX(votes)) * MAX(batch_items) ORDER BY batch`,
       ({ batch }) => `the tasks in the batch that begins with task ${batch + 1} do not match the votes of the batch`,
     ),
     yield* finds<{ readonly seq: number; readonly item_id: string }>(

@@ -7,6 +7,7 @@
 import { Array as Arr, Effect, type Latch, Option } from "effect"
 import * as SteadyClock from "../../../io/SteadyClock.ts"
 import type { BatchPlace, LedgerContext, NewTask, StoredRequest, TaskState } from "../schema/Model.ts"
+import { votesOfTask } from "../reads/Charges.ts"
 import type { Parts } from "./Parts.ts"
 import { batchColumns, insertTasks, setSetting, settingOf, withPayload } from "../schema/Rows.ts"
 import { endedVotesSeen, votesLeft, wantedVotes } from "./Spending.ts"
@@ -66,7 +67,7 @@ export const readFurtherVotes = ({ job, sql }: LedgerContext) => {
   )
 
   const endedVotes = Effect.map(
-    sql<{ votes: number }>`SELECT COALESCE(SUM(item_count * asks), 0) AS votes FROM task
+    sql<{ votes: number }>`SELECT COALESCE(SUM(${sql.literal(votesOfTask)}), 0) AS votes FROM task
       WHERE ${here} AND seq >= 0 AND NOT (${sql.in("state", openStates)})`,
     (rows) => rows[0]!.votes,
   )
