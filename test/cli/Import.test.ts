@@ -513,9 +513,11 @@ describe("prefstream import", () => {
         { expert: "bob", choice: 1, order: [1, 0, 2], seconds: 1 },
         { expert: "cy", choice: 2, order: [2, 1, 0], seconds: 1, edited: "c!", strength: 1 },
       ]
+      // An import takes equal votes of an expert in the same millisecond for one. So a second task has a reason for each.
+      const secondVotes = votes.map((vote) => ({ ...vote, rationale: `still for ${vote.choice}` }))
       const at = "2026-11-24T12:00:00.000Z"
-      const decided = (prompt: string, choice: number) =>
-        Decision.decided(VotedResult.of({ prompt, completions }, votes, []), completions, votes, {
+      const decided = (prompt: string, choice: number, given = votes) =>
+        Decision.decided(VotedResult.of({ prompt, completions }, given, []), completions, given, {
           chosen_index: choice,
           rationale: `as "Lea",\nfor ${choice}`,
           by: "Lea",
@@ -539,11 +541,11 @@ describe("prefstream import", () => {
           decided(against, 2),
           VotedResult.of({ prompt: against, completions }, one, []),
           decided(twice, 0),
-          decided(twice, 2),
+          decided(twice, 2, secondVotes),
           withoutVotes,
-          withoutVotes,
+          { ...withoutVotes, annotations: { ...byLead, rationale: "clear, too" } },
           less,
-          less,
+          { ...less, annotations: { votes: secondVotes, decision: {} } },
         ],
         "--votes",
         "2",
