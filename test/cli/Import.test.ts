@@ -516,7 +516,7 @@ describe("prefstream import", () => {
       // An import takes equal votes of an expert in the same millisecond for one. So a second task has a reason for each.
       const secondVotes = votes.map((vote) => ({ ...vote, rationale: `still for ${vote.choice}` }))
       const at = "2026-11-24T12:00:00.000Z"
-      const decided = (prompt: string, choice: number, given = votes) =>
+      const decided = (prompt: string, choice: number, given: Parameters<typeof VotedResult.of>[1] = votes) =>
         Decision.decided(VotedResult.of({ prompt, completions }, given, []), completions, given, {
           chosen_index: choice,
           rationale: `as "Lea",\nfor ${choice}`,
