@@ -24,6 +24,7 @@ const commands = [
     "Check the input: print each rejected record and its reason",
     () => import("./commands/Validate.ts"),
   ),
+  command("evaluate", "Compare a reward model's scores with a dataset", () => import("./commands/Evaluate.ts")),
   command("verify", "Check a dataset against its manifest", () => import("./commands/Verify.ts")),
   command("push", "Push a dataset to the Hugging Face Hub", () => import("./commands/Push.ts")),
   command(

@@ -6,6 +6,7 @@
  */
 /* oxlint-disable max-lines -- the sections of one report, each member with its comment */
 import type { Distribution, Histogram } from "./Distribution.ts"
+import type { Evaluation } from "./Evaluation.ts"
 import type { Leaderboard } from "./Leaderboard.ts"
 import type { Prompt } from "./Message.ts"
 import type { RubricReport } from "./RubricReport.ts"
@@ -330,6 +331,25 @@ export interface QualityReport {
    * earliest prompt. Null without splits.
    */
   readonly cross_split_near_duplicates: number | null
+  /** The requested share of the items by split. Null without splits. */
+  readonly split_shares: { readonly [split in Split]?: number } | null
+  /**
+   * The groups of items that are in one split, because they have the same value of a metadata field, or are connected
+   * by near-duplicates. Counts all items that were planned. Null if the splits do not depend on a field.
+   */
+  readonly split_groups: {
+    readonly field: string
+    /** Number of groups. */
+    readonly components: number
+    /** Number of items in the largest group. */
+    readonly largest: number
+    /** Number of items without the field. */
+    readonly ungrouped: number
+    /** Number of items in all groups. */
+    readonly of: number
+  } | null
+  /** How well the scores of a reward model match the pairs. Absent until `evaluate` adds it to a copy of the report. */
+  readonly evaluation?: Evaluation
   /** A few items, selected by a hash of their ids. */
   readonly examples: ReadonlyArray<Example>
 }

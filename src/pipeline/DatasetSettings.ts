@@ -34,6 +34,11 @@ export interface DatasetSettings extends CurationOptions {
   readonly splits?: Shares | undefined
   /** Seed for assigning items to splits, a whole number. Default 0. */
   readonly splitSeed?: number | undefined
+  /**
+   * A field of the items' metadata, or a path such as `source.user`. Items with the same value, and near-duplicates of
+   * them, are in one split. Such items can change their split when the data grows. Default: none.
+   */
+  readonly splitBy?: string | undefined
   /** Trainer formats to write in addition to the dataset: built-in ones by name, or custom ones. */
   readonly formats?: ReadonlyArray<FormatName | TrainerFormat> | undefined
   /** Whether to add a `margin` to formats that support one. */
@@ -102,11 +107,12 @@ const table: {
   ],
   splits: [
     Kinds.object,
-    ({ splits, splitSeed: seed = 0 }) => ({
-      splits: splits === undefined ? null : { ...defined(wholeShares(splits)), seed },
+    ({ splitBy: by, splits, splitSeed: seed = 0 }) => ({
+      splits: splits === undefined ? null : { ...defined(wholeShares(splits)), seed, ...defined({ by }) },
     }),
   ],
   splitSeed: [Kinds.number],
+  splitBy: [Kinds.text],
   evaluationPrompts: [
     Kinds.list,
     ({ evaluationPrompts: prompts }) => ({

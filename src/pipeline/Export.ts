@@ -115,6 +115,7 @@ export const exportDataset = Effect.fn("Export.exportDataset")(
         : yield* SplitTable.make({
             shares: wholeShares(settings.splits),
             seed: settings.splitSeed,
+            by: settings.splitBy,
             scratchDirectory: settings.directory,
           })
     const splitOf = new WeakMap<PreferencePair, Split>()
@@ -145,11 +146,10 @@ export const exportDataset = Effect.fn("Export.exportDataset")(
     )
 
     const finalize = Effect.fnUntraced(function* (written: Dataset.Written) {
-      const cross_split_near_duplicates = table === undefined ? null : table.crossSplitNearDuplicates
       const all = yield* curation.report
       yield* VoteWarnings.log(all)
       const { repeatedVotes: _repeated, unread: _unread, ...numbers } = all
-      const curated = { ...numbers, cross_split_near_duplicates }
+      const curated = { ...numbers, ...(table?.report ?? SplitTable.unsplit) }
       const report = yield* reportOf(which, itemsByOutcome, { ...curated, ...unjudged() }, inSplits, written)
       const files = [
         { path: "report.html", content: yield* ReportPage.render(report) },
@@ -265,9 +265,7 @@ const reportOf = Effect.fnUntraced(function* (
     unusable,
     withdrawn,
     ...report
-  }: Omit<Curation.CurationReport, "repeatedVotes" | "unread"> &
-    Pick<QualityReport, "cross_split_near_duplicates"> &
-    Results.UnjudgedCounts,
+  }: Omit<Curation.CurationReport, "repeatedVotes" | "unread"> & SplitTable.SplitReport & Results.UnjudgedCounts,
   inSplits: ReadonlyMap<Split, { readonly items: number; readonly pairs: number }>,
   written: Dataset.Written,
 ) {

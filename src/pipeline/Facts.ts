@@ -51,7 +51,7 @@ const methodsOf = (
   judges: Judge.Judges,
   report: QualityReport,
 ): NonNullable<DatasetFacts["methods"]> => {
-  const { agreement, checks, funnel, gold, languages, length, position, rankings, splits } = report
+  const { agreement, checks, funnel, gold, languages, length, position, rankings, split_groups, splits } = report
   const stepOf = (name: string) => funnel.find(({ step }) => step === name)
   const kept = stepOf("kept")
   const judged = stepOf("judged")?.count ?? 0
@@ -91,9 +91,11 @@ const methodsOf = (
       : [
           {
             title: "Splits",
-            text: `Items are split by a hash of the normalized prompt; near-duplicates (MinHash) are in the split of the earliest item: ${splits
-              .map(({ items, split }) => `${split} ${count(items, "item")}`)
-              .join(", ")}.`,
+            text: `${
+              split_groups === null
+                ? "Items are split by a hash of the normalized prompt; near-duplicates (MinHash) are in the split of the earliest item"
+                : `Items with the same \`${split_groups.field}\`, and their near-duplicates (MinHash), are in one split`
+            }: ${splits.map(({ items, split }) => `${split} ${count(items, "item")}`).join(", ")}.`,
           },
         ]),
     {

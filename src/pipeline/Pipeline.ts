@@ -31,6 +31,10 @@ export {
   type LeaderboardSettings,
 } from "./Leaderboard.ts"
 export { audit, type AuditSettings } from "./Audit.ts"
+export { disputedItems, evaluate, type EvaluateOptions } from "./Evaluate.ts"
+export type { ScoreEndpoint } from "./evaluation/ScoreEndpoint.ts"
+export { ScoresInvalid } from "./evaluation/ScoreFile.ts"
+export type { Evaluation } from "../domain/Evaluation.ts"
 export { NoDataset } from "./DatasetVotes.ts"
 export type { RejectCount } from "./RejectCounts.ts"
 export type { EarlierCounts, IssueReport, RunReport, RunStatus } from "./RunReport.ts"

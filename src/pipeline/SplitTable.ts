@@ -4,32 +4,90 @@
  * Guarantees: an item's split depends only on that item and the items planned before it, in all campaigns, judged or
  * not. So the split does not change when the data grows or results arrive. Exception: items pruned from the ledger do
  * not count, so a near-duplicate of a pruned item can get another split than that item had. An item with the same
- * prompt gets the same split.
+ * prompt gets the same split. With a field, all items with the same value are in one split (`SplitGroups`), and items
+ * can change their split when the data grows.
  *
  * Memory: 8 bytes per item, in addition to `Splits`. Make the table in the same ledger snapshot in which you use it.
  */
 import { Effect, Stream } from "effect"
 import type { JudgedItem } from "../domain/Judgment.ts"
-import type { Split } from "../domain/Split.ts"
+import type { QualityReport } from "../domain/QualityReport.ts"
+import { type Split, splits } from "../domain/Split.ts"
+import * as FieldPath from "../io/FieldPath.ts"
+import { defined } from "../io/Values.ts"
 import * as Sha256 from "../node/Sha256.ts"
 import * as NumberList from "../pair/stats/NumberList.ts"
 import * as Splits from "../pair/text/Splits.ts"
 import { LedgerReader } from "../task/ledger/Ledger.ts"
+import { fieldOf } from "./Leaderboard.ts"
+import { SettingInvalid } from "./SettingInvalid.ts"
 
 interface Planned extends Pick<JudgedItem, "itemId" | "prompt"> {}
 
+export interface SplitTableOptions extends Splits.SplitsOptions {
+  /** The path of a metadata field. Items with the same value are in one split. */
+  readonly by?: string | undefined
+}
+
 const keyOf = ({ itemId, prompt }: Planned): number => Sha256.leading52Bits(JSON.stringify([itemId, prompt]))
 
-/** Reads all planned items. Fails with `SplitsInvalid` if the shares are invalid. */
-export const make = Effect.fnUntraced(function* (options: Splits.SplitsOptions) {
+/** The facts about splits in the quality report. */
+export interface SplitReport extends Pick<
+  QualityReport,
+  "cross_split_near_duplicates" | "split_groups" | "split_shares"
+> {}
+
+export const unsplit: SplitReport = { cross_split_near_duplicates: null, split_groups: null, split_shares: null }
+
+/** A split whose share differs by more than this from the requested one is worth a warning. */
+const accepted = 0.05
+
+const warnOfShares = Effect.fnUntraced(function* (
+  shares: Splits.Shares,
+  items: number,
+  splitOf: Splits.Assignment["splitOf"],
+  by: string,
+) {
+  const counts = new Map<Split | undefined, number>()
+  for (let ordinal = 0; ordinal < items; ordinal++) {
+    const split = splitOf(ordinal)
+    counts.set(split, (counts.get(split) ?? 0) + 1)
+  }
+  const percent = (share: number) => `${Math.round(100 * share)}%`
+  const missed = splits.flatMap((split) => {
+    const [share, requested] = [(counts.get(split) ?? 0) / items, shares[split]]
+    if (requested === undefined || (share > 0 && Math.abs(share - requested) <= accepted)) return []
+    return [`${split} has ${percent(share)} of the items, not ${percent(requested)}`]
+  })
+  if (missed.length === 0) return
+  yield* Effect.logWarning(
+    `the groups by ${by}, joined where they have near-duplicates, are too large for the shares: ${missed.join(", ")}`,
+  )
+})
+
+/**
+ * Reads all planned items. Fails with `SplitsInvalid` if the shares are invalid, or with `SettingInvalid` if no item has
+ * the field.
+ */
+export const make = Effect.fnUntraced(function* ({ by, ...options }: SplitTableOptions) {
   const ledger = yield* LedgerReader
-  const splits = yield* Splits.make(options)
+  const table = yield* Splits.make(options)
+  const path = yield* fieldOf(by)
   const keys = NumberList.make(Float64Array)
   yield* Stream.runForEachArray(ledger.prompts, (planned) => {
     for (const item of planned) keys.push(keyOf(item))
-    return splits.add(planned.map(({ prompt }) => prompt))
+    const groups = path && planned.map(({ metadata }) => FieldPath.textAt(path, metadata))
+    return table.add(
+      planned.map(({ prompt }) => prompt),
+      groups,
+    )
   })
-  const { crossSplitNearDuplicates, splitOf } = yield* splits.assign
+  const { crossSplitNearDuplicates, groups, splitOf } = yield* table.assign
+  if (by !== undefined && groups === undefined && keys.length() > 0) {
+    const expected = "a field of the items' metadata"
+    return yield* new SettingInvalid({ setting: "splitBy", expected, found: `${by}, which no item has` })
+  }
+  if (groups !== undefined) yield* warnOfShares(options.shares, keys.length(), splitOf, by!)
   const all = keys.view()
 
   let next = 0
@@ -42,6 +100,10 @@ export const make = Effect.fnUntraced(function* (options: Splits.SplitsOptions) 
       next = at + 1
       return split
     },
-    crossSplitNearDuplicates,
+    report: {
+      cross_split_near_duplicates: crossSplitNearDuplicates,
+      split_groups: groups === undefined ? null : { field: by!, ...groups, of: keys.length() },
+      split_shares: defined(options.shares),
+    } satisfies SplitReport,
   }
 })

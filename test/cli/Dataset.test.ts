@@ -16,6 +16,7 @@ const items = Array.from({ length: 40 }, (_, i) => ({
   id: `item-${i}`,
   prompt: `Describe the ${words[i % 10]} of case ${i * 7919} and ${words[(i * 3 + 1) % 10]} ${words[(i >> 2) % 10]}`,
   completions: [`short ${i}`, `somewhat longer ${i}`, `the longest of the three ${i}`],
+  metadata: { user: `user-${i % 8}`, all: "same", ...(i < 4 && { few: `few-${i}` }) },
 }))
 
 const writeItems = (directory: string) =>
@@ -112,6 +113,44 @@ describe("--split", () => {
     const later = yield* run(40)
     assert.strictEqual(later.size, 40)
     for (const [id, split] of first) assert.strictEqual(later.get(id), split, id)
+  })
+})
+
+describe("--split-by", () => {
+  const split = ["--split", "test=0.25", "--split-by"]
+
+  test("puts all items of a user into one split, and says how many groups there are", function* () {
+    const directory = yield* judged
+    yield* cli(["export", "--dir", directory, ...split, "user"]).pipe(ends(0))
+    const users = yield* Effect.forEach(["train", "test"], (split) =>
+      Effect.map(rowsOf(directory, split), (rows) => rows.map(({ metadata }) => JSON.parse(String(metadata)).user)),
+    )
+    const [train, test] = users.map((of) => [...new Set<string>(of)])
+    assert.lengthOf(test!, 2)
+    assert.lengthOf([...new Set([...train!, ...test!])], 8)
+    const { split_groups, split_shares } = yield* readReport(`${directory}/dataset/report.json`)
+    assert.deepStrictEqual(split_groups, { field: "user", components: 8, largest: 5, ungrouped: 0, of: 40 })
+    assert.deepStrictEqual(split_shares, { test: 0.25, train: 0.75 })
+    const fs = yield* FileSystem.FileSystem
+    assert.include(yield* fs.readFileString(`${directory}/dataset/README.md`), "Items with the same `user`")
+    yield* cli(["verify", `${directory}/dataset`]).pipe(ends(0))
+  })
+
+  test("counts items without the field, and warns of groups that are too large for the shares", function* () {
+    const directory = yield* judged
+    yield* cli(["export", "--dir", directory, ...split, "few"]).pipe(ends(0))
+    const { split_groups } = yield* readReport(`${directory}/dataset/report.json`)
+    assert.deepInclude(split_groups, { components: 40, largest: 1, ungrouped: 36 })
+    const warning = /too large for the shares: train has 100% of the items, not 75%, test has 0% of the items, not 25%/
+    yield* cli(["export", "--dir", directory, ...split, "all"]).pipe(ends(0, warning))
+  })
+
+  test("refuses a field that no item has, and --split-by without --split", function* () {
+    const directory = yield* judged
+    yield* cli(["export", "--dir", directory, ...split, "usr"]).pipe(
+      ends(2, /splitBy: expected a field of the items' metadata, found usr, which no item has/),
+    )
+    yield* cli(["export", "--dir", directory, "--split-by", "user"]).pipe(ends(2, /--split-by.*--split/))
   })
 })
 

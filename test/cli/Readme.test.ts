@@ -181,6 +181,7 @@ describe("README.md", () => {
       ["collect", "--dir", job, "--base-url", "http://127.0.0.1:1/v1", "--listen", "0"],
       ["export", "--dir", job],
       ["serve", "--port", "0", "--database", `${job}/s.db`, "--expert", "nobody"],
+      ["evaluate", job, "--scores", "http://127.0.0.1:1/score"],
       ["serve", "--port", "0", "--database", `${job}/s.db`, "--expert", "judge:m"],
     ]) {
       assert.isAbove((yield* cliWith(args, watching)).status, 0)

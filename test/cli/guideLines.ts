@@ -120,6 +120,11 @@ export const lines: { readonly [line: string]: Line | string } = {
   "npx prefstream run items.jsonl": "test/cli/ServiceProtocol.test.ts runs at such a service",
   "(umask 077 && sqlite3 prefstream-service.db \"VACUUM INTO 'copy.db'\")":
     "sqlite3 need not be installed: test/service/Restart.test.ts has Node carry it out",
+  "npx prefstream evaluate week-48/dataset --scores scores.jsonl --split test": "test/cli/Evaluate.test.ts has scores",
+  "npx prefstream evaluate week-48/dataset --scores http://127.0.0.1:8000/pooling --model my-reward":
+    "test/cli/Evaluate.test.ts asks such an endpoint",
+  "npx prefstream evaluate week-48/dataset --scores scores.jsonl --disputed next.jsonl --report scored.html":
+    "test/cli/Evaluate.test.ts has scores",
   // src/pair
   "npx prefstream audit --dir week-48": { ends: 1, before: "results" },
   "npx prefstream audit --dir week-48 --by topic": { ends: 1 },

@@ -21,7 +21,7 @@ const mayImport: { readonly [folder: string]: string } = {
   task: "domain io node sql telemetry api",
   pair: "domain io node eld",
   "dataset/report":
-    "domain/QualityReport.ts domain/Distribution.ts domain/Leaderboard.ts domain/RubricReport.ts service/pages/shared preact @observablehq/plot",
+    "domain/QualityReport.ts domain/Distribution.ts domain/Leaderboard.ts domain/RubricReport.ts domain/Evaluation.ts domain/Audit.ts service/pages/shared preact @observablehq/plot",
   dataset: "domain io node hyparquet hyparquet-writer yaml @huggingface/hub",
   pipeline: "domain io node telemetry api source task pair dataset",
   "service/pages": "service/pageApi preact markdown-it dompurify highlight.js diff katex",

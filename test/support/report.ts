@@ -438,6 +438,8 @@ export const full = (): QualityReport => {
     },
     rubric: rubric(["helpfulness", "truthfulness", "style"]),
     cross_split_near_duplicates: 3,
+    split_shares: { train: 0.9, validation: 0.05, test: 0.05 },
+    split_groups: null,
     splits: [
       { split: "train", items: 3790, pairs: 11_370 },
       { split: "validation", items: 211, pairs: 633 },
@@ -477,6 +479,8 @@ export const minimal = (): QualityReport => {
     rankings: { ranked_items: 0, unranked_items: 40 },
     flags: { items: 0, kinds: [] },
     cross_split_near_duplicates: null,
+    split_shares: null,
+    split_groups: null,
     splits: [{ split: "train", items: 40, pairs: 40 }],
     examples: examples(1).map((example) => ({ ...example, votes: 1, agreement: null, rationale: null })),
   }
@@ -502,6 +506,8 @@ export const empty = (): QualityReport => {
     turnaround: distribution([]),
     checks: [],
     cross_split_near_duplicates: null,
+    split_shares: null,
+    split_groups: null,
     splits: [],
   }
 }

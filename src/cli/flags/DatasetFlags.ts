@@ -109,6 +109,7 @@ export const datasetFlags = inGroup("DATASET", {
     },
   ),
   splitSeed: integer("split-seed", "Seed for splitting items", { default: 0 }),
+  splitBy: text("split-by", "FIELD", "Metadata field, such as user: items with the same value are in one split"),
   format: repeated(
     Flag.Literals("format", formatNames),
     "FORMAT",

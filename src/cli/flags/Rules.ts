@@ -94,7 +94,7 @@ const rules: ReadonlyArray<Rule> = [
   },
   { flags: ["evaluationPath"], onlyWith: given("evaluationPrompts") },
   { flags: ["marginFrom"], onlyWith: either("margin", ({ margin }) => margin) },
-  { flags: ["splitSeed"], onlyWith: either("split", ({ splits }) => splits) },
+  { flags: ["splitSeed", "splitBy"], onlyWith: either("split", ({ splits }) => splits) },
   { flags: ["results"], onlyWith: given("before"), why: "which sets their minimum age" },
   { flags: ["signInLink"], notWith: given("apiOnly"), why: "which has no dashboard" },
   { flags: ["sendAgain", "giveUp"], notWith: given("adopt") },

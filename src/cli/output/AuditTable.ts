@@ -20,7 +20,7 @@ const percent = (share: number): string => `${(100 * share).toFixed(1)}%`
 const decimal = (value: number): string => value.toFixed(3).replace("-", "−")
 const signed = (value: number): string => `${value < 0 ? "−" : "+"}${percent(Math.abs(value))}`
 
-const cell = (estimate: Estimate | null | undefined, form: (value: number) => string = percent): string => {
+export const cell = (estimate: Estimate | null | undefined, form: (value: number) => string = percent): string => {
   if (estimate === null || estimate === undefined) return "–"
   const { high, low, value } = estimate
   return low === null || high === null ? form(value) : `${form(value)} (${form(low)} to ${form(high)})`
@@ -29,7 +29,7 @@ const cell = (estimate: Estimate | null | undefined, form: (value: number) => st
 type Cells = ReadonlyArray<string>
 
 /** @param texts the number of columns at the left that are texts */
-const table = (title: string, head: Cells, rows: ReadonlyArray<Cells>, texts = 1): Cells => {
+export const table = (title: string, head: Cells, rows: ReadonlyArray<Cells>, texts = 1): Cells => {
   const all = [head, ...rows]
   const widths = head.map((_, column) => Math.max(...all.map((row) => row[column]!.length)))
   const alignedIn = (row: Cells) =>

@@ -4,6 +4,7 @@ import type { QualityReport } from "../../domain/QualityReport.ts"
 import { Button } from "../../service/pages/shared/Button.tsx"
 import { Agreement } from "./Agreement.tsx"
 import { Checks } from "./Checks.tsx"
+import { EvaluationSection } from "./Evaluation.tsx"
 import { Examples } from "./Examples.tsx"
 import { Experts } from "./Experts.tsx"
 import { Costs } from "./Costs.tsx"
@@ -31,6 +32,7 @@ const sections = [
   ["leaderboard", "Leaderboard", Leaderboard],
   ["models", "Models", Models],
   ["gold", "Gold", Gold],
+  ["evaluation", "Reward model", EvaluationSection],
   ["costs", "Costs", Costs],
   ["position", "Position", ChosenPosition],
   ["length", "Length", LengthDifference],
@@ -94,7 +96,7 @@ export const App = ({ report }: { readonly report: QualityReport }) => (
       <Origin report={report} />
       <nav class="row contents" aria-label="Sections">
         {sections
-          .filter(([id]) => id !== "rubric" || report.rubric !== undefined)
+          .filter(([id]) => (id !== "rubric" && id !== "evaluation") || report[id] !== undefined)
           .map(([id, title]) => (
             <a key={id} href={`#${id}`}>
               {title}

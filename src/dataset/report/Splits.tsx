@@ -4,8 +4,11 @@ import { count, name, plural, shareOf } from "./format.ts"
 import { Bar, Section, Table, ScreenReaderText, textColumn } from "./parts.tsx"
 import { list } from "./wording.ts"
 
+const groupsText = ({ components, field, largest, of, ungrouped }: NonNullable<QualityReport["split_groups"]>) =>
+  `Items with the same ${name(field, 40)}, and their near-duplicates, are in one split: ${plural(components, "group")}, the largest with ${shareOf(largest, of)} of the items.${ungrouped === 0 ? "" : ` ${plural(ungrouped, "item")} ${ungrouped === 1 ? "does" : "do"} not have the field.`}`
+
 export const Splits = ({
-  report: { cross_split_near_duplicates: crossSplit, splits },
+  report: { cross_split_near_duplicates: crossSplit, split_groups: groups, split_shares: shares, splits },
 }: {
   readonly report: QualityReport
 }) => {
@@ -20,7 +23,7 @@ export const Splits = ({
       lead={
         splits.length === 1
           ? `The dataset has one split, with ${plural(pairs, "pair")}.`
-          : `Pairs: ${list(parts)}. Each item is in only one split.${crossSplit === null || crossSplit === 0 ? "" : ` ${plural(crossSplit, "item")} ${crossSplit === 1 ? "is a near-duplicate" : "are near-duplicates"} of items in several splits.`}`
+          : `Pairs: ${list(parts)}. Each item is in only one split.${groups === null ? "" : ` ${groupsText(groups)}`}${crossSplit === null || crossSplit === 0 ? "" : ` ${plural(crossSplit, "item")} ${crossSplit === 1 ? "is a near-duplicate" : "are near-duplicates"} of items in several splits.`}`
       }
     >
       <Table
@@ -31,6 +34,7 @@ export const Splits = ({
           "Items",
           "Pairs",
           "Share",
+          ...(shares === null ? [] : ["Requested"]),
           textColumn(<ScreenReaderText text="As a bar" />, "bars"),
         ]}
         rows={splits.map((split) => [
@@ -38,9 +42,14 @@ export const Splits = ({
           count(split.items),
           count(split.pairs),
           shareOf(split.pairs, pairs),
+          ...(shares === null ? [] : [shareOf(shares[split.split] ?? 0, 1)]),
           <Bar value={split.pairs} of={pairs} />,
         ])}
-        total={splits.length > 1 ? ["All", count(items), count(pairs), "100%", ""] : undefined}
+        total={
+          splits.length > 1
+            ? ["All", count(items), count(pairs), "100%", ...(shares === null ? [] : [""]), ""]
+            : undefined
+        }
       />
     </Section>
   )

@@ -1,8 +1,8 @@
 /**
  * Assigns each prompt to a split: train, validation, or test.
  *
- * Guarantees: a prompt's split depends only on the options, the prompt, and earlier prompts, so adding prompts never
- * changes the split. Prompts with the same normal form are in the same split. A near-duplicate is in the split of the
+ * Guarantees without groups (for groups, see `SplitGroups`): a prompt's split depends only on the options, the prompt,
+ * and earlier prompts, so adding prompts never changes the split. Prompts with the same normal form are in the same split. A near-duplicate is in the split of the
  * earliest prompt that it repeats. `crossSplitNearDuplicates` counts near-duplicates of prompts in several splits. If a
  * share is increased, its split keeps its prompts.
  * Not guaranteed: exact shares. A hash of seed and normal form maps each prompt to a number from 0 to 1.
@@ -15,6 +15,7 @@ import * as Sha256 from "../../node/Sha256.ts"
 import * as NumberList from "../stats/NumberList.ts"
 import * as NearDuplicates from "./NearDuplicates.ts"
 import * as NormalizedPrompt from "./NormalizedPrompt.ts"
+import * as SplitGroups from "./SplitGroups.ts"
 
 /**
  * The shares of the prompts, such as `{ train: 0.9, test: 0.1 }`. They add up to 1. A split without a share is empty.
@@ -37,8 +38,11 @@ export class SplitsInvalid extends Schema.TaggedError<SplitsInvalid>()("SplitsIn
 
 /** Assigns prompts to splits. */
 export interface Splits {
-  /** Adds the next prompts. */
-  readonly add: (prompts: ReadonlyArray<Prompt>) => Effect.Effect<void, NearDuplicates.SearchFailed>
+  /** Adds the next prompts. `groups` has the group of each, or null for a prompt that is a group of its own. */
+  readonly add: (
+    prompts: ReadonlyArray<Prompt>,
+    groups?: ReadonlyArray<string | null>,
+  ) => Effect.Effect<void, NearDuplicates.SearchFailed>
   /** Returns the splits of all prompts so far. Prompts that are added later do not change them. */
   readonly assign: Effect.Effect<Assignment, NearDuplicates.SearchFailed>
 }
@@ -51,6 +55,8 @@ export interface Assignment {
   readonly earliestOf: (ordinal: number) => number | undefined
   /** Number of prompts that nearly repeat prompts of more than one split. */
   readonly crossSplitNearDuplicates: number
+  /** Undefined if no prompt has a group. */
+  readonly groups: (SplitGroups.GroupSizes & { readonly ungrouped: number }) | undefined
 }
 
 /** Options of `make`. */
@@ -93,18 +99,48 @@ export const make = Effect.fnUntraced(function* (options: SplitsOptions) {
   const nearDuplicates = yield* NearDuplicates.make(threshold, scratchDirectory)
   /** For each prompt, the split that it would have if it did not repeat another prompt. */
   const own = NumberList.make(Uint8Array)
+  /** The ordinal of the first prompt of each group, by a hash of the group. */
+  const firstOf = new Map<number, number>()
+  /** For each prompt, the first one of its group. */
+  const firsts = NumberList.make(Float64Array)
+  let ungrouped = 0
+
+  const addToGroup = (group: string | null): void => {
+    const ordinal = firsts.length()
+    if (group === null) ungrouped++
+    const key = group === null ? undefined : Sha256.leading52Bits(group)
+    if (key !== undefined && !firstOf.has(key)) firstOf.set(key, ordinal)
+    firsts.push(key === undefined ? ordinal : firstOf.get(key)!)
+  }
+
+  const assignGroups = Effect.gen(function* () {
+    const sets = SplitGroups.disjointSets(firsts.length())
+    firsts.view().forEach((first, ordinal) => sets.join(first, ordinal))
+    yield* nearDuplicates.search((earlier, later) => sets.rootOf(earlier) !== sets.rootOf(later), sets.join)
+    const roots = Uint32Array.from({ length: firsts.length() }, (_, ordinal) => sets.rootOf(ordinal))
+    const targets = splits.flatMap((split) => (shares[split] === undefined ? [] : [[split, shares[split]] as const]))
+    const { splitOf, ...sizes } = SplitGroups.assign(roots, targets, (root) => placeOf(seed, String(root)))
+    return {
+      splitOf: (ordinal) => (ordinal in roots ? splitOf(roots[ordinal]!) : undefined),
+      earliestOf: (ordinal) => roots[ordinal],
+      crossSplitNearDuplicates: 0,
+      groups: { ...sizes, ungrouped },
+    } satisfies Assignment
+  })
 
   const result: Splits = {
-    add: (prompts) =>
+    add: (prompts, groups) =>
       Effect.suspend(() => {
-        for (const prompt of prompts) {
+        for (const [i, prompt] of prompts.entries()) {
           const text = Conversation.toText(prompt)
           nearDuplicates.add(text)
           own.push(splits.indexOf(splitAt(placeOf(seed, NormalizedPrompt.ofText(text)))))
+          if (groups !== undefined) addToGroup(groups[i]!)
         }
         return nearDuplicates.room
       }),
     assign: Effect.gen(function* () {
+      if (firstOf.size > 0) return yield* assignGroups
       const earliest = yield* nearDuplicates.earliest
       const assigned = own.view().slice()
       earliest.forEach((first, ordinal) => (assigned[ordinal] = assigned[first]!))
@@ -119,6 +155,7 @@ export const make = Effect.fnUntraced(function* (options: SplitsOptions) {
         splitOf: (ordinal) => splits[assigned[ordinal]!],
         earliestOf: (ordinal) => earliest[ordinal],
         crossSplitNearDuplicates: crosses.reduce((sum, one) => sum + one, 0),
+        groups: undefined,
       } satisfies Assignment
     }),
   }

@@ -168,6 +168,40 @@ describe("Splits", () => {
     assert.isUndefined(splitOf(3))
   })
 
+  it("has each component of groups and near-duplicates in one split, and meets the shares to within a component", () => {
+    const prompts = [...family(4), ...family(5)]
+    const groupOf = fc.option(fc.integer({ min: 0, max: 30 }).map(String), { nil: null })
+    fc.assert(
+      fc.property(fc.array(groupOf, { minLength: prompts.length, maxLength: prompts.length }), (groups) => {
+        const { groups: sizes, splitOf } = Effect.runSync(
+          Effect.gen(function* () {
+            const splits = yield* Splits.make({ shares: quarters, seed: 5 })
+            yield* splits.add(prompts, groups)
+            return yield* splits.assign
+          }).pipe(Effect.scoped, Effect.provideService(Threads, "never")),
+        )
+        const alone = assign(prompts, { shares: quarters })
+        const counts = { train: 0, validation: 0, test: 0 }
+        const splitOfGroup = new Map<string | null, string>()
+        for (const [i, group] of groups.entries()) {
+          const split = splitOf(i)!
+          counts[split]++
+          assert.strictEqual(split, splitOf(alone[i]!.earliest))
+          if (group !== null) assert.strictEqual(splitOfGroup.get(group) ?? split, split)
+          splitOfGroup.set(group, split)
+        }
+        if (groups.every((group) => group === null)) return assert.isUndefined(sizes)
+        assert.strictEqual(sizes!.ungrouped, groups.filter((group) => group === null).length)
+        for (const split of ["train", "validation", "test"] as const) {
+          const wanted = prompts.length * quarters[split]!
+          assert.isAtMost(Math.abs(counts[split] - wanted), Math.max(sizes!.largest, prompts.length - wanted))
+          assert.isAtMost(counts[split], Math.max(wanted + sizes!.largest, sizes!.largest))
+        }
+      }),
+      { numRuns: 40 },
+    )
+  })
+
   it("assigns the same where signatures are computed in a thread", async () => {
     const prompts = Array.from({ length: 40 }, (_, i) => family(i)).flat()
     const options = { shares: quarters, seed: 3 }

@@ -16,7 +16,7 @@ import { batchColumns, inCampaign, parsePrompts, promptOf } from "../schema/Rows
 
 interface DroppedItem extends ItemDetails, Pick<PromptItem, "prompt" | "completions"> {}
 
-export interface PlannedItem extends Pick<ItemDetails, "models"> {
+export interface PlannedItem extends Pick<ItemDetails, "models" | "metadata"> {
   readonly itemId: string
   readonly prompt: Prompt
 }
@@ -165,7 +165,7 @@ export const readStreams = ({ job, sql }: LedgerContext) => {
     )
 
   /**
-   * Ids, prompts, and models of all planned items, judged or not, of all campaigns, in the order of planning. An item
+   * Ids, prompts, models, and metadata of all planned items, judged or not, of all campaigns, in the order of planning. An item
    * in several campaigns occurs once for each. Omits gold items that were mixed in, and pruned items.
    */
   const prompts: Stream.Stream<PlannedItem, SqlError> = pages(
@@ -181,7 +181,7 @@ export const readStreams = ({ job, sql }: LedgerContext) => {
               {
                 itemId: details.item_id,
                 prompt: promptOf(prompts[i]!.prompt, details),
-                ...Struct.pick(details, ["models"]),
+                ...Struct.pick(details, ["models", "metadata"]),
               },
             ],
       )

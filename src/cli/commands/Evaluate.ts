@@ -1,0 +1,84 @@
+/** `prefstream evaluate` compares the scores of a reward model with the preferences in a dataset. */
+import { Config, Console, Effect, FileSystem, Option, Schema } from "effect"
+import { Argument, Flag } from "effect/cli"
+import * as ReportPage from "../../dataset/ReportPage.ts"
+import { Split } from "../../domain/Split.ts"
+import type { QualityReport } from "../../domain/QualityReport.ts"
+import { count } from "../../io/Values.ts"
+import { disputedItems, evaluate } from "../../pipeline/Evaluate.ts"
+import * as ScoreEndpoint from "../../pipeline/evaluation/ScoreEndpoint.ts"
+import { makeCommand } from "../flags/Definition.ts"
+import { ledgerFlags } from "../flags/LedgerFlags.ts"
+import { literals, required, text } from "../flags/Values.ts"
+import * as EvaluationTable from "../output/EvaluationTable.ts"
+import * as ExitStatus from "../output/ExitStatus.ts"
+import { printable, say } from "../output/Text.ts"
+
+const directory = Argument.Directory("DIR", { mustExist: true }).pipe(
+  Argument.withDescription("Dataset folder, such as week-48/dataset"),
+)
+
+const decodeReport = Schema.decodeUnknownOption(
+  Schema.fromJsonString(Schema.Struct({ format: Schema.Literal("prefstream-report") })),
+)
+
+/** Writes the dataset's report with a section about the evaluation. */
+const writeReport = Effect.fnUntraced(function* (
+  directory: string,
+  target: string,
+  evaluation: QualityReport["evaluation"],
+) {
+  const fs = yield* FileSystem.FileSystem
+  const source = `${directory}/report.json`
+  const json = yield* Effect.orElseSucceed(fs.readFileString(source), () => "")
+  if (Option.isNone(decodeReport(json))) return yield* ExitStatus.usageError(`--report: ${source} is not a report`)
+  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the page shows a report, whose digest is checked
+  const report = JSON.parse(json) as QualityReport
+  yield* fs.writeFileString(target, yield* ReportPage.render({ ...report, ...(evaluation && { evaluation }) }))
+})
+
+export const command = makeCommand(
+  "evaluate",
+  "Compare the scores of a reward model with the preferences in a dataset: accuracy with intervals, at similar length, by models, strength, agreement and metadata, and calibration. " +
+    "Beside it: the rule that the longer completion wins, and how often two people agree.",
+  {
+    directory,
+    scores: required(
+      Flag.String("scores"),
+      "FILE|URL",
+      "Scores by item or pair, or the URL of a model: its path ends with /pooling, /score, or /predict",
+    ),
+    model: text("model", "NAME", "Name of the model at the URL of --scores (its key: PREFSTREAM_SCORES_API_KEY)"),
+    split: literals("split", Split.literals, "Split to read", { metavar: "SPLIT", default: "all" }),
+    by: text("by", "FIELD", "Also show accuracy by the values of this metadata field, at most 100"),
+    disputed: text("disputed", "FILE", "Write the items on which scores and experts differ most, to be read by run"),
+    report: text("report", "FILE", "Write the dataset's report with a section about the scores"),
+    json: ledgerFlags.json,
+  },
+  Effect.fn("prefstream evaluate")(function* (flags) {
+    const { by, disputed, model, report, split } = flags
+    const isEndpoint = ScoreEndpoint.formOf(flags.scores) !== undefined
+    if (model !== undefined && !isEndpoint) {
+      return yield* ExitStatus.usageError(`--model: --scores is not ${ScoreEndpoint.urlForm}`)
+    }
+    const apiKey = Option.getOrUndefined(yield* Config.option(Config.Redacted("PREFSTREAM_SCORES_API_KEY")))
+    const scores = isEndpoint ? { url: flags.scores, model, apiKey } : flags.scores
+    const evaluation = yield* evaluate(flags.directory, { scores, split, by }).pipe(
+      Effect.catchTag("GroupsInvalid", ({ message }) => ExitStatus.usageError(`--by ${message}`)),
+    )
+    yield* Console.log(flags.json ? JSON.stringify(evaluation) : printable(EvaluationTable.text(evaluation)))
+    if (disputed !== undefined) {
+      const items = yield* disputedItems(flags.directory, evaluation)
+      const fs = yield* FileSystem.FileSystem
+      yield* fs.writeFileString(disputed, items.map((item) => `${JSON.stringify(item)}\n`).join(""))
+      yield* say(`${count(items.length, "item")} on which scores and experts differ: ${disputed}`)
+    }
+    if (report !== undefined) yield* writeReport(flags.directory, report, evaluation)
+  }),
+  {
+    "prefstream evaluate week-48/dataset --scores scores.jsonl --split test":
+      "Compare scores of a file with the test split",
+    "prefstream evaluate week-48/dataset --scores http://127.0.0.1:8000/pooling --model my-reward --disputed next.jsonl":
+      "Ask a model that vLLM serves, and write the items for the next campaign",
+  },
+)

@@ -1,0 +1,80 @@
+/**
+ * Formats an evaluation of scores for a terminal. An interval is that of 95%; a dash means that a number does not exist.
+ */
+import type { Evaluation, EvaluationSlice } from "../../domain/Evaluation.ts"
+import { count, number } from "../../io/Values.ts"
+import { cell, table } from "./AuditTable.ts"
+
+const titles: { readonly [by: string]: string } = {
+  length: "length (similar: within 10%)",
+  agreement: "the experts' agreement",
+}
+
+const decimal = (value: number | null): string => (value === null ? "–" : value.toFixed(3))
+
+const sliceTables = (slices: ReadonlyArray<EvaluationSlice>): ReadonlyArray<string> =>
+  [...Map.groupBy(slices, ({ by }) => by)].flatMap(([by, rows]) =>
+    table(
+      `Accuracy by ${titles[by] ?? by}`,
+      ["", "items", "scores", "longer wins"],
+      rows.map(({ accuracy, longer, value }) => [
+        value ?? "(none)",
+        number(accuracy.items),
+        cell(accuracy),
+        cell(longer),
+      ]),
+    ),
+  )
+
+const overall = ({ overall, votes }: Evaluation): ReadonlyArray<string> =>
+  table(
+    "Share of pairs whose chosen completion is preferred; a random choice has 50.0%",
+    ["", "items", "accuracy"],
+    [
+      ["scores", number(overall?.accuracy.items ?? 0), cell(overall?.accuracy)],
+      ["longer wins", number(overall?.longer.items ?? 0), cell(overall?.longer)],
+      ...(votes === null
+        ? []
+        : [
+            ["scores, against one vote", number(votes.scores.items), cell(votes.scores)],
+            ["people, against one vote (the human ceiling)", number(votes.people.items), cell(votes.people)],
+          ]),
+    ],
+  )
+
+export const text = (evaluation: Evaluation): string => {
+  const { calibration, disagreements, items, pairs, slices, ties, unscored } = evaluation
+  const without = unscored === 0 ? "" : `; ${count(unscored, "pair")} without scores`
+  const equal = ties === 0 ? "" : `; ${count(ties, "pair")} with equal scores, which count as half`
+  return [
+    `${count(pairs, "pair")} of ${count(items, "item")}${without}${equal}`,
+    ...overall(evaluation),
+    ...sliceTables(slices),
+    ...table(
+      `Calibration: log loss ${decimal(calibration.log_loss)} (without knowledge 0.693), calibration error ${decimal(calibration.error)}`,
+      ["probability", "pairs", "predicted", "observed"],
+      calibration.bins.map(({ from, observed, pairs, predicted }) => [
+        `${from.toFixed(1)} to ${(from + 0.1).toFixed(1)}`,
+        number(pairs),
+        decimal(predicted),
+        decimal(observed),
+      ]),
+    ),
+    ...(disagreements.length === 0
+      ? []
+      : table(
+          "Greatest differences from the experts",
+          ["item", "chosen", "rejected", "difference of scores", "agreement"],
+          disagreements
+            .slice(0, 5)
+            .map(({ agreement, chosen_index, difference, item_id, rejected_index }) => [
+              item_id,
+              `completion ${chosen_index}`,
+              `completion ${rejected_index}`,
+              decimal(difference),
+              agreement === null ? "–" : decimal(agreement),
+            ]),
+          3,
+        )),
+  ].join("\n")
+}

@@ -1,0 +1,67 @@
+/** How well the scores of a reward model match the pairs; the section exists only in a report that `evaluate` wrote. */
+import type { AuditEstimate } from "../../domain/Audit.ts"
+import type { QualityReport } from "../../domain/QualityReport.ts"
+import { count, plural, share } from "./format.ts"
+import { Name, Section, Table, textColumn } from "./parts.tsx"
+
+const interval = ({ high, low, value }: AuditEstimate): string =>
+  low === null || high === null ? share(value) : `${share(value)} (${share(low)} to ${share(high)})`
+
+const titles: { readonly [by: string]: string } = {
+  length: "Length (similar: within 10%)",
+  agreement: "Agreement of the experts",
+  strength: "Strength",
+  models: "Models",
+}
+
+const decimal = (value: number | null): string => (value === null ? "–" : value.toFixed(3))
+
+export const EvaluationSection = ({ report: { evaluation } }: { readonly report: QualityReport }) => {
+  const overall = evaluation?.overall ?? null
+  if (evaluation === undefined || overall === null) return null
+  const { calibration, items, pairs, slices, unscored, votes } = evaluation
+  return (
+    <Section
+      id="evaluation"
+      title="Reward model"
+      lead={`The scores prefer the chosen completion in ${share(overall.accuracy.value)} of ${plural(pairs, "pair")} of ${plural(items, "item")}; the longer completion is the chosen one in ${share(overall.longer.value)}.${unscored === 0 ? "" : ` ${plural(unscored, "pair")} without scores.`}`}
+    >
+      <Table
+        label="Accuracy of the scores"
+        columns={[textColumn("Part"), "Items", "Scores", "Longer wins"]}
+        rows={[
+          ["All", count(overall.accuracy.items), interval(overall.accuracy), interval(overall.longer)],
+          ...slices.map(({ accuracy, by, longer, value }) => [
+            <>
+              {titles[by] ?? by}: <Name text={value ?? "(none)"} chars={60} />
+            </>,
+            count(accuracy.items),
+            interval(accuracy),
+            interval(longer),
+          ]),
+        ]}
+      />
+      {votes !== null && (
+        <p>
+          The scores agree with one vote in {interval(votes.scores)}; two people agree in {interval(votes.people)}, on{" "}
+          {plural(votes.scores.items, "item")} with several votes.
+        </p>
+      )}
+      <Table
+        label="Calibration of the scores"
+        columns={[textColumn("Probability"), "Pairs", "Predicted", "Observed"]}
+        rows={calibration.bins.map(({ from, observed, pairs, predicted }) => [
+          `${from.toFixed(1)} to ${(from + 0.1).toFixed(1)}`,
+          count(pairs),
+          decimal(predicted),
+          decimal(observed),
+        ])}
+      />
+      <p class="muted small">
+        A random choice has 50%. Intervals of 95% by Wilson, with one trial per item. The probability of the completion
+        with the higher score is the logistic function of the difference of the scores. Log loss{" "}
+        {decimal(calibration.log_loss)} (without knowledge 0.693), calibration error {decimal(calibration.error)}.
+      </p>
+    </Section>
+  )
+}

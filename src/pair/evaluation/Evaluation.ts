@@ -1,0 +1,258 @@
+/**
+ * Compares the scores of a reward model with the preferences in a dataset.
+ *
+ * - Accuracy: the share of pairs whose chosen completion has the higher score; equal scores count as half. The pairs of
+ *   an item are averaged first, so each item counts once.
+ * - Interval: Wilson's 95% interval with one trial per item (`domain/Interval`). It is too wide if items have several
+ *   pairs, because the mean of several pairs varies less than one.
+ * - Votes: of an item's `v` votes, `vote_margin` gives the share that prefers `chosen`. Two different votes agree with
+ *   the probability (v(1 + margin²)/2 − 1)/(v − 1), and the scores agree with one vote with (1 ± margin)/2. A vote for
+ *   neither completion counts as half for each.
+ * - Calibration: the logistic function of the difference (R. A. Bradley and M. E. Terry, 1952), as reward models are
+ *   trained. Expected calibration error: M. P. Naeini, G. Cooper, and M. Hauskrecht, 2015.
+ *
+ * Guarantees: one pass in constant memory, but for one entry per value of a slice, at most `maxValues` for each kind. A
+ * kind of slice with only one value is left out.
+ * Assumes that the pairs of an item are consecutive, as in a dataset.
+ */
+import { Effect, Stream } from "effect"
+import type { AuditEstimate } from "../../domain/Audit.ts"
+import type { Disagreement, Evaluation, EvaluationSlice } from "../../domain/Evaluation.ts"
+import * as Interval from "../../domain/Interval.ts"
+import type { PreferencePair } from "../../domain/PreferencePair.ts"
+import { charactersOf } from "../../domain/Text.ts"
+
+/** The scores of a pair's completions. */
+export interface PairScores {
+  readonly chosen: number
+  readonly rejected: number
+}
+
+/** A pair, and its scores if it has any. */
+export type ScoredPair = readonly [pair: PreferencePair, scores: PairScores | undefined]
+
+export interface EvaluationOptions {
+  /** Reads the value of a metadata field, for slices. */
+  readonly by?: { readonly field: string; readonly groupOf: (metadata: unknown) => string | null } | undefined
+  /** Maximum number of disagreements. Default 100. */
+  readonly disagreements?: number | undefined
+}
+
+export const defaultDisagreements = 100
+
+/** Lengths are similar if the longer completion has at most 1.1 times the characters of the other. */
+const similarLength = 1.1
+const maxValues = 100
+const bins = 5
+
+const winOf = (a: number, b: number): number => (a > b ? 1 : a < b ? 0 : 0.5)
+
+const estimate = (sum: number, items: number): AuditEstimate => ({
+  items,
+  value: sum / items,
+  ...Interval.wilsonInterval(sum, items)!,
+})
+
+/** Sums item by item. */
+const makeMeans = () => {
+  let [items, accuracy, longer] = [0, 0, 0]
+  return {
+    add: (wins: ReadonlyArray<readonly [accuracy: number, longer: number]>): void => {
+      items++
+      for (const win of wins) {
+        accuracy += win[0] / wins.length
+        longer += win[1] / wins.length
+      }
+    },
+    items: () => items,
+    finish: () => (items === 0 ? null : { accuracy: estimate(accuracy, items), longer: estimate(longer, items) }),
+  }
+}
+
+const strengthOf = (strength: number | null): string => (strength === null ? "none" : String(Math.round(strength)))
+
+const agreementOf = ({ agreement, votes }: PreferencePair): string =>
+  votes < 2 || agreement === null
+    ? "one vote"
+    : agreement === 1
+      ? "100%"
+      : agreement >= 0.75
+        ? "75% to 99%"
+        : agreement >= 0.5
+          ? "50% to 74%"
+          : "below 50%"
+
+const lengthOf = (chosen: number, rejected: number): string =>
+  Math.max(chosen, rejected) <= similarLength * Math.min(chosen, rejected)
+    ? "similar"
+    : chosen > rejected
+      ? "chosen is longer"
+      : "chosen is shorter"
+
+const modelsOf = ({ chosen_model, rejected_model }: PreferencePair): string | undefined =>
+  chosen_model === null || rejected_model === null || chosen_model === rejected_model
+    ? undefined
+    : [chosen_model, rejected_model].toSorted().join(" / ")
+
+const slicesOf = (pair: PreferencePair, lengths: readonly [number, number], by: EvaluationOptions["by"]) => {
+  const slices: Array<readonly [by: string, value: string | null]> = [
+    ["length", lengthOf(...lengths)],
+    ["strength", strengthOf(pair.strength)],
+    ["agreement", agreementOf(pair)],
+  ]
+  const models = modelsOf(pair)
+  if (models !== undefined) slices.push(["models", models])
+  if (by !== undefined)
+    slices.push([`metadata.${by.field}`, by.groupOf(pair.metadata === null ? null : JSON.parse(pair.metadata))])
+  return slices
+}
+
+const makeCalibration = () => {
+  const sums = Array.from({ length: bins }, () => ({ pairs: 0, predicted: 0, observed: 0 }))
+  let [pairs, loss] = [0, 0]
+  return {
+    add: ({ chosen, rejected }: PairScores): void => {
+      const probability = 1 / (1 + Math.exp(-Math.abs(chosen - rejected)))
+      const bin = sums[Math.min(bins - 1, Math.floor((probability - 0.5) * 2 * bins))]!
+      bin.pairs++
+      bin.predicted += probability
+      bin.observed += winOf(chosen, rejected)
+      pairs++
+      // log(1 + exp(-x)) that does not overflow
+      const difference = chosen - rejected
+      loss += Math.max(-difference, 0) + Math.log1p(Math.exp(-Math.abs(difference)))
+    },
+    finish: (): Evaluation["calibration"] => {
+      const error = sums.reduce((sum, { observed, predicted }) => sum + Math.abs(observed - predicted), 0)
+      return {
+        bins: sums.flatMap((bin, i) =>
+          bin.pairs === 0
+            ? []
+            : [
+                {
+                  from: 0.5 + i / (2 * bins),
+                  pairs: bin.pairs,
+                  predicted: bin.predicted / bin.pairs,
+                  observed: bin.observed / bin.pairs,
+                },
+              ],
+        ),
+        error: pairs === 0 ? null : error / pairs,
+        log_loss: pairs === 0 ? null : loss / pairs,
+      }
+    },
+  }
+}
+
+/** Keeps the pairs with the greatest differences, and of equal ones the first. */
+const makeGreatest = (most: number) => {
+  let greatest: Array<Disagreement> = []
+  const shorten = () => (greatest = greatest.toSorted((a, b) => b.difference - a.difference).slice(0, most))
+  return {
+    add: (disagreement: Disagreement): void => {
+      greatest.push(disagreement)
+      if (greatest.length >= 2 * most + 1_000) shorten()
+    },
+    finish: (): ReadonlyArray<Disagreement> => shorten(),
+  }
+}
+
+/** Votes of a pair that prefer one completion: how often two agree, and how often one agrees with the scores. */
+const makeVotes = () => {
+  let [items, scores, people] = [0, 0, 0]
+  return {
+    add: (pairs: ReadonlyArray<readonly [PreferencePair, PairScores]>): void => {
+      const counted = pairs.flatMap(([{ vote_margin: margin, votes }, { chosen, rejected }]) =>
+        margin === null || votes < 2
+          ? []
+          : [
+              {
+                people: ((votes * (1 + margin * margin)) / 2 - 1) / (votes - 1),
+                scores: 0.5 + (winOf(chosen, rejected) - 0.5) * margin,
+              },
+            ],
+      )
+      if (counted.length === 0) return
+      items++
+      for (const each of counted) {
+        people += Math.max(0, each.people) / counted.length
+        scores += each.scores / counted.length
+      }
+    },
+    finish: (): Evaluation["votes"] =>
+      items === 0 ? null : { scores: estimate(scores, items), people: estimate(people, items) },
+  }
+}
+
+/** Evaluates the scores of a stream of pairs. */
+export const of = Effect.fnUntraced(function* <E, R>(
+  scored: Stream.Stream<ScoredPair, E, R>,
+  { by, disagreements: most = defaultDisagreements }: EvaluationOptions = {},
+) {
+  let [pairs, unscored, ties] = [0, 0, 0]
+  const overall = makeMeans()
+  const slices = new Map<string, Map<string | null, ReturnType<typeof makeMeans>>>()
+  const calibration = makeCalibration()
+  const votes = makeVotes()
+  const greatest = makeGreatest(most)
+
+  const meansOf = (kind: string, value: string | null) => {
+    const values = slices.get(kind) ?? new Map<string | null, ReturnType<typeof makeMeans>>()
+    slices.set(kind, values)
+    const key = values.has(value) || values.size < maxValues ? value : "(other)"
+    const means = values.get(key) ?? makeMeans()
+    values.set(key, means)
+    return means
+  }
+
+  const addItem = (item: ReadonlyArray<ScoredPair>): void => {
+    const all = item.flatMap(([pair, scores]) => (scores === undefined ? [] : [[pair, scores] as const]))
+    unscored += item.length - all.length
+    if (all.length === 0) return
+    pairs += all.length
+    const wins: Array<readonly [number, number]> = []
+    const winsOfSlice = new Map<ReturnType<typeof makeMeans>, Array<readonly [number, number]>>()
+    for (const [pair, scores] of all) {
+      const lengths = [charactersOf(pair.chosen), charactersOf(pair.rejected)] as const
+      const win = [winOf(scores.chosen, scores.rejected), winOf(...lengths)] as const
+      if (scores.chosen === scores.rejected) ties++
+      wins.push(win)
+      for (const [kind, value] of slicesOf(pair, lengths, by)) {
+        const means = meansOf(kind, value)
+        winsOfSlice.set(means, [...(winsOfSlice.get(means) ?? []), win])
+      }
+      calibration.add(scores)
+      const { agreement, chosen_index, item_id, rejected_index } = pair
+      const difference = scores.rejected - scores.chosen
+      if (difference > 0) greatest.add({ item_id, chosen_index, rejected_index, difference, agreement })
+    }
+    overall.add(wins)
+    votes.add(all)
+    for (const [means, wins] of winsOfSlice) means.add(wins)
+  }
+
+  yield* scored.pipe(
+    Stream.groupAdjacentBy(([{ item_id }]) => item_id),
+    Stream.runForEach(([, item]) => Effect.sync(() => addItem(item))),
+  )
+
+  const evaluation: Evaluation = {
+    pairs,
+    items: overall.items(),
+    unscored,
+    ties,
+    overall: overall.finish(),
+    votes: votes.finish(),
+    slices: [...slices].flatMap(([by, values]) =>
+      (values.size === 1 && !by.startsWith("metadata.") ? [] : [...values])
+        .flatMap(([value, means]): ReadonlyArray<EvaluationSlice> => {
+          const shares = means.finish()
+          return shares === null ? [] : [{ by, value, ...shares }]
+        })
+        .toSorted((a, b) => b.accuracy.items - a.accuracy.items || (String(a.value) < String(b.value) ? -1 : 1)),
+    ),
+    calibration: calibration.finish(),
+    disagreements: greatest.finish(),
+  }
+  return evaluation
+})

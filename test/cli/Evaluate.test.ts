@@ -1,0 +1,253 @@
+/** `evaluate`: a reward model's scores beside a dataset, compared with a computation of the test's own. */
+import { createServer } from "node:http"
+import type { AddressInfo } from "node:net"
+import { assert, describe } from "@effect/vitest"
+import { Effect, FileSystem } from "effect"
+import type { Evaluation } from "../../src/domain/Evaluation.ts"
+import { cli, ends, write } from "../support/cli.ts"
+import { jsonl } from "../support/datasetReaders.ts"
+import { copiesOf, test } from "../support/job.ts"
+
+/** Numbers from 0 to 1 that do not depend on the order of calls. */
+const uniform = (seed: number): number => {
+  const x = Math.sin(seed * 12.9898) * 43_758.5453
+  return x - Math.floor(x)
+}
+
+const voters = ["ann", "bob", "cy"]
+const items = Array.from({ length: 60 }, (_, i) => ({
+  id: `item-${i}`,
+  prompt: `Question ${i} of ${i * 7919}?`,
+  completions: Array.from(
+    { length: 3 },
+    (_, c) => `Answer ${i} ${c} ${"x".repeat(Math.floor(40 * uniform(i * 3 + c)))}`,
+  ),
+  models: ["alpha", "beta", "gamma"],
+  metadata: { topic: i % 2 === 0 ? "even" : "odd" },
+  votes: voters.map((expert, v) => ({ expert, choice: uniform(1_000 + i * 3 + v) < 0.7 ? 0 : 1 + (i % 2) })),
+}))
+
+const scoreOf = (item: number, completion: number): number => 3 * uniform(500 + item * 3 + completion)
+
+const imported = copiesOf(
+  Effect.fnUntraced(function* (directory: string) {
+    yield* write(
+      `${directory}/votes.jsonl`,
+      items.map((item) => JSON.stringify(item)),
+    )
+    yield* cli(["import", `${directory}/votes.jsonl`, "--choice-as", "index", "--dir", directory]).pipe(ends(0))
+    yield* cli(["export", "--dir", directory, "--ties", "keep"]).pipe(ends(0))
+    const scores = items.map(({ id }, i) =>
+      JSON.stringify({ item_id: id, scores: [0, 1, 2].map((c) => scoreOf(i, c)) }),
+    )
+    yield* write(`${directory}/scores.jsonl`, scores)
+  }),
+)
+
+interface Row {
+  readonly item_id: string
+  readonly prompt: string
+  readonly chosen: string
+  readonly rejected: string
+  readonly chosen_index: number
+  readonly rejected_index: number
+  readonly metadata: string
+}
+
+const rowsOf = (directory: string) =>
+  Effect.promise(() => jsonl(`${directory}/dataset/jsonl/train-00000-of-00001.jsonl`)) as Effect.Effect<
+    ReadonlyArray<Row>
+  >
+
+const half = (a: number, b: number) => (a > b ? 1 : a < b ? 0 : 0.5)
+
+/** The mean over items of the mean over an item's rows. */
+const meanOf = (rows: ReadonlyArray<Row>, valueOf: (row: Row) => number): number => {
+  const perItem = [...Map.groupBy(rows, ({ item_id }) => item_id).values()].map(
+    (rows) => rows.reduce((sum, row) => sum + valueOf(row), 0) / rows.length,
+  )
+  return perItem.reduce((sum, value) => sum + value, 0) / perItem.length
+}
+
+const numberOf = ({ item_id }: Row): number => Number(item_id.slice("item-".length))
+const isRight = (row: Row) => half(scoreOf(numberOf(row), row.chosen_index), scoreOf(numberOf(row), row.rejected_index))
+
+const evaluated = Effect.fnUntraced(function* (directory: string, ...flags: ReadonlyArray<string>) {
+  const { stdout } = yield* cli(["evaluate", `${directory}/dataset`, "--json", ...flags]).pipe(ends(0))
+  return JSON.parse(stdout) as Evaluation
+})
+
+test("accuracy, the longer completion, slices, and log loss are those of another computation", function* () {
+  const directory = yield* imported
+  const rows = yield* rowsOf(directory)
+  const evaluation = yield* evaluated(directory, "--scores", `${directory}/scores.jsonl`, "--by", "topic")
+  assert.strictEqual(evaluation.pairs, rows.length)
+  assert.strictEqual(evaluation.items, 60)
+  const near = (actual: number | undefined, expected: number) => assert.approximately(actual!, expected, 1e-12)
+  near(evaluation.overall?.accuracy.value, meanOf(rows, isRight))
+  near(
+    evaluation.overall?.longer.value,
+    meanOf(rows, ({ chosen, rejected }) => half(chosen.length, rejected.length)),
+  )
+  const odd = rows.filter(({ metadata }) => (JSON.parse(metadata) as { topic: string }).topic === "odd")
+  const slice = evaluation.slices.find(({ by, value }) => by === "metadata.topic" && value === "odd")
+  near(slice?.accuracy.value, meanOf(odd, isRight))
+  const models = rows.filter(({ chosen_index, rejected_index }) => chosen_index + rejected_index === 1)
+  near(evaluation.slices.find(({ value }) => value === "alpha / beta")?.accuracy.value, meanOf(models, isRight))
+  const losses = rows.map((row) => {
+    const difference = scoreOf(numberOf(row), row.chosen_index) - scoreOf(numberOf(row), row.rejected_index)
+    return Math.log(1 + Math.exp(-difference))
+  })
+  near(evaluation.calibration.log_loss ?? undefined, losses.reduce((sum, loss) => sum + loss, 0) / losses.length)
+  assert.strictEqual(
+    evaluation.calibration.bins.reduce((sum, { pairs }) => sum + pairs, 0),
+    rows.length,
+  )
+})
+
+test("scores by completion, by pair, and in the order of the pairs give the same numbers, as CSV and JSON Lines", function* () {
+  const directory = yield* imported
+  const rows = yield* rowsOf(directory)
+  const expected = yield* evaluated(directory, "--scores", `${directory}/scores.jsonl`)
+  const pairScores = (row: Row) => [row.chosen_index, row.rejected_index].map((index) => scoreOf(numberOf(row), index))
+  const forms = {
+    "completions.csv": [
+      "item_id,completion_index,score",
+      ...items.flatMap(({ id }, i) => [0, 1, 2].map((c) => `${id},${c},${scoreOf(i, c)}`)).toReversed(),
+    ],
+    "pairs.jsonl": rows.toReversed().map((row) => {
+      const [chosen_score, rejected_score] = pairScores(row)
+      const { chosen_index, item_id, rejected_index } = row
+      return JSON.stringify({ item_id, chosen_index, rejected_index, chosen_score, rejected_score })
+    }),
+    "order.jsonl": rows.map((row) => {
+      const [scores_chosen, scores_rejected] = pairScores(row)
+      return JSON.stringify({ scores_chosen, scores_rejected })
+    }),
+  }
+  for (const [name, lines] of Object.entries(forms)) {
+    yield* write(`${directory}/${name}`, lines)
+    assert.deepStrictEqual(yield* evaluated(directory, "--scores", `${directory}/${name}`), expected, name)
+  }
+})
+
+test("writes the items on which scores and experts differ, which run reads, and a report with the section", function* () {
+  const fs = yield* FileSystem.FileSystem
+  const directory = yield* imported
+  const files = ["--disputed", `${directory}/next.jsonl`, "--report", `${directory}/report.html`]
+  const args = ["evaluate", `${directory}/dataset`, "--scores", `${directory}/scores.jsonl`, ...files]
+  const said = yield* cli(args).pipe(ends(0))
+  assert.match(said.stdout, /scores +60 +\d\d\.\d% \(\d\d\.\d% to \d\d\.\d%\)\n +longer wins/)
+  const rows = yield* rowsOf(directory)
+  const wrong = new Set(rows.filter((row) => isRight(row) === 0).map(({ item_id }) => item_id))
+  const disputed = (yield* Effect.promise(() => jsonl(`${directory}/next.jsonl`))) as unknown as ReadonlyArray<
+    (typeof items)[number]
+  >
+  assert.deepStrictEqual(new Set(disputed.map(({ id }) => id)), wrong)
+  for (const { completions, id, models } of disputed) {
+    assert.deepStrictEqual(
+      { completions, models },
+      {
+        completions: items[Number(id.slice(5))]!.completions,
+        models: ["alpha", "beta", "gamma"],
+      },
+    )
+  }
+  yield* cli(["validate", `${directory}/next.jsonl`]).pipe(ends(0))
+  assert.include(yield* fs.readFileString(`${directory}/report.html`), '"evaluation":{"pairs":')
+  yield* cli(["verify", `${directory}/dataset`]).pipe(ends(0))
+})
+
+describe("an endpoint", () => {
+  /** Serves the scores in the forms of vLLM and Text Embeddings Inference. The first request fails with 503. */
+  const endpoint = Effect.acquireRelease(
+    Effect.promise(async () => {
+      const requests = new Map<string, number>()
+      const keys = new Set<string | undefined>()
+      const server = createServer((request, response) => {
+        const chunks: Array<Buffer> = []
+        request.on("data", (chunk: Buffer) => chunks.push(chunk))
+        request.on("end", () => {
+          const path = request.url!
+          requests.set(path, (requests.get(path) ?? 0) + 1)
+          keys.add(request.headers.authorization)
+          if (requests.size === 1 && requests.get(path) === 1) return void response.writeHead(503).end()
+          const body = JSON.parse(Buffer.concat(chunks).toString()) as {
+            messages?: ReadonlyArray<{ role: string; content: string }>
+            text_2?: string
+            inputs?: ReadonlyArray<readonly [string, string]>
+          }
+          const text = body.messages?.at(-1)?.content ?? body.text_2 ?? body.inputs![0]![1]
+          const [, item, completion] = /Answer (\d+) (\d)/.exec(text)!
+          const score = scoreOf(Number(item), Number(completion))
+          const answers: { readonly [path: string]: unknown } = {
+            "/pooling": { object: "list", data: [{ index: 0, object: "pooling", data: [[0.1], [score]] }] },
+            "/v1/score": { object: "list", data: [{ index: 0, object: "score", score }] },
+            "/predict": [[{ score, label: "LABEL_0" }]],
+          }
+          response.end(JSON.stringify(answers[path] ?? { error: "no such path" }))
+        })
+      })
+      await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve))
+      return { server, requests, keys, url: `http://127.0.0.1:${(server.address() as AddressInfo).port}` }
+    }),
+    ({ server }) => Effect.promise(() => new Promise((resolve) => server.close(resolve))),
+  )
+
+  test("is asked about each completion once, and gives the numbers of the file", function* () {
+    const directory = yield* imported
+    const expected = yield* evaluated(directory, "--scores", `${directory}/scores.jsonl`)
+    const { keys, requests, url } = yield* endpoint
+    for (const path of ["/pooling", "/v1/score", "/predict"]) {
+      const args = ["evaluate", `${directory}/dataset`, "--json", "--scores", `${url}${path}`, "--model", "reward"]
+      const { stdout } = yield* cli(args, { PREFSTREAM_SCORES_API_KEY: "key-1" }).pipe(ends(0))
+      assert.deepStrictEqual(JSON.parse(stdout), expected)
+      assert.strictEqual(requests.get(path), 3 * items.length + (path === "/pooling" ? 1 : 0))
+    }
+    assert.deepStrictEqual([...keys], ["Bearer key-1"])
+    yield* cli(["evaluate", `${directory}/dataset`, "--scores", `${url}/other/score`]).pipe(
+      ends(1, /\/other\/score: expected a score, found \{"error":"no such path"\}/),
+    )
+  })
+})
+
+test("refuses scores that it cannot use, with line and field", function* () {
+  const directory = yield* imported
+  const rows = yield* rowsOf(directory)
+  const refused = Effect.fnUntraced(function* (lines: ReadonlyArray<object>, why: RegExp) {
+    yield* write(
+      `${directory}/bad.jsonl`,
+      lines.map((line) => JSON.stringify(line)),
+    )
+    yield* cli(["evaluate", `${directory}/dataset`, "--scores", `${directory}/bad.jsonl`]).pipe(ends(1, why))
+  })
+  yield* refused(
+    [{ item_id: "item-0", scores: [1, "x"] }],
+    /bad\.jsonl:1: scores\[1\]: expected a finite number, found "x"/,
+  )
+  yield* refused(
+    [{ item_id: "item-0", score: 1 }],
+    /bad\.jsonl:1: completion_index: expected an index from 0, found nothing/,
+  )
+  yield* refused([{ id: "item-0", reward: 1 }], /bad\.jsonl:1: expected item_id with scores.*found no score/)
+  yield* refused(
+    [1, 2].map((score) => ({ item_id: "item-0", completion_index: 0, score })),
+    /bad\.jsonl:2: a completion has two scores: 1 in an earlier record, and 2/,
+  )
+  yield* refused(
+    [{ chosen_score: 1, rejected_score: 0 }],
+    new RegExp(`expected ${rows.length} records, found 1 record`),
+  )
+  yield* refused([{ item_id: "another", scores: [1, 2] }], /no pair of the dataset has scores/)
+  const some = [{ item_id: "item-1", scores: [1, 2, 3] }]
+  yield* write(
+    `${directory}/some.jsonl`,
+    some.map((line) => JSON.stringify(line)),
+  )
+  const { pairs, unscored } = yield* evaluated(directory, "--scores", `${directory}/some.jsonl`)
+  assert.deepStrictEqual([pairs, pairs + unscored], [2, rows.length])
+  yield* cli(["evaluate", `${directory}/dataset`]).pipe(ends(2, /--scores/))
+  yield* cli(["evaluate", `${directory}/dataset`, "--scores", "missing.jsonl"]).pipe(
+    ends(1, /missing\.jsonl: there is no such file/),
+  )
+})
