@@ -151,6 +151,77 @@ inBrowser(
     }),
 )
 
+/** A square of one color, which a shortened text would cut in the middle. */
+const png = `data:image/png;base64,iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNkYPhfz0AEYBxVSF+FABJADveWkH6oCYII${"A".repeat(4_000)}`
+
+inBrowser(
+  "a lead sees each completion and image, and takes back no decision of another lead",
+  { flags: ["--undo-grace", "0s", "--votes", "2"] },
+  ({ create, link, open, origin }) =>
+    Effect.gen(function* () {
+      const page = yield* open({ refusals: [409] })
+      yield* Effect.promise(() => signIn(page, link, "Lea"))
+      const operator = browser(origin)
+      yield* operator.ask("POST", "/dashboard/api/sign-in", { name: "Lea", password: "correct horse battery" })
+      const { json } = yield* operator.ask("POST", "/dashboard/api/operators", { name: "Max", role: "manager" })
+      const other = browser(origin)
+      const account = { code: json.link.split("=")[1], name: "Max", password: "correct horse battery" }
+      yield* other.ask("POST", "/dashboard/api/set-up", account)
+      const completions = ["The red one.", "Another one.", ..."CDEFGHIJ".split("").map((letter) => `Text ${letter}`)]
+      const task = yield* Effect.promise(() =>
+        create({
+          guidelines,
+          group: "week-48",
+          prompts: [
+            { prompt: "Which **letter**?", completions },
+            { prompt: `![chart](${png}) Which **image**?`, completions: [`The ![same](${png})`, "Another one."] },
+          ],
+        }),
+      )
+      yield* judge(origin, operator, "Ann", "The")
+      yield* judge(origin, operator, "Bob", "Another")
+      const decisions = Effect.map(operator.ask("GET", `/dashboard/api/tasks/${task}`), ({ json }) =>
+        json.items.map(({ decision }: { decision: { by: string; choice: number } | null }) =>
+          decision === null ? null : [decision.by, decision.choice],
+        ),
+      )
+      yield* Effect.promise(async () => {
+        await page.goto(`${origin}/dashboard/#/groups/week-48`)
+        await page.getByRole("link", { name: "Decide 2 disagreements" }).click()
+        for (const name of ["chart", "same"]) {
+          const image = page.getByRole("img", { name, exact: true })
+          await image.waitFor()
+          await page.waitForFunction(
+            (each) => (each as HTMLImageElement).naturalWidth === 1,
+            await image.elementHandle(),
+          )
+        }
+        await picture(page, "adjudicate-7-images")
+        for (const key of ["1", "Enter"]) await page.keyboard.press(key)
+        // A number chooses only a completion that is there to see.
+        await page.getByText("Text J").waitFor()
+        assert.strictEqual(await page.getByText("Show 8 completions").count(), 0)
+        for (const key of ["9", "Enter"]) await page.keyboard.press(key)
+        await page.getByText("You decided 2 items and skipped 0.").waitFor()
+        await picture(page, "adjudicate-8-end")
+      })
+      assert.deepStrictEqual(yield* decisions, [
+        ["Lea", 8],
+        ["Lea", 0],
+      ])
+      const taken = { choice: 1, rationale: "" }
+      yield* other.ask("PUT", `/dashboard/api/tasks/${task}/items/0/decision`, taken)
+      yield* Effect.promise(async () => {
+        await page.keyboard.press("u")
+        await page.getByText("Your decision on this prompt is no longer there").waitFor()
+        await page.getByText("You decided 1 item and skipped 0.").waitFor()
+        await page.keyboard.press("u")
+        await page.getByRole("heading", { name: "The last open disagreement" }).waitFor()
+      })
+      assert.deepStrictEqual(yield* decisions, [["Max", 1], null])
+    }),
+)
+
 inBrowser("a lead invites a list of people, and renames one", {}, ({ link, open }) =>
   Effect.gen(function* () {
     // The service refuses lists with names that are not free.

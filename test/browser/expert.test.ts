@@ -127,6 +127,16 @@ inBrowser("an expert corrects a judgment, by keyboard and on a phone", {}, (serv
       await keyboard.press("1")
       await page.getByRole("button", { name: "Leave it as it is" }).click()
       await page.getByText("Item three").waitFor()
+      await page.getByText("Your correction is not submitted. It is kept on this device").waitFor()
+
+      // What was entered is still there when the judgment is opened again, and Escape keeps it, too.
+      await keyboard.press("j")
+      await row("one").click()
+      await page.getByText("Your correction from before is back.").waitFor()
+      assert.deepStrictEqual(await chosenOn(page), ["Completion 1 is best"])
+      await keyboard.press("Escape")
+      await page.getByText("Item three").waitFor()
+      await page.getByText("Your correction is not submitted. It is kept on this device").waitFor()
 
       await operator.goto(`${service.origin}/dashboard/#/tasks/${task}`)
       await operator.getByText("Corrected by the expert since, and not counted: Grace Hopper for").first().waitFor()
@@ -195,7 +205,8 @@ const png = `data:image/png;base64,iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJA
 
 inBrowser(
   "images of a text and of an allowed host are shown, and no other is asked for; wide tables scroll",
-  { flags: ["--image-host", "images.example.org"] },
+  // The port of https is left out in addresses.
+  { flags: ["--image-host", "images.example.org:443"] },
   (service) =>
     Effect.gen(function* () {
       const { link, page } = yield* invited(service)
@@ -208,7 +219,7 @@ inBrowser(
         // PNG ignores what follows its end.
         const big = png.replace(/[^=]{4}=*$/, "") + "CYII" + "A".repeat(120_000)
         const tracked =
-          "![t](https://tracker.example/p.png) ![s](data:image/svg+xml;base64,PHN2Zy8+) ![h](http://images.example.org/p.png)"
+          "![handle](data:image/png;base64,#0) ![t](https://tracker.example/p.png) ![s](data:image/svg+xml;base64,PHN2Zy8+) ![h](http://images.example.org/p.png)"
         await service.create({
           prompts: [
             {
@@ -229,6 +240,7 @@ inBrowser(
         }
         assert.strictEqual(await page.locator(".rich img").count(), 3)
         await page.getByText("Image: t (https://tracker.example/p.png)").waitFor()
+        await page.getByText("Image: handle (data:image/png;base64,#0)").waitFor()
         const [wide, word] = await Promise.all([
           page.locator(".wide").evaluate((box) => box.scrollWidth > box.clientWidth),
           page

@@ -124,6 +124,9 @@ inBrowser(
         await page
           .getByText("Each prompt needs 2 votes from different experts, but only 1 of the chosen experts is active")
           .waitFor()
+        const dialog = page.getByRole("dialog")
+        const isCut = await dialog.evaluate(({ clientWidth, scrollWidth }) => scrollWidth > clientWidth)
+        assert.isFalse(isCut, "the dialog's texts wrap, though it is opened in a table")
         await picture(page, "queue-1-change")
         await page.keyboard.press("Enter")
         await page.getByRole("dialog").waitFor({ state: "detached" })

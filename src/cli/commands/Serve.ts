@@ -113,7 +113,7 @@ export const command = makeCommand(
     }),
     allowRepeatedVotes: toggle(
       "allow-repeated-votes",
-      "If all have judged an item, ask them again; otherwise its votes wait for another expert",
+      "Let people judge an item again once all have; by default, it waits for another expert",
     ),
     undoGrace: duration(
       "undo-grace",

@@ -18,6 +18,7 @@ import * as Secrets from "./Secrets.ts"
 import { Sessions } from "./Sessions.ts"
 import * as SignInAttempts from "./SignInAttempts.ts"
 import type * as AccountIds from "./AccountIds.ts"
+import { nameKey } from "./nameKey.ts"
 
 const codeRefused = new Forbidden({
   detail:
@@ -32,10 +33,7 @@ export interface SignedIn extends Omit<Operator, "operator_no"> {
 /** The maximum number of password hashes computed concurrently. Each takes 64 MiB and a third of a second. */
 const maxConcurrentHashes = 2
 
-/** Normalizes a name, so that `Ann` and `ann` have the same key. */
-export const keyOf = (name: string) => name.normalize("NFKC").trim().toLowerCase()
-
-/** The subject of a sign-in link for any account. The user of the link chooses the account's name. */
+/** The subject of a sign-in link for any account, which is no name's key. The user of the link chooses the name. */
 const anyAccount = ""
 
 type SameTransaction = Effect.Effect<unknown, SqlError>
@@ -75,7 +73,7 @@ const make = Effect.gen(function* () {
     const name = Option.getOrElse(yield* findLink(code), () => chosen)
     const hashed = yield* Password.hash(password)
     const session = yield* Secrets.draw()
-    const name_key = keyOf(name)
+    const name_key = nameKey(name)
     const now = yield* Clock.currentTimeMillis
     const operator = yield* write(
       Effect.gen(function* () {
@@ -132,8 +130,8 @@ const make = Effect.gen(function* () {
     return session
   })
 
-  const signIn = Effect.fn("Accounts.signIn")(function* (given: string, password: string, address: string) {
-    const name_key = keyOf(given)
+  const signIn = Effect.fn("Accounts.signIn")(function* (name: string, password: string, address: string) {
+    const name_key = nameKey(name)
     const operator = yield* verified(name_key, password, address)
     const now = yield* Clock.currentTimeMillis
     const session = yield* openSession(
@@ -157,7 +155,7 @@ const make = Effect.gen(function* () {
     password: string,
     address: string,
   ) {
-    const name_key = keyOf(name)
+    const name_key = nameKey(name)
     const operator = yield* verified(name_key, current, address)
     const hashed = yield* Password.hash(password)
     return yield* openSession(

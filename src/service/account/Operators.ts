@@ -10,7 +10,7 @@ import { Database } from "../database/Database.ts"
 import type { OperatorLink, OperatorSummary } from "../pageApi/OperatorsApi.ts"
 import type { Role } from "../pageApi/OperatorSession.ts"
 import { conflict, notFound } from "../pageApi/WebProblems.ts"
-import { keyOf } from "./Accounts.ts"
+import { nameKey } from "./nameKey.ts"
 import { OneTimeCodes } from "./OneTimeCodes.ts"
 import { Sessions } from "./Sessions.ts"
 
@@ -42,7 +42,7 @@ const make = Effect.gen(function* () {
     Effect.map(codes.issue("sign-in", nameKey), (code) => `/dashboard/#set-up=${code}`)
 
   const add = Effect.fn("Operators.add")(function* (name: string, role: Role) {
-    const row = { name_key: keyOf(name), name, role, created_at: yield* Clock.currentTimeMillis }
+    const row = { name_key: nameKey(name), name, role, created_at: yield* Clock.currentTimeMillis }
     const [added] = yield* sql<Row>`
       INSERT INTO operator ${sql.insert(row)} ON CONFLICT DO NOTHING RETURNING ${columns}`
     if (added === undefined) return yield* conflict(`An operator named ${name} already exists.`)

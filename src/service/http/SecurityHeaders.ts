@@ -26,9 +26,11 @@ export const ImageHosts = Context.Reference<ReadonlyArray<string>>("prefstream/s
   defaultValue: () => [],
 })
 
-/** Returns a host name, perhaps with a port, that a policy can contain. */
+/** Returns a host name, perhaps with a port, that a policy can contain. The port of https is left out, as in URLs. */
 export const parseImageHost = (text: string): Option.Option<string> =>
-  /^[a-z0-9-]+(\.[a-z0-9-]+)*(:\d{1,5})?$/i.test(text) ? Option.some(text.toLowerCase()) : Option.none()
+  Option.fromUndefinedOr(
+    /^[a-z0-9-]+(\.[a-z0-9-]+)*(:\d{1,5})?$/i.test(text) ? URL.parse(`https://${text}`)?.host : undefined,
+  )
 
 const always = {
   "x-content-type-options": "nosniff",

@@ -96,8 +96,10 @@ const decide = HttpApiEndpoint.put("decide", "/tasks/:task_id/items/:index/decis
     undecided: Schema.optionalKey(Schema.Boolean),
   }),
 })
+/** Conflict: nobody has decided the item, or with `mine`, the signed-in operator has not. */
 const withdrawDecision = HttpApiEndpoint.delete("withdrawDecision", "/tasks/:task_id/items/:index/decision", {
   params: itemParams,
+  query: { mine: Schema.optionalKey(Schema.Literal("true")) },
 })
 
 /**

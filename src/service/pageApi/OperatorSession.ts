@@ -54,8 +54,11 @@ export const Millis = Schema.Int
 export const Name = Schema.String.check(
   Schema.isTrimmed(),
   Schema.isBetweenLength(1, maxLength.name),
-  // The pattern excludes control characters, line separators, and lone surrogates, which the database would change.
-  Schema.isPattern(/^[^\p{Cs}\p{Cc}\p{Zl}\p{Zp}]*$/u, { expected: "well-formed text on one line" }),
+  // The pattern excludes control characters, line separators, and lone surrogates, which the database would change, and
+  // names without a visible character.
+  Schema.isPattern(/^(?=.*[^\p{Cf}\s])[^\p{Cs}\p{Cc}\p{Zl}\p{Zp}]*$/u, {
+    expected: "well-formed text on one line, with a visible character",
+  }),
 )
 export const Password = Schema.String.check(Schema.isBetweenLength(minPasswordLength, maxLength.password))
 export const IntFromQuery = Schema.Int.pipe(Schema.encodeTo(Schema.FiniteFromString))

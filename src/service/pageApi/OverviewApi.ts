@@ -24,7 +24,7 @@ export const stuckKinds = ["held", "deferred", "unassignable", "paused", "outage
 export const StuckWork = Schema.Struct({
   /**
    * - `held`: an expert holds the item for longer than the hold time
-   * - `deferred`: people who have seen the item wait for others who have not
+   * - `deferred`: every active person who may judge an item of the task has seen its content
    * - `unassignable`: no active expert may give the votes that items of the task need
    * - `paused`: a group, or a task without one, with open work
    * - `outage`: an automatic expert that fails and is not asked before `at`

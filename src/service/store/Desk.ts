@@ -219,15 +219,21 @@ const make = Effect.gen(function* () {
       return deleted.length === 0 ? yield* conflict(problem) : {}
     })
 
-  /** Lets the item's votes decide again. An item that lacks votes returns to the queue. */
-  const withdrawDecision = Effect.fn("Desk.withdrawDecision")((taskId: string, promptIndex: number) =>
-    deleteDecision(
-      taskId,
-      promptIndex,
-      "item.withdraw-decision",
-      sql`choice IS NOT NULL`,
-      "Nobody has decided this prompt.",
-    ),
+  /**
+   * Lets the item's votes decide again. An item that lacks votes returns to the queue. Conflict: nobody has decided the
+   * item, or if `operator` is set, somebody else has.
+   */
+  const withdrawDecision = Effect.fn("Desk.withdrawDecision")(
+    (taskId: string, promptIndex: number, operator?: string) =>
+      deleteDecision(
+        taskId,
+        promptIndex,
+        "item.withdraw-decision",
+        operator === undefined ? sql`choice IS NOT NULL` : sql`choice IS NOT NULL AND operator = ${operator}`,
+        operator === undefined
+          ? "Nobody has decided this prompt."
+          : "Your decision on this prompt is no longer there: another lead has replaced or withdrawn it.",
+      ),
   )
 
   const restorePrompt = Effect.fn("Desk.restorePrompt")((taskId: string, promptIndex: number) =>

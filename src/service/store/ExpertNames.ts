@@ -1,10 +1,11 @@
 /**
  * Names of experts: which count as the same, and which names of a list are refused.
  *
- * Guarantees: names that differ only in case, width, spacing, or invisible characters count as the same.
+ * Guarantees: names with the same `nameKey` count as the same.
  * Does not: compare letters that merely look alike, such as Latin and Cyrillic ones.
  */
 import { Schema } from "effect"
+import { nameKey } from "../account/nameKey.ts"
 import type { ExpertSummary } from "../pageApi/ExpertsApi.ts"
 import { Name } from "../pageApi/OperatorSession.ts"
 import { maxInvitations, maxLength } from "../pageApi/PageConstants.ts"
@@ -21,19 +22,11 @@ export interface ListedName {
 
 const maxProblems = 20
 
-const comparable = (name: string): string =>
-  name
-    .normalize("NFKC")
-    .replace(/\p{Cf}/gu, "")
-    .replace(/\s+/gu, " ")
-    .trim()
-    .toLowerCase()
-
 const isName = Schema.is(Name)
 
 /** Finds the expert who has the name. */
 export const find = (existing: ReadonlyArray<NamedExpert>, name: string): NamedExpert | undefined =>
-  existing.find((other) => comparable(other.name) === comparable(name))
+  existing.find((other) => nameKey(other.name) === nameKey(name))
 
 /** Says that the name is not free, and what to do. */
 export const words = ({ active, kind, name }: NamedExpert): string => {
@@ -50,14 +43,16 @@ export const problemOf = (
   if (list.length > maxInvitations) {
     return `The list has ${list.length} names, but at most ${maxInvitations} people can be invited at once.`
   }
-  const byName = new Map(existing.map(({ name }) => [comparable(name), name]))
+  const byName = new Map(existing.map(({ name }) => [nameKey(name), name]))
   const lines = new Map<string, number>()
   const problems = list.flatMap(({ line, name }) => {
-    const key = comparable(name)
+    const key = nameKey(name)
     const [owner, earlier] = [byName.get(key), lines.get(key)]
     lines.set(key, earlier ?? line)
-    if (!isName(name) || key === "") {
-      return [`Line ${line}: a name has at most ${maxLength.name} characters, and no control characters.`]
+    if (!isName(name)) {
+      return [
+        `Line ${line}: a name has at most ${maxLength.name} characters, one of them visible, and no control characters.`,
+      ]
     }
     if (owner !== undefined) return [`Line ${line}: an expert named ${owner} already exists.`]
     return earlier === undefined ? [] : [`Line ${line}: ${name} is already in line ${earlier}.`]

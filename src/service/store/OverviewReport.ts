@@ -11,6 +11,7 @@ import { medianInterval, wilsonInterval } from "../../domain/Interval.ts"
 import { Database } from "../database/Database.ts"
 import { maxPrompts, millisOfDay } from "../database/TaskTables.ts"
 import type { OverviewReport, StuckWork } from "../pageApi/OverviewApi.ts"
+import * as Contents from "./Contents.ts"
 import { Desk } from "./Desk.ts"
 import { Experts } from "./Experts.ts"
 import { VoteQueue } from "./VoteQueue.ts"
@@ -39,6 +40,7 @@ export const make = Effect.gen(function* () {
   const { sql } = yield* Database
   const desk = yield* Desk
   const experts = yield* Experts
+  const contents = yield* Contents.make
   const { holdMillis } = yield* VoteQueue
 
   type Progress = OverviewReport["total"]
@@ -79,8 +81,14 @@ export const make = Effect.gen(function* () {
     SELECT 'held' AS kind, ${ofItem}, name, shown_at AS at
     FROM hold INDEXED BY hold_until JOIN expert USING (expert_no) ${itsTask}
     WHERE held_until IS NOT NULL AND shown_at <= ${now - holdMillis} ORDER BY shown_at LIMIT ${maxStuck}`
-  const deferred = sql<StuckWork>`SELECT 'deferred' AS kind, ${ofItem}, '' AS name, task.created_at AS at
-    FROM deferred_item JOIN item USING (item_id) ${itsTask} WHERE open > 0 ORDER BY item_id LIMIT ${maxStuck}`
+  const deferred = Effect.flatMap(
+    contents.waiting,
+    (itemsByTask) => sql<StuckWork>`SELECT 'deferred' AS kind, task_id AS id, (
+        SELECT MIN(item_id % ${maxPrompts}) FROM deferred_item JOIN item USING (item_id)
+        WHERE open > 0 AND item_id BETWEEN task.seq * ${maxPrompts} AND (task.seq + 1) * ${maxPrompts} - 1) AS "index", '' AS name, task.created_at AS at
+      FROM task WHERE seq IN (SELECT value FROM json_each(${JSON.stringify([...itemsByTask.keys()])}))
+      ORDER BY seq LIMIT ${maxStuck}`,
+  )
   const paused = sql<StuckWork>`
     SELECT 'paused' AS kind, lane.group_id AS id, CASE WHEN task.seq IS NULL THEN NULL ELSE 0 END AS "index", '' AS name,
       NULL AS at

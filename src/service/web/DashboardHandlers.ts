@@ -31,7 +31,10 @@ const items = HttpApiBuilder.group(
         const { name } = yield* SignedInOperator
         yield* orDieOfSql(desk.decide({ taskId: task_id, promptIndex: index, ...payload, operator: name }))
       }),
-      withdrawDecision: ({ params: { index, task_id } }) => orDieOfSql(desk.withdrawDecision(task_id, index)),
+      withdrawDecision: Effect.fnUntraced(function* ({ params: { index, task_id }, query: { mine } }) {
+        const { name } = yield* SignedInOperator
+        yield* orDieOfSql(desk.withdrawDecision(task_id, index, mine === undefined ? undefined : name))
+      }),
       withdrawPrompt: Effect.fnUntraced(function* ({ params: { index, task_id }, payload: { reason } }) {
         const { name } = yield* SignedInOperator
         yield* orDieOfSql(desk.withdrawPrompt(task_id, index, reason, name))

@@ -48,6 +48,11 @@ test("a manager has the number of disagreements by the filters, and replaces no 
   const late = yield* operator.ask("PUT", path, { ...decision, choice: 0 })
   assertProblem(late, 409, "conflict")
   assert.strictEqual(late.json.detail, "manager has already decided this prompt.")
-  // Whoever has seen the decision may replace it.
+  // Whoever has seen the decision may replace it. The first lead cannot take the new one back as the own.
   assert.strictEqual((yield* operator.ask("PUT", path, { choice: 0, rationale: "" })).status, 204)
+  const lost = yield* manager.ask("DELETE", `${path}?mine=true`)
+  assertProblem(lost, 409, "conflict")
+  assert.include(lost.json.detail, "another lead has replaced or withdrawn it")
+  assert.strictEqual((yield* operator.ask("DELETE", `${path}?mine=true`)).status, 204)
+  assert.strictEqual((yield* list()).disagreements, 2)
 })

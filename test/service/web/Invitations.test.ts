@@ -39,6 +39,7 @@ test("a list of people is invited by one link each, or nobody is, and the lines 
     ["Bob\nCleo, cleo", "Line 2: cleo is already in line 2."],
     [`Bob\n${"x".repeat(101)}`, "Line 2: a name has at most 100 characters"],
     ["Bob\na\0b", "Line 2: a name has"],
+    ["Bob\n\u200b", "Line 2: a name has"],
     [" ,\n", "The list has no names."],
     [Array.from({ length: 501 }, (_, i) => i).join(), "The list has 501 names"],
   ] as const) {

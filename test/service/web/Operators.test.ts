@@ -76,8 +76,12 @@ describe("operators", () => {
 
   test("a name is taken once, however it is written, and a link is for its own account alone", function* () {
     const { operator: admin, service } = yield* withOperator()
-    const taken = yield* admin.ask("POST", "/dashboard/api/operators", { name: "ANN", role: "viewer" })
-    assertProblem(taken, 409, "conflict")
+    for (const name of ["ANN", "A\u200bnn", "Ａnn"]) {
+      const taken = yield* admin.ask("POST", "/dashboard/api/operators", { name, role: "viewer" })
+      assertProblem(taken, 409, "conflict")
+    }
+    const invisible = yield* admin.ask("POST", "/dashboard/api/operators", { name: "\u200b", role: "viewer" })
+    assert.strictEqual(invisible.status, 400)
 
     const { json } = yield* admin.ask("POST", "/dashboard/api/operators", { name: "Vic", role: "viewer" })
     const visitor = browser(service.base)

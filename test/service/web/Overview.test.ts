@@ -89,14 +89,16 @@ test("the overview lists what is stuck: holds, pauses, outages, webhooks, items 
   yield* operator.ask("POST", `/dashboard/api/tasks/${twice}/cancel`)
   assert.deepStrictEqual(yield* stuck, [])
 
-  // Eva has seen the first of two equal items, so the second waits for Eli.
+  // Eva has seen the first of three equal items, so the second waits for Eli, who may still judge it.
   const fresh = { guidelines: "Be fresh." }
   yield* taskOf(service, prompts(1), fresh)
   const second = yield* taskOf(service, prompts(1), fresh)
+  const third = yield* taskOf(service, prompts(1), fresh)
   yield* judge(eva, "a")
-  assert.deepStrictEqual(yield* stuck, [["deferred", second, 0, ""]])
-  yield* eli.ask("POST", "/annotate/api/next")
   assert.deepStrictEqual(yield* stuck, [])
+  yield* eli.ask("POST", "/annotate/api/next")
+  assert.deepStrictEqual(yield* stuck, [["deferred", third, 0, ""]])
+  yield* operator.ask("POST", `/dashboard/api/tasks/${third}/cancel`)
   // Drafts prolong the hold.
   const hold = sql`UPDATE hold SET held_until = held_until + 3600000`
   yield* hold

@@ -1,11 +1,12 @@
 /** The annotation page: the current item and notices, or why nobody is signed in. */
 import { useState } from "preact/hooks"
+import { KeysDialog } from "../shared/KeysDialog.tsx"
 import { want } from "./annotationState.ts"
 import { isBusy } from "./annotationStep.ts"
 import { GuidelinesChanged } from "./GuidelinesChanged.tsx"
 import { Header } from "./Header.tsx"
 import { JudgmentsDialog } from "./JudgmentsDialog.tsx"
-import { KeysDialog } from "./KeysDialog.tsx"
+import { help } from "./keys.ts"
 import { NothingToJudge } from "./NothingToJudge.tsx"
 import { Notices } from "./Notices.tsx"
 import { SignedOut } from "./SignedOut.tsx"
@@ -55,7 +56,7 @@ export const App = () => {
           }}
         />
       )}
-      {dialog === "keys" && <KeysDialog onClose={() => setDialog(null)} />}
+      {dialog === "keys" && <KeysDialog groups={help} onClose={() => setDialog(null)} />}
       {dialog === "signOut" && (
         <SignOutDialog
           onClose={() => setDialog(null)}

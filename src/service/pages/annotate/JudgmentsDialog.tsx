@@ -3,6 +3,7 @@ import { useEffect, useState } from "preact/hooks"
 import type { GivenJudgment } from "../../pageApi/AnnotateApi.ts"
 import { type Answer, makeClient } from "../shared/api.ts"
 import { Dialog } from "../shared/Dialog.tsx"
+import { withoutData } from "../shared/images.ts"
 import type { AnnotateRequests } from "./annotationState.ts"
 import * as ranking from "./ranking.ts"
 
@@ -27,7 +28,10 @@ export const JudgmentsDialog = ({ onClose, onOpen }: Props) => {
         <p class="muted">You have not judged anything yet.</p>
       ) : (
         <>
-          <p class="muted">Open one to correct it. This is possible until its task is completed.</p>
+          <p class="muted">
+            Open one to correct it. Closed ones cannot be changed: the task is completed or paused, or a manager has
+            decided.
+          </p>
           <ol class="plain-list">
             {answer.value.map(({ given_at, is_open, item_id, prompt, ranking: groups }) => (
               <li key={item_id}>
@@ -40,11 +44,11 @@ export const JudgmentsDialog = ({ onClose, onOpen }: Props) => {
                 >
                   <span class="small muted numbers">{whenOf(given_at)}</span>
                   <span class="given-prompt" dir="auto">
-                    {prompt}
+                    {withoutData(prompt)}
                   </span>
                   <span class="numbers">
                     {groups.length > 1 ? "Ranked" : "Best:"} <strong>{choiceOf(groups)}</strong>
-                    {!is_open && <span class="small muted"> · completed</span>}
+                    {!is_open && <span class="small muted"> · closed</span>}
                   </span>
                 </button>
               </li>

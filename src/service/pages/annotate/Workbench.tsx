@@ -5,10 +5,10 @@
  * that keys work and screen readers start there. After a click on a button, the focus moves to the marked completion,
  * so that Enter submits. Until the texts are shown, the item is invisible and cannot be judged.
  */
-import { useEffect, useMemo, useRef, useState } from "preact/hooks"
+import { useEffect, useRef, useState } from "preact/hooks"
 import type { HeldItem } from "../../pageApi/AnnotateApi.ts"
 import { Button } from "../shared/Button.tsx"
-import { withHandles } from "./withHandles.ts"
+import { useHandles } from "../shared/useHandles.ts"
 import { Clamped } from "./Clamped.tsx"
 import { Completion } from "./Completion.tsx"
 import { isBusy } from "./annotationStep.ts"
@@ -26,6 +26,7 @@ import { promptPage, Reader } from "./Reader.tsx"
 import { ReasonDialog } from "./ReasonDialog.tsx"
 import { isAsked, Rubric } from "./Rubric.tsx"
 import { Toolbar } from "./Toolbar.tsx"
+import { shortenImages } from "./shortenImages.ts"
 import { useDifference } from "./useDifference.ts"
 import type { Dispatch } from "./useAnnotationState.ts"
 import { useKeys } from "./useKeys.ts"
@@ -41,7 +42,7 @@ export interface WorkbenchProps {
 }
 
 export const Workbench = ({ state, item, entry, dispatch, onKeys, onJudgments }: WorkbenchProps) => {
-  const shown = useMemo(() => withHandles(item), [item])
+  const shown = useHandles(item, shortenImages)
   const { completions, prompt } = shown
   const { guidelines, task } = item
   const bench = useRef<HTMLElement>(null)

@@ -5,7 +5,7 @@
  * Guarantees: only one request is in flight at a time, so a draft cannot arrive after its submission. Entries are kept
  * on this device until the service has stored them. A submission whose response was lost is not reported as failed, and
  * undo is never sent twice. The hold is renewed only while the expert is active. While the expert corrects an earlier
- * judgment, nothing is sent before the correction is submitted.
+ * judgment, nothing is sent before the correction is submitted. If the expert leaves it, it is kept on this device.
  */
 /* oxlint-disable max-lines -- one state machine, whose transitions share their helpers */
 import type { Draft, HeldItem, Work } from "../../pageApi/AnnotateApi.ts"
@@ -209,8 +209,7 @@ const answered = (state: AnnotationState, event: Event & { _tag: "answer" }, now
   const arrived = state.unsure !== null && ask === "next" && work.progress.judged > state.unsure.judged
   const commands: Array<Command> = [{ _tag: "timer", timer: "retry", after: null }]
   const before = state.item
-  const isLeft = before !== null && before.corrects !== null && before.item_id !== work.item?.item_id
-  if (before !== null && (done || arrived || isLeft)) commands.push({ _tag: "forget", itemId: before.item_id })
+  if (before !== null && (done || arrived)) commands.push({ _tag: "forget", itemId: before.item_id })
   const answeredState: AnnotationState = {
     ...state,
     inFlight: null,
@@ -220,7 +219,7 @@ const answered = (state: AnnotationState, event: Event & { _tag: "answer" }, now
     progress: work.progress,
     isLoaded: true,
     lost: arrived && state.unsure?.broke ? null : state.lost,
-    notice: arrived ? hadArrived(state.unsure?.broke ?? false) : noticeOf(ask, work, state),
+    notice: arrived ? hadArrived(state.unsure?.broke ?? false) : noticeOf(ask, work, state, copy !== null),
   }
   // The item is still the same. The entry is kept, because it is newer than the service's draft.
   if (work.item !== null && before !== null && work.item.item_id === before.item_id && !done && ask !== "undo") {
@@ -284,11 +283,23 @@ const withItem = (
  */
 const holdEvery = (item: HeldItem, now: number) => Math.min(Math.max((item.held_until - now) / 3, 20_000), 120_000)
 
-const noticeOf = (ask: Ask, work: Work, state: AnnotationState): Notice | null => {
+const keptCorrection: Notice = {
+  tone: "warn",
+  text: "Your correction is not submitted. It is kept on this device: open the judgment again (J) to submit it.",
+}
+const restoredCorrection: Notice = {
+  tone: "plain",
+  text: "Your correction from before is back. Submit it to make it count.",
+}
+
+const noticeOf = (ask: Ask, work: Work, state: AnnotationState, isRestored: boolean): Notice | null => {
   const good = (text: string): Notice => ({ tone: "good", text })
   const then = work.item === null ? "" : ` Item ${work.item.task.number} of ${work.item.task.prompts} is next.`
   if (ask === "submit") return good(`${state.item?.corrects === null ? "Submitted" : "Corrected"}.${then}`)
-  if (ask === "correct") return null
+  const isLeft = state.item !== null && state.item.corrects !== null && state.item.item_id !== work.item?.item_id
+  // A notice is there if the service refused the correction.
+  if (isLeft && state.revision > 0 && state.notice === null) return keptCorrection
+  if (ask === "correct") return isRestored ? restoredCorrection : null
   if (ask === "skip") return good(`Skipped.${then}`)
   if (ask === "flag") return good(`Flagged: the operator will see your reason.${then}`)
   if (ask === "undo") return good("Taken back. Change your judgment and submit it again.")

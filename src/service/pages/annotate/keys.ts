@@ -6,6 +6,7 @@
  * movement repeats. On buttons and links, Enter and Space keep their usual effect, and so do the arrow keys on
  * scrollable elements.
  */
+import type { KeyGroup } from "../shared/keyGroup.ts"
 
 export type Action =
   | { readonly _tag: "digit"; readonly digit: number }
@@ -86,10 +87,7 @@ export const actionOf = (key: Key, where: Where): Action | null => {
 const once = (key: Key, name: ActionName): Action | null => (key.repeat ? null : { _tag: name })
 
 /** All shortcuts, for the dialog that `?` opens. */
-export const help: ReadonlyArray<{
-  readonly title: string
-  readonly keys: ReadonlyArray<readonly [keys: ReadonlyArray<string>, does: string]>
-}> = [
+export const help: ReadonlyArray<KeyGroup> = [
   {
     title: "Judge",
     keys: [

@@ -1,8 +1,8 @@
 /**
  * The queue of disagreements: a lead decides or skips one item after the other, newest first, by keyboard or pointer.
  *
- * Guarantees: the filters of the page of items hold. A decision that another lead made meanwhile is not replaced. An
- * item that was skipped stays open, and comes again when the lead starts again.
+ * Guarantees: the filters of the page of items hold. A decision that another lead made meanwhile is neither replaced
+ * nor taken back. An item that was skipped stays open, and comes again when the lead starts again.
  * Does not: keep the list of decisions when the page is left.
  */
 import { useContext, useEffect, useRef, useState } from "preact/hooks"
@@ -11,18 +11,19 @@ import { maxLength } from "../../pageApi/PageConstants.ts"
 import type { TaskDetail } from "../../pageApi/TasksApi.ts"
 import type { Answer } from "../shared/api.ts"
 import { Button } from "../shared/Button.tsx"
+import { KeysDialog } from "../shared/KeysDialog.tsx"
 import { AdjudicationEnd, type AdjudicationOutcome } from "./AdjudicationEnd.tsx"
 import { ask } from "./client.ts"
 import { letter, plural } from "./format.ts"
 import { TextArea } from "./forms.tsx"
 import { Say, useAction, useHeading, useResource } from "./hooks.ts"
 import { filters } from "./ItemsPage.tsx"
-import { KeysDialog, useKeys } from "./Keys.tsx"
 import { askPage, filtered } from "./List.tsx"
 import { Loaded, PageHeading, Problem } from "./parts.tsx"
 import { useMay } from "./role.tsx"
 import { href, type Query } from "./routes.ts"
 import { TaskItemView } from "./TaskItemView.tsx"
+import { useKeys } from "./useKeys.ts"
 
 interface Next {
   readonly item: ItemSummary
@@ -84,7 +85,13 @@ const Disagreements = ({ query }: { readonly query: Query }) => {
     if (last === undefined) return say("There is nothing to take back.")
     const { choice, item } = last
     const { index, task_id } = item
-    const request = () => ask("DELETE /tasks/:task_id/items/:index/decision", { params: { task_id, index } })
+    const request = async () => {
+      const input = { params: { task_id, index }, query: { mine: "true" } } as const
+      const answer = await ask("DELETE /tasks/:task_id/items/:index/decision", input)
+      // The decision is no longer this lead's, so that the one before can be taken back next.
+      if (!answer.ok && answer.problem.status === 409) setOutcomes(outcomes.slice(0, -1))
+      return answer
+    }
     const skipped = async () => ({ ok: true, value: undefined }) as const
     return void action.run<unknown>(choice === null ? skipped : request, () => {
       say(choice === null ? "The skipped item is back." : `The decision for ${letter(choice)} is taken back.`)
@@ -121,7 +128,7 @@ const Disagreements = ({ query }: { readonly query: Query }) => {
 }
 
 const keys = [
-  [["1", "–", "9"], "Choose completion A to I"],
+  [["1", "–", "9"], "Choose that completion: 1 is A"],
   [["Enter"], "Decide and next (Ctrl Enter while writing)"],
   [["S"], "Skip: decide later, and go to the next item"],
   [["E"], "Write why; Esc leaves the field"],
@@ -238,7 +245,7 @@ const Item = ({ next: { detail, item }, open, isStale, onOutcome, onUndo }: Item
           <Button text={["Skip ", <kbd aria-hidden="true">S</kbd>]} onClick={skip} />
         </div>
       </form>
-      {areKeysOpen && <KeysDialog keys={keys} onClose={() => setKeysOpen(false)} />}
+      {areKeysOpen && <KeysDialog groups={[{ title: "", keys }]} onClose={() => setKeysOpen(false)} />}
     </section>
   )
 }

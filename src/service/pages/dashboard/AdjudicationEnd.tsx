@@ -1,11 +1,11 @@
 /** The end of the queue of disagreements: what is left, and what the lead decided. */
 import type { ItemSummary } from "../../pageApi/ItemsApi.ts"
 import { Button } from "../shared/Button.tsx"
-import { count, letter, plural } from "./format.ts"
+import { count, excerpt, letter, plural } from "./format.ts"
 import { useHeading } from "./hooks.ts"
-import { useKeys } from "./Keys.tsx"
 import { href } from "./routes.ts"
 import { Table } from "./Table.tsx"
+import { useKeys } from "./useKeys.ts"
 
 export interface AdjudicationOutcome {
   readonly item: ItemSummary
@@ -47,9 +47,7 @@ export const AdjudicationEnd = ({ open, outcomes, onStartAgain, onUndo }: EndPro
               label: "Prompt",
               class: "anywhere prompt-start",
               cell: ({ item: { index, prompt, task_id } }) => (
-                <a href={href("task", { id: task_id, prompt: index + 1 })}>
-                  {prompt.trim() === "" ? "(empty)" : prompt.slice(0, 160)}
-                </a>
+                <a href={href("task", { id: task_id, prompt: index + 1 })}>{excerpt(prompt, 160)}</a>
               ),
             },
             { label: "Decided for", cell: ({ choice }) => (choice === null ? "skipped" : letter(choice)) },

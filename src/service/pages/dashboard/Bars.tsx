@@ -25,7 +25,8 @@ const minPlaces = 12
 export const Bars = ({ label, heads, full, bars, max = Math.max(1, ...bars.map(({ value }) => value)) }: BarsProps) => (
   <figure class="card padded stack tight">
     <figcaption class="muted small">
-      {label}, {bars[0]?.name} to {bars.at(-1)?.name}. A full bar is {full(max)}.
+      {label}, {bars[0]?.name}
+      {bars.length > 1 && ` to ${bars.at(-1)!.name}`}. A full bar is {full(max)}.
     </figcaption>
     <svg
       class="bars"

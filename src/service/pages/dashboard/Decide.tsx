@@ -47,7 +47,10 @@ export const Decided = ({ item, task, children }: Props & { readonly children?: 
         text="Withdraw decision"
         label={`Withdraw decision on prompt ${number}`}
         ask={() =>
-          ask("DELETE /tasks/:task_id/items/:index/decision", { params: { task_id: task.task_id, index: item.index } })
+          ask("DELETE /tasks/:task_id/items/:index/decision", {
+            params: { task_id: task.task_id, index: item.index },
+            query: {},
+          })
         }
         success={`The votes decide prompt ${number} again.`}
       />

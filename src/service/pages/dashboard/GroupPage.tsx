@@ -2,10 +2,11 @@
 import type { GroupDetail } from "../../pageApi/GroupsApi.ts"
 import { ask } from "./client.ts"
 import { Days } from "./Days.tsx"
-import { count, percent } from "./format.ts"
+import { count, percent, plural } from "./format.ts"
 import { Reload, useResource } from "./hooks.ts"
 import { Badge, Loaded, Meter, PageHeading, Section, Summary } from "./parts.tsx"
 import { Pause } from "./Pause.tsx"
+import { For } from "./role.tsx"
 import { href, type Query } from "./routes.ts"
 import { Table } from "./Table.tsx"
 import { VoteLinks } from "./VoteLinks.tsx"
@@ -28,6 +29,15 @@ export const GroupPage = ({ groupId }: { readonly groupId: string }) => {
         {(group) => (
           <>
             <GroupSummary group={group} />
+            {group.disputed > 0 && (
+              <For role="manager">
+                <div>
+                  <a class="button primary" href={href("adjudicate", { group: groupId })}>
+                    Decide {plural(group.disputed, "disagreement")}
+                  </a>
+                </div>
+              </For>
+            )}
             {group.votes > 0 && <VoteLinks filter={{ group: groupId }} />}
             <Section id="experts" title="Experts">
               <GroupExperts group={group} />

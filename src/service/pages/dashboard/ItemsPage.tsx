@@ -4,7 +4,7 @@ import type { ItemSummary } from "../../pageApi/ItemsApi.ts"
 import { itemStates } from "../../pageApi/PageConstants.ts"
 import { Button } from "../shared/Button.tsx"
 import { ask } from "./client.ts"
-import { count, percent, plural } from "./format.ts"
+import { count, excerpt, percent, plural } from "./format.ts"
 import { useResource } from "./hooks.ts"
 import { askPage, type Filter, FilterForm, FilterLinks, type FilterName, filtered, List } from "./List.tsx"
 import { Badge, commas, Loaded, PageHeading, Section } from "./parts.tsx"
@@ -37,7 +37,7 @@ export const filters: ReadonlyArray<Filter<FilterName<"GET /items">>> = [
 
 export const ItemsPage = ({ query: address }: { readonly query: Query }) => {
   const query = filtered(address, filters)
-  const { before, ...kept } = query
+  const { before: _before, ...kept } = query
   const resource = useResource(JSON.stringify(query), () => askPage("GET /items", query, 25), 10_000)
   const experts = useResource("experts", () => ask("GET /experts"), undefined)
   const expertOptions = (experts.data?.experts ?? []).map(({ expert_id, name }) => [expert_id, name] as const)
@@ -70,14 +70,7 @@ export const ItemsPage = ({ query: address }: { readonly query: Query }) => {
       <section class="stack section" aria-label="Items found">
         <List
           resource={resource}
-          nothing={
-            <>
-              {before === undefined ? "No item matches." : "There are no older items."}{" "}
-              <a href={href("items", before === undefined ? {} : kept)}>
-                {before === undefined ? "All items" : "The newest items"}
-              </a>
-            </>
-          }
+          nothing={<Nothing query={query} />}
           below={({ items }) =>
             items.filter(({ item_no }) => item_no === open).map((item) => <OpenItem key={item.item_no} item={item} />)
           }
@@ -91,9 +84,7 @@ export const ItemsPage = ({ query: address }: { readonly query: Query }) => {
               class: "anywhere prompt-start",
               cell: (item) => (
                 <>
-                  <a href={href("task", { id: item.task_id, prompt: item.index + 1 })}>
-                    {item.prompt.trim() === "" ? "(empty)" : item.prompt.slice(0, 160)}
-                  </a>
+                  <a href={href("task", { id: item.task_id, prompt: item.index + 1 })}>{excerpt(item.prompt, 160)}</a>
                   {item.group_id !== item.task_id && (
                     <span class="group">
                       in group <bdi>{item.group_id}</bdi>
@@ -156,6 +147,20 @@ export const ItemsPage = ({ query: address }: { readonly query: Query }) => {
           ]}
         />
       </section>
+    </>
+  )
+}
+
+const Nothing = ({ query: { before, ...filter } }: { readonly query: Query }) => {
+  const [words, link, to] =
+    before !== undefined
+      ? ["There are no older items.", "The newest items", href("items", filter)]
+      : Object.keys(filter).length > 0
+        ? ["No item matches.", "All items", href("items")]
+        : ["There are no items yet.", "How to send a task", href("tasks")]
+  return (
+    <>
+      {words} <a href={to}>{link}</a>
     </>
   )
 }

@@ -109,6 +109,7 @@ const Report = ({ report }: { readonly report: OverviewReport }) => {
 
 const interval = (low: number | null, high: number | null, words: (value: number) => string) =>
   low === null || high === null ? null : `${words(low)} to ${words(high)}`
+const intervalCell = (...bounds: Parameters<typeof interval>) => <span class="nowrap">{interval(...bounds)}</span>
 const share = (value: number) => percent(value, 1) ?? "0 %"
 
 const Agreement = ({ report: { experts, weeks } }: { readonly report: OverviewReport }) => {
@@ -145,24 +146,24 @@ const Agreement = ({ report: { experts, weeks } }: { readonly report: OverviewRe
         <div class="grid">
           <Table
             label="Least agreeing experts"
-            nothing="No votes to compare."
+            nothing="Two experts must judge the same item first."
             rows={disagreeing.slice(0, maxListed)}
             keyOf={({ expert_id }) => expert_id}
             columns={[
               { label: "Least agreeing", class: "anywhere", cell: nameOf },
               { label: "Agrees with others", cell: ({ agreed, compared }) => shareOf(agreed, compared) },
-              { label: "95% interval", cell: ({ high, low }) => interval(low, high, share) },
+              { label: "95% interval", cell: ({ high, low }) => intervalCell(low, high, share) },
             ]}
           />
           <Table
             label="Slowest experts"
-            nothing="No person has given 6 votes."
+            nothing="A person must give 6 votes first."
             rows={slow.slice(0, maxListed)}
             keyOf={({ expert_id }) => expert_id}
             columns={[
               { label: "Slowest", class: "anywhere", cell: nameOf },
               { label: "Median time", cell: ({ seconds: { median } }) => seconds(median) },
-              { label: "95% interval", cell: ({ seconds: { high, low } }) => interval(low, high, seconds) },
+              { label: "95% interval", cell: ({ seconds: { high, low } }) => intervalCell(low, high, seconds) },
             ]}
           />
         </div>
@@ -173,8 +174,8 @@ const Agreement = ({ report: { experts, weeks } }: { readonly report: OverviewRe
 
 const words: Readonly<Record<StuckWork["kind"], string>> = {
   held: "An expert holds the item for too long",
-  deferred: "People who have seen the item wait for others",
-  unassignable: "Nobody is left who may give a vote",
+  deferred: "All active people have seen this item in another task. Invite another expert.",
+  unassignable: "Nobody is left who may give a vote. Invite or assign experts.",
   paused: "Paused",
   outage: "The automatic expert fails; next attempt",
   webhook: "Webhook deliveries fail",

@@ -8,7 +8,7 @@ import type { GroupSummary, Priority, Queue } from "../../pageApi/GroupsApi.ts"
 import { priorities } from "../../pageApi/PageConstants.ts"
 import { ask } from "./client.ts"
 import { ConfirmButton } from "./Confirm.tsx"
-import { count, plural } from "./format.ts"
+import { count, excerpt, plural } from "./format.ts"
 import { Choices } from "./forms.tsx"
 import { useResource } from "./hooks.ts"
 import { Badge, Loaded, Meter, PageHeading, PageLinks, Section, Time } from "./parts.tsx"
@@ -43,7 +43,9 @@ export const QueuePage = ({ query: { after } }: { readonly query: Query }) => {
       <Loaded resource={resource}>
         {({ groups, next, tasks }) =>
           groups.length === 0 && tasks.length === 0 && after === undefined ? (
-            <p class="card nothing">No task is open.</p>
+            <p class="card nothing">
+              No task is open. <a href={href("tasks")}>All tasks</a>
+            </p>
           ) : (
             <>
               {groups.length > 0 && (
@@ -97,7 +99,7 @@ const EntryTable = ({ label, entries }: { readonly label: string; readonly entri
                 <a class="code" href={href("task", { id: entry.group_id })}>
                   {entry.group_id}
                 </a>
-                <span class="group">{entry.prompt.slice(0, 80)}</span>
+                <span class="group">{excerpt(entry.prompt, 80)}</span>
               </>
             ) : (
               <a href={href("group", { id: entry.group_id })}>

@@ -36,7 +36,8 @@ interface ViewProps extends Props {
 }
 
 export const TaskItemView = ({ item, task, chosen }: ViewProps) => {
-  const [all, setAll] = useState(false)
+  // A lead must see every completion that can be chosen.
+  const [all, setAll] = useState(chosen !== undefined)
   const number = item.index + 1
   const completions = all ? item.completions : item.completions.slice(0, shownAtFirst)
   const result = item.withdrawal === null ? item.result : null
@@ -62,7 +63,7 @@ export const TaskItemView = ({ item, task, chosen }: ViewProps) => {
           <Completion key={index} text={text} index={index} item={item} mark={index === best ? mark : undefined} />
         ))}
       </div>
-      {item.completions.length > shownAtFirst && (
+      {item.completions.length > shownAtFirst && chosen === undefined && (
         <Button
           look="link"
           text={all ? `Show ${shownAtFirst} completions` : `Show all ${count(item.completions.length)} completions`}

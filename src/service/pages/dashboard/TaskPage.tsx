@@ -50,7 +50,7 @@ export const TaskPage = ({ taskId, prompt }: { readonly taskId: string; readonly
   return (
     <>
       <PageHeading title={title} code={title === taskId} under={["Tasks", href("tasks")]}>
-        {resource.data !== undefined && <CopyButton text={taskId} what="task id" />}
+        {title === taskId && resource.data !== undefined && <CopyButton text={taskId} what="task id" />}
       </PageHeading>
       <Loaded resource={resource}>
         {(detail) => (
@@ -90,7 +90,12 @@ const TaskSummaryCard = ({ detail }: { readonly detail: TaskDetail }) => {
         ],
         task.finished_at !== null && [statusLabel[task.status].words, <Time at={task.finished_at} />],
         hasGroup && ["Group", group],
-        hasGroup && ["Task id", <span class="code anywhere">{task.task_id}</span>],
+        hasGroup && [
+          "Task id",
+          <>
+            <span class="code anywhere">{task.task_id}</span> <CopyButton text={task.task_id} what="task id" />
+          </>,
+        ],
       ]}
       actions={
         <For role="manager">

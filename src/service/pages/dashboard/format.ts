@@ -3,6 +3,7 @@
  *
  * Guarantees: only exact shares are shown as 0 % or 100 %. Months are written as words, so that dates are unambiguous.
  */
+import { withoutData } from "../shared/images.ts"
 
 const number = new Intl.NumberFormat("en")
 
@@ -79,6 +80,13 @@ export const millis = (n: number): string =>
 export const letter = (index: number): string => {
   const rest = Math.floor(index / 26)
   return (rest === 0 ? "" : letter(rest - 1)) + String.fromCodePoint(65 + (index % 26))
+}
+
+/** Returns the beginning of a prompt, for a list. */
+export const excerpt = (prompt: string, length: number): string => {
+  const text = withoutData(prompt).trim()
+  if (text.length <= length) return text === "" ? "(empty)" : text
+  return `${text.slice(0, length).toWellFormed().trimEnd()}…`
 }
 
 /** Formats a ranking as `C > A = B`. */

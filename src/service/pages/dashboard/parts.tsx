@@ -7,6 +7,7 @@ import { beginning } from "../shared/chunks.ts"
 import { type Fact, Facts } from "../shared/Facts.tsx"
 import * as Shared from "../shared/LongText.tsx"
 import { RichText } from "../shared/RichText.tsx"
+import { useHandles } from "../shared/useHandles.ts"
 import { count, exact, percent, relative } from "./format.ts"
 import { Now, Reload, type Resource, Say, ShowSource, useAction } from "./hooks.ts"
 import { paging, useTrail } from "./paging.ts"
@@ -213,12 +214,13 @@ interface LongTextProps {
 
 export const LongText = ({ text, label, below, chars = 900, lines = 12 }: LongTextProps) => {
   const isPlain = useContext(ShowSource) || below === undefined
+  const shown = useHandles(text, (text, shorten) => shorten(text))
   return (
     <Shared.LongText
-      text={text}
-      beginning={beginning(text, chars, lines)}
+      text={shown}
+      beginning={beginning(shown, chars, lines)}
       label={label}
-      characters={text.length}
+      characters={shown.length}
       draw={(part) => (isPlain ? part : <RichText text={part} below={below} />)}
     />
   )

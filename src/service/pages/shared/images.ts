@@ -1,40 +1,58 @@
 /**
  * Images in texts: which are shown, and handles in place of long addresses.
  *
- * Guarantees: an image is shown only if its data are in the text (PNG, JPEG, GIF, or WebP, at most 2 MB) or if the
- * service allows its host, over https. SVG is never shown, because it is a document.
+ * Guarantees: an image is shown only if its data are in the text (PNG, JPEG, GIF, or WebP) or if the service allows its
+ * host, over https. SVG is never shown, because it is a document. A text that imitates a handle shows no image.
  */
 
 const dataUri = /data:image\/(?:png|jpeg|gif|webp);base64,[A-Za-z0-9+/]+={0,2}/g
 const wholeDataUri = new RegExp(`^${dataUri.source}$`)
-const handle = /^data:image\/png;base64,#\d+$/
-/** Maximum characters of 2 MB in base64. */
-const maxCharacters = Math.ceil((2 * 1024 * 1024) / 3) * 4 + 30
 
-/** The image of each handle, for the texts of the current item. */
-let images = new Map<string, string>()
+/** The images that a page may show besides those whose data are in the text. */
+export interface Allowed {
+  readonly hosts: ReadonlyArray<string>
+  /** The beginning of handles: no text can contain it, because it is random. Null: there are no handles. */
+  readonly handles: string | null
+}
 
-export const isShown = (address: string, hosts: ReadonlyArray<string>): boolean => {
-  if (handle.test(address)) return true
-  if (address.startsWith("data:")) return address.length <= maxCharacters && wholeDataUri.test(address)
+/** The beginning of this page's handles. */
+export const handles = `data:image/png;base64,#${crypto.getRandomValues(new Uint32Array(2)).join("-")}-`
+
+/** The image of each handle. */
+const images = new Map<string, string>()
+let last = 0
+
+const isHandle = (address: string, beginning: string | null) =>
+  beginning !== null && address.startsWith(beginning) && /^\d+$/.test(address.slice(beginning.length))
+
+export const isShown = (address: string, { handles, hosts }: Allowed): boolean => {
+  if (isHandle(address, handles) || wholeDataUri.test(address)) return true
   const url = URL.parse(address)
   return url?.protocol === "https:" && hosts.includes(url.host)
 }
 
 /**
- * Returns a function that replaces the images in a text by handles, so that the text can be shortened, compared, and
- * rendered like another. Handles of earlier calls end.
+ * Replaces the images in texts by handles, so that the texts can be shortened, compared, and rendered like others. Equal
+ * images have the same handle. Call `end` when the texts are no longer shown.
  */
-export const shortening = (): ((text: string) => string) => {
-  images = new Map()
-  return (text) =>
-    text.replaceAll(dataUri, (address) => {
-      if (!isShown(address, [])) return address.slice(0, 60)
-      const name = `data:image/png;base64,#${images.size}`
-      images.set(name, address)
-      return name
-    })
+export const shortening = () => {
+  const names = new Map<string, string>()
+  return {
+    shorten: (text: string) =>
+      text.replaceAll(dataUri, (address) => {
+        const name = names.get(address) ?? `${handles}${++last}`
+        names.set(address, name)
+        images.set(name, address)
+        return name
+      }),
+    end: () => {
+      for (const name of names.values()) images.delete(name)
+    },
+  }
 }
 
-/** Returns the image that a handle stands for. */
-export const resolve = (address: string): string => (handle.test(address) ? (images.get(address) ?? "") : address)
+/** Returns the image that a handle stands for. Other addresses are returned unchanged. */
+export const resolve = (address: string): string => (isHandle(address, handles) ? (images.get(address) ?? "") : address)
+
+/** Shortens the addresses of images, for a list that shows the beginnings of texts. */
+export const withoutData = (text: string): string => text.replaceAll(dataUri, "…")

@@ -8,7 +8,7 @@
  */
 import highlight from "highlight.js/lib/common"
 import MarkdownIt, { type Token } from "markdown-it"
-import { isShown } from "./images.ts"
+import { type Allowed, isShown } from "./images.ts"
 import { formulaOf, isMath, math, setHtml } from "./math.ts"
 
 /** Maximum characters of a code block to be colored. */
@@ -47,15 +47,20 @@ rules["link_open"] = (tokens, index, options, _env, renderer) => {
   return renderer.renderToken(tokens, index, options)
 }
 
-rules["image"] = (tokens, index, _options, env) => {
-  const token = tokens[index]
-  const words = markdown.utils.escapeHtml(textOf(token?.children).trim())
-  const address = attribute(token, "src")
+/** Images that may not be shown are tokens of this type. */
+const hiddenImage = "hidden_image"
+const descriptionOf = (token: Token | undefined) => markdown.utils.escapeHtml(textOf(token?.children).trim())
+
+rules["image"] = (tokens, index) => {
+  const source = markdown.utils.escapeHtml(attribute(tokens[index], "src"))
+  return `<img src="${source}" alt="${descriptionOf(tokens[index])}" loading="lazy">`
+}
+
+rules[hiddenImage] = (tokens, index) => {
+  const words = descriptionOf(tokens[index])
+  const address = attribute(tokens[index], "src")
   const source = markdown.utils.escapeHtml(address.length > 200 ? `${address.slice(0, 200)}…` : address)
-  const hosts: unknown = env?.["imageHosts"]
-  return isShown(address, Array.isArray(hosts) ? hosts : [])
-    ? `<img src="${markdown.utils.escapeHtml(address)}" alt="${words}" loading="lazy">`
-    : `<span class="image">Image${words === "" ? "" : `: ${words}`}${source === "" ? "" : ` (${source})`}</span>`
+  return `<span class="image">Image${words === "" ? "" : `: ${words}`}${source === "" ? "" : ` (${source})`}</span>`
 }
 
 // Alignment becomes a class, because the page allows no inline style.
@@ -156,17 +161,21 @@ const loadNow = <A>(module: Promise<A>): Promise<A> => module
 /**
  * @param below the level of the page's heading above the text
  * @param load awaits the import of a module
- * @param imageHosts hosts whose images are shown
+ * @param images the images to show besides those whose data are in the text
  */
 export const renderMarkdown = async (
   text: string,
   below = 3,
   load = loadNow,
-  imageHosts: ReadonlyArray<string> = [],
+  images: Allowed = { hosts: [], handles: null },
 ): Promise<string> => {
-  const env = { below, imageHosts }
+  const env = { below }
   const tokens = markdown.parse(text, env)
-  const formulas = tokens.flatMap((token) => [token, ...(token.children ?? [])]).filter(isMath)
+  const all = tokens.flatMap((token) => [token, ...(token.children ?? [])])
+  for (const token of all) {
+    if (token.type === "image" && !isShown(attribute(token, "src"), images)) token.type = hiddenImage
+  }
+  const formulas = all.filter(isMath)
   // If KaTeX cannot be loaded, formulas stay as they were written.
   const loaded = formulas.length === 0 ? undefined : await load(import("./typeset.ts")).catch(() => undefined)
   if (loaded !== undefined) typesetAll(formulas, loaded.typeset)

@@ -6,7 +6,7 @@
  * result is DOM nodes, not a string, so it complies with `require-trusted-types-for 'script'`.
  */
 import DOMPurify from "dompurify"
-import { imageHosts } from "./imageHosts.ts"
+import { allowedImages } from "./allowedImages.ts"
 import { isShown, resolve } from "./images.ts"
 
 const purify = DOMPurify(window)
@@ -47,7 +47,7 @@ const declarations = new RegExp(
 
 purify.addHook("uponSanitizeAttribute", (element, data) => {
   if (data.attrName === "src") {
-    data.keepAttr = element.nodeName === "IMG" && isShown(data.attrValue, imageHosts)
+    data.keepAttr = element.nodeName === "IMG" && isShown(data.attrValue, allowedImages)
     data.attrValue = resolve(data.attrValue)
   }
   if (data.attrName === "class") {

@@ -5,7 +5,7 @@
  * terminated with its worker; a new worker runs the other jobs. A job that is no longer needed is not started.
  */
 import type { Difference } from "./difference.ts"
-import { imageHosts } from "./imageHosts.ts"
+import { allowedImages } from "./allowedImages.ts"
 import type { Job, Report } from "./textWorker.ts"
 // oxlint-disable-next-line import/default -- Vite generates this export, see browser.d.ts
 import workerUrl from "./textWorker.ts?worker&url"
@@ -115,7 +115,11 @@ const run = (job: Job, done: (result: unknown) => void, failed: () => void): (()
 
 /** Renders a text to HTML, which the caller must sanitize. */
 export const render = (text: string, below: number, { done, failed }: Callbacks<string>): (() => void) =>
-  run({ _tag: "render", text, below, imageHosts }, (html) => done(typeof html === "string" ? html : ""), failed)
+  run(
+    { _tag: "render", text, below, images: allowedImages },
+    (html) => done(typeof html === "string" ? html : ""),
+    failed,
+  )
 
 /** Compares two texts. The result is null if they are too long or too different. */
 export const compare = (left: string, right: string, { done, failed }: Callbacks<Difference | null>): (() => void) =>

@@ -1,5 +1,6 @@
 /** Renders and compares untrusted texts in a worker, which can be terminated if it takes too long. */
 import { difference } from "./difference.ts"
+import type { Allowed } from "./images.ts"
 import { renderMarkdown } from "./markdown.ts"
 
 export type Job =
@@ -7,7 +8,7 @@ export type Job =
       readonly _tag: "render"
       readonly text: string
       readonly below: number
-      readonly imageHosts: ReadonlyArray<string>
+      readonly images: Allowed
     }
   | { readonly _tag: "compare"; readonly left: string; readonly right: string }
 
@@ -25,7 +26,7 @@ const load = <A>(module: Promise<A>): Promise<A> => {
 }
 
 const work = async (job: Job) =>
-  job._tag === "render" ? renderMarkdown(job.text, job.below, load, job.imageHosts) : difference(job.left, job.right)
+  job._tag === "render" ? renderMarkdown(job.text, job.below, load, job.images) : difference(job.left, job.right)
 
 addEventListener("message", ({ data: job }: MessageEvent<Job>) => {
   void work(job).then((result) => report({ _tag: "done", result }), reportError)

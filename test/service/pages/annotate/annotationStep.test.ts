@@ -461,13 +461,29 @@ describe("annotation: correcting a judgment", () => {
     )
   })
 
-  it("forgets the changes when it is left as it is", () => {
-    const driver = opened()
-      .choose(1)
+  it("keeps the changes on this device when it is left, says so, and has them when it is opened again", () => {
+    const other = item(3, 2, { corrects: 1_000, draft: given.draft })
+    const leaves = [
+      { ask: "next", wanted: { _tag: "next" }, next: item(2) },
+      { ask: "correct", wanted: { _tag: "correct", itemId: 3 }, next: other },
+    ] as const
+    for (const { ask, next, wanted } of leaves) {
+      const driver = opened().choose(1).do({ _tag: "want", wanted })
+      assert.lengthOf(driver.asks, 1)
+      driver.do({ _tag: "answer", ask, work: work(next, 1), copy: null })
+      assert.isFalse(driver.has({ _tag: "forget", itemId: 1 }))
+      assert.include(driver.state.notice?.text, "Your correction is not submitted. It is kept on this device")
+    }
+    const copy = { ...given.draft!, best: 1 }
+    const again = Driver.with(work(item(2), 1))
+      .do({ _tag: "want", wanted: { _tag: "correct", itemId: 1 } })
+      .do({ _tag: "answer", ask: "correct", work: work(given, 1), copy })
+    assert.strictEqual(again.state.entry?.best, 1)
+    assert.include(again.state.notice?.text, "Your correction from before is back.")
+    const untouched = opened()
       .do({ _tag: "want", wanted: { _tag: "next" } })
-    assert.deepStrictEqual(driver.asks, [["POST", "/next"]])
-    driver.do({ _tag: "answer", ask: "next", work: work(item(2), 1), copy: null })
-    assert.isTrue(driver.has({ _tag: "forget", itemId: 1 }))
+      .do({ _tag: "answer", ask: "next", work: work(item(2), 1), copy: null })
+    assert.isNull(untouched.state.notice)
   })
 
   it("keeps the item at hand when the judgment can't be opened, and what was written when it can't be changed", () => {

@@ -1,10 +1,8 @@
-/** Replaces the images in the texts of an item by handles (see `images`), for everything that shows these texts. */
+/** Replaces the images in the texts of an item, for everything that shows these texts. */
 import type { HeldItem } from "../../pageApi/AnnotateApi.ts"
-import { shortening } from "../shared/images.ts"
 import type { Conversation } from "./Turns.tsx"
 
-export const withHandles = (item: HeldItem): HeldItem => {
-  const shorten = shortening()
+export const shortenImages = (item: HeldItem, shorten: (text: string) => string): HeldItem => {
   const turnsOf = (turns: Conversation | null) =>
     turns === null ? null : turns.map((turn) => ({ ...turn, content: shorten(turn.content) }))
   return {

@@ -1,11 +1,10 @@
 /**
- * Keyboard shortcuts of a page, and the dialog that lists them.
+ * Keyboard shortcuts of a page.
  *
  * Guarantees: in a text field, only Escape and Ctrl+Enter (⌘ Enter) are shortcuts. Open dialogs have none. A key that
  * is held down counts once. On links and buttons, Enter keeps its usual effect, except on a pressed button.
  */
 import { useEffect, useRef } from "preact/hooks"
-import { Dialog } from "../shared/Dialog.tsx"
 import { isDialogOpen } from "./hooks.ts"
 
 const shortcutOf = (event: KeyboardEvent): string | undefined => {
@@ -31,21 +30,3 @@ export const useKeys = (handle: (key: string) => boolean | void): void => {
     return () => removeEventListener("keydown", listen)
   }, [])
 }
-
-interface KeysDialogProps {
-  readonly keys: ReadonlyArray<readonly [keys: ReadonlyArray<string>, does: string]>
-  readonly onClose: () => void
-}
-
-export const KeysDialog = ({ keys, onClose }: KeysDialogProps) => (
-  <Dialog title="Keys" onClose={onClose}>
-    <dl class="keys">
-      {keys.map(([names, does]) => (
-        <div key={does} class="row">
-          <dt>{names.map((name) => (name === "–" ? name : <kbd key={name}>{name}</kbd>))}</dt>
-          <dd>{does}</dd>
-        </div>
-      ))}
-    </dl>
-  </Dialog>
-)

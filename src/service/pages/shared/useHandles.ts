@@ -1,0 +1,15 @@
+/** Handles for the images in texts (see `images`), for as long as a component shows them. */
+import { useEffect, useMemo } from "preact/hooks"
+import { shortening } from "./images.ts"
+
+type Shorten = ReturnType<typeof shortening>["shorten"]
+
+/** Returns `value` with handles in place of its images. */
+export const useHandles = <A>(value: A, replace: (value: A, shorten: Shorten) => A): A => {
+  const [shown, end] = useMemo(() => {
+    const { end, shorten } = shortening()
+    return [replace(value, shorten), end] as const
+  }, [value])
+  useEffect(() => end, [end])
+  return shown
+}
