@@ -66,10 +66,12 @@ export interface AuditPolicy {
   readonly cost: string | null
 }
 
-/** Policies, compared on the items on which both judges and people voted. */
+/** Policies, compared on the items with a reference on which both judges and people voted. */
 export interface AuditPolicies {
   /** The reference: known answers, or for each person, the majority of the other people on the item. */
   readonly reference: "gold" | "people"
+  /** Number of compared items. Below 10, differences have no interval. */
+  readonly items: number
   /** The accepted loss of accuracy against people. */
   readonly within: number
   /** The policy with the lowest cost (without prices, the fewest votes of people) that loses at most this. */
@@ -92,6 +94,6 @@ export interface Audit {
   readonly seed: number
   /** Each judge by name, then the jury, then people. */
   readonly raters: ReadonlyArray<AuditRater>
-  /** Null if no item has a reference and votes of both judges and people. */
-  readonly policies: AuditPolicies | null
+  /** The policies by known answers, then by people; without a reference that no compared item has. */
+  readonly policies: ReadonlyArray<AuditPolicies>
 }

@@ -1,14 +1,16 @@
 /**
  * Suggests the known name with the fewest edits, among those that begin with the misspelled name or differ from it in
- * at most half of the characters.
+ * at most a third of the characters.
  */
+
+/** Allows at least one edit. */
+export const maxEdits = (name: string, candidate = name): number =>
+  Math.max(1, Math.max(name.length, candidate.length) / 3)
 
 const nearest = (name: string, knownNames: ReadonlyArray<string>): string | undefined => {
   const ranked = knownNames
     .map((candidate) => ({ candidate, changes: editsBetween(name, candidate) }))
-    .filter(
-      ({ candidate, changes }) => candidate.startsWith(name) || changes <= Math.max(name.length, candidate.length) / 2,
-    )
+    .filter(({ candidate, changes }) => candidate.startsWith(name) || changes <= maxEdits(name, candidate))
     .toSorted((a, b) => a.changes - b.changes)
   return ranked[0]?.candidate
 }
@@ -18,14 +20,17 @@ export const didYouMean = (name: string, knownNames: ReadonlyArray<string>): str
   return candidate === undefined ? "" : ` (did you mean ${candidate}?)`
 }
 
-/** Computes the Levenshtein distance row by row. */
+/** Computes the Levenshtein distance row by row. Two exchanged neighbors, as in `prot` for `port`, are one edit. */
 export const editsBetween = (a: string, b: string): number => {
-  let row = Array.from({ length: b.length + 1 }, (_, j) => j)
+  const rows = [Array.from({ length: b.length + 1 }, (_, j) => j)]
   for (let i = 1; i <= a.length; i++) {
-    const next = [i]
-    for (let j = 1; j <= b.length; j++)
-      next.push(Math.min(row[j]! + 1, next[j - 1]! + 1, row[j - 1]! + (a[i - 1] === b[j - 1] ? 0 : 1)))
-    row = next
+    const [row, next] = [rows[i - 1]!, [i]]
+    for (let j = 1; j <= b.length; j++) {
+      const isExchanged = a[i - 1] === b[j - 2] && a[i - 2] === b[j - 1]
+      const replaced = row[j - 1]! + (a[i - 1] === b[j - 1] ? 0 : 1)
+      next.push(Math.min(row[j]! + 1, next[j - 1]! + 1, replaced, isExchanged ? rows[i - 2]![j - 2]! + 1 : Infinity))
+    }
+    rows.push(next)
   }
-  return row[b.length]!
+  return rows[a.length]![b.length]!
 }

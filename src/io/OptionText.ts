@@ -6,6 +6,10 @@ import { isObject } from "./Values.ts"
 
 export const of = (name: string): string => `\`${name}\``
 
+/** Formats the option of a path. The command line has a flag of its own for one of several paths of completions. */
+export const ofPath = (name: string, value: unknown): string =>
+  `${of(name)}${name === "completions" && Array.isArray(value) ? " path" : ""}`
+
 /** Members of an object literal. */
 export const set = (options: { readonly [name: string]: unknown }): string =>
   of(

@@ -167,6 +167,7 @@ export const exportDataset = Effect.fn("Export.exportDataset")(
       // Before the first result, nothing can be measured, so no threshold counts as exceeded.
       const exceedsThreshold = failed.length > 0 && itemsByOutcome("judged") > 0
       if (exceedsThreshold || (written.rows === 0 && !allowEmpty)) {
+        if (itemsByOutcome("judged") === 0) return {}
         yield* fs.makeDirectory(refused, { recursive: true })
         yield* Effect.forEach(files, ({ content, path }) => fs.writeFileString(`${refused}/${path}`, content))
         if (exceedsThreshold) return yield* new ThresholdsExceeded({ checks: failed, report: `${refused}/report.html` })
@@ -198,7 +199,7 @@ export const exportDataset = Effect.fn("Export.exportDataset")(
       Effect.catchReason("DatasetError", "NoPairs", () =>
         Effect.as(
           Effect.logWarning(
-            `${itemsByOutcome("judged") === 0 ? "there are no results yet" : "the results gave no pairs"}: ${isThere ? `the existing dataset ${directory} is kept` : "no dataset was written"}. See ${JobFolder.refused(settings.directory)}/report.html`,
+            `${itemsByOutcome("judged") === 0 ? "there are no results yet" : "the results gave no pairs"}: ${isThere ? `the existing dataset ${directory} is kept` : "no dataset was written"}${itemsByOutcome("judged") === 0 ? "" : `. See ${JobFolder.refused(settings.directory)}/report.html`}`,
           ),
           Option.none<Dataset.DatasetInfo>(),
         ),

@@ -94,7 +94,7 @@ export const adopt = (task: number, taskId: string) =>
     Effect.fnUntraced(function* (ledger) {
       const problem = IdLimit.problemOf(taskId)
       if (problem !== undefined) return yield* new TaskIdInvalid({ taskId, problem })
-      return yield* ledger.adopt(task, taskId)
+      return yield* ledger.adopt([task], [taskId])
     }),
   )
 

@@ -80,8 +80,8 @@ export const openInput = Effect.fnUntraced(function* (
     layoutUnknown(file, `${mayLackHeader && !/^`[a-z]+`(?: path)?: not a /i.test(problem) ? header : ""}${problem}`)
   const adaptation: Adaptation =
     adapt === undefined ? {} : yield* Effect.mapError(Effect.fromResult(adapt(originalSample)), unknown)
-  const voteHints = (gold?: string, layout?: Layout.Layout) =>
-    adapt === undefined ? (VoteHint.of(originalSample, gold, layout) ?? []) : []
+  const voteHints = (options: Layout.LayoutOptions = {}, layout?: Layout.Layout) =>
+    adapt === undefined ? (VoteHint.of(originalSample, options, layout) ?? []) : []
   const { complete: completeOptions = (detectedOptions: Layout.LayoutOptions) => detectedOptions, rewrite } = adaptation
   const rewriteRow =
     rewrite === undefined
@@ -114,10 +114,7 @@ export const openInput = Effect.fnUntraced(function* (
     empty: empty.map(PlaceName.describe),
     layout: sample.length === 0 ? undefined : `${layout.description}${modelNote}`,
     unknownFields: memberNames.size === 0 ? [] : unknownFields.columns,
-    hints: [
-      ...Hints.of(sample, layout, options, layoutOptions, files.length),
-      voteHints(layoutOptions.gold, layout),
-    ].flat(),
+    hints: [...Hints.of(sample, layout, options, layoutOptions, files.length), voteHints(layoutOptions, layout)].flat(),
     unused: OpenFile.unusedIn(sample, layout.columns, [...(options.ignore ?? []), ...(adaptation.columns ?? [])]),
   }
   const question = UnusedContext.question(sample.map(layout.unusedIn))

@@ -179,7 +179,7 @@ const requireFields = Effect.fnUntraced(function* (
     const problem =
       setPaths[option] === undefined
         ? UnknownFields.undetectedMessage(option, names, example)
-        : UnknownFields.missingMessage(option, columns, names)
+        : UnknownFields.missingMessage(OptionText.of(option), columns, names)
     return yield* layoutUnknown(file.file.name, JoinOptions.inJoin(problem))
   }
 })

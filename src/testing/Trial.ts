@@ -41,7 +41,7 @@ export const make = Effect.fnUntraced(function* (subject: Subject) {
       const { body } = yield* ledger.request(seq)
       const texts = parseTaskRequest(new TextDecoder().decode(body)).prompts.map(({ prompt }) => prompt)
       const isPaid = state === "in_doubt" && fake.created().includes(texts[0]!)
-      if (isPaid && fake.taskIdOf !== undefined) yield* ledger.adopt(number, fake.taskIdOf(texts[0]!))
+      if (isPaid && fake.taskIdOf !== undefined) yield* ledger.adopt([number], [fake.taskIdOf(texts[0]!)])
       else sentAgain.push(...(yield* Effect.as(ledger.sendAgain([number]), texts)))
     }
     if (issues.length > 0) yield* submit

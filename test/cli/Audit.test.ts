@@ -49,8 +49,11 @@ const ratersIn = ({ raters }: Audit) =>
     value(row.gold_accuracy),
   ])
 
-const policiesIn = ({ policies }: Audit) =>
-  policies!.policies.map(({ accuracy, cost, difference, policy }) => [
+const tableIn = (tables: Audit["policies"], name: "gold" | "people") =>
+  tables.find(({ reference }) => reference === name)!
+
+const policiesIn = ({ policies }: Audit, reference: "gold" | "people") =>
+  tableIn(policies, reference).policies.map(({ accuracy, cost, difference, policy }) => [
     policy,
     accuracy.items,
     accuracy.value,
@@ -78,12 +81,14 @@ describe("prefstream audit", () => {
         ["length", "longer", 12, 0.611111111111, 0.253333333333],
         ["length", "shorter", 9, 0.703703703704, 0.320754716981],
         ["length", "near equal", 4, 0.916666666667, 0],
-        ["position", "later", 14, 0.702380952381, 0.320388349515],
-        ["position", "first", 11, 0.681818181818, 0.345609065156],
       ],
     )
-    assert.strictEqual(audit.policies!.reference, "gold")
-    assertNear(policiesIn(audit), [
+    // A judge that was asked in both orders has no position.
+    assert.deepStrictEqual(
+      audit.raters.flatMap(({ rater, slices }) => slices.flatMap(({ by }) => (by === "position" ? [rater] : []))),
+      ["people", "people"],
+    )
+    assertNear(policiesIn(audit, "gold"), [
       ["judge:a", 46, 0.70652173913, -0.119565217391, "0.0100"],
       ["judge:b", 46, 0.619565217391, -0.20652173913, "0.0100"],
       ["jury", 46, 0.70652173913, -0.119565217391, "0.0200"],
@@ -93,8 +98,9 @@ describe("prefstream audit", () => {
       ["one person", 46, 0.798913043478, -0.027173913043, "0.4000"],
       ["people", 46, 0.826086956522, 0, "0.8435"],
     ])
-    assert.strictEqual(audit.policies!.cheapest, "jury, people below 0.6")
-    assert.strictEqual((yield* auditOf([...args, "--within", "0.12"])).policies!.cheapest, "judge:a")
+    assert.strictEqual(tableIn(audit.policies, "gold").cheapest, "jury, people below 0.6")
+    const within = yield* auditOf([...args, "--within", "0.12"])
+    assert.strictEqual(tableIn(within.policies, "gold").cheapest, "judge:a")
     assert.deepStrictEqual(yield* auditOf([...args, ...prices, "--by", "source"]), audit)
 
     for (const { agreement, slices } of audit.raters) {
@@ -117,10 +123,11 @@ describe("prefstream audit", () => {
     )
   })
 
-  test("without known answers goes by the majority of the other people", function* () {
-    const audit = yield* auditOf([...(yield* jobOf(records({ withGold: false }))), ...prices])
-    assert.strictEqual(audit.policies!.reference, "people")
-    assertNear(policiesIn(audit), [
+  test("also compares policies by the majority of the other people, or by it alone", function* () {
+    const audit = yield* auditOf([...(yield* jobOf(records({ goldItems: 0 }))), ...prices])
+    const withGold = yield* auditOf([...(yield* jobOf(records())), ...prices])
+    assert.deepStrictEqual(audit.policies, [tableIn(withGold.policies, "people")])
+    assertNear(policiesIn(audit, "people"), [
       ["judge:a", 29, 0.704022988506, -0.002873563218, "0.0100"],
       ["judge:b", 29, 0.612068965517, -0.094827586207, "0.0100"],
       ["jury", 29, 0.666666666667, -0.040229885057, "0.0200"],
@@ -130,6 +137,68 @@ describe("prefstream audit", () => {
       ["one person", 29, 0.706896551724, 0, "0.4000"],
     ])
     assert.deepStrictEqual(new Set(audit.raters.map(({ gold_accuracy }) => gold_accuracy)), new Set([null]))
+  })
+
+  test("shows no table of few items with known answers beside a larger one", function* () {
+    const args = yield* jobOf(records({ goldItems: 6 }))
+    const { policies } = yield* auditOf(args)
+    assert.deepStrictEqual(
+      policies.map(({ items, reference }) => [reference, items]),
+      [
+        ["gold", 6],
+        ["people", 29],
+      ],
+    )
+    const { stdout } = yield* cli(args).pipe(ends(0))
+    assert.include(stdout, "accuracy against the majority of the other people on the item, on 29 items")
+    assert.notInclude(stdout, "accuracy against known answers")
+    assert.include(stdout, "No policies by known answers: 6 items are too few.")
+  })
+
+  test("says that few items have no interval", function* () {
+    const few = records().filter((record) => "item_id" in record && /-[0-8]$/.test(String(record.item_id)))
+    const { stdout } = yield* cli([...(yield* jobOf(few)), "--within", "1"]).pipe(ends(0))
+    const doubt = /^Within [\d.]+% of people: (.*), at .* Only (\d) items were compared: too few for an interval\.$/m
+    assert.match(stdout, doubt)
+    // Few votes of one judge are doubted, too, if the other policies have many.
+    const right = records().flatMap((record) => {
+      if (!("gold" in record && "item_id" in record && /^item-[1-4]$/.test(String(record.item_id)))) return []
+      const { best_completion_index: best } = record.gold as { readonly best_completion_index: number }
+      return [{ ...record, expert: "judge:c", kind: "judge", chosen_index: best, ranking: [[best], [1 - best]] }]
+    })
+    const others = yield* cli(yield* jobOf([...records(), ...right])).pipe(ends(0))
+    assert.deepStrictEqual(doubt.exec(others.stdout)?.slice(1, 3), ["judge:c", "4"])
+  })
+
+  test("has an interval if all items have the same value, but none of kappa", function* () {
+    // The judge is always right, and people are always wrong; the second judge has one choice for all items.
+    const votes = Array.from({ length: 20 }, (_, i) =>
+      [
+        ["judge:a", i % 2],
+        ["judge:b", 0],
+        ["ann", 1 - (i % 2)],
+        ["bob", 1 - (i % 2)],
+      ].map(([expert, chosen_index]) => ({
+        item_id: `item-${i}`,
+        prompt: `Question ${i}?`,
+        completions: ["one", "two"],
+        expert,
+        chosen_index,
+        gold: { best_completion_index: i % 2 },
+      })),
+    ).flat()
+    const audit = yield* auditOf(yield* jobOf(votes))
+    const bound = 1.959963984540054 ** 2 / (20 + 1.959963984540054 ** 2)
+    const boundsOf = (estimate: AuditEstimate) => [estimate.value, estimate.low, estimate.high]
+    const [judge, other, jury, ...rest] = tableIn(audit.policies, "gold").policies
+    assertNear([judge!.accuracy, judge!.difference, jury!.accuracy, rest.at(-1)!.difference].map(boundsOf), [
+      [1, 1 - bound, 1],
+      [1, 1 - 2 * bound, 1],
+      [0.75, 0.65, 0.85],
+      [0, 0, 0],
+    ])
+    assert.isTrue(other!.accuracy.high! > other!.accuracy.low!)
+    assertNear([boundsOf(audit.raters[1]!.agreement!.kappa!)], [[0, null, null]])
   })
 
   test("says who is missing if there is nothing to compare, and takes other experts as judges", function* () {
@@ -148,6 +217,22 @@ describe("prefstream audit", () => {
       ],
     )
     yield* cli([...peopleOnly, "--by", "a b"]).pipe(ends(2, /--by a b: not a field path/))
+  })
+
+  test("reads kinds of experts from tables of other tools", function* () {
+    const votes = [
+      { expert: "gpt-4o", kind: "judge", choice: "A" },
+      { expert: "ann", kind: "person", choice: "A" },
+      { expert: "bob", kind: "friendly", choice: "B" },
+    ].map((vote) => ({ prompt: "Q?", response_a: "one", response_b: "two", ...vote }))
+    const { raters } = yield* auditOf(yield* jobOf(votes))
+    assert.deepStrictEqual(
+      raters.map(({ rater, votes }) => [rater, votes]),
+      [
+        ["gpt-4o", 1],
+        ["people", 2],
+      ],
+    )
   })
 
   test("counts a choice among three against each other text, and a tie as a random choice", function* () {

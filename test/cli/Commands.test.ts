@@ -17,7 +17,7 @@ test("while a run works a job folder, status and export can read it; a second ru
   assert.strictEqual(reportOf(said).status, "waiting")
   const exported = yield* cli(["export", "--dir", job, "--json"]).pipe(ends(3))
   assert.isNull(reportOf(exported).dataset)
-  assert.match(exported.stderr, /there are no results yet: no dataset was written/)
+  assert.match(exported.stderr, /there are no results yet: no dataset was written$/m)
 
   const env = { PREFSTREAM_BASE_URL: "http://127.0.0.1:9/v1", PREFSTREAM_TOKEN: "t" }
   const others = [

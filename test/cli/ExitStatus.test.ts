@@ -151,6 +151,8 @@ describe("2: the command line or a setting is wrong", () => {
     [`submit ${sample} --votes 3 --confidence 0.9`, /--confidence/],
     [`submit ${sample} --votes 5..2`, /--votes/],
     [`submit ${sample} --votes 0..2`, /--votes/],
+    ["run --prot 1", /^prefstream: Unrecognized flag: --prot in command prefstream run$/m],
+    ["serve --prot 1", /^prefstream: Unrecognized flag: --prot in command prefstream serve: did you mean --port\?$/m],
     ["help rnu", /^prefstream: Unknown subcommand "rnu" for "prefstream": did you mean run\?$/m],
     ["help nosuch", /^prefstream: Unknown subcommand "nosuch" for "prefstream"$/m],
     ["completion csh", /"bash" \| "zsh" \| "fish" \| "powershell"/],

@@ -46,6 +46,28 @@ describe("inspect", () => {
     }
   })
 
+  test("names the flag of a wrong completion path, if there are several", function* () {
+    const folder = yield* temporaryDirectory
+    const file = `${folder}/items.jsonl`
+    yield* write(file, [JSON.stringify({ prompt: "P", a: "one", b: "two" })])
+    const inspect = (path: string) => cli(["inspect", file, "--completion-path", "a", "--completion-path", path])
+    yield* inspect("nope").pipe(ends(2, /: --completion-path: the first records have no "nope"/))
+    yield* inspect("b[").pipe(ends(2, /: --completion-path: not a field path: "b\["/))
+  })
+
+  test("names the value that keeps a column from being gold", function* () {
+    const folder = yield* temporaryDirectory
+    const records = ["model_a", "model_b", "neither one"].map((winner, i) =>
+      JSON.stringify({ prompt: `P${i}`, response_a: "one", response_b: "two", winner }),
+    )
+    yield* write(`${folder}/votes.jsonl`, records)
+    const { stdout } = yield* cli(["inspect", `${folder}/votes.jsonl`]).pipe(ends(0))
+    assert.include(
+      stdout,
+      `votes at "winner", which are not gold answers because of "neither one" (${folder}/votes.jsonl:3): `,
+    )
+  })
+
   test("counts duplicates and ids that stand for other content as a run does", function* () {
     const folder = yield* temporaryDirectory
     const file = `${folder}/items.jsonl`

@@ -23,6 +23,28 @@ const jobOf = Effect.fnUntraced(function* (lines: ReadonlyArray<string>) {
 })
 
 describe("prefstream leaderboard", () => {
+  test("gives no number of further votes that is out of reach", function* () {
+    const job = yield* temporaryDirectory
+    const votes = Array.from({ length: 1401 }, (_, i) =>
+      JSON.stringify({
+        prompt: `Question ${i}?`,
+        response_a: "one",
+        response_b: "two",
+        model_a: "x",
+        model_b: "y",
+        winner: i % 2 === 0 ? "model_a" : "model_b",
+        judge: "ann",
+      }),
+    )
+    yield* write(`${job}/votes.jsonl`, votes)
+    yield* cli(["import", `${job}/votes.jsonl`, "--dir", job]).pipe(ends(0))
+    const { stdout } = yield* cli(["leaderboard", "--dir", job, "--resamples", "10"]).pipe(ends(0))
+    assert.match(
+      stdout,
+      /At this difference, more than 1,000,000 more votes would be needed; the models may be equal\./,
+    )
+  })
+
   test("prints a table, and what the votes do not tell", function* () {
     const args = yield* jobOf([
       ...items(20, "one", "two"),

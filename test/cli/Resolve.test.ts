@@ -115,6 +115,22 @@ describe("resolve", () => {
     assert.deepStrictEqual(yield* items, ["item-0", "item-1", "item-2", "item-3"])
   })
 
+  test("adopts several tasks at once, each with its own id", function* () {
+    const { list, resolve, status } = yield* makeJob
+    const { stdout } = yield* resolve("3", "2", "--adopt", "task_9", "--adopt", "task_1").pipe(ends(0))
+    assert.match(
+      stdout,
+      /^2 tasks are linked to task_9 and task_1 at the service: the next run or collect polls them\./,
+    )
+    assert.strictEqual((yield* list).length, 1)
+    assert.strictEqual((yield* status).tasks.submitted.tasks, 2)
+    const linked = JSON.parse((yield* resolve("2", "3", "--json").pipe(ends(0))).stdout) as ReadonlyArray<object>
+    assert.deepStrictEqual(
+      linked.map((row) => "task_id" in row && row.task_id),
+      ["task_1", "task_9"],
+    )
+  })
+
   test("leaves the rejects of another job's folder alone, where the ledger is named alone", function* () {
     const fs = yield* FileSystem.FileSystem
     const { job } = yield* makeJob
@@ -217,8 +233,14 @@ describe("resolve", () => {
       [["2", "1", "--give-up"], /cannot give up task 1: its result has arrived/],
       [["--give-up"], /give task numbers, as listed/],
       [["--adopt", "x"], /give task numbers, as listed/],
-      [["--all", "in_doubt", "--adopt", "x"], /--adopt: expected exactly one task number/],
-      [["2", "3", "--adopt", "x"], /--adopt: expected exactly one task number/],
+      [
+        ["--all", "in_doubt", "--adopt", "x"],
+        /--adopt: expected one task number for each TASK_ID, found 0 task numbers and 1 TASK_ID/,
+      ],
+      [["2", "3", "--adopt", "x"], /--adopt: expected .*, found 2 task numbers and 1 TASK_ID/],
+      [["2", "2", "--adopt", "x", "--adopt", "y"], /--adopt: expected one task number for each/],
+      [["2", "3", "--adopt", "x", "--adopt", "x"], /x already belongs to task 2/],
+      [["2", "3", "--adopt", "x", "--adopt", "task_0"], /task_0 already belongs to task 1/],
       [["2", "--adopt", "task_0"], /task_0 already belongs to task 1/],
       [["2", "--adopt", " "], /expected a task id without control characters/],
       [["2", "--adopt", "x".repeat(1001)], /expected a task id of at most 1,000 bytes/],

@@ -163,6 +163,13 @@ describe("prefstream.yaml", () => {
     }
   })
 
+  test("is named if a file that it names is missing", function* () {
+    const { folder } = yield* project("expert: first\nfiles: missing.jsonl")
+    const { stderr } = yield* cliIn(folder, ["run"]).pipe(ends(2))
+    assert.include(stderr, "missing.jsonl: there is no such file; check the path (files is set in prefstream.yaml:2)")
+    assert.notInclude((yield* cliIn(folder, ["run", "typed.jsonl"])).stderr, "prefstream.yaml")
+  })
+
   test("has a schema for editors", function* () {
     const { stdout } = yield* cli(["config", "--schema"])
     const validate = new Ajv({ allowUnionTypes: true }).compile(JSON.parse(stdout))

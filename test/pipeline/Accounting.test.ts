@@ -266,7 +266,7 @@ const property = Effect.fnUntraced(function* (
         if (task === undefined) continue
         const decided =
           verb === "adopt"
-            ? ledger.adopt(task.number, `found_${adopted++}`)
+            ? ledger.adopt([task.number], [`found_${adopted++}`])
             : verb === "giveUp"
               ? ledger.giveUp([task.number])
               : ledger.sendAgain([task.number])

@@ -12,7 +12,7 @@ interface PlantedVote {
   readonly details?: object
 }
 
-export const records = ({ withGold = true, withPeople = true } = {}): ReadonlyArray<object> => {
+export const records = ({ goldItems = 60, withPeople = true } = {}): ReadonlyArray<object> => {
   const random = Random.make(36)
   const chance = (percent: number) => random.below(100) < percent
   return Array.from({ length: 60 }, (_, i) => {
@@ -61,7 +61,7 @@ export const records = ({ withGold = true, withPeople = true } = {}): ReadonlyAr
       all_bad: null,
       aspects: null,
       details,
-      gold: withGold ? { best_completion_index: right } : null,
+      gold: i < goldItems ? { best_completion_index: right } : null,
       metadata: { source: i < 40 ? "one" : "two" },
     }))
   }).flat()

@@ -9,7 +9,7 @@ import { campaignFlag } from "../flags/CampaignFlag.ts"
 import { makeCommand } from "../flags/Definition.ts"
 import { existingLedger, ledgerFlags, placeOf } from "../flags/LedgerFlags.ts"
 import { endOfDryRun } from "../flags/PipelineFile.ts"
-import { spendingFlags } from "../flags/TaskFlags.ts"
+import { priceFlag } from "../flags/TaskFlags.ts"
 import { integer, numberIn, option, parsed, repeated } from "../flags/Values.ts"
 import * as AuditTable from "../output/AuditTable.ts"
 import * as ExitStatus from "../output/ExitStatus.ts"
@@ -32,7 +32,7 @@ export const command = makeCommand(
       "Find the cheapest policy that loses at most this much accuracy against people",
       { default: defaultWithin },
     ),
-    price: spendingFlags.price,
+    price: priceFlag(" (default: the job's)"),
     campaign: campaignFlag("audit"),
     resamples: integer("resamples", "Number of item resamples for 95% intervals", {
       min: 1,

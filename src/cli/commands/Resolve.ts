@@ -3,9 +3,9 @@
  * tasks does not allow the decision, none is changed. Listing changes nothing, and is possible while another process
  * uses the ledger. A decision is possible only if no other process except workers uses the job.
  */
-import { Console, Effect, FileSystem, Option } from "effect"
+import { Console, Effect, FileSystem, Option, Predicate } from "effect"
 import type { Command } from "effect/cli"
-import { Argument } from "effect/cli"
+import { Argument, Flag } from "effect/cli"
 import * as IdLimit from "../../domain/IdLimit.ts"
 import * as JobFolder from "../../pipeline/JobFolder.ts"
 import * as RejectsFile from "../../pipeline/RejectsFile.ts"
@@ -14,12 +14,12 @@ import { issueReport } from "../../pipeline/RunReport.ts"
 import { Ledger, LedgerReader } from "../../task/ledger/Ledger.ts"
 import * as LedgerLocation from "../../task/ledger/LedgerLocation.ts"
 import type { TaskState } from "../../task/ledger/schema/Model.ts"
-import { count, plural } from "../../io/Values.ts"
+import { count, joinWords, plural } from "../../io/Values.ts"
 import { usageError } from "../output/ExitStatus.ts"
 import { makeCommand } from "../flags/Definition.ts"
 import { existingLedger, givenOf, ledgerFlags, placeOf } from "../flags/LedgerFlags.ts"
 import { check } from "../flags/Rules.ts"
-import { literals, text, toggle } from "../flags/Values.ts"
+import { literals, repeated, toggle } from "../flags/Values.ts"
 import { printable } from "../output/Text.ts"
 import * as IssueList from "../output/IssueList.ts"
 
@@ -39,9 +39,12 @@ const flags = {
     metavar: "STATE",
     isTypedOnly: true,
   }),
-  adopt: text("adopt", "TASK_ID", "Link one task to TASK_ID at the service, and poll it from now on", {
-    isTypedOnly: true,
-  }),
+  adopt: repeated(
+    Flag.String("adopt"),
+    "TASK_ID",
+    "Link the task to TASK_ID at the service, and poll it from now on; once for each task",
+    { isTypedOnly: true },
+  ),
   sendAgain: toggle(
     "send-again",
     "Send the tasks again in the next run; tasks that had already arrived are billed twice",
@@ -94,19 +97,23 @@ export const command = makeCommand(
   {
     "prefstream resolve --dir week-48": "List the tasks that need attention",
     "prefstream resolve 21 --adopt task_8f3a --dir week-48": "Task 21 exists at the service as task_8f3a",
+    "prefstream resolve 21 41 --adopt task_8f3a --adopt task_902c --dir week-48":
+      "Several tasks, with their ids in the same order",
     "prefstream resolve 21 41 --send-again --dir week-48": "Tasks 21 and 41 did not arrive: send them again",
     "prefstream resolve --all failed --give-up --dir week-48": "Give up all failed tasks",
   },
 )
 
-type Decision = { readonly verb: "adopt"; readonly taskId: string } | { readonly verb: "sendAgain" | "giveUp" }
+type Decision =
+  | { readonly verb: "adopt"; readonly taskIds: ReadonlyArray<string> }
+  | { readonly verb: "sendAgain" | "giveUp" }
 
 type Flags = Command.Command.Config.Infer<typeof flags>
 
 const decisionOf = Effect.fnUntraced(function* ({ adopt, all, giveUp, sendAgain, tasks }: Flags) {
   const decision: Decision | undefined =
-    adopt !== undefined
-      ? { verb: "adopt", taskId: adopt.trim() }
+    adopt.length > 0
+      ? { verb: "adopt", taskIds: adopt.map((taskId) => taskId.trim()) }
       : sendAgain
         ? { verb: "sendAgain" }
         : giveUp
@@ -118,8 +125,12 @@ const decisionOf = Effect.fnUntraced(function* ({ adopt, all, giveUp, sendAgain,
     return yield* usageError("give task numbers, as listed by `prefstream resolve`, or --all STATE")
   }
   if (decision.verb === "adopt") {
-    if (tasks.length !== 1) return yield* usageError("--adopt: expected exactly one task number")
-    const problem = IdLimit.problemOf(decision.taskId)
+    if (new Set(tasks).size !== decision.taskIds.length || tasks.length !== decision.taskIds.length) {
+      return yield* usageError(
+        `--adopt: expected one task number for each TASK_ID, found ${count(tasks.length, "task number")} and ${count(decision.taskIds.length, "TASK_ID", "TASK_IDs")}`,
+      )
+    }
+    const problem = decision.taskIds.map(IdLimit.problemOf).find(Predicate.isNotUndefined)
     if (problem !== undefined) return yield* usageError(`--adopt: ${problem}`)
   }
   return decision
@@ -154,7 +165,7 @@ const decide = Effect.fnUntraced(function* (
   const ledger = yield* Ledger
   if (!ledger.isShared) yield* ledger.holdInterrupted
   const tasks = yield* decision.verb === "adopt"
-    ? ledger.adopt(numbers[0]!, decision.taskId)
+    ? ledger.adopt(numbers, decision.taskIds)
     : ledger[decision.verb](numbers, only)
   return {
     tasks,
@@ -179,7 +190,7 @@ const describeDecision = (
   const tasks = plural(numbers.length, `Task ${number}`, count(numbers.length, "task"))
   switch (decision.verb) {
     case "adopt":
-      return `${tasks} is linked to ${decision.taskId} at the service: ${sender === "the workers" ? "the workers poll the task" : "the next run or collect polls the task"}.`
+      return `${tasks} ${plural(numbers.length, "is", "are")} linked to ${joinWords(decision.taskIds)} at the service: ${sender === "the workers" ? "the workers poll" : "the next run or collect polls"} ${plural(numbers.length, "it", "them")}.`
     case "sendAgain":
       if (anew === 0) return `${tasks} will be sent again by ${sender}.`
       return numbers.length === 1

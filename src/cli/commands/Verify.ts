@@ -1,7 +1,8 @@
 /** `prefstream verify` checks whether a dataset matches its manifest, and whether its files agree with each other. */
-import { Console, Effect } from "effect"
+import { Console, Effect, FileSystem } from "effect"
 import { Argument } from "effect/cli"
 import * as Dataset from "../../dataset/Dataset.ts"
+import * as JobFolder from "../../pipeline/JobFolder.ts"
 import { count } from "../../io/Values.ts"
 import * as ExitStatus from "../output/ExitStatus.ts"
 import { makeCommand } from "../flags/Definition.ts"
@@ -31,6 +32,11 @@ export const command = makeCommand(
     "Exits with 1 if there are errors.",
   { directory, json: ledgerFlags.json },
   Effect.fn("prefstream verify")(function* (flags) {
+    const fs = yield* FileSystem.FileSystem
+    const dataset = JobFolder.dataset(flags.directory)
+    if (!(yield* fs.exists(`${flags.directory}/manifest.json`)) && (yield* fs.exists(`${dataset}/manifest.json`))) {
+      return yield* ExitStatus.usageError(`${flags.directory} is a job folder: prefstream verify ${dataset}`)
+    }
     const verification = yield* Dataset.verify(flags.directory)
     yield* Console.log(flags.json ? JSON.stringify(verification) : printable(textOf(verification)))
     if (hasErrors(verification)) return yield* new ExitStatus.Finished({ status: ExitStatus.failure })

@@ -142,15 +142,17 @@ const pricesOf = (
     : Option.some(byKind.size === 1 ? price : { [Prices.other]: price, ...Object.fromEntries(byKind) })
 }
 
-export const spendingFlags = inGroup("TASKS", {
-  price: repeated(
+/** @param saved the end of the description: where the prices are saved, or the default */
+export const priceFlag = (saved: string) =>
+  repeated(
     parsed("price", parsePrice, Prices.form),
     "[KIND=]AMOUNT",
-    "Price per vote, such as 0.40, or for one kind of expert: judge=0.01; repeatable; saved in the job",
+    `Price per vote, such as 0.40, or for one kind of expert: judge=0.01; repeatable${saved}`,
     { map: "prices" },
-  ).pipe(
-    Flag.filterMap(pricesOf, () => "at most one price per kind, and one price without a kind for all other votes"),
-  ),
+  ).pipe(Flag.filterMap(pricesOf, () => "at most one price per kind, and one price without a kind for all other votes"))
+
+export const spendingFlags = inGroup("TASKS", {
+  price: priceFlag("; saved in the job"),
   budget: option(
     parsed(
       "budget",

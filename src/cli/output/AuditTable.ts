@@ -5,6 +5,7 @@
 import type { Audit, AuditAgreement, AuditPolicies, AuditPolicy } from "../../domain/Audit.ts"
 import type { Estimate } from "../../domain/Leaderboard.ts"
 import { count, number } from "../../io/Values.ts"
+import { minItems } from "../../pair/stats/Bootstrap.ts"
 
 export const nothing = ({ items, raters }: Audit): string => {
   const has = (role: string) => raters.some((rater) => rater.role === role && rater.votes > 0)
@@ -17,8 +18,9 @@ export const nothing = ({ items, raters }: Audit): string => {
 }
 
 const percent = (share: number): string => `${(100 * share).toFixed(1)}%`
-const decimal = (value: number): string => value.toFixed(3).replace("-", "−")
-const signed = (value: number): string => `${value < 0 ? "−" : "+"}${percent(Math.abs(value))}`
+/** Rounds before the sign is written, so that no zero is negative. */
+const decimal = (value: number): string => (Math.round(value * 1000) / 1000 + 0).toFixed(3).replace("-", "−")
+const signed = (value: number): string => `${value <= -0.0005 ? "−" : "+"}${percent(Math.abs(value))}`
 
 export const cell = (estimate: Estimate | null | undefined, form: (value: number) => string = percent): string => {
   if (estimate === null || estimate === undefined) return "–"
@@ -62,25 +64,33 @@ const titles: { readonly [by: string]: string } = {
   position: "the position at which the choice was shown",
 }
 
-const advice = ({ cheapest, policies, within }: AuditPolicies): string => {
+const references = {
+  gold: { noun: "known answers", accuracy: "known answers" },
+  people: { noun: "the other people on an item", accuracy: "the majority of the other people on the item" },
+}
+
+const advice = ({ cheapest, items: all, policies, within }: AuditPolicies): string => {
   const people = policies.at(-1)!
   const best = policies.find(({ policy }) => policy === cheapest)
+  const items = best?.accuracy.items ?? all
+  const few =
+    items < minItems ? ` Only ${count(items, "item was", "items were")} compared: too few for an interval.` : ""
   if (best === undefined || best.policy === people.policy)
-    return `No cheaper policy is within ${percent(within)} of people.`
+    return `No cheaper policy is within ${percent(within)} of people.${few}`
   const takes = ({ cost, judge_votes, people_votes }: AuditPolicy) =>
     cost ?? `${decimal(people_votes)} votes of people and ${decimal(judge_votes)} of judges`
   const low = best.difference.low ?? 0
-  const doubt = low < -within ? ` The interval reaches ${signed(low)}: more items would narrow it.` : ""
+  const doubt = low < -within ? ` The interval reaches ${signed(low)}: more items would narrow it.` : few
   return `Within ${percent(within)} of people: ${best.policy}, at ${takes(best)} per item; people alone take ${takes(people)}.${doubt}`
 }
 
 const policyTable = (compared: AuditPolicies): Cells => {
-  const { policies, reference } = compared
+  const { items, policies, reference } = compared
   const people = policies.at(-1)!
   const costOf = (cost: string | null) => (people.cost === null ? [] : [cost ?? ""])
   return [
     ...table(
-      `Policies: accuracy against ${reference === "gold" ? "known answers" : "the majority of the other people on the item"}, and what an item takes`,
+      `Policies: accuracy against ${references[reference].accuracy}, on ${count(items, "item")}, and what an item takes`,
       ["", "items", "accuracy", "difference from people", "judges' votes", "people's votes", ...costOf("cost")],
       policies.map(({ accuracy, cost, difference, judge_votes, people_votes, policy }) => [
         policy,
@@ -95,6 +105,19 @@ const policyTable = (compared: AuditPolicies): Cells => {
     "",
     advice(compared),
   ]
+}
+
+/** Leaves out a table of few items if another one has more. */
+const policyTables = ({ policies }: Audit): Cells => {
+  const most = Math.max(...policies.map(({ items }) => items))
+  return policies.flatMap((table) =>
+    table.items >= minItems || table.items === most
+      ? policyTable(table)
+      : [
+          "",
+          `No policies by ${references[table.reference].noun}: ${count(table.items, "item is", "items are")} too few.`,
+        ],
+  )
 }
 
 export const text = (audit: Audit): string =>
@@ -114,7 +137,7 @@ export const text = (audit: Audit): string =>
       ]),
     ),
     ...sliceTables(audit),
-    ...(audit.policies === null
+    ...(audit.policies.length === 0
       ? ["", "No policies: no item has a known answer, or votes of two people."]
-      : policyTable(audit.policies)),
+      : policyTables(audit)),
   ].join("\n")

@@ -48,14 +48,20 @@ const aligned = (rows: ReadonlyArray<ReadonlyArray<string>>): ReadonlyArray<stri
   )
 }
 
+/** A larger number of further votes is out of reach, and depends on chance more than on the models. */
+const maxNeeded = 1_000_000
+
 const describeTopTwo = ({ top_two, votes }: Leaderboard): string | false => {
   if (top_two === null) return false
   const { first, probability, second, votes_needed } = top_two
   const sure = `${first} is better than ${second} in ${percent(probability)} of the resamples`
   if (votes_needed === null) return `${first} and ${second} are equal.`
-  return votes_needed === 0
-    ? `${sure}: the votes are enough to rank these models.`
-    : `${sure}: too few votes to rank these models. At this difference, about ${count(votes_needed, "more vote")} would be enough${votes_needed > 100 * votes ? "; the models may be equal" : ""}.`
+  if (votes_needed === 0) return `${sure}: the votes are enough to rank these models.`
+  const needed =
+    votes_needed > maxNeeded
+      ? `more than ${number(maxNeeded)} more votes would be needed`
+      : `about ${count(votes_needed, "more vote")} would be enough`
+  return `${sure}: too few votes to rank these models. At this difference, ${needed}${votes_needed > 100 * votes ? "; the models may be equal" : ""}.`
 }
 
 const notes = (board: Leaderboard): ReadonlyArray<string> => {

@@ -179,13 +179,19 @@ const whyAllRejected = ({ tasks, issues }: RunReport): string => {
 }
 
 const describeUnfinished = (unusable: number, { planned, submitted, submitting }: RunReport["tasks"]): string =>
-  present([
-    unusable > 0 && `${count(unusable, "task")} ${plural(unusable, "has", "have")} no usable result`,
-    planned.tasks > 0 && `${count(planned.tasks, "task")} ${plural(planned.tasks, "is", "are")} not sent yet`,
-    submitting.tasks > 0 && `${count(submitting.tasks, "task")} may have been sent`,
-    submitted.tasks > 0 &&
-      `${count(submitted.tasks, "task")} still ${plural(submitted.tasks, "waits", "wait")} for results`,
-  ]).join(", and ")
+  listed(
+    present([
+      unusable > 0 && `${count(unusable, "task")} ${plural(unusable, "has", "have")} no usable result`,
+      planned.tasks > 0 && `${count(planned.tasks, "task")} ${plural(planned.tasks, "is", "are")} not sent yet`,
+      submitting.tasks > 0 && `${count(submitting.tasks, "task")} may have been sent`,
+      submitted.tasks > 0 &&
+        `${count(submitted.tasks, "task")} still ${plural(submitted.tasks, "waits", "wait")} for results`,
+    ]),
+  )
+
+/** Joins main clauses: `a`, `a, and b`, or `a, b, and c`. */
+const listed = (clauses: ReadonlyArray<string>): string =>
+  [...clauses.slice(0, -2), clauses.slice(-2).join(", and ")].join(", ")
 
 export const duplicates = (report: { readonly duplicates: number; readonly reordered: number }): string =>
   count(report.duplicates, "duplicate") +

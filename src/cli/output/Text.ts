@@ -5,6 +5,7 @@
 import { Clock, Console, Effect } from "effect"
 import { inFlags } from "./Flags.ts"
 import * as LogFormat from "./LogFormat.ts"
+import { editsBetween, maxEdits } from "../../io/NearestName.ts"
 import * as Stderr from "./Stderr.ts"
 
 /** Prints the outcome of a command, or the next step, to stderr. */
@@ -15,12 +16,21 @@ export const say = Effect.fnUntraced(function* (text: string, level: "error" | "
   yield* Console.error(isJson ? Stderr.line(level, message, now) : `prefstream: ${printable(message)}`)
 })
 
+/** Whether a suggestion of the library is close to the name in its message. The library allows two edits of any name. */
+const isNear = (message: string, suggestions: string): boolean => {
+  const name = /(?:flag: |subcommand ")-*([^\s"]+)/.exec(message)?.[1] ?? ""
+  const [first = ""] = suggestions.split(" ")
+  return editsBetween(name, first.replace(/^-+/, "")) <= maxEdits(name)
+}
+
 export const inOneLine = (message: string): string =>
   message
     .replace(/\n\s*/g, " ")
     .replace("Expected: Schema validation failed: Expected a", "Expected: a")
     .replace("Expected a string representing a finite number", "Expected: a number")
-    .replace(/ *Did you mean [^?]*\? *(.+)$/, ": did you mean $1?")
+    .replace(/ *Did you mean [^?]*\? *(.+)$/, (_, nearest: string, __, whole: string) =>
+      isNear(whole, nearest) ? `: did you mean ${nearest}?` : "",
+    )
     .replace(/Expected: Path does not exist: .*/, "There is no such file or folder")
 
 /** The rows of a table. A row whose value is `false` is left out. */

@@ -209,9 +209,13 @@ const lastRun = Effect.fnUntraced(function* (
   return { all, given, project: { file: textOf(fileName, settings.all) ?? "", settings: ofProject } }
 })
 
-/** Appends to a message the source of each flag in it that was not typed. */
+/** Appends to a message the source of each flag in it, or file at its start, that was not typed. */
 export const withSources = (message: string, { all }: Settings): string => {
-  const places = all.filter(({ from, name }) => from !== typed && new RegExp(`--(no-)?${name}(?![\\w-])`).test(message))
+  const isNamed = ({ name, values }: Setting) =>
+    name === "files"
+      ? !Predicate.isBoolean(values) && values.some((file) => message.startsWith(`${file}: `))
+      : new RegExp(`--(no-)?${name}(?![\\w-])`).test(message)
+  const places = all.filter((setting) => setting.from !== typed && isNamed(setting))
   return places.length === 0
     ? message
     : `${message} (${places.map(({ from, name }) => `${name} is set in ${from}`).join("; ")})`

@@ -9,12 +9,13 @@
  *   model, a tie, and the second one; completions that a vote does not compare do not count there.
  * - Bias: of a choice and each other text, the share that the choice is longer (where lengths differ), or was shown
  *   earlier. Without a bias, it is 1/2 for random texts, whatever the number of completions. If a judge's answers in both
- *   orders are known, its bias to the first position is the share of answers that prefer the completion shown first.
+ *   orders are known, its bias to the first position is the share of answers that prefer the completion shown first, and
+ *   its agreement has no slices by position.
  *
  * Guarantees: of the values of a slice, the `maxRows` with the most items have a row.
  */
 import type { AuditAgreement, AuditRater } from "../../domain/Audit.ts"
-import type { Bootstrap } from "../stats/Bootstrap.ts"
+import * as Bootstrap from "../stats/Bootstrap.ts"
 import * as CohenKappa from "../stats/CohenKappa.ts"
 import type { AuditVote, Ballots } from "./Ballots.ts"
 
@@ -25,16 +26,24 @@ const nearLength = 0.1
 /** The categories of the rater and of a person. */
 type Pair = readonly [item: number, one: number, other: number, weight: number]
 
-const agreementOf = (pairs: ReadonlyArray<Pair>, items: number, bootstrap: Bootstrap): AuditAgreement | null => {
+const agreementOf = (
+  pairs: ReadonlyArray<Pair>,
+  items: number,
+  bootstrap: Bootstrap.Bootstrap,
+): AuditAgreement | null => {
   const categories = 1 + pairs.reduce((max, [, one, other]) => Math.max(max, one, other), 0)
-  const tableOf = (drawn: Uint32Array): Float64Array => {
+  const tableOf = (counts: Uint32Array): Float64Array => {
     const table = new Float64Array(categories * categories)
-    for (const [item, one, other, weight] of pairs) table[one * categories + other]! += weight * drawn[item]!
+    for (const [item, one, other, weight] of pairs) table[one * categories + other]! += weight * counts[item]!
     return table
   }
-  const { agreement: share, kappa } = bootstrap.estimate((drawn) => CohenKappa.of(tableOf(drawn), categories), items, [
-    "agreement",
-  ])
+  const { agreement: share, kappa } = bootstrap.estimate(
+    (counts) => CohenKappa.of(tableOf(counts), categories),
+    items,
+    {
+      agreement: Bootstrap.share,
+    },
+  )
   return share === null ? null : { share, kappa }
 }
 
@@ -45,13 +54,13 @@ export const credit = (tops: ReadonlyArray<number>, reference: ReadonlyArray<num
 export const mean = (values: ReadonlyArray<number>): number =>
   values.reduce((sum, value) => sum + value, 0) / values.length
 
-const decidedOf = ({ tops }: AuditVote): number | undefined => (tops.length > 1 ? undefined : tops[0])
+const choiceOf = ({ tops }: AuditVote): number | undefined => (tops.length > 1 ? undefined : tops[0])
 
-const categoryOf = (ballot: AuditVote): number => 1 + (decidedOf(ballot) ?? -1)
+const categoryOf = (ballot: AuditVote): number => 1 + (choiceOf(ballot) ?? -1)
 
 /** The lengths of a decided ballot's choice and of the other texts, if there are any. */
 const lengthsOf = ({ lengths, texts }: Ballots, ballot: AuditVote) => {
-  const choice = decidedOf(ballot)
+  const choice = choiceOf(ballot)
   if (choice === undefined || texts.length < 2) return undefined
   return { own: lengths[choice]!, others: texts.flatMap((text) => (text === choice ? [] : [lengths[text]!])) }
 }
@@ -94,7 +103,7 @@ export const audit = (
   rater: Pick<AuditRater, "rater" | "role">,
   ballotsOf: (item: Ballots) => ReadonlyArray<AuditVote>,
   field: string | undefined,
-  bootstrap: Bootstrap,
+  bootstrap: Bootstrap.Bootstrap,
 ): AuditRater => {
   const all: Array<Pair> = []
   const slices = new Map<string, { by: string; value: string | null; pairs: Array<Pair> }>()
@@ -114,7 +123,8 @@ export const audit = (
       const isNear = Math.abs(lengths.own - others) <= nearLength * Math.max(lengths.own, others)
       parts.push(slice("length", isNear ? "near equal" : lengths.own > others ? "longer" : "shorter"))
     }
-    if (own.position !== null) parts.push(slice("position", own.position === 0 ? "first" : "later"))
+    if (own.position !== null && own.swap === undefined)
+      parts.push(slice("position", own.position === 0 ? "first" : "later"))
     for (const pairs of parts) pairs.push([index, categoryOf(own), categoryOf(person), weight])
     for (const { a, b, name } of modelPairsOf(item)) {
       const [one, other] = [compare(own, a, b), compare(person, a, b)]

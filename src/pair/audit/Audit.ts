@@ -47,18 +47,18 @@ const namesOf = (ballots: ReadonlyArray<Ballots.AuditVote>): ReadonlyArray<strin
 const confidenceBy = (items: ReadonlyArray<Ballots.Ballots>) => {
   const numbers = new Map<string | null, number>()
   const model = DawidSkene.make()
-  const decidedOf = (ballots: ReadonlyArray<Ballots.AuditVote>) =>
+  const choicesOf = (ballots: ReadonlyArray<Ballots.AuditVote>) =>
     ballots.flatMap(({ expert, tops }): ReadonlyArray<DawidSkene.ExpertVote> => {
       if (tops.length > 1) return []
       if (!numbers.has(expert)) numbers.set(expert, numbers.size)
       return [[numbers.get(expert)!, tops[0]!]]
     })
-  for (const { judges, people, texts } of items) model.add(texts.length, decidedOf([...judges, ...people]))
+  for (const { judges, people, texts } of items) model.add(texts.length, choicesOf([...judges, ...people]))
   const { reliability } = model.fit()
   return ({ judges, lengths, texts }: Ballots.Ballots): number => {
     if (texts.length < 2) return 1
     const isCandidate = Array.from(lengths.keys(), (index) => texts.includes(index))
-    const votes = decidedOf(judges).map(([expert, choice]) => [reliability[expert]!, choice] as const)
+    const votes = choicesOf(judges).map(([expert, choice]) => [reliability[expert]!, choice] as const)
     return Math.max(...DawidSkene.posterior(isCandidate, votes, texts.length))
   }
 }
@@ -86,7 +86,10 @@ export const of = Effect.fnUntraced(function* <E, R>(
     raterOf("people", "people", ({ people }) => people),
   ]
   const prices = Option.flatMap(Option.fromUndefinedOr(price), Prices.parse)
-  const policies = Policies.compare(items, judges, confidenceBy(items), bootstrap, { prices, within })
+  const confidences = items.map(confidenceBy(items))
+  const policies = (["gold", "people"] as const).flatMap((reference) =>
+    Option.toArray(Policies.compare(items, judges, confidences, bootstrap, reference, { prices, within })),
+  )
   bootstrap.run()
   const audit: Audit = {
     items: items.length,

@@ -59,9 +59,9 @@ const swapOf = ({ details }: ItemVote): Swap | undefined => {
   })
   if (comparisons.length === 0) return undefined
   const isSame = comparisons.filter(([one, other]) => one.choice === other.choice)
-  const decided = comparisons.flat().filter(({ choice }) => choice !== null)
-  const isFirst = decided.filter(({ choice, order }) => choice === order[0])
-  return { consistent: isSame.length / comparisons.length, first: isFirst.length / decided.length }
+  const preferences = comparisons.flat().filter(({ choice }) => choice !== null)
+  const isFirst = preferences.filter(({ choice, order }) => choice === order[0])
+  return { consistent: isSame.length / comparisons.length, first: isFirst.length / preferences.length }
 }
 
 /** @param judgeNames experts who count as judges, whatever their kind */

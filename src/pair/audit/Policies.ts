@@ -2,9 +2,10 @@
  * Compares policies for judging an item: a judge alone, the jury, the jury with people where its confidence is below a
  * bound, one person, and all people of the item.
  *
- * - Reference: the known answer, if any compared item has one. Otherwise, each person on the item is left out in turn,
- *   and the reference is the majority of the others. All policies have the same references; the policy of people is then
- *   the person who was left out.
+ * - References: there is a table for each. One is the known answer of items that have one. For the other, each person on
+ *   an item is left out in turn, and the reference is the majority of the others; the policy of people is then the person
+ *   who was left out. It is less often right, but often exists on many more items. A table has the same references for
+ *   all policies.
  * - Accuracy: the mean share of references that the policy hits. A tie counts as a random choice among its completions.
  * - Confidence: the highest posterior probability of a completion, given the judges' votes (A. P. Dawid and A. M. Skene,
  *   1979, with one reliability per judge, `stats/DawidSkene`). The reliabilities are estimated from all votes of judges
@@ -18,7 +19,7 @@ import { Option } from "effect"
 import type { AuditPolicies, AuditPolicy } from "../../domain/Audit.ts"
 import * as Cost from "../../domain/Cost.ts"
 import * as Prices from "../../domain/Prices.ts"
-import type { Bootstrap } from "../stats/Bootstrap.ts"
+import * as Bootstrap from "../stats/Bootstrap.ts"
 import { credit, mean } from "./Agreement.ts"
 import { type AuditVote, type Ballots, majority } from "./Ballots.ts"
 
@@ -33,13 +34,15 @@ interface Outcome {
 }
 
 /** An outcome on an item, and its accuracy minus that of people alone. */
-interface Compared extends Outcome {
+interface Comparison extends Outcome {
   readonly index: number
   readonly difference: number
 }
 
-const referencesOf = ({ gold, people }: Ballots, isByGold: boolean): ReadonlyArray<ReadonlyArray<number>> => {
-  if (isByGold) return people.flatMap(() => (gold === undefined ? [] : [[gold]]))
+type Reference = AuditPolicies["reference"]
+
+const referencesOf = ({ gold, people }: Ballots, reference: Reference): ReadonlyArray<ReadonlyArray<number>> => {
+  if (reference === "gold") return people.flatMap(() => (gold === undefined ? [] : [[gold]]))
   return people.length < 2 ? [] : people.map((person) => majority(people.filter((other) => other !== person)))
 }
 
@@ -53,27 +56,28 @@ const pricesOf = (items: ReadonlyArray<Ballots>, prices: Prices.Prices) => {
 }
 
 /**
- * Returns null if no item has a reference and votes of both judges and people.
+ * Returns none if no item has the reference and votes of both judges and people.
  *
  * @param judges the names of all judges
- * @param confidenceOf the highest posterior probability of a completion, by the judges' votes
+ * @param confidences for each item, the highest posterior probability of a completion, by the judges' votes
  */
 export const compare = (
   items: ReadonlyArray<Ballots>,
   judges: ReadonlyArray<string>,
-  confidenceOf: (item: Ballots) => number,
-  bootstrap: Bootstrap,
+  confidences: ReadonlyArray<number>,
+  bootstrap: Bootstrap.Bootstrap,
+  reference: Reference,
   options: { readonly prices: Option.Option<Prices.Prices>; readonly within: number },
-): AuditPolicies | null => {
-  const isByGold = items.some(({ gold, judges, people }) => gold !== undefined && judges.length * people.length > 0)
+): Option.Option<AuditPolicies> => {
+  const isByGold = reference === "gold"
   const together = judges.length > 1 ? "jury" : (judges[0] ?? "")
   const people = isByGold ? "people" : "one person"
-  const routed = bounds.map((bound) => ({ bound, name: `${together}, people below ${bound}` }))
-  const names = new Set([...judges, together, ...routed.map(({ name }) => name), "one person", people])
-  const outcomes = new Map([...names].map((name) => [name, new Array<Compared>()]))
+  const routes = bounds.map((bound) => ({ bound, name: `${together}, people below ${bound}` }))
+  const names = new Set([...judges, together, ...routes.map(({ name }) => name), "one person", people])
+  const outcomes = new Map([...names].map((name) => [name, new Array<Comparison>()]))
 
   for (const [index, item] of items.entries()) {
-    const references = referencesOf(item, isByGold)
+    const references = referencesOf(item, reference)
     if (references.length === 0 || item.judges.length === 0) continue
     const outcomeOf = (tops: ReadonlyArray<number>, judges: ReadonlyArray<AuditVote>, people = 0): Outcome => ({
       accuracy: mean(references.map((reference) => credit(tops, reference))),
@@ -89,44 +93,48 @@ export const compare = (
     if (judges.length === 1 || item.judges.length > 1) {
       const jury = outcomeOf(majority(item.judges), item.judges)
       if (judges.length > 1) add(together, jury)
-      const confidence = confidenceOf(item)
-      for (const { bound, name } of routed) add(name, confidence < bound ? { ...alone, judges: jury.judges } : jury)
+      const confidence = confidences[index]!
+      for (const { bound, name } of routes) add(name, confidence < bound ? { ...alone, judges: jury.judges } : jury)
     }
     if (isByGold) add("one person", person)
     add(people, alone)
   }
 
   const prices = Option.map(options.prices, (prices) => pricesOf(items, prices))
-  const policies = [...outcomes].flatMap(([policy, compared]): ReadonlyArray<AuditPolicy> => {
-    const accuracy = bootstrap.mean(compared.map(({ accuracy, index }) => [index, accuracy]))
-    const difference = bootstrap.mean(
-      compared.map(({ difference, index }) => [index, difference]),
-      false,
-    )
+  const policies = [...outcomes].flatMap(([policy, comparisons]): ReadonlyArray<AuditPolicy> => {
+    const accuracy = bootstrap.mean(comparisons.map(({ accuracy, index }) => [index, accuracy]))
+    const difference =
+      policy === people
+        ? { items: comparisons.length, value: 0, low: 0, high: 0 }
+        : bootstrap.mean(
+            comparisons.map(({ difference, index }) => [index, difference]),
+            Bootstrap.difference,
+          )
     if (accuracy === null || difference === null) return []
-    const votes = compared.flatMap(({ judges }) => judges)
-    const people = compared.reduce((sum, outcome) => sum + outcome.people, 0)
+    const votes = comparisons.flatMap(({ judges }) => judges)
+    const peopleVotes = comparisons.reduce((sum, outcome) => sum + outcome.people, 0)
     const cost = Option.map(prices, ({ ofJudge, ofPerson }) => {
-      const all = votes.reduce((sum, vote) => Cost.plus(sum, ofJudge(vote)), Cost.times(ofPerson, people))
-      return Cost.dividedBy(all, compared.length)
+      const all = votes.reduce((sum, vote) => Cost.plus(sum, ofJudge(vote)), Cost.times(ofPerson, peopleVotes))
+      return Cost.dividedBy(all, comparisons.length)
     })
-    const [judge_votes, people_votes] = [votes.length / compared.length, people / compared.length]
+    const [judge_votes, people_votes] = [votes.length / comparisons.length, peopleVotes / comparisons.length]
     return [{ policy, accuracy, difference, judge_votes, people_votes, cost: Option.getOrNull(cost) }]
   })
   // A bound that asks people about the same items as the bound before it is left out.
-  const shown = policies.filter(
+  const rows = policies.filter(
     ({ people_votes, policy }, i) =>
-      !routed.some(({ name }) => name === policy) || people_votes > (policies[i - 1]?.people_votes ?? 0),
+      !routes.some(({ name }) => name === policy) || people_votes > (policies[i - 1]?.people_votes ?? 0),
   )
-  if (shown.length === 0) return null
+  if (rows.length === 0) return Option.none()
   const costOf = ({ cost, people_votes }: AuditPolicy) => (cost === null ? people_votes : Number(cost))
-  const [cheapest] = shown
+  const [cheapest] = rows
     .filter(({ difference }) => difference.value >= -options.within - 1e-12)
     .toSorted((a, b) => costOf(a) - costOf(b) || b.accuracy.value - a.accuracy.value)
-  return {
-    reference: isByGold ? "gold" : "people",
+  return Option.some({
+    reference,
+    items: rows.at(-1)!.accuracy.items,
     within: options.within,
     cheapest: cheapest?.policy ?? null,
-    policies: shown,
-  }
+    policies: rows,
+  })
 }

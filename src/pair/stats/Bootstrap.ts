@@ -3,8 +3,10 @@
  * bootstrap", 13.3). Whole items are drawn, because votes on one item depend on each other.
  *
  * Guarantees: the same statistics, items, and seed give the same intervals. All statistics are computed on the same
- * resamples. With fewer than `minItems` items, or if a share is 0 or 1, resamples would not show how uncertain a value
- * is. Shares then have Wilson's interval with one trial per item (`domain/Interval`), and other values have none.
+ * resamples. Resamples would not show how uncertain a value is with fewer than `minItems` items, or if it is the same in
+ * all of them. With few items, shares have Wilson's interval with one trial per item (`domain/Interval`), and other
+ * values have none. If all items have the same value, the interval is that of a mean to which a share of items with
+ * another value adds its lowest or highest possible value: Wilson's upper bound for 0 such items. Kappa has none.
  */
 import { Record } from "effect"
 import type { AuditEstimate } from "../../domain/Audit.ts"
@@ -14,49 +16,62 @@ import * as Random from "./Random.ts"
 
 export const defaultResamples = 1000
 
-const minItems = 10
+export const minItems = 10
+
+/** The lowest and the highest value that an item can have. */
+type Range = readonly [lowest: number, highest: number]
+
+export const share: Range = [0, 1]
+export const difference: Range = [-1, 1]
+
+/** Means of equal values differ by less than this. */
+const rounding = 1e-12
 
 /** Computes values from the number of times that each item was drawn. A value that does not exist is null. */
-export type Statistic<Name extends string> = (drawn: Uint32Array) => { readonly [name in Name]: number | null }
+export type Statistic<Name extends string> = (counts: Uint32Array) => { readonly [name in Name]: number | null }
 
 /** @param length the number of items */
 export const make = (length: number, resamples: number, seed: number) => {
   const all = new Uint32Array(length).fill(1)
-  const pending: Array<(drawn: Uint32Array) => void> = []
+  const samplers: Array<(counts: Uint32Array) => void> = []
   const finish: Array<() => void> = []
 
   /**
    * Returns the values for all items. `run` adds their intervals.
    *
    * @param items the number of items that count
-   * @param shares the names of the values that are shares
+   * @param ranges the ranges of the values that are means
    */
   const estimate = <Name extends string>(
     statistic: Statistic<Name>,
     items: number,
-    shares: ReadonlyArray<NoInfer<Name>>,
+    ranges: { readonly [name in NoInfer<Name>]?: Range },
   ): { readonly [name in Name]: AuditEstimate | null } => {
-    const resampled: Array<readonly [name: Name, values: Distribution.Summary]> = []
+    const estimates: Array<readonly [name: Name, values: Distribution.Summary]> = []
     const results = Record.map(statistic(all), (value: number | null, name): AuditEstimate | null => {
       if (value === null) return null
       const result = { items, value, low: null as number | null, high: null as number | null }
-      if (shares.includes(name) && (items < minItems || value === 0 || value === 1)) {
-        return { ...result, ...Interval.wilsonInterval(value * items, items) }
-      }
-      if (items < minItems || value === 1) return result
+      const range: Range | undefined = ranges[name]
+      if (items < minItems)
+        return range === share ? { ...result, ...Interval.wilsonInterval(value * items, items) } : result
       const values = Distribution.make()
-      resampled.push([name, values])
+      estimates.push([name, values])
       finish.push(() => {
-        result.low = values.quantile(0.025)
-        result.high = values.quantile(0.975)
+        const [low, high] = [values.quantile(0.025)!, values.quantile(0.975)!]
+        if (high - low > rounding) Object.assign(result, { low, high })
+        else if (range !== undefined) {
+          const others = Interval.wilsonInterval(0, items)!.high
+          result.low = value - others * (value - range[0])
+          result.high = value + others * (range[1] - value)
+        }
       })
       return result
     })
-    if (resampled.length === 0) return results
-    pending.push((drawn) => {
-      const drawnValues = statistic(drawn)
-      for (const [name, values] of resampled) {
-        const value = drawnValues[name]
+    if (estimates.length === 0) return results
+    samplers.push((counts) => {
+      const resample = statistic(counts)
+      for (const [name, values] of estimates) {
+        const value = resample[name]
         if (value !== null) values.add(value)
       }
     })
@@ -66,24 +81,24 @@ export const make = (length: number, resamples: number, seed: number) => {
   return {
     estimate,
     /** The mean of values, at most one per item. */
-    mean: (values: ReadonlyArray<readonly [item: number, value: number]>, isShare = true): AuditEstimate | null => {
-      const statistic: Statistic<"mean"> = (drawn) => {
+    mean: (values: ReadonlyArray<readonly [item: number, value: number]>, range = share): AuditEstimate | null => {
+      const statistic: Statistic<"mean"> = (counts) => {
         let [sum, total] = [0, 0]
         for (const [item, value] of values) {
-          sum += value * drawn[item]!
-          total += drawn[item]!
+          sum += value * counts[item]!
+          total += counts[item]!
         }
         return { mean: total === 0 ? null : sum / total }
       }
-      return estimate(statistic, values.length, isShare ? ["mean"] : []).mean
+      return estimate(statistic, values.length, { mean: range }).mean
     },
     run: (): void => {
       const random = Random.make(seed)
-      const drawn = new Uint32Array(length)
+      const counts = new Uint32Array(length)
       for (let resample = 0; resample < resamples; resample++) {
-        drawn.fill(0)
-        for (let i = 0; i < length; i++) drawn[random.below(length)]!++
-        for (const add of pending) add(drawn)
+        counts.fill(0)
+        for (let i = 0; i < length; i++) counts[random.below(length)]!++
+        for (const add of samplers) add(counts)
       }
       for (const addInterval of finish) addInterval()
     },

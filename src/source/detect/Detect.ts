@@ -55,7 +55,8 @@ const textProblem = (options: LayoutOptions, { members }: Sample.Sample): string
   for (const option of fieldOptions) {
     for (const text of [options[option] ?? []].flat()) {
       const field = Field.parse(text)
-      if (Result.isFailure(field)) return `${OptionText.of(option)}: ${field.failure}${UnknownFields.noMember(names)}`
+      if (Result.isFailure(field))
+        return `${OptionText.ofPath(option, options[option])}: ${field.failure}${UnknownFields.noMember(names)}`
     }
   }
   return undefined

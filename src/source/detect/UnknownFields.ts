@@ -12,16 +12,16 @@ export interface UnknownFields {
 
 const requiredOptions: ReadonlySet<string> = new Set(["prompt", "completions", "completion", "key"])
 
-export const describeField = (name: string, option: keyof LayoutOptions): string =>
-  `${JSON.stringify(name)} (${OptionText.of(option)})`
+export const describeField = (name: string, option: keyof LayoutOptions, value?: unknown): string =>
+  `${JSON.stringify(name)} (${OptionText.ofPath(option, value)})`
 
 const maxShownNames = 20
 
 export const missingMessage = (
-  option: keyof LayoutOptions,
+  option: string,
   missing: ReadonlyArray<string>,
   members: ReadonlyArray<string>,
-): string => `${OptionText.of(option)}: the first records have no ${quoted(missing)}; they have ${quoted(members)}`
+): string => `${option}: the first records have no ${quoted(missing)}; they have ${quoted(members)}`
 
 export const undetectedMessage = (
   option: "key" | "prompt" | "completion",
@@ -44,9 +44,9 @@ export const of = (options: LayoutOptions, members: ReadonlyArray<string>): Unkn
       if (option === "keep" && text === "*") continue
       const names = option === "keep" ? [text] : Field.columnsOf(text)
       const missing = names.filter((name) => !members.includes(name))
-      columns.push(...missing.map((name) => describeField(name, option)))
+      columns.push(...missing.map((name) => describeField(name, option, options[option])))
       if (requiredOptions.has(option) && missing.length > 0 && missing.length === names.length) {
-        problem ??= missingMessage(option, missing, members)
+        problem ??= missingMessage(OptionText.ofPath(option, options[option]), missing, members)
       }
     }
   }

@@ -194,7 +194,7 @@ const problemOf = (
 const parseAll = (options: LayoutOptions): Result.Result<Fields, string> => {
   const fieldsOf = (option: FieldOption) => {
     const text = options[option] ?? []
-    const name = `${OptionText.of(option)}${option === "completions" && typeof text !== "string" ? " path" : ""}`
+    const name = OptionText.ofPath(option, text)
     return Result.all(
       [text].flat().map((path) => Result.mapError(Field.parse(path), (problem) => `${name}: ${problem}`)),
     )

@@ -1,7 +1,7 @@
 /**
  * Reads `all_bad`, `edited`, `aspects`, `details`, and the expert's `kind` of a vote, in the form of `VoteRow`. Other
- * tables may use these names differently. Therefore the kind, the details, and all text cells are read only if the
- * record has both `all_bad` and `aspects`.
+ * tables may use these names differently. Therefore the details, all text cells, and kinds other than those of the
+ * built-in service are read only if the record has both `all_bad` and `aspects`.
  */
 import { Option, Predicate, Record, Schema } from "effect"
 import * as Assessment from "../../domain/Assessment.ts"
@@ -36,11 +36,11 @@ export const read = (
 ): Omit<Assessment.Assessment, "strength"> & Pick<ImportedVote, "details" | "kind"> => {
   if (!isObject(vote)) return {}
   const isVoteRow = Object.hasOwn(vote, "all_bad") && Object.hasOwn(vote, "aspects")
-  if (isTextual === true && !isVoteRow) return {}
+  const kind = isVoteRow || ExpertKind.isBuiltIn(vote["kind"]) ? ExpertKind.of(vote["kind"]) : null
+  if (isTextual === true && !isVoteRow) return kind === null ? {} : { kind }
   const cells = Object.fromEntries(
     names.map((name) => [name, isTextual === true ? fromCell(vote[name], name) : vote[name]]),
   )
-  const kind = isVoteRow ? ExpertKind.of(vote["kind"]) : null
   const details = Option.getOrUndefined(isVoteRow ? decodeDetails(Field.fromText(vote["details"])) : Option.none())
   return {
     ...(kind !== null && { kind }),

@@ -1,14 +1,23 @@
 /** Hints for a command that sends items to experts, if its files contain votes or labels. */
+import { Result } from "effect"
 import * as Sample from "../detect/Sample.ts"
-import type { Layout } from "../layout/Layout.ts"
+import * as BestCompletion from "../item/BestCompletion.ts"
+import type { Layout, LayoutOptions } from "../layout/Layout.ts"
+import * as Field from "../record/Field.ts"
 import * as KnownNames from "../record/KnownNames.ts"
-import type { Row } from "../record/Row.ts"
+import { originOf, type Row } from "../record/Row.ts"
+import * as Origin from "../../domain/Origin.ts"
+import { describeValue, memberOf } from "../../io/Values.ts"
 import { isOne, isZero } from "./ChoiceValue.ts"
 import * as ToolExports from "./ToolExports.ts"
 import { expertColumn, voteNames } from "./VoteNames.ts"
 
 /** Suggests the import command for exports of tools, choices with experts, and choices that are not used as gold. */
-export const of = (rows: ReadonlyArray<Row>, gold?: string, layout?: Pick<Layout, "reads">): string | undefined => {
+export const of = (
+  rows: ReadonlyArray<Row>,
+  { completions, gold }: LayoutOptions = {},
+  layout?: Pick<Layout, "reads">,
+): string | undefined => {
   if (layout?.reads === "parts") return ofLabels(rows)
   const sample = Sample.of(rows)
   const has = (names: ReadonlyArray<string>) =>
@@ -20,8 +29,28 @@ export const of = (rows: ReadonlyArray<Row>, gold?: string, layout?: Pick<Layout
   const isVote = choice !== undefined && (choice.path !== gold || has(voteNames.expert).length > 0)
   if (tool === undefined && !isVote && experts.length < 2) return undefined
   const where =
-    tool === undefined ? `votes at ${JSON.stringify(choice?.name ?? experts[0]?.name)}` : `an export of ${tool.name}`
+    tool === undefined
+      ? `votes at ${JSON.stringify(choice?.name ?? experts[0]?.name)}${isVote ? oddLabel(sample, choice.name, completions) : ""}`
+      : `an export of ${tool.name}`
   return `${where}: prefstream import reads existing votes; a run sends the items to experts again`
+}
+
+/** Names the first value that is no answer, if more than half of the values are: then few keep them from being gold. */
+const oddLabel = (
+  { records, rows }: Sample.Sample,
+  name: string,
+  completions: LayoutOptions["completions"],
+): string => {
+  if (!Array.isArray(completions)) return ""
+  const best = BestCompletion.among(completions.map((path) => Field.columnsOf(path)[0] ?? path))
+  const wrong = records.flatMap((record, i) => {
+    const value = memberOf(record, name)
+    return BestCompletion.isNone(value) || Result.isSuccess(best(value, [])) ? [] : [{ row: rows[i]!, value }]
+  })
+  const [first] = wrong
+  return first === undefined || wrong.length * 2 >= records.length
+    ? ""
+    : `, which are not gold answers because of ${describeValue(first.value)} (${Origin.describe(originOf(first.row.place))})`
 }
 
 export const ofLabels = (rows: ReadonlyArray<Row>): string | undefined => {

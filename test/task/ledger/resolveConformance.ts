@@ -86,7 +86,7 @@ export const resolveConformance = (test: LedgerTest) =>
       test("a task in doubt: its result is asked for at once, under the id that was found", function* (ledger) {
         yield* one("in_doubt")
         const before = yield* task
-        yield* ledger.adopt(1, "found")
+        yield* ledger.adopt([1], ["found"])
         assert.deepStrictEqual(yield* task, { ...before, state: "submitted", taskId: "found", reason: null })
         const { tasks } = yield* ledger.due(10, Option.none())
         // Its age is counted from when it was sent.
@@ -98,7 +98,7 @@ export const resolveConformance = (test: LedgerTest) =>
         test(`a task that is ${state}: as another attempt, and the one before is kept`, function* (ledger) {
           yield* one(state)
           const before = yield* task
-          yield* ledger.adopt(1, "found")
+          yield* ledger.adopt([1], ["found"])
           const after = yield* task
           assert.deepStrictEqual([after.state, after.taskId, after.attempt], ["submitted", "found", 2])
           assert.notStrictEqual(after.idempotencyKey, before.idempotencyKey)
@@ -110,7 +110,7 @@ export const resolveConformance = (test: LedgerTest) =>
 
       test("a failed task under its own id: it is asked for again", function* (ledger) {
         yield* one("failed")
-        yield* ledger.adopt(1, "task_0")
+        yield* ledger.adopt([1], ["task_0"])
         const { attempt, state, taskId } = yield* task
         assert.deepStrictEqual([state, taskId, attempt], ["submitted", "task_0", 1])
       })
@@ -126,7 +126,7 @@ export const resolveConformance = (test: LedgerTest) =>
           ["task_1", 2],
           ["task_2", 3],
         ] as const) {
-          const failure = yield* Effect.flip(ledger.adopt(1, taken))
+          const failure = yield* Effect.flip(ledger.adopt([1], [taken]))
           assert(failure._tag === "TaskIdTaken")
           assert.strictEqual(failure.number, number)
         }
@@ -243,7 +243,7 @@ export const resolveConformance = (test: LedgerTest) =>
           assert.strictEqual(again.attempt, hasOwnKey ? 1 : 2)
           assert.strictEqual(again.idempotencyKey === before.idempotencyKey, hasOwnKey)
           yield* ledger.giveUp([1])
-          yield* ledger.adopt(1, "found")
+          yield* ledger.adopt([1], ["found"])
           assert.strictEqual((yield* task).taskId, "found")
         })
       }
@@ -277,7 +277,7 @@ export const resolveConformance = (test: LedgerTest) =>
           const number = every.indexOf(state) + 1
           const before = yield* ledger.counts
           const decided = {
-            adopt: ledger.adopt(number, "x"),
+            adopt: ledger.adopt([number], ["x"]),
             resend: ledger.sendAgain([6, number]),
             "give up": ledger.giveUp([6, number]),
           }[verb]!

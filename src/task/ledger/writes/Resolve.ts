@@ -133,27 +133,37 @@ export const writeDecisions = (
   })
 
   /**
-   * Links a task to the service's task with this id, which is polled from then on. The caller must know that the
-   * service's task exists and has the same items.
+   * Links each task to the service's task with its id, which is polled from then on: all of them, or none. The caller
+   * must know that the service's tasks exist and have the same items.
+   *
+   * @param numbers different ones
+   * @param taskIds as many, in the same order
    */
   const adopt = Effect.fn("Ledger.adopt")(function* (
-    number: number,
-    taskId: string,
+    numbers: ReadonlyArray<number>,
+    taskIds: ReadonlyArray<string>,
   ): Effect.fn.Return<ReadonlyArray<Issue>, SqlError | NoSuchTask | NotResolvable | TaskIdTaken> {
     return yield* decide(
-      [number],
+      numbers,
       "adopt",
       settleable,
-      Effect.fnUntraced(function* ([found], now) {
-        const owner = yield* ownerOf({ job, sql }, taskId, number - 1)
-        if (Option.isSome(owner)) return Result.fail(new TaskIdTaken({ taskId, number: owner.value + 1 }))
-        const task = yield* revive(found!)
-        const again = task.state !== "in_doubt" && task.taskId !== taskId
-        if (again) yield* keepAttempt(task, now)
-        yield* sql`UPDATE task SET state = 'submitted', task_id = ${taskId}, reason = NULL, due_at = 0,
-          attempt = ${task.attempt + (again ? 1 : 0)},
-          idempotency_key = ${again ? nextKey(task.idempotencyKey, task.attempt) : task.idempotencyKey},
-          submitted_at = ${task.sentAt ?? now}, completed_at = NULL WHERE ${here} AND seq = ${task.seq}`
+      Effect.fnUntraced(function* (issues, now) {
+        for (const [i, taskId] of taskIds.entries()) {
+          const other = numbers[taskIds.indexOf(taskId)]!
+          if (other !== numbers[i]) return Result.fail(new TaskIdTaken({ taskId, number: other }))
+          const owner = yield* ownerOf({ job, sql }, taskId, numbers[i] - 1)
+          if (Option.isSome(owner)) return Result.fail(new TaskIdTaken({ taskId, number: owner.value + 1 }))
+        }
+        for (const [i, issue] of issues.entries()) {
+          const taskId = taskIds[i]!
+          const task = yield* revive(issue)
+          const again = task.state !== "in_doubt" && task.taskId !== taskId
+          if (again) yield* keepAttempt(task, now)
+          yield* sql`UPDATE task SET state = 'submitted', task_id = ${taskId}, reason = NULL, due_at = 0,
+            attempt = ${task.attempt + (again ? 1 : 0)},
+            idempotency_key = ${again ? nextKey(task.idempotencyKey, task.attempt) : task.idempotencyKey},
+            submitted_at = ${task.sentAt ?? now}, completed_at = NULL WHERE ${here} AND seq = ${task.seq}`
+        }
         yield* tell("again")
         return Result.void
       }),
