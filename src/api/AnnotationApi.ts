@@ -135,6 +135,12 @@ export type TaskCreated = typeof TaskCreated.Type
 export const ServiceTaskResult = Schema.Struct({
   ...TaskResult.fields,
   status: TaskStatus,
+  waiting_prompts: Schema.optionalKey(
+    described(
+      "Number of prompts that wait for another expert: everybody who may judge them has judged them, or equal ones in the same group. Absent if there are none.",
+      Schema.Int.check(Schema.isGreaterThan(0)),
+    ),
+  ),
   metadata,
   results: Schema.optionalKey(
     described(

@@ -49,6 +49,8 @@ export interface Judgment extends LedgerItem {
   readonly annotations: Annotations
   /** The member of the result that seems to list several judgments. It is not read, and `annotations` is then empty. */
   readonly unread?: "annotations" | "judgments" | "votes"
+  /** The number of votes that the task asked for, and the result neither lists nor is. Absent if none are missing. */
+  readonly missingVotes?: number
   /** One-based number of the task among the item's tasks, or of the vote if tasks ask for several. */
   readonly vote: number
   /** When the result was recorded, in epoch milliseconds; absent if the votes were imported. */

@@ -275,6 +275,8 @@ const makeState = (
   const copiedTally = makeTally()
   /** Results with an unread list that may contain several votes: the number of these results, and the first one. */
   let unread: { readonly place: string; readonly itemId: string; readonly count: number } | undefined
+  /** Votes that tasks asked for and results do not contain, and the number of these results. */
+  const missing = { results: 0, votes: 0 }
   /** Number of votes that do not count, because the expert had already voted on the same item. */
   let repeatedVotes = 0
   let judged = 0
@@ -289,6 +291,10 @@ const makeState = (
     for (const vote of all) {
       if (vote.unread === undefined) continue
       unread = { ...(unread ?? { place: vote.unread, itemId: item.itemId }), count: (unread?.count ?? 0) + 1 }
+    }
+    for (const { missingVotes = 0 } of item.judgments) {
+      missing.votes += missingVotes
+      missing.results += missingVotes > 0 ? 1 : 0
     }
     return Option.match(reliabilities, {
       onNone: () => Consensus.byMajority(item, votes),
@@ -427,6 +433,7 @@ const makeState = (
         judged,
         kept,
         unread,
+        missing,
         repeatedVotes,
         pairs: pairCount,
         lost: lossReasons.flatMap((reason) => {

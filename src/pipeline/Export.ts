@@ -148,7 +148,7 @@ export const exportDataset = Effect.fn("Export.exportDataset")(
     const finalize = Effect.fnUntraced(function* (written: Dataset.Written) {
       const all = yield* curation.report
       yield* VoteWarnings.log(all)
-      const { repeatedVotes: _repeated, unread: _unread, ...numbers } = all
+      const { missing: _missing, repeatedVotes: _repeated, unread: _unread, ...numbers } = all
       const curated = { ...numbers, ...(table?.report ?? SplitTable.unsplit) }
       const report = yield* reportOf(which, itemsByOutcome, { ...curated, ...unjudged() }, inSplits, written)
       const files = [
@@ -266,7 +266,9 @@ const reportOf = Effect.fnUntraced(function* (
     unusable,
     withdrawn,
     ...report
-  }: Omit<Curation.CurationReport, "repeatedVotes" | "unread"> & SplitTable.SplitReport & Results.UnjudgedCounts,
+  }: Omit<Curation.CurationReport, "missing" | "repeatedVotes" | "unread"> &
+    SplitTable.SplitReport &
+    Results.UnjudgedCounts,
   inSplits: ReadonlyMap<Split, { readonly items: number; readonly pairs: number }>,
   written: Dataset.Written,
 ) {

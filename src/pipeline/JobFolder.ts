@@ -7,6 +7,7 @@
  * rejects.jsonl    rejected records, with file, line, and reason
  * dataset/         the preference pairs
  * export.json      fingerprint and results of the last export, to skip an export that would change nothing
+ * group.txt        the group of the last run's tasks at the service, if they have one, in case that the ledger is lost
  * refused/         the report on a dataset that exceeded a threshold and was not written
  * settings.yaml    the settings of the last run, from its command line and prefstream.yaml
  * ```
@@ -22,6 +23,7 @@ export const rejects = (directory: string): string => `${directory}/rejects.json
 export const settings = (directory: string): string => `${directory}/settings.yaml`
 export const dataset = (directory: string): string => `${directory}/dataset`
 export const exported = (directory: string): string => `${directory}/export.json`
+export const group = (directory: string): string => `${directory}/group.txt`
 export const refused = (directory: string): string => `${directory}/refused`
 
 export const create = Effect.fn("JobFolder.create")(function* (directory: string) {

@@ -64,6 +64,11 @@ export interface JobStatus extends RunReport.RunReport {
     readonly submitted_at: string
     readonly age_seconds: number
   } | null
+  /**
+   * Items that wait for another expert, as the service reported at the last polls, and the number of their tasks:
+   * everybody who may judge these items has judged them, or equal ones.
+   */
+  readonly waiting_for_experts: { readonly tasks: number; readonly items: number }
   /** When an outstanding task will next be polled; the present time if a poll is due. */
   readonly next_poll_at: string | null
   /** When results arrived, and how many in the last hour and the last day. Times are ISO 8601, UTC. */
@@ -187,6 +192,7 @@ export const make = Effect.fn("JobStatus.make")(function* (holder: Option.Option
         age_seconds: Math.max(0, Math.round((now - submittedAt) / 1000)),
       })),
     ),
+    waiting_for_experts: progress.waiting,
     next_poll_at: iso(Option.map(progress.nextPollAt, (at) => Math.max(at, now))),
     results: {
       since: iso(progress.firstSubmittedAt),

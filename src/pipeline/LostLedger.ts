@@ -5,10 +5,16 @@
  * Guarantees: a folder counts as used if it contains `settings.yaml` or a dataset. A first run that was killed at any
  * moment can be started again.
  */
-import { Effect, FileSystem, Schema } from "effect"
+import { Effect, FileSystem, Option, Schema } from "effect"
 import * as LedgerLocation from "../task/ledger/LedgerLocation.ts"
 import * as Manifest from "../dataset/Manifest.ts"
 import * as JobFolder from "./JobFolder.ts"
+
+/** The group is part of a task's idempotency key, and its default names a campaign whose number is lost with the ledger. */
+const advice = (group: string | undefined): string =>
+  group === undefined
+    ? "If the earlier tasks name a group at the service, also set `group` to it: a service that honors Idempotency-Key then returns these tasks, and bills none again"
+    : `Then also set \`group: ${JSON.stringify(group)}\`, which the last run's tasks name: with the same settings, a service that honors Idempotency-Key returns these tasks, and bills none again`
 
 /** An earlier run used the job folder, but the ledger has no record of the job. */
 export class LedgerLost extends Schema.TaggedError<LedgerLost>()("LedgerLost", {
@@ -18,9 +24,11 @@ export class LedgerLost extends Schema.TaggedError<LedgerLost>()("LedgerLost", {
   ledger: Schema.String,
   /** Files of the folder that an earlier run wrote. */
   found: Schema.Array(Schema.String),
+  /** The group of the last run's tasks at the service; absent if it is unknown. */
+  group: Schema.optionalKey(Schema.String),
 }) {
   override get message() {
-    return `the ledger ${this.ledger} has no record of this job, though an earlier run wrote ${this.found.join(" and ")}: a new ledger would submit, and bill, all items again. Restore the ledger from a backup, name it with \`ledger\` or PREFSTREAM_LEDGER, or create a new ledger with \`newLedger: true\``
+    return `the ledger ${this.ledger} has no record of this job, though an earlier run wrote ${this.found.join(" and ")}: a new ledger would submit, and bill, all items again. Restore the ledger from a backup, name it with \`ledger\` or PREFSTREAM_LEDGER, or create a new ledger with \`newLedger: true\`. ${advice(this.group)}`
   }
 }
 
@@ -32,7 +40,14 @@ const check = Effect.fnUntraced(function* (directory: string, location: LedgerLo
   const record = yield* LedgerLocation.recordOf(location)
   // A first run that was killed early leaves settings, but no record of a run.
   if (record === "runs" || (record === "name" && !found.includes(dataset))) return
-  return yield* new LedgerLost({ directory, ledger: LedgerLocation.describe(location), found })
+  const group = yield* Effect.option(fs.readFileString(JobFolder.group(directory)))
+  const ledger = LedgerLocation.describe(location)
+  return yield* new LedgerLost({
+    directory,
+    ledger,
+    found,
+    ...Option.match(group, { onNone: () => ({}), onSome: (group) => ({ group }) }),
+  })
 })
 
 /** Finds the location of the job's ledger, which need not exist yet. Fails with `LedgerLost`. */

@@ -15,6 +15,7 @@ import { Ledger } from "../task/ledger/Ledger.ts"
 import { submit } from "../task/Submit.ts"
 import { plural } from "../io/Values.ts"
 import { confidenceOf } from "./AdaptiveVotes.ts"
+import * as JobFolder from "./JobFolder.ts"
 
 /** Adds the files that an effect reads to `files`, and records them in the ledger when the effect ends. */
 export const recordingInputs =
@@ -60,7 +61,14 @@ export const readAndSubmit = Effect.fnUntraced(function* <E, R>(
   )
   const { maxPlanned = settings.source.maxPlanned } = settings
   const jobName = settings.job ?? (yield* nameOf(settings.directory))
-  const options = { ...settings, jobName, maxPlanned, confidence: confidenceOf(settings) }
+  const fs = yield* FileSystem.FileSystem
+  const { isShared } = yield* Ledger
+  const onGroup = (group: string | undefined) => {
+    const file = JobFolder.group(settings.directory)
+    const write = group === undefined ? fs.remove(file, { force: true }) : fs.writeFileString(file, group)
+    return isShared ? Effect.void : Effect.ignore(write)
+  }
+  const options = { ...settings, jobName, onGroup, maxPlanned, confidence: confidenceOf(settings) }
   return yield* submit(records, options).pipe(
     Effect.provideService(LazyItems, true),
     recordingInputs(files),
@@ -74,15 +82,21 @@ export const readAndSubmit = Effect.fnUntraced(function* <E, R>(
   )
 })
 
-/** The name of a folder, also of `.`, shortened for the name of a group. */
+/**
+ * The name of a folder, also of `.`, after that of the folder that contains it: the default name is the same for all
+ * jobs. Both stay the same if the ledger is lost, so that a new ledger gives its tasks the same keys.
+ */
 const nameOf = (directory: string) =>
   FileSystem.FileSystem.use((fs) => fs.realPath(directory)).pipe(
     Effect.orElseSucceed(() => directory),
     Effect.map((path) =>
       path
         .split(/[\\/]/)
-        .findLast((name) => name !== "")
-        ?.slice(0, 200),
+        .filter((name) => name !== "")
+        .slice(-2)
+        .join("/")
+        .slice(-200)
+        .toWellFormed(),
     ),
   )
 

@@ -12,7 +12,14 @@ const normal999 = 3.2905267314919255
 const isOverrated = ({ gold_right, gold_votes, reliability }: ExpertRow): boolean =>
   reliability !== null && (wilsonInterval(gold_right, gold_votes, normal999)?.high ?? 1) < reliability
 
-export const log = Effect.fnUntraced(function* ({ agreement, experts, lost, repeatedVotes, unread }: CurationReport) {
+export const log = Effect.fnUntraced(function* ({
+  agreement,
+  experts,
+  lost,
+  missing,
+  repeatedVotes,
+  unread,
+}: CurationReport) {
   for (const { expert, gold_right, gold_votes, reliability } of experts.filter(isOverrated)) {
     yield* Effect.logWarning(
       `${expert ?? "votes without an expert"}: ${gold_right} of ${gold_votes} votes on gold items are correct, but the estimated reliability is ${reliability?.toFixed(2)}, because other experts make the same mistakes. Weighted votes (\`aggregate: "dawid-skene"\`, \`Pipeline.leaderboard({ weighted: true })\`) repeat these mistakes: remove these votes, or add more gold items`,
@@ -21,6 +28,11 @@ export const log = Effect.fnUntraced(function* ({ agreement, experts, lost, repe
   if (unread !== undefined) {
     yield* Effect.logWarning(
       `in ${unread.count} ${plural(unread.count, "result")} (first: item ${excerpt(unread.itemId, 60)}), "${unread.place}" seems to list several judgments, but in an unknown form: each result counts as one vote. To count all judgments, list them in \`annotations.votes\` (see src/service/README.md)`,
+    )
+  }
+  if (missing.votes > 0) {
+    yield* Effect.logWarning(
+      `${missing.results} ${plural(missing.results, "result lacks", "results lack")} ${missing.votes} of the votes that ${plural(missing.results, "its task", "their tasks")} asked for. The cost includes these votes, but they do not count: ask the service to list all votes in \`annotations.votes\`, or to charge fewer`,
     )
   }
   if (repeatedVotes > 0) {

@@ -35,7 +35,7 @@ export class DatabaseForeign extends Schema.TaggedError<DatabaseForeign>()("Data
   expected: Schema.String,
 }) {
   override get message() {
-    return `${this.what} was not created by a released version of prefstream (expected migration "${this.expected}", found "${this.found}"): move the database away, or use another one`
+    return `${this.what} has the tables of another, unreleased version of prefstream (expected migration "${this.expected}", found "${this.found}"): use that version, or another database`
   }
 }
 

@@ -12,6 +12,7 @@
 import { Duration, Effect, Latch, Option, Result } from "effect"
 import * as Backoff from "../io/Backoff.ts"
 import * as SteadyClock from "../io/SteadyClock.ts"
+import { count, plural } from "../io/Values.ts"
 import { ServiceProfile, type ServiceSettings } from "../api/ServiceProfile.ts"
 import { TaskClient } from "./client/AnnotationClient.ts"
 import { type AnnotationClientError, endsPolling } from "./client/AnnotationClientError.ts"
@@ -54,7 +55,6 @@ const maxUselessAnswers = 3
 /** Milliseconds for which the service may not know a new task yet. */
 const settlingTime = Duration.toMillis("1 minute")
 
-/** No warning is logged if polls are late by less than this many milliseconds. */
 const minDelayToReport = Duration.toMillis("10 seconds")
 
 const maxWarnings = 20
@@ -98,14 +98,22 @@ export const collect = Effect.fn("Collect.collect")(function* (options: CollectO
   let warnings = 0
   /** Polls that were due before this time may be late because the service was unavailable. */
   let undisturbedSince = started
-  let isDelayReported = false
+  const reported = { delay: false, waiting: false }
 
-  const postponeByAge = Effect.fnUntraced(function* (task: OpenTask) {
+  const postponeByAge = Effect.fnUntraced(function* (task: OpenTask, waiting: number) {
     const now = yield* SteadyClock.now
     const lastDelivery = yield* ledger.lastDelivery
     const hinted = Option.exists(lastDelivery, (at) => now - at < hintedSpan)
     const millis = yield* Backoff.jittered(pollDelay(profile, now - task.submittedAt, hinted))
-    yield* ledger.postpone(task.seq, millis, task.taskId)
+    yield* ledger.postpone(task.seq, millis, task.taskId, waiting)
+  })
+
+  const warnOfWaiting = Effect.fnUntraced(function* ({ taskId }: OpenTask, waiting: number) {
+    if (waiting === 0 || reported.waiting) return
+    reported.waiting = true
+    yield* Effect.logWarning(
+      `${count(waiting, "item")} of ${taskId} ${plural(waiting, "waits", "wait")} for another expert: all who may judge ${plural(waiting, "it", "them")} have judged ${plural(waiting, "it, or an equal item", "them, or equal items")}. Invite another expert. If items are equal on purpose, start the service with \`allowRepeatedVotes\`, or with the same gold file if they are gold items of this job`,
+    )
   })
 
   /** Polls the task again soon after a failed poll, because its result may be ready. */
@@ -134,10 +142,10 @@ export const collect = Effect.fn("Collect.collect")(function* (options: CollectO
   })
 
   const warnOfDelay = Effect.fnUntraced(function* (task: OpenTask) {
-    if (isDelayReported || !isDueByAge(task) || options.once === true) return
+    if (reported.delay || !isDueByAge(task) || options.once === true) return
     const late = (yield* SteadyClock.now) - Math.max(task.dueAt, undisturbedSince)
     if (late <= Math.max(maxPollInterval, minDelayToReport)) return
-    isDelayReported = true
+    reported.delay = true
     yield* Effect.logWarning(
       `more tasks are outstanding than ${profile.requestsPerSecond} requests per second (${profile.concurrency} concurrent) can poll every ${Duration.format(Duration.fromInputUnsafe(profile.pollInterval.max))}, so results arrive late: raise \`requestsPerSecond\` or \`pollInterval.max\`, or receive webhooks (\`webhook\`)`,
     )
@@ -153,7 +161,8 @@ export const collect = Effect.fn("Collect.collect")(function* (options: CollectO
           yield* warnOfStatus(task, view.status)
           if (task.hasResult) yield* warn(`the service withdrew the result of ${task.taskId} and reopened the task`)
           if (task.isRecheck) yield* ledger.markOpen(task.seq, task.taskId)
-          return yield* postponeByAge(task)
+          yield* warnOfWaiting(task, view.waiting ?? 0)
+          return yield* postponeByAge(task, view.waiting ?? 0)
         case "Failed":
           if (task.hasResult) return yield* keepResult(task, Recheck.failedStatusReason(view.status))
           return yield* ledger.markFailed(

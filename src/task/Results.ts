@@ -33,7 +33,7 @@ const ofTask = Effect.fnUntraced(function* (paths: AnnotationPaths.AnnotationPat
     if (names.isMissing()) return yield* new ExpertNames.ExpertKeyMissing()
     if (Result.isSuccess(judgments)) {
       return judgments.success.map((outcome) =>
-        asks === 1 || !isJudgment(outcome) ? [outcome] : VoteJudgments.perVote(outcome),
+        asks === 1 || !isJudgment(outcome) ? [outcome] : VoteJudgments.perVote(outcome, asks),
       )
     }
     const { leftOut } = yield* LedgerReader

@@ -20,7 +20,6 @@ import {
   type Stream,
 } from "effect"
 import { ServiceProfile } from "../api/ServiceProfile.ts"
-import * as TaskMembers from "../api/TaskMembers.ts"
 import * as Cost from "../domain/Cost.ts"
 import * as Prices from "../domain/Prices.ts"
 import type { SourceItem } from "../domain/PromptItem.ts"
@@ -28,6 +27,7 @@ import type { Reject } from "../domain/Reject.ts"
 import { plural } from "../io/Values.ts"
 import * as CompletionDraw from "./plan/CompletionDraw.ts"
 import { TaskClient } from "./client/AnnotationClient.ts"
+import * as PublishedLimits from "./client/PublishedLimits.ts"
 import { type ChooseItems, planFurtherVotes } from "./FurtherVotes.ts"
 import { Ledger, type LedgerReader } from "./ledger/Ledger.ts"
 import * as GoldItems from "./plan/GoldItems.ts"
@@ -201,7 +201,7 @@ export interface Submitted extends ReadCounts {
  * tasks, and this function only reads. Returns the counts of the input and of all tasks.
  *
  * Fails with the error of `records`, `TooManyRejects`, `TermsChanged`, `SubmitOptionInvalid`, `PriceMissing`,
- * `UnusableGold`, an `AnnotationClientError` that affects every task, or `FileLockError` if another process reads.
+ * `UnusableGold`, `MembersUnknown`, an `AnnotationClientError` that affects every task, or `FileLockError` if another process reads.
  */
 export const submit = Effect.fn("Submit.submit")(function* <E, R>(
   records: Stream.Stream<Result.Result<SourceItem, Reject>, E, R>,
@@ -212,6 +212,8 @@ export const submit = Effect.fn("Submit.submit")(function* <E, R>(
     readonly chooseFurther?: ChooseItems | undefined
     /** Names the job in the group of its tasks. Default: no group, unless `group` is set. */
     readonly jobName?: string | undefined
+    /** Called with the group of the run's tasks, if they have one, before any of them is planned. */
+    readonly onGroup?: ((group: string | undefined) => Effect.Effect<void>) | undefined
   } = {},
 ) {
   const { maxRejects } = options
@@ -228,12 +230,12 @@ export const submit = Effect.fn("Submit.submit")(function* <E, R>(
   )
   yield* spendingTerms(ledger, options)
   const { mayMisreadStatus: hasContract } = yield* TaskClient
-  // A protocol's program decides about the members of its requests, so the document of the service does not.
-  const members = hasContract && profile.taskMembers !== "declared" ? profile.taskMembers : TaskMembers.none
+  const members = yield* PublishedLimits.membersFor(options, hasContract)
   const { group, jobName } = options
   const run = yield* ledger.startRun(options, (campaign) =>
     group !== undefined || jobName === undefined || !members.group ? group : `${jobName}, campaign ${campaign}`,
   )
+  if (options.onGroup !== undefined) yield* options.onGroup(run.group)
   if (group !== undefined && group !== run.group) {
     yield* Effect.logWarning(
       `the tasks of campaign ${run.campaign} stay ${run.group === undefined ? "without a group" : `in the group ${JSON.stringify(run.group)}`}: another group (\`group\`) takes effect in a new campaign`,

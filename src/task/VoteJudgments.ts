@@ -2,7 +2,9 @@
  * The judgment of a task that asks for several votes, as one judgment for each vote.
  *
  * Guarantees: all that follows counts the votes as if each had its own task. Flags and a lead's decision are in the first
- * judgment. The judgment stays whole if the result lists no votes, or if its choice is not that of the votes.
+ * judgment. The judgment stays whole if the result lists no votes, or if its choice is not that of the votes by the rules
+ * of `tally`. Of a tie, a service may choose another completion. Votes that the result should list, but does not, count
+ * in `missingVotes`.
  */
 import { Option, Struct } from "effect"
 import * as Assessment from "../domain/Assessment.ts"
@@ -13,19 +15,23 @@ import { listedIn, onePerExpert } from "../domain/Vote.ts"
 
 const ofAllVotes = ["agreement", "expert", "ranking", "rationale", "tie", ...Assessment.names] as const
 
-export const perVote = (judgment: Judgment): ReadonlyArray<Judgment> => {
-  const { annotations, bestCompletionIndex, completions } = judgment
+/** @param asks the number of votes that the task asked for */
+export const perVote = (whole: Judgment, asks: number): ReadonlyArray<Judgment> => {
+  const { annotations, bestCompletionIndex, completions } = whole
   const votes = Option.getOrElse(listedIn(annotations, completions.length), () => [])
+  const missingVotes = asks - Math.max(votes.length, 1)
+  // A lead may decide before all votes are given.
+  const judgment = missingVotes > 0 && !Decision.isIn(annotations) ? { ...whole, missingVotes } : whole
   if (votes.length < 2) return [judgment]
   const isDecided = Decision.isIn(annotations)
-  const { best, tie } = tally(completions, onePerExpert(votes))
-  if (!isDecided && !tie && completions[best] !== completions[bestCompletionIndex]) return [judgment]
+  const { best } = tally(completions, onePerExpert(votes))
+  if (!isDecided && completions[best] !== completions[bestCompletionIndex]) return [judgment]
   const shared = Struct.omit(annotations, ofAllVotes)
   const laterShared = Struct.omit(shared, ["decision", "flags"])
   return votes.map((vote, i): Judgment => {
     const { choice, rationale } = vote
     const own = { ...(rationale !== undefined && { rationale }), votes: [vote] }
-    const number = { ...judgment, vote: judgment.vote + i }
+    const number = { ...(i === 0 ? judgment : whole), vote: judgment.vote + i }
     if (i === 0 && isDecided) return { ...number, annotations: { ...annotations, votes: [vote] } }
     return { ...number, bestCompletionIndex: choice, annotations: { ...(i === 0 ? shared : laterShared), ...own } }
   })

@@ -4,7 +4,7 @@ import { assert, describe } from "@effect/vitest"
 import { Struct } from "effect"
 import type { QualityReport } from "../../src/domain/QualityReport.ts"
 import type { VoteRow } from "../../src/domain/VoteRow.ts"
-import { cli, ends, folderWithItems } from "../support/cli.ts"
+import { cli, ends, folderWithItems, reportOf } from "../support/cli.ts"
 import { pairsOf } from "../support/datasetReaders.ts"
 import { test } from "../support/job.ts"
 import * as JudgeStub from "../support/judgeStub.ts"
@@ -91,6 +91,15 @@ describe("a jury", () => {
         votes.map((vote) => partsOf(vote)),
       )
     }
+  })
+
+  test("has one task for its votes, as its dry run says", function* () {
+    const job = yield* folderWithItems(items.map((item) => JSON.stringify(item)))
+    const jury = ["--expert", "first", "--expert", "last", "--votes", "2", "--json"]
+    const args = ["run", `${job}/items.jsonl`, "--dir", `${job}/job`, ...jury]
+    const { new_votes, tasks } = JSON.parse((yield* cli([...args, "--dry-run"]).pipe(ends(0))).stdout)
+    assert.deepStrictEqual([tasks, new_votes], [1, 2 * items.length])
+    assert.strictEqual(reportOf(yield* cli(args)).tasks.completed.tasks, tasks)
   })
 
   test("of fewer experts than votes is refused by name before anything is asked", function* () {

@@ -181,6 +181,18 @@ describe("trouble with the ledger's file", () => {
     }
   })
 
+  test("where an unreleased version wrote it, with other tables or another form of the votes' kinds", function* () {
+    const { args, dir, file } = yield* job
+    yield* Effect.flatMap(
+      SqlClient.SqlClient,
+      (sql) => sql`UPDATE prefstream_migration SET name = 'spending' WHERE migration_id = 2`,
+    ).pipe(Effect.provide(SqliteClient.layer({ filename: file })))
+    for (const { line, status } of yield* tell(args, dir)) {
+      assert.strictEqual(status, 1)
+      assert.match(line, /the ledger has the tables of another, unreleased version of prefstream/)
+    }
+  })
+
   test("where it is another program's database", function* () {
     const fs = yield* FileSystem.FileSystem
     const { args, dir } = yield* job

@@ -1,6 +1,8 @@
 import { assert, describe } from "@effect/vitest"
 import { Effect, FileSystem } from "effect"
 import { HttpClient, HttpClientRequest } from "effect/http"
+import { SqlClient } from "effect/sql"
+import * as SqliteClient from "../../src/node/SqliteClient.ts"
 import { cli, cliStarted, ends } from "../support/cli.ts"
 import { temporaryDirectory, test } from "../support/job.ts"
 
@@ -34,6 +36,17 @@ describe("prefstream serve", () => {
     assert.notInclude(second.stdout + second.stderr, tokenIn(first.stdout)!)
     assert.isDefined(linkIn(second.stderr), "nobody has signed in yet")
     assert.notStrictEqual(linkIn(second.stderr)!.split("=")[1], linkIn(first.stderr)!.split("=")[1])
+  })
+
+  test("refuses the database of a version with other tables in one sentence", function* () {
+    const database = `${yield* temporaryDirectory}/service.db`
+    yield* said(["--database", database])
+    yield* Effect.flatMap(
+      SqlClient.SqlClient,
+      (sql) => sql`UPDATE prefstream_service_migration SET name = 'tables'`,
+    ).pipe(Effect.provide(SqliteClient.layer({ filename: database })))
+    const { stderr } = yield* cli(["serve", "--port", "0", "--database", database]).pipe(ends(1))
+    assert.match(stderr, /^prefstream: .*database has the tables of another, unreleased version of prefstream.*\n$/m)
   })
 
   test("votes, gold items and experts of prefstream.yaml are a run's, unless they stand in the section of serve", function* () {

@@ -13,6 +13,8 @@ it.effect.each([
     { unread: { count: 1, itemId: "i-1", place: "annotations.raters" } },
     [/^in 1 result \(first: item i-1\), "annotations.raters" seems to list several judgments/],
   ],
+  [{ missing: { results: 1, votes: 2 } }, [/^1 result lacks 2 of the votes that its task asked for\./]],
+  [{ missing: { results: 3, votes: 4 } }, [/^3 results lack 4 of the votes that their tasks asked for\./]],
   [{ agreement: service(1) }, [/^on 1 item, the service's choice differs .*; 0 items were left out/]],
   [
     { agreement: service(2), lost: [{ reason: "against_votes", count: 1 }] },
@@ -32,7 +34,15 @@ it.effect.each([
 ] satisfies ReadonlyArray<readonly [object, ReadonlyArray<RegExp>]>)("%j is warned of", ([of, expected]) =>
   Effect.gen(function* () {
     const { during, messages } = Logs.make()
-    const none = { agreement: { not_majority: [] }, experts: [], lost: [], repeatedVotes: 0, unread: undefined }
+    const missing = { results: 0, votes: 0 }
+    const none = {
+      agreement: { not_majority: [] },
+      experts: [],
+      lost: [],
+      missing,
+      repeatedVotes: 0,
+      unread: undefined,
+    }
     yield* during(VoteWarnings.log({ ...none, ...of } as unknown as CurationReport))
     assert.lengthOf(messages, expected.length)
     for (const [i, pattern] of expected.entries()) assert.match(messages[i]!, pattern)

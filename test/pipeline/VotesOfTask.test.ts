@@ -316,3 +316,99 @@ test("serve --votes is the default alone: a job's --votes is not multiplied by i
   assert.isAbove(votes, 8)
   assert.isAtMost(votes, 12)
 })
+
+describe("a document that cannot be read", () => {
+  const served = Effect.fnUntraced(function* (
+    answers: ReadonlyArray<ScriptedService.Answer>,
+    ...flags: ReadonlyArray<string>
+  ) {
+    const folder = yield* folderWithItems(items)
+    let reads = 0
+    const service = yield* ScriptedService.make(
+      ({ path }, before) =>
+        path === "/v1/tasks"
+          ? { status: 201, body: { task_id: `task_${before.length}` } }
+          : { status: 200, body: { task_id: path.split("/").at(-1), status: "open" } },
+      {},
+      () => answers[Math.min(reads++, answers.length - 1)],
+    )
+    const said = yield* cli(["submit", `${folder}/items.jsonl`, "--dir", `${folder}/job`, ...flags], to(service))
+    return { said, votes: bodiesOf(service).map(({ votes }) => votes) }
+  })
+  const votes = ["--votes", "3"]
+  const unreadable = [{ status: 500 }, "reset", { status: 503, headers: { "retry-after": "3600" } }] as const
+
+  test("ends a run with --votes before it sends a task, because a service may give several votes to each", function* () {
+    for (const answer of unreadable) {
+      const { said, votes: sent } = yield* served([answer], ...votes, "--patience", "0s")
+      assert.deepStrictEqual([said.status, sent], [1, []], said.stderr)
+      assert.match(said.stderr, /openapi\.json could not be read \((500|no answer|503)\), so it is unknown/)
+      assert.include(said.stderr, "more votes than --votes:")
+    }
+  })
+
+  test("is read again until it says how many votes a task can ask for", function* () {
+    const { said, votes: sent } = yield* served(
+      ["reset", { status: 500 }, { status: 200, body: declaring(25) }],
+      ...votes,
+    )
+    assert.deepStrictEqual([said.status, sent], [0, [3]], said.stderr)
+  })
+
+  test("matters neither without --votes, which a warning says, nor where each request names its votes", function* () {
+    const without = yield* served([{ status: 500 }])
+    assert.deepStrictEqual(without.votes, [undefined], without.said.stderr)
+    assert.match(without.said.stderr, /could not be read \(500\), so new tasks name no group/)
+    const folder = yield* folderWithItems(['{"votes":1}'])
+    const named = yield* served([{ status: 500 }], ...votes, "--request-extra", `${folder}/items.jsonl`)
+    assert.deepStrictEqual(named.votes, [1, 1, 1], named.said.stderr)
+  })
+
+  test("differs from none, and from one whose members are of another type: each vote has its own task", function* () {
+    const other = { name: "votes", type: "string" }
+    const path = "/v1/tasks"
+    const document = {
+      paths: {
+        [path]: {
+          post: { requestBody: { content: { "application/json": { schema: { properties: { votes: other } } } } } },
+        },
+      },
+    }
+    for (const answer of [{ status: 404 }, { status: 200, body: document }]) {
+      const { votes: sent } = yield* served([answer], ...votes)
+      assert.deepStrictEqual(sent, [undefined, undefined, undefined])
+    }
+  })
+})
+
+describe("a result of a task that asked for several votes", () => {
+  const exported = Effect.fnUntraced(function* (annotations: object, choice: number, votes: number) {
+    const folder = yield* folderWithItems(items)
+    const service = yield* ScriptedService.make(
+      (request, before) => {
+        if (ScriptedService.isPost(request)) return { status: 201, body: { task_id: "task_1" } }
+        const { prompts } = JSON.parse(before.find(ScriptedService.isPost)!.body) as { prompts: ReadonlyArray<Prompt> }
+        const results = prompts.map(({ prompt }) => ({ prompt, best_completion_index: choice, annotations }))
+        return { status: 200, body: { task_id: "task_1", status: "completed", results } }
+      },
+      {},
+      declaring(25),
+    )
+    const flags = ["--votes", String(votes), "--no-shuffle", "--ties", "keep", "--json", ...quick]
+    const said = yield* cli(["run", `${folder}/items.jsonl`, "--dir", `${folder}/job`, ...flags], to(service))
+    return { said, example: reportOf(said).example! }
+  })
+  const rationale = ""
+
+  test("that lists no votes counts as one, which a warning says with the numbers", function* () {
+    const { said } = yield* exported({ rationale }, 0, 3)
+    assert.match(said.stderr, /4 results lack 8 of the votes that their tasks asked for/)
+  })
+
+  test("keeps the service's choice if its votes tie", function* () {
+    const vote = (expert: string, choice: number) => ({ expert, choice, kind: "person" })
+    const votes = [vote("one", 0), vote("two", 1)]
+    const { example, said } = yield* exported({ rationale, votes }, 1, 2)
+    assert.strictEqual(example.chosen, "b 0", said.stderr)
+  })
+})

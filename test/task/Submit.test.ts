@@ -57,6 +57,15 @@ const job = Effect.fnUntraced(function* (
 const countsOf = (state: Effect.Success<typeof ledgerState>) => Option.getOrThrow(state.run).counts
 
 describe("submit", () => {
+  test("asks for one vote in a task whose item may get more later, though no number is set", function* () {
+    const { posts, submitted } = yield* job(undefined, { taskMembers: { group: false, maxVotes: 25 } })
+    yield* submitted(items(1), { votesUpTo: 3 })
+    assert.deepStrictEqual(
+      posts().map(({ body }) => (JSON.parse(body) as TaskRequest).votes),
+      [1],
+    )
+  })
+
   test("sends what a slow source has given, before it gives more", function* () {
     const sent = yield* Latch.make()
     const { posts, process } = yield* job((request, before) => {

@@ -1,4 +1,6 @@
 /** The group of a campaign's tasks: who gets one, which, and that no task's request ever changes. */
+import { rmSync } from "node:fs"
+import { basename } from "node:path"
 import { assert, describe } from "@effect/vitest"
 import { Redacted } from "effect"
 import { call, start, token } from "../service/support.ts"
@@ -36,7 +38,7 @@ const groupsAt = (service: ScriptedService.ScriptedService) =>
   service.received.filter(ScriptedService.isPost).map(({ body }): unknown => JSON.parse(body).group)
 
 describe("a run without --group", () => {
-  test("names the job folder and the campaign where the service declares groups", function* () {
+  test("names the job folder with its parent, and the campaign, where the service declares groups", function* () {
     const folder = yield* temporaryDirectory
     const service = yield* ScriptedService.make(created(), {}, declaring("group"))
     yield* write(`${folder}/items.jsonl`, items(1))
@@ -44,7 +46,8 @@ describe("a run without --group", () => {
       cli(["submit", `${folder}/items.jsonl`, "--dir", `${folder}/week-48`, ...flags], to(service))
     yield* submit().pipe(ends(0))
     yield* submit("--guidelines", "other", "--new-campaign").pipe(ends(0))
-    assert.deepStrictEqual(groupsAt(service), ["week-48, campaign 1", "week-48, campaign 2"])
+    const job = `${basename(folder)}/week-48`
+    assert.deepStrictEqual(groupsAt(service), [`${job}, campaign 1`, `${job}, campaign 2`])
   })
 
   test("sends exactly the contract's members to a service that declares nothing", function* () {
@@ -111,7 +114,7 @@ test("a request whose answer was lost is repeated byte for byte, though group an
   assert.isAbove(posts.length, 1)
   assert.deepStrictEqual(new Set(posts.map(({ body }) => body)).size, 1)
   assert.deepStrictEqual(new Set(posts.map(({ headers }) => headers["idempotency-key"])).size, 1)
-  assert.strictEqual(groupsAt(service)[0], "job, campaign 1")
+  assert.strictEqual(groupsAt(service)[0], `${basename(folder)}/job, campaign 1`)
 })
 
 test("the built-in service lists a job's tasks under its group, and the halves of a split task keep it", function* () {
@@ -123,7 +126,10 @@ test("the built-in service lists a job's tasks under its group, and the halves o
     to({ baseUrl: `${base}/v1`, token: Redacted.value(token) }),
   )
   assert.strictEqual(run.status, 0, run.stderr)
-  const { text } = yield* call("GET", `${base}/v1/votes?group=${encodeURIComponent("job, campaign 1")}`)
+  const { text } = yield* call(
+    "GET",
+    `${base}/v1/votes?group=${encodeURIComponent(`${basename(folder)}/job, campaign 1`)}`,
+  )
   assert.strictEqual(text.trim().split("\n").length, 3)
 
   const tooLarge = yield* ScriptedService.make(
@@ -135,5 +141,38 @@ test("the built-in service lists a job's tasks under its group, and the halves o
     declaring("group"),
   )
   yield* cli(["submit", `${folder}/items.jsonl`, "--dir", `${folder}/halves`], to(tooLarge)).pipe(ends(0))
-  assert.deepStrictEqual([...new Set(groupsAt(tooLarge))], ["halves, campaign 1"])
+  assert.deepStrictEqual([...new Set(groupsAt(tooLarge))], [`${basename(folder)}/halves, campaign 1`])
+})
+
+test("a lost ledger names the group of a later campaign, with which a new ledger sends the same keys", function* () {
+  const folder = yield* temporaryDirectory
+  const service = yield* ScriptedService.make(created(), {}, declaring("group"))
+  yield* write(`${folder}/items.jsonl`, items(1))
+  const submit = (...flags: ReadonlyArray<string>) =>
+    cli(["submit", `${folder}/items.jsonl`, "--dir", `${folder}/job`, ...flags], to(service))
+  yield* submit().pipe(ends(0))
+  const second = ["--guidelines", "other"]
+  yield* submit(...second, "--new-campaign").pipe(ends(0))
+  rmSync(`${folder}/job/ledger.db`)
+  const group = `${basename(folder)}/job, campaign 2`
+  const { stderr } = yield* submit(...second).pipe(ends(1))
+  assert.include(stderr, `--new-ledger. Then also set --group '${group}', which the last run's tasks name`)
+  yield* submit(...second, "--new-ledger", "--group", group).pipe(ends(0))
+  const [, before, after] = service.received.filter(ScriptedService.isPost)
+  assert.deepStrictEqual(
+    [after!.headers["idempotency-key"], after!.body],
+    [before!.headers["idempotency-key"], before!.body],
+  )
+})
+
+test("jobs in equally named folders have different groups", function* () {
+  const folder = yield* temporaryDirectory
+  const service = yield* ScriptedService.make(created(), {}, declaring("group"))
+  yield* write(`${folder}/items.jsonl`, items(1))
+  for (const project of ["one", "two"]) {
+    yield* cli(["submit", `${folder}/items.jsonl`, "--dir", `${folder}/${project}/prefstream-job`], to(service)).pipe(
+      ends(0),
+    )
+  }
+  assert.deepStrictEqual(groupsAt(service), ["one/prefstream-job, campaign 1", "two/prefstream-job, campaign 1"])
 })

@@ -27,7 +27,8 @@ import {
   type ServiceSettings,
   type ServiceSettingsError,
 } from "../../api/ServiceProfile.ts"
-import * as TaskMembers from "../../api/TaskMembers.ts"
+import { maxVotes } from "../../api/MaxVotes.ts"
+import type * as TaskMembers from "../../api/TaskMembers.ts"
 import * as FieldPath from "../../io/FieldPath.ts"
 import { defined } from "../../io/Values.ts"
 import * as RequestLimits from "../../service/http/RequestLimits.ts"
@@ -264,14 +265,17 @@ export const serviceRequired = Layer.effect(
   Effect.fail(usageError("no annotation service: set its address in PREFSTREAM_BASE_URL or with --base-url")),
 )
 
+/** The members that a task of the embedded service may have. */
+const embedded: TaskMembers.TaskMembers = { group: true, maxVotes }
+
 export const itemLimitsOf = Effect.fnUntraced(function* ({
   authorization,
   baseUrl,
   maxCompletions,
 }: Pick<ServiceFlags, "baseUrl" | "maxCompletions"> & Partial<Pick<ServiceFlags, "authorization">>) {
-  const published: ItemLimits & Partial<Pick<PublishedLimits.Published, "taskMembers">> =
+  const published: ItemLimits & Pick<PublishedLimits.Published, "taskMembers"> =
     baseUrl === undefined
-      ? RequestLimits.ofItems(RequestLimits.defaultLimits)
+      ? { ...RequestLimits.ofItems(RequestLimits.defaultLimits), taskMembers: embedded }
       : yield* PublishedLimits.read({ authorization, baseUrl, token: yield* token })
   return { ...published, ...defined({ maxCompletions }) }
 })
@@ -282,9 +286,9 @@ export const limitsForPreview = Effect.fnUntraced(function* (
 ) {
   const requestsPerSecond =
     flags.baseUrl === undefined ? undefined : (flags.requestsPerSecond ?? defaults.requestsPerSecond)
-  const { taskMembers = TaskMembers.none, ...limits } = yield* itemLimitsOf(flags)
+  const { taskMembers, ...limits } = yield* itemLimitsOf(flags)
   const { createRequest = defaults.createRequest, requestExtra } = flags
   const extra = requestExtra === undefined ? {} : yield* extraOf(requestExtra)
-  const { maxVotes } = PublishedLimits.membersOf({ createRequest, requestExtra: extra }, taskMembers)
-  return { limits, maxTaskVotes: maxVotes, requestsPerSecond }
+  const { maxVotes: maxTaskVotes } = PublishedLimits.membersOf({ createRequest, requestExtra: extra }, taskMembers)
+  return { limits, maxTaskVotes, requestsPerSecond }
 })

@@ -8,10 +8,10 @@ import { joinWords } from "../../io/Values.ts"
 
 /** Options whose flag is their name in kebab case. */
 const named = [
-  "aggregate", "budget", "choiceAs", "choiceMap", "completionPath", "delimiter", "encoding", "expertNames", "goldPath", "group", "header",
+  "aggregate", "allowRepeatedVotes", "budget", "choiceAs", "choiceMap", "completionPath", "delimiter", "encoding", "expertNames", "goldPath", "group", "header",
   "historyPath", "idempotencyKey", "idleTimeout", "keep", "key", "layout", "ledger", "maxRejects", "maxRowGroupBytes",
   "metadataPath", "modelPath", "modelsFromColumns", "moved", "newCampaign", "newLedger", "parts", "price", "promptPath",
-  "quote", "requestsPerSecond", "resubmit", "systemPath", "votes",
+  "quote", "requestExtra", "requestsPerSecond", "resubmit", "systemPath", "votes",
 ] // prettier-ignore
 
 const flags = new Map([

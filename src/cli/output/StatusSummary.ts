@@ -3,7 +3,7 @@
  * the period and the number of items that it is based on.
  */
 import { DateTime, Option } from "effect"
-import { count, excerpt, number } from "../../io/Values.ts"
+import { count, excerpt, number, plural } from "../../io/Values.ts"
 import type { Estimate, JobStatus } from "../../pipeline/JobStatus.ts"
 import * as Summary from "./Summary.ts"
 import { duration, type Rows, rowsOf } from "./Text.ts"
@@ -14,6 +14,7 @@ export const text = (status: JobStatus, options: Summary.TextOptions): string =>
     ...workers(status),
     ["unsettled", interrupted(status, options)],
     ["oldest", waiting(status)],
+    ["waiting", waitingForExperts(status)],
     ...results(status),
     ["webhooks", webhooks(status)],
   ])
@@ -98,6 +99,10 @@ const waiting = ({ at, next_poll_at, oldest_outstanding: oldest }: JobStatus): s
         : `; next poll in ${duration((millisOf(next_poll_at) - millisOf(at)) / 1000)}`
   return `task ${oldest.task} (${oldest.task_id}) submitted ${minute(oldest.submitted_at)} (${duration(oldest.age_seconds)} ago)${poll}`
 }
+
+const waitingForExperts = ({ waiting_for_experts: { items, tasks } }: JobStatus): string | false =>
+  items > 0 &&
+  `${count(items, "item")} in ${count(tasks, "task")} ${plural(items, "waits", "wait")} for another expert at the service: all who may judge ${plural(items, "it have judged it, or an equal item", "them have judged them, or equal items")}`
 
 const results = (status: JobStatus): Rows => {
   const { at, estimate, oldest_outstanding, results, votes } = status

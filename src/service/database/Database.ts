@@ -9,6 +9,7 @@ import { SqlClient } from "effect/sql"
 import { isSqlError, type SqlError } from "effect/sql/SqlError"
 import * as Backoff from "../../io/Backoff.ts"
 import * as GroupCommit from "../../sql/GroupCommit.ts"
+import * as Sha256 from "../../node/Sha256.ts"
 import * as Migrations from "../../sql/Migrations.ts"
 import * as Readiness from "../../telemetry/Readiness.ts"
 import { Actor, auditTables } from "./Audit.ts"
@@ -20,11 +21,14 @@ import { webhookTables } from "./WebhookTables.ts"
 
 const tables = [...taskTables, ...accountTables, ...webhookTables, ...auditTables, ...deskTables]
 
+/** Before a release, tables change in place. So the version contains their hash, and a database with others is refused. */
+const version = `0001_tables_${Sha256.hex(tables.join("\n")).slice(0, 8)}`
+
 const migrate = Migrations.run({
   what: "the service's database",
   table: "prefstream_service_migration",
   migrations: {
-    "0001_tables": Effect.flatMap(SqlClient.SqlClient, (sql) => Effect.forEach(tables, (table) => sql.unsafe(table))),
+    [version]: Effect.flatMap(SqlClient.SqlClient, (sql) => Effect.forEach(tables, (table) => sql.unsafe(table))),
   },
 })
 

@@ -252,6 +252,7 @@ export const taskTables: ReadonlyArray<string> = [
     compared INTEGER NOT NULL,
     PRIMARY KEY (day, expert_no)
   ) WITHOUT ROWID`,
+  `CREATE INDEX vote_day_of_expert ON vote_day (expert_no, day)`,
   voteDays("INSERT", "1", "NEW"),
   voteDays("DELETE", "-1", "OLD"),
   `CREATE TRIGGER vote_day_compared AFTER UPDATE OF agreed ON vote BEGIN
@@ -265,8 +266,7 @@ export const taskTables: ReadonlyArray<string> = [
   // Flagged items, with one row per flag.
   `CREATE VIEW flagged_item AS SELECT item_id FROM flag
     UNION ALL SELECT item_id FROM vote WHERE json_array_length(body, '$.flags') > 0`,
-  // Votes by people, who may take back their last vote.
-  `CREATE INDEX vote_of_person ON vote (expert_no) WHERE shown_at IS NOT NULL`,
+  `CREATE INDEX vote_of_expert ON vote (expert_no)`,
 
   `CREATE INDEX item_open_in_lane ON item (lane, item_id) WHERE open > 0 AND lane > 0`,
   // assigned: whether only the experts in lane_expert may judge the group. paused: whether the group is hidden from

@@ -16,9 +16,10 @@ import * as SecurityHeaders from "./SecurityHeaders.ts"
 import { ServiceAddress } from "./ServiceAddress.ts"
 
 /** Makes the response for a task. The stored answer is JSON text, and is sent unchanged. */
-export const toResponse = ({ answer, status, taskId }: FoundTask): HttpServerResponse.HttpServerResponse =>
+export const toResponse = ({ answer, status, taskId, waiting }: FoundTask): HttpServerResponse.HttpServerResponse =>
   Option.match(answer, {
-    onNone: () => HttpServerResponse.jsonUnsafe({ task_id: taskId, status }),
+    onNone: () =>
+      HttpServerResponse.jsonUnsafe({ task_id: taskId, status, ...(waiting > 0 && { waiting_prompts: waiting }) }),
     onSome: (json) => HttpServerResponse.uint8Array(json, { contentType: "application/json" }),
   })
 

@@ -14,7 +14,8 @@ import type { SqlError } from "effect/sql/SqlError"
 import type { TaskPrompt } from "../../domain/Task.ts"
 import * as Sha256 from "../../node/Sha256.ts"
 import { Database } from "../database/Database.ts"
-import { maxPrompts } from "../database/TaskTables.ts"
+import { maxPrompts, promptIndexOf, seqOf } from "../database/TaskTables.ts"
+import type { TaskRequests } from "./TaskRequests.ts"
 
 /** Computes a content's id within an organization: an integer below 2^52, which SQLite and JSON store exactly. */
 export const contentOf = (
@@ -37,7 +38,7 @@ export const AllowRepeatedVotes = Context.Reference<boolean>("prefstream/service
   defaultValue: () => false,
 })
 
-const maxDeferred = 2_000
+const maxWaitingRead = 2_000
 
 /** Run these statements inside one `Database.write`. */
 export const make = Effect.gen(function* () {
@@ -87,15 +88,22 @@ export const make = Effect.gen(function* () {
     sql`deferred_item.items`,
   )}))`
 
+  const mayAsk = sql`CASE WHEN ${isRepeatable("item")} THEN ${Number.MAX_SAFE_INTEGER} ELSE 1 END`
+
   /**
-   * Counts, by task, the items that wait for another expert: every person who may judge one has seen its content. Reads
-   * at most `maxDeferred` items.
+   * Counts, by task, the items that wait for another expert: every person who may judge one has judged it, has set it
+   * aside, or has seen its content. Items that nobody has met, or that automatic experts are judging, do not count.
+   * Reads at most `maxWaitingRead` deferred items, and as many of the other open ones, the oldest first.
    */
   const waiting = Effect.map(
     sql<{ seq: number; items: number }>`SELECT item_id / ${maxPrompts} AS seq, COUNT(*) AS items FROM (
-        SELECT deferred_item.item_id, deferred_item.content FROM deferred_item JOIN item USING (item_id)
-        WHERE open > 0 LIMIT ${maxDeferred}) AS deferred_item
-      WHERE NOT ${isRepeatable("deferred_item")} AND NOT EXISTS (${awaited("deferred_item", laneOfDeferred, sql`1`)})
+        SELECT item_id FROM (SELECT item_id FROM deferred_item LIMIT ${maxWaitingRead})
+        UNION SELECT item_id FROM (SELECT item_id, votes FROM item INDEXED BY item_open WHERE open > 0
+            ORDER BY item_id LIMIT ${maxWaitingRead}) AS opened
+          WHERE votes > 0 OR EXISTS (SELECT 1 FROM set_aside WHERE set_aside.item_id = opened.item_id))
+        JOIN item USING (item_id)
+      WHERE open > 0 AND claimed = 0 AND NOT EXISTS (${awaited("item", sql`item.lane`, mayAsk)})
+        AND NOT EXISTS (SELECT 1 FROM lane WHERE lane.lane = item.lane AND paused = 1)
       GROUP BY 1`,
     (rows) => new Map(rows.map(({ items, seq }) => [seq, items])),
   )
@@ -131,8 +139,10 @@ export const make = Effect.gen(function* () {
   })
 
   const hasJudged = Effect.fnUntraced(function* (itemId: number, expertNo: number) {
+    // A canceled task gives no result, unless it is only unanswered and opened again.
     const votes = yield* sql`SELECT 1 FROM item JOIN item AS other INDEXED BY item_of_content
       ON other.content = item.content AND other.item_id <> item.item_id
+      JOIN task ON task.seq = other.item_id / ${maxPrompts} AND (status <> 'cancelled' OR unanswered = 1)
       WHERE item.item_id = ${itemId} AND EXISTS (SELECT 1 FROM vote INDEXED BY vote_on_item
         WHERE vote.item_id = other.item_id AND vote.expert_no = ${expertNo}) LIMIT 1`
     return votes.length > 0
@@ -141,6 +151,21 @@ export const make = Effect.gen(function* () {
   /** Returns deferred items that no longer wait for anybody. Call it when people become absent. */
   const awaitFewer = offerAgain(sql`NOT ${isAwaited}`)
 
+  /** Makes open items repeatable if their prompts have a gold answer. Reads only those that have an equal item. */
+  const allowRepeatsOf = Effect.fnUntraced(function* (
+    requests: (typeof TaskRequests)["Service"],
+    hasGoldAnswer: (prompt: TaskPrompt) => boolean,
+  ) {
+    const items = yield* sql<{ item_id: number }>`SELECT item_id FROM item INDEXED BY item_open
+      WHERE open > 0 AND repeatable = 0 AND EXISTS (SELECT 1 FROM item AS other INDEXED BY item_of_content
+        WHERE other.content = item.content AND other.item_id <> item.item_id)`
+    for (const { item_id } of items) {
+      const { prompts } = yield* requests.of(seqOf(item_id))
+      if (!hasGoldAnswer(prompts[promptIndexOf(item_id)]!)) continue
+      yield* sql`UPDATE item SET repeatable = 1 WHERE item_id = ${item_id}`
+    }
+  })
+
   /** Marks people who were absent for too long as away, so that no item waits for them until they return. */
   const awaitNoLonger = Effect.fnUntraced(function* (now: number) {
     const away = yield* sql`UPDATE expert SET away = 1 WHERE kind = 'person' AND away = 0
@@ -148,5 +173,5 @@ export const make = Effect.gen(function* () {
     if (away.length > 0) yield* awaitFewer
   })
 
-  return { isDeferred, defer, waiting, hasJudged, markSeen, unmarkSeen, awaitFewer, awaitNoLonger }
+  return { isDeferred, defer, waiting, hasJudged, markSeen, unmarkSeen, allowRepeatsOf, awaitFewer, awaitNoLonger }
 })

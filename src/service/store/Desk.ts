@@ -364,7 +364,7 @@ const make = Effect.gen(function* () {
         if (expert === undefined) return yield* notFound("There is no such expert.")
         const { expert_no, name } = expert
         const items = yield* sql<{ item_id: number }>`
-          SELECT item_id FROM vote WHERE expert_no = ${expert_no} ORDER BY item_id`
+          SELECT item_id FROM vote INDEXED BY vote_of_expert WHERE expert_no = ${expert_no} ORDER BY item_id`
         if (items.length === 0) return yield* conflict("The expert has no valid votes.")
         const [voiding] = yield* sql<{ voiding_id: number }>`INSERT INTO voiding
           ${sql.insert({ expert_no, reason: toStorableText(reason), operator, at: now })} RETURNING voiding_id`

@@ -6,7 +6,6 @@
  * task requests only to compute the agreement on equal items. The report on a group reads all the group's votes.
  */
 import { Effect, Option } from "effect"
-import type { Statement } from "effect/sql"
 import { medianInterval } from "../../domain/Interval.ts"
 import * as Tally from "../../domain/Tally.ts"
 import type { Ranking } from "../../domain/Ranking.ts"
@@ -189,10 +188,6 @@ export const make = Effect.gen(function* () {
     return ballots.length < 2 ? null : Tally.tally(completions, ballots).agreement
   })
 
-  const daysOf = (votes: Statement.Fragment) => sql<{ day: number; votes: number }>`
-    SELECT given_at / ${millisOfDay} * ${millisOfDay} AS day, COUNT(*) AS votes FROM ${votes}
-    GROUP BY 1 ORDER BY 1 DESC LIMIT ${shownDays}`
-
   const expert = Effect.fn("Desk.expert")(function* (expertId: string) {
     const [expert] = yield* sql<Experts.Row & { expert_no: number }>`
       SELECT expert_no, ${sql.literal(Experts.rowColumns)} FROM expert WHERE expert_id = ${expertId}`
@@ -201,7 +196,7 @@ export const make = Effect.gen(function* () {
     const latest = yield* sql<{ completions: number; place: number; seconds: number }>`
       SELECT json_array_length(body, '$.order') AS completions, body ->> '$.seconds' AS seconds,
         (SELECT key FROM json_each(body, '$.order') WHERE value = choice) AS place
-      FROM vote WHERE expert_no = ${expert_no} ORDER BY n DESC LIMIT ${latestVotes}`
+      FROM vote INDEXED BY vote_of_expert WHERE expert_no = ${expert_no} ORDER BY n DESC LIMIT ${latestVotes}`
     const places = Array.from(Map.groupBy(latest, ({ completions }) => completions))
       .toSorted(([a], [b]) => a - b)
       .map(([completions, votes]) => ({
@@ -214,7 +209,9 @@ export const make = Effect.gen(function* () {
       FROM voiding WHERE expert_no = ${expert_no} ORDER BY voiding_id DESC`
     return Option.some({
       ...Experts.toSummary(row),
-      days: yield* daysOf(sql`vote WHERE expert_no = ${expert_no}`),
+      days: yield* sql<ExpertDetail["days"][number]>`SELECT day * ${millisOfDay} AS day, votes
+        FROM vote_day INDEXED BY vote_day_of_expert WHERE expert_no = ${expert_no} AND votes > 0
+        ORDER BY vote_day.day DESC LIMIT ${shownDays}`,
       latest: {
         votes: latest.length,
         median_seconds: medianInterval(latest.map(({ seconds }) => seconds))?.median ?? null,
@@ -258,7 +255,9 @@ export const make = Effect.gen(function* () {
       ...sums,
       ...special!,
       paused: paused.length > 0,
-      days: yield* daysOf(within("vote")),
+      days: yield* sql<GroupDetail["days"][number]>`
+        SELECT given_at / ${millisOfDay} * ${millisOfDay} AS day, COUNT(*) AS votes FROM ${within("vote")}
+        GROUP BY 1 ORDER BY 1 DESC LIMIT ${shownDays}`,
       experts,
     } satisfies GroupDetail)
   })

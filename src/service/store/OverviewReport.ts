@@ -67,7 +67,7 @@ export const make = Effect.gen(function* () {
       GROUP BY expert_no HAVING SUM(votes) > 0 ORDER BY 4 DESC LIMIT ${maxExperts}`
     return yield* Effect.forEach(rows, ({ expert_no, ...row }) =>
       Effect.map(
-        sql<{ seconds: number }>`SELECT body ->> '$.seconds' AS seconds FROM vote INDEXED BY vote_of_person
+        sql<{ seconds: number }>`SELECT body ->> '$.seconds' AS seconds FROM vote INDEXED BY vote_of_expert
           WHERE expert_no = ${expert_no} AND shown_at IS NOT NULL ORDER BY n DESC LIMIT ${latestVotes}`,
         (votes) => ({ ...withInterval(row), seconds: medianInterval(votes.map(({ seconds }) => seconds)) }),
       ),

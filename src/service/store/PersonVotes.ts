@@ -2,11 +2,13 @@
  * Votes that people give, take back, and correct: the statements that `PersonQueue` uses within one write.
  *
  * Guarantees: a vote can be changed only while its task is open, so a completed task's result never changes this way. A
- * corrected vote is kept as a `replaced_vote`, which counts nowhere.
+ * corrected vote is kept as a `replaced_vote`, which counts nowhere. A correction keeps the time of the vote. A repeated
+ * correction, or one that changes only the seconds, changes nothing.
  */
-import { Effect, type Result } from "effect"
+import { Effect, Equal, type Result, Struct } from "effect"
 import * as Guidelines from "../../api/Guidelines.ts"
 import { MalformedRequest } from "../../api/Problems.ts"
+import type { Vote } from "../../domain/Vote.ts"
 import { Database } from "../database/Database.ts"
 import { promptIndexOf, seqOf } from "../database/TaskTables.ts"
 import type { Draft, Submission } from "../pageApi/AnnotateApi.ts"
@@ -60,7 +62,7 @@ export const make = Effect.fnUntraced(function* (voting: Voting) {
   /** Returns the person's latest votes, the last first. */
   const latest = (expertNo: number, limit: number) =>
     sql<GivenVote>`SELECT n, item_id, expert_no, choice, body, shown_at, given_at, correct
-      FROM vote INDEXED BY vote_of_person WHERE expert_no = ${expertNo} AND shown_at IS NOT NULL
+      FROM vote INDEXED BY vote_of_expert WHERE expert_no = ${expertNo} AND shown_at IS NOT NULL
       ORDER BY n DESC LIMIT ${limit}`
 
   /**
@@ -143,13 +145,17 @@ export const make = Effect.fnUntraced(function* (voting: Voting) {
     const { expert_no: expertNo, item_id: itemId, shown_at: shownAt } = vote
     const subject = { expertId, expertNo, itemId, order, shownAt, isRepeated }
     const corrected = yield* voteOf(task, subject, submission, now)
+    const { expert: _expert, kind: _kind, ...entered } = corrected.vote
+    if (Equal.equals(withoutSeconds(entered), withoutSeconds({ ...bodyOf(vote), choice: vote.choice }))) return false
     yield* sql`INSERT INTO replaced_vote ${sql.insert({ ...vote, replaced_at: now })}`
     yield* takeBack(vote, task)
-    return yield* give((yield* voting.openTask(task.seq))!, corrected, now)
+    return yield* give((yield* voting.openTask(task.seq))!, { ...corrected, givenAt: vote.given_at }, now)
   })
 
   return { latest, openTaskOf, voteOf, give, takeBack, replace }
 })
+
+const withoutSeconds = (vote: Omit<Vote, "expert" | "kind">) => Struct.omit(vote, ["seconds"])
 
 const orMalformed = <A>(result: Result.Result<A, string>) =>
   Effect.mapError(Effect.fromResult(result), (detail) => new MalformedRequest({ detail }))

@@ -39,7 +39,7 @@ export const make = Effect.fnUntraced(function* (keys: ReadonlyArray<string>) {
   /** Whether the person voted after vote number `lastVote`, or took such a vote back and is giving it again. */
   const hasVotedSince = (expertNo: number, lastVote: number) =>
     Effect.map(
-      sql`SELECT 1 WHERE EXISTS (SELECT 1 FROM vote INDEXED BY vote_of_person
+      sql`SELECT 1 WHERE EXISTS (SELECT 1 FROM vote INDEXED BY vote_of_expert
           WHERE expert_no = ${expertNo} AND shown_at IS NOT NULL AND n > ${lastVote})
         OR EXISTS (SELECT 1 FROM hold INDEXED BY hold_of_expert
           WHERE expert_no = ${expertNo} AND held_until IS NOT NULL AND undone > ${lastVote})

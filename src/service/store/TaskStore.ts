@@ -36,6 +36,8 @@ export interface TaskState {
 /** A task. `answer` is the `TaskResult` as JSON text; none while the task has no result. */
 export interface FoundTask extends TaskState {
   readonly answer: Option.Option<Uint8Array>
+  /** The number of prompts that wait for another expert. */
+  readonly waiting: number
 }
 
 export interface NewTask {
@@ -119,6 +121,11 @@ const make = Effect.gen(function* () {
         const lane = group === undefined ? undefined : yield* voting.lanes.laneOf(organization, group.id)
         yield* sql`INSERT INTO item (item_id, open, content, repeatable, lane)
           SELECT ${itemIdOf(seq, 0)} + key, ${votes}, value ->> 0, value ->> 1, ${lane?.lane ?? 0} FROM json_each(${contents})`
+        // Equal items may be older than the service's gold items.
+        if (content.prompts.some(queue.hasGoldAnswer)) {
+          yield* sql`UPDATE item INDEXED BY item_of_content SET repeatable = 1
+            WHERE content IN (SELECT value ->> 0 FROM json_each(${contents}) WHERE value ->> 1 = 1)`
+        }
         yield* sql`INSERT INTO item_text (item_id, prompt)
           SELECT ${itemIdOf(seq, 0)} + key, value FROM json_each(${texts})`
         if (group !== undefined) {
@@ -140,16 +147,24 @@ const make = Effect.gen(function* () {
     return { taskId: task_id, status: stored.status } satisfies TaskState
   })
 
+  // Clients poll many tasks, and one query answers for all of them.
+  const waiting = yield* Effect.cachedWithTTL(voting.contents.waiting, "2 seconds")
+
   const find = Effect.fnUntraced(function* (organization: string, taskId: string) {
     // The answer is read as bytes, and sent unchanged. A string would have to be decoded and encoded again.
-    const rows = yield* sql<{ status: TaskStatus; answer: Uint8Array | null }>`
-      SELECT task.status, CAST(task_result.answer AS BLOB) AS answer FROM task LEFT JOIN task_result USING (seq)
+    const rows = yield* sql<{ seq: number; status: TaskStatus; answer: Uint8Array | null }>`
+      SELECT task.seq, task.status, CAST(task_result.answer AS BLOB) AS answer FROM task LEFT JOIN task_result USING (seq)
       WHERE task.task_id = ${taskId} AND task.organization = ${organization}`
-    return Option.map(Option.fromUndefinedOr(rows[0]), ({ status, answer }) => ({
+    const [task] = rows
+    if (task === undefined) return Option.none<FoundTask>()
+    const { answer, seq, status } = task
+    const counts = status === "in_progress" ? yield* waiting : undefined
+    return Option.some<FoundTask>({
       taskId,
       status,
       answer: Option.fromNullOr(answer),
-    }))
+      waiting: counts?.get(seq) ?? 0,
+    })
   })
 
   const cancelTask = Effect.fnUntraced(function* (taskId: string, unanswered: boolean) {

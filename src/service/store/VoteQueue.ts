@@ -16,7 +16,7 @@ import type { Webhooks } from "../webhook/Webhooks.ts"
 import * as AutomaticQueue from "./AutomaticQueue.ts"
 import * as Completions from "./Completions.ts"
 import * as Qualification from "./Qualification.ts"
-import type { Database } from "../database/Database.ts"
+import { Database } from "../database/Database.ts"
 import * as PersonQueue from "./PersonQueue.ts"
 import { TaskRequests } from "./TaskRequests.ts"
 import * as Voting from "./Voting.ts"
@@ -40,6 +40,15 @@ const make = Effect.fnUntraced(function* (options: VoteQueueOptions) {
     onReturned: automatic.reconsider,
     onAssigned: automatic.reconsiderAll,
   })
+  const hasGoldAnswer = (prompt: TaskPrompt) =>
+    options.goldAnswer !== undefined && Option.isSome(options.goldAnswer(prompt))
+  // With other settings or gold items than at the last start, fewer items may have to wait.
+  yield* (yield* Database).write(
+    Effect.gen(function* () {
+      if (options.goldAnswer !== undefined) yield* voting.contents.allowRepeatsOf(voting.requests, hasGoldAnswer)
+      yield* voting.contents.awaitFewer
+    }),
+  )
   yield* releaseExpired.pipe(
     Effect.tapCause((cause) =>
       FullDisk.logError(
@@ -51,8 +60,6 @@ const make = Effect.fnUntraced(function* (options: VoteQueueOptions) {
     Effect.repeat(Schedule.spaced("1 minute")),
     Effect.forkScoped,
   )
-  const hasGoldAnswer = (prompt: TaskPrompt) =>
-    options.goldAnswer !== undefined && Option.isSome(options.goldAnswer(prompt))
   return { ...persons, ...automatic, releaseExpired, hasGoldAnswer }
 })
 

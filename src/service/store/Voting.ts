@@ -48,6 +48,8 @@ export interface NewVote {
   readonly vote: Vote
   /** When the item was first shown, in epoch milliseconds; null for automatic experts. */
   readonly shownAt: number | null
+  /** When the person gave the vote that this one corrects, in epoch milliseconds. Absent for a new vote. */
+  readonly givenAt?: number
 }
 
 /** The members of a vote that are stored in the column `body`. */
@@ -174,27 +176,29 @@ export const make = Effect.fnUntraced(function* ({ goldAnswer = () => Option.non
     now: number,
   ) {
     if (votes.length === 0) return false
-    const counts = new Map<number, { judged: number; gold: number; right: number }>()
+    const day = dayOf(now)
+    const counts = new Map<number, { judged: number; today: number; gold: number; right: number }>()
     const rows = votes.map((given) => {
       const { choice, expert: _expert, kind: _kind, ...body } = given.vote
       const correct = isCorrect(given)
-      const count = counts.get(given.expertNo) ?? { judged: 0, gold: 0, right: 0 }
+      const count = counts.get(given.expertNo) ?? { judged: 0, today: 0, gold: 0, right: 0 }
+      const { givenAt = now } = given
       counts.set(given.expertNo, {
         judged: count.judged + 1,
+        today: count.today + (dayOf(givenAt) === day ? 1 : 0),
         gold: count.gold + (correct === null ? 0 : 1),
         right: count.right + (correct ?? 0),
       })
-      return [given.itemId, given.expertNo, choice, given.shownAt, correct, body]
+      return [given.itemId, given.expertNo, choice, given.shownAt, givenAt, correct, body]
     })
     yield* sql`
       INSERT INTO vote (item_id, expert_no, choice, shown_at, given_at, correct, body)
-      SELECT value ->> 0, value ->> 1, value ->> 2, value ->> 3, ${now}, value ->> 4, value -> 5
+      SELECT value ->> 0, value ->> 1, value ->> 2, value ->> 3, value ->> 4, value ->> 5, value -> 6
       FROM json_each(${JSON.stringify(rows)})`
-    const day = dayOf(now)
-    for (const [expertNo, { gold, judged, right }] of counts) {
+    for (const [expertNo, { gold, judged, right, today }] of counts) {
       yield* sql`UPDATE expert SET judged = judged + ${judged},
         gold_judged = gold_judged + ${gold}, gold_right = gold_right + ${right},
-        day = ${day}, judged_on_day = ${judged} + CASE day WHEN ${day} THEN judged_on_day ELSE 0 END
+        day = ${day}, judged_on_day = ${today} + CASE day WHEN ${day} THEN judged_on_day ELSE 0 END
         WHERE expert_no = ${expertNo}`
     }
     if (task.votes_required + task.extra_votes > 1) for (const itemId of done) yield* compare(task, itemId)
@@ -376,7 +380,8 @@ export const make = Effect.fnUntraced(function* ({ goldAnswer = () => Option.non
     if (!unanswered) {
       yield* contents.unmarkSeen(
         yield* sql<{ item_id: number; expert_no: number }>`SELECT item_id, expert_no FROM vote WHERE ${items}
-          UNION SELECT item_id, expert_no FROM voided_vote WHERE ${items}`,
+          UNION SELECT item_id, expert_no FROM voided_vote WHERE ${items}
+          UNION SELECT item_id, expert_no FROM set_aside WHERE ${items}`,
       )
     }
     // An unanswered task keeps its holds, so that people see the same order again if it is opened again.

@@ -19,8 +19,13 @@ import type { TaskCalls, TaskView } from "./TaskCalls.ts"
 import type { Transport } from "./Transport.ts"
 
 const StatusMember = Schema.fromJsonString(
-  Schema.Struct({ status: Schema.String, task_id: Schema.optionalKey(Schema.Unknown) }),
+  Schema.Struct({
+    status: Schema.String,
+    task_id: Schema.optionalKey(Schema.Unknown),
+    waiting_prompts: Schema.optionalKey(Schema.Unknown),
+  }),
 )
+const isCount = Schema.is(Schema.Int.check(Schema.isGreaterThan(0)))
 
 export const make = Effect.fnUntraced(function* ({ attempt, authorize, misread }: Transport) {
   const profile = yield* ServiceProfile
@@ -74,8 +79,10 @@ export const make = Effect.fnUntraced(function* ({ attempt, authorize, misread }
       }
       const decoded = Schema.decodeUnknownOption(StatusMember)(answer.text)
       if (Option.isNone(decoded)) return yield* misread(expected, answer)
-      const { status, task_id } = decoded.value
-      if (!profile.completedStatuses.includes(status)) return stateOf(status)
+      const { status, task_id, waiting_prompts: waiting } = decoded.value
+      if (!profile.completedStatuses.includes(status)) {
+        return { ...stateOf(status), ...(isCount(waiting) && { waiting }) }
+      }
       const named = Option.getOrUndefined(TaskIds.one({ task_id }, ["task_id"]))
       return { _tag: "Completed", body: answer.text, named }
     })

@@ -69,7 +69,8 @@ export interface PollCall extends Call {
 
 /** The state of a task. */
 export type PollAnswer =
-  | { readonly _tag: "Open"; readonly status: string }
+  /** `waiting`: the number of prompts that wait for another expert, if the service reports it. */
+  | { readonly _tag: "Open"; readonly status: string; readonly waiting?: number }
   /** The task will never complete. A task with the status `canceled` is not paid for. */
   | { readonly _tag: "Failed"; readonly status: string }
   /** The results of all prompts. If one does not fit, the task is invalid, and the raw response is kept. */

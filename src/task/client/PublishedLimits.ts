@@ -4,15 +4,17 @@
  *
  * Guarantees: a request for the document takes at most 5 seconds. It is repeated at most twice, only after 429 or 503,
  * and after the time in `Retry-After`. The client's rate limit also counts this request (`FirstRequest`). Without a
- * usable document, there are no limits, keys count as ignored, and tasks have only the contract's members. References
- * (`$ref`) are not followed.
+ * usable document, there are no limits, keys count as ignored, and tasks have only the contract's members. `membersFor`
+ * reads a document again that could not be read, because a service without votes in its tasks could give, and bill,
+ * several votes for each of them. References (`$ref`) are not followed.
  */
-import { Context, Duration, Effect, Layer, Option, Predicate, Schema } from "effect"
+import { Context, Duration, Effect, Layer, Option, Predicate, Schedule, Schema } from "effect"
 import { HttpClient, HttpClientRequest } from "effect/http"
 import * as Authorization from "../../api/Authorization.ts"
 import { defaults, type ItemLimits, ServiceProfile, type ServiceSettings, unlimited } from "../../api/ServiceProfile.ts"
 import * as RateLimit from "../../api/RateLimit.ts"
 import * as TaskMembers from "../../api/TaskMembers.ts"
+import * as Backoff from "../../io/Backoff.ts"
 import * as SteadyClock from "../../io/SteadyClock.ts"
 import * as ResponseBody from "./ResponseBody.ts"
 
@@ -20,6 +22,24 @@ import * as ResponseBody from "./ResponseBody.ts"
 export const FirstRequest = Context.Reference<number | undefined>("prefstream/task/FirstRequest", {
   defaultValue: () => undefined,
 })
+
+/** Nobody knows whether a task of the service can ask for several votes, because its document could not be read. */
+export class MembersUnknown extends Schema.TaggedError<MembersUnknown>()("MembersUnknown", {
+  /** The service, as in `ServiceSettings.identity`. */
+  service: Schema.String,
+  /** The status of the last response, or its problem. */
+  found: Schema.String,
+}) {
+  override get message() {
+    return `${this.service}: openapi.json could not be read (${this.found}), so it is unknown whether one task can ask for several votes. Without this, the service could give, and bill, more votes than \`votes\`: run the same command again, or if the service has no openapi.json, add the member "votes": 1 to each request (\`requestExtra\`)`
+  }
+}
+
+/** Reads the members of tasks of a document that could not be read. Undefined if there is no such document. */
+export const Unread = Context.Reference<Effect.Effect<TaskMembers.TaskMembers, MembersUnknown> | undefined>(
+  "prefstream/task/UnreadDocument",
+  { defaultValue: () => undefined },
+)
 
 export interface Published extends ItemLimits {
   readonly idempotencyKey: "honored" | "ignored"
@@ -44,6 +64,11 @@ const decodePaths = Schema.decodeUnknownOption(
 const decodeMaximum = Schema.decodeUnknownOption(Schema.Int.check(Schema.isGreaterThan(0)))
 
 const decodeLimit = Schema.decodeUnknownOption(Schema.Int.check(Schema.isGreaterThan(1)))
+
+const isOfType = (schema: unknown, type: "integer" | "string"): boolean =>
+  [schema, ...["allOf", "anyOf", "oneOf"].map((name) => at(schema, name))]
+    .flat()
+    .some((part) => [at(part, "type")].flat().includes(type))
 
 /** The `maximum` of a schema, which may stand in one of its `allOf`. */
 const maximumOf = (schema: unknown): number => {
@@ -77,8 +102,8 @@ const publishedIn = (document: string): Published =>
           ? "honored"
           : "ignored",
         taskMembers: {
-          group: Predicate.isObject(at(members, "group")),
-          maxVotes: Predicate.isObject(at(members, "votes")) ? maximumOf(at(members, "votes")) : 0,
+          group: isOfType(at(members, "group"), "string"),
+          maxVotes: isOfType(at(members, "votes"), "integer") ? maximumOf(at(members, "votes")) : 0,
         },
       }
     },
@@ -117,12 +142,14 @@ export const read = Effect.fn("PublishedLimits.read")(function* ({
     yield* Effect.sleep(wait)
     last = yield* once
   }
-  const status = Option.match(last, { onNone: () => undefined, onSome: ({ answer }) => answer.status })
-  const published = last.pipe(
-    Option.filter(({ answer: { problem, status } }) => status === 200 && problem === undefined),
-    Option.match({ onNone: () => nothing, onSome: ({ answer }) => publishedIn(answer.text) }),
-  )
-  return { ...published, status }
+  const { problem, status, text } = Option.match(last, {
+    onNone: () => ({ status: undefined, problem: "no answer", text: "" }),
+    onSome: ({ answer: { problem, status, text } }) => ({ status, problem, text }),
+  })
+  /** Why the document could not be read, if it may exist. */
+  const unread =
+    status === undefined || status === 200 ? problem : status === 429 || status >= 500 ? String(status) : undefined
+  return { ...(status === 200 && problem === undefined ? publishedIn(text) : nothing), unread }
 })
 
 const isBusy = ({ status }: ResponseBody.Answer): boolean => status === 429 || status === 503
@@ -141,6 +168,32 @@ export const membersOf = (
   }
 }
 
+/**
+ * Returns the members that tasks have. Without the contract, the program of a protocol decides about them. If the run
+ * asks for votes, a document that could not be read before is read again.
+ */
+export const membersFor = Effect.fnUntraced(function* (
+  { votes, votesUpTo = votes }: { readonly votes?: number | undefined; readonly votesUpTo?: number | undefined },
+  hasContract: boolean,
+) {
+  const { taskMembers } = yield* ServiceProfile
+  if (!hasContract) return TaskMembers.none
+  if (taskMembers !== "declared") return taskMembers
+  const unread = yield* Unread
+  return votesUpTo !== undefined && unread !== undefined ? yield* unread : TaskMembers.none
+})
+
+/** Waits for the document as long as for a service that is down. */
+const readAgain = (profile: ServiceSettings) =>
+  read(profile).pipe(
+    Effect.flatMap(({ taskMembers, unread }) =>
+      unread === undefined
+        ? Effect.succeed(membersOf(profile, taskMembers))
+        : Effect.fail(new MembersUnknown({ service: profile.identity, found: unread })),
+    ),
+    Effect.retry(Backoff.exponential("200 millis", "30 seconds").pipe(Schedule.upTo({ duration: profile.patience }))),
+  )
+
 /** Fills unset settings of a profile with published values. Sends no request if all of these settings are set. */
 const complete = Effect.fnUntraced(function* (profile: ServiceSettings) {
   const isSet = profile.idempotencyKey !== "declared" && profile.taskMembers !== "declared"
@@ -148,10 +201,19 @@ const complete = Effect.fnUntraced(function* (profile: ServiceSettings) {
     return Context.make(ServiceProfile, profile)
   }
   const published = yield* read(profile)
-  const { status } = published
-  if (profile.idempotencyKey === "declared" && (status === undefined || status === 429 || status >= 500)) {
+  const { unread } = published
+  const { idempotencyKey, identity } = profile
+  const isUnread = profile.taskMembers === "declared" && unread !== undefined
+  // Settings may exclude all members, whatever the document says.
+  const possible = membersOf(profile, { group: true, maxVotes: 1 })
+  if (unread !== undefined && idempotencyKey === "declared") {
     yield* Effect.logWarning(
-      `${profile.identity}: openapi.json could not be read (${status ?? "no answer"}), so tasks whose request may have arrived will be in doubt; to send such requests again with the same key, use \`idempotencyKey: "honored"\``,
+      `${identity}: openapi.json could not be read (${unread}), so tasks whose request may have arrived will be in doubt; to send such requests again with the same key, use \`idempotencyKey: "honored"\``,
+    )
+  }
+  if (isUnread && (possible.group || possible.maxVotes > 0)) {
+    yield* Effect.logWarning(
+      `${identity}: openapi.json could not be read (${unread}), so new tasks name no group, and a run with \`votes\` waits until it can be read`,
     )
   }
   const isDeclared = profile.idempotencyKey === "declared" && published.idempotencyKey === "honored"
@@ -166,9 +228,16 @@ const complete = Effect.fnUntraced(function* (profile: ServiceSettings) {
     maxPromptCharacters: given(profile.maxPromptCharacters, published.maxPromptCharacters),
     maxCompletionCharacters: given(profile.maxCompletionCharacters, published.maxCompletionCharacters),
     idempotencyKey: profile.idempotencyKey === "declared" ? published.idempotencyKey : profile.idempotencyKey,
-    taskMembers: profile.taskMembers === "declared" ? membersOf(profile, published.taskMembers) : profile.taskMembers,
+    taskMembers:
+      profile.taskMembers !== "declared" || (isUnread && possible.maxVotes > 0)
+        ? profile.taskMembers
+        : membersOf(profile, published.taskMembers),
   }
-  return Context.add(Context.make(ServiceProfile, completed), FirstRequest, yield* SteadyClock.now)
+  const http = yield* HttpClient.HttpClient
+  return Context.make(ServiceProfile, completed).pipe(
+    Context.add(FirstRequest, yield* SteadyClock.now),
+    Context.add(Unread, isUnread ? Effect.provideService(readAgain(profile), HttpClient.HttpClient, http) : undefined),
+  )
 })
 
 export const layer = <E, R>(

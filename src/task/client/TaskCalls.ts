@@ -6,7 +6,8 @@ import type { Turn } from "./Throttle.ts"
 
 /** The state of a task, as `GET /tasks/{task_id}` shows it. */
 export type TaskView =
-  | { readonly _tag: "Open"; readonly status: string }
+  /** `waiting`: the number of prompts that wait for another expert, if the service reports it. */
+  | { readonly _tag: "Open"; readonly status: string; readonly waiting?: number }
   /**
    * `body` is a `TaskResult` as JSON. `named` is the id in its `task_id`, if there is one. `problem`: the reason why
    * the response gives no `TaskResult`. Then `body` contains the raw response.

@@ -107,13 +107,16 @@ export const newTasks = (
     maxTaskVotes = 0,
     shuffleSeed = defaultShuffleSeed,
     votes: requestedVotes,
-    votesUpTo = requestedVotes ?? 1,
+    votesUpTo: upTo,
     ...terms
   }: RunTerms & Partial<Pick<VotesTerms, "maxTaskVotes">>,
 ): ReadonlyArray<NewTask> => {
   const votes = requestedVotes ?? 1
+  const votesUpTo = upTo ?? votes
   const asks = asksOf({ votes, maxTaskVotes })
-  const members = { ...terms, votes: maxTaskVotes > 0 && requestedVotes !== undefined ? asks : undefined }
+  // A task without `votes` gets as many as its service gives by default.
+  const isNumbered = (requestedVotes ?? upTo) !== undefined
+  const members = { ...terms, votes: maxTaskVotes > 0 && isNumbered ? asks : undefined }
   return Arr.makeBy(votes / asks, (i) => {
     const vote = i + 1
     const orders =

@@ -152,6 +152,51 @@ describe("tasks that ask for the same", () => {
     assert.deepStrictEqual(yield* Effect.forEach(tasks, statusOf), ["completed", "completed", "completed"])
   })
 
+  for (const [how, leave] of [
+    ["judged", judge],
+    [
+      "set aside",
+      (expertId: string, { item_id }: HeldItem) =>
+        VoteQueue.use((queue) => queue.setAside(expertId, item_id, { kind: "skip", reason: "" })),
+    ],
+  ] as const) {
+    test(`and are one task with more votes than there are people wait once everybody has ${how} it`, function* () {
+      const crowd = yield* people("Ann", "Bob")
+      const task = yield* create([abc, ["other", "a", "b"]], { votes: 3, group: "job, campaign 1" })
+      const waiting = Effect.gen(function* () {
+        yield* TestClock.adjust("2 seconds")
+        const { groups } = yield* (yield* VoteQueue).groups()
+        const found = yield* Effect.flatMap((yield* TaskStore).find("default", task), Effect.fromOption)
+        return [groups[0]!.waiting, found.waiting]
+      })
+      for (const expertId of crowd) {
+        assert.deepStrictEqual(yield* waiting, [0, 0])
+        yield* leave(expertId, yield* next(expertId))
+      }
+      assert.deepStrictEqual(yield* waiting, [1, 1])
+      const [cem] = yield* people("Cem")
+      assert.deepStrictEqual(yield* waiting, [0, 0])
+      yield* judgeAll(cem!)
+      assert.deepStrictEqual(yield* waiting, how === "judged" ? [0, 0] : [1, 1])
+    })
+  }
+
+  test("are free again after a restart that allows repeated votes, or with gold answers that it did not know", function* () {
+    const { sql } = yield* Database
+    const [ann] = yield* people("Ann")
+    const tasks = yield* threeTasks
+    assert.deepStrictEqual(yield* judgeAll(ann!), [tasks[0]])
+    const restarted = (options: Parameters<typeof storeOver>[0]) =>
+      Effect.provide(judgeAll(ann!), storeOver(options).pipe(Layer.provide(Layer.succeed(SqlClient.SqlClient, sql))), {
+        local: true,
+      })
+    assert.deepStrictEqual(yield* restarted({ allowRepeatedVotes: false }), [])
+    const goldAnswer = () => Option.some(0)
+    assert.deepStrictEqual(yield* restarted({ allowRepeatedVotes: false, goldAnswer }), [tasks[1], tasks[2]])
+    const again = yield* threeTasks
+    assert.deepStrictEqual(yield* restarted({ allowRepeatedVotes: true }), again)
+  })
+
   test("wait across the tasks and jobs of a group, however many votes each asks for", function* () {
     const crowd = yield* people("Ann", "Bob", "Cem", "Dan")
     const group = "shared"
@@ -169,6 +214,18 @@ describe("tasks that ask for the same", () => {
     const [ann] = yield* people("Ann")
     const task = yield* create([abc, ["other", "a", "b"]])
     yield* judgeNext(ann!)
+    yield* (yield* TaskStore).cancel(task)
+    const again = yield* create([bca])
+    assert.deepStrictEqual(yield* judgeAll(ann!), [again])
+    const [result] = yield* results(again)
+    assert.notProperty(result.annotations.votes[0], "repeated")
+  })
+
+  test("go again to a person who had set one of them aside, after its task was canceled", function* () {
+    const [ann] = yield* people("Ann")
+    const task = yield* create([abc])
+    const { item_id } = yield* next(ann!)
+    yield* (yield* VoteQueue).setAside(ann!, item_id, { kind: "skip", reason: "" })
     yield* (yield* TaskStore).cancel(task)
     const again = yield* create([bca])
     assert.deepStrictEqual(yield* judgeAll(ann!), [again])

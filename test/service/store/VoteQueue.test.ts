@@ -3,6 +3,7 @@ import { Duration, Effect, Fiber, Latch, Layer, Option } from "effect"
 import { TestClock } from "effect/testing"
 import type { Vote } from "../../../src/domain/Vote.ts"
 import { Database } from "../../../src/service/database/Database.ts"
+import { Desk } from "../../../src/service/store/Desk.ts"
 import { Experts } from "../../../src/service/store/Experts.ts"
 import { TaskStore } from "../../../src/service/store/TaskStore.ts"
 import { VoteQueue } from "../../../src/service/store/VoteQueue.ts"
@@ -271,6 +272,29 @@ describe("undo", () => {
     yield* TestClock.adjust("10 minutes")
     yield* isCompleted(damaged)
   })
+})
+
+test("a correction keeps the time and the day of its vote, and is stored once, however often it is sent", function* () {
+  const queue = yield* VoteQueue
+  const { sql } = yield* Database
+  const ann = yield* person("Ann")
+  yield* create([["p", "a", "b"]], { votes: 2 })
+  const item = yield* judge(ann, "a")
+  const [first] = yield* queue.judgments(ann)
+  yield* TestClock.adjust("1 day")
+  const replaced = Effect.map(sql`SELECT choice FROM replaced_vote`, (rows) => rows.length)
+  const correction = voteFor(item, "b")
+  yield* queue.correct(ann, item.item_id, voteFor(item, "a"))
+  assert.strictEqual(yield* replaced, 0)
+  yield* queue.correct(ann, item.item_id, correction)
+  yield* TestClock.adjust("1 second")
+  yield* queue.correct(ann, item.item_id, correction)
+  assert.strictEqual(yield* replaced, 1)
+  const [judgment] = yield* queue.judgments(ann)
+  assert.deepInclude(judgment, { given_at: first!.given_at, ranking: [[correction.best!]] })
+  assert.deepInclude(yield* queue.progress(ann), { judged: 1, judged_today: 0 })
+  const shown = yield* Effect.flatMap((yield* Desk).expert(ann), Effect.fromOption)
+  assert.deepStrictEqual(shown.days, [{ day: 0, votes: 1 }])
 })
 
 test("progress counts today's votes from midnight on", function* () {

@@ -61,6 +61,8 @@ export interface Progress {
   readonly inputOf: (campaign: number) => StateCounts
   readonly votes: number
   readonly gold: number
+  /** Items that wait for another expert at the service, and the number of their tasks. */
+  readonly waiting: Arrivals
   /** Time of the first submission, in epoch milliseconds. */
   readonly firstSubmittedAt: Option.Option<number>
   readonly oldestOutstanding: Option.Option<{
@@ -111,11 +113,14 @@ export const readStatus = ({ job, sql }: LedgerContext) => {
         readonly newItems: number
         readonly votes: number
         readonly gold: number
+        readonly waitingItems: number
+        readonly waitingTasks: number
         readonly firstAt: number | null
         readonly lastAt: number | null
       }
     >`SELECT campaign, state, COUNT(*) AS tasks, SUM(${votes}) AS items, SUM(new_items) AS "newItems", MAX(votes) AS votes,
         SUM(CASE WHEN vote = 1 THEN item_count - new_items ELSE 0 END) AS gold,
+        SUM(waiting_items) AS "waitingItems", SUM(CASE WHEN waiting_items > 0 THEN 1 ELSE 0 END) AS "waitingTasks",
         MIN(submitted_at) AS "firstAt", MAX(completed_at) AS "lastAt"
       FROM task WHERE ${all} GROUP BY campaign, state`
     const next = yield* sql<{ at: number }>`SELECT due_at AS at FROM task
@@ -164,6 +169,15 @@ export const readStatus = ({ job, sql }: LedgerContext) => {
         ),
       votes: Math.max(1, ...rows.map(({ votes }) => votes)),
       gold: rows.reduce((sum, { gold }) => sum + gold, 0),
+      waiting: rows
+        .filter(({ state }) => state === "submitted")
+        .reduce(
+          (sum, { waitingItems, waitingTasks }) => ({
+            tasks: sum.tasks + waitingTasks,
+            items: sum.items + waitingItems,
+          }),
+          { tasks: 0, items: 0 },
+        ),
       firstSubmittedAt,
       oldestOutstanding: Option.fromNullishOr(oldest[0]),
       nextPollAt: Option.map(Option.fromNullishOr(next[0]), ({ at }) => at),

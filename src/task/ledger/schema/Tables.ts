@@ -258,11 +258,13 @@ const addRunOfInput = Effect.gen(function* () {
  * - `task_group`: the group of the campaign's tasks, which never changes once a task is planned; null if they have none.
  * - `asks`: the number of votes on each item that the task asks for, from `vote` on. Only their first range of `seq` is
  *   used.
+ * - `waiting_items`: how many items of a submitted task waited for another expert at its last poll.
  */
 const addVotesOfTask = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
   yield* sql`ALTER TABLE campaign ADD COLUMN task_group TEXT`
   yield* sql`ALTER TABLE task ADD COLUMN asks INTEGER NOT NULL DEFAULT 1`
+  yield* sql`ALTER TABLE task ADD COLUMN waiting_items INTEGER NOT NULL DEFAULT 0`
 })
 
 const migrations: Migrations.MigrationsOptions = {
@@ -270,7 +272,7 @@ const migrations: Migrations.MigrationsOptions = {
   table: "prefstream_migration",
   migrations: {
     "0001_ledger": Effect.all([createInput, createTasks, createDeliveries], { discard: true }),
-    "0002_spending": addSpending,
+    "0002_spending_by_kind": addSpending,
     "0003_further_votes": addFurtherVotes,
     "0004_run_of_input": addRunOfInput,
     "0005_votes_of_task": addVotesOfTask,

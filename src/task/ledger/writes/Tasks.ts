@@ -417,12 +417,15 @@ export const writeTasks = (
         wait: rows.length === 0 ? Option.none<number>() : Option.some(Math.min(...waits)),
       }
     }),
-    /** Postpones the next poll by `millis`. With `taskId`, only under the condition of `stillNamed`. */
-    postpone: Effect.fnUntraced(function* (seq: number, millis: number, taskId?: string) {
+    /**
+     * Postpones the next poll by `millis`. With `taskId`, only under the condition of `stillNamed`. `waiting`: the number
+     * of the task's items that wait for another expert; undefined if the poll failed.
+     */
+    postpone: Effect.fnUntraced(function* (seq: number, millis: number, taskId?: string, waiting?: number) {
       const now = yield* SteadyClock.now
       const at = Math.ceil(now + millis)
       yield* write(sql`UPDATE task SET due_at = CASE state WHEN 'completed' THEN CAST(${changedDueAtTime(at)} AS BIGINT)
-        ELSE CAST(${at} AS BIGINT) END
+        ELSE CAST(${at} AS BIGINT) END, waiting_items = ${waiting ?? sql.literal("waiting_items")}
       WHERE ${here} AND seq = ${seq} AND ${stillNamed(taskId)}`)
     }),
   }

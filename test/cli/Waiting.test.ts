@@ -1,0 +1,57 @@
+/** A job whose items wait for another person says so, in `collect`, and in `status`, which reads only the ledger. */
+import { assert } from "@effect/vitest"
+import { Effect } from "effect"
+import { cli, cliStarted, ends, folderWithItems, itemLines, quick, to } from "../support/cli.ts"
+import { test } from "../support/job.ts"
+import { type Browser, browser } from "../service/web/http.ts"
+import { joined, password } from "../service/web/support.ts"
+
+const judgeAll = Effect.fnUntraced(function* (expert: Browser) {
+  let { json } = yield* expert.ask("POST", "/annotate/api/next")
+  let votes = 0
+  for (; json.item !== null; votes++) {
+    const vote = { best: 0, ranking: null, rationale: "", seconds: 1 }
+    ;({ json } = yield* expert.ask("POST", `/annotate/api/items/${json.item.item_id}/vote`, vote))
+  }
+  return votes
+})
+
+test("three votes on each item, and two people", function* () {
+  const folder = yield* folderWithItems(itemLines(3))
+  const service = yield* cliStarted([
+    "serve",
+    "--port",
+    "0",
+    "--database",
+    `${folder}/service.db`,
+    "--undo-grace",
+    "0s",
+  ])
+  const [, baseUrl = ""] = /PREFSTREAM_BASE_URL=(\S+)/.exec(yield* service.says(/PREFSTREAM_BASE_URL=\S+\n/)) ?? []
+  const [, token = ""] = /PREFSTREAM_TOKEN=(\S+)/.exec(yield* service.says(/PREFSTREAM_TOKEN=\S+\n/)) ?? []
+  const [, code = ""] = /#set-up=([\w-]+)/.exec(yield* service.talks(/#set-up=[\w-]+/)) ?? []
+  const { origin } = new URL(baseUrl)
+  const operator = browser(origin)
+  yield* operator.ask("POST", "/dashboard/api/set-up", { code, name: "Ann", password })
+  const env = to({ baseUrl, token })
+  const dir = ["--dir", `${folder}/job`]
+  yield* cli(["submit", `${folder}/items.jsonl`, ...dir, "--votes", "3"], env).pipe(ends(0))
+  const people = yield* Effect.forEach(["Bea", "Cem"], (name) => joined(origin, operator, name))
+  assert.notInclude((yield* cli(["status", ...dir]).pipe(ends(3))).stdout, "another expert")
+
+  assert.deepStrictEqual(yield* Effect.forEach(people, judgeAll), [3, 3])
+  const collected = yield* cli(["collect", "--once", ...dir, ...quick], env).pipe(ends(3))
+  assert.match(
+    collected.stderr,
+    /3 items of task_\w+ wait for another expert: all who may judge them have judged them, or equal items\. Invite/,
+  )
+  const status = yield* cli(["status", ...dir]).pipe(ends(3))
+  assert.match(status.stdout, /^ *waiting +3 items in 1 task wait for another expert at the service/m)
+  const { json: queue } = yield* operator.ask("GET", "/dashboard/api/groups")
+  assert.strictEqual(queue.groups[0].waiting, 3)
+
+  assert.strictEqual(yield* judgeAll(yield* joined(origin, operator, "Dan")), 3)
+  const done = yield* cli(["collect", ...dir, ...quick], env).pipe(ends(0))
+  assert.notInclude(done.stderr, "another expert")
+  assert.notInclude((yield* cli(["status", ...dir]).pipe(ends(0))).stdout, "another expert")
+})
