@@ -46,7 +46,7 @@ const program = Effect.gen(function* () {
     Stream.flatMap((judgment) => Stream.fromIterable(bestAgainstLongest(judgment))),
     Stream.filter((pair) => pair.rationale !== null),
   )
-  // Without pairs, this fails with `NoPairs`, and keeps the dataset of an earlier run.
+  // Without pairs, this fails with a `DatasetError` whose reason is `NoPairs`, and keeps the dataset of an earlier run.
   const { directory: written, rows } = yield* Stream.run(
     pairs,
     Dataset.write({ directory: `${directory}/dataset`, formats: [format] }),

@@ -7,11 +7,12 @@
  *
  * Adapter: provides Node's file system and HTTP client.
  */
-import * as NodeServices from "@effect/platform-node/NodeServices"
 import { Cause, Effect, Exit, Layer, Logger, Option, Predicate, Redacted, Stream } from "effect"
 import type { HttpClient as Http } from "effect/http"
+import * as NodeServices from "@effect/platform-node/NodeServices"
 import { ServiceProfile, type ServiceSettings, unknownIn } from "./api/ServiceProfile.ts"
 import * as Dataset from "./dataset/Dataset.ts"
+import { describeValue } from "./io/Values.ts"
 import type { PreferencePair } from "./domain/PreferencePair.ts"
 import type { TaskPrompt } from "./domain/Task.ts"
 import * as HttpClient from "./node/HttpClient.ts"
@@ -23,8 +24,6 @@ import type { ServiceOptions } from "./service/AnnotationService.ts"
 import type { JudgeError, JudgeVote } from "./service/expert/Expert.ts"
 import * as Source from "./source/Source.ts"
 
-export type { JudgeVote } from "./service/expert/Expert.ts"
-
 /** An annotation service at an address. */
 export interface RemoteService extends Partial<Omit<ServiceSettings, "baseUrl" | "token">> {
   /** The URL of the service, with its version segment: `https://host/v1`. */
@@ -33,12 +32,18 @@ export interface RemoteService extends Partial<Omit<ServiceSettings, "baseUrl" |
   readonly token: string
 }
 
+/** The vote of a program's expert on one prompt. The index is that of the preferred completion, from 0. */
+export interface PlainVote extends Omit<JudgeVote, "rationale"> {
+  /** Why the expert prefers the completion. Default: none. */
+  readonly rationale?: string | null | undefined
+}
+
 /** An automatic expert that the program defines. */
 export interface PlainExpert {
   /** The expert's name in votes. */
   readonly name: string
   /** Returns a vote on one prompt, or null. If it throws, other experts can vote, and the next run asks again. */
-  readonly judge: (prompt: TaskPrompt, guidelines: string | undefined) => Promise<JudgeVote | null> | JudgeVote | null
+  readonly judge: (prompt: TaskPrompt, guidelines: string | undefined) => PlainVote | null | Promise<PlainVote | null>
   /** Maximum number of prompts that the expert judges at once. Default 1. */
   readonly concurrency?: number | undefined
 }
@@ -106,15 +111,27 @@ const sourceOf = (source: PlainSettings["source"], input: PlainSettings["input"]
         input,
       )
 
-const expertOf = ({ concurrency = 1, judge, name }: PlainExpert, Failure: typeof JudgeError) => ({
-  name,
-  concurrency,
-  judge: (prompt: TaskPrompt, guidelines: string | undefined) =>
-    Effect.tryPromise({
-      try: () => Promise.resolve(judge(prompt, guidelines)),
-      catch: (cause) => new Failure({ problem: `${name}: ${String(cause)}`, isRetryable: false }),
-    }).pipe(Effect.map(Option.fromNullOr)),
-})
+const expertOf = ({ concurrency = 1, judge, name }: PlainExpert, Failure: typeof JudgeError) => {
+  const failure = (problem: string) => new Failure({ problem: `${name}: ${problem}`, isRetryable: false })
+  const isVote = (vote: PlainVote) => Predicate.hasProperty(vote, "best_completion_index")
+  return {
+    name,
+    concurrency,
+    judge: (prompt: TaskPrompt, guidelines: string | undefined) =>
+      Effect.tryPromise({
+        try: () => Promise.resolve(judge(prompt, guidelines)),
+        catch: (cause) => failure(String(cause)),
+      }).pipe(
+        Effect.map(Option.fromNullishOr),
+        Effect.tap((vote) =>
+          Option.isNone(vote) || isVote(vote.value)
+            ? Effect.void
+            : failure(`expected an object with \`best_completion_index\`, or null, found ${describeValue(vote.value)}`),
+        ),
+        Effect.map(Option.map((vote) => ({ ...vote, rationale: vote.rationale ?? "" }))),
+      ),
+  }
+}
 
 // prettier-ignore
 const embeddedSettings = {

@@ -53,6 +53,21 @@ describe("prefstream/promises", () => {
     assert.strictEqual(exported?.manifestSha256, report.dataset?.manifestSha256)
   })
 
+  it("takes votes without a rationale, and names an answer that is not a vote", async () => {
+    const answers: { readonly [prompt: string]: unknown } = {
+      "Question 1?": { best_completion_index: 1, rationale: null },
+      "Question 2?": { best_completion_index: 1 },
+      "Question 3?": 1,
+    }
+    const expert = { name: "plain", judge: ({ prompt }: { readonly prompt: string }) => answers[prompt] as null }
+    const messages: Array<string> = []
+    const settings = { directory, source: items, service: { experts: [expert] }, batch: { maxPrompts: 1 } }
+    const report = await Prefstream.run(settings, { log: (message) => messages.push(message) })
+    assert.deepStrictEqual([report.tasks.completed.tasks, report.dataset?.rows], [2, 2])
+    const problem = "plain: expected an object with `best_completion_index`, or null, found 1"
+    assert.include(messages.join("\n"), problem)
+  })
+
   it("submits files to a service at an address, and collects on another day", async () => {
     const scope = Effect.runSync(Scope.make())
     const service = await Effect.runPromise(Scope.provide(ScriptedService.make(ScriptedService.obliging), scope))

@@ -50,8 +50,8 @@ export interface ServiceSettings extends ItemLimits {
    * - `"ignored"`: after a crash or a lost answer, the service may have the task, so it is not sent again
    *   automatically (state `in_doubt`).
    * - `"declared"`: `Pipeline.layer`, `Worker.run`, and commands that send or poll use `"honored"` if the service's
-   *   OpenAPI document declares the header, else `"ignored"`. In a program that uses none of these,
-   *   `AnnotationClient.layer` uses `"ignored"`.
+   *   OpenAPI document declares the header, else `"ignored"`. Without any of these, or with a client for another
+   *   interface, it is `"ignored"`.
    */
   readonly idempotencyKey: "honored" | "ignored" | "declared"
   /**

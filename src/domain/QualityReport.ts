@@ -72,7 +72,7 @@ export interface ExpertRow {
   readonly kind: string | null
   /** Votes on judged items. */
   readonly votes: number
-  /** Votes on gold items that `--gold` mixed in; `votes` includes them. */
+  /** Votes on gold items that were mixed in; `votes` includes them. */
   readonly mixed_in_votes: number
   /** Votes on items with a majority among the other experts' votes. */
   readonly compared: number
@@ -123,7 +123,7 @@ export interface GoldVotes {
 
 /** The accuracy of votes on items with a known answer. */
 export interface GoldReport {
-  /** Judged items that `--gold` mixed in. */
+  /** Judged gold items that were mixed in. */
   readonly mixed_in: number
   /** Judged items of the input with a known answer. */
   readonly in_input: number
@@ -184,7 +184,7 @@ export interface Rankings {
 
 /** The problems that experts reported, as flags on items. */
 export interface FlagReport {
-  /** Judged items that an expert flagged; the dataset contains them unless `--drop flagged` is set. */
+  /** Judged items that an expert flagged; the dataset contains them unless `drop` has `flagged`. */
   readonly items: number
   /** Number of flags of each kind, the most frequent kind first. */
   readonly kinds: ReadonlyArray<{ readonly kind: string; readonly flags: number }>

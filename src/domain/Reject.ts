@@ -43,4 +43,4 @@ export const Reject = Schema.Struct({
   /** Size of the record in bytes, if `raw` holds only its beginning. */
   raw_bytes: Schema.optionalKey(Schema.Int),
 })
-export type Reject = typeof Reject.Type
+export interface Reject extends Schema.Schema.Type<typeof Reject> {}

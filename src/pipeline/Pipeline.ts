@@ -93,26 +93,20 @@ const layerOver = <E1, R1, E2, R2, E3, R3>(
 ) =>
   SharedBudget.client(client).pipe(
     Layer.provideMerge(Layer.unwrap(Effect.map(LostLedger.locate(where), open))),
-    Layer.provideMerge(PublishedLimits.layer(service)),
+    Layer.provideMerge(PublishedLimits.layer(service, client !== undefined)),
     Layer.provide(Layer.effectDiscard(JobFolder.create(where.directory))),
   )
-
-/** Checks the settings before it runs the effect. `R`: the services that the effect needs. */
-const checked =
-  <R>() =>
-  <A, E>(pipeline: object, effect: () => Effect.Effect<A, E, R>) =>
-    Effect.andThen(Settings.check(pipeline), Effect.suspend(effect))
 
 /**
  * Runs a pipeline to its end: reads the input, submits tasks, waits for the results, and writes the dataset. A run can
  * be stopped at any point and started again.
  */
 export const run = <E, R>(pipeline: Settings.Pipeline<E, R>) =>
-  checked<R | Platform>()(pipeline, () => Effect.provide(Flow.run(pipeline), layer(pipeline)))
+  Settings.checked<R | Platform>()(pipeline, () => Effect.provide(Flow.run(pipeline), layer(pipeline)))
 
 /** Reads the source and submits new items, or leaves sending to workers if there are any. Does not wait for results. */
 export const submit = <E, R>(pipeline: Settings.Pipeline<E, R>) =>
-  checked<R | Exclude<Platform, Path.Path>>()(pipeline, () =>
+  Settings.checked<R | Exclude<Platform, Path.Path>>()(pipeline, () =>
     Effect.provide(Flow.submit(pipeline), layerAlongsideWorkers(pipeline)),
   )
 
@@ -121,7 +115,7 @@ export const collect = <E, R>(
   pipeline: Settings.Pipeline<E, R>,
   options: Pick<Flow.CollectSettings, "recheckCompleted"> = {},
 ) =>
-  checked<R | Exclude<Platform, Path.Path>>()(pipeline, () =>
+  Settings.checked<R | Exclude<Platform, Path.Path>>()(pipeline, () =>
     Effect.provide(Flow.collect({ ...pipeline, ...options }), layer(pipeline)),
   )
 
@@ -131,7 +125,7 @@ export const collect = <E, R>(
  * a value exceeds its threshold, and with `LedgerMissing` if the job has no ledger.
  */
 export const exportDataset = <E, R>(pipeline: Settings.Pipeline<E, R>, options: Reexport.ExportOptions = {}) =>
-  checked<FileSystem.FileSystem | Path.Path>()(pipeline, () =>
+  Settings.checked<FileSystem.FileSystem | Path.Path>()(pipeline, () =>
     Effect.provide(
       Reexport.exportDataset({ ...pipeline, ...options }),
       Layer.unwrap(Effect.map(LostLedger.locate(pipeline), LedgerLocation.layerReadonly)),

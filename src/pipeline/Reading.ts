@@ -12,7 +12,7 @@ import { LazyItems } from "../source/format/json/PlainThread.ts"
 import { InputAudit } from "../source/place/InputAudit.ts"
 import type { Source } from "../source/Source.ts"
 import { Ledger } from "../task/ledger/Ledger.ts"
-import { submit } from "../task/Submit.ts"
+import { type RunOptions, submitRun } from "../task/Submit.ts"
 import { plural } from "../io/Values.ts"
 import { confidenceOf } from "./AdaptiveVotes.ts"
 import * as JobFolder from "./JobFolder.ts"
@@ -35,7 +35,7 @@ export const recordingInputs =
     )
 
 export const readAndSubmit = Effect.fnUntraced(function* <E, R>(
-  settings: NonNullable<Parameters<typeof submit<E, R>>[1]> & {
+  settings: RunOptions & {
     readonly source: Source<E, R>
     readonly directory: string
     readonly job?: string | undefined
@@ -69,7 +69,7 @@ export const readAndSubmit = Effect.fnUntraced(function* <E, R>(
     return isShared ? Effect.void : Effect.ignore(write)
   }
   const options = { ...settings, jobName, onGroup, maxPlanned, confidence: confidenceOf(settings) }
-  return yield* submit(records, options).pipe(
+  return yield* submitRun(records, options).pipe(
     Effect.provideService(LazyItems, true),
     recordingInputs(files),
     Effect.map(({ run }) => ({ run })),

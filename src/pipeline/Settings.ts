@@ -98,3 +98,9 @@ export const check = Effect.fnUntraced(function* (settings: object) {
     return yield* new SettingInvalid({ setting, expected, found: describeValue(value) })
   }
 })
+
+/** Checks the settings before it runs the effect. `R`: the services that the effect needs. */
+export const checked =
+  <R>() =>
+  <A, E>(pipeline: object, effect: () => Effect.Effect<A, E, R>) =>
+    Effect.andThen(check(pipeline), Effect.suspend(effect))

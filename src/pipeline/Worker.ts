@@ -19,6 +19,7 @@ import {
   Duration,
   Effect,
   Fiber,
+  type FileSystem,
   Latch,
   Layer,
   Predicate,
@@ -28,6 +29,7 @@ import {
   Schedule,
   Schema,
 } from "effect"
+import type { HttpClient } from "effect/http"
 import { Singleton } from "effect/cluster"
 import { isSqlError, type SqlError } from "effect/sql/SqlError"
 import * as SteadyClock from "../io/SteadyClock.ts"
@@ -51,7 +53,7 @@ import * as JobFolder from "./JobFolder.ts"
 import * as LostLedger from "./LostLedger.ts"
 import { readAndSubmit, warn } from "./Reading.ts"
 import * as RejectsFile from "./RejectsFile.ts"
-import type { ServiceOf, Settings } from "./Settings.ts"
+import { checked, type Pipeline, type ServiceOf, type Settings } from "./Settings.ts"
 import * as Watchdog from "./Watchdog.ts"
 
 export type { CannotListen } from "../task/webhook/WebhookReceiver.ts"
@@ -264,14 +266,9 @@ const finalReasons = [
   "UniqueViolation",
 ]
 
-/**
- * Processes the pipeline's job alongside other workers until it is interrupted. It reconnects if the connection to the
- * ledger is lost. Fails with `LedgerLocationError` if the ledger is not in PostgreSQL, and with failures for which a
- * retry does not help.
- */
-export const run = Effect.fn("Worker.run")(function* <E, R, E1, R1, E2 = never, R2 = never>(
+const runUnchecked = Effect.fn("Worker.run")(function* <E, R, E1, R1, E2 = never, R2 = never>(
   pipeline: Settings<E, R> & ServiceOf<E1, R1, E2, R2>,
-  workerOptions: WorkerOptions = {},
+  workerOptions: WorkerOptions,
 ) {
   const { client, service, ...settings } = pipeline
   const { address, lease, onBegin = () => Effect.void, parts, ...options } = workerOptions
@@ -306,7 +303,7 @@ export const run = Effect.fn("Worker.run")(function* <E, R, E1, R1, E2 = never, 
     Effect.provide(
       SharedBudget.client(client).pipe(
         Layer.provideMerge(LedgerLocation.layerWorker(location, name, parts)),
-        Layer.provideMerge(Layer.provide(patient, PublishedLimits.layer(service))),
+        Layer.provideMerge(Layer.provide(patient, PublishedLimits.layer(service, client !== undefined))),
         Layer.provide(Layer.effectDiscard(JobFolder.create(settings.directory))),
       ),
     ),
@@ -322,3 +319,11 @@ export const run = Effect.fn("Worker.run")(function* <E, R, E1, R1, E2 = never, 
     Effect.catch(Effect.failCause),
   )
 })
+
+/**
+ * Processes the pipeline's job alongside other workers until it is interrupted. It reconnects if the connection to the
+ * ledger is lost. Fails with `LedgerLocationError` if the ledger is not in PostgreSQL, and with failures for which a
+ * retry does not help.
+ */
+export const run = <E, R>(pipeline: Pipeline<E, R>, options: WorkerOptions = {}) =>
+  checked<R | FileSystem.FileSystem | HttpClient.HttpClient>()(pipeline, () => runUnchecked(pipeline, options))

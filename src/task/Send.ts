@@ -39,6 +39,8 @@ class KeyExpired extends Data.TaggedError("KeyExpired") {}
 /** A process that assumed that the service honors keys may have created the task. This process does not assume it. */
 class KeyIgnored extends Data.TaggedError("KeyIgnored") {}
 
+const stoppedBetween = "the run was stopped after a first request of the task's creation, before the last one"
+
 /** If claiming takes longer than this many milliseconds, the claim is renewed. */
 const maxClaimTime = Duration.toMillis("2 seconds")
 
@@ -113,8 +115,12 @@ export const send = Effect.fnUntraced(function* <E>(
       yield* client
         .create(body, task.idempotencyKey, { isDoubtful: task.wasDoubted, claim, beforeRetry, doubt, release })
         .pipe(
-          // If the release fails, the claim ends at its time limit.
-          Effect.onInterrupt(() => (claimed ? Effect.ignore(release) : Effect.void)),
+          // If the update fails, the claim ends at its time limit.
+          Effect.onInterrupt(() => {
+            if (!claimed) return Effect.void
+            const isDoubt = doubtful && profile.idempotencyKey !== "honored"
+            return Effect.ignore(isDoubt ? ledger.markInDoubt(task.seq, stoppedBetween) : release)
+          }),
           Effect.flatMap((taskId) => record(task, taskId)),
           Effect.catchTags({
             AnnotationClientError: (failure) => settle(task, failure, doubtful),

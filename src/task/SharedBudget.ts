@@ -4,6 +4,7 @@ import type { HttpClient } from "effect/http"
 import { ServiceProfile } from "../api/ServiceProfile.ts"
 import { AnnotationClient } from "./client/AnnotationClient.ts"
 import { RequestBudget } from "./client/RequestBudget.ts"
+import { slotsPerSecond } from "./client/Throttle.ts"
 import { Ledger } from "./ledger/Ledger.ts"
 
 /** Used if the ledger fails: without slots, the worker sends nothing until it ends. */
@@ -14,10 +15,10 @@ const layerBudget = Layer.effect(
   Effect.gen(function* () {
     const ledger = yield* Ledger
     if (!ledger.isShared) return Option.none()
-    const { requestsPerSecond } = yield* ServiceProfile
+    const perSecond = slotsPerSecond((yield* ServiceProfile).requestsPerSecond)
     return Option.some({
       atOnce: ledger.shareOf,
-      take: (wanted: number) => Effect.orElseSucceed(ledger.takeSlots(wanted, requestsPerSecond), () => noSlots),
+      take: (wanted: number) => Effect.orElseSucceed(ledger.takeSlots(wanted, perSecond), () => noSlots),
       sent: ledger.countRequest,
       pause: (millis: number) => Effect.ignore(ledger.pauseRequests(millis), { log: "Warn" }),
       halveRate: (halvings: number) => Effect.ignore(ledger.slowRequests(halvings), { log: "Warn" }),

@@ -122,7 +122,9 @@ export const groupForm = "a text of 1 to 255 characters, not blank"
 /** The built-in service has the same limit. */
 export const isGroup = (text: string): boolean => text.trim() !== "" && text.length <= 255
 
-const isCount = (value: number): boolean => Number.isSafeInteger(value) && value >= 1
+const isAtLeast = (least: number, value: number): boolean => Number.isSafeInteger(value) && value >= least
+
+const isCount = (value: number): boolean => isAtLeast(1, value)
 
 const checkOptions = ({
   batch: { maxBytes = 1, maxPrompts = 1 } = {},
@@ -140,12 +142,7 @@ const checkOptions = ({
 }: SubmitOptions): Effect.Effect<void, SubmitOptionInvalid> => {
   const rules = [
     ["votes", votes, "a whole number of at least 1", isCount(votes)],
-    [
-      "votesUpTo",
-      votesUpTo,
-      "a whole number that is at least the number of votes",
-      Number.isSafeInteger(votesUpTo) && votesUpTo >= votes,
-    ],
+    ["votesUpTo", votesUpTo, "a whole number that is at least the number of votes", isAtLeast(votes, votesUpTo)],
     ["group", group, groupForm, isGroup(group)],
     [
       "shuffleSeed",
@@ -153,12 +150,7 @@ const checkOptions = ({
       "a whole number, or false",
       shuffleSeed === false || Number.isSafeInteger(shuffleSeed),
     ],
-    [
-      "completionsPerItem",
-      completionsPerItem,
-      "a whole number of at least 2",
-      Number.isSafeInteger(completionsPerItem) && completionsPerItem >= 2,
-    ],
+    ["completionsPerItem", completionsPerItem, "a whole number of at least 2", isAtLeast(2, completionsPerItem)],
     ["completionsSeed", completionsSeed, "a whole number", Number.isSafeInteger(completionsSeed)],
     ["batch.maxPrompts", maxPrompts, "a whole number of at least 1", isCount(maxPrompts)],
     ["batch.maxBytes", maxBytes, "a whole number of at least 1", isCount(maxBytes)],
@@ -196,6 +188,18 @@ export interface Submitted extends ReadCounts {
   readonly tasks: StateCounts
 }
 
+/** The options of a pipeline's run. */
+export interface RunOptions extends SubmitOptions {
+  /** Opens when the tasks that earlier runs were sending are planned again or in doubt, so that polling may start. */
+  readonly settled?: Latch.Latch | undefined
+  /** Chooses items of earlier runs that need another vote. Default: no further votes. */
+  readonly chooseFurther?: ChooseItems | undefined
+  /** Names the job in the group of its tasks. Default: no group, unless `group` is set. */
+  readonly jobName?: string | undefined
+  /** Called with the group of the run's tasks, if they have one, before any of them is planned. */
+  readonly onGroup?: ((group: string | undefined) => Effect.Effect<void>) | undefined
+}
+
 /**
  * Reads `records` into the ledger and sends planned tasks, until both are done. If workers share the job, they send the
  * tasks, and this function only reads. Returns the counts of the input and of all tasks.
@@ -203,18 +207,15 @@ export interface Submitted extends ReadCounts {
  * Fails with the error of `records`, `TooManyRejects`, `TermsChanged`, `SubmitOptionInvalid`, `PriceMissing`,
  * `UnusableGold`, `MembersUnknown`, an `AnnotationClientError` that affects every task, or `FileLockError` if another process reads.
  */
-export const submit = Effect.fn("Submit.submit")(function* <E, R>(
+export const submit = <E, R>(
   records: Stream.Stream<Result.Result<SourceItem, Reject>, E, R>,
-  options: SubmitOptions & {
-    /** Opens when the tasks that earlier runs were sending are planned again or in doubt, so that polling may start. */
-    readonly settled?: Latch.Latch | undefined
-    /** Chooses items of earlier runs that need another vote. Default: no further votes. */
-    readonly chooseFurther?: ChooseItems | undefined
-    /** Names the job in the group of its tasks. Default: no group, unless `group` is set. */
-    readonly jobName?: string | undefined
-    /** Called with the group of the run's tasks, if they have one, before any of them is planned. */
-    readonly onGroup?: ((group: string | undefined) => Effect.Effect<void>) | undefined
-  } = {},
+  options: SubmitOptions = {},
+) => submitRun(records, options)
+
+/** Like `submit`, with the options of a pipeline. */
+export const submitRun = Effect.fn("Submit.submit")(function* <E, R>(
+  records: Stream.Stream<Result.Result<SourceItem, Reject>, E, R>,
+  options: RunOptions,
 ) {
   const { maxRejects } = options
   yield* checkOptions(options)

@@ -74,7 +74,7 @@ for (const [i, version] of versions.entries()) {
     }
     // A copy, since the compiler writes no declarations for files of `node_modules`.
     cpSync(join(folder, "node_modules/prefstream/pipelines"), join(folder, "recipes"), { recursive: true })
-    const recipes = globSync("recipes/*.ts", { cwd: folder })
+    const recipes = globSync("recipes/**/*.ts", { cwd: folder })
     const declarations = { declaration: "true", emitDeclarationOnly: "true", outDir: "declarations" }
     writeFileSync(join(folder, "values.ts"), run("node", "--input-type=module", "-e", valuesProgram))
     compile({ module: "nodenext", ...declarations }, "values.ts", ...recipes)

@@ -240,6 +240,8 @@ for (const { module, page, title } of entryPoints) {
       ...(declarations.length === 0 ? [] : [`\`\`\`ts\n${declarations.join("\n")}\n\`\`\``]),
     ].join("\n\n")
   })
+  // The compiler drops the first comment of a module whose first import has no part in the declarations.
+  if (headOf(module) === "") throw new Error(`${title} has no comment at the head of its declarations`)
   pages.set(page, [`# ${title}`, headOf(module), ...sections].join("\n\n") + "\n")
 }
 

@@ -172,7 +172,7 @@ describe("a pipeline", () => {
     assert.strictEqual(failure.message, `directory: expected a folder, found the file ${directory}`)
   })
 
-  test("with a protocol that calls a task open logs nothing about the status", function* () {
+  test("with a protocol that calls a task open logs nothing about the status, and reads no document of the contract", function* () {
     const logs = Logs.make()
     let polls = 0
     const client = Tasks.AnnotationClient.layerProtocol({
@@ -182,10 +182,15 @@ describe("a pipeline", () => {
           ? Effect.succeed({ _tag: "Open", status: "WORKING" })
           : Effect.map(task, ({ prompts }) => ({ _tag: "Completed", results: prompts.map(() => ({ best: 0 })) })),
     })
-    const service = yield* ScriptedService.make(ScriptedService.obliging)
+    let documents = 0
+    const document = () => {
+      documents++
+      return { status: 404 }
+    }
+    const service = yield* ScriptedService.make(ScriptedService.obliging, { idempotencyKey: "declared" }, document)
     const pipeline = yield* pipelineOf()
     const report = yield* Pipeline.run({ ...pipeline, service: service.profile, client }).pipe(logs.during)
-    assert.deepStrictEqual([report.status, polls], ["done", 2])
+    assert.deepStrictEqual([report.status, polls, documents], ["done", 2, 0])
     assert.notInclude(logs.messages.join("\n"), "WORKING")
   })
 

@@ -1,6 +1,7 @@
 /** `prefstream worker` processes a job together with other workers, on one machine or several. */
 import { Console, Duration, Effect, identity, Struct } from "effect"
 import { Flag } from "effect/cli"
+import * as Pipeline from "../../pipeline/Pipeline.ts"
 import * as Worker from "../../pipeline/Worker.ts"
 import * as Stop from "../../pipeline/Stop.ts"
 import { defaultPartCount } from "../../task/ledger/schema/Jobs.ts"
@@ -91,23 +92,20 @@ export const command = makeCommand(
       webhook: yield* webhookOf(flags, job.pipeline?.webhook),
     }
     const newLedger = yield* Settings.mayBeNew(settings.newLedger, place.directory)
-    yield* Worker.run(
-      { ...settings, newLedger },
-      {
-        address: flags.address,
-        lease: flags.lease,
-        parts: flags.parts,
-        onBegin: (name) =>
-          Console.error(
-            `Worker ${name} of job ${location.job} uses the ledger ${place.ledger}, and runs until it is stopped`,
-          ),
-        onStalled: ({ message }) =>
-          Effect.andThen(
-            say(message),
-            Effect.sync(() => process.exit(ExitStatus.failure)),
-          ),
-      },
-    ).pipe(
+    yield* Worker.run(Pipeline.make({ ...settings, newLedger }), {
+      address: flags.address,
+      lease: flags.lease,
+      parts: flags.parts,
+      onBegin: (name) =>
+        Console.error(
+          `Worker ${name} of job ${location.job} uses the ledger ${place.ledger}, and runs until it is stopped`,
+        ),
+      onStalled: ({ message }) =>
+        Effect.andThen(
+          say(message),
+          Effect.sync(() => process.exit(ExitStatus.failure)),
+        ),
+    }).pipe(
       monitored(flags.monitor),
       Stop.withOptions({ isNormalEnd: true, grace: flags.grace ?? Duration.seconds(65) }),
     )

@@ -2,8 +2,8 @@
  * The built-in trainer formats by name, and the parts for custom ones. The `formats` of `Dataset.write` take names
  * and custom `TrainerFormat`s. A new built-in format needs a file in this folder and a name here.
  */
-import { Struct } from "effect"
 import type { TrainerFormat } from "./TrainerFormat.ts"
+import { Struct } from "effect"
 import { axolotlBradleyTerry, axolotlChatTemplate } from "./Axolotl.ts"
 import { hh } from "./Hh.ts"
 import { llamaFactoryAlpaca, llamaFactoryKto, llamaFactoryShareGpt } from "./LlamaFactory.ts"
@@ -45,7 +45,7 @@ export const formats = {
   hh,
 } satisfies { readonly [name: string]: TrainerFormat }
 
-/** The values of `--format`. */
+/** The name of a built-in format. */
 export type FormatName = keyof typeof formats
 
 /** The names of the built-in formats, in the order in which they are listed. */

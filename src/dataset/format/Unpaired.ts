@@ -30,7 +30,11 @@ interface Completion {
   readonly label: boolean
 }
 
-/** @param prepare returns a function that makes the rows of a pair's completions */
+/**
+ * Writes a row for each completion of an item, labeled by whether it is preferred, for pairs that `checkPair` accepts.
+ *
+ * @param prepare returns a function that makes the rows of a pair's completions
+ */
 export const rowPerCompletion =
   (prepare: (pair: PreferencePair, options: FormatOptions) => Checked<ToRow>): TrainerFormat["encoder"] =>
   (options = {}) => {

@@ -114,9 +114,9 @@ export class AnnotationClientError extends Schema.TaggedError<AnnotationClientEr
       case "AccessDenied":
         return `${this.baseUrl} refuses the token (${reason.status}): ${sentence(reason.detail)}. Set a valid \`token\`.`
       case "ServiceBlocked":
-        return `${this.baseUrl} refuses every request (${statusText(reason.status)}): ${sentence(reason.detail)}. No task is lost: resolve the cause with the service, then run the same command again.`
+        return `${this.baseUrl} refuses every request (${statusText(reason.status)}): ${sentence(reason.detail)}. No task is lost: resolve the cause with the service, then run the job again.`
       case "TasksRefused":
-        return `${this.baseUrl} refused the first ${reason.tasks} requests of this run and created no task. Last answer (${statusText(reason.status)}): ${sentence(reason.detail)}. Fix the cause, then run the same command with \`resubmit: ["refused"]\`, which sends the refused and the remaining tasks.`
+        return `${this.baseUrl} refused the first ${reason.tasks} requests of this run and created no task. Last answer (${statusText(reason.status)}): ${sentence(reason.detail)}. Fix the cause, then run the job with \`resubmit: ["refused"]\`, which sends the refused and the remaining tasks.`
       case "NoSuchService":
         return `no annotation service found at ${this.baseUrl}: ${reason.detail}`
       case "Refused":
@@ -126,7 +126,7 @@ export class AnnotationClientError extends Schema.TaggedError<AnnotationClientEr
       case "Unavailable":
         return `${this.baseUrl} is unavailable${reason.status === undefined ? "" : ` (${reason.status})`}: ${reason.detail}`
       case "Down":
-        return `${this.baseUrl} has been down since ${instant(reason.since)}, longer than a run waits (${Duration.format(reason.patience)}): ${sentence(reason.detail)}. Nothing is lost: run the same command again.`
+        return `${this.baseUrl} has been down since ${instant(reason.since)}, longer than a run waits (${Duration.format(reason.patience)}): ${sentence(reason.detail)}. Nothing is lost: run the job again.`
       default:
         return reason.detail
     }

@@ -144,6 +144,8 @@ export const make = Effect.fnUntraced(function* (
         (absolute) => authorize(absolute, protocol.authorize),
       )
 
+    const mayHaveWritten = () => hasWritten || lost !== undefined
+
     const once = (request: HttpClientRequest.HttpClientRequest, isWrite: boolean) =>
       Effect.suspend(() => {
         const sent = ({ permit }: Partial<Turn>) =>
@@ -171,7 +173,7 @@ export const make = Effect.fnUntraced(function* (
         const wasFirst = isFirst
         isFirst = false
         if (turn === undefined) return wasFirst ? sent({}) : Effect.andThen(throttle.count, sent({}))
-        return wasFirst ? Effect.ensuring(sent(turn), turn.giveBack) : throttle.turn(kind, sent)
+        return wasFirst ? Effect.ensuring(sent(turn), turn.giveBack) : throttle.turn(kind, sent, mayHaveWritten())
       })
 
     const send = (isRepeatable: boolean) =>
@@ -226,7 +228,7 @@ export const make = Effect.fnUntraced(function* (
     return {
       call: { http: httpOf(false), repeatable: httpOf(true) } satisfies Call,
       answers,
-      mayHaveWritten: () => hasWritten || lost !== undefined,
+      mayHaveWritten,
       settled: <A>(effect: Effect.Effect<A, unknown>) =>
         effect.pipe(
           Effect.catch((cause) => Effect.flatMap(classify(cause), Effect.fail)),

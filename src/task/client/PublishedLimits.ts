@@ -240,7 +240,21 @@ const complete = Effect.fnUntraced(function* (profile: ServiceSettings) {
   )
 })
 
+/** The document of the contract says nothing about a service with another interface. */
+const withoutDocument = (profile: ServiceSettings) =>
+  Context.make(ServiceProfile, {
+    ...profile,
+    idempotencyKey: profile.idempotencyKey === "declared" ? nothing.idempotencyKey : profile.idempotencyKey,
+    taskMembers: profile.taskMembers === "declared" ? nothing.taskMembers : profile.taskMembers,
+  })
+
+/** @param hasOwnClient whether a client of the program sends the requests. Then the document is not read. */
 export const layer = <E, R>(
   service: Layer.Layer<ServiceProfile, E, R>,
+  hasOwnClient: boolean,
 ): Layer.Layer<ServiceProfile, E, R | HttpClient.HttpClient> =>
-  Layer.effectContext(Effect.flatMap(ServiceProfile, complete)).pipe(Layer.provide(service))
+  Layer.effectContext(
+    Effect.flatMap(ServiceProfile, (profile) =>
+      hasOwnClient ? Effect.succeed(withoutDocument(profile)) : complete(profile),
+    ),
+  ).pipe(Layer.provide(service))

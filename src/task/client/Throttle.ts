@@ -41,14 +41,22 @@ interface Waiter<E> {
 const catchUp = 100
 /** More slots are reserved this many milliseconds before the last one. */
 const takeAhead = 50
+/** A reserved slot can be used at most this many milliseconds late. */
+const maxSlotDelay = 40
 /** Milliseconds of safety margin, since requests may arrive closer together than they were sent. */
 const margin = (requestsPerSecond: number): number => Math.min(50, Math.max(10, 100 / requestsPerSecond))
+
+/** The rate of a budget's slots with which at most `requestsPerSecond` arrive in any second, even if some are late. */
+export const slotsPerSecond = (requestsPerSecond: number): number =>
+  (1000 * requestsPerSecond) / (1000 + maxSlotDelay + margin(requestsPerSecond))
 
 /** Maximum number of sending times to remember. At higher rates, a shorter window keeps the same rate. */
 const maxRemembered = 10_000
 
 /** Number of creations that are sent for each poll, if both wait. */
 const createsPerPoll = 3
+/** Milliseconds for which a wait between two steps of a creation can't be interrupted. The grace time of a stop is longer. */
+const maxStepWait = Duration.millis(10_000)
 /** Seconds until the full rate is restored. */
 const recovery = Duration.toSeconds("30 seconds")
 
@@ -99,6 +107,7 @@ export const make = Effect.fnUntraced(function* <E>(settings: {
   if (settings.firstRequest !== undefined) {
     departures[ordinal++ % departures.length] = settings.firstRequest
     nextAt = settings.firstRequest + 1000 / requestsPerSecond
+    if (budget !== undefined) yield* budget.take(1)
   }
   yield* Metrics.observeRequests(() => [waiting.create.length + waiting.poll.length, inFlight])
 
@@ -122,7 +131,7 @@ export const make = Effect.fnUntraced(function* <E>(settings: {
   const maxInFlight = () => Math.max(1, budget?.atOnce(Math.floor(atOnce)) ?? Math.floor(atOnce))
 
   const dropMissedSlots = (now: number): void => {
-    while (slots.length > 0 && slots[0]! < now - catchUp) slots.shift()
+    while (slots.length > 0 && slots[0]! < now - maxSlotDelay) slots.shift()
   }
 
   /** Milliseconds until a request can be sent: 0 if now, infinity if this depends on another event. */
@@ -194,7 +203,7 @@ export const make = Effect.fnUntraced(function* <E>(settings: {
       const now = yield* SteadyClock.now
       dropMissedSlots(now)
       const wants = Math.min(maxInFlight() - inFlight, waiting.create.length + waiting.poll.length) - slots.length
-      const left = (slots.at(-1) ?? -Infinity) + (wants > 0 ? -takeAhead : catchUp + 1) - now
+      const left = (slots.at(-1) ?? -Infinity) + (wants > 0 ? -takeAhead : maxSlotDelay + 1) - now
       if (left > 0) return yield* Effect.raceFirst(slotsWanted.await, Effect.sleep(Duration.millis(left)))
       const found = yield* budget.take(wants)
       halvings = found.halvings
@@ -213,14 +222,23 @@ export const make = Effect.fnUntraced(function* <E>(settings: {
     slotsWanted.openUnsafe()
   })
 
-  const acquire = (kind: Kind) =>
+  const acquire = (kind: Kind, isNextStep: boolean) =>
     Effect.suspend((): Effect.Effect<Permit, E> => {
       const waiter: Waiter<E> = { granted: Deferred.makeUnsafe(), hasTurn: false }
-      waiting[kind].push(waiter)
+      if (isNextStep) waiting[kind].unshift(waiter)
+      else waiting[kind].push(waiter)
       changed.openUnsafe()
       arrived.openUnsafe()
       slotsWanted.openUnsafe()
-      return Effect.onInterrupt(Effect.interruptible(Deferred.await(waiter.granted)), () => {
+      const granted = Deferred.await(waiter.granted)
+      const interruptible = Effect.interruptible(granted)
+      const awaited = isNextStep
+        ? Effect.flatMap(
+            Effect.timeoutOption(granted, maxStepWait),
+            Option.match({ onNone: () => interruptible, onSome: Effect.succeed }),
+          )
+        : interruptible
+      return Effect.onInterrupt(awaited, () => {
         const place = waiting[kind].indexOf(waiter)
         if (place !== -1) waiting[kind].splice(place, 1)
         // The waiter may have got its turn at the moment of the interruption.
@@ -228,10 +246,15 @@ export const make = Effect.fnUntraced(function* <E>(settings: {
       })
     })
 
-  /** Waits for a turn and runs a call, which may give the turn back early. The wait can always be interrupted. */
-  const turn = <A, E2, R>(kind: Kind, call: (turn: Turn) => Effect.Effect<A, E2, R>) =>
+  /**
+   * Waits for a turn and runs a call, which may give the turn back early. The wait can be interrupted.
+   *
+   * @param isNextStep whether an earlier request of the call may have created something. Then the turn comes before
+   *   those of other calls, and a wait of less than `maxStepWait` is finished, so that a stop leaves no doubt.
+   */
+  const turn = <A, E2, R>(kind: Kind, call: (turn: Turn) => Effect.Effect<A, E2, R>, isNextStep = false) =>
     Effect.uninterruptibleMask((restore) =>
-      Effect.flatMap(acquire(kind), (permit) => {
+      Effect.flatMap(acquire(kind, isNextStep), (permit) => {
         let isOver = false
         const giveBackOnce = Effect.suspend(() => {
           if (isOver) return Effect.void

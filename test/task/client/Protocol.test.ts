@@ -330,6 +330,24 @@ describe("a protocol of a program's own", () => {
     assert.deepStrictEqual(events, ["doubt"])
   })
 
+  test("finishes creations that have begun before it begins others, also if it is interrupted", function* () {
+    const { arrivals, run } = yield* at(twoSteps, () => ok, { requestsPerSecond: 1, concurrency: 4 })
+    yield* run(
+      Effect.gen(function* () {
+        const fiber = yield* Effect.forkChild(
+          Effect.forEach([1, 2, 3], () => Effect.uninterruptible(create()), {
+            concurrency: "unbounded",
+            discard: true,
+          }),
+        )
+        while (arrivals.length < 3) yield* Effect.sleep("10 millis")
+        yield* Fiber.interrupt(fiber)
+      }),
+    )
+    const [project, job] = ["POST /v1/projects", "POST /v1/projects/1/jobs"]
+    assert.deepStrictEqual(paths(arrivals), [project, job, project, job])
+  })
+
   test("is in no doubt if it is interrupted before a request is sent", function* () {
     const waiting: Protocol = { ...twoSteps, create: () => Effect.never }
     const { run } = yield* at(waiting, () => ok, { idempotencyKey: "ignored" })

@@ -131,7 +131,7 @@ describe("ServiceHealth", () => {
         assert.strictEqual(reason._tag, "Down")
         assert.match(
           message,
-          /^http\S+ has been down since 1970-01-01T00:00:00Z, longer than a run waits \(3m\): 502: oops\. Nothing is lost: run the same command again\.$/,
+          /^http\S+ has been down since 1970-01-01T00:00:00Z, longer than a run waits \(3m\): 502: oops\. Nothing is lost: run the job again\.$/,
         )
       }
       // Only looks that were under way when it went down failed by themselves.

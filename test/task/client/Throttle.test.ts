@@ -157,6 +157,34 @@ describe("Throttle", () => {
     ])
   })
 
+  for (const requestsPerSecond of [1, 2, 10]) {
+    test(`shares ${requestsPerSecond} requests in any second with another process, if some are late`, function* () {
+      let freeAt = 0
+      let sent = 0
+      const spacing = 1000 / Throttle.slotsPerSecond(requestsPerSecond)
+      const take = (wanted: number) =>
+        Effect.map(Clock.currentTimeMillis, (now) => {
+          const first = Math.max(freeAt, now)
+          freeAt = first + wanted * spacing
+          return { count: wanted, first: first - now, spacing, pause: 0, halvings: 0 }
+        })
+      const nothing = Effect.void
+      const budget = { atOnce: () => 1, take, sent: () => {}, pause: () => nothing, halveRate: () => nothing }
+      const times: Array<number> = []
+      for (let process = 0; process < 2; process++) {
+        const throttle = yield* make({ requestsPerSecond, budget: Option.some({ ...budget, answered: nothing }) })
+        const request = throttle.turn("poll", () =>
+          Effect.map(Effect.delay(Clock.currentTimeMillis, sent++ % 5 < 2 ? 40 : 0), (now) => void times.push(now)),
+        )
+        yield* Effect.forkChild(Effect.forever(request))
+      }
+      yield* TestClock.adjust("20 seconds")
+      const inSecond = times.map((from) => times.filter((at) => at >= from && at < from + 1000).length)
+      assert.isAtMost(Math.max(...inSecond), requestsPerSecond)
+      assert.isAtLeast(times.length, 20 * requestsPerSecond * 0.85)
+    })
+  }
+
   testQuietly(
     "goes down to one at once and one in five seconds, and is back at full pace half a minute later",
     function* () {
