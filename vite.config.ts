@@ -164,7 +164,11 @@ export const bundled = (input: Readonly<Record<string, string>>): UserConfig => 
   publicDir: false,
   resolve: { conditions: ["prefstream-source"] },
   // Effect, and what imports it, must be one copy. `eld` does not, and is mostly data; optional peers stay outside.
-  ssr: { target: "node", noExternal: true, external: ["@aws-sdk/client-s3", "@huggingface/hub", "eld"] },
+  ssr: {
+    target: "node",
+    noExternal: true,
+    external: ["@aws-sdk/client-s3", "@huggingface/hub", "google-auth-library", "eld"],
+  },
   build: {
     ssr: true,
     outDir: here("dist/bundle"),

@@ -11,6 +11,7 @@
 import type { CommitOperation } from "@huggingface/hub"
 import { Duration, Effect, FileSystem, Option, Path, Predicate, Redacted, Schedule, Schema, Stream } from "effect"
 import * as HttpFailure from "../io/HttpFailure.ts"
+import * as Hub from "../io/Hub.ts"
 import * as Pseudonym from "../node/Pseudonym.ts"
 import * as Finding from "./file/Finding.ts"
 import * as Manifest from "./Manifest.ts"
@@ -216,14 +217,10 @@ export const push = Effect.fn("Dataset.push")(function* (
 ): Effect.fn.Return<Pushed, PushError, FileSystem.FileSystem | Path.Path> {
   const { branch = "main", repository } = options
   yield* check("repository", "user/name or organization/name", /^[\w.-]+\/[\w.-]+$/.test(repository))
-  yield* check("token", "an access token, which begins with hf_", Redacted.value(options.token).startsWith("hf_"))
+  yield* check("token", "an access token, which begins with hf_", Hub.isToken(options.token))
   const hub = yield* client
   const endpoint = (options.endpoint ?? hub.HUB_URL).replace(/\/+$/, "")
-  yield* check(
-    "endpoint",
-    "the address of a server, such as https://huggingface.co",
-    /^https?:\/\/[^/@?#\s]+(\/[^@?#\s]*)?$/.test(endpoint),
-  )
+  yield* check("endpoint", "the address of a server, such as https://huggingface.co", Hub.isEndpoint(endpoint))
   const { findings, rows } = yield* verify(directory)
   const errors = findings.filter(({ severity }) => severity === "error")
   if (errors.length > 0) {

@@ -42,7 +42,7 @@ const isPlainMember = (name: string): boolean => ["id", "prompt", "completions"]
 const sampleSize = 100
 
 /**
- * @param names files, folders, patterns (`items/*.jsonl.gz`), URLs (`https://`, `s3://`), or `-`, see `Listing.expand`
+ * @param names files, folders, patterns (`items/*.jsonl.gz`), URLs (`https://`, `s3://`, `gs://`, `hf://`), or `-`, see `Listing.expand`
  */
 export const files = (names: string | ReadonlyArray<string>, options: FilesOptions = {}): Source => {
   const all = [names].flat()

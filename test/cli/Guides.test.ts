@@ -7,6 +7,7 @@
  */
 import { spawnSync } from "node:child_process"
 import { mkdirSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from "node:fs"
+import { Script } from "node:vm"
 import { gzipSync } from "node:zlib"
 import { afterAll, assert, beforeAll, describe, it } from "@effect/vitest"
 import { Effect, FileSystem, Schedule } from "effect"
@@ -23,6 +24,7 @@ import { notInstalled, Server } from "../support/postgres.ts"
 import { root } from "../support/process.ts"
 import * as ScriptedService from "../support/ScriptedService.ts"
 import { secret } from "../support/webhooks.ts"
+import * as MovingIn from "./movingIn.ts"
 import { type Before, guides, type Line, lines, type Servers, substitutions } from "./guideLines.ts"
 
 /** Lines up to their comments, in paragraphs; and, each alone, the command lines within the text. */
@@ -55,6 +57,18 @@ const answers = (model: string) =>
     model,
   }))
 
+const columns = {
+  instruction: ["Add.", "Say hello."],
+  input: ["1 and 2", ""],
+  output_1: ["3", "Hello!"],
+  output_2: ["It is 4.", "Bye."],
+}
+const parquet = new Uint8Array(
+  parquetWriteBuffer({
+    columnData: Object.entries(columns).map(([name, data]) => ({ name, data, type: "STRING" as const })),
+  }),
+)
+
 /** The files that the guides name. */
 const fill = (folder: string) => {
   const write = (file: string, content: string | Uint8Array) => writeFileSync(`${folder}/${file}`, content)
@@ -83,14 +97,10 @@ const fill = (folder: string) => {
     JSON.stringify([3, 4].map((n) => ({ ...pair(n), annotator1: 1, annotator2: 2, annotator3: 1 }))),
   )
   write("labels.jsonl", jsonl([5, 6, 7].map((n) => ({ ...pair(n), label: n - 5 }))))
-  const columns = {
-    instruction: ["Add.", "Say hello."],
-    input: ["1 and 2", ""],
-    output_1: ["3", "Hello!"],
-    output_2: ["It is 4.", "Bye."],
-  }
-  const columnData = Object.entries(columns).map(([name, data]) => ({ name, data, type: "STRING" as const }))
-  write("alpaca.parquet", new Uint8Array(parquetWriteBuffer({ columnData })))
+  write("label-studio.json", JSON.stringify(MovingIn.labelStudio))
+  write("argilla.json", JSON.stringify(MovingIn.argilla))
+  write("sheet.csv", MovingIn.sheet)
+  write("alpaca.parquet", parquet)
 }
 
 /** 43 tasks, of which 21 and 41 are in doubt, and another has failed. */
@@ -235,6 +245,8 @@ describe("the guides' command lines", () => {
       const { env: service } = yield* cliServed(["--database", `${home}/service.db`, "--expert", "longest"])
       const judge = yield* JudgeStub.make(JudgeStub.byValue((completion) => completion.length))
       const hub = yield* HubServer.make()
+      hub.create("user/prompts", { "data/train.parquet": parquet, "default/train/0000.parquet": parquet })
+      for (const branch of ["v2", "refs/convert/parquet"]) hub.branch("user/prompts", branch)
       const collector = yield* Collector.make
       const machine = { HF_ENDPOINT: hub.url, HF_HOME: home, HF_TOKEN: "hf_writer" }
       for (const paragraph of paragraphsOf(guide)) {
@@ -289,14 +301,17 @@ describe("the guides' other blocks", () => {
 
   it("are in languages that a test knows", () => {
     const elsewhere = { ts: "house/examples", crontab: "ScheduledJobs", ini: "ScheduledJobs", dockerfile: "Containers" }
-    const here = ["sh", "json", "jsonl", "yaml", "nginx", "caddy", ""]
+    const here = ["sh", "json", "jsonl", "js", "yaml", "nginx", "caddy", ""]
     assert.sameMembers([...new Set(blocks.map(({ language }) => language))], [...here, ...Object.keys(elsewhere)])
   })
 
-  it("parse as JSON and YAML", () => {
+  it("parse as JSON, YAML, and JavaScript", () => {
     for (const { block, guide } of of("json")) assert.doesNotThrow(() => JSON.parse(block), guide)
     for (const { block } of of("jsonl")) for (const line of block.trim().split("\n")) JSON.parse(line)
     for (const { block, guide } of of("yaml")) assert.isObject(parse(block), guide)
+    for (const { block, guide } of of("js")) {
+      assert.doesNotThrow(() => new Script(`async () => {${block}}`), guide)
+    }
   })
 
   test("the settings are those of a project", function* () {

@@ -7,6 +7,7 @@ import { assert, describe } from "@effect/vitest"
 import { ConfigProvider, Effect } from "effect"
 import * as LogFormat from "../../src/cli/output/LogFormat.ts"
 import * as ExitStatus from "../../src/cli/output/ExitStatus.ts"
+import { serve } from "../source/place/fileServer.ts"
 import { cli, cliIn, cliWith } from "../support/cli.ts"
 import { DryRun } from "../../src/cli/flags/PipelineFile.ts"
 import { temporaryDirectory, test } from "../support/job.ts"
@@ -174,8 +175,10 @@ describe("README.md", () => {
       if (path.join("_") !== "PREFSTREAM_BASE") read.add(path.join("_"))
       return Effect.succeed(path.join("_") === "PREFSTREAM_TOKEN" ? ConfigProvider.makeValue("t") : undefined)
     })
+    const { url } = yield* serve((_, response) => response.writeHead(404).end())
     // Each ends at once, after it has read its settings.
     for (const args of [
+      ["inspect", `${url}/absent.jsonl`],
       ["submit", sample],
       ["collect", "--dir", job],
       ["collect", "--dir", job, "--base-url", "http://127.0.0.1:1/v1", "--listen", "0"],
@@ -189,11 +192,12 @@ describe("README.md", () => {
     // Asked for by the process around the command.
     yield* Effect.provideService(LogFormat.applied([], 2, Effect.succeed(0)), ConfigProvider.ConfigProvider, watching)
     assert.isNotEmpty(variablesIn(readme))
-    // It is no setting of a command: threads read it by themselves (`node/Thread`).
+    // They are no settings of a command: threads and inputs at URLs read them by themselves.
+    const others = ["PREFSTREAM_THREADS", "PREFSTREAM_HTTP_TOKENS"]
     assert.includeMembers([...read], [...variablesIn(readme)])
     assert.deepStrictEqual(
       variablesIn(yield* allHelp),
-      [...read].filter((name) => name.startsWith("PREFSTREAM_") && name !== "PREFSTREAM_THREADS").toSorted(),
+      [...read].filter((name) => name.startsWith("PREFSTREAM_") && !others.includes(name)).toSorted(),
     )
   })
 })

@@ -5,6 +5,10 @@ export const guides = [
   "README.md",
   "CONTRIBUTING.md",
   "data/README.md",
+  "docs/moving-in/argilla.md",
+  "docs/moving-in/label-studio.md",
+  "docs/moving-in/p-limit.md",
+  "docs/moving-in/spreadsheet.md",
   "pipelines/README.md",
   "src/README.md",
   "src/cli/README.md",
@@ -40,7 +44,10 @@ export interface Line {
 }
 
 const ok: Line = { ends: 0 }
+const nightly: Line = { ends: 0, before: "a service", repeated: true }
 const npm = "npm installs or tests the whole project: CI does (.ci/run). Only its scripts are checked"
+
+const elsewhere = "the storage is real: test/source/place has servers of its protocol"
 
 /** A line, without its comment, and how it is carried out; or why it cannot be. */
 export const lines: { readonly [line: string]: Line | string } = {
@@ -60,7 +67,30 @@ export const lines: { readonly [line: string]: Line | string } = {
   "npm ci": npm,
   "npm test": npm,
   "npm start": npm,
+  // docs/moving-in
+  "npx prefstream import argilla.json --dir moved": ok,
+  "npx prefstream import label-studio.json --dir moved": ok,
+  "npx prefstream import sheet.csv --choice-path Anna --choice-path Ben --dir moved": ok,
+  "npx prefstream import votes.jsonl --dir moved-before": ok,
+  "npx prefstream inspect sheet.csv": ok,
+  "npx prefstream export --dir moved": ok,
+  "npx prefstream export --dir moved-before": ok,
+  "npx prefstream export-votes --dir moved --as csv > votes.csv": ok,
+  "npx prefstream run argilla.json --prompt-path fields.prompt --completion-path fields.response_1 --completion-path fields.response_2 --id-path id --dir moved --once":
+    nightly,
+  "npx prefstream run label-studio.json --prompt-path data.prompt --completion-path data.answer1 --completion-path data.answer2 --id-path id --dir moved --once":
+    nightly,
+  "npx prefstream run sheet.csv --dir moved --once": nightly,
+  "npx prefstream run items.jsonl --guidelines-file guidelines.md --dir moved --dry-run --price 0.05": ok,
+  "npx prefstream run items.jsonl --guidelines-file guidelines.md --dir moved --concurrency 8 --once": nightly,
+  "npx prefstream status --dir moved": ok,
   // data
+  "npx prefstream inspect https://data.example/items.jsonl": elsewhere,
+  "npx prefstream inspect 's3://bucket/items/*.jsonl.gz'": elsewhere,
+  "npx prefstream inspect 'gs://bucket/items/*.jsonl.gz'": elsewhere,
+  "npx prefstream inspect hf://datasets/user/prompts": ok,
+  "npx prefstream inspect hf://datasets/user/prompts@v2/data/train.parquet": ok,
+  "npx prefstream inspect hf://datasets/user/prompts@refs/convert/parquet/default": ok,
   "npx prefstream inspect answers.csv.gz": ok,
   "npx prefstream validate answers.csv.gz": ok,
   "npx prefstream run alpaca.parquet --prompt-path '{instruction}\\n\\n{input}'": ok,

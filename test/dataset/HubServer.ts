@@ -1,12 +1,13 @@
 /**
- * A server of the Hugging Face Hub's HTTP interface, as far as datasets are pushed by it: repositories, branches, listings,
- * files, Git LFS uploads whole and in parts, and commits. It keeps all in memory, checks what it gets, and remembers the
- * requests. A parquet file, or one larger than `lfsFrom`, is kept by LFS; one larger than `partBytes` is sent in parts.
+ * A server of the Hugging Face Hub's HTTP interface, as far as datasets are pushed and read by it: repositories, branches,
+ * listings, files, Git LFS uploads whole and in parts, and commits. It keeps all in memory, checks what it gets, and
+ * remembers the requests. A parquet file, or one larger than `lfsFrom`, is kept by LFS; one larger than `partBytes` is sent
+ * in parts. With `hasCdn`, files of LFS are at another origin, which refuses authorization, as the storage behind it does.
  *
  * https://huggingface.co/docs/hub/api, https://github.com/git-lfs/git-lfs/blob/main/docs/api/batch.md
  */
 import { createHash } from "node:crypto"
-import { createServer, type IncomingMessage } from "node:http"
+import { createServer, type IncomingMessage, type Server } from "node:http"
 import type { AddressInfo } from "node:net"
 import { Effect } from "effect"
 
@@ -33,6 +34,8 @@ export interface Request {
   readonly method: string
   readonly path: string
   readonly body: Buffer
+  /** The path as it was sent, with its percent-encoding. */
+  readonly target?: string
 }
 
 /** What the requests hold, as far as it is read. */
@@ -49,6 +52,9 @@ interface NewRepository {
   readonly type: string
   readonly visibility: string
 }
+interface Paths {
+  readonly paths: ReadonlyArray<string>
+}
 interface Preupload {
   readonly files: ReadonlyArray<{ readonly path: string; readonly size: number }>
 }
@@ -64,8 +70,30 @@ type Line =
 const sha256 = (bytes: Buffer) => createHash("sha256").update(bytes).digest("hex")
 const pageSize = 3
 
-/** `hf_writer` may write, `hf_reader` may not. */
-export const make = Effect.fnUntraced(function* ({ lfsFrom = 10_000_000, partBytes = Infinity } = {}) {
+/** Sends bytes, or the range of them that is asked for. */
+const partOf = (bytes: Buffer, range: string | undefined): Answer => {
+  const [, first = "0", last = ""] = /^bytes=(\d+)-(\d*)$/.exec(range ?? "") ?? []
+  if (range !== undefined && Number(first) >= bytes.length) {
+    return { status: 416, headers: { "Content-Range": `bytes */${bytes.length}` }, body: Buffer.alloc(0) }
+  }
+  const to = Math.min(last === "" ? Infinity : Number(last), bytes.length - 1)
+  return {
+    status: range === undefined ? 200 : 206,
+    headers: {
+      ETag: `"${sha256(bytes)}"`,
+      ...(range === undefined ? undefined : { "Content-Range": `bytes ${first}-${to}/${bytes.length}` }),
+    },
+    body: bytes.subarray(Number(first), to + 1),
+  }
+}
+
+/** `hf_writer` may write, `hf_reader` may not, and may not read what is gated. Everybody may read what is public. */
+export const make = Effect.fnUntraced(function* ({
+  lfsFrom = 10_000_000,
+  partBytes = Infinity,
+  hasCdn = false,
+  gated = [] as ReadonlyArray<string>,
+} = {}) {
   const repositories = new Map<string, Repository>()
   const large = new Map<string, Buffer>()
   const parts = new Map<string, Map<number, Buffer>>()
@@ -73,6 +101,7 @@ export const make = Effect.fnUntraced(function* ({ lfsFrom = 10_000_000, partByt
   /** Answers a request in the place of the server; undefined: the server does. `after` is called once it is answered. */
   let fault: (request: Request) => Answer | "reset" | undefined = () => undefined
   let url = ""
+  let cdnUrl = ""
   let count = 0
 
   const refuse = (status: number, error: string): Answer => ({ status, body: { error } })
@@ -131,7 +160,7 @@ export const make = Effect.fnUntraced(function* ({ lfsFrom = 10_000_000, partByt
   })
 
   const answer = (
-    { body, method, path }: Request,
+    { body, method, path, target = path }: Request,
     authorization: string | undefined,
     range: string | undefined,
   ): Answer => {
@@ -151,8 +180,18 @@ export const make = Effect.fnUntraced(function* ({ lfsFrom = 10_000_000, partByt
       return upload(object, Buffer.concat(named))
     }
 
-    if (authorization !== "Bearer hf_writer" && authorization !== "Bearer hf_reader") {
-      return refuse(401, "Invalid username or password.")
+    const [, name = "", rest = ""] = /^(?:\/api)?\/datasets\/([^/]+\/[^/?]+?)((?:\/|\.git\/|\?|$).*)/.exec(target) ?? []
+    const repository = repositories.get(name)
+    const isAnonymous = authorization === undefined
+    if (
+      isAnonymous
+        ? method === "GET" && repository?.visibility !== "public"
+        : !/^Bearer hf_(writer|reader)$/.test(authorization)
+    ) {
+      return {
+        ...refuse(401, "Invalid username or password."),
+        headers: isAnonymous ? { "X-Error-Code": "RepoNotFound" } : {},
+      }
     }
     const mayWrite = authorization === "Bearer hf_writer"
     if (path === "/api/repos/create") {
@@ -165,10 +204,10 @@ export const make = Effect.fnUntraced(function* ({ lfsFrom = 10_000_000, partByt
       repositories.set(`${organization}/${name}`, repository)
       return { body: { url: `${url}/datasets/${organization}/${name}`, id: "1" } }
     }
-    const [, name, rest = ""] = /^(?:\/api)?\/datasets\/([^/]+\/[^/?]+?)((?:\/|\.git\/|\?|$).*)/.exec(path) ?? []
-    const repository = repositories.get(name ?? "")
-    if (repository === undefined) return refuse(404, "Repository not found")
-    const [, verb, revision = "", file = ""] = /^\/(\w+)\/([^/?]+)\/?([^?]*)/.exec(rest) ?? []
+    const withCode = (code: string): Answer => ({ ...refuse(404, code), headers: { "X-Error-Code": code } })
+    if (repository === undefined) return withCode("RepoNotFound")
+    const [, verb, ...words] = /^\/([\w-]+)\/([^/?]+)\/?([^?]*)/.exec(rest) ?? []
+    const [revision = "", file = ""] = words.map((word) => decodeURIComponent(word))
     if (rest.endsWith("/info/lfs/objects/batch")) {
       return mayWrite ? batch(JSON.parse(body.toString()) as Batch) : refuse(403, "Forbidden")
     }
@@ -180,18 +219,30 @@ export const make = Effect.fnUntraced(function* ({ lfsFrom = 10_000_000, partByt
       return { body: {} }
     }
     const tree = repository.commits.get(head(repository, revision))
-    if (tree === undefined) return refuse(404, "Invalid rev id")
+    if (tree === undefined) return withCode("RevisionNotFound")
+    const directories = new Set(
+      [...tree.keys()].flatMap((path) => [...path.matchAll(/\//g)].map(({ index }) => path.slice(0, index))),
+    )
+    const entryOf = (path: string) => {
+      const { bytes, lfs } = tree.get(path)!
+      const oid = createHash("sha1").update(`blob ${bytes.length}\0`).update(bytes).digest("hex")
+      // Beside the files there are folders, and files of LFS have a pointer's size where Git looks.
+      return { type: "file", path, size: bytes.length, oid, ...(lfs && { lfs: { oid: lfs, size: bytes.length } }) }
+    }
+    const directoryOf = (path: string) => ({ type: "directory", path, size: 0, oid: "0" })
     switch (verb) {
       case "revision":
         return { body: { _id: "1", id: name, sha: head(repository, revision), lastModified: "2026-01-01T00:00:00Z" } }
       case "tree": {
         const from = Number(new URL(path, url).searchParams.get("cursor") ?? 0)
-        const entries = [...tree].map(([path, { bytes, lfs }]) => {
-          const oid = createHash("sha1").update(`blob ${bytes.length}\0`).update(bytes).digest("hex")
-          // Beside the files there are folders, and files of LFS have a pointer's size where Git looks.
-          return { type: "file", path, size: bytes.length, oid, ...(lfs && { lfs: { oid: lfs, size: bytes.length } }) }
-        })
-        const all = [{ type: "directory", path: "data", size: 0, oid: "0" }, ...entries]
+        const isBelow = (path: string) =>
+          (file === "" || path.startsWith(`${file}/`)) &&
+          (target.includes("recursive=true") || !path.slice(file.length + 1).includes("/"))
+        if (file !== "" && !directories.has(file)) return withCode("EntryNotFound")
+        const all = [
+          ...[...directories].filter(isBelow).map(directoryOf),
+          ...[...tree.keys()].filter(isBelow).map(entryOf),
+        ]
         const next = `<${url}${path.replace(/&cursor=\d+/, "")}&cursor=${from + pageSize}>; rel="next"`
         return {
           headers: from + pageSize < all.length ? { Link: next } : {},
@@ -199,15 +250,32 @@ export const make = Effect.fnUntraced(function* ({ lfsFrom = 10_000_000, partByt
         }
       }
       case "resolve": {
-        const bytes = tree.get(file)?.bytes
-        if (bytes === undefined) return { status: 404, headers: { "X-Error-Code": "EntryNotFound" } }
-        const [, first, last] = /^bytes=(\d+)-(\d+)$/.exec(range ?? "") ?? []
-        const from = Number(first ?? 0)
-        const to = Math.min(Number(last ?? bytes.length - 1), bytes.length - 1)
+        const entry = tree.get(file)
+        if (gated.includes(name) && authorization !== "Bearer hf_writer") {
+          return {
+            ...refuse(isAnonymous ? 401 : 403, "Access is restricted"),
+            headers: { "X-Error-Code": "GatedRepo" },
+          }
+        }
+        if (entry === undefined) return withCode("EntryNotFound")
+        const commitHeader = { "X-Repo-Commit": head(repository, revision) }
+        if (hasCdn && entry.lfs !== undefined) {
+          const headers = {
+            "X-Linked-Size": String(entry.bytes.length),
+            "X-Linked-Etag": `"${entry.lfs}"`,
+            ...commitHeader,
+          }
+          return { status: 302, headers: { ...headers, Location: `${cdnUrl}/${entry.lfs}?Signature=${++count}` } }
+        }
+        const part = partOf(entry.bytes, range)
+        return { ...part, headers: { ...part.headers, ...commitHeader } }
+      }
+      case "paths-info": {
+        const { paths } = JSON.parse(body.toString()) as Paths
         return {
-          status: range === undefined ? 200 : 206,
-          headers: { ETag: `"${sha256(bytes)}"`, "Content-Range": `bytes ${from}-${to}/${bytes.length}` },
-          body: bytes.subarray(from, to + 1),
+          body: paths.flatMap((path) =>
+            tree.has(path) ? [entryOf(path)] : directories.has(path) ? [directoryOf(path)] : [],
+          ),
         }
       }
       case "preupload": {
@@ -240,7 +308,7 @@ export const make = Effect.fnUntraced(function* ({ lfsFrom = 10_000_000, partByt
     void bodyOf(incoming).then(
       (body) => {
         const path = decodeURIComponent(incoming.url!)
-        const request = { method: incoming.method!, path, body }
+        const request = { method: incoming.method!, path, body, target: incoming.url! }
         requests.push(request)
         const own = fault(request)
         const { authorization, range } = incoming.headers
@@ -254,15 +322,33 @@ export const make = Effect.fnUntraced(function* ({ lfsFrom = 10_000_000, partByt
       () => incoming.socket.destroy(),
     )
   })
-  yield* Effect.acquireRelease(
-    Effect.promise(() => new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve))),
-    () => Effect.sync(() => (server.close(), server.closeAllConnections())),
-  )
-  url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
+  const cdnRequests: Array<IncomingMessage> = []
+  /** The bytes after which answers of the other origin break off. */
+  let cutAfter = Infinity
+  const cdn = createServer((incoming, response) => {
+    cdnRequests.push(incoming)
+    const { authorization, range } = incoming.headers
+    const bytes = large.get(/^\/(\w+)\?/.exec(incoming.url!)?.[1] ?? "")
+    if (authorization !== undefined || bytes === undefined) return response.writeHead(400).end("no")
+    const { body, headers, status } = partOf(bytes, range)
+    const part = body as Buffer
+    response.writeHead(status!, { ...headers, "Content-Length": part.length })
+    if (part.length <= cutAfter) return response.end(part)
+    return response.write(part.subarray(0, cutAfter), () => response.destroy())
+  })
+  const started = (server: Server) =>
+    Effect.acquireRelease(
+      Effect.promise(() => new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve))),
+      () => Effect.sync(() => (server.close(), server.closeAllConnections())),
+    ).pipe(Effect.map(() => `http://127.0.0.1:${(server.address() as AddressInfo).port}`))
+  url = yield* started(server)
+  cdnUrl = yield* started(cdn)
   return {
     url,
     repositories,
     requests,
+    cdnRequests,
+    cutAfter: (bytes: number) => void (cutAfter = bytes),
     failWith: (next: typeof fault) => void (fault = next),
     /** Answers as it would without a fault. */
     answer: (request: Request) => answer(request, "Bearer hf_writer", undefined),
@@ -279,6 +365,23 @@ export const make = Effect.fnUntraced(function* ({ lfsFrom = 10_000_000, partByt
       const tree = new Map(repository.commits.get(repository.branches.get(branch)!))
       for (const [path, text] of Object.entries(files)) tree.set(path, { bytes: Buffer.from(text), lfs: undefined })
       return commitTo(repository, branch, tree)
+    },
+    /** Makes a repository with these files; those in `data` are kept by LFS. */
+    create: (name: string, files: Readonly<Record<string, string | Uint8Array>>, visibility = "public") => {
+      const repository: Repository = { visibility, branches: new Map(), commits: new Map() }
+      const entries = Object.entries(files).map(([path, content]) => {
+        const bytes = Buffer.from(content)
+        const lfs = path.startsWith("data/") ? sha256(bytes) : undefined
+        if (lfs !== undefined) large.set(lfs, bytes)
+        return [path, { bytes, lfs }] as const
+      })
+      repositories.set(name, repository)
+      return commitTo(repository, "main", new Map(entries))
+    },
+    /** A branch or other reference to the newest commit of `main`. */
+    branch: (name: string, branch: string) => {
+      const { branches } = repositories.get(name)!
+      branches.set(branch, branches.get("main")!)
     },
   }
 })

@@ -17,7 +17,7 @@ const mayImport: { readonly [folder: string]: string } = {
   sql: "node",
   telemetry: "node",
   api: "domain io yaml",
-  source: "domain io node hyparquet @aws-sdk/client-s3",
+  source: "domain io node hyparquet yaml @aws-sdk/client-s3 @huggingface/hub google-auth-library",
   task: "domain io node sql telemetry api",
   pair: "domain io node eld",
   "dataset/report":

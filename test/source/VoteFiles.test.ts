@@ -197,6 +197,36 @@ describe("exports of annotation tools", () => {
       ],
     ],
     [
+      "Argilla: a rating per completion, as distilabel makes the questions",
+      [
+        {
+          id: "r1",
+          fields: { instruction: "P", "generations-0": "one", "generations-1": "two" },
+          metadata: {},
+          suggestions: { "generations-0-rating": { value: 5, score: null, agent: "gpt-4" } },
+          responses: {
+            "generations-0-rating": [
+              { value: 2, user_id: "u1" },
+              { value: 4, user_id: "u2" },
+            ],
+            "generations-1-rating": [
+              { value: 5, user_id: "u1" },
+              { value: 4, user_id: "u2" },
+            ],
+            "generations-0-rationale": [{ value: "too short", user_id: "u1" }],
+          },
+          vectors: {},
+        },
+      ],
+      /^Argilla: /,
+      [
+        [
+          { expert: "u1", choice: 1, ranking: [[1], [0]] },
+          { expert: "u2", choice: 0, ranking: [[0, 1]] },
+        ],
+      ],
+    ],
+    [
       "Argilla: flat records, of which drafts do not count",
       [
         {
@@ -282,6 +312,25 @@ describe("exports of annotation tools", () => {
       const reason = Result.isFailure(record) ? record.failure.reason : ""
       assert.match(reason, /^ranking: expected each of 3 completions once, found /)
     }
+  })
+
+  test("Argilla: ratings of a part of the completions, or whose numbers are not those of the fields, are refused", function* () {
+    const rated = (...questions: ReadonlyArray<string>) => ({
+      id: questions.join(),
+      fields: {
+        ...pair,
+        response_b: undefined,
+        response_a: undefined,
+        response_1: "one",
+        response_2: "two",
+        response_3: "three",
+      },
+      responses: Object.fromEntries(questions.map((question, i) => [question, [{ value: i, user_id: "u1" }]])),
+    })
+    const records = yield* readAll([rated("rating_1", "rating_3"), rated("rating_0", "rating_1")])
+    const reasons = records.map(Result.match({ onFailure: ({ reason }) => reason, onSuccess: () => "" }))
+    assert.match(reasons[0]!, /^ranking: expected each of 3 completions once, found /)
+    assert.match(reasons[1]!, /^votes: expected at least one vote, found none/)
   })
 
   test("Argilla: records that nobody answered are rejected, and hide no others", function* () {

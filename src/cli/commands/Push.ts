@@ -2,9 +2,10 @@
  * `prefstream push` uploads a dataset to a repository of the Hugging Face Hub. The access token comes from HF_TOKEN, or
  * else from the file in which `hf auth login` stores it.
  */
-import { Config, Console, Effect, FileSystem, Option, Path, Redacted } from "effect"
+import { Console, Effect } from "effect"
 import { Argument, Flag } from "effect/cli"
 import * as Dataset from "../../dataset/Dataset.ts"
+import * as Hub from "../../io/Hub.ts"
 import { count } from "../../io/Values.ts"
 import { makeCommand } from "../flags/Definition.ts"
 import { ledgerFlags } from "../flags/LedgerFlags.ts"
@@ -18,28 +19,11 @@ const directory = Argument.Directory("DIR", { mustExist: true }).pipe(
 
 const repo = required(Flag.String("repo"), "USER/NAME", "Dataset repository, created if missing [token: HF_TOKEN]")
 
-/** An empty variable counts as unset. */
-const variable = (name: string) =>
-  Effect.map(Config.option(Config.String(name)), (value) =>
-    Option.getOrUndefined(Option.filter(value, (text) => text !== "")),
-  )
-
-/** See https://huggingface.co/docs/huggingface_hub/package_reference/environment_variables */
-const tokenFile = Effect.gen(function* () {
-  const { join } = yield* Path.Path
-  const file = yield* variable("HF_TOKEN_PATH")
-  if (file !== undefined) return file
-  const cache = (yield* variable("XDG_CACHE_HOME")) ?? join((yield* variable("HOME")) ?? ".", ".cache")
-  return join((yield* variable("HF_HOME")) ?? join(cache, "huggingface"), "token")
-})
-
 const token = Effect.gen(function* () {
-  const fs = yield* FileSystem.FileSystem
-  const storedToken = Effect.orElseSucceed(fs.readFileString(yield* tokenFile), () => "")
-  const text = ((yield* variable("HF_TOKEN")) ?? (yield* storedToken)).trim()
-  if (text === "")
+  const storedToken = yield* Hub.token
+  if (storedToken === undefined)
     return yield* usageError("no access token for the Hugging Face Hub: set HF_TOKEN, or log in with hf auth login")
-  return Redacted.make(text)
+  return storedToken
 })
 
 const sources: { readonly [option: string]: string } = {
@@ -77,7 +61,7 @@ export const command = makeCommand(
       branch: flags.branch,
       public: flags.public,
       expertNames: flags.expertNames,
-      endpoint: yield* variable("HF_ENDPOINT"),
+      endpoint: yield* Hub.endpoint,
     }).pipe(
       Effect.catchReason("PushError", "PushOptionInvalid", ({ expected, option }) =>
         usageError(`${sources[option] ?? option}: expected ${expected}`),

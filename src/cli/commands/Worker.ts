@@ -37,7 +37,7 @@ const unused = {
 const workerFlags = {
   ...Struct.omit(submitFlags, Struct.keys(unused)),
   ...webhookFlags,
-  files: filesArgument("https:// and s3:// URLs"),
+  files: filesArgument("URLs (https, s3, gs, hf)"),
   dir: dirFlag("Job folder of this worker, for rejects"),
   ledger: text("ledger", "URL", "Ledger that the workers share (required): postgres://user@host/database", {
     group: "JOB",

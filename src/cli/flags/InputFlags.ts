@@ -25,7 +25,7 @@ export const filesArgument = (others: string) =>
   )
 
 export const inputFlags = inGroup("INPUT", {
-  files: filesArgument("https:// and s3:// URLs, or - for stdin"),
+  files: filesArgument("URLs (https, s3, gs, hf), or - for stdin"),
   layout: literals("layout", layoutNames, "How records are combined into items", {
     metavar: "LAYOUT",
     default: "detected",

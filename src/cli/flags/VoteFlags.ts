@@ -12,7 +12,7 @@ import { literals, repeated, text } from "./Values.ts"
 const { completions: _completions, files: _files, key: _key, ...itemFlags } = inputFlags
 
 export const voteFlags = {
-  files: filesArgument("https:// and s3:// URLs, or - for stdin"),
+  files: filesArgument("URLs (https, s3, gs, hf), or - for stdin"),
   ...inGroup("VOTES", {
     choicePath: repeated(
       Flag.String("choice-path"),

@@ -1,4 +1,4 @@
-/** The file extensions of formats and compressions. */
+/** The file extensions of formats and compressions, and which names are data files. */
 export const formatNames = ["jsonl", "json", "csv", "tsv", "parquet"] as const
 export type FormatName = (typeof formatNames)[number]
 
@@ -14,3 +14,10 @@ export const formatOf = (file: string): FormatName | undefined => {
   if (extension === "ndjson" || extension === "jsonlines") return "jsonl"
   return formatNames.find((name) => name === extension)
 }
+
+/** Files with names that begin with a dot or `_` are hidden or temporary. */
+export const isDataFile = (name: string): boolean =>
+  /^[^._]/.test(name) && !descriptions.includes(name) && formatOf(name) !== undefined
+
+/** Metadata files of Hugging Face datasets and LLaMA-Factory. */
+const descriptions = ["dataset_info.json", "dataset_infos.json", "dataset_dict.json", "state.json"]

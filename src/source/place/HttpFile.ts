@@ -1,38 +1,58 @@
 /**
- * Reads a file at an `http://` or `https://` URL, byte for byte as stored. Reading fails if the file has changed since
- * it was opened (`ETag`, `Last-Modified`, size). Redirects from `https` to `http` are refused. Authorization is sent
- * only to the host in the URL. Names and messages omit user and query, because these are secrets. A GET for the first
- * byte opens the file, because signed URLs often permit only GET.
+ * Reads a file at an `http://` or `https://` URL, byte for byte as stored; the places that are reached by HTTP read their
+ * files by it, too. Reading fails if the file has changed since it was opened (`ETag`, `Last-Modified`, size). Redirects
+ * from `https` to `http` are refused. Authorization is sent only to the host in the URL. Names and messages omit user and
+ * query, because these are secrets. A GET for the first byte opens the file, because signed URLs often permit only GET.
  */
-import { Effect, Layer, Result, type Scope, Stream } from "effect"
-import * as Base64 from "effect/encoding/Base64"
+import { Effect, type FileSystem, Layer, type Path, type Scope, Stream } from "effect"
 import type { HttpClientError, HttpClientResponse } from "effect/http"
 import * as HttpClient from "effect/http/HttpClient"
 import * as HttpClientRequest from "effect/http/HttpClientRequest"
 import * as HttpFailure from "../../io/HttpFailure.ts"
 import * as NodeHttpClient from "../../node/HttpClient.ts"
 import { fileNotFound, type SourceError, unreadable } from "../record/SourceError.ts"
+import * as HttpCredentials from "./HttpCredentials.ts"
 import type { Input, Version } from "./Input.ts"
 import * as Remote from "./Remote.ts"
 
 const maxRedirects = 10
 
-interface Target {
-  /** The URL without user, query, and fragment. */
+export type Headers = Readonly<Record<string, string>>
+
+export interface Answer {
+  readonly status: number
+  readonly headers: Readonly<Record<string, string | undefined>>
+}
+
+export interface RemoteFile {
+  /** The name in messages and the manifest, without secrets. */
   readonly name: string
   /** The URL without user and fragment. */
   readonly url: string
-  readonly authorization: string | undefined
+  /** The headers of each request, which authorize it. They are computed for each request, because tokens expire. */
+  readonly headers: Effect.Effect<Headers, SourceError | Remote.ConnectionLost>
+  /**
+   * How a change is noticed: `If-Range` and a comparison of versions, the comparison alone (for servers whose `ETag` is
+   * not that of RFC 9110), or not at all, because the URL stands for the same bytes forever.
+   */
+  readonly changes: "conditional" | "compared" | "impossible"
+  /** The failure that an answer means at this place. `undefined` if it means the same everywhere. */
+  readonly refusal: (answer: Answer) => SourceError | undefined
 }
 
 type SizedVersion = Version & { readonly size: number | undefined }
 
 export const open = Effect.fn("HttpFile.open")(function* (
   text: string,
+): Effect.fn.Return<Input, SourceError, FileSystem.FileSystem | Path.Path | Scope.Scope> {
+  return yield* openTarget(yield* parse(text))
+})
+
+export const openTarget = Effect.fnUntraced(function* (
+  target: RemoteFile,
 ): Effect.fn.Return<Input, SourceError, Scope.Scope> {
-  const target = yield* parse(text)
   const context = yield* Layer.build(NodeHttpClient.layer)
-  const get = (headers: Readonly<Record<string, string>>) => Effect.provideContext(request(target, headers), context)
+  const get = (headers: Headers) => Effect.provideContext(request(target, headers), context)
   const probe = Effect.scoped(
     Effect.flatMap(get({ range: "bytes=0-0" }), (response) =>
       // An empty file has no first byte.
@@ -42,16 +62,19 @@ export const open = Effect.fn("HttpFile.open")(function* (
     ),
   )
   const { response, size } = yield* Remote.withRetries(target.name, probe)
-  const version = versionOf(response, size)
-  const condition = conditionOf(version)
-  const hasRanges = response.status === 206 && size !== undefined && condition !== undefined
+  const { changes } = target
+  const version = changes === "impossible" ? { size } : versionOf(response, size)
+  const condition = changes === "conditional" ? conditionOf(version) : undefined
+  const isChecked = changes === "impossible" || (changes === "compared" ? version.etag : condition) !== undefined
+  const hasRanges = response.status === 206 && size !== undefined && isChecked
   return yield* Remote.input({
     name: target.name,
     size,
     hasRanges,
     version,
     read: Effect.fnUntraced(function* (start, range) {
-      const response = yield* get(range === undefined ? {} : { range, "if-range": condition ?? "" })
+      const conditional = condition === undefined ? undefined : { "if-range": condition }
+      const response = yield* get(range === undefined ? {} : { range, ...conditional })
       yield* checkStatus(target, response)
       yield* requireUnchanged(target, version, response)
       yield* requireRange(target, response, range === undefined ? undefined : start)
@@ -60,35 +83,43 @@ export const open = Effect.fn("HttpFile.open")(function* (
   })
 })
 
+/** Requests the JSON at the URL. */
+export const json = Effect.fnUntraced(function* (target: RemoteFile) {
+  const context = yield* Layer.build(NodeHttpClient.layer)
+  const attempt = Effect.gen(function* () {
+    const response = yield* request(target, {})
+    yield* checkStatus(target, response)
+    return yield* Effect.mapError(response.json, (error) => Remote.disconnected(target.name, error))
+  })
+  return yield* Remote.withRetries(target.name, Effect.scoped(Effect.provideContext(attempt, context)))
+}, Effect.scoped)
+
 const parse = Effect.fnUntraced(function* (text: string) {
   const url = URL.parse(text)
   if (url === null || url.hostname === "") {
     return yield* unreadable(text.replace(/[?#].*|(?<=\/\/)[^/]*@/gs, ""), "invalid URL")
   }
-  const { password, username } = url
+  const name = `${url.origin}${url.pathname}`
+  const credentials = yield* HttpCredentials.of(url, name)
   url.username = ""
   url.password = ""
   url.hash = ""
-  const target: Target = {
-    name: `${url.origin}${url.pathname}`,
+  const target: RemoteFile = {
+    name,
     url: url.href,
-    authorization: username === "" && password === "" ? undefined : basic(username, password),
+    headers: Effect.succeed(credentials === undefined ? {} : { authorization: credentials.authorization }),
+    changes: "conditional",
+    refusal: ({ status }) =>
+      status === 401 && credentials !== undefined
+        ? unreadable(name, `the server refuses ${credentials.origin} (401), which may be wrong or expired`)
+        : undefined,
   }
   return target
 })
 
-const basic = (username: string, password: string): string =>
-  `Basic ${Base64.encode(new TextEncoder().encode(`${decodePercent(username)}:${decodePercent(password)}`))}`
-
-const decodePercent = (text: string): string =>
-  Result.getOrElse(
-    Result.try(() => decodeURIComponent(text)),
-    () => text,
-  )
-
 const insecureRedirect = "the server redirects from https to http, which is not secure; use the target's https URL"
 
-const request = Effect.fnUntraced(function* (target: Target, headers: Readonly<Record<string, string>>) {
+const request = Effect.fnUntraced(function* (target: RemoteFile, headers: Headers) {
   const isSecure = target.url.startsWith("https:")
   const client = (yield* HttpClient.HttpClient).pipe(
     HttpClient.transform(
@@ -101,13 +132,8 @@ const request = Effect.fnUntraced(function* (target: Target, headers: Readonly<R
     HttpClient.followRedirects(maxRedirects),
     HttpClient.withScope,
   )
-  const { authorization } = target
   const request = HttpClientRequest.get(target.url, {
-    headers: {
-      "accept-encoding": "identity",
-      ...(authorization === undefined ? undefined : { authorization }),
-      ...headers,
-    },
+    headers: { "accept-encoding": "identity", ...(yield* target.headers), ...headers },
   })
   // A trace span would contain the query.
   return yield* client.execute(request).pipe(
@@ -116,23 +142,28 @@ const request = Effect.fnUntraced(function* (target: Target, headers: Readonly<R
   )
 })
 
-const checkStatus = (
-  { name }: Target,
-  { headers, status }: HttpClientResponse.HttpClientResponse,
-): Effect.Effect<void, SourceError | Remote.ConnectionLost> => {
-  if (status === 200 || status === 206) {
-    const encoding = headers["content-encoding"]
-    return encoding === undefined || storable.has(encoding)
-      ? Effect.void
-      : unreadable(
-          name,
-          `the server sends the file with a content encoding that was not requested (${encoding}); download the file first`,
-        )
-  }
+const checkStatus = (target: RemoteFile, answer: Answer): Effect.Effect<void, SourceError | Remote.ConnectionLost> => {
+  if (answer.status !== 200 && answer.status !== 206) return Effect.fail(failureOf(target, answer))
+  const encoding = answer.headers["content-encoding"]
+  return encoding === undefined || storable.has(encoding)
+    ? Effect.void
+    : unreadable(
+        target.name,
+        `the server sends the file with a content encoding that was not requested (${encoding}); download the file first`,
+      )
+}
+
+export const failureOf = (
+  { name, refusal }: Pick<RemoteFile, "name" | "refusal">,
+  answer: Answer,
+): SourceError | Remote.ConnectionLost => {
+  const { headers, status } = answer
+  const problem = refusal(answer)
+  if (problem !== undefined) return problem
   const kind = HttpFailure.kindOf(status)
   if (kind === "notFound") return fileNotFound(name)
   if (kind === "rateLimited" || kind === "timeout" || kind === "serverError") {
-    const seconds = Number(headers["retry-after"])
+    const seconds = Number(headers["retry-after"] ?? resetOf(headers["ratelimit"]))
     return new Remote.ConnectionLost({
       problem: `the server answered ${status}${kind === "rateLimited" ? " (too many requests)" : ""}`,
       ...(seconds > 0 ? { retryAfter: seconds * 1000 } : undefined),
@@ -141,11 +172,17 @@ const checkStatus = (
   return unreadable(name, refusals.get(status) ?? `the server answered ${status}`)
 }
 
+/** The seconds until a limit that is used up is reset, as in `"api";r=0;t=55`. */
+const resetOf = (rateLimit = ""): string | undefined => /;\s*r=0\s*;\s*t=(\d+)/.exec(rateLimit)?.[1]
+
 const storable: ReadonlySet<string> = new Set(["identity", "gzip", "x-gzip", "zstd"])
 
 const refusals: ReadonlyMap<number, string> = new Map<number, string>([
-  [401, "the server requires authorization (401); add user and password to the URL, or use a signed URL"],
-  [403, "the server denies access (403); check the user in the URL, or whether the URL's signature has expired"],
+  [
+    401,
+    "the server requires authorization (401); set PREFSTREAM_HTTP_TOKENS=HOST=TOKEN, add the host to ~/.netrc, or use a signed URL",
+  ],
+  [403, "the server denies access (403); check the credentials, or whether the URL's signature has expired"],
   [416, "the file became shorter while it was read"],
   ...[301, 302, 303, 307, 308].map(
     (status) => [status, `the server redirects more than ${maxRedirects} times, or without a target`] as const,
@@ -163,7 +200,7 @@ const conditionOf = ({ etag, last_modified }: Version): string | undefined =>
   etag !== undefined && !etag.startsWith("W/") ? etag : last_modified
 
 const requireUnchanged = (
-  { name }: Target,
+  { name }: RemoteFile,
   openedVersion: SizedVersion,
   response: HttpClientResponse.HttpClientResponse,
 ) => {
@@ -176,7 +213,7 @@ const requireUnchanged = (
 }
 
 const requireRange = (
-  { name }: Target,
+  { name }: RemoteFile,
   response: HttpClientResponse.HttpClientResponse,
   start: number | undefined,
 ): Effect.Effect<void, SourceError> => {

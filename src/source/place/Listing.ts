@@ -7,7 +7,7 @@
 import { Effect, FileSystem, Glob, Option, Path, type PlatformError, Schema } from "effect"
 import * as FileExtensions from "./FileExtensions.ts"
 import { fileNotFound, fromPlatformError, type SourceError, unreadable } from "../record/SourceError.ts"
-import { kindOf, unknownPlace } from "./PlaceName.ts"
+import { isPattern, kindOf, unknownPlace } from "./PlaceName.ts"
 import * as S3Object from "./S3Object.ts"
 
 export interface Listed {
@@ -37,7 +37,17 @@ const filesOf = (name: string) => {
     case "local":
       return Effect.catchTag(localFiles(name), "PlatformError", (error) => Effect.fail(fromPlatformError(name, error)))
     case "s3":
-      return bucketFiles(name)
+      return bucketFiles(name, S3Object.list, S3Object.open)
+    case "gs":
+      return Effect.flatMap(
+        Effect.promise(() => import("./GoogleObject.ts")),
+        ({ list, open }) => bucketFiles(name, list, open),
+      )
+    case "hf":
+      return Effect.flatMap(
+        Effect.promise(() => import("./HubDataset.ts")),
+        ({ expand }) => Effect.scoped(expand(name)),
+      )
     case "unknown":
       return Effect.fail(unreadable(name, unknownPlace))
     case "standard input":
@@ -47,21 +57,12 @@ const filesOf = (name: string) => {
   }
 }
 
-/** Files with names that begin with a dot or `_` are hidden or temporary. */
-const isDataFile = (name: string): boolean =>
-  /^[^._]/.test(name) && !descriptions.includes(name) && FileExtensions.formatOf(name) !== undefined
-
-/** Metadata files of Hugging Face datasets and LLaMA-Factory. */
-const descriptions = ["dataset_info.json", "dataset_infos.json", "dataset_dict.json", "state.json"]
-
 const folderProblem = (folder: string, files: ReadonlyArray<string>): string | undefined => {
   const split = files.includes("dataset_dict.json") ? '["train"]' : ""
   return split !== "" || files.some((name) => name.endsWith(".arrow"))
     ? `a folder written by save_to_disk in Hugging Face datasets, whose Arrow files cannot be read; convert it to Parquet: datasets.load_from_disk(${JSON.stringify(folder)})${split}.to_parquet("new.parquet")`
     : undefined
 }
-
-const isPattern = (text: string): boolean => /[*?[{]/.test(text)
 
 const folderOf = (pattern: string): string => /^[^*?[{]*\//.exec(pattern)?.[0] ?? "."
 
@@ -78,7 +79,7 @@ const localFiles = Effect.fnUntraced(function* (
   if (yield* fs.exists(name)) {
     if (yield* isFile(name)) return [name]
     const all = yield* fs.readDirectory(name)
-    const entries = all.filter(isDataFile)
+    const entries = all.filter(FileExtensions.isDataFile)
     const folder = name.replace(/\/+$/, "")
     const problem = entries.length === 0 ? folderProblem(folder, all) : undefined
     if (problem !== undefined) return yield* unreadable(name, problem)
@@ -107,19 +108,19 @@ const decodeManifest = Schema.decodeUnknownEffect(
   ),
 )
 
-const bucketFiles = Effect.fnUntraced(function* (name: string) {
+const bucketFiles = Effect.fnUntraced(function* (name: string, list: typeof S3Object.list, open: typeof S3Object.open) {
   const { bucket, key } = yield* S3Object.parse(name)
-  const toUrls = (keys: ReadonlyArray<string>) => keys.toSorted().map((key) => `s3://${bucket}/${key}`)
+  const toUrls = (keys: ReadonlyArray<string>) => keys.toSorted().map((key) => `${kindOf(name)}://${bucket}/${key}`)
   if (key === "" || key.endsWith("/")) {
-    const keys = yield* S3Object.list({ name, bucket, prefix: key, isFlat: true })
-    return toUrls(keys.filter((objectKey) => isDataFile(objectKey.slice(key.length))))
+    const keys = yield* list({ name, bucket, prefix: key, isFlat: true })
+    return toUrls(keys.filter((objectKey) => FileExtensions.isDataFile(objectKey.slice(key.length))))
   }
   if (!isPattern(key)) {
-    yield* Effect.scoped(S3Object.open(name))
+    yield* Effect.scoped(open(name))
     return [name]
   }
   const prefix = /^[^*?[{\\]*/.exec(key)?.[0] ?? ""
-  const keys = yield* S3Object.list({ name, bucket, prefix, isFlat: false })
+  const keys = yield* list({ name, bucket, prefix, isFlat: false })
   if (keys.includes(key)) return [name]
   const glob = Glob.make(key)
   return toUrls(keys.filter((objectKey) => !objectKey.endsWith("/") && Glob.match(glob, objectKey)))

@@ -20,6 +20,10 @@ export const open = Effect.fn("Place.open")(function* (
       return yield* (yield* Effect.promise(() => import("./HttpFile.ts"))).open(name)
     case "s3":
       return yield* S3Object.open(name)
+    case "gs":
+      return yield* (yield* Effect.promise(() => import("./GoogleObject.ts"))).open(name)
+    case "hf":
+      return yield* (yield* Effect.promise(() => import("./HubDataset.ts"))).open(name)
     case "unknown":
       return yield* unreadable(name, unknownPlace)
   }

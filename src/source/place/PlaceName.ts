@@ -1,5 +1,5 @@
-/** Classifies and describes file names: local, standard input, HTTP, S3. */
-export type Kind = "local" | "standard input" | "http" | "s3" | "unknown"
+/** Classifies and describes file names: local, standard input, HTTP, S3, Google Cloud Storage, Hugging Face Hub. */
+export type Kind = "local" | "standard input" | "http" | "s3" | "gs" | "hf" | "unknown"
 
 /** A URL with another scheme is `unknown`. A name without a scheme is a path. */
 export const kindOf = (name: string): Kind => {
@@ -7,13 +7,18 @@ export const kindOf = (name: string): Kind => {
   const [, scheme] = /^([a-z][a-z0-9+.-]+):\/\//i.exec(name) ?? []
   if (scheme === undefined) return "local"
   if (/^https?$/i.test(scheme)) return "http"
-  return /^s3$/i.test(scheme) ? "s3" : "unknown"
+  return schemes.find((name) => name === scheme.toLowerCase()) ?? "unknown"
 }
+
+const schemes = ["s3", "gs", "hf"] as const
+
+export const isPattern = (text: string): boolean => /[*?[{]/.test(text)
 
 /** Returns the name for messages, rejects, the ledger, and datasets, without the secret parts of a URL. */
 export const describe = (name: string): string => {
-  if (kindOf(name) === "standard input") return "standard input"
-  if (kindOf(name) === "local") return name
+  const kind = kindOf(name)
+  if (kind === "standard input") return kind
+  if (kind !== "http" && kind !== "unknown") return name
   return name.replace(/[?#].*$/s, "").replace(/^([^/]*\/\/)[^/]*@/, "$1")
 }
 
@@ -22,4 +27,5 @@ export const describeAll = (names: ReadonlyArray<string>, inputs = "inputs"): st
 
 const standardInputNames: ReadonlySet<string> = new Set(["-", "/dev/stdin", "/dev/fd/0", "/proc/self/fd/0"])
 
-export const unknownPlace = "expected a path, a URL with http://, https://, or s3://, or - for standard input"
+export const unknownPlace =
+  "expected a path, a URL with http://, https://, s3://, gs://, or hf://, or - for standard input"

@@ -172,3 +172,19 @@ export const disconnected = (name: string, error: unknown): SourceError | Connec
 
 const innermost = (error: unknown): unknown =>
   Predicate.hasProperty(error, "cause") && error.cause !== undefined ? innermost(error.cause) : error
+
+/**
+ * Loads the client library of a place, which is an optional package.
+ *
+ * @param load an import that has a `catch` itself, such as `rethrow`. Otherwise, bundlers report an error if the package
+ *   is not installed.
+ */
+export const client = <A>(name: string, place: string, library: string, load: () => Promise<A>) =>
+  Effect.tryPromise({
+    try: load,
+    catch: (cause) => unreadable(name, `to read from ${place}, install its client: npm install ${library}`, cause),
+  })
+
+export const rethrow = (cause: unknown): never => {
+  throw cause
+}

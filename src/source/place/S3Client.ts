@@ -4,7 +4,8 @@
  * region is required. Only programs that use S3 must install the library, because it is loaded on first use and none of
  * its types is exported.
  */
-import { Config, Data, Effect, Option, Predicate, type Scope } from "effect"
+import { Data, Effect, Predicate, type Scope } from "effect"
+import { variable } from "../../io/Environment.ts"
 import * as HttpFailure from "../../io/HttpFailure.ts"
 import { fileNotFound, type SourceError, unreadable } from "../record/SourceError.ts"
 import * as Remote from "./Remote.ts"
@@ -44,7 +45,12 @@ export interface Connection {
 export const connect = Effect.fnUntraced(function* (
   name: string,
 ): Effect.fn.Return<Connection, SourceError, Scope.Scope> {
-  const { GetObjectCommand, ListObjectsV2Command, S3Client } = yield* library(name)
+  const { GetObjectCommand, ListObjectsV2Command, S3Client } = yield* Remote.client(
+    name,
+    "S3",
+    "@aws-sdk/client-s3",
+    () => import("@aws-sdk/client-s3").catch(Remote.rethrow),
+  )
   const hasEndpoint = yield* endpointIsSet
   const make = (region?: string) =>
     Effect.acquireRelease(
@@ -118,26 +124,13 @@ export const connect = Effect.fnUntraced(function* (
 
 class RequestFailed extends Data.TaggedError("Refused")<{ readonly cause: unknown }> {}
 
-const library = (name: string) =>
-  Effect.tryPromise({
-    // Without this `catch`, bundlers report an error if the package is not installed.
-    try: () =>
-      import("@aws-sdk/client-s3").catch((cause) => {
-        throw cause
-      }),
-    catch: (cause) => unreadable(name, "to read from S3, install its client: npm install @aws-sdk/client-s3", cause),
-  })
-
 /** Storage services without regions accept this region. */
 const endpointRegion = "us-east-1"
 
-const endpointIsSet = Effect.gen(function* () {
-  for (const variable of ["AWS_ENDPOINT_URL_S3", "AWS_ENDPOINT_URL"]) {
-    const value = yield* Effect.option(Config.NonEmptyString(variable))
-    if (Option.isSome(value) && value.value !== "") return true
-  }
-  return false
-})
+const endpointIsSet = Effect.map(
+  Effect.all([variable("AWS_ENDPOINT_URL_S3"), variable("AWS_ENDPOINT_URL")]),
+  (endpoints) => endpoints.some((endpoint) => endpoint !== undefined),
+)
 
 const isBytes = (body: unknown): body is AsyncIterable<Uint8Array> => Predicate.hasProperty(body, Symbol.asyncIterator)
 

@@ -5,6 +5,7 @@
 import { Effect, type Scope, Stream } from "effect"
 import { type SourceError, unreadable } from "../record/SourceError.ts"
 import type { Input } from "./Input.ts"
+import { kindOf } from "./PlaceName.ts"
 import * as Remote from "./Remote.ts"
 import * as S3Client from "./S3Client.ts"
 
@@ -51,9 +52,9 @@ export const list = Effect.fn("S3Object.list")(function* ({
 }, Effect.scoped)
 
 export const parse = (name: string) => {
-  const [, bucket, key = ""] = /^s3:\/\/([^/]+)(?:\/(.*))?$/is.exec(name) ?? []
+  const [, bucket, key = ""] = /^\w+:\/\/([^/]+)(?:\/(.*))?$/s.exec(name) ?? []
   return bucket === undefined
-    ? Effect.fail(unreadable(name, "expected s3://BUCKET/KEY"))
+    ? Effect.fail(unreadable(name, `expected ${kindOf(name)}://BUCKET/KEY`))
     : Effect.succeed({ bucket, key })
 }
 

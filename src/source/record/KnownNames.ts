@@ -52,7 +52,7 @@ export const completionPairs = [words("chosen rejected"), words("preferred_outpu
 export const completionTexts = words("completion response output generation generated_text model_output model_response")
 export const otherCompletionTexts = words("answer prediction candidate reply assistant chosen")
 export const completionStems = words(
-  "response output completion answer generation candidate assistant conversation reply summary human_ref model bot chatbot system agent",
+  "response output completion answer generation generations candidate assistant conversation reply summary human_ref model bot chatbot system agent",
 )
 /** Stems that count only before a letter or number (`bot_a`). They name models if other columns hold completions. */
 export const namingStems = wordSet("model bot chatbot system agent")

@@ -29,6 +29,7 @@ const argilla: Shape = {
     metadata,
     votes: answersToVotes(
       Object.entries(object(responses)).map(([question, answers]) => ({ question, answers: objects(answers) })),
+      Object.keys(object(fields)),
     ),
   }),
 }
@@ -52,6 +53,7 @@ const argillaServer: Shape = {
       metadata,
       votes: answersToVotes(
         [...questions].map(([question, all]) => ({ question, answers: all.map(({ answer }) => answer) })),
+        Object.keys(object(fields)),
       ),
     }
   },
@@ -120,7 +122,7 @@ const withVotes = (
   const { external_id, id, ...parts } = Object.fromEntries(
     Object.entries(record).filter(([name, value]) => isPart(name, value)),
   )
-  return { ...parts, item_id: external_id ?? id, votes: answersToVotes(columns) }
+  return { ...parts, item_id: external_id ?? id, votes: answersToVotes(columns, Object.keys(parts)) }
 }
 
 interface Answers {
@@ -157,11 +159,32 @@ const choiceAmong = (columns: ReadonlyArray<Answers>): Answers | undefined => {
   )
 }
 
-const answersToVotes = (columns: ReadonlyArray<Answers>): ReadonlyArray<Members> => {
-  const choiceQuestion = choiceAmong(columns)
+/**
+ * The questions that rate one completion each, such as `rating_1` for the field `response_1`, as one question whose
+ * answers are rankings. Users who rated a part of the completions are refused later, because a ranking needs all.
+ */
+const ratingsAmong = (columns: ReadonlyArray<Answers>, fields: ReadonlyArray<string>): Answers | undefined => {
+  const numberIn = (name: string) => /\d+/.exec(name)?.[0]
+  const ratings = columns.flatMap(({ answers, question }) => {
+    const field = fields.find((name) => numberIn(name) !== undefined && numberIn(name) === numberIn(question))
+    const isRating = answers.length > 0 && answers.every(({ value }) => typeof value === "number")
+    return field !== undefined && isRating ? answers.map((answer) => ({ ...answer, field })) : []
+  })
+  if (new Set(ratings.map(({ field }) => field)).size < 2) return undefined
+  const answers = [...Map.groupBy(ratings, (one: Members) => one["user_id"]).values()].map((all) => ({
+    ...all[0],
+    value: all.map(({ field, value }: Members) => ({ value: field, rank: -Number(value) })),
+  }))
+  return { question: "ratings", answers }
+}
+
+const answersToVotes = (columns: ReadonlyArray<Answers>, fields: ReadonlyArray<string>): ReadonlyArray<Members> => {
+  const choice = choiceAmong(columns)
+  const choiceQuestion = choice ?? ratingsAmong(columns, fields)
   const submitted = (answers: ReadonlyArray<Members>) =>
     answers.filter(({ status }) => isEmpty(status) || status === "submitted")
-  const rationaleQuestion = columns.find(({ question }) => isRationale(question))
+  // Rationales of ratings are about one completion each.
+  const rationaleQuestion = choice && columns.find(({ question }) => isRationale(question))
   return submitted(choiceQuestion?.answers ?? []).flatMap(({ user_id, value }): ReadonlyArray<Members> => {
     if (isEmpty(value)) return []
     const rationale = submitted(rationaleQuestion?.answers ?? []).find((other) => other["user_id"] === user_id)?.[

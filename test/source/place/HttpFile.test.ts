@@ -1,7 +1,4 @@
-import { readFileSync } from "node:fs"
-import { createServer, type IncomingMessage, type RequestListener, type ServerResponse } from "node:http"
-import { createServer as createSecureServer } from "node:https"
-import type { AddressInfo } from "node:net"
+import type { IncomingMessage, RequestListener, ServerResponse } from "node:http"
 import { gunzipSync, gzipSync } from "node:zlib"
 import { Agent, getGlobalDispatcher, setGlobalDispatcher } from "@effect/platform-node/Undici"
 import { assert, describe } from "@effect/vitest"
@@ -13,74 +10,8 @@ import * as OpenFile from "../../../src/source/OpenFile.ts"
 import { Duration, Effect, Stream } from "effect"
 import * as Place from "../../../src/source/place/Place.ts"
 import { RemoteTimeouts } from "../../../src/source/place/Remote.ts"
+import { answer, type Kept, keeping, piece, serve } from "./fileServer.ts"
 import { bytesOf, failureOf, pattern, test } from "./support.ts"
-
-/** A server on a free port; what was asked of it. */
-const serve = Effect.fnUntraced(function* (handle: RequestListener, { tls = false } = {}) {
-  const asked: Array<IncomingMessage> = []
-  const listener: RequestListener = (request, response) => {
-    asked.push(request)
-    handle(request, response)
-  }
-  const server = yield* Effect.acquireRelease(
-    Effect.callback<ReturnType<typeof createServer>>((resume) => {
-      const certificate = () => readFileSync(new URL("fixtures/localhost.pem", import.meta.url))
-      const server = tls
-        ? createSecureServer({ key: certificate(), cert: certificate() }, listener)
-        : createServer(listener)
-      server.listen(0, "127.0.0.1", () => resume(Effect.succeed(server)))
-    }),
-    (server) =>
-      Effect.callback<void>((resume) => {
-        server.close(() => resume(Effect.void))
-        server.closeAllConnections()
-      }),
-  )
-  const { port } = server.address() as AddressInfo
-  return { url: `${tls ? "https" : "http"}://127.0.0.1:${port}`, host: `127.0.0.1:${port}`, asked }
-})
-
-interface Kept {
-  readonly content: Uint8Array
-  readonly etag?: string
-  readonly modified?: string
-}
-
-const rangeOf = ({ headers }: IncomingMessage) => /^bytes=(\d+)-(\d*)$/.exec(headers.range ?? "") ?? []
-
-/** Answers as a server of files does, with ranges and their conditions (RFC 9110, 13 and 14). */
-const answer = (request: IncomingMessage, response: ServerResponse, { content, etag, modified }: Kept) => {
-  if (etag !== undefined) response.setHeader("etag", etag)
-  if (modified !== undefined) response.setHeader("last-modified", modified)
-  const condition = request.headers["if-range"]
-  const isFresh = condition === undefined || condition === etag || condition === modified
-  const [, first, last] = rangeOf(request)
-  if (first === undefined || !isFresh) {
-    response.writeHead(200, { "content-length": content.length })
-    return response
-  }
-  const start = Number(first)
-  if (start >= content.length) {
-    response.writeHead(416, { "content-range": `bytes */${content.length}` })
-    return response
-  }
-  const end = last === "" ? content.length : Math.min(Number(last) + 1, content.length)
-  response.writeHead(206, {
-    "content-range": `bytes ${start}-${end - 1}/${content.length}`,
-    "content-length": end - start,
-  })
-  return response
-}
-
-const piece = (request: IncomingMessage, content: Uint8Array) => {
-  const [, first, last] = rangeOf(request)
-  return content.slice(Number(first ?? 0), last === undefined || last === "" ? undefined : Number(last) + 1)
-}
-
-const keeping =
-  (kept: Kept): RequestListener =>
-  (request, response) =>
-    answer(request, response, kept).end(piece(request, kept.content))
 
 /** Breaks off after so many bytes of an answer that is longer. */
 const breaking =
@@ -234,7 +165,7 @@ describe("an answer that is no file", () => {
     for (const [status, words] of [
       [404, /: there is no such file/],
       [410, /: there is no such file/],
-      [401, /authorization \(401\)/],
+      [401, /refuses user and password in the URL \(401\)/],
       [403, /denies access \(403\)/],
       [418, /answered 418$/],
       [204, /answered 204$/],

@@ -117,6 +117,6 @@ describe("names of files", () => {
   test("may be of elsewhere", function* () {
     const names = ["https://host/a*.jsonl?x=[1]", "-", "/dev/stdin", "HTTP://host/b"]
     assert.deepStrictEqual((yield* Listing.expand(names)).files, ["https://host/a*.jsonl?x=[1]", "-", "HTTP://host/b"])
-    assert.match(yield* failureOf(Listing.expand(["gs://bucket/a.jsonl"])), /^gs:\/\/bucket\/a\.jsonl: .* s3:\/\//)
+    assert.match(yield* failureOf(Listing.expand(["ftp://bucket/a.jsonl"])), /^ftp:\/\/bucket\/a\.jsonl: .* s3:\/\//)
   })
 })

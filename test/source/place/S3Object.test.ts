@@ -180,16 +180,6 @@ describe("an object of S3-compatible storage", () => {
   })
 })
 
-test("the client library of S3 is asked for where it is not installed", function* () {
-  const script = fileURLToPath(new URL("fixtures/withoutS3.ts", import.meta.url))
-  const process_ = yield* ChildProcess.make(process.execPath, ["--no-warnings", script], { stderr: "inherit" })
-  const said = yield* process_.stdout.pipe(Stream.decodeText(), Stream.mkString)
-  assert.strictEqual(
-    said,
-    "s3://data/a.jsonl: cannot be read: to read from S3, install its client: npm install @aws-sdk/client-s3\n",
-  )
-})
-
 describe("names in S3-compatible storage", () => {
   const stored = storageOf({ checksSignatures: false })
 

@@ -1,0 +1,100 @@
+/**
+ * Decides which files of a Hugging Face dataset are its data, as `datasets.load_dataset` does: those that its card names
+ * (`configs`), otherwise those whose folders or names name a split, otherwise all. Files of all splits are data. A
+ * dataset with several configurations and no default has no answer, because joining them would be a guess.
+ */
+import { Glob, Option, Result, Schema } from "effect"
+import * as FileExtensions from "./FileExtensions.ts"
+
+const Paths = Schema.Union([Schema.String, Schema.Array(Schema.String)])
+
+/** See https://huggingface.co/docs/hub/datasets-manual-configuration */
+const Card = Schema.Struct({
+  configs: Schema.Array(
+    Schema.Struct({
+      config_name: Schema.String,
+      default: Schema.optionalKey(Schema.Boolean),
+      data_dir: Schema.optionalKey(Schema.String),
+      data_files: Schema.optionalKey(
+        Schema.Union([Paths, Schema.Array(Schema.Struct({ split: Schema.String, path: Paths }))]),
+      ),
+    }),
+  ),
+})
+type Configuration = (typeof Card.Type)["configs"][number]
+
+/**
+ * @param card the card's front matter
+ * @returns paths in the order of the card, or sorted, or the problem
+ */
+export const dataFiles = (
+  paths: ReadonlyArray<string>,
+  card: unknown,
+): Result.Result<ReadonlyArray<string>, string> => {
+  const configurations = Option.match(Schema.decodeUnknownOption(Card)(card), {
+    onNone: () => [],
+    onSome: ({ configs }) => configs,
+  })
+  const configuration =
+    configurations.length > 1
+      ? (configurations.find((one) => one.default) ??
+        configurations.find(({ config_name }) => config_name === "default"))
+      : configurations[0]
+  if (configuration === undefined && configurations.length > 1) {
+    const examples = configurations
+      .slice(0, 5)
+      .map((one) => `${one.config_name} (${patternsOf(one)[0] ?? "its folder"})`)
+    return Result.fail(
+      `the dataset has ${configurations.length} configurations, and none is the default; append the files of one to the name: ${examples.join(", ")}`,
+    )
+  }
+  const folder = configuration?.data_dir === undefined ? "" : `${normalize(configuration.data_dir).replace(/\/$/, "")}/`
+  const candidates = paths.filter((path) => path.startsWith(folder)).toSorted()
+  const patterns = configuration === undefined ? [] : patternsOf(configuration)
+  const files =
+    patterns.length === 0
+      ? defaultFiles(candidates.filter(isVisible))
+      : patterns.flatMap((pattern) => {
+          const glob = Glob.make(pattern)
+          return candidates.filter((path) => path === pattern || (isVisible(path) && Glob.match(glob, path)))
+        })
+  const readable = [...new Set(files)].filter((path) => FileExtensions.formatOf(path) !== undefined)
+  return readable.length === 0
+    ? Result.fail(
+        "no JSON Lines, JSON, CSV, TSV, or Parquet files; append @refs/convert/parquet for the Hub's copy in Parquet",
+      )
+    : Result.succeed(readable)
+}
+
+const normalize = (pattern: string): string => pattern.replace(/^(\.?\/)+/, "")
+
+const patternsOf = ({ data_dir, data_files = [] }: Configuration): ReadonlyArray<string> =>
+  [data_files]
+    .flat()
+    .flatMap((entry) => (typeof entry === "string" ? entry : entry.path))
+    .map((pattern) => normalize(`${data_dir ?? ""}/${normalize(pattern)}`))
+
+const isVisible = (path: string): boolean =>
+  !/(^|\/)(\.|__)/.test(path) && FileExtensions.isDataFile(path.replace(/^.*\//, ""))
+
+/** Between words of a name. */
+const separator = "[-._ 0-9]"
+const split = `(?:train|training|validation|valid|dev|val|test|testing|eval|evaluation)`
+
+/** See https://huggingface.co/docs/hub/datasets-file-names-and-splits. The first that matches a file counts. */
+const layouts: ReadonlyArray<RegExp> = [
+  /^data\/[^/]+-\d{5}-of-\d{5}[^/]*$/,
+  new RegExp(`(?:^|/)(?:[^/]*${separator})?${split}(?:${separator}[^/]*)?/`),
+  new RegExp(`(?:^|/)(?:[^/]*${separator})?${split}${separator}[^/]*$`),
+  /^/,
+]
+
+const defaultFiles = (paths: ReadonlyArray<string>): ReadonlyArray<string> => {
+  const layout = layouts.find((layout) => paths.some((path) => layout.test(path)))
+  const files = paths.filter((path) => layout?.test(path))
+  const counts = Map.groupBy(files, FileExtensions.formatOf)
+  const [format] = [...counts].toSorted(
+    ([a, as], [b, bs]) => bs.length - as.length || Number(b === "parquet") - Number(a === "parquet"),
+  )
+  return format?.[1] ?? []
+}
