@@ -1,5 +1,5 @@
 /**
- * The members `group` and `votes` of a task's request, which the contract does not have.
+ * The members `group`, `votes`, and `voters` of a task's request, which the contract does not have.
  *
  * Guarantees: a client sends them only to a service that declares them, or if its user says so.
  */
@@ -10,11 +10,18 @@ export interface TaskMembers {
   readonly group: boolean
   /** Maximum `votes` that a task may ask for on each prompt. 0: a task cannot ask for votes. */
   readonly maxVotes: number
+  /** Whether a task may ask for the votes of judges only, or of people only (`voters`). Default false. */
+  readonly voters?: boolean | undefined
 }
 
 export const none: TaskMembers = { group: false, maxVotes: 0 }
 
-export const form = '"declared", or an object with group (true or false) and maxVotes (a whole number)'
+export const form =
+  '"declared", or an object with group (true or false), maxVotes (a whole number), and optionally voters (true or false)'
 
 export const isSetting = (value: TaskMembers | "declared"): boolean =>
-  value === "declared" || (typeof value.group === "boolean" && Number.isInteger(value.maxVotes) && value.maxVotes >= 0)
+  value === "declared" ||
+  (typeof value.group === "boolean" &&
+    Number.isInteger(value.maxVotes) &&
+    value.maxVotes >= 0 &&
+    (value.voters === undefined || typeof value.voters === "boolean"))

@@ -116,6 +116,7 @@ export const main = (given: ReadonlyArray<string>) => {
       UsageError: wrongUsage,
       TermsChanged: wrongUsage,
       PriceMissing: wrongUsage,
+      VotersNotTaken: wrongUsage,
       NoSuchCampaign: wrongUsage,
       SettingInvalid: wrongUsage,
       SplitsInvalid: wrongUsage,

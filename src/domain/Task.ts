@@ -1,12 +1,13 @@
 /**
  * The requests and results of the annotation service's contract, version 1.
  *
- * Guarantees: requests have the members of the contract, and `group` and `votes` only if they are set. Results may have
+ * Guarantees: requests have the members of the contract, and `group`, `votes`, and `voters` only if they are set. Results may have
  * more: unknown members of `annotations` are kept, others are ignored. Services differ in their statuses and in the path
  * of the task id in the creation response; `ServiceProfile` configures both.
  */
 import { Predicate, Schema } from "effect"
 import { described } from "./Described.ts"
+import { Voters } from "./Voters.ts"
 
 /** One element of a task's `prompts`: completions that experts rank against each other. */
 export const TaskPrompt = Schema.Struct({
@@ -36,6 +37,7 @@ export const TaskRequest = Schema.Struct({
   ),
   group: Schema.optionalKey(described("The group that the task belongs to.", Schema.String)),
   votes: Schema.optionalKey(described("Number of experts who judge each prompt.", Schema.Int)),
+  voters: Schema.optionalKey(described("Who judges: only language models, or only people. Default: both.", Voters)),
 })
 export type TaskRequest = typeof TaskRequest.Type
 

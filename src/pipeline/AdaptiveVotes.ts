@@ -2,34 +2,47 @@
  * Chooses the items that need another vote most, from the judgments in the ledger.
  *
  * Guarantees: the choice depends only on the ledger and the annotation paths. Gold items get no further votes. Their
- * known answers help to estimate the experts' reliabilities. Memory: about 100 bytes per vote.
+ * known answers help to estimate the experts' reliabilities. With a rule that sends items to people, the votes of an item's
+ * judges count as one (`pair/votes/Jury`). Memory: about 100 bytes per vote.
  */
-import { type Duration, Effect, Schedule, Stream } from "effect"
+import { type Duration, Effect, Option, Schedule, Stream } from "effect"
 import { firstOfText } from "../domain/CompletionTexts.ts"
+import * as Judge from "../domain/Judge.ts"
+import { boundOf } from "../domain/Voters.ts"
+import * as Sha256 from "../node/Sha256.ts"
 import { isDecided, votesOf } from "../pair/votes/ItemVotes.ts"
-import { choose as chooseNext, defaultConfidence, type OpenItem } from "../pair/votes/NextVotes.ts"
+import * as Jury from "../pair/votes/Jury.ts"
+import { choose as chooseNext, defaultConfidence } from "../pair/votes/NextVotes.ts"
+import { choose as chooseForPeople, type RoutedItem } from "../pair/votes/Routing.ts"
 import { type ChooseItems, planFurtherVotes } from "../task/FurtherVotes.ts"
-import type { ItemPlace } from "../task/ledger/writes/FurtherVotes.ts"
+import type { FurtherTerms, ItemPlace } from "../task/ledger/writes/FurtherVotes.ts"
 import { Ledger, LedgerReader } from "../task/ledger/Ledger.ts"
 import type { RunTerms } from "../task/ledger/schema/Model.ts"
 import { keepNames } from "../task/ExpertNames.ts"
 import * as Results from "../task/Results.ts"
 import type { ResultsSettings } from "./DatasetSettings.ts"
 
-type VoteTerms = Pick<RunTerms, "votes" | "votesUpTo" | "confidence">
+type VoteTerms = Pick<RunTerms, "votes" | "votesUpTo" | "confidence" | "peopleWhen">
 type ReadSettings = Pick<ResultsSettings, "annotationPaths">
 
-/** The confidence that the votes on an item should reach. Undefined if `votes` and `votesUpTo` are equal. */
-export const confidenceOf = ({ confidence = defaultConfidence, votes = 1, votesUpTo = votes }: VoteTerms) =>
-  votesUpTo > votes ? confidence : undefined
+/** When items get further votes. None if `votes` and `votesUpTo` are equal. */
+export const furtherTermsOf = ({
+  confidence = defaultConfidence,
+  peopleWhen,
+  votes = 1,
+  votesUpTo = votes,
+}: VoteTerms): Option.Option<FurtherTerms> => {
+  const bound = Option.getOrUndefined(Option.flatMap(Option.fromUndefinedOr(peopleWhen), boundOf))
+  return votesUpTo > votes ? Option.some({ confidence, bound }) : Option.none()
+}
 
 /** Counts the further votes that a campaign may still need: on items that need another vote, or wait for one. */
 export const furtherVotesLeft = Effect.fn("AdaptiveVotes.furtherVotesLeft")(function* (
   settings: ReadSettings,
   campaign: number,
-  confidence: number,
+  terms: FurtherTerms,
 ) {
-  const wanted = new Set((yield* choose(settings)(campaign, confidence)).wanted.map(({ seq }) => seq))
+  const wanted = new Set((yield* choose(settings)(campaign, terms)).wanted.map(({ seq }) => seq))
   let votes = 0
   for (const [seq, { isWaiting, left }] of yield* LedgerReader.use((ledger) => ledger.voteCourses(campaign))) {
     if (isWaiting || wanted.has(seq)) votes += left
@@ -37,9 +50,14 @@ export const furtherVotesLeft = Effect.fn("AdaptiveVotes.furtherVotesLeft")(func
   return votes
 }, LedgerReader.snapshot)
 
+interface ChosenItem extends RoutedItem, ItemPlace {}
+
+/** The sample of a pattern is drawn by this number. */
+const drawOf = (itemId: string): number => Number.parseInt(Sha256.hex(itemId).slice(0, 8), 16)
+
 export const choose = ({ annotationPaths }: ReadSettings): ChooseItems =>
   Effect.fn("AdaptiveVotes.choose")(
-    function* (campaign, confidence) {
+    function* (campaign, { bound, confidence }) {
       const ledger = yield* LedgerReader
       const courses = yield* ledger.voteCourses(campaign)
       const experts = new Map<string | null, number>()
@@ -48,29 +66,35 @@ export const choose = ({ annotationPaths }: ReadSettings): ChooseItems =>
         experts.set(expert, number)
         return number
       }
-      const items: Array<OpenItem & ItemPlace> = []
+      const items: Array<ChosenItem> = []
       yield* Stream.runForEach(Results.placed(campaign, annotationPaths), ({ batch, isWithdrawn, item, seq }) =>
         Effect.sync(() => {
           // The item has no usable judgment.
           if (item === undefined) return
-          const { completions, gold, isCheck } = item
+          const { completions, gold, isCheck, itemId } = item
           const first = firstOfText(completions)
           const course = courses.get(seq)
+          const all = votesOf(item)
+          const votes = bound === undefined ? all.filter(isDecided) : Jury.withJury(all)
+          const jury = votes.find((vote) => "role" in vote && vote.role === "jury")
+          const hasPerson = all.some(({ expert, kind = null }) => Judge.roleOf(expert, kind) === "person")
           items.push({
             seq,
             batch,
             isSettled: isCheck || isWithdrawn || course === undefined || course.isWaiting || course.left === 0,
             completions: new Set(completions).size,
-            votes: votesOf(item)
-              .filter(isDecided)
-              .map(({ choice, expert }) => [numberOf(expert), choice] as const),
+            votes: votes.map(({ choice, expert }) => [numberOf(expert), choice] as const),
             truth: gold === undefined ? undefined : first[gold.best_completion_index],
+            pattern: jury === undefined ? undefined : numberOf(jury.expert),
+            people: hasPerson ? "voted" : course?.waitsForPeople === true ? "waiting" : "none",
+            draw: bound === undefined ? 0 : drawOf(itemId),
           })
         }),
       )
       let waiting = 0
       for (const { waitsForFurther } of courses.values()) if (waitsForFurther) waiting++
-      const chosen = chooseNext(items, { confidence, waiting, votesLeft: yield* ledger.votesLeft })
+      const limits = { confidence, waiting, votesLeft: yield* ledger.votesLeft }
+      const chosen = bound === undefined ? chooseNext(items, limits) : chooseForPeople(items, { ...limits, bound })
       return { ...chosen, ended: yield* ledger.endedVotes }
     },
     LedgerReader.snapshot,

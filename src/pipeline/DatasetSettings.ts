@@ -25,7 +25,7 @@ type Shares = Splits.Shares
 export interface DatasetSettings extends CurationOptions {
   /**
    * How several votes become one choice: by majority, or weighted by the experts' reliability (Dawid & Skene, 1979).
-   * Default `majority`.
+   * Default `majority`; for a campaign with `peopleWhen`, `dawid-skene`, where an item's judges count as one vote.
    */
   readonly aggregate?: Consensus.Aggregation | undefined
   /** Paths of annotations that the service reports in other fields, such as `{ strength: "preference.strength" }`. */

@@ -10,6 +10,7 @@
  * The ledger is read once. Each of the following reads it once more: splits (of all planned items, judged or not),
  * weighted votes, and leaving out near-duplicates. Scratch files in the job's folder take 0.1 to 0.3 kB per item.
  */
+/* oxlint-disable max-lines -- one export, from the ledger's votes to the dataset's files */
 import { type Array as Arr, Effect, FileSystem, Option, Schema, Stream, Struct } from "effect"
 import * as Dataset from "../dataset/Dataset.ts"
 import { formatNames, formats } from "../dataset/format/TrainerFormats.ts"
@@ -94,13 +95,16 @@ export const exportDataset = Effect.fn("Export.exportDataset")(
       return nothing
     }
 
-    const reliabilities =
-      (settings.aggregate ?? Consensus.defaultAggregation) === "dawid-skene"
-        ? Option.some(yield* Reliabilities.of(Results.items(campaign, settings.annotationPaths)))
-        : Option.none<Reliabilities.Reliabilities>()
     const ledger = yield* LedgerReader
     const which =
       campaign === "all" ? Option.none<number>() : yield* ledger.campaignOf(Option.fromUndefinedOr(campaign))
+    // By majority, several judges would outvote the people whom an item went to because its judges were uncertain.
+    const isRouted = yield* ledger.isRouted(which)
+    const aggregate = settings.aggregate ?? (isRouted ? "dawid-skene" : Consensus.defaultAggregation)
+    const reliabilities =
+      aggregate === "dawid-skene"
+        ? Option.some(yield* Reliabilities.of(Results.items(campaign, settings.annotationPaths), { jury: isRouted }))
+        : Option.none<Reliabilities.Reliabilities>()
     const itemsByOutcome = yield* ledger.itemsByOutcome(which)
     const curation = yield* Curation.make(settings, {
       reliabilities,
@@ -176,7 +180,7 @@ export const exportDataset = Effect.fn("Export.exportDataset")(
       yield* fs.remove(refused, { recursive: true, force: true })
       return {
         attachments: files,
-        facts: yield* Facts.of(campaign, { ...settings, conversational }, voters, report),
+        facts: yield* Facts.of(campaign, { ...settings, aggregate, conversational }, voters, report),
       }
     })
 

@@ -8,12 +8,14 @@
 import { Effect, Option } from "effect"
 import * as Cost from "../domain/Cost.ts"
 import * as Prices from "../domain/Prices.ts"
+import * as Voters from "../domain/Voters.ts"
+import * as Charges from "../task/ledger/reads/Charges.ts"
 import { LedgerReader } from "../task/ledger/Ledger.ts"
 import * as CompletionDraw from "../task/plan/CompletionDraw.ts"
 import { leftOf, noVotes, type Terms } from "../task/ledger/writes/Spending.ts"
 import * as GoldItems from "../task/plan/GoldItems.ts"
 import { spendingTerms } from "../task/Submit.ts"
-import { confidenceOf, furtherVotesLeft } from "./AdaptiveVotes.ts"
+import { furtherTermsOf, furtherVotesLeft } from "./AdaptiveVotes.ts"
 import * as Inspection from "./Inspection.ts"
 import type { Settings } from "./Settings.ts"
 import { costOf, textOf, type VotesCost } from "./SpendingReport.ts"
@@ -39,6 +41,8 @@ export interface Preview extends Omit<Inspection.Inspection, "first"> {
     readonly requests: Range<number>
     /** Null without a price. */
     readonly cost: Range<string> | null
+    /** Maximum number of votes by people, if items go from judges to people, and their cost; else null. */
+    readonly people: { readonly votes: number; readonly cost: string | null } | null
   } | null
   /** Null without a price. */
   readonly spending: {
@@ -48,7 +52,7 @@ export interface Preview extends Omit<Inspection.Inspection, "first"> {
     readonly budget: string | null
     /** Votes of earlier runs that count against the budget, including votes of the `planned` tasks. */
     readonly before: VotesCost
-    /** The new votes, at the highest price. */
+    /** The new votes, at the highest price of those who are asked. */
     readonly new: VotesCost
     /** The budget that would be left after the run; null without a budget. */
     readonly left: string | null
@@ -60,11 +64,11 @@ export interface PreviewOptions extends Settings, Pick<Inspection.InspectionOpti
   readonly requestsPerSecond?: number | undefined
 }
 
-const untouched = (terms: Terms) => ({
+const untouched = (terms: Terms, voters: Voters.Voters | null) => ({
   planned: 0,
   counted: noVotes(terms),
-  votesLeft: leftOf(terms, noVotes(terms)),
-  held: { items: 0, votes: 0 },
+  votesLeft: leftOf(terms, noVotes(terms), voters),
+  held: { items: 0, ...noVotes(terms) },
   further: Option.none(),
   recorded: undefined,
 })
@@ -74,11 +78,14 @@ const furtherOf = Effect.fnUntraced(function* (
   { campaign, isNew }: { readonly campaign: number; readonly isNew: boolean },
   settings: Settings,
 ) {
-  const kept = settings.votes === undefined ? yield* ledger.confidence : Option.none()
-  const confidence = Option.orElse(Option.fromUndefinedOr(confidenceOf(settings)), () => kept)
-  if (isNew || Option.isNone(confidence)) return Option.none()
-  const further = furtherVotesLeft(settings, campaign, confidence.value)
-  return Option.some(yield* Effect.provideService(further, LedgerReader, ledger))
+  const kept = settings.votes === undefined ? yield* ledger.furtherTerms : Option.none()
+  const terms = Option.orElse(furtherTermsOf(settings), () => kept)
+  if (isNew || Option.isNone(terms)) return Option.none()
+  const further = furtherVotesLeft(settings, campaign, terms.value)
+  return Option.some({
+    votes: yield* Effect.provideService(further, LedgerReader, ledger),
+    isRouted: terms.value.bound !== undefined,
+  })
 })
 
 /** Upper bound of the number of votes that the budget allows. With prices by kind, it assumes the lowest price. */
@@ -90,20 +97,27 @@ const maxVotes = ({ budget, prices }: Terms, votesLeft: number): number =>
     () => Infinity,
   )
 
+/** Upper bound of the number of further votes: by people only, at their price, if items go from judges to people. */
+const maxFurther = (
+  terms: Terms,
+  { isRouted, newVotes, votesLeft }: { isRouted: boolean; newVotes: number; votesLeft: number },
+) => (isRouted ? leftOf(terms, noVotes(terms), "people") : maxVotes(terms, votesLeft) - newVotes)
+
 /** Fails with the source's error, or with `TermsChanged`, `PriceMissing`, or `UnusableGold` if the run would. */
 export const preview = Effect.fn("Preview.preview")(function* (
   settings: PreviewOptions,
   ledger: Option.Option<(typeof LedgerReader)["Service"]>,
 ) {
   const terms = yield* spendingTerms(Option.getOrUndefined(ledger), settings)
+  const voters = Voters.votersOf(settings) ?? null
   const before = yield* Option.match(ledger, {
-    onNone: () => Effect.succeed(untouched(terms)),
+    onNone: () => Effect.succeed(untouched(terms, voters)),
     onSome: Effect.fnUntraced(function* (ledger) {
       const campaignTerms = yield* ledger.campaignFor(settings)
       const { campaign } = campaignTerms
       return {
         further: yield* furtherOf(ledger, campaignTerms, settings),
-        ...(yield* ledger.planOfNextRun(campaign, terms)),
+        ...(yield* ledger.planOfNextRun(campaign, terms, voters)),
         recorded: (items: Parameters<typeof ledger.recorded>[1]) => ledger.recorded(campaign, items),
       }
     }),
@@ -120,13 +134,21 @@ export const preview = Effect.fn("Preview.preview")(function* (
   const { new_votes, over_budget, tasks, votes } = inspection
   const requests = tasks + before.planned
   const { requestsPerSecond } = settings
+  const priceOf = (prices: Prices.Prices) => Voters.priceOf(prices, voters)
   const { votesUpTo = votes } = settings
   // Items with a known answer get no further votes. If the budget leaves items out, we do not know which of them have
   // an answer, but then the budget leaves no further votes either.
   const uncertain = inspection.items - over_budget - (over_budget > 0 ? 0 : inspection.gold)
   const furtherOfNew = uncertain * Math.max(0, votesUpTo - votes)
-  const wanted = furtherOfNew + Option.getOrElse(before.further, () => 0)
-  const further = Math.min(wanted, Math.max(0, maxVotes(terms, before.votesLeft) - new_votes))
+  const wanted =
+    furtherOfNew +
+    Option.getOrElse(
+      Option.map(before.further, ({ votes }) => votes),
+      () => 0,
+    )
+  const isRouted = settings.peopleWhen !== undefined || Option.exists(before.further, ({ isRouted }) => isRouted)
+  const limits = { isRouted, newVotes: new_votes, votesLeft: before.votesLeft }
+  const further = Math.min(wanted, Math.max(0, maxFurther(terms, limits)))
   return {
     ...inspection,
     planned: before.planned,
@@ -140,31 +162,39 @@ export const preview = Effect.fn("Preview.preview")(function* (
             requests: { min: requests, max: requests + further },
             cost: Option.getOrNull(
               Option.map(terms.prices, (prices) => {
-                const most = Cost.times(Prices.highest(prices), new_votes + further)
+                const ofFurther = Voters.priceOf(prices, isRouted ? "people" : null)
+                const most = Cost.plus(Cost.times(priceOf(prices), new_votes), Cost.times(ofFurther, further))
                 return {
-                  min: Cost.format(Cost.times(Prices.lowest(prices), new_votes)),
+                  min: Cost.format(Cost.times(voters === null ? Prices.lowest(prices) : priceOf(prices), new_votes)),
                   max: Cost.format(
                     Option.match(terms.budget, { onNone: () => most, onSome: (budget) => Cost.min(most, budget) }),
                   ),
                 }
               }),
             ),
+            people: isRouted
+              ? {
+                  votes: further,
+                  cost: Option.getOrNull(
+                    Option.map(terms.prices, (prices) => costOf(Voters.priceOf(prices, "people"), further).cost),
+                  ),
+                }
+              : null,
           },
     spending: Option.getOrNull(
       Option.map(terms.prices, (prices) => {
         const { default: price, ...own } = Prices.toRecord(prices)
-        const highest = Prices.highest(prices)
-        const used = Cost.plus(before.counted.cost, Cost.times(highest, new_votes))
+        const used = Cost.plus(before.counted.cost, Cost.times(priceOf(prices), new_votes))
         return {
           price,
           prices: own,
           budget: Option.getOrNull(Option.map(terms.budget, Cost.format)),
           before: textOf(before.counted),
-          new: costOf(highest, new_votes),
+          new: costOf(priceOf(prices), new_votes),
           left: Option.getOrNull(Option.map(terms.budget, (budget) => Cost.format(Cost.minus(budget, used)))),
           over_budget: {
             items: over_budget + before.held.items,
-            ...costOf(highest, over_budget * votes + before.held.votes),
+            ...textOf(Charges.sum([{ votes: over_budget * votes, price: priceOf(prices) }], prices, before.held)),
           },
         }
       }),

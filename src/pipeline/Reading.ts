@@ -14,7 +14,7 @@ import type { Source } from "../source/Source.ts"
 import { Ledger } from "../task/ledger/Ledger.ts"
 import { type RunOptions, submitRun } from "../task/Submit.ts"
 import { plural } from "../io/Values.ts"
-import { confidenceOf } from "./AdaptiveVotes.ts"
+import { furtherTermsOf } from "./AdaptiveVotes.ts"
 import * as JobFolder from "./JobFolder.ts"
 
 /** Adds the files that an effect reads to `files`, and records them in the ledger when the effect ends. */
@@ -68,7 +68,8 @@ export const readAndSubmit = Effect.fnUntraced(function* <E, R>(
     const write = group === undefined ? fs.remove(file, { force: true }) : fs.writeFileString(file, group)
     return isShared ? Effect.void : Effect.ignore(write)
   }
-  const options = { ...settings, jobName, onGroup, maxPlanned, confidence: confidenceOf(settings) }
+  const further = Option.getOrUndefined(furtherTermsOf(settings))
+  const options = { ...settings, jobName, onGroup, maxPlanned, confidence: further?.confidence }
   return yield* submitRun(records, options).pipe(
     Effect.provideService(LazyItems, true),
     recordingInputs(files),

@@ -22,6 +22,7 @@ import { lostStates, nothingRead, type StateCounts, type TaskState, type Issue }
 import type { Progress } from "../task/ledger/reads/Status.ts"
 import { parseLimit, type RejectLimit } from "../task/plan/RejectLimit.ts"
 import type { RejectCount } from "./RejectCounts.ts"
+import * as RoutingReport from "./RoutingReport.ts"
 import * as SpendingReport from "./SpendingReport.ts"
 
 /** The state of a job, by its most severe problem. */
@@ -94,6 +95,8 @@ export interface RunReport {
   readonly wanted_votes: number
   /** The cost of the votes; null without a price. */
   readonly spending: SpendingReport.SpendingReport | null
+  /** Items that went from judges to people, over all campaigns; null if judges were never asked first. */
+  readonly routing: RoutingReport.RoutingReport | null
   /** Items whose results `ledger prune` removed. Datasets written later do not contain them. */
   readonly pruned: number
   /** Tasks that need attention, at most 10; those in the state `in_doubt` come first. */
@@ -207,11 +210,12 @@ export const make = Effect.fn("RunReport.make")(function* (options: {
     onNone: () => options.run !== undefined,
     onSome: (run) => run.readFinished,
   })
-  const { campaign, counts, maxRejects, overBudget, readFinished, run, votes } = Option.getOrElse(last, () => ({
+  const { campaign, counts, maxRejects, overBudget, readFinished, run, voters, votes } = Option.getOrElse(last, () => ({
     run: 0,
     campaign: null,
     readFinished: true,
     votes: 1,
+    voters: null,
     overBudget: 0,
     maxRejects: Option.none<string>(),
     counts: nothingRead,
@@ -233,7 +237,7 @@ export const make = Effect.fn("RunReport.make")(function* (options: {
   const wanted = Math.min(yield* ledger.wantedVotes, yield* ledger.votesLeft)
   const spending = yield* SpendingReport.read(
     { gold: options.gold, pairs: Option.getOrUndefined(dataset)?.rows, ofCampaign: campaign ?? undefined },
-    { items: overBudget, votes },
+    { items: overBudget, votes, voters },
   )
   return {
     status: statusOf(tasks, inCampaign, {
@@ -262,6 +266,7 @@ export const make = Effect.fn("RunReport.make")(function* (options: {
     gold: progress.gold,
     wanted_votes: wanted,
     spending: Option.getOrNull(spending),
+    routing: yield* RoutingReport.read,
     pruned: yield* ledger.prunedItems,
     issues: (yield* ledger.issues(maxIssues)).map(issueReport),
     dataset: Option.getOrNull(dataset),

@@ -74,7 +74,7 @@ const webhook: Kind = [
 const kinds = {
   _tag: text, directory: text, service: layer, client: layer, ledger: any, job: text, timeout: timeAbove0, grace: time,
   source: ["a source, such as Source.files(…)", (value) => Predicate.hasProperty(value, "records") && Stream.isStream(value.records)],
-  once: flag, webhook, guidelines: text, taskType: text, votes: number, votesUpTo: number, confidence: number, group: text,
+  once: flag, webhook, guidelines: text, taskType: text, votes: number, votesUpTo: number, confidence: number, peopleWhen: text, group: text,
   price: any, budget: any, shuffleSeed: any, completionsPerItem: number, completionsSeed: number, keepReordered: flag,
   batch: object, maxPlanned: number, gold: object, newCampaign: flag, newLedger: flag, resubmit: list,
   maxAttempts: number, maxRejects: any, ...settingKinds,

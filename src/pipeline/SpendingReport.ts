@@ -3,9 +3,10 @@ import { Effect, Option } from "effect"
 import * as Cost from "../domain/Cost.ts"
 import * as Prices from "../domain/Prices.ts"
 import type { GoldReport } from "../domain/QualityReport.ts"
+import * as Voters from "../domain/Voters.ts"
 import type { SpendingReport, VotesCost } from "../domain/SpendingReport.ts"
 import { LedgerReader } from "../task/ledger/Ledger.ts"
-import type { Charge } from "../task/ledger/reads/Charges.ts"
+import * as Charges from "../task/ledger/reads/Charges.ts"
 import type { Spending } from "../task/ledger/writes/Spending.ts"
 
 export type { SpendingReport, VotesCost }
@@ -15,11 +16,11 @@ export const costOf = (price: Cost.Decimal, votes: number): VotesCost => ({
   cost: Cost.format(Cost.times(price, votes)),
 })
 
-export const textOf = ({ cost, votes }: Charge): VotesCost => ({ votes, cost: Cost.format(cost) })
+export const textOf = ({ cost, votes }: Charges.Charge): VotesCost => ({ votes, cost: Cost.format(cost) })
 
 /** The cost of votes on items with a known answer, at the mean price, divided by the number of right votes. */
 const costPerRight = (
-  { cost, votes }: Charge,
+  { cost, votes }: Charges.Charge,
   gold: Pick<GoldReport, "results" | "right"> = { results: 0, right: 0 },
 ): string | null => Cost.dividedBy(Cost.times(cost, gold.results), votes * gold.right)
 
@@ -34,14 +35,16 @@ export interface ExportCounts {
 interface OverBudget {
   readonly items: number
   readonly votes: number
+  /** The voters of these items. Null: anyone. */
+  readonly voters: Voters.Voters | null
 }
 
 /** Reads the report. Returns none if no price is set. @param over default: the items of the last run */
 export const read = Effect.fn("SpendingReport.read")(function* (dataset: ExportCounts, over?: OverBudget) {
   const ledger = yield* LedgerReader
   const last = Option.match(yield* ledger.lastRun, {
-    onNone: () => ({ items: 0, votes: 1 }),
-    onSome: ({ overBudget, votes }) => ({ items: overBudget, votes }),
+    onNone: () => ({ items: 0, votes: 1, voters: null }),
+    onSome: ({ overBudget, voters, votes }) => ({ items: overBudget, votes, voters }),
   })
   // With several campaigns, part of the cost is not for these pairs, so the cost per pair is left out.
   const isOfAll = dataset.ofCampaign === undefined || (yield* ledger.campaigns).length === 1
@@ -67,7 +70,9 @@ const make = (
     ),
     over_budget: {
       items: over.items + heldItems,
-      ...costOf(Prices.highest(prices), over.items * over.votes + held),
+      ...textOf(
+        Charges.sum([{ votes: over.items * over.votes, price: Voters.priceOf(prices, over.voters) }], prices, held),
+      ),
     },
     cost_per_pair: Cost.dividedBy(spent.cost, pairs),
     cost_per_right_vote: costPerRight(spent, gold),

@@ -99,7 +99,7 @@ const stallLimit = Duration.minutes(10)
 
 const renewInterval = Duration.seconds(5)
 
-const invalidOptions = ["SubmitOptionInvalid", "PriceMissing", "UnusableGold"]
+const invalidOptions = ["SubmitOptionInvalid", "PriceMissing", "UnusableGold", "VotersNotTaken"]
 
 /** Failures for which a retry does not help. `SqlError`: the worker has to reconnect to the ledger. */
 const permanentFailures = ["SqlError", "OtherService", "TermsChanged", "TooManyRejects", ...invalidOptions]

@@ -113,7 +113,7 @@ const taskHandlers = (limits: RequestLimits.RequestLimits, defaultVotes: number)
           const { name: organization } = yield* Organization
           // Decoding the payload has already read the body. This returns the same bytes again.
           const body = new Uint8Array(yield* Effect.orDie(request.arrayBuffer))
-          const { group, group_size, votes = defaultVotes } = payload
+          const { group, group_size, voters, votes = defaultVotes } = payload
           const task = yield* store
             .create({
               organization,
@@ -121,6 +121,7 @@ const taskHandlers = (limits: RequestLimits.RequestLimits, defaultVotes: number)
               body,
               content: payload,
               votes,
+              voters,
               group: group === undefined ? undefined : { id: group, size: group_size },
             })
             .pipe(Effect.catchTag("SqlError", Effect.die))
@@ -277,7 +278,7 @@ export const layerEmbedded = (options: ServiceOptions & { readonly database: str
           identity: "the embedded service",
           idempotencyKey: "honored",
           idempotencyKeyLifetime: Duration.infinity,
-          taskMembers: { group: true, maxVotes },
+          taskMembers: { group: true, maxVotes, voters: true },
           ...RequestLimits.ofItems({ ...RequestLimits.defaultLimits, ...options.limits }),
           requestsPerSecond: 2_000,
           pollInterval: { min: "50 millis", max: "2 seconds" },

@@ -6,7 +6,7 @@
  */
 import { Effect, Option } from "effect"
 import { Ledger, type LedgerReader } from "./ledger/Ledger.ts"
-import type { ItemPlace } from "./ledger/writes/FurtherVotes.ts"
+import type { FurtherTerms, ItemPlace } from "./ledger/writes/FurtherVotes.ts"
 import { defaultShuffleSeed, type RunTerms } from "./ledger/schema/Model.ts"
 import { furtherVote } from "./plan/TaskRequests.ts"
 import type { JudgmentsError } from "./Results.ts"
@@ -22,19 +22,19 @@ export interface ItemChoice {
   readonly ended: number
 }
 
-/** Chooses the items of a campaign for further votes, given the confidence to reach, from 0 to 1. */
+/** Chooses the items of a campaign for further votes. */
 export type ChooseItems = (
   campaign: number,
-  confidence: number,
+  terms: FurtherTerms,
 ) => Effect.Effect<ItemChoice, JudgmentsError, LedgerReader>
 
 /** Chooses items of a campaign (default: the last run's). None if no run has asked for further votes. */
 const chosenBy = Effect.fnUntraced(function* (choose: ChooseItems, of?: number) {
   const ledger = yield* Ledger
-  const confidence = yield* ledger.confidence
-  const terms = Option.all({ confidence, campaign: of === undefined ? yield* ledger.lastCampaign : Option.some(of) })
-  if (Option.isNone(terms)) return Option.none()
-  return Option.some(yield* choose(terms.value.campaign, terms.value.confidence))
+  const terms = yield* ledger.furtherTerms
+  const known = Option.all({ terms, campaign: of === undefined ? yield* ledger.lastCampaign : Option.some(of) })
+  if (Option.isNone(known)) return Option.none()
+  return Option.some(yield* choose(known.value.campaign, known.value.terms))
 })
 
 export const planFurtherVotes = Effect.fn("FurtherVotes.plan")(function* (

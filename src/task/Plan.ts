@@ -10,6 +10,7 @@ import * as SteadyClock from "../io/SteadyClock.ts"
 import { ServiceProfile } from "../api/ServiceProfile.ts"
 import type { SourceItem } from "../domain/PromptItem.ts"
 import type { Reject } from "../domain/Reject.ts"
+import { votersOf } from "../domain/Voters.ts"
 import * as Allotment from "./plan/Allotment.ts"
 import * as Batch from "./plan/Batch.ts"
 import type { Draw, DrawOptions } from "./plan/CompletionDraw.ts"
@@ -126,6 +127,7 @@ export const plan = Effect.fnUntraced(function* <E, R>(
     const recorded = { ...counts, read: counts.read - waiting, new: counts.new - waiting }
     const beyond = yield* ledger.record(run, {
       tasks: allot(closed),
+      voters: votersOf(options),
       known,
       rejects,
       counts: recorded,

@@ -5,6 +5,7 @@
  * Guarantees: a run can be stopped at any point and started again. If reading or sending fails, requests in flight are
  * finished and recorded first. The ledger records why a run failed.
  */
+/* oxlint-disable max-lines -- options, their checks, and the run that has them */
 import {
   Cause,
   Deferred,
@@ -24,6 +25,7 @@ import * as Cost from "../domain/Cost.ts"
 import * as Prices from "../domain/Prices.ts"
 import type { SourceItem } from "../domain/PromptItem.ts"
 import type { Reject } from "../domain/Reject.ts"
+import { boundOf, peopleWhenForm } from "../domain/Voters.ts"
 import { plural } from "../io/Values.ts"
 import * as CompletionDraw from "./plan/CompletionDraw.ts"
 import { TaskClient } from "./client/AnnotationClient.ts"
@@ -74,6 +76,7 @@ export class SubmitOptionInvalid extends Schema.TaggedError<SubmitOptionInvalid>
   option: Schema.Literals([
     "votes",
     "votesUpTo",
+    "peopleWhen",
     "group",
     "shuffleSeed",
     "completionsPerItem",
@@ -106,6 +109,16 @@ export class PriceMissing extends Schema.TaggedError<PriceMissing>()("PriceMissi
   }
 }
 
+/** Items go from judges to people, but the service cannot be asked for the votes of only these. */
+export class VotersNotTaken extends Schema.TaggedError<VotersNotTaken>()("VotersNotTaken", {
+  /** The identity of the service. */
+  service: Schema.String,
+}) {
+  override get message() {
+    return `\`peopleWhen\` requires a service that declares \`voters\` for a task in its openapi.json, and ${this.service} does not: leave it out, or use an annotation service that does, such as that of prefstream serve`
+  }
+}
+
 /** Combines the job's budget and prices with this run's. @param ledger undefined if the job has no ledger yet */
 export const spendingTerms = Effect.fnUntraced(function* (
   ledger: Pick<(typeof LedgerReader)["Service"], "spendingTerms"> | undefined,
@@ -135,6 +148,7 @@ const checkOptions = ({
   maxAttempts = 1,
   maxPlanned = 1,
   maxRejects = 0,
+  peopleWhen,
   price = 1,
   shuffleSeed = false,
   votes = 1,
@@ -143,6 +157,13 @@ const checkOptions = ({
   const rules = [
     ["votes", votes, "a whole number of at least 1", isCount(votes)],
     ["votesUpTo", votesUpTo, "a whole number that is at least the number of votes", isAtLeast(votes, votesUpTo)],
+    ["peopleWhen", peopleWhen, peopleWhenForm, peopleWhen === undefined || Option.isSome(boundOf(peopleWhen))],
+    [
+      "peopleWhen",
+      peopleWhen,
+      "`votesUpTo` to be above `votes`, since people give the votes above `votes`",
+      peopleWhen === undefined || votesUpTo > votes,
+    ],
     ["group", group, groupForm, isGroup(group)],
     [
       "shuffleSeed",
@@ -205,7 +226,8 @@ export interface RunOptions extends SubmitOptions {
  * tasks, and this function only reads. Returns the counts of the input and of all tasks.
  *
  * Fails with the error of `records`, `TooManyRejects`, `TermsChanged`, `SubmitOptionInvalid`, `PriceMissing`,
- * `UnusableGold`, `MembersUnknown`, an `AnnotationClientError` that affects every task, or `FileLockError` if another process reads.
+ * `UnusableGold`, `MembersUnknown`, `VotersNotTaken`, an `AnnotationClientError` that affects every task, or
+ * `FileLockError` if another process reads.
  */
 export const submit = <E, R>(
   records: Stream.Stream<Result.Result<SourceItem, Reject>, E, R>,
@@ -232,6 +254,9 @@ export const submitRun = Effect.fn("Submit.submit")(function* <E, R>(
   yield* spendingTerms(ledger, options)
   const { mayMisreadStatus: hasContract } = yield* TaskClient
   const members = yield* PublishedLimits.membersFor(options, hasContract)
+  if (options.peopleWhen !== undefined && members.voters !== true) {
+    return yield* new VotersNotTaken({ service: profile.identity })
+  }
   const { group, jobName } = options
   const run = yield* ledger.startRun(options, (campaign) =>
     group !== undefined || jobName === undefined || !members.group ? group : `${jobName}, campaign ${campaign}`,

@@ -54,5 +54,12 @@ export { type RejectLimit, TooManyRejects } from "./plan/RejectLimit.ts"
 export { DatabaseForeign, DatabaseInUse, DatabaseOccupied, DatabaseTooNew } from "../sql/Migrations.ts"
 export { items as judgedItems, type JudgmentsError, ofCampaign as judgments } from "./Results.ts"
 export { MembersUnknown } from "./client/PublishedLimits.ts"
-export { PriceMissing, submit, SubmitOptionInvalid, type SubmitOptions, type Submitted } from "./Submit.ts"
+export {
+  PriceMissing,
+  submit,
+  SubmitOptionInvalid,
+  type SubmitOptions,
+  type Submitted,
+  VotersNotTaken,
+} from "./Submit.ts"
 export * as WebhookReceiver from "./webhook/WebhookReceiver.ts"

@@ -156,6 +156,8 @@ export const lines: { readonly [line: string]: Line | string } = {
   "npx prefstream evaluate week-48/dataset --scores scores.jsonl --disputed next.jsonl --report scored.html":
     "test/cli/Evaluate.test.ts has scores",
   // src/pair
+  "npx prefstream run items.jsonl --votes 3..6 --people-when 'jury<0.9' --price 0.30 --price judge=0.005":
+    "test/cli/Routing.test.ts runs it at a service with judges and people",
   "npx prefstream audit --dir week-48": { ends: 1, before: "results" },
   "npx prefstream audit --dir week-48 --by topic": { ends: 1 },
   "npx prefstream audit --dir week-48 --price 0.40 --price judge=0.01 --within 0.01": { ends: 1 },

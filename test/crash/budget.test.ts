@@ -230,3 +230,81 @@ describe("run, with prices by kind of expert", { concurrent: true, timeout: 600_
       isWithinBudget(it)
     }))
 })
+
+describe("run, with judges first and people where they are uncertain", { concurrent: true, timeout: 600_000 }, () => {
+  const file = `${room.folder}/routed.jsonl`
+  const item = (i: number) => JSON.stringify({ prompt: `Whom, ${i}?`, completions: ["one", "other"] })
+  writeFileSync(file, `${Array.from({ length: 60 }, (_, i) => item(i)).join("\n")}\n?\n`)
+  const rule = ["--votes", "3..6", "--people-when", "jury<0.9"]
+  // 180 votes of judges, 40 of people, and half a vote.
+  const prices = ["--price", "0.30", "--price", "judge=0.005", "--budget", "13.05"]
+  const args = ["run", file, "--batch-size", "6", ...pace, ...rule, ...prices]
+  const recorded = (name: string) => {
+    const it = Recorded.make({ room, service }, name)
+    it.book.hasDocument = true
+    return it
+  }
+  let trace: Trace
+  let undisturbed: unknown
+
+  /** Votes by judges and by people, as the service's book has them, and their cost in thousandths. */
+  const reckoned = ({ book }: Recorded.Recorded) => {
+    const votesBy = (voters: string) =>
+      [...book.tasks.values()].reduce(
+        (sum, { body }) => sum + (body.voters === voters ? body.prompts.length * (body.votes ?? 1) : 0),
+        0,
+      )
+    const [judges, people] = [votesBy("judges"), votesBy("people")]
+    return { judges, people, cost: 5 * judges + 300 * people }
+  }
+
+  const isWithin = (it: Recorded.Recorded) => {
+    assert.isAtMost(reckoned(it).cost, 13_050)
+    const asked = [...it.book.tasks.values()].flatMap(({ body }) =>
+      body.prompts.map(({ prompt }) => [`${prompt} ${body.voters}`, body.votes ?? 1] as const),
+    )
+    for (const [of, votes] of Map.groupBy(asked, ([of]) => of)) {
+      assert.isAtMost(
+        votes.reduce((sum, [, each]) => sum + each, 0),
+        3,
+        of,
+      )
+    }
+    const [planned] = rows(
+      it.job,
+      "SELECT COALESCE(SUM(item_count * asks * CASE voters WHEN 'judges' THEN 5 ELSE 300 END), 0) AS cost FROM task",
+    )
+    assert.isAtMost(planned!["cost"] as number, 13_050)
+  }
+
+  beforeAll(async () => {
+    const it = recorded("routed undisturbed")
+    const report = await watched(it.job, args)
+    trace = report.trace
+    undisturbed = Recorded.seen(it, report)
+    assert.strictEqual(report.exitStatus, 8)
+    assert.deepStrictEqual(reckoned(it), { judges: 180, people: 40, cost: 12_900 })
+    assert.deepStrictEqual(report.spending?.left, { votes: 0, cost: "0.150" })
+    assert.deepStrictEqual(unexpected(trace), [])
+  })
+
+  for (const event of drawn([
+    "task: added planned",
+    "task: planned → submitting",
+    "http: POST /tasks answered 201",
+    "task: submitting → submitted",
+    "task: submitted → completed",
+  ] as const)) {
+    it(`${points[event].name}: the budget is kept, nobody is asked twice, and the same people are asked`, () =>
+      room.inTurn(async () => {
+        const it = recorded(`routed ${event}`)
+        // The first time is one of a judges' task, the last time one of a person's.
+        for (const nth of [1, trace.totals.get(event)!]) {
+          await killedInTurn(it.job, args, [{ event, when: "after", nth }])
+          isWithin(it)
+        }
+        assert.deepStrictEqual(Recorded.seen(it, await finish(it.job, args)), undisturbed)
+        isWithin(it)
+      }))
+  }
+})

@@ -192,6 +192,7 @@ describe("--votes N..M", () => {
       votes: { min: 2 * items, max: 5 * items },
       requests: { min: tasks, max: tasks + 3 * items },
       cost: { min: "60.0", max: "150.0" },
+      people: null,
     })
     const inWords = yield* cli(
       ["submit", `${dir}/items.jsonl`, "--dir", `${dir}/job`, "--dry-run", ...range, "--price", "0.5"],

@@ -58,12 +58,10 @@ export const datasetFlags = inGroup("DATASET", {
     default: "best-against-rest",
   }),
   pairSeed: integer("pair-seed", "Seed for drawing pairs with best-against-one", { default: 0 }),
-  aggregate: literals(
-    "aggregate",
-    Consensus.aggregations,
-    "Majority vote, or votes weighted by estimated expert reliability",
-    { metavar: "METHOD", default: Consensus.defaultAggregation },
-  ),
+  aggregate: literals("aggregate", Consensus.aggregations, "Majority, or votes weighted by expert reliability", {
+    metavar: "METHOD",
+    default: `${Consensus.defaultAggregation}; routed: dawid-skene`,
+  }),
   ...annotationFlags,
   minVotes: integer("min-votes", "Minimum votes per item", { min: 1, default: Consensus.defaults.minVotes }),
   minAgreement: option(

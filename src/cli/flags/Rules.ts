@@ -82,6 +82,17 @@ const rules: ReadonlyArray<Rule> = [
     onlyWith: { text: "--votes N..M", holds: ({ votes }) => Predicate.hasProperty(votes, "votesUpTo") },
   },
   {
+    flags: ["peopleWhen"],
+    onlyWith: {
+      text: "--votes N..M with M above N, such as --votes 3..6",
+      holds: ({ votes }) =>
+        Predicate.hasProperty(votes, "votesUpTo") &&
+        Predicate.hasProperty(votes, "votes") &&
+        Number(votes.votesUpTo) > Number(votes.votes),
+    },
+    why: "of which judges give the first N and people the others",
+  },
+  {
     flags: ["layout", "completionsPath", "idPath", "modelsFromColumns"],
     notWith: given("completions"),
     why: "which joins files",

@@ -7,6 +7,7 @@ import type * as Pipeline from "../../pipeline/Pipeline.ts"
 import * as Cost from "../../domain/Cost.ts"
 import * as Prices from "../../domain/Prices.ts"
 import { rlhfRanking } from "../../domain/Task.ts"
+import { boundOf, type PeopleWhen, peopleWhenForm } from "../../domain/Voters.ts"
 import * as GoldFile from "../../source/GoldFile.ts"
 import { type BatchLimits, defaultLimits } from "../../task/plan/Batch.ts"
 import { defaultSeed } from "../../task/plan/CompletionDraw.ts"
@@ -34,6 +35,9 @@ export const parseVotes = (text: string): Option.Option<Pick<SubmitOptions, "vot
     : Option.none()
 }
 
+const parsePeopleWhen = (text: string): Option.Option<PeopleWhen> =>
+  Option.map(boundOf(text), (bound): PeopleWhen => `jury<${bound}`)
+
 export const batchFlags = inGroup("TASKS", {
   keepReordered: toggle(
     "keep-reordered",
@@ -56,6 +60,11 @@ export const batchFlags = inGroup("TASKS", {
     "SHARE",
     "End voting on an item once a completion is best with this probability (--votes N..M)",
     { default: defaultConfidence },
+  ),
+  peopleWhen: option(
+    parsed("people-when", parsePeopleWhen, peopleWhenForm),
+    "jury<SHARE",
+    "Ask judges first, and people where the jury is less certain (--votes N..M, N by judges)",
   ),
   completionsPerItem: integer(
     "completions-per-item",
@@ -199,6 +208,7 @@ export const itemOptionsOf = Effect.fnUntraced(function* (
       "taskType",
       "keepReordered",
       "confidence",
+      "peopleWhen",
       "completionsPerItem",
       "completionsSeed",
     ]),

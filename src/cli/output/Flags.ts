@@ -11,7 +11,7 @@ const named = [
   "aggregate", "allowRepeatedVotes", "budget", "choiceAs", "choiceMap", "completionPath", "delimiter", "encoding", "expertNames", "goldPath", "group", "header",
   "historyPath", "idempotencyKey", "idleTimeout", "keep", "key", "layout", "ledger", "maxRejects", "maxRowGroupBytes",
   "metadataPath", "modelPath", "modelsFromColumns", "moved", "newCampaign", "newLedger", "parts", "price", "promptPath",
-  "quote", "requestExtra", "requestsPerSecond", "resubmit", "systemPath", "votes",
+  "peopleWhen", "quote", "requestExtra", "requestsPerSecond", "resubmit", "systemPath", "votes",
 ] // prettier-ignore
 
 const flags = new Map([

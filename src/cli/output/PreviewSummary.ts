@@ -35,13 +35,18 @@ const spending = ({
   ["", over_budget.votes > 0 && overBudget(over_budget)],
 ]
 
-const inAll = ({ cost, requests, votes }: NonNullable<Preview["in_all"]>): Rows => {
+const inAll = ({ cost, people, requests, votes }: NonNullable<Preview["in_all"]>): Rows => {
   const within = <A>({ max, min }: { readonly min: A; readonly max: A }, told: (of: A) => string) =>
     `at least ${told(min)}, at most ${told(max)}`
   return [
     ["in all", `${within(votes, number)} votes, depending on the results`],
     ["", `${within(requests, number)} requests`],
     ["", cost !== null && `cost ${within(cost, String)}`],
+    [
+      "people",
+      people !== null &&
+        `at most ${count(people.votes, "vote")}${people.cost === null ? "" : ` (${people.cost})`}, on items whose jury is uncertain`,
+    ],
   ]
 }
 

@@ -1,5 +1,5 @@
 /** Formats the cost of a job's votes for a terminal. */
-import { count, excerpt } from "../../io/Values.ts"
+import { count, excerpt, number } from "../../io/Values.ts"
 import type { RunReport } from "../../pipeline/RunReport.ts"
 import type { SpendingReport, VotesCost } from "../../pipeline/SpendingReport.ts"
 import { type Rows, rowsOf } from "./Text.ts"
@@ -50,6 +50,19 @@ export const spending = ({
   ["budget", left !== null && `${budget}; ${left.cost} left, enough for ${count(left.votes, "vote")}`],
   ["", over_budget.votes > 0 && overBudget(over_budget)],
 ]
+
+export const routing = ({ routing }: Pick<RunReport, "routing">): Rows => {
+  if (routing === null) return []
+  const { items, people_cost, people_votes, people_when, to_people } = routing
+  const cost = people_cost === null ? "" : ` (${people_cost})`
+  const rule = people_when === null ? "" : ` by ${people_when}`
+  return [
+    [
+      "people",
+      `${number(to_people)} of ${count(items, "item")} to people${rule}: ${count(people_votes, "vote")}${cost}`,
+    ],
+  ]
+}
 
 export const overBudget = ({ cost, items, votes }: SpendingReport["over_budget"]): string =>
   items === 0

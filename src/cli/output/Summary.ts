@@ -14,7 +14,7 @@ import type { RunReport } from "../../pipeline/RunReport.ts"
 import { isOver as isOverBudget } from "../../pipeline/SpendingReport.ts"
 import * as ExitStatus from "./ExitStatus.ts"
 import { inFlags, inRejects } from "./Flags.ts"
-import { hasRoom, spending } from "./SpendingSummary.ts"
+import { hasRoom, routing, spending } from "./SpendingSummary.ts"
 import { duration, present, printable, type Rows, rowsOf, size, table } from "./Text.ts"
 
 export interface Options extends TextOptions {
@@ -66,6 +66,7 @@ export const text = (report: RunReport, options: TextOptions, more: Rows = []): 
       ["", earlier(report.earlier)],
       ["tasks", tasks(report)],
       ...voteRows(report),
+      ...routing(report),
       ...(report.spending === null ? [] : spending(report.spending)),
       ...rejects(report, directory),
       ["pruned", report.pruned > 0 && `results of ${count(report.pruned, "item")}, removed from the ledger`],

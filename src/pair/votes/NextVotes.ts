@@ -52,7 +52,14 @@ export const choose = <Item extends OpenItem>(
     .map((item, i) => ({ item, confidence: found[i]! }))
     .filter((each) => !each.item.isSettled && each.confidence < confidence)
     .toSorted((a, b) => a.confidence - b.confidence)
-  const most = Math.min((uncertain.length + waiting) * shareAtOnce, (votesLeft + waiting) * shareOfBudgetAtOnce)
-  const atOnce = Math.max(leastAtOnce, Math.ceil(most)) - waiting
-  return { wanted: uncertain.map(({ item }) => item), atOnce: Math.max(0, atOnce) }
+  return { wanted: uncertain.map(({ item }) => item), atOnce: atOnceOf(uncertain.length, { votesLeft, waiting }) }
+}
+
+/** The number of uncertain items that can get another vote now. */
+export const atOnceOf = (
+  uncertain: number,
+  { votesLeft = Infinity, waiting }: { readonly waiting: number; readonly votesLeft?: number | undefined },
+): number => {
+  const most = Math.min((uncertain + waiting) * shareAtOnce, (votesLeft + waiting) * shareOfBudgetAtOnce)
+  return Math.max(0, Math.max(leastAtOnce, Math.ceil(most)) - waiting)
 }

@@ -6,11 +6,14 @@
  * Guarantees: the same items in the same order give the same numbers. All votes without a name are treated as those of
  * one expert. Votes with several completions at the top do not count. Memory: 8 bytes per vote, and 12 per item with
  * several votes or a known answer.
+ *
+ * If judges count as a jury, a judge's reliability is the mean probability that its votes are right.
  */
 import { Effect, Stream } from "effect"
 import type { JudgedItem } from "../../domain/Judgment.ts"
 import { countDifferent, firstOfText } from "../../domain/CompletionTexts.ts"
 import { isDecided, type ItemVote, votesOf } from "./ItemVotes.ts"
+import * as Jury from "./Jury.ts"
 import * as DawidSkene from "../stats/DawidSkene.ts"
 
 /** Estimated reliabilities of experts. */
@@ -26,32 +29,84 @@ export interface Reliabilities {
   readonly probabilitiesOf: (item: JudgedItem, votes?: ReadonlyArray<ItemVote>) => ReadonlyArray<number>
 }
 
-export const make = () => {
+/** Options of an estimate. */
+export interface ReliabilityOptions {
+  /** Whether the votes of an item's judges count as one, so that errors that they share count once (`Jury`). */
+  readonly jury?: boolean | undefined
+}
+
+/** A judge's votes with one pattern of the jury: those for the jury's choice, and the chance of the others. */
+interface JudgeTally {
+  votes: number
+  forChoice: number
+  /** The sum of 1 / (K - 1) over the other votes, for K completions. */
+  others: number
+}
+
+/** The reliability of a pattern without items that people judged. */
+const unmeasured = 2 / 3
+
+export const make = ({ jury = false }: ReliabilityOptions = {}) => {
   const numbers = new Map<string | null, number>()
+  const judges = new Map<string | null, Map<string | null, JudgeTally>>()
   const model = DawidSkene.make()
   const numberOf = (expert: string | null): number => {
     const number = numbers.get(expert) ?? numbers.size
     numbers.set(expert, number)
     return number
   }
+  const countedIn = (votes: ReadonlyArray<ItemVote>) => (jury ? Jury.withJury(votes) : votes.filter(isDecided))
+
+  const tallyJudges = (votes: ReadonlyArray<ItemVote>, texts: number, { choice, expert }: Jury.CountedVote) => {
+    for (const vote of votes) {
+      if (!Jury.isJudge(vote) || !isDecided(vote)) continue
+      const tallies = judges.get(vote.expert) ?? new Map<string | null, JudgeTally>()
+      judges.set(vote.expert, tallies)
+      const tally = tallies.get(expert) ?? { votes: 0, forChoice: 0, others: 0 }
+      tallies.set(expert, tally)
+      tally.votes++
+      if (vote.choice === choice) tally.forChoice++
+      else tally.others += 1 / (texts - 1)
+    }
+  }
+
   return {
     /** Adds the votes on an item. Items with one vote are ignored, unless their answer is known. */
     add: ({ completions, gold }: Pick<JudgedItem, "completions" | "gold">, votes: ReadonlyArray<ItemVote>): void => {
-      const decided = votes.filter(isDecided)
-      if (decided.length < 2 && gold === undefined) return
+      const counted = countedIn(votes)
+      const texts = countDifferent(completions)
+      for (const vote of counted) if ("role" in vote && vote.role === "jury") tallyJudges(votes, texts, vote)
+      if (counted.length < 2 && gold === undefined) return
       model.add(
-        countDifferent(completions),
-        decided.map(({ choice, expert }) => [numberOf(expert), choice]),
+        texts,
+        counted.map(({ choice, expert }) => [numberOf(expert), choice]),
         gold === undefined ? undefined : firstOfText(completions)[gold.best_completion_index],
       )
     },
     fit: (): Reliabilities => {
       const { reliability, shared } = model.fit()
-      const of = (expert: string | null): number | null => {
+      const estimateOf = (expert: string | null): number | null => {
         const number = numbers.get(expert)
         return number === undefined || shared[number] === 0 ? null : (reliability[number] ?? null)
       }
-      return { of, probabilitiesOf: (item, votes = votesOf(item)) => posterior(item.completions, votes, of) }
+      const ofCounted = jury ? (expert: string | null) => estimateOf(expert) ?? unmeasured : estimateOf
+      const ofJudge = (tallies: ReadonlyMap<string | null, JudgeTally>): number => {
+        let [right, all] = [0, 0]
+        for (const [pattern, { forChoice, others, votes }] of tallies) {
+          const r = ofCounted(pattern) ?? unmeasured
+          right += r * forChoice + (1 - r) * others
+          all += votes
+        }
+        return right / all
+      }
+      return {
+        of: (expert) => {
+          const tallies = judges.get(expert)
+          return tallies === undefined ? estimateOf(expert) : ofJudge(tallies)
+        },
+        probabilitiesOf: (item, votes = votesOf(item)) =>
+          posterior(item.completions, votes, countedIn(votes), ofCounted),
+      }
     },
   }
 }
@@ -64,14 +119,14 @@ export const make = () => {
 const posterior = (
   completions: ReadonlyArray<string>,
   votes: ReadonlyArray<ItemVote>,
+  counted: ReadonlyArray<Pick<ItemVote, "expert" | "choice">>,
   reliabilityOf: (expert: string | null) => number | null,
 ): ReadonlyArray<number> => {
-  const decided = votes.filter(isDecided)
-  const voted = new Set(decided.map(({ choice }) => choice))
+  const voted = new Set(votes.filter(isDecided).map(({ choice }) => choice))
   const texts = new Set(firstOfText(completions))
   return DawidSkene.posterior(
     Array.from(completions.keys(), (index) => voted.has(index) || (voted.size === 0 && texts.has(index))),
-    decided.flatMap(({ choice, expert }) => {
+    counted.flatMap(({ choice, expert }) => {
       const r = reliabilityOf(expert)
       return r === null ? [] : [[r, choice] as const]
     }),
@@ -80,8 +135,11 @@ const posterior = (
 }
 
 /** Estimates the reliabilities from a stream of items. */
-export const of = Effect.fnUntraced(function* <E, R>(items: Stream.Stream<JudgedItem, E, R>) {
-  const gathered = make()
+export const of = Effect.fnUntraced(function* <E, R>(
+  items: Stream.Stream<JudgedItem, E, R>,
+  options?: ReliabilityOptions,
+) {
+  const gathered = make(options)
   yield* Stream.runForEach(items, (item) => Effect.sync(() => gathered.add(item, votesOf(item))))
   return gathered.fit()
 })

@@ -53,7 +53,7 @@ export const taskTables: ReadonlyArray<string> = [
   // status: pending, in_progress, completed, or cancelled. unanswered: 1 if it was canceled because no expert had an
   // answer. extra_votes: the sum of extra_votes of its items. votes_spared: the missing votes of its decided and
   // withdrawn items, which are no longer needed. completes_at: when a task that has all its votes will be completed.
-  // See `Completions`.
+  // See `Completions`. voters: `judges` or `people` if only these may vote, or null.
   `CREATE TABLE task (
     seq INTEGER PRIMARY KEY,
     task_id TEXT NOT NULL UNIQUE,
@@ -63,6 +63,7 @@ export const taskTables: ReadonlyArray<string> = [
     status TEXT NOT NULL,
     prompts INTEGER NOT NULL,
     votes_required INTEGER NOT NULL,
+    voters TEXT,
     extra_votes INTEGER NOT NULL DEFAULT 0,
     votes_spared INTEGER NOT NULL DEFAULT 0,
     prompts_done INTEGER NOT NULL DEFAULT 0,
@@ -153,7 +154,8 @@ export const taskTables: ReadonlyArray<string> = [
   // votes + claimed + active holds + open = the task's votes_required + extra_votes. Exception: open = 0 if the task is
   // finished or a lead decided or withdrew the item. extra_votes: votes requested when the item was reopened. claimed:
   // votes that automatic experts are about to give. content: see `Contents`. repeatable: whether a person may judge the
-  // content again, because it is a gold item of the service, which measures each person more than once.
+  // content again, because it is a gold item of the service, which measures each person more than once. for_judges: 1 if
+  // people may not vote.
   `CREATE TABLE item (
     item_id INTEGER PRIMARY KEY,
     open INTEGER NOT NULL,
@@ -162,7 +164,8 @@ export const taskTables: ReadonlyArray<string> = [
     claimed INTEGER NOT NULL DEFAULT 0,
     content INTEGER NOT NULL,
     lane INTEGER NOT NULL DEFAULT 0,
-    repeatable INTEGER NOT NULL DEFAULT 0
+    repeatable INTEGER NOT NULL DEFAULT 0,
+    for_judges INTEGER NOT NULL DEFAULT 0
   )`,
   `CREATE INDEX item_open ON item (item_id) WHERE open > 0`,
   `CREATE INDEX item_of_content ON item (content, item_id)`,

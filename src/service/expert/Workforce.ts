@@ -36,11 +36,19 @@ const maxConcurrentTasksOf = (experts: ReadonlyArray<Expert>) =>
   experts.some(({ concurrency }) => concurrency !== undefined) ? 8 : 32
 const maxReported = 1_000
 
-const lackingReason = (lacking: number, prompts: number, failed: string | undefined, cancels: boolean) =>
-  `automatic experts cannot give the missing votes on ${lacking} of ${prompts} prompts${failed === undefined ? "" : ` (${failed})`}; ` +
+/** A task with prompts that lack votes. */
+interface LackingTask extends Pick<Claim, "taskId" | "voters"> {
+  readonly lacking: number
+  readonly prompts: number
+}
+
+const lackingReason = ({ lacking, prompts, voters }: LackingTask, failed: string | undefined, cancels: boolean) =>
+  `${voters === "judges" ? "language models" : "automatic experts"} cannot give the missing votes on ${lacking} of ${prompts} prompts${failed === undefined ? "" : ` (${failed})`}; ` +
   (cancels
     ? "the next run asks the automatic experts again"
-    : "people can still vote, and a restart of the service asks the automatic experts again")
+    : voters === "judges"
+      ? "only language models may vote on it: start the service with more of them (--expert judge:MODEL)"
+      : "people can still vote, and a restart of the service asks the automatic experts again")
 
 const make = Effect.fnUntraced(function* (options: WorkforceOptions) {
   const queue = yield* VoteQueue
@@ -82,14 +90,15 @@ const make = Effect.fnUntraced(function* (options: WorkforceOptions) {
       )
     })
 
-  const giveUp = Effect.fnUntraced(function* (taskId: string, missing: number, prompts: number, failed?: string) {
-    const reason = lackingReason(missing, prompts, failed, cancels)
+  const giveUp = Effect.fnUntraced(function* (task: LackingTask, failed?: string) {
+    const { taskId } = task
+    const reason = lackingReason(task, failed, cancels)
     yield* report(lacking, taskId, cancels ? "is cancelled" : "stays open", reason)
     if (cancels) yield* persistently(store.cancelUnanswered(taskId))
   })
 
   const judgeClaim = Effect.fnUntraced(function* (claim: Claim) {
-    const { guidelines, guidelinesVersion, items, taskId } = claim
+    const { guidelines, guidelinesVersion, items, prompts, taskId, voters } = claim
     const say = (reason: string) => report(failing, taskId, "waits", reason)
     let unanswered = 0
     let isWithoutAnswer = false
@@ -118,8 +127,8 @@ const make = Effect.fnUntraced(function* (options: WorkforceOptions) {
       yield* Effect.forEach(items, judgeAndRecord, { concurrency: concurrency, discard: true })
       if (untouched.length > 0) yield* persistently(queue.record(untouched))
     }
-    if (unanswered > 0 && !isWithoutAnswer && !cancels) return yield* leaveToPeople(taskId)
-    if (unanswered > 0) return yield* giveUp(taskId, unanswered, claim.prompts, failed)
+    if (unanswered > 0 && !isWithoutAnswer && !cancels && voters !== "judges") return yield* leaveToPeople(taskId)
+    if (unanswered > 0) return yield* giveUp({ taskId, voters, lacking: unanswered, prompts }, failed)
     if (failed !== undefined) yield* report(failing, taskId, "got no vote from one expert", failed)
   })
 
@@ -166,9 +175,7 @@ const make = Effect.fnUntraced(function* (options: WorkforceOptions) {
       yield* roomy.await
     }
     const { idle, unanswered } = yield* claimAndBegin
-    if (cancels) {
-      for (const { lacking, prompts, taskId } of unanswered) yield* giveUp(taskId, lacking, prompts)
-    }
+    for (const task of unanswered) if (cancels || task.voters === "judges") yield* giveUp(task)
     if (idle !== undefined) yield* awaitNextClaim(idle)
   })
 
@@ -180,7 +187,7 @@ const make = Effect.fnUntraced(function* (options: WorkforceOptions) {
     )
     const tasks = open.flatMap((page) => page.tasks)
     for (const { prompts, prompts_done, task_id } of tasks) {
-      yield* giveUp(task_id, prompts - prompts_done, prompts)
+      yield* giveUp({ taskId: task_id, voters: null, lacking: prompts - prompts_done, prompts })
     }
     if (tasks.length === 0) yield* queue.awaitWork
   })

@@ -5,6 +5,7 @@
  * Each expert has a cursor in memory, which starts anew with the service. The cursor only saves work: the database
  * decides whether an expert may judge an item. When an item returns to the queue, experts check it again.
  */
+/* oxlint-disable max-lines -- claims and records, which share their statements */
 import { Clock, Effect, Latch, Result } from "effect"
 import { Database } from "../database/Database.ts"
 import { itemIdOf, itemsOf, lastItemOf, promptIndexOf, seqOf, toStorableText } from "../database/TaskTables.ts"
@@ -93,9 +94,12 @@ export const make = Effect.fnUntraced(function* (voting: Voting) {
     asked: ReadonlyArray<AutomaticExpert>,
     { isAvailable }: ClaimRequest,
   ) {
+    const { voters } = task
+    if (voters === "people" || (voters === null && asked.length === 0)) return noClaim
     const assigned = yield* voting.lanes.assignedTo(task.organization, task.group_id)
-    const experts = assigned === undefined ? asked : asked.filter(({ expert_no }) => assigned.has(expert_no))
-    if (experts.length === 0 && asked.length > 0) return noClaim
+    const allowed = assigned === undefined ? asked : asked.filter(({ expert_no }) => assigned.has(expert_no))
+    if (allowed.length === 0 && asked.length > 0) return noClaim
+    const experts = voters === "judges" ? allowed.filter(({ kind }) => kind === "judge") : allowed
     const items = itemsOf(sql, task.seq)
     const answered = new Set<string>()
     let open: ReadonlyArray<{ readonly item_id: number; readonly open: number }>
@@ -146,6 +150,7 @@ export const make = Effect.fnUntraced(function* (voting: Voting) {
     const { text, version } = yield* voting.guidelines.current(task)
     const claim: Claim = {
       taskId: task.task_id,
+      voters,
       guidelines: text,
       guidelinesVersion: version === 1 ? undefined : version,
       prompts: task.prompts,
@@ -170,7 +175,11 @@ export const make = Effect.fnUntraced(function* (voting: Voting) {
       Effect.gen(function* () {
         const rows = yield* activeOf(asking.experts)
         const experts = asking.experts.flatMap((name) => rows.find((row) => row.expert_id === name) ?? [])
-        const looking = experts.flatMap(({ expert_id }) => (asking.isAvailable(expert_id) ? [cursorOf(expert_id)] : []))
+        // Without experts, one cursor finds the tasks that only judges may answer, so that they are reported.
+        const looking =
+          experts.length === 0
+            ? [cursorOf("")]
+            : experts.flatMap(({ expert_id }) => (asking.isAvailable(expert_id) ? [cursorOf(expert_id)] : []))
 
         const claims: Array<Claim> = []
         const unanswered: Array<Claims["unanswered"][number]> = []
@@ -187,7 +196,7 @@ export const make = Effect.fnUntraced(function* (voting: Voting) {
           looking.forEach((cursor, i) => candidates[i] === seq && pass(cursor, seq))
           if (claim !== undefined) claims.push(claim)
           if (task !== undefined && lacking > 0) {
-            unanswered.push({ taskId: task.task_id, lacking, prompts: task.prompts })
+            unanswered.push({ taskId: task.task_id, voters: task.voters, lacking, prompts: task.prompts })
           }
         }
         return { claims, unanswered, idle: undefined }

@@ -33,7 +33,7 @@ export const make = Effect.fnUntraced(function* ({ contents, lanes: { openTo } }
     place: Statement.Fragment,
     items: Statement.Fragment,
   ) {
-    const open = sql`${items} AND item.open > 0 AND ${notMine(expertNo)}`
+    const open = sql`${items} AND item.open > 0 AND item.for_judges = 0 AND ${notMine(expertNo)}`
     const isDeferred = contents.isDeferred(expertNo)
     const columns = sql`${place} AS place, item.item_id`
     const [first] = yield* sql<{ place: number; item_id: number; isDeferred: number }>`

@@ -13,6 +13,7 @@ import type { TaskStatus } from "../../api/AnnotationApi.ts"
 import { IdempotencyKeyReused } from "../../api/Problems.ts"
 import * as Sha256 from "../../node/Sha256.ts"
 import * as Zstd from "../../node/Zstd.ts"
+import type { Voters } from "../../domain/Voters.ts"
 import type { Webhooks } from "../webhook/Webhooks.ts"
 import { contentOf } from "./Contents.ts"
 import * as Audit from "../database/Audit.ts"
@@ -47,6 +48,8 @@ export interface NewTask {
   readonly body: Uint8Array
   readonly content: TaskContent
   readonly votes: number
+  /** The only experts who may vote. Default: anyone. */
+  readonly voters?: Voters | undefined
   /** The task's group. Without one, the task is a group of its own. */
   readonly group?: { readonly id: string; readonly size?: number | undefined } | undefined
 }
@@ -87,7 +90,7 @@ const make = Effect.gen(function* () {
    * that the first one stored, with its current status.
    */
   const create = Effect.fnUntraced(function* (task: NewTask) {
-    const { content, group, organization, votes } = task
+    const { content, group, organization, voters, votes } = task
     const task_id = yield* makeTaskId(organization, task.idempotencyKey)
     const row = {
       task_id,
@@ -97,6 +100,7 @@ const make = Effect.gen(function* () {
       status: "pending" as TaskStatus,
       prompts: content.prompts.length,
       votes_required: votes,
+      voters: voters ?? null,
       created_at: yield* Clock.currentTimeMillis,
     }
     const body = Zstd.compress(task.body)
@@ -119,8 +123,8 @@ const make = Effect.gen(function* () {
         const { seq } = inserted[0]!
         yield* sql`INSERT INTO task_request ${sql.insert({ seq, body })}`
         const lane = group === undefined ? undefined : yield* voting.lanes.laneOf(organization, group.id)
-        yield* sql`INSERT INTO item (item_id, open, content, repeatable, lane)
-          SELECT ${itemIdOf(seq, 0)} + key, ${votes}, value ->> 0, value ->> 1, ${lane?.lane ?? 0} FROM json_each(${contents})`
+        yield* sql`INSERT INTO item (item_id, open, content, repeatable, lane, for_judges)
+          SELECT ${itemIdOf(seq, 0)} + key, ${votes}, value ->> 0, value ->> 1, ${lane?.lane ?? 0}, ${voters === "judges" ? 1 : 0} FROM json_each(${contents})`
         // Equal items may be older than the service's gold items.
         if (content.prompts.some(queue.hasGoldAnswer)) {
           yield* sql`UPDATE item INDEXED BY item_of_content SET repeatable = 1

@@ -3,6 +3,7 @@ import type { Result } from "effect"
 import type { FlagKind } from "../../domain/Flag.ts"
 import type { TaskPrompt } from "../../domain/Task.ts"
 import type { Vote } from "../../domain/Vote.ts"
+import type { Voters } from "../../domain/Voters.ts"
 import { conflict } from "../pageApi/WebProblems.ts"
 
 /** Why an expert leaves an item to others. */
@@ -33,6 +34,8 @@ export interface ClaimRequest {
 /** Items of one task that are reserved for automatic experts until their votes are recorded. */
 export interface Claim {
   readonly taskId: string
+  /** The only experts who may vote. Null: anyone. */
+  readonly voters: Voters | null
   readonly guidelines: string | undefined
   /** Undefined while the guidelines have only one version. */
   readonly guidelinesVersion: number | undefined
@@ -53,7 +56,9 @@ export interface Claim {
 export interface Claims {
   readonly claims: ReadonlyArray<Claim>
   /** Tasks that no expert is judging now. `lacking` prompts of each need votes that none of these experts can give. */
-  readonly unanswered: ReadonlyArray<{ readonly taskId: string; readonly lacking: number; readonly prompts: number }>
+  readonly unanswered: ReadonlyArray<
+    Pick<Claim, "taskId" | "voters"> & { readonly lacking: number; readonly prompts: number }
+  >
   /**
    * Set if there is nothing else to judge now. `createdAt` is the creation time of the oldest task that is too new to
    * claim (see `createdBefore`), if any.

@@ -15,6 +15,7 @@ import type { ServiceTaskResult, TaskStatus } from "../../api/AnnotationApi.ts"
 import type { Flag, FlagKind } from "../../domain/Flag.ts"
 import type { TaskPrompt } from "../../domain/Task.ts"
 import type { Vote } from "../../domain/Vote.ts"
+import type { Voters } from "../../domain/Voters.ts"
 import * as Tally from "../../domain/Tally.ts"
 import * as VotedResult from "../../domain/VotedResult.ts"
 import { Webhooks } from "../webhook/Webhooks.ts"
@@ -34,6 +35,7 @@ export interface Task {
   readonly status: TaskStatus
   readonly prompts: number
   readonly votes_required: number
+  readonly voters: Voters | null
   readonly extra_votes: number
   readonly prompts_done: number
   readonly votes_given: number
@@ -140,7 +142,8 @@ export const make = Effect.fnUntraced(function* ({ goldAnswer = () => Option.non
     Effect.uninterruptible(Effect.tap(write(statements), (value) => (hasEnded(value) ? webhooks.wake : Effect.void)))
 
   const taskBy = Effect.fnUntraced(function* (condition: Statement.Fragment) {
-    const [task] = yield* sql<Task>`SELECT seq, task_id, organization, group_id, status, prompts, votes_required,
+    const [task] =
+      yield* sql<Task>`SELECT seq, task_id, organization, group_id, status, prompts, votes_required, voters,
       extra_votes, prompts_done, votes_given, created_at, completes_at FROM task WHERE ${condition}`
     return task
   })

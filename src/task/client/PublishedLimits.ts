@@ -1,6 +1,6 @@
 /**
  * Reads three facts from the OpenAPI document at `openapi.json` below a service's base URL: the limits of an item,
- * whether the service declares `Idempotency-Key`, and whether a task may have the members `group` and `votes`.
+ * whether the service declares `Idempotency-Key`, and whether a task may have the members `group`, `votes`, and `voters`.
  *
  * Guarantees: a request for the document takes at most 5 seconds. It is repeated at most twice, only after 429 or 503,
  * and after the time in `Retry-After`. The client's rate limit also counts this request (`FirstRequest`). Without a
@@ -104,6 +104,7 @@ const publishedIn = (document: string): Published =>
         taskMembers: {
           group: isOfType(at(members, "group"), "string"),
           maxVotes: isOfType(at(members, "votes"), "integer") ? maximumOf(at(members, "votes")) : 0,
+          voters: isOfType(at(members, "voters"), "string"),
         },
       }
     },
@@ -165,6 +166,7 @@ export const membersOf = (
   return {
     group: published.group && !Object.hasOwn(requestExtra, "group"),
     maxVotes: Object.hasOwn(requestExtra, "votes") ? 0 : published.maxVotes,
+    voters: published.voters === true && !Object.hasOwn(requestExtra, "voters"),
   }
 }
 

@@ -14,11 +14,11 @@ import { readEarlierRuns } from "./reads/EarlierRuns.ts"
 import { importPrefix, readItems } from "./writes/Items.ts"
 import type { LedgerContext } from "./schema/Model.ts"
 import { readRuns } from "./writes/Runs.ts"
-import { endedVotesSeen, readSpending, wantedVotes } from "./writes/Spending.ts"
+import { endedVotesSeen, peopleWhenSetting, readSpending, wantedVotes } from "./writes/Spending.ts"
 
 /** The columns of `task` that a dataset or its report may depend on. */
 export const taskColumns = [
-  "seq", "campaign", "item_count", "new_items", "batch", "batch_items", "vote", "votes", "asks", "least_votes", "attempt", "idempotency_key",
+  "seq", "campaign", "item_count", "new_items", "batch", "batch_items", "vote", "votes", "asks", "voters", "least_votes", "attempt", "idempotency_key",
   "state", "task_id", "planned_at", "resend_at", "sent_at", "submitted_at", "completed_at", "pruned_at", "canceled", "price_list", "vote_kinds",
 ] // prettier-ignore
 
@@ -26,7 +26,7 @@ export const taskColumns = [
 export const otherTaskColumns = ["job", "part", "reason", "due_at", "waiting_items", "claim_epoch", "claim_until"]
 
 /** Settings that do not affect a dataset, or whose effect is hashed elsewhere. */
-const otherSettings = ["confidence", "deliveries", "last_delivery", wantedVotes, endedVotesSeen]
+const otherSettings = ["confidence", peopleWhenSetting, "deliveries", "last_delivery", wantedVotes, endedVotesSeen]
 
 const pageSize = 4096
 
@@ -78,7 +78,12 @@ export const readFingerprint = (context: LedgerContext) => {
         Effect.sync(() => rejects.forEach(add)),
       )
     }
-    const last = Option.map(yield* lastRun, ({ overBudget, shuffleSeed, votes }) => [overBudget, shuffleSeed, votes])
+    const last = Option.map(yield* lastRun, ({ overBudget, shuffleSeed, voters, votes }) => [
+      overBudget,
+      shuffleSeed,
+      votes,
+      voters,
+    ])
     const newest = Option.map(yield* newestRun, ({ campaign }) => campaign)
     add([Option.getOrNull(last), Option.getOrNull(newest), yield* spending.wantedVotes])
     add(
@@ -87,8 +92,8 @@ export const readFingerprint = (context: LedgerContext) => {
     )
     add(yield* sql`SELECT list, prices FROM price_list WHERE job = ${job} ORDER BY list`)
     add(
-      yield* sql`SELECT price_list, SUM(votes) AS votes FROM task_attempt WHERE job = ${job} AND votes > 0
-        GROUP BY price_list ORDER BY price_list`,
+      yield* sql`SELECT price_list, voters, SUM(votes) AS votes FROM task_attempt WHERE job = ${job} AND votes > 0
+        GROUP BY price_list, voters ORDER BY price_list, voters`,
     )
     yield* addPages(
       add,

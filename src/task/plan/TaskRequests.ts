@@ -1,7 +1,7 @@
 /**
  * Turns batches into requests: the bytes of the body, and the idempotency key.
  *
- * Guarantees: the same items with the same terms, group, votes, and orders have the same key in every run, and other tasks
+ * Guarantees: the same items with the same terms, group, votes, voters, and orders have the same key in every run, and other tasks
  * have other keys. A key never occurs with two bodies, which a service would refuse. Half of a split task has the same key as a planned task with these items.
  */
 import { Array as Arr, Struct } from "effect"
@@ -12,6 +12,7 @@ import { content, type SourceItem, toJson } from "../../domain/PromptItem.ts"
 import type { Reject, RejectCode } from "../../domain/Reject.ts"
 import { parseTaskRequest, rlhfRanking, type TaskPrompt, type TaskRequest } from "../../domain/Task.ts"
 import { charactersOf } from "../../domain/Text.ts"
+import { type Voters, votersOf } from "../../domain/Voters.ts"
 import * as Sha256 from "../../node/Sha256.ts"
 import {
   type BatchItem,
@@ -105,6 +106,7 @@ export const newTasks = (
   items: Arr.NonEmptyReadonlyArray<BatchItem>,
   {
     maxTaskVotes = 0,
+    peopleWhen,
     shuffleSeed = defaultShuffleSeed,
     votes: requestedVotes,
     votesUpTo: upTo,
@@ -114,9 +116,10 @@ export const newTasks = (
   const votes = requestedVotes ?? 1
   const votesUpTo = upTo ?? votes
   const asks = asksOf({ votes, maxTaskVotes })
+  const voters = votersOf({ peopleWhen })
   // A task without `votes` gets as many as its service gives by default.
   const isNumbered = (requestedVotes ?? upTo) !== undefined
-  const members = { ...terms, votes: maxTaskVotes > 0 && isNumbered ? asks : undefined }
+  const members = { ...terms, voters, votes: maxTaskVotes > 0 && isNumbered ? asks : undefined }
   return Arr.makeBy(votes / asks, (i) => {
     const vote = i + 1
     const orders =
@@ -124,18 +127,18 @@ export const newTasks = (
         ? []
         : items.map(({ bytes, itemId }) => Shuffle.ofItem(shuffleSeed, itemId, vote, ItemBytes.count(bytes)))
     const leastVotes = votesUpTo > votes ? votes : undefined
-    return { ...newTask(items, members, { orders, vote }), votes: votesUpTo, leastVotes, asks }
+    return { ...newTask(items, members, { orders, vote }), votes: votesUpTo, leastVotes, asks, voters }
   })
 }
 
 const newTask = (
   items: Arr.NonEmptyReadonlyArray<BatchItem>,
-  terms: CampaignTerms & Pick<RunTerms, "group" | "votes">,
+  terms: CampaignTerms & Pick<RunTerms, "group" | "votes"> & { readonly voters: Voters | undefined },
   { orders, vote }: { readonly orders: ReadonlyArray<CompletionOrder>; readonly vote: number },
 ): NewTask => {
-  const { group, guidelines, taskType = rlhfRanking, votes } = terms
+  const { group, guidelines, taskType = rlhfRanking, voters, votes } = terms
   const start = encoder.encode(`{"task_type":${JSON.stringify(taskType)},"prompts":[`)
-  const members = JSON.stringify({ guidelines, group, votes }).slice(1)
+  const members = JSON.stringify({ guidelines, group, votes, voters }).slice(1)
   const end = encoder.encode(`]${members === "}" ? "" : ","}${members}`)
   const size = items.reduce((sum, { bytes }) => sum + bytes.utf8.length + 1, start.length - 1 + end.length)
   const body = new Uint8Array(size)
@@ -152,7 +155,7 @@ const newTask = (
     vote,
     body,
     idempotencyKey: idempotencyKey(
-      { task_type: taskType, guidelines, group, votes },
+      { task_type: taskType, guidelines, group, votes, voters },
       items.map(({ contentHash, itemId, sentHash = contentHash }) => [itemId, sentHash]),
       vote,
       orders,
@@ -160,18 +163,20 @@ const newTask = (
   }
 }
 
-type KeyMembers = Pick<TaskRequest, "task_type"> & Pick<RunTerms, "guidelines" | "group" | "votes">
+type KeyMembers = Pick<TaskRequest, "task_type"> &
+  Pick<RunTerms, "guidelines" | "group" | "votes"> & { readonly voters?: Voters | undefined }
 
-/** The key is a hash of terms, group, votes, items, vote, and orders, so that the same task has the same key in every run. */
+/** The key is a hash of terms, group, votes, voters, items, vote, and orders, so that the same task has the same key in every run. */
 const idempotencyKey = (
-  { group, guidelines, task_type, votes }: KeyMembers,
+  { group, guidelines, task_type, voters, votes }: KeyMembers,
   items: ReadonlyArray<readonly [itemId: string, sentHash: string]>,
   vote: number,
   orders: ReadonlyArray<CompletionOrder>,
 ): string => {
   const content = [task_type, guidelines ?? null, items]
   const isPlain = vote === 1 && orders.every((order) => order === undefined)
-  const members = group === undefined && votes === undefined ? [] : [{ group, votes }]
+  const isExtended = [group, votes, voters].some((member) => member !== undefined)
+  const members = isExtended ? [{ group, votes, voters }] : []
   const drawn = isPlain ? [] : [vote, items.map((_, i) => orders[i] ?? null)]
   return Sha256.hex(JSON.stringify([...content, ...drawn, ...members]))
 }
@@ -214,15 +219,21 @@ export const furtherVote = (
     first,
     shuffleSeed,
     vote,
+    voters,
   }: {
     readonly first: number
     readonly count: number
     readonly vote: number
     readonly shuffleSeed: number | false
+    readonly voters: Voters | null
   },
 ) => {
-  const whole = parseTaskRequest(Payload.decode(question.body))
-  const request = whole.votes === undefined ? whole : { ...whole, votes: 1 }
+  const { voters: _, ...whole } = parseTaskRequest(Payload.decode(question.body))
+  const request = {
+    ...whole,
+    ...(whole.votes !== undefined && { votes: 1 }),
+    ...(voters !== null && { voters }),
+  }
   const prompts = question.prompts.slice(first, first + count)
   const items = question.items.slice(first, first + count).map((item, i) => {
     const order =

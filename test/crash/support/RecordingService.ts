@@ -33,6 +33,8 @@ export interface Book {
   readonly posts: Array<{ readonly id: string; readonly repeated: boolean; readonly prompts: ReadonlyArray<string> }>
   readonly tasks: Map<string, Task>
   readonly keys: Map<string, Task>
+  /** Whether the service has a document, which declares `votes` and `voters`. */
+  hasDocument: boolean
   /** Whether no task takes any time. */
   judgesAtOnce: boolean
   /** Told of each creation that has arrived, before it is taken; it waits for that. */
@@ -56,15 +58,54 @@ const read = async (request: IncomingMessage) => {
 
 const digest = (value: unknown) => createHash("sha256").update(JSON.stringify(value)).digest("hex").slice(0, 16)
 
+/** One vote for each that is asked for: judges often agree, and another person votes in each task. */
+const votesOf = (
+  id: string,
+  { voters, votes = 1 }: TaskRequest,
+  { completions, prompt }: TaskRequest["prompts"][number],
+) =>
+  Array.from({ length: votes }, (_, i) => {
+    const expert = voters === "judges" ? `judge:${i}` : `person ${digest(id)}`
+    const isRight = parseInt(digest([expert, prompt]).slice(0, 8), 16) % 4 > 0
+    const choice = completions.indexOf(completions.toSorted()[isRight ? 0 : 1]!)
+    return { expert, kind: voters === "judges" ? "judge" : "person", choice }
+  })
+
+/** Declares, besides what the contract has, that a task may have these members. */
+const declared = {
+  paths: {
+    "/tasks": {
+      post: {
+        parameters: [{ name: "idempotency-key", in: "header" }],
+        requestBody: {
+          content: {
+            "application/json": {
+              schema: {
+                properties: {
+                  votes: { type: "integer", maximum: 5 },
+                  voters: { type: "string", enum: ["judges", "people"] },
+                },
+              },
+            },
+          },
+        },
+      },
+    },
+  },
+}
+
 const resultOf = ({ body, id }: Task) => {
   if (body.prompts.some(({ prompt }) => prompt.includes(misfits.failed))) return { task_id: id, status: "failed" }
   const results = body.prompts.map(({ completions, prompt }) => ({
     prompt,
     best_completion_index: parseInt(digest(prompt).slice(0, 8), 16) % completions.length,
-    annotations: {
-      rationale: `because of ${digest(completions)}`,
-      ...(kindOf(prompt) !== undefined && { kind: kindOf(prompt) }),
-    },
+    annotations:
+      body.voters === undefined
+        ? {
+            rationale: `because of ${digest(completions)}`,
+            ...(kindOf(prompt) !== undefined && { kind: kindOf(prompt) }),
+          }
+        : { votes: votesOf(id, body, { prompt, completions }) },
   }))
   const half = body.prompts.some(({ prompt }) => prompt.includes(misfits.invalid))
   return { task_id: id, status: "completed", results: half ? results.slice(1) : results }
@@ -80,6 +121,7 @@ export const start = async (keys: "honored" | "ignored", bodyBytes = limits.body
       posts: [],
       tasks: new Map(tasks.map(([id, task]) => [id, { ...task }])),
       keys: new Map(from === undefined ? [] : book(from).keys),
+      hasDocument: false,
       judgesAtOnce: false,
       beforeTaking: () => Promise.resolve(),
       afterTaking: () => Promise.resolve(),
@@ -121,6 +163,7 @@ export const start = async (keys: "honored" | "ignored", bodyBytes = limits.body
       if (created[1].task_id !== undefined) await opened.afterTaking(created[1].task_id)
       return created
     }
+    if (opened.hasDocument && request.url?.endsWith("/openapi.json") === true) return [200, declared]
     const task = opened.tasks.get(request.url?.split("/").at(-1) ?? "")
     if (task === undefined) return [404, {}]
     // Every third task takes some time.

@@ -135,6 +135,6 @@ test("what none of the experts can vote on any more is named once nobody is at w
   yield* queue.setAside(ann, item.item_id, { kind: "skip", reason: "" })
   assert.deepStrictEqual((yield* claim()).unanswered, [])
   yield* queue.record([{ itemId: second!.itemId, answers: [choose("one", 0), choose("two", 0)] }])
-  assert.deepStrictEqual((yield* claim()).unanswered, [{ taskId: task, lacking: 1, prompts: 2 }])
+  assert.deepStrictEqual((yield* claim()).unanswered, [{ voters: null, taskId: task, lacking: 1, prompts: 2 }])
   assert.deepStrictEqual((yield* claim()).unanswered, [])
 })

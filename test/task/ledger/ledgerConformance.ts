@@ -63,7 +63,7 @@ const lostOf = (tasks: ReadonlyArray<{ readonly items: ReadonlyArray<ItemDetails
   tasks.flatMap(({ items }) => items.map(({ item_id }) => item_id))
 
 /** What a run plans with that was not told otherwise. */
-const usual = { votes: 1, overBudget: 0, shuffleSeed: Option.some(0) }
+const usual = { votes: 1, voters: null, overBudget: 0, shuffleSeed: Option.some(0) }
 const never = Option.none<never>()
 const seqs = (tasks: ReadonlyArray<{ readonly seq: number }>) => tasks.map(({ seq }) => seq)
 const planned = Ledger.use((ledger) => ledger.plannedAfter(-1))
@@ -866,6 +866,7 @@ export const ledgerConformance = (name: string, database: Layer.Layer<SqlClient.
                     vote: 1,
                     votes: 1,
                     asks: 1,
+                    voters: null,
                     taskId: `task_${withoutNul(textOf(i))}${i}`,
                     prompts: task.items.map(({ item, prompt }) => ({ prompt, completions: item.completions })),
                     items: task.items.map(({ item, itemId, origin }) => ({

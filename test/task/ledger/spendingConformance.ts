@@ -202,7 +202,7 @@ export const spendingConformance = (test: LedgerTest) =>
       yield* submitted(0)
       yield* begin({ budget: 9 })
       assert.deepStrictEqual(yield* statesOf, { submitted: 4, planned: 4, superseded: 4 })
-      assert.strictEqual(Option.getOrThrow(yield* ledger.spending).held, 4)
+      assert.strictEqual(Option.getOrThrow(yield* ledger.spending).held.votes, 4)
       yield* begin({ budget: 2 })
       assert.deepStrictEqual(yield* statesOf, { submitted: 4, superseded: 8 })
       yield* begin({ budget: 8 })

@@ -1,15 +1,17 @@
 /**
- * Counts votes and their prices. A task that asks for N votes on an item counts N times. A vote counts at the highest of the prices that applied when its task was planned.
- * Once its result is stored, it counts at the price for its expert's kind. If its task was planned without prices, the
- * job's current prices apply.
+ * Counts votes and their prices. A task that asks for N votes on an item counts N times. A vote counts at the highest
+ * price that its voters could have when its task was planned: anyone, or only judges or people (`domain/Voters`). Once
+ * its result is stored, it counts at the price for its expert's kind. If its task was planned without prices, the job's
+ * current prices apply.
  *
- * Guarantees: a task's first result never raises the price of a vote. A later result that replaces it can, if the price
- * for the later expert's kind is higher.
+ * Guarantees: a task's first result never raises the price of a vote, if the service lets only these voters vote. A
+ * later result that replaces it can, if the price for the later expert's kind is higher.
  */
 import { Effect, Option } from "effect"
 import type { Fragment } from "effect/sql/Statement"
 import * as Cost from "../../../domain/Cost.ts"
 import * as Prices from "../../../domain/Prices.ts"
+import * as Voters from "../../../domain/Voters.ts"
 import type { Issue, LedgerContext } from "../schema/Model.ts"
 import * as VoteKinds from "../schema/VoteKinds.ts"
 
@@ -53,41 +55,52 @@ export const pricesBy = (here: Here, present: Option.Option<Prices.Prices>) =>
 
 export interface Counted {
   readonly standing: "open" | "given" | "ended"
+  readonly voters: Voters.Voters | null
   readonly kind: string | null
   readonly votes: number
   readonly price: Cost.Decimal
 }
 
+/** The terms of a vote when its task was planned: the list of prices, and the voters. */
+export interface Planned {
+  readonly list: number | null
+  readonly voters: Voters.Voters | null
+}
+
 /** Returns all votes that count against a budget. */
 export const countedVotes = Effect.fnUntraced(function* ({ job, sql }: Here, pricesOf: PricesOf) {
   const rows = yield* sql<
-    Pick<Counted, "standing" | "votes"> & { list: number | null; kinds: string | null; tasks: number }
-  >`SELECT price_list AS list, vote_kinds AS kinds, CASE WHEN state = 'completed' THEN 'given'
+    Pick<Counted, "standing" | "votes"> & Planned & { kinds: string | null; tasks: number }
+  >`SELECT price_list AS list, voters, vote_kinds AS kinds, CASE WHEN state = 'completed' THEN 'given'
         WHEN ${sql.in("state", openStates)} THEN 'open' ELSE 'ended' END AS standing,
       COUNT(*) AS tasks, SUM(${sql.literal(votesOfTask)}) AS votes
-      FROM task WHERE job = ${job} AND seq >= 0 AND ${sql.literal(isCounted)} GROUP BY 1, 2, 3
-    UNION ALL SELECT price_list, NULL, 'ended', COUNT(*), SUM(votes) FROM task_attempt
-      WHERE job = ${job} AND votes > 0 GROUP BY price_list`
-  return rows.flatMap(({ kinds, list, standing, tasks, votes }): ReadonlyArray<Counted> => {
+      FROM task WHERE job = ${job} AND seq >= 0 AND ${sql.literal(isCounted)} GROUP BY 1, 2, 3, 4
+    UNION ALL SELECT price_list, voters, NULL, 'ended', COUNT(*), SUM(votes) FROM task_attempt
+      WHERE job = ${job} AND votes > 0 GROUP BY price_list, voters`
+  return rows.flatMap(({ kinds, list, standing, tasks, voters, votes }): ReadonlyArray<Counted> => {
     const prices = pricesOf(list)
     if (standing !== "given" || kinds === null) {
-      return [{ standing, kind: null, votes, price: Prices.highest(prices) }]
+      return [{ standing, voters, kind: null, votes, price: Voters.priceOf(prices, voters) }]
     }
-    return VoteKinds.paidAs(kinds, prices).map(({ kind, votes }) => ({
+    return VoteKinds.paidAs(kinds, prices, voters).map(({ votes, ...paid }) => ({
+      ...paid,
       standing,
-      kind,
+      voters,
       votes: votes * tasks,
-      price: Prices.priceOf(prices, kind),
     }))
   })
 })
 
 const openStates = ["planned", "submitting", "submitted", "in_doubt"] as const
 
-export const sum = (votes: ReadonlyArray<Pick<Counted, "votes" | "price">>, { other }: Prices.Prices): Charge =>
+export const sum = (
+  votes: ReadonlyArray<Pick<Counted, "votes" | "price">>,
+  { other }: Prices.Prices,
+  initial: Charge = { votes: 0, cost: Cost.times(other, 0) },
+): Charge =>
   votes.reduce(
     (sum, { price, votes }) => ({ votes: sum.votes + votes, cost: Cost.plus(sum.cost, Cost.times(price, votes)) }),
-    { votes: 0, cost: Cost.times(other, 0) },
+    initial,
   )
 
 /** SQL for the price list of a planned task. A superseded task is planned again at the current prices (null). */
@@ -95,9 +108,9 @@ export const listWhenPlanned = "CASE WHEN state = 'superseded' THEN NULL ELSE pr
 
 /** Counts the tasks under a condition as if all were planned, with their maximum cost. */
 export const planOf = Effect.fnUntraced(function* ({ job, sql }: Here, condition: Fragment, pricesOf: PricesOf) {
-  const rows = yield* sql<{ list: number | null; tasks: number; votes: number }>`
-    SELECT ${sql.literal(listWhenPlanned)} AS list, COUNT(*) AS tasks, SUM(${sql.literal(votesOfTask)}) AS votes
-    FROM task WHERE job = ${job} AND seq >= 0 AND ${condition} GROUP BY 1`
-  const votes = rows.map(({ list, votes }) => ({ votes, price: Prices.highest(pricesOf(list)) }))
+  const rows = yield* sql<Planned & { tasks: number; votes: number }>`
+    SELECT ${sql.literal(listWhenPlanned)} AS list, voters, COUNT(*) AS tasks, SUM(${sql.literal(votesOfTask)}) AS votes
+    FROM task WHERE job = ${job} AND seq >= 0 AND ${condition} GROUP BY 1, 2`
+  const votes = rows.map(({ list, voters, votes }) => ({ votes, price: Voters.priceOf(pricesOf(list), voters) }))
   return { tasks: rows.reduce((sum, { tasks }) => sum + tasks, 0), ...sum(votes, pricesOf(null)) }
 })

@@ -6,6 +6,7 @@ import { Origin } from "../../../domain/Origin.ts"
 import { Gold, Metadata, type SourceItem } from "../../../domain/PromptItem.ts"
 import type { Reject } from "../../../domain/Reject.ts"
 import type { TaskPrompt } from "../../../domain/Task.ts"
+import type { PeopleWhen, Voters } from "../../../domain/Voters.ts"
 import type { BodyCache } from "./BodyCache.ts"
 import type { Job } from "./Jobs.ts"
 import type { Write } from "../../../sql/GroupCommit.ts"
@@ -83,6 +84,12 @@ export interface RunTerms extends CampaignTerms {
    */
   readonly confidence?: number | undefined
   /**
+   * Rule by which items go to people. The first `votes` votes on each new item are then by judges (language models). An
+   * item whose jury is less certain than the rule says gets a vote by a person, and further ones by people up to
+   * `votesUpTo` while it is below `confidence`. Needs a service that takes `voters` in a task. Kept as `confidence` is.
+   */
+  readonly peopleWhen?: PeopleWhen | undefined
+  /**
    * Name of the group of the campaign's tasks at the service. Default: the job's name and the campaign's number, if the
    * service declares groups. A campaign keeps its group.
    */
@@ -150,6 +157,8 @@ export interface NewTask {
   readonly leastVotes?: number | undefined
   /** Number of votes on each item that this task asks for, beginning with `vote`. Default 1. */
   readonly asks?: number | undefined
+  /** The only experts who may vote. Default: anyone. */
+  readonly voters?: Voters | undefined
 }
 
 /**
@@ -229,6 +238,8 @@ export interface BatchPlace {
   readonly votes: number
   /** Number of votes on each item that the task asks for. `vote` is the first of them. */
   readonly asks: number
+  /** The only experts who may vote. Null: anyone. */
+  readonly voters: Voters | null
 }
 
 export interface Issue {

@@ -164,6 +164,7 @@ export const insertTasks = Effect.fnUntraced(function* (
     vote: task.vote,
     votes: task.votes,
     asks: task.asks,
+    voters: task.voters,
     least_votes: task.leastVotes ?? null,
     part: task.part,
     idempotency_key: task.idempotencyKey,
@@ -177,7 +178,7 @@ export const insertTasks = Effect.fnUntraced(function* (
   yield* insertRows(sql, "task_request", requests)
 })
 
-export const batchColumns = 'batch, batch_items AS "batchItems", vote, votes, asks'
+export const batchColumns = 'batch, batch_items AS "batchItems", vote, votes, asks, voters'
 
 /** SQL condition that joins an item to the tasks of all its votes. An item's `seq` is the one in its first vote. */
 export const isAskedBy = (task: string): string =>

@@ -259,12 +259,15 @@ const addRunOfInput = Effect.gen(function* () {
  * - `asks`: the number of votes on each item that the task asks for, from `vote` on. Only their first range of `seq` is
  *   used.
  * - `waiting_items`: how many items of a submitted task waited for another expert at its last poll.
+ * - `voters`: `judges` or `people` if the task asks only these for votes; of a run, those who are asked about new items.
+ *   Null: anyone.
  */
 const addVotesOfTask = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
   yield* sql`ALTER TABLE campaign ADD COLUMN task_group TEXT`
   yield* sql`ALTER TABLE task ADD COLUMN asks INTEGER NOT NULL DEFAULT 1`
   yield* sql`ALTER TABLE task ADD COLUMN waiting_items INTEGER NOT NULL DEFAULT 0`
+  for (const table of ["run", "task", "task_attempt"]) yield* sql`ALTER TABLE ${sql(table)} ADD COLUMN voters TEXT`
 })
 
 const migrations: Migrations.MigrationsOptions = {

@@ -10,6 +10,7 @@ import { Result, Schema } from "effect"
 import * as Cost from "../../../domain/Cost.ts"
 import * as ExpertKind from "../../../domain/ExpertKind.ts"
 import * as Prices from "../../../domain/Prices.ts"
+import * as Voters from "../../../domain/Voters.ts"
 import * as FieldPath from "../../../io/FieldPath.ts"
 
 /** Number of votes that are paid for as one of these kinds. Kinds are unique and sorted. Null is an unknown kind. */
@@ -50,16 +51,22 @@ export const reader = (path: string): ReadKinds => {
   }
 }
 
-/** Groups a task's votes by the kind whose price counts: the most expensive, or among several, the first by name. */
+/**
+ * Groups a task's votes by the kind whose price counts: the most expensive, or among several, the first by name. Votes
+ * of an unknown kind count at the price that the task's voters have.
+ */
 export const paidAs = (
   text: string,
   prices: Prices.Prices,
-): ReadonlyArray<{ readonly kind: string | null; readonly votes: number }> =>
-  decode(text).map(({ kinds: [first, ...rest], votes }) => ({
-    votes,
-    kind: rest.reduce(
-      (dearest, kind) =>
-        Cost.minus(Prices.priceOf(prices, kind), Prices.priceOf(prices, dearest)).units > 0n ? kind : dearest,
-      first,
-    ),
-  }))
+  voters: Voters.Voters | null = null,
+): ReadonlyArray<{ readonly kind: string | null; readonly votes: number; readonly price: Cost.Decimal }> =>
+  decode(text).map(({ kinds: [first, ...rest], votes }) => {
+    const priced = (kind: string | null) => ({
+      kind,
+      price: kind === null ? Voters.priceOf(prices, voters) : Prices.priceOf(prices, kind),
+    })
+    const dearest = rest
+      .map(priced)
+      .reduce((most, each) => (Cost.minus(each.price, most.price).units > 0n ? each : most), priced(first))
+    return { votes, ...dearest }
+  })

@@ -5,12 +5,13 @@
  * transaction that plans the vote checks both, so that no vote is planned twice, even if a process is killed.
  */
 import { Array as Arr, Effect, type Latch, Option } from "effect"
+import { boundOf, type Voters } from "../../../domain/Voters.ts"
 import * as SteadyClock from "../../../io/SteadyClock.ts"
 import type { BatchPlace, LedgerContext, NewTask, StoredRequest, TaskState } from "../schema/Model.ts"
 import { votesOfTask } from "../reads/Charges.ts"
 import type { Parts } from "./Parts.ts"
 import { batchColumns, insertTasks, setSetting, settingOf, withPayload } from "../schema/Rows.ts"
-import { endedVotesSeen, votesLeft, wantedVotes } from "./Spending.ts"
+import { endedVotesSeen, furtherVoters, peopleWhenSetting, votesLeft, wantedVotes } from "./Spending.ts"
 import type { readTasks } from "./Tasks.ts"
 
 /** The position of an item in the ledger. */
@@ -21,11 +22,21 @@ export interface ItemPlace {
   readonly batch: number
 }
 
+/** When items of a job get further votes. */
+export interface FurtherTerms {
+  /** The confidence at which an item gets no further votes. */
+  readonly confidence: number
+  /** The jury's confidence below which an item goes to people. Undefined if anyone gives all votes. */
+  readonly bound: number | undefined
+}
+
 export interface VoteCourse {
   /** Whether a vote is planned, outstanding, or in doubt. */
   readonly isWaiting: boolean
   /** Whether one of these votes is a further vote, which was not planned with the item. */
   readonly waitsForFurther: boolean
+  /** Whether one of these votes is asked of people only. */
+  readonly waitsForPeople: boolean
   /** Number of the next vote. None if the item has its maximum number of votes. */
   readonly next: Option.Option<number>
   readonly left: number
@@ -53,6 +64,7 @@ const courseOf = (place: number, rows: ReadonlyArray<TaskOfBatch>): VoteCourse =
   return {
     isWaiting: open.length > 0,
     waitsForFurther: open.some(({ leastVotes, vote }) => vote > leastVotes),
+    waitsForPeople: open.some(({ voters }) => voters === "people"),
     next: left > 0 ? Option.some(last + 1) : Option.none(),
     left,
   }
@@ -61,10 +73,15 @@ const courseOf = (place: number, rows: ReadonlyArray<TaskOfBatch>): VoteCourse =
 export const readFurtherVotes = ({ job, sql }: LedgerContext) => {
   const here = sql`job = ${job}`
 
-  /** The confidence at which an item gets no further votes. None if no run of the job has asked for further votes. */
-  const confidence = Effect.map(settingOf({ job, sql }, "confidence"), (text) =>
-    Option.map(Option.fromUndefinedOr(text), Number),
-  )
+  /** When items get further votes. None if no run of the job has asked for further votes. */
+  const furtherTerms = Effect.gen(function* () {
+    const confidence = Option.fromUndefinedOr(yield* settingOf({ job, sql }, "confidence"))
+    const bound = Option.flatMap(Option.fromUndefinedOr(yield* settingOf({ job, sql }, peopleWhenSetting)), boundOf)
+    return Option.map(confidence, (confidence): FurtherTerms => ({
+      confidence: Number(confidence),
+      bound: Option.getOrUndefined(bound),
+    }))
+  })
 
   const endedVotes = Effect.map(
     sql<{ votes: number }>`SELECT COALESCE(SUM(${sql.literal(votesOfTask)}), 0) AS votes FROM task
@@ -74,13 +91,13 @@ export const readFurtherVotes = ({ job, sql }: LedgerContext) => {
 
   /** Whether items may need further votes, because votes have ended since the last choice. */
   const hasUnseenVotes = Effect.gen(function* () {
-    if (Option.isNone(yield* confidence)) return false
+    if (Option.isNone(yield* furtherTerms)) return false
     return (yield* settingOf({ job, sql }, endedVotesSeen)) !== String(yield* endedVotes)
   })
 
   /** Whether items should be chosen again: `hasUnseenVotes`, and no task is planned, being sent, or outstanding. */
   const isChoiceDue = Effect.gen(function* () {
-    if (Option.isNone(yield* confidence)) return false
+    if (Option.isNone(yield* furtherTerms)) return false
     const awaited = yield* sql`SELECT 1 FROM task
       WHERE ${here} AND ${sql.in("state", ["planned", "submitting", "submitted"])} LIMIT 1`
     return awaited.length === 0 && (yield* hasUnseenVotes)
@@ -97,7 +114,7 @@ export const readFurtherVotes = ({ job, sql }: LedgerContext) => {
     return courses
   })
 
-  return { confidence, endedVotes, hasUnseenVotes, isChoiceDue, voteCourses }
+  return { furtherTerms, endedVotes, hasUnseenVotes, isChoiceDue, voteCourses }
 }
 
 const itemsPerStep = 512
@@ -110,7 +127,7 @@ export interface FurtherVotesOptions {
   readonly ended: number
   readonly request: (
     question: StoredRequest,
-    of: { readonly first: number; readonly count: number; readonly vote: number },
+    of: { readonly first: number; readonly count: number; readonly vote: number; readonly voters: Voters | null },
   ) => NewVote
 }
 
@@ -124,6 +141,7 @@ export const writeFurtherVotes = (
   const tasksOf = Effect.fnUntraced(function* (
     batch: number,
     seqs: ReadonlyArray<number>,
+    voters: Voters | null,
     { request }: FurtherVotesOptions,
   ) {
     const now = yield* SteadyClock.now
@@ -147,9 +165,16 @@ export const writeFurtherVotes = (
         // None if the request was pruned.
         Option.map((question) => {
           const { batchItems, campaign, leastVotes, part, votes } = origin
-          const found = request(question, { first: seq - origin.seq, count: 1 + rest.length, vote })
-          const place = { batch, batchItems, vote, votes, asks: 1, leastVotes, seq: seq + (vote - 1) * batchItems }
-          return { ...withPayload(found), ...place, campaign, part, plannedAt: now }
+          const found = request(question, { first: seq - origin.seq, count: 1 + rest.length, vote, voters })
+          const place = { batch, batchItems, vote, votes, asks: 1, voters, leastVotes }
+          return {
+            ...withPayload(found),
+            ...place,
+            seq: seq + (vote - 1) * batchItems,
+            campaign,
+            part,
+            plannedAt: now,
+          }
         }),
       ),
     ).pipe(Effect.map(Arr.getSomes))
@@ -174,13 +199,15 @@ export const writeFurtherVotes = (
     for (const some of Arr.chunksOf(places.slice(0, atOnce), itemsPerStep)) {
       const step = yield* write(
         Effect.gen(function* () {
-          const within = some.slice(0, yield* votesLeft({ job, sql })).toSorted((a, b) => a.seq - b.seq)
+          const voters = yield* furtherVoters({ job, sql })
+          const within = some.slice(0, yield* votesLeft({ job, sql }, voters)).toSorted((a, b) => a.seq - b.seq)
           const tasks = (yield* Effect.forEach(
             Map.groupBy(within, ({ batch }) => batch),
             ([batch, of]) =>
               tasksOf(
                 batch,
                 of.map(({ seq }) => seq),
+                voters,
                 options,
               ),
           )).flat()
@@ -193,7 +220,7 @@ export const writeFurtherVotes = (
     }
     const wanted = places.length - votes
     yield* noteWanted(wanted, ended)
-    const beyond = Math.max(0, wanted - (yield* votesLeft({ job, sql })))
+    const beyond = Math.max(0, wanted - (yield* votesLeft({ job, sql }, yield* furtherVoters({ job, sql }))))
     if (votes > 0) yield* planned.open
     return { votes, beyond }
   })

@@ -9,6 +9,7 @@ import { Effect, type Latch } from "effect"
 import * as SteadyClock from "../../../io/SteadyClock.ts"
 import * as ItemBytes from "../../../domain/ItemBytes.ts"
 import { usesTools } from "../../../domain/Message.ts"
+import type { Voters } from "../../../domain/Voters.ts"
 import * as Model from "../schema/Model.ts"
 import type { Parts } from "./Parts.ts"
 import * as Payload from "../schema/Payload.ts"
@@ -43,7 +44,17 @@ const detailsOf = (
   ...(item.tools === undefined ? {} : { tools: item.tools }),
 })
 
-const toRow = ({ asks = 1, body, idempotencyKey, items, leastVotes, orders, vote = 1, votes = 1 }: Model.NewTask) =>
+const toRow = ({
+  asks = 1,
+  body,
+  idempotencyKey,
+  items,
+  leastVotes,
+  orders,
+  vote = 1,
+  voters,
+  votes = 1,
+}: Model.NewTask) =>
   withPayload({
     body,
     idempotencyKey,
@@ -54,6 +65,7 @@ const toRow = ({ asks = 1, body, idempotencyKey, items, leastVotes, orders, vote
     votes,
     leastVotes,
     asks,
+    voters: voters ?? null,
   })
 
 type TaskRow = ReturnType<typeof toRow>
@@ -284,8 +296,11 @@ export const writeItems = (
     return found
   })
 
-  const allotted = Effect.fnUntraced(function* (allot: (votesLeft: number) => AllottedTasks) {
-    const { beyond, tasks } = allot(yield* votesLeft({ job, sql }))
+  const allotted = Effect.fnUntraced(function* (
+    allot: (votesLeft: number) => AllottedTasks,
+    voters: Voters | null = null,
+  ) {
+    const { beyond, tasks } = allot(yield* votesLeft({ job, sql }, voters))
     return { tasks: tasks.map(toRow), beyond }
   })
 
@@ -298,14 +313,16 @@ export const writeItems = (
     step: Model.ReadingStep & {
       /** The tasks to plan, or a function that selects them for the number of votes left. */
       readonly tasks: ReadonlyArray<Model.NewTask> | ((votesLeft: number) => AllottedTasks)
+      /** The voters of these tasks. Default: anyone. */
+      readonly voters?: Voters | undefined
       readonly known: ReadonlyArray<string>
       /** Number of new items of earlier steps that exceeded the budget. */
       readonly overBudget?: number | undefined
     },
   ) {
-    const { overBudget = 0, tasks } = step
+    const { overBudget = 0, tasks, voters } = step
     const allowed =
-      typeof tasks === "function" ? allotted(tasks) : Effect.succeed({ tasks: tasks.map(toRow), beyond: [] })
+      typeof tasks === "function" ? allotted(tasks, voters) : Effect.succeed({ tasks: tasks.map(toRow), beyond: [] })
     const { beyond, found, known, placed } = yield* write(
       Effect.gen(function* () {
         const { beyond, tasks } = yield* allowed

@@ -8,13 +8,14 @@
 import { Array as Arr, Effect, type Latch, Number as Num, Option, Result } from "effect"
 import type { SqlError } from "effect/sql/SqlError"
 import * as SteadyClock from "../../../io/SteadyClock.ts"
+import type { Voters } from "../../../domain/Voters.ts"
 import * as Sha256 from "../../../node/Sha256.ts"
 import { votesOfAttempt, votesOfTask } from "../reads/Charges.ts"
 import type { Issue, LedgerContext, TaskState } from "../schema/Model.ts"
 import { NoSuchTask, NotResolvable, TaskIdTaken } from "../schema/NotResolved.ts"
 import { forUpdate, inChunks, ownerOf, priceListOf } from "../schema/Rows.ts"
 import type { Parts } from "./Parts.ts"
-import { votesLeft } from "./Spending.ts"
+import { reserveWithin } from "./Spending.ts"
 import { issueColumns } from "../reads/Status.ts"
 
 /** States of tasks that a run can resubmit. */
@@ -112,8 +113,8 @@ export const writeDecisions = (
 
   const keepAttempt = ({ attempt, idempotencyKey, reason, sentAt, seq, state, taskId }: Issue, now: number) =>
     sql`INSERT INTO task_attempt
-      (job, seq, attempt, idempotency_key, task_id, state, reason, sent_at, ended_at, price_list, votes)
-      SELECT job, seq, ${attempt}, ${idempotencyKey}, ${taskId}, ${state}, ${reason}, ${sentAt}, ${now}, price_list,
+      (job, seq, attempt, idempotency_key, task_id, state, reason, sent_at, ended_at, price_list, voters, votes)
+      SELECT job, seq, ${attempt}, ${idempotencyKey}, ${taskId}, ${state}, ${reason}, ${sentAt}, ${now}, price_list, voters,
         ${sql.literal(votesOfAttempt({ sentAt, state }))} FROM task WHERE ${here} AND seq = ${seq}`
 
   const revive = Effect.fnUntraced(function* (task: Issue) {
@@ -251,24 +252,23 @@ export const writeDecisions = (
   ) {
     const tasks = (yield* replannable(campaign, states, maxAttempts)).filter(({ seq }) => only?.has(seq) ?? true)
     const now = yield* SteadyClock.now
-    /** Locks the task, and returns its number of votes. Undefined if a worker has changed its state meanwhile. */
+    /** Locks the task, and returns its number of votes, and its voters. Undefined if a worker has changed its state meanwhile. */
     const lock = ({ attempt, seq, state }: Issue) =>
       Effect.map(
-        sql<{ votes: number }>`UPDATE task SET state = state
+        sql<{ votes: number; voters: Voters | null }>`UPDATE task SET state = state
           WHERE ${here} AND seq = ${seq} AND state = ${state} AND attempt = ${attempt}
-          RETURNING ${sql.literal(votesOfTask)} AS votes`,
-        (rows) => rows[0]?.votes,
+          RETURNING ${sql.literal(votesOfTask)} AS votes, voters`,
+        (rows) => rows[0],
       )
     const counts = yield* Effect.forEach(Arr.chunksOf(tasks, 256), (some) =>
       write(
         Effect.gen(function* () {
-          let left = yield* votesLeft({ job, sql })
+          const reserve = yield* reserveWithin({ job, sql })
           let count = 0
           for (const task of some) {
-            const votes = yield* lock(task)
-            if (votes === undefined || votes > left) continue
+            const locked = yield* lock(task)
+            if (locked === undefined || !reserve(locked)) continue
             yield* planAgain(task, now)
-            left -= votes
             count++
           }
           yield* tell("again")

@@ -13,11 +13,12 @@ import * as SteadyClock from "../../../io/SteadyClock.ts"
 import { describeValue } from "../../../io/Values.ts"
 import type { InputFile } from "../../../domain/InputFile.ts"
 import { rlhfRanking } from "../../../domain/Task.ts"
+import { type Voters, votersOf } from "../../../domain/Voters.ts"
 import * as Pseudonym from "../../../node/Pseudonym.ts"
 import * as Sha256 from "../../../node/Sha256.ts"
 import * as Model from "../schema/Model.ts"
 import { inChunks, priceListOf, setSetting, settingOf, storable, supersede } from "../schema/Rows.ts"
-import { endedVotesSeen, holdBack, setTerms, type SpendingTerms, wantedVotes } from "./Spending.ts"
+import { endedVotesSeen, holdBack, peopleWhenSetting, setTerms, type SpendingTerms, wantedVotes } from "./Spending.ts"
 import { NoSuchCampaign, TermsChanged } from "../schema/WrongLedger.ts"
 
 const expertKeySetting = "expert_key"
@@ -64,22 +65,25 @@ export const readRuns = ({ job, sql }: Model.LedgerContext) => {
         readonly campaign: number
         readonly readFinished: number
         readonly votes: number
+        readonly voters: Voters | null
         readonly overBudget: number
         readonly maxRejects: string | null
         readonly shuffleSeed: number | null
       }
-    >`SELECT run, campaign, read_finished AS "readFinished", votes, max_rejects AS "maxRejects",
+    >`SELECT run, campaign, read_finished AS "readFinished", votes, voters, max_rejects AS "maxRejects",
         shuffle_seed AS "shuffleSeed", read_count AS read, new_count AS new, known_count AS known,
         duplicate_count AS duplicates, reordered_count AS reordered, rejected_count AS rejected,
         over_budget_count AS "overBudget"
       FROM run WHERE ${here} AND ${condition} ORDER BY run DESC LIMIT 1`
     return Option.map(
       Option.fromNullishOr(rows[0]),
-      ({ campaign, maxRejects, overBudget, readFinished, run, shuffleSeed, votes, ...counts }) => ({
+      ({ campaign, maxRejects, overBudget, readFinished, run, shuffleSeed, voters, votes, ...counts }) => ({
         run,
         campaign,
         readFinished: readFinished === 1,
         votes,
+        /** The voters of new items. Null: anyone. */
+        voters,
         /** New items that exceeded the budget and were not planned. */
         overBudget,
         /** None if completions are sent in the order of the input. */
@@ -211,13 +215,16 @@ export const writeRuns = ({ job, sql, write }: Model.LedgerContext, { campaignFo
         const { shuffleSeed = Model.defaultShuffleSeed, votes = 1 } = terms
         const rows = yield* sql<{
           run: number
-        }>`INSERT INTO run (job, run, campaign, started_at, votes, shuffle_seed)
-          SELECT ${job}, COALESCE(MAX(run), 0) + 1, ${campaign}, ${now}, ${votes}, ${shuffleSeed === false ? null : shuffleSeed}
+        }>`INSERT INTO run (job, run, campaign, started_at, votes, voters, shuffle_seed)
+          SELECT ${job}, COALESCE(MAX(run), 0) + 1, ${campaign}, ${now}, ${votes}, ${votersOf(terms) ?? null}, ${shuffleSeed === false ? null : shuffleSeed}
           FROM run WHERE ${here} RETURNING run`
         yield* supersede({ job, sql }, sql`1 = 1`)
         yield* sql`DELETE FROM setting WHERE ${here} AND ${sql.in("name", [wantedVotes, endedVotesSeen])}`
         if (terms.confidence !== undefined) yield* setSetting({ job, sql }, "confidence", String(terms.confidence))
         else if (terms.votes !== undefined) yield* sql`DELETE FROM setting WHERE ${here} AND name = 'confidence'`
+        if (terms.peopleWhen !== undefined) yield* setSetting({ job, sql }, peopleWhenSetting, terms.peopleWhen)
+        else if (terms.votes !== undefined)
+          yield* sql`DELETE FROM setting WHERE ${here} AND name = ${peopleWhenSetting}`
         yield* holdBack({ job, sql })
         return { run: rows[0]!.run, campaign, ...(typeof row?.group === "string" && { group: row.group }) }
       }),

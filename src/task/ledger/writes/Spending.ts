@@ -10,20 +10,29 @@
  * and attempts, not from a running total. So a count inside a transaction is exact, even if a process was killed
  * before.
  */
+/* oxlint-disable max-lines -- terms, charges, and what both allow, which share their statements */
 import { Effect, Option } from "effect"
 import type { Fragment } from "effect/sql/Statement"
 import * as Cost from "../../../domain/Cost.ts"
 import * as Prices from "../../../domain/Prices.ts"
+import * as Voters from "../../../domain/Voters.ts"
 import * as Charges from "../reads/Charges.ts"
 import type { Charge, Here } from "../reads/Charges.ts"
 import type { BatchItem, LedgerContext, NewTask } from "../schema/Model.ts"
-import { priceListSetting, setSetting, settingOf } from "../schema/Rows.ts"
+import { inCampaign, priceListSetting, setSetting, settingOf } from "../schema/Rows.ts"
 
 /** The setting with the number of items that needed another vote after the last choice, and did not get one. */
 export const wantedVotes = "votes_wanted"
 
 /** The setting with the number of votes that had ended at the last choice. */
 export const endedVotesSeen = "votes_ended_seen"
+
+/** The setting with the rule by which items go to people. Absent without one. */
+export const peopleWhenSetting = "people_when"
+
+/** The voters of further votes: people, if items go from judges to people. Null: anyone. */
+export const furtherVoters = (here: Here) =>
+  Effect.map(settingOf(here, peopleWhenSetting), (rule): Voters.Voters | null => (rule === undefined ? null : "people"))
 
 /** Prices and budget. Default: the values of an earlier run of the job. */
 export interface SpendingTerms {
@@ -57,7 +66,7 @@ export interface Spending {
    * Votes beyond the budget: votes of the last campaign's tasks that `holdBack` superseded, and further votes that
    * items need.
    */
-  readonly held: number
+  readonly held: Charge
   readonly heldItems: number
 }
 
@@ -90,11 +99,11 @@ export const noVotes = ({ prices }: Pick<Terms, "prices">): Charge =>
     Option.getOrElse(prices, () => Charges.free),
   )
 
-/** Number of votes that the rest of the budget allows after the charge. Infinity without a budget. */
-export const leftOf = ({ budget, prices }: Terms, { cost }: Charge): number =>
+/** Number of votes by these voters that the rest of the budget allows after the charge. Infinity without a budget. */
+export const leftOf = ({ budget, prices }: Terms, { cost }: Charge, voters: Voters.Voters | null = null): number =>
   Option.getOrElse(
     Option.zipWith(budget, prices, (budget, prices) =>
-      Cost.votesWithin(Cost.minus(budget, cost), Prices.highest(prices)),
+      Cost.votesWithin(Cost.minus(budget, cost), Voters.priceOf(prices, voters)),
     ),
     () => Infinity,
   )
@@ -107,10 +116,22 @@ const standing = Effect.fnUntraced(function* (here: Here, terms: Terms) {
   return { pricesOf, votes, charge, counted: charge(votes) }
 })
 
-/** Number of votes that the rest of the budget allows. Infinity without a budget. */
-export const votesLeft = Effect.fnUntraced(function* (here: Here) {
+/** Number of votes by these voters that the rest of the budget allows. Infinity without a budget. */
+export const votesLeft = Effect.fnUntraced(function* (here: Here, voters: Voters.Voters | null) {
   const terms = yield* termsOf(here)
-  return Option.isNone(terms.budget) ? Infinity : leftOf(terms, (yield* standing(here, terms)).counted)
+  return Option.isNone(terms.budget) ? Infinity : leftOf(terms, (yield* standing(here, terms)).counted, voters)
+})
+
+/** Returns a function that reserves votes if the rest of the budget allows them, and tells whether it did. */
+export const reserveWithin = Effect.fnUntraced(function* (here: Here) {
+  const terms = yield* termsOf(here)
+  let used = (yield* standing(here, terms)).counted
+  return ({ voters, votes }: { readonly votes: number; readonly voters: Voters.Voters | null }): boolean => {
+    if (votes > leftOf(terms, used, voters)) return false
+    const prices = Option.getOrElse(terms.prices, () => Charges.free)
+    used = Charges.sum([{ votes, price: Voters.priceOf(prices, voters) }], prices, used)
+    return true
+  }
 })
 
 const wanted = (here: Here) => Effect.map(settingOf(here, wantedVotes), (items) => Number(items ?? 0))
@@ -118,11 +139,15 @@ const wanted = (here: Here) => Effect.map(settingOf(here, wantedVotes), (items) 
 export const readSpending = ({ job, sql }: LedgerContext) => ({
   spendingTerms: termsOf({ job, sql }),
 
-  /** Infinity without a budget. */
-  votesLeft: votesLeft({ job, sql }),
+  /** Number of further votes that the rest of the budget allows. Infinity without a budget. */
+  votesLeft: Effect.flatMap(furtherVoters({ job, sql }), (voters) => votesLeft({ job, sql }, voters)),
 
   /** Predicts what the start of a run in this campaign does to earlier tasks: see `startRun` and `holdBack`. */
-  planOfNextRun: Effect.fn("Ledger.planOfNextRun")(function* (campaign: number, terms: Terms) {
+  planOfNextRun: Effect.fn("Ledger.planOfNextRun")(function* (
+    campaign: number,
+    terms: Terms,
+    voters: Voters.Voters | null,
+  ) {
     const here = { job, sql }
     const own = sql`campaign = ${campaign} AND state IN ('planned', 'superseded')`
     const planned = sql`((${own}) OR (state = 'planned' AND NOT (${sql.literal(isUnsent)})))`
@@ -142,12 +167,16 @@ export const readSpending = ({ job, sql }: LedgerContext) => ({
     return {
       planned: all.tasks - held.tasks + sending!.tasks,
       counted: charge,
-      votesLeft: leftOf(terms, charge),
-      held: { votes: held.votes, items: yield* itemsOf(here, last) },
+      votesLeft: leftOf(terms, charge, voters),
+      held: { ...held, items: yield* itemsOf(here, last) },
     }
   }),
 
   wantedVotes: wanted({ job, sql }),
+
+  isRouted: (campaign: Option.Option<number>) => isRouted({ job, sql }, campaign),
+
+  routed: routedOf({ job, sql }).pipe(Effect.withSpan("Ledger.routed")),
 
   /** The job's spending; none if the job has no price. */
   spending: Effect.gen(function* () {
@@ -159,7 +188,9 @@ export const readSpending = ({ job, sql }: LedgerContext) => ({
     const isHeld = sql`state = 'superseded' AND campaign = (SELECT campaign FROM run WHERE job = ${job} ORDER BY run DESC LIMIT 1)`
     const held = yield* Charges.planOf(here, isHeld, pricesOf)
     const votesLeft = leftOf(terms, counted)
-    const further = Math.max(0, (yield* wanted(here)) - votesLeft)
+    const voters = yield* furtherVoters(here)
+    const further = Math.max(0, (yield* wanted(here)) - leftOf(terms, counted, voters))
+    const price = Voters.priceOf(terms.prices.value, voters)
     return Option.some<Spending>({
       prices: terms.prices.value,
       budget: terms.budget,
@@ -174,10 +205,41 @@ export const readSpending = ({ job, sql }: LedgerContext) => ({
         ),
       committed: charge(votes.filter(({ standing }) => standing === "open")),
       votesLeft,
-      held: held.votes + further,
+      held: Charges.sum([{ votes: further, price }], pricesOf(null), held),
       heldItems: yield* itemsOf(here, isHeld),
     })
   }).pipe(Effect.withSpan("Ledger.spending")),
+})
+
+export interface Routed {
+  /** The rule of the last run that set one, or none if a later run ended it. */
+  readonly rule: string | undefined
+  /** Items that judges were asked about. */
+  readonly items: number
+  /** Items among them that went to people. */
+  readonly toPeople: number
+  /** Counted votes that people were asked for. */
+  readonly people: Charge
+}
+
+/** Whether tasks of the campaign, or of any, are for judges or people only. */
+const isRouted = ({ job, sql }: Here, campaign: Option.Option<number>) =>
+  Effect.map(
+    sql`SELECT 1 FROM task t WHERE job = ${job} AND seq >= 0 AND voters IS NOT NULL AND ${inCampaign(sql, campaign)} LIMIT 1`,
+    (rows) => rows.length > 0,
+  )
+
+/** Items that went from judges to people, over all campaigns. None if no task is for judges or people only. */
+const routedOf = Effect.fnUntraced(function* (here: Here) {
+  if (!(yield* isRouted(here, Option.none()))) return Option.none<Routed>()
+  const { charge, votes } = yield* standing(here, yield* termsOf(here))
+  const items = (voters: Voters.Voters) => itemsOf(here, here.sql`state <> 'superseded' AND voters = ${voters}`)
+  return Option.some<Routed>({
+    rule: yield* settingOf(here, peopleWhenSetting),
+    items: yield* items("judges"),
+    toPeople: yield* items("people"),
+    people: charge(votes.filter(({ voters }) => voters === "people")),
+  })
 })
 
 /** Sets the prices for tasks that are planned from now on. */
@@ -204,12 +266,12 @@ const lastOf = Effect.fnUntraced(function* (
   pricesOf: Charges.PricesOf,
 ) {
   if (Option.isNone(excess) || excess.value.units <= 0n) return sql`1 = 0`
-  const tasks = yield* sql<{ seq: number; votes: number; list: number | null }>`
-    SELECT seq, ${sql.literal(Charges.votesOfTask)} AS votes, ${sql.literal(Charges.listWhenPlanned)} AS list FROM task
+  const tasks = yield* sql<Charges.Planned & { seq: number; votes: number }>`
+    SELECT seq, ${sql.literal(Charges.votesOfTask)} AS votes, ${sql.literal(Charges.listWhenPlanned)} AS list, voters FROM task
     WHERE job = ${job} AND ${unsent} ORDER BY seq DESC`
   let rest = excess.value
-  const first = tasks.find(({ list, votes }) => {
-    rest = Cost.minus(rest, Cost.times(Prices.highest(pricesOf(list)), votes))
+  const first = tasks.find(({ list, voters, votes }) => {
+    rest = Cost.minus(rest, Cost.times(Voters.priceOf(pricesOf(list), voters), votes))
     return rest.units <= 0n
   })
   const last = first ?? tasks.at(-1)

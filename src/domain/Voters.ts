@@ -1,0 +1,39 @@
+/**
+ * The experts who may vote on a task's items, and the rule by which items go from judges to people.
+ *
+ * Guarantees: a rule has one form, `jury<SHARE`. Judges are language models (kind `judge`), people are of the kind
+ * `person` at the built-in service. Rules and gold files are neither.
+ */
+import { Option, Schema } from "effect"
+import * as Cost from "./Cost.ts"
+import * as Prices from "./Prices.ts"
+
+export const Voters = Schema.Literals(["judges", "people"])
+export type Voters = typeof Voters.Type
+
+/** Sends items to people whose jury is less certain than the share: `jury<0.9`. */
+export type PeopleWhen = `jury<${number}`
+
+export const peopleWhenForm = "jury<SHARE with a share above 0 and at most 1, such as jury<0.9"
+
+/** Parses the share of a rule. */
+export const boundOf = (rule: string): Option.Option<number> => {
+  const [, share] = /^\s*jury\s*<\s*(\d+(?:\.\d*)?|\.\d+)\s*$/.exec(rule) ?? []
+  const bound = Number(share)
+  return bound > 0 && bound <= 1 ? Option.some(bound) : Option.none()
+}
+
+/** Kinds of automatic experts at the built-in service. No vote of a person has their prices. */
+const automatic: ReadonlyArray<string> = ["judge", "automatic"]
+
+/** The price at which a vote is reserved: the highest that it can have if the service asks only these voters. */
+export const priceOf = (prices: Prices.Prices, voters: Voters | null): Cost.Decimal => {
+  if (voters === "judges") return Prices.priceOf(prices, "judge")
+  if (voters === null) return Prices.highest(prices)
+  const own = [...prices.kinds].flatMap(([kind, price]) => (automatic.includes(kind) ? [] : [price]))
+  return own.reduce(Cost.max, prices.other)
+}
+
+/** The voters of the first votes on new items. */
+export const votersOf = ({ peopleWhen }: { readonly peopleWhen?: PeopleWhen | undefined }): Voters | undefined =>
+  peopleWhen === undefined ? undefined : "judges"
