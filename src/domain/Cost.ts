@@ -35,6 +35,16 @@ export const format = ({ scale, units }: Decimal): string => {
   return units < 0n ? `-${text}` : text
 }
 
+/** Reads a decimal that `format` wrote, with any number of digits. */
+export const parseExact = (text: string): Option.Option<Decimal> => {
+  const [, whole, digits = ""] = /^(\d+)(?:\.(\d+))?$/.exec(text) ?? []
+  return whole === undefined ? Option.none() : Option.some({ units: BigInt(whole + digits), scale: digits.length })
+}
+
+/** The same decimal without zeros at the end. */
+export const shortest = ({ scale, units }: Decimal): Decimal =>
+  scale > 0 && units % 10n === 0n ? shortest({ scale: scale - 1, units: units / 10n }) : { scale, units }
+
 const ten = (scale: number): bigint => 10n ** BigInt(scale)
 
 const atScale = ({ scale, units }: Decimal, wanted: number): bigint => units * ten(wanted - scale)

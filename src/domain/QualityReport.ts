@@ -74,6 +74,8 @@ export interface ExpertRow {
   readonly votes: number
   /** Votes on gold items that were mixed in; `votes` includes them. */
   readonly mixed_in_votes: number
+  /** The cost of the tokens of a language model's votes, as an exact decimal; null if no vote has it. */
+  readonly token_cost: string | null
   /** Votes on items with a majority among the other experts' votes. */
   readonly compared: number
   /** Votes among `compared` that agree with the majority of the other experts. */

@@ -28,6 +28,11 @@ export interface KindCost extends VotesCost {
    * right votes in them; null if there are no right votes.
    */
   readonly cost_per_right_vote: string | null
+  /**
+   * Cost of the tokens of language models' votes in the dataset, as the service reports it. It is not part of `cost`;
+   * null if no dataset was written, or if no vote has it.
+   */
+  readonly token_cost: string | null
 }
 
 /** The costs of all runs and campaigns of the job. */

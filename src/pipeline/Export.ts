@@ -72,14 +72,14 @@ export interface Exported {
   readonly example: Option.Option<PreferencePair>
   /** Items with results that give no pair, by reason; undefined if no results were read. */
   readonly leftOut: FunnelStep["lost"] | undefined
-  /** Votes on items with a known answer; undefined if no results were read. */
-  readonly gold: SpendingReport.ExportCounts["gold"]
+  /** Votes on items with a known answer, and the costs of experts; undefined if no results were read. */
+  readonly measured: Pick<QualityReport, "gold" | "experts"> | undefined
 }
 
 /** Maximum items to detect the language of, in up to 0.1 ms each. The 95% interval of a share is at most ±2.2%. */
 const maxLanguageSample = 2_000
 
-const nothing: Exported = { dataset: Option.none(), example: Option.none(), leftOut: undefined, gold: undefined }
+const nothing: Exported = { dataset: Option.none(), example: Option.none(), leftOut: undefined, measured: undefined }
 
 /** Writes the results that exist at the start. Fails with `ThresholdsExceeded` if a value exceeds its threshold. */
 export const exportDataset = Effect.fn("Export.exportDataset")(
@@ -164,7 +164,7 @@ export const exportDataset = Effect.fn("Export.exportDataset")(
       )
       const refused = JobFolder.refused(settings.directory)
       rankings = report.rankings
-      gold = report.gold
+      measured = Struct.pick(report, ["gold", "experts"])
       leftOut = report.funnel.flatMap(({ lost, step }) =>
         step === "kept" ? lost : lost.filter(({ reason }) => reason === "withdrawn" || reason === "unusable"),
       )
@@ -186,7 +186,7 @@ export const exportDataset = Effect.fn("Export.exportDataset")(
 
     const conversational = settings.conversational ?? (yield* hasConversations)
     let leftOut: Exported["leftOut"]
-    let gold: Exported["gold"]
+    let measured: Exported["measured"]
     let rankings: QualityReport["rankings"] = { ranked_items: 0, unranked_items: 0 }
     const write = Dataset.write({
       directory,
@@ -236,7 +236,7 @@ export const exportDataset = Effect.fn("Export.exportDataset")(
         )
       }
     }
-    return { dataset: info, example: Option.isSome(info) ? example : Option.none(), leftOut, gold } satisfies Exported
+    return { dataset: info, example: Option.andThen(info, example), leftOut, measured } satisfies Exported
   },
   Effect.scoped,
   LedgerReader.snapshot,
@@ -290,7 +290,7 @@ const reportOf = Effect.fnUntraced(function* (
       yield* SpendingReport.read({
         pairs: written.rows,
         ofCampaign: Option.getOrUndefined(campaign),
-        gold: report.gold,
+        ...Struct.pick(report, ["gold", "experts"]),
       }),
     ),
     funnel: yield* Funnel.make(campaign, itemsByOutcome, { judged, kept, lost, pairs, unusable, withdrawn, written }),

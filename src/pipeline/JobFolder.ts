@@ -4,6 +4,7 @@
  * ```
  * ledger.db        the record of every item, task, and result (SQLite)
  * service.db       tasks of the embedded annotation service, if it is used
+ * judge-answers.db answers of language models, if they judge
  * rejects.jsonl    rejected records, with file, line, and reason
  * dataset/         the preference pairs
  * export.json      fingerprint and results of the last export, to skip an export that would change nothing

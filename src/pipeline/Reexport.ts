@@ -71,25 +71,25 @@ const existing = Effect.fnUntraced(function* (directory: string, fingerprint: st
     manifestSha256,
   }
   // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- this version wrote it, as the fingerprint tells
-  const { example, gold, leftOut } = record.exported as RecordedExport
+  const { example, leftOut, measured } = record.exported as RecordedExport
   return Option.some<Export.Exported>({
     dataset: Option.some(info),
     example: Option.fromNullishOr(example),
-    gold,
     leftOut,
+    measured,
   })
 })
 
-type RecordedExport = Pick<Export.Exported, "gold" | "leftOut"> & {
+type RecordedExport = Pick<Export.Exported, "leftOut" | "measured"> & {
   readonly example: Option.Option.Value<Export.Exported["example"]> | null
 }
 
 /** Records the dataset that was written, if any. Without this record, the next export writes the dataset again. */
 const writeRecord = Effect.fnUntraced(
-  function* ({ directory }: Settings, fingerprint: string, { dataset, example, gold, leftOut }: Export.Exported) {
+  function* ({ directory }: Settings, fingerprint: string, { dataset, example, leftOut, measured }: Export.Exported) {
     const fs = yield* FileSystem.FileSystem
     const { manifestSha256: manifest } = yield* Effect.fromOption(dataset)
-    const exported: RecordedExport = { example: Option.getOrNull(example), gold, leftOut }
+    const exported: RecordedExport = { example: Option.getOrNull(example), leftOut, measured }
     yield* fs.writeFileString(
       JobFolder.exported(directory),
       `${JSON.stringify({ fingerprint, manifest, exported }, undefined, 2)}\n`,

@@ -198,7 +198,7 @@ export const make = Effect.fn("RunReport.make")(function* (options: {
   readonly dataset?: Option.Option<DatasetInfo>
   readonly leftOut?: FunnelStep["lost"] | undefined
   readonly example?: Option.Option<PreferencePair>
-  readonly gold?: SpendingReport.ExportCounts["gold"]
+  readonly measured?: Pick<SpendingReport.ExportCounts, "gold" | "experts"> | undefined
 }): Effect.fn.Return<RunReport, SqlError, LedgerReader> {
   const ledger = yield* LedgerReader
   const progress = options.progress ?? (yield* ledger.progress)
@@ -236,7 +236,11 @@ export const make = Effect.fn("RunReport.make")(function* (options: {
   const dataset = options.dataset ?? Option.none()
   const wanted = Math.min(yield* ledger.wantedVotes, yield* ledger.votesLeft)
   const spending = yield* SpendingReport.read(
-    { gold: options.gold, pairs: Option.getOrUndefined(dataset)?.rows, ofCampaign: campaign ?? undefined },
+    {
+      ...options.measured,
+      pairs: Option.getOrUndefined(dataset)?.rows,
+      ofCampaign: campaign ?? undefined,
+    },
     { items: overBudget, votes, voters },
   )
   return {

@@ -2,7 +2,7 @@
 import { Effect, Option } from "effect"
 import * as Cost from "../domain/Cost.ts"
 import * as Prices from "../domain/Prices.ts"
-import type { GoldReport } from "../domain/QualityReport.ts"
+import type { ExpertRow, GoldReport } from "../domain/QualityReport.ts"
 import * as Voters from "../domain/Voters.ts"
 import type { SpendingReport, VotesCost } from "../domain/SpendingReport.ts"
 import { LedgerReader } from "../task/ledger/Ledger.ts"
@@ -24,11 +24,17 @@ const costPerRight = (
   gold: Pick<GoldReport, "results" | "right"> = { results: 0, right: 0 },
 ): string | null => Cost.dividedBy(Cost.times(cost, gold.results), votes * gold.right)
 
+const tokenCost = (experts: ReadonlyArray<Pick<ExpertRow, "token_cost">>): string | null => {
+  const costs = experts.flatMap(({ token_cost }) => Option.toArray(Cost.parseExact(token_cost ?? "")))
+  return costs.length === 0 ? null : Cost.format(costs.reduce(Cost.plus, Cost.zero))
+}
+
 export interface ExportCounts {
   readonly pairs?: number | undefined
   /** The campaign of the pairs; undefined for all campaigns. */
   readonly ofCampaign?: number | undefined
   readonly gold?: Pick<GoldReport, "results" | "right" | "kinds"> | undefined
+  readonly experts?: ReadonlyArray<Pick<ExpertRow, "kind" | "token_cost">> | undefined
 }
 
 /** New items of a run that were not planned because of the budget, and the number of votes per item. */
@@ -55,7 +61,7 @@ export const read = Effect.fn("SpendingReport.read")(function* (dataset: ExportC
 const make = (
   { budget, committed, held, heldItems, kinds, prices, spent, votesLeft }: Spending,
   over: OverBudget,
-  { gold, pairs = 0 }: ExportCounts,
+  { experts = [], gold, pairs = 0 }: ExportCounts,
 ): SpendingReport => {
   const used = Cost.plus(spent.cost, committed.cost)
   const { default: price, ...own } = Prices.toRecord(prices)
@@ -84,6 +90,7 @@ const make = (
         gold_votes: known?.votes ?? 0,
         gold_right: known?.right ?? 0,
         cost_per_right_vote: costPerRight(charge, known),
+        token_cost: tokenCost(experts.filter((expert) => expert.kind === kind)),
       }
     }),
   }

@@ -13,7 +13,9 @@ import * as HealthRoutes from "../telemetry/HealthRoutes.ts"
 import * as ApiDocument from "./http/ApiDocument.ts"
 import type { JudgeSettings } from "./expert/JudgeSettings.ts"
 import * as GoldExpert from "./expert/GoldExpert.ts"
-import * as Expert from "./expert/ScriptedExperts.ts"
+import * as JudgeAnswers from "./expert/JudgeAnswers.ts"
+import * as NamedExperts from "./expert/NamedExperts.ts"
+import type * as Expert from "./expert/ScriptedExperts.ts"
 import { OrganizationAccess } from "./http/OrganizationAccess.ts"
 import * as OrganizationTokens from "./http/OrganizationTokens.ts"
 import * as MethodNotAllowed from "./http/MethodNotAllowed.ts"
@@ -153,16 +155,12 @@ export const layer = (options: ServiceOptions) => {
     ApiDocument.annotations({ limits, rateLimit, votes, timeout, publicUrl: options.publicUrl }),
   )
   const workforce = Layer.unwrap(
-    Effect.map(
-      Effect.forEach(options.experts, (expert) =>
-        typeof expert === "string" ? Expert.parse(expert, options.judge) : Effect.succeed(expert),
-      ),
-      (experts) =>
-        Workforce.layer({
-          experts,
-          turnaround: options.turnaround,
-          cancelUnanswered: options.cancelUnanswered,
-        }),
+    Effect.map(NamedExperts.make(options.experts, options.judge), (experts) =>
+      Workforce.layer({
+        experts,
+        turnaround: options.turnaround,
+        cancelUnanswered: options.cancelUnanswered,
+      }),
     ),
   )
   const imageHosts = Layer.effect(
@@ -250,12 +248,17 @@ export interface ServerOptions extends ServiceOptions {
 
 /** The service on Node, with its whole state in one SQLite file. */
 export const layerServer = (options: ServerOptions) =>
-  layer(options).pipe(
+  layer({
+    ...options,
+    judge: { ...options.judge, cache: options.judge?.cache ?? fileOfAnswers(options.database) },
+  }).pipe(
     Layer.provideMerge(layerHttp({ host: options.host, port: options.port })),
     Layer.provide(SqliteClient.layer({ filename: options.database })),
     Layer.provide(Layer.effectDiscard(FileLock.acquire(options.database))),
     Layer.provide(Layer.effectDiscard(makeParentFolder(options.database)).pipe(Layer.provide(NodeServer.services))),
   )
+
+const fileOfAnswers = (database: string): string => database.replace(/[^/\\]*$/, JudgeAnswers.fileName)
 
 const makeParentFolder = Effect.fnUntraced(function* (file: string) {
   const fs = yield* FileSystem.FileSystem

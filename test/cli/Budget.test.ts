@@ -50,7 +50,17 @@ describe("--budget", () => {
       over_budget: { items: 3, votes: 6, cost: "2.40" },
       cost_per_pair: "0.8000",
       cost_per_right_vote: null,
-      kinds: [{ kind: null, votes: 14, cost: "5.60", gold_votes: 0, gold_right: 0, cost_per_right_vote: null }],
+      kinds: [
+        {
+          kind: null,
+          votes: 14,
+          cost: "5.60",
+          gold_votes: 0,
+          gold_right: 0,
+          cost_per_right_vote: null,
+          token_cost: null,
+        },
+      ],
     })
     const status = yield* cli(["status", "--dir", `${dir}/job`]).pipe(ends(8))
     assert.include(status.stdout, "cost       14 votes (5.60) spent, 0 votes (0.00) committed, at 0.40 per vote")

@@ -81,9 +81,33 @@ describe("--price KIND=AMOUNT", () => {
       cost_per_pair: "0.7300",
       cost_per_right_vote: "1.4600",
       kinds: [
-        { kind: "model", votes: 4, cost: "0.04", gold_votes: 4, gold_right: 2, cost_per_right_vote: "0.0200" },
-        { kind: "crowd", votes: 2, cost: "0.80", gold_votes: 2, gold_right: 1, cost_per_right_vote: "0.8000" },
-        { kind: "senior", votes: 2, cost: "5.00", gold_votes: 2, gold_right: 1, cost_per_right_vote: "5.0000" },
+        {
+          kind: "model",
+          votes: 4,
+          cost: "0.04",
+          gold_votes: 4,
+          gold_right: 2,
+          cost_per_right_vote: "0.0200",
+          token_cost: null,
+        },
+        {
+          kind: "crowd",
+          votes: 2,
+          cost: "0.80",
+          gold_votes: 2,
+          gold_right: 1,
+          cost_per_right_vote: "0.8000",
+          token_cost: null,
+        },
+        {
+          kind: "senior",
+          votes: 2,
+          cost: "5.00",
+          gold_votes: 2,
+          gold_right: 1,
+          cost_per_right_vote: "5.0000",
+          token_cost: null,
+        },
       ],
     })
     assert.deepStrictEqual(spendingInReport(), spending)

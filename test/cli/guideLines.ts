@@ -142,6 +142,8 @@ export const lines: { readonly [line: string]: Line | string } = {
   "npx prefstream serve --votes 3": { ends: /^PREFSTREAM_TOKEN=pst_/m },
   "npx prefstream serve --public-url https://annotate.example": { ends: /https:\/\/annotate\.example\// },
   "PREFSTREAM_JUDGE_BASE_URL=http://127.0.0.1:11434/v1 npx prefstream run items.jsonl --expert judge:qwen2.5:7b": ok,
+  "PREFSTREAM_JUDGE_BASE_URL=http://127.0.0.1:11434/v1 npx prefstream run items.jsonl --expert judge:qwen2.5:7b --judge-cache answers.db --judge-price qwen2.5:7b=0.15/0.60":
+    ok,
   "PREFSTREAM_JUDGE_BASE_URL=http://127.0.0.1:11434/v1 npx prefstream run items.jsonl --expert judge:qwen2.5:7b --expert judge:gemma3:12b --expert judge:llama3.1:8b --votes 3":
     ok,
   "npx prefstream run items.jsonl --base-url http://127.0.0.1:8484/v1 --guidelines-file guidelines.md --rubric rubric.yaml":

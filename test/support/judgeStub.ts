@@ -5,6 +5,7 @@
 import { NodeHttpClient } from "@effect/platform-node"
 import { Effect } from "effect"
 import { make as makeExpert, type JudgeOptions } from "../../src/service/expert/JudgeExpert.ts"
+import type { JudgeAnswers } from "../../src/service/expert/JudgeAnswers.ts"
 import * as ScriptedService from "./ScriptedService.ts"
 
 export interface Question {
@@ -72,8 +73,8 @@ export const make = (choose: (question: Question) => Choice) =>
     return verdict(choice, choice === "tie" ? "Equal." : `Because of: ${question.completions[choice === "A" ? 0 : 1]}`)
   })
 
-export const expertAt = (baseUrl: string, options: Partial<JudgeOptions> = {}) =>
-  makeExpert({ model: "stub", retries: 0, baseUrl, ...options })
+export const expertAt = (baseUrl: string, options: Partial<JudgeOptions> = {}, answers?: JudgeAnswers) =>
+  makeExpert({ model: "stub", retries: 0, baseUrl, ...options }, { answers })
 
 /** Real time, real sockets. */
 export const httpClient = NodeHttpClient.layerUndici
@@ -82,8 +83,9 @@ export const judge = Effect.fnUntraced(function* (
   baseUrl: string,
   item: { readonly prompt: string; readonly completions: ReadonlyArray<string> },
   options: Partial<JudgeOptions> & { readonly guidelines?: string } = {},
+  answers?: JudgeAnswers,
 ) {
   const { guidelines, ...rest } = options
-  const expert = yield* expertAt(baseUrl, rest)
+  const expert = yield* expertAt(baseUrl, rest, answers)
   return yield* expert.judge(item, guidelines)
 }, Effect.provide(httpClient))

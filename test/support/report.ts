@@ -178,6 +178,7 @@ const expertRows = (random: () => number, who: ReadonlyArray<string | null>): Re
     const gold = Math.floor(votes * 0.04)
     return {
       expert,
+      token_cost: null,
       votes,
       mixed_in_votes: 0,
       compared,
@@ -283,6 +284,7 @@ export const full = (): QualityReport => {
           gold_votes: 402,
           gold_right: 341,
           cost_per_right_vote: "0.0118",
+          token_cost: null,
         },
         {
           kind: "specialist",
@@ -291,8 +293,17 @@ export const full = (): QualityReport => {
           gold_votes: 198,
           gold_right: 189,
           cost_per_right_vote: "2.6190",
+          token_cost: null,
         },
-        { kind: null, votes: 1004, cost: "401.60", gold_votes: 12, gold_right: 11, cost_per_right_vote: "0.4364" },
+        {
+          kind: null,
+          votes: 1004,
+          cost: "401.60",
+          gold_votes: 12,
+          gold_right: 11,
+          cost_per_right_vote: "0.4364",
+          token_cost: null,
+        },
       ],
     },
     funnel: funnel(
@@ -455,6 +466,7 @@ export const minimal = (): QualityReport => {
   const experts: ReadonlyArray<ExpertRow> = [
     {
       expert: null,
+      token_cost: null,
       votes: 40,
       mixed_in_votes: 0,
       compared: 0,

@@ -6,7 +6,7 @@ import * as Flow from "../../pipeline/Flow.ts"
 import { count, plural } from "../../io/Values.ts"
 import { makeCommand } from "../flags/Definition.ts"
 import { datasetFlags, datasetOf } from "../flags/DatasetFlags.ts"
-import { expertFlags, expertsOf } from "../flags/ExpertFlags.ts"
+import { expertFlags, expertsOf, judgeOf } from "../flags/ExpertFlags.ts"
 import { scratchIn, sourceOf } from "../flags/InputFlags.ts"
 import { once } from "../flags/JobFlags.ts"
 import { DryRun, type Loaded } from "../flags/PipelineFile.ts"
@@ -95,7 +95,12 @@ const fromFlags = Effect.fnUntraced(function* (
   // Only runs with an embedded service load this module.
   const service = Effect.promise(() => import("../../service/AnnotationService.ts")).pipe(
     Effect.map(({ layerEmbedded }) =>
-      layerEmbedded({ database: JobFolder.service(directory), experts, turnaround: flags.turnaround }),
+      layerEmbedded({
+        database: JobFolder.service(directory),
+        experts,
+        judge: judgeOf(flags),
+        turnaround: flags.turnaround,
+      }),
     ),
     Layer.unwrap,
   )

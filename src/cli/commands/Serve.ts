@@ -11,7 +11,7 @@ import { Webhooks } from "../../service/webhook/Webhooks.ts"
 import { defined } from "../../io/Values.ts"
 import { usageError } from "../output/ExitStatus.ts"
 import { makeCommand } from "../flags/Definition.ts"
-import { expertFlags, expertsOf } from "../flags/ExpertFlags.ts"
+import { expertFlags, expertsOf, judgeOf } from "../flags/ExpertFlags.ts"
 import { monitor, monitored } from "../flags/MonitorFlag.ts"
 import { check } from "../flags/Rules.ts"
 import { token as organizationToken, usableToken } from "../flags/ServiceFlags.ts"
@@ -157,6 +157,7 @@ export const command = makeCommand(
       ]),
       imageHosts: flags.imageHost,
       experts: yield* expertsOf(flags.expert, flags),
+      judge: judgeOf(flags),
       token,
       pages: !flags.apiOnly,
       rateLimit: requestsPerSecond === 0 ? "none" : { perSecond: requestsPerSecond, burst: 2 * requestsPerSecond },

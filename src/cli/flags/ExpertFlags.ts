@@ -4,11 +4,12 @@
  */
 import { Effect, Schema } from "effect"
 import { type Command, Flag } from "effect/cli"
+import * as TokenPrice from "../../domain/TokenPrice.ts"
 import { defaults } from "../../service/expert/JudgeEndpoint.ts"
 import type { JudgeSettings } from "../../service/expert/JudgeSettings.ts"
 import { asUsageError } from "../output/ExitStatus.ts"
 import { inGroup } from "./Definition.ts"
-import { duration, file, integer, literals, option, parsed, repeated, text } from "./Values.ts"
+import { duration, file, integer, literals, option, parsed, repeated, text, toggle } from "./Values.ts"
 
 const parseObject = Schema.decodeUnknownOption(Schema.fromJsonString(Schema.Record(Schema.String, Schema.Json)))
 
@@ -50,9 +51,28 @@ export const expertFlags = inGroup("EXPERTS", {
     "Vote if a judge's answer changes with the completion order: tie, or no vote",
     { default: "tie" },
   ),
+  judgeCache: text("judge-cache", "FILE", "SQLite file of judges' answers; a request in it is not sent again", {
+    default: "judge-answers.db beside the service's data",
+    path: "whole",
+  }),
+  judgeBatch: toggle(
+    "judge-batch",
+    "Send a judge's requests as batches: answers within 24 hours, usually at half price",
+  ),
+  judgeBatchDoubts: literals(
+    "judge-batch-doubts",
+    ["wait", "send-again"],
+    "Batches that were perhaps created: keep searching, or pay perhaps twice",
+    { default: "wait", isTypedOnly: true },
+  ),
+  judgePrice: repeated(
+    parsed("judge-price", TokenPrice.parse, TokenPrice.form),
+    "PRICE",
+    "MODEL=INPUT/OUTPUT per million tokens, such as gpt-4o-mini=0.15/0.60; in batches half; repeatable",
+  ),
 })
 
-const judgeOf = (flags: Command.Command.Config.Infer<typeof expertFlags>): JudgeSettings | undefined =>
+export const judgeOf = (flags: Command.Command.Config.Infer<typeof expertFlags>): JudgeSettings | undefined =>
   flags.expert.some((expert) => expert.startsWith("judge:"))
     ? {
         baseUrl: flags.judgeBaseUrl,
@@ -60,16 +80,22 @@ const judgeOf = (flags: Command.Command.Config.Infer<typeof expertFlags>): Judge
         body: flags.judgeBody,
         concurrency: flags.judgeConcurrency,
         onDisagreement: flags.judgeDisagreement,
+        cache: flags.judgeCache,
+        batch: flags.judgeBatch === true && { doubts: flags.judgeBatchDoubts },
+        prices: Object.fromEntries(flags.judgePrice),
       }
     : undefined
 
+/** Returns the experts by these names. Judges stay names, because the service makes them. */
 export const expertsOf = Effect.fnUntraced(function* (
   names: ReadonlyArray<string>,
   flags: Command.Command.Config.Infer<typeof expertFlags> & { readonly ignoreField?: ReadonlyArray<string> },
 ) {
   // Only commands with automatic experts load this module.
   const { parse } = yield* Effect.promise(() => import("../../service/expert/ScriptedExperts.ts"))
-  return yield* Effect.forEach(names, (name) => parse(name, judgeOf(flags), { ignore: flags.ignoreField })).pipe(
-    Effect.mapError(asUsageError),
-  )
+  return yield* Effect.forEach(names, (name) =>
+    Effect.map(parse(name, judgeOf(flags), { ignore: flags.ignoreField }), (expert) =>
+      expert.kind === "judge" ? name : expert,
+    ),
+  ).pipe(Effect.mapError(asUsageError))
 })

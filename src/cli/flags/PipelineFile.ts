@@ -78,7 +78,7 @@ export const reported = <I, S, R>(
     const failure = Cause.squash(cause)
     const message = messageOf(failure)
     // prettier-ignore
-    const settingTags = ["ConfigError", "JudgeSettingsError", "ServiceSettingsError", "UnknownExpert", "UnusableGoldFile"]
+    const settingTags = ["ConfigError", "JudgeAnswersError", "JudgeSettingsError", "ServiceSettingsError", "UnknownExpert", "UnusableGoldFile"]
     const isSetting = settingTags.some((tag) => Predicate.isTagged(failure, tag))
     const reason: Unusable =
       isUsageError(failure) || isFileLockError(failure)

@@ -52,14 +52,23 @@ export const Costs = ({ report: { spending } }: { readonly report: QualityReport
         <Table
           label="Costs by kind of expert"
           class="costs"
-          columns={[textColumn("Kind of expert"), "Price now", "Votes", "Cost", "Correct on gold", "Per correct vote"]}
+          columns={[
+            textColumn("Kind of expert"),
+            "Price now",
+            "Votes",
+            "Cost",
+            "Tokens’ cost",
+            "Correct on gold",
+            "Per correct vote",
+          ]}
           rows={kinds
             .slice(0, maxKinds)
-            .map(({ cost, cost_per_right_vote, gold_right, gold_votes, kind, votes }) => [
+            .map(({ cost, cost_per_right_vote, gold_right, gold_votes, kind, token_cost, votes }) => [
               kind === null ? <span class="muted">unknown</span> : <Name text={kind} />,
               (kind !== null && Object.hasOwn(prices, kind) ? prices[kind] : undefined) ?? price,
               count(votes),
               cost,
+              token_cost ?? "–",
               gold_votes === 0 ? "–" : `${shareOf(gold_right, gold_votes)} of ${count(gold_votes)}`,
               cost_per_right_vote ?? "–",
             ])}

@@ -6,6 +6,8 @@
  */
 import { Option, Schema } from "effect"
 import { charactersAt, firstOfText } from "../../domain/CompletionTexts.ts"
+import type * as Cost from "../../domain/Cost.ts"
+import * as JudgeUsage from "../../domain/JudgeUsage.ts"
 import * as Judge from "../../domain/Judge.ts"
 import type { JudgedItem } from "../../domain/Judgment.ts"
 import { leadersOf, topOf } from "../../domain/Tally.ts"
@@ -26,6 +28,8 @@ export interface AuditVote {
   /** The position at which the choice was shown; null for a tie, or a text that was shown twice. */
   readonly position: number | null
   readonly swap: Swap | undefined
+  /** The cost of a judge's tokens, if the vote has it. */
+  readonly cost: Cost.Decimal | undefined
 }
 
 export interface Ballots {
@@ -64,6 +68,8 @@ const swapOf = ({ details }: ItemVote): Swap | undefined => {
   return { consistent: isSame.length / comparisons.length, first: isFirst.length / preferences.length }
 }
 
+const costOf = ({ details }: ItemVote) => Option.getOrUndefined(JudgeUsage.read(details))?.whole
+
 /** @param judgeNames experts who count as judges, whatever their kind */
 export const of = (
   item: Pick<JudgedItem, "completions" | "models" | "gold" | "metadata">,
@@ -77,7 +83,7 @@ export const of = (
     const { expert, kind = null, position } = vote
     const role = expert !== null && judgeNames.has(expert) ? "judge" : Judge.roleOf(expert, kind)
     const name = role === "judge" ? (expert ?? "unnamed judge") : expert
-    return { role, ballot: { expert: name, kind, tops: topOf(vote), position, swap: swapOf(vote) } }
+    return { role, ballot: { expert: name, kind, tops: topOf(vote), position, swap: swapOf(vote), cost: costOf(vote) } }
   })
   const withRole = (role: string) => ballots.flatMap((each) => (each.role === role ? [each.ballot] : []))
   return {
@@ -99,4 +105,11 @@ export const majority = (ballots: ReadonlyArray<Pick<AuditVote, "tops">>): Reado
 export const juryOf = ({ judges }: Ballots): Option.Option<AuditVote> =>
   judges.length < 2
     ? Option.none()
-    : Option.some({ expert: null, kind: null, tops: majority(judges), position: null, swap: undefined })
+    : Option.some({
+        expert: null,
+        kind: null,
+        tops: majority(judges),
+        position: null,
+        swap: undefined,
+        cost: undefined,
+      })

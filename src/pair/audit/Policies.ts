@@ -12,7 +12,8 @@
  *   and people, but not from known answers, which the accuracy is measured by. It assumes that judges err independently.
  * - Difference: the accuracy minus that of people on the same items; its interval is paired.
  *
- * Guarantees: costs are exact decimals. A judge's votes cost the price of its kind. People's votes cost the highest price
+ * Guarantees: costs are exact decimals. A judge's vote costs its tokens, if the vote has their cost (also of answers
+ * that were not paid for again), else the price of its kind. People's votes cost the highest price
  * of the kinds of people who voted. Does not: estimate the reliabilities again in each resample.
  */
 import { Option } from "effect"
@@ -50,7 +51,7 @@ const referencesOf = ({ gold, people }: Ballots, reference: Reference): Readonly
 const pricesOf = (items: ReadonlyArray<Ballots>, prices: Prices.Prices) => {
   const kinds = new Set(items.flatMap(({ people }) => people.map(({ kind }) => kind ?? "person")))
   return {
-    ofJudge: ({ kind }: AuditVote) => Prices.priceOf(prices, kind ?? "judge"),
+    ofJudge: ({ cost, kind }: AuditVote) => cost ?? Prices.priceOf(prices, kind ?? "judge"),
     ofPerson: [...kinds].map((kind) => Prices.priceOf(prices, kind)).reduce(Cost.max, Cost.zero),
   }
 }

@@ -4,6 +4,9 @@
  * Guarantees: all votes without an expert's name are in the last row (`null`). The other rows are sorted by number of
  * votes.
  */
+import { Option } from "effect"
+import * as Cost from "../../domain/Cost.ts"
+import * as JudgeUsage from "../../domain/JudgeUsage.ts"
 import type { JudgedItem } from "../../domain/Judgment.ts"
 import { agreesWithOthers } from "../../domain/Tally.ts"
 import type { ExpertRow } from "../../domain/QualityReport.ts"
@@ -21,6 +24,7 @@ interface ExpertTally {
   goldRight: number
   ordered: number
   choseFirst: number
+  tokenCost: Cost.Decimal | undefined
   readonly seconds: Distribution.Summary
 }
 
@@ -34,6 +38,7 @@ const newRow = (): ExpertTally => ({
   goldRight: 0,
   ordered: 0,
   choseFirst: 0,
+  tokenCost: undefined,
   seconds: Distribution.make(),
 })
 
@@ -52,6 +57,7 @@ export const make = () => {
         const agrees = agreements[i]
         row.kind ??= vote.kind ?? null
         row.votes++
+        row.tokenCost = JudgeUsage.plus(row.tokenCost, Option.getOrUndefined(JudgeUsage.read(vote.details))?.paid)
         if (item.isCheck) row.mixedInVotes++
         if (agrees !== undefined) row.compared++
         if (agrees === true) row.withOthers++
@@ -73,6 +79,7 @@ export const make = () => {
           kind: row.kind,
           votes: row.votes,
           mixed_in_votes: row.mixedInVotes,
+          token_cost: row.tokenCost === undefined ? null : Cost.format(Cost.shortest(row.tokenCost)),
           compared: row.compared,
           with_others: row.withOthers,
           reliability: reliabilityOf(expert),

@@ -4,6 +4,9 @@
  * Guarantees: an expert without an answer says so instead of guessing. A failure says whether to retry.
  */
 import { type Effect, type Option, Schema } from "effect"
+import type { Assessment } from "../../domain/Assessment.ts"
+import type { Rubric } from "../../domain/Rubric.ts"
+import type { Vote } from "../../domain/Vote.ts"
 import type { TaskPrompt } from "../../domain/Task.ts"
 import type { Ranking } from "../../domain/Ranking.ts"
 
@@ -15,6 +18,8 @@ export interface JudgeVote {
   readonly ranking?: Ranking | undefined
   /** Why the expert prefers it. */
   readonly rationale: string
+  /** The answers to the rubric. */
+  readonly assessment?: (Assessment & Pick<Vote, "flags">) | undefined
   /** Other data to store with the vote, such as a language model's answers in both orders. */
   readonly details?: { readonly [name: string]: Schema.Json } | undefined
   /** The order in which the expert saw the completions. Default: the order of the task. */
@@ -42,6 +47,8 @@ export class JudgeError extends Schema.TaggedError<JudgeError>()("JudgeError", {
 export type Judge = (
   prompt: TaskPrompt,
   guidelines: string | undefined,
+  /** The questions besides the choice. Undefined if there are none. */
+  rubric?: Rubric,
 ) => Effect.Effect<Option.Option<JudgeVote>, JudgeError>
 
 /** An automatic expert. */
@@ -58,4 +65,6 @@ export interface Expert {
    * task at a time, and the task's votes are stored together.
    */
   readonly concurrency?: number | undefined
+  /** Batches of requests in doubt: perhaps created, not found, and not sent again. `since`: epoch milliseconds. */
+  readonly doubts?: (() => ReadonlyArray<{ readonly name: string; readonly since: number }>) | undefined
 }

@@ -5,14 +5,17 @@
  * the endpoint asked for, or for a minute after the endpoint refused the settings, such as the key. It does not follow
  * redirects. No failure or log contains the key. A `JudgeError` says whether the question (not retryable) or the
  * endpoint is at fault. A refusal without a reason, a timeout, or an oversized response is the question's fault only if
- * the endpoint has answered other questions.
+ * the endpoint has answered other questions. With `JudgeAnswers`, a request that was answered before is not sent again.
  */
-import { ByteSize, Clock, Duration, Effect, Option, type Redacted, Schedule, Schema, Semaphore, Stream } from "effect"
-import { HttpClient, type HttpClientError, HttpClientRequest } from "effect/http"
+import { ByteSize, Clock, Duration, Effect, Option, type Redacted, Schedule, type Schema, Semaphore } from "effect"
+import { HttpClient, HttpClientRequest } from "effect/http"
 import * as Backoff from "../../io/Backoff.ts"
 import { JudgeError } from "./Expert.ts"
+import { type Answer, idOf, type JudgeAnswers } from "./JudgeAnswers.ts"
+import type { JudgeBatches } from "./JudgeBatches.ts"
 import * as JudgeFailure from "./JudgeFailure.ts"
 import { JudgeFailed } from "./JudgeFailure.ts"
+import * as JudgeHttp from "./JudgeHttp.ts"
 import type { Message } from "./JudgePrompt.ts"
 
 export interface EndpointOptions {
@@ -35,12 +38,19 @@ export interface EndpointOptions {
   readonly retries?: number | undefined
 }
 
-export interface Completion {
-  /** The text of the answer. Empty if the answer has none. */
-  readonly text: string
-  readonly model: string | undefined
-  readonly promptTokens: number
-  readonly completionTokens: number
+export interface Completion extends Answer {
+  /** The id of the request, see `JudgeAnswers`. */
+  readonly request: string
+  /** Whether the answer is from an earlier request, which is not paid for again. */
+  readonly isCached: boolean
+}
+
+/** Earlier answers, and batches. */
+export interface JudgeStore {
+  readonly answers?: JudgeAnswers | undefined
+  readonly batches?: JudgeBatches | undefined
+  /** Whether new requests become part of a batch. */
+  readonly isBatching?: boolean | undefined
 }
 
 export interface Endpoint {
@@ -57,36 +67,17 @@ const maxPause = Duration.minutes(1)
 /** The pause after the endpoint refused the settings, such as the key. A retry within seconds would not help. */
 const refusalPause = Duration.minutes(1)
 
-const Text = Schema.optionalKey(Schema.NullOr(Schema.String))
-const Count = Schema.optionalKey(Schema.NullOr(Schema.Int))
-const ChatCompletion = Schema.Struct({
-  model: Text,
-  choices: Schema.NonEmptyArray(
-    Schema.Struct({
-      finish_reason: Text,
-      message: Schema.Struct({
-        content: Schema.optionalKey(
-          Schema.NullOr(Schema.Union([Schema.String, Schema.Array(Schema.Struct({ text: Text }))])),
-        ),
-        refusal: Text,
-      }),
-    }),
-  ),
-  usage: Schema.optionalKey(Schema.Unknown),
-})
-const decodeCompletion = Schema.decodeUnknownOption(Schema.fromJsonString(ChatCompletion))
-const decodeUsage = Schema.decodeUnknownOption(Schema.Struct({ prompt_tokens: Count, completion_tokens: Count }))
-
 const withoutTemperature = ([name]: readonly [string, unknown]): boolean => name !== "temperature"
 
 export const make = Effect.fnUntraced(function* (
   options: EndpointOptions,
+  { answers, batches, isBatching = false }: JudgeStore = {},
 ): Effect.fn.Return<Endpoint, never, HttpClient.HttpClient> {
   const client = yield* HttpClient.HttpClient
   const semaphore = yield* Semaphore.make(options.concurrency ?? defaults.concurrency)
   const timeout = Duration.fromInputUnsafe(options.timeout ?? defaults.timeout)
   const baseUrl = options.baseUrl.replace(/\/+$/, "")
-  const asked: JudgeFailure.RequestContext = { baseUrl, model: options.model, apiKey: options.apiKey }
+  const context: JudgeFailure.RequestContext = { baseUrl, model: options.model, apiKey: options.apiKey }
   const body = Object.entries({ temperature: 0, ...options.body }).filter(([, value]) => value !== null)
   /**
    * Newer reasoning models refuse requests with a `temperature`. Then the client leaves out its default, but not a
@@ -100,28 +91,11 @@ export const make = Effect.fnUntraced(function* (
   /** Why the endpoint refused the settings, such as the key, in its last response. */
   let refusal: string | undefined
 
+  /** The id of a request includes the default temperature, even if the endpoint refused it. */
+  const configured = Object.fromEntries(body)
   const members = () => Object.fromEntries(withTemperature ? body : body.filter(withoutTemperature))
 
-  const send = Effect.fnUntraced(function* (messages: ReadonlyArray<Message>) {
-    const request = HttpClientRequest.post(`${baseUrl}/chat/completions`).pipe(
-      HttpClientRequest.acceptJson,
-      HttpClientRequest.bodyText(JSON.stringify({ ...members(), model: options.model, messages }), "application/json"),
-      (request) => (options.apiKey === undefined ? request : HttpClientRequest.bearerToken(request, options.apiKey)),
-    )
-    const response = yield* client.execute(request)
-    const tooLong = new JudgeFailed({
-      fault: "Length",
-      problem: `${baseUrl} answers with more than ${ByteSize.format(maxAnswerBytes)}`,
-    })
-    const text = yield* response.stream.pipe(
-      Stream.limitBytes<JudgeFailed | HttpClientError.HttpClientError, never>(maxAnswerBytes, () =>
-        Stream.fail(tooLong),
-      ),
-      Stream.decodeText,
-      Stream.mkString,
-    )
-    return { response, text }
-  })
+  const exchange = JudgeHttp.make(client, context)
 
   /** Fails during a long pause, or a pause after the endpoint refused the settings. */
   const awaitTurn = Effect.gen(function* () {
@@ -137,60 +111,47 @@ export const make = Effect.fnUntraced(function* (
     yield* Effect.sleep(pause)
   })
 
-  const attempt = Effect.fnUntraced(function* (
-    messages: ReadonlyArray<Message>,
-  ): Effect.fn.Return<Completion, JudgeFailed> {
-    const { response, text } = yield* Effect.andThen(awaitTurn, Effect.timeout(send(messages), timeout)).pipe(
-      // The endpoint may belong to another company, so requests have no tracing headers.
-      Effect.provideService(HttpClient.TracerPropagationEnabled, false),
-      Semaphore.withPermit(semaphore),
-      Effect.catchTags({
-        HttpClientError: (error) => Effect.fail(JudgeFailure.fromTransport(error, asked)),
-        TimeoutError: () =>
-          Effect.fail(
-            new JudgeFailed({
-              fault: "Length",
-              problem: `no answer from ${baseUrl} within ${Duration.format(timeout)}`,
-            }),
-          ),
-      }),
-    )
-    if (response.status < 200 || response.status >= 300) {
-      const failure = yield* JudgeFailure.fromStatus(response, text, asked, answered > 0)
-      const pause = failure.retryAfter ?? (failure.fault === "Endpoint" ? Duration.toMillis(refusalPause) : 0)
-      if (failure.fault === "Moment" || failure.fault === "Endpoint") {
-        notBefore = Math.max(notBefore, (yield* Clock.currentTimeMillis) + pause)
-        refusal = failure.fault === "Endpoint" ? failure.problem : undefined
-      }
-      return yield* failure
-    }
-    const decoded = decodeCompletion(text)
-    if (Option.isNone(decoded)) return yield* JudgeFailure.fromBody(text, asked)
+  const noteAnswer = Effect.sync(() => {
     answered++
     refusal = undefined
-    const { choices, model, usage } = decoded.value
-    const { finish_reason, message } = choices[0]
-    if (finish_reason === "content_filter" || (message.refusal ?? "") !== "") {
-      const words = JudgeFailure.quote(message.refusal ?? "content_filter", options.apiKey)
-      return yield* new JudgeFailed({ fault: "Question", problem: `${options.model} declines to answer: ${words}` })
-    }
-    const content = message.content ?? ""
-    const counts = Option.getOrUndefined(decodeUsage(usage))
-    return {
-      text: typeof content === "string" ? content : content.map((part) => part.text ?? "").join(""),
-      model: model ?? undefined,
-      promptTokens: counts?.prompt_tokens ?? 0,
-      completionTokens: counts?.completion_tokens ?? 0,
-    }
   })
 
-  const attemptAtAnyTemperature = (messages: ReadonlyArray<Message>) =>
+  const attempt = Effect.fnUntraced(function* (
+    messages: ReadonlyArray<Message>,
+    id: string,
+  ): Effect.fn.Return<Answer, JudgeFailed> {
+    const body = JSON.stringify({ ...members(), model: options.model, messages })
+    if (isBatching && batches !== undefined) return yield* batches.ask(id, body)
+    const request = HttpClientRequest.post(`${baseUrl}/chat/completions`).pipe(
+      HttpClientRequest.acceptJson,
+      HttpClientRequest.bodyText(body, "application/json"),
+    )
+    const response = yield* Effect.andThen(awaitTurn, exchange(request, { maxBytes: maxAnswerBytes, timeout })).pipe(
+      Semaphore.withPermit(semaphore),
+    )
+    if (JudgeHttp.isOk(response)) {
+      return yield* JudgeHttp.completionOf(response.text, context, false).pipe(
+        Effect.tap(noteAnswer),
+        Effect.tapError(({ fault }) => (fault === "Question" ? noteAnswer : Effect.void)),
+      )
+    }
+    const failure = yield* JudgeFailure.fromStatus(response, context, answered > 0)
+    const pause = failure.retryAfter ?? (failure.fault === "Endpoint" ? Duration.toMillis(refusalPause) : 0)
+    if (failure.fault === "Moment" || failure.fault === "Endpoint") {
+      notBefore = Math.max(notBefore, (yield* Clock.currentTimeMillis) + pause)
+      refusal = failure.fault === "Endpoint" ? failure.problem : undefined
+    }
+    return yield* failure
+  })
+
+  const attemptAtAnyTemperature = (messages: ReadonlyArray<Message>, id: string) =>
     Effect.catchIf(
-      attempt(messages),
+      // The request may be part of an earlier batch, even if this process sends none.
+      Effect.suspend(() => batches?.pending(id) ?? attempt(messages, id)),
       ({ fault }) => fault === "Temperature" && mayDropTemperature,
       () => {
         withTemperature = false
-        return attempt(messages)
+        return attempt(messages, id)
       },
     )
 
@@ -204,8 +165,12 @@ export const make = Effect.fnUntraced(function* (
   const complete = Effect.fn("JudgeEndpoint.complete")(function* (
     messages: ReadonlyArray<Message>,
   ): Effect.fn.Return<Completion, JudgeError> {
+    const request = idOf({ ...configured, model: options.model, messages })
+    const isPending = batches?.pending(request) !== undefined
+    const cached = answers === undefined || isPending ? Option.none() : yield* answers.find(request)
+    if (Option.isSome(cached)) return { ...cached.value, request, isCached: true }
     const before = answered
-    return yield* Effect.retry(attemptAtAnyTemperature(messages), again).pipe(
+    const answer = yield* Effect.retry(attemptAtAnyTemperature(messages, request), again).pipe(
       Effect.mapError((failure) => {
         const { fault, problem } = failure
         if (fault === "Question" || (fault === "Length" && answered > before)) {
@@ -215,6 +180,13 @@ export const make = Effect.fnUntraced(function* (
         return new JudgeError({ problem, isRetryable: true, ...(retryAfter === undefined ? {} : { retryAfter }) })
       }),
     )
+    if (answers !== undefined && !answer.batched) {
+      yield* Effect.ignoreCause(answers.keep(baseUrl, options.model, [[request, answer]]), {
+        log: "Warn",
+        message: `An answer of judge:${options.model} could not be kept in ${answers.file}`,
+      })
+    }
+    return { ...answer, request, isCached: false }
   })
 
   return { complete, temperature: Effect.sync(() => members()["temperature"]) }

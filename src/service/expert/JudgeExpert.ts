@@ -4,15 +4,21 @@
  * Guarantees: the model is asked about each pair in both orders, and a completion wins only if both answers agree
  * (`PairwiseRanking`). The first order depends only on the item's text, so a restart does not change it. After a
  * limited number of unusable answers, the item is left to other experts. Completions are untrusted; see `JudgePrompt`.
- * Does not: make a model deterministic, even at temperature 0; resume an interrupted judgment.
+ * With `JudgeAnswers`, an interrupted judgment continues with the answers so far.
+ * Does not: make a model deterministic, even at temperature 0.
  */
-import { Effect, Option, Random, type Schema } from "effect"
+import { Effect, Option, Random, Result, type Schema } from "effect"
 import type { HttpClient } from "effect/http"
+import type { Rubric } from "../../domain/Rubric.ts"
+import * as TokenPrice from "../../domain/TokenPrice.ts"
 import * as Sha256 from "../../node/Sha256.ts"
 import { type Expert, type Judge, JudgeError, type JudgeVote } from "./Expert.ts"
+import { drawMarkerKey } from "./JudgeAnswers.ts"
+import * as JudgeAssessment from "./JudgeAssessment.ts"
 import * as JudgeEndpoint from "./JudgeEndpoint.ts"
 import * as JudgeFailure from "./JudgeFailure.ts"
 import * as JudgePrompt from "./JudgePrompt.ts"
+import * as UsageCounter from "./UsageCounter.ts"
 import * as PairwiseRanking from "./PairwiseRanking.ts"
 
 /** Options of an expert that asks a language model: the endpoint, the template, and how answers count. */
@@ -29,6 +35,8 @@ export interface JudgeOptions extends JudgeEndpoint.EndpointOptions {
   readonly onDisagreement?: "tie" | "abstain" | undefined
   /** The maximum number of times that a question is asked until its answer is usable. Default 3. */
   readonly attempts?: number | undefined
+  /** Prices per million tokens. Votes then have their cost. */
+  readonly price?: TokenPrice.TokenPrice | undefined
 }
 
 /**
@@ -37,38 +45,37 @@ export interface JudgeOptions extends JudgeEndpoint.EndpointOptions {
  */
 const rankUpTo = 4
 
-interface Usage {
-  requests: number
-  promptTokens: number
-  completionTokens: number
-  model: string | undefined
-}
+/** Concurrent judgments if requests become part of batches. Each needs memory for its prompt and requests. */
+const batchedJudgments = 10_000
 
 /** Makes the expert `judge:MODEL`. It sends requests only when there is something to judge. */
 export const make = Effect.fn("JudgeExpert.make")(function* (
   options: JudgeOptions,
+  store: JudgeEndpoint.JudgeStore = {},
 ): Effect.fn.Return<Expert, never, HttpClient.HttpClient> {
-  const endpoint = yield* JudgeEndpoint.make(options)
+  const { answers, batches, isBatching } = store
+  const endpoint = yield* JudgeEndpoint.make(options, store)
+  const markerKey = answers?.markerKey ?? (yield* drawMarkerKey)
   const name = `judge:${options.model}`
   const template = options.template ?? JudgePrompt.defaultTemplate
   const templateHash = Sha256.hex(template).slice(0, 16)
   const attempts = options.attempts ?? 3
+  const costOf = Option.getOrUndefined(Option.flatMap(Option.fromUndefinedOr(options.price), TokenPrice.reader))
 
   const answer = Effect.fnUntraced(function* (
     question: { readonly prompt: string; readonly guidelines: string | undefined },
     completions: ReadonlyArray<string>,
     order: readonly [number, number],
-    usage: Usage,
+    usage: UsageCounter.UsageCounter,
   ): Effect.fn.Return<PairwiseRanking.Answer, JudgeError> {
     const shown = [completions[order[0]] ?? "", completions[order[1]] ?? ""] as const
     let said = ""
+    const requests: Array<string> = []
     for (let attempt = 1; attempt <= attempts; attempt++) {
-      const messages = yield* JudgePrompt.ask({ ...question, template, completions: shown })
+      const messages = JudgePrompt.ask({ ...question, template, completions: shown }, markerKey, attempt)
       const completion = yield* endpoint.complete(messages)
-      usage.requests++
-      usage.promptTokens += completion.promptTokens
-      usage.completionTokens += completion.completionTokens
-      usage.model = completion.model
+      requests.push(completion.request)
+      usage.add(completion)
       const verdict = JudgePrompt.read(completion.text)
       if (Option.isSome(verdict)) {
         const { place, rationale } = verdict.value
@@ -76,6 +83,8 @@ export const make = Effect.fn("JudgeExpert.make")(function* (
       }
       said = completion.text
     }
+    // If the question comes again, the model is asked again.
+    if (answers !== undefined) yield* Effect.ignore(answers.forget(requests), { log: "Warn" })
     const words = said.trim() === "" ? "nothing" : JudgeFailure.quote(said, options.apiKey)
     return yield* new JudgeError({
       problem: `${name} gave ${attempts} unusable answers, the last: ${words}`,
@@ -83,8 +92,28 @@ export const make = Effect.fn("JudgeExpert.make")(function* (
     })
   })
 
-  const judge: Judge = Effect.fn("JudgeExpert.judge")(function* ({ completions, prompt }, guidelines) {
-    const usage: Usage = { requests: 0, promptTokens: 0, completionTokens: 0, model: undefined }
+  const assess = Effect.fnUntraced(function* (
+    item: JudgeAssessment.AssessedItem,
+    rubric: Rubric,
+    usage: UsageCounter.UsageCounter,
+  ): Effect.fn.Return<JudgeVote["assessment"], JudgeError> {
+    const requests: Array<string> = []
+    let failed: { readonly answer: string; readonly problem: string } | undefined
+    for (let attempt = 1; attempt <= JudgeAssessment.attempts; attempt++) {
+      const completion = yield* endpoint.complete(JudgeAssessment.ask(item, rubric, markerKey, failed))
+      requests.push(completion.request)
+      usage.add(completion)
+      const members = JudgeAssessment.read(completion.text, item, rubric)
+      if (Result.isSuccess(members)) return members.success
+      failed = { answer: completion.text, problem: members.failure }
+    }
+    if (answers !== undefined) yield* Effect.ignore(answers.forget(requests), { log: "Warn" })
+    const problem = `${name} gave no usable answers to the rubric: ${JudgeFailure.quote(failed?.problem ?? "", options.apiKey)}`
+    return yield* new JudgeError({ problem, isRetryable: false })
+  })
+
+  const judge: Judge = Effect.fn("JudgeExpert.judge")(function* ({ completions, prompt }, guidelines, rubric) {
+    const usage = UsageCounter.make(costOf)
     const compare = (first: number, second: number) =>
       Effect.all(
         [
@@ -117,13 +146,18 @@ export const make = Effect.fn("JudgeExpert.make")(function* (
       return [head, ...tail]
     }
     const temperature = yield* endpoint.temperature
+    const rationale = rationaleOf(ranked, distinct.length)
+    const item = { guidelines, prompt, completions, order, choice: ranked.best, rationale }
+    const assessment =
+      rubric !== undefined && JudgeAssessment.hasQuestions(rubric) ? yield* assess(item, rubric, usage) : undefined
     return Option.some<JudgeVote>({
       best_completion_index: ranked.best,
+      assessment,
       ...(ranked.ranking === undefined ? {} : { ranking: ranked.ranking.map(withEquals) }),
-      rationale: rationaleOf(ranked, distinct.length),
+      rationale,
       order,
       details: {
-        model: usage.model ?? options.model,
+        model: usage.model() ?? options.model,
         ...(temperature === undefined ? {} : { temperature }),
         template: templateHash,
         method: distinct.length <= 2 ? "pair" : all ? "all_pairs" : "sliding_pass",
@@ -131,18 +165,20 @@ export const make = Effect.fn("JudgeExpert.make")(function* (
         answers: ranked.comparisons
           .flat()
           .map(({ choice, order, rationale }): Schema.Json => ({ order, choice: choice ?? null, rationale })),
-        usage: {
-          requests: usage.requests,
-          prompt_tokens: usage.promptTokens,
-          completion_tokens: usage.completionTokens,
-        },
+        usage: usage.toJson(),
       },
     })
   })
 
   // A judgment makes at least two requests at once, so the number of concurrent judgments is half that of requests.
   const concurrency = Math.max(1, Math.ceil((options.concurrency ?? JudgeEndpoint.defaults.concurrency) / 2))
-  return { name, kind: "judge", judge, concurrency }
+  return {
+    name,
+    kind: "judge",
+    judge,
+    concurrency: isBatching === true ? batchedJudgments : concurrency,
+    doubts: batches?.doubts,
+  }
 })
 
 const rationaleOf = (ranked: PairwiseRanking.Ranked, distinct: number): string => {

@@ -5,7 +5,7 @@
  * quoted on one line, shortened, and without the key. A pause is at most an hour.
  */
 import { Duration, Effect, Option, Predicate, Redacted, Schema } from "effect"
-import type { HttpClientResponse } from "effect/http"
+import type { Headers } from "effect/http"
 import * as RateLimit from "../../api/RateLimit.ts"
 import * as HttpFailure from "../../io/HttpFailure.ts"
 import { excerpt } from "../../io/Values.ts"
@@ -19,6 +19,8 @@ export class JudgeFailed extends Schema.TaggedError<JudgeFailed>()("JudgeFailed"
   problem: Schema.String,
   /** The minimum delay before a retry, in milliseconds, if known. */
   retryAfter: Schema.optionalKey(Schema.Finite),
+  /** Set if the endpoint did not carry out the request. */
+  isRefused: Schema.optionalKey(Schema.Literal(true)),
 }) {
   override get message() {
     return this.problem
@@ -77,17 +79,20 @@ export interface RequestContext {
 
 /** `hasAnswered`: whether the endpoint has answered other questions. If so, a refusal must be due to this question. */
 export const fromStatus = Effect.fnUntraced(function* (
-  response: HttpClientResponse.HttpClientResponse,
-  text: string,
+  { headers, status, text }: { readonly status: number; readonly headers: Headers.Headers; readonly text: string },
   { apiKey, baseUrl, model }: RequestContext,
   hasAnswered: boolean,
 ) {
-  const { status } = response
   const error = errorIn(text)
   const said = quote(error.words, apiKey)
-  const retryAfter = yield* RateLimit.retryAfter(response.headers["retry-after"], maxRetryAfter)
+  const retryAfter = yield* RateLimit.retryAfter(headers["retry-after"], maxRetryAfter)
   const failed = (fault: JudgeFailed["fault"], problem: string) =>
-    new JudgeFailed({ fault, problem: `${problem}: ${said}`, ...(retryAfter === undefined ? {} : { retryAfter }) })
+    new JudgeFailed({
+      fault,
+      problem: `${problem}: ${said}`,
+      ...(retryAfter !== undefined && { retryAfter }),
+      ...(status < 500 && kind !== "timeout" && { isRefused: true }),
+    })
 
   const kind = HttpFailure.kindOf(status)
   if (error.isAboutQuestion || kind === "tooLarge")
@@ -113,5 +118,9 @@ export const fromBody = (text: string, { apiKey, baseUrl }: RequestContext): Jud
 /** The failure of a request that got no answer. It names the code of the innermost cause, such as ECONNREFUSED. */
 export const fromTransport = (failure: unknown, { baseUrl }: RequestContext): JudgeFailed => {
   const code = HttpFailure.codesOf(HttpFailure.causes(failure)).at(-1) ?? "the request cannot be sent"
-  return new JudgeFailed({ fault: "Moment", problem: `no answer from ${baseUrl}: ${code}` })
+  return new JudgeFailed({
+    fault: "Moment",
+    problem: `no answer from ${baseUrl}: ${code}`,
+    ...(HttpFailure.isUnsent(code) && { isRefused: true }),
+  })
 }

@@ -1,15 +1,14 @@
 /**
  * The prompt that asks a language model about two completions, and the parser of its answer.
  *
- * Guarantees: each text is enclosed in tags with a random marker, new for each question, so no completion can close its
- * tag or open another. Inserted text is not searched for placeholders. An answer is used only if all its JSON objects
- * with `best` agree.
+ * Guarantees: each text is enclosed in tags with a marker that depends on a secret key and on the question, so no
+ * completion can close its tag or open another, and equal questions have equal prompts. Inserted text is not searched
+ * for placeholders. An answer is used only if all its JSON objects with `best` agree.
  * Does not: prevent a completion from persuading a weak model. Even then, the verdict is A, B, or a tie.
  */
-import { Effect, Option, Schema } from "effect"
-import { SecureRandom } from "effect/crypto"
-import { Hex } from "effect/encoding"
+import { Option, Schema } from "effect"
 import { shorten } from "../../io/Values.ts"
+import * as Sha256 from "../../node/Sha256.ts"
 
 const labels = ["A", "B"] as const
 
@@ -27,7 +26,7 @@ export const defaultTemplate = `Here are guidelines, a prompt, and two completio
 
 Which completion serves the person who wrote the prompt better? First see what the prompt asks for and what the guidelines value. Then weigh whether each completion is correct, does what was asked, leaves out nothing that matters, and is clear. Neither length nor style nor the order in which the two stand is a merit by itself. Where they differ in small things only, say which you would still rather receive; call it a tie only if they are equally good.`
 
-const withoutGuidelines = "None were given: go by what helps the person who wrote the prompt."
+export const withoutGuidelines = "None were given: go by what helps the person who wrote the prompt."
 
 const instructions = (marker: string): string => `You compare two completions of a prompt and say which is better.
 
@@ -38,30 +37,37 @@ Answer with one JSON object and nothing else:
 "best" is "A", "B" or "tie".`
 
 export interface Message {
-  readonly role: "system" | "user"
+  readonly role: "system" | "user" | "assistant"
   readonly content: string
 }
 
-const markerBytes = 8
+/** Makes the marker of a question from its secret key and its parts. */
+export const markerOf = (...parts: ReadonlyArray<unknown>): string => Sha256.hex(JSON.stringify(parts)).slice(0, 16)
 
-export const ask = Effect.fnUntraced(function* (question: {
+/** Encloses a text in tags with the marker. */
+export const enclose = (marker: string, name: string, text: string): string =>
+  `<${name}-${marker}>\n${text}\n</${name}-${marker}>`
+
+/** A question about two completions. */
+export interface Question {
   readonly template: string
   readonly guidelines: string | undefined
   readonly prompt: string
   readonly completions: readonly [string, string]
-}): Effect.fn.Return<ReadonlyArray<Message>, never, SecureRandom.SecureRandom> {
-  const random = yield* SecureRandom.SecureRandom
-  const marker = Hex.encode(yield* random.randomBytes(markerBytes))
-  const marked = (name: string, text: string) => `<${name}-${marker}>\n${text}\n</${name}-${marker}>`
+}
+
+/** @param key the secret of the marker @param attempt another attempt has another marker, and thus another prompt */
+export const ask = (question: Question, key: string, attempt = 1): ReadonlyArray<Message> => {
+  const { completions, guidelines, prompt, template } = question
+  const marker = markerOf(key, attempt, template, guidelines, prompt, completions)
+  const marked = (name: string, text: string) => enclose(marker, name, text)
   const filled: { readonly [name: string]: string } = {
-    guidelines: marked("guidelines", question.guidelines ?? withoutGuidelines),
-    prompt: marked("prompt", question.prompt),
-    completions: question.completions
-      .map((completion, place) => marked(`completion-${labels[place]}`, completion))
-      .join("\n\n"),
+    guidelines: marked("guidelines", guidelines ?? withoutGuidelines),
+    prompt: marked("prompt", prompt),
+    completions: completions.map((completion, place) => marked(`completion-${labels[place]}`, completion)).join("\n\n"),
   }
   // All placeholders are replaced in one pass, because an inserted text may contain a placeholder.
-  const content = question.template.replace(
+  const content = template.replace(
     /\{(guidelines|prompt|completions)\}/g,
     (placeholder, name: string) => filled[name] ?? placeholder,
   )
@@ -69,7 +75,7 @@ export const ask = Effect.fnUntraced(function* (question: {
     { role: "system", content: instructions(marker) },
     { role: "user", content },
   ]
-}, Effect.provide(SecureRandom.layerWebCrypto))
+}
 
 /** The model's verdict. `place` is the preferred place, or undefined for a tie. */
 export interface Verdict {
@@ -105,7 +111,7 @@ export const read = (answer: string): Option.Option<Verdict> => {
 const maxTries = 50
 
 /** Returns the outermost texts in braces. */
-const objectsIn = (text: string): ReadonlyArray<string> => {
+export const objectsIn = (text: string): ReadonlyArray<string> => {
   const found: Array<string> = []
   let at = text.indexOf("{")
   for (let tries = 0; at !== -1 && tries < maxTries; tries++) {

@@ -6,16 +6,31 @@
  * the required placeholders is an error at the start.
  */
 import { Config, Effect, FileSystem, Option, Redacted, Schema } from "effect"
+import { amountForm } from "../../domain/Cost.ts"
+import * as TokenPrice from "../../domain/TokenPrice.ts"
 import { baseUrlForm, isBaseUrl } from "../../api/ServiceProfile.ts"
+import type { BatchOptions } from "./JudgeBatches.ts"
 import type { JudgeOptions } from "./JudgeExpert.ts"
 import { required } from "./JudgePrompt.ts"
 
 /** Settings of experts named `judge:MODEL`. */
-export interface JudgeSettings extends Omit<JudgeOptions, "model" | "baseUrl"> {
+export interface JudgeSettings extends Omit<JudgeOptions, "model" | "baseUrl" | "price"> {
   /** The base URL of the endpoint. Default: the environment variable `PREFSTREAM_JUDGE_BASE_URL`. */
   readonly baseUrl?: string | undefined
   /** The path of a file that contains the template. */
   readonly templateFile?: string | undefined
+  /**
+   * The path of a SQLite file of answers, created if missing. A request with the same model, messages, and members as an
+   * earlier one is not sent again. Default: `judge-answers.db` beside the service's database.
+   */
+  readonly cache?: string | undefined
+  /**
+   * Whether requests are sent as batches (`/files` and `/batches` of the endpoint), and how. Answers then take up to 24
+   * hours, and usually cost half. Needs a file of answers, which has the state of the batches. Default false.
+   */
+  readonly batch?: boolean | BatchOptions | undefined
+  /** Prices per million tokens, by model. */
+  readonly prices?: { readonly [model: string]: TokenPrice.TokenPrice } | undefined
 }
 
 /** The settings of an expert named `judge:MODEL` are missing or invalid. */
@@ -66,10 +81,16 @@ export const resolve = Effect.fn("JudgeSettings.resolve")(function* (
     return yield* error(`${where} lacks ${missing.join(" and ")}`)
   }
 
+  const price = settings.prices?.[model]
+  if (price !== undefined && Option.isNone(TokenPrice.reader(price))) {
+    return yield* error(`invalid price per million tokens: expected ${amountForm}`)
+  }
+
   return {
     ...settings,
     model,
-    baseUrl,
+    price,
+    baseUrl: baseUrl.replace(/\/+$/, ""),
     template,
     apiKey: secret === "" ? undefined : Redacted.make(secret, { label: "judge's key" }),
   }

@@ -1,5 +1,5 @@
 /**
- * Asks automatic experts about one item, in order, until it has its votes.
+ * Asks automatic experts about one item, in order, until it has its votes. As many as the item needs are asked at once.
  *
  * Guarantees: a failure or defect of an expert affects only this item. Until a retry, the expert's vote stays reserved,
  * and no expert later in the order votes instead. An invalid vote counts as a defect. After a failure that is not
@@ -12,6 +12,8 @@ import type { Expert, JudgeError, JudgeVote } from "./Expert.ts"
 import * as Outages from "./Outages.ts"
 
 export type Item = Claim["items"][number]
+
+type Instructions = Pick<Claim, "guidelines" | "rubric">
 
 const maxBreakdowns = 3
 
@@ -38,7 +40,7 @@ export const make = Effect.fnUntraced(function* (experts: ReadonlyArray<Expert>)
 
   const voteOf = (
     { completions }: Item["prompt"],
-    { best_completion_index: best, details, order, ranking, rationale }: JudgeVote,
+    { assessment, best_completion_index: best, details, order, ranking, rationale }: JudgeVote,
     millis: number,
   ) => {
     const indices = completions.map((_, index) => index)
@@ -46,16 +48,17 @@ export const make = Effect.fnUntraced(function* (experts: ReadonlyArray<Expert>)
       ...choice,
       order: order ?? indices,
       seconds: millis / 1000,
+      ...assessment,
       ...(rationale.trim() !== "" && { rationale }),
       ...(details !== undefined && { details }),
     }))
   }
 
-  const ask = Effect.fnUntraced(function* (name: string, { prompt }: Item, guidelines: string | undefined) {
+  const ask = Effect.fnUntraced(function* (name: string, { prompt }: Item, { guidelines, rubric }: Instructions) {
     const { judge, places } = byName.get(name)!
     const asked = Effect.gen(function* () {
       const start = yield* Clock.currentTimeMillis
-      const vote = yield* judge(prompt, guidelines)
+      const vote = yield* judge(prompt, guidelines, rubric)
       return Option.map(vote, (vote) => ({ vote, start }))
     })
     const answer = yield* places === undefined ? asked : places.withPermits(1)(asked)
@@ -91,32 +94,38 @@ export const make = Effect.fnUntraced(function* (experts: ReadonlyArray<Expert>)
    */
   const judge = Effect.fnUntraced(function* (
     item: Item,
-    guidelines: string | undefined,
+    instructions: Instructions,
     say: (reason: string) => Effect.Effect<void>,
   ) {
     const answers: Array<Judged["answers"][number]> = []
     let votes = 0
     let reserved = 0
     let failed: string | undefined
-    for (const expert of item.experts) {
-      if (votes + reserved === item.held) break
+    const waiting = [...item.experts]
+    while (waiting.length > 0 && votes + reserved < item.held) {
       const available = isAvailable(yield* Clock.currentTimeMillis)
-      if (!available(expert, item.itemId)) {
-        reserved++
-        continue
+      const round: Array<string> = []
+      for (const expert of waiting.splice(0, item.held - votes - reserved)) {
+        if (available(expert, item.itemId)) round.push(expert)
+        else reserved++
       }
-      const exit = yield* Effect.exit(ask(expert, item, guidelines))
-      if (Exit.isSuccess(exit)) {
-        outages.answered(expert, item.itemId)
-        if (Option.isSome(exit.value)) votes++
-        answers.push({ expert, vote: Result.fromOption(exit.value, () => "has no answer") })
-        continue
-      }
-      const reason = yield* failure(expert, item, exit.cause, say)
-      if (Option.isNone(reason)) reserved++
-      else {
-        answers.push({ expert, vote: Result.fail(reason.value) })
-        failed ??= `${expert}: ${reason.value}`
+      const exits = yield* Effect.forEach(round, (expert) => Effect.exit(ask(expert, item, instructions)), {
+        concurrency: "unbounded",
+      })
+      for (const [i, exit] of exits.entries()) {
+        const expert = round[i]!
+        if (Exit.isSuccess(exit)) {
+          outages.answered(expert, item.itemId)
+          if (Option.isSome(exit.value)) votes++
+          answers.push({ expert, vote: Result.fromOption(exit.value, () => "has no answer") })
+          continue
+        }
+        const reason = yield* failure(expert, item, exit.cause, say)
+        if (Option.isNone(reason)) reserved++
+        else {
+          answers.push({ expert, vote: Result.fail(reason.value) })
+          failed ??= `${expert}: ${reason.value}`
+        }
       }
     }
     const judged: Judged = { itemId: item.itemId, answers }
@@ -136,6 +145,10 @@ export const make = Effect.fnUntraced(function* (experts: ReadonlyArray<Expert>)
     },
     due: outages.due,
     outages: outages.paused,
+    doubts: () =>
+      [...byName.values()].flatMap(({ doubts, name: expert }) =>
+        (doubts?.() ?? []).map(({ name, since }) => ({ expert, name, since })),
+      ),
     nextChange: outages.nextChange,
   }
 })

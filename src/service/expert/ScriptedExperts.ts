@@ -68,8 +68,8 @@ export const random: Expert = {
 /** Answers from a file of prompt items with `gold`. It has no answer to other prompts. */
 export const gold = Gold.gold
 
-/** Asks a language model. */
-export const judge = JudgeExpert.make
+/** Asks a language model. Its answers are kept only for experts that the service gets by name. */
+export const judge = (options: JudgeExpert.JudgeOptions) => JudgeExpert.make(options)
 
 /** No expert has this name. */
 export class UnknownExpert extends Schema.TaggedError<UnknownExpert>()("UnknownExpert", {

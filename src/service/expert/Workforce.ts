@@ -4,7 +4,8 @@
  * Guarantees: each item is judged, even after a restart. Experts vote in the given order until an item has its votes.
  * An expert without an answer is skipped; one that fails is retried with backoff. Slow experts (`Expert.concurrency`)
  * do not delay other tasks. If no expert has an answer, the task stays open or is canceled, and is retried at the next
- * start; the first 1,000 of these tasks are logged. At most 32 tasks are in memory.
+ * start; the first 1,000 of these tasks are logged. At most 32 tasks are in memory, or if
+ * experts answer in batches, as many as fill a batch.
  */
 import { Cause, Clock, Duration, Effect, FiberSet, Latch, Layer, Result } from "effect"
 import type { SqlError } from "effect/sql/SqlError"
@@ -28,12 +29,20 @@ export interface WorkforceOptions {
   readonly cancelUnanswered?: boolean | undefined
 }
 
-/**
- * The maximum number of tasks claimed at the same time. It is lower for slow experts, so that they do not claim items
- * long before they judge them.
- */
-const maxConcurrentTasksOf = (experts: ReadonlyArray<Expert>) =>
-  experts.some(({ concurrency }) => concurrency !== undefined) ? 8 : 32
+/** The maximum number of tasks that one write claims. */
+const maxClaimed = 32
+/** Slow experts claim fewer tasks at a time, so that they do not claim items long before they judge them. */
+const maxTasksOfSlow = 8
+/** An expert that judges more items than this at a time gathers them in batches. */
+const maxItemsOfSlow = 1_000
+
+/** The maximum numbers of tasks and items that are claimed at the same time. */
+const limitsOf = (experts: ReadonlyArray<Expert>) => {
+  const items = Math.max(0, ...experts.map(({ concurrency = 0 }) => concurrency))
+  if (items > maxItemsOfSlow) return { tasks: items, items }
+  return { tasks: items === 0 ? maxClaimed : maxTasksOfSlow, items: Infinity }
+}
+
 const maxReported = 1_000
 
 /** A task with prompts that lack votes. */
@@ -55,10 +64,11 @@ const make = Effect.fnUntraced(function* (options: WorkforceOptions) {
   const store = yield* TaskStore
   const turnaround = Duration.toMillis(options.turnaround ?? 0)
   const cancels = options.cancelUnanswered === true
-  const maxConcurrentTasks = maxConcurrentTasksOf(options.experts)
+  const limits = limitsOf(options.experts)
   const judging = yield* Judging.make(options.experts)
   const roomy = yield* Latch.make(true)
   let inFlight = 0
+  let itemsInFlight = 0
   const workers = yield* FiberSet.make()
   const experts = yield* Experts
   yield* Effect.forEach(judging.names, (name) => experts.ensure(name, judging.kindOf(name)), { discard: true })
@@ -98,13 +108,13 @@ const make = Effect.fnUntraced(function* (options: WorkforceOptions) {
   })
 
   const judgeClaim = Effect.fnUntraced(function* (claim: Claim) {
-    const { guidelines, guidelinesVersion, items, prompts, taskId, voters } = claim
+    const { guidelinesVersion, items, prompts, taskId, voters } = claim
     const say = (reason: string) => report(failing, taskId, "waits", reason)
     let unanswered = 0
     let isWithoutAnswer = false
     let failed: string | undefined
     const judge = (item: Judging.Item) =>
-      Effect.map(judging.judge(item, guidelines, say), (outcome) => {
+      Effect.map(judging.judge(item, claim, say), (outcome) => {
         if (outcome.lacking > 0) {
           unanswered++
           isWithoutAnswer ||= outcome.judged.answers.some(({ vote }) => Result.isFailure(vote))
@@ -137,7 +147,7 @@ const make = Effect.fnUntraced(function* (options: WorkforceOptions) {
     queue.reconsider(judging.due(now))
     return yield* queue.claim({
       experts: judging.names,
-      tasks: maxConcurrentTasks - inFlight,
+      tasks: Math.min(maxClaimed, limits.tasks - inFlight),
       createdBefore: now - turnaround,
       isAvailable: judging.isAvailable(now),
     })
@@ -153,8 +163,10 @@ const make = Effect.fnUntraced(function* (options: WorkforceOptions) {
 
   const begin = Effect.fnUntraced(function* (claim: Claim) {
     inFlight++
+    itemsInFlight += claim.items.length
     const ended = Effect.suspend(() => {
       inFlight--
+      itemsInFlight -= claim.items.length
       return roomy.open
     })
     const judged = Effect.tapCause(Effect.interruptible(judgeClaim(claim)), (cause) =>
@@ -170,9 +182,9 @@ const make = Effect.fnUntraced(function* (options: WorkforceOptions) {
   )
 
   const takeTasks = Effect.gen(function* () {
-    if (inFlight === maxConcurrentTasks) {
+    if (inFlight === limits.tasks || itemsInFlight >= limits.items) {
       roomy.closeUnsafe()
-      yield* roomy.await
+      return yield* roomy.await
     }
     const { idle, unanswered } = yield* claimAndBegin
     for (const task of unanswered) if (cancels || task.voters === "judges") yield* giveUp(task)

@@ -19,7 +19,7 @@ const Bound = Schema.NullOr(Schema.Finite)
 /** How many of `compared` votes agree with the majority of the other votes on the item. */
 const agreement = { agreed: Schema.Int, compared: Schema.Int, low: Bound, high: Bound }
 
-export const stuckKinds = ["held", "deferred", "unassignable", "paused", "outage", "webhook"] as const
+export const stuckKinds = ["held", "deferred", "unassignable", "paused", "outage", "doubt", "webhook"] as const
 
 export const StuckWork = Schema.Struct({
   /**
@@ -28,6 +28,7 @@ export const StuckWork = Schema.Struct({
    * - `unassignable`: no active expert may give the votes that items of the task need
    * - `paused`: a group, or a task without one, with open work
    * - `outage`: an automatic expert that fails and is not asked before `at`
+   * - `doubt`: a judge's batch that perhaps was created, and is not sent again; `name` is the batch
    * - `webhook`: deliveries fail, or the service disabled the webhook
    */
   kind: Schema.Literals(stuckKinds),
@@ -59,6 +60,21 @@ export const OverviewReport = Schema.Struct({
       votes: Schema.Int,
       ...agreement,
       seconds: Schema.NullOr(Schema.Struct({ median: Schema.Finite, low: Bound, high: Bound })),
+    }),
+  ),
+  /**
+   * Requests and tokens of language models, as reported with their votes, and their cost as an exact decimal; null
+   * without prices. Answers that were not paid for again are not counted.
+   */
+  judges: Schema.Array(
+    Schema.Struct({
+      expert_id: Schema.String,
+      name: Schema.String,
+      votes: Schema.Int,
+      requests: Schema.Int,
+      prompt_tokens: Schema.Int,
+      completion_tokens: Schema.Int,
+      cost: Schema.NullOr(Schema.String),
     }),
   ),
   /** At most 20 entries of each kind. */

@@ -7,6 +7,7 @@
  */
 /* oxlint-disable max-lines -- claims and records, which share their statements */
 import { Clock, Effect, Latch, Result } from "effect"
+import * as Guidelines from "../../api/Guidelines.ts"
 import { Database } from "../database/Database.ts"
 import { itemIdOf, itemsOf, lastItemOf, promptIndexOf, seqOf, toStorableText } from "../database/TaskTables.ts"
 import * as Interrupted from "./Interrupted.ts"
@@ -147,11 +148,12 @@ export const make = Effect.fnUntraced(function* (voting: Voting) {
       experts: JSON.stringify(experts.map((expert) => expert.expert_id)),
     })} ON CONFLICT DO UPDATE SET items = items + excluded.items`
     const { prompts } = yield* voting.requests.of(task.seq)
-    const { text, version } = yield* voting.guidelines.current(task)
+    const { sent, text, version } = yield* voting.guidelines.current(task)
     const claim: Claim = {
       taskId: task.task_id,
       voters,
       guidelines: text,
+      rubric: Guidelines.rubricOf(sent),
       guidelinesVersion: version === 1 ? undefined : version,
       prompts: task.prompts,
       items: claimed.map(({ experts, held, item_id, open }) => ({

@@ -46,6 +46,8 @@ const touchMillis = 60_000
 interface Staff {
   readonly names: ReadonlyArray<string>
   readonly outages: (now: number) => ReadonlyArray<{ readonly name: string; readonly until: number }>
+  /** Their batches in doubt. */
+  readonly doubts: () => ReadonlyArray<{ readonly expert: string; readonly name: string; readonly since: number }>
 }
 
 const make = Effect.gen(function* () {
@@ -55,7 +57,7 @@ const make = Effect.gen(function* () {
   const random = yield* SecureRandom.SecureRandom
 
   const columns = sql.literal(rowColumns)
-  let staff: Staff = { names: [], outages: () => [] }
+  let staff: Staff = { names: [], outages: () => [], doubts: () => [] }
 
   const find = Effect.fn("Experts.find")(function* (expertId: string) {
     const rows = yield* sql<Row>`SELECT ${columns} FROM expert WHERE expert_id = ${expertId}`

@@ -48,6 +48,10 @@ export const make = Effect.gen(function* () {
     SELECT group_id, items, items_done, all_votes AS votes, all_needed AS votes_needed
     FROM task_group INDEXED BY task_group_open WHERE first_open IS NOT NULL ORDER BY first_open LIMIT ${maxGroups}`
 
+  const usage = sql<OverviewReport["judges"][number]>`SELECT expert_id, name, judged AS votes, requests, prompt_tokens,
+      completion_tokens, cost
+    FROM judge_usage JOIN expert USING (expert_no) ORDER BY name LIMIT ${maxExperts}`
+
   const votesSince = (day: number) => sql<{
     day: number
     kind: string
@@ -132,7 +136,7 @@ export const make = Effect.gen(function* () {
 
   const report = Effect.gen(function* () {
     const now = yield* Clock.currentTimeMillis
-    const { names, outages } = experts.staff()
+    const { doubts, names, outages } = experts.staff()
     const today = dayOf(now)
     const [total] = yield* sql<Progress>`SELECT SUM(prompts) AS items, SUM(prompts_done) AS items_done,
       SUM(votes_given) AS votes, SUM(votes_required) AS votes_needed FROM task_count WHERE status <> 'cancelled'`
@@ -146,6 +150,13 @@ export const make = Effect.gen(function* () {
     const failing = outages(now).map(({ name, until: at }): StuckWork => ({
       kind: "outage",
       id: name,
+      index: null,
+      name,
+      at,
+    }))
+    const doubtful = doubts().map(({ expert, name, since: at }): StuckWork => ({
+      kind: "doubt",
+      id: expert,
       index: null,
       name,
       at,
@@ -165,12 +176,14 @@ export const make = Effect.gen(function* () {
         .filter(({ compared }) => compared > 0)
         .map(withInterval),
       experts: yield* expertsSince(today - expertDays),
+      judges: yield* usage,
       stuck: [
         ...(yield* held(now)),
         ...(yield* unassignable(names)),
         ...(yield* deferred),
         ...(yield* paused),
         ...failing.slice(0, maxStuck),
+        ...doubtful.slice(0, maxStuck),
         ...(yield* webhook),
       ],
     } satisfies OverviewReport

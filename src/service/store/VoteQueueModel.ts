@@ -1,6 +1,7 @@
 /** Inputs, outputs, and errors of `VoteQueue`. */
 import type { Result } from "effect"
 import type { FlagKind } from "../../domain/Flag.ts"
+import type { Rubric } from "../../domain/Rubric.ts"
 import type { TaskPrompt } from "../../domain/Task.ts"
 import type { Vote } from "../../domain/Vote.ts"
 import type { Voters } from "../../domain/Voters.ts"
@@ -37,6 +38,7 @@ export interface Claim {
   /** The only experts who may vote. Null: anyone. */
   readonly voters: Voters | null
   readonly guidelines: string | undefined
+  readonly rubric: Rubric
   /** Undefined while the guidelines have only one version. */
   readonly guidelinesVersion: number | undefined
   readonly prompts: number

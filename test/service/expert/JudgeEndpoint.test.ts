@@ -39,7 +39,11 @@ describe("a request", () => {
   test("goes to /chat/completions with model, messages, temperature 0 and the key", function* () {
     const { exit, service } = yield* once([says("four")])
     assert(Exit.isSuccess(exit))
-    assert.deepStrictEqual(exit.value, {
+    const { request: id, ...completion } = exit.value
+    assert.match(id, /^[0-9a-f]{64}$/)
+    assert.deepStrictEqual(completion, {
+      batched: false,
+      isCached: false,
       text: "four",
       model: "stub-2024-08-06",
       promptTokens: usage.prompt_tokens,

@@ -8,17 +8,18 @@ const test = testOver(Layer.empty)
 
 const ask = (
   completions: readonly [string, string],
-  more: { guidelines?: string; prompt?: string; template?: string } = {},
+  more: { guidelines?: string; prompt?: string; template?: string; key?: string; attempt?: number } = {},
 ) =>
-  Effect.map(
-    JudgePrompt.ask({
+  Effect.sync(() => {
+    const question = {
       template: more.template ?? JudgePrompt.defaultTemplate,
       guidelines: more.guidelines,
       prompt: more.prompt ?? "What is 2 + 2?",
       completions,
-    }),
-    (messages) => questionOf({ body: JSON.stringify({ messages }) }),
-  )
+    }
+    const messages = JudgePrompt.ask(question, more.key ?? "a secret", more.attempt)
+    return questionOf({ body: JSON.stringify({ messages }) })
+  })
 
 describe("ask", () => {
   test("shows guidelines, prompt and both completions, each in its marks", function* () {
@@ -34,11 +35,20 @@ describe("ask", () => {
     assert.include((yield* ask(["a", "b"])).guidelines, "None were given")
   })
 
-  test("draws its marks anew for each question", function* () {
-    const markers = yield* Effect.forEach(Array.from({ length: 50 }), () =>
-      Effect.map(ask(["a", "b"]), ({ marker }) => marker),
-    )
-    assert.strictEqual(new Set(markers).size, 50)
+  test("has other marks for each question, attempt, and key, and the same for the same", function* () {
+    const asked = [
+      ask(["a", "b"]),
+      ask(["b", "a"]),
+      ask(["a", "b"], { prompt: "What is 2 + 3?" }),
+      ask(["a", "b"], { guidelines: "Prefer a." }),
+      ask(["a", "b"], { template: `${JudgePrompt.defaultTemplate} Please.` }),
+      ask(["a", "b"], { attempt: 2 }),
+      ask(["a", "b"], { key: "another secret" }),
+    ]
+    const markers = Effect.map(Effect.all(asked), (questions) => questions.map(({ marker }) => marker))
+    const first = yield* markers
+    assert.strictEqual(new Set(first).size, asked.length)
+    assert.deepStrictEqual(yield* markers, first)
   })
 
   const hostile: ReadonlyArray<readonly [string, string]> = [

@@ -48,6 +48,7 @@ test("the overview has progress, votes by day, agreement by week, and experts wi
       { week: monday, agreed: 0, compared: 1, ...wilsonInterval(0, 1) },
     ],
     stuck: [],
+    judges: [],
   })
   assert.lengthOf(days, 30)
   assert.deepStrictEqual(days.at(-1), { day: monday, people: 1, automatic: 0 })
@@ -107,9 +108,16 @@ test("the overview lists what is stuck: holds, pauses, outages, webhooks, items 
   yield* judge(eli, "a")
 
   const until = day
-  Context.get(service.services, Experts).employ({ names: ["judge:m"], outages: () => [{ name: "judge:m", until }] })
-  assert.deepStrictEqual(yield* stuck, [["outage", "judge:m", null, "judge:m"]])
-  Context.get(service.services, Experts).employ({ names: [], outages: () => [] })
+  Context.get(service.services, Experts).employ({
+    names: ["judge:m"],
+    outages: () => [{ name: "judge:m", until }],
+    doubts: () => [{ expert: "judge:m", name: "b1", since: until }],
+  })
+  assert.deepStrictEqual(yield* stuck, [
+    ["outage", "judge:m", null, "judge:m"],
+    ["doubt", "judge:m", null, "b1"],
+  ])
+  Context.get(service.services, Experts).employ({ names: [], outages: () => [], doubts: () => [] })
   yield* sql`INSERT INTO webhook_endpoint VALUES (1, 'http://127.0.0.1:9/', 0, 'The receiver answered 410.', 0)`
   assert.deepStrictEqual(yield* stuck, [["webhook", "", null, ""]])
 })

@@ -1,7 +1,8 @@
 /**
  * The first page: progress, what is stuck, votes by day, agreement by week, and the experts to look at.
  *
- * The service knows no prices, so the page says how many votes were given, and by whom, but not what they cost.
+ * The service knows no prices of votes, so the page says how many were given, and by whom. Only language models report
+ * what they cost.
  */
 import type { OverviewReport, StuckWork } from "../../pageApi/OverviewApi.ts"
 import type { Fact } from "../shared/Facts.tsx"
@@ -32,7 +33,7 @@ export const OverviewPage = () => {
 const sum = (numbers: ReadonlyArray<number>) => numbers.reduce((a, b) => a + b, 0)
 
 const Report = ({ report }: { readonly report: OverviewReport }) => {
-  const { days, disagreements, groups, stuck, total } = report
+  const { days, disagreements, groups, judges, stuck, total } = report
   const mayDecide = useMay("manager")
   const recent = [sum(days.map(({ people }) => people)), sum(days.map(({ automatic }) => automatic))] as const
   const facts: ReadonlyArray<Fact> = [
@@ -103,6 +104,7 @@ const Report = ({ report }: { readonly report: OverviewReport }) => {
         />
       </Section>
       <Agreement report={report} />
+      {judges.length > 0 && <Judges judges={judges} />}
     </>
   )
 }
@@ -172,18 +174,43 @@ const Agreement = ({ report: { experts, weeks } }: { readonly report: OverviewRe
   )
 }
 
+const Judges = ({ judges }: { readonly judges: OverviewReport["judges"] }) => (
+  <Section id="judges" title="Language models">
+    <Table
+      label="Language models"
+      rows={judges}
+      keyOf={({ expert_id }) => expert_id}
+      columns={[
+        {
+          label: "Judge",
+          class: "anywhere",
+          cell: ({ expert_id, name }) => <a href={href("expert", { id: expert_id })}>{name}</a>,
+        },
+        { label: "Votes", cell: ({ votes }) => count(votes) },
+        { label: "Requests", cell: ({ requests }) => count(requests) },
+        { label: "Prompt tokens", cell: ({ prompt_tokens }) => count(prompt_tokens) },
+        { label: "Completion tokens", cell: ({ completion_tokens }) => count(completion_tokens) },
+        { label: "Cost", nothing: "–", cell: ({ cost }) => cost },
+      ]}
+    />
+  </Section>
+)
+
 const words: Readonly<Record<StuckWork["kind"], string>> = {
   held: "An expert holds the item for too long",
   deferred: "All active people have seen this item in another task. Invite another expert.",
   unassignable: "Nobody is left who may give a vote. Invite or assign experts.",
   paused: "Paused",
   outage: "The automatic expert fails; next attempt",
+  doubt: "A batch was perhaps created; it is not sent again",
   webhook: "Webhook deliveries fail",
 }
 
+const named: ReadonlyArray<StuckWork["kind"]> = ["held", "doubt"]
+
 const linkOf = ({ id, index, kind }: StuckWork) => {
   if (kind === "webhook") return href("developer")
-  if (kind === "outage") return href("expert", { id })
+  if (kind === "outage" || kind === "doubt") return href("expert", { id })
   return index === null ? href("group", { id }) : href("task", { id, prompt: index + 1 })
 }
 
@@ -204,7 +231,7 @@ const Stuck = ({ stuck }: { readonly stuck: ReadonlyArray<StuckWork> }) => (
           </a>
         ),
       },
-      { label: "Why", cell: ({ kind, name }) => (kind === "held" ? `${words.held}: ${name}` : words[kind]) },
+      { label: "Why", cell: ({ kind, name }) => (named.includes(kind) ? `${words[kind]}: ${name}` : words[kind]) },
       { label: "Since", nothing: "–", cell: ({ at }) => at !== null && <Time at={at} /> },
     ]}
   />

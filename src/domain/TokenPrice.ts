@@ -1,0 +1,63 @@
+/**
+ * Prices of a language model per million tokens, and the cost of requests.
+ *
+ * Guarantees: costs are exact decimals. Without prices for batches, a batch costs half.
+ */
+import { Option } from "effect"
+import * as Cost from "./Cost.ts"
+
+/** Prices per million tokens, as exact decimals. */
+export interface TokenPrice {
+  /** Price of a million prompt tokens. */
+  readonly input: Cost.Amount
+  /** Price of a million completion tokens. */
+  readonly output: Cost.Amount
+  /** Price of a million prompt tokens in a batch. Default: half of `input`. */
+  readonly batchInput?: Cost.Amount | undefined
+  /** Price of a million completion tokens in a batch. Default: half of `output`. */
+  readonly batchOutput?: Cost.Amount | undefined
+}
+
+export const form = "MODEL=INPUT/OUTPUT, such as gpt-4o-mini=0.15/0.60, optionally followed by /INPUT/OUTPUT of a batch"
+
+/** Tokens of one request. */
+export interface RequestTokens {
+  readonly promptTokens: number
+  readonly completionTokens: number
+  readonly batched: boolean
+}
+
+const half = ({ scale, units }: Cost.Decimal): Cost.Decimal => ({ units: units * 5n, scale: scale + 1 })
+
+const digitsOfMillion = 6
+
+/** Returns the cost of a request, or none if a price is invalid. */
+export const reader = ({ batchInput, batchOutput, input, output }: TokenPrice) =>
+  Option.map(
+    Option.all({
+      prices: Option.all([Cost.parse(input), Cost.parse(output)]),
+      batch: Option.all(
+        [batchInput, batchOutput].map((price) => (price === undefined ? Option.some(undefined) : Cost.parse(price))),
+      ),
+    }),
+    ({ batch, prices }) => {
+      const batchPrices = prices.map((price, i) => batch[i] ?? half(price))
+      return ({ batched, completionTokens, promptTokens }: RequestTokens): Cost.Decimal => {
+        const [ofPrompt, ofCompletion] = batched ? batchPrices : prices
+        const { scale, units } = Cost.plus(
+          Cost.times(ofPrompt!, promptTokens),
+          Cost.times(ofCompletion!, completionTokens),
+        )
+        return Cost.shortest({ units, scale: scale + digitsOfMillion })
+      }
+    },
+  )
+
+/** Parses `MODEL=INPUT/OUTPUT` or `MODEL=INPUT/OUTPUT/INPUT/OUTPUT`. The model's name may contain slashes and signs. */
+export const parse = (text: string): Option.Option<readonly [model: string, price: TokenPrice]> => {
+  const [, model, input, output, batchInput, batchOutput] =
+    /^(.+)=([\d.]+)\/([\d.]+)(?:\/([\d.]+)\/([\d.]+))?$/.exec(text) ?? []
+  if (model === undefined || input === undefined || output === undefined) return Option.none()
+  const price = { input, output, batchInput, batchOutput }
+  return Option.as(reader(price), [model, price] as const)
+}

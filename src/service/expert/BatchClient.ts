@@ -1,0 +1,142 @@
+/**
+ * The client of the batch interface of an OpenAI-compatible endpoint: `/files` and `/batches`.
+ *
+ * Guarantees: one call sends one request, except `find`, which reads all pages. A failure says whether the endpoint
+ * refused the request (`isRefused`); otherwise, it may have carried it out.
+ */
+import { ByteSize, Duration, Effect, Option, Schema } from "effect"
+import { type HttpClient, HttpClientRequest } from "effect/http"
+import * as JudgeFailure from "./JudgeFailure.ts"
+import { JudgeFailed } from "./JudgeFailure.ts"
+import * as JudgeHttp from "./JudgeHttp.ts"
+
+const requestLimits = { maxBytes: ByteSize.mebibytes(8), timeout: Duration.minutes(2) }
+const fileLimits = { maxBytes: ByteSize.gibibytes(1), timeout: Duration.minutes(30) }
+
+const pageSize = 100
+const maxPages = 100
+
+/** The member of a batch's metadata with the name that this program gave it. */
+const nameMember = "prefstream_batch"
+
+const Text = Schema.optionalKey(Schema.NullOr(Schema.String))
+
+export const Batch = Schema.Struct({
+  id: Schema.String,
+  status: Schema.String,
+  output_file_id: Text,
+  error_file_id: Text,
+  errors: Schema.optionalKey(
+    Schema.NullOr(
+      Schema.Struct({
+        data: Schema.optionalKey(Schema.NullOr(Schema.Array(Schema.Struct({ code: Text, message: Text })))),
+      }),
+    ),
+  ),
+  metadata: Schema.optionalKey(Schema.NullOr(Schema.Record(Schema.String, Schema.Unknown))),
+})
+export type Batch = typeof Batch.Type
+
+const Page = Schema.Struct({
+  data: Schema.Array(Batch),
+  has_more: Schema.optionalKey(Schema.NullOr(Schema.Boolean)),
+})
+const File = Schema.Struct({ id: Schema.String })
+
+/** A line of an output or error file. A request that was not carried out has no response. */
+const BatchLine = Schema.Struct({
+  custom_id: Schema.String,
+  response: Schema.optionalKey(Schema.NullOr(Schema.Struct({ status_code: Schema.Int, body: Schema.Unknown }))),
+  error: Schema.optionalKey(Schema.NullOr(Schema.Struct({ code: Text, message: Text }))),
+})
+export type BatchLine = typeof BatchLine.Type
+const decodeLine = Schema.decodeUnknownOption(Schema.fromJsonString(BatchLine))
+
+export const make = (client: HttpClient.HttpClient, context: JudgeFailure.RequestContext) => {
+  const { apiKey, baseUrl } = context
+  const exchange = JudgeHttp.make(client, context)
+
+  const send = Effect.fnUntraced(function* (request: HttpClientRequest.HttpClientRequest, limits = requestLimits) {
+    const response = yield* exchange(request, limits)
+    if (JudgeHttp.isOk(response)) return response.text
+    return yield* yield* JudgeFailure.fromStatus(response, context, false)
+  })
+
+  const json = <A>(schema: Schema.Codec<A>, request: HttpClientRequest.HttpClientRequest, limits = requestLimits) => {
+    const decode = Schema.decodeUnknownOption(Schema.fromJsonString(schema))
+    return Effect.flatMap(send(HttpClientRequest.acceptJson(request), limits), (text) =>
+      Option.match(decode(text), {
+        onSome: Effect.succeed,
+        onNone: () =>
+          Effect.fail(
+            new JudgeFailed({
+              fault: "Moment",
+              problem: `${baseUrl} returned an unexpected answer: ${JudgeFailure.quote(text, apiKey)}`,
+            }),
+          ),
+      }),
+    )
+  }
+
+  const page = (after: string | undefined) =>
+    json(
+      Page,
+      HttpClientRequest.get(`${baseUrl}/batches`).pipe(
+        HttpClientRequest.setUrlParams({ limit: String(pageSize), ...(after !== undefined && { after }) }),
+      ),
+    )
+
+  return {
+    /** Uploads the lines of a batch, whose name they do not contain. @returns the id of the file */
+    upload: (name: string, lines: string) => {
+      const part = (header: string, text: string) =>
+        `--${name}\r\nContent-Disposition: form-data; ${header}\r\n\r\n${text}\r\n`
+      // The body is made here, because undici does not send a `FormData` that contains a file.
+      const body = `${part('name="purpose"', "batch")}${part(
+        `name="file"; filename="${name}.jsonl"\r\nContent-Type: application/jsonl`,
+        lines,
+      )}--${name}--\r\n`
+      const request = HttpClientRequest.post(`${baseUrl}/files`).pipe(
+        HttpClientRequest.bodyText(body, `multipart/form-data; boundary=${name}`),
+      )
+      return Effect.map(json(File, request, fileLimits), ({ id }) => id)
+    },
+
+    create: (name: string, inputFile: string) =>
+      json(
+        Batch,
+        HttpClientRequest.post(`${baseUrl}/batches`).pipe(
+          HttpClientRequest.bodyJsonUnsafe({
+            input_file_id: inputFile,
+            endpoint: "/v1/chat/completions",
+            completion_window: "24h",
+            metadata: { [nameMember]: name },
+          }),
+        ),
+      ),
+
+    /** Finds a batch by the name in its metadata. None does not prove that there is no such batch. */
+    find: Effect.fnUntraced(function* (name: string) {
+      let after: string | undefined
+      for (let pages = 0; pages < maxPages; pages++) {
+        const { data, has_more } = yield* page(after)
+        const batch = data.find(({ metadata }) => metadata?.[nameMember] === name)
+        const last = data.at(-1)?.id
+        if (batch !== undefined) return Option.some(batch)
+        if (has_more !== true || last === undefined || last === after) break
+        after = last
+      }
+      return Option.none()
+    }),
+
+    poll: (id: string) => json(Batch, HttpClientRequest.get(`${baseUrl}/batches/${encodeURIComponent(id)}`)),
+
+    /** Downloads the lines of a file, in any order. Lines that cannot be read are left out. */
+    lines: (file: string) =>
+      Effect.map(
+        send(HttpClientRequest.get(`${baseUrl}/files/${encodeURIComponent(file)}/content`), fileLimits),
+        (text): ReadonlyArray<BatchLine> => text.split("\n").flatMap((line) => Option.toArray(decodeLine(line))),
+      ),
+  }
+}
+export type BatchClient = ReturnType<typeof make>

@@ -1,0 +1,140 @@
+/**
+ * The steps of a batch: upload, creation, polls, and download.
+ *
+ * Guarantees: a step is recorded before it is taken if it costs, and its answer before the next step. A step that fails
+ * is repeated at growing intervals, up to 5 minutes, until it succeeds or is refused for good. The creation is never
+ * repeated unless the endpoint refused it, or an operator says so.
+ */
+import { Clock, type Duration, Effect, Option } from "effect"
+import type { SqlError } from "effect/sql/SqlError"
+import * as Backoff from "../../io/Backoff.ts"
+import { retryForever } from "../database/Database.ts"
+import type { Batch, BatchClient, BatchLine } from "./BatchClient.ts"
+import type { JudgeAnswers } from "./JudgeAnswers.ts"
+import type { JudgeFailed } from "./JudgeFailure.ts"
+
+const maxRetryPause = 5 * 60_000
+
+const ended: ReadonlyArray<string> = ["completed", "failed", "expired", "cancelled"]
+
+/** A batch in the file of answers, see `JudgeAnswers`. */
+export interface BatchRow {
+  readonly name: string
+  readonly input_file: string | null
+  readonly asked_at: number | null
+  readonly id: string | null
+}
+
+export const make = (
+  service: BatchClient,
+  { file, sql }: JudgeAnswers,
+  { model, pollInterval }: { readonly model: string; readonly pollInterval: Duration.Duration },
+) => {
+  /** Batches in doubt, and since when. */
+  const doubts = new Map<string, number>()
+
+  const persistently = <A>(effect: Effect.Effect<A, SqlError>) =>
+    effect.pipe(
+      Effect.tapError((error) => Effect.logError(`The file of judges' answers ${file} fails; retrying`, error)),
+      Effect.retry(retryForever),
+      Effect.orDie,
+    )
+  const record = (name: string, changes: Partial<BatchRow>) =>
+    persistently(sql`UPDATE batch SET ${sql.update(changes)} WHERE name = ${name}`)
+
+  const about = (name: string) => `Batch ${name} of judge:${model}`
+
+  /** Repeats a step until it succeeds. The number of repetitions is not limited, because the batch would be lost. */
+  const untilDone = Effect.fnUntraced(function* <A>(
+    name: string,
+    what: string,
+    step: Effect.Effect<A, JudgeFailed>,
+    isFinal: (failure: JudgeFailed) => boolean = () => false,
+  ) {
+    for (let failures = 1; ; failures++) {
+      const result = yield* Effect.result(step)
+      if (result._tag === "Success") return result.success
+      const { failure } = result
+      if (isFinal(failure)) return yield* failure
+      if (failures === 1) yield* Effect.logWarning(`${about(name)} cannot be ${what}; retrying: ${failure.problem}`)
+      yield* Effect.sleep(failure.retryAfter ?? Backoff.millisAfter(failures, 1_000, maxRetryPause))
+    }
+  })
+
+  const upload = Effect.fnUntraced(function* (name: string) {
+    const rows = yield* persistently(
+      sql<{ request: string; body: string }>`SELECT request, body FROM batch_request WHERE batch = ${name}`,
+    )
+    const lines = rows.map(
+      ({ body, request }) => `{"custom_id":"${request}","method":"POST","url":"/v1/chat/completions","body":${body}}\n`,
+    )
+    const input_file = yield* untilDone(
+      name,
+      "uploaded",
+      service.upload(name, lines.join("")),
+      ({ isPassing }) => !isPassing,
+    )
+    yield* record(name, { input_file })
+    return input_file
+  })
+
+  /** Searches a batch whose creation got no answer, until the endpoint lists it. */
+  const search = Effect.fnUntraced(function* (name: string, mayRepeat: boolean) {
+    for (let searches = 0; ; searches++) {
+      const listed = yield* Effect.result(service.find(name))
+      if (listed._tag === "Success" && Option.isSome(listed.success)) {
+        yield* Effect.logInfo(`${about(name)} was created: the endpoint lists it as ${listed.success.value.id}`)
+        doubts.delete(name)
+        yield* record(name, { id: listed.success.value.id })
+        return Option.some(listed.success.value.id)
+      }
+      const isTold = listed._tag === "Success" || (listed.failure.isRefused === true && !listed.failure.isPassing)
+      if (mayRepeat && isTold) return Option.none()
+      if (searches === 0) {
+        doubts.set(name, yield* Clock.currentTimeMillis)
+        const why = listed._tag === "Success" ? "the endpoint does not list it" : listed.failure.problem
+        yield* Effect.logWarning(
+          `${about(name)} is in doubt: the request that creates it got no answer, and ${why}. Its requests are not sent again. To send them again, which may cost twice, restart with --judge-batch-doubts send-again`,
+        )
+      }
+      yield* Effect.sleep(pollInterval)
+    }
+  })
+
+  /** Creates the batch, or finds the one that was created. Fails if the endpoint refuses it. */
+  const create = Effect.fnUntraced(function* (name: string, inputFile: string) {
+    const creation = Effect.gen(function* () {
+      yield* record(name, { asked_at: yield* Clock.currentTimeMillis })
+      const created = yield* Effect.result(service.create(name, inputFile))
+      if (created._tag === "Success") yield* record(name, { id: created.success.id })
+      else if (created.failure.isRefused === true) yield* record(name, { asked_at: null })
+      return created
+    })
+    const step = Effect.gen(function* () {
+      // If the process is stopped, the batch is not in doubt.
+      const created = yield* Effect.uninterruptible(creation)
+      if (created._tag === "Success") return created.success.id
+      if (created.failure.isRefused === true) return yield* created.failure
+      return Option.getOrThrow(yield* search(name, false))
+    })
+    return yield* untilDone(name, "created", step, ({ isPassing }) => !isPassing)
+  })
+
+  const awaitEnd = Effect.fnUntraced(function* (name: string, id: string) {
+    for (;;) {
+      const batch = yield* untilDone(name, "polled", service.poll(id))
+      if (ended.includes(batch.status)) return batch
+      yield* Effect.sleep(pollInterval)
+    }
+  })
+
+  const download = Effect.fnUntraced(function* (name: string, batch: Batch) {
+    let lines: ReadonlyArray<BatchLine> = []
+    for (const file of [batch.output_file_id, batch.error_file_id]) {
+      if ((file ?? "") !== "") lines = lines.concat(yield* untilDone(name, "downloaded", service.lines(file!)))
+    }
+    return lines
+  })
+
+  return { about, awaitEnd, create, doubts, download, persistently, search, upload }
+}

@@ -1,0 +1,59 @@
+/**
+ * Makes the experts of a service, some of which are names such as `judge:gpt-4o`.
+ *
+ * Guarantees: the judges among the names share one file of answers. Without a judge, no file is created. Batches of
+ * earlier processes are continued, even if new requests are not sent as batches.
+ */
+import { Effect } from "effect"
+import { HttpClient } from "effect/http"
+import * as NodeHttpClient from "../../node/HttpClient.ts"
+import * as JudgeAnswers from "./JudgeAnswers.ts"
+import * as JudgeBatches from "./JudgeBatches.ts"
+import * as JudgeExpert from "./JudgeExpert.ts"
+import * as JudgeSettings from "./JudgeSettings.ts"
+import * as ScriptedExperts from "./ScriptedExperts.ts"
+
+const prefix = "judge:"
+
+const judgeOf = Effect.fnUntraced(function* (
+  model: string,
+  settings: JudgeSettings.JudgeSettings,
+  answers: JudgeAnswers.JudgeAnswers,
+) {
+  const options = yield* JudgeSettings.resolve(model, settings)
+  const { batch = false } = settings
+  const isBatching = batch !== false
+  const make = JudgeBatches.make(yield* HttpClient.HttpClient, options, answers, batch === true ? {} : batch || {})
+  const batches = isBatching
+    ? yield* make
+    : (yield* JudgeBatches.exist(answers, options))
+      ? // Another process that sends batches also continues earlier ones.
+        yield* Effect.catchTag(make, "FileLockError", () => Effect.undefined)
+      : undefined
+  return yield* JudgeExpert.make(options, { answers, batches, isBatching })
+})
+
+export const make = Effect.fn("NamedExperts.make")(function* (
+  experts: ReadonlyArray<ScriptedExperts.Expert | string>,
+  settings: JudgeSettings.JudgeSettings = {},
+) {
+  const judges = experts.flatMap((expert) =>
+    typeof expert === "string" && expert.startsWith(prefix) ? [expert.slice(prefix.length)] : [],
+  )
+  if (judges.length > 0 && settings.cache === undefined && (settings.batch ?? false) !== false) {
+    return yield* new JudgeSettings.JudgeSettingsError({
+      expert: `${prefix}${judges[0]}`,
+      problem: "batches need a file of answers; set `judge.cache`",
+    })
+  }
+  const answers =
+    judges.length > 0 && settings.cache !== undefined ? yield* JudgeAnswers.open(settings.cache) : undefined
+  const made: Array<ScriptedExperts.Expert> = []
+  for (const expert of new Set(experts)) {
+    if (typeof expert !== "string") made.push(expert)
+    else if (answers === undefined || !expert.startsWith(prefix))
+      made.push(yield* ScriptedExperts.parse(expert, settings))
+    else made.push(yield* judgeOf(expert.slice(prefix.length), settings, answers))
+  }
+  return made
+}, Effect.provide(NodeHttpClient.layer))

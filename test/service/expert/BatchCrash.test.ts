@@ -1,0 +1,101 @@
+/** A service whose judge sends batches is killed (kill -9) at each step of a batch: nothing is paid for twice. */
+import { assert } from "@effect/vitest"
+import { Effect, Schema, Stream } from "effect"
+import { ChildProcess } from "effect/process"
+import * as BatchStub from "../../support/batchStub.ts"
+import { liveOver } from "../../support/effectTest.ts"
+import * as Logs from "../../support/logs.ts"
+import { call, completed, platform, start, task, temporaryFile } from "../support.ts"
+
+const test = liveOver(platform)
+
+const fixture = `${import.meta.dirname}/../fixtures/serveBatches.ts`
+const body = task(Array.from({ length: 5 }, (_, i) => [`prompt ${i}`, `${i}`, `longer ${i}`] as const))
+const quick = { linger: "30 millis", pollInterval: "5 millis" } as const
+
+const isAlive = (pid: number) => {
+  try {
+    return process.kill(pid, 0)
+  } catch {
+    return false
+  }
+}
+
+/**
+ * Starts a service in a process that is killed at the first request of a step.
+ *
+ * `before`: the endpoint has not carried out the request. `after`: it has, but the answer is lost. `answered`: it has
+ * answered.
+ */
+const killedAt = Effect.fnUntraced(function* (step: BatchStub.Step, moment: "before" | "after" | "answered") {
+  let pid = 0
+  const stub = yield* BatchStub.make({
+    fault: (at) => (at.step === step && at.nth === 0 && moment !== "answered" ? moment : undefined),
+    onStep: (at, phase) => {
+      if (at.step === step && at.nth === 0 && phase === (moment === "answered" ? "done" : "received"))
+        process.kill(pid, "SIGKILL")
+    },
+  })
+  const database = yield* temporaryFile("service.db")
+  const child = yield* ChildProcess.make(process.execPath, [fixture, database, stub.baseUrl], { stderr: "inherit" })
+  pid = child.pid
+  const base = yield* child.stdout.pipe(
+    Stream.decodeText,
+    Stream.splitLines,
+    Stream.runHead,
+    Effect.flatMap(Effect.fromOption),
+  )
+  const { json } = yield* call("POST", `${base}/v1/tasks`, { body })
+  yield* Effect.repeat(
+    Effect.andThen(
+      Effect.yieldNow,
+      Effect.sync(() => isAlive(pid)),
+    ),
+    { until: (alive) => !alive },
+  )
+  const taskId = Schema.decodeUnknownSync(Schema.String)(json.task_id)
+  const restart = (doubts: "wait" | "send-again" = "wait") =>
+    start({ database, experts: ["judge:m"], judge: { baseUrl: stub.baseUrl, batch: { ...quick, doubts } } })
+  return { stub, taskId, restart }
+})
+
+const assertPaidOnce = ({ paid }: BatchStub.BatchStub) =>
+  assert.deepStrictEqual(
+    [...paid.values()],
+    Array.from({ length: 10 }, () => 1),
+  )
+
+const cases = [
+  ["upload", "before"],
+  ["upload", "after"],
+  ["upload", "answered"],
+  ["create", "after"],
+  ["create", "answered"],
+  ["poll", "after"],
+  ["download", "after"],
+  ["download", "answered"],
+] as const
+for (const [step, moment] of cases) {
+  test(`killed at ${step}, ${moment}: the next start goes on, and each request is paid for once`, function* () {
+    const { restart, stub, taskId } = yield* killedAt(step, moment)
+    const base = yield* restart()
+    const { json } = yield* completed(base, taskId)
+    assert.strictEqual(json.results.length, 5)
+    assertPaidOnce(stub)
+    assert.strictEqual(stub.batches.length, 1)
+  })
+}
+
+test("killed at create, before the endpoint has carried it out: a doubt, which an operator sends again", function* () {
+  const { restart, stub, taskId } = yield* killedAt("create", "before")
+  const logs = Logs.make()
+  const lists = () => stub.steps.filter((step) => step === "list").length
+  yield* Effect.gen(function* () {
+    yield* restart()
+    yield* Effect.repeat(Effect.andThen(Effect.yieldNow, Effect.sync(lists)), { until: (lists) => lists > 3 })
+  }).pipe(Effect.scoped, logs.during)
+  assert.strictEqual(logs.messages.filter((line) => line.includes("is in doubt")).length, 1)
+  assert.strictEqual(stub.batches.length, 0)
+  yield* completed(yield* restart("send-again"), taskId)
+  assertPaidOnce(stub)
+})

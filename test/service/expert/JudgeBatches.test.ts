@@ -1,0 +1,236 @@
+/** Judges that ask in batches: nothing is paid for twice, whatever the endpoint does, and each doubt is listed. */
+import { assert, describe } from "@effect/vitest"
+import { Effect, Fiber, Schema } from "effect"
+import { Vote } from "../../../src/domain/Vote.ts"
+import type { BatchOptions } from "../../../src/service/expert/JudgeBatches.ts"
+import type { JudgeSettings } from "../../../src/service/expert/JudgeSettings.ts"
+import * as BatchStub from "../../support/batchStub.ts"
+import * as Logs from "../../support/logs.ts"
+import { call, completed, platform, start, task, temporaryFile } from "../support.ts"
+import { liveOver } from "../../support/effectTest.ts"
+
+const test = liveOver(platform)
+const votesOf = Schema.decodeUnknownSync(Schema.Array(Vote))
+
+const quick: BatchOptions = { linger: "30 millis", pollInterval: "5 millis" }
+
+const prompts = (n: number) =>
+  task(Array.from({ length: n }, (_, i) => [`prompt ${i}`, `${i}`, `longer ${i}`] as const))
+
+/** A service with these batches; the address to send tasks to. */
+const serviceWith = Effect.fnUntraced(function* (
+  stub: BatchStub.BatchStub,
+  database: string,
+  settings: JudgeSettings = {},
+) {
+  return yield* start({ database, experts: ["judge:m"], judge: { baseUrl: stub.baseUrl, batch: quick, ...settings } })
+})
+
+const judged = Effect.fnUntraced(function* (base: string, body: object) {
+  const { json } = yield* call("POST", `${base}/v1/tasks`, { body })
+  const answer = yield* completed(base, json.task_id)
+  const results = answer.json.results as ReadonlyArray<{ readonly annotations: { readonly votes: unknown } }>
+  return results.flatMap(({ annotations }) => votesOf(annotations.votes))
+})
+
+const assertPaidOnce = (stub: BatchStub.BatchStub, requests: number) => {
+  assert.strictEqual(stub.paid.size, requests)
+  assert.deepStrictEqual(
+    [...stub.paid].filter(([, times]) => times !== 1),
+    [],
+  )
+}
+
+/** Asserts how many requests the first batch and the later ones have. */
+const assertAsked = ({ batches: [first, ...others] }: BatchStub.BatchStub, ofFirst: number, ofOthers: number) => {
+  assert.strictEqual(first!.lines.length, ofFirst)
+  assert.strictEqual(
+    others.reduce((sum, { lines }) => sum + lines.length, 0),
+    ofOthers,
+  )
+}
+
+/** Judges three prompts with a stub; returns the stub. */
+const judgeWith = Effect.fnUntraced(function* (options: BatchStub.Options, settings: JudgeSettings = {}) {
+  const stub = yield* BatchStub.make(options)
+  const base = yield* serviceWith(stub, yield* temporaryFile("service.db"), settings)
+  const votes = yield* judged(base, prompts(3))
+  assert.deepStrictEqual(
+    votes.map(({ choice }) => choice),
+    [1, 1, 1],
+  )
+  assertPaidOnce(stub, 6)
+  return { stub, votes }
+})
+
+describe("a batch", () => {
+  test("has the requests of many tasks in both orders, and costs half", function* () {
+    const stub = yield* BatchStub.make()
+    const settings = { prices: { m: { input: 1, output: 2 } }, batch: { ...quick, linger: "1 second" } } as const
+    const base = yield* serviceWith(stub, yield* temporaryFile("service.db"), settings)
+    const bodies = Array.from({ length: 40 }, (_, i) => task([[`prompt ${i}`, "short", "much longer"]]))
+    const votes = yield* Effect.forEach(bodies, (body) => judged(base, body), { concurrency: "unbounded" })
+    assertPaidOnce(stub, 80)
+    assert.isAtMost(stub.batches.length, 2)
+    assert.notInclude(stub.steps, "ask")
+    const [vote] = votes[0]!
+    assert.deepStrictEqual(vote!.details!["usage"], {
+      requests: 2,
+      prompt_tokens: 200,
+      completion_tokens: 20,
+      // 200 at 0.5 and 20 at 1, per million.
+      cost: "0.00012",
+    })
+  })
+
+  test("that expires has its finished part recorded, and the rest goes into the next batch", function* () {
+    const { stub } = yield* judgeWith({
+      end: (_, nth) => (nth === 0 ? { status: "expired", answers: (_, index) => index % 2 === 0 } : {}),
+    })
+    assert.strictEqual(stub.batches[0]!.status, "expired")
+    assertAsked(stub, 6, 3)
+  })
+
+  test("with failed and missing results is completed by the next", function* () {
+    const { stub } = yield* judgeWith({
+      end: (_, nth) =>
+        nth === 0 ? { lineStatus: (_, index) => [500, 429, 200, 200, 200, 503][index]! } : { answers: () => true },
+    })
+    assertAsked(stub, 6, 3)
+  })
+
+  test("that is too large for the endpoint's queue is halved", function* () {
+    const failure = { code: "token_limit_exceeded", message: "Enqueued token limit reached" }
+    const { stub } = yield* judgeWith(
+      { end: (_, nth) => (nth === 0 ? { status: "failed", failure } : {}) },
+      { batch: { ...quick, maxRequests: 6 } },
+    )
+    assertAsked(stub, 6, 6)
+    assert.isAtMost(Math.max(...stub.batches.slice(1).map(({ lines }) => lines.length)), 3)
+  })
+
+  test("goes on after a lost connection, 500, and 429 at upload, poll, and download", function* () {
+    const faults: ReadonlyArray<BatchStub.Fault> = [
+      "after",
+      { status: 500, headers: { "retry-after": "0" } },
+      { status: 429, headers: { "retry-after": "0" } },
+    ]
+    const { stub } = yield* judgeWith({
+      fault: ({ nth, step }) => (["upload", "poll", "download"].includes(step) ? faults[nth] : undefined),
+    })
+    assert.strictEqual(stub.batches.length, 1)
+    assert.deepStrictEqual(
+      ["upload", "create", "download"].map((step) => stub.steps.filter((other) => other === step).length),
+      [4, 1, 4],
+    )
+  })
+
+  test("is created again after 429, when Retry-After says so", function* () {
+    const { stub } = yield* judgeWith({
+      fault: ({ nth, step }) =>
+        step === "create" && nth === 0 ? { status: 429, headers: { "retry-after": "0" } } : undefined,
+    })
+    assert.strictEqual(stub.batches.length, 1)
+    assert.notInclude(stub.steps, "list")
+  })
+})
+
+describe("a creation without an answer", () => {
+  test("is found by its name, and adopted", function* () {
+    const { stub } = yield* judgeWith({
+      fault: ({ nth, step }) => (step === "create" && nth === 0 ? "after" : undefined),
+    })
+    assert.strictEqual(stub.batches.length, 1)
+    assert.include(stub.steps, "list")
+  })
+
+  for (const fault of ["before", { status: 500 }] as const) {
+    test(`is a doubt if no such batch is listed (${JSON.stringify(fault)}); it is told, and not sent again unless an operator says so`, function* () {
+      const stub = yield* BatchStub.make({
+        fault: ({ nth, step }) => (step === "create" && nth === 0 ? fault : undefined),
+      })
+      const database = yield* temporaryFile("service.db")
+      const logs = Logs.make()
+      const searched = Effect.sync(() => stub.steps.filter((step) => step === "list").length)
+      const inDoubt = () => logs.messages.filter((line) => line.includes("is in doubt"))
+      const open = Effect.gen(function* () {
+        const base = yield* serviceWith(stub, database)
+        const { json } = yield* call("POST", `${base}/v1/tasks`, { body: prompts(3) })
+        yield* Effect.repeat(searched, { until: (lists) => lists > 3 })
+        assert.strictEqual((yield* call("GET", `${base}/v1/tasks/${json.task_id}`)).json.status, "in_progress")
+        return json.task_id as string
+      })
+      const taskId = yield* logs.during(Effect.scoped(open))
+      assert.strictEqual(inDoubt().length, 1)
+      assert.match(inDoubt()[0]!, /Batch [0-9a-f]{24} of judge:m is in doubt.*--judge-batch-doubts send-again/)
+
+      // The next start searches it again, and does not send it.
+      const before = stub.steps.length
+      const restarted = Effect.gen(function* () {
+        yield* serviceWith(stub, database)
+        yield* Effect.repeat(searched, { until: () => stub.steps.length > before + 3 })
+      })
+      yield* logs.during(Effect.scoped(restarted))
+      assert.strictEqual(inDoubt().length, 2)
+      assert.strictEqual(stub.steps.filter((step) => step === "create").length, 1)
+      assert.strictEqual(stub.batches.length, 0)
+
+      const base = yield* serviceWith(stub, database, { batch: { ...quick, doubts: "send-again" } })
+      yield* completed(base, taskId)
+      assertPaidOnce(stub, 6)
+    })
+  }
+
+  test("is adopted by a later start, even if that sends no batches", function* () {
+    const stub = yield* BatchStub.make({
+      fault: ({ nth, step }) =>
+        step === "list" ? { status: 404 } : step === "create" && nth === 0 ? "after" : undefined,
+    })
+    const database = yield* temporaryFile("service.db")
+    const taskId = yield* Effect.scoped(
+      Effect.gen(function* () {
+        const base = yield* serviceWith(stub, database)
+        const { json } = yield* call("POST", `${base}/v1/tasks`, { body: prompts(3) })
+        yield* Effect.repeat(
+          Effect.sync(() => stub.steps),
+          { until: (steps) => steps.includes("list") },
+        )
+        return json.task_id as string
+      }),
+    )
+    stub.set({})
+    const base = yield* serviceWith(stub, database, { batch: false })
+    yield* completed(base, taskId)
+    assertPaidOnce(stub, 6)
+    assert.notInclude(stub.steps, "ask")
+  })
+})
+
+test("a second run with the same file sends nothing", function* () {
+  const stub = yield* BatchStub.make()
+  const cache = yield* temporaryFile("answers.db")
+  const run = Effect.gen(function* () {
+    const base = yield* serviceWith(stub, yield* temporaryFile("service.db"), { cache })
+    return yield* judged(base, prompts(3))
+  }).pipe(Effect.scoped)
+  const first = yield* run
+  const steps = stub.steps.length
+  const second = yield* run
+  assert.strictEqual(stub.steps.length, steps)
+  assert.deepStrictEqual(
+    second.map(({ choice }) => choice),
+    first.map(({ choice }) => choice),
+  )
+})
+
+test("a second process with the same judge and file is refused, and one that sends no batches is not", function* () {
+  const stub = yield* BatchStub.make()
+  const cache = yield* temporaryFile("answers.db")
+  yield* serviceWith(stub, yield* temporaryFile("service.db"), { cache })
+  const failure = yield* Effect.flip(serviceWith(stub, yield* temporaryFile("service.db"), { cache }))
+  assert.match(String(failure), /answers\.db\.[0-9a-f]+ is in use by process/)
+  const other = yield* serviceWith(stub, yield* temporaryFile("service.db"), { cache, batch: false })
+  const fiber = yield* Effect.forkChild(judged(other, prompts(1)))
+  yield* Fiber.join(fiber)
+  assert.deepStrictEqual(stub.steps, ["ask", "ask"])
+})
