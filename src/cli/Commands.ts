@@ -26,6 +26,7 @@ const commands = [
   ),
   command("evaluate", "Compare a reward model's scores with a dataset", () => import("./commands/Evaluate.ts")),
   command("verify", "Check a dataset against its manifest", () => import("./commands/Verify.ts")),
+  command("diff", "Compare the pairs of two datasets", () => import("./commands/Diff.ts")),
   command("push", "Push a dataset to the Hugging Face Hub", () => import("./commands/Push.ts")),
   command(
     "resolve",

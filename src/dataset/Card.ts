@@ -37,7 +37,7 @@ export const make = (
     ...columns(form),
     ...making(facts),
     ...leftOut(subject),
-    ...files(subject),
+    ...files(subject, facts),
   ]
   return `---\n${stringify(frontMatter(subject, formats, form, facts), { lineWidth: 0 })}---\n\n${sections
     .filter((section) => section !== undefined && section !== "")
@@ -227,7 +227,7 @@ const leftOut = ({ formats, omitted }: Written) => {
     : ["## Left out", "Pairs that could not be written:", table(["files", "pairs", "example"], rows)]
 }
 
-const files = ({ files }: Written) => [
+const files = ({ files }: Written, { settings }: DatasetFacts) => [
   "## Files",
   [
     "- `data`: the pairs as Parquet; `jsonl`: the same rows as JSON Lines",
@@ -235,6 +235,11 @@ const files = ({ files }: Written) => [
       .filter(({ path, rows }) => rows === null && !path.startsWith("formats/"))
       .map(({ path }) => `- [${path}](${encodeURI(path)})`),
     "- [manifest.json](manifest.json): contents and sources of the folder, with the SHA-256 of every file; `prefstream verify` checks the folder against this manifest",
+    ...(settings === undefined
+      ? []
+      : [
+          "- With the votes (`prefstream export-votes --pseudonyms`, not in this folder), `prefstream verify . --from-votes votes.jsonl` makes the rows again by the settings above, and compares the bytes",
+        ]),
   ].join("\n"),
 ]
 

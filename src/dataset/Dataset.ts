@@ -54,6 +54,9 @@ export {
 export type { Manifest, Written } from "./Manifest.ts"
 export type { Split } from "../domain/Split.ts"
 export { ReportTemplateMissing } from "./ReportPage.ts"
+export { diff } from "./Diff.ts"
+export type { DatasetDiff, DiffExample, DiffOptions, JobOutcome, PairDifference } from "./Diff.ts"
+export { type DiffKind, kinds as diffKinds } from "./DiffItems.ts"
 export { manifest, read, type ReadOptions } from "./Read.ts"
 export { type Verification, verify, type VerifyOptions } from "./Verify.ts"
 

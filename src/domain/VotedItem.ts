@@ -18,8 +18,8 @@ export interface VotedItem extends SourceItem {
   readonly isCheck?: boolean
   /** Problems that experts reported, as `Flag.flagsIn` reads them. */
   readonly flags?: unknown
-  /** The task to which the flags belong; each of the task's votes may repeat them. */
-  readonly flaggedIn?: string
+  /** The task in which the votes were given. Each of its votes may repeat the flags. */
+  readonly taskId?: string
   /** A lead's decision that counts instead of the votes. */
   readonly decision?: Decision
   /** The record's text, for the reject record if the ledger cannot accept the item. */

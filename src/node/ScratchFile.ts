@@ -57,7 +57,7 @@ export const open = (path: string): ScratchFile => {
   }
 }
 
-const isScratchFileFailed = Schema.is(ScratchFileFailed)
+export const isFailure = Schema.is(ScratchFileFailed)
 
 /** Runs a function that may throw `ScratchFileFailed`. Any other exception is a defect. */
 export const attempt = <A>(evaluate: () => A): Effect.Effect<A, ScratchFileFailed> =>
@@ -65,7 +65,7 @@ export const attempt = <A>(evaluate: () => A): Effect.Effect<A, ScratchFileFaile
     try {
       return Effect.succeed(evaluate())
     } catch (cause) {
-      if (isScratchFileFailed(cause)) return Effect.fail(cause)
+      if (isFailure(cause)) return Effect.fail(cause)
       throw cause
     }
   })

@@ -161,6 +161,8 @@ export interface CuratedItem {
   readonly item: JudgedItem
   /** The item's pairs. They are consecutive in the dataset. Empty if the item is left out. */
   readonly pairs: ReadonlyArray<PreferencePair>
+  /** Why the item gives no pair; absent if it gives pairs, or is a gold item that was mixed in. */
+  readonly lost?: LossReason
 }
 
 /** Failures of a curation. */
@@ -203,7 +205,7 @@ export const make = Effect.fnUntraced(function* (
   )
   const pass = <E, R>(items: Stream.Stream<JudgedItem, E, R>, pairsOf: typeof add) =>
     Stream.mapArrayEffect(items, (all) =>
-      ScratchFile.attempt(() => Arr.map(all, (item): CuratedItem => ({ item, pairs: pairsOf(item) }))).pipe(
+      ScratchFile.attempt(() => Arr.map(all, pairsOf)).pipe(
         Effect.catchDefect((defect) => (isOwnCheckFailed(defect) ? Effect.fail(defect) : Effect.die(defect))),
         Effect.tap(duplicates.room),
       ),
@@ -352,12 +354,12 @@ const makeState = (
   }
 
   return {
-    add: (item: JudgedItem): ReadonlyArray<PreferencePair> => {
+    add: (item: JudgedItem): CuratedItem => {
       const consensus = consensusOf(item)
       experts.add(item, consensus)
       if (Option.isNone(reliabilities)) gathered.add(item, consensus.votes)
       gold.add(item, consensus, consensus.votes.some(isDecided) && (ties === "keep" || !consensus.isTie))
-      if (item.isCheck) return []
+      if (item.isCheck) return { item, pairs: [] }
       judged++
       for (const vote of consensus.votes) {
         if (vote.seconds !== null) seconds.add(vote.seconds)
@@ -377,7 +379,7 @@ const makeState = (
       for (const check of ownChecks) check.add(item, pairs)
       if (typeof selected === "string") {
         lost.set(selected, (lost.get(selected) ?? 0) + 1)
-        return []
+        return { item, pairs, lost: selected }
       }
       kept++
       if (Option.isSome(rankingOf(consensus.judgment))) ranked++
@@ -385,7 +387,7 @@ const makeState = (
       lengths.add(selected, consensus.judgment.completions)
       models.add(selected, item)
       sample.add(selected[0]!, key)
-      return selected
+      return { item, pairs }
     },
 
     report: ({ count, examples, of }: DuplicatePrompts.Found) => {

@@ -4,7 +4,7 @@
  * Guarantees: strategies are pure. The rows keep the order of a strategy's pairs. Blank or equal completions make no
  * pair, and two texts make at most one. If an item has n pairs, each has the weight 1/n, because the pairs are not
  * independent (Ouyang et al., 2022, "Training language models to follow instructions with human feedback", 3.5). To add
- * a strategy, add a value here and a name in `cli/flags/DatasetFlags`.
+ * a strategy, add a value here and a name in `strategies`.
  */
 import { Array as Arr, Option, Order } from "effect"
 import * as Assessment from "../domain/Assessment.ts"
@@ -174,3 +174,10 @@ export const fullRanking = ownNamed({ strategy: "full-ranking" }, (judgment) =>
       ),
   }),
 )
+
+/** The built-in strategies, by the names in their settings. */
+export const strategies = {
+  "best-against-rest": () => bestAgainstRest,
+  "best-against-one": bestAgainstOne,
+  "full-ranking": () => fullRanking,
+} as const satisfies { readonly [name: string]: (seed?: number) => PairStrategy }

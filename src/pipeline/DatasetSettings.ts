@@ -25,7 +25,7 @@ type Shares = Splits.Shares
 export interface DatasetSettings extends CurationOptions {
   /**
    * How several votes become one choice: by majority, or weighted by the experts' reliability (Dawid & Skene, 1979).
-   * Default `majority`; for a campaign with `peopleWhen`, `dawid-skene`, where an item's judges count as one vote.
+   * Default `majority`; for a campaign with `peopleWhen`, `jury`: weighted, with an item's judges as one vote.
    */
   readonly aggregate?: Consensus.Aggregation | undefined
   /** Paths of annotations that the service reports in other fields, such as `{ strength: "preference.strength" }`. */
@@ -175,7 +175,7 @@ const wrong = function* (
     yield ["minAgreement", "a share from 0 to 1", minAgreement]
   }
   if (settings.aggregate !== undefined && !isOneOf(Consensus.aggregations, settings.aggregate))
-    yield ["aggregate", Consensus.aggregations.join(" or "), settings.aggregate]
+    yield ["aggregate", `one of ${Consensus.aggregations.join(", ")}`, settings.aggregate]
   for (const [name, path] of Object.entries(settings.annotationPaths ?? {})) {
     if (!AnnotationPaths.isMember(name)) yield ["annotationPaths", `one of ${AnnotationPaths.members.join(", ")}`, name]
     else if (path !== undefined && FieldPath.parse(path)._tag === "Failure")

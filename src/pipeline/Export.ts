@@ -100,10 +100,12 @@ export const exportDataset = Effect.fn("Export.exportDataset")(
       campaign === "all" ? Option.none<number>() : yield* ledger.campaignOf(Option.fromUndefinedOr(campaign))
     // By majority, several judges would outvote the people whom an item went to because its judges were uncertain.
     const isRouted = yield* ledger.isRouted(which)
-    const aggregate = settings.aggregate ?? (isRouted ? "dawid-skene" : Consensus.defaultAggregation)
+    const aggregate = settings.aggregate ?? (isRouted ? "jury" : Consensus.defaultAggregation)
     const reliabilities =
-      aggregate === "dawid-skene"
-        ? Option.some(yield* Reliabilities.of(Results.items(campaign, settings.annotationPaths), { jury: isRouted }))
+      aggregate !== "majority"
+        ? Option.some(
+            yield* Reliabilities.of(Results.items(campaign, settings.annotationPaths), { jury: aggregate === "jury" }),
+          )
         : Option.none<Reliabilities.Reliabilities>()
     const itemsByOutcome = yield* ledger.itemsByOutcome(which)
     const curation = yield* Curation.make(settings, {

@@ -30,6 +30,8 @@ export {
   leaderboards,
   type LeaderboardSettings,
 } from "./Leaderboard.ts"
+export { diff } from "./Diff.ts"
+export { type Rebuilt, type RebuildOptions, verifyFromVotes } from "./Rebuild.ts"
 export { audit, type AuditSettings } from "./Audit.ts"
 export { disputedItems, evaluate, type EvaluateOptions } from "./Evaluate.ts"
 export type { ScoreEndpoint } from "./evaluation/ScoreEndpoint.ts"

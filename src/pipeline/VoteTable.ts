@@ -2,8 +2,8 @@
  * All votes of a ledger as a table, one record per vote, as JSON Lines or CSV.
  *
  * Guarantees: `prefstream import` reads the table into a ledger with the same items and votes. That ledger gives the
- * same pairs, except for pseudonyms and, unless the votes had been imported before, `task_id`. The table contains the
- * experts' real names. Only the tasks of one batch are in memory.
+ * same pairs, except for pseudonyms. The table contains the experts' real names, unless `pseudonyms` is set: then those
+ * that the dataset has. Only the tasks of one batch are in memory.
  *
  * If a result lists several votes, the table omits the result's other annotations, except for flags, a lead's decision,
  * and the service's choice if it differs from the votes.
@@ -60,8 +60,14 @@ const rowsOf = (judgment: Judgment, item: JudgedItem) => {
   })
 }
 
+/** Settings of a vote table. */
+export interface TableSettings extends ResultsSettings {
+  /** Whether to replace experts' names with pseudonyms, for a table that others may see. Default false. */
+  readonly pseudonyms?: boolean | undefined
+}
+
 /** The votes of a campaign's items, in the order of the items and of the votes. */
-export const rows = ({ annotationPaths, campaign }: ResultsSettings = {}) =>
+export const rows = ({ annotationPaths, campaign, pseudonyms = false }: TableSettings = {}) =>
   Results.items(campaign, annotationPaths).pipe(
     Stream.chunks,
     Stream.map((items) =>
@@ -73,7 +79,7 @@ export const rows = ({ annotationPaths, campaign }: ResultsSettings = {}) =>
     ),
     Stream.filter(Arr.isArrayNonEmpty),
     Stream.flattenArray,
-    Stream.provideService(ExpertNames, { keep: true }),
+    Stream.provideService(ExpertNames, { keep: !pseudonyms }),
   )
 
 /**
@@ -84,7 +90,7 @@ export const rows = ({ annotationPaths, campaign }: ResultsSettings = {}) =>
  */
 export const text = (
   format: VoteRow.Format,
-  { isRaw = false, ...settings }: ResultsSettings & { readonly isRaw?: boolean } = {},
+  { isRaw = false, ...settings }: TableSettings & { readonly isRaw?: boolean } = {},
 ) =>
   Stream.concat(
     Stream.succeed(VoteRow.headOf(format, isRaw)),

@@ -246,7 +246,7 @@ const unknownName = (
 const itemFields = (
   { isTextual, value }: Row,
   { item: { completions } }: SourceItem,
-): Result.Result<Pick<VotedItem, "isCheck" | "flags" | "flaggedIn" | "decision">, string> => {
+): Result.Result<Pick<VotedItem, "isCheck" | "flags" | "taskId" | "decision">, string> => {
   if (!isObject(value)) return Result.succeed({})
   const read = (name: string) => (isTextual === true ? Field.fromText(value[name]) : value[name])
   const task = value["task_id"]
@@ -254,7 +254,8 @@ const itemFields = (
   const flags = read("flags")
   return Result.map(DecisionField.decode(read("decision"), completions.length, "decision"), (decision) => ({
     ...(isCheck && { isCheck }),
-    ...(Array.isArray(flags) && { flags, ...(typeof task === "string" && { flaggedIn: task }) }),
+    ...(typeof task === "string" && { taskId: task }),
+    ...(Array.isArray(flags) && { flags }),
     ...(decision !== undefined && { decision }),
   }))
 }

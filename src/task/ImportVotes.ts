@@ -20,6 +20,7 @@ import * as Sha256 from "../node/Sha256.ts"
 import * as ImportedItem from "./ImportedItem.ts"
 import { Ledger } from "./ledger/Ledger.ts"
 import { type BatchItem, type CampaignTerms, nothingRead, type ReadCounts } from "./ledger/schema/Model.ts"
+import { importedTaskPrefix } from "./ledger/schema/Rows.ts"
 import * as RejectLimit from "./plan/RejectLimit.ts"
 import { conflict, identify, newTasks } from "./plan/TaskRequests.ts"
 import { reasonOf } from "./Submit.ts"
@@ -114,7 +115,8 @@ export const importVotes = Effect.fn("ImportVotes.importVotes")(function* <E, R>
   const flagged = new Set<string>()
   const flagsRead = new Map<string, number>()
 
-  const taskIdOf = (itemId: string) => `imported_${Sha256.hex(JSON.stringify([run.campaign, itemId])).slice(0, 32)}`
+  const taskIdOf = (itemId: string) =>
+    `${importedTaskPrefix}${Sha256.hex(JSON.stringify([run.campaign, itemId])).slice(0, 32)}`
 
   const add = (entry: ImportedItem.ImportedItem, vote: ImportedVote): boolean => {
     const key = ImportedItem.keyOf(vote)
@@ -133,9 +135,9 @@ export const importVotes = Effect.fn("ImportVotes.importVotes")(function* <E, R>
     return true
   }
 
-  const addFlags = (entry: ImportedItem.ImportedItem, { flaggedIn, flags }: VotedItem) => {
+  const addFlags = (entry: ImportedItem.ImportedItem, { flags, taskId }: VotedItem) => {
     const found = flagsIn({ flags })
-    const source = JSON.stringify([entry.taskId, flaggedIn])
+    const source = JSON.stringify([entry.taskId, taskId])
     if (found.length === 0 || flagged.has(source)) return
     flagged.add(source)
     for (const flag of found) {
@@ -179,7 +181,7 @@ export const importVotes = Effect.fn("ImportVotes.importVotes")(function* <E, R>
           rejects.push(notImported(item, voted.raw))
           continue
         }
-        entry = ImportedItem.empty(item, taskId)
+        entry = ImportedItem.empty(item, taskId, voted.taskId)
         entries.set(taskId, entry)
       }
       const places = ImportedItem.placesIn(entry.prompt, item)

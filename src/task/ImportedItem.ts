@@ -19,6 +19,8 @@ export interface ImportedItem {
   /** The task's number in the ledger, or -1 if the ledger does not have it yet. */
   readonly seq: number
   readonly taskId: string
+  /** The id of the task in which the first votes were given, if the file has it. Pairs have this id. */
+  readonly sourceTaskId: string
   readonly prompt: TaskPrompt
   readonly votes: Array<ImportedVote>
   readonly keys: Map<string, number>
@@ -27,7 +29,7 @@ export interface ImportedItem {
   isChanged: boolean
 }
 
-const Stored = Schema.fromJsonString(Schema.Struct({ results: Schema.Array(ResultItem) }))
+const Stored = Schema.fromJsonString(Schema.Struct({ task_id: Schema.String, results: Schema.Array(ResultItem) }))
 const decodeStored = Schema.decodeUnknownSync(Stored)
 
 /** Returns equal keys for votes with equal content. The expert's kind, the order, and the seconds do not count. */
@@ -58,7 +60,8 @@ export const fromStored = ({
   readonly seq: number
   readonly taskId: string
 }): ImportedItem => {
-  const { annotations: found, best_completion_index } = decodeStored(result).results[0]!
+  const { results, task_id } = decodeStored(result)
+  const { annotations: found, best_completion_index } = results[0]!
   const annotations = found ?? {}
   // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- `resultOf` wrote it
   const votes = [...(annotations["votes"] as ReadonlyArray<ImportedVote>)]
@@ -66,6 +69,7 @@ export const fromStored = ({
     item: undefined,
     seq,
     taskId,
+    sourceTaskId: task_id,
     prompt: prompt!,
     votes,
     keys: countKeys(votes),
@@ -80,10 +84,11 @@ export const fromStored = ({
   }
 }
 
-export const empty = (item: BatchItem, taskId: string): ImportedItem => ({
+export const empty = (item: BatchItem, taskId: string, sourceTaskId = taskId): ImportedItem => ({
   item,
   seq: -1,
   taskId,
+  sourceTaskId,
   prompt: { prompt: item.prompt, completions: item.item.completions },
   votes: [],
   keys: new Map(),
@@ -122,9 +127,9 @@ export const moved = (
   ...(order === undefined ? {} : { order: order.map((index) => places[index]!) }),
 })
 
-export const resultOf = ({ decision, flags, prompt, taskId, votes }: ImportedItem): string => {
+export const resultOf = ({ decision, flags, prompt, sourceTaskId, votes }: ImportedItem): string => {
   const result = VotedResult.of(prompt, votes, flags)
   const decided =
     decision === undefined ? result : Decision.decided(result, prompt.completions, onePerExpert(votes), decision)
-  return JSON.stringify({ task_id: taskId, status: "completed", results: [decided] })
+  return JSON.stringify({ task_id: sourceTaskId, status: "completed", results: [decided] })
 }

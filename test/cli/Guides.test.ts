@@ -232,6 +232,8 @@ describe("the guides' command lines", () => {
         )
       : cli(args, all)
     assert.strictEqual(said.status, line.ends, `${text}\n${said.stdout}${said.stderr}`)
+    const target = / > (\S+)$/.exec(command)?.[1]
+    if (target !== undefined) writeFileSync(target, said.stdout)
     if (args[0] !== "completion") return
     const [, shell = ""] = args
     const checked = spawnSync(shell, ["-n"], { input: said.stdout, encoding: "utf8" })

@@ -119,8 +119,9 @@ const cameBack = Effect.fnUntraced(function* (
   const report = yield* importVotes(job)
   assert.deepInclude(report, { rejected: 0, duplicates: 0, items: items.length })
   const { pairs } = yield* exported(again)
-  const withoutTask = (pair: Row) => ({ ...pair, task_id: undefined })
-  assert.deepStrictEqual(pairs.map(withoutTask), before.map(withoutTask))
+  assert.deepStrictEqual(pairs, before)
+  const verified = yield* cli(["verify", `${job}/dataset`, "--from-votes", `${folder}/votes.${format}`]).pipe(ends(0))
+  assert.include(verified.stdout, "Rebuilt from ")
   for (const from of [job, again]) {
     assert.deepInclude(yield* importVotes(from), { imported: 0, duplicates: report.imported, votes: 0 })
   }

@@ -101,6 +101,9 @@ export const lines: { readonly [line: string]: Line | string } = {
   "npx prefstream run pairs.csv --prompt-path input --completion-path output_1 --completion-path output_2 --gold-path label":
     ok,
   "npx prefstream verify quickstart/dataset": { ends: 0, before: "a dataset" },
+  "npx prefstream export-votes --dir week-48 --pseudonyms > votes.jsonl": { ends: 0, before: "results" },
+  "npx prefstream verify week-48/dataset --from-votes votes.jsonl": ok,
+  "npx prefstream diff quickstart/dataset week-48": { ends: 1, before: "a dataset" },
   "npx prefstream push quickstart/dataset --repo user/preferences": { ends: 0, before: "a dataset" },
   "npx prefstream export --dir week-48 --split test=0.1 --min-agreement 0.6 --evaluation-prompts arena-hard.jsonl --evaluation-path 'turns[0].content' --drop contamination --drop near-duplicates --threshold longer-chosen=0.7 --threshold near-duplicates=0.05 --format openrlhf --format llamafactory-sharegpt":
     { ends: 0, before: "results" },

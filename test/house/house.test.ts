@@ -68,7 +68,7 @@ describe.skipIf(files.length === 0)("the house (needs a git checkout)", () => {
   })
 
   it("a message of the library names options, which the command line prints as flags", () => {
-    const others = /pg_dump --format|--long or --ultra|--data\.\w+/
+    const others = /pg_dump --format|--long or --ultra|--data\.\w+|export-votes --pseudonyms/
     const library = sources.filter(({ path }) => !/^src\/(cli|service)\//.test(path))
     assert.deepStrictEqual(
       places(

@@ -103,6 +103,9 @@ describe("--votes N..M", () => {
     assert.isBelow(votes(), 5 * items)
     assert.strictEqual(report.tasks.completed.items, votes())
     assert.strictEqual(report.dataset?.rows, items)
+    const table = yield* cli(["export-votes", "--dir", `${dir}/job`, "--pseudonyms"])
+    yield* write(`${dir}/votes.jsonl`, [table.stdout.trimEnd()])
+    yield* cli(["verify", `${dir}/job/dataset`, "--from-votes", `${dir}/votes.jsonl`]).pipe(ends(0))
     // No expert judged an item twice, so that every vote counts.
     for (const experts of judged.values()) assert.strictEqual(new Set(experts).size, experts.length)
     yield* check.pipe(ends(0))

@@ -17,7 +17,7 @@ describe("settings of a dataset", () => {
     [{ formats: ["openrlfh"] }, /^formats: expected one of trl, .*, found "?openrlfh"? \(did you mean openrlhf\?\)$/],
     [{ minVotes: 0 }, /^minVotes: expected 1 or more, found 0$/],
     [{ minAgreement: 67 }, /^minAgreement: expected a share from 0 to 1, found 67$/],
-    [{ aggregate: "mean" }, /^aggregate: expected majority or dawid-skene, found mean$/],
+    [{ aggregate: "mean" }, /^aggregate: expected one of majority, dawid-skene, jury, found mean$/],
     [{ ties: "split" }, /^ties: expected drop or keep, found split$/],
     [{ marginFrom: "vote" }, /^marginFrom: expected votes or strength, found vote$/],
     [{ edited: "rejected" }, /^edited: expected chosen or none, found rejected$/],

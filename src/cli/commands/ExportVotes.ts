@@ -7,7 +7,7 @@ import { makeCommand } from "../flags/Definition.ts"
 import { annotationFlags, annotationPathsOf } from "../flags/AnnotationPath.ts"
 import { campaignFlag } from "../flags/CampaignFlag.ts"
 import { existingLedger, ledgerFlags, placeOf } from "../flags/LedgerFlags.ts"
-import { literals, raw } from "../flags/Values.ts"
+import { literals, raw, toggle } from "../flags/Values.ts"
 
 /** Whether the reader closed the pipe early, as `head` does. This is not a failure. */
 const isClosedPipe = ({ reason }: PlatformError.PlatformError): boolean =>
@@ -18,11 +18,14 @@ const { json: _json, ...where } = ledgerFlags
 export const command = makeCommand(
   "export-votes",
   "Print all votes, one record per vote, with the experts' names: item, prompt, completions, expert, choice, order shown, " +
-    "rationale, and time. The table is for your team only, since it contains names; datasets and reports contain pseudonyms. " +
+    "rationale, and time. With names, the table is for your team only; with --pseudonyms, it can be published with the dataset. " +
     "prefstream import can read the table. In CSV, an apostrophe precedes each text that a spreadsheet would run as a formula; import removes the apostrophe.",
   {
     as: literals("as", formats, "Format of the table", { metavar: "FORMAT", default: "jsonl" }),
     raw,
+    pseudonyms: toggle("pseudonyms", "Replace experts' names with the pseudonyms of the dataset", {
+      isTypedOnly: true,
+    }),
     campaign: campaignFlag("print"),
     ...annotationFlags,
     ...where,
@@ -32,6 +35,7 @@ export const command = makeCommand(
     const stdio = yield* Stdio.Stdio
     yield* VoteTable.text(flags.as ?? "jsonl", {
       isRaw: flags.raw === true,
+      pseudonyms: flags.pseudonyms,
       campaign: flags.campaign,
       annotationPaths: annotationPathsOf(flags),
     }).pipe(
@@ -43,6 +47,7 @@ export const command = makeCommand(
   }),
   {
     "prefstream export-votes --dir week-48 > votes.jsonl": "All votes of a job",
+    "prefstream export-votes --dir week-48 --pseudonyms > votes.jsonl": "A table to publish beside the dataset",
     "prefstream export-votes --dir week-48 --as csv > votes.csv": "All votes of a job, for a spreadsheet",
   },
 )

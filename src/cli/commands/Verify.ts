@@ -1,45 +1,86 @@
-/** `prefstream verify` checks whether a dataset matches its manifest, and whether its files agree with each other. */
+/** `prefstream verify` checks a dataset against its manifest, its files against each other, and its rows against votes. */
 import { Console, Effect, FileSystem } from "effect"
-import { Argument } from "effect/cli"
+import { Argument, Flag } from "effect/cli"
 import * as Dataset from "../../dataset/Dataset.ts"
 import * as JobFolder from "../../pipeline/JobFolder.ts"
 import { count } from "../../io/Values.ts"
+import * as Pipeline from "../../pipeline/Pipeline.ts"
+import * as Source from "../../source/Source.ts"
 import * as ExitStatus from "../output/ExitStatus.ts"
+import { datasetFlags } from "../flags/DatasetFlags.ts"
 import { makeCommand } from "../flags/Definition.ts"
 import { ledgerFlags } from "../flags/LedgerFlags.ts"
+import { option } from "../flags/Values.ts"
 import { printable } from "../output/Text.ts"
 
 const directory = Argument.Directory("DIR", { mustExist: true }).pipe(
   Argument.withDescription("Dataset folder, such as week-48/dataset"),
 )
 
+interface Verified extends Dataset.Verification {
+  /** Number of files and votes of the rebuild; absent without a vote table. */
+  readonly rebuilt?: Omit<Pipeline.Rebuilt, "findings">
+}
+
 const hasErrors = ({ findings }: Dataset.Verification) => findings.some(({ severity }) => severity === "error")
 
-const textOf = (verification: Dataset.Verification) => {
-  const { directory, files, findings, rows } = verification
+const textOf = (verified: Verified) => {
+  const { directory, files, findings, rebuilt, rows } = verified
   const lines = findings.map((finding) =>
     finding.severity === "warning" ? `warning: ${Dataset.formatFinding(finding)}` : Dataset.formatFinding(finding),
   )
-  const summary = `${directory} has no errors: ${count(rows, "pair")} in ${count(files, "file")}.`
-  return [...lines, ...(hasErrors(verification) ? [] : [summary])].join("\n")
+  const summary = [
+    `${directory} has no errors: ${count(rows, "pair")} in ${count(files, "file")}.`,
+    ...(rebuilt === undefined
+      ? []
+      : [`Rebuilt from ${count(rebuilt.votes, "vote")}: ${count(rebuilt.files, "file")} with the same rows.`]),
+  ]
+  return [...lines, ...(hasErrors(verified) ? [] : summary)].join("\n")
 }
 
 export const command = makeCommand(
   "verify",
   "Check a dataset: the size and SHA-256 of every file, Parquet against JSON Lines row by row, and trainer formats. " +
     "Also check that no prompt is in two splits, and that the dataset card and the report contain the same numbers. " +
+    "With --from-votes, also rebuild every file with rows from the vote table and the settings in the manifest, and compare the bytes. " +
     "Prints one line per finding, and a warning with the number of rows whose completions trainers would cut. " +
     "Exits with 1 if there are errors.",
-  { directory, json: ledgerFlags.json },
-  Effect.fn("prefstream verify")(function* (flags) {
+  {
+    directory,
+    fromVotes: option(
+      Flag.File("from-votes", { mustExist: true }),
+      "FILE",
+      "Vote table to rebuild the dataset from: prefstream export-votes --pseudonyms prints it",
+      { isTypedOnly: true },
+    ),
+    evaluationPrompts: datasetFlags.evaluationPrompts,
+    evaluationPath: datasetFlags.evaluationPath,
+    json: ledgerFlags.json,
+  },
+  Effect.fn("prefstream verify")(function* ({ directory, evaluationPath, evaluationPrompts, fromVotes, json }) {
     const fs = yield* FileSystem.FileSystem
-    const dataset = JobFolder.dataset(flags.directory)
-    if (!(yield* fs.exists(`${flags.directory}/manifest.json`)) && (yield* fs.exists(`${dataset}/manifest.json`))) {
-      return yield* ExitStatus.usageError(`${flags.directory} is a job folder: prefstream verify ${dataset}`)
+    const dataset = JobFolder.dataset(directory)
+    if (!(yield* fs.exists(`${directory}/manifest.json`)) && (yield* fs.exists(`${dataset}/manifest.json`))) {
+      return yield* ExitStatus.usageError(`${directory} is a job folder: prefstream verify ${dataset}`)
     }
-    const verification = yield* Dataset.verify(flags.directory)
-    yield* Console.log(flags.json ? JSON.stringify(verification) : printable(textOf(verification)))
-    if (hasErrors(verification)) return yield* new ExitStatus.Finished({ status: ExitStatus.failure })
+    const verification = yield* Dataset.verify(directory)
+    const prompts = evaluationPrompts.length === 0 ? undefined : yield* Source.texts(evaluationPrompts, evaluationPath)
+    const rebuilt =
+      fromVotes === undefined || hasErrors(verification)
+        ? undefined
+        : yield* Pipeline.verifyFromVotes(directory, Source.votes(fromVotes), { evaluationPrompts: prompts }).pipe(
+            Effect.catchTag("DatasetUnreadable", ExitStatus.asUsageError),
+          )
+    const verified: Verified = {
+      ...verification,
+      findings: [...verification.findings, ...(rebuilt?.findings ?? [])],
+      ...(rebuilt !== undefined && { rebuilt: { files: rebuilt.files, votes: rebuilt.votes } }),
+    }
+    yield* Console.log(json ? JSON.stringify(verified) : printable(textOf(verified)))
+    if (hasErrors(verified)) return yield* new ExitStatus.Finished({ status: ExitStatus.failure })
   }),
-  { "prefstream verify week-48/dataset": "Check the dataset of a job" },
+  {
+    "prefstream verify week-48/dataset": "Check the dataset of a job",
+    "prefstream verify week-48/dataset --from-votes votes.jsonl": "Also rebuild it from its votes",
+  },
 )

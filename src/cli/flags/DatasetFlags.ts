@@ -6,7 +6,7 @@ import { Effect, Option, Record, Struct } from "effect"
 import { type Command, Flag } from "effect/cli"
 import { formatNames } from "../../dataset/format/TrainerFormats.ts"
 import { Split } from "../../domain/Split.ts"
-import { bestAgainstOne, bestAgainstRest, fullRanking, type PairStrategy } from "../../pair/PairStrategy.ts"
+import { strategies } from "../../pair/PairStrategy.ts"
 import * as Checks from "../../pair/Checks.ts"
 import * as Consensus from "../../pair/votes/Consensus.ts"
 import type { Shares } from "../../pair/text/Splits.ts"
@@ -18,12 +18,6 @@ import { usageError } from "../output/ExitStatus.ts"
 import { annotationFlags, annotationPathsOf } from "./AnnotationPath.ts"
 import { inGroup } from "./Definition.ts"
 import { assignment, choice, integer, literals, numberIn, option, parsed, repeated, text } from "./Values.ts"
-
-const strategies = {
-  "best-against-rest": () => bestAgainstRest,
-  "best-against-one": bestAgainstOne,
-  "full-ranking": () => fullRanking,
-} as const satisfies { readonly [name: string]: (seed?: number) => PairStrategy }
 
 const isSplit = (name: string): name is Split => Split.literals.some((split) => split === name)
 
@@ -58,10 +52,15 @@ export const datasetFlags = inGroup("DATASET", {
     default: "best-against-rest",
   }),
   pairSeed: integer("pair-seed", "Seed for drawing pairs with best-against-one", { default: 0 }),
-  aggregate: literals("aggregate", Consensus.aggregations, "Majority, or votes weighted by expert reliability", {
-    metavar: "METHOD",
-    default: `${Consensus.defaultAggregation}; routed: dawid-skene`,
-  }),
+  aggregate: literals(
+    "aggregate",
+    Consensus.aggregations,
+    "Majority, or weighted by reliability; jury: judges as one",
+    {
+      metavar: "METHOD",
+      default: `${Consensus.defaultAggregation}; routed: jury`,
+    },
+  ),
   ...annotationFlags,
   minVotes: integer("min-votes", "Minimum votes per item", { min: 1, default: Consensus.defaults.minVotes }),
   minAgreement: option(

@@ -20,7 +20,7 @@ import type { Ranking } from "../../domain/Ranking.ts"
 import { type ItemVote, marginOf, votesOf } from "./ItemVotes.ts"
 import { rankingOf } from "./Ranking.ts"
 
-export const aggregations = ["majority", "dawid-skene"] as const
+export const aggregations = ["majority", "dawid-skene", "jury"] as const
 export type Aggregation = (typeof aggregations)[number]
 export const defaultAggregation: Aggregation = "majority"
 
@@ -57,8 +57,9 @@ const ballotOf = ({ choice, ranking, rationale }: ItemVote): Ballot => ({
 
 /** The consensus by a lead's decision, or by the last of several decisions. Undefined if no task has a decision. */
 const byDecision = (item: JudgedItem, votes: ReadonlyArray<ItemVote>): Consensus | undefined => {
-  const judgment = item.judgments.findLast(({ annotations }) => Decision.isIn(annotations))
-  if (judgment === undefined) return undefined
+  const decided = item.judgments.findLast(({ annotations }) => Decision.isIn(annotations))
+  if (decided === undefined) return undefined
+  const judgment = { ...decided, taskId: item.judgments[0].taskId }
   const best = firstOfText(item.completions)[judgment.bestCompletionIndex]!
   const counted = tally(item.completions, votes.map(ballotOf))
   return {

@@ -202,13 +202,16 @@ const isNeutralized = (record: Members): boolean =>
 
 const restoreText = (cell: unknown): unknown => (typeof cell === "string" ? SpreadsheetCell.restore(cell) : cell)
 
+/** Whether prefstream wrote the record of a vote. */
+export const isOwnVote = (record: Members): boolean =>
+  ["item_id", "prompt", "completions", "expert", "vote", "chosen_index", "task_id"].every((name) =>
+    Object.hasOwn(record, name),
+  )
+
 /** A CSV table that prefstream wrote. The messages of a prompt are JSON text. */
 const voteTable: Shape = {
   name: "prefstream",
-  is: (record) =>
-    ["item_id", "prompt", "completions", "expert", "vote", "chosen_index", "task_id"].every((name) =>
-      Object.hasOwn(record, name),
-    ),
+  is: isOwnVote,
   isTextual: true,
   toRecord: (record) => {
     const restoredRecord = isNeutralized(record) ? Record.map(record, restoreText) : record

@@ -1,12 +1,14 @@
 /**
- * Adapts the detected layout to votes. A path is used for ids only if each id in the first records belongs to one item.
+ * Adapts the detected layout to votes. A path is used for ids only if each id in the first records belongs to one item,
+ * and, except in tables of prefstream, each item has one id.
  */
 import { Result } from "effect"
 import { content } from "../../domain/PromptItem.ts"
-import { defined } from "../../io/Values.ts"
+import { defined, isObject } from "../../io/Values.ts"
 import * as Sample from "../detect/Sample.ts"
 import type { LayoutOptions } from "../layout/Layout.ts"
 import * as MakeLayout from "../layout/MakeLayout.ts"
+import * as ToolExports from "./ToolExports.ts"
 import type * as VoteFields from "./VoteFields.ts"
 import { voteNames } from "./VoteNames.ts"
 
@@ -37,6 +39,7 @@ const namesItems = (sample: Sample.Sample, options: LayoutOptions, path: string)
     MakeLayout.make(defined({ ...options, id: path, keep: undefined, metadata: undefined })),
   )
   if (layout?.reads !== "items") return false
+  const isOwn = sample.rows.every(({ value }) => isObject(value) && ToolExports.isOwnVote(value))
   const contents = new Map<string, string>()
   const ids = new Map<string, string>()
   return sample.rows.every((row) => {
@@ -45,7 +48,7 @@ const namesItems = (sample: Sample.Sample, options: LayoutOptions, path: string)
     const { item } = record.success
     if (item.id === undefined) return false
     const text = content({ prompt: item.prompt, completions: item.completions.toSorted() })
-    const isSame = (ids.get(text) ?? item.id) === item.id && (contents.get(item.id) ?? text) === text
+    const isSame = (isOwn || (ids.get(text) ?? item.id) === item.id) && (contents.get(item.id) ?? text) === text
     ids.set(text, item.id)
     contents.set(item.id, text)
     return isSame

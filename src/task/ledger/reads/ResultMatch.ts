@@ -19,7 +19,7 @@ import * as CompletionOrder from "../schema/CompletionOrder.ts"
 import * as Expected from "../schema/Expected.ts"
 import type { CompletedTask, StoredRequest } from "../schema/Model.ts"
 import * as Payload from "../schema/Payload.ts"
-import { promptOf } from "../schema/Rows.ts"
+import { importedTaskPrefix, promptOf } from "../schema/Rows.ts"
 import type { ReadKinds } from "../schema/VoteKinds.ts"
 
 /** Members in which another service may list several judgments. prefstream does not read them there. */
@@ -52,7 +52,7 @@ const isTextAt = (text: string, path: ReadonlyArray<PropertyKey>): boolean =>
   path.at(-1) === "best_completion_index" &&
   Predicate.isString(FieldPath.followAll(Result.getOrUndefined(Json.parse(text)), path))
 
-const Answer = Schema.fromJsonString(Schema.Struct({ results: Schema.Array(AnsweredItem) }))
+const Answer = Schema.fromJsonString(Schema.Struct({ task_id: Several, results: Schema.Array(AnsweredItem) }))
 SchemaJITCompiler.enable(Answer.ast)
 const decode = Schema.decodeUnknownResult(Answer, { reportInput: true })
 
@@ -92,7 +92,8 @@ export const match = (
 ): Result.Result<ReadonlyArray<Judgment | NoJudgment>, string> => {
   const answer = readAnswer(result)
   if (Result.isFailure(answer)) return Result.fail(answer.failure)
-  const { results } = answer.success
+  const { results, task_id: namedId } = answer.success
+  const shownId = taskId.startsWith(importedTaskPrefix) && Predicate.isString(namedId) ? namedId : taskId
   if (results.length !== prompts.length) {
     return Result.fail(
       `expected ${prompts.length} ${plural(prompts.length, "result")}, one per prompt, found ${results.length}`,
@@ -112,7 +113,7 @@ export const match = (
     const isCheck = details.check === true
     const index = found.best_completion_index
     if (index === null && isWithdrawn(found.annotations)) {
-      judgments.push({ reason: "withdrawn", taskId, itemId: details.item_id, isCheck })
+      judgments.push({ reason: "withdrawn", taskId: shownId, itemId: details.item_id, isCheck })
       continue
     }
     if (index === null || index < 0 || index >= completions.length) {
@@ -122,7 +123,7 @@ export const match = (
     const annotations = read(annotationsOf(found.annotations))
     const unread = unreadNames.find((name) => Array.isArray(found[name]) && found[name].length > 1)
     judgments.push({
-      taskId,
+      taskId: shownId,
       itemId: details.item_id,
       prompt: promptOf(prompt, details),
       completions,

@@ -11,6 +11,9 @@ import * as CompletionOrder from "./CompletionOrder.ts"
 import * as Expected from "./Expected.ts"
 import * as Payload from "./Payload.ts"
 
+/** Begins the ids of imported tasks. The stored result of such a task names the task in which the votes were given. */
+export const importedTaskPrefix = "imported_"
+
 /** Maximum rows of up to ten values per statement. Limits: 32,766 values (SQLite) and 32,767 (PostgreSQL). */
 const rowsPerStatement = 3_200
 

@@ -1,0 +1,125 @@
+/**
+ * Compares the records of one item after the other, and counts the pairs by kind and reason.
+ *
+ * Guarantees: each pair matches at most one pair of the other dataset: first an equal one, then one with the same
+ * choice, then one with the opposite choice. The time grows with the square of the number of an item's pairs.
+ */
+
+/** The numbers of a record before its columns. `low` and `high` are the hashes of both texts, the smaller one first. */
+export const field = {
+  item: 0,
+  low: 1,
+  high: 2,
+  isLowChosen: 3,
+  side: 4,
+  file: 5,
+  line: 6,
+} as const
+export const fieldCount = 7
+
+/** The outcome of an item in one job is a record, too. Its `side` is that of the rows plus 2. */
+export const outcomeSide = 2
+export const outcomeField = { lost: field.file, cause: field.line } as const
+
+/** The ways in which pairs differ. */
+export const kinds = ["flipped", "changed", "gone", "added"] as const
+/** A way in which pairs differ. */
+export type DiffKind = (typeof kinds)[number]
+
+export interface Drawn {
+  readonly reason: string
+  readonly a: Float64Array | undefined
+  readonly b: Float64Array | undefined
+}
+
+/** The losses of items whose votes give no choice. A voided expert can be the cause. */
+const lossesByVotes = new Set(["not_judged", "too_few_votes", "tie", "low_agreement", "against_votes", "no_pair"])
+
+const makeTally = () => ({ pairs: 0, reasons: new Map<string, number>(), drawn: new Array<Drawn>() })
+
+type IsMatch = (one: Float64Array, other: Float64Array) => boolean
+
+const isSamePair: IsMatch = (one, other) => one[field.low] === other[field.low] && one[field.high] === other[field.high]
+
+const isSameChoice: IsMatch = (one, other) =>
+  isSamePair(one, other) && one[field.isLowChosen] === other[field.isLowChosen]
+
+const isSameRow: IsMatch = (one, other) =>
+  isSameChoice(one, other) && one.every((n, i) => i < fieldCount || n === other[i])
+
+export const make = ({
+  columns,
+  hasLedger,
+  otherReason,
+  show,
+  texts,
+}: {
+  readonly columns: ReadonlyArray<string>
+  /** Whether the outcomes of A's and of B's job are among the records. */
+  readonly hasLedger: readonly [boolean, boolean]
+  /** The reason if the records give none. */
+  readonly otherReason: string
+  /** Maximum number of records to keep of each kind. */
+  readonly show: number
+  /** The reasons that outcomes refer to, by number. */
+  readonly texts: ReadonlyArray<string | null>
+}) => {
+  const tallies = { flipped: makeTally(), changed: makeTally(), gone: makeTally(), added: makeTally() }
+  const changed = new Map<string, number>()
+  let same = 0
+  const valueOf = (record: Float64Array, name: string) => record[fieldCount + columns.indexOf(name)]
+
+  const reasonOf = (all: ReadonlyArray<Float64Array>): string => {
+    const of = (side: number) => all.find((record) => record[field.side] === side)
+    const [a, b, ...outcomes] = [of(0), of(1), of(outcomeSide), of(outcomeSide + 1)]
+    const cause = texts[outcomes[0]?.[outcomeField.cause] ?? 0] ?? null
+    if (a === undefined || b === undefined) {
+      const side = a === undefined ? 0 : 1
+      const outcome = outcomes[side]
+      const lost = outcome === undefined ? (hasLedger[side] ? "not_judged" : null) : texts[outcome[outcomeField.lost]!]!
+      return (lost === null || lossesByVotes.has(lost) ? cause : null) ?? lost ?? otherReason
+    }
+    const more = (valueOf(b, "votes") ?? 0) - (valueOf(a, "votes") ?? 0)
+    const isEqual = ["agreement", "vote_margin"].every((name) => valueOf(a, name) === valueOf(b, name))
+    return cause ?? (more > 0 ? "new_votes" : more < 0 ? "fewer_votes" : isEqual ? otherReason : "other_votes")
+  }
+
+  /** Compares all records of one item. */
+  const compare = (all: ReadonlyArray<Float64Array>): void => {
+    let rest = all.filter((record) => record[field.side] === 1)
+    const unmatched = (
+      ones: ReadonlyArray<Float64Array>,
+      isMatch: IsMatch,
+      onMatch: (a: Float64Array, b: Float64Array) => void,
+    ) =>
+      ones.filter((a) => {
+        const b = rest.find((other) => isMatch(a, other))
+        if (b === undefined) return true
+        rest = rest.filter((other) => other !== b)
+        onMatch(a, b)
+        return false
+      })
+    const add = (kind: DiffKind, a: Float64Array | undefined, b: Float64Array | undefined) => {
+      const tally = tallies[kind]
+      const reason = reasonOf(all)
+      tally.pairs++
+      tally.reasons.set(reason, (tally.reasons.get(reason) ?? 0) + 1)
+      if (tally.drawn.length < show) tally.drawn.push({ a: a?.slice(), b: b?.slice(), reason })
+    }
+    const differing = unmatched(
+      all.filter((record) => record[field.side] === 0),
+      isSameRow,
+      () => void same++,
+    )
+    const otherChoice = unmatched(differing, isSameChoice, (a, b) => {
+      for (const name of columns) {
+        if (valueOf(a, name) !== valueOf(b, name)) changed.set(name, (changed.get(name) ?? 0) + 1)
+      }
+      add("changed", a, b)
+    })
+    for (const a of unmatched(otherChoice, isSamePair, (a, b) => add("flipped", a, b))) add("gone", a, undefined)
+    for (const b of rest) add("added", undefined, b)
+  }
+
+  return { compare, tallies, changed, same: () => same }
+}

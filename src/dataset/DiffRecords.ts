@@ -1,0 +1,113 @@
+/**
+ * Rows of datasets as records of numbers in a temporary file, in 256 partitions by a hash of the item's id.
+ *
+ * Guarantees: all records of an item are in one partition. Memory: 17 MB for buffers, and one partition at a time. A
+ * record takes 8 bytes per column and 56 bytes more. A text counts as the first 52 bits of its SHA-256.
+ */
+import { Effect, FileSystem, Result, Stream } from "effect"
+import * as Conversation from "../domain/Conversation.ts"
+import type { Prompt } from "../domain/Message.ts"
+import * as Lines from "../io/Lines.ts"
+import * as ScratchFile from "../node/ScratchFile.ts"
+import * as Sha256 from "../node/Sha256.ts"
+import { causeMessage } from "../io/Values.ts"
+import type { Json, JsonRow } from "./file/Features.ts"
+import { DatasetUnreadable } from "./file/DatasetError.ts"
+
+const partitionCount = 256
+const bufferRecords = 256
+
+/** Stores null, which differs from every number and every hash. */
+export const nullValue = -Number.MAX_SAFE_INTEGER
+
+export const hash = Sha256.leading52Bits
+
+export const make = Effect.fnUntraced(function* (width: number, directory: string | undefined) {
+  const file = yield* ScratchFile.temporary(directory)
+  const bufferBytes = width * bufferRecords * 8
+  const partitions = Array.from({ length: partitionCount }, () => ({
+    buffer: new Float64Array(width * bufferRecords),
+    used: 0,
+    starts: new Array<number>(),
+  }))
+  return {
+    partitionCount,
+    /** Adds a record, whose first number is the hash of the item's id. */
+    add: (record: Float64Array): void => {
+      const partition = partitions[record[0]! % partitionCount]!
+      partition.buffer.set(record, partition.used)
+      partition.used += width
+      if (partition.used < partition.buffer.length) return
+      partition.starts.push(file.append(new Uint8Array(partition.buffer.buffer)))
+      partition.used = 0
+    },
+    read: (number: number): Float64Array => {
+      const { buffer, starts, used } = partitions[number]!
+      const all = new Float64Array(starts.length * buffer.length + used)
+      for (const [i, start] of starts.entries()) {
+        file.readInto(new Uint8Array(all.buffer, i * bufferBytes, bufferBytes), start)
+      }
+      all.set(buffer.subarray(0, used), starts.length * buffer.length)
+      return all
+    },
+  }
+})
+
+/** Texts and lists with one message of the same text are equal, so that datasets of both shapes can be compared. */
+export const valueOf = (value: Json | undefined): number => {
+  if (value === undefined || value === null) return nullValue
+  if (typeof value === "number") return value
+  if (typeof value !== "string") return hash(Array.isArray(value) ? textOf(value) : JSON.stringify(value))
+  if (value.length > maxCachedLength) return hash(value)
+  const cached = hashes.get(value)
+  if (cached !== undefined) return cached
+  if (hashes.size === maxCached) hashes.clear()
+  hashes.set(value, hash(value))
+  return hashes.get(value)!
+}
+
+/** Hashes of short texts, which often repeat, such as models' names. */
+const hashes = new Map<string, number>()
+const maxCached = 4096
+const maxCachedLength = 40
+
+const textOf = (messages: ReadonlyArray<Json>): string => {
+  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- a list in a row is a list of messages
+  const prompt = messages as unknown as Exclude<Prompt, string>
+  const [first] = prompt
+  return prompt.length === 1 && first.role === "assistant" && Object.keys(first).length === 2
+    ? first.content
+    : Conversation.toText(prompt)
+}
+
+/** Calls `onLine` with each line of a JSON Lines file. `onLine` may throw; its exceptions name the line. */
+export const forEachLine = Effect.fnUntraced(function* (path: string, onLine: (text: string, line: number) => void) {
+  const fs = yield* FileSystem.FileSystem
+  let at = 0
+  const failed = (cause: unknown) =>
+    ScratchFile.isFailure(cause)
+      ? cause
+      : new DatasetUnreadable({ file: path, row: at, expected: "a preference pair", found: causeMessage(cause) })
+  yield* fs.stream(path, { chunkSize: 1024 * 1024 }).pipe(
+    Lines.fromBytes(path, { maxLineBytes: Number.MAX_SAFE_INTEGER, isVerbatim: true }),
+    Stream.mapError(failed),
+    Stream.runForEachArray((lines) =>
+      Effect.try({
+        try: () => {
+          for (const line of lines) {
+            const { number, text } = Result.getOrThrow(line)
+            onLine(text, (at = number))
+          }
+        },
+        catch: failed,
+      }),
+    ),
+  )
+})
+
+export const parse = (text: string): JsonRow & { readonly item_id: string } => {
+  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the check below
+  const row = JSON.parse(text) as JsonRow & { readonly item_id: string }
+  if (typeof row?.item_id !== "string") throw new Error("a row without item_id")
+  return row
+}

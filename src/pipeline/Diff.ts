@@ -1,0 +1,93 @@
+/**
+ * Compares two datasets, and explains the differences by the ledgers of their jobs.
+ *
+ * Guarantees: those of `Dataset.diff`. A job is a folder with `dataset` and `ledger.db`. Its ledger tells why an item
+ * gives no pair now: the reason is that of the job's present results under the settings in the manifest. An item whose
+ * vote by a voided expert counted in A has the reason `voided_expert`; only A's ledger tells which items these are.
+ */
+import { Effect, FileSystem, Option, Path, Stream } from "effect"
+import * as Dataset from "../dataset/Dataset.ts"
+import { DatasetUnreadable } from "../dataset/file/DatasetError.ts"
+import { lostExperts } from "../dataset/Diff.ts"
+import * as Manifest from "../dataset/Manifest.ts"
+import * as Curation from "../pair/Curation.ts"
+import { allVotesOf } from "../pair/votes/ItemVotes.ts"
+import * as Reliabilities from "../pair/votes/Reliabilities.ts"
+import { ExpertNames } from "../task/ExpertNames.ts"
+import * as Results from "../task/Results.ts"
+import * as LedgerLocation from "../task/ledger/LedgerLocation.ts"
+import { defaultJob } from "../task/ledger/Ledger.ts"
+import * as JobFolder from "./JobFolder.ts"
+import * as ManifestSettings from "./ManifestSettings.ts"
+
+interface Place {
+  readonly directory: string
+  readonly ledger: string | undefined
+}
+
+/** Finds the dataset, and the ledger of its job: `path` is a job's folder, a dataset's folder, or a manifest. */
+const locate = Effect.fnUntraced(function* (
+  path: string,
+): Effect.fn.Return<Place, DatasetUnreadable, FileSystem.FileSystem | Path.Path> {
+  const fs = yield* FileSystem.FileSystem
+  const paths = yield* Path.Path
+  const has = (...parts: ReadonlyArray<string>) => Effect.orElseSucceed(fs.exists(paths.join(...parts)), () => false)
+  const ledgerIn = Effect.fnUntraced(function* (job: string) {
+    return (yield* has(JobFolder.ledger(job))) ? JobFolder.ledger(job) : undefined
+  })
+  if (paths.basename(path) === Manifest.fileName) return yield* locate(paths.dirname(path))
+  if (yield* has(path, Manifest.fileName)) {
+    const job = paths.dirname(paths.resolve(path))
+    return {
+      directory: path,
+      ledger: JobFolder.dataset(job) === paths.resolve(path) ? yield* ledgerIn(job) : undefined,
+    }
+  }
+  const directory = JobFolder.dataset(path)
+  if (yield* has(directory, Manifest.fileName)) return { directory, ledger: yield* ledgerIn(path) }
+  const actual = (yield* has(path)) ? `no ${Manifest.fileName}` : "no such file or folder"
+  return yield* new DatasetUnreadable({ file: path, expected: "a dataset, a job folder, or a manifest", found: actual })
+})
+
+/** The present outcomes of a job's items under the settings of the manifest; undefined if nothing can tell them. */
+const outcomesOf = Effect.fnUntraced(function* ({ directory, ledger }: Place, voided: ReadonlyMap<string, number>) {
+  if (ledger === undefined) return undefined
+  const settings = yield* Effect.option(
+    Effect.flatMap(Dataset.manifest(directory), (manifest) => ManifestSettings.of(manifest)),
+  )
+  if (Option.isNone(settings)) return undefined
+  const { aggregate, campaign, expertNames: keep = false, ...options } = settings.value
+  return Effect.gen(function* () {
+    const items = Results.items(campaign)
+    const reliabilities =
+      aggregate !== undefined && aggregate !== "majority"
+        ? Option.some(yield* Reliabilities.of(items, { jury: aggregate === "jury" }))
+        : Option.none<Reliabilities.Reliabilities>()
+    const curation = yield* Curation.make(options, { reliabilities, mayRepeat: campaign === "all", languageShare: 0 })
+    return curation.curate(Stream.filter(items, ({ isCheck }) => !isCheck)).pipe(
+      Stream.map(({ item, lost = null }): Dataset.JobOutcome => {
+        const isVoided = allVotesOf(item).some(({ expert }) => expert !== null && voided.has(expert))
+        return { itemId: item.itemId, lost, cause: isVoided ? "voided_expert" : null }
+      }),
+    )
+  }).pipe(
+    Stream.unwrap,
+    Stream.provideService(ExpertNames, { keep }),
+    Stream.provide(LedgerLocation.layerReadonly({ _tag: "File", path: ledger, job: defaultJob })),
+  )
+})
+
+/** Compares two datasets. Each path is a dataset's folder, a job's folder, or a manifest. */
+export const diff = Effect.fn("Pipeline.diff")(function* (
+  a: string,
+  b: string,
+  options: Pick<Dataset.DiffOptions, "ignore" | "scratchDirectory" | "show"> = {},
+) {
+  const [one, other] = [yield* locate(a), yield* locate(b)]
+  const voided = yield* lostExperts(one.directory, other.directory)
+  return yield* Dataset.diff(one.directory, other.directory, {
+    ...options,
+    outcomesA: yield* outcomesOf(one, voided),
+    outcomesB: yield* outcomesOf(other, voided),
+  })
+})

@@ -1,0 +1,112 @@
+/**
+ * Rebuilds the rows of a dataset from its vote table and the settings in its manifest, and compares the files.
+ *
+ * Guarantees: every file with rows is made again and compared byte by byte, as SHA-256. The original ledger is not
+ * needed: the votes are imported into a ledger in a temporary folder. Equal JSON Lines with unequal Parquet is a
+ * warning: another version of Node compresses differently. Not rebuilt: card, report, and manifest, whose numbers on
+ * times, costs, and rejects only the ledger has, and the files of custom formats. Splits of near-duplicates depend on all
+ * planned prompts, so an item without votes, which the table lacks, can move its near-duplicates to another split.
+ */
+import { Effect, FileSystem } from "effect"
+import * as Dataset from "../dataset/Dataset.ts"
+import { diffKinds } from "../dataset/Dataset.ts"
+import type { DatasetFile } from "../dataset/Manifest.ts"
+import type { Finding } from "../dataset/file/Finding.ts"
+import { formatNames } from "../dataset/format/TrainerFormats.ts"
+import { count } from "../io/Values.ts"
+import * as Export from "./Export.ts"
+import * as ImportVotes from "./ImportVotes.ts"
+import * as JobFolder from "./JobFolder.ts"
+import * as ManifestSettings from "./ManifestSettings.ts"
+
+/** Options of `verifyFromVotes`. */
+export interface RebuildOptions {
+  /** The evaluation prompts of the export, if items that contain one were left out. */
+  readonly evaluationPrompts?: ReadonlyArray<string> | undefined
+}
+
+/** The result of `verifyFromVotes`. */
+export interface Rebuilt {
+  /** Number of files that were made again and compared. */
+  readonly files: number
+  /** Number of votes in the table. */
+  readonly votes: number
+  /** The differences; no errors if every file has the same bytes. */
+  readonly findings: ReadonlyArray<Finding>
+}
+
+const isCustom = (path: string): boolean =>
+  path.startsWith("formats/") &&
+  path.split("/").length > 2 &&
+  !formatNames.some((name) => path.startsWith(`formats/${name}/`))
+
+/** The files that a rebuild must give again. */
+const rebuiltFiles = (files: ReadonlyArray<DatasetFile>) =>
+  new Map(files.flatMap((file) => (file.rows === null && !file.path.startsWith("formats/") ? [] : [[file.path, file]])))
+
+/**
+ * Rebuilds a dataset from its votes. Fails with `DatasetUnreadable` if the manifest lacks something that the rows depend
+ * on. The result lists the differences.
+ */
+export const verifyFromVotes = Effect.fn("Pipeline.verifyFromVotes")(function* (
+  directory: string,
+  votes: ImportVotes.ImportSettings["votes"],
+  { evaluationPrompts }: RebuildOptions = {},
+) {
+  const fs = yield* FileSystem.FileSystem
+  const manifest = yield* Dataset.manifest(directory)
+  const { campaign, ...settings } = yield* ManifestSettings.of(manifest, evaluationPrompts)
+  if (campaign === "all") {
+    return yield* ManifestSettings.notRebuildable(
+      "one campaign",
+      "all campaigns, which a vote table does not tell apart",
+    )
+  }
+  const job = yield* fs.makeTempDirectoryScoped({ prefix: "prefstream-rebuild-" })
+  const where = { directory: job, ledger: undefined, job: undefined, newLedger: true }
+  const imported = yield* ImportVotes.importVotes({ directory: job, votes }).pipe(
+    Effect.tap(Export.exportDataset({ ...settings, expertNames: true, directory: job })),
+    Effect.provide(ImportVotes.layer(where)),
+  )
+  const findings: Array<Finding> = []
+  const add = (file: string, expected: string, actual: string, severity: Finding["severity"] = "error") =>
+    findings.push({ file, row: null, field: null, expected, found: actual, severity })
+  const { rejected, rejects } = imported
+  if (rejected > 0) {
+    add(votes.description, "a vote in each record", `${count(rejected, "record")} with ${rejects[0]?.code}`)
+  }
+  const rebuilt = rebuiltFiles((yield* Dataset.manifest(JobFolder.dataset(job))).files)
+  const original = rebuiltFiles(manifest.files)
+  const isEqual = (path: string) => rebuilt.get(path)?.sha256 === original.get(path)?.sha256
+  const paths = [...new Set([...original.keys(), ...rebuilt.keys()])]
+  const hasSameRows = paths.every((path) => !path.startsWith("jsonl/") || isEqual(path))
+  for (const path of paths) {
+    if (isCustom(path)) {
+      add(path, "a built-in format", "a custom format, so the file was not rebuilt", "warning")
+    } else if (!isEqual(path)) {
+      const digest = (files: typeof original) => files.get(path)?.sha256 ?? "no such file"
+      if (hasSameRows && path.endsWith(".parquet")) {
+        add(path, digest(rebuilt), "the same rows in other bytes: another version of Node wrote them", "warning")
+      } else add(path, `the rebuilt file: ${digest(rebuilt)}`, digest(original))
+    }
+  }
+  if (findings.some(({ severity }) => severity === "error")) {
+    const diff = yield* Dataset.diff(directory, JobFolder.dataset(job), { show: 3, scratchDirectory: job })
+    for (const kind of diffKinds) {
+      const { examples, pairs } = diff[kind]
+      if (pairs === 0) continue
+      const items = examples.map(({ item_id }) => item_id).join(", ")
+      const columns = kind === "changed" ? ` in ${Object.keys(diff.columns).join(", ")}` : ""
+      add(
+        votes.description,
+        "the pairs of the dataset",
+        `after the rebuild, ${count(pairs, "pair")} ${kind}${columns}, such as of ${items}`,
+      )
+    }
+  }
+  return {
+    files: paths.filter((path) => !isCustom(path)).length,
+    votes: imported.votes,
+    findings,
+  } satisfies Rebuilt
+}, Effect.scoped)

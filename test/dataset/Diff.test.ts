@@ -1,0 +1,157 @@
+/** Datasets that differ in known ways: each pair counts once, and nothing else counts. */
+import { createHash } from "node:crypto"
+import { appendFileSync, readFileSync, writeFileSync } from "node:fs"
+import { assert, describe } from "@effect/vitest"
+import { Effect, Stream } from "effect"
+import * as Dataset from "../../src/dataset/Dataset.ts"
+import type { PreferencePair } from "../../src/domain/PreferencePair.ts"
+import { temporaryDirectory, test } from "../support/job.ts"
+import { difficultPairs, pair } from "../support/pairs.ts"
+
+const write = (directory: string, pairs: ReadonlyArray<PreferencePair>, options: Partial<Dataset.Options> = {}) =>
+  Stream.run(Stream.fromIterable(pairs), Dataset.write({ directory, allowEmpty: true, ...options }))
+
+const numbers = Array.from({ length: 300 }, (_, i) => i)
+
+const flipped = (one: PreferencePair): PreferencePair => ({
+  ...one,
+  chosen: one.rejected,
+  rejected: one.chosen,
+  chosen_index: one.rejected_index,
+  rejected_index: one.chosen_index,
+})
+
+const countsOf = ({ added, changed, flipped, gone, same }: Dataset.DatasetDiff) => ({
+  same,
+  changed: changed.pairs,
+  flipped: flipped.pairs,
+  gone: gone.pairs,
+  added: added.pairs,
+})
+
+const none = { same: 0, changed: 0, flipped: 0, gone: 0, added: 0 }
+
+const splitOf = ({ item_id }: PreferencePair): Dataset.Split => (item_id.endsWith("7") ? "test" : "train")
+
+describe("Dataset.diff", () => {
+  test("finds each planted difference, whatever the order of rows, shards, and splits", function* () {
+    const folder = yield* temporaryDirectory
+    const [a, b] = [`${folder}/a`, `${folder}/b`]
+    yield* write(a, numbers.map((i) => pair(i)), { splitOf }) // prettier-ignore
+    const others = numbers.flatMap((i) => {
+      const one = pair(i)
+      if (i % 50 === 1) return [flipped(one)]
+      if (i % 50 === 2) return [{ ...one, rationale: "other", strength: 9 }]
+      if (i % 50 === 3) return []
+      if (i % 50 === 4) return [one, pair(1000 + i)]
+      if (i % 50 === 5) return [flipped({ ...one, votes: one.votes + 1 })]
+      return [one]
+    })
+    yield* write(b, others.toReversed(), {
+      shardBytes: 20_000,
+      splitOf: (one) => (one.item_id === "item-17" ? "train" : splitOf(one)),
+    })
+    const diff = yield* Dataset.diff(a, b, { show: 100 })
+    assert.deepStrictEqual(countsOf(diff), { same: 300 - 12 - 7 - 6, changed: 7, flipped: 12, gone: 6, added: 6 })
+    assert.deepStrictEqual(diff.columns, { rationale: 6, strength: 6, split: 1 })
+    assert.deepStrictEqual(diff.flipped.reasons, { unknown: 6, new_votes: 6 })
+    const ids = (kind: Dataset.DiffKind) => diff[kind].examples.map(({ item_id }) => item_id).toSorted()
+    const planted = (n: number, from = 0) => numbers.filter((i) => i % 50 === n).map((i) => `item-${from + i}`).toSorted() // prettier-ignore
+    assert.deepStrictEqual(ids("flipped"), [...planted(1), ...planted(5)].toSorted())
+    assert.deepStrictEqual(ids("gone"), planted(3))
+    assert.deepStrictEqual(ids("added"), planted(4, 1000))
+    assert.deepStrictEqual(ids("changed"), ["item-17", ...planted(2)].toSorted())
+    // Each example names the line of its pair.
+    for (const { a: one, b: other, item_id } of [...diff.flipped.examples, ...diff.changed.examples]) {
+      for (const [directory, place] of [
+        [a, one],
+        [b, other],
+      ] as const) {
+        const [file, number] = place!.split(":")
+        const line = readFileSync(`${directory}/${file}`, "utf8").split("\n")[Number(number) - 1]!
+        assert.strictEqual(JSON.parse(line).item_id, item_id)
+      }
+    }
+    const split = diff.changed.examples.find(({ item_id }) => item_id === "item-17")
+    assert.deepStrictEqual(split?.changes, { split: { a: "test", b: "train" } })
+    const back = yield* Dataset.diff(b, a, { show: 0 })
+    assert.deepStrictEqual(countsOf(back), countsOf(diff))
+    assert.deepStrictEqual(back.flipped, { pairs: 12, reasons: { unknown: 6, fewer_votes: 6 }, examples: [] })
+  })
+
+  test("an item of several pairs: another choice flips one, and replaces the others", function* () {
+    const folder = yield* temporaryDirectory
+    const item = (best: string, rest: ReadonlyArray<string>) =>
+      rest.map((rejected) => pair(1, { chosen: best, rejected, weight: 1 / 2 }))
+    yield* write(`${folder}/a`, [...item("x", ["y", "z"]), pair(2), pair(2)])
+    yield* write(`${folder}/b`, [...item("y", ["x", "z"]), pair(2)])
+    const diff = yield* Dataset.diff(`${folder}/a`, `${folder}/b`)
+    assert.deepStrictEqual(countsOf(diff), { same: 1, changed: 0, flipped: 1, gone: 2, added: 1 })
+  })
+
+  test("texts that formats spoil are equal, in both shapes; ignored columns and equal files do not count", function* () {
+    const folder = yield* temporaryDirectory
+    const [a, b, c, d] = ["a", "b", "c", "d"].map((name) => `${folder}/${name}`) as [string, string, string, string]
+    yield* write(a, difficultPairs)
+    yield* write(b, difficultPairs, { conversational: true })
+    yield* write(c, difficultPairs.map((one) => ({ ...one, task_id: "other" }))) // prettier-ignore
+    yield* write(d, difficultPairs, { tools: true })
+    const all = { ...none, same: (yield* Dataset.manifest(a)).rows }
+    for (const other of [a, b]) {
+      const diff = yield* Dataset.diff(a, other)
+      assert.deepStrictEqual([countsOf(diff), diff.differs], [all, false])
+    }
+    assert.deepStrictEqual((yield* Dataset.diff(a, c)).columns, { task_id: all.same })
+    assert.isFalse((yield* Dataset.diff(a, c, { ignore: ["task_id"] })).differs)
+    const column = yield* Dataset.diff(a, d)
+    assert.deepStrictEqual([column.only_in, countsOf(column), column.differs], [{ a: [], b: ["tools"] }, all, true])
+    yield* write(`${folder}/empty`, [])
+    const gone = yield* Dataset.diff(a, `${folder}/empty`)
+    assert.deepStrictEqual(countsOf(gone), { ...none, gone: all.same })
+  })
+
+  test("explains gone items by their outcomes, and votes by experts who count no more", function* () {
+    const folder = yield* temporaryDirectory
+    yield* write(`${folder}/a`, numbers.slice(0, 6).map((i) => pair(i))) // prettier-ignore
+    yield* write(`${folder}/b`, [flipped(pair(0)), pair(5)])
+    const outcome = (i: number, lost: string | null, cause: string | null = null) => ({
+      itemId: `item-${i}`,
+      lost,
+      cause,
+    })
+    const diff = yield* Dataset.diff(`${folder}/a`, `${folder}/b`, {
+      outcomesA: Stream.make(
+        outcome(0, null, "voided_expert"),
+        outcome(1, null, "voided_expert"),
+        outcome(2, null, "voided_expert"),
+      ),
+      outcomesB: Stream.make(outcome(0, null), outcome(1, "tie"), outcome(2, "near_duplicate"), outcome(3, "flagged")),
+    })
+    assert.deepStrictEqual(diff.flipped.reasons, { voided_expert: 1 })
+    assert.deepStrictEqual(diff.gone.reasons, { voided_expert: 1, near_duplicate: 1, flagged: 1, not_judged: 1 })
+  })
+
+  test("fails where a file is missing, changed, or not of pairs", function* () {
+    const folder = yield* temporaryDirectory
+    const a = `${folder}/a`
+    const file = `${a}/jsonl/train-00000-of-00001.jsonl`
+    yield* write(a, [pair(1), pair(2)])
+    yield* write(`${folder}/b`, [pair(1)])
+    const text = readFileSync(file, "utf8")
+    const failure = Effect.map(Effect.flip(Dataset.diff(a, `${folder}/b`)), ({ message }) => message)
+    appendFileSync(file, text)
+    assert.match(yield* failure, /train-00000-of-00001\.jsonl: expected the SHA-256 \w+ of the manifest, found /)
+    const manifest = readFileSync(`${a}/manifest.json`, "utf8")
+    const digestOf = (content: string) => createHash("sha256").update(content).digest("hex")
+    const spoil = (content: string) => {
+      writeFileSync(file, content)
+      writeFileSync(`${a}/manifest.json`, manifest.replace(digestOf(text), digestOf(content)))
+    }
+    spoil(text.replace('"item_id"', '"item"'))
+    assert.match(yield* failure, /row 1: expected a preference pair, found a row without item_id/)
+    spoil(text.replace("}\n", "\n"))
+    assert.match(yield* failure, /row 1: expected a preference pair, found /)
+    writeFileSync(`${a}/manifest.json`, "{}")
+    assert.match(yield* failure, /manifest\.json: expected a dataset manifest, found /)
+  })
+})
