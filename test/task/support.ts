@@ -45,13 +45,14 @@ export const newTasks = (sizes: ReadonlyArray<number>, first = 0): ReadonlyArray
     ),
   )
 
-export const reject = (line: number): Reject => ({
-  file: "bad.jsonl",
-  line,
-  code: "invalid_json",
-  reason: `no JSON in line ${line}`,
-  raw: "{",
-})
+export const reject = (line: number) =>
+  ({
+    file: "bad.jsonl",
+    line,
+    code: "invalid_json",
+    reason: `no JSON in line ${line}`,
+    raw: "{",
+  }) satisfies Reject
 
 export const nothing: ReadCounts = { read: 0, new: 0, known: 0, duplicates: 0, reordered: 0, rejected: 0 }
 
