@@ -52,9 +52,10 @@ const voteOf = ({ user_id, values }: typeof Submitted.Type, completions: number,
   const { preference, rationale, strength } = values
   const isRanking = typeof preference.value !== "string"
   const options = isRanking ? preference.value : [{ value: preference.value, rank: 1 }]
-  const groups = [...Map.groupBy(options, ({ rank }) => rank)]
-    .toSorted(([a], [b]) => a - b)
-    .map(([, group]) => group.map(({ value }) => Number(value.slice(8)) - 1).filter((index) => index < completions))
+  const groups = [...new Set(options.map(({ rank }) => rank))]
+    .toSorted((a, b) => a - b)
+    .map((rank) => options.flatMap((option) => (option.rank === rank ? [Number(option.value.slice(8)) - 1] : [])))
+    .map((group) => group.filter((index) => index < completions))
   const ranking = groups.filter((group) => group.length > 0)
   const expert = user_id === null ? null : (names[user_id] ?? user_id)
   const answers = { ...(rationale && { rationale: rationale.value }), ...(strength && { strength: strength.value }) }

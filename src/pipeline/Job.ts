@@ -37,7 +37,7 @@ export { issues, type ListedTask } from "./Issues.ts"
 export { LedgerLost } from "./LostLedger.ts"
 export { rejects } from "./RejectsFile.ts"
 export type { IssueReport } from "./RunReport.ts"
-export { rows as votes, text as voteTable } from "./VoteTable.ts"
+export { rows as votes, type TableSettings, text as voteTable } from "./VoteTable.ts"
 
 /** The settings that locate a job: its folder and its ledger. A pipeline's settings are also accepted. */
 export type JobSettings = Pick<Settings, "directory" | "ledger" | "job">

@@ -15,6 +15,7 @@ import type * as AccountIds from "./account/AccountIds.ts"
 import * as ServiceLayers from "./ServiceLayers.ts"
 
 export * as Expert from "./expert/ScriptedExperts.ts"
+export { JudgeAnswersError } from "./expert/JudgeAnswers.ts"
 export type { JudgeOptions } from "./expert/JudgeExpert.ts"
 export { type JudgeSettings, JudgeSettingsError } from "./expert/JudgeSettings.ts"
 export { InvalidPublicUrl } from "./http/ServiceAddress.ts"

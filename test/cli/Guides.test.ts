@@ -232,7 +232,7 @@ describe("the guides' command lines", () => {
         )
       : cli(args, all)
     assert.strictEqual(said.status, line.ends, `${text}\n${said.stdout}${said.stderr}`)
-    const target = / > (\S+)$/.exec(command)?.[1]
+    const target = / > ([\w./-]+)$/.exec(command)?.[1]
     if (target !== undefined) writeFileSync(target, said.stdout)
     if (args[0] !== "completion") return
     const [, shell = ""] = args

@@ -90,7 +90,7 @@ describe("a pipeline file", () => {
     ).pipe(
       ends(
         2,
-        /^prefstream: .*several\.mts: threshold \(did you mean thresholds\?\), format \(did you mean formats\?\), split \(did you mean splits\?\), evalPrompts \(did you mean evaluationPrompts\?\), zzz: expected the name of a pipeline setting, found an unknown name$/m,
+        /^prefstream: .*several\.mts: threshold \(did you mean thresholds\?\), format \(did you mean formats\?\), split \(did you mean splits\?\), evalPrompts, zzz: expected the name of a pipeline setting, found an unknown name$/m,
       ),
     )
     assert.isFalse(yield* (yield* FileSystem.FileSystem).exists(`${folder}/job`))

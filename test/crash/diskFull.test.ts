@@ -198,7 +198,7 @@ describe.skipIf(SmallDisk.unavailable)(`a disk that fills, THREADS=${threads}`, 
     ] // prettier-ignore
     const ended = await run(args, service.env)
     full(ended, "scratch")
-    assert.deepStrictEqual(readdirSync(job), ["settings.yaml"])
+    assert.deepStrictEqual(readdirSync(job), ["group.txt", "settings.yaml"])
     small.grow("64m")
     const after = await run(args, service.env)
     assert.strictEqual(after.status, 0, after.stderr)

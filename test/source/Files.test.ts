@@ -244,7 +244,7 @@ describe("files", () => {
     for (const [options, expected] of [
       [{ prompt: "promt" }, /f\.jsonl: `prompt`: the first records have no "promt"; they have "instruction", /],
       [{ completions: ["output_1", "x"], prompt: "instruction" }, undefined],
-      [{ completions: ["x", "y"], prompt: "instruction" }, /`completions`: the first records have no "x"/],
+      [{ completions: ["x", "y"], prompt: "instruction" }, /`completions` path: the first records have no "x"/],
     ] as const) {
       const outcome = yield* Effect.result(read(toLines(wide(3)), options))
       if (expected === undefined || outcome._tag === "Success") assert.isUndefined(expected)

@@ -51,7 +51,7 @@ export const expertFlags = inGroup("EXPERTS", {
     "Vote if a judge's answer changes with the completion order: tie, or no vote",
     { default: "tie" },
   ),
-  judgeCache: text("judge-cache", "FILE", "SQLite file of judges' answers; a request in it is not sent again", {
+  judgeCache: text("judge-cache", "FILE", "Judges' answers; none is paid twice", {
     default: "judge-answers.db beside the service's data",
     path: "whole",
   }),
@@ -68,7 +68,7 @@ export const expertFlags = inGroup("EXPERTS", {
   judgePrice: repeated(
     parsed("judge-price", TokenPrice.parse, TokenPrice.form),
     "PRICE",
-    "MODEL=INPUT/OUTPUT per million tokens, such as gpt-4o-mini=0.15/0.60; in batches half; repeatable",
+    "Price MODEL=INPUT/OUTPUT per million tokens, such as m=0.15/0.60; in batches half; repeatable",
   ),
 })
 

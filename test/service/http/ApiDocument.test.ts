@@ -45,6 +45,7 @@ layer(Served.layer)("the OpenAPI document", (it) => {
         "prompts",
         "guidelines",
         "votes",
+        "voters",
         "group",
         "group_size",
         "metadata",
