@@ -40,7 +40,8 @@ const check = Effect.fnUntraced(function* (directory: string, location: LedgerLo
   const record = yield* LedgerLocation.recordOf(location)
   // A first run that was killed early leaves settings, but no record of a run.
   if (record === "runs" || (record === "name" && !found.includes(dataset))) return
-  const group = yield* Effect.option(fs.readFileString(JobFolder.group(directory)))
+  const text = yield* Effect.option(fs.readFileString(JobFolder.group(directory)))
+  const group = Option.filter(text, (text) => text !== "")
   const ledger = LedgerLocation.describe(location)
   return yield* new LedgerLost({
     directory,

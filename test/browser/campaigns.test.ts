@@ -100,7 +100,7 @@ inBrowser(
         yield* Effect.promise(async () => {
           await lead.goto(`${origin}/dashboard/#/tasks`)
           await lead.getByRole("link", { name: `job, campaign ${campaign}` }).click()
-          await lead.getByRole("heading", { name: `Group job, campaign ${campaign}` }).waitFor()
+          await lead.getByRole("heading", { name: new RegExp(`^Group .*job, campaign ${campaign}$`) }).waitFor()
           await lead.getByRole("link", { name: "Decide 2 disagreements" }).waitFor()
           await picture(lead, `campaigns-2-group-${campaign}`)
           const download = lead.waitForEvent("download")

@@ -203,9 +203,9 @@ describe("the report in a browser", () => {
       assert.deepStrictEqual(
         await page.getByRole("region", { name: "Costs by kind of expert" }).locator("tbody tr").allInnerTexts(),
         [
-          "automatic\t0.01\t7,204\t72.04\t84.8% of 402\t0.0118",
-          "specialist\t2.50\t1,604\t4010.00\t95.5% of 198\t2.6190",
-          "unknown\t0.40\t1,004\t401.60\t91.7% of 12\t0.4364",
+          "automatic\t0.01\t7,204\t72.04\t–\t84.8% of 402\t0.0118",
+          "specialist\t2.50\t1,604\t4010.00\t–\t95.5% of 198\t2.6190",
+          "unknown\t0.40\t1,004\t401.60\t–\t91.7% of 12\t0.4364",
         ],
       )
       assert.strictEqual(await page.locator("figure [role=img] > [aria-hidden=true]").count(), 24)

@@ -80,7 +80,12 @@ describe.skipIf(notInstalled)("a run over PostgreSQL", () => {
     const ended = await run([...args("plain"), "--job", "night"], ledger)
     assert.strictEqual(ended.status, 0, ended.stderr)
     assert.deepStrictEqual(datasetHashes(`${scratch}/plain/dataset`), dataset)
-    assert.deepStrictEqual(readdirSync(`${scratch}/plain`).toSorted(), ["dataset", "export.json", "settings.yaml"])
+    assert.deepStrictEqual(readdirSync(`${scratch}/plain`).toSorted(), [
+      "dataset",
+      "export.json",
+      "group.txt",
+      "settings.yaml",
+    ])
     assert.match(ended.stdout, /ledger +postgres:\/\/guarded@\S+\/postgres \(job night\)/)
     const others = await Promise.all(
       [["status"], ["export"], ["ledger", "check"], ["ledger", "backup", "x.db"]].map((command) =>

@@ -4,16 +4,12 @@
  *
  * Each expert has a cursor in memory, which starts anew with the service. The cursor only saves work: the database
  * decides whether an expert may judge an item. When an item returns to the queue, experts check it again.
- *
- * An item goes first to the experts with the fewest votes on its content (`EqualItems`), so that tasks for one vote each
- * on the same item ask different experts. Further votes of an expert on the same content are marked as repeated.
  */
 /* oxlint-disable max-lines -- claims and records, which share their statements */
 import { Clock, Effect, Latch, Result } from "effect"
 import * as Guidelines from "../../api/Guidelines.ts"
 import { Database } from "../database/Database.ts"
 import { itemIdOf, itemsOf, lastItemOf, promptIndexOf, seqOf, toStorableText } from "../database/TaskTables.ts"
-import * as EqualItems from "./EqualItems.ts"
 import * as Interrupted from "./Interrupted.ts"
 import type { ClaimRequest, Claim, Claims, Judged } from "./VoteQueueModel.ts"
 import { type NewVote, type Task, storableVote, type Voting } from "./Voting.ts"
@@ -47,7 +43,6 @@ const noClaim = { claim: undefined, lacking: 0 }
 export const make = Effect.fnUntraced(function* (voting: Voting) {
   const { sql, write } = yield* Database
   const cursors = new Map<string, Cursor>()
-  const equal = EqualItems.make(sql)
   const work = yield* Latch.make(true)
 
   const cursorOf = (expert: string): Cursor => {
@@ -63,21 +58,13 @@ export const make = Effect.fnUntraced(function* (voting: Voting) {
     cursor.tasks.clear()
   }
 
-  const checkAgain = (cursor: Cursor, seq: number) => {
-    if (cursor.tasks.add(seq).size > maxRememberedTasks) goBack(cursor)
-  }
-
   const reconsider = (itemIds: Iterable<number>) => {
-    for (const itemId of itemIds) for (const cursor of cursors.values()) checkAgain(cursor, seqOf(itemId))
-    work.openUnsafe()
-  }
-
-  /** The order of experts may change after a cursor has passed the item. Those for whom it waits now check it again. */
-  const awaitAgain = (itemId: number, experts: ReadonlyArray<AutomaticExpert>, { isAvailable }: ClaimRequest) => {
-    for (const { expert_id } of experts) {
-      const cursor = isAvailable(expert_id) ? undefined : cursors.get(expert_id)
-      if (cursor !== undefined && cursor.itemId >= itemId) checkAgain(cursor, seqOf(itemId))
+    for (const itemId of itemIds) {
+      for (const cursor of cursors.values()) {
+        if (cursor.tasks.add(seqOf(itemId)).size > maxRememberedTasks) goBack(cursor)
+      }
     }
+    work.openUnsafe()
   }
 
   /** Makes all experts check all items again. Call it inside the `write` that changes which experts may judge. */
@@ -106,7 +93,7 @@ export const make = Effect.fnUntraced(function* (voting: Voting) {
   const claimOf = Effect.fnUntraced(function* (
     task: Task,
     asked: ReadonlyArray<AutomaticExpert>,
-    request: ClaimRequest,
+    { isAvailable }: ClaimRequest,
   ) {
     const { voters } = task
     if (voters === "people" || (voters === null && asked.length === 0)) return noClaim
@@ -134,22 +121,11 @@ export const make = Effect.fnUntraced(function* (voting: Voting) {
     }
 
     let lacking = 0
-    const inOrder = yield* equal.orderFor(task.seq)
     const claimed = open.flatMap(({ item_id, open }) => {
-      const eligible = inOrder(
-        item_id,
-        experts.filter(({ expert_no }) => !answered.has(`${item_id} ${expert_no}`)),
-      )
+      const eligible = experts.filter(({ expert_no }) => !answered.has(`${item_id} ${expert_no}`))
       if (eligible.length === 0) lacking++
-      const first = eligible.slice(0, open)
-      if (!first.some(({ expert_id }) => request.isAvailable(expert_id, item_id))) {
-        awaitAgain(item_id, first, request)
-        return []
-      }
-      equal.expected.set(
-        item_id,
-        first.map(({ expert_no }) => expert_no),
-      )
+      const askable = eligible.slice(0, open).some(({ expert_id }) => isAvailable(expert_id, item_id))
+      if (!askable) return []
       return [{ item_id, open, held: Math.min(open, eligible.length), experts: eligible.map((row) => row.expert_id) }]
     })
     if (claimed.length === 0) {
@@ -245,12 +221,10 @@ export const make = Effect.fnUntraced(function* (voting: Voting) {
     active: ReadonlyMap<string, AutomaticExpert>,
     now: number,
   ) {
-    for (const { itemId } of judged) equal.expected.delete(itemId)
     const task = yield* voting.openTask(seq)
     // The task has been canceled in the meantime.
     if (task === undefined) return false
     const { prompts } = yield* voting.requests.of(seq)
-    const isRepeated = yield* equal.repeatsOf(seq)
     const votes: Array<NewVote> = []
     const setAside: Array<readonly [number, number, string]> = []
     const changes = judged.map(({ answers, guidelinesVersion, itemId }) => {
@@ -273,7 +247,6 @@ export const make = Effect.fnUntraced(function* (voting: Voting) {
             expert,
             kind,
             ...vote.success,
-            ...(isRepeated(itemId, expertNo) && { repeated: true }),
             ...(guidelinesVersion !== undefined && { guidelines_version: guidelinesVersion }),
           }),
           shownAt: null,

@@ -79,11 +79,12 @@ interface ItemRow {
 
 const unfinished = (status: string) => status === "pending" || status === "in_progress"
 
-/** What experts have seen of items: votes on canceled tasks do not count, so that they may be asked again. */
+/** What experts have seen of items: votes and refusals on canceled tasks do not count, so that they may be asked again. */
 const meetings = `SELECT item_id, expert_no FROM (
     SELECT item_id, expert_no FROM vote UNION SELECT item_id, expert_no FROM voided_vote
+    UNION SELECT item_id, expert_no FROM set_aside
   ) AS given JOIN task ON seq = given.item_id / 1048576 WHERE NOT (status = 'cancelled' AND unanswered = 0)
-  UNION SELECT item_id, expert_no FROM set_aside UNION SELECT item_id, expert_no FROM hold WHERE held_until IS NOT NULL`
+  UNION SELECT item_id, expert_no FROM hold WHERE held_until IS NOT NULL`
 
 /** Recounts everything from the votes. */
 const check = Effect.fnUntraced(function* (withdrawn: ReadonlySet<number>) {
