@@ -53,7 +53,7 @@ export interface Evaluation {
   readonly ties: number
   /** All pairs; null if none has scores. */
   readonly overall: Omit<EvaluationSlice, "by" | "value"> | null
-  /** Items with several votes; null if there are none. */
+  /** Items with several votes, each of which prefers one completion of a pair; null if there are none. */
   readonly votes: {
     /** Probability that the scores prefer the same completion as one vote. */
     readonly scores: AuditEstimate

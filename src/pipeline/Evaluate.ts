@@ -55,7 +55,10 @@ export const evaluate = Effect.fn("Pipeline.evaluate")(function* (directory: str
   })
   if (evaluation.pairs === 0 && evaluation.unscored > 0) {
     const problem = "no pair of the dataset has scores: expected the item_ids and indices of its pairs"
-    return yield* new ScoreFile.ScoresInvalid({ place: typeof scores === "string" ? scores : scores.url, problem })
+    return yield* new ScoreFile.ScoresInvalid({
+      place: typeof scores === "string" ? scores : ScoreEndpoint.placeOf(scores.url),
+      problem,
+    })
   }
   return evaluation
 })

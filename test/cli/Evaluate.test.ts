@@ -89,6 +89,18 @@ test("accuracy, the longer completion, slices, and log loss are those of another
     evaluation.overall?.longer.value,
     meanOf(rows, ({ chosen, rejected }) => half(chosen.length, rejected.length)),
   )
+  const votesOn = (row: Row) => items[numberOf(row)]!.votes.map(({ choice }) => choice)
+  const decided = rows.filter((row) =>
+    votesOn(row).every((choice) => choice === row.chosen_index || choice === row.rejected_index),
+  )
+  const pairsOf = (votes: ReadonlyArray<number>) =>
+    votes.flatMap((a, i) => votes.slice(i + 1).map((b) => [a, b] as const))
+  const agreed = (row: Row) => pairsOf(votesOn(row)).filter(([a, b]) => a === b).length / pairsOf(votesOn(row)).length
+  const preferred = (row: Row) => (isRight(row) === 1 ? row.chosen_index : row.rejected_index)
+  const isLike = (row: Row) => votesOn(row).filter((choice) => choice === preferred(row)).length / 3
+  assert.isBelow(decided.length, rows.length)
+  near(evaluation.votes?.people.value, meanOf(decided, agreed))
+  near(evaluation.votes?.scores.value, meanOf(decided, isLike))
   const odd = rows.filter(({ metadata }) => (JSON.parse(metadata) as { topic: string }).topic === "odd")
   const slice = evaluation.slices.find(({ by, value }) => by === "metadata.topic" && value === "odd")
   near(slice?.accuracy.value, meanOf(odd, isRight))
@@ -185,7 +197,7 @@ describe("an endpoint", () => {
             "/v1/score": { object: "list", data: [{ index: 0, object: "score", score }] },
             "/predict": [[{ score, label: "LABEL_0" }]],
           }
-          response.end(JSON.stringify(answers[path] ?? { error: "no such path" }))
+          response.end(JSON.stringify(answers[path] ?? { error: "no such path", sent: request.headers.authorization }))
         })
       })
       await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve))
@@ -206,8 +218,18 @@ describe("an endpoint", () => {
     }
     assert.deepStrictEqual([...keys], ["Bearer key-1"])
     yield* cli(["evaluate", `${directory}/dataset`, "--scores", `${url}/other/score`]).pipe(
-      ends(1, /\/other\/score: expected a score, found \{"error":"no such path"\}/),
+      ends(1, /\/other\/score: expected a score, found \{"error":"no such path"/),
     )
+    const secret = [
+      "evaluate",
+      `${directory}/dataset`,
+      "--scores",
+      `${url.replace("//", "//user:word@")}/other/score?key=query`,
+    ]
+    const { stderr } = yield* cli(secret, { PREFSTREAM_SCORES_API_KEY: "key-1" }).pipe(ends(1, /expected a score/))
+    for (const part of ["key-1", "word", "query"]) assert.notInclude(stderr, part)
+    const open = ["evaluate", `${directory}/dataset`, "--scores", "http://models.example/score"]
+    yield* cli(open, { PREFSTREAM_SCORES_API_KEY: "key-1" }).pipe(ends(1, /expected https, because a key is sent/))
   })
 })
 

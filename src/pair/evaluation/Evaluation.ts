@@ -5,9 +5,9 @@
  *   an item are averaged first, so each item counts once.
  * - Interval: Wilson's 95% interval with one trial per item (`domain/Interval`). It is too wide if items have several
  *   pairs, because the mean of several pairs varies less than one.
- * - Votes: of an item's `v` votes, `vote_margin` gives the share that prefers `chosen`. Two different votes agree with
- *   the probability (v(1 + margin²)/2 − 1)/(v − 1), and the scores agree with one vote with (1 ± margin)/2. A vote for
- *   neither completion counts as half for each.
+ * - Votes: if each of an item's `v` votes prefers one completion of the pair, two different votes agree with the
+ *   probability (v(1 + margin²)/2 − 1)/(v − 1), and the scores agree with one vote with (1 ± margin)/2. Other pairs do
+ *   not count here: votes for a third completion, and ties, say nothing about the pair.
  * - Calibration: the logistic function of the difference (R. A. Bradley and M. E. Terry, 1952), as reward models are
  *   trained. Expected calibration error: M. P. Naeini, G. Cooper, and M. Hauskrecht, 2015.
  *
@@ -44,6 +44,8 @@ export const defaultDisagreements = 100
 const similarLength = 1.1
 const maxValues = 100
 const bins = 5
+/** Tolerance for shares of votes such as 2/3. */
+const rounding = 1e-9
 
 const winOf = (a: number, b: number): number => (a > b ? 1 : a < b ? 0 : 0.5)
 
@@ -162,8 +164,8 @@ const makeVotes = () => {
   let [items, scores, people] = [0, 0, 0]
   return {
     add: (pairs: ReadonlyArray<readonly [PreferencePair, PairScores]>): void => {
-      const counted = pairs.flatMap(([{ vote_margin: margin, votes }, { chosen, rejected }]) =>
-        margin === null || votes < 2
+      const counted = pairs.flatMap(([{ agreement, vote_margin: margin, votes }, { chosen, rejected }]) =>
+        margin === null || agreement === null || votes < 2 || Math.abs(2 * agreement - margin - 1) > rounding
           ? []
           : [
               {
@@ -175,7 +177,7 @@ const makeVotes = () => {
       if (counted.length === 0) return
       items++
       for (const each of counted) {
-        people += Math.max(0, each.people) / counted.length
+        people += each.people / counted.length
         scores += each.scores / counted.length
       }
     },

@@ -6,9 +6,10 @@
  * - `/score` (vLLM): `{ model, text_1, text_2 }` with the prompt and the completion; `data[0].score`
  * - `/predict` (Text Embeddings Inference): `{ inputs: [[prompt, completion]], raw_scores }`; the first `score`
  *
- * Guarantees: transient failures are retried, at most 5 times. No error contains the key. Redirects are not followed.
+ * Guarantees: transient failures are retried, at most 5 times. No error contains the key, or the URL's user and query. A
+ * key is not sent unencrypted, except to this machine. Redirects are not followed.
  */
-import { Duration, Effect, Option, type Redacted, Schedule, Schema, Semaphore } from "effect"
+import { Duration, Effect, Option, Redacted, Schedule, Schema, Semaphore } from "effect"
 import { HttpClient, HttpClientRequest } from "effect/http"
 import * as Conversation from "../../domain/Conversation.ts"
 import type { Message } from "../../domain/Message.ts"
@@ -74,12 +75,33 @@ export const formOf = (url: string): keyof Forms | undefined => {
     : (["pooling", "score", "predict"] as const).find((form) => path.endsWith(`/${form}`))
 }
 
+/** The URL without user and query, which may be secrets. */
+export const placeOf = (url: string): string => {
+  const parsed = URL.parse(url)
+  return parsed === null ? url : parsed.origin + parsed.pathname
+}
+
+/** Whether nobody between this machine and the server can read a request. */
+const isPrivate = (url: string): boolean => {
+  const parsed = URL.parse(url)
+  return parsed?.protocol === "https:" || /^(localhost|127\.\d+\.\d+\.\d+|\[::1\])$/.test(parsed?.hostname ?? "")
+}
+
 /** Returns a function that asks for the scores of the pairs of one item. Equal texts are asked about once. */
 export const make = Effect.fnUntraced(function* ({ apiKey, concurrency = 8, model, url }: ScoreEndpoint) {
   const name = formOf(url)
-  if (name === undefined) return yield* new ScoresInvalid({ place: url, problem: `expected ${urlForm}` })
+  const place = placeOf(url)
+  const failed = (problem: string) => new ScoresInvalid({ place, problem })
+  if (name === undefined) return yield* failed(`expected ${urlForm}`)
+  if (apiKey !== undefined && !isPrivate(url)) return yield* failed("expected https, because a key is sent")
   const form = forms[name]
-  const failed = (problem: string) => new ScoresInvalid({ place: url, problem })
+  const secrets = [url, ...(apiKey === undefined ? [] : [Redacted.value(apiKey)])]
+  /** An excerpt of a text that the server chose, without the key and the URL. */
+  const quoted = (text: string) =>
+    shorten(
+      secrets.reduce((text, secret) => text.replaceAll(secret, "…"), text),
+      300,
+    )
   const semaphore = yield* Semaphore.make(concurrency)
   const client = (yield* HttpClient.HttpClient).pipe(
     HttpClient.retryTransient({
@@ -107,12 +129,12 @@ export const make = Effect.fnUntraced(function* ({ apiKey, concurrency = 8, mode
       Semaphore.withPermit(semaphore),
       Effect.provideService(HttpClient.TracerPropagationEnabled, false),
       Effect.mapError((error) =>
-        failed(error._tag === "TimeoutError" ? `no answer within ${Duration.format(timeout)}` : error.message),
+        failed(error._tag === "TimeoutError" ? `no answer within ${Duration.format(timeout)}` : quoted(error.message)),
       ),
     )
-    if (status !== 200) return yield* failed(`expected status 200, found ${status}: ${shorten(answer, 300)}`)
+    if (status !== 200) return yield* failed(`expected status 200, found ${status}: ${quoted(answer)}`)
     return yield* Effect.mapError(Effect.fromOption(form.scoreOf(answer)), () =>
-      failed(`expected a score, found ${shorten(answer, 300)}`),
+      failed(`expected a score, found ${quoted(answer)}`),
     )
   })
 
