@@ -37,6 +37,8 @@ const input = Input.write(`${room.folder}/input.jsonl`, { misfits: true })
 const honored = ["--idempotency-key", "honored"]
 const ignored = ["--idempotency-key", "ignored"]
 const pace = ["--concurrency", "2", "--requests-per-second", "1000", "--poll-min", "20ms", "--poll-max", "50ms"]
+/** By default, the group names the folder, and is part of the tasks' ids. */
+const sameGroup = ["--group", "crash"]
 const submit = [input, "--batch-size", "6", ...pace]
 
 type Finished = Awaited<ReturnType<typeof finish>>
@@ -102,7 +104,7 @@ describe.skipIf(isUntold("run"))("run, with the embedded service, two votes and 
   const asking = Input.asking(`${room.folder}/gold.jsonl`, 2)
   play({
     story: "run",
-    args: ["run", ...submit, ...asking, ...honored],
+    args: ["run", ...submit, ...asking, ...honored, ...sameGroup],
     staged: (name, use) => {
       const database = `${room.folder}/${Room.plain(name)}.service.db`
       return Embedded.serving(database, "data/sample.jsonl", (baseUrl) => {
@@ -123,7 +125,7 @@ describe.skipIf(isUntold("run"))("run, with the embedded service, two votes and 
 describe.skipIf(isUntold("alone"))("run, with a service that is killed along with it", options, () => {
   play({
     story: "alone",
-    args: ["run", ...submit, "--expert", "gold:data/sample.jsonl", "--turnaround", "60ms"],
+    args: ["run", ...submit, "--expert", "gold:data/sample.jsonl", "--turnaround", "60ms", ...sameGroup],
     staged: (name, use) => {
       const job = room.job(name, {})
       return use(job, (report) => {

@@ -165,6 +165,7 @@ export const unnamed: ReadonlyArray<readonly [event: RegExp, why: string]> = [
   [/^file: sync \.dataset\.partial\/next\/data\//, "as with JSON Lines"],
   [/^file: (write|sync) \.dataset\.partial\/next\/(README\.md|report\.(html|json))$/, "as with the manifest"],
   [/^file: (create|write|sync) export\.json$/, "a note that is missing or incomplete makes the next export write"],
+  [/^task: (due_at, )?waiting_items$/, "only status reads it"],
   [/^file: (create|write|remove) group\.txt$/, "only the message about a lost ledger reads it"],
   [/^file: remove refused$/, "the report on a refused dataset is obsolete once a dataset is written"],
   [
