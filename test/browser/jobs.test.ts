@@ -1,4 +1,5 @@
 /** Jobs of the command line in the dashboard: their groups in words, and votes that wait for another expert. */
+import { basename, dirname } from "node:path"
 import { assert } from "@effect/vitest"
 import { Effect } from "effect"
 import { colorItems, inBrowser, invite, jobOf, signIn } from "../support/browserService.ts"
@@ -11,11 +12,12 @@ inBrowser(
     Effect.gen(function* () {
       const { link, open, writeItems } = service
       const job = jobOf(service)
+      const name = `${basename(dirname(job.directory))}/job`
       yield* job.prefstream("submit", writeItems(colorItems.slice(0, 1)), "--votes", "1")
       // Another client asks for the same item in a task of the same group.
       const [{ prompt, completions }] = colorItems as [(typeof colorItems)[number]]
       yield* Effect.promise(() =>
-        service.create({ group: "job, campaign 1", prompts: [{ prompt, completions: completions.toReversed() }] }),
+        service.create({ group: `${name}, campaign 1`, prompts: [{ prompt, completions: completions.toReversed() }] }),
       )
       yield* job.prefstream("submit", writeItems(colorItems), "--guidelines", "Be strict.", "--new-campaign")
       const page = yield* open()
@@ -23,19 +25,19 @@ inBrowser(
       yield* Effect.promise(async () => {
         await signIn(page, link)
         await page.getByRole("link", { name: "Tasks", exact: true }).click()
-        const groups = page.getByRole("table", { name: "Tasks" }).getByRole("link", { name: /^job, campaign/ })
+        const groups = page.getByRole("table", { name: "Tasks" }).getByRole("link", { name: `${name}, campaign` })
         await groups.first().waitFor()
         assert.deepStrictEqual(await groups.allTextContents(), [
-          "job, campaign 2",
-          "job, campaign 1",
-          "job, campaign 1",
+          `${name}, campaign 2`,
+          `${name}, campaign 1`,
+          `${name}, campaign 1`,
         ])
         await picture(page, "jobs-1-tasks")
         await page
           .getByRole("link", { name: /^task_/ })
           .last()
           .click()
-        await page.getByRole("heading", { name: "Task in job, campaign 1" }).waitFor()
+        await page.getByRole("heading", { name: `Task in ${name}, campaign 1` }).waitFor()
         await picture(page, "jobs-2-task")
         const invitation = await invite(page, "Ann")
         await expert.goto(invitation)
