@@ -18,10 +18,8 @@ import { featuresOf } from "./Columns.ts"
 import * as DiffItems from "./DiffItems.ts"
 import { type DiffKind, field, fieldCount, kinds } from "./DiffItems.ts"
 import * as DiffRecords from "./DiffRecords.ts"
-import { DatasetUnreadable } from "./file/DatasetError.ts"
 import type { Json, JsonRow } from "./file/Features.ts"
 import type { DatasetFile, Manifest } from "./Manifest.ts"
-import * as ReadBack from "./file/ReadBack.ts"
 import * as Read from "./Read.ts"
 
 /** An item's outcome in the job of a dataset, which explains differences. */
@@ -167,12 +165,7 @@ export const diff = Effect.fn("Dataset.diff")(function* <E = never, R = never>(
     const record = new Float64Array(width)
     record[field.side] = number < shardsA.length ? 0 : 1
     record[field.file] = number
-    const { sha256 } = yield* Effect.mapError(ReadBack.digest(shard.path), ({ message }) =>
-      unreadable(shard, "a readable file", message),
-    )
-    if (sha256 !== shard.file.sha256) {
-      return yield* unreadable(shard, `the SHA-256 ${shard.file.sha256} of the manifest`, sha256)
-    }
+    yield* Read.checkDigest(shard.path, shard.file.sha256)
     yield* DiffRecords.forEachLine(shard.path, (text, line) => {
       const row = DiffRecords.parse(text)
       const [chosen, rejected] = [DiffRecords.valueOf(row["chosen"]), DiffRecords.valueOf(row["rejected"])]
@@ -192,7 +185,9 @@ export const diff = Effect.fn("Dataset.diff")(function* <E = never, R = never>(
     const at = texts.indexOf(text)
     return at === -1 ? texts.push(text) - 1 : at
   }
-  for (const [side, outcomes = Stream.empty] of [outcomesA, outcomesB].entries()) {
+  // Without files to compare, the outcomes explain nothing.
+  const sources = files.length === 0 ? [] : [outcomesA, outcomesB]
+  for (const [side, outcomes = Stream.empty] of sources.entries()) {
     const record = new Float64Array(width)
     record[field.side] = side + DiffItems.outcomeSide
     yield* Stream.runForEachArray(outcomes, (all) =>
@@ -276,6 +271,3 @@ export const diff = Effect.fn("Dataset.diff")(function* <E = never, R = never>(
     lost_experts: Object.fromEntries(yield* lostExperts(a, b)),
   } satisfies DatasetDiff
 }, Effect.scoped)
-
-const unreadable = ({ path: file }: Shard, expected: string, actual: string) =>
-  new DatasetUnreadable({ file, expected, found: actual })

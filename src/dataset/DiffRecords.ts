@@ -18,7 +18,7 @@ const partitionCount = 256
 const bufferRecords = 256
 
 /** Stores null, which differs from every number and every hash. */
-export const nullValue = -Number.MAX_SAFE_INTEGER
+const nullValue = -Number.MAX_SAFE_INTEGER
 
 export const hash = Sha256.leading52Bits
 

@@ -60,13 +60,19 @@ export const read = (
     Stream.unwrap,
   )
 
+/** Fails unless the file has its digest of the manifest. */
+export const checkDigest = Effect.fnUntraced(function* (file: string, sha256: string) {
+  const failed = (expected: string, actual: string) => new DatasetUnreadable({ file, expected, found: actual })
+  const digest = yield* Effect.mapError(ReadBack.digest(file), ({ message }) => failed("the file", message))
+  if (digest.sha256 !== sha256) return yield* failed(`the SHA-256 ${sha256} of the manifest`, digest.sha256)
+})
+
 const pairsOf = (directory: string, { path, sha256 }: Manifest.DatasetFile) =>
   Effect.gen(function* () {
     const file = (yield* Path.Path).join(directory, path)
-    const failed = (expected: string, actual: string) => new DatasetUnreadable({ file, expected, found: actual })
-    const unreadable = ({ why }: ReadBack.Unreadable) => failed("a Parquet file", why)
-    const digest = yield* Effect.mapError(ReadBack.digest(file), ({ message }) => failed("the file", message))
-    if (digest.sha256 !== sha256) return yield* failed(`the SHA-256 ${sha256} of the manifest`, digest.sha256)
+    const unreadable = ({ why }: ReadBack.Unreadable) =>
+      new DatasetUnreadable({ file, expected: "a Parquet file", found: why })
+    yield* checkDigest(file, sha256)
     const { rows } = yield* Effect.mapError(ReadBack.parquet(file), unreadable)
     let row = 0
     return rows.pipe(

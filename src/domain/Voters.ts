@@ -6,6 +6,7 @@
  */
 import { Option, Schema } from "effect"
 import * as Cost from "./Cost.ts"
+import * as Judge from "./Judge.ts"
 import * as Prices from "./Prices.ts"
 
 export const Voters = Schema.Literals(["judges", "people"])
@@ -23,14 +24,12 @@ export const boundOf = (rule: string): Option.Option<number> => {
   return bound > 0 && bound <= 1 ? Option.some(bound) : Option.none()
 }
 
-/** Kinds of automatic experts at the built-in service. No vote of a person has their prices. */
-const automatic: ReadonlyArray<string> = ["judge", "automatic"]
-
 /** The price at which a vote is reserved: the highest that it can have if the service asks only these voters. */
 export const priceOf = (prices: Prices.Prices, voters: Voters | null): Cost.Decimal => {
   if (voters === "judges") return Prices.priceOf(prices, "judge")
   if (voters === null) return Prices.highest(prices)
-  const own = [...prices.kinds].flatMap(([kind, price]) => (automatic.includes(kind) ? [] : [price]))
+  // No vote of a person has the price of an automatic kind.
+  const own = [...prices.kinds].flatMap(([kind, price]) => (Judge.roleOf(null, kind) === "person" ? [price] : []))
   return own.reduce(Cost.max, prices.other)
 }
 

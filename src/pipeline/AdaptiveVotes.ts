@@ -10,7 +10,7 @@ import { firstOfText } from "../domain/CompletionTexts.ts"
 import * as Judge from "../domain/Judge.ts"
 import { boundOf } from "../domain/Voters.ts"
 import * as Sha256 from "../node/Sha256.ts"
-import { isDecided, votesOf } from "../pair/votes/ItemVotes.ts"
+import { votesOf } from "../pair/votes/ItemVotes.ts"
 import * as Jury from "../pair/votes/Jury.ts"
 import { choose as chooseNext, defaultConfidence } from "../pair/votes/NextVotes.ts"
 import { choose as chooseForPeople, type RoutedItem } from "../pair/votes/Routing.ts"
@@ -75,14 +75,14 @@ export const choose = ({ annotationPaths }: ReadSettings): ChooseItems =>
           const first = firstOfText(completions)
           const course = courses.get(seq)
           const all = votesOf(item)
-          const votes = bound === undefined ? all.filter(isDecided) : Jury.withJury(all)
-          const jury = votes.find((vote) => "role" in vote && vote.role === "jury")
+          const votes = Jury.counted(all, bound !== undefined)
+          const jury = votes.find(({ isJury }) => isJury === true)
           const hasPerson = all.some(({ expert, kind = null }) => Judge.roleOf(expert, kind) === "person")
           items.push({
             seq,
             batch,
             isSettled: isCheck || isWithdrawn || course === undefined || course.isWaiting || course.left === 0,
-            completions: new Set(completions).size,
+            completions: new Set(first).size,
             votes: votes.map(({ choice, expert }) => [numberOf(expert), choice] as const),
             truth: gold === undefined ? undefined : first[gold.best_completion_index],
             pattern: jury === undefined ? undefined : numberOf(jury.expert),

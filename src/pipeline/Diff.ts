@@ -12,6 +12,7 @@ import { lostExperts } from "../dataset/Diff.ts"
 import * as Manifest from "../dataset/Manifest.ts"
 import * as Curation from "../pair/Curation.ts"
 import { allVotesOf } from "../pair/votes/ItemVotes.ts"
+import * as Consensus from "../pair/votes/Consensus.ts"
 import * as Reliabilities from "../pair/votes/Reliabilities.ts"
 import { ExpertNames } from "../task/ExpertNames.ts"
 import * as Results from "../task/Results.ts"
@@ -59,10 +60,7 @@ const outcomesOf = Effect.fnUntraced(function* ({ directory, ledger }: Place, vo
   const { aggregate, campaign, expertNames: keep = false, ...options } = settings.value
   return Effect.gen(function* () {
     const items = Results.items(campaign)
-    const reliabilities =
-      aggregate !== undefined && aggregate !== "majority"
-        ? Option.some(yield* Reliabilities.of(items, { jury: aggregate === "jury" }))
-        : Option.none<Reliabilities.Reliabilities>()
+    const reliabilities = yield* Reliabilities.forAggregation(aggregate ?? Consensus.defaultAggregation, items)
     const curation = yield* Curation.make(options, { reliabilities, mayRepeat: campaign === "all", languageShare: 0 })
     return curation.curate(Stream.filter(items, ({ isCheck }) => !isCheck)).pipe(
       Stream.map(({ item, lost = null }): Dataset.JobOutcome => {

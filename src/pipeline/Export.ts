@@ -101,12 +101,10 @@ export const exportDataset = Effect.fn("Export.exportDataset")(
     // By majority, several judges would outvote the people whom an item went to because its judges were uncertain.
     const isRouted = yield* ledger.isRouted(which)
     const aggregate = settings.aggregate ?? (isRouted ? "jury" : Consensus.defaultAggregation)
-    const reliabilities =
-      aggregate !== "majority"
-        ? Option.some(
-            yield* Reliabilities.of(Results.items(campaign, settings.annotationPaths), { jury: aggregate === "jury" }),
-          )
-        : Option.none<Reliabilities.Reliabilities>()
+    const reliabilities = yield* Reliabilities.forAggregation(
+      aggregate,
+      Results.items(campaign, settings.annotationPaths),
+    )
     const itemsByOutcome = yield* ledger.itemsByOutcome(which)
     const curation = yield* Curation.make(settings, {
       reliabilities,

@@ -5,7 +5,7 @@
  * Guarantees: a folder counts as used if it contains `settings.yaml` or a dataset. A first run that was killed at any
  * moment can be started again.
  */
-import { Effect, FileSystem, Option, Schema } from "effect"
+import { Effect, FileSystem, Schema } from "effect"
 import * as LedgerLocation from "../task/ledger/LedgerLocation.ts"
 import * as Manifest from "../dataset/Manifest.ts"
 import * as JobFolder from "./JobFolder.ts"
@@ -40,15 +40,9 @@ const check = Effect.fnUntraced(function* (directory: string, location: LedgerLo
   const record = yield* LedgerLocation.recordOf(location)
   // A first run that was killed early leaves settings, but no record of a run.
   if (record === "runs" || (record === "name" && !found.includes(dataset))) return
-  const text = yield* Effect.option(fs.readFileString(JobFolder.group(directory)))
-  const group = Option.filter(text, (text) => text !== "")
+  const group = yield* Effect.orElseSucceed(fs.readFileString(JobFolder.group(directory)), () => "")
   const ledger = LedgerLocation.describe(location)
-  return yield* new LedgerLost({
-    directory,
-    ledger,
-    found,
-    ...Option.match(group, { onNone: () => ({}), onSome: (group) => ({ group }) }),
-  })
+  return yield* new LedgerLost({ directory, ledger, found, ...(group !== "" && { group }) })
 })
 
 /** Finds the location of the job's ledger, which need not exist yet. Fails with `LedgerLost`. */

@@ -8,6 +8,7 @@
  * planned prompts, so an item without votes, which the table lacks, can move its near-duplicates to another split.
  */
 import { Effect, FileSystem } from "effect"
+import * as Findings from "../dataset/Findings.ts"
 import * as Dataset from "../dataset/Dataset.ts"
 import { diffKinds } from "../dataset/Dataset.ts"
 import type { DatasetFile } from "../dataset/Manifest.ts"
@@ -68,9 +69,9 @@ export const verifyFromVotes = Effect.fn("Pipeline.verifyFromVotes")(function* (
     Effect.tap(Export.exportDataset({ ...settings, expertNames: true, directory: job })),
     Effect.provide(ImportVotes.layer(where)),
   )
-  const findings: Array<Finding> = []
-  const add = (file: string, expected: string, actual: string, severity: Finding["severity"] = "error") =>
-    findings.push({ file, row: null, field: null, expected, found: actual, severity })
+  const findings = Findings.make()
+  const add = (file: string, expected: string, found: string, severity: Finding["severity"] = "error") =>
+    findings.add({ file, expected, found, severity })
   const { rejected, rejects } = imported
   if (rejected > 0) {
     add(votes.description, "a vote in each record", `${count(rejected, "record")} with ${rejects[0]?.code}`)
@@ -90,7 +91,7 @@ export const verifyFromVotes = Effect.fn("Pipeline.verifyFromVotes")(function* (
       } else add(path, `the rebuilt file: ${digest(rebuilt)}`, digest(original))
     }
   }
-  if (findings.some(({ severity }) => severity === "error")) {
+  if (findings.all().some(({ severity }) => severity === "error")) {
     const diff = yield* Dataset.diff(directory, JobFolder.dataset(job), { show: 3, scratchDirectory: job })
     for (const kind of diffKinds) {
       const { examples, pairs } = diff[kind]
@@ -107,6 +108,6 @@ export const verifyFromVotes = Effect.fn("Pipeline.verifyFromVotes")(function* (
   return {
     files: paths.filter((path) => !isCustom(path)).length,
     votes: imported.votes,
-    findings,
+    findings: findings.all(),
   } satisfies Rebuilt
 }, Effect.scoped)

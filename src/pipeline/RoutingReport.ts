@@ -17,15 +17,15 @@ export interface RoutingReport {
   readonly people_cost: string | null
 }
 
-export const read = LedgerReader.use(({ routed, spendingTerms }) =>
-  Effect.map(Effect.all([routed, spendingTerms]), ([routed, { prices }]) =>
+export const read = LedgerReader.use(({ routed }) =>
+  Effect.map(routed, (routed) =>
     Option.getOrNull(
-      Option.map(routed, ({ items, people, rule, toPeople }): RoutingReport => ({
+      Option.map(routed, ({ isPriced, items, people, rule, toPeople }): RoutingReport => ({
         people_when: rule ?? null,
         items,
         to_people: toPeople,
         people_votes: people.votes,
-        people_cost: Option.isNone(prices) ? null : textOf(people).cost,
+        people_cost: isPriced ? textOf(people).cost : null,
       })),
     ),
   ),

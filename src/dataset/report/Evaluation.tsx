@@ -1,7 +1,7 @@
 /** How well the scores of a reward model match the pairs; the section exists only in a report that `evaluate` wrote. */
 import type { AuditEstimate } from "../../domain/Audit.ts"
 import type { QualityReport } from "../../domain/QualityReport.ts"
-import { count, plural, share } from "./format.ts"
+import { count, decimal, plural, share } from "./format.ts"
 import { Name, Section, Table, textColumn } from "./parts.tsx"
 
 const interval = ({ high, low, value }: AuditEstimate): string =>
@@ -14,7 +14,7 @@ const titles: { readonly [by: string]: string } = {
   models: "Models",
 }
 
-const decimal = (value: number | null): string => (value === null ? "–" : value.toFixed(3))
+const thousandths = (value: number | null): string => (value === null ? "–" : decimal(value, 3))
 
 export const EvaluationSection = ({ report: { evaluation } }: { readonly report: QualityReport }) => {
   const overall = evaluation?.overall ?? null
@@ -53,14 +53,15 @@ export const EvaluationSection = ({ report: { evaluation } }: { readonly report:
         rows={calibration.bins.map(({ from, observed, pairs, predicted }) => [
           `${from.toFixed(1)} to ${(from + 0.1).toFixed(1)}`,
           count(pairs),
-          decimal(predicted),
-          decimal(observed),
+          thousandths(predicted),
+          thousandths(observed),
         ])}
       />
       <p class="muted small">
         A random choice has 50%. Intervals of 95% by Wilson, with one trial per item. The probability of the completion
         with the higher score is the logistic function of the difference of the scores. Log loss{" "}
-        {decimal(calibration.log_loss)} (without knowledge 0.693), calibration error {decimal(calibration.error)}.
+        {thousandths(calibration.log_loss)} (without knowledge 0.693), calibration error{" "}
+        {thousandths(calibration.error)}.
       </p>
     </Section>
   )

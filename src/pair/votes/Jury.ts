@@ -17,7 +17,8 @@ export interface CountedVote {
   /** The expert's name, or null. The jury's is its pattern, as a list that no name equals. */
   readonly expert: string | null
   readonly choice: number
-  readonly role: "jury" | "person" | "automatic"
+  /** Set for the vote of a jury. */
+  readonly isJury?: true
 }
 
 const byName = (a: ItemVote, b: ItemVote): number => ((a.expert ?? "") < (b.expert ?? "") ? -1 : 1)
@@ -28,20 +29,16 @@ const juryOf = (judges: ReadonlyArray<ItemVote>): CountedVote => {
     ([, a], [, b]) => b.length - a.length,
   )
   const names = parties.map(([, party]) => party.map(({ expert }) => expert))
-  return { expert: `jury ${JSON.stringify(names)}`, choice: parties[0]![0], role: "jury" }
+  return { expert: `jury ${JSON.stringify(names)}`, choice: parties[0]![0], isJury: true }
 }
 
-export const isJudge = ({
-  expert,
-  kind = null,
-}: Pick<ItemVote, "expert"> & { readonly kind?: string | null }): boolean => Judge.roleOf(expert, kind) === "judge"
+export const isJudge = ({ expert, kind }: ItemVote): boolean => Judge.roleOf(expert, kind ?? null) === "judge"
 
-/** The votes that decide, with those of judges as one. */
-export const withJury = (votes: ReadonlyArray<ItemVote>): ReadonlyArray<CountedVote> => {
-  const decided = votes.filter(isDecided).map((vote) => ({ vote, role: Judge.roleOf(vote.expert, vote.kind ?? null) }))
-  const judges = decided.flatMap(({ role, vote }) => (role === "judge" ? [vote] : []))
-  const others = decided.flatMap(({ role, vote: { choice, expert } }) =>
-    role === "judge" ? [] : [{ expert, choice, role }],
-  )
-  return [...(judges.length === 0 ? [] : [juryOf(judges)]), ...others]
+/** The votes that decide; with `jury`, those of judges as one. */
+export const counted = (votes: ReadonlyArray<ItemVote>, jury: boolean): ReadonlyArray<CountedVote> => {
+  const decided = votes.filter(isDecided)
+  if (!jury) return decided
+  const judges = decided.filter(isJudge)
+  const others = decided.filter((vote) => !isJudge(vote))
+  return judges.length === 0 ? others : [juryOf(judges), ...others]
 }

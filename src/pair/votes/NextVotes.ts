@@ -31,6 +31,14 @@ export interface OpenItem {
   readonly truth?: number | undefined
 }
 
+/** The items that may get another vote, each with the probability of its best completion. All items are in the model. */
+export const unsettled = <Item extends OpenItem>(items: ReadonlyArray<Item>) => {
+  const model = DawidSkene.make()
+  for (const { completions, truth, votes } of items) model.add(completions, votes, truth)
+  const confidences = model.fit().confidence()
+  return items.map((item, i) => ({ item, confidence: confidences[i]! })).filter(({ item }) => !item.isSettled)
+}
+
 /**
  * @param confidence if an item's best completion has at least this probability, the item needs no more votes
  * @param waiting number of items with another vote outstanding
@@ -45,12 +53,8 @@ export const choose = <Item extends OpenItem>(
     waiting,
   }: { readonly confidence: number; readonly waiting: number; readonly votesLeft?: number | undefined },
 ): { readonly wanted: ReadonlyArray<Item>; readonly atOnce: number } => {
-  const model = DawidSkene.make()
-  for (const { completions, truth, votes } of items) model.add(completions, votes, truth)
-  const found = model.fit().confidence()
-  const uncertain = items
-    .map((item, i) => ({ item, confidence: found[i]! }))
-    .filter((each) => !each.item.isSettled && each.confidence < confidence)
+  const uncertain = unsettled(items)
+    .filter((each) => each.confidence < confidence)
     .toSorted((a, b) => a.confidence - b.confidence)
   return { wanted: uncertain.map(({ item }) => item), atOnce: atOnceOf(uncertain.length, { votesLeft, waiting }) }
 }

@@ -9,10 +9,11 @@
  *
  * If judges count as a jury, a judge's reliability is the mean probability that its votes are right.
  */
-import { Effect, Stream } from "effect"
+import { Effect, Option, Stream } from "effect"
 import type { JudgedItem } from "../../domain/Judgment.ts"
 import { countDifferent, firstOfText } from "../../domain/CompletionTexts.ts"
 import { isDecided, type ItemVote, votesOf } from "./ItemVotes.ts"
+import type { Aggregation } from "./Consensus.ts"
 import * as Jury from "./Jury.ts"
 import * as DawidSkene from "../stats/DawidSkene.ts"
 
@@ -55,8 +56,6 @@ export const make = ({ jury = false }: ReliabilityOptions = {}) => {
     numbers.set(expert, number)
     return number
   }
-  const countedIn = (votes: ReadonlyArray<ItemVote>) => (jury ? Jury.withJury(votes) : votes.filter(isDecided))
-
   const tallyJudges = (votes: ReadonlyArray<ItemVote>, texts: number, { choice, expert }: Jury.CountedVote) => {
     for (const vote of votes) {
       if (!Jury.isJudge(vote) || !isDecided(vote)) continue
@@ -73,9 +72,9 @@ export const make = ({ jury = false }: ReliabilityOptions = {}) => {
   return {
     /** Adds the votes on an item. Items with one vote are ignored, unless their answer is known. */
     add: ({ completions, gold }: Pick<JudgedItem, "completions" | "gold">, votes: ReadonlyArray<ItemVote>): void => {
-      const counted = countedIn(votes)
+      const counted = Jury.counted(votes, jury)
       const texts = countDifferent(completions)
-      for (const vote of counted) if ("role" in vote && vote.role === "jury") tallyJudges(votes, texts, vote)
+      for (const vote of counted) if (vote.isJury === true) tallyJudges(votes, texts, vote)
       if (counted.length < 2 && gold === undefined) return
       model.add(
         texts,
@@ -105,7 +104,7 @@ export const make = ({ jury = false }: ReliabilityOptions = {}) => {
           return tallies === undefined ? estimateOf(expert) : ofJudge(tallies)
         },
         probabilitiesOf: (item, votes = votesOf(item)) =>
-          posterior(item.completions, votes, countedIn(votes), ofCounted),
+          posterior(item.completions, votes, Jury.counted(votes, jury), ofCounted),
       }
     },
   }
@@ -143,3 +142,9 @@ export const of = Effect.fnUntraced(function* <E, R>(
   yield* Stream.runForEach(items, (item) => Effect.sync(() => gathered.add(item, votesOf(item))))
   return gathered.fit()
 })
+
+/** The reliabilities that an aggregation weights votes by; none by majority, which needs no pass over the items. */
+export const forAggregation = <E, R>(aggregation: Aggregation, items: Stream.Stream<JudgedItem, E, R>) =>
+  aggregation === "majority"
+    ? Effect.succeed(Option.none<Reliabilities>())
+    : Effect.asSome(of(items, { jury: aggregation === "jury" }))

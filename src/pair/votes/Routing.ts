@@ -14,7 +14,6 @@
  * `test/pair/votes/Routing.test.ts` has simulations with correlated judges. With independent judges assumed instead,
  * `jury<0.9` ended with 88 to 92% right items, because the model took judges for more certain than they were.
  */
-import * as DawidSkene from "../stats/DawidSkene.ts"
 import * as NextVotes from "./NextVotes.ts"
 
 export interface RoutedItem extends NextVotes.OpenItem {
@@ -66,9 +65,6 @@ export const choose = <Item extends RoutedItem>(
     readonly votesLeft?: number | undefined
   },
 ): { readonly wanted: ReadonlyArray<Item>; readonly atOnce: number } => {
-  const model = DawidSkene.make()
-  for (const { completions, truth, votes } of items) model.add(completions, votes, truth)
-  const confidences = model.fit().confidence()
   const patterns = patternsOf(items)
   const isWanted = ({ pattern, people }: Item, certainty: number): boolean => {
     if (people !== "none") return certainty < confidence
@@ -78,10 +74,8 @@ export const choose = <Item extends RoutedItem>(
     if (counts.measured >= Math.min(needed, counts.items)) return certainty < bound
     return counts.sampled++ < needed
   }
-  const wanted = items
-    .map((item, i) => ({ item, certainty: confidences[i]! }))
-    .filter(({ item }) => !item.isSettled)
-    .toSorted((a, b) => a.certainty - b.certainty || a.item.draw - b.item.draw)
-    .flatMap(({ certainty, item }) => (isWanted(item, certainty) ? [item] : []))
+  const wanted = NextVotes.unsettled(items)
+    .toSorted((a, b) => a.confidence - b.confidence || a.item.draw - b.item.draw)
+    .flatMap(({ confidence, item }) => (isWanted(item, confidence) ? [item] : []))
   return { wanted, atOnce: NextVotes.atOnceOf(wanted.length, limits) }
 }

@@ -9,12 +9,14 @@
  * Guarantees: transient failures are retried, at most 5 times. No error contains the key, or the URL's user and query. A
  * key is not sent unencrypted, except to this machine. Redirects are not followed.
  */
-import { Duration, Effect, Option, Redacted, Schedule, Schema, Semaphore } from "effect"
+import { Duration, Effect, Option, Redacted, Schedule, Schema, Semaphore, Struct } from "effect"
 import { HttpClient, HttpClientRequest } from "effect/http"
 import * as Conversation from "../../domain/Conversation.ts"
 import type { Message } from "../../domain/Message.ts"
 import type { PreferencePair } from "../../domain/PreferencePair.ts"
+import * as PairTexts from "../../dataset/format/PairTexts.ts"
 import * as Backoff from "../../io/Backoff.ts"
+import * as PrivateUrl from "../../io/PrivateUrl.ts"
 import { shorten } from "../../io/Values.ts"
 import type { PairScores } from "../../pair/evaluation/Evaluation.ts"
 import { ScoresInvalid } from "./ScoreFile.ts"
@@ -70,9 +72,7 @@ export const urlForm = "a URL whose path ends with /pooling, /score, or /predict
 
 export const formOf = (url: string): keyof Forms | undefined => {
   const path = URL.parse(url)?.pathname.replace(/\/+$/, "")
-  return path === undefined
-    ? undefined
-    : (["pooling", "score", "predict"] as const).find((form) => path.endsWith(`/${form}`))
+  return path === undefined ? undefined : Struct.keys(forms).find((form) => path.endsWith(`/${form}`))
 }
 
 /** The URL without user and query, which may be secrets. */
@@ -81,19 +81,14 @@ export const placeOf = (url: string): string => {
   return parsed === null ? url : parsed.origin + parsed.pathname
 }
 
-/** Whether nobody between this machine and the server can read a request. */
-const isPrivate = (url: string): boolean => {
-  const parsed = URL.parse(url)
-  return parsed?.protocol === "https:" || /^(localhost|127\.\d+\.\d+\.\d+|\[::1\])$/.test(parsed?.hostname ?? "")
-}
-
 /** Returns a function that asks for the scores of the pairs of one item. Equal texts are asked about once. */
 export const make = Effect.fnUntraced(function* ({ apiKey, concurrency = 8, model, url }: ScoreEndpoint) {
   const name = formOf(url)
   const place = placeOf(url)
   const failed = (problem: string) => new ScoresInvalid({ place, problem })
   if (name === undefined) return yield* failed(`expected ${urlForm}`)
-  if (apiKey !== undefined && !isPrivate(url)) return yield* failed("expected https, because a key is sent")
+  if (apiKey !== undefined && !PrivateUrl.isPrivate(new URL(url)))
+    return yield* failed("expected https, because a key is sent")
   const form = forms[name]
   const secrets = [url, ...(apiKey === undefined ? [] : [Redacted.value(apiKey)])]
   /** An excerpt of a text that the server chose, without the key and the URL. */
@@ -111,10 +106,8 @@ export const make = Effect.fnUntraced(function* ({ apiKey, concurrency = 8, mode
   )
 
   const ask = Effect.fnUntraced(function* (pair: PreferencePair, side: "chosen" | "rejected") {
-    const text = pair[side]
-    const messages = typeof pair.prompt === "string" ? [{ role: "user" as const, content: pair.prompt }] : pair.prompt
-    const answers = pair[`${side}_messages`] ?? [{ role: "assistant" as const, content: text }]
-    const body = form.body([...messages, ...answers], Conversation.toText(pair.prompt), text)
+    const messages = [...PairTexts.toMessages(pair.prompt), ...PairTexts.sideOf(pair, side)]
+    const body = form.body(messages, Conversation.toText(pair.prompt), pair[side])
     const request = HttpClientRequest.post(url).pipe(
       HttpClientRequest.acceptJson,
       HttpClientRequest.bodyText(

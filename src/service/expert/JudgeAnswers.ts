@@ -12,6 +12,7 @@ import { Hex } from "effect/encoding"
 import * as Reactivity from "effect/reactivity/Reactivity"
 import { SqlClient } from "effect/sql"
 import type { SqlError } from "effect/sql/SqlError"
+import { causeMessage } from "../../io/Values.ts"
 import * as Sha256 from "../../node/Sha256.ts"
 import * as SqliteClient from "../../node/SqliteClient.ts"
 import * as Migrations from "../../sql/Migrations.ts"
@@ -50,7 +51,7 @@ export class JudgeAnswersError extends Schema.TaggedError<JudgeAnswersError>()("
   cause: Schema.Defect(),
 }) {
   override get message() {
-    return `cannot use ${this.file} for answers of judges: ${this.cause instanceof Error ? this.cause.message : String(this.cause)}`
+    return `cannot use ${this.file} for answers of judges: ${causeMessage(this.cause)}`
   }
 }
 

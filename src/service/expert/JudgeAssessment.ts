@@ -103,7 +103,7 @@ export const read = (
   { choice, completions, order, rationale }: AssessedItem,
   rubric: Rubric,
 ): Result.Result<Assessment & Pick<Vote, "flags">, string> => {
-  const json = objectsIn(text.slice(text.lastIndexOf("</think>") + 1)).at(-1)
+  const json = objectsIn(text).at(-1)
   if (json === undefined) return Result.fail("It contains no JSON object.")
   return decode(json).pipe(
     Result.mapError(({ message }) => `${message}.`),

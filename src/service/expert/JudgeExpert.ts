@@ -62,6 +62,12 @@ export const make = Effect.fn("JudgeExpert.make")(function* (
   const attempts = options.attempts ?? 3
   const costOf = Option.getOrUndefined(Option.flatMap(Option.fromUndefinedOr(options.price), TokenPrice.reader))
 
+  /** Fails. If the question comes again, the model is asked again. */
+  const unusable = Effect.fnUntraced(function* (requests: ReadonlyArray<string>, problem: string) {
+    if (answers !== undefined) yield* Effect.ignore(answers.forget(requests), { log: "Warn" })
+    return yield* new JudgeError({ problem, isRetryable: false })
+  })
+
   const answer = Effect.fnUntraced(function* (
     question: { readonly prompt: string; readonly guidelines: string | undefined },
     completions: ReadonlyArray<string>,
@@ -83,13 +89,8 @@ export const make = Effect.fn("JudgeExpert.make")(function* (
       }
       said = completion.text
     }
-    // If the question comes again, the model is asked again.
-    if (answers !== undefined) yield* Effect.ignore(answers.forget(requests), { log: "Warn" })
     const words = said.trim() === "" ? "nothing" : JudgeFailure.quote(said, options.apiKey)
-    return yield* new JudgeError({
-      problem: `${name} gave ${attempts} unusable answers, the last: ${words}`,
-      isRetryable: false,
-    })
+    return yield* unusable(requests, `${name} gave ${attempts} unusable answers, the last: ${words}`)
   })
 
   const assess = Effect.fnUntraced(function* (
@@ -107,9 +108,8 @@ export const make = Effect.fn("JudgeExpert.make")(function* (
       if (Result.isSuccess(members)) return members.success
       failed = { answer: completion.text, problem: members.failure }
     }
-    if (answers !== undefined) yield* Effect.ignore(answers.forget(requests), { log: "Warn" })
     const problem = `${name} gave no usable answers to the rubric: ${JudgeFailure.quote(failed?.problem ?? "", options.apiKey)}`
-    return yield* new JudgeError({ problem, isRetryable: false })
+    return yield* unusable(requests, problem)
   })
 
   const judge: Judge = Effect.fn("JudgeExpert.judge")(function* ({ completions, prompt }, guidelines, rubric) {

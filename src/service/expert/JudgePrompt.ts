@@ -101,17 +101,16 @@ const verdictOf = (json: string): Option.Option<Verdict> =>
 export const read = (answer: string): Option.Option<Verdict> => {
   const whole = verdictOf(answer)
   if (Option.isSome(whole)) return whole
-  // Reasoning models end their reasoning with this tag. Verdicts before the tag are not final.
-  const said = answer.slice(answer.lastIndexOf("</think>") + 1)
-  const verdicts = objectsIn(said).flatMap((json) => Option.toArray(verdictOf(json)))
+  const verdicts = objectsIn(answer).flatMap((json) => Option.toArray(verdictOf(json)))
   const last = verdicts.at(-1)
   return last !== undefined && verdicts.every(({ place }) => place === last.place) ? Option.some(last) : Option.none()
 }
 
 const maxTries = 50
 
-/** Returns the outermost texts in braces. */
-export const objectsIn = (text: string): ReadonlyArray<string> => {
+/** Returns the outermost texts in braces. Reasoning models end their reasoning with a tag; texts before it are not final. */
+export const objectsIn = (answer: string): ReadonlyArray<string> => {
+  const text = answer.slice(answer.lastIndexOf("</think>") + 1)
   const found: Array<string> = []
   let at = text.indexOf("{")
   for (let tries = 0; at !== -1 && tries < maxTries; tries++) {

@@ -104,12 +104,14 @@ const make = Effect.gen(function* () {
       created_at: yield* Clock.currentTimeMillis,
     }
     const body = Zstd.compress(task.body)
-    const contents = JSON.stringify(
-      content.prompts.map((prompt) => [
-        contentOf(organization, { group: group?.id, guidelines: content.guidelines }, prompt),
-        queue.hasGoldAnswer(prompt) ? 1 : 0,
-      ]),
+    const keyed = content.prompts.map(
+      (prompt) =>
+        [
+          contentOf(organization, { group: group?.id, guidelines: content.guidelines }, prompt),
+          queue.hasGoldAnswer(prompt) ? 1 : 0,
+        ] as const,
     )
+    const contents = JSON.stringify(keyed)
     const texts = JSON.stringify(content.prompts.map(({ prompt }) => toStorableText(prompt.slice(0, maxSearchedChars))))
     const stored = yield* write(
       Effect.gen(function* () {
@@ -126,7 +128,7 @@ const make = Effect.gen(function* () {
         yield* sql`INSERT INTO item (item_id, open, content, repeatable, lane, for_judges)
           SELECT ${itemIdOf(seq, 0)} + key, ${votes}, value ->> 0, value ->> 1, ${lane?.lane ?? 0}, ${voters === "judges" ? 1 : 0} FROM json_each(${contents})`
         // Equal items may be older than the service's gold items.
-        if (content.prompts.some(queue.hasGoldAnswer)) {
+        if (keyed.some(([, repeatable]) => repeatable === 1)) {
           yield* sql`UPDATE item INDEXED BY item_of_content SET repeatable = 1
             WHERE content IN (SELECT value ->> 0 FROM json_each(${contents}) WHERE value ->> 1 = 1)`
         }

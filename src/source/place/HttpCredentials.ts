@@ -7,17 +7,18 @@
 import { Effect, FileSystem, Path, Result } from "effect"
 import * as Base64 from "effect/encoding/Base64"
 import { variable } from "../../io/Environment.ts"
+import * as PrivateUrl from "../../io/PrivateUrl.ts"
 import { unreadable } from "../record/SourceError.ts"
 
 const tokensVariable = "PREFSTREAM_HTTP_TOKENS"
 
 export const of = Effect.fnUntraced(function* (url: URL, name: string) {
-  const { host, hostname, password, protocol, username } = url
+  const { host, hostname, password, username } = url
   if (username !== "" || password !== "") {
     const authorization = basic(decodePercent(username), decodePercent(password))
     return { authorization, origin: "user and password in the URL" }
   }
-  const isPrivate = protocol === "https:" || /^(localhost|127\.[\d.]+|\[::1\])$/.test(hostname)
+  const isPrivate = PrivateUrl.isPrivate(url)
   const token = yield* tokenFor(host, name)
   if (token !== undefined) {
     if (isPrivate) return { authorization: `Bearer ${token}`, origin: `the token for ${host} in ${tokensVariable}` }

@@ -233,10 +233,7 @@ export const make = Effect.fnUntraced(function* <E>(settings: {
       const granted = Deferred.await(waiter.granted)
       const interruptible = Effect.interruptible(granted)
       const awaited = isNextStep
-        ? Effect.flatMap(
-            Effect.timeoutOption(granted, maxStepWait),
-            Option.match({ onNone: () => interruptible, onSome: Effect.succeed }),
-          )
+        ? Effect.timeoutOrElse(granted, { duration: maxStepWait, orElse: () => interruptible })
         : interruptible
       return Effect.onInterrupt(awaited, () => {
         const place = waiting[kind].indexOf(waiter)

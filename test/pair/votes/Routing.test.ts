@@ -134,7 +134,7 @@ const routed = (
   while (true) {
     const open = of.map((item) => {
       const all = votesOf(item)
-      const counted = jury ? Jury.withJury(all) : all
+      const counted = jury ? Jury.counted(all, true) : all
       return {
         i: item.i,
         draw: item.draw,

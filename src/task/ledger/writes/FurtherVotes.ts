@@ -11,7 +11,14 @@ import type { BatchPlace, LedgerContext, NewTask, StoredRequest, TaskState } fro
 import { votesOfTask } from "../reads/Charges.ts"
 import type { Parts } from "./Parts.ts"
 import { batchColumns, insertTasks, setSetting, settingOf, withPayload } from "../schema/Rows.ts"
-import { endedVotesSeen, furtherVoters, peopleWhenSetting, votesLeft, wantedVotes } from "./Spending.ts"
+import {
+  endedVotesSeen,
+  furtherVoters,
+  furtherVotesLeft,
+  peopleWhenSetting,
+  votesLeft,
+  wantedVotes,
+} from "./Spending.ts"
 import type { readTasks } from "./Tasks.ts"
 
 /** The position of an item in the ledger. */
@@ -89,15 +96,18 @@ export const readFurtherVotes = ({ job, sql }: LedgerContext) => {
     (rows) => rows[0]!.votes,
   )
 
+  /** Whether a run of the job has asked for further votes. */
+  const asksFurther = Effect.map(settingOf({ job, sql }, "confidence"), (text) => text !== undefined)
+
   /** Whether items may need further votes, because votes have ended since the last choice. */
   const hasUnseenVotes = Effect.gen(function* () {
-    if (Option.isNone(yield* furtherTerms)) return false
+    if (!(yield* asksFurther)) return false
     return (yield* settingOf({ job, sql }, endedVotesSeen)) !== String(yield* endedVotes)
   })
 
   /** Whether items should be chosen again: `hasUnseenVotes`, and no task is planned, being sent, or outstanding. */
   const isChoiceDue = Effect.gen(function* () {
-    if (Option.isNone(yield* furtherTerms)) return false
+    if (!(yield* asksFurther)) return false
     const awaited = yield* sql`SELECT 1 FROM task
       WHERE ${here} AND ${sql.in("state", ["planned", "submitting", "submitted"])} LIMIT 1`
     return awaited.length === 0 && (yield* hasUnseenVotes)
@@ -220,7 +230,7 @@ export const writeFurtherVotes = (
     }
     const wanted = places.length - votes
     yield* noteWanted(wanted, ended)
-    const beyond = Math.max(0, wanted - (yield* votesLeft({ job, sql }, yield* furtherVoters({ job, sql }))))
+    const beyond = Math.max(0, wanted - (yield* furtherVotesLeft({ job, sql })))
     if (votes > 0) yield* planned.open
     return { votes, beyond }
   })

@@ -220,11 +220,13 @@ export const writeRuns = ({ job, sql, write }: Model.LedgerContext, { campaignFo
           FROM run WHERE ${here} RETURNING run`
         yield* supersede({ job, sql }, sql`1 = 1`)
         yield* sql`DELETE FROM setting WHERE ${here} AND ${sql.in("name", [wantedVotes, endedVotesSeen])}`
-        if (terms.confidence !== undefined) yield* setSetting({ job, sql }, "confidence", String(terms.confidence))
-        else if (terms.votes !== undefined) yield* sql`DELETE FROM setting WHERE ${here} AND name = 'confidence'`
-        if (terms.peopleWhen !== undefined) yield* setSetting({ job, sql }, peopleWhenSetting, terms.peopleWhen)
-        else if (terms.votes !== undefined)
-          yield* sql`DELETE FROM setting WHERE ${here} AND name = ${peopleWhenSetting}`
+        // A run that sets `votes` ends what it does not set itself.
+        const keep = Effect.fnUntraced(function* (name: string, value: string | undefined) {
+          if (value !== undefined) yield* setSetting({ job, sql }, name, value)
+          else if (terms.votes !== undefined) yield* sql`DELETE FROM setting WHERE ${here} AND name = ${name}`
+        })
+        yield* keep("confidence", terms.confidence?.toString())
+        yield* keep(peopleWhenSetting, terms.peopleWhen)
         yield* holdBack({ job, sql })
         return { run: rows[0]!.run, campaign, ...(typeof row?.group === "string" && { group: row.group }) }
       }),

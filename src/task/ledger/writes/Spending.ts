@@ -125,6 +125,7 @@ export const votesLeft = Effect.fnUntraced(function* (here: Here, voters: Voters
 /** Returns a function that reserves votes if the rest of the budget allows them, and tells whether it did. */
 export const reserveWithin = Effect.fnUntraced(function* (here: Here) {
   const terms = yield* termsOf(here)
+  if (Option.isNone(terms.budget)) return () => true
   let used = (yield* standing(here, terms)).counted
   return ({ voters, votes }: { readonly votes: number; readonly voters: Voters.Voters | null }): boolean => {
     if (votes > leftOf(terms, used, voters)) return false
@@ -134,13 +135,15 @@ export const reserveWithin = Effect.fnUntraced(function* (here: Here) {
   }
 })
 
+/** Number of further votes that the rest of the budget allows. Infinity without a budget. */
+export const furtherVotesLeft = (here: Here) => Effect.flatMap(furtherVoters(here), (voters) => votesLeft(here, voters))
+
 const wanted = (here: Here) => Effect.map(settingOf(here, wantedVotes), (items) => Number(items ?? 0))
 
 export const readSpending = ({ job, sql }: LedgerContext) => ({
   spendingTerms: termsOf({ job, sql }),
 
-  /** Number of further votes that the rest of the budget allows. Infinity without a budget. */
-  votesLeft: Effect.flatMap(furtherVoters({ job, sql }), (voters) => votesLeft({ job, sql }, voters)),
+  votesLeft: furtherVotesLeft({ job, sql }),
 
   /** Predicts what the start of a run in this campaign does to earlier tasks: see `startRun` and `holdBack`. */
   planOfNextRun: Effect.fn("Ledger.planOfNextRun")(function* (
@@ -220,6 +223,8 @@ export interface Routed {
   readonly toPeople: number
   /** Counted votes that people were asked for. */
   readonly people: Charge
+  /** Whether the job has prices. */
+  readonly isPriced: boolean
 }
 
 /** Whether tasks of the campaign, or of any, are for judges or people only. */
@@ -232,13 +237,15 @@ const isRouted = ({ job, sql }: Here, campaign: Option.Option<number>) =>
 /** Items that went from judges to people, over all campaigns. None if no task is for judges or people only. */
 const routedOf = Effect.fnUntraced(function* (here: Here) {
   if (!(yield* isRouted(here, Option.none()))) return Option.none<Routed>()
-  const { charge, votes } = yield* standing(here, yield* termsOf(here))
+  const terms = yield* termsOf(here)
+  const { charge, votes } = yield* standing(here, terms)
   const items = (voters: Voters.Voters) => itemsOf(here, here.sql`state <> 'superseded' AND voters = ${voters}`)
   return Option.some<Routed>({
     rule: yield* settingOf(here, peopleWhenSetting),
     items: yield* items("judges"),
     toPeople: yield* items("people"),
     people: charge(votes.filter(({ voters }) => voters === "people")),
+    isPriced: Option.isSome(terms.prices),
   })
 })
 

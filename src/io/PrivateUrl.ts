@@ -1,0 +1,3 @@
+/** Whether nobody between this machine and the server of a URL can read a request, so that it may have credentials. */
+export const isPrivate = ({ hostname, protocol }: URL): boolean =>
+  protocol === "https:" || /^(localhost|127\.\d+\.\d+\.\d+|\[::1\])$/.test(hostname)
