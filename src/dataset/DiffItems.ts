@@ -67,11 +67,15 @@ export const make = ({
   const tallies = { flipped: makeTally(), changed: makeTally(), gone: makeTally(), added: makeTally() }
   const changed = new Map<string, number>()
   let same = 0
-  const valueOf = (record: Float64Array, name: string) => record[fieldCount + columns.indexOf(name)]
+  const valueOf = (record: Float64Array, name: string): number | undefined =>
+    columns.includes(name) ? record[fieldCount + columns.indexOf(name)] : undefined
 
-  const reasonOf = (all: ReadonlyArray<Float64Array>): string => {
+  /** The reason of a matched pair; of a pair without a match, that of the item's first pairs. */
+  const reasonOf = (all: ReadonlyArray<Float64Array>, one?: Float64Array, other?: Float64Array): string => {
     const of = (side: number) => all.find((record) => record[field.side] === side)
-    const [a, b, ...outcomes] = [of(0), of(1), of(outcomeSide), of(outcomeSide + 1)]
+    const isMatched = one !== undefined && other !== undefined
+    const [a, b] = isMatched ? [one, other] : [of(0), of(1)]
+    const outcomes = [of(outcomeSide), of(outcomeSide + 1)]
     const cause = texts[outcomes[0]?.[outcomeField.cause] ?? 0] ?? null
     if (a === undefined || b === undefined) {
       const side = a === undefined ? 0 : 1
@@ -101,7 +105,7 @@ export const make = ({
       })
     const add = (kind: DiffKind, a: Float64Array | undefined, b: Float64Array | undefined) => {
       const tally = tallies[kind]
-      const reason = reasonOf(all)
+      const reason = reasonOf(all, a, b)
       tally.pairs++
       tally.reasons.set(reason, (tally.reasons.get(reason) ?? 0) + 1)
       if (tally.drawn.length < show) tally.drawn.push({ a: a?.slice(), b: b?.slice(), reason })
@@ -112,8 +116,8 @@ export const make = ({
       () => void same++,
     )
     const otherChoice = unmatched(differing, isSameChoice, (a, b) => {
-      for (const name of columns) {
-        if (valueOf(a, name) !== valueOf(b, name)) changed.set(name, (changed.get(name) ?? 0) + 1)
+      for (const [i, name] of columns.entries()) {
+        if (a[fieldCount + i] !== b[fieldCount + i]) changed.set(name, (changed.get(name) ?? 0) + 1)
       }
       add("changed", a, b)
     })

@@ -34,6 +34,19 @@ const none = { same: 0, changed: 0, flipped: 0, gone: 0, added: 0 }
 const splitOf = ({ item_id }: PreferencePair): Dataset.Split => (item_id.endsWith("7") ? "test" : "train")
 
 describe("Dataset.diff", () => {
+  test("gives each pair its own reason, in any order of an item's rows, and none by an ignored column", function* () {
+    const folder = yield* temporaryDirectory
+    const [a, b] = [`${folder}/a`, `${folder}/b`]
+    const one = { ...pair(1), agreement: 1, vote_margin: 1, votes: 3 }
+    const other = { ...one, rejected: "another rejected text", rejected_index: 2 }
+    yield* write(a, [pair(2), { ...one, rationale: "x" }, { ...other, vote_margin: 0.5 }])
+    yield* write(b, [pair(3), { ...other, vote_margin: 0.7 }, { ...one, rationale: "y" }, pair(2)])
+    const diff = yield* Dataset.diff(a, b)
+    assert.deepStrictEqual(diff.changed.reasons, { unknown: 1, other_votes: 1 })
+    const ignoring = yield* Dataset.diff(a, b, { ignore: ["votes", "vote_margin", "agreement"] })
+    assert.deepStrictEqual(ignoring.changed.reasons, { unknown: 1 })
+  })
+
   test("finds each planted difference, whatever the order of rows, shards, and splits", function* () {
     const folder = yield* temporaryDirectory
     const [a, b] = [`${folder}/a`, `${folder}/b`]
