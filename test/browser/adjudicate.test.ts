@@ -6,7 +6,8 @@ import { readFileSync } from "node:fs"
 import { assert } from "@effect/vitest"
 import { Effect } from "effect"
 import { type Browser, browser } from "../service/web/http.ts"
-import { fillIn, inBrowser, signIn } from "../support/browserService.ts"
+import { joined } from "../service/web/support.ts"
+import { fillIn, inBrowser, lead, signIn } from "../support/browserService.ts"
 import { picture, screenshot } from "../support/pictures.ts"
 
 const guidelines = "---\nrubric: { strength: true }\n---\nChoose what helps most."
@@ -18,9 +19,7 @@ const prompts = colors.map((color) => ({
 
 /** An expert who votes, on each item that comes, for the completion that begins so. */
 const judge = Effect.fnUntraced(function* (base: string, operator: Browser, name: string, beginsWith: string) {
-  const invited = yield* operator.ask("POST", "/dashboard/api/experts", { name })
-  const expert = browser(base)
-  yield* expert.ask("POST", "/annotate/api/join", { code: invited.json.invitation.split("=")[1] })
+  const expert = yield* joined(base, operator, name)
   let work = yield* expert.ask("POST", "/annotate/api/next")
   while (work.json.item !== null) {
     const { completions, item_id } = work.json.item as { completions: ReadonlyArray<string>; item_id: number }
@@ -36,13 +35,11 @@ const judge = Effect.fnUntraced(function* (base: string, operator: Browser, name
 inBrowser(
   "a lead decides disagreements one after the other, by keyboard alone",
   { flags: ["--undo-grace", "0s", "--votes", "2"] },
-  ({ create, link, open, origin }) =>
+  (service) =>
     Effect.gen(function* () {
+      const { create, origin } = service
       // The service refuses to replace what another lead decided.
-      const page = yield* open({ refusals: [409] })
-      yield* Effect.promise(() => signIn(page, link, "Lea"))
-      const operator = browser(origin)
-      yield* operator.ask("POST", "/dashboard/api/sign-in", { name: "Lea", password: "correct horse battery" })
+      const { operator, page } = yield* lead(service, { refusals: [409] })
       const task = yield* Effect.promise(() => create({ prompts, guidelines, group: "week-48" }))
       yield* judge(origin, operator, "Ann", "The")
       yield* judge(origin, operator, "Bob", "Another")
@@ -157,12 +154,10 @@ const png = `data:image/png;base64,iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJA
 inBrowser(
   "a lead sees each completion and image, and takes back no decision of another lead",
   { flags: ["--undo-grace", "0s", "--votes", "2"] },
-  ({ create, link, open, origin }) =>
+  (service) =>
     Effect.gen(function* () {
-      const page = yield* open({ refusals: [409] })
-      yield* Effect.promise(() => signIn(page, link, "Lea"))
-      const operator = browser(origin)
-      yield* operator.ask("POST", "/dashboard/api/sign-in", { name: "Lea", password: "correct horse battery" })
+      const { create, origin } = service
+      const { operator, page } = yield* lead(service, { refusals: [409] })
       const { json } = yield* operator.ask("POST", "/dashboard/api/operators", { name: "Max", role: "manager" })
       const other = browser(origin)
       const account = { code: json.link.split("=")[1], name: "Max", password: "correct horse battery" }

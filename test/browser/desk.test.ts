@@ -6,15 +6,14 @@
 import { assert } from "@effect/vitest"
 import { Effect } from "effect"
 import type { Page } from "playwright-core"
-import { type Browser, browser } from "../service/web/http.ts"
-import { colorItems, fillIn, inBrowser, jobOf, signIn } from "../support/browserService.ts"
+import type { Browser } from "../service/web/http.ts"
+import { joined } from "../service/web/support.ts"
+import { colorItems, fillIn, inBrowser, jobOf, lead } from "../support/browserService.ts"
 import { picture } from "../support/pictures.ts"
 
 /** An expert who votes, on each item that comes, for the completion that begins so. */
 const judge = Effect.fnUntraced(function* (base: string, operator: Browser, name: string, beginsWith: string) {
-  const invited = yield* operator.ask("POST", "/dashboard/api/experts", { name })
-  const expert = browser(base)
-  yield* expert.ask("POST", "/annotate/api/join", { code: invited.json.invitation.split("=")[1] })
+  const expert = yield* joined(base, operator, name)
   let work = yield* expert.ask("POST", "/annotate/api/next")
   while (work.json.item !== null) {
     const { completions, item_id } = work.json.item as { completions: ReadonlyArray<string>; item_id: number }
@@ -31,11 +30,8 @@ inBrowser(
   { flags: ["--undo-grace", "0s", "--votes", "2"] },
   (service) =>
     Effect.gen(function* () {
-      const { create, link, open, origin, writeItems } = service
-      const page = yield* open()
-      yield* Effect.promise(() => signIn(page, link, "Lea"))
-      const operator = browser(origin)
-      yield* operator.ask("POST", "/dashboard/api/sign-in", { name: "Lea", password: "correct horse battery" })
+      const { create, origin, writeItems } = service
+      const { operator, page } = yield* lead(service)
 
       const { pairs, prefstream } = jobOf(service)
       /** What is collected, and what the dataset has then. */

@@ -6,7 +6,7 @@ import { readFileSync } from "node:fs"
 import { assert } from "@effect/vitest"
 import { Effect } from "effect"
 import { browser } from "../service/web/http.ts"
-import { colorItems, inBrowser, signIn } from "../support/browserService.ts"
+import { colorItems, inBrowser, lead } from "../support/browserService.ts"
 import { picture } from "../support/pictures.ts"
 
 const group = "week-48"
@@ -14,12 +14,10 @@ const group = "week-48"
 inBrowser(
   "a lead pauses a group, withdraws a prompt, reopens the task, and downloads its votes",
   { flags: ["--undo-grace", "0s"] },
-  ({ create, link, open, origin }) =>
+  (service) =>
     Effect.gen(function* () {
-      const page = yield* open()
-      yield* Effect.promise(() => signIn(page, link, "Lea"))
-      const operator = browser(origin)
-      yield* operator.ask("POST", "/dashboard/api/sign-in", { name: "Lea", password: "correct horse battery" })
+      const { create, open, origin } = service
+      const { operator, page } = yield* lead(service)
       yield* Effect.promise(() => create({ group, prompts: colorItems }))
       const invite = Effect.fnUntraced(function* (name: string) {
         const { json } = yield* operator.ask("POST", "/dashboard/api/experts", { name })

@@ -1,12 +1,12 @@
 /** `evaluate`: a reward model's scores beside a dataset, compared with a computation of the test's own. */
-import { createServer } from "node:http"
-import type { AddressInfo } from "node:net"
 import { assert, describe } from "@effect/vitest"
 import { Effect, FileSystem } from "effect"
 import type { Evaluation } from "../../src/domain/Evaluation.ts"
+import type { PreferencePair } from "../../src/domain/PreferencePair.ts"
 import { cli, ends, write } from "../support/cli.ts"
-import { jsonl } from "../support/datasetReaders.ts"
+import { jsonl, pairsOf } from "../support/datasetReaders.ts"
 import { copiesOf, test } from "../support/job.ts"
+import * as ScriptedService from "../support/ScriptedService.ts"
 
 /** Numbers from 0 to 1 that do not depend on the order of calls. */
 const uniform = (seed: number): number => {
@@ -44,33 +44,19 @@ const imported = copiesOf(
   }),
 )
 
-interface Row {
-  readonly item_id: string
-  readonly prompt: string
-  readonly chosen: string
-  readonly rejected: string
-  readonly chosen_index: number
-  readonly rejected_index: number
-  readonly metadata: string
-}
-
-const rowsOf = (directory: string) =>
-  Effect.promise(() => jsonl(`${directory}/dataset/jsonl/train-00000-of-00001.jsonl`)) as Effect.Effect<
-    ReadonlyArray<Row>
-  >
-
 const half = (a: number, b: number) => (a > b ? 1 : a < b ? 0 : 0.5)
 
 /** The mean over items of the mean over an item's rows. */
-const meanOf = (rows: ReadonlyArray<Row>, valueOf: (row: Row) => number): number => {
+const meanOf = (rows: ReadonlyArray<PreferencePair>, valueOf: (row: PreferencePair) => number): number => {
   const perItem = [...Map.groupBy(rows, ({ item_id }) => item_id).values()].map(
     (rows) => rows.reduce((sum, row) => sum + valueOf(row), 0) / rows.length,
   )
   return perItem.reduce((sum, value) => sum + value, 0) / perItem.length
 }
 
-const numberOf = ({ item_id }: Row): number => Number(item_id.slice("item-".length))
-const isRight = (row: Row) => half(scoreOf(numberOf(row), row.chosen_index), scoreOf(numberOf(row), row.rejected_index))
+const numberOf = ({ item_id }: PreferencePair): number => Number(item_id.slice("item-".length))
+const isRight = (row: PreferencePair) =>
+  half(scoreOf(numberOf(row), row.chosen_index), scoreOf(numberOf(row), row.rejected_index))
 
 const evaluated = Effect.fnUntraced(function* (directory: string, ...flags: ReadonlyArray<string>) {
   const { stdout } = yield* cli(["evaluate", `${directory}/dataset`, "--json", ...flags]).pipe(ends(0))
@@ -79,7 +65,7 @@ const evaluated = Effect.fnUntraced(function* (directory: string, ...flags: Read
 
 test("accuracy, the longer completion, slices, and log loss are those of another computation", function* () {
   const directory = yield* imported
-  const rows = yield* rowsOf(directory)
+  const rows = yield* pairsOf(directory)
   const evaluation = yield* evaluated(directory, "--scores", `${directory}/scores.jsonl`, "--by", "topic")
   assert.strictEqual(evaluation.pairs, rows.length)
   assert.strictEqual(evaluation.items, 60)
@@ -89,19 +75,20 @@ test("accuracy, the longer completion, slices, and log loss are those of another
     evaluation.overall?.longer.value,
     meanOf(rows, ({ chosen, rejected }) => half(chosen.length, rejected.length)),
   )
-  const votesOn = (row: Row) => items[numberOf(row)]!.votes.map(({ choice }) => choice)
+  const votesOn = (row: PreferencePair) => items[numberOf(row)]!.votes.map(({ choice }) => choice)
   const decided = rows.filter((row) =>
     votesOn(row).every((choice) => choice === row.chosen_index || choice === row.rejected_index),
   )
-  const pairsOf = (votes: ReadonlyArray<number>) =>
+  const votePairsOf = (votes: ReadonlyArray<number>) =>
     votes.flatMap((a, i) => votes.slice(i + 1).map((b) => [a, b] as const))
-  const agreed = (row: Row) => pairsOf(votesOn(row)).filter(([a, b]) => a === b).length / pairsOf(votesOn(row)).length
-  const preferred = (row: Row) => (isRight(row) === 1 ? row.chosen_index : row.rejected_index)
-  const isLike = (row: Row) => votesOn(row).filter((choice) => choice === preferred(row)).length / 3
+  const agreed = (row: PreferencePair) =>
+    votePairsOf(votesOn(row)).filter(([a, b]) => a === b).length / votePairsOf(votesOn(row)).length
+  const preferred = (row: PreferencePair) => (isRight(row) === 1 ? row.chosen_index : row.rejected_index)
+  const isLike = (row: PreferencePair) => votesOn(row).filter((choice) => choice === preferred(row)).length / 3
   assert.isBelow(decided.length, rows.length)
   near(evaluation.votes?.people.value, meanOf(decided, agreed))
   near(evaluation.votes?.scores.value, meanOf(decided, isLike))
-  const odd = rows.filter(({ metadata }) => (JSON.parse(metadata) as { topic: string }).topic === "odd")
+  const odd = rows.filter(({ metadata }) => (JSON.parse(metadata!) as { topic: string }).topic === "odd")
   const slice = evaluation.slices.find(({ by, value }) => by === "metadata.topic" && value === "odd")
   near(slice?.accuracy.value, meanOf(odd, isRight))
   const models = rows.filter(({ chosen_index, rejected_index }) => chosen_index + rejected_index === 1)
@@ -119,9 +106,10 @@ test("accuracy, the longer completion, slices, and log loss are those of another
 
 test("scores by completion, by pair, and in the order of the pairs give the same numbers, as CSV and JSON Lines", function* () {
   const directory = yield* imported
-  const rows = yield* rowsOf(directory)
+  const rows = yield* pairsOf(directory)
   const expected = yield* evaluated(directory, "--scores", `${directory}/scores.jsonl`)
-  const pairScores = (row: Row) => [row.chosen_index, row.rejected_index].map((index) => scoreOf(numberOf(row), index))
+  const pairScores = (row: PreferencePair) =>
+    [row.chosen_index, row.rejected_index].map((index) => scoreOf(numberOf(row), index))
   const forms = {
     "completions.csv": [
       "item_id,completion_index,score",
@@ -150,7 +138,7 @@ test("writes the items on which scores and experts differ, which run reads, and 
   const args = ["evaluate", `${directory}/dataset`, "--scores", `${directory}/scores.jsonl`, ...files]
   const said = yield* cli(args).pipe(ends(0))
   assert.match(said.stdout, /scores +60 +\d\d\.\d% \(\d\d\.\d% to \d\d\.\d%\)\n +longer wins/)
-  const rows = yield* rowsOf(directory)
+  const rows = yield* pairsOf(directory)
   const wrong = new Set(rows.filter((row) => isRight(row) === 0).map(({ item_id }) => item_id))
   const disputed = (yield* Effect.promise(() => jsonl(`${directory}/next.jsonl`))) as unknown as ReadonlyArray<
     (typeof items)[number]
@@ -172,51 +160,38 @@ test("writes the items on which scores and experts differ, which run reads, and 
 
 describe("an endpoint", () => {
   /** Serves the scores in the forms of vLLM and Text Embeddings Inference. The first request fails with 503. */
-  const endpoint = Effect.acquireRelease(
-    Effect.promise(async () => {
-      const requests = new Map<string, number>()
-      const keys = new Set<string | undefined>()
-      const server = createServer((request, response) => {
-        const chunks: Array<Buffer> = []
-        request.on("data", (chunk: Buffer) => chunks.push(chunk))
-        request.on("end", () => {
-          const path = request.url!
-          requests.set(path, (requests.get(path) ?? 0) + 1)
-          keys.add(request.headers.authorization)
-          if (requests.size === 1 && requests.get(path) === 1) return void response.writeHead(503).end()
-          const body = JSON.parse(Buffer.concat(chunks).toString()) as {
-            messages?: ReadonlyArray<{ role: string; content: string }>
-            text_2?: string
-            inputs?: ReadonlyArray<readonly [string, string]>
-          }
-          const text = body.messages?.at(-1)?.content ?? body.text_2 ?? body.inputs![0]![1]
-          const [, item, completion] = /Answer (\d+) (\d)/.exec(text)!
-          const score = scoreOf(Number(item), Number(completion))
-          const answers: { readonly [path: string]: unknown } = {
-            "/pooling": { object: "list", data: [{ index: 0, object: "pooling", data: [[0.1], [score]] }] },
-            "/v1/score": { object: "list", data: [{ index: 0, object: "score", score }] },
-            "/predict": [[{ score, label: "LABEL_0" }]],
-          }
-          response.end(JSON.stringify(answers[path] ?? { error: "no such path", sent: request.headers.authorization }))
-        })
-      })
-      await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve))
-      return { server, requests, keys, url: `http://127.0.0.1:${(server.address() as AddressInfo).port}` }
-    }),
-    ({ server }) => Effect.promise(() => new Promise((resolve) => server.close(resolve))),
-  )
+  const endpoint = ScriptedService.make((request, before) => {
+    if (before.length === 0) return { status: 503 }
+    const body = JSON.parse(request.body) as {
+      messages?: ReadonlyArray<{ role: string; content: string }>
+      text_2?: string
+      inputs?: ReadonlyArray<readonly [string, string]>
+    }
+    const text = body.messages?.at(-1)?.content ?? body.text_2 ?? body.inputs![0]![1]
+    const [, item, completion] = /Answer (\d+) (\d)/.exec(text)!
+    const score = scoreOf(Number(item), Number(completion))
+    const answers: { readonly [path: string]: unknown } = {
+      "/pooling": { object: "list", data: [{ index: 0, object: "pooling", data: [[0.1], [score]] }] },
+      "/v1/score": { object: "list", data: [{ index: 0, object: "score", score }] },
+      "/predict": [[{ score, label: "LABEL_0" }]],
+    }
+    const refusal = { error: "no such path", sent: request.headers.authorization }
+    return { status: 200, body: answers[request.path] ?? refusal }
+  })
 
   test("is asked about each completion once, and gives the numbers of the file", function* () {
     const directory = yield* imported
     const expected = yield* evaluated(directory, "--scores", `${directory}/scores.jsonl`)
-    const { keys, requests, url } = yield* endpoint
+    const { baseUrl, received } = yield* endpoint
+    const url = new URL(baseUrl).origin
     for (const path of ["/pooling", "/v1/score", "/predict"]) {
       const args = ["evaluate", `${directory}/dataset`, "--json", "--scores", `${url}${path}`, "--model", "reward"]
       const { stdout } = yield* cli(args, { PREFSTREAM_SCORES_API_KEY: "key-1" }).pipe(ends(0))
       assert.deepStrictEqual(JSON.parse(stdout), expected)
-      assert.strictEqual(requests.get(path), 3 * items.length + (path === "/pooling" ? 1 : 0))
+      const requests = received.filter((request) => request.path === path)
+      assert.strictEqual(requests.length, 3 * items.length + (path === "/pooling" ? 1 : 0))
     }
-    assert.deepStrictEqual([...keys], ["Bearer key-1"])
+    assert.deepStrictEqual([...new Set(received.map(({ headers }) => headers.authorization))], ["Bearer key-1"])
     yield* cli(["evaluate", `${directory}/dataset`, "--scores", `${url}/other/score`]).pipe(
       ends(1, /\/other\/score: expected a score, found \{"error":"no such path"/),
     )
@@ -235,7 +210,7 @@ describe("an endpoint", () => {
 
 test("refuses scores that it cannot use, with line and field", function* () {
   const directory = yield* imported
-  const rows = yield* rowsOf(directory)
+  const rows = yield* pairsOf(directory)
   const refused = Effect.fnUntraced(function* (lines: ReadonlyArray<object>, why: RegExp) {
     yield* write(
       `${directory}/bad.jsonl`,

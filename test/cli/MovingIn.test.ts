@@ -1,15 +1,10 @@
 /** What the guides in `docs/moving-in` promise, beyond that their command lines run. */
-import { readFileSync, writeFileSync } from "node:fs"
+import { writeFileSync } from "node:fs"
 import { assert, describe } from "@effect/vitest"
 import { cli, ends } from "../support/cli.ts"
+import { pairsOf } from "../support/datasetReaders.ts"
 import { temporaryDirectory, test } from "../support/job.ts"
 import * as MovingIn from "./movingIn.ts"
-
-const pairsIn = (job: string): ReadonlyArray<Record<string, unknown>> =>
-  readFileSync(`${job}/dataset/jsonl/train-00000-of-00001.jsonl`, "utf8")
-    .trim()
-    .split("\n")
-    .map((line) => JSON.parse(line) as Record<string, unknown>)
 
 const nested = (prefix: string, prompt: string, ...completions: ReadonlyArray<string>) => [
   "--id-path",
@@ -46,9 +41,9 @@ describe("moving in", () => {
       const imported = yield* cli(["import", path, ...choices, "--dir", job]).pipe(ends(0))
       assert.match(imported.stdout, new RegExp(`^  votes +${votes}\\b`, "m"))
       yield* cli(["export", "--dir", job]).pipe(ends(0))
-      assert.strictEqual(pairsIn(job).length, known)
+      assert.strictEqual((yield* pairsOf(job)).length, known)
       yield* cli(["run", path, ...layout, "--expert", "longest", "--dir", job]).pipe(ends(0))
-      const pairs = pairsIn(job)
+      const pairs = yield* pairsOf(job)
       const sent = pairs.filter(({ task_id }) => !String(task_id).startsWith("imported_"))
       assert.deepStrictEqual([pairs.length, sent.length], [known + 1, 1])
       const [first] = pairs

@@ -47,33 +47,77 @@ const isWithin = (it: Recorded.Recorded) => {
   assert.isAtMost(service, ledger)
 }
 
+type Report = Awaited<ReturnType<typeof watched>>
+type MakeRecorded = (name: string) => Recorded.Recorded
+
+/** Runs a job before the tests of a group, which read its trace and what it came to. */
+const undisturbedOf = (
+  recorded: MakeRecorded,
+  name: string,
+  args: ReadonlyArray<string>,
+  check: (it: Recorded.Recorded, report: Report) => void,
+) => {
+  let result: { readonly trace: Trace; readonly seen: unknown }
+  beforeAll(async () => {
+    const it = recorded(name)
+    const report = await watched(it.job, args)
+    result = { trace: report.trace, seen: Recorded.seen(it, report) }
+    assert.strictEqual(report.exitStatus, 8)
+    check(it, report)
+    assert.deepStrictEqual(unexpected(report.trace), [])
+  })
+  return () => result
+}
+
+interface Group {
+  readonly name: string
+  readonly args: ReadonlyArray<string>
+  readonly recorded: MakeRecorded
+  readonly undisturbed: ReturnType<typeof undisturbedOf>
+  readonly isWithin: (it: Recorded.Recorded) => void
+}
+
+/** Tests in which the job is killed when an event happens for the first time, and for the last time. */
+const killedFirstAndLast = (outcome: string, { args, isWithin, name, recorded, undisturbed }: Group) => {
+  for (const event of drawn([
+    "task: added planned",
+    "task: planned → submitting",
+    "http: POST /tasks answered 201",
+    "task: submitting → submitted",
+    "task: submitted → completed",
+  ] as const)) {
+    it(`${points[event].name}: the budget is kept, ${outcome}`, () =>
+      room.inTurn(async () => {
+        const it = recorded(`${name} ${event}`)
+        for (const nth of [1, undisturbed().trace.totals.get(event)!]) {
+          await killedInTurn(it.job, args, [{ event, when: "after", nth }])
+          isWithin(it)
+        }
+        assert.deepStrictEqual(Recorded.seen(it, await finish(it.job, args)), undisturbed().seen)
+        isWithin(it)
+      }))
+  }
+}
+
 describe("run, with a budget that ends in the middle of a batch", { concurrent: true, timeout: 600_000 }, () => {
   const file = Input.write(`${room.folder}/input.jsonl`, { misfits: false })
   const args = ["run", file, "--batch-size", "4", ...pace, ...costs, "--idempotency-key", "honored"]
   const recorded = (name: string) => Recorded.make({ room, service }, name)
-  let trace: Trace
-  let undisturbed: unknown
 
-  beforeAll(async () => {
-    const it = recorded("undisturbed")
-    const report = await watched(it.job, args)
-    trace = report.trace
-    undisturbed = Recorded.seen(it, report)
-    assert.strictEqual(report.exitStatus, 8)
+  const undisturbed = undisturbedOf(recorded, "undisturbed", args, (it, report) => {
     assert.deepStrictEqual(votesIn(it), { ledger: 60, service: 60 })
     assert.deepStrictEqual(report.spending?.left, { votes: 1, cost: "0.60" })
-    assert.deepStrictEqual(unexpected(trace), [])
   })
 
   for (const event of drawn(events)) {
     it(`${points[event].name}: the budget is kept, and the job then ends as if nothing had happened`, () =>
       room.inTurn(async () => {
         const it = recorded(event)
-        for (const moment of momentsOf(event, trace)) {
+        for (const moment of momentsOf(event, undisturbed().trace)) {
           await killedAt(it.job, args, moment)
           isWithin(it)
         }
-        assert.deepStrictEqual(Recorded.seen(it, await finish(it.job, args)), undisturbed)
+        assert.deepStrictEqual(Recorded.seen(it, await finish(it.job, args)), undisturbed().seen)
         isWithin(it)
       }))
   }
@@ -99,8 +143,6 @@ describe("run, with further votes under a budget", { concurrent: true, timeout: 
   const further = ["--votes", "1..3", "--confidence", "0.999", "--price", "1", "--budget", "100"]
   const args = ["run", file, "--batch-size", "6", ...pace, ...further, "--idempotency-key", "honored"]
   const recorded = (name: string) => Recorded.make({ room, service }, name)
-  let trace: Trace
-  let undisturbed: unknown
 
   const isWithin100 = (it: Recorded.Recorded) => {
     const { ledger, service } = votesIn(it)
@@ -113,36 +155,18 @@ describe("run, with further votes under a budget", { concurrent: true, timeout: 
     for (const [prompt, { length }] of each) assert.isAtMost(length, 3, prompt)
   }
 
-  beforeAll(async () => {
-    const it = recorded("further undisturbed")
-    const report = await watched(it.job, args)
-    trace = report.trace
-    undisturbed = Recorded.seen(it, report)
-    assert.strictEqual(report.exitStatus, 8)
+  const undisturbed = undisturbedOf(recorded, "further undisturbed", args, (it) => {
     assert.deepStrictEqual(votesIn(it), { ledger: 100, service: 100 })
-    assert.deepStrictEqual(unexpected(trace), [])
   })
 
-  for (const event of drawn([
-    "task: added planned",
-    "task: planned → submitting",
-    "http: POST /tasks answered 201",
-    "task: submitting → submitted",
-    "task: submitted → completed",
-  ] as const)) {
-    it(`${points[event].name}: the budget is kept, and the same votes are planned`, () =>
-      room.inTurn(async () => {
-        const it = recorded(`further ${event}`)
-        // The last time is one of a further vote.
-        const last = trace.totals.get(event)!
-        for (const nth of [1, last]) {
-          await killedInTurn(it.job, args, [{ event, when: "after", nth }])
-          isWithin100(it)
-        }
-        assert.deepStrictEqual(Recorded.seen(it, await finish(it.job, args)), undisturbed)
-        isWithin100(it)
-      }))
-  }
+  // The last time is one of a further vote.
+  killedFirstAndLast("and the same votes are planned", {
+    name: "further",
+    args,
+    recorded,
+    undisturbed,
+    isWithin: isWithin100,
+  })
 })
 
 describe("run, with prices by kind of expert", { concurrent: true, timeout: 600_000 }, () => {
@@ -160,8 +184,6 @@ describe("run, with prices by kind of expert", { concurrent: true, timeout: 600_
   const further = ["--votes", "1..3", "--confidence", "0.999", ...prices, "--budget", "100.5"]
   const args = ["run", file, "--batch-size", "6", ...pace, ...further, "--idempotency-key", "honored"]
   const recorded = (name: string) => Recorded.make({ room, service }, name)
-  let trace: Trace
-  let undisturbed: unknown
 
   /** In tenths, by the service's book: what is back at the price of its kind, all else of the ledger at the highest. */
   const reckoned = ({ book, job }: Recorded.Recorded): number =>
@@ -177,18 +199,12 @@ describe("run, with prices by kind of expert", { concurrent: true, timeout: 600_
     assert.isAtMost(service, ledger)
   }
 
-  beforeAll(async () => {
-    const it = recorded("kinds undisturbed")
-    const report = await watched(it.job, args)
-    trace = report.trace
-    undisturbed = Recorded.seen(it, report)
-    assert.strictEqual(report.exitStatus, 8)
+  const undisturbed = undisturbedOf(recorded, "kinds undisturbed", args, (it, report) => {
     // More votes than the budget has at the highest price, and no room for another one.
     assert.isAbove(votesIn(it).service, 50)
     assert.isAbove(reckoned(it), 1005 - 20)
     assert.strictEqual(Number(report.spending?.spent.cost), reckoned(it) / 10)
     isWithinBudget(it)
-    assert.deepStrictEqual(unexpected(trace), [])
   })
 
   for (const event of drawn([
@@ -200,12 +216,12 @@ describe("run, with prices by kind of expert", { concurrent: true, timeout: 600_
     it(`${points[event].name}: the budget is kept, and the same votes are planned`, () =>
       room.inTurn(async () => {
         const it = recorded(`kinds ${event}`)
-        const quarter = Math.ceil(trace.totals.get(event)! / 4)
+        const quarter = Math.ceil(undisturbed().trace.totals.get(event)! / 4)
         for (const nth of [1, quarter]) {
           await killedAt(it.job, args, { event, when: "after", nth })
           isWithinBudget(it)
         }
-        assert.deepStrictEqual(Recorded.seen(it, await finish(it.job, args)), undisturbed)
+        assert.deepStrictEqual(Recorded.seen(it, await finish(it.job, args)), undisturbed().seen)
         isWithinBudget(it)
       }))
   }
@@ -226,7 +242,7 @@ describe("run, with prices by kind of expert", { concurrent: true, timeout: 600_
       assert.isAtMost(votesIn(it).ledger - 50, Math.floor(left / 20))
       assert.isAbove(votesIn(it).ledger, 50)
       isWithinBudget(it)
-      assert.deepStrictEqual(Recorded.seen(it, await finish(it.job, args)), undisturbed)
+      assert.deepStrictEqual(Recorded.seen(it, await finish(it.job, args)), undisturbed().seen)
       isWithinBudget(it)
     }))
 })
@@ -244,8 +260,6 @@ describe("run, with judges first and people where they are uncertain", { concurr
     it.book.hasDocument = true
     return it
   }
-  let trace: Trace
-  let undisturbed: unknown
 
   /** Votes by judges and by people, as the service's book has them, and their cost in thousandths. */
   const reckoned = ({ book }: Recorded.Recorded) => {
@@ -277,34 +291,17 @@ describe("run, with judges first and people where they are uncertain", { concurr
     assert.isAtMost(planned!["cost"] as number, 13_050)
   }
 
-  beforeAll(async () => {
-    const it = recorded("routed undisturbed")
-    const report = await watched(it.job, args)
-    trace = report.trace
-    undisturbed = Recorded.seen(it, report)
-    assert.strictEqual(report.exitStatus, 8)
+  const undisturbed = undisturbedOf(recorded, "routed undisturbed", args, (it, report) => {
     assert.deepStrictEqual(reckoned(it), { judges: 180, people: 40, cost: 12_900 })
     assert.deepStrictEqual(report.spending?.left, { votes: 0, cost: "0.150" })
-    assert.deepStrictEqual(unexpected(trace), [])
   })
 
-  for (const event of drawn([
-    "task: added planned",
-    "task: planned → submitting",
-    "http: POST /tasks answered 201",
-    "task: submitting → submitted",
-    "task: submitted → completed",
-  ] as const)) {
-    it(`${points[event].name}: the budget is kept, nobody is asked twice, and the same people are asked`, () =>
-      room.inTurn(async () => {
-        const it = recorded(`routed ${event}`)
-        // The first time is one of a judges' task, the last time one of a person's.
-        for (const nth of [1, trace.totals.get(event)!]) {
-          await killedInTurn(it.job, args, [{ event, when: "after", nth }])
-          isWithin(it)
-        }
-        assert.deepStrictEqual(Recorded.seen(it, await finish(it.job, args)), undisturbed)
-        isWithin(it)
-      }))
-  }
+  // The first time is one of a judges' task, the last time one of a person's.
+  killedFirstAndLast("nobody is asked twice, and the same people are asked", {
+    name: "routed",
+    args,
+    recorded,
+    undisturbed,
+    isWithin,
+  })
 })

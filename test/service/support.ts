@@ -1,7 +1,8 @@
 /** A client of raw requests, and services on files of their own. */
 import { NodeServices } from "@effect/platform-node"
-import { Context, Effect, FileSystem, Layer, Path, Redacted } from "effect"
+import { Context, Effect, FileSystem, Layer, Path, Redacted, Schema } from "effect"
 import { FetchHttpClient, HttpClient, HttpClientRequest, HttpServer } from "effect/http"
+import { Vote } from "../../src/domain/Vote.ts"
 import * as ServiceLayers from "../../src/service/ServiceLayers.ts"
 
 export const token = Redacted.make("a-token-for-tests")
@@ -72,6 +73,16 @@ export const completed = (base: string, taskId: string) =>
   call("GET", `${base}/v1/tasks/${taskId}`).pipe(
     Effect.repeat({ until: (answer) => answer.json?.status === "completed" }),
   )
+
+const decodeVotes = Schema.decodeUnknownSync(Schema.Array(Vote))
+
+/** Posts a task, waits until it is completed, and returns its votes. */
+export const votesOn = Effect.fnUntraced(function* (base: string, body: object) {
+  const { json } = yield* call("POST", `${base}/v1/tasks`, { body })
+  const answer = yield* completed(base, json.task_id)
+  const results = answer.json.results as ReadonlyArray<{ readonly annotations: { readonly votes: unknown } }>
+  return results.flatMap(({ annotations }) => decodeVotes(annotations.votes))
+})
 
 export const task = (prompts: ReadonlyArray<readonly [prompt: string, ...completions: ReadonlyArray<string>]>) => ({
   task_type: "rlhf_ranking",

@@ -5,6 +5,7 @@ import { join } from "node:path"
 import { assert, it } from "@effect/vitest"
 import { Effect, type Scope } from "effect"
 import type { BrowserContextOptions, Page } from "playwright-core"
+import { browser } from "../service/web/http.ts"
 import { type Account, hasBrowser, launched, open } from "./browser.ts"
 import { run, started } from "./program.ts"
 
@@ -131,13 +132,24 @@ export const fillIn = async (page: Page, label: string, text: string) => {
   await field.press("Enter")
 }
 
+const password = "correct horse battery"
+
 /** First sign-in. */
 export const signIn = async (page: Page, link: string, name = "Ada") => {
   await page.goto(link)
   await page.getByRole("textbox", { name: "Name" }).fill(name)
-  await fillIn(page, "Password", "correct horse battery")
+  await fillIn(page, "Password", password)
   await page.getByRole("heading", { name: "Overview", exact: true }).waitFor()
 }
+
+/** Lea, an admin: her page, and a browser in which she has signed in, for what she asks by the API. */
+export const lead = Effect.fnUntraced(function* ({ link, open, origin }: Service, options: PageOptions = {}) {
+  const page = yield* open(options)
+  yield* Effect.promise(() => signIn(page, link, "Lea"))
+  const operator = browser(origin)
+  yield* operator.ask("POST", "/dashboard/api/sign-in", { name: "Lea", password })
+  return { page, operator }
+})
 
 /** The link for a new expert. */
 export const invite = async (page: Page, name: string): Promise<string> => {

@@ -1,7 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import * as fc from "fast-check"
 import * as Distribution from "../../../src/pair/stats/Distribution.ts"
-import { seeded } from "./support.ts"
+import { normal, seeded } from "./support.ts"
 
 const distributionOf = (values: Iterable<number>) => {
   const summary = Distribution.make()
@@ -29,9 +29,6 @@ const values = fc.oneof(
   fc.array(double(1e9, 1e9 + 1e-5), { minLength: 2 }),
   fc.array(double(1e9, 1e9 + 1), { minLength: 1 }),
 )
-
-/** A bell of numbers with a mean of 0 and a deviation of 1. */
-const normal = (random: () => number) => Math.sqrt(-2 * Math.log(1 - random())) * Math.cos(2 * Math.PI * random())
 
 describe("Distribution", () => {
   it("has the quantiles and the deviation (ddof=1) of NumPy 2.4.6", () => {

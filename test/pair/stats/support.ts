@@ -8,3 +8,7 @@ export const seeded = (seed: number) => {
     return ((t ^ (t >>> 14)) >>> 0) / 2 ** 32
   }
 }
+
+/** A bell of numbers with a mean of 0 and a deviation of 1. */
+export const normal = (random: () => number) =>
+  Math.sqrt(-2 * Math.log(1 - random())) * Math.cos(2 * Math.PI * random())

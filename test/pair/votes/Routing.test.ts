@@ -10,6 +10,7 @@ import * as NextVotes from "../../../src/pair/votes/NextVotes.ts"
 import * as Reliabilities from "../../../src/pair/votes/Reliabilities.ts"
 import * as Routing from "../../../src/pair/votes/Routing.ts"
 import { cases } from "../../support/cases.ts"
+import { normal, seeded } from "../stats/support.ts"
 
 const items = 2000
 const people = 12
@@ -18,16 +19,6 @@ const judgeAccuracies = [0.8, 0.75, 0.7]
 /** The share of answers for the completion that is shown first, whatever it says. */
 const bias = 0.1
 const [judgePrice, personPrice] = [0.005, 0.3]
-
-/** mulberry32: numbers from 0 to below 1. */
-const randomOf = (seed: number) => () => {
-  seed = (seed + 0x6d2b79f5) | 0
-  let t = Math.imul(seed ^ (seed >>> 15), 1 | seed)
-  t = (t + Math.imul(t ^ (t >>> 7), 61 | t)) ^ t
-  return ((t ^ (t >>> 14)) >>> 0) / 2 ** 32
-}
-
-const normal = (random: () => number) => Math.sqrt(-2 * Math.log(1 - random())) * Math.cos(2 * Math.PI * random())
 
 /** The share of normal numbers below `x`, by the midpoint rule. */
 const shareBelow = (x: number) => {
@@ -61,7 +52,7 @@ const voteOf = (expert: string, kind: "judge" | "person", choice: number): ItemV
 
 /** @param correlation of the judges' latent errors on an item */
 const planted = (seed: number, correlation: number, goldRate = 0) => {
-  const random = randomOf(seed)
+  const random = seeded(seed)
   const order = Array.from({ length: people }, (_, person) => person)
   return Array.from({ length: items }, (_, i) => {
     const truth = random() < 0.5 ? 0 : 1
@@ -170,7 +161,7 @@ const costOf = ({ outcomes }: Policy) => mean(outcomes.map(({ cost }) => cost))
 
 /** The 95% interval of a mean over items, by 1,000 resamples. */
 const intervalOf = ({ outcomes }: Policy, valueOf: (outcome: Policy["outcomes"][number]) => number) => {
-  const random = randomOf(1)
+  const random = seeded(1)
   const values = outcomes.map(valueOf)
   const means = Array.from({ length: 1000 }, () =>
     mean(values.map(() => values[Math.floor(random() * values.length)]!)),
@@ -178,27 +169,27 @@ const intervalOf = ({ outcomes }: Policy, valueOf: (outcome: Policy["outcomes"][
   return [means[25]!, means[974]!] as const
 }
 
+/** The majority of the first `n` judges. */
+const byJudges = (of: World, n: number) =>
+  policyOf(
+    of,
+    ({ judges }) => mostOf(judges.slice(0, n)),
+    () => [n, 0],
+  )
+
+/** The majority of the first `n` people. */
+const byPeople = (of: World, n: number) =>
+  policyOf(
+    of,
+    ({ persons }) => mostOf(persons.slice(0, n)),
+    () => [0, n],
+  )
+
 const fixedPolicies = (of: World) => ({
-  "the best judge alone": policyOf(
-    of,
-    ({ judges }) => judges[0]!.choice,
-    () => [1, 0],
-  ),
-  "jury of three, majority": policyOf(
-    of,
-    ({ judges }) => mostOf(judges),
-    () => [3, 0],
-  ),
-  "one person": policyOf(
-    of,
-    ({ persons }) => persons[0]!.choice,
-    () => [0, 1],
-  ),
-  "three people, majority": policyOf(
-    of,
-    ({ persons }) => mostOf(persons.slice(0, 3)),
-    () => [0, 3],
-  ),
+  "the best judge alone": byJudges(of, 1),
+  "jury of three, majority": byJudges(of, 3),
+  "one person": byPeople(of, 1),
+  "three people, majority": byPeople(of, 3),
 })
 
 const seeds = Array.from({ length: process.env["SHOW"] === undefined ? cases(2, 4) : 10 }, (_, i) => i + 1)

@@ -1,16 +1,15 @@
 /** Answers of judges that are kept: a second run of the same questions asks nobody. */
 import { assert, describe } from "@effect/vitest"
-import { Effect, Fiber, Schema, Struct } from "effect"
-import { Vote } from "../../../src/domain/Vote.ts"
+import { Effect, Fiber, Struct } from "effect"
+import type { Vote } from "../../../src/domain/Vote.ts"
 import * as JudgeAnswers from "../../../src/service/expert/JudgeAnswers.ts"
 import type { JudgeSettings } from "../../../src/service/expert/JudgeSettings.ts"
 import * as JudgeStub from "../../support/judgeStub.ts"
 import * as ScriptedService from "../../support/ScriptedService.ts"
-import { call, completed, platform, start, task, temporaryFile } from "../support.ts"
+import { platform, start, task, temporaryFile, votesOn } from "../support.ts"
 import { liveOver } from "../../support/effectTest.ts"
 
 const test = liveOver(platform)
-const votesOf = Schema.decodeUnknownSync(Schema.Array(Vote))
 
 const items = task([
   ["first", "short", "much longer"],
@@ -21,10 +20,7 @@ const items = task([
 /** Has a service with a database of its own judge the task; returns the votes. */
 const judged = Effect.fnUntraced(function* (judge: JudgeSettings, body: object = items, model = "m") {
   const base = yield* start({ experts: [`judge:${model}`], judge })
-  const { json } = yield* call("POST", `${base}/v1/tasks`, { body })
-  const answer = yield* completed(base, json.task_id)
-  const results = answer.json.results as ReadonlyArray<{ readonly annotations: { readonly votes: unknown } }>
-  return results.flatMap(({ annotations }) => votesOf(annotations.votes))
+  return yield* votesOn(base, body)
 }, Effect.scoped)
 
 const withoutUsage = (votes: ReadonlyArray<Vote>) =>
@@ -123,8 +119,7 @@ test("without a setting, the file is beside the service's database", function* (
     Effect.scoped(
       Effect.gen(function* () {
         const base = yield* start({ experts: ["judge:m"], judge: { baseUrl: model.baseUrl }, database })
-        const { json } = yield* call("POST", `${base}/v1/tasks`, { body })
-        yield* completed(base, json.task_id)
+        yield* votesOn(base, body)
       }),
     )
   yield* run(database)

@@ -1,14 +1,12 @@
 /** Judges answer the rubric of the guidelines, as people do. */
 import { assert } from "@effect/vitest"
-import { Effect, Schema } from "effect"
-import { Vote } from "../../../src/domain/Vote.ts"
+import { Effect } from "effect"
 import * as JudgeStub from "../../support/judgeStub.ts"
 import * as ScriptedService from "../../support/ScriptedService.ts"
-import { call, completed, platform, start, task } from "../support.ts"
+import { platform, start, task, votesOn } from "../support.ts"
 import { liveOver } from "../../support/effectTest.ts"
 
 const test = liveOver(platform)
-const votesOf = Schema.decodeUnknownSync(Schema.Array(Vote))
 
 const guidelines = `---
 rubric:
@@ -48,9 +46,7 @@ const modelWith = (answers: ReadonlyArray<(first: string) => object>) => {
 const vote = Effect.fnUntraced(function* (baseUrl: string) {
   const base = yield* start({ experts: ["judge:m", "longest"], judge: { baseUrl } })
   const body = { ...task([["p", "short", "much longer"]]), guidelines }
-  const { json } = yield* call("POST", `${base}/v1/tasks`, { body })
-  const answer = yield* completed(base, json.task_id)
-  return votesOf(answer.json.results[0].annotations.votes)[0]!
+  return (yield* votesOn(base, body))[0]!
 })
 
 const good = (first: string) => ({

@@ -1,16 +1,14 @@
 /** Judges that ask in batches: nothing is paid for twice, whatever the endpoint does, and each doubt is listed. */
 import { assert, describe } from "@effect/vitest"
-import { Effect, Fiber, Schema } from "effect"
-import { Vote } from "../../../src/domain/Vote.ts"
+import { Effect, Fiber } from "effect"
 import type { BatchOptions } from "../../../src/service/expert/JudgeBatches.ts"
 import type { JudgeSettings } from "../../../src/service/expert/JudgeSettings.ts"
 import * as BatchStub from "../../support/batchStub.ts"
 import * as Logs from "../../support/logs.ts"
-import { call, completed, platform, start, task, temporaryFile } from "../support.ts"
+import { call, completed, platform, start, task, temporaryFile, votesOn } from "../support.ts"
 import { liveOver } from "../../support/effectTest.ts"
 
 const test = liveOver(platform)
-const votesOf = Schema.decodeUnknownSync(Schema.Array(Vote))
 
 const quick: BatchOptions = { linger: "30 millis", pollInterval: "5 millis" }
 
@@ -24,13 +22,6 @@ const serviceWith = Effect.fnUntraced(function* (
   settings: JudgeSettings = {},
 ) {
   return yield* start({ database, experts: ["judge:m"], judge: { baseUrl: stub.baseUrl, batch: quick, ...settings } })
-})
-
-const judged = Effect.fnUntraced(function* (base: string, body: object) {
-  const { json } = yield* call("POST", `${base}/v1/tasks`, { body })
-  const answer = yield* completed(base, json.task_id)
-  const results = answer.json.results as ReadonlyArray<{ readonly annotations: { readonly votes: unknown } }>
-  return results.flatMap(({ annotations }) => votesOf(annotations.votes))
 })
 
 const assertPaidOnce = (stub: BatchStub.BatchStub, requests: number) => {
@@ -54,7 +45,7 @@ const assertAsked = ({ batches: [first, ...others] }: BatchStub.BatchStub, ofFir
 const judgeWith = Effect.fnUntraced(function* (options: BatchStub.Options, settings: JudgeSettings = {}) {
   const stub = yield* BatchStub.make(options)
   const base = yield* serviceWith(stub, yield* temporaryFile("service.db"), settings)
-  const votes = yield* judged(base, prompts(3))
+  const votes = yield* votesOn(base, prompts(3))
   assert.deepStrictEqual(
     votes.map(({ choice }) => choice),
     [1, 1, 1],
@@ -69,7 +60,7 @@ describe("a batch", () => {
     const settings = { prices: { m: { input: 1, output: 2 } }, batch: { ...quick, linger: "1 second" } } as const
     const base = yield* serviceWith(stub, yield* temporaryFile("service.db"), settings)
     const bodies = Array.from({ length: 40 }, (_, i) => task([[`prompt ${i}`, "short", "much longer"]]))
-    const votes = yield* Effect.forEach(bodies, (body) => judged(base, body), { concurrency: "unbounded" })
+    const votes = yield* Effect.forEach(bodies, (body) => votesOn(base, body), { concurrency: "unbounded" })
     assertPaidOnce(stub, 80)
     assert.isAtMost(stub.batches.length, 2)
     assert.notInclude(stub.steps, "ask")
@@ -211,7 +202,7 @@ test("a second run with the same file sends nothing", function* () {
   const cache = yield* temporaryFile("answers.db")
   const run = Effect.gen(function* () {
     const base = yield* serviceWith(stub, yield* temporaryFile("service.db"), { cache })
-    return yield* judged(base, prompts(3))
+    return yield* votesOn(base, prompts(3))
   }).pipe(Effect.scoped)
   const first = yield* run
   const steps = stub.steps.length
@@ -230,7 +221,7 @@ test("a second process with the same judge and file is refused, and one that sen
   const failure = yield* Effect.flip(serviceWith(stub, yield* temporaryFile("service.db"), { cache }))
   assert.match(String(failure), /answers\.db\.[0-9a-f]+ is in use by process/)
   const other = yield* serviceWith(stub, yield* temporaryFile("service.db"), { cache, batch: false })
-  const fiber = yield* Effect.forkChild(judged(other, prompts(1)))
+  const fiber = yield* Effect.forkChild(votesOn(other, prompts(1)))
   yield* Fiber.join(fiber)
   assert.deepStrictEqual(stub.steps, ["ask", "ask"])
 })

@@ -1,35 +1,13 @@
 import { gzipSync } from "node:zlib"
 import { assert, describe } from "@effect/vitest"
-import { ConfigProvider, Duration, Effect, FileSystem, Stream } from "effect"
+import { Effect, FileSystem, Stream } from "effect"
 import * as Listing from "../../../src/source/place/Listing.ts"
 import * as Place from "../../../src/source/place/Place.ts"
-import { RemoteTimeouts } from "../../../src/source/place/Remote.ts"
 import { temporaryDirectory } from "../../support/job.ts"
 import * as GoogleServer from "./GoogleServer.ts"
-import { bytesOf, failureOf, pattern, test } from "./support.ts"
+import { bytesOf, environmentOf, failureOf, impatient, nowadays, pattern, test } from "./support.ts"
 
-const impatient = Effect.provideService(RemoteTimeouts, {
-  idle: Duration.seconds(80),
-  retries: 3,
-  pause: Duration.millis(1),
-})
-
-/** The process's environment in the scope, since Google's library reads that: this, and nothing else of Google. */
-const environment = (values: Readonly<Record<string, string>>) =>
-  Effect.acquireRelease(
-    Effect.sync(() => setEnvironment(values)),
-    (reset) => Effect.sync(reset),
-  )
-
-const setEnvironment = (values: Readonly<Record<string, string>>) => {
-  const before = { ...process.env }
-  for (const name of Object.keys(before)) if (/GOOGLE|GCE_|CLOUDSDK|STORAGE_EM/.test(name)) delete process.env[name]
-  Object.assign(process.env, { HOME: "/nonexistent" }, values)
-  return () => {
-    for (const name of Object.keys(process.env)) if (!(name in before)) delete process.env[name]
-    Object.assign(process.env, before)
-  }
-}
+const environment = environmentOf(/GOOGLE|GCE_|CLOUDSDK|STORAGE_EM/, { HOME: "/nonexistent" })
 
 /** The storage at the server, with the credentials of a machine at Google. */
 const machine = ({ host, url }: { readonly host: string; readonly url: string }) => ({
@@ -43,9 +21,6 @@ const anonymous = (server: { readonly host: string; readonly url: string }) => (
   ...machine(server),
   METADATA_SERVER_DETECTION: "none",
 })
-
-const nowadays = <A, E, R>(effect: Effect.Effect<A, E, R>) =>
-  Effect.suspend(() => Effect.provideService(effect, ConfigProvider.ConfigProvider, ConfigProvider.fromEnv()))
 
 const open = (name: string) => impatient(nowadays(Place.open(name)))
 const read = (name: string) => impatient(Effect.flatMap(open(name), bytesOf))

@@ -1,17 +1,11 @@
 import { assert, describe } from "@effect/vitest"
-import { ConfigProvider, Effect, FileSystem } from "effect"
+import { Effect, FileSystem } from "effect"
 import * as Place from "../../../src/source/place/Place.ts"
 import { temporaryDirectory } from "../../support/job.ts"
 import { keeping, serve } from "./fileServer.ts"
-import { bytesOf, failureOf, pattern, test } from "./support.ts"
+import { bytesOf, failureOf, pattern, test, within } from "./support.ts"
 
 const content = pattern(1000)
-
-const within = (env: Readonly<Record<string, string>>) =>
-  Effect.provideService(
-    ConfigProvider.ConfigProvider,
-    ConfigProvider.fromEnv({ env: { HOME: "/nonexistent", ...env } }),
-  )
 
 const read = (url: string, env: Readonly<Record<string, string>>) =>
   within(env)(Effect.flatMap(Place.open(url), bytesOf))

@@ -11,7 +11,7 @@ import { Duration, Effect, Stream } from "effect"
 import * as Place from "../../../src/source/place/Place.ts"
 import { RemoteTimeouts } from "../../../src/source/place/Remote.ts"
 import { answer, type Kept, keeping, piece, serve } from "./fileServer.ts"
-import { bytesOf, failureOf, pattern, test } from "./support.ts"
+import { bytesOf, failureOf, impatient, pattern, test } from "./support.ts"
 
 /** Breaks off after so many bytes of an answer that is longer. */
 const breaking =
@@ -30,12 +30,6 @@ const plain =
   (content: Uint8Array): RequestListener =>
   (_, response) =>
     response.writeHead(200, { "content-length": content.length }).end(content)
-
-const impatient = Effect.provideService(RemoteTimeouts, {
-  idle: Duration.seconds(80),
-  retries: 3,
-  pause: Duration.millis(1),
-})
 
 const content = pattern(400_000)
 const etag = '"v1"'

@@ -1,37 +1,30 @@
 import { assert, describe } from "@effect/vitest"
-import { ConfigProvider, Duration, Effect, FileSystem, Redacted, Stream } from "effect"
+import { Effect, FileSystem, Redacted, Stream } from "effect"
 import * as Dataset from "../../../src/dataset/Dataset.ts"
 import type { InputFile } from "../../../src/domain/InputFile.ts"
 import * as OpenFile from "../../../src/source/OpenFile.ts"
 import { InputAudit } from "../../../src/source/place/InputAudit.ts"
 import * as Listing from "../../../src/source/place/Listing.ts"
 import * as Place from "../../../src/source/place/Place.ts"
-import { RemoteTimeouts } from "../../../src/source/place/Remote.ts"
 import * as HubServer from "../../dataset/HubServer.ts"
 import { temporaryDirectory } from "../../support/job.ts"
 import * as Logs from "../../support/logs.ts"
 import { pair } from "../../support/pairs.ts"
-import { bytesOf, failureOf, pattern, test } from "./support.ts"
+import { bytesOf, failureOf, impatient, pattern, test, within } from "./support.ts"
 
 const repository = "ada/preferences"
 const token = { HF_TOKEN: "hf_reader" }
 
-const impatient = Effect.provideService(RemoteTimeouts, {
-  idle: Duration.seconds(80),
-  retries: 3,
-  pause: Duration.millis(1),
-})
-
-/** With this environment alone. */
-const within = (server: { readonly url: string }, env: Readonly<Record<string, string>> = token) =>
-  Effect.provideService(
-    ConfigProvider.ConfigProvider,
-    ConfigProvider.fromEnv({ env: { HOME: "/nonexistent", HF_ENDPOINT: `${server.url}/`, ...env } }),
-  )
+/** With the Hub at the server, and this environment alone. */
+const at = (server: { readonly url: string }, env: Readonly<Record<string, string>> = token) =>
+  within({ HF_ENDPOINT: `${server.url}/`, ...env })
 
 const named = (rest: string) => `hf://datasets/${repository}${rest}`
 const open = (rest: string) => impatient(Place.open(named(rest)))
 const read = (rest: string) => Effect.flatMap(open(rest), bytesOf)
+
+const textOf = <E, R>(bytes: Effect.Effect<Uint8Array, E, R>) =>
+  Effect.map(bytes, (bytes) => Buffer.from(bytes).toString())
 
 const content = pattern(400_000)
 const files = { "README.md": "# Mine\n", "data/items 100%#1?.bin": content, "empty.jsonl": "" }
@@ -40,21 +33,21 @@ describe("a file of a dataset", () => {
   test("is read whole and in slices, from the host that the Hub redirects to, which gets no token", function* () {
     const server = yield* HubServer.make({ hasCdn: true })
     const commit = server.create(repository, files, "private")
-    const input = yield* within(server)(open("/data/items 100%#1?.bin"))
+    const input = yield* at(server)(open("/data/items 100%#1?.bin"))
     assert.strictEqual(input.name, named(`@${commit}/data/items 100%#1?.bin`))
     assert.strictEqual(input.size, content.length)
     assert.deepStrictEqual(yield* bytesOf(input), content)
     assert.deepStrictEqual(yield* input.slice!(10, 20), content.slice(10, 20))
     assert.strictEqual(server.cdnRequests.at(-1)?.headers.range, "bytes=10-19")
     assert.isTrue(server.cdnRequests.every(({ headers }) => headers.authorization === undefined))
-    assert.deepStrictEqual(yield* within(server)(read("/empty.jsonl")), new Uint8Array(0))
+    assert.deepStrictEqual(yield* at(server)(read("/empty.jsonl")), new Uint8Array(0))
   })
 
   test("is read on where the connection broke off", function* () {
     const server = yield* HubServer.make({ hasCdn: true })
     server.create(repository, files)
     server.cutAfter(150_000)
-    assert.deepStrictEqual(yield* within(server, {})(read("/data/items 100%#1?.bin")), content)
+    assert.deepStrictEqual(yield* at(server, {})(read("/data/items 100%#1?.bin")), content)
     const ranges = server.cdnRequests.map(({ headers }) => headers.range).slice(1)
     assert.strictEqual(ranges[0], undefined)
     assert.isAtLeast(ranges.length, 3)
@@ -66,11 +59,11 @@ describe("a file of a dataset", () => {
   test("is of the commit that was the newest when it was opened", function* () {
     const server = yield* HubServer.make()
     const commit = server.create(repository, { "a.jsonl": "before" })
-    const input = yield* within(server)(open("/a.jsonl"))
+    const input = yield* at(server)(open("/a.jsonl"))
     server.commit(repository, { "a.jsonl": "after!" })
-    assert.strictEqual(Buffer.from(yield* bytesOf(input)).toString(), "before")
-    assert.strictEqual(Buffer.from(yield* within(server)(read(`@${commit}/a.jsonl`))).toString(), "before")
-    assert.strictEqual(Buffer.from(yield* within(server)(read("@main/a.jsonl"))).toString(), "after!")
+    assert.strictEqual(yield* textOf(bytesOf(input)), "before")
+    assert.strictEqual(yield* textOf(at(server)(read(`@${commit}/a.jsonl`))), "before")
+    assert.strictEqual(yield* textOf(at(server)(read("@main/a.jsonl"))), "after!")
   })
 
   test("may be of a branch with a slash, and of the Hub's own references", function* () {
@@ -85,7 +78,7 @@ describe("a file of a dataset", () => {
       ["refs/convert/parquet", "refs/convert/parquet"],
       ["refs%2Fpr%2F7", "refs/pr/7"],
     ]) {
-      assert.strictEqual(Buffer.from(yield* within(server)(read(`@${revision}/a.jsonl`))).toString(), branch)
+      assert.strictEqual(yield* textOf(at(server)(read(`@${revision}/a.jsonl`))), branch)
     }
   })
 
@@ -98,11 +91,11 @@ describe("a file of a dataset", () => {
       counts.set(path, count)
       return count > 2 ? undefined : { status: 429, headers: { RateLimit: '"api";r=0;t=1' } }
     })
-    assert.strictEqual(Buffer.from(yield* within(server)(read("/a.jsonl"))).toString(), "x")
+    assert.strictEqual(yield* textOf(at(server)(read("/a.jsonl"))), "x")
     server.failWith(() => ({ status: 429, headers: { RateLimit: '"api";r=0;t=0' } }))
-    assert.match(yield* failureOf(within(server)(read("/a.jsonl"))), /the server answered 429 \(too many requests\)$/)
+    assert.match(yield* failureOf(at(server)(read("/a.jsonl"))), /the server answered 429 \(too many requests\)$/)
     server.failWith(() => "reset")
-    assert.match(yield* failureOf(within(server)(read("/a.jsonl"))), /cannot be read: /)
+    assert.match(yield* failureOf(at(server)(read("/a.jsonl"))), /cannot be read: /)
   }, 30_000)
 
   test("is reported with its commit, and not downloaded for that", function* () {
@@ -119,11 +112,11 @@ describe("a file of a dataset", () => {
         endpoint: server.url,
       }),
     )
-    const { files } = yield* within(server)(Listing.expand([named("")]))
+    const { files } = yield* at(server)(Listing.expand([named("")]))
     const file = named(`@${pushed.commit}/data/train-00000-of-00001.parquet`)
     assert.deepStrictEqual(files, [file])
     const inputs: Array<InputFile> = []
-    const rows = yield* within(server)(OpenFile.open(file)).pipe(
+    const rows = yield* at(server)(OpenFile.open(file)).pipe(
       Effect.flatMap((opened) => Stream.runCollect(opened.rows(["chosen"]))),
       Effect.provideService(InputAudit, (input) => void inputs.push(input)),
     )
@@ -141,9 +134,9 @@ describe("the token", () => {
     server.create("ada/public", { "a.jsonl": "x" })
     server.create(repository, { "a.jsonl": "x" }, "private")
     yield* fs.writeFileString(`${home}/token`, "hf_reader\n")
-    yield* within(server, { HF_HOME: home })(read("/a.jsonl"))
-    yield* within(server, { HF_TOKEN_PATH: `${home}/token` })(read("/a.jsonl"))
-    yield* within(server, {})(Effect.flatMap(Place.open("hf://datasets/ada/public/a.jsonl"), bytesOf))
+    yield* at(server, { HF_HOME: home })(read("/a.jsonl"))
+    yield* at(server, { HF_TOKEN_PATH: `${home}/token` })(read("/a.jsonl"))
+    yield* at(server, {})(Effect.flatMap(Place.open("hf://datasets/ada/public/a.jsonl"), bytesOf))
   })
 
   test("that is missing, wrong, or not enough is a failure that says so, without it", function* () {
@@ -151,7 +144,7 @@ describe("the token", () => {
     server.create(repository, { "a.jsonl": "x" }, "private")
     server.create("ada/gated", { "a.jsonl": "x" })
     const failure = (name: string, env?: Readonly<Record<string, string>>) =>
-      failureOf(within(server, env)(impatient(Effect.flatMap(Place.open(`hf://datasets/${name}`), bytesOf))))
+      failureOf(at(server, env)(impatient(Effect.flatMap(Place.open(`hf://datasets/${name}`), bytesOf))))
     const secret = { HF_TOKEN: "hf_planted" }
     for (const [message, words] of [
       [
@@ -204,7 +197,7 @@ describe("names of datasets", () => {
     const server = yield* HubServer.make()
     const all = Object.fromEntries([...files.map((path) => [path, "{}"] as const), ["README.md", card]])
     const commit = server.create(repository, all)
-    const listed = yield* within(server)(impatient(Listing.expand([named(rest)])))
+    const listed = yield* at(server)(impatient(Listing.expand([named(rest)])))
     return [...listed.files, ...listed.empty.map((name) => `empty:${name}`)].map((name) =>
       name.replace(named(`@${commit}/`), ""),
     )

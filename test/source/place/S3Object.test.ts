@@ -4,35 +4,22 @@ import { fileURLToPath } from "node:url"
 import { PutObjectCommand, S3Client } from "@aws-sdk/client-s3"
 import { NodeServices } from "@effect/platform-node"
 import { afterAll, assert, beforeAll, describe } from "@effect/vitest"
-import { ConfigProvider, Duration, Effect, Exit, Option, Scope, Stream } from "effect"
+import { Duration, Effect, Exit, Option, Scope, Stream } from "effect"
 import { ChildProcess } from "effect/process"
 import * as Listing from "../../../src/source/place/Listing.ts"
 import * as Place from "../../../src/source/place/Place.ts"
 import { RemoteTimeouts } from "../../../src/source/place/Remote.ts"
 import { temporaryDirectory } from "../../support/job.ts"
-import { bytesOf, failureOf, pattern, test } from "./support.ts"
+import { bytesOf, environmentOf, failureOf, nowadays, pattern, test } from "./support.ts"
 
 /** The keys that the server has from the start. */
 const credentials = { AWS_ACCESS_KEY_ID: "S3RVER", AWS_SECRET_ACCESS_KEY: "S3RVER" }
 
-/** Sets these, and nothing else of this kind; gives what sets it back. */
-const setEnvironment = (values: Readonly<Record<string, string>>) => {
-  const before = { ...process.env }
-  for (const name of Object.keys(before)) if (name.startsWith("AWS_")) delete process.env[name]
-  const none = { AWS_CONFIG_FILE: "/dev/null", AWS_SHARED_CREDENTIALS_FILE: "/dev/null" }
-  Object.assign(process.env, { AWS_EC2_METADATA_DISABLED: "true" }, none, values)
-  return () => {
-    for (const name of Object.keys(process.env)) if (!(name in before)) delete process.env[name]
-    Object.assign(process.env, before)
-  }
-}
-
-/** The process's environment in the scope. */
-const environment = (values: Readonly<Record<string, string>>) =>
-  Effect.acquireRelease(
-    Effect.sync(() => setEnvironment(values)),
-    (reset) => Effect.sync(reset),
-  )
+const environment = environmentOf(/^AWS_/, {
+  AWS_EC2_METADATA_DISABLED: "true",
+  AWS_CONFIG_FILE: "/dev/null",
+  AWS_SHARED_CREDENTIALS_FILE: "/dev/null",
+})
 
 /** A storage with one bucket, `data`; the environment leads to it. */
 const storage = Effect.fnUntraced(function* ({ checksSignatures }: { readonly checksSignatures: boolean }) {
@@ -110,10 +97,6 @@ const impatient = Effect.provideService(RemoteTimeouts, {
   retries: 1,
   pause: Duration.millis(1),
 })
-
-/** With the environment as it is now. */
-const nowadays = <A, E, R>(effect: Effect.Effect<A, E, R>) =>
-  Effect.suspend(() => Effect.provideService(effect, ConfigProvider.ConfigProvider, ConfigProvider.fromEnv()))
 
 const open = (name: string) => nowadays(Place.open(name))
 const read = (name: string) => impatient(Effect.flatMap(open(name), bytesOf))
