@@ -20,7 +20,7 @@ if (argument === "--version" && others.length === 0) {
   const { version } = await import("./node/Version.ts")
   process.stdout.write(`prefstream v${version}\n`)
 } else {
-  // Without a home folder, as for a bare user id in a container, there is no cache.
+  // A user without a home folder, such as a bare user id in a container, has no cache.
   try {
     // @effect-diagnostics-next-line processEnv:off -- nothing of Effect is loaded yet
     module.enableCompileCache(join(process.env["XDG_CACHE_HOME"] ?? join(homedir(), ".cache"), "prefstream"))

@@ -183,7 +183,7 @@ export const isOwn = (value: unknown): value is OwnCheck =>
   Object.hasOwn(value, "valueOf") &&
   [typeof value["name"], typeof value["measure"], typeof value["valueOf"]].join() === "string,string,function"
 
-/** Computes a check that the program defines. `add` throws `OwnCheckFailed`. */
+/** Collects the values of a check that the program defines. Its `add` throws `OwnCheckFailed`. */
 export const measureOwn = (check: OwnCheck) => {
   const { advice = "", direction = "below", measure, name, threshold = null, valueOf } = check
   let [sum, count, of, isShare] = [0, 0, 0, true]

@@ -371,7 +371,7 @@ export const make = Effect.fnUntraced(function* (options: {
     }
   })
 
-  /** Ends matching holds, at most `maxReleasedPerWrite`, and returns their number. Call this inside `write`. */
+  /** Ends at most `maxReleasedPerWrite` of the holds that match, and returns their number. Call this inside `write`. */
   const releaseHolds = Effect.fnUntraced(function* (condition: Statement.Fragment) {
     const holds = yield* sql<{ item_id: number; expert_no: number }>`
       UPDATE hold SET held_until = NULL WHERE (item_id, expert_no) IN (

@@ -37,7 +37,7 @@ interface Content {
   readonly gathering?: string | undefined
 }
 
-/** The type of a test event, which is attempted only once. */
+/** The type of a test event. Its delivery is attempted only once. */
 export const testType = "webhook.test"
 
 export interface Page {

@@ -20,7 +20,7 @@ export const open = Effect.fn("GoogleObject.open")(function* (
   const { bucket, key } = yield* parse(name)
   const targetOf = yield* connect(name)
   const target = targetOf(`${encodeURIComponent(bucket)}/o/${encodeURIComponent(key)}?alt=media`)
-  // Otherwise, the storage decompresses objects that are stored with gzip, and does so without ranges.
+  // Without this header, the storage decompresses objects that are stored with gzip, and then supports no ranges.
   const headers = Effect.map(target.headers, (headers) => ({ ...headers, "accept-encoding": "gzip" }))
   return yield* HttpFile.openTarget({ ...target, headers }).pipe(
     Effect.catchIf(

@@ -27,7 +27,7 @@ export const FirstRequest = Context.Reference<number | undefined>("prefstream/ta
 export class MembersUnknown extends Schema.TaggedError<MembersUnknown>()("MembersUnknown", {
   /** The service, as in `ServiceSettings.identity`. */
   service: Schema.String,
-  /** The status of the last response, or its problem. */
+  /** The HTTP status of the last response, or why there was no usable response. */
   found: Schema.String,
 }) {
   override get message() {

@@ -39,7 +39,7 @@ interface Waiter<E> {
 
 /** After a delay, requests may follow faster, to make up for at most this many milliseconds. */
 const catchUp = 100
-/** More slots are reserved this many milliseconds before the last one. */
+/** When the last reserved slot is at most this many milliseconds away, the next slots are reserved. */
 const takeAhead = 50
 /** A reserved slot can be used at most this many milliseconds late. */
 const maxSlotDelay = 40

@@ -149,8 +149,8 @@ export const Workbench = ({ state, item, entry, dispatch, onKeys, onJudgments }:
         setReader(null)
         return improved.current?.focus()
       case "leave":
-        // On Escape, the browser also closes the reader, but it may report that only after the next key, which would be
-        // lost.
+        // On Escape, the browser closes the reader by itself, but it can report this too late: a key that is pressed in
+        // between would be lost.
         if (reader !== null) return setReader(null)
         if ([rationale, improved, marks, ratings].some(({ current }) => current?.contains(document.activeElement)))
           return mark(marked)

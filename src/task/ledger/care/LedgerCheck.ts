@@ -334,7 +334,10 @@ const taskFindings = Effect.fnUntraced(function* (job: number, { quick }: Ledger
   return findings
 })
 
-/** The items of a task by position. Undefined for a mixed-in gold item, and if several items have the position. */
+/**
+ * The items of a task by position. An entry is undefined if the position holds a mixed-in gold item, or if several items
+ * claim it.
+ */
 const itemsOf = (
   row: PayloadRow,
   at: ReadonlyMap<number, ReadonlyArray<ItemRow>>,
