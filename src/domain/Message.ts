@@ -36,7 +36,7 @@ export const ToolCall = Schema.Struct({
     arguments: ArgumentsText,
   }),
 })
-export type ToolCall = typeof ToolCall.Type
+export interface ToolCall extends Schema.Schema.Type<typeof ToolCall> {}
 
 /** One turn of a conversation. Usual roles: `system`, `user`, `assistant`, `tool`. */
 export const Message = Schema.Struct({
@@ -59,7 +59,7 @@ export const Message = Schema.Struct({
       : undefined
   }),
 )
-export type Message = typeof Message.Type
+export interface Message extends Schema.Schema.Type<typeof Message> {}
 
 /** Whether a message has members besides its role and its content. */
 export const usesTools = ({ name, tool_call_id, tool_calls }: Message): boolean =>
