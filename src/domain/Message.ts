@@ -59,7 +59,7 @@ export const Message = Schema.Struct({
       : undefined
   }),
 )
-export interface Message extends Schema.Schema.Type<typeof Message> {}
+export type Message = typeof Message.Type
 
 /** Whether a message has members besides its role and its content. */
 export const usesTools = ({ name, tool_call_id, tool_calls }: Message): boolean =>
