@@ -87,7 +87,7 @@ export const PromptItem = itemOf(WellFormedText)
  * lone surrogates saves a tenth of the time to read an item.
  */
 export const WellFormedPromptItem = itemOf(Schema.String)
-export interface PromptItem extends Schema.Schema.Type<typeof PromptItem> {}
+export type PromptItem = typeof PromptItem.Type
 
 /** A prompt item from a source, with the place where it was read. */
 export interface SourceItem {
