@@ -67,13 +67,22 @@ export const choose = ({ annotationPaths }: ReadSettings): ChooseItems =>
         return number
       }
       const items: Array<ChosenItem> = []
-      yield* Stream.runForEach(Results.placed(campaign, annotationPaths), ({ batch, isWithdrawn, item, seq }) =>
+      yield* Stream.runForEach(Results.placed(campaign, annotationPaths), (placed) =>
         Effect.sync(() => {
-          // The item has no usable judgment.
-          if (item === undefined) return
-          const { completions, gold, isCheck, itemId } = item
-          const first = firstOfText(completions)
+          const { batch, isCheck, isUnanswered, isWithdrawn, item, itemId, seq } = placed
           const course = courses.get(seq)
+          const isSettled = isCheck || isWithdrawn || course === undefined || course.isWaiting || course.left === 0
+          const draw = bound === undefined ? 0 : drawOf(itemId)
+          if (item === undefined) {
+            // No judge has an answer, or the result is unusable.
+            const waits = course?.waitsForPeople === true ? "waiting" : "none"
+            if (isUnanswered) {
+              items.push({ seq, batch, isSettled, completions: 2, votes: [], pattern: undefined, people: waits, draw })
+            }
+            return
+          }
+          const { completions, gold } = item
+          const first = firstOfText(completions)
           const all = votesOf(item)
           const votes = Jury.counted(all, bound !== undefined)
           const jury = votes.find(({ isJury }) => isJury === true)
@@ -81,13 +90,13 @@ export const choose = ({ annotationPaths }: ReadSettings): ChooseItems =>
           items.push({
             seq,
             batch,
-            isSettled: isCheck || isWithdrawn || course === undefined || course.isWaiting || course.left === 0,
+            isSettled,
             completions: new Set(first).size,
             votes: votes.map(({ choice, expert }) => [numberOf(expert), choice] as const),
             truth: gold === undefined ? undefined : first[gold.best_completion_index],
             pattern: jury === undefined ? undefined : numberOf(jury.expert),
             people: hasPerson ? "voted" : course?.waitsForPeople === true ? "waiting" : "none",
-            draw: bound === undefined ? 0 : drawOf(itemId),
+            draw,
           })
         }),
       )

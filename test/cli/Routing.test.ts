@@ -24,6 +24,12 @@ const test = liveOver(platform)
 const chance = (text: string) => createHash("sha256").update(text).digest().readUInt32BE() / 2 ** 32
 
 /** On a hard item, judges say what comes to them; on the others, they are right. */
+const refusals: { readonly [prompt: string]: ReadonlyArray<string> } = {
+  "hopeless 0": ["judge:a", "judge:b", "judge:c"],
+  "hopeless 1": ["judge:a", "judge:b", "judge:c"],
+  "awkward 2": ["judge:a"],
+}
+
 const isHard = (prompt: string) => chance(`hard ${prompt}`) < 0.3
 
 const prefersRight = (who: string, prompt: string, accuracy: number) => chance(`${who}: ${prompt}`) < accuracy
@@ -41,6 +47,7 @@ const lines = Array.from({ length: items }, (_, i) => {
 const models = ScriptedService.make((request) => {
   const question = JudgeStub.questionOf(request)
   const { model } = JSON.parse(request.body) as { readonly model: string }
+  if (refusals[question.prompt]?.includes(`judge:${model}`) === true) return JudgeStub.says("I would rather not.")
   const isRight = prefersRight(model, question.prompt, isHard(question.prompt) ? 0.5 : 0.995)
   return JudgeStub.verdict(question.completions[0].startsWith("right") === isRight ? "A" : "B")
 })
@@ -175,6 +182,31 @@ describe("--people-when", () => {
     }
     yield* cli(["ledger", "check", "--dir", `${dir}/job`], env).pipe(ends(0))
   }, 120_000)
+
+  test("items that no judge answers go to people, and hold up no other item", function* () {
+    const { dir, votes, ...run } = yield* service()
+    const prompts = [...Object.keys(refusals), ...Array.from({ length: 9 }, (_, i) => `prompt ${i}`)]
+    const file = prompts.map((prompt, i) =>
+      JSON.stringify({ id: prompt, prompt, completions: [`right ${i}`, `wrong ${i}`] }),
+    )
+    yield* write(`${dir}/items.jsonl`, file)
+    const report = reportOf(yield* run.say("run", ...rule, ...prices, "--json").pipe(ends(0)))
+    const byItem = Map.groupBy(yield* votes, ({ item_id }) => String(item_id))
+    assert.sameMembers([...byItem.keys()], prompts)
+    for (const [prompt, refusing] of Object.entries(refusals)) {
+      const { judges: ofJudges, people } = kindsOf(byItem.get(prompt)!)
+      assert.sameMembers(
+        ofJudges.map(({ expert }) => expert),
+        judges.filter((judge) => !refusing.includes(judge)),
+      )
+      if (ofJudges.length === 0) assert.isAtLeast(people.length, 1)
+    }
+    assert.strictEqual(report.dataset?.rows, prompts.length)
+    assert.strictEqual(
+      report.routing?.to_people,
+      [...byItem.values()].filter((of) => kindsOf(of).people.length > 0).length,
+    )
+  }, 60_000)
 
   test("the budget holds exactly: judges at their price, people at theirs", function* () {
     const { dir, say, votes } = yield* service()

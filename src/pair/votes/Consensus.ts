@@ -186,7 +186,7 @@ const withBest = (
 ): Ranking | undefined => {
   if (ranking === undefined) return undefined
   const first = firstOfText(completions)
-  const [top = [], ...lower] = ranking
+  const [top = [], ...lower]: ReadonlyArray<ReadonlyArray<number>> = ranking
   const isBelow = (index: number) =>
     first[index] !== first[best] &&
     (by === "lead" || by.some((vote) => marginOf([vote], first[best]!, first[index]!) > 0))

@@ -289,7 +289,10 @@ describe("votes whose rankings tie", () => {
     ],
     [
       "of several tasks",
-      judgedItem(abc, [ann, bob].map((vote) => ({ best: vote.choice, annotations: vote })) as [Said, Said]),
+      judgedItem(abc, [
+        { best: 0, annotations: ann },
+        { best: 1, annotations: bob },
+      ]),
     ],
   ])("pair the chosen best with all to which a vote prefers it: %s", (_, item) => {
     const majority = Consensus.byMajority(item)
