@@ -256,6 +256,16 @@ describe("--people-when", () => {
       ),
     )
     assert.lengthOf(other.received, 0)
+
+    const properties = { voters: { type: "string" }, votes: { type: "integer", maximum: 2 } }
+    const content = { "application/json": { schema: { properties } } }
+    const document = { paths: { "/tasks": { post: { requestBody: { content } } } } }
+    const small = yield* ScriptedService.make(ScriptedService.obliging, {}, document)
+    const ofTwo = ["run", `${dir}/items.jsonl`, "--dir", `${dir}/small`, ...quick]
+    yield* cli([...ofTwo, ...rule], to(small)).pipe(
+      ends(2, /--people-when requires a service whose tasks take --votes of 3, .* declares at most 2 for a task/),
+    )
+    assert.lengthOf(small.received, 0)
   })
 })
 

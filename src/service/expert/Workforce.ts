@@ -67,7 +67,7 @@ const make = Effect.fnUntraced(function* (options: WorkforceOptions) {
   const workers = yield* FiberSet.make()
   const experts = yield* Experts
   yield* Effect.forEach(judging.names, (name) => experts.ensure(name, judging.kindOf(name)), { discard: true })
-  experts.employ(judging)
+  yield* experts.employ(judging)
 
   const failing = new Set<string>()
   const lacking = new Set<string>()
