@@ -38,7 +38,7 @@ export interface LedgerItem {
  * A task's result that gives no judgment: the prompt was withdrawn, no expert who may vote has an answer, or the result
  * cannot be used.
  */
-export interface NoJudgment extends Pick<Judgment, "taskId" | "itemId" | "isCheck"> {
+export interface NoJudgment extends Pick<Judgment, "taskId" | "itemId" | "isCheck" | "gold"> {
   readonly reason: "withdrawn" | "unanswered" | "unusable"
 }
 

@@ -1,8 +1,8 @@
 /**
  * Chooses the items that need another vote most, from the judgments in the ledger.
  *
- * Guarantees: the choice depends only on the ledger and the annotation paths. Gold items get no further votes. Their
- * known answers help to estimate the experts' reliabilities. With a rule that sends items to people, the votes of an item's
+ * Guarantees: the choice depends only on the ledger and the annotation paths. Gold items that are mixed in get no
+ * further votes, and items with a known answer do not go from judges to people. The known answers help to estimate the experts' reliabilities. With a rule that sends items to people, the votes of an item's
  * judges count as one (`pair/votes/Jury`). Memory: about 100 bytes per vote.
  */
 import { type Duration, Effect, Option, Schedule, Stream } from "effect"
@@ -69,14 +69,14 @@ export const choose = ({ annotationPaths }: ReadSettings): ChooseItems =>
       const items: Array<ChosenItem> = []
       yield* Stream.runForEach(Results.placed(campaign, annotationPaths), (placed) =>
         Effect.sync(() => {
-          const { batch, isCheck, isUnanswered, isWithdrawn, item, itemId, seq } = placed
+          const { batch, hasGold, isCheck, isUnanswered, isWithdrawn, item, itemId, seq } = placed
           const course = courses.get(seq)
           const isSettled = isCheck || isWithdrawn || course === undefined || course.isWaiting || course.left === 0
           const draw = bound === undefined ? 0 : drawOf(itemId)
           if (item === undefined) {
             // No judge has an answer, or the result is unusable.
             const waits = course?.waitsForPeople === true ? "waiting" : "none"
-            if (isUnanswered) {
+            if (isUnanswered && !hasGold) {
               items.push({ seq, batch, isSettled, completions: 2, votes: [], pattern: undefined, people: waits, draw })
             }
             return

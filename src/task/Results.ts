@@ -92,6 +92,8 @@ export interface PlacedItem extends ItemPlace {
   readonly isWithdrawn: boolean
   /** Whether no expert who was allowed to vote on the item had an answer, so that others must judge it. */
   readonly isUnanswered: boolean
+  /** Whether the item's right answer is known. */
+  readonly hasGold: boolean
 }
 
 const isJudgment = (outcome: Outcome): outcome is Judgment => !("reason" in outcome)
@@ -126,6 +128,7 @@ const placedBy = (judgmentsOf: Effect.Success<ReturnType<typeof ofTask>>, campai
               item: Arr.isArrayNonEmpty(judgments) ? judgedItem(judgments) : undefined,
               isCheck: one.isCheck,
               isWithdrawn: has("withdrawn"),
+              hasGold: one.gold !== undefined,
               isUnanswered: judgments.length === 0 && has("unanswered"),
             },
           ]

@@ -158,6 +158,7 @@ describe("--people-when", () => {
     assert.deepStrictEqual(report.routing, {
       people_when: "jury<0.9",
       items,
+      known_answers: 0,
       to_people: byPeople.size,
       people_votes: people.length,
       people_cost: cost,
@@ -206,6 +207,24 @@ describe("--people-when", () => {
       report.routing?.to_people,
       [...byItem.values()].filter((of) => kindsOf(of).people.length > 0).length,
     )
+  }, 60_000)
+
+  test("items with a known answer stay with the judges, and the summary counts them", function* () {
+    const { dir, votes, ...run } = yield* service()
+    const known = lines.slice(0, 40).map((line, i) => {
+      const gold = i % 3 === 0 ? { gold: { best_completion_index: i % 2 } } : {}
+      return JSON.stringify({ ...JSON.parse(line), ...gold })
+    })
+    yield* write(`${dir}/items.jsonl`, known)
+    const { stdout } = yield* run.say("run", ...rule).pipe(ends(0))
+    assert.match(stdout, /^ +14 items with a known answer measure the judges, and need no people$/m)
+    const ofPeople = new Set(kindsOf(yield* votes).people.map(({ item_id }) => Number(item_id?.replace("item-", ""))))
+    assert.isAbove(ofPeople.size, 5)
+    assert.deepStrictEqual(
+      [...ofPeople].filter((i) => i % 3 === 0),
+      [],
+    )
+    assert.match((yield* cli(["status", "--dir", `${dir}/job`])).stdout, /14 items with a known answer/)
   }, 60_000)
 
   test("the budget holds exactly: judges at their price, people at theirs", function* () {

@@ -120,7 +120,7 @@ export const match = (
     const index = found.best_completion_index
     const reason = index === null ? reasonOf(found.annotations) : undefined
     if (reason !== undefined) {
-      judgments.push({ reason, taskId: shownId, itemId: details.item_id, isCheck })
+      judgments.push({ reason, taskId: shownId, itemId: details.item_id, isCheck, gold: details.gold })
       continue
     }
     if (index === null || index < 0 || index >= completions.length) {
