@@ -72,7 +72,8 @@ const service = Effect.fnUntraced(function* (experts: ReadonlyArray<string> = ju
         }
         const isRight = prefersRight(name, prompt, 0.95)
         const best = completions.findIndex((text) => text.startsWith("right") === isRight)
-        const vote = { best, ranking: null, rationale: "", seconds: 1 }
+        const ranking = chance(`rank ${prompt}`) < 0.8 ? [[best], [1 - best]] : null
+        const vote = { best, ranking, rationale: "", seconds: 1 }
         json = (yield* person.ask("POST", `/annotate/api/items/${item_id}/vote`, vote)).json
       }
     })
@@ -225,6 +226,31 @@ describe("--people-when", () => {
       [],
     )
     assert.match((yield* cli(["status", "--dir", `${dir}/job`])).stdout, /14 items with a known answer/)
+  }, 60_000)
+
+  test("the dataset's bytes come back from its votes, also where judges have no answer and rankings tie", function* () {
+    const { dir, ...run } = yield* service()
+    const prompts = [...Object.keys(refusals), ...Array.from({ length: 37 }, (_, i) => `prompt ${i}`)]
+    const file = prompts.map((prompt, i) => {
+      const gold = i % 5 === 1 ? { gold: { best_completion_index: 0 } } : {}
+      return JSON.stringify({ id: `i${i}`, prompt, completions: [`right ${i}`, `wrong ${i}`], ...gold })
+    })
+    yield* write(`${dir}/items.jsonl`, file)
+    const { stdout } = yield* run.say("run", ...rule, "--format", "trl").pipe(ends(0))
+    // A known answer needs no people, so nobody votes on this item.
+    assert.match(stdout, /left out +1 item: 1 unanswered$/m)
+    const job = ["--dir", `${dir}/job`]
+    for (const [flags, format] of [
+      [[], "jsonl"],
+      [["--ties", "keep", "--pairs", "full-ranking"], "csv"],
+    ] as const) {
+      yield* cli(["export", ...job, ...flags]).pipe(ends(0))
+      const { stdout } = yield* cli(["export-votes", ...job, "--as", format, "--pseudonyms"]).pipe(ends(0))
+      yield* write(`${dir}/votes`, [stdout.trimEnd()])
+      const verified = yield* cli(["verify", `${dir}/job/dataset`, "--from-votes", `${dir}/votes`]).pipe(ends(0))
+      assert.notInclude(verified.stdout, "warning")
+      assert.match(verified.stdout, /Rebuilt from \d+ votes: \d+ files with the same rows\.\n$/)
+    }
   }, 60_000)
 
   test("the budget holds exactly: judges at their price, people at theirs", function* () {

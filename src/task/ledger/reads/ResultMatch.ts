@@ -120,7 +120,8 @@ export const match = (
     const index = found.best_completion_index
     const reason = index === null ? reasonOf(found.annotations) : undefined
     if (reason !== undefined) {
-      judgments.push({ reason, taskId: shownId, itemId: details.item_id, isCheck, gold: details.gold })
+      const { gold, item_id: itemId } = details
+      judgments.push({ reason, taskId: shownId, itemId, isCheck, ...(gold !== undefined && { gold }) })
       continue
     }
     if (index === null || index < 0 || index >= completions.length) {
