@@ -9,6 +9,7 @@
  * cannot be used, the task is invalid, or failed if the service does not know it. While the service is down, all polls
  * wait (`ServiceHealth`).
  */
+/* oxlint-disable max-lines -- one loop: polls, warnings, and retries share its state */
 import { Duration, Effect, Latch, Option, Result } from "effect"
 import * as Backoff from "../io/Backoff.ts"
 import * as SteadyClock from "../io/SteadyClock.ts"
@@ -114,7 +115,7 @@ export const collect = Effect.fn("Collect.collect")(function* (options: CollectO
     reported.waiting.add(forJudges)
     if (forJudges) {
       return yield* Effect.logWarning(
-        `${count(waiting, "item")} of ${taskId} ${plural(waiting, "waits", "wait")} for another judge: only language models may vote on ${plural(waiting, "it", "them")}, and none of the service can. Start the service with more of them (such as --expert judge:MODEL). Until then, no item goes to people`,
+        `${count(waiting, "item")} of ${taskId} ${plural(waiting, "waits", "wait")} for another judge: only language models may vote on ${plural(waiting, "it", "them")}, and none of the service can. Start the service with more of them. Until then, no item goes to people`,
       )
     }
     yield* Effect.logWarning(

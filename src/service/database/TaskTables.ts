@@ -7,6 +7,7 @@
  * list. Triggers update `task_count`. An item's id is its task's number times 2^20 plus its prompt's index, so a task's
  * items are a range.
  */
+/* oxlint-disable max-lines -- the tables of one queue, and the triggers that count their rows */
 import type { SqlClient } from "effect/sql"
 
 /** The number of item ids reserved for each task, and thus the maximum number of prompts per task. */

@@ -27,6 +27,12 @@ const choose = (expert: string, choice: number) => ({
 })
 const one = [["p", "a", "b"]] as const
 
+test("a claim ends with the task that reaches the number of items, and leaves the others", function* () {
+  const tasks = [yield* create([...one, ...one]), yield* create([...one, ...one]), yield* create(one)]
+  assert.deepStrictEqual(tasksOf((yield* claim({ items: 3 })).claims), tasks.slice(0, 2))
+  assert.deepStrictEqual(tasksOf((yield* claim({ items: 3 })).claims), tasks.slice(2))
+})
+
 describe("who is active", () => {
   test("changes what there is to do for the others", function* () {
     const queue = yield* VoteQueue
