@@ -4,8 +4,9 @@
  * Guarantees: each item is judged, even after a restart. Experts vote in the given order until an item has its votes.
  * An expert without an answer is skipped; one that fails is retried with backoff. Slow experts (`Expert.concurrency`)
  * do not delay other tasks. If no expert has an answer, the task stays open or is canceled, and is retried at the next
- * start; the first 1,000 of these tasks are logged. At most 32 tasks are in memory, or if
- * experts answer in batches, as many as fill a batch.
+ * start; the first 1,000 of these tasks are logged. In a task for language models only, a prompt on which each of them
+ * has voted or has no answer is done with fewer votes. At most 32 tasks are in memory. If experts answer in batches,
+ * no task is claimed once those in memory have as many prompts as a batch; the last one may exceed this number.
  */
 import { Cause, Clock, Duration, Effect, FiberSet, Latch, Layer, Result } from "effect"
 import type { SqlError } from "effect/sql/SqlError"
@@ -16,7 +17,7 @@ import { retryForever } from "../database/Database.ts"
 import { Experts } from "../store/Experts.ts"
 import { TaskStore } from "../store/TaskStore.ts"
 import { VoteQueue } from "../store/VoteQueue.ts"
-import type { Claim, Claims, Judged } from "../store/VoteQueueModel.ts"
+import type { Claim, Claims, Judged, LackingTask } from "../store/VoteQueueModel.ts"
 
 export interface WorkforceOptions {
   readonly experts: ReadonlyArray<Expert>
@@ -45,12 +46,6 @@ const limitsOf = (experts: ReadonlyArray<Expert>) => {
 
 const maxReported = 1_000
 
-/** A task with prompts that lack votes. */
-interface LackingTask extends Pick<Claim, "taskId" | "voters"> {
-  readonly lacking: number
-  readonly prompts: number
-}
-
 const lackingReason = ({ lacking, prompts, voters }: LackingTask, failed: string | undefined, cancels: boolean) =>
   `${voters === "judges" ? "language models" : "automatic experts"} cannot give the missing votes on ${lacking} of ${prompts} prompts${failed === undefined ? "" : ` (${failed})`}; ` +
   (cancels
@@ -72,10 +67,11 @@ const make = Effect.fnUntraced(function* (options: WorkforceOptions) {
   const workers = yield* FiberSet.make()
   const experts = yield* Experts
   yield* Effect.forEach(judging.names, (name) => experts.ensure(name, judging.kindOf(name)), { discard: true })
-  experts.employ(judging)
+  yield* experts.employ(judging)
 
   const failing = new Set<string>()
   const lacking = new Set<string>()
+  const short = new Set<string>()
   const report = (reported: Set<string>, taskId: string, what: string, reason: string) =>
     Effect.suspend(() => {
       if (reported.has(taskId) || reported.size === maxReported) return Effect.void
@@ -115,9 +111,12 @@ const make = Effect.fnUntraced(function* (options: WorkforceOptions) {
     let failed: string | undefined
     const judge = (item: Judging.Item) =>
       Effect.map(judging.judge(item, claim, say), (outcome) => {
-        if (outcome.lacking > 0) {
+        const hasFailed = outcome.judged.answers.some(({ vote }) => Result.isFailure(vote))
+        // The queue then counts the prompt as done, with the votes that it has.
+        const isDone = voters === "judges" && hasFailed
+        if (outcome.lacking > 0 && !isDone) {
           unanswered++
-          isWithoutAnswer ||= outcome.judged.answers.some(({ vote }) => Result.isFailure(vote))
+          isWithoutAnswer ||= hasFailed
         }
         failed ??= outcome.failed
         return { ...outcome.judged, guidelinesVersion }
@@ -148,6 +147,7 @@ const make = Effect.fnUntraced(function* (options: WorkforceOptions) {
     return yield* queue.claim({
       experts: judging.names,
       tasks: Math.min(maxClaimed, limits.tasks - inFlight),
+      items: limits.items - itemsInFlight,
       createdBefore: now - turnaround,
       isAvailable: judging.isAvailable(now),
     })
@@ -186,7 +186,15 @@ const make = Effect.fnUntraced(function* (options: WorkforceOptions) {
       roomy.closeUnsafe()
       return yield* roomy.await
     }
-    const { idle, unanswered } = yield* claimAndBegin
+    const { idle, shortened, unanswered } = yield* claimAndBegin
+    for (const { lacking, prompts, taskId } of shortened) {
+      yield* report(
+        short,
+        taskId,
+        "has fewer votes",
+        `language models have no answer to ${lacking} of ${prompts} prompts, which are done with the votes that they have`,
+      )
+    }
     for (const task of unanswered) if (cancels || task.voters === "judges") yield* giveUp(task)
     if (idle !== undefined) yield* awaitNextClaim(idle)
   })

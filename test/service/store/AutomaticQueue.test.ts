@@ -27,13 +27,24 @@ const choose = (expert: string, choice: number) => ({
 })
 const one = [["p", "a", "b"]] as const
 
+test("a claim ends with the task that reaches the number of items, and leaves the others", function* () {
+  const tasks = [yield* create([...one, ...one]), yield* create([...one, ...one]), yield* create(one)]
+  assert.deepStrictEqual(tasksOf((yield* claim({ items: 3 })).claims), tasks.slice(0, 2))
+  assert.deepStrictEqual(tasksOf((yield* claim({ items: 3 })).claims), tasks.slice(2))
+})
+
 describe("who is active", () => {
   test("changes what there is to do for the others", function* () {
     const queue = yield* VoteQueue
     const experts = yield* Experts
     const task = yield* create(one)
     // The place is the first expert's, as long as that one may come back.
-    assert.deepStrictEqual(yield* claim(only("two")), { claims: [], unanswered: [], idle: { createdAt: undefined } })
+    assert.deepStrictEqual(yield* claim(only("two")), {
+      claims: [],
+      unanswered: [],
+      shortened: [],
+      idle: { createdAt: undefined },
+    })
     yield* experts.setActive("one", false)
     yield* queue.awaitWork
     const { claims } = yield* claim(only("two"))

@@ -108,7 +108,7 @@ test("the overview lists what is stuck: holds, pauses, outages, webhooks, items 
   yield* judge(eli, "a")
 
   const until = day
-  Context.get(service.services, Experts).employ({
+  yield* Context.get(service.services, Experts).employ({
     names: ["judge:m"],
     outages: () => [{ name: "judge:m", until }],
     doubts: () => [{ expert: "judge:m", name: "b1", since: until }],
@@ -117,7 +117,7 @@ test("the overview lists what is stuck: holds, pauses, outages, webhooks, items 
     ["outage", "judge:m", null, "judge:m"],
     ["doubt", "judge:m", null, "b1"],
   ])
-  Context.get(service.services, Experts).employ({ names: [], outages: () => [], doubts: () => [] })
+  yield* Context.get(service.services, Experts).employ({ names: [], outages: () => [], doubts: () => [] })
   yield* sql`INSERT INTO webhook_endpoint VALUES (1, 'http://127.0.0.1:9/', 0, 'The receiver answered 410.', 0)`
   assert.deepStrictEqual(yield* stuck, [["webhook", "", null, ""]])
 })
