@@ -119,7 +119,7 @@ export const make = Effect.fnUntraced(function* ({ by, ...options }: SplitTableO
   } satisfies SplitTable
 })
 
-/** The splits that the items of a dataset have, by 8 bytes per pair. An item without pairs counts as `train`. */
+/** The splits that the items of a dataset have, with 8 bytes per pair. An item without pairs counts as `train`. */
 export const ofDataset = Effect.fnUntraced(function* (directory: string, { splits }: Dataset.Manifest) {
   const inSplits = yield* Effect.forEach(
     splits,
@@ -128,7 +128,7 @@ export const ofDataset = Effect.fnUntraced(function* (directory: string, { split
       yield* Stream.runForEach(Dataset.read(directory, { split }), ({ item_id }) =>
         Effect.sync(() => hashes.push(Sha256.leading52Bits(item_id))),
       )
-      return { split, hashes: hashes.view().sort() }
+      return { split, hashes: hashes.view().toSorted() }
     }),
   )
   const splitOf = ({ itemId }: Planned): Split => {
