@@ -38,7 +38,7 @@ export const disjointSets = (count: number) => {
 /** Calls `join` with two ordinals of one key, so that all ordinals of a key are joined. Keys have 52 bits. */
 export const joinEqual = (keys: Float64Array, join: (one: number, other: number) => void): void => {
   // A Map of all keys would fail above 2^24. Numbers with 27 bits of the key and 26 of the ordinal sort quickly.
-  const numbers = keys.map((key, ordinal) => Math.floor(key / 2 ** 25) * maxCount + ordinal).sort()
+  const numbers = keys.map((key, ordinal) => Math.floor(key / 2 ** 25) * maxCount + ordinal).toSorted()
   const ordinalOf = new Map<number, number>()
   let prefix = -1
   for (const number of numbers) {
