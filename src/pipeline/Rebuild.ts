@@ -57,7 +57,8 @@ export const verifyFromVotes = Effect.fn("Pipeline.verifyFromVotes")(function* (
 ) {
   const fs = yield* FileSystem.FileSystem
   const manifest = yield* Dataset.manifest(directory)
-  const { campaign, ...settings } = yield* ManifestSettings.of(manifest, evaluationPrompts)
+  // The table has the values at the paths already.
+  const { annotationPaths: _paths, campaign, ...settings } = yield* ManifestSettings.of(manifest, evaluationPrompts)
   if (campaign === "all") {
     return yield* ManifestSettings.notRebuildable(
       "one campaign",
