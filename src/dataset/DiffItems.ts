@@ -36,13 +36,15 @@ export interface Drawn {
 const lossesByVotes = new Set(["not_judged", "too_few_votes", "tie", "low_agreement", "against_votes", "no_pair"])
 
 /** Settings of the manifest that decide which pairs there are, and what experts said of them. */
+// prettier-ignore
 const pairSettings = new Set([
-  ...["campaign", "pairs", "aggregate", "ties", "min_votes", "min_agreement", "drop", "evaluation_prompts"],
-  ...["checks", "annotation_paths"],
+  "campaign", "pairs", "aggregate", "ties", "min_votes", "min_agreement", "drop", "evaluation_prompts", "checks",
+  "annotation_paths",
 ])
 
+// prettier-ignore
 const inputColumns = new Set([
-  ...["prompt", "chosen_index", "rejected_index", "chosen_model", "rejected_model", "metadata", "tools"],
+  "prompt", "chosen_index", "rejected_index", "chosen_model", "rejected_model", "metadata", "tools",
 ])
 
 const makeTally = () => ({ pairs: 0, reasons: new Map<string, number>(), drawn: new Array<Drawn>() })
