@@ -105,6 +105,9 @@ describe("verify --from-votes", () => {
     assert.include(other.stdout, "data/train-00000-of-00001.parquet: expected the rebuilt file: ")
     assert.match(other.stdout, new RegExp(`after the rebuild, \\d+ pairs? gone, such as of ${item_id}`))
 
+    yield* cli(["verify", dataset, "--from-votes", `${folder}/job`]).pipe(
+      ends(2, /--from-votes: expected a vote table, found a folder; prefstream export-votes --dir \S+job --pseudonyms/),
+    )
     yield* write(votes, ["prompt,choice", "a,b"])
     const unreadable = yield* cli(["verify", dataset, "--from-votes", votes])
     assert.notStrictEqual(unreadable.status, 0)
