@@ -118,7 +118,10 @@ describe("prefstream diff", () => {
 
     yield* job("three", (i) => (i === 7 ? 1 : 0), "--split-seed", "5")
     const seeds = yield* diffOf("one", "three")
-    assert.deepStrictEqual(reasonsOf(seeds).slice(0, 2), [{ other_votes: 1 }, { other_splits: seeds.columns["split"] ?? 0 }])
+    assert.deepStrictEqual(reasonsOf(seeds).slice(0, 2), [
+      { other_votes: 1 },
+      { other_splits: seeds.columns["split"] ?? 0 },
+    ])
 
     const paths = ["--annotation-path", "flags=extra.report", "--drop", "flagged"]
     yield* job("four", () => 0, ...paths)
