@@ -28,7 +28,7 @@ export interface JobOutcome {
   readonly itemId: string
   /** The reason why the item gives no pair, such as `tie`; null if it gives pairs. */
   readonly lost: string | null
-  /** A reason why its votes count differently in the other dataset, such as `voided_expert`. */
+  /** A reason why its votes count differently in the other dataset, such as `vote_no_longer_counted`. */
   readonly cause: string | null
 }
 
@@ -36,8 +36,10 @@ export interface JobOutcome {
 export interface DiffOptions<E = never, R = never> {
   /** Maximum number of examples of each kind. Default 5. */
   readonly show?: number | undefined
-  /** Columns to ignore, such as `task_id`. Default: none. */
+  /** Columns to ignore, such as `rationale`. Default: none. */
   readonly ignore?: ReadonlyArray<string> | undefined
+  /** Whether to compare `task_id`, which always differs between jobs. Default false. */
+  readonly taskIds?: boolean | undefined
   /** The directory for the temporary file. Default: the system's. */
   readonly scratchDirectory?: string | undefined
   /** The outcomes of all judged items in A's job. Default: unknown. */
@@ -140,7 +142,8 @@ export const diff = Effect.fn("Dataset.diff")(function* <E = never, R = never>(
   b: string,
   options: DiffOptions<E, R> = {},
 ) {
-  const { ignore = [], outcomesA, outcomesB, scratchDirectory, show = 5 } = options
+  const { outcomesA, outcomesB, scratchDirectory, show = 5, taskIds = false } = options
+  const ignore = [...(options.ignore ?? []), ...(taskIds ? [] : ["task_id"])]
   const paths = yield* Path.Path
   const manifests = [yield* Read.manifest(a), yield* Read.manifest(b)] as const
   const names = manifests.map(columnNames)
@@ -205,7 +208,7 @@ export const diff = Effect.fn("Dataset.diff")(function* <E = never, R = never>(
   const items = DiffItems.make({
     columns,
     hasLedger: [outcomesA !== undefined, outcomesB !== undefined],
-    otherReason: Object.keys(settings).length > 0 ? "other_settings" : "unknown",
+    settings: manifests.some(({ settings }) => settings === undefined) ? undefined : Object.keys(settings),
     show,
     texts,
   })

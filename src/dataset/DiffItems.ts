@@ -32,8 +32,20 @@ export interface Drawn {
   readonly b: Float64Array | undefined
 }
 
-/** The losses of items whose votes give no choice. A voided expert can be the cause. */
+/** The losses of items whose votes give no choice. A vote that no longer counts can be the cause. */
 const lossesByVotes = new Set(["not_judged", "too_few_votes", "tie", "low_agreement", "against_votes", "no_pair"])
+
+/** Settings of the manifest that decide which pairs there are, and what experts said of them. */
+// prettier-ignore
+const pairSettings = new Set([
+  "campaign", "pairs", "aggregate", "ties", "min_votes", "min_agreement", "drop", "evaluation_prompts", "checks",
+  "annotation_paths",
+])
+
+// prettier-ignore
+const inputColumns = new Set([
+  "prompt", "chosen_index", "rejected_index", "chosen_model", "rejected_model", "metadata", "tools",
+])
 
 const makeTally = () => ({ pairs: 0, reasons: new Map<string, number>(), drawn: new Array<Drawn>() })
 
@@ -50,15 +62,15 @@ const isSameRow: IsMatch = (one, other) =>
 export const make = ({
   columns,
   hasLedger,
-  otherReason,
+  settings,
   show,
   texts,
 }: {
   readonly columns: ReadonlyArray<string>
   /** Whether the outcomes of A's and of B's job are among the records. */
   readonly hasLedger: readonly [boolean, boolean]
-  /** The reason if the records give none. */
-  readonly otherReason: string
+  /** The names of the settings that differ; undefined if a manifest has none. */
+  readonly settings: ReadonlyArray<string> | undefined
   /** Maximum number of records to keep of each kind. */
   readonly show: number
   /** The reasons that outcomes refer to, by number. */
@@ -70,6 +82,10 @@ export const make = ({
   const valueOf = (record: Float64Array, name: string): number | undefined =>
     columns.includes(name) ? record[fieldCount + columns.indexOf(name)] : undefined
 
+  const rules = (settings ?? []).filter((name) => pairSettings.has(name))
+  const otherRule = rules.length > 1 ? "other_settings" : rules.length === 1 ? `other_${rules[0]}` : undefined
+  const splitReason = settings?.includes("splits") === true ? "other_splits" : "other_items"
+
   /** The reason of a matched pair; of a pair without a match, that of the item's first pairs. */
   const reasonOf = (all: ReadonlyArray<Float64Array>, one?: Float64Array, other?: Float64Array): string => {
     const of = (side: number) => all.find((record) => record[field.side] === side)
@@ -80,12 +96,21 @@ export const make = ({
     if (a === undefined || b === undefined) {
       const side = a === undefined ? 0 : 1
       const outcome = outcomes[side]
-      const lost = outcome === undefined ? (hasLedger[side] ? "not_judged" : null) : texts[outcome[outcomeField.lost]!]!
-      return (lost === null || lossesByVotes.has(lost) ? cause : null) ?? lost ?? otherReason
+      const lost = outcome === undefined ? (hasLedger[side] ? "not_in_job" : null) : texts[outcome[outcomeField.lost]!]!
+      return (lost === null || lossesByVotes.has(lost) ? cause : null) ?? lost ?? otherRule ?? "unknown"
     }
+    if (isMatched && isSameChoice(one, other)) {
+      const changes = columns.filter((_, i) => one[fieldCount + i] !== other[fieldCount + i])
+      if (changes.every((name) => name === "split")) return splitReason
+      if (changes.every((name) => name === "split" || inputColumns.has(name))) return "other_input"
+    }
+    if (cause !== null) return cause
     const more = (valueOf(b, "votes") ?? 0) - (valueOf(a, "votes") ?? 0)
+    if (more !== 0) return more > 0 ? "new_votes" : "fewer_votes"
     const isEqual = ["agreement", "vote_margin"].every((name) => valueOf(a, name) === valueOf(b, name))
-    return cause ?? (more > 0 ? "new_votes" : more < 0 ? "fewer_votes" : isEqual ? otherReason : "other_votes")
+    if (!isEqual) return "other_votes"
+    // With the same settings, the same items have other values by other votes only.
+    return otherRule ?? (isMatched && settings !== undefined ? "other_votes" : "unknown")
   }
 
   /** Compares all records of one item. */

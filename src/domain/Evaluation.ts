@@ -49,6 +49,8 @@ export interface Evaluation {
   readonly items: number
   /** Number of pairs without scores. They do not count. */
   readonly unscored: number
+  /** Items of the file with scores that no pair is of: their number, and the first ids. Absent if there are none. */
+  readonly unmatched?: { readonly items: number; readonly first: ReadonlyArray<string> }
   /** Number of pairs with two equal scores. */
   readonly ties: number
   /** All pairs; null if none has scores. */

@@ -2,8 +2,9 @@
  * Compares two datasets, and explains the differences by the ledgers of their jobs.
  *
  * Guarantees: those of `Dataset.diff`. A job is a folder with `dataset` and `ledger.db`. Its ledger tells why an item
- * gives no pair now: the reason is that of the job's present results under the settings in the manifest. An item whose
- * vote by a voided expert counted in A has the reason `voided_expert`; only A's ledger tells which items these are.
+ * gives no pair now: the reason is that of the job's present results under the settings in the manifest. No ledger records
+ * that votes were voided. `vote_no_longer_counted` means that an expert with votes in A, one of them on this item, has
+ * none in B; only A's ledger tells which items these are.
  */
 import { Effect, FileSystem, Option, Path, Stream } from "effect"
 import * as Dataset from "../dataset/Dataset.ts"
@@ -17,7 +18,7 @@ import * as Reliabilities from "../pair/votes/Reliabilities.ts"
 import { ExpertNames } from "../task/ExpertNames.ts"
 import * as Results from "../task/Results.ts"
 import * as LedgerLocation from "../task/ledger/LedgerLocation.ts"
-import { defaultJob } from "../task/ledger/Ledger.ts"
+import { defaultJob, LedgerReader } from "../task/ledger/Ledger.ts"
 import * as JobFolder from "./JobFolder.ts"
 import * as ManifestSettings from "./ManifestSettings.ts"
 
@@ -46,27 +47,36 @@ const locate = Effect.fnUntraced(function* (
   }
   const directory = JobFolder.dataset(path)
   if (yield* has(directory, Manifest.fileName)) return { directory, ledger: yield* ledgerIn(path) }
-  const actual = (yield* has(path)) ? `no ${Manifest.fileName}` : "no such file or folder"
+  const actual = path.includes("://")
+    ? "a URL; download the dataset first"
+    : (yield* has(path))
+      ? `no ${Manifest.fileName}`
+      : "no such file or folder"
   return yield* new DatasetUnreadable({ file: path, expected: "a dataset, a job folder, or a manifest", found: actual })
 })
 
 /** The present outcomes of a job's items under the settings of the manifest; undefined if nothing can tell them. */
-const outcomesOf = Effect.fnUntraced(function* ({ directory, ledger }: Place, voided: ReadonlyMap<string, number>) {
+const outcomesOf = Effect.fnUntraced(function* ({ directory, ledger }: Place, experts: ReadonlyMap<string, number>) {
   if (ledger === undefined) return undefined
   const settings = yield* Effect.option(
     Effect.flatMap(Dataset.manifest(directory), (manifest) => ManifestSettings.of(manifest)),
   )
   if (Option.isNone(settings)) return undefined
-  const { aggregate, campaign, expertNames: keep = false, ...options } = settings.value
+  const { aggregate, annotationPaths, campaign, expertNames: keep = false, ...options } = settings.value
   return Effect.gen(function* () {
-    const items = Results.items(campaign)
+    const ledger = yield* LedgerReader
+    const items = Results.items(campaign, annotationPaths)
     const reliabilities = yield* Reliabilities.forAggregation(aggregate ?? Consensus.defaultAggregation, items)
     const curation = yield* Curation.make(options, { reliabilities, mayRepeat: campaign === "all", languageShare: 0 })
     return curation.curate(Stream.filter(items, ({ isCheck }) => !isCheck)).pipe(
       Stream.map(({ item, lost = null }): Dataset.JobOutcome => {
-        const isVoided = allVotesOf(item).some(({ expert }) => expert !== null && voided.has(expert))
-        return { itemId: item.itemId, lost, cause: isVoided ? "voided_expert" : null }
+        const isLost = allVotesOf(item).some(({ expert }) => expert !== null && experts.has(expert))
+        return { itemId: item.itemId, lost, cause: isLost ? "vote_no_longer_counted" : null }
       }),
+      // The first outcome of an item counts, so these are for items without results.
+      Stream.concat(
+        Stream.map(ledger.prompts, ({ itemId }): Dataset.JobOutcome => ({ itemId, lost: "not_judged", cause: null })),
+      ),
     )
   }).pipe(
     Stream.unwrap,
@@ -79,13 +89,13 @@ const outcomesOf = Effect.fnUntraced(function* ({ directory, ledger }: Place, vo
 export const diff = Effect.fn("Pipeline.diff")(function* (
   a: string,
   b: string,
-  options: Pick<Dataset.DiffOptions, "ignore" | "scratchDirectory" | "show"> = {},
+  options: Pick<Dataset.DiffOptions, "ignore" | "scratchDirectory" | "show" | "taskIds"> = {},
 ) {
   const [one, other] = [yield* locate(a), yield* locate(b)]
-  const voided = yield* lostExperts(one.directory, other.directory)
+  const experts = yield* lostExperts(one.directory, other.directory)
   return yield* Dataset.diff(one.directory, other.directory, {
     ...options,
-    outcomesA: yield* outcomesOf(one, voided),
-    outcomesB: yield* outcomesOf(other, voided),
+    outcomesA: yield* outcomesOf(one, experts),
+    outcomesB: yield* outcomesOf(other, experts),
   })
 })

@@ -11,6 +11,7 @@ import type { PreferencePair } from "../domain/PreferencePair.ts"
 import type { Split } from "../domain/Split.ts"
 import * as Read from "../dataset/Read.ts"
 import * as FieldPath from "../io/FieldPath.ts"
+import { count } from "../io/Values.ts"
 import * as Scored from "../pair/evaluation/Evaluation.ts"
 import * as ScoreEndpoint from "./evaluation/ScoreEndpoint.ts"
 import * as ScoreFile from "./evaluation/ScoreFile.ts"
@@ -32,12 +33,16 @@ export const evaluate = Effect.fn("Pipeline.evaluate")(function* (directory: str
   const path = yield* fieldOf(by)
   const { rows, splits } = yield* Read.manifest(directory)
   const pairs = Read.read(directory, { split })
+  const file =
+    typeof scores === "string"
+      ? yield* ScoreFile.read(
+          scores,
+          split === undefined ? rows : (splits.find((each) => each.split === split)?.rows ?? 0),
+        )
+      : undefined
   const scored =
     typeof scores === "string"
-      ? yield* Effect.map(
-          ScoreFile.read(scores, split === undefined ? rows : (splits.find((each) => each.split === split)?.rows ?? 0)),
-          (scoresOf) => Stream.map(pairs, (pair): Scored.ScoredPair => [pair, scoresOf(pair)]),
-        )
+      ? Stream.map(pairs, (pair): Scored.ScoredPair => [pair, file?.scoresOf(pair)])
       : yield* Effect.map(ScoreEndpoint.make(scores), (scoresOf) =>
           pairs.pipe(
             Stream.groupAdjacentBy(({ item_id }) => item_id),
@@ -53,14 +58,18 @@ export const evaluate = Effect.fn("Pipeline.evaluate")(function* (directory: str
     disagreements,
     by: path && { field: path.text, groupOf: (metadata) => FieldPath.textAt(path, metadata) },
   })
+  const ids = file?.unmatched() ?? []
+  const unmatched = { items: ids.length, first: ids.slice(0, 5) }
   if (evaluation.pairs === 0 && evaluation.unscored > 0) {
-    const problem = "no pair of the dataset has scores: expected the item_ids and indices of its pairs"
+    const other = ids.length === 0 ? "" : `, found ${count(ids.length, "item")}, such as ${unmatched.first.join(", ")}`
+    const problem = `no pair of the dataset has scores: expected the item_ids and indices of its pairs${other}`
     return yield* new ScoreFile.ScoresInvalid({
       place: typeof scores === "string" ? scores : ScoreEndpoint.placeOf(scores.url),
       problem,
     })
   }
-  return evaluation
+  // With a split, scores of the other splits have no pair, either.
+  return ids.length === 0 || split !== undefined ? evaluation : { ...evaluation, unmatched }
 })
 
 /**

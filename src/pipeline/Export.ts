@@ -81,9 +81,16 @@ const maxLanguageSample = 2_000
 
 const nothing: Exported = { dataset: Option.none(), example: Option.none(), leftOut: undefined, measured: undefined }
 
+interface ExportSettings extends DatasetSettings, Pick<ResultsSettings, "campaign"> {
+  /** The job folder. */
+  readonly directory: string
+  /** Facts that depend on all planned items, for a ledger that lacks those without votes. Default: from the ledger. */
+  readonly unvoted?: { readonly tools: boolean; readonly table: SplitTable.SplitTable | undefined }
+}
+
 /** Writes the results that exist at the start. Fails with `ThresholdsExceeded` if a value exceeds its threshold. */
 export const exportDataset = Effect.fn("Export.exportDataset")(
-  function* (settings: DatasetSettings & Pick<ResultsSettings, "campaign"> & { readonly directory: string }) {
+  function* ({ unvoted, ...settings }: ExportSettings) {
     yield* validate(settings)
     const fs = yield* FileSystem.FileSystem
     const { allowEmpty = false, campaign } = settings
@@ -116,12 +123,13 @@ export const exportDataset = Effect.fn("Export.exportDataset")(
     const table =
       settings.splits === undefined
         ? undefined
-        : yield* SplitTable.make({
+        : (unvoted?.table ??
+          (yield* SplitTable.make({
             shares: wholeShares(settings.splits),
             seed: settings.splitSeed,
             by: settings.splitBy,
             scratchDirectory: settings.directory,
-          })
+          })))
     const splitOf = new WeakMap<PreferencePair, Split>()
     const inSplits = new Map<Split, { items: number; pairs: number }>()
     let example = Option.none<PreferencePair>()
@@ -178,10 +186,9 @@ export const exportDataset = Effect.fn("Export.exportDataset")(
         return {}
       }
       yield* fs.remove(refused, { recursive: true, force: true })
-      return {
-        attachments: files,
-        facts: yield* Facts.of(campaign, { ...settings, aggregate, conversational }, voters, report),
-      }
+      const facts = yield* Facts.of(campaign, { ...settings, aggregate, conversational }, voters, report)
+      const counts = { ...facts.counts, ...(table && { planned: table.planned }) }
+      return { attachments: files, facts: { ...facts, counts } }
     })
 
     const conversational = settings.conversational ?? (yield* hasConversations)
@@ -192,7 +199,7 @@ export const exportDataset = Effect.fn("Export.exportDataset")(
       directory,
       splitOf: table === undefined ? undefined : (pair) => splitOf.get(pair)!,
       conversational,
-      tools: yield* ledger.hasTools,
+      tools: unvoted?.tools ?? (yield* ledger.hasTools),
       formats: settings.formats,
       ...Struct.pick(settings, ["edited", "margin", "marginFrom"]),
       allowEmpty,

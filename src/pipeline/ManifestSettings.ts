@@ -6,6 +6,7 @@
  * pair strategy, or evaluation prompts whose digest differs.
  */
 import { Effect, Schema, Struct } from "effect"
+import * as AnnotationPaths from "../api/AnnotationPaths.ts"
 import { DatasetUnreadable } from "../dataset/file/DatasetError.ts"
 import * as Manifest from "../dataset/Manifest.ts"
 import { formatNames } from "../dataset/format/TrainerFormats.ts"
@@ -39,6 +40,9 @@ const Recorded = Schema.Struct({
   margin_from: Schema.optionalKey(Schema.Literals(["votes", "strength"])),
   edited: Schema.optionalKey(Schema.Literal("chosen")),
   expert_names: Schema.optionalKey(Schema.Boolean),
+  annotation_paths: Schema.optionalKey(
+    Schema.Record(Schema.Literals(AnnotationPaths.members), Schema.optionalKey(Schema.String)),
+  ),
 })
 const decode = Schema.decodeUnknownEffect(Recorded)
 
@@ -77,6 +81,7 @@ export const of = Effect.fnUntraced(function* (
     marginFrom: recorded.margin_from,
     edited: recorded.edited,
     expertNames: recorded.expert_names,
+    annotationPaths: recorded.annotation_paths,
     conversational: shape === "conversational",
     formats: formatNames.filter((name) => formats.some(({ format }) => format === name)),
     allowEmpty: true,

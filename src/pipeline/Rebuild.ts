@@ -4,14 +4,14 @@
  * Guarantees: every file with rows is made again and compared byte by byte, as SHA-256. The original ledger is not
  * needed: the votes are imported into a ledger in a temporary folder. Equal JSON Lines with unequal Parquet is a
  * warning: another version of Node compresses differently. Not rebuilt: card, report, and manifest, whose numbers on
- * times, costs, and rejects only the ledger has, and the files of custom formats. Splits of near-duplicates depend on all
- * planned prompts, so an item without votes, which the table lacks, can move its near-duplicates to another split.
+ * times, costs, and rejects only the ledger has, and the files of custom formats. Splits depend on all planned prompts.
+ * If some have no votes, the table lacks them: then the items keep the splits of the dataset, and a warning says so.
  */
 import { Effect, FileSystem } from "effect"
 import * as Findings from "../dataset/Findings.ts"
 import * as Dataset from "../dataset/Dataset.ts"
 import { diffKinds } from "../dataset/Dataset.ts"
-import type { DatasetFile } from "../dataset/Manifest.ts"
+import * as Manifest from "../dataset/Manifest.ts"
 import type { Finding } from "../dataset/file/Finding.ts"
 import { formatNames } from "../dataset/format/TrainerFormats.ts"
 import { count } from "../io/Values.ts"
@@ -19,6 +19,7 @@ import * as Export from "./Export.ts"
 import * as ImportVotes from "./ImportVotes.ts"
 import * as JobFolder from "./JobFolder.ts"
 import * as ManifestSettings from "./ManifestSettings.ts"
+import * as SplitTable from "./SplitTable.ts"
 
 /** Options of `verifyFromVotes`. */
 export interface RebuildOptions {
@@ -42,7 +43,7 @@ const isCustom = (path: string): boolean =>
   !formatNames.some((name) => path.startsWith(`formats/${name}/`))
 
 /** The files that a rebuild must give again. */
-const rebuiltFiles = (files: ReadonlyArray<DatasetFile>) =>
+const rebuiltFiles = (files: ReadonlyArray<Manifest.DatasetFile>) =>
   new Map(files.flatMap((file) => (file.rows === null && !file.path.startsWith("formats/") ? [] : [[file.path, file]])))
 
 /**
@@ -56,7 +57,8 @@ export const verifyFromVotes = Effect.fn("Pipeline.verifyFromVotes")(function* (
 ) {
   const fs = yield* FileSystem.FileSystem
   const manifest = yield* Dataset.manifest(directory)
-  const { campaign, ...settings } = yield* ManifestSettings.of(manifest, evaluationPrompts)
+  // The table has the values at the paths already.
+  const { annotationPaths: _paths, campaign, ...settings } = yield* ManifestSettings.of(manifest, evaluationPrompts)
   if (campaign === "all") {
     return yield* ManifestSettings.notRebuildable(
       "one campaign",
@@ -65,13 +67,24 @@ export const verifyFromVotes = Effect.fn("Pipeline.verifyFromVotes")(function* (
   }
   const job = yield* fs.makeTempDirectoryScoped({ prefix: "prefstream-rebuild-" })
   const where = { directory: job, ledger: undefined, job: undefined, newLedger: true }
-  const imported = yield* ImportVotes.importVotes({ directory: job, votes }).pipe(
-    Effect.tap(Export.exportDataset({ ...settings, expertNames: true, directory: job })),
-    Effect.provide(ImportVotes.layer(where)),
-  )
   const findings = Findings.make()
   const add = (file: string, expected: string, found: string, severity: Finding["severity"] = "error") =>
     findings.add({ file, expected, found, severity })
+  const planned = manifest.counts?.["planned"] ?? 0
+  const imported = yield* ImportVotes.importVotes({ directory: job, votes }).pipe(
+    Effect.tap(
+      Effect.fnUntraced(function* ({ items }) {
+        const table = planned > items ? yield* SplitTable.ofDataset(directory, manifest) : undefined
+        if (table !== undefined) {
+          const found = `votes on ${items}: the splits were not assigned again, but read from the dataset`
+          add(Manifest.fileName, `votes on all ${planned} planned items`, found, "warning")
+        }
+        const unvoted = { tools: manifest.tools === true, table }
+        yield* Export.exportDataset({ ...settings, expertNames: true, directory: job, unvoted })
+      }),
+    ),
+    Effect.provide(ImportVotes.layer(where)),
+  )
   const { rejected, rejects } = imported
   if (rejected > 0) {
     add(votes.description, "a vote in each record", `${count(rejected, "record")} with ${rejects[0]?.code}`)

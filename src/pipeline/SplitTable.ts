@@ -10,6 +10,7 @@
  * Memory: 8 bytes per item, in addition to `Splits`. Make the table in the same ledger snapshot in which you use it.
  */
 import { Effect, Stream } from "effect"
+import * as Dataset from "../dataset/Dataset.ts"
 import type { JudgedItem } from "../domain/Judgment.ts"
 import type { QualityReport } from "../domain/QualityReport.ts"
 import { type Split, splits } from "../domain/Split.ts"
@@ -36,6 +37,15 @@ export interface SplitReport extends Pick<
   QualityReport,
   "cross_split_near_duplicates" | "split_groups" | "split_shares"
 > {}
+
+/** The splits of all planned items. */
+export interface SplitTable {
+  /** The item's split. `make` requires the order in which the items were planned. */
+  readonly splitOf: (item: Planned) => Split
+  /** Number of planned items. */
+  readonly planned: number
+  readonly report: SplitReport
+}
 
 export const unsplit: SplitReport = { cross_split_near_duplicates: null, split_groups: null, split_shares: null }
 
@@ -92,18 +102,38 @@ export const make = Effect.fnUntraced(function* ({ by, ...options }: SplitTableO
 
   let next = 0
   return {
-    /** Call it in the order in which the items were planned: it searches from the previous item on. */
-    splitOf: (item: Planned): Split => {
+    splitOf: (item) => {
+      // The search goes on from the previous item.
       const at = all.indexOf(keyOf(item), next)
       const split = splitOf(at)
       if (split === undefined) throw new Error(`item ${item.itemId} was not planned when the splits were assigned`)
       next = at + 1
       return split
     },
+    planned: keys.length(),
     report: {
       cross_split_near_duplicates: crossSplitNearDuplicates,
       split_groups: groups === undefined ? null : { field: by!, ...groups, of: keys.length() },
       split_shares: defined(options.shares),
-    } satisfies SplitReport,
+    },
+  } satisfies SplitTable
+})
+
+/** The splits that the items of a dataset have, with 8 bytes per pair. An item without pairs counts as `train`. */
+export const ofDataset = Effect.fnUntraced(function* (directory: string, { splits }: Dataset.Manifest) {
+  const inSplits = yield* Effect.forEach(
+    splits,
+    Effect.fnUntraced(function* ({ split }) {
+      const hashes = NumberList.make(Float64Array)
+      yield* Stream.runForEach(Dataset.read(directory, { split }), ({ item_id }) =>
+        Effect.sync(() => hashes.push(Sha256.leading52Bits(item_id))),
+      )
+      return { split, hashes: hashes.view().toSorted() }
+    }),
+  )
+  const splitOf = ({ itemId }: Planned): Split => {
+    const hash = Sha256.leading52Bits(itemId)
+    return inSplits.find(({ hashes }) => hashes[NumberList.firstFrom(hashes, hash)] === hash)?.split ?? "train"
   }
+  return { splitOf, planned: 0, report: unsplit } satisfies SplitTable
 })

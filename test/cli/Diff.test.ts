@@ -1,9 +1,9 @@
 /** `prefstream diff`: a job before and after an expert's votes were voided at the service. */
 import { assert, describe } from "@effect/vitest"
-import { FileSystem } from "effect"
+import { Effect, FileSystem } from "effect"
 import type { DatasetDiff } from "../../src/dataset/Dataset.ts"
 import * as VotedResult from "../../src/domain/VotedResult.ts"
-import { cli, ends, folderWithItems, quick, to } from "../support/cli.ts"
+import { cli, ends, folderWithItems, quick, to, write } from "../support/cli.ts"
 import { test } from "../support/job.ts"
 import * as ScriptedService from "../support/ScriptedService.ts"
 
@@ -53,8 +53,8 @@ describe("prefstream diff", () => {
     const diff: DatasetDiff = JSON.parse(differs.stdout)
     const planted = items.flatMap(({ id }, i) => (i % 4 === 0 ? [id] : []))
     assert.deepStrictEqual(diff.flipped.examples.map(({ item_id }) => item_id).toSorted(), planted.toSorted())
-    assert.deepStrictEqual(diff.flipped.reasons, { voided_expert: planted.length })
-    assert.deepStrictEqual(diff.changed.reasons, { voided_expert: 6 })
+    assert.deepStrictEqual(diff.flipped.reasons, { vote_no_longer_counted: planted.length })
+    assert.deepStrictEqual(diff.changed.reasons, { vote_no_longer_counted: 6 })
     assert.deepStrictEqual([diff.same, diff.gone.pairs, diff.added.pairs], [24, 0, 0])
     assert.deepStrictEqual(Object.values(diff.lost_experts), [16])
 
@@ -78,9 +78,57 @@ describe("prefstream diff", () => {
       [`${folder}/nowhere`, "no such file or folder"],
       [`${folder}/items.jsonl`, "no manifest.json"],
       [folder, "no manifest.json"],
+      ["hf://datasets/a/b", "a URL; download the dataset first"],
     ]) {
       const { stderr } = yield* cli(["diff", job, path!]).pipe(ends(2))
       assert.include(stderr, `${path}: expected a dataset, a job folder, or a manifest, found ${why}`)
     }
+  })
+
+  test("compares two jobs on the same items without the ids of tasks, by the reason that applies", function* () {
+    const folder = yield* folderWithItems(items.map((item) => JSON.stringify(item)))
+    const job = Effect.fnUntraced(function* (name: string, best: (i: number) => number, ...flags: Array<string>) {
+      const service = yield* ScriptedService.make((request, before) => {
+        const answer = ScriptedService.obliging(request, before)
+        if (typeof answer === "string") return answer
+        const text = JSON.stringify(answer.body).replace(/task_(?=\d)/, `task_${name}_`)
+        if (request.method === "POST") return { ...answer, body: text }
+        const { results } = ScriptedService.resultOf(before, request.path.split("/").at(-1)!.replace(`${name}_`, ""))
+        const judged = results.map((result) => {
+          const i = Number(result.prompt.split(" ")[1])
+          const extra = { report: i < 2 ? [{ kind: "unsafe" }] : [] }
+          return { ...result, best_completion_index: best(i), annotations: { rationale: `because ${i}`, extra } }
+        })
+        return { status: 200, body: { task_id: request.path.split("/").at(-1), status: "completed", results: judged } }
+      })
+      const making = ["--dir", `${folder}/${name}`, "--no-shuffle", "--split", "test=0.3", ...flags, ...quick]
+      yield* cli(["run", `${folder}/items.jsonl`, ...making], to(service)).pipe(ends(0))
+    })
+    const diffOf = Effect.fnUntraced(function* (a: string, b: string, ...flags: ReadonlyArray<string>) {
+      const { stdout } = yield* cli(["diff", `${folder}/${a}`, `${folder}/${b}`, "--json", ...flags])
+      const diff: DatasetDiff = JSON.parse(stdout)
+      return diff
+    })
+    const reasonsOf = ({ added, changed, flipped, gone }: DatasetDiff) =>
+      [flipped, changed, gone, added].map(({ reasons }) => reasons)
+    yield* job("one", () => 0)
+    yield* job("two", () => 0)
+    assert.isFalse((yield* diffOf("one", "two")).differs)
+    assert.deepStrictEqual((yield* diffOf("one", "two", "--task-ids")).columns, { task_id: 40 })
+
+    yield* job("three", (i) => (i === 7 ? 1 : 0), "--split-seed", "5")
+    const seeds = yield* diffOf("one", "three")
+    assert.deepStrictEqual(reasonsOf(seeds).slice(0, 2), [
+      { other_votes: 1 },
+      { other_splits: seeds.columns["split"] ?? 0 },
+    ])
+
+    const paths = ["--annotation-path", "flags=extra.report", "--drop", "flagged"]
+    yield* job("four", () => 0, ...paths)
+    assert.deepStrictEqual(reasonsOf(yield* diffOf("one", "four")), [{}, {}, { flagged: 2 }, {}])
+
+    yield* write(`${folder}/items.jsonl`, items.slice(0, 30).map((item) => JSON.stringify(item))) // prettier-ignore
+    yield* job("five", () => 0)
+    assert.deepStrictEqual(reasonsOf(yield* diffOf("one", "five")), [{}, {}, { not_in_job: 10 }, {}])
   })
 })

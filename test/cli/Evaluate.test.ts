@@ -235,7 +235,10 @@ test("refuses scores that it cannot use, with line and field", function* () {
     [{ chosen_score: 1, rejected_score: 0 }],
     new RegExp(`expected ${rows.length} records, found 1 record`),
   )
-  yield* refused([{ item_id: "another", scores: [1, 2] }], /no pair of the dataset has scores/)
+  yield* refused(
+    [{ item_id: "another", scores: [1, 2] }],
+    /no pair of the dataset has scores: expected the item_ids and indices of its pairs, found 1 item, such as another/,
+  )
   const some = [{ item_id: "item-1", scores: [1, 2, 3] }]
   yield* write(
     `${directory}/some.jsonl`,
@@ -247,4 +250,31 @@ test("refuses scores that it cannot use, with line and field", function* () {
   yield* cli(["evaluate", `${directory}/dataset`, "--scores", "missing.jsonl"]).pipe(
     ends(1, /missing\.jsonl: there is no such file/),
   )
+})
+
+test("says how many items with scores have no pair, and names the first", function* () {
+  const directory = yield* imported
+  const extra = Array.from({ length: 7 }, (_, i) => ({ item_id: `lost-${i}`, scores: [1, 2, 3] }))
+  const file = `${directory}/more.jsonl`
+  yield* write(
+    file,
+    [{ item_id: "item-1", scores: [1, 2, 3] }, ...extra].map((line) => JSON.stringify(line)),
+  )
+  const { unmatched } = yield* evaluated(directory, "--scores", file)
+  assert.deepStrictEqual(unmatched, { items: 7, first: [0, 1, 2, 3, 4].map((i) => `lost-${i}`) })
+  const { stdout } = yield* cli(["evaluate", `${directory}/dataset`, "--scores", file]).pipe(ends(0))
+  assert.include(stdout, "\n7 items with scores have no pair: lost-0, lost-1, lost-2, lost-3, lost-4, …\n")
+})
+
+test("names the line and column of a decimal comma, or the line whose cells it splits", function* () {
+  const directory = yield* imported
+  for (const [lines, why] of [
+    [["item_id;completion_index;score", "item-0;0;0,5"], /:2: score: expected a finite number, found "0,5", with a decimal comma: write a decimal point/],
+    [["item_id,chosen_score,rejected_score,chosen_index,rejected_index", 'item-0,1.5,"1,5",0,1'], /:2: rejected_score: .*found "1,5", with a decimal comma/],
+    [["item_id,completion_index,score", "item-0,0,0,5", "item-0,1,0,5"], /scores\.csv:2: expected .*; a decimal comma would split a number into two cells: write a decimal point/],
+    [["item_id,chosen_index,rejected_index,chosen_score,rejected_score", "item-0,1,0,0,5,1,5"], /:2: expected 5 cells as in the header, found 7; a decimal comma/],
+  ] as const) {
+    yield* write(`${directory}/scores.csv`, lines)
+    yield* cli(["evaluate", `${directory}/dataset`, "--scores", `${directory}/scores.csv`]).pipe(ends(1, why))
+  } // prettier-ignore
 })

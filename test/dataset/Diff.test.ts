@@ -114,8 +114,8 @@ describe("Dataset.diff", () => {
       const diff = yield* Dataset.diff(a, other)
       assert.deepStrictEqual([countsOf(diff), diff.differs], [all, false])
     }
-    assert.deepStrictEqual((yield* Dataset.diff(a, c)).columns, { task_id: all.same })
-    assert.isFalse((yield* Dataset.diff(a, c, { ignore: ["task_id"] })).differs)
+    assert.deepStrictEqual((yield* Dataset.diff(a, c, { taskIds: true })).columns, { task_id: all.same })
+    assert.isFalse((yield* Dataset.diff(a, c)).differs)
     const column = yield* Dataset.diff(a, d)
     assert.deepStrictEqual([column.only_in, countsOf(column), column.differs], [{ a: [], b: ["tools"] }, all, true])
     yield* write(`${folder}/empty`, [])
@@ -134,14 +134,19 @@ describe("Dataset.diff", () => {
     })
     const diff = yield* Dataset.diff(`${folder}/a`, `${folder}/b`, {
       outcomesA: Stream.make(
-        outcome(0, null, "voided_expert"),
-        outcome(1, null, "voided_expert"),
-        outcome(2, null, "voided_expert"),
+        outcome(0, null, "vote_no_longer_counted"),
+        outcome(1, null, "vote_no_longer_counted"),
+        outcome(2, null, "vote_no_longer_counted"),
       ),
       outcomesB: Stream.make(outcome(0, null), outcome(1, "tie"), outcome(2, "near_duplicate"), outcome(3, "flagged")),
     })
-    assert.deepStrictEqual(diff.flipped.reasons, { voided_expert: 1 })
-    assert.deepStrictEqual(diff.gone.reasons, { voided_expert: 1, near_duplicate: 1, flagged: 1, not_judged: 1 })
+    assert.deepStrictEqual(diff.flipped.reasons, { vote_no_longer_counted: 1 })
+    assert.deepStrictEqual(diff.gone.reasons, {
+      vote_no_longer_counted: 1,
+      near_duplicate: 1,
+      flagged: 1,
+      not_in_job: 1,
+    })
   })
 
   test("fails where a file is missing, changed, or not of pairs", function* () {

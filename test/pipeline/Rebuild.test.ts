@@ -1,9 +1,10 @@
 /** `verify --from-votes`: a dataset whose rows come back from its vote table, for jobs of different settings. */
 import { assert, describe } from "@effect/vitest"
 import { Effect, FileSystem } from "effect"
-import { cli, ends, write } from "../support/cli.ts"
+import { cli, ends, quick, to, write } from "../support/cli.ts"
 import { temporaryDirectory, test } from "../support/job.ts"
 import { sample } from "../support/process.ts"
+import * as ScriptedService from "../support/ScriptedService.ts"
 
 const panel = ["--votes", "3", "--expert", "first", "--expert", "longest", "--expert", "random"]
 
@@ -55,6 +56,39 @@ describe("verify --from-votes", () => {
     })
   }
 
+  test("rebuilds the bytes while planned items have no votes, and only these have tools", function* () {
+    const folder = yield* temporaryDirectory
+    const itemOf = (i: number) => ({
+      item_id: `q${i}`, prompt: `question ${i} of ${i * 7919}`, completions: [`one ${i}`, `two ${i}`], metadata: { user: `u${i % 11}` },
+    }) // prettier-ignore
+    yield* write(
+      `${folder}/given.jsonl`,
+      Array.from({ length: 40 }, (_, i) => JSON.stringify({ ...itemOf(2 * i), expert: "ann", chosen_index: i % 2 })),
+    )
+    yield* cli(["import", `${folder}/given.jsonl`, "--dir", `${folder}/job`]).pipe(ends(0))
+    const tools = [{ type: "function", function: { name: "look_up", parameters: { type: "object" } } }]
+    yield* write(
+      `${folder}/waiting.jsonl`,
+      Array.from({ length: 40 }, (_, i) => itemOf(2 * i + 1)).map(({ item_id: id, ...item }) =>
+        JSON.stringify({ id, ...item, tools }),
+      ),
+    )
+    const service = yield* ScriptedService.make((request, before) =>
+      request.method === "POST"
+        ? ScriptedService.obliging(request, before)
+        : { status: 200, body: { status: "pending" } },
+    )
+    yield* cli(["submit", `${folder}/waiting.jsonl`, "--dir", `${folder}/job`, ...quick], to(service)).pipe(ends(0))
+    const votes = yield* votesOf(folder, "--pseudonyms")
+    const dataset = `${folder}/job/dataset`
+    for (const flags of [[], ["--split-by", "user"]]) {
+      yield* cli(["export", "--dir", `${folder}/job`, "--split", "test=0.3", ...flags]).pipe(ends(3))
+      const { stdout } = yield* cli(["verify", dataset, "--from-votes", votes]).pipe(ends(0))
+      assert.match(stdout, /Rebuilt from 40 votes: \d+ files with the same rows\.\n$/)
+      assert.include(stdout, "warning: manifest.json: expected votes on all 80 planned items")
+    }
+  })
+
   test("names the pairs that another table gives, and what cannot be rebuilt", function* () {
     const fs = yield* FileSystem.FileSystem
     const folder = yield* temporaryDirectory
@@ -71,6 +105,9 @@ describe("verify --from-votes", () => {
     assert.include(other.stdout, "data/train-00000-of-00001.parquet: expected the rebuilt file: ")
     assert.match(other.stdout, new RegExp(`after the rebuild, \\d+ pairs? gone, such as of ${item_id}`))
 
+    yield* cli(["verify", dataset, "--from-votes", `${folder}/job`]).pipe(
+      ends(2, /--from-votes: expected a vote table, found a folder; prefstream export-votes --dir \S+job --pseudonyms/),
+    )
     yield* write(votes, ["prompt,choice", "a,b"])
     const unreadable = yield* cli(["verify", dataset, "--from-votes", votes])
     assert.notStrictEqual(unreadable.status, 0)

@@ -7,7 +7,7 @@ import { count, number, shorten } from "../../io/Values.ts"
 import * as Pipeline from "../../pipeline/Pipeline.ts"
 import { makeCommand } from "../flags/Definition.ts"
 import { ledgerFlags } from "../flags/LedgerFlags.ts"
-import { integer, repeated } from "../flags/Values.ts"
+import { integer, repeated, toggle } from "../flags/Values.ts"
 import * as ExitStatus from "../output/ExitStatus.ts"
 import { printable, rowsOf, table } from "../output/Text.ts"
 
@@ -77,13 +77,14 @@ export const command = makeCommand(
     a: place("A", "first"),
     b: place("B", "second"),
     show: integer("show", "Maximum number of examples of each kind", { min: 0, default: 5, isTypedOnly: true }),
-    ignore: repeated(Flag.String("ignore"), "COLUMN", "Column to ignore, such as task_id; repeatable", {
+    ignore: repeated(Flag.String("ignore"), "COLUMN", "Column to ignore, such as rationale; repeatable", {
       isTypedOnly: true,
     }),
+    taskIds: toggle("task-ids", "Also compare task_id, which always differs between jobs", { isTypedOnly: true }),
     json: ledgerFlags.json,
   },
-  Effect.fn("prefstream diff")(function* ({ a, b, ignore, json, show }) {
-    const diff = yield* Pipeline.diff(a, b, { ignore, show }).pipe(
+  Effect.fn("prefstream diff")(function* ({ a, b, ignore, json, show, taskIds }) {
+    const diff = yield* Pipeline.diff(a, b, { ignore, show, taskIds }).pipe(
       Effect.catchTag("DatasetUnreadable", ExitStatus.asUsageError),
     )
     yield* Console.log(json === true ? JSON.stringify(diff) : printable(textOf(diff)))

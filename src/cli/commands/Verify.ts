@@ -48,7 +48,7 @@ export const command = makeCommand(
   {
     directory,
     fromVotes: option(
-      Flag.File("from-votes", { mustExist: true }),
+      Flag.Path("from-votes", { mustExist: true }),
       "FILE",
       "Vote table to rebuild the dataset from: prefstream export-votes --pseudonyms prints it",
       { isTypedOnly: true },
@@ -62,6 +62,11 @@ export const command = makeCommand(
     const dataset = JobFolder.dataset(directory)
     if (!(yield* fs.exists(`${directory}/manifest.json`)) && (yield* fs.exists(`${dataset}/manifest.json`))) {
       return yield* ExitStatus.usageError(`${directory} is a job folder: prefstream verify ${dataset}`)
+    }
+    if (fromVotes !== undefined && (yield* fs.stat(fromVotes)).type === "Directory") {
+      return yield* ExitStatus.usageError(
+        `--from-votes: expected a vote table, found a folder; prefstream export-votes --dir ${fromVotes} --pseudonyms prints the table of a job`,
+      )
     }
     const verification = yield* Dataset.verify(directory)
     const prompts = evaluationPrompts.length === 0 ? undefined : yield* Source.texts(evaluationPrompts, evaluationPath)

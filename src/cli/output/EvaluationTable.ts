@@ -2,7 +2,7 @@
  * Formats an evaluation of scores for a terminal. An interval is that of 95%; a dash means that a number does not exist.
  */
 import type { Evaluation, EvaluationSlice } from "../../domain/Evaluation.ts"
-import { count, number } from "../../io/Values.ts"
+import { count, number, plural } from "../../io/Values.ts"
 import { cell, table } from "./AuditTable.ts"
 
 const titles: { readonly [by: string]: string } = {
@@ -43,11 +43,16 @@ const overall = ({ overall, votes }: Evaluation): ReadonlyArray<string> =>
   )
 
 export const text = (evaluation: Evaluation): string => {
-  const { calibration, disagreements, items, pairs, slices, ties, unscored } = evaluation
+  const { calibration, disagreements, items, pairs, slices, ties, unmatched, unscored } = evaluation
   const without = unscored === 0 ? "" : `; ${count(unscored, "pair")} without scores`
   const equal = ties === 0 ? "" : `; ${count(ties, "pair")} with equal scores, which count as half`
   return [
     `${count(pairs, "pair")} of ${count(items, "item")}${without}${equal}`,
+    ...(unmatched === undefined
+      ? []
+      : [
+          `${count(unmatched.items, "item")} with scores ${plural(unmatched.items, "has", "have")} no pair: ${unmatched.first.join(", ")}${unmatched.items > unmatched.first.length ? ", …" : ""}`,
+        ]),
     ...overall(evaluation),
     ...sliceTables(slices),
     ...table(

@@ -21,3 +21,14 @@ export const make = <A extends Numbers>(Kind: Kind<A>) => {
     view: (): A => new Kind(values.buffer, 0, length),
   }
 }
+
+/** The index of the first number in a sorted list that is at least `value`. */
+export const firstFrom = (sorted: Numbers, value: number): number => {
+  let [low, high] = [0, sorted.length]
+  while (low < high) {
+    const middle = (low + high) >>> 1
+    if (sorted[middle]! < value) low = middle + 1
+    else high = middle
+  }
+  return low
+}

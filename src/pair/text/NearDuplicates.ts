@@ -3,7 +3,7 @@
  *
  * Guarantees: the result for a prompt does not depend on later prompts. The first of several prompts with the same
  * normal form represents all of them. Memory: 10 MB, plus 25 bytes per prompt during a search. Another 120 bytes per
- * prompt are in a scratch file.
+ * prompt are in a scratch file. At most 2^26 prompts.
  * Not guaranteed: that all near-duplicates are found. Signatures are compared only if one of 18 bands of 6 bytes is
  * equal (Leskovec, Rajaraman, and Ullman, 2020, "Mining of massive datasets", 3.4). At a Jaccard index of 0.8, this has
  * a probability of 0.996. The estimated index has a standard deviation of 0.04. A prompt is compared only with the
@@ -40,7 +40,7 @@ const bands = 18
 const bandBytes = 6
 const maxInBand = 32
 /** Maximum number of prompts. Each number to sort has 27 bits of a key's hash, followed by 26 bits of the ordinal. */
-const maxCount = 2 ** 26
+export const maxCount = 2 ** 26
 const wordsPerSignature = MinHash.signatureBytes / 4
 
 /** Minimum estimated Jaccard index of near-duplicates, for checks and for splits. */

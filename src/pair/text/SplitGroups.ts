@@ -2,12 +2,20 @@
  * Assigns groups of prompts to splits: prompts of one group, and their near-duplicates, are in the same split.
  *
  * Guarantees: the groups are the components of the graph in which prompts of one group, and near-duplicates, are
- * neighbors. Components are assigned by descending size, each to the split that it fills least in proportion to the
- * split's share. So a share is missed by at most the size of one component, unless a component is larger than a split.
- * The same prompts, groups, and seed give the same splits. Not guaranteed: that a component keeps its split when prompts
- * are added. Memory: 16 bytes per prompt.
+ * neighbors. Their splits depend on the seed and the components, and not on the order of the prompts. The components
+ * come by descending size, and each draws its split in proportion to the room that the splits have left. A split has
+ * room for a component that fits, or that is at most twice as large as a split that is still empty. Without such a
+ * split, a component goes where most room is left. So small components fill the shares, and each component that is not
+ * larger than twice a split can be in that split.
+ *
+ * Not guaranteed: that a component keeps its split when prompts are added. Memory: 60 bytes per prompt and 60 MB, for at
+ * most 2^26 prompts (`NearDuplicates`).
+ *
+ * scikit-learn (1.6) has a half of this each: `GroupShuffleSplit` draws groups by the seed, but keeps the share of the
+ * groups instead of the prompts. `StratifiedGroupKFold` assigns groups by descending size, but large groups by no seed.
  */
 import type { Split } from "../../domain/Split.ts"
+import { maxCount } from "./NearDuplicates.ts"
 
 /** Disjoint sets of ordinals (R. E. Tarjan, 1975, "Efficiency of a good but not linear set union algorithm"). */
 export const disjointSets = (count: number) => {
@@ -27,6 +35,22 @@ export const disjointSets = (count: number) => {
   }
 }
 
+/** Calls `join` with two ordinals of one key, so that all ordinals of a key are joined. Keys have 52 bits. */
+export const joinEqual = (keys: Float64Array, join: (one: number, other: number) => void): void => {
+  // A Map of all keys would fail above 2^24. Numbers with 27 bits of the key and 26 of the ordinal sort quickly.
+  const numbers = keys.map((key, ordinal) => Math.floor(key / 2 ** 25) * maxCount + ordinal).toSorted()
+  const ordinalOf = new Map<number, number>()
+  let prefix = -1
+  for (const number of numbers) {
+    if (Math.floor(number / maxCount) !== prefix) ordinalOf.clear()
+    prefix = Math.floor(number / maxCount)
+    const ordinal = number % maxCount
+    const key = keys[ordinal]!
+    if (ordinalOf.has(key)) join(ordinalOf.get(key)!, ordinal)
+    else ordinalOf.set(key, ordinal)
+  }
+}
+
 /** The sizes of components, in prompts. */
 export interface GroupSizes {
   readonly components: number
@@ -36,25 +60,28 @@ export interface GroupSizes {
 /**
  * @param roots the component of each prompt, by the earliest ordinal of it
  * @param targets the split and share of each split that is not empty
- * @param placeOf a hash of a component's first prompt, for the order of components of one size
+ * @param draws for each root, a number from 0 to 1 that depends on the seed and the component
  * @returns the split of each component, by its root
  */
 export const assign = (
   roots: Uint32Array,
   targets: ReadonlyArray<readonly [split: Split, share: number]>,
-  placeOf: (root: number) => number,
+  draws: Float64Array,
 ): { readonly splitOf: (root: number) => Split } & GroupSizes => {
   const sizes = new Uint32Array(roots.length)
   for (const root of roots) sizes[root]!++
-  const order = [...sizes.keys()].filter((root) => sizes[root]! > 0)
-  order.sort((a, b) => sizes[b]! - sizes[a]! || placeOf(a) - placeOf(b) || a - b)
-  const fills = targets.map(([split, share]) => ({ split, target: share * roots.length, prompts: 0 }))
-  const splits = new Map<number, Split>()
+  const order = roots.filter((root, ordinal) => root === ordinal)
+  order.sort((a, b) => sizes[b]! - sizes[a]! || draws[a]! - draws[b]! || a - b)
+  const fills = targets.map(([, share]) => ({ room: share * roots.length, isEmpty: true }))
+  const splits = new Uint8Array(roots.length)
   for (const root of order) {
-    const fillOf = ({ prompts, target }: (typeof fills)[number]) => (prompts + sizes[root]!) / target
-    const least = fills.reduce((least, each) => (fillOf(each) < fillOf(least) ? each : least))
-    least.prompts += sizes[root]!
-    splits.set(root, least.split)
+    const size = sizes[root]!
+    const weights = fills.map(({ isEmpty, room }) => (size <= (isEmpty ? 2 * room : room) ? room : 0))
+    let rest = draws[root]! * weights.reduce((sum, weight) => sum + weight, 0)
+    const drawn = weights.findIndex((weight) => (rest -= weight) < 0)
+    const at = drawn === -1 ? fills.reduce((most, { room }, i) => (room > fills[most]!.room ? i : most), 0) : drawn
+    fills[at] = { room: fills[at]!.room - size, isEmpty: false }
+    splits[root] = at
   }
-  return { splitOf: (root) => splits.get(root)!, components: order.length, largest: sizes[order[0] ?? 0] ?? 0 }
+  return { splitOf: (root) => targets[splits[root]!]![0], components: order.length, largest: sizes[order[0] ?? 0] ?? 0 }
 }

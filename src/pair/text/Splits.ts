@@ -2,8 +2,8 @@
  * Assigns each prompt to a split: train, validation, or test.
  *
  * Guarantees without groups (for groups, see `SplitGroups`): a prompt's split depends only on the options, the prompt,
- * and earlier prompts, so adding prompts never changes the split. Prompts with the same normal form are in the same split. A near-duplicate is in the split of the
- * earliest prompt that it repeats. `crossSplitNearDuplicates` counts near-duplicates of prompts in several splits. If a
+ * and earlier prompts, so adding prompts never changes the split. Prompts with the same normal form are in the same
+ * split. A near-duplicate is in the split of the earliest prompt that it repeats. `crossSplitNearDuplicates` counts near-duplicates of prompts in several splits. If a
  * share is increased, its split keeps its prompts.
  * Not guaranteed: exact shares. A hash of seed and normal form maps each prompt to a number from 0 to 1.
  */
@@ -99,27 +99,22 @@ export const make = Effect.fnUntraced(function* (options: SplitsOptions) {
   const nearDuplicates = yield* NearDuplicates.make(threshold, scratchDirectory)
   /** For each prompt, the split that it would have if it did not repeat another prompt. */
   const own = NumberList.make(Uint8Array)
-  /** The ordinal of the first prompt of each group, by a hash of the group. */
-  const firstOf = new Map<number, number>()
-  /** For each prompt, the first one of its group. */
-  const firsts = NumberList.make(Float64Array)
+  /** For each prompt, a hash of its group, or of its normal form if it has no group. */
+  const keys = NumberList.make(Float64Array)
   let ungrouped = 0
 
-  const addToGroup = (group: string | null): void => {
-    const ordinal = firsts.length()
-    if (group === null) ungrouped++
-    const key = group === null ? undefined : Sha256.leading52Bits(group)
-    if (key !== undefined && !firstOf.has(key)) firstOf.set(key, ordinal)
-    firsts.push(key === undefined ? ordinal : firstOf.get(key)!)
-  }
-
   const assignGroups = Effect.gen(function* () {
-    const sets = SplitGroups.disjointSets(firsts.length())
-    firsts.view().forEach((first, ordinal) => sets.join(first, ordinal))
+    const ofPrompts = keys.view()
+    const sets = SplitGroups.disjointSets(ofPrompts.length)
+    SplitGroups.joinEqual(ofPrompts, sets.join)
     yield* nearDuplicates.search((earlier, later) => sets.rootOf(earlier) !== sets.rootOf(later), sets.join)
-    const roots = Uint32Array.from({ length: firsts.length() }, (_, ordinal) => sets.rootOf(ordinal))
+    const roots = Uint32Array.from(ofPrompts, (_, ordinal) => sets.rootOf(ordinal))
+    // A component has the smallest key of its prompts, which does not depend on their order.
+    const draws = ofPrompts.slice()
+    roots.forEach((root, ordinal) => (draws[root] = Math.min(draws[root]!, draws[ordinal]!)))
+    roots.forEach((root, ordinal) => (draws[ordinal] = root === ordinal ? placeOf(seed, String(draws[root])) : 0))
     const targets = splits.flatMap((split) => (shares[split] === undefined ? [] : [[split, shares[split]] as const]))
-    const { splitOf, ...sizes } = SplitGroups.assign(roots, targets, (root) => placeOf(seed, String(root)))
+    const { splitOf, ...sizes } = SplitGroups.assign(roots, targets, draws)
     return {
       splitOf: (ordinal) => (ordinal in roots ? splitOf(roots[ordinal]!) : undefined),
       earliestOf: (ordinal) => roots[ordinal],
@@ -134,13 +129,17 @@ export const make = Effect.fnUntraced(function* (options: SplitsOptions) {
         for (const [i, prompt] of prompts.entries()) {
           const text = Conversation.toText(prompt)
           nearDuplicates.add(text)
-          own.push(splits.indexOf(splitAt(placeOf(seed, NormalizedPrompt.ofText(text)))))
-          if (groups !== undefined) addToGroup(groups[i]!)
+          const normal = NormalizedPrompt.ofText(text)
+          own.push(splits.indexOf(splitAt(placeOf(seed, normal))))
+          if (groups === undefined) continue
+          const group = groups[i]!
+          if (group === null) ungrouped++
+          keys.push(Sha256.leading52Bits(group === null ? `prompt ${normal}` : `group ${group}`))
         }
         return nearDuplicates.room
       }),
     assign: Effect.gen(function* () {
-      if (firstOf.size > 0) return yield* assignGroups
+      if (ungrouped < keys.length()) return yield* assignGroups
       const earliest = yield* nearDuplicates.earliest
       const assigned = own.view().slice()
       earliest.forEach((first, ordinal) => (assigned[ordinal] = assigned[first]!))

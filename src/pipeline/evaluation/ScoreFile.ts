@@ -7,7 +7,7 @@
  * - `chosen_score` and `rejected_score` alone: then the file has one record per pair, in the order of the dataset
  *
  * Guarantees: a record of another form, a score that is not a finite number, and two different scores of one completion
- * are errors with file and line. Memory: about 100 bytes per score.
+ * are errors with file and line. Memory: about 300 bytes per item, and 40 per score.
  */
 import { Effect, Result, Schema, Stream } from "effect"
 import * as Origin from "../../domain/Origin.ts"
@@ -37,10 +37,16 @@ const expected =
   "expected item_id with scores, item_id with completion_index and score, or chosen_score with rejected_score"
 
 type Parsed =
-  | { readonly keys: ReadonlyArray<string>; readonly scores: ReadonlyArray<number> }
+  | { readonly itemId: string; readonly scores: ReadonlyArray<readonly [index: number, score: number]> }
   | { readonly inOrder: PairScores }
 
-const keyOf = (itemId: string, ...indices: ReadonlyArray<number>) => `${indices.join(" ")} ${itemId}`
+const isDecimalComma = (value: unknown) => typeof value === "string" && /^\s*[-+]?\d*,\d+(e[-+]?\d+)?\s*$/i.test(value)
+
+/** Ends the message about a record of CSV if one of its numbers may have been split. */
+const commaHint = (raw: string | undefined) =>
+  raw !== undefined && !raw.includes("{") && /\d,\d/.test(raw)
+    ? "; a decimal comma would split a number into two cells: write a decimal point"
+    : ""
 
 const numberOf = (value: unknown): number =>
   typeof value === "string" && value.trim() !== "" ? Number(value) : typeof value === "number" ? value : Number.NaN
@@ -49,7 +55,9 @@ const scoreOf = (name: string, value: unknown): Result.Result<number, string> =>
   const score = numberOf(value)
   return Number.isFinite(score)
     ? Result.succeed(score)
-    : Result.fail(`${name}: expected a finite number, found ${describeValue(value)}`)
+    : Result.fail(
+        `${name}: expected a finite number, found ${describeValue(value)}${isDecimalComma(value) ? ", with a decimal comma: write a decimal point" : ""}`,
+      )
 }
 
 const indexOf = (record: Members, name: string): Result.Result<number, string> => {
@@ -71,55 +79,64 @@ const parse = (record: unknown): Result.Result<Parsed, string> =>
       const rejected = yield* scoreOf(rejectedName, record[rejectedName])
       if (typeof itemId !== "string") return { inOrder: { chosen, rejected } }
       const indices = [yield* indexOf(record, "chosen_index"), yield* indexOf(record, "rejected_index")] as const
-      return { keys: indices.map((index) => keyOf(itemId, index)), scores: [chosen, rejected] }
+      return { itemId, scores: [[indices[0], chosen] as const, [indices[1], rejected] as const] }
     }
     if (typeof itemId !== "string") return yield* Result.fail(`${expected}, found no item_id`)
     if (Array.isArray(scores)) {
       const list = yield* Result.all(scores.map((score, i) => scoreOf(`scores[${i}]`, score)))
-      return { keys: list.map((_, index) => keyOf(itemId, index)), scores: list }
+      return { itemId, scores: list.map((score, index) => [index, score] as const) }
     }
     if (!Object.hasOwn(record, "score")) return yield* Result.fail(`${expected}, found no score`)
     const index = yield* indexOf(record, "completion_index")
-    return { keys: [keyOf(itemId, index)], scores: [yield* scoreOf("score", record["score"])] }
+    return { itemId, scores: [[index, yield* scoreOf("score", record["score"])] as const] }
   })
 
-/** Returns a function that gives the scores of the dataset's next pair. Call it for each pair of the dataset, in order. */
+/**
+ * Returns `scoresOf`, which gives the scores of the dataset's next pair: call it for each pair of the dataset, in order.
+ * `unmatched` then returns the ids of the items with scores that had no pair.
+ */
 export const read = Effect.fn("ScoreFile.read")(function* (file: string, pairs: number) {
-  const byKey = new Map<string, number>()
+  const items = new Map<string, { readonly scores: Map<number, number>; isMatched: boolean }>()
   const inOrder: Array<PairScores> = []
   const opened = yield* OpenFile.open(file)
   yield* Stream.runForEach(opened.rows(), (row) =>
     Effect.gen(function* () {
-      if (Result.isFailure(row)) {
-        return yield* new ScoresInvalid({ place: Origin.describe(row.failure), problem: row.failure.reason })
-      }
-      const place = Origin.describe(row.success.place)
-      const parsed = yield* Effect.mapError(
-        Effect.fromResult(parse(row.success.value)),
-        (problem) => new ScoresInvalid({ place, problem }),
+      const origin = Result.isFailure(row) ? row.failure : row.success.place
+      const failed = (problem: string) => new ScoresInvalid({ place: Origin.describe(origin), problem })
+      if (Result.isFailure(row)) return yield* failed(row.failure.reason + commaHint(origin.raw))
+      const { value } = row.success
+      const isSplit = isObject(value) && Object.keys(value).length === 1
+      const parsed = yield* Effect.mapError(Effect.fromResult(parse(value)), (problem) =>
+        failed(problem + (isSplit ? commaHint(origin.raw) : "")),
       )
       if ("inOrder" in parsed) return void inOrder.push(parsed.inOrder)
-      for (const [i, key] of parsed.keys.entries()) {
-        const [score, before] = [parsed.scores[i]!, byKey.get(key)]
+      const { scores } = items.get(parsed.itemId) ?? { scores: new Map<number, number>() }
+      items.set(parsed.itemId, { scores, isMatched: false })
+      for (const [index, score] of parsed.scores) {
+        const before = scores.get(index)
         if (before !== undefined && before !== score) {
-          const problem = `a completion has two scores: ${before} in an earlier record, and ${score}`
-          return yield* new ScoresInvalid({ place, problem })
+          return yield* failed(`a completion has two scores: ${before} in an earlier record, and ${score}`)
         }
-        byKey.set(key, score)
+        scores.set(index, score)
       }
     }),
   )
   const failed = (problem: string) => new ScoresInvalid({ place: file, problem })
-  if (inOrder.length > 0 && byKey.size > 0) return yield* failed("expected an item_id in all records or in none")
+  if (inOrder.length > 0 && items.size > 0) return yield* failed("expected an item_id in all records or in none")
   if (inOrder.length > 0 && inOrder.length !== pairs) {
     const problem = `records without item_id are in the order of the pairs: expected ${count(pairs, "record")}, found ${count(inOrder.length, "record")}`
     return yield* failed(problem)
   }
-  if (inOrder.length === 0 && byKey.size === 0) return yield* failed("expected scores, found no records")
+  if (inOrder.length === 0 && items.size === 0) return yield* failed("expected scores, found no records")
   let next = 0
-  return ({ chosen_index, item_id, rejected_index }: PreferencePair): PairScores | undefined => {
-    if (inOrder.length > 0) return inOrder[next++]
-    const [chosen, rejected] = [byKey.get(keyOf(item_id, chosen_index)), byKey.get(keyOf(item_id, rejected_index))]
-    return chosen === undefined || rejected === undefined ? undefined : { chosen, rejected }
+  return {
+    scoresOf: ({ chosen_index, item_id, rejected_index }: PreferencePair): PairScores | undefined => {
+      if (inOrder.length > 0) return inOrder[next++]
+      const item = items.get(item_id)
+      if (item !== undefined) item.isMatched = true
+      const [chosen, rejected] = [item?.scores.get(chosen_index), item?.scores.get(rejected_index)]
+      return chosen === undefined || rejected === undefined ? undefined : { chosen, rejected }
+    },
+    unmatched: () => [...items].flatMap(([itemId, { isMatched }]) => (isMatched ? [] : [itemId])),
   }
 }, Effect.scoped)

@@ -5,6 +5,7 @@
  * gzip is read as it is stored. `STORAGE_EMULATOR_HOST` leads to an emulator, which gets no credentials.
  */
 import { Effect, Option, Schema, type Scope } from "effect"
+import type { GoogleAuth } from "google-auth-library"
 import { variable } from "../../io/Environment.ts"
 import * as HttpFailure from "../../io/HttpFailure.ts"
 import { fileNotFound, type SourceError, unreadable } from "../record/SourceError.ts"
@@ -68,7 +69,8 @@ const connect = Effect.fnUntraced(function* (name: string) {
   const emulator = yield* variable("STORAGE_EMULATOR_HOST")
   const override = yield* variable("CLOUDSDK_API_ENDPOINT_OVERRIDES_STORAGE")
   const endpoint = emulator ?? override ?? "https://storage.googleapis.com"
-  const credentials = emulator === undefined ? yield* findCredentials(name) : undefined
+  const key = (yield* Effect.forEach(credentialVariables, variable)).join("\n")
+  const credentials = emulator === undefined ? yield* findCredentials(name, key) : undefined
   const base = `${endpoint.includes("://") ? "" : "http://"}${endpoint}`.replace(/\/+(storage\/v1\/*)?$/, "")
   return (path: string): HttpFile.RemoteFile => ({
     name,
@@ -76,6 +78,7 @@ const connect = Effect.fnUntraced(function* (name: string) {
     headers: credentials ?? Effect.succeed({}),
     changes: "compared",
     refusal: ({ status }) => {
+      if (status === 401) authByEnvironment.delete(key)
       const problem =
         status === 401 ? (credentials === undefined ? anonymous : refused) : status === 403 ? forbidden : undefined
       return problem === undefined ? undefined : unreadable(name, problem)
@@ -89,19 +92,35 @@ const refused = `the storage refuses the credentials (401), which may have expir
 const forbidden =
   "these credentials do not permit reading; they need storage.objects.get, and storage.objects.list for folders and patterns"
 
+/** The library finds credentials by these variables, and by programs that it runs: hence once, and not for each file. */
+const credentialVariables = [
+  "GOOGLE_APPLICATION_CREDENTIALS",
+  "CLOUDSDK_CONFIG",
+  "HOME",
+  "GCE_METADATA_HOST",
+  "METADATA_SERVER_DETECTION",
+]
+const authByEnvironment = new Map<string, GoogleAuth>()
+
 /** Returns `undefined` if there are none. The library's errors contain requests and answers, so none is passed on. */
-const findCredentials = Effect.fnUntraced(function* (name: string) {
+const findCredentials = Effect.fnUntraced(function* (name: string, key: string) {
   const { GoogleAuth } = yield* Remote.client(name, "Google Cloud Storage", "google-auth-library", () =>
     import("google-auth-library").catch(Remote.rethrow),
   )
   // Without a project, which no request here names, the library runs `gcloud` to find one for each file.
-  const auth = new GoogleAuth({ projectId: "none", scopes: "https://www.googleapis.com/auth/devstorage.read_only" })
+  const auth =
+    authByEnvironment.get(key) ??
+    new GoogleAuth({ projectId: "none", scopes: "https://www.googleapis.com/auth/devstorage.read_only" })
   const client = yield* Effect.option(Effect.tryPromise(() => auth.getClient()))
+  if (Option.isSome(client)) authByEnvironment.set(key, auth)
   const keyFile = yield* variable("GOOGLE_APPLICATION_CREDENTIALS")
   if (Option.isSome(client)) {
     return Effect.tryPromise({
       try: () => client.value.getRequestHeaders().then((headers): HttpFile.Headers => Object.fromEntries(headers)),
-      catch: (cause) => tokenFailure(name, cause),
+      catch: (cause) => {
+        authByEnvironment.delete(key)
+        return tokenFailure(name, cause)
+      },
     })
   }
   if (keyFile === undefined) return undefined

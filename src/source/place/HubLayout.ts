@@ -3,38 +3,40 @@
  * (`configs`), otherwise those whose folders or names name a split, otherwise all. Files of all splits are data. A
  * dataset with several configurations and no default has no answer, because joining them would be a guess.
  */
-import { Glob, Option, Result, Schema } from "effect"
+import { Glob, Result, Schema } from "effect"
+import * as SchemaIssues from "../../io/SchemaIssues.ts"
 import * as FileExtensions from "./FileExtensions.ts"
 
 const Paths = Schema.Union([Schema.String, Schema.Array(Schema.String)])
 
 /** See https://huggingface.co/docs/hub/datasets-manual-configuration */
-const Card = Schema.Struct({
-  configs: Schema.Array(
-    Schema.Struct({
-      config_name: Schema.String,
-      default: Schema.optionalKey(Schema.Boolean),
-      data_dir: Schema.optionalKey(Schema.String),
-      data_files: Schema.optionalKey(
-        Schema.Union([Paths, Schema.Array(Schema.Struct({ split: Schema.String, path: Paths }))]),
-      ),
-    }),
+const Configuration = Schema.Struct({
+  config_name: Schema.String,
+  default: Schema.optionalKey(Schema.Boolean),
+  data_dir: Schema.optionalKey(Schema.String),
+  data_files: Schema.optionalKey(
+    Schema.Union([Paths, Schema.Array(Schema.Struct({ split: Schema.String, path: Paths }))]),
   ),
 })
-type Configuration = (typeof Card.Type)["configs"][number]
+type Configuration = typeof Configuration.Type
+
+const Card = Schema.NullishOr(Schema.Struct({ configs: Schema.optionalKey(Schema.Array(Configuration)) }))
+const decodeCard = Schema.decodeUnknownResult(Card, { reportInput: true })
 
 /**
- * @param card the card's front matter
+ * @param card the card's front matter; null or undefined if there is none
  * @returns paths in the order of the card, or sorted, or the problem
  */
 export const dataFiles = (
   paths: ReadonlyArray<string>,
   card: unknown,
 ): Result.Result<ReadonlyArray<string>, string> => {
-  const configurations = Option.match(Schema.decodeUnknownOption(Card)(card), {
-    onNone: () => [],
-    onSome: ({ configs }) => configs,
-  })
+  const decoded = decodeCard(card)
+  if (Result.isFailure(decoded)) {
+    const problem = SchemaIssues.describe(decoded.failure.issue)
+    return Result.fail(`README.md: ${problem}; correct it, or append the path of files to the dataset's name`)
+  }
+  const configurations = decoded.success?.configs ?? []
   const configuration =
     configurations.length > 1
       ? (configurations.find((one) => one.default) ??

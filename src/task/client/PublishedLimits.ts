@@ -220,7 +220,7 @@ const complete = Effect.fnUntraced(function* (profile: ServiceSettings) {
   }
   const isDeclared = profile.idempotencyKey === "declared" && published.idempotencyKey === "honored"
   if (isDeclared) {
-    yield* Effect.logInfo(
+    yield* Effect.logDebug(
       `The service's openapi.json declares Idempotency-Key, so requests that may have arrived are sent again with the same key. To mark their tasks as in doubt instead, set \`idempotencyKey: "ignored"\``,
     )
   }

@@ -5,7 +5,9 @@ import * as Conversation from "../../../src/domain/Conversation.ts"
 import type { Prompt } from "../../../src/domain/Message.ts"
 import { Threads } from "../../../src/node/Thread.ts"
 import * as NormalizedPrompt from "../../../src/pair/text/NormalizedPrompt.ts"
+import * as SplitGroups from "../../../src/pair/text/SplitGroups.ts"
 import * as Splits from "../../../src/pair/text/Splits.ts"
+import { allCases } from "../../support/cases.ts"
 import { edited, signature, similarity, words } from "./support.ts"
 
 const settled = Effect.fnUntraced(function* (prompts: ReadonlyArray<Prompt>, options: Splits.SplitsOptions) {
@@ -200,6 +202,65 @@ describe("Splits", () => {
       }),
       { numRuns: 40 },
     )
+  })
+
+  it("draws the splits of groups by the seed: the largest is in each split for some seed, and the shares are kept", () => {
+    const { text } = words(9)
+    const sizes = [20, 20, 12, 9, 7, 5, 5, 4, 4, 3, 3, 2, 2, 1, 1, 1, 1]
+    const groups = sizes.flatMap((size, group) => Array.from({ length: size }, () => `g${group}`))
+    const prompts = groups.map(() => text(20))
+    const shares = { train: 0.7, validation: 0.15, test: 0.15 } as const
+    const drawn = (seed: number, order: ReadonlyArray<number> = prompts.map((_, i) => i)) =>
+      Effect.runSync(
+        Effect.gen(function* () {
+          const splits = yield* Splits.make({ shares, seed })
+          yield* splits.add(
+            order.map((i) => prompts[i]!),
+            order.map((i) => groups[i]!),
+          )
+          const { splitOf } = yield* splits.assign
+          const all = new Map(order.map((i, at) => [i, splitOf(at)!]))
+          return prompts.map((_, i) => all.get(i)!)
+        }).pipe(Effect.scoped, Effect.provideService(Threads, "never")),
+      )
+    const seeds = Array.from({ length: 200 }, (_, seed) => drawn(seed))
+    const ofLargest = Map.groupBy(seeds, ([first]) => first!)
+    for (const split of ["train", "validation", "test"] as const) {
+      // The binomial distribution's standard deviation.
+      const deviation = Math.sqrt(200 * shares[split] * (1 - shares[split]))
+      assert.approximately(ofLargest.get(split)?.length ?? 0, 200 * shares[split], 4 * deviation, split)
+      for (const splits of seeds) {
+        const count = splits.filter((one) => one === split).length
+        // The largest group can exceed a share of 15 by 5; otherwise the small groups fill the shares.
+        assert.isAtMost(Math.abs(count - 100 * shares[split]), 10, split)
+      }
+    }
+    const misses = seeds.filter((splits) => !splits.some((_, i) => i < 40 && splits[i] !== "train"))
+    for (const splits of misses)
+      assert.lengthOf(
+        splits.filter((split) => split === "test"),
+        15,
+      )
+    assert.deepStrictEqual(drawn(3), seeds[3])
+    assert.deepStrictEqual(drawn(3, prompts.map((_, i) => i).toReversed()), seeds[3])
+  })
+
+  it.skipIf(!allCases)("assigns more groups than a Map can have, with ALL_CASES", () => {
+    const count = 2 ** 24 + 2
+    const draws = Float64Array.from({ length: count }, (_, i) => ((i * 7919) % count) / count)
+    const joined = new Array<readonly [number, number]>()
+    const keys = Float64Array.from({ length: count }, (_, i) => (i % (count - 1)) * 2 ** 20)
+    SplitGroups.joinEqual(keys, (one, other) => void joined.push([one, other]))
+    assert.deepStrictEqual(joined, [[0, count - 1]])
+    const { components, splitOf } = SplitGroups.assign(
+      Uint32Array.from({ length: count }, (_, i) => i),
+      [["train", 0.5], ["test", 0.5]],
+      draws,
+    ) // prettier-ignore
+    assert.strictEqual(components, count)
+    let train = 0
+    for (let i = 0; i < count; i++) if (splitOf(i) === "train") train++
+    assert.strictEqual(train, count / 2)
   })
 
   it("assigns the same where signatures are computed in a thread", async () => {

@@ -41,6 +41,19 @@ describe("an object of Google Cloud Storage", () => {
     assert.deepStrictEqual(yield* read("gs://data/empty.jsonl"), new Uint8Array(0))
   })
 
+  test("shares its credentials with the other files of a run, until they are refused", function* () {
+    const server = yield* GoogleServer.make()
+    yield* environment(machine(server))
+    const names = ["a", "b", "c"].map((name) => `gs://data/${name}.jsonl`)
+    for (const name of names) server.put("data", name.replace("gs://data/", ""), content)
+    for (const name of names) assert.deepStrictEqual(yield* read(name), content)
+    const tokens = server.asked.filter(({ url }) => url?.includes("/token"))
+    assert.lengthOf(tokens, 1)
+    server.expireTokens()
+    assert.match(yield* failureOf(read(names[0]!)), /refuses the credentials \(401\)/)
+    assert.deepStrictEqual(yield* read(names[0]!), content)
+  })
+
   test("that is public needs no credentials", function* () {
     const server = yield* GoogleServer.make()
     yield* environment(anonymous(server))

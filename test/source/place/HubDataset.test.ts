@@ -261,6 +261,17 @@ describe("names of datasets", () => {
       "[{config_name: x, data_files: a.csv}, {config_name: y, data_files: d/*}]",
       /2 configurations, and none is the default; append the files of one to the name: x \(a\.csv\), y \(d\/\*\)$/,
     ],
+    [
+      "no path of files",
+      "[{config_name: x, data_files: 3}]",
+      /README\.md: configs\[0\]\.data_files: expected .*found 3; correct it, or append the path of files/,
+    ],
+    [
+      "a list of names",
+      "{default: a.csv}",
+      /README\.md: configs: expected .*; correct it, or append the path of files/,
+    ],
+    ["no configuration", "[]", "a.csv b.csv d/x.csv d/y.csv"],
     ["nothing that is YAML", "[{", /its YAML is invalid; append the path of files/],
   ]
   for (const [what, configs, expected] of cards) {
