@@ -262,7 +262,7 @@ export const diff = Effect.fn("Dataset.diff")(function* <E = never, R = never>(
     a: names[0]!.filter((name) => !names[1]!.includes(name)),
     b: names[1]!.filter((name) => !names[0]!.includes(name)),
   }
-  return {
+  const difference: DatasetDiff = {
     a: { directory: a, rows: manifests[0].rows },
     b: { directory: b, rows: manifests[1].rows },
     differs: kinds.some((kind) => differences[kind].pairs > 0) || only_in.a.length + only_in.b.length > 0,
@@ -272,5 +272,6 @@ export const diff = Effect.fn("Dataset.diff")(function* <E = never, R = never>(
     only_in,
     settings,
     lost_experts: Object.fromEntries(yield* lostExperts(a, b)),
-  } satisfies DatasetDiff
+  }
+  return difference
 }, Effect.scoped)
