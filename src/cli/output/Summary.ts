@@ -14,11 +14,14 @@ import type { RunReport } from "../../pipeline/RunReport.ts"
 import { isOver as isOverBudget } from "../../pipeline/SpendingReport.ts"
 import * as ExitStatus from "./ExitStatus.ts"
 import { inFlags, inRejects } from "./Flags.ts"
+import * as JudgeCosts from "./JudgeCosts.ts"
 import { hasRoom, routing, spending } from "./SpendingSummary.ts"
 import { duration, present, printable, type Rows, rowsOf, size, table } from "./Text.ts"
 
 export interface Options extends TextOptions {
   readonly json?: boolean | undefined
+  /** The file of judges' answers; default: the one in the job folder. */
+  readonly judgeCache?: string | undefined
 }
 
 export interface TextOptions {
@@ -38,7 +41,12 @@ export const end = Effect.fn("Summary.end")(function* (report: Pick<RunReport, "
 })
 
 export const finish = Effect.fn("Summary.finish")(function* (report: RunReport, options: Options) {
-  yield* Console.log(options.json ? JSON.stringify(inRejects(report)) : printable(text(report, options)))
+  const judges = yield* JudgeCosts.read(options.directory, options.judgeCache)
+  yield* Console.log(
+    options.json
+      ? JSON.stringify({ ...inRejects(report), judges })
+      : printable(text(report, options, JudgeCosts.rows(judges))),
+  )
   yield* end(report)
 })
 

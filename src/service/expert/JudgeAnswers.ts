@@ -274,3 +274,12 @@ export const open = Effect.fn("JudgeAnswers.open")(
   Effect.provide(Reactivity.layer),
   (opened, file, _prices?) => Effect.mapError(opened, (cause) => new JudgeAnswersError({ file, cause })),
 )
+
+/** Reads what was paid for with a file, which another process may be using. Empty if there is no such file. */
+export const readPaid = (file: string) =>
+  SqliteClient.make({ filename: file, readonly: true }).pipe(
+    Effect.flatMap(paidIn),
+    Effect.orElseSucceed((): ReadonlyArray<JudgeUsage.PaidRequests> => []),
+    Effect.scoped,
+    Effect.provide(Reactivity.layer),
+  )

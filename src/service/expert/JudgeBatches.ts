@@ -16,11 +16,10 @@ import type { Statement } from "effect/sql"
 import type { SqlError } from "effect/sql/SqlError"
 import { count } from "../../io/Values.ts"
 import * as BatchClient from "./BatchClient.ts"
+import * as BatchResults from "./BatchResults.ts"
 import * as BatchSteps from "./BatchSteps.ts"
 import type { Answer, JudgeAnswers, KeptAnswer } from "./JudgeAnswers.ts"
-import * as JudgeFailure from "./JudgeFailure.ts"
 import { JudgeFailed, type RequestContext } from "./JudgeFailure.ts"
-import * as JudgeHttp from "./JudgeHttp.ts"
 
 /** How requests are gathered in batches. */
 export interface BatchOptions {
@@ -76,8 +75,7 @@ export const make = Effect.fnUntraced(function* (
   const running = yield* FiberSet.make()
   let maxRequests = options.maxRequests ?? defaults.maxRequests
 
-  const failed = (fault: JudgeFailed["fault"], why: string) =>
-    new JudgeFailed({ fault, problem: `${baseUrl} did not carry out a request of a batch: ${why}` })
+  const failed = (fault: JudgeFailed["fault"], why: string) => BatchResults.failed(context, fault, why)
   const requestsOf = (name: string) =>
     Effect.map(
       persistently(sql<{ request: string }>`SELECT request FROM batch_request WHERE batch = ${name}`),
@@ -152,39 +150,23 @@ export const make = Effect.fnUntraced(function* (
     maxRequests = Math.max(1, Math.ceil(maxRequests / 2))
   }
 
-  const resultOf = Effect.fnUntraced(function* ({ error, response }: BatchClient.BatchLine, hasAnswered: boolean) {
-    if (response === null || response === undefined)
-      return yield* failed("Moment", error?.code ?? error?.message ?? "no reason given")
-    const { body, status_code: status } = response
-    if (JudgeHttp.isOk(status)) return yield* JudgeHttp.completionOf(body, context, true)
-    return yield* yield* JudgeFailure.fromStatus({ status, body }, context, hasAnswered)
-  })
-
   const collect = Effect.fnUntraced(function* (name: string, id: string, isGivenUp: boolean) {
     const ended = yield* awaitEnd(name, id, isGivenUp)
     if (Option.isNone(ended)) return yield* settle(name, new Map(), failed("Moment", "the batch is gone"))
     const batch = ended.value
     const { lines, unreadable } = yield* download(name, batch, isGivenUp)
-    const hasAnswered = lines.some(({ response }) => response?.status_code === 200)
-    const results = new Map<string, Result.Result<Answer, JudgeFailed>>()
-    let hasUnreadable = unreadable > 0
-    for (const line of lines) {
-      const result = yield* Effect.result(resultOf(line, hasAnswered))
-      // A response of status 200 was paid for, even if it is not a chat completion.
-      if (result._tag === "Failure" && JudgeHttp.isOk(line.response?.status_code ?? 0)) hasUnreadable = true
-      else results.set(line.custom_id, result)
-    }
+    const results = yield* BatchResults.read(lines, context)
     const [error] = batch.errors?.data ?? []
     const isTooLarge = error?.code === "token_limit_exceeded"
     if (isTooLarge) halve()
     yield* settle(
       name,
-      results,
+      results.byRequest,
       failed(
         batch.status === "failed" && !isTooLarge ? "Endpoint" : "Moment",
         error === undefined ? `the batch is ${batch.status}` : `${error.code}: ${error.message}`,
       ),
-      hasUnreadable,
+      unreadable > 0 || results.hasUnreadable,
     )
   })
 
@@ -228,7 +210,7 @@ export const make = Effect.fnUntraced(function* (
   /** Carries out a batch. A defect does not end it. @param sendsAgain whether an operator has decided about a doubt */
   const carryOut = (row: BatchSteps.BatchRow, sendsAgain: boolean): Effect.Effect<void> =>
     Effect.catchCause(run(row, sendsAgain), (cause) => {
-      if (Cause.hasInterruptsOnly(cause)) return Effect.failCause(cause as Cause.Cause<never>)
+      if (Cause.hasInterruptsOnly(cause)) return Effect.failCause(cause)
       return Effect.gen(function* () {
         yield* Effect.logError(`${about(row.name)} failed; it is continued later`, cause)
         yield* release(row.name)
