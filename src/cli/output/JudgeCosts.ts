@@ -1,4 +1,4 @@
-/** What the language models of a job's embedded service cost, by their file of answers. */
+/** Shows the costs of the language models of a job that has an embedded service, by their file of answers. */
 import { Effect, FileSystem } from "effect"
 import type { PaidRequests } from "../../domain/JudgeUsage.ts"
 import { count } from "../../io/Values.ts"

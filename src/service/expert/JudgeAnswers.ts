@@ -70,6 +70,13 @@ export class JudgeAnswersError extends Schema.TaggedError<JudgeAnswersError>()("
   }
 }
 
+/** Makes a failure of the file one of the judge. */
+export const stored = <A>(effect: Effect.Effect<A, SqlError>) =>
+  Effect.mapError(
+    effect,
+    ({ message }) => new JudgeError({ problem: `cannot use the file of answers: ${message}`, isRetryable: true }),
+  )
+
 export const fileName = "judge-answers.db"
 
 const markerKeyBytes = 16
@@ -111,15 +118,13 @@ const migrations = {
         counted_for TEXT
       )`
       yield* sql`CREATE INDEX answer_counted_for ON answer (counted_for) WHERE counted_for IS NOT NULL`
-      // All requests that were paid for. price: the JSON of a TokenPrice, or '' without prices.
+      // All requests that were paid for. cost: an exact decimal, or null without prices.
       yield* sql`CREATE TABLE paid (
-        model TEXT,
-        price TEXT,
-        batched INTEGER,
+        model TEXT PRIMARY KEY,
         requests INTEGER NOT NULL,
         prompt_tokens INTEGER NOT NULL,
         completion_tokens INTEGER NOT NULL,
-        PRIMARY KEY (model, price, batched)
+        cost TEXT
       )`
       // Batches without recorded results. name: in the metadata of the batch at the endpoint. input_file: null until the
       // file is uploaded. asked_at: when the request that creates the batch was last sent, or null. id: the endpoint's
@@ -158,44 +163,7 @@ const tokensOf = (row: Pick<Row, "prompt_tokens" | "completion_tokens" | "batche
   batched: row.batched === 1,
 })
 
-const Amount = Schema.Union([Schema.String, Schema.Number])
-const decodePrice = Schema.decodeUnknownOption(
-  Schema.fromJsonString(
-    Schema.Struct({
-      input: Amount,
-      output: Amount,
-      batchInput: Schema.optionalKey(Amount),
-      batchOutput: Schema.optionalKey(Amount),
-    }),
-  ),
-)
-
-type PaidRow = Omit<JudgeUsage.PaidRequests, "cost"> & { readonly price: string; readonly batched: number }
-
-/** Sums rows of the table `paid` by model. */
-const sumPaid = (rows: ReadonlyArray<PaidRow>): ReadonlyArray<JudgeUsage.PaidRequests> =>
-  [...Map.groupBy(rows, ({ model }) => model)].map(([model, of]) => {
-    const sum = (member: "requests" | "prompt_tokens" | "completion_tokens") =>
-      of.reduce((sum, row) => sum + row[member], 0)
-    const cost = of
-      .map((row) =>
-        Option.flatMap(decodePrice(row.price), TokenPrice.reader).pipe(
-          Option.map((costOf) => costOf(tokensOf(row))),
-          Option.getOrUndefined,
-        ),
-      )
-      .reduce(JudgeUsage.plus, undefined)
-    return {
-      model,
-      requests: sum("requests"),
-      prompt_tokens: sum("prompt_tokens"),
-      completion_tokens: sum("completion_tokens"),
-      cost: cost === undefined ? null : Cost.format(Cost.shortest(cost)),
-    }
-  })
-
-const paidIn = (sql: SqlClient.SqlClient) =>
-  Effect.map(sql<PaidRow>`SELECT * FROM paid ORDER BY model, price, batched`, sumPaid)
+const paidIn = (sql: SqlClient.SqlClient) => sql<JudgeUsage.PaidRequests>`SELECT * FROM paid ORDER BY model`
 
 /**
  * Opens the file, and creates it if it does not exist. An empty path is a temporary file of SQLite.
@@ -224,9 +192,7 @@ export const open = Effect.fn("JudgeAnswers.open")(
                 ...(row.refusal !== null && { refusal: row.refusal }),
               }),
         ),
-        Effect.mapError(
-          (cause) => new JudgeError({ problem: new JudgeAnswersError({ file, cause }).message, isRetryable: true }),
-        ),
+        stored,
       )
 
     const clean = (text: string) => text.replaceAll("\0", "\uFFFD").toWellFormed()
@@ -242,17 +208,26 @@ export const open = Effect.fn("JudgeAnswers.open")(
           batched ? 1 : 0,
         ]),
       )
-      const price = prices[model] === undefined ? "" : JSON.stringify(prices[model])
       yield* sql`INSERT OR IGNORE INTO answer
         SELECT value ->> 0, ${endpoint}, ${model}, value ->> 1, value ->> 2, value ->> 3, value ->> 4, value ->> 5,
           value ->> 6, ${yield* Clock.currentTimeMillis}, NULL
         FROM json_each(${rows})`
-      yield* sql`INSERT INTO paid
-        SELECT ${model}, ${price}, value ->> 6, COUNT(*), SUM(value ->> 4), SUM(value ->> 5)
-        FROM json_each(${rows}) WHERE 1 GROUP BY 3
-        ON CONFLICT DO UPDATE SET requests = requests + excluded.requests,
-          prompt_tokens = prompt_tokens + excluded.prompt_tokens,
-          completion_tokens = completion_tokens + excluded.completion_tokens`
+      const [earlier] = yield* sql<{ cost: string | null }>`SELECT cost FROM paid WHERE model = ${model}`
+      const costOf = Option.flatMap(Option.fromUndefinedOr(prices[model]), TokenPrice.reader)
+      const cost = answers
+        .map(([, answer]) => Option.getOrUndefined(Option.map(costOf, (costOf) => costOf(answer))))
+        .reduce(JudgeUsage.plus, Option.getOrUndefined(Cost.parseExact(earlier?.cost ?? "")))
+      const sum = (member: "promptTokens" | "completionTokens") =>
+        answers.reduce((sum, [, answer]) => sum + answer[member], 0)
+      yield* sql`INSERT INTO paid ${sql.insert({
+        model,
+        requests: answers.length,
+        prompt_tokens: sum("promptTokens"),
+        completion_tokens: sum("completionTokens"),
+        cost: cost === undefined ? null : Cost.format(Cost.shortest(cost)),
+      })} ON CONFLICT DO UPDATE SET requests = requests + excluded.requests,
+        prompt_tokens = prompt_tokens + excluded.prompt_tokens,
+        completion_tokens = completion_tokens + excluded.completion_tokens, cost = excluded.cost`
     }, sql.withTransaction)
 
     const count = (request: string, item: string) =>

@@ -24,7 +24,7 @@ import {
 import { HttpClient, HttpClientRequest } from "effect/http"
 import * as Backoff from "../../io/Backoff.ts"
 import { JudgeError } from "./Expert.ts"
-import { type Answer, idOf, type JudgeAnswers } from "./JudgeAnswers.ts"
+import { type Answer, idOf, type JudgeAnswers, stored } from "./JudgeAnswers.ts"
 import type { JudgeBatches } from "./JudgeBatches.ts"
 import * as JudgeFailure from "./JudgeFailure.ts"
 import { JudgeFailed } from "./JudgeFailure.ts"
@@ -182,11 +182,10 @@ export const make = Effect.fnUntraced(function* (
     Schedule.while(({ input }) => input.isPassing && (input.retryAfter ?? 0) <= Duration.toMillis(maxPause)),
   )
 
-  /** Finds an answer, or asks for it. `isKept`: it is in the file of answers. */
   const obtain = Effect.fnUntraced(function* (messages: ReadonlyArray<Message>, request: string) {
     const isPending = batches?.pending(request) !== undefined
     const kept = answers === undefined || isPending ? Option.none() : yield* answers.find(request)
-    if (Option.isSome(kept)) return { answer: kept.value, isKept: true }
+    if (Option.isSome(kept)) return kept.value
     const before = answered
     const answer = yield* Effect.retry(attemptAtAnyTemperature(messages, request), again).pipe(
       Effect.mapError((failure) => {
@@ -198,43 +197,38 @@ export const make = Effect.fnUntraced(function* (
         return new JudgeError({ problem, isRetryable: true, ...(retryAfter === undefined ? {} : { retryAfter }) })
       }),
     )
-    if (answers === undefined || answer.batched) return { answer, isKept: answer.batched }
-    const isKept = yield* answers.keep(baseUrl, options.model, [[request, answer]]).pipe(
-      Effect.as(true),
-      Effect.catchCause((cause) =>
-        Effect.as(
-          Effect.logWarning(`An answer of judge:${options.model} could not be kept in ${answers.file}`, cause),
-          false,
-        ),
-      ),
-    )
-    return { answer, isKept }
+    if (answers !== undefined && !answer.batched) {
+      yield* Effect.ignoreCause(answers.keep(baseUrl, options.model, [[request, answer]]), {
+        log: "Warn",
+        message: `An answer of judge:${options.model} could not be kept in ${answers.file}`,
+      })
+    }
+    return answer
   })
 
-  type Obtained = Effect.Success<ReturnType<typeof obtain>>
-  const running = new Map<string, Deferred.Deferred<Obtained, JudgeError>>()
+  const running = new Map<string, Deferred.Deferred<Answer, JudgeError>>()
 
   /** Equal requests at the same time share one answer. */
   const share = (
     messages: ReadonlyArray<Message>,
     request: string,
-  ): Effect.Effect<Obtained & { readonly isFirst: boolean }, JudgeError> =>
+  ): Effect.Effect<{ readonly answer: Answer; readonly isFirst: boolean }, JudgeError> =>
     Effect.suspend(() => {
       const first = running.get(request)
       if (first !== undefined) {
         return Deferred.await(first).pipe(
-          Effect.map((obtained) => ({ ...obtained, isFirst: false })),
+          Effect.map((answer) => ({ answer, isFirst: false })),
           Effect.catchCauseIf(Cause.hasInterruptsOnly, () => share(messages, request)),
         )
       }
-      const deferred = Deferred.makeUnsafe<Obtained, JudgeError>()
+      const deferred = Deferred.makeUnsafe<Answer, JudgeError>()
       running.set(request, deferred)
       return obtain(messages, request).pipe(
         Effect.onExit((exit) => {
           running.delete(request)
           return Deferred.done(deferred, exit)
         }),
-        Effect.map((obtained) => ({ ...obtained, isFirst: true })),
+        Effect.map((answer) => ({ answer, isFirst: true })),
       )
     })
 
@@ -243,16 +237,10 @@ export const make = Effect.fnUntraced(function* (
     item: string,
   ): Effect.fn.Return<Completion, JudgeError> {
     const request = idOf({ ...configured, model: options.model, messages })
-    const { answer, isFirst, isKept } = yield* share(messages, request)
-    const isCounted =
-      answers !== undefined && isKept
-        ? yield* Effect.mapError(
-            answers.count(request, item),
-            ({ message }) => new JudgeError({ problem: message, isRetryable: true }),
-          )
-        : isFirst
+    const { answer, isFirst } = yield* share(messages, request)
+    const isCounted = answers === undefined ? isFirst : yield* stored(answers.count(request, item))
     if (answer.refusal !== undefined) {
-      const problem = isKept ? `${answer.refusal}; ${askAgain}` : answer.refusal
+      const problem = answers === undefined ? answer.refusal : `${answer.refusal}; ${askAgain}`
       return yield* new JudgeError({ problem, isRetryable: false })
     }
     return { ...answer, request, isCached: !isCounted }

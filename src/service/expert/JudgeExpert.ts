@@ -10,13 +10,12 @@
  */
 import { Effect, Option, Random, Result, type Schema } from "effect"
 import type { HttpClient } from "effect/http"
-import type { SqlError } from "effect/sql/SqlError"
 import type { Rubric } from "../../domain/Rubric.ts"
 import type { TaskPrompt } from "../../domain/Task.ts"
 import * as TokenPrice from "../../domain/TokenPrice.ts"
 import * as Sha256 from "../../node/Sha256.ts"
 import { type Expert, type Judge, JudgeError, type JudgeVote } from "./Expert.ts"
-import { drawMarkerKey } from "./JudgeAnswers.ts"
+import { drawMarkerKey, stored } from "./JudgeAnswers.ts"
 import * as JudgeAssessment from "./JudgeAssessment.ts"
 import * as JudgeEndpoint from "./JudgeEndpoint.ts"
 import * as JudgeFailure from "./JudgeFailure.ts"
@@ -65,8 +64,6 @@ export const make = Effect.fn("JudgeExpert.make")(function* (
   const attempts = options.attempts ?? 3
   const costOf = Option.getOrUndefined(Option.flatMap(Option.fromUndefinedOr(options.price), TokenPrice.reader))
 
-  const stored = <A>(effect: Effect.Effect<A, SqlError>) =>
-    Effect.mapError(effect, ({ message }) => new JudgeError({ problem: message, isRetryable: true }))
   const unusable = (problem: string) =>
     new JudgeError({
       problem: answers === undefined ? problem : `${problem}; ${JudgeEndpoint.askAgain}`,

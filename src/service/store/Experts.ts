@@ -49,7 +49,7 @@ interface Staff {
   readonly outages: (now: number) => ReadonlyArray<{ readonly name: string; readonly until: number }>
   /** Their batches in doubt. */
   readonly doubts: () => ReadonlyArray<{ readonly expert: string; readonly name: string; readonly since: number }>
-  /** What their files of answers say was paid for, by model. */
+  /** The requests that were paid for with their file of answers, by model. */
   readonly paid: Effect.Effect<ReadonlyArray<PaidRequests>, SqlError>
 }
 
