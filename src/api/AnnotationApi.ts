@@ -137,7 +137,7 @@ export const ServiceTaskResult = Schema.Struct({
   status: TaskStatus,
   waiting_prompts: Schema.optionalKey(
     described(
-      "Number of prompts that wait for another expert: everybody who may judge them has judged them, or equal ones in the same group. Absent if there are none.",
+      "Number of prompts that wait for another expert: everybody who may judge them has judged them, or equal ones in the same group. With `voters: judges`, the prompts on which no language model of the service can vote. Absent if there are none.",
       Schema.Int.check(Schema.isGreaterThan(0)),
     ),
   ),

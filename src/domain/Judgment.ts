@@ -34,9 +34,12 @@ export interface LedgerItem {
   readonly origin: Origin
 }
 
-/** A task's result that gives no judgment: the prompt was withdrawn, or the result cannot be used. */
-export interface NoJudgment extends Pick<Judgment, "taskId" | "itemId" | "isCheck"> {
-  readonly reason: "withdrawn" | "unusable"
+/**
+ * A task's result that gives no judgment: the prompt was withdrawn, no expert who may vote has an answer, or the result
+ * cannot be used.
+ */
+export interface NoJudgment extends Pick<Judgment, "taskId" | "itemId" | "isCheck" | "gold"> {
+  readonly reason: "withdrawn" | "unanswered" | "unusable"
 }
 
 /** The result of one task for one item, or one vote of it if the task asks for several. */

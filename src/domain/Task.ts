@@ -59,7 +59,7 @@ export type Annotations = typeof Annotations.Type
 export const ResultItem = Schema.Struct({
   prompt: described("The prompt, unchanged from the request.", Schema.String),
   best_completion_index: described(
-    "Zero-based index of the best completion; null if the prompt was withdrawn.",
+    "Zero-based index of the best completion; null if the prompt was withdrawn, or no expert has an answer.",
     Schema.NullOr(Schema.Int),
   ),
   /** Null or absent if the service returns only the choice. */

@@ -43,6 +43,12 @@ export const VotedAnnotations = Schema.Struct({
       Action,
     ),
   ),
+  unanswered: Schema.optionalKey(
+    described(
+      "True if no expert who may vote on the prompt has an answer: there is no judgment, and `best_completion_index` is null. Another task may ask other experts.",
+      Schema.Literal(true),
+    ),
+  ),
   withdrawn: Schema.optionalKey(
     described(
       "Present if a lead withdrew the prompt: there is no judgment, `best_completion_index` is null, and there are no votes.",

@@ -1,8 +1,8 @@
 /**
  * Chooses the items that need another vote most, from the judgments in the ledger.
  *
- * Guarantees: the choice depends only on the ledger and the annotation paths. Gold items get no further votes. Their
- * known answers help to estimate the experts' reliabilities. With a rule that sends items to people, the votes of an item's
+ * Guarantees: the choice depends only on the ledger and the annotation paths. Gold items that are mixed in get no
+ * further votes, and items with a known answer do not go from judges to people. The known answers help to estimate the experts' reliabilities. With a rule that sends items to people, the votes of an item's
  * judges count as one (`pair/votes/Jury`). Memory: about 100 bytes per vote.
  */
 import { type Duration, Effect, Option, Schedule, Stream } from "effect"
@@ -67,13 +67,22 @@ export const choose = ({ annotationPaths }: ReadSettings): ChooseItems =>
         return number
       }
       const items: Array<ChosenItem> = []
-      yield* Stream.runForEach(Results.placed(campaign, annotationPaths), ({ batch, isWithdrawn, item, seq }) =>
+      yield* Stream.runForEach(Results.placed(campaign, annotationPaths), (placed) =>
         Effect.sync(() => {
-          // The item has no usable judgment.
-          if (item === undefined) return
-          const { completions, gold, isCheck, itemId } = item
-          const first = firstOfText(completions)
+          const { batch, hasGold, isCheck, isUnanswered, isWithdrawn, item, itemId, seq } = placed
           const course = courses.get(seq)
+          const isSettled = isCheck || isWithdrawn || course === undefined || course.isWaiting || course.left === 0
+          const draw = bound === undefined ? 0 : drawOf(itemId)
+          if (item === undefined) {
+            // No judge has an answer, or the result is unusable.
+            const waits = course?.waitsForPeople === true ? "waiting" : "none"
+            if (isUnanswered && !hasGold) {
+              items.push({ seq, batch, isSettled, completions: 2, votes: [], pattern: undefined, people: waits, draw })
+            }
+            return
+          }
+          const { completions, gold } = item
+          const first = firstOfText(completions)
           const all = votesOf(item)
           const votes = Jury.counted(all, bound !== undefined)
           const jury = votes.find(({ isJury }) => isJury === true)
@@ -81,13 +90,13 @@ export const choose = ({ annotationPaths }: ReadSettings): ChooseItems =>
           items.push({
             seq,
             batch,
-            isSettled: isCheck || isWithdrawn || course === undefined || course.isWaiting || course.left === 0,
+            isSettled,
             completions: new Set(first).size,
             votes: votes.map(({ choice, expert }) => [numberOf(expert), choice] as const),
             truth: gold === undefined ? undefined : first[gold.best_completion_index],
             pattern: jury === undefined ? undefined : numberOf(jury.expert),
             people: hasPerson ? "voted" : course?.waitsForPeople === true ? "waiting" : "none",
-            draw: bound === undefined ? 0 : drawOf(itemId),
+            draw,
           })
         }),
       )

@@ -166,7 +166,7 @@ export const exportDataset = Effect.fn("Export.exportDataset")(
       rankings = report.rankings
       measured = Struct.pick(report, ["gold", "experts"])
       leftOut = report.funnel.flatMap(({ lost, step }) =>
-        step === "kept" ? lost : lost.filter(({ reason }) => reason === "withdrawn" || reason === "unusable"),
+        step === "kept" ? lost : lost.filter(({ reason }) => ["withdrawn", "unanswered", "unusable"].includes(reason)),
       )
       // Before the first result, nothing can be measured, so no threshold counts as exceeded.
       const exceedsThreshold = failed.length > 0 && itemsByOutcome("judged") > 0
@@ -267,6 +267,7 @@ const reportOf = Effect.fnUntraced(function* (
     kept,
     lost,
     pairs,
+    unanswered,
     unusable,
     withdrawn,
     ...report
@@ -293,7 +294,16 @@ const reportOf = Effect.fnUntraced(function* (
         ...Struct.pick(report, ["gold", "experts"]),
       }),
     ),
-    funnel: yield* Funnel.make(campaign, itemsByOutcome, { judged, kept, lost, pairs, unusable, withdrawn, written }),
+    funnel: yield* Funnel.make(campaign, itemsByOutcome, {
+      judged,
+      kept,
+      lost,
+      pairs,
+      unanswered,
+      unusable,
+      withdrawn,
+      written,
+    }),
     turnaround: turnaround.distribution(),
     splits: allSplits.flatMap((split) => {
       const counts = inSplits.get(split)

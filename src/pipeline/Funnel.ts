@@ -76,6 +76,7 @@ export const make = Effect.fnUntraced(function* (
     ...lostAs("waiting", "in_doubt", "failed", "invalid", "pruned"),
     ...present([
       { reason: "withdrawn", count: made.withdrawn },
+      { reason: "unanswered", count: made.unanswered },
       { reason: "unusable", count: made.unusable },
     ]),
   ]

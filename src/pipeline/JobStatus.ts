@@ -69,6 +69,8 @@ export interface JobStatus extends RunReport.RunReport {
    * everybody who may judge these items has judged them, or equal ones.
    */
   readonly waiting_for_experts: { readonly tasks: number; readonly items: number }
+  /** The same for items on which only judges may vote: no language model of the service can. */
+  readonly waiting_for_judges: { readonly tasks: number; readonly items: number }
   /** When an outstanding task will next be polled; the present time if a poll is due. */
   readonly next_poll_at: string | null
   /** When results arrived, and how many in the last hour and the last day. Times are ISO 8601, UTC. */
@@ -193,6 +195,7 @@ export const make = Effect.fn("JobStatus.make")(function* (holder: Option.Option
       })),
     ),
     waiting_for_experts: progress.waiting,
+    waiting_for_judges: progress.waitingForJudges,
     next_poll_at: iso(Option.map(progress.nextPollAt, (at) => Math.max(at, now))),
     results: {
       since: iso(progress.firstSubmittedAt),

@@ -9,7 +9,9 @@ export interface RoutingReport {
   readonly people_when: string | null
   /** Items that judges were asked about. */
   readonly items: number
-  /** Items among them that went to people. */
+  /** Items among them with a known answer. They measure judges, and do not go to people. */
+  readonly known_answers: number
+  /** Items that went to people. */
   readonly to_people: number
   /** Votes that people were asked for. */
   readonly people_votes: number
@@ -20,9 +22,10 @@ export interface RoutingReport {
 export const read = LedgerReader.use(({ routed }) =>
   Effect.map(routed, (routed) =>
     Option.getOrNull(
-      Option.map(routed, ({ isPriced, items, people, rule, toPeople }): RoutingReport => ({
+      Option.map(routed, ({ isPriced, items, knownAnswers, people, rule, toPeople }): RoutingReport => ({
         people_when: rule ?? null,
         items,
+        known_answers: knownAnswers,
         to_people: toPeople,
         people_votes: people.votes,
         people_cost: isPriced ? textOf(people).cost : null,

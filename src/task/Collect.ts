@@ -98,7 +98,7 @@ export const collect = Effect.fn("Collect.collect")(function* (options: CollectO
   let warnings = 0
   /** Polls that were due before this time may be late because the service was unavailable. */
   let undisturbedSince = started
-  const reported = { delay: false, waiting: false }
+  const reported = { delay: false, waiting: new Set<boolean>() }
 
   const postponeByAge = Effect.fnUntraced(function* (task: OpenTask, waiting: number) {
     const now = yield* SteadyClock.now
@@ -108,9 +108,15 @@ export const collect = Effect.fn("Collect.collect")(function* (options: CollectO
     yield* ledger.postpone(task.seq, millis, task.taskId, waiting)
   })
 
-  const warnOfWaiting = Effect.fnUntraced(function* ({ taskId }: OpenTask, waiting: number) {
-    if (waiting === 0 || reported.waiting) return
-    reported.waiting = true
+  const warnOfWaiting = Effect.fnUntraced(function* ({ taskId, voters }: OpenTask, waiting: number) {
+    const forJudges = voters === "judges"
+    if (waiting === 0 || reported.waiting.has(forJudges)) return
+    reported.waiting.add(forJudges)
+    if (forJudges) {
+      return yield* Effect.logWarning(
+        `${count(waiting, "item")} of ${taskId} ${plural(waiting, "waits", "wait")} for another judge: only language models may vote on ${plural(waiting, "it", "them")}, and none of the service can. Start the service with more of them (such as --expert judge:MODEL). Until then, no item goes to people`,
+      )
+    }
     yield* Effect.logWarning(
       `${count(waiting, "item")} of ${taskId} ${plural(waiting, "waits", "wait")} for another expert: all who may judge ${plural(waiting, "it", "them")} have judged ${plural(waiting, "it, or an equal item", "them, or equal items")}. Invite another expert. If items are equal on purpose, start the service with \`allowRepeatedVotes\`, or with the same gold file if they are gold items of this job`,
     )

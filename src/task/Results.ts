@@ -83,12 +83,17 @@ export const ofCampaign = (
 
 /** An item with its position in the ledger: the `seq` of its first vote. */
 export interface PlacedItem extends ItemPlace {
-  /** Undefined if the item has no judgment: the service withdrew its prompts, or their results are unusable. */
+  readonly itemId: string
+  /** Undefined if the item has no judgment: its prompts were withdrawn or not answered, or their results are unusable. */
   readonly item: JudgedItem | undefined
   /** Whether the item is a gold item that was mixed in to measure experts. */
   readonly isCheck: boolean
   /** Whether the service withdrew a prompt of the item. Such an item gets no further vote. */
   readonly isWithdrawn: boolean
+  /** Whether no expert who was allowed to vote on the item had an answer, so that others must judge it. */
+  readonly isUnanswered: boolean
+  /** Whether the item's right answer is known. */
+  readonly hasGold: boolean
 }
 
 const isJudgment = (outcome: Outcome): outcome is Judgment => !("reason" in outcome)
@@ -113,13 +118,18 @@ const placedBy = (judgmentsOf: Effect.Success<ReturnType<typeof ofTask>>, campai
           const [one] = outcomes
           if (one === undefined) return []
           const judgments = outcomes.filter(isJudgment)
+          const has = (reason: NoJudgment["reason"]) =>
+            outcomes.some((outcome) => !isJudgment(outcome) && outcome.reason === reason)
           return [
             {
               seq: batch + i,
               batch,
+              itemId: one.itemId,
               item: Arr.isArrayNonEmpty(judgments) ? judgedItem(judgments) : undefined,
               isCheck: one.isCheck,
-              isWithdrawn: outcomes.some((outcome) => !isJudgment(outcome) && outcome.reason === "withdrawn"),
+              isWithdrawn: has("withdrawn"),
+              hasGold: one.gold !== undefined,
+              isUnanswered: judgments.length === 0 && has("unanswered"),
             },
           ]
         })
@@ -155,24 +165,28 @@ const judged = <E, R>(
 
 export interface UnjudgedCounts {
   readonly withdrawn: number
+  readonly unanswered: number
   readonly unusable: number
 }
 
 /** Like `items`, but also counts the items without a judgment read so far, without gold items that were mixed in. */
 export const counted = (campaign?: number | "all", paths?: AnnotationPaths.AnnotationPaths) => {
   let withdrawn = 0
+  let unanswered = 0
   let unusable = 0
-  const count = ({ isCheck, isWithdrawn }: PlacedItem) => {
+  const count = ({ isCheck, isUnanswered, isWithdrawn }: PlacedItem) => {
     if (isCheck) return
     if (isWithdrawn) withdrawn++
+    else if (isUnanswered) unanswered++
     else unusable++
   }
   const items = Stream.suspend(() => {
     withdrawn = 0
+    unanswered = 0
     unusable = 0
     return judged(placed(campaign, paths), count)
   })
-  return { items, unjudged: (): UnjudgedCounts => ({ withdrawn, unusable }) }
+  return { items, unjudged: (): UnjudgedCounts => ({ withdrawn, unanswered, unusable }) }
 }
 
 const judgedItem = (judgments: Arr.NonEmptyReadonlyArray<Judgment>): JudgedItem => {

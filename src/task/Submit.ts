@@ -109,12 +109,18 @@ export class PriceMissing extends Schema.TaggedError<PriceMissing>()("PriceMissi
   }
 }
 
-/** Items go from judges to people, but the service cannot be asked for the votes of only these. */
+/** Items go from judges to people, but the service cannot be asked for the votes of only these, or not for a jury's. */
 export class VotersNotTaken extends Schema.TaggedError<VotersNotTaken>()("VotersNotTaken", {
   /** The identity of the service. */
   service: Schema.String,
+  /** Set if a task cannot ask for the votes of a whole jury: their number, and the maximum of a task. */
+  jury: Schema.optionalKey(Schema.Struct({ votes: Schema.Int, maxVotes: Schema.Int })),
 }) {
   override get message() {
+    if (this.jury !== undefined) {
+      const { maxVotes, votes } = this.jury
+      return `\`peopleWhen\` requires a service whose tasks take \`votes\` of ${votes}, so that ${votes} different judges vote on an item, and ${this.service} declares ${maxVotes === 0 ? "no votes" : `at most ${maxVotes}`} for a task in its openapi.json: with one task for each vote, one judge could vote several times. Lower \`votes\`, or raise the service's limit`
+    }
     return `\`peopleWhen\` requires a service that declares \`voters\` for a task in its openapi.json, and ${this.service} does not: leave it out, or use an annotation service that does, such as that of prefstream serve`
   }
 }
@@ -256,6 +262,13 @@ export const submitRun = Effect.fn("Submit.submit")(function* <E, R>(
   const members = yield* PublishedLimits.membersFor(options, hasContract)
   if (options.peopleWhen !== undefined && members.voters !== true) {
     return yield* new VotersNotTaken({ service: profile.identity })
+  }
+  const { votes: jury = 1 } = options
+  if (options.peopleWhen !== undefined && jury > Math.max(1, members.maxVotes)) {
+    return yield* new VotersNotTaken({
+      service: profile.identity,
+      jury: { votes: jury, maxVotes: members.maxVotes },
+    })
   }
   const { group, jobName } = options
   const run = yield* ledger.startRun(options, (campaign) =>

@@ -75,6 +75,20 @@ describe("run --expert judge:MODEL", () => {
   })
 })
 
+test("a prompt without a usable answer is left out, and takes no other prompt of its task with it", function* () {
+  const job = yield* folderWithItems(items(3))
+  const model = yield* ScriptedService.make((request) =>
+    JudgeStub.questionOf(request).prompt === "prompt 1"
+      ? JudgeStub.says("Hm.")
+      : JudgeStub.verdict(length(JudgeStub.questionOf(request))),
+  )
+  const args = ["run", `${job}/items.jsonl`, "--dir", job, "--expert", "judge:m", "--judge-base-url", model.baseUrl]
+  const { stderr } = yield* cli(args).pipe(ends(0))
+  assert.sameMembers([...new Set((yield* pairsOf(job)).map(({ item_id }) => item_id))], ["item-0", "item-2"])
+  assert.match(stderr, /has fewer votes: .* on 1 of 3 prompts .*; these are done with the votes that they have/)
+  assert.notMatch(stderr, /cancelled|asks the automatic experts again/)
+})
+
 describe("what judges cost", () => {
   test("is shown by run and status with --judge-price alone; a rerun in another folder pays nothing", function* () {
     const job = yield* folderWithItems(items(1))

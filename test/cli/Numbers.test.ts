@@ -329,6 +329,33 @@ test("the cost of a right vote is that of results on known answers, by the right
   assert.deepInclude(report.spending!, { cost_per_pair: "0.6000", cost_per_right_vote: "0.3000" })
 })
 
+test("votes whose rankings tie give a pair with the chosen best, and the summary counts the items without one", function* () {
+  const rankings = { judge: [[0], [1]], person: [[1], [0]] }
+  const vote = (item: number, expert: string, ranking: ReadonlyArray<ReadonlyArray<number>>) => ({
+    item,
+    expert,
+    choice: ranking[0]![0]!,
+    ranking,
+  })
+  const job = yield* imported([
+    ...times(10).flatMap((item) => [vote(item, "judge:a", rankings.judge), vote(item, "ann", rankings.person)]),
+    // On these, the known answer measures the judge, which is right.
+    ...times(10).map((i) => ({ ...vote(10 + i, "judge:a", rankings.judge), gold: 0 })),
+    vote(20, "judge:a", [[0, 1]]),
+    vote(20, "ann", [[0, 1]]),
+  ])
+  const noPreference = /left out +1 item: 1 tie \(no vote prefers one, or --ties drop\)/
+  const kept = yield* exported(job, "--ties", "keep")
+  assert.lengthOf(kept.pairs, 20)
+  assert.match(kept.stdout, noPreference)
+  // The jury's posterior names the best, without a tie.
+  const weighted = yield* exported(job, "--aggregate", "jury")
+  assert.lengthOf(weighted.pairs, 20)
+  assert.deepStrictEqual([...new Set(weighted.pairs.map(({ chosen_index }) => chosen_index))], [0])
+  assert.match(weighted.stdout, noPreference)
+  assert.match((yield* exported(job, "--ties", "drop")).stdout, /left out +11 items: 11 tie/)
+})
+
 test("a blank completion makes no pair, and its item makes those of the others", function* () {
   const folder = yield* folderWithItems([
     JSON.stringify({ id: "a", prompt: "P", completions: ["long one", "", "one"], models: ["x", "y", "z"] }),

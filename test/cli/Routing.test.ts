@@ -24,6 +24,12 @@ const test = liveOver(platform)
 const chance = (text: string) => createHash("sha256").update(text).digest().readUInt32BE() / 2 ** 32
 
 /** On a hard item, judges say what comes to them; on the others, they are right. */
+const refusals: { readonly [prompt: string]: ReadonlyArray<string> } = {
+  "hopeless 0": ["judge:a", "judge:b", "judge:c"],
+  "hopeless 1": ["judge:a", "judge:b", "judge:c"],
+  "awkward 2": ["judge:a"],
+}
+
 const isHard = (prompt: string) => chance(`hard ${prompt}`) < 0.3
 
 const prefersRight = (who: string, prompt: string, accuracy: number) => chance(`${who}: ${prompt}`) < accuracy
@@ -41,6 +47,7 @@ const lines = Array.from({ length: items }, (_, i) => {
 const models = ScriptedService.make((request) => {
   const question = JudgeStub.questionOf(request)
   const { model } = JSON.parse(request.body) as { readonly model: string }
+  if (refusals[question.prompt]?.includes(`judge:${model}`) === true) return JudgeStub.says("I would rather not.")
   const isRight = prefersRight(model, question.prompt, isHard(question.prompt) ? 0.5 : 0.995)
   return JudgeStub.verdict(question.completions[0].startsWith("right") === isRight ? "A" : "B")
 })
@@ -151,6 +158,7 @@ describe("--people-when", () => {
     assert.deepStrictEqual(report.routing, {
       people_when: "jury<0.9",
       items,
+      known_answers: 0,
       to_people: byPeople.size,
       people_votes: people.length,
       people_cost: cost,
@@ -175,6 +183,49 @@ describe("--people-when", () => {
     }
     yield* cli(["ledger", "check", "--dir", `${dir}/job`], env).pipe(ends(0))
   }, 120_000)
+
+  test("items that no judge answers go to people, and hold up no other item", function* () {
+    const { dir, votes, ...run } = yield* service()
+    const prompts = [...Object.keys(refusals), ...Array.from({ length: 9 }, (_, i) => `prompt ${i}`)]
+    const file = prompts.map((prompt, i) =>
+      JSON.stringify({ id: prompt, prompt, completions: [`right ${i}`, `wrong ${i}`] }),
+    )
+    yield* write(`${dir}/items.jsonl`, file)
+    const report = reportOf(yield* run.say("run", ...rule, ...prices, "--json").pipe(ends(0)))
+    const byItem = Map.groupBy(yield* votes, ({ item_id }) => String(item_id))
+    assert.sameMembers([...byItem.keys()], prompts)
+    for (const [prompt, refusing] of Object.entries(refusals)) {
+      const { judges: ofJudges, people } = kindsOf(byItem.get(prompt)!)
+      assert.sameMembers(
+        ofJudges.map(({ expert }) => expert),
+        judges.filter((judge) => !refusing.includes(judge)),
+      )
+      if (ofJudges.length === 0) assert.isAtLeast(people.length, 1)
+    }
+    assert.strictEqual(report.dataset?.rows, prompts.length)
+    assert.strictEqual(
+      report.routing?.to_people,
+      [...byItem.values()].filter((of) => kindsOf(of).people.length > 0).length,
+    )
+  }, 60_000)
+
+  test("items with a known answer stay with the judges, and the summary counts them", function* () {
+    const { dir, votes, ...run } = yield* service()
+    const known = lines.slice(0, 40).map((line, i) => {
+      const gold = i % 3 === 0 ? { gold: { best_completion_index: i % 2 } } : {}
+      return JSON.stringify({ ...JSON.parse(line), ...gold })
+    })
+    yield* write(`${dir}/items.jsonl`, known)
+    const { stdout } = yield* run.say("run", ...rule).pipe(ends(0))
+    assert.match(stdout, /^ +14 items with a known answer measure the judges, and need no people$/m)
+    const ofPeople = new Set(kindsOf(yield* votes).people.map(({ item_id }) => Number(item_id?.replace("item-", ""))))
+    assert.isAbove(ofPeople.size, 5)
+    assert.deepStrictEqual(
+      [...ofPeople].filter((i) => i % 3 === 0),
+      [],
+    )
+    assert.match((yield* cli(["status", "--dir", `${dir}/job`])).stdout, /14 items with a known answer/)
+  }, 60_000)
 
   test("the budget holds exactly: judges at their price, people at theirs", function* () {
     const { dir, say, votes } = yield* service()
@@ -224,6 +275,16 @@ describe("--people-when", () => {
       ),
     )
     assert.lengthOf(other.received, 0)
+
+    const properties = { voters: { type: "string" }, votes: { type: "integer", maximum: 2 } }
+    const content = { "application/json": { schema: { properties } } }
+    const document = { paths: { "/tasks": { post: { requestBody: { content } } } } }
+    const small = yield* ScriptedService.make(ScriptedService.obliging, {}, document)
+    const ofTwo = ["run", `${dir}/items.jsonl`, "--dir", `${dir}/small`, ...quick]
+    yield* cli([...ofTwo, ...rule], to(small)).pipe(
+      ends(2, /--people-when requires a service whose tasks take --votes of 3, .* declares at most 2 for a task/),
+    )
+    assert.lengthOf(small.received, 0)
   })
 })
 

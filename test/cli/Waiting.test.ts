@@ -16,17 +16,11 @@ const judgeAll = Effect.fnUntraced(function* (expert: Browser) {
   return votes
 })
 
-test("three votes on each item, and two people", function* () {
+/** A service without automatic experts, and a job of three items. */
+const started = Effect.gen(function* () {
   const folder = yield* folderWithItems(itemLines(3))
-  const service = yield* cliStarted([
-    "serve",
-    "--port",
-    "0",
-    "--database",
-    `${folder}/service.db`,
-    "--undo-grace",
-    "0s",
-  ])
+  const serve = ["serve", "--port", "0", "--database", `${folder}/service.db`, "--undo-grace", "0s"]
+  const service = yield* cliStarted(serve)
   const [, baseUrl = ""] = /PREFSTREAM_BASE_URL=(\S+)/.exec(yield* service.says(/PREFSTREAM_BASE_URL=\S+\n/)) ?? []
   const [, token = ""] = /PREFSTREAM_TOKEN=(\S+)/.exec(yield* service.says(/PREFSTREAM_TOKEN=\S+\n/)) ?? []
   const [, code = ""] = /#set-up=([\w-]+)/.exec(yield* service.talks(/#set-up=[\w-]+/)) ?? []
@@ -34,7 +28,11 @@ test("three votes on each item, and two people", function* () {
   const operator = browser(origin)
   yield* operator.ask("POST", "/dashboard/api/set-up", { code, name: "Ann", password })
   const env = to({ baseUrl, token })
-  const dir = ["--dir", `${folder}/job`]
+  return { folder, origin, operator, env, dir: ["--dir", `${folder}/job`] }
+})
+
+test("three votes on each item, and two people", function* () {
+  const { dir, env, folder, operator, origin } = yield* started
   yield* cli(["submit", `${folder}/items.jsonl`, ...dir, "--votes", "3"], env).pipe(ends(0))
   const people = yield* Effect.forEach(["Bea", "Cem"], (name) => joined(origin, operator, name))
   assert.notInclude((yield* cli(["status", ...dir]).pipe(ends(3))).stdout, "another expert")
@@ -54,4 +52,31 @@ test("three votes on each item, and two people", function* () {
   const done = yield* cli(["collect", ...dir, ...quick], env).pipe(ends(0))
   assert.notInclude(done.stderr, "another expert")
   assert.notInclude((yield* cli(["status", ...dir]).pipe(ends(0))).stdout, "another expert")
+})
+
+test("votes that only judges may give, and a person", function* () {
+  const { dir, env, folder, operator, origin } = yield* started
+  const bea = yield* joined(origin, operator, "Bea")
+  const rule = ["--votes", "2..3", "--people-when", "jury<0.9"]
+  yield* cli(["submit", `${folder}/items.jsonl`, ...dir, ...rule], env).pipe(ends(0))
+  assert.strictEqual(yield* judgeAll(bea), 0)
+  // "Votes needed" on a person's page.
+  const { json: work } = yield* bea.ask("POST", "/annotate/api/next")
+  assert.strictEqual(work.progress.needed, 0)
+  const collected = yield* cli(["collect", "--once", ...dir, ...quick], env).pipe(ends(3))
+  assert.match(
+    collected.stderr,
+    /3 items of task_\w+ wait for another judge: only language models may vote on them, and none of the service can\. Start/,
+  )
+  assert.notInclude(collected.stderr, "another expert")
+  const { stdout } = yield* cli(["status", ...dir]).pipe(ends(3))
+  assert.match(stdout, /^ *waiting +3 items in 1 task wait for another judge at the service/m)
+  assert.notInclude(stdout, "another expert")
+  const { json: queue } = yield* operator.ask("GET", "/dashboard/api/groups")
+  assert.deepStrictEqual([queue.groups[0].waiting, queue.groups[0].waiting_for_judges], [0, 3])
+  const { json: overview } = yield* operator.ask("GET", "/dashboard/api/overview/report")
+  assert.deepStrictEqual(
+    overview.stuck.map(({ kind }: { readonly kind: string }) => kind),
+    ["unassignable"],
+  )
 })

@@ -206,6 +206,7 @@ const check = Effect.gen(function* () {
       kept,
       pairs: 0,
       withdrawn: 0,
+      unanswered: 0,
       unusable: 0,
       lost: [],
       written,

@@ -53,13 +53,18 @@ export const spending = ({
 
 export const routing = ({ routing }: Pick<RunReport, "routing">): Rows => {
   if (routing === null) return []
-  const { items, people_cost, people_votes, people_when, to_people } = routing
+  const { items, known_answers: known, people_cost, people_votes, people_when, to_people } = routing
   const cost = people_cost === null ? "" : ` (${people_cost})`
   const rule = people_when === null ? "" : ` by ${people_when}`
   return [
     [
       "people",
       `${number(to_people)} of ${count(items, "item")} to people${rule}: ${count(people_votes, "vote")}${cost}`,
+    ],
+    [
+      "",
+      known > 0 &&
+        `${count(known, "item")} with a known answer ${known === 1 ? "measures" : "measure"} the judges, and ${known === 1 ? "needs" : "need"} no people`,
     ],
   ]
 }

@@ -21,6 +21,7 @@ export const text = (
     ["unsettled", interrupted(status, options)],
     ["oldest", waiting(status)],
     ["waiting", waitingForExperts(status)],
+    ["waiting", waitingForJudges(status)],
     ...results(status),
     ["webhooks", webhooks(status)],
   ])
@@ -109,6 +110,10 @@ const waiting = ({ at, next_poll_at, oldest_outstanding: oldest }: JobStatus): s
 const waitingForExperts = ({ waiting_for_experts: { items, tasks } }: JobStatus): string | false =>
   items > 0 &&
   `${count(items, "item")} in ${count(tasks, "task")} ${plural(items, "waits", "wait")} for another expert at the service: all who may judge ${plural(items, "it have judged it, or an equal item", "them have judged them, or equal items")}`
+
+const waitingForJudges = ({ waiting_for_judges: { items, tasks } }: JobStatus): string | false =>
+  items > 0 &&
+  `${count(items, "item")} in ${count(tasks, "task")} ${plural(items, "waits", "wait")} for another judge at the service: only language models may vote on ${plural(items, "it", "them")}, and none of the service can`
 
 const results = (status: JobStatus): Rows => {
   const { at, estimate, oldest_outstanding, results, votes } = status

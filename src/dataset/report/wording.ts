@@ -54,6 +54,7 @@ const reasons: Record<string, string> = {
   failed: "failed at the service",
   invalid: "with an invalid result",
   withdrawn: "withdrawn at the service",
+  unanswered: "without an answer from any judge, and without a vote by a person",
   unusable: "with a recorded result that cannot be used",
   too_few_votes: "with too few votes",
   tie: "ties",

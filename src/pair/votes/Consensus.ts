@@ -63,7 +63,7 @@ const byDecision = (item: JudgedItem, votes: ReadonlyArray<ItemVote>): Consensus
   const best = firstOfText(item.completions)[judgment.bestCompletionIndex]!
   const counted = tally(item.completions, votes.map(ballotOf))
   return {
-    judgment: withAssessment(withFlags(withRanking(judgment, counted.ranking), item), votes),
+    judgment: withAssessment(withFlags(withRanking(judgment, counted.ranking, "lead"), item), votes),
     votes,
     agreement: votes.length === 1 ? null : shareOf(best, votes),
     by: "lead",
@@ -96,7 +96,7 @@ export const byMajority = (item: JudgedItem, votes = votesOf(item)): Consensus =
   const isTie = votes.length > 1 && counted.tie
   if (item.judgments.length === 1) {
     return {
-      judgment: withAssessment(withRanking(judgment, counted.ranking), votes),
+      judgment: withAssessment(withRanking(judgment, counted.ranking, votes), votes),
       votes,
       agreement: votes.length === 1 ? null : shareOf(best, votes),
       by: areSame(item.completions, counted.best, best) ? "majority" : "service",
@@ -105,7 +105,10 @@ export const byMajority = (item: JudgedItem, votes = votesOf(item)): Consensus =
     }
   }
   return {
-    judgment: withAssessment(judged(item, counted.best, counted.ranking, counted.rationale), votes),
+    judgment: withAssessment(
+      judged(item, counted.best, withBest(item, counted.ranking, counted.best, votes), counted.rationale),
+      votes,
+    ),
     votes,
     agreement: votes.length === 1 ? null : counted.agreement,
     by: "majority",
@@ -131,9 +134,16 @@ const withFlags = (judgment: Judgment, { judgments }: JudgedItem): Judgment => {
 }
 
 /** Adds the ranking of the votes to a judgment without a ranking. The judgment's best completion moves to the top. */
-const withRanking = (judgment: Judgment, ofVotes: Ranking | undefined): Judgment => {
-  const ranking = Option.isSome(rankingOf(judgment)) ? undefined : withBest(ofVotes, judgment.bestCompletionIndex)
-  return ranking === undefined ? judgment : { ...judgment, annotations: { ...judgment.annotations, ranking } }
+const withRanking = (
+  judgment: Judgment,
+  ofVotes: Ranking | undefined,
+  by: ReadonlyArray<ItemVote> | "lead",
+): Judgment => {
+  const own = Option.getOrUndefined(rankingOf(judgment))
+  // A lead's own ranking stays as it is.
+  const ranking =
+    own !== undefined && by === "lead" ? own : withBest(judgment, own ?? ofVotes, judgment.bestCompletionIndex, by)
+  return ranking === own ? judgment : { ...judgment, annotations: { ...judgment.annotations, ranking } }
 }
 
 /** Two probabilities are equal if they differ by at most this. */
@@ -154,7 +164,7 @@ export const byProbability = (
   const best = top.includes(counted.best) ? counted.best : (top[0] ?? counted.best)
   const rationale = votes.find((vote) => vote.choice === best && vote.rationale !== null)?.rationale ?? undefined
   return {
-    judgment: withAssessment(judged(item, best, withBest(counted.ranking, best), rationale), votes),
+    judgment: withAssessment(judged(item, best, withBest(item, counted.ranking, best, votes), rationale), votes),
     votes,
     agreement: shareOf(best, votes),
     by: "reliability",
@@ -163,17 +173,28 @@ export const byProbability = (
   }
 }
 
-/** The ranking with `best` in the first group. If `best` was lower, it becomes a separate group at the top. */
-const withBest = (ranking: Ranking | undefined, best: number): Ranking | undefined =>
-  ranking === undefined || ranking[0]?.includes(best) === true
-    ? ranking
-    : [
-        [best],
-        ...ranking.flatMap((group) => {
-          const rest = group.filter((index) => index !== best)
-          return Arr.isArrayNonEmpty(rest) ? [rest] : []
-        }),
-      ]
+/**
+ * The ranking with `best` in the first group. If `best` was lower, it becomes a separate group at the top. The rule that
+ * chose `best` among the completions of the first group also ranks it above those to which a vote prefers it, or to
+ * which a lead does. Completions that no vote places below it stay its equals.
+ */
+const withBest = (
+  { completions }: Pick<Judgment, "completions">,
+  ranking: Ranking | undefined,
+  best: number,
+  by: ReadonlyArray<ItemVote> | "lead",
+): Ranking | undefined => {
+  if (ranking === undefined) return undefined
+  const first = firstOfText(completions)
+  const [top = [], ...lower]: ReadonlyArray<ReadonlyArray<number>> = ranking
+  const isBelow = (index: number) =>
+    first[index] !== first[best] &&
+    (by === "lead" || by.some((vote) => marginOf([vote], first[best]!, first[index]!) > 0))
+  const equals = top.includes(best) ? top.filter((index) => !isBelow(index)) : [best]
+  if (equals.length === top.length && top.includes(best)) return ranking
+  const rest = [top, ...lower].map((group) => group.filter((index) => !equals.includes(index)))
+  return [equals, ...rest].filter(Arr.isArrayNonEmpty)
+}
 
 /**
  * The share of votes whose first choice is the completion with index `best`. A vote with n first choices counts as 1/n

@@ -28,6 +28,8 @@ const openBy = (row: "NEW" | "OLD") => `(${row}.status IN ('pending', 'in_progre
 const keptBy = (row: "NEW" | "OLD") => `(${row}.status <> 'cancelled')`
 const neededBy = (row: "NEW" | "OLD") =>
   `(${row}.prompts * ${row}.votes_required + ${row}.extra_votes - ${row}.votes_spared)`
+/** The missing votes of a task that only judges may give. */
+const ofJudgesBy = (row: "NEW" | "OLD") => `((${row}.voters IS 'judges') * (${neededBy(row)} - ${row}.votes_given))`
 
 /** Columns of all tables of votes: the valid, the voided, and the replaced ones. */
 export const voteColumns = `item_id INTEGER NOT NULL,
@@ -105,33 +107,39 @@ export const taskTables: ReadonlyArray<string> = [
     WHERE group_id <> task_id AND status IN ('pending', 'in_progress')`,
   `CREATE INDEX task_open_alone ON task (seq) WHERE group_id = task_id AND status IN ('pending', 'in_progress')`,
 
+  // needed_of_judges: the missing votes that only judges may give.
   `CREATE TABLE task_count (
     status TEXT PRIMARY KEY,
     tasks INTEGER NOT NULL DEFAULT 0,
     prompts INTEGER NOT NULL DEFAULT 0,
     prompts_done INTEGER NOT NULL DEFAULT 0,
     votes_given INTEGER NOT NULL DEFAULT 0,
-    votes_required INTEGER NOT NULL DEFAULT 0
+    votes_required INTEGER NOT NULL DEFAULT 0,
+    needed_of_judges INTEGER NOT NULL DEFAULT 0
   ) WITHOUT ROWID`,
   `INSERT INTO task_count (status) VALUES ('pending'), ('in_progress'), ('completed'), ('cancelled')`,
   `CREATE TRIGGER task_added AFTER INSERT ON task BEGIN
     UPDATE task_count SET tasks = tasks + 1, prompts = prompts + NEW.prompts, prompts_done = prompts_done + NEW.prompts_done,
-      votes_given = votes_given + NEW.votes_given, votes_required = votes_required + ${neededBy("NEW")}
+      votes_given = votes_given + NEW.votes_given, votes_required = votes_required + ${neededBy("NEW")},
+      needed_of_judges = needed_of_judges + ${ofJudgesBy("NEW")}
       WHERE status = NEW.status;
   END`,
   `CREATE TRIGGER task_moved AFTER UPDATE OF status ON task WHEN OLD.status <> NEW.status BEGIN
     UPDATE task_count SET tasks = tasks - 1, prompts = prompts - OLD.prompts, prompts_done = prompts_done - OLD.prompts_done,
-      votes_given = votes_given - OLD.votes_given, votes_required = votes_required - ${neededBy("OLD")}
+      votes_given = votes_given - OLD.votes_given, votes_required = votes_required - ${neededBy("OLD")},
+      needed_of_judges = needed_of_judges - ${ofJudgesBy("OLD")}
       WHERE status = OLD.status;
     UPDATE task_count SET tasks = tasks + 1, prompts = prompts + NEW.prompts, prompts_done = prompts_done + NEW.prompts_done,
-      votes_given = votes_given + NEW.votes_given, votes_required = votes_required + ${neededBy("NEW")}
+      votes_given = votes_given + NEW.votes_given, votes_required = votes_required + ${neededBy("NEW")},
+      needed_of_judges = needed_of_judges + ${ofJudgesBy("NEW")}
       WHERE status = NEW.status;
   END`,
   `CREATE TRIGGER task_voted AFTER UPDATE OF votes_given, prompts_done, extra_votes, votes_spared ON task
     WHEN OLD.status = NEW.status AND (OLD.votes_given <> NEW.votes_given OR OLD.prompts_done <> NEW.prompts_done OR ${neededBy("OLD")} <> ${neededBy("NEW")}) BEGIN
     UPDATE task_count SET prompts_done = prompts_done + NEW.prompts_done - OLD.prompts_done,
       votes_given = votes_given + NEW.votes_given - OLD.votes_given,
-      votes_required = votes_required + ${neededBy("NEW")} - ${neededBy("OLD")} WHERE status = NEW.status;
+      votes_required = votes_required + ${neededBy("NEW")} - ${neededBy("OLD")},
+      needed_of_judges = needed_of_judges + ${ofJudgesBy("NEW")} - ${ofJudgesBy("OLD")} WHERE status = NEW.status;
   END`,
 
   // A group's row is inserted after its first task, so `joinGroup`, not a trigger, adds the counts of a new task.
@@ -184,7 +192,7 @@ export const taskTables: ReadonlyArray<string> = [
   `CREATE TABLE claim (seq INTEGER PRIMARY KEY, items INTEGER NOT NULL, experts TEXT NOT NULL)`,
 
   // The two cursors are the expert's positions in item_open and in returned_item. away: 1 if items do not wait for the
-  // person, because the person was absent for long or may not judge.
+  // expert: a person who was absent for long or may not judge, or a judge that this service does not employ.
   `CREATE TABLE expert (
     expert_no INTEGER PRIMARY KEY,
     expert_id TEXT NOT NULL UNIQUE,
@@ -204,7 +212,7 @@ export const taskTables: ReadonlyArray<string> = [
     item_cursor INTEGER NOT NULL DEFAULT 0,
     returned_cursor INTEGER NOT NULL DEFAULT 0
   )`,
-  `CREATE INDEX expert_awaited ON expert (expert_no) WHERE kind = 'person' AND active = 1 AND away = 0`,
+  `CREATE INDEX expert_awaited ON expert (kind, expert_no) WHERE active = 1 AND away = 0`,
   // held_until: null after the hold; the row stays, because it has the order and the draft. turn: an expert sees the
   // held item with the highest turn first. undone: the number (n) of the vote that was taken back, or 0.
   `CREATE TABLE hold (

@@ -4,8 +4,9 @@
  * Guarantees: each item is judged, even after a restart. Experts vote in the given order until an item has its votes.
  * An expert without an answer is skipped; one that fails is retried with backoff. Slow experts (`Expert.concurrency`)
  * do not delay other tasks. If no expert has an answer, the task stays open or is canceled, and is retried at the next
- * start; the first 1,000 of these tasks are logged. At most 32 tasks are in memory, or if
- * experts answer in batches, as many as fill a batch.
+ * start; the first 1,000 of these tasks are logged. In a task for language models only, a prompt on which each of them
+ * has voted or has no answer is done with fewer votes. At most 32 tasks are in memory. If experts answer in batches,
+ * no task is claimed once those in memory have as many prompts as a batch; the last one may exceed this number.
  */
 import { Cause, Clock, Duration, Effect, FiberSet, Latch, Layer, Result } from "effect"
 import type { SqlError } from "effect/sql/SqlError"
@@ -16,15 +17,15 @@ import { retryForever } from "../database/Database.ts"
 import { Experts } from "../store/Experts.ts"
 import { TaskStore } from "../store/TaskStore.ts"
 import { VoteQueue } from "../store/VoteQueue.ts"
-import type { Claim, Claims, Judged } from "../store/VoteQueueModel.ts"
+import type { Claim, Claims, Judged, LackingTask } from "../store/VoteQueueModel.ts"
 
 export interface WorkforceOptions {
   readonly experts: ReadonlyArray<Expert>
   /** How long experts wait after a task's creation before they judge it, to simulate slow experts. Default 0. */
   readonly turnaround?: Duration.Input | undefined
   /**
-   * Whether to cancel a task that no expert can answer, instead of leaving it open for other experts. The next start of
-   * the service opens it again.
+   * Whether to end prompts that no expert can answer, instead of leaving them open for other experts. A task of which
+   * no prompt has a vote is then canceled, and the next start of the service opens it again.
    */
   readonly cancelUnanswered?: boolean | undefined
 }
@@ -45,19 +46,15 @@ const limitsOf = (experts: ReadonlyArray<Expert>) => {
 
 const maxReported = 1_000
 
-/** A task with prompts that lack votes. */
-interface LackingTask extends Pick<Claim, "taskId" | "voters"> {
-  readonly lacking: number
-  readonly prompts: number
-}
-
-const lackingReason = ({ lacking, prompts, voters }: LackingTask, failed: string | undefined, cancels: boolean) =>
+const lackingReason = ({ lacking, prompts, voters }: LackingTask, failed: string | undefined, outcome: string) =>
   `${voters === "judges" ? "language models" : "automatic experts"} cannot give the missing votes on ${lacking} of ${prompts} prompts${failed === undefined ? "" : ` (${failed})`}; ` +
-  (cancels
+  (outcome === "cancelled"
     ? "the next run asks the automatic experts again"
-    : voters === "judges"
-      ? "only language models may vote on it: start the service with more of them (--expert judge:MODEL)"
-      : "people can still vote, and a restart of the service asks the automatic experts again")
+    : outcome === "shortened"
+      ? "these are done with the votes that they have"
+      : voters === "judges"
+        ? "only language models may vote on it: start the service with more of them (--expert judge:MODEL)"
+        : "people can still vote, and a restart of the service asks the automatic experts again")
 
 const make = Effect.fnUntraced(function* (options: WorkforceOptions) {
   const queue = yield* VoteQueue
@@ -72,10 +69,11 @@ const make = Effect.fnUntraced(function* (options: WorkforceOptions) {
   const workers = yield* FiberSet.make()
   const experts = yield* Experts
   yield* Effect.forEach(judging.names, (name) => experts.ensure(name, judging.kindOf(name)), { discard: true })
-  experts.employ(judging)
+  yield* experts.employ(judging)
 
   const failing = new Set<string>()
   const lacking = new Set<string>()
+  const short = new Set<string>()
   const report = (reported: Set<string>, taskId: string, what: string, reason: string) =>
     Effect.suspend(() => {
       if (reported.has(taskId) || reported.size === maxReported) return Effect.void
@@ -100,24 +98,28 @@ const make = Effect.fnUntraced(function* (options: WorkforceOptions) {
       )
     })
 
-  const giveUp = Effect.fnUntraced(function* (task: LackingTask, failed?: string) {
+  const giveUp = Effect.fnUntraced(function* (task: LackingTask, failed?: string, itemIds?: ReadonlyArray<number>) {
     const { taskId } = task
-    const reason = lackingReason(task, failed, cancels)
-    yield* report(lacking, taskId, cancels ? "is cancelled" : "stays open", reason)
-    if (cancels) yield* persistently(store.cancelUnanswered(taskId))
+    const outcome = cancels ? yield* persistently(store.endUnanswered(taskId, itemIds)) : "open"
+    if (outcome === undefined) return
+    const words = { cancelled: "is cancelled", open: "stays open", shortened: "has fewer votes" }[outcome]
+    yield* report(lacking, taskId, words, lackingReason(task, failed, outcome))
   })
 
   const judgeClaim = Effect.fnUntraced(function* (claim: Claim) {
     const { guidelinesVersion, items, prompts, taskId, voters } = claim
     const say = (reason: string) => report(failing, taskId, "waits", reason)
     let unanswered = 0
-    let isWithoutAnswer = false
+    const withoutAnswer: Array<number> = []
     let failed: string | undefined
     const judge = (item: Judging.Item) =>
       Effect.map(judging.judge(item, claim, say), (outcome) => {
-        if (outcome.lacking > 0) {
+        const hasFailed = outcome.judged.answers.some(({ vote }) => Result.isFailure(vote))
+        // The queue then counts the prompt as done, with the votes that it has.
+        const isDone = voters === "judges" && hasFailed
+        if (outcome.lacking > 0 && !isDone) {
           unanswered++
-          isWithoutAnswer ||= outcome.judged.answers.some(({ vote }) => Result.isFailure(vote))
+          if (hasFailed) withoutAnswer.push(item.itemId)
         }
         failed ??= outcome.failed
         return { ...outcome.judged, guidelinesVersion }
@@ -137,8 +139,11 @@ const make = Effect.fnUntraced(function* (options: WorkforceOptions) {
       yield* Effect.forEach(items, judgeAndRecord, { concurrency: concurrency, discard: true })
       if (untouched.length > 0) yield* persistently(queue.record(untouched))
     }
-    if (unanswered > 0 && !isWithoutAnswer && !cancels && voters !== "judges") return yield* leaveToPeople(taskId)
-    if (unanswered > 0) return yield* giveUp({ taskId, voters, lacking: unanswered, prompts }, failed)
+    if (unanswered > 0 && withoutAnswer.length === 0 && !cancels && voters !== "judges")
+      return yield* leaveToPeople(taskId)
+    if (unanswered > 0) {
+      return yield* giveUp({ taskId, voters, lacking: unanswered, prompts }, failed, withoutAnswer)
+    }
     if (failed !== undefined) yield* report(failing, taskId, "got no vote from one expert", failed)
   })
 
@@ -148,6 +153,7 @@ const make = Effect.fnUntraced(function* (options: WorkforceOptions) {
     return yield* queue.claim({
       experts: judging.names,
       tasks: Math.min(maxClaimed, limits.tasks - inFlight),
+      items: limits.items - itemsInFlight,
       createdBefore: now - turnaround,
       isAvailable: judging.isAvailable(now),
     })
@@ -186,7 +192,15 @@ const make = Effect.fnUntraced(function* (options: WorkforceOptions) {
       roomy.closeUnsafe()
       return yield* roomy.await
     }
-    const { idle, unanswered } = yield* claimAndBegin
+    const { idle, shortened, unanswered } = yield* claimAndBegin
+    for (const { lacking, prompts, taskId } of shortened) {
+      yield* report(
+        short,
+        taskId,
+        "has fewer votes",
+        `language models have no answer to ${lacking} of ${prompts} prompts, which are done with the votes that they have`,
+      )
+    }
     for (const task of unanswered) if (cancels || task.voters === "judges") yield* giveUp(task)
     if (idle !== undefined) yield* awaitNextClaim(idle)
   })

@@ -115,6 +115,7 @@ export const Progress = Schema.Struct({
   /** The number of items that this expert has judged since midnight, UTC. */
   judged_today: Schema.Int,
   /** The number of votes that open tasks still need, from any expert. */
+  /** The votes that people may still give on open tasks. */
   needed: Schema.Int,
   undoable: Schema.Boolean,
   /** Why this expert gets no work, as a plain sentence. Null if the expert gets work. */

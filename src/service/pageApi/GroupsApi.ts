@@ -21,6 +21,8 @@ export const GroupSummary = Schema.Struct({
   votes_needed: Schema.Int,
   /** The number of items whose votes wait for another expert, because all active people have judged them. */
   waiting: Schema.Int,
+  /** The number of other items, on which only language models may vote, and no one of the service can. */
+  waiting_for_judges: Schema.Int,
   created_at: Millis,
 })
 export type GroupSummary = typeof GroupSummary.Type

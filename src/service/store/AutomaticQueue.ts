@@ -38,7 +38,7 @@ interface AutomaticExpert {
 const maxTasksPerWrite = 100
 const maxRememberedTasks = 1_000
 
-const noClaim = { claim: undefined, lacking: 0 }
+const noClaim = { claim: undefined, lacking: 0, closed: [] }
 
 export const make = Effect.fnUntraced(function* (voting: Voting) {
   const { sql, write } = yield* Database
@@ -89,6 +89,7 @@ export const make = Effect.fnUntraced(function* (voting: Voting) {
 
   /**
    * Claims the items that the experts can judge. If there are none, `lacking` counts items on which no expert can vote.
+   * `closed`: items for judges only on which each judge has voted or has no answer, so that their votes are complete.
    */
   const claimOf = Effect.fnUntraced(function* (
     task: Task,
@@ -103,6 +104,7 @@ export const make = Effect.fnUntraced(function* (voting: Voting) {
     const experts = voters === "judges" ? allowed.filter(({ kind }) => kind === "judge") : allowed
     const items = itemsOf(sql, task.seq)
     const answered = new Set<string>()
+    const setAside = new Set<number>()
     let open: ReadonlyArray<{ readonly item_id: number; readonly open: number }>
     if (task.status === "pending") {
       open = Array.from({ length: task.prompts }, (_, i) => ({
@@ -113,17 +115,24 @@ export const make = Effect.fnUntraced(function* (voting: Voting) {
       open = yield* sql<{ item_id: number; open: number }>`
         SELECT item_id, open FROM item WHERE ${items} AND open > 0 AND claimed = 0`
       if (open.length === 0) return noClaim
-      const rows = yield* sql<{ item_id: number; expert_no: number }>`
-        SELECT item_id, expert_no FROM vote WHERE ${items}
-        UNION ALL SELECT item_id, expert_no FROM voided_vote WHERE ${items}
-        UNION ALL SELECT item_id, expert_no FROM set_aside WHERE ${items}`
-      for (const { expert_no, item_id } of rows) answered.add(`${item_id} ${expert_no}`)
+      const rows = yield* sql<{ item_id: number; expert_no: number; isSetAside: number }>`
+        SELECT item_id, expert_no, 0 AS "isSetAside" FROM vote WHERE ${items}
+        UNION ALL SELECT item_id, expert_no, 0 FROM voided_vote WHERE ${items}
+        UNION ALL SELECT item_id, expert_no, 1 FROM set_aside WHERE ${items}`
+      for (const { expert_no, isSetAside, item_id } of rows) {
+        answered.add(`${item_id} ${expert_no}`)
+        if (isSetAside === 1 && experts.some((expert) => expert.expert_no === expert_no)) setAside.add(item_id)
+      }
     }
 
     let lacking = 0
+    const closed: Array<number> = []
     const claimed = open.flatMap(({ item_id, open }) => {
       const eligible = experts.filter(({ expert_no }) => !answered.has(`${item_id} ${expert_no}`))
-      if (eligible.length === 0) lacking++
+      if (eligible.length === 0) {
+        if (voters === "judges" && setAside.has(item_id)) closed.push(item_id)
+        else lacking++
+      }
       const askable = eligible.slice(0, open).some(({ expert_id }) => isAvailable(expert_id, item_id))
       if (!askable) return []
       return [{ item_id, open, held: Math.min(open, eligible.length), experts: eligible.map((row) => row.expert_id) }]
@@ -132,7 +141,7 @@ export const make = Effect.fnUntraced(function* (voting: Voting) {
       // While other items of the task are claimed, `lacking` is 0: the task is checked again when their votes are
       // recorded.
       const atWork = lacking === 0 ? [] : yield* sql`SELECT 1 FROM claim WHERE seq = ${task.seq}`
-      return { claim: undefined, lacking: atWork.length > 0 ? 0 : lacking }
+      return { claim: undefined, lacking: atWork.length > 0 ? 0 : lacking, closed }
     }
 
     const { held } = claimed[0]!
@@ -165,7 +174,7 @@ export const make = Effect.fnUntraced(function* (voting: Voting) {
         missing: open,
       })),
     }
-    return { claim, lacking: 0 }
+    return { claim, lacking: 0, closed }
   })
 
   const activeOf = (names: ReadonlyArray<string>) => sql<AutomaticExpert>`
@@ -173,43 +182,61 @@ export const make = Effect.fnUntraced(function* (voting: Voting) {
     WHERE active = 1 AND expert_id IN (SELECT value FROM json_each(${JSON.stringify(names)}))`
 
   const claimOnce = (asking: ClaimRequest) =>
-    write(
-      Effect.gen(function* () {
-        const rows = yield* activeOf(asking.experts)
-        const experts = asking.experts.flatMap((name) => rows.find((row) => row.expert_id === name) ?? [])
-        // Without experts, one cursor finds the tasks that only judges may answer, so that they are reported.
-        const looking =
-          experts.length === 0
-            ? [cursorOf("")]
-            : experts.flatMap(({ expert_id }) => (asking.isAvailable(expert_id) ? [cursorOf(expert_id)] : []))
+    voting
+      .writeEnding(
+        Effect.gen(function* () {
+          const rows = yield* activeOf(asking.experts)
+          const experts = asking.experts.flatMap((name) => rows.find((row) => row.expert_id === name) ?? [])
+          // Without experts, one cursor finds the tasks that only judges may answer, so that they are reported.
+          const looking =
+            experts.length === 0
+              ? [cursorOf("")]
+              : experts.flatMap(({ expert_id }) => (asking.isAvailable(expert_id) ? [cursorOf(expert_id)] : []))
 
-        const claims: Array<Claim> = []
-        const unanswered: Array<Claims["unanswered"][number]> = []
-        for (let looked = 0; looked < maxTasksPerWrite && claims.length < asking.tasks; looked++) {
-          const candidates: Array<number> = []
-          for (const cursor of looking) candidates.push(yield* candidateOf(cursor))
-          const seq = Math.min(...candidates)
-          if (seq === Infinity) return { claims, unanswered, idle: { createdAt: undefined } }
-          const task = yield* voting.openTask(seq)
-          if (task !== undefined && task.created_at > asking.createdBefore) {
-            return { claims, unanswered, idle: { createdAt: task.created_at } }
+          const claims: Array<Claim> = []
+          const unanswered: Array<Claims["unanswered"][number]> = []
+          const shortened: Array<Claims["shortened"][number]> = []
+          let hasEnded = false
+          let claimedItems = 0
+          for (
+            let looked = 0;
+            looked < maxTasksPerWrite && claims.length < asking.tasks && claimedItems < (asking.items ?? Infinity);
+            looked++
+          ) {
+            const candidates: Array<number> = []
+            for (const cursor of looking) candidates.push(yield* candidateOf(cursor))
+            const seq = Math.min(...candidates)
+            if (seq === Infinity)
+              return { claims: { claims, unanswered, shortened, idle: { createdAt: undefined } }, hasEnded }
+            const task = yield* voting.openTask(seq)
+            if (task !== undefined && task.created_at > asking.createdBefore) {
+              return { claims: { claims, unanswered, shortened, idle: { createdAt: task.created_at } }, hasEnded }
+            }
+            const { claim, closed, lacking } = task === undefined ? noClaim : yield* claimOf(task, experts, asking)
+            looking.forEach((cursor, i) => candidates[i] === seq && pass(cursor, seq))
+            if (claim !== undefined) {
+              claims.push(claim)
+              claimedItems += claim.items.length
+            }
+            if (task === undefined) continue
+            const of = { taskId: task.task_id, voters: task.voters, prompts: task.prompts }
+            if (lacking > 0) unanswered.push({ ...of, lacking })
+            if (closed.length === 0) continue
+            shortened.push({ ...of, lacking: closed.length })
+            hasEnded = (yield* voting.closeUnanswered(seq, closed, yield* Clock.currentTimeMillis)) || hasEnded
           }
-          const { claim, lacking } = task === undefined ? noClaim : yield* claimOf(task, experts, asking)
-          looking.forEach((cursor, i) => candidates[i] === seq && pass(cursor, seq))
-          if (claim !== undefined) claims.push(claim)
-          if (task !== undefined && lacking > 0) {
-            unanswered.push({ taskId: task.task_id, voters: task.voters, lacking, prompts: task.prompts })
-          }
-        }
-        return { claims, unanswered, idle: undefined }
-      }),
-    )
+          return { claims: { claims, unanswered, shortened, idle: undefined }, hasEnded }
+        }),
+        ({ hasEnded }) => hasEnded,
+      )
+      .pipe(Effect.map(({ claims }): Claims => claims))
 
   const claim = (asking: ClaimRequest) =>
     work.close.pipe(
       Effect.andThen(claimOnce(asking)),
       Effect.repeat({
-        until: ({ claims, idle, unanswered }) => claims.length > 0 || unanswered.length > 0 || idle !== undefined,
+        until: ({ claims, idle, shortened, unanswered }) =>
+          [claims, shortened, unanswered].some((tasks) => tasks.length > 0) || idle !== undefined,
       }),
       // The failed transaction may already have moved cursors, so all items are checked again.
       Effect.onError(() => Effect.sync(reconsiderAll)),

@@ -55,20 +55,23 @@ export const make = Effect.gen(function* () {
   ) => sql`COALESCE((SELECT items FROM seen_content
     WHERE seen_content.content = ${content} AND seen_content.expert_no = ${expert}), 0)`
 
-  /** Selects the people for whom the item waits. `row` is the alias of a table with `item_id` and `content`. */
-  const awaited = (row: string, lane: Statement.Fragment, times: Statement.Fragment) => {
+  /** Selects the experts of this kind who may still vote on the item `row`, whether they have seen its content or not. */
+  const eligible = (kind: "judge" | "person", row: string, lane: Statement.Fragment) => {
     const itemId = sql.literal(`${row}.item_id`)
     const met = (table: string) =>
       sql`SELECT 1 FROM ${sql(table)} AS met WHERE met.item_id = ${itemId} AND met.expert_no = other.expert_no`
     return sql`
     SELECT 1 FROM expert AS other INDEXED BY expert_awaited
-    WHERE other.kind = 'person' AND other.active = 1 AND other.away = 0
-      AND ${timesSeen(sql.literal(`${row}.content`), sql`other.expert_no`)} < ${times}
+    WHERE other.kind = ${kind} AND other.active = 1 AND other.away = 0
       AND (NOT EXISTS (SELECT 1 FROM lane WHERE lane.lane = ${lane} AND assigned = 1)
         OR EXISTS (SELECT 1 FROM lane_expert WHERE lane_expert.lane = ${lane} AND lane_expert.expert_no = other.expert_no))
       AND NOT EXISTS (${met("vote")}) AND NOT EXISTS (${met("voided_vote")}) AND NOT EXISTS (${met("set_aside")})
       AND NOT EXISTS (${met("hold")} AND met.held_until IS NOT NULL)`
   }
+
+  /** Selects the people for whom the item waits. `row` is the alias of a table with `item_id` and `content`. */
+  const awaited = (row: string, lane: Statement.Fragment, times: Statement.Fragment) =>
+    sql`${eligible("person", row, lane)} AND ${timesSeen(sql.literal(`${row}.content`), sql`other.expert_no`)} < ${times}`
 
   const isDeferred = (expertNo: number) => {
     const times = timesSeen(sql`item.content`, sql`${expertNo}`)
@@ -92,17 +95,19 @@ export const make = Effect.gen(function* () {
 
   /**
    * Counts, by task, the items that wait for another expert: every person who may judge one has judged it, has set it
-   * aside, or has seen its content. Items that nobody has met, or that automatic experts are judging, do not count.
+   * aside, or has seen its content. Items that nobody has met, or that automatic experts are judging, do not count. An
+   * item for judges only waits if none of this service's judges can still vote on it, even if nobody has met it.
    * Reads at most `maxWaitingRead` deferred items, and as many of the other open ones, the oldest first.
    */
   const waiting = Effect.map(
     sql<{ seq: number; items: number }>`SELECT item_id / ${maxPrompts} AS seq, COUNT(*) AS items FROM (
         SELECT item_id FROM (SELECT item_id FROM deferred_item LIMIT ${maxWaitingRead})
-        UNION SELECT item_id FROM (SELECT item_id, votes FROM item INDEXED BY item_open WHERE open > 0
+        UNION SELECT item_id FROM (SELECT item_id, votes, for_judges FROM item INDEXED BY item_open WHERE open > 0
             ORDER BY item_id LIMIT ${maxWaitingRead}) AS opened
-          WHERE votes > 0 OR EXISTS (SELECT 1 FROM set_aside WHERE set_aside.item_id = opened.item_id))
+          WHERE votes > 0 OR for_judges = 1 OR EXISTS (SELECT 1 FROM set_aside WHERE set_aside.item_id = opened.item_id))
         JOIN item USING (item_id)
-      WHERE open > 0 AND claimed = 0 AND NOT EXISTS (${awaited("item", sql`item.lane`, mayAsk)})
+      WHERE open > 0 AND claimed = 0 AND CASE for_judges WHEN 1 THEN NOT EXISTS (${eligible("judge", "item", sql`item.lane`)})
+          ELSE NOT EXISTS (${awaited("item", sql`item.lane`, mayAsk)}) END
         AND NOT EXISTS (SELECT 1 FROM lane WHERE lane.lane = item.lane AND paused = 1)
       GROUP BY 1`,
     (rows) => new Map(rows.map(({ items, seq }) => [seq, items])),

@@ -48,9 +48,9 @@ export const decided = <A extends ResultItem>(
 
 const resultOf = (
   { metadata, prompt }: RequestedPrompt,
-  { choice, rationale }: StoredDecision,
+  { choice, rationale }: Pick<StoredDecision, "choice" | "rationale">,
   flags: ReadonlyArray<Flag>,
-  annotations: Pick<typeof VotedAnnotations.Type, "expert" | "decision" | "withdrawn">,
+  annotations: Pick<typeof VotedAnnotations.Type, "expert" | "decision" | "unanswered" | "withdrawn">,
 ) => ({
   prompt,
   best_completion_index: choice,
@@ -60,6 +60,10 @@ const resultOf = (
 
 export const resultWithoutVotes = (prompt: RequestedPrompt, decision: Chosen, flags: ReadonlyArray<Flag>) =>
   resultOf(prompt, decision, flags, { expert: decision.operator, decision: recordOf(decision) })
+
+/** Makes the result of a prompt that has no votes, because no expert who may vote on it has an answer. */
+export const unanswered = (prompt: RequestedPrompt, flags: ReadonlyArray<Flag>) =>
+  resultOf(prompt, { choice: null, rationale: "" }, flags, { unanswered: true })
 
 /** Makes the result of a withdrawn prompt. It contains no votes, because clients would count them. */
 export const withdrawn = (prompt: RequestedPrompt, decision: StoredDecision, flags: ReadonlyArray<Flag>) =>

@@ -84,7 +84,8 @@ const make = Effect.gen(function* () {
     }
     const [counts] = yield* sql<{ done: number; votes: number; answered: number; decided: number }>`
       SELECT COUNT(*) FILTER (WHERE votes = ${task.votes_required} + extra_votes OR decision.item_id IS NOT NULL) AS done,
-        SUM(votes) AS votes, COUNT(*) FILTER (WHERE votes > 0 OR decision.item_id IS NOT NULL) AS answered,
+        SUM(votes) AS votes, COUNT(*) FILTER (WHERE votes > 0 OR votes = ${task.votes_required} + extra_votes
+          OR decision.item_id IS NOT NULL) AS answered,
         COUNT(decision.item_id) AS decided
       FROM item LEFT JOIN decision USING (item_id) WHERE ${itemsOf(sql, seq)}`
     const { answered, decided, done, votes } = counts!

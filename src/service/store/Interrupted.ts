@@ -18,11 +18,11 @@ export const release = Effect.fnUntraced(function* (sql: SqlClient.SqlClient, vo
       WHERE ${itemsOf(sql, seq)} AND claimed > 0 RETURNING item_id`
     yield* voting.putBack(items.map((item) => item.item_id))
   }
-  type Unanswered = Pick<Task, "seq" | "votes_required" | "extra_votes" | "organization" | "group_id">
+  type Unanswered = Pick<Task, "seq" | "votes_required" | "organization" | "group_id">
   const tasks = yield* sql<Unanswered>`
     UPDATE task SET status = 'in_progress', unanswered = 0, finished_at = NULL
-    WHERE status = 'cancelled' AND unanswered = 1 RETURNING seq, votes_required, extra_votes, organization, group_id`
-  for (const { extra_votes, group_id, organization, seq, votes_required } of tasks) {
+    WHERE status = 'cancelled' AND unanswered = 1 RETURNING seq, votes_required, organization, group_id`
+  for (const { group_id, organization, seq, votes_required } of tasks) {
     yield* voting.lanes.rejoin({ organization, group_id, seq })
     const items = yield* sql<{
       item_id: number
@@ -32,7 +32,8 @@ export const release = Effect.fnUntraced(function* (sql: SqlClient.SqlClient, vo
       RETURNING item_id, open`
     yield* voting.putBack(items.flatMap((item) => (item.open > 0 ? [item.item_id] : [])))
     // `AutomaticQueue` assumes that all votes of a `pending` task are open.
-    yield* sql`UPDATE task SET status = 'pending' WHERE seq = ${seq} AND votes_given = 0 AND ${extra_votes} = 0
+    yield* sql`UPDATE task SET status = 'pending' WHERE seq = ${seq} AND votes_given = 0
+      AND NOT EXISTS (SELECT 1 FROM item WHERE ${itemsOf(sql, seq)} AND extra_votes <> 0)
       AND NOT EXISTS (SELECT 1 FROM decision WHERE ${itemsOf(sql, seq)})`
     const due = yield* sql`UPDATE task SET completes_at = ${now} WHERE seq = ${seq} AND prompts_done = prompts
       RETURNING seq`

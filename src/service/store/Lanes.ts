@@ -163,12 +163,22 @@ export const make = Effect.fnUntraced(function* ({ waiting }: Pick<Effect.Succes
       SELECT lane, expert_id, name FROM lane_expert JOIN expert USING (expert_no)
       WHERE lane IN (SELECT value FROM json_each(${lanes})) ORDER BY lane, expert_no`
     const waitingByTask = [...(yield* waiting)]
-    const tasks = yield* sql<{ seq: number; group_id: string }>`SELECT seq, group_id FROM task
+    const tasks = yield* sql<{
+      seq: number
+      group_id: string
+      voters: string | null
+    }>`SELECT seq, group_id, voters FROM task
       WHERE seq IN (SELECT value FROM json_each(${JSON.stringify(waitingByTask.map(([seq]) => seq))}))`
-    const groupOf = new Map(tasks.map(({ group_id, seq }) => [seq, group_id]))
+    const taskOf = new Map(tasks.map((task) => [task.seq, task]))
+    const waitingIn = (group: string, forJudges: boolean) =>
+      waitingByTask.reduce((sum, [seq, items]) => {
+        const task = taskOf.get(seq)
+        return task?.group_id === group && (task.voters === "judges") === forJudges ? sum + items : sum
+      }, 0)
     return rows.map(({ assigned, lane, paused, priority, ...group }) => ({
       ...group,
-      waiting: waitingByTask.reduce((sum, [seq, items]) => sum + (groupOf.get(seq) === group.group_id ? items : 0), 0),
+      waiting: waitingIn(group.group_id, false),
+      waiting_for_judges: waitingIn(group.group_id, true),
       priority: priorityOf(priority),
       paused: paused === 1,
       assigned:

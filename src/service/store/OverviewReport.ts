@@ -95,7 +95,7 @@ export const make = Effect.gen(function* () {
     (itemsByTask) => sql<StuckWork>`SELECT 'deferred' AS kind, task_id AS id, (
         SELECT MIN(item_id % ${maxPrompts}) FROM deferred_item JOIN item USING (item_id)
         WHERE open > 0 AND item_id BETWEEN task.seq * ${maxPrompts} AND (task.seq + 1) * ${maxPrompts} - 1) AS "index", '' AS name, task.created_at AS at
-      FROM task WHERE seq IN (SELECT value FROM json_each(${JSON.stringify([...itemsByTask.keys()])}))
+      FROM task WHERE seq IN (SELECT value FROM json_each(${JSON.stringify([...itemsByTask.keys()])})) AND voters IS NOT 'judges'
       ORDER BY seq LIMIT ${maxStuck}`,
   )
   const paused = sql<StuckWork>`
@@ -125,15 +125,16 @@ export const make = Effect.gen(function* () {
     return sql<StuckWork>`WITH crew AS MATERIALIZED (
         SELECT own.lane, (SELECT COUNT(*) FROM expert WHERE ${works} AND ${mayJudge("own")}) AS experts
         FROM (SELECT 0 AS lane UNION ALL SELECT lane FROM lane WHERE paused = 0) AS own),
-      candidate AS (SELECT * FROM (SELECT item_id FROM (SELECT item_id, lane, open + votes AS votes
+      candidate AS (SELECT * FROM (SELECT item_id FROM (SELECT item_id, lane, for_judges, open + votes AS votes
             FROM item INDEXED BY item_open WHERE open > 0 ORDER BY item_id LIMIT ${maxOpenRead})
-          JOIN crew USING (lane) WHERE votes > experts LIMIT ${maxCandidates})
+          JOIN crew USING (lane) WHERE votes > experts OR for_judges = 1 LIMIT ${maxCandidates})
         UNION SELECT item_id FROM set_aside UNION SELECT item_id FROM voided_vote)
       SELECT 'unassignable' AS kind, task_id AS id, MIN(item.item_id % ${maxPrompts}) AS "index", '' AS name,
         task.created_at AS at
       FROM candidate CROSS JOIN item USING (item_id) CROSS JOIN task ON task.seq = item.item_id / ${maxPrompts}
       WHERE open > 0 AND NOT EXISTS (SELECT 1 FROM lane WHERE lane.lane = item.lane AND paused = 1)
-        AND open > (SELECT COUNT(*) FROM expert WHERE ${works} AND ${mayJudge("item")} AND NOT ${hasMet("vote")}
+        AND open > (SELECT COUNT(*) FROM expert WHERE ${works} AND ${mayJudge("item")}
+          AND (item.for_judges = 0 OR expert.kind = 'judge') AND NOT ${hasMet("vote")}
           AND NOT ${hasMet("voided_vote")} AND NOT ${hasMet("set_aside")}
           AND NOT ${hasMet("hold", sql`met.held_until IS NOT NULL`)})
       GROUP BY task.seq ORDER BY task.seq LIMIT ${maxStuck}`

@@ -356,7 +356,7 @@ export const make = Effect.fnUntraced(function* (options: {
       SELECT expert_no, judged, CASE day WHEN ${today} THEN judged_on_day ELSE 0 END AS today
       FROM expert WHERE expert_id = ${expertId}`
     const [open] = yield* sql<{ needed: number }>`
-      SELECT SUM(votes_required - votes_given) AS needed FROM task_count WHERE status IN ('pending', 'in_progress')`
+      SELECT SUM(votes_required - votes_given - needed_of_judges) AS needed FROM task_count WHERE status IN ('pending', 'in_progress')`
     const { needed } = open!
     if (expert === undefined) return { judged: 0, judged_today: 0, needed, undoable: false, stopped: null }
     const [last] = yield* votes.latest(expert.expert_no, 1)

@@ -26,6 +26,8 @@ export interface ClaimRequest {
   /** Names of the experts, in the order in which the service asks them. */
   readonly experts: ReadonlyArray<string>
   readonly tasks: number
+  /** No task is claimed once the claimed ones have this number of items. Default: no limit. */
+  readonly items?: number
   /** Claims only tasks created before this time (epoch milliseconds). */
   readonly createdBefore: number
   /** Whether the expert can be asked now, in general or about this item. If not, the expert's vote stays reserved. */
@@ -55,12 +57,18 @@ export interface Claim {
   }>
 }
 
+/** A task with prompts that lack votes. */
+export interface LackingTask extends Pick<Claim, "taskId" | "voters"> {
+  readonly lacking: number
+  readonly prompts: number
+}
+
 export interface Claims {
   readonly claims: ReadonlyArray<Claim>
   /** Tasks that no expert is judging now. `lacking` prompts of each need votes that none of these experts can give. */
-  readonly unanswered: ReadonlyArray<
-    Pick<Claim, "taskId" | "voters"> & { readonly lacking: number; readonly prompts: number }
-  >
+  readonly unanswered: ReadonlyArray<LackingTask>
+  /** Tasks for judges only, in which `lacking` prompts are now done with fewer votes: the other judges have no answer. */
+  readonly shortened: ReadonlyArray<LackingTask>
   /**
    * Set if there is nothing else to judge now. `createdAt` is the creation time of the oldest task that is too new to
    * claim (see `createdBefore`), if any.

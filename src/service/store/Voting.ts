@@ -224,6 +224,26 @@ export const make = Effect.fnUntraced(function* ({ goldAnswer = () => Option.non
     return true
   })
 
+  /**
+   * Counts items as done with the votes that they have, because nobody who may vote on them has an answer. Returns
+   * whether the task ended.
+   */
+  const closeUnanswered = Effect.fnUntraced(function* (seq: number, itemIds: ReadonlyArray<number>, now: number) {
+    const task = (yield* openTask(seq))!
+    const items = yield* sql<{
+      item_id: number
+      votes: number
+    }>`UPDATE item SET open = 0, extra_votes = extra_votes - open
+      WHERE item_id IN (SELECT value FROM json_each(${JSON.stringify(itemIds)})) RETURNING item_id, votes`
+    for (const { item_id, votes } of items) if (votes > 1) yield* compare(task, item_id)
+    const prompts_done = task.prompts_done + items.length
+    const extra = sql`(SELECT SUM(extra_votes) FROM item WHERE ${itemsOf(sql, seq)})`
+    const counted = sql`prompts_done = ${prompts_done}, extra_votes = ${extra}`
+    if (prompts_done === task.prompts) yield* complete(task, sql`status = 'completed', ${counted}`, now)
+    else yield* sql`UPDATE task SET status = 'in_progress', ${counted} WHERE seq = ${seq}`
+    return prompts_done === task.prompts
+  })
+
   /** When a person last voted on the task. Votes of automatic experts do not count, because nobody takes them back. */
   const lastPersonAt = Effect.fnUntraced(function* (task: Task, votes: ReadonlyArray<NewVote>, now: number) {
     if (graceMillis === 0) return -Infinity
@@ -313,7 +333,9 @@ export const make = Effect.fnUntraced(function* ({ goldAnswer = () => Option.non
     const decisions = yield* decisionsOn(itemIdOf(seq, 0), lastItemOf(seq))
     return prompts.map((prompt, i) => {
       const decision = decisions.get(itemIdOf(seq, i))
-      if (decision === undefined) return resultOf(prompt, votes[i]!, flags[i]!)
+      if (decision === undefined) {
+        return votes[i]!.length === 0 ? Decisions.unanswered(prompt, flags[i]!) : resultOf(prompt, votes[i]!, flags[i]!)
+      }
       if (!Decisions.isChosen(decision)) return Decisions.withdrawn(prompt, decision, flags[i]!)
       return votes[i]!.length === 0
         ? Decisions.resultWithoutVotes(prompt, decision, flags[i]!)
@@ -406,6 +428,7 @@ export const make = Effect.fnUntraced(function* ({ goldAnswer = () => Option.non
     flagsOn,
     decisionsOn,
     give,
+    closeUnanswered,
     compare,
     uncompare,
     complete,

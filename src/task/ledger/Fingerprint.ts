@@ -23,7 +23,16 @@ export const taskColumns = [
 ] // prettier-ignore
 
 /** The columns of `task` that no dataset depends on: polling, claims, and the reasons for states. */
-export const otherTaskColumns = ["job", "part", "reason", "due_at", "waiting_items", "claim_epoch", "claim_until"]
+export const otherTaskColumns = [
+  "job",
+  "part",
+  "reason",
+  "due_at",
+  "gold_items",
+  "waiting_items",
+  "claim_epoch",
+  "claim_until",
+]
 
 /** Settings that do not affect a dataset, or whose effect is hashed elsewhere. */
 const otherSettings = ["confidence", peopleWhenSetting, "deliveries", "last_delivery", wantedVotes, endedVotesSeen]

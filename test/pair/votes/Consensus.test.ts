@@ -274,6 +274,50 @@ describe("by majority", () => {
   })
 })
 
+describe("votes whose rankings tie", () => {
+  const ann = vote("ann", 0, [[0], [1], [2]])
+  const bob = vote("bob", 1, [[1], [0], [2]])
+  const tied = [[0, 1], [2]]
+  const pairs = (consensus: Consensus.Consensus, strategy = bestAgainstRest) =>
+    textsOf(Consensus.withVotes(strategy(consensus.judgment), consensus))
+
+  it.each<readonly [string, JudgedItem]>([
+    ["of one task", judgedItem(abc, [{ best: 0, annotations: { votes: [ann, bob] } }])],
+    [
+      "of one task with their ranking",
+      judgedItem(abc, [{ best: 0, annotations: { votes: [ann, bob], ranking: tied } }]),
+    ],
+    [
+      "of several tasks",
+      judgedItem(abc, [
+        { best: 0, annotations: ann },
+        { best: 1, annotations: bob },
+      ]),
+    ],
+  ])("pair the chosen best with all to which a vote prefers it: %s", (_, item) => {
+    const majority = Consensus.byMajority(item)
+    assert.deepStrictEqual(outcome(majority), { best: 0, agreement: 1 / 2, isTie: true })
+    assert.deepStrictEqual(pairs(majority), ["a>b", "a>c"])
+    assert.deepStrictEqual(pairs(majority, fullRanking), ["a>b", "a>c", "b>c"])
+    assert.deepStrictEqual(pairs(Consensus.byProbability(item, [0.3, 0.65, 0.05])), ["b>a", "b>c"])
+    assert.deepStrictEqual(pairs(Consensus.byProbability(item, [0.65, 0.3, 0.05])), ["a>b", "a>c"])
+  })
+
+  it("pair a lead's choice with all others, even if no vote prefers it", () => {
+    const votes = ["ann", "bob"].map((name) => vote(name, 0, [[0, 1, 2]]))
+    const decision = { by: "Lea", at: "2026-11-24T12:00:00.000Z" }
+    const item = judgedItem(abc, [{ best: 1, annotations: { votes, decision } }])
+    assert.deepStrictEqual(pairs(Consensus.byMajority(item)), ["b>a", "b>c"])
+    assert.deepStrictEqual(pairs(Consensus.byMajority(judgedItem(abc, [{ best: 1, annotations: { votes } }]))), [])
+  })
+
+  it("pair nothing with an equal that every vote names", () => {
+    const item = judgedItem(abc, [{ best: 0, annotations: { votes: [vote("ann", 0, tied), vote("bob", 0, tied)] } }])
+    assert.deepStrictEqual(pairs(Consensus.byMajority(item)), ["a>c"])
+    assert.deepStrictEqual(pairs(Consensus.byProbability(item, [0.5, 0.4, 0.1])), ["a>c"])
+  })
+})
+
 describe("completions of the same text", () => {
   const texts = ["yes", "yes", "no"]
   const by = (...choices: readonly [number, ...Array<number>]) => {

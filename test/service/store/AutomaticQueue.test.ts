@@ -33,7 +33,12 @@ describe("who is active", () => {
     const experts = yield* Experts
     const task = yield* create(one)
     // The place is the first expert's, as long as that one may come back.
-    assert.deepStrictEqual(yield* claim(only("two")), { claims: [], unanswered: [], idle: { createdAt: undefined } })
+    assert.deepStrictEqual(yield* claim(only("two")), {
+      claims: [],
+      unanswered: [],
+      shortened: [],
+      idle: { createdAt: undefined },
+    })
     yield* experts.setActive("one", false)
     yield* queue.awaitWork
     const { claims } = yield* claim(only("two"))

@@ -186,7 +186,8 @@ const check = Effect.fnUntraced(function* (withdrawn: ReadonlySet<number>) {
   const recount = yield* sql`SELECT status, COUNT(*) AS tasks, SUM(prompts) AS prompts,
     SUM(prompts_done) AS prompts_done, SUM(votes_given) AS votes_given,
     SUM((SELECT SUM(CASE WHEN decision.item_id IS NULL THEN task.votes_required + item.extra_votes ELSE item.votes END)
-      FROM item LEFT JOIN decision USING (item_id) WHERE item.item_id / 1048576 = task.seq)) AS votes_required
+      FROM item LEFT JOIN decision USING (item_id) WHERE item.item_id / 1048576 = task.seq)) AS votes_required,
+    SUM((voters IS 'judges') * (prompts * votes_required + extra_votes - votes_spared - votes_given)) AS needed_of_judges
     FROM task GROUP BY status ORDER BY status`
   assert.deepStrictEqual(counts, recount)
   const groups =

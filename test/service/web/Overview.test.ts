@@ -108,7 +108,7 @@ test("the overview lists what is stuck: holds, pauses, outages, webhooks, items 
   yield* judge(eli, "a")
 
   const until = day
-  Context.get(service.services, Experts).employ({
+  yield* Context.get(service.services, Experts).employ({
     names: ["judge:m"],
     outages: () => [{ name: "judge:m", until }],
     doubts: () => [{ expert: "judge:m", name: "b1", since: until }],
@@ -118,7 +118,7 @@ test("the overview lists what is stuck: holds, pauses, outages, webhooks, items 
     ["outage", "judge:m", null, "judge:m"],
     ["doubt", "judge:m", null, "b1"],
   ])
-  Context.get(service.services, Experts).employ({
+  yield* Context.get(service.services, Experts).employ({
     names: [],
     outages: () => [],
     doubts: () => [],

@@ -410,6 +410,7 @@ export const resolveConformance = (test: LedgerTest) =>
         votes: 1,
         gold: 0,
         waiting: { tasks: 0, items: 0 },
+        waitingForJudges: { tasks: 0, items: 0 },
         firstSubmittedAt: Option.some(1),
         oldestOutstanding: Option.some({ number: 6, taskId: "task_5", submittedAt: 3 }),
         nextPollAt: Option.some(50 * hour + 4),

@@ -199,7 +199,7 @@ const Judges = ({ judges }: { readonly judges: OverviewReport["judges"] }) => (
 const words: Readonly<Record<StuckWork["kind"], string>> = {
   held: "An expert holds the item for too long",
   deferred: "All active people have seen this item in another task. Invite another expert.",
-  unassignable: "Nobody is left who may give a vote. Invite or assign experts.",
+  unassignable: "Nobody is left who may give a vote. Invite or assign experts, or add judges.",
   paused: "Paused",
   outage: "The automatic expert fails; next attempt",
   doubt: "A batch was perhaps created; it is not sent again",

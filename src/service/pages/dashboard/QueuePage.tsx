@@ -132,6 +132,14 @@ const EntryTable = ({ label, entries }: { readonly label: string; readonly entri
                   {plural(entry.waiting, "item waits", "items wait")} for another expert
                 </div>
               )}
+              {entry.waiting_for_judges > 0 && (
+                <div
+                  class="group"
+                  title="Only language models may vote on these items. Start the service with more of them."
+                >
+                  {plural(entry.waiting_for_judges, "item waits", "items wait")} for another judge
+                </div>
+              )}
             </>
           ),
         },

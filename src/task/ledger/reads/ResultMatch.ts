@@ -2,7 +2,7 @@
  * Joins a result to its task's request: by position, or by the prompt's text if the positions do not agree.
  *
  * Guarantees: if a result does not fit its task, or has the id of another task of the ledger, the failure gives the
- * reason and the position. A withdrawn prompt gives no judgment, and is marked as withdrawn. Every index in a judgment
+ * reason and the position. A prompt that is withdrawn, or that no expert answers, gives no judgment, and is marked so. Every index in a judgment
  * refers to the completions in the order of the input, even if they were sent in another order.
  */
 import { Effect, identity, Option, Predicate, Result, Schema } from "effect"
@@ -43,9 +43,15 @@ const annotationsOf = (value: unknown): Annotations =>
       ? value
       : { ...value, rationale: rationaleOf(value["rationale"]) }
 
-/** Whether a null index is intended: without this mark, it is an error of the service. */
-const isWithdrawn = (annotations: unknown): boolean =>
-  Predicate.isObject(annotations) && (annotations["withdrawn"] === true || Predicate.isObject(annotations["withdrawn"]))
+/** Why a null index is intended: without such a mark, it is an error of the service. */
+const reasonOf = (annotations: unknown): "unanswered" | "withdrawn" | undefined =>
+  !Predicate.isObject(annotations)
+    ? undefined
+    : annotations["withdrawn"] === true || Predicate.isObject(annotations["withdrawn"])
+      ? "withdrawn"
+      : annotations["unanswered"] === true
+        ? "unanswered"
+        : undefined
 
 /** Whether the response has a text in place of the index at this path. */
 const isTextAt = (text: string, path: ReadonlyArray<PropertyKey>): boolean =>
@@ -74,7 +80,7 @@ const readAnswer = (text: string): Result.Result<typeof Answer.Type, string> =>
     },
   )
 
-/** Returns the judgments of one task, in the order of its prompts, with `NoJudgment` for a withdrawn prompt. */
+/** Returns the judgments of one task, in the order of its prompts, with `NoJudgment` for a withdrawn or unanswered prompt. */
 export const match = (
   taskId: string,
   { items, prompts }: Omit<StoredRequest, "body">,
@@ -112,8 +118,9 @@ export const match = (
     const details = items[i]!
     const isCheck = details.check === true
     const index = found.best_completion_index
-    if (index === null && isWithdrawn(found.annotations)) {
-      judgments.push({ reason: "withdrawn", taskId: shownId, itemId: details.item_id, isCheck })
+    const reason = index === null ? reasonOf(found.annotations) : undefined
+    if (reason !== undefined) {
+      judgments.push({ reason, taskId: shownId, itemId: details.item_id, isCheck, gold: details.gold })
       continue
     }
     if (index === null || index < 0 || index >= completions.length) {

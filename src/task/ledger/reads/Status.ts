@@ -63,6 +63,8 @@ export interface Progress {
   readonly gold: number
   /** Items that wait for another expert at the service, and the number of their tasks. */
   readonly waiting: Arrivals
+  /** The same, where only judges may vote. */
+  readonly waitingForJudges: Arrivals
   /** Time of the first submission, in epoch milliseconds. */
   readonly firstSubmittedAt: Option.Option<number>
   readonly oldestOutstanding: Option.Option<{
@@ -115,12 +117,16 @@ export const readStatus = ({ job, sql }: LedgerContext) => {
         readonly gold: number
         readonly waitingItems: number
         readonly waitingTasks: number
+        readonly judgesItems: number
+        readonly judgesTasks: number
         readonly firstAt: number | null
         readonly lastAt: number | null
       }
     >`SELECT campaign, state, COUNT(*) AS tasks, SUM(${votes}) AS items, SUM(new_items) AS "newItems", MAX(votes) AS votes,
         SUM(CASE WHEN vote = 1 THEN item_count - new_items ELSE 0 END) AS gold,
         SUM(waiting_items) AS "waitingItems", SUM(CASE WHEN waiting_items > 0 THEN 1 ELSE 0 END) AS "waitingTasks",
+        SUM(CASE WHEN voters = 'judges' THEN waiting_items ELSE 0 END) AS "judgesItems",
+        SUM(CASE WHEN voters = 'judges' AND waiting_items > 0 THEN 1 ELSE 0 END) AS "judgesTasks",
         MIN(submitted_at) AS "firstAt", MAX(completed_at) AS "lastAt"
       FROM task WHERE ${all} GROUP BY campaign, state`
     const next = yield* sql<{ at: number }>`SELECT due_at AS at FROM task
@@ -158,6 +164,8 @@ export const readStatus = ({ job, sql }: LedgerContext) => {
         SUM(CASE WHEN ${inPace} THEN ${votes} ELSE 0 END) AS "paceItems",
         MAX(CASE WHEN ${inPace} THEN completed_at END) AS "paceLastAt"
       FROM task WHERE ${all} AND state = 'completed' AND completed_at > ${day}`
+    const sumOf = (value: (row: (typeof rows)[number]) => number) =>
+      rows.reduce((sum, row) => (row.state === "submitted" ? sum + value(row) : sum), 0)
     return {
       counts: countsOf(rows),
       countsOf: (campaign) => countsOf(rows.filter((row) => row.campaign === campaign)),
@@ -169,15 +177,14 @@ export const readStatus = ({ job, sql }: LedgerContext) => {
         ),
       votes: Math.max(1, ...rows.map(({ votes }) => votes)),
       gold: rows.reduce((sum, { gold }) => sum + gold, 0),
-      waiting: rows
-        .filter(({ state }) => state === "submitted")
-        .reduce(
-          (sum, { waitingItems, waitingTasks }) => ({
-            tasks: sum.tasks + waitingTasks,
-            items: sum.items + waitingItems,
-          }),
-          { tasks: 0, items: 0 },
-        ),
+      waiting: {
+        tasks: sumOf(({ judgesTasks, waitingTasks }) => waitingTasks - judgesTasks),
+        items: sumOf(({ judgesItems, waitingItems }) => waitingItems - judgesItems),
+      },
+      waitingForJudges: {
+        tasks: sumOf(({ judgesTasks }) => judgesTasks),
+        items: sumOf(({ judgesItems }) => judgesItems),
+      },
       firstSubmittedAt,
       oldestOutstanding: Option.fromNullishOr(oldest[0]),
       nextPollAt: Option.map(Option.fromNullishOr(next[0]), ({ at }) => at),

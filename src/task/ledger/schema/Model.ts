@@ -194,6 +194,8 @@ export interface OpenTask {
   readonly submittedAt: number
   /** Time of the next poll, in epoch milliseconds. 0 if a webhook or a command asked for a poll. */
   readonly dueAt: number
+  /** The only experts whom the task asks for votes. Null: any. */
+  readonly voters: Voters | null
 }
 
 /** A webhook delivery whose signature was verified. */

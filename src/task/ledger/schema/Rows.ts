@@ -162,6 +162,8 @@ export const insertTasks = Effect.fnUntraced(function* (
     attempt: task.attempt ?? 1,
     item_count: task.items.length,
     new_items: task.vote === 1 ? task.items.filter(({ check }) => check !== true).length : 0,
+    gold_items:
+      task.vote === 1 ? task.items.filter(({ check, gold }) => check !== true && gold !== undefined).length : 0,
     batch: task.batch,
     batch_items: task.batchItems,
     vote: task.vote,

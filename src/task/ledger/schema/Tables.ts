@@ -258,6 +258,7 @@ const addRunOfInput = Effect.gen(function* () {
  * - `task_group`: the group of the campaign's tasks, which never changes once a task is planned; null if they have none.
  * - `asks`: the number of votes on each item that the task asks for, from `vote` on. Only their first range of `seq` is
  *   used.
+ * - `gold_items`: the number of new items of the input with a known answer; 0 in later votes.
  * - `waiting_items`: how many items of a submitted task waited for another expert at its last poll.
  * - `voters`: `judges` or `people` if the task asks only these for votes; of a run, those who are asked about new items.
  *   Null: anyone.
@@ -266,6 +267,7 @@ const addVotesOfTask = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
   yield* sql`ALTER TABLE campaign ADD COLUMN task_group TEXT`
   yield* sql`ALTER TABLE task ADD COLUMN asks INTEGER NOT NULL DEFAULT 1`
+  yield* sql`ALTER TABLE task ADD COLUMN gold_items INTEGER NOT NULL DEFAULT 0`
   yield* sql`ALTER TABLE task ADD COLUMN waiting_items INTEGER NOT NULL DEFAULT 0`
   for (const table of ["run", "task", "task_attempt"]) yield* sql`ALTER TABLE ${sql(table)} ADD COLUMN voters TEXT`
 })

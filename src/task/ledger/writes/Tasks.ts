@@ -392,7 +392,7 @@ export const writeTasks = (
       // One query per state, so that the index returns the rows in order.
       const found = yield* Effect.forEach(["submitted", "completed", ...rechecked] as const, (state) =>
         sql<Model.OpenTask>`SELECT seq, task_id AS "taskId", idempotency_key AS "idempotencyKey", submitted_at AS "submittedAt",
-        due_at AS "dueAt" FROM task
+        due_at AS "dueAt", voters FROM task
         WHERE ${here} AND state = ${state} AND due_at < ${state === "completed" ? 0 : notDue} AND ${owned.areMine()}
         ORDER BY due_at ${sql.literal(state === "completed" ? "DESC" : "ASC")}, seq LIMIT ${limit}`.pipe(
           Effect.map((rows) =>
