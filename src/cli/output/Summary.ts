@@ -15,6 +15,7 @@ import { isOver as isOverBudget } from "../../pipeline/SpendingReport.ts"
 import * as ExitStatus from "./ExitStatus.ts"
 import { inFlags, inRejects } from "./Flags.ts"
 import * as JudgeCosts from "./JudgeCosts.ts"
+import { leftOut } from "./LeftOut.ts"
 import { hasRoom, routing, spending } from "./SpendingSummary.ts"
 import { duration, present, printable, type Rows, rowsOf, size, table } from "./Text.ts"
 
@@ -269,18 +270,6 @@ const folders = (files: DatasetInfo["files"]): string =>
     .filter(([folder]) => folder !== "")
     .map(([folder, files]) => `${folder} (${size(files.reduce((sum, { bytes }) => sum + bytes, 0))})`)
     .join(", ")
-
-const leftOut = (reasons: NonNullable<RunReport["left_out"]>): string | false => {
-  const items = reasons.reduce((sum, { count }) => sum + count, 0)
-  const counts = reasons.map(({ count, reason }) => `${number(count)} ${whyLost(reason)}`).join(", ")
-  return items > 0 && `${count(items, "item")}: ${counts}`
-}
-
-const whyLost = (reason: string): string => {
-  if (reason === "tie") return "tie (no vote prefers one, or --ties drop)"
-  if (reason === "no_pair") return "no pair (the best completion is blank, or equal to the others)"
-  return reason.replaceAll("_", " ")
-}
 
 const issues = ({ issues, tasks }: RunReport, resolve: string): ReadonlyArray<string> => {
   const all = tasks.in_doubt.tasks + tasks.failed.tasks + tasks.invalid.tasks + tasks.refused.tasks
