@@ -1,8 +1,9 @@
 /**
  * The tokens of a language model's vote and their cost, as `details.usage` of the vote has them.
  *
- * Guarantees: `paid` is what the vote itself cost; `whole` adds answers of earlier requests that were not sent again, so
- * it is what the vote would cost anew. A cost is undefined if the judge had no prices.
+ * Guarantees: the sum of `paid` over all votes counts each request once. It includes requests on items without votes,
+ * which the next vote of the judge has. `whole` is what the vote would cost anew: its own requests, and those that
+ * another vote counts. A cost is undefined if the judge had no prices.
  */
 import { Option, Schema } from "effect"
 import * as Cost from "./Cost.ts"
@@ -15,30 +16,35 @@ const tokens = {
 }
 const decode = Schema.decodeUnknownOption(
   Schema.Struct({
-    usage: Schema.Struct({ ...tokens, cached: Schema.optionalKey(Schema.Struct(tokens)) }),
+    usage: Schema.Struct({
+      ...tokens,
+      cached: Schema.optionalKey(Schema.Struct(tokens)),
+      without_vote: Schema.optionalKey(Schema.Struct(tokens)),
+    }),
   }),
 )
 
 export interface JudgeUsage {
-  readonly requests: number
-  readonly promptTokens: number
-  readonly completionTokens: number
   readonly paid: Cost.Decimal | undefined
   readonly whole: Cost.Decimal | undefined
 }
 
+/** All requests of a model that were paid for. */
+export interface PaidRequests {
+  readonly model: string
+  readonly requests: number
+  readonly prompt_tokens: number
+  readonly completion_tokens: number
+  /** An exact decimal; null without prices. */
+  readonly cost: string | null
+}
+
 /** Reads the usage from a vote's details. */
 export const read = (details: unknown): Option.Option<JudgeUsage> =>
-  Option.map(decode(details), ({ usage: { cached, completion_tokens, cost, prompt_tokens, requests } }) => {
+  Option.map(decode(details), ({ usage: { cached, cost, without_vote } }) => {
     const exact = (text: string | undefined) => Option.getOrUndefined(Cost.parseExact(text ?? ""))
-    const paid = exact(cost)
-    return {
-      requests,
-      promptTokens: prompt_tokens,
-      completionTokens: completion_tokens,
-      paid,
-      whole: paid && Cost.plus(paid, exact(cached?.cost) ?? Cost.zero),
-    }
+    const own = exact(cost)
+    return { paid: plus(own, exact(without_vote?.cost)), whole: own && plus(own, exact(cached?.cost)) }
   })
 
 /** Adds costs. Undefined if all are. */

@@ -20,6 +20,7 @@ export const defaultDirectory = "prefstream-job"
 
 export const ledger = (directory: string): string => `${directory}/ledger.db`
 export const service = (directory: string): string => `${directory}/service.db`
+export const judgeAnswers = (directory: string): string => `${directory}/judge-answers.db`
 export const rejects = (directory: string): string => `${directory}/rejects.jsonl`
 export const settings = (directory: string): string => `${directory}/settings.yaml`
 export const dataset = (directory: string): string => `${directory}/dataset`

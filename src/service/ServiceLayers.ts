@@ -73,9 +73,9 @@ export interface ServiceOptions {
    */
   readonly gold?: string | undefined
   /**
-   * Whether the service cancels a task that no expert can answer. Its next start opens the task again. If false, the
-   * task stays open for other experts. Default false; true for the embedded service, whose client would otherwise wait
-   * forever.
+   * Whether the service ends prompts that no expert can answer, with the votes that they have. A task without any vote
+   * is canceled, and opened again by the next start. If false, the prompts stay open for other experts. Default false;
+   * true for the embedded service, whose client would otherwise wait forever.
    */
   readonly cancelUnanswered?: boolean | undefined
   /**

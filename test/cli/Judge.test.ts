@@ -75,6 +75,40 @@ describe("run --expert judge:MODEL", () => {
   })
 })
 
+test("a prompt without a usable answer is left out, and takes no other prompt of its task with it", function* () {
+  const job = yield* folderWithItems(items(3))
+  const model = yield* ScriptedService.make((request) =>
+    JudgeStub.questionOf(request).prompt === "prompt 1"
+      ? JudgeStub.says("Hm.")
+      : JudgeStub.verdict(length(JudgeStub.questionOf(request))),
+  )
+  const args = ["run", `${job}/items.jsonl`, "--dir", job, "--expert", "judge:m", "--judge-base-url", model.baseUrl]
+  const { stderr } = yield* cli(args).pipe(ends(0))
+  assert.sameMembers([...new Set((yield* pairsOf(job)).map(({ item_id }) => item_id))], ["item-0", "item-2"])
+  assert.match(stderr, /has fewer votes: .* on 1 of 3 prompts .*; these are done with the votes that they have/)
+  assert.notMatch(stderr, /cancelled|asks the automatic experts again/)
+})
+
+describe("what judges cost", () => {
+  test("is shown by run and status with --judge-price alone; a rerun in another folder pays nothing", function* () {
+    const job = yield* folderWithItems(items(1))
+    const model = yield* JudgeStub.make(length)
+    const run = (folder: string, more: ReadonlyArray<string> = []) =>
+      cli(["run", `${job}/items.jsonl`, "--dir", folder, "--expert", "judge:m", "--judge-price", "m=1/2", ...more], {
+        PREFSTREAM_JUDGE_BASE_URL: model.baseUrl,
+      }).pipe(ends(0))
+    // 600 tokens at 1 and 60 at 2 per million.
+    const row = /judges +m: 6 requests, 660 tokens, 0\.00072/
+    assert.match((yield* run(job)).stdout, row)
+    assert.match((yield* cli(["status", "--dir", job]).pipe(ends(0))).stdout, row)
+    const { stdout } = yield* cli(["status", "--dir", job, "--json"]).pipe(ends(0))
+    const paid = { model: "m", requests: 6, prompt_tokens: 600, completion_tokens: 60, cost: "0.00072" }
+    assert.deepStrictEqual(JSON.parse(stdout).judges, [paid])
+    assert.match((yield* run(`${job}/again`, ["--judge-cache", `${job}/judge-answers.db`])).stdout, row)
+    assert.strictEqual(model.received.length, 6)
+  })
+})
+
 test("serve --expert judge:MODEL keeps the key out of what it prints and stores, at any log level, and the answers in", function* () {
   const folder = yield* folderWithItems(items(4))
   // At first the endpoint refuses and repeats the key; then it prefers whatever stands first.

@@ -50,6 +50,8 @@ export interface Options {
     readonly failure?: { readonly code: string; readonly message: string }
     /** The status of a response to a line. */
     readonly lineStatus?: (line: InputLine, index: number) => number
+    /** What stands in the output file for a line. */
+    readonly written?: (json: string, line: InputLine) => string
   }
   /** Called after a request has been answered or cut off. */
   readonly onStep?: (at: At, phase: "received" | "done") => void
@@ -118,13 +120,17 @@ export const make = (first: Options = {}) =>
             ? []
             : [{ custom_id: line.custom_id, response: null, error: { code: "batch_expired", message: "too late" } }],
         )
-        const linesOf = (lines: ReadonlyArray<object>) =>
-          lines.length === 0
-            ? null
-            : `${lines
-                .toReversed()
-                .map((line) => JSON.stringify(line))
-                .join("\n")}\n`
+        const writtenOf = (line: { readonly custom_id: string }) => {
+          const json = JSON.stringify(line)
+          return (
+            end.written?.(
+              json,
+              batch.lines.find(({ custom_id }) => custom_id === line.custom_id)!,
+            ) ?? json
+          )
+        }
+        const linesOf = (lines: ReadonlyArray<{ readonly custom_id: string }>) =>
+          lines.length === 0 ? null : `${lines.toReversed().map(writtenOf).join("\n")}\n`
         const fileOf = (name: string, text: string | null) => {
           if (text !== null) files.set(`${batch.id}-${name}`, text)
           return text === null ? null : `${batch.id}-${name}`

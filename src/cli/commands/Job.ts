@@ -109,11 +109,13 @@ export const runAndReport = <E, R, E2, R2>(
   work: Effect.Effect<RunReport.RunReport, E, R>,
   {
     finish = Summary.finish,
+    judgeCache,
     later,
     layer = Pipeline.layer,
     newLedger,
   }: {
     readonly finish?: typeof Summary.finish
+    readonly judgeCache?: string | undefined
     readonly later?: string
     readonly layer?: typeof Pipeline.layer
     readonly newLedger?: boolean | undefined
@@ -128,7 +130,7 @@ export const runAndReport = <E, R, E2, R2>(
         ),
       ),
     ),
-    Effect.flatMap((report) => finish(report, { ...place, json: flags.json, later })),
+    Effect.flatMap((report) => finish(report, { ...place, json: flags.json, judgeCache, later })),
     waitForOthers(flags.lockWait),
   )
 

@@ -45,6 +45,7 @@ export const command = makeCommand(
     if (flags.dryRun) return yield* Job.preview(job, { ...settings, ...(yield* limitsForPreview(flags)) })
     yield* Job.announceInput(pipeline.source, place)
     yield* Job.runAndReport(job, service, Job.savingSettings(Flow.run(settings), place), {
+      judgeCache: flags.judgeCache,
       later: "run the same command again",
       newLedger: settings.newLedger,
     })

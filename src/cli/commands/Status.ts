@@ -5,6 +5,7 @@ import * as LedgerLocation from "../../task/ledger/LedgerLocation.ts"
 import { makeCommand } from "../flags/Definition.ts"
 import { existingLedger, ledgerFlags, placeOf } from "../flags/LedgerFlags.ts"
 import { inFlags, inRejects } from "../output/Flags.ts"
+import * as JudgeCosts from "../output/JudgeCosts.ts"
 import * as StatusSummary from "../output/StatusSummary.ts"
 import * as Summary from "../output/Summary.ts"
 import { printable } from "../output/Text.ts"
@@ -23,7 +24,8 @@ export const command = makeCommand(
     )
     const { last_run: last } = found
     const failure = last?.failure == null ? null : inFlags(last.failure)
-    const status = { ...inRejects(found), last_run: last && { ...last, failure } }
+    const judges = yield* JudgeCosts.read(place.directory)
+    const status = { ...inRejects(found), last_run: last && { ...last, failure }, judges }
     yield* Console.log(flags.json ? JSON.stringify(status) : printable(StatusSummary.text(status, place)))
     yield* Summary.end(status)
   }),

@@ -51,7 +51,7 @@ export const expertFlags = inGroup("EXPERTS", {
     "Vote if a judge's answer changes with the completion order: tie, or no vote",
     { default: "tie" },
   ),
-  judgeCache: text("judge-cache", "FILE", "Judges' answers; none is paid twice", {
+  judgeCache: text("judge-cache", "FILE", "Answers of judges, usable or not, which are not paid for again", {
     default: "judge-answers.db beside the service's data",
     path: "whole",
   }),

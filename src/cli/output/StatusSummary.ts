@@ -3,13 +3,19 @@
  * the period and the number of items that it is based on.
  */
 import { DateTime, Option } from "effect"
+import type { PaidRequests } from "../../domain/JudgeUsage.ts"
 import { count, excerpt, number, plural } from "../../io/Values.ts"
 import type { Estimate, JobStatus } from "../../pipeline/JobStatus.ts"
+import * as JudgeCosts from "./JudgeCosts.ts"
 import * as Summary from "./Summary.ts"
 import { duration, type Rows, rowsOf } from "./Text.ts"
 
-export const text = (status: JobStatus, options: Summary.TextOptions): string =>
+export const text = (
+  status: JobStatus & { readonly judges?: ReadonlyArray<PaidRequests> },
+  options: Summary.TextOptions,
+): string =>
   Summary.text(status, options, [
+    ...JudgeCosts.rows(status.judges ?? []),
     ...campaigns(status),
     ...workers(status),
     ["unsettled", interrupted(status, options)],

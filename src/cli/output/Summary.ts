@@ -14,11 +14,15 @@ import type { RunReport } from "../../pipeline/RunReport.ts"
 import { isOver as isOverBudget } from "../../pipeline/SpendingReport.ts"
 import * as ExitStatus from "./ExitStatus.ts"
 import { inFlags, inRejects } from "./Flags.ts"
+import * as JudgeCosts from "./JudgeCosts.ts"
+import { leftOut } from "./LeftOut.ts"
 import { hasRoom, routing, spending } from "./SpendingSummary.ts"
 import { duration, present, printable, type Rows, rowsOf, size, table } from "./Text.ts"
 
 export interface Options extends TextOptions {
   readonly json?: boolean | undefined
+  /** The file of judges' answers; default: the one in the job folder. */
+  readonly judgeCache?: string | undefined
 }
 
 export interface TextOptions {
@@ -38,7 +42,12 @@ export const end = Effect.fn("Summary.end")(function* (report: Pick<RunReport, "
 })
 
 export const finish = Effect.fn("Summary.finish")(function* (report: RunReport, options: Options) {
-  yield* Console.log(options.json ? JSON.stringify(inRejects(report)) : printable(text(report, options)))
+  const judges = yield* JudgeCosts.read(options.directory, options.judgeCache)
+  yield* Console.log(
+    options.json
+      ? JSON.stringify({ ...inRejects(report), judges })
+      : printable(text(report, options, JudgeCosts.rows(judges))),
+  )
   yield* end(report)
 })
 
@@ -261,18 +270,6 @@ const folders = (files: DatasetInfo["files"]): string =>
     .filter(([folder]) => folder !== "")
     .map(([folder, files]) => `${folder} (${size(files.reduce((sum, { bytes }) => sum + bytes, 0))})`)
     .join(", ")
-
-const leftOut = (reasons: NonNullable<RunReport["left_out"]>): string | false => {
-  const items = reasons.reduce((sum, { count }) => sum + count, 0)
-  const counts = reasons.map(({ count, reason }) => `${number(count)} ${whyLost(reason)}`).join(", ")
-  return items > 0 && `${count(items, "item")}: ${counts}`
-}
-
-const whyLost = (reason: string): string => {
-  if (reason === "tie") return "tie (no vote prefers one, or --ties drop)"
-  if (reason === "no_pair") return "no pair (the best completion is blank, or equal to the others)"
-  return reason.replaceAll("_", " ")
-}
 
 const issues = ({ issues, tasks }: RunReport, resolve: string): ReadonlyArray<string> => {
   const all = tasks.in_doubt.tasks + tasks.failed.tasks + tasks.invalid.tasks + tasks.refused.tasks

@@ -20,15 +20,6 @@ const recount = (itemId: string) => `
     WHERE seq = ${itemId} / ${maxPrompts};`
 
 export const deskTables: ReadonlyArray<string> = [
-  // Requests and tokens that language models reported with their votes. cost: an exact decimal, or null if the judge has no prices. Votes
-  // that are taken back were paid for, so they stay counted.
-  `CREATE TABLE judge_usage (
-    expert_no INTEGER PRIMARY KEY,
-    requests INTEGER NOT NULL,
-    prompt_tokens INTEGER NOT NULL,
-    completion_tokens INTEGER NOT NULL,
-    cost TEXT
-  )`,
   `CREATE TABLE item_text (item_id INTEGER PRIMARY KEY, prompt TEXT NOT NULL)`,
   `CREATE TABLE disputed (item_id INTEGER PRIMARY KEY, agreement REAL NOT NULL)`,
   // A lead's judgment, which becomes the item's result whatever the votes say. operator: a name. choice: null if the

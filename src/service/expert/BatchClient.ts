@@ -56,15 +56,9 @@ export const make = (client: HttpClient.HttpClient, context: JudgeFailure.Reques
   const { apiKey, baseUrl } = context
   const exchange = JudgeHttp.make(client, context)
 
-  const send = Effect.fnUntraced(function* (request: HttpClientRequest.HttpClientRequest, limits = requestLimits) {
-    const response = yield* exchange(request, limits)
-    if (JudgeHttp.isOk(response)) return response.text
-    return yield* yield* JudgeFailure.fromStatus(response, context, false)
-  })
-
   const json = <A>(schema: Schema.Codec<A>, request: HttpClientRequest.HttpClientRequest, limits = requestLimits) => {
     const decode = Schema.decodeUnknownOption(Schema.fromJsonString(schema))
-    return Effect.flatMap(send(HttpClientRequest.acceptJson(request), limits), (text) =>
+    return Effect.flatMap(exchange(HttpClientRequest.acceptJson(request), limits), (text) =>
       Option.match(decode(text), {
         onSome: Effect.succeed,
         onNone: () =>
@@ -131,11 +125,21 @@ export const make = (client: HttpClient.HttpClient, context: JudgeFailure.Reques
 
     poll: (id: string) => json(Batch, HttpClientRequest.get(`${baseUrl}/batches/${encodeURIComponent(id)}`)),
 
-    /** Downloads the lines of a file, in any order. Lines that cannot be read are left out. */
+    /** Downloads the lines of a file, in any order. @returns them, and the numbers of those that cannot be read */
     lines: (file: string) =>
       Effect.map(
-        send(HttpClientRequest.get(`${baseUrl}/files/${encodeURIComponent(file)}/content`), fileLimits),
-        (text): ReadonlyArray<BatchLine> => text.split("\n").flatMap((line) => Option.toArray(decodeLine(line))),
+        exchange(HttpClientRequest.get(`${baseUrl}/files/${encodeURIComponent(file)}/content`), fileLimits),
+        (text) => {
+          const lines: Array<BatchLine> = []
+          const unreadable: Array<number> = []
+          for (const [i, line] of text.split("\n").entries()) {
+            if (line.trim() === "") continue
+            const decoded = decodeLine(line)
+            if (Option.isSome(decoded)) lines.push(decoded.value)
+            else unreadable.push(i + 1)
+          }
+          return { lines, unreadable }
+        },
       ),
   }
 }

@@ -3,11 +3,13 @@
  *
  * Guarantees: a step is recorded before it is taken if it costs, and its answer before the next step. A step that fails
  * is repeated at growing intervals, up to 5 minutes, until it succeeds or is refused for good. The creation is never
- * repeated unless the endpoint refused it, or an operator says so.
+ * repeated unless the endpoint refused it, or an operator says so. A batch is in doubt if its creation got no answer,
+ * or if the endpoint denies that it has the batch or its results (404, 410); it is polled until an operator gives it up.
  */
 import { Clock, type Duration, Effect, Option } from "effect"
 import type { SqlError } from "effect/sql/SqlError"
 import * as Backoff from "../../io/Backoff.ts"
+import { count } from "../../io/Values.ts"
 import { retryForever } from "../database/Database.ts"
 import type { Batch, BatchClient, BatchLine } from "./BatchClient.ts"
 import type { JudgeAnswers } from "./JudgeAnswers.ts"
@@ -23,7 +25,11 @@ export interface BatchRow {
   readonly input_file: string | null
   readonly asked_at: number | null
   readonly id: string | null
+  readonly gone_at: number | null
 }
+
+const sendAgain =
+  "Its requests are not sent again. To send them again, which may cost twice, restart with --judge-batch-doubts send-again"
 
 export const make = (
   service: BatchClient,
@@ -89,12 +95,15 @@ export const make = (
         return Option.some(listed.success.value.id)
       }
       const isTold = listed._tag === "Success" || (listed.failure.isRefused === true && !listed.failure.isPassing)
-      if (mayRepeat && isTold) return Option.none()
+      if (mayRepeat && isTold) {
+        doubts.delete(name)
+        return Option.none()
+      }
       if (searches === 0) {
         doubts.set(name, yield* Clock.currentTimeMillis)
         const why = listed._tag === "Success" ? "the endpoint does not list it" : listed.failure.problem
         yield* Effect.logWarning(
-          `${about(name)} is in doubt: the request that creates it got no answer, and ${why}. Its requests are not sent again. To send them again, which may cost twice, restart with --judge-batch-doubts send-again`,
+          `${about(name)} is in doubt: the request that creates it got no answer, and ${why}. ${sendAgain}`,
         )
       }
       yield* Effect.sleep(pollInterval)
@@ -120,20 +129,61 @@ export const make = (
     return yield* untilDone(name, "created", step, ({ isPassing }) => !isPassing)
   })
 
-  const awaitEnd = Effect.fnUntraced(function* (name: string, id: string) {
+  /** Repeats a step while the endpoint denies that it has the batch or file. Returns none if the batch is given up. */
+  const untilPresent = Effect.fnUntraced(function* <A>(
+    name: string,
+    what: string,
+    step: Effect.Effect<A, JudgeFailed>,
+    isGivenUp: boolean,
+  ) {
     for (;;) {
-      const batch = yield* untilDone(name, "polled", service.poll(id))
-      if (ended.includes(batch.status)) return batch
+      const result = yield* Effect.result(untilDone(name, what, step, ({ isGone }) => isGone === true))
+      if (result._tag === "Success") {
+        if (doubts.delete(name)) yield* record(name, { gone_at: null })
+        return Option.some(result.success)
+      }
+      if (isGivenUp) {
+        doubts.delete(name)
+        return Option.none()
+      }
+      if (!doubts.has(name)) {
+        const now = yield* Clock.currentTimeMillis
+        doubts.set(name, now)
+        yield* record(name, { gone_at: now })
+        yield* Effect.logWarning(
+          `${about(name)} is in doubt: it cannot be ${what}, because the endpoint says that it does not exist. ${sendAgain}`,
+        )
+      }
       yield* Effect.sleep(pollInterval)
     }
   })
 
-  const download = Effect.fnUntraced(function* (name: string, batch: Batch) {
-    let lines: ReadonlyArray<BatchLine> = []
-    for (const file of [batch.output_file_id, batch.error_file_id]) {
-      if ((file ?? "") !== "") lines = lines.concat(yield* untilDone(name, "downloaded", service.lines(file!)))
+  /** @returns the batch when it has ended; none if it is given up */
+  const awaitEnd = Effect.fnUntraced(function* (name: string, id: string, isGivenUp: boolean) {
+    for (;;) {
+      const batch = yield* untilPresent(name, "polled", service.poll(id), isGivenUp)
+      if (Option.isNone(batch) || ended.includes(batch.value.status)) return batch
+      yield* Effect.sleep(pollInterval)
     }
-    return lines
+  })
+
+  /** Downloads the results. `unreadable`: the number of lines that cannot be read. */
+  const download = Effect.fnUntraced(function* (name: string, batch: Batch, isGivenUp: boolean) {
+    let lines: ReadonlyArray<BatchLine> = []
+    let unreadable = 0
+    for (const file of [batch.output_file_id ?? "", batch.error_file_id ?? ""]) {
+      if (file === "") continue
+      const results = yield* untilPresent(name, "downloaded", service.lines(file), isGivenUp)
+      if (Option.isNone(results)) continue
+      lines = lines.concat(results.value.lines)
+      unreadable += results.value.unreadable.length
+      const [first] = results.value.unreadable
+      if (first === undefined) continue
+      yield* Effect.logWarning(
+        `${about(name)}: ${count(results.value.unreadable.length, "line")} of its file ${file} cannot be read, the first is line ${first}`,
+      )
+    }
+    return { lines, unreadable }
   })
 
   return { about, awaitEnd, create, doubts, download, persistently, search, upload }

@@ -4,7 +4,9 @@
  * Guarantees: an expert without an answer says so instead of guessing. A failure says whether to retry.
  */
 import { type Effect, type Option, Schema } from "effect"
+import type { SqlError } from "effect/sql/SqlError"
 import type { Assessment } from "../../domain/Assessment.ts"
+import type { PaidRequests } from "../../domain/JudgeUsage.ts"
 import type { Rubric } from "../../domain/Rubric.ts"
 import type { Vote } from "../../domain/Vote.ts"
 import type { TaskPrompt } from "../../domain/Task.ts"
@@ -49,6 +51,8 @@ export type Judge = (
   guidelines: string | undefined,
   /** The questions besides the choice. Undefined if there are none. */
   rubric?: Rubric,
+  /** Identifies the item among all items of all services: task and index. */
+  item?: string,
 ) => Effect.Effect<Option.Option<JudgeVote>, JudgeError>
 
 /** An automatic expert. */
@@ -67,4 +71,6 @@ export interface Expert {
   readonly concurrency?: number | undefined
   /** Batches of requests in doubt: perhaps created, not found, and not sent again. `since`: epoch milliseconds. */
   readonly doubts?: (() => ReadonlyArray<{ readonly name: string; readonly since: number }>) | undefined
+  /** All requests of language models that were paid for with the expert's file of answers. */
+  readonly paid?: Effect.Effect<ReadonlyArray<PaidRequests>, SqlError> | undefined
 }

@@ -2,9 +2,10 @@
  * The file of language models' answers, by the content of the request: SHA-256 of its canonical JSON with model,
  * messages, and sampling.
  *
- * Guarantees: an answer is on disk before its vote is stored. Several processes may share the file. The address of the
- * endpoint is not part of the content, so a model must have the same name at all endpoints that share a file.
- * Does not: keep errors and refusals, or answers to a question of which all attempts were unusable.
+ * Guarantees: an answer, and what it cost, is on disk before its vote is stored. Unusable answers and refusals are kept
+ * as well, so that no restart pays for them. The address of the endpoint is not part of the content, so a model must have
+ * the same name at all endpoints that share a file.
+ * Does not: keep errors; lock the file. Two processes with one file could buy the same answer (see `NamedExperts`).
  */
 import { Clock, Effect, Option, Predicate, Schema, type Scope } from "effect"
 import { SecureRandom } from "effect/crypto"
@@ -12,6 +13,9 @@ import { Hex } from "effect/encoding"
 import * as Reactivity from "effect/reactivity/Reactivity"
 import { SqlClient } from "effect/sql"
 import type { SqlError } from "effect/sql/SqlError"
+import * as Cost from "../../domain/Cost.ts"
+import * as JudgeUsage from "../../domain/JudgeUsage.ts"
+import * as TokenPrice from "../../domain/TokenPrice.ts"
 import { causeMessage } from "../../io/Values.ts"
 import * as Sha256 from "../../node/Sha256.ts"
 import * as SqliteClient from "../../node/SqliteClient.ts"
@@ -19,15 +23,13 @@ import * as Migrations from "../../sql/Migrations.ts"
 import { JudgeError } from "./Expert.ts"
 
 /** A language model's answer to one request. */
-export interface Answer {
+export interface Answer extends TokenPrice.RequestTokens {
   /** The text of the answer. Empty if the answer has none. */
   readonly text: string
   /** The model's name in the answer. */
   readonly model: string | undefined
-  readonly promptTokens: number
-  readonly completionTokens: number
-  /** Whether the request was part of a batch. */
-  readonly batched: boolean
+  /** Why the answer gives no verdict: the model declines, or the answer cannot be read. */
+  readonly refusal?: string | undefined
 }
 
 export type KeptAnswer = readonly [request: string, answer: Answer]
@@ -38,9 +40,22 @@ export interface JudgeAnswers {
   /** A secret for the markers in prompts: nobody can predict them, but equal questions have equal markers. */
   readonly markerKey: string
   readonly find: (request: string) => Effect.Effect<Option.Option<Answer>, JudgeError>
-  /** Keeps answers. @param endpoint the base URL that answered */
+  /** Keeps answers, and counts their requests as paid. @param endpoint the base URL that answered */
   readonly keep: (endpoint: string, model: string, answers: ReadonlyArray<KeptAnswer>) => Effect.Effect<void, SqlError>
-  readonly forget: (requests: ReadonlyArray<string>) => Effect.Effect<void, SqlError>
+  /**
+   * Counts a request in the vote on an item, unless another vote has counted it. A process that is killed before the
+   * vote is stored judges the item again, and then counts the same requests. @returns whether the item counts it
+   */
+  readonly count: (request: string, item: string) => Effect.Effect<boolean, SqlError>
+  /** Leaves the requests that an item without a vote has counted to the next vote of the model. */
+  readonly uncount: (item: string) => Effect.Effect<void, SqlError>
+  /** Counts requests of items without votes in the vote on an item. @returns all of these that the item counts */
+  readonly countOthers: (
+    model: string,
+    item: string,
+    own: ReadonlyArray<string>,
+  ) => Effect.Effect<ReadonlyArray<TokenPrice.RequestTokens>, SqlError>
+  readonly paid: Effect.Effect<ReadonlyArray<JudgeUsage.PaidRequests>, SqlError>
 }
 
 /** The file of answers cannot be used. */
@@ -54,6 +69,13 @@ export class JudgeAnswersError extends Schema.TaggedError<JudgeAnswersError>()("
     return `cannot use ${this.file} for answers of judges: ${causeMessage(this.cause)}`
   }
 }
+
+/** Makes a failure of the file one of the judge. */
+export const stored = <A>(effect: Effect.Effect<A, SqlError>) =>
+  Effect.mapError(
+    effect,
+    ({ message }) => new JudgeError({ problem: `cannot use the file of answers: ${message}`, isRetryable: true }),
+  )
 
 export const fileName = "judge-answers.db"
 
@@ -80,29 +102,46 @@ const migrations = {
   migrations: {
     "0001_tables": Effect.gen(function* () {
       const sql = yield* SqlClient.SqlClient
+      // counted_for: the item whose vote counts the request; '' if no vote does, because its item has none; null before
+      // its judgment ends.
       yield* sql`CREATE TABLE answer (
         request TEXT PRIMARY KEY,
         endpoint TEXT NOT NULL,
         model TEXT NOT NULL,
         answered_by TEXT,
         text TEXT NOT NULL,
+        refusal TEXT,
         prompt_tokens INTEGER NOT NULL,
         completion_tokens INTEGER NOT NULL,
         batched INTEGER NOT NULL,
-        answered_at INTEGER NOT NULL
+        answered_at INTEGER NOT NULL,
+        counted_for TEXT
+      )`
+      yield* sql`CREATE INDEX answer_counted_for ON answer (counted_for) WHERE counted_for IS NOT NULL`
+      // All requests that were paid for. cost: an exact decimal, or null without prices.
+      yield* sql`CREATE TABLE paid (
+        model TEXT PRIMARY KEY,
+        requests INTEGER NOT NULL,
+        prompt_tokens INTEGER NOT NULL,
+        completion_tokens INTEGER NOT NULL,
+        cost TEXT
       )`
       // Batches without recorded results. name: in the metadata of the batch at the endpoint. input_file: null until the
       // file is uploaded. asked_at: when the request that creates the batch was last sent, or null. id: the endpoint's
-      // id of the batch, or null. If asked_at is set and id is null, the batch is in doubt.
+      // id of the batch, or null. If asked_at is set and id is null, the batch is in doubt. gone_at: when the endpoint
+      // began to deny that it has the batch or its results, or null; then the batch is in doubt, too.
       yield* sql`CREATE TABLE batch (
         name TEXT PRIMARY KEY,
         endpoint TEXT NOT NULL,
         model TEXT NOT NULL,
         input_file TEXT,
         asked_at INTEGER,
-        id TEXT
+        id TEXT,
+        gone_at INTEGER
       )`
       yield* sql`CREATE TABLE batch_request (batch TEXT, request TEXT, body TEXT NOT NULL, PRIMARY KEY (batch, request))`
+      // How often a batch answered a request in a way that cannot be read.
+      yield* sql`CREATE TABLE unreadable (request TEXT PRIMARY KEY, times INTEGER NOT NULL)`
       yield* sql`CREATE TABLE setting (name TEXT PRIMARY KEY, value TEXT NOT NULL)`
       yield* sql`INSERT INTO setting VALUES ('marker_key', ${yield* drawMarkerKey})`
     }),
@@ -112,57 +151,110 @@ const migrations = {
 interface Row {
   readonly text: string
   readonly answered_by: string | null
+  readonly refusal: string | null
   readonly prompt_tokens: number
   readonly completion_tokens: number
   readonly batched: number
 }
 
-/** Opens the file, and creates it if it does not exist. */
+const tokensOf = (row: Pick<Row, "prompt_tokens" | "completion_tokens" | "batched">): TokenPrice.RequestTokens => ({
+  promptTokens: row.prompt_tokens,
+  completionTokens: row.completion_tokens,
+  batched: row.batched === 1,
+})
+
+const paidIn = (sql: SqlClient.SqlClient) => sql<JudgeUsage.PaidRequests>`SELECT * FROM paid ORDER BY model`
+
+/**
+ * Opens the file, and creates it if it does not exist. An empty path is a temporary file of SQLite.
+ *
+ * @param prices prices of the models
+ */
 export const open = Effect.fn("JudgeAnswers.open")(
-  function* (file: string): Effect.fn.Return<JudgeAnswers, unknown, Scope.Scope | Reactivity.Reactivity> {
+  function* (
+    file: string,
+    prices: { readonly [model: string]: TokenPrice.TokenPrice } = {},
+  ): Effect.fn.Return<JudgeAnswers, unknown, Scope.Scope | Reactivity.Reactivity> {
     const sql = yield* SqliteClient.make({ filename: file, busyTimeout: "30 seconds" })
     yield* Migrations.run(migrations).pipe(Effect.provideService(SqlClient.SqlClient, sql))
     const [setting] = yield* sql<{ value: string }>`SELECT value FROM setting WHERE name = 'marker_key'`
 
     const find = (request: string) =>
-      sql<Row>`SELECT text, answered_by, prompt_tokens, completion_tokens, batched FROM answer
+      sql<Row>`SELECT text, answered_by, refusal, prompt_tokens, completion_tokens, batched FROM answer
         WHERE request = ${request}`.pipe(
         Effect.map(([row]) =>
           row === undefined
             ? Option.none<Answer>()
             : Option.some<Answer>({
+                ...tokensOf(row),
                 text: row.text,
                 model: row.answered_by ?? undefined,
-                promptTokens: row.prompt_tokens,
-                completionTokens: row.completion_tokens,
-                batched: row.batched === 1,
+                ...(row.refusal !== null && { refusal: row.refusal }),
               }),
         ),
-        Effect.mapError(
-          (cause) => new JudgeError({ problem: new JudgeAnswersError({ file, cause }).message, isRetryable: true }),
-        ),
+        stored,
       )
 
+    const clean = (text: string) => text.replaceAll("\0", "\uFFFD").toWellFormed()
     const keep = Effect.fnUntraced(function* (endpoint: string, model: string, answers: ReadonlyArray<KeptAnswer>) {
-      const rows = answers.map(([request, { batched, completionTokens, model, promptTokens, text }]) => [
-        request,
-        model ?? null,
-        text.replaceAll("\0", "\uFFFD").toWellFormed(),
-        promptTokens,
-        completionTokens,
-        batched ? 1 : 0,
-      ])
+      const rows = JSON.stringify(
+        answers.map(([request, { batched, completionTokens, model, promptTokens, refusal, text }]) => [
+          request,
+          model ?? null,
+          clean(text),
+          refusal === undefined ? null : clean(refusal),
+          promptTokens,
+          completionTokens,
+          batched ? 1 : 0,
+        ]),
+      )
       yield* sql`INSERT OR IGNORE INTO answer
         SELECT value ->> 0, ${endpoint}, ${model}, value ->> 1, value ->> 2, value ->> 3, value ->> 4, value ->> 5,
-          ${yield* Clock.currentTimeMillis}
-        FROM json_each(${JSON.stringify(rows)})`
+          value ->> 6, ${yield* Clock.currentTimeMillis}, NULL
+        FROM json_each(${rows})`
+      const [earlier] = yield* sql<{ cost: string | null }>`SELECT cost FROM paid WHERE model = ${model}`
+      const costOf = Option.flatMap(Option.fromUndefinedOr(prices[model]), TokenPrice.reader)
+      const cost = answers
+        .map(([, answer]) => Option.getOrUndefined(Option.map(costOf, (costOf) => costOf(answer))))
+        .reduce(JudgeUsage.plus, Option.getOrUndefined(Cost.parseExact(earlier?.cost ?? "")))
+      const sum = (member: "promptTokens" | "completionTokens") =>
+        answers.reduce((sum, [, answer]) => sum + answer[member], 0)
+      yield* sql`INSERT INTO paid ${sql.insert({
+        model,
+        requests: answers.length,
+        prompt_tokens: sum("promptTokens"),
+        completion_tokens: sum("completionTokens"),
+        cost: cost === undefined ? null : Cost.format(Cost.shortest(cost)),
+      })} ON CONFLICT DO UPDATE SET requests = requests + excluded.requests,
+        prompt_tokens = prompt_tokens + excluded.prompt_tokens,
+        completion_tokens = completion_tokens + excluded.completion_tokens, cost = excluded.cost`
+    }, sql.withTransaction)
+
+    const count = (request: string, item: string) =>
+      Effect.map(
+        sql`UPDATE answer SET counted_for = ${item}
+          WHERE request = ${request} AND COALESCE(counted_for, '') IN ('', ${item}) RETURNING request`,
+        (rows) => rows.length > 0,
+      )
+    const uncount = (item: string) => Effect.asVoid(sql`UPDATE answer SET counted_for = '' WHERE counted_for = ${item}`)
+    const countOthers = Effect.fnUntraced(function* (model: string, item: string, own: ReadonlyArray<string>) {
+      yield* sql`UPDATE answer SET counted_for = ${item} WHERE counted_for = '' AND model = ${model}`
+      const rows = yield* sql<Row>`SELECT prompt_tokens, completion_tokens, batched FROM answer
+        WHERE counted_for = ${item} AND request NOT IN (SELECT value FROM json_each(${JSON.stringify(own)}))`
+      return rows.map(tokensOf)
     })
 
-    const forget = (requests: ReadonlyArray<string>) =>
-      Effect.asVoid(sql`DELETE FROM answer WHERE ${sql.in("request", requests)}`)
-
-    return { file, sql, markerKey: setting!.value, find, keep, forget }
+    return { file, sql, markerKey: setting!.value, find, keep, count, uncount, countOthers, paid: paidIn(sql) }
   },
   Effect.provide(Reactivity.layer),
-  (opened, file) => Effect.mapError(opened, (cause) => new JudgeAnswersError({ file, cause })),
+  (opened, file, _prices?) => Effect.mapError(opened, (cause) => new JudgeAnswersError({ file, cause })),
 )
+
+/** Reads what was paid for with a file, which another process may be using. Empty if there is no such file. */
+export const readPaid = (file: string) =>
+  SqliteClient.make({ filename: file, readonly: true }).pipe(
+    Effect.flatMap(paidIn),
+    Effect.orElseSucceed((): ReadonlyArray<JudgeUsage.PaidRequests> => []),
+    Effect.scoped,
+    Effect.provide(Reactivity.layer),
+  )

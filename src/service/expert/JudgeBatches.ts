@@ -4,23 +4,22 @@
  * Guarantees: each step of a batch is on disk before it is taken, and its answer before the next step. A process that is
  * killed continues its batches at the next start. If the answer to the creation of a batch is lost, the batch is in
  * doubt: it is searched by the name in its metadata, and its requests are not sent again, unless an operator says so.
- * Answers are recorded in one transaction. Requests without an answer fail, so that the caller can ask again.
- * Does not: delete files at the endpoint; share the batches of a model between processes (a lock prevents that).
+ * Answers are recorded in one transaction. Requests without an answer fail, so that the caller can ask again, but at
+ * most 3 times if the endpoint's results cannot be read. After a defect, the callers are released, and the batch goes on.
+ * Does not: delete files at the endpoint.
  */
-import { Cause, Clock, Deferred, Duration, Effect, FiberSet, Option, Queue, type Scope } from "effect"
+import { Cause, Clock, Deferred, Duration, Effect, FiberSet, Option, Queue, Result, type Scope } from "effect"
 import { SecureRandom } from "effect/crypto"
 import { Hex } from "effect/encoding"
-import { Headers, type HttpClient } from "effect/http"
+import type { HttpClient } from "effect/http"
+import type { Statement } from "effect/sql"
 import type { SqlError } from "effect/sql/SqlError"
 import { count } from "../../io/Values.ts"
-import * as FileLock from "../../node/FileLock.ts"
-import * as Sha256 from "../../node/Sha256.ts"
 import * as BatchClient from "./BatchClient.ts"
+import * as BatchResults from "./BatchResults.ts"
 import * as BatchSteps from "./BatchSteps.ts"
 import type { Answer, JudgeAnswers, KeptAnswer } from "./JudgeAnswers.ts"
-import * as JudgeFailure from "./JudgeFailure.ts"
 import { JudgeFailed, type RequestContext } from "./JudgeFailure.ts"
-import * as JudgeHttp from "./JudgeHttp.ts"
 
 /** How requests are gathered in batches. */
 export interface BatchOptions {
@@ -44,6 +43,8 @@ const maxBytes = 100_000_000
 /** A batch does not wait longer than this for further requests. */
 const maxGathering = Duration.minutes(5)
 const nameBytes = 12
+/** How often a request is answered in a way that cannot be read before it counts as unusable. */
+const maxUnreadable = 3
 
 export interface JudgeBatches {
   /** Batches in doubt, and since when (epoch milliseconds). */
@@ -59,14 +60,14 @@ export const make = Effect.fnUntraced(function* (
   context: RequestContext,
   answers: JudgeAnswers,
   options: BatchOptions,
-): Effect.fn.Return<JudgeBatches, SqlError | FileLock.FileLockError, Scope.Scope> {
+): Effect.fn.Return<JudgeBatches, SqlError, Scope.Scope> {
   const { sql } = answers
   const { baseUrl, model } = context
-  yield* FileLock.acquire(`${answers.file}.${Sha256.hex(JSON.stringify([baseUrl, model])).slice(0, 12)}`)
+  const pollInterval = Duration.fromInputUnsafe(options.pollInterval ?? defaults.pollInterval)
   const { about, awaitEnd, create, doubts, download, persistently, search, upload } = BatchSteps.make(
     BatchClient.make(client, context),
     answers,
-    { model, pollInterval: Duration.fromInputUnsafe(options.pollInterval ?? defaults.pollInterval) },
+    { model, pollInterval },
   )
   const linger = Duration.fromInputUnsafe(options.linger ?? defaults.linger)
   const waiting = yield* Queue.unbounded<{ readonly request: string; readonly body: string }>()
@@ -74,39 +75,74 @@ export const make = Effect.fnUntraced(function* (
   const running = yield* FiberSet.make()
   let maxRequests = options.maxRequests ?? defaults.maxRequests
 
-  /** Ends a batch: records its answers, and resolves its requests. */
+  const failed = (fault: JudgeFailed["fault"], why: string) => BatchResults.failed(context, fault, why)
+  const requestsOf = (name: string) =>
+    Effect.map(
+      persistently(sql<{ request: string }>`SELECT request FROM batch_request WHERE batch = ${name}`),
+      (rows) => rows.map(({ request }) => request),
+    )
+
+  /** Counts requests whose results cannot be read. @returns an unusable answer to those that are not asked again */
+  const countUnreadable = Effect.fnUntraced(function* (requests: ReadonlyArray<string>) {
+    const rows = yield* sql<{ request: string; times: number }>`INSERT INTO unreadable
+      SELECT value, 1 FROM json_each(${JSON.stringify(requests)}) WHERE 1
+      ON CONFLICT DO UPDATE SET times = times + 1 RETURNING request, times`
+    return rows.flatMap(({ request, times }): ReadonlyArray<KeptAnswer> => {
+      const refusal = `${baseUrl} answered ${times} times in a way that cannot be read`
+      const answer = { text: "", model, refusal, promptTokens: 0, completionTokens: 0, batched: true }
+      return times < maxUnreadable ? [] : [[request, answer]]
+    })
+  })
+
+  /**
+   * Ends a batch: records its answers, and resolves its requests.
+   *
+   * @param hasUnreadable whether the results of requests without a result may be those that cannot be read
+   */
   const settle = Effect.fnUntraced(function* (
     name: string,
-    results: ReadonlyMap<string, Effect.Effect<Answer, JudgeFailed>>,
+    results: ReadonlyMap<string, Result.Result<Answer, JudgeFailed>>,
     missing: JudgeFailed,
+    hasUnreadable = false,
   ) {
-    const requests = yield* persistently(
-      sql<{ request: string }>`SELECT request FROM batch_request WHERE batch = ${name}`,
-    )
-    const exits = yield* Effect.forEach(requests, ({ request }) =>
-      Effect.map(Effect.exit(results.get(request) ?? Effect.fail(missing)), (exit) => [request, exit] as const),
-    )
-    const answered = exits.flatMap(([request, exit]): ReadonlyArray<KeptAnswer> =>
-      exit._tag === "Success" ? [[request, exit.value]] : [],
-    )
-    yield* persistently(
+    const requests = yield* requestsOf(name)
+    const answered = requests.flatMap((request): ReadonlyArray<KeptAnswer> => {
+      const result = results.get(request)
+      return result?._tag === "Success" ? [[request, result.success]] : []
+    })
+    const unreadable = hasUnreadable ? requests.filter((request) => !results.has(request)) : []
+    const unusable = yield* persistently(
       sql.withTransaction(
         Effect.gen(function* () {
-          yield* answers.keep(baseUrl, model, answered)
+          const unusable = yield* countUnreadable(unreadable)
+          yield* answers.keep(baseUrl, model, [...answered, ...unusable])
           yield* sql`DELETE FROM batch_request WHERE batch = ${name}`
           yield* sql`DELETE FROM batch WHERE name = ${name}`
+          return unusable
         }),
       ),
     )
-    if (answered.length < exits.length) {
+    if (answered.length < requests.length) {
+      const words =
+        unreadable.length === 0
+          ? ""
+          : `${count(unreadable.length, "result")} could not be read; each is asked for at most ${maxUnreadable} times. `
       yield* Effect.logWarning(
-        `${about(name)} ended with ${count(answered.length, "answer")} to ${count(exits.length, "request")}; the others are asked again, unless the model refused them`,
+        `${about(name)} ended with ${count(answered.length, "answer")} to ${count(requests.length, "request")}. ${words}The others are asked again, unless the model refused them`,
       )
     }
-    for (const [request, exit] of exits) {
+    const kept = new Map<string, Answer>([...answered, ...unusable])
+    for (const request of requests) {
       const deferred = open.get(request)
       open.delete(request)
-      if (deferred !== undefined) yield* Deferred.done(deferred, exit)
+      if (deferred === undefined) continue
+      const answer = kept.get(request)
+      if (answer !== undefined) yield* Deferred.succeed(deferred, answer)
+      else
+        yield* Deferred.fail(
+          deferred,
+          Option.getOrElse(failureOf(results.get(request)), () => missing),
+        )
     }
   })
 
@@ -114,43 +150,40 @@ export const make = Effect.fnUntraced(function* (
     maxRequests = Math.max(1, Math.ceil(maxRequests / 2))
   }
 
-  const collect = Effect.fnUntraced(function* (name: string, batch: BatchClient.Batch) {
-    const lines = yield* download(name, batch)
-    const hasAnswered = lines.some(({ response }) => response?.status_code === 200)
-    const resultOf = ({ error, response }: BatchClient.BatchLine) =>
-      response === null || response === undefined
-        ? Effect.fail(failed("Moment", error?.code ?? error?.message ?? "no reason given"))
-        : answerOf(response.status_code, JSON.stringify(response.body), hasAnswered)
-    const failed = (fault: JudgeFailed["fault"], why: string) =>
-      new JudgeFailed({ fault, problem: `${baseUrl} did not carry out a request of a batch: ${why}` })
+  const collect = Effect.fnUntraced(function* (name: string, id: string, isGivenUp: boolean) {
+    const ended = yield* awaitEnd(name, id, isGivenUp)
+    if (Option.isNone(ended)) return yield* settle(name, new Map(), failed("Moment", "the batch is gone"))
+    const batch = ended.value
+    const { lines, unreadable } = yield* download(name, batch, isGivenUp)
+    const results = yield* BatchResults.read(lines, context)
     const [error] = batch.errors?.data ?? []
     const isTooLarge = error?.code === "token_limit_exceeded"
     if (isTooLarge) halve()
     yield* settle(
       name,
-      new Map(lines.map((line) => [line.custom_id, resultOf(line)])),
+      results.byRequest,
       failed(
         batch.status === "failed" && !isTooLarge ? "Endpoint" : "Moment",
         error === undefined ? `the batch is ${batch.status}` : `${error.code}: ${error.message}`,
       ),
+      unreadable > 0 || results.hasUnreadable,
     )
   })
 
-  const answerOf = Effect.fnUntraced(function* (status: number, text: string, hasAnswered: boolean) {
-    if (JudgeHttp.isOk({ status })) return yield* JudgeHttp.completionOf(text, context, true)
-    return yield* yield* JudgeFailure.fromStatus({ status, headers: Headers.empty, text }, context, hasAnswered)
-  })
-
-  const run = Effect.fnUntraced(function* ({ asked_at, id, input_file, name }: BatchSteps.BatchRow) {
+  const run = Effect.fnUntraced(function* (
+    { asked_at, gone_at, id, input_file, name }: BatchSteps.BatchRow,
+    sendsAgain: boolean,
+  ) {
     const isInDoubt = id === null && asked_at !== null
-    const existing = isInDoubt ? yield* search(name, options.doubts === "send-again") : Option.fromNullishOr(id)
+    if (gone_at !== null) doubts.set(name, gone_at)
+    const existing = isInDoubt ? yield* search(name, sendsAgain) : Option.fromNullishOr(id)
     const creation = Option.match(existing, {
       onSome: Effect.succeed,
       onNone: () =>
         Effect.flatMap(input_file === null ? upload(name) : Effect.succeed(input_file), (file) => create(name, file)),
     })
     const created = yield* Effect.result(creation)
-    if (created._tag === "Success") return yield* collect(name, yield* awaitEnd(name, created.success))
+    if (created._tag === "Success") return yield* collect(name, created.success, sendsAgain && gone_at !== null)
     const { fault, problem } = created.failure
     // The endpoint cannot object to a single question before it has read the file, so the file is too large.
     if (fault === "Question") halve()
@@ -161,13 +194,31 @@ export const make = Effect.fnUntraced(function* (
     )
   })
 
-  const begin = (row: BatchSteps.BatchRow) =>
-    FiberSet.run(
-      running,
-      Effect.tapCause(run(row), (cause) =>
-        Cause.hasInterruptsOnly(cause) ? Effect.void : Effect.logError(`${about(row.name)} failed`, cause),
-      ),
-    )
+  /** Releases the callers. Their requests stay in the batch, so that they are not sent again. */
+  const release = Effect.fnUntraced(function* (name: string) {
+    const failure = new JudgeFailed({ fault: "Endpoint", problem: `${about(name)} failed, and is continued later` })
+    for (const request of yield* requestsOf(name)) {
+      const deferred = open.get(request)
+      open.set(request, yield* Deferred.make<Answer, JudgeFailed>())
+      if (deferred !== undefined) yield* Deferred.fail(deferred, failure)
+    }
+  })
+
+  const rowsOf = (where: Statement.Fragment) =>
+    sql<BatchSteps.BatchRow>`SELECT name, input_file, asked_at, id, gone_at FROM batch WHERE ${where} ORDER BY rowid`
+
+  /** Carries out a batch. A defect does not end it. @param sendsAgain whether an operator has decided about a doubt */
+  const carryOut = (row: BatchSteps.BatchRow, sendsAgain: boolean): Effect.Effect<void> =>
+    Effect.catchCause(run(row, sendsAgain), (cause) => {
+      if (Cause.hasInterruptsOnly(cause)) return Effect.failCause(cause)
+      return Effect.gen(function* () {
+        yield* Effect.logError(`${about(row.name)} failed; it is continued later`, cause)
+        yield* release(row.name)
+        yield* Effect.sleep(pollInterval)
+        for (const again of yield* persistently(rowsOf(sql`name = ${row.name}`))) yield* carryOut(again, sendsAgain)
+      })
+    })
+  const begin = (row: BatchSteps.BatchRow, sendsAgain: boolean) => FiberSet.run(running, carryOut(row, sendsAgain))
 
   /** Takes requests until none comes for a while, or until the batch is full. */
   const gather = Effect.gen(function* () {
@@ -182,7 +233,7 @@ export const make = Effect.fnUntraced(function* (
       bytes += next.value.body.length
     }
     const name = Hex.encode(yield* (yield* SecureRandom.SecureRandom).randomBytes(nameBytes))
-    const row: BatchSteps.BatchRow = { name, input_file: null, asked_at: null, id: null }
+    const row: BatchSteps.BatchRow = { name, input_file: null, asked_at: null, id: null, gone_at: null }
     const rows = JSON.stringify(batch.map(({ body, request }) => [request, body]))
     yield* persistently(
       sql.withTransaction(
@@ -192,16 +243,19 @@ export const make = Effect.fnUntraced(function* (
         }),
       ),
     )
-    yield* begin(row)
+    yield* begin(row, false)
   }).pipe(Effect.provide(SecureRandom.layerWebCrypto))
 
-  const earlier = yield* sql<BatchSteps.BatchRow>`SELECT name, input_file, asked_at, id FROM batch
-    WHERE endpoint = ${baseUrl} AND model = ${model} ORDER BY rowid`
+  const earlier = yield* rowsOf(sql`endpoint = ${baseUrl} AND model = ${model}`)
   for (const { request } of yield* sql<{ request: string }>`SELECT request FROM batch_request
     JOIN batch ON batch.name = batch_request.batch WHERE endpoint = ${baseUrl} AND model = ${model}`) {
     open.set(request, yield* Deferred.make<Answer, JudgeFailed>())
   }
-  yield* Effect.forEach(earlier, begin)
+  yield* Effect.addFinalizer(() => {
+    const stopped = new JudgeFailed({ fault: "Endpoint", problem: `judge:${model} is stopped` })
+    return Effect.forEach(open.values(), (deferred) => Deferred.fail(deferred, stopped), { discard: true })
+  })
+  for (const row of earlier) yield* begin(row, options.doubts === "send-again")
   yield* Effect.forkScoped(Effect.forever(gather))
 
   const pending = (request: string) => {
@@ -221,6 +275,9 @@ export const make = Effect.fnUntraced(function* (
       }),
   }
 })
+
+const failureOf = (result: Result.Result<Answer, JudgeFailed> | undefined) =>
+  result === undefined ? Option.none() : Result.getFailure(result)
 
 /** Whether batches of the model at the endpoint have no recorded results. */
 export const exist = ({ sql }: JudgeAnswers, { baseUrl, model }: RequestContext) =>

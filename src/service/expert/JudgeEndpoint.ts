@@ -5,13 +5,26 @@
  * the endpoint asked for, or for a minute after the endpoint refused the settings, such as the key. It does not follow
  * redirects. No failure or log contains the key. A `JudgeError` says whether the question (not retryable) or the
  * endpoint is at fault. A refusal without a reason, a timeout, or an oversized response is the question's fault only if
- * the endpoint has answered other questions. With `JudgeAnswers`, a request that was answered before is not sent again.
+ * the endpoint has answered other questions. Equal requests at the same time are sent once. With `JudgeAnswers`, a
+ * request that was answered before is not sent again.
  */
-import { ByteSize, Clock, Duration, Effect, Option, type Redacted, Schedule, type Schema, Semaphore } from "effect"
+import {
+  ByteSize,
+  Cause,
+  Clock,
+  Deferred,
+  Duration,
+  Effect,
+  Option,
+  type Redacted,
+  Schedule,
+  type Schema,
+  Semaphore,
+} from "effect"
 import { HttpClient, HttpClientRequest } from "effect/http"
 import * as Backoff from "../../io/Backoff.ts"
 import { JudgeError } from "./Expert.ts"
-import { type Answer, idOf, type JudgeAnswers } from "./JudgeAnswers.ts"
+import { type Answer, idOf, type JudgeAnswers, stored } from "./JudgeAnswers.ts"
 import type { JudgeBatches } from "./JudgeBatches.ts"
 import * as JudgeFailure from "./JudgeFailure.ts"
 import { JudgeFailed } from "./JudgeFailure.ts"
@@ -41,7 +54,7 @@ export interface EndpointOptions {
 export interface Completion extends Answer {
   /** The id of the request, see `JudgeAnswers`. */
   readonly request: string
-  /** Whether the answer is from an earlier request, which is not paid for again. */
+  /** Whether another vote counts the request, so that it is not paid for again. */
   readonly isCached: boolean
 }
 
@@ -54,12 +67,20 @@ export interface JudgeStore {
 }
 
 export interface Endpoint {
-  readonly complete: (messages: ReadonlyArray<Message>) => Effect.Effect<Completion, JudgeError>
+  /**
+   * Asks the model. Fails if it declines to answer.
+   *
+   * @param item the item whose vote counts the request, see `JudgeAnswers.count`
+   */
+  readonly complete: (messages: ReadonlyArray<Message>, item: string) => Effect.Effect<Completion, JudgeError>
   /** The `temperature` in the requests. Undefined if they have none. */
   readonly temperature: Effect.Effect<Schema.Json | undefined>
 }
 
 export const defaults = { concurrency: 8, timeout: "2 minutes", retries: 4 } as const
+
+/** How to ask again after an unusable answer, which is kept. */
+export const askAgain = `the answer is kept; to ask again, change --judge-body, such as to {"seed": 1}`
 
 const maxAnswerBytes = ByteSize.mebibytes(1)
 /** The longest pause that a call waits for. During a longer pause, calls fail, so that the caller can continue. */
@@ -111,11 +132,6 @@ export const make = Effect.fnUntraced(function* (
     yield* Effect.sleep(pause)
   })
 
-  const noteAnswer = Effect.sync(() => {
-    answered++
-    refusal = undefined
-  })
-
   const attempt = Effect.fnUntraced(function* (
     messages: ReadonlyArray<Message>,
     id: string,
@@ -126,22 +142,26 @@ export const make = Effect.fnUntraced(function* (
       HttpClientRequest.acceptJson,
       HttpClientRequest.bodyText(body, "application/json"),
     )
-    const response = yield* Effect.andThen(awaitTurn, exchange(request, { maxBytes: maxAnswerBytes, timeout })).pipe(
+    const note = Effect.fnUntraced(function* ({ fault, problem, retryAfter }: JudgeFailed) {
+      if (fault !== "Moment" && fault !== "Endpoint") return
+      const pause = retryAfter ?? (fault === "Endpoint" ? Duration.toMillis(refusalPause) : 0)
+      notBefore = Math.max(notBefore, (yield* Clock.currentTimeMillis) + pause)
+      refusal = fault === "Endpoint" ? problem : undefined
+    })
+    const limits = { maxBytes: maxAnswerBytes, timeout }
+    const text = yield* awaitTurn.pipe(
+      Effect.andThen(
+        Effect.tapError(
+          exchange(request, limits, () => answered > 0),
+          note,
+        ),
+      ),
       Semaphore.withPermit(semaphore),
     )
-    if (JudgeHttp.isOk(response)) {
-      return yield* JudgeHttp.completionOf(response.text, context, false).pipe(
-        Effect.tap(noteAnswer),
-        Effect.tapError(({ fault }) => (fault === "Question" ? noteAnswer : Effect.void)),
-      )
-    }
-    const failure = yield* JudgeFailure.fromStatus(response, context, answered > 0)
-    const pause = failure.retryAfter ?? (failure.fault === "Endpoint" ? Duration.toMillis(refusalPause) : 0)
-    if (failure.fault === "Moment" || failure.fault === "Endpoint") {
-      notBefore = Math.max(notBefore, (yield* Clock.currentTimeMillis) + pause)
-      refusal = failure.fault === "Endpoint" ? failure.problem : undefined
-    }
-    return yield* failure
+    const answer = yield* JudgeHttp.completionOf(JudgeFailure.bodyOf(text), context, false)
+    answered++
+    refusal = undefined
+    return answer
   })
 
   const attemptAtAnyTemperature = (messages: ReadonlyArray<Message>, id: string) =>
@@ -162,13 +182,10 @@ export const make = Effect.fnUntraced(function* (
     Schedule.while(({ input }) => input.isPassing && (input.retryAfter ?? 0) <= Duration.toMillis(maxPause)),
   )
 
-  const complete = Effect.fn("JudgeEndpoint.complete")(function* (
-    messages: ReadonlyArray<Message>,
-  ): Effect.fn.Return<Completion, JudgeError> {
-    const request = idOf({ ...configured, model: options.model, messages })
+  const obtain = Effect.fnUntraced(function* (messages: ReadonlyArray<Message>, request: string) {
     const isPending = batches?.pending(request) !== undefined
-    const cached = answers === undefined || isPending ? Option.none() : yield* answers.find(request)
-    if (Option.isSome(cached)) return { ...cached.value, request, isCached: true }
+    const kept = answers === undefined || isPending ? Option.none() : yield* answers.find(request)
+    if (Option.isSome(kept)) return kept.value
     const before = answered
     const answer = yield* Effect.retry(attemptAtAnyTemperature(messages, request), again).pipe(
       Effect.mapError((failure) => {
@@ -186,7 +203,47 @@ export const make = Effect.fnUntraced(function* (
         message: `An answer of judge:${options.model} could not be kept in ${answers.file}`,
       })
     }
-    return { ...answer, request, isCached: false }
+    return answer
+  })
+
+  const running = new Map<string, Deferred.Deferred<Answer, JudgeError>>()
+
+  /** Equal requests at the same time share one answer. */
+  const share = (
+    messages: ReadonlyArray<Message>,
+    request: string,
+  ): Effect.Effect<{ readonly answer: Answer; readonly isFirst: boolean }, JudgeError> =>
+    Effect.suspend(() => {
+      const first = running.get(request)
+      if (first !== undefined) {
+        return Deferred.await(first).pipe(
+          Effect.map((answer) => ({ answer, isFirst: false })),
+          Effect.catchCauseIf(Cause.hasInterruptsOnly, () => share(messages, request)),
+        )
+      }
+      const deferred = Deferred.makeUnsafe<Answer, JudgeError>()
+      running.set(request, deferred)
+      return obtain(messages, request).pipe(
+        Effect.onExit((exit) => {
+          running.delete(request)
+          return Deferred.done(deferred, exit)
+        }),
+        Effect.map((answer) => ({ answer, isFirst: true })),
+      )
+    })
+
+  const complete = Effect.fn("JudgeEndpoint.complete")(function* (
+    messages: ReadonlyArray<Message>,
+    item: string,
+  ): Effect.fn.Return<Completion, JudgeError> {
+    const request = idOf({ ...configured, model: options.model, messages })
+    const { answer, isFirst } = yield* share(messages, request)
+    const isCounted = answers === undefined ? isFirst : yield* stored(answers.count(request, item))
+    if (answer.refusal !== undefined) {
+      const problem = answers === undefined ? answer.refusal : `${answer.refusal}; ${askAgain}`
+      return yield* new JudgeError({ problem, isRetryable: false })
+    }
+    return { ...answer, request, isCached: !isCounted }
   })
 
   return { complete, temperature: Effect.sync(() => members()["temperature"]) }

@@ -4,16 +4,18 @@
  * Guarantees: the model is asked about each pair in both orders, and a completion wins only if both answers agree
  * (`PairwiseRanking`). The first order depends only on the item's text, so a restart does not change it. After a
  * limited number of unusable answers, the item is left to other experts. Completions are untrusted; see `JudgePrompt`.
- * With `JudgeAnswers`, an interrupted judgment continues with the answers so far.
+ * With `JudgeAnswers`, an interrupted judgment continues with the answers so far, and each request is counted in one
+ * vote: those of an item without a vote in the next vote of the judge.
  * Does not: make a model deterministic, even at temperature 0.
  */
 import { Effect, Option, Random, Result, type Schema } from "effect"
 import type { HttpClient } from "effect/http"
 import type { Rubric } from "../../domain/Rubric.ts"
+import type { TaskPrompt } from "../../domain/Task.ts"
 import * as TokenPrice from "../../domain/TokenPrice.ts"
 import * as Sha256 from "../../node/Sha256.ts"
 import { type Expert, type Judge, JudgeError, type JudgeVote } from "./Expert.ts"
-import { drawMarkerKey } from "./JudgeAnswers.ts"
+import { drawMarkerKey, stored } from "./JudgeAnswers.ts"
 import * as JudgeAssessment from "./JudgeAssessment.ts"
 import * as JudgeEndpoint from "./JudgeEndpoint.ts"
 import * as JudgeFailure from "./JudgeFailure.ts"
@@ -62,25 +64,24 @@ export const make = Effect.fn("JudgeExpert.make")(function* (
   const attempts = options.attempts ?? 3
   const costOf = Option.getOrUndefined(Option.flatMap(Option.fromUndefinedOr(options.price), TokenPrice.reader))
 
-  /** Fails. If the question comes again, the model is asked again. */
-  const unusable = Effect.fnUntraced(function* (requests: ReadonlyArray<string>, problem: string) {
-    if (answers !== undefined) yield* Effect.ignore(answers.forget(requests), { log: "Warn" })
-    return yield* new JudgeError({ problem, isRetryable: false })
-  })
+  const unusable = (problem: string) =>
+    new JudgeError({
+      problem: answers === undefined ? problem : `${problem}; ${JudgeEndpoint.askAgain}`,
+      isRetryable: false,
+    })
 
   const answer = Effect.fnUntraced(function* (
     question: { readonly prompt: string; readonly guidelines: string | undefined },
     completions: ReadonlyArray<string>,
     order: readonly [number, number],
     usage: UsageCounter.UsageCounter,
+    item: string,
   ): Effect.fn.Return<PairwiseRanking.Answer, JudgeError> {
     const shown = [completions[order[0]] ?? "", completions[order[1]] ?? ""] as const
     let said = ""
-    const requests: Array<string> = []
     for (let attempt = 1; attempt <= attempts; attempt++) {
       const messages = JudgePrompt.ask({ ...question, template, completions: shown }, markerKey, attempt)
-      const completion = yield* endpoint.complete(messages)
-      requests.push(completion.request)
+      const completion = yield* endpoint.complete(messages, item)
       usage.add(completion)
       const verdict = JudgePrompt.read(completion.text)
       if (Option.isSome(verdict)) {
@@ -90,35 +91,39 @@ export const make = Effect.fn("JudgeExpert.make")(function* (
       said = completion.text
     }
     const words = said.trim() === "" ? "nothing" : JudgeFailure.quote(said, options.apiKey)
-    return yield* unusable(requests, `${name} gave ${attempts} unusable answers, the last: ${words}`)
+    return yield* unusable(`${name} gave ${attempts} unusable answers, the last: ${words}`)
   })
 
   const assess = Effect.fnUntraced(function* (
     item: JudgeAssessment.AssessedItem,
     rubric: Rubric,
     usage: UsageCounter.UsageCounter,
+    key: string,
   ): Effect.fn.Return<JudgeVote["assessment"], JudgeError> {
-    const requests: Array<string> = []
     let failed: { readonly answer: string; readonly problem: string } | undefined
     for (let attempt = 1; attempt <= JudgeAssessment.attempts; attempt++) {
-      const completion = yield* endpoint.complete(JudgeAssessment.ask(item, rubric, markerKey, failed))
-      requests.push(completion.request)
+      const completion = yield* endpoint.complete(JudgeAssessment.ask(item, rubric, markerKey, failed), key)
       usage.add(completion)
       const members = JudgeAssessment.read(completion.text, item, rubric)
       if (Result.isSuccess(members)) return members.success
       failed = { answer: completion.text, problem: members.failure }
     }
     const problem = `${name} gave no usable answers to the rubric: ${JudgeFailure.quote(failed?.problem ?? "", options.apiKey)}`
-    return yield* unusable(requests, problem)
+    return yield* unusable(problem)
   })
 
-  const judge: Judge = Effect.fn("JudgeExpert.judge")(function* ({ completions, prompt }, guidelines, rubric) {
+  const judgeItem = Effect.fnUntraced(function* (
+    { completions, prompt }: TaskPrompt,
+    guidelines: string | undefined,
+    rubric: Rubric | undefined,
+    key: string,
+  ): Effect.fn.Return<Option.Option<JudgeVote>, JudgeError> {
     const usage = UsageCounter.make(costOf)
     const compare = (first: number, second: number) =>
       Effect.all(
         [
-          answer({ prompt, guidelines }, completions, [first, second], usage),
-          answer({ prompt, guidelines }, completions, [second, first], usage),
+          answer({ prompt, guidelines }, completions, [first, second], usage, key),
+          answer({ prompt, guidelines }, completions, [second, first], usage, key),
         ],
         { concurrency: 2 },
       )
@@ -149,7 +154,9 @@ export const make = Effect.fn("JudgeExpert.make")(function* (
     const rationale = rationaleOf(ranked, distinct.length)
     const item = { guidelines, prompt, completions, order, choice: ranked.best, rationale }
     const assessment =
-      rubric !== undefined && JudgeAssessment.hasQuestions(rubric) ? yield* assess(item, rubric, usage) : undefined
+      rubric !== undefined && JudgeAssessment.hasQuestions(rubric) ? yield* assess(item, rubric, usage, key) : undefined
+    const withoutVote =
+      answers === undefined ? [] : yield* stored(answers.countOthers(options.model, key, usage.requests()))
     return Option.some<JudgeVote>({
       best_completion_index: ranked.best,
       assessment,
@@ -165,9 +172,16 @@ export const make = Effect.fn("JudgeExpert.make")(function* (
         answers: ranked.comparisons
           .flat()
           .map(({ choice, order, rationale }): Schema.Json => ({ order, choice: choice ?? null, rationale })),
-        usage: usage.toJson(),
+        usage: usage.toJson(withoutVote),
       },
     })
+  })
+
+  const judge: Judge = Effect.fn("JudgeExpert.judge")(function* (prompt, guidelines, rubric, item) {
+    const key = `${name} ${item ?? (yield* drawMarkerKey)}`
+    return yield* Effect.tapError(judgeItem(prompt, guidelines, rubric, key), ({ isRetryable }) =>
+      answers === undefined || isRetryable ? Effect.void : stored(answers.uncount(key)),
+    )
   })
 
   // A judgment makes at least two requests at once, so the number of concurrent judgments is half that of requests.
@@ -178,6 +192,7 @@ export const make = Effect.fn("JudgeExpert.make")(function* (
     judge,
     concurrency: isBatching === true ? batchedJudgments : concurrency,
     doubts: batches?.doubts,
+    paid: answers?.paid,
   }
 })
 

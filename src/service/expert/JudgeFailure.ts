@@ -21,6 +21,8 @@ export class JudgeFailed extends Schema.TaggedError<JudgeFailed>()("JudgeFailed"
   retryAfter: Schema.optionalKey(Schema.Finite),
   /** Set if the endpoint did not carry out the request. */
   isRefused: Schema.optionalKey(Schema.Literal(true)),
+  /** Set if the endpoint has nothing at the address (404 or 410). */
+  isGone: Schema.optionalKey(Schema.Literal(true)),
 }) {
   override get message() {
     return this.problem
@@ -43,6 +45,9 @@ export const quote = (text: string, key: Redacted.Redacted<string> | undefined):
 
 const decodeJson = Schema.decodeUnknownOption(Schema.fromJsonString(Schema.Unknown))
 
+/** Parses a response. Text that is not JSON is returned as it is. */
+export const bodyOf = (text: string): unknown => Option.getOrElse(decodeJson(text), () => text)
+
 const memberOf = (value: unknown, name: string): unknown =>
   Predicate.hasProperty(value, name) ? value[name] : undefined
 
@@ -57,13 +62,12 @@ const aboutQuestion: ReadonlyArray<unknown> = [
 /** Error codes of 429 responses about billing. Waiting does not help in these cases. */
 const outOfCredit: ReadonlyArray<unknown> = ["insufficient_quota", "billing_hard_limit_reached"]
 
-const errorIn = (text: string) => {
-  const body = Option.getOrUndefined(decodeJson(text))
+const errorIn = (body: unknown) => {
   const error = memberOf(body, "error")
   const words = [memberOf(error, "message"), error, memberOf(body, "message"), memberOf(body, "detail")]
   const code = memberOf(error, "code")
   return {
-    words: words.find((word) => typeof word === "string") ?? text,
+    words: words.find((word) => typeof word === "string") ?? (typeof body === "string" ? body : JSON.stringify(body)),
     // OpenRouter's moderation refuses a question with a list of reasons.
     isAboutQuestion: aboutQuestion.includes(code) || Array.isArray(memberOf(memberOf(error, "metadata"), "reasons")),
     isAboutTemperature: memberOf(error, "param") === "temperature",
@@ -79,19 +83,20 @@ export interface RequestContext {
 
 /** `hasAnswered`: whether the endpoint has answered other questions. If so, a refusal must be due to this question. */
 export const fromStatus = Effect.fnUntraced(function* (
-  { headers, status, text }: { readonly status: number; readonly headers: Headers.Headers; readonly text: string },
+  { body, headers, status }: { readonly status: number; readonly headers?: Headers.Headers; readonly body: unknown },
   { apiKey, baseUrl, model }: RequestContext,
   hasAnswered: boolean,
 ) {
-  const error = errorIn(text)
+  const error = errorIn(body)
   const said = quote(error.words, apiKey)
-  const retryAfter = yield* RateLimit.retryAfter(headers["retry-after"], maxRetryAfter)
+  const retryAfter = yield* RateLimit.retryAfter(headers?.["retry-after"], maxRetryAfter)
   const failed = (fault: JudgeFailed["fault"], problem: string) =>
     new JudgeFailed({
       fault,
       problem: `${problem}: ${said}`,
       ...(retryAfter !== undefined && { retryAfter }),
       ...(status < 500 && kind !== "timeout" && { isRefused: true }),
+      ...(kind === "notFound" && { isGone: true }),
     })
 
   const kind = HttpFailure.kindOf(status)
@@ -109,10 +114,10 @@ export const fromStatus = Effect.fnUntraced(function* (
   return failed(hasAnswered ? "Question" : "Endpoint", `${baseUrl} refuses the request (${status})`)
 })
 
-export const fromBody = (text: string, { apiKey, baseUrl }: RequestContext): JudgeFailed =>
+export const fromBody = (body: unknown, { apiKey, baseUrl }: RequestContext): JudgeFailed =>
   new JudgeFailed({
     fault: "Moment",
-    problem: `${baseUrl} returned something other than a chat completion: ${quote(errorIn(text).words, apiKey)}`,
+    problem: `${baseUrl} returned something other than a chat completion: ${quote(errorIn(body).words, apiKey)}`,
   })
 
 /** The failure of a request that got no answer. It names the code of the innermost cause, such as ECONNREFUSED. */

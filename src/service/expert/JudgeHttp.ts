@@ -5,43 +5,43 @@
  * endpoint may belong to another company.
  */
 import { ByteSize, Duration, Effect, Option, Schema, Stream } from "effect"
-import { type Headers, HttpClient, type HttpClientError, HttpClientRequest } from "effect/http"
+import { HttpClient, type HttpClientError, HttpClientRequest } from "effect/http"
 import type { Answer } from "./JudgeAnswers.ts"
 import * as JudgeFailure from "./JudgeFailure.ts"
 import { JudgeFailed, type RequestContext } from "./JudgeFailure.ts"
-
-export interface Response {
-  readonly status: number
-  readonly headers: Headers.Headers
-  readonly text: string
-}
 
 export interface ResponseLimits {
   readonly maxBytes: ByteSize.ByteSize
   readonly timeout: Duration.Duration
 }
 
-export const isOk = ({ status }: Pick<Response, "status">): boolean => status >= 200 && status < 300
+export const isOk = (status: number): boolean => status >= 200 && status < 300
 
-/** Sends a request, and returns a response of any status. */
+/** Sends a request, and returns the body of a successful response. @param hasAnswered see `JudgeFailure.fromStatus` */
 export const make =
   (client: HttpClient.HttpClient, context: RequestContext) =>
-  (request: HttpClientRequest.HttpClientRequest, { maxBytes, timeout }: ResponseLimits) =>
+  (
+    request: HttpClientRequest.HttpClientRequest,
+    { maxBytes, timeout }: ResponseLimits,
+    hasAnswered: () => boolean = () => false,
+  ): Effect.Effect<string, JudgeFailed> =>
     Effect.gen(function* () {
       const { apiKey, baseUrl } = context
-      const response = yield* client.execute(
+      const { headers, status, stream } = yield* client.execute(
         apiKey === undefined ? request : HttpClientRequest.bearerToken(request, apiKey),
       )
       const tooLong = new JudgeFailed({
         fault: "Length",
         problem: `${baseUrl} answers with more than ${ByteSize.format(maxBytes)}`,
       })
-      const text = yield* response.stream.pipe(
+      const text = yield* stream.pipe(
         Stream.limitBytes<JudgeFailed | HttpClientError.HttpClientError, never>(maxBytes, () => Stream.fail(tooLong)),
         Stream.decodeText,
         Stream.mkString,
       )
-      return { status: response.status, headers: response.headers, text } satisfies Response
+      if (isOk(status)) return text
+      const body = JudgeFailure.bodyOf(text)
+      return yield* yield* JudgeFailure.fromStatus({ status, headers, body }, context, hasAnswered())
     }).pipe(
       Effect.timeout(timeout),
       Effect.provideService(HttpClient.TracerPropagationEnabled, false),
@@ -74,28 +74,27 @@ const ChatCompletion = Schema.Struct({
   ),
   usage: Schema.optionalKey(Schema.Unknown),
 })
-const decodeCompletion = Schema.decodeUnknownOption(Schema.fromJsonString(ChatCompletion))
+const decodeCompletion = Schema.decodeUnknownOption(ChatCompletion)
 const decodeUsage = Schema.decodeUnknownOption(Schema.Struct({ prompt_tokens: Count, completion_tokens: Count }))
 
-/** Reads the body of a chat completion. Fails if it is something else, or if the model declines to answer. */
+/** Reads a chat completion. Fails if the body is something else. */
 export const completionOf = Effect.fnUntraced(function* (
-  text: string,
+  body: unknown,
   context: RequestContext,
   batched: boolean,
 ): Effect.fn.Return<Answer, JudgeFailed> {
-  const decoded = decodeCompletion(text)
-  if (Option.isNone(decoded)) return yield* JudgeFailure.fromBody(text, context)
+  const decoded = decodeCompletion(body)
+  if (Option.isNone(decoded)) return yield* JudgeFailure.fromBody(body, context)
   const { choices, model, usage } = decoded.value
   const { finish_reason, message } = choices[0]
-  if (finish_reason === "content_filter" || (message.refusal ?? "") !== "") {
-    const words = JudgeFailure.quote(message.refusal ?? "content_filter", context.apiKey)
-    return yield* new JudgeFailed({ fault: "Question", problem: `${context.model} declines to answer: ${words}` })
-  }
+  const isRefusal = finish_reason === "content_filter" || (message.refusal ?? "") !== ""
+  const words = isRefusal ? JudgeFailure.quote(message.refusal ?? "content_filter", context.apiKey) : ""
   const content = message.content ?? ""
   const counts = Option.getOrUndefined(decodeUsage(usage))
   return {
     text: typeof content === "string" ? content : content.map((part) => part.text ?? "").join(""),
     model: model ?? undefined,
+    ...(isRefusal && { refusal: `${context.model} declines to answer: ${words}` }),
     promptTokens: counts?.prompt_tokens ?? 0,
     completionTokens: counts?.completion_tokens ?? 0,
     batched,

@@ -13,7 +13,7 @@ import * as Outages from "./Outages.ts"
 
 export type Item = Claim["items"][number]
 
-type Instructions = Pick<Claim, "guidelines" | "rubric">
+type Instructions = Pick<Claim, "guidelines" | "rubric" | "taskId">
 
 const maxBreakdowns = 3
 
@@ -54,11 +54,11 @@ export const make = Effect.fnUntraced(function* (experts: ReadonlyArray<Expert>)
     }))
   }
 
-  const ask = Effect.fnUntraced(function* (name: string, { prompt }: Item, { guidelines, rubric }: Instructions) {
+  const ask = Effect.fnUntraced(function* (name: string, { prompt, promptIndex }: Item, claim: Instructions) {
     const { judge, places } = byName.get(name)!
     const asked = Effect.gen(function* () {
       const start = yield* Clock.currentTimeMillis
-      const vote = yield* judge(prompt, guidelines, rubric)
+      const vote = yield* judge(prompt, claim.guidelines, claim.rubric, `${claim.taskId}/${promptIndex}`)
       return Option.map(vote, (vote) => ({ vote, start }))
     })
     const answer = yield* places === undefined ? asked : places.withPermits(1)(asked)
@@ -149,6 +149,8 @@ export const make = Effect.fnUntraced(function* (experts: ReadonlyArray<Expert>)
       [...byName.values()].flatMap(({ doubts, name: expert }) =>
         (doubts?.() ?? []).map(({ name, since }) => ({ expert, name, since })),
       ),
+    // The judges share one file of answers.
+    paid: experts.find(({ paid }) => paid !== undefined)?.paid ?? Effect.succeed([]),
     nextChange: outages.nextChange,
   }
 })

@@ -1,11 +1,12 @@
 /**
  * Makes the experts of a service, some of which are names such as `judge:gpt-4o`.
  *
- * Guarantees: the judges among the names share one file of answers. Without a judge, no file is created. Batches of
- * earlier processes are continued, even if new requests are not sent as batches.
+ * Guarantees: the judges among the names share one file of answers, a temporary one if the settings name none. Only one
+ * process at a time uses the file, so that no other buys the same answers. Without a judge, no file is created. Batches of earlier processes are continued, even if new requests are not sent as batches.
  */
 import { Effect } from "effect"
 import { HttpClient } from "effect/http"
+import * as FileLock from "../../node/FileLock.ts"
 import * as NodeHttpClient from "../../node/HttpClient.ts"
 import * as JudgeAnswers from "./JudgeAnswers.ts"
 import * as JudgeBatches from "./JudgeBatches.ts"
@@ -23,12 +24,9 @@ const judgeOf = Effect.fnUntraced(function* (
   const options = yield* JudgeSettings.resolve(model, settings)
   const { batch = false } = settings
   const isBatching = batch !== false
-  const make = JudgeBatches.make(yield* HttpClient.HttpClient, options, answers, batch === true ? {} : batch || {})
-  const batches = isBatching
-    ? yield* make
-    : (yield* JudgeBatches.exist(answers, options))
-      ? // Another process that sends batches also continues earlier ones.
-        yield* Effect.catchTag(make, "FileLockError", () => Effect.undefined)
+  const batches =
+    isBatching || (yield* JudgeBatches.exist(answers, options))
+      ? yield* JudgeBatches.make(yield* HttpClient.HttpClient, options, answers, batch === true ? {} : batch || {})
       : undefined
   return yield* JudgeExpert.make(options, { answers, batches, isBatching })
 })
@@ -46,8 +44,8 @@ export const make = Effect.fn("NamedExperts.make")(function* (
       problem: "batches need a file of answers; set `judge.cache`",
     })
   }
-  const answers =
-    judges.length > 0 && settings.cache !== undefined ? yield* JudgeAnswers.open(settings.cache) : undefined
+  if (judges.length > 0 && settings.cache !== undefined) yield* FileLock.acquire(settings.cache)
+  const answers = judges.length > 0 ? yield* JudgeAnswers.open(settings.cache ?? "", settings.prices) : undefined
   const made: Array<ScriptedExperts.Expert> = []
   for (const expert of new Set(experts)) {
     if (typeof expert !== "string") made.push(expert)

@@ -1,7 +1,8 @@
 /**
  * Counts the requests and tokens of a judgment, and their cost.
  *
- * Guarantees: what earlier judgments paid for (`cached`) is apart from what this one paid for.
+ * Guarantees: requests that another vote counts (`cached`) and those of items without votes (`without_vote`) are apart
+ * from what this judgment paid for.
  */
 import type { Schema } from "effect"
 import * as Cost from "../../domain/Cost.ts"
@@ -12,7 +13,10 @@ export interface UsageCounter {
   readonly add: (completion: Completion) => void
   /** The name of the model in its last answer. */
   readonly model: () => string | undefined
-  readonly toJson: () => { readonly [member: string]: Schema.Json }
+  /** The ids of the requests. */
+  readonly requests: () => ReadonlyArray<string>
+  /** @param withoutVote requests of items without votes */
+  readonly toJson: (withoutVote: ReadonlyArray<RequestTokens>) => { readonly [member: string]: Schema.Json }
 }
 
 /** @param costOf the cost of a request; undefined without prices */
@@ -20,7 +24,7 @@ export const make = (costOf: ((tokens: RequestTokens) => Cost.Decimal) | undefin
   const paid: Array<Completion> = []
   const cached: Array<Completion> = []
   let model: string | undefined
-  const sum = (completions: ReadonlyArray<Completion>) => ({
+  const sum = (completions: ReadonlyArray<RequestTokens>) => ({
     requests: completions.length,
     prompt_tokens: completions.reduce((sum, { promptTokens }) => sum + promptTokens, 0),
     completion_tokens: completions.reduce((sum, { completionTokens }) => sum + completionTokens, 0),
@@ -34,6 +38,11 @@ export const make = (costOf: ((tokens: RequestTokens) => Cost.Decimal) | undefin
       model = completion.model
     },
     model: () => model,
-    toJson: () => ({ ...sum(paid), ...(cached.length > 0 && { cached: sum(cached) }) }),
+    requests: () => [...paid, ...cached].map(({ request }) => request),
+    toJson: (withoutVote) => ({
+      ...sum(paid),
+      ...(cached.length > 0 && { cached: sum(cached) }),
+      ...(withoutVote.length > 0 && { without_vote: sum(withoutVote) }),
+    }),
   }
 }

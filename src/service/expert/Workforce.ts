@@ -24,8 +24,8 @@ export interface WorkforceOptions {
   /** How long experts wait after a task's creation before they judge it, to simulate slow experts. Default 0. */
   readonly turnaround?: Duration.Input | undefined
   /**
-   * Whether to cancel a task that no expert can answer, instead of leaving it open for other experts. The next start of
-   * the service opens it again.
+   * Whether to end prompts that no expert can answer, instead of leaving them open for other experts. A task of which
+   * no prompt has a vote is then canceled, and the next start of the service opens it again.
    */
   readonly cancelUnanswered?: boolean | undefined
 }
@@ -46,13 +46,15 @@ const limitsOf = (experts: ReadonlyArray<Expert>) => {
 
 const maxReported = 1_000
 
-const lackingReason = ({ lacking, prompts, voters }: LackingTask, failed: string | undefined, cancels: boolean) =>
+const lackingReason = ({ lacking, prompts, voters }: LackingTask, failed: string | undefined, outcome: string) =>
   `${voters === "judges" ? "language models" : "automatic experts"} cannot give the missing votes on ${lacking} of ${prompts} prompts${failed === undefined ? "" : ` (${failed})`}; ` +
-  (cancels
+  (outcome === "cancelled"
     ? "the next run asks the automatic experts again"
-    : voters === "judges"
-      ? "only language models may vote on it: start the service with more of them (--expert judge:MODEL)"
-      : "people can still vote, and a restart of the service asks the automatic experts again")
+    : outcome === "shortened"
+      ? "these are done with the votes that they have"
+      : voters === "judges"
+        ? "only language models may vote on it: start the service with more of them (--expert judge:MODEL)"
+        : "people can still vote, and a restart of the service asks the automatic experts again")
 
 const make = Effect.fnUntraced(function* (options: WorkforceOptions) {
   const queue = yield* VoteQueue
@@ -96,18 +98,19 @@ const make = Effect.fnUntraced(function* (options: WorkforceOptions) {
       )
     })
 
-  const giveUp = Effect.fnUntraced(function* (task: LackingTask, failed?: string) {
+  const giveUp = Effect.fnUntraced(function* (task: LackingTask, failed?: string, itemIds?: ReadonlyArray<number>) {
     const { taskId } = task
-    const reason = lackingReason(task, failed, cancels)
-    yield* report(lacking, taskId, cancels ? "is cancelled" : "stays open", reason)
-    if (cancels) yield* persistently(store.cancelUnanswered(taskId))
+    const outcome = cancels ? yield* persistently(store.endUnanswered(taskId, itemIds)) : "open"
+    if (outcome === undefined) return
+    const words = { cancelled: "is cancelled", open: "stays open", shortened: "has fewer votes" }[outcome]
+    yield* report(lacking, taskId, words, lackingReason(task, failed, outcome))
   })
 
   const judgeClaim = Effect.fnUntraced(function* (claim: Claim) {
     const { guidelinesVersion, items, prompts, taskId, voters } = claim
     const say = (reason: string) => report(failing, taskId, "waits", reason)
     let unanswered = 0
-    let isWithoutAnswer = false
+    const withoutAnswer: Array<number> = []
     let failed: string | undefined
     const judge = (item: Judging.Item) =>
       Effect.map(judging.judge(item, claim, say), (outcome) => {
@@ -116,7 +119,7 @@ const make = Effect.fnUntraced(function* (options: WorkforceOptions) {
         const isDone = voters === "judges" && hasFailed
         if (outcome.lacking > 0 && !isDone) {
           unanswered++
-          isWithoutAnswer ||= hasFailed
+          if (hasFailed) withoutAnswer.push(item.itemId)
         }
         failed ??= outcome.failed
         return { ...outcome.judged, guidelinesVersion }
@@ -136,8 +139,11 @@ const make = Effect.fnUntraced(function* (options: WorkforceOptions) {
       yield* Effect.forEach(items, judgeAndRecord, { concurrency: concurrency, discard: true })
       if (untouched.length > 0) yield* persistently(queue.record(untouched))
     }
-    if (unanswered > 0 && !isWithoutAnswer && !cancels && voters !== "judges") return yield* leaveToPeople(taskId)
-    if (unanswered > 0) return yield* giveUp({ taskId, voters, lacking: unanswered, prompts }, failed)
+    if (unanswered > 0 && withoutAnswer.length === 0 && !cancels && voters !== "judges")
+      return yield* leaveToPeople(taskId)
+    if (unanswered > 0) {
+      return yield* giveUp({ taskId, voters, lacking: unanswered, prompts }, failed, withoutAnswer)
+    }
     if (failed !== undefined) yield* report(failing, taskId, "got no vote from one expert", failed)
   })
 

@@ -63,8 +63,8 @@ export const OverviewReport = Schema.Struct({
     }),
   ),
   /**
-   * Requests and tokens of language models, as reported with their votes, and their cost as an exact decimal; null
-   * without prices. Answers that were not paid for again are not counted.
+   * All requests and tokens of language models that were paid for with the judges' file of answers, with or without a
+   * vote, and their cost as an exact decimal; null without prices.
    */
   judges: Schema.Array(
     Schema.Struct({

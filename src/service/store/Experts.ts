@@ -9,6 +9,7 @@ import { Clock, Context, Effect, Layer, Option } from "effect"
 import { SecureRandom } from "effect/crypto"
 import { Hex } from "effect/encoding"
 import type { SqlError } from "effect/sql/SqlError"
+import type { PaidRequests } from "../../domain/JudgeUsage.ts"
 import * as Contents from "./Contents.ts"
 import * as Audit from "../database/Audit.ts"
 import { Database } from "../database/Database.ts"
@@ -48,6 +49,8 @@ interface Staff {
   readonly outages: (now: number) => ReadonlyArray<{ readonly name: string; readonly until: number }>
   /** Their batches in doubt. */
   readonly doubts: () => ReadonlyArray<{ readonly expert: string; readonly name: string; readonly since: number }>
+  /** The requests that were paid for with their file of answers, by model. */
+  readonly paid: Effect.Effect<ReadonlyArray<PaidRequests>, SqlError>
 }
 
 const make = Effect.gen(function* () {
@@ -57,7 +60,7 @@ const make = Effect.gen(function* () {
   const random = yield* SecureRandom.SecureRandom
 
   const columns = sql.literal(rowColumns)
-  let staff: Staff = { names: [], outages: () => [], doubts: () => [] }
+  let staff: Staff = { names: [], outages: () => [], doubts: () => [], paid: Effect.succeed([]) }
 
   const find = Effect.fn("Experts.find")(function* (expertId: string) {
     const rows = yield* sql<Row>`SELECT ${columns} FROM expert WHERE expert_id = ${expertId}`

@@ -48,9 +48,14 @@ export const make = Effect.gen(function* () {
     SELECT group_id, items, items_done, all_votes AS votes, all_needed AS votes_needed
     FROM task_group INDEXED BY task_group_open WHERE first_open IS NOT NULL ORDER BY first_open LIMIT ${maxGroups}`
 
-  const usage = sql<OverviewReport["judges"][number]>`SELECT expert_id, name, judged AS votes, requests, prompt_tokens,
-      completion_tokens, cost
-    FROM judge_usage JOIN expert USING (expert_no) ORDER BY name LIMIT ${maxExperts}`
+  const usage = Effect.flatMap(
+    Effect.suspend(() => experts.staff().paid),
+    (paid) => sql<OverviewReport["judges"][number]>`SELECT expert_id, name, judged AS votes,
+        value ->> 'requests' AS requests, value ->> 'prompt_tokens' AS prompt_tokens,
+        value ->> 'completion_tokens' AS completion_tokens, value ->> 'cost' AS cost
+      FROM json_each(${JSON.stringify(paid)}) JOIN expert ON name = 'judge:' || (value ->> 'model') AND kind = 'judge'
+      ORDER BY name LIMIT ${maxExperts}`,
+  )
 
   const votesSince = (day: number) => sql<{
     day: number

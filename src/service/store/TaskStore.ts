@@ -21,7 +21,7 @@ import { Database } from "../database/Database.ts"
 import * as TaskReports from "./TaskReports.ts"
 import { type TaskContent, TaskRequests } from "./TaskRequests.ts"
 import { maxSearchedChars } from "../database/DeskTables.ts"
-import { itemIdOf, toStorableText } from "../database/TaskTables.ts"
+import { itemIdOf, itemsOf, toStorableText } from "../database/TaskTables.ts"
 import { VoteQueue } from "./VoteQueue.ts"
 import * as Voting from "./Voting.ts"
 
@@ -196,7 +196,40 @@ const make = Effect.gen(function* () {
   /** Cancels a task that no expert can answer. The next start of the service opens it again. */
   const cancelUnanswered = (taskId: string) => cancelTask(taskId, true)
 
-  return { create, find, cancel, cancelUnanswered, ...reports }
+  /**
+   * Ends prompts that no expert can answer: they are done with the votes that they have. If the task then had no vote at
+   * all, it is canceled instead.
+   *
+   * @param itemIds default: prompts that need votes, and to which an expert has no answer
+   */
+  const endUnanswered = Effect.fnUntraced(function* (taskId: string, itemIds?: ReadonlyArray<number>) {
+    const now = yield* Clock.currentTimeMillis
+    const shortened = voting.writeEnding(
+      Effect.gen(function* () {
+        const [row] = yield* sql<{ seq: number }>`SELECT seq FROM task WHERE task_id = ${taskId}`
+        const task = row && (yield* voting.openTask(row.seq))
+        if (task === undefined) return undefined
+        const items = yield* sql<{ item_id: number }>`SELECT item_id FROM item
+          WHERE ${itemsOf(sql, task.seq)} AND open > 0 AND ${
+            itemIds === undefined
+              ? sql`EXISTS (SELECT 1 FROM set_aside WHERE set_aside.item_id = item.item_id)`
+              : sql`item_id IN (SELECT value FROM json_each(${JSON.stringify(itemIds)}))`
+          }`
+        const isAll = task.votes_given === 0 && task.prompts_done + items.length === task.prompts
+        if (items.length === 0 || isAll) return undefined
+        return yield* voting.closeUnanswered(
+          task.seq,
+          items.map(({ item_id }) => item_id),
+          now,
+        )
+      }),
+      (hasEnded) => hasEnded === true,
+    )
+    if ((yield* shortened) !== undefined) return "shortened"
+    return (yield* cancelUnanswered(taskId)) ? "cancelled" : undefined
+  })
+
+  return { create, find, cancel, cancelUnanswered, endUnanswered, ...reports }
 })
 
 export class TaskStore extends Context.Service<TaskStore, Effect.Success<typeof make>>()(

@@ -23,7 +23,6 @@ import * as Contents from "./Contents.ts"
 import * as Decisions from "./Decisions.ts"
 import * as GuidelineVersions from "./GuidelineVersions.ts"
 import { Database } from "../database/Database.ts"
-import * as JudgeUsages from "./JudgeUsages.ts"
 import * as Lanes from "./Lanes.ts"
 import { type RequestedPrompt, TaskRequests } from "./TaskRequests.ts"
 import { itemIdOf, itemsOf, lastItemOf, millisOfDay, promptIndexOf, toStorableText } from "../database/TaskTables.ts"
@@ -199,7 +198,6 @@ export const make = Effect.fnUntraced(function* ({ goldAnswer = () => Option.non
       INSERT INTO vote (item_id, expert_no, choice, shown_at, given_at, correct, body)
       SELECT value ->> 0, value ->> 1, value ->> 2, value ->> 3, value ->> 4, value ->> 5, value -> 6
       FROM json_each(${JSON.stringify(rows)})`
-    yield* JudgeUsages.add(sql, votes)
     for (const [expertNo, { gold, judged, right, today }] of counts) {
       yield* sql`UPDATE expert SET judged = judged + ${judged},
         gold_judged = gold_judged + ${gold}, gold_right = gold_right + ${right},

@@ -1,12 +1,12 @@
 /** Answers of judges that are kept: a second run of the same questions asks nobody. */
 import { assert, describe } from "@effect/vitest"
-import { Effect, Fiber, Struct } from "effect"
+import { Effect, Struct } from "effect"
 import type { Vote } from "../../../src/domain/Vote.ts"
 import * as JudgeAnswers from "../../../src/service/expert/JudgeAnswers.ts"
 import type { JudgeSettings } from "../../../src/service/expert/JudgeSettings.ts"
 import * as JudgeStub from "../../support/judgeStub.ts"
 import * as ScriptedService from "../../support/ScriptedService.ts"
-import { platform, start, task, temporaryFile, votesOn } from "../support.ts"
+import { call, completed, platform, start, task, temporaryFile, votesOn } from "../support.ts"
 import { liveOver } from "../../support/effectTest.ts"
 
 const test = liveOver(platform)
@@ -88,27 +88,120 @@ describe("a second run", () => {
     assert.strictEqual(model.received.length, 4)
   })
 
-  test("asks again where all answers were unusable", function* () {
-    const model = yield* ScriptedService.make(() => JudgeStub.says("Hm."))
+  for (const [name, answer] of [
+    ["unusable", JudgeStub.says("Hm.")],
+    ["refusals", JudgeStub.says(null, { choices: [{ message: { content: null, refusal: "No." } }] })],
+  ] as const) {
+    test(`asks nobody again where all answers were ${name}; with another member, it does`, function* () {
+      const model = yield* ScriptedService.make(() => answer)
+      const cache = yield* temporaryFile("answers.db")
+      const judge = Effect.fnUntraced(function* (body: JudgeSettings["body"]) {
+        const answers = yield* JudgeAnswers.open(cache)
+        return yield* Effect.flip(JudgeStub.judge(model.baseUrl, item, { attempts: 2, body }, answers))
+      }, Effect.scoped)
+      const first = yield* judge({})
+      assert.isFalse(first.isRetryable)
+      const sent = model.received.length
+      assert.strictEqual((yield* judge({})).message, first.message)
+      assert.strictEqual(model.received.length, sent)
+      assert.include(first.message, "--judge-body")
+      yield* judge({ seed: 1 })
+      assert.isAbove(model.received.length, sent)
+    })
+  }
+})
+
+describe("each paid request is counted once", () => {
+  const paidBy = (votes: ReadonlyArray<Vote>) =>
+    votes.map((vote) => {
+      const { cost, requests, without_vote } = usageOf(vote) as unknown as Usage & { without_vote?: Usage }
+      return [requests, cost, without_vote?.requests, without_vote?.cost]
+    })
+  interface Usage {
+    readonly requests: number
+    readonly cost: string
+  }
+  const prices = { m: { input: "1", output: "1" } }
+  const paidIn = Effect.fnUntraced(function* (cache: string) {
+    return yield* (yield* JudgeAnswers.open(cache)).paid
+  }, Effect.scoped)
+
+  test("those of a judgment without a vote are in the next vote of the judge", function* () {
+    const model = yield* ScriptedService.make((request) =>
+      JudgeStub.questionOf(request).prompt === "bad" ? JudgeStub.says("Hm.") : JudgeStub.verdict("A"),
+    )
     const cache = yield* temporaryFile("answers.db")
-    assert.strictEqual((yield* judgeWith(model.baseUrl, cache))._tag, "Failure")
-    const asked = model.received.length
-    assert.strictEqual((yield* judgeWith(model.baseUrl, cache))._tag, "Failure")
-    assert.isAbove(model.received.length, asked)
+    const settings = { baseUrl: model.baseUrl, cache, prices, attempts: 1, concurrency: 1 }
+    const votes = yield* Effect.scoped(
+      Effect.gen(function* () {
+        const base = yield* start({ experts: ["judge:m", "first"], judge: settings })
+        const bad = yield* votesOn(base, task([["bad", "a", "b"]]))
+        assert.deepStrictEqual(
+          bad.map(({ expert }) => expert),
+          ["first"],
+        )
+        return yield* votesOn(base, task([["good", "a", "b"]]))
+      }),
+    )
+    const sent = model.received.length
+    assert.isAbove(sent, 2)
+    assert.deepStrictEqual(paidBy(votes), [[2, "0.00022", sent - 2, sent === 4 ? "0.00022" : "0.00011"]])
+    const cost = sent === 4 ? "0.00044" : "0.00033"
+    const all = { requests: sent, prompt_tokens: 100 * sent, completion_tokens: 10 * sent, cost }
+    assert.deepStrictEqual(yield* paidIn(cache), [{ model: "m", ...all }])
+  })
+
+  test("those before a stop are in the vote after it, and not in another one", function* () {
+    const database = yield* temporaryFile("service.db")
+    const cache = yield* temporaryFile("answers.db")
+    const model = yield* ScriptedService.make((_, before) =>
+      before.length === 1 ? new Promise<never>(() => {}) : JudgeStub.verdict("A"),
+    )
+    const service = { database, experts: ["judge:m"], judge: { baseUrl: model.baseUrl, cache, prices } }
+    const body = task([["p", "a", "b"]])
+    const stopped = Effect.gen(function* () {
+      const { json } = yield* call("POST", `${yield* start(service)}/v1/tasks`, { body })
+      const answers = yield* JudgeAnswers.open(cache)
+      const kept = answers.sql`SELECT * FROM answer WHERE counted_for IS NOT NULL`
+      yield* Effect.repeat(kept, { until: (rows) => rows.length === 1 && model.received.length === 2 })
+      return json.task_id as string
+    })
+    const taskId = yield* Effect.scoped(stopped)
+    const base = yield* start(service)
+    const { json } = yield* completed(base, taskId)
+    assert.deepStrictEqual(paidBy(json.results[0].annotations.votes), [[2, "0.00022", undefined, undefined]])
+    const [again] = yield* votesOn(base, body)
+    assert.deepInclude(usageOf(again), { requests: 0, cost: "0" })
+  })
+
+  test("two votes that need the same answers at the same time share them", function* () {
+    const model = yield* JudgeStub.make(() => "A")
+    const base = yield* start({ experts: ["judge:m"], judge: { baseUrl: model.baseUrl, prices } })
+    const body = task([["p", "a", "b"]])
+    const votes = yield* Effect.forEach([1, 2, 3], () => votesOn(base, body), { concurrency: "unbounded" })
+    assert.strictEqual(model.received.length, 2)
+    const requests = votes.flat().map((vote) => (usageOf(vote) as unknown as Usage).requests)
+    assert.strictEqual(
+      requests.reduce((sum, requests) => sum + requests),
+      2,
+    )
   })
 })
 
-test("two services share a file, and a new file is created once", function* () {
+test("one service at a time uses a file, which has the answers of all", function* () {
   const model = yield* JudgeStub.make(JudgeStub.byValue((completion) => completion.length))
   const cache = yield* temporaryFile("answers.db")
   const settings = { baseUrl: model.baseUrl, cache }
-  const fibers = yield* Effect.forEach([items, task([["another", "x", "xx"]])], (body) =>
-    Effect.forkChild(judged(settings, body)),
+  yield* Effect.scoped(
+    Effect.gen(function* () {
+      const base = yield* start({ experts: ["judge:m"], judge: settings })
+      assert.match(String(yield* Effect.flip(judged(settings))), /answers\.db is in use by process/)
+      yield* votesOn(base, items)
+    }),
   )
-  yield* Effect.forEach(fibers, Fiber.join)
-  const asked = model.received.length
+  const sent = model.received.length
   yield* judged(settings)
-  assert.strictEqual(model.received.length, asked)
+  assert.strictEqual(model.received.length, sent)
 })
 
 test("without a setting, the file is beside the service's database", function* () {

@@ -1,7 +1,11 @@
 /** Judges that ask in batches: nothing is paid for twice, whatever the endpoint does, and each doubt is listed. */
 import { assert, describe } from "@effect/vitest"
-import { Effect, Fiber } from "effect"
+import { Effect } from "effect"
+import { HttpClient } from "effect/http"
+import * as JudgeAnswers from "../../../src/service/expert/JudgeAnswers.ts"
+import * as JudgeBatches from "../../../src/service/expert/JudgeBatches.ts"
 import type { BatchOptions } from "../../../src/service/expert/JudgeBatches.ts"
+import * as JudgePrompt from "../../../src/service/expert/JudgePrompt.ts"
 import type { JudgeSettings } from "../../../src/service/expert/JudgeSettings.ts"
 import * as BatchStub from "../../support/batchStub.ts"
 import * as Logs from "../../support/logs.ts"
@@ -214,14 +218,120 @@ test("a second run with the same file sends nothing", function* () {
   )
 })
 
-test("a second process with the same judge and file is refused, and one that sends no batches is not", function* () {
+test("a second service with the same file is refused", function* () {
   const stub = yield* BatchStub.make()
   const cache = yield* temporaryFile("answers.db")
   yield* serviceWith(stub, yield* temporaryFile("service.db"), { cache })
-  const failure = yield* Effect.flip(serviceWith(stub, yield* temporaryFile("service.db"), { cache }))
-  assert.match(String(failure), /answers\.db\.[0-9a-f]+ is in use by process/)
-  const other = yield* serviceWith(stub, yield* temporaryFile("service.db"), { cache, batch: false })
-  const fiber = yield* Effect.forkChild(votesOn(other, prompts(1)))
-  yield* Fiber.join(fiber)
-  assert.deepStrictEqual(stub.steps, ["ask", "ask"])
+  for (const batch of [quick, false]) {
+    const failure = yield* Effect.flip(serviceWith(stub, yield* temporaryFile("service.db"), { cache, batch }))
+    assert.match(String(failure), /answers\.db is in use by process/)
+  }
+})
+
+describe("a batch that the endpoint no longer has", () => {
+  for (const [step, status] of [
+    ["poll", 404],
+    ["poll", 410],
+    ["download", 404],
+  ] as const) {
+    test(`(${status} at ${step}) is a doubt that is told, and not sent again unless an operator says so`, function* () {
+      const gone = { status, body: { error: { message: "No such thing" } } }
+      const stub = yield* BatchStub.make({ fault: (at) => (at.step === step ? gone : undefined) })
+      const database = yield* temporaryFile("service.db")
+      const logs = Logs.make()
+      const times = () => stub.steps.filter((other) => other === step).length
+      const inDoubt = () => logs.messages.filter((line) => line.includes("is in doubt"))
+      const attempts = (least: number) => Effect.repeat(Effect.sync(times), { until: (times) => times >= least })
+      const open = Effect.gen(function* () {
+        const base = yield* serviceWith(stub, database)
+        const { json } = yield* call("POST", `${base}/v1/tasks`, { body: prompts(3) })
+        yield* attempts(3)
+        return json.task_id as string
+      })
+      const taskId = yield* logs.during(Effect.scoped(open))
+      assert.strictEqual(inDoubt().length, 1)
+      assert.match(inDoubt()[0]!, /Batch [0-9a-f]{24} of judge:m is in doubt.*--judge-batch-doubts send-again/)
+      const before = times()
+      yield* Effect.scoped(Effect.andThen(serviceWith(stub, database), attempts(before + 3)))
+      assert.strictEqual(stub.batches.length, 1)
+
+      stub.set({ fault: (at) => (at.step === step && stub.batches.length === 1 ? gone : undefined) })
+      yield* completed(yield* serviceWith(stub, database, { batch: { ...quick, doubts: "send-again" } }), taskId)
+      assertAsked(stub, 6, 6)
+    })
+  }
+
+  test("continues if the endpoint has it after all", function* () {
+    const { stub } = yield* judgeWith({
+      fault: ({ nth, step }) => (step === "poll" && nth < 3 ? { status: 404, body: "" } : undefined),
+    })
+    assert.strictEqual(stub.batches.length, 1)
+  })
+})
+
+describe("results that cannot be read", () => {
+  test("are told with file and line, and asked for at most 3 times, even after a restart", function* () {
+    const isBad = (line: BatchStub.InputLine) => JSON.stringify(line.body).includes("prompt 1")
+    const stub = yield* BatchStub.make({
+      end: () => ({ written: (json, line) => (isBad(line) ? json.slice(0, -20) : json) }),
+    })
+    const database = yield* temporaryFile("service.db")
+    const logs = Logs.make()
+    const service = { database, experts: ["judge:m", "last"], judge: { baseUrl: stub.baseUrl, batch: quick } }
+    const votes = yield* logs.during(Effect.scoped(Effect.flatMap(start(service), (base) => votesOn(base, prompts(3)))))
+    assert.deepStrictEqual(
+      votes.map(({ expert }) => expert),
+      ["judge:m", "last", "judge:m"],
+    )
+    assert.isAtMost(Math.max(...stub.paid.values()), 3)
+    assert.isNotEmpty(logs.messages.filter((line) => /2 lines of its file \S+ cannot be read, .* line \d/.test(line)))
+    const sent = stub.batches.length
+    yield* Effect.flatMap(start(service), (base) => votesOn(base, prompts(3)))
+    assert.strictEqual(stub.batches.length, sent)
+  })
+})
+
+describe("without a service", () => {
+  const question = { prompt: "p", guidelines: undefined, template: JudgePrompt.defaultTemplate } as const
+  const questionBody = JSON.stringify({
+    model: "m",
+    messages: JudgePrompt.ask({ ...question, completions: ["a", "b"] }, "key"),
+  })
+  const context = (stub: BatchStub.BatchStub) => ({ baseUrl: stub.baseUrl, model: "m" })
+
+  test("a doubt that an operator settles is no longer listed", function* () {
+    const stub = yield* BatchStub.make({
+      fault: ({ nth, step }) =>
+        step === "create" && nth === 0 ? "before" : step === "list" && nth < 3 ? { status: 500, body: "" } : undefined,
+      end: () => ({ answers: () => false }),
+    })
+    const answers = yield* JudgeAnswers.open(yield* temporaryFile("answers.db"))
+    const client = yield* HttpClient.HttpClient
+    const doubtful = Effect.gen(function* () {
+      const batches = yield* JudgeBatches.make(client, context(stub), answers, quick)
+      yield* Effect.forkScoped(batches.ask("r", questionBody))
+      yield* Effect.repeat(Effect.sync(batches.doubts), { until: (doubts) => doubts.length === 1 })
+    })
+    yield* Effect.scoped(doubtful)
+    const batches = yield* JudgeBatches.make(client, context(stub), answers, { ...quick, doubts: "send-again" })
+    yield* Effect.repeat(Effect.sync(batches.doubts), { until: (doubts) => doubts.length === 1 })
+    yield* Effect.flip(batches.pending("r")!)
+    assert.deepStrictEqual(batches.doubts(), [])
+  })
+
+  test("a defect releases the callers, and the batch goes on without another payment", function* () {
+    const stub = yield* BatchStub.make()
+    const answers = yield* JudgeAnswers.open(yield* temporaryFile("answers.db"))
+    let polls = 0
+    const client = (yield* HttpClient.HttpClient).pipe(
+      HttpClient.tapRequest(({ method, url }) =>
+        method === "GET" && url.includes("/batches/") && polls++ === 0 ? Effect.die(new Error("a bug")) : Effect.void,
+      ),
+    )
+    const batches = yield* JudgeBatches.make(client, context(stub), answers, quick)
+    const failure = yield* Effect.flip(batches.ask("r", questionBody))
+    assert.include(failure.message, "failed, and is continued later")
+    assert.strictEqual((yield* batches.pending("r")!).promptTokens, 100)
+    assert.strictEqual(stub.batches.length, 1)
+  })
 })

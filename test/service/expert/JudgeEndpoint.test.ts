@@ -29,7 +29,7 @@ const once = Effect.fnUntraced(function* (
 ) {
   const service = yield* scripted(answers)
   const endpoint = yield* endpointAt(service.baseUrl, options)
-  return { service, endpoint, exit: yield* Effect.exit(endpoint.complete(messages)) }
+  return { service, endpoint, exit: yield* Effect.exit(endpoint.complete(messages, "item")) }
 }, Effect.provide(httpClient))
 
 const failureOf = (answer: ScriptedService.Answer, options: Partial<JudgeEndpoint.EndpointOptions> = {}) =>
@@ -165,7 +165,7 @@ describe("what a status means", () => {
     testOver(httpClient)(`${status} without a code is laid to the question once another was answered`, function* () {
       const service = yield* scripted([{ status, body: "" }, says("four"), { status, body: "" }])
       const endpoint = yield* endpointAt(service.baseUrl)
-      const ask = Effect.map(Effect.exit(endpoint.complete(messages)), (exit) => exit)
+      const ask = Effect.map(Effect.exit(endpoint.complete(messages, "item")), (exit) => exit)
       assert.isTrue((yield* Effect.flip(yield* ask)).isRetryable)
       yield* TestClock.adjust("1 minute")
       assert.isTrue(Exit.isSuccess(yield* ask))
@@ -175,7 +175,7 @@ describe("what a status means", () => {
 
   test("no connection is of the moment, and named by its code", function* () {
     const endpoint = yield* endpointAt("http://127.0.0.1:9/v1")
-    const failure = yield* Effect.flip(endpoint.complete(messages))
+    const failure = yield* Effect.flip(endpoint.complete(messages, "item"))
     assert.isTrue(failure.isRetryable)
     assert.strictEqual(failure.message, "no answer from http://127.0.0.1:9/v1: ECONNREFUSED")
   })
@@ -185,8 +185,8 @@ describe("what a status means", () => {
     const service = yield* scripted([{ status: 400, body: refusal }, says("four")])
     const endpoint = yield* endpointAt(service.baseUrl)
     assert.strictEqual(yield* endpoint.temperature, 0)
-    yield* endpoint.complete(messages)
-    yield* endpoint.complete(messages)
+    yield* endpoint.complete(messages, "item")
+    yield* endpoint.complete(messages, "item")
     assert.deepStrictEqual(
       service.received.map(({ body }) => JSON.parse(body).temperature),
       [0, undefined, undefined],
@@ -220,7 +220,7 @@ describe("another try", () => {
       })
       yield* Effect.gen(function* () {
         const endpoint = yield* endpointAt(service.baseUrl, options)
-        const answer = yield* time.run(Effect.result(endpoint.complete(messages)), "50 millis")
+        const answer = yield* time.run(Effect.result(endpoint.complete(messages, "item")), "50 millis")
         check(Result.isFailure(answer) ? answer.failure : undefined, arrivals)
       }).pipe(Effect.provide(time.httpClient))
     })
@@ -255,8 +255,8 @@ describe("another try", () => {
   test("is not made while the endpoint asks for a pause of more than a minute, by no question", function* () {
     const service = yield* scripted([wait("3600")])
     const endpoint = yield* endpointAt(service.baseUrl)
-    yield* Effect.flip(endpoint.complete(messages))
-    const failure = yield* Effect.flip(endpoint.complete(messages))
+    yield* Effect.flip(endpoint.complete(messages, "item"))
+    const failure = yield* Effect.flip(endpoint.complete(messages, "item"))
     assert.include(failure.message, "asks us to wait")
     assert.isAbove(failure.retryAfter!, 3_500_000)
     assert.strictEqual(service.received.length, 1)
@@ -267,7 +267,7 @@ describe("another try", () => {
     function* () {
       const service = yield* scripted([{ status: 401 }, { status: 401 }, says("four")])
       const endpoint = yield* endpointAt(service.baseUrl, { concurrency: 1, retries: 4 })
-      const ask = Effect.exit(endpoint.complete(messages))
+      const ask = Effect.exit(endpoint.complete(messages, "item"))
       const askMany = Effect.forEach(Array.from({ length: 10 }), () => ask, { concurrency: "unbounded" })
       for (const requests of [1, 2]) {
         for (const exit of yield* askMany) {
@@ -321,10 +321,10 @@ describe("another try", () => {
   testOver(httpClient)("comes to nothing for a question that takes too long while others are answered", function* () {
     const service = yield* ScriptedService.make(({ body }) => (body.includes("endless") ? never : says("four")))
     const endpoint = yield* endpointAt(service.baseUrl)
-    const long = yield* Effect.forkChild(Effect.flip(endpoint.complete([{ role: "user", content: "endless" }])))
+    const long = yield* Effect.forkChild(Effect.flip(endpoint.complete([{ role: "user", content: "endless" }], "item")))
     const turn = Effect.promise(() => new Promise(setImmediate))
     yield* Effect.repeat(turn, { until: () => service.received.length > 0 })
-    yield* endpoint.complete(messages)
+    yield* endpoint.complete(messages, "item")
     yield* TestClock.adjust("2 minutes")
     const failure = yield* Fiber.join(long)
     assert.isFalse(failure.isRetryable)
@@ -333,6 +333,32 @@ describe("another try", () => {
 })
 
 describe("many requests", () => {
+  const numbered = (i: number) => [{ role: "user", content: `Question ${i}` }] as const
+
+  testOver(httpClient)("that are equal and made at the same time are sent once, and counted once", function* () {
+    const service = yield* scripted([says("four")])
+    const endpoint = yield* endpointAt(service.baseUrl)
+    const items = ["a", "b", "c"]
+    const all = yield* Effect.forEach(items, (item) => endpoint.complete(messages, item), { concurrency: "unbounded" })
+    assert.strictEqual(service.received.length, 1)
+    assert.deepStrictEqual(
+      all.map(({ isCached }) => isCached),
+      [false, true, true],
+    )
+  })
+
+  testOver(httpClient)("that are equal do not depend on the first, which may be interrupted", function* () {
+    const service = yield* ScriptedService.make((_, before) => (before.length === 0 ? never : says("four")))
+    const endpoint = yield* endpointAt(service.baseUrl)
+    const first = yield* Effect.forkChild(endpoint.complete(messages, "a"))
+    const turn = Effect.promise(() => new Promise(setImmediate))
+    yield* Effect.repeat(turn, { until: () => service.received.length > 0 })
+    const second = yield* Effect.forkChild(endpoint.complete(messages, "b"))
+    yield* turn
+    yield* Fiber.interrupt(first)
+    assert.strictEqual((yield* Fiber.join(second)).text, "four")
+  })
+
   test("are under way at once no more than allowed", function* () {
     const waiting: Array<() => void> = []
     let most = 0
@@ -345,7 +371,9 @@ describe("many requests", () => {
     })
     const endpoint = yield* endpointAt(service.baseUrl, { concurrency: 3 })
     const all = yield* Effect.forkChild(
-      Effect.forEach(Array.from({ length: 9 }), () => endpoint.complete(messages), { concurrency: "unbounded" }),
+      Effect.forEach(Array.from({ length: 9 }), (_, i) => endpoint.complete(numbered(i), "item"), {
+        concurrency: "unbounded",
+      }),
     )
     for (let round = 0; round < 3; round++) {
       yield* Effect.repeat(
@@ -367,7 +395,9 @@ describe("many requests", () => {
     })
     yield* Effect.gen(function* () {
       const endpoint = yield* endpointAt(service.baseUrl, { concurrency: 1, retries: 2 })
-      const ask = Effect.forEach(Array.from({ length: 4 }), () => endpoint.complete(messages), { concurrency: 4 })
+      const ask = Effect.forEach(Array.from({ length: 4 }), (_, i) => endpoint.complete(numbered(i), "item"), {
+        concurrency: 4,
+      })
       yield* time.run(ask, "50 millis")
     }).pipe(Effect.provide(time.httpClient))
     assert.strictEqual(arrivals.length, 5)

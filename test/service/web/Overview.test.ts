@@ -112,12 +112,18 @@ test("the overview lists what is stuck: holds, pauses, outages, webhooks, items 
     names: ["judge:m"],
     outages: () => [{ name: "judge:m", until }],
     doubts: () => [{ expert: "judge:m", name: "b1", since: until }],
+    paid: Effect.succeed([]),
   })
   assert.deepStrictEqual(yield* stuck, [
     ["outage", "judge:m", null, "judge:m"],
     ["doubt", "judge:m", null, "b1"],
   ])
-  yield* Context.get(service.services, Experts).employ({ names: [], outages: () => [], doubts: () => [] })
+  yield* Context.get(service.services, Experts).employ({
+    names: [],
+    outages: () => [],
+    doubts: () => [],
+    paid: Effect.succeed([]),
+  })
   yield* sql`INSERT INTO webhook_endpoint VALUES (1, 'http://127.0.0.1:9/', 0, 'The receiver answered 410.', 0)`
   assert.deepStrictEqual(yield* stuck, [["webhook", "", null, ""]])
 })
