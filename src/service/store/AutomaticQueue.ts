@@ -136,8 +136,8 @@ export const make = Effect.fnUntraced(function* (voting: Voting) {
     let lacking = 0
     const isShared = task.group_id !== task.task_id && asked.length > 1
     // If each expert is asked in any case, the order does not matter.
-    const inOrder =
-      isShared && open.some(({ open }) => open < experts.length) ? yield* equal.orderFor(task.seq) : undefined
+    const isOrdered = isShared && task.has_equal_items === 1 && open.some(({ open }) => open < experts.length)
+    const inOrder = isOrdered ? yield* equal.orderFor(task.seq) : undefined
     const claimed = open.flatMap(({ item_id, open }) => {
       const unasked = experts.filter(({ expert_no }) => !answered.has(`${item_id} ${expert_no}`))
       const eligible = inOrder?.(item_id, unasked) ?? unasked

@@ -2,7 +2,7 @@
  * Puts the automatic experts who have voted least on an item's content (see `Contents`) first, in a group of tasks.
  *
  * Guarantees: the time for an item does not grow with the number of items, because only the nearest `maxNear` items of
- * its content on each side are read. Votes of a canceled task count only if it may be opened again.
+ * its content on each side are read. Claims of tasks whose items have no equal read nothing: `mark` has checked them. Votes of a canceled task count only if it may be opened again.
  */
 import { Effect } from "effect"
 import type { SqlClient } from "effect/sql"
@@ -23,6 +23,19 @@ export const equalItemsOf = (sql: SqlClient.SqlClient, seq: number) => {
     LEFT JOIN vote INDEXED BY vote_on_item ON vote.item_id = other.item_id
     WHERE item.${itemsOf(sql, seq)} AND item.open > 0`
 }
+
+/**
+ * Marks the task, and those that have the first item of each of its contents, if their items have equal ones. Call it
+ * when a task of a group is created: all items but the first are marked with their own task.
+ */
+export const mark = Effect.fnUntraced(function* (sql: SqlClient.SqlClient, seq: number) {
+  const first = yield* sql<{ seq: number }>`SELECT DISTINCT first / ${maxPrompts} AS seq FROM (
+      SELECT item_id, (SELECT MIN(other.item_id) FROM item AS other INDEXED BY item_of_content
+        WHERE other.content = item.content) AS first FROM item WHERE ${itemsOf(sql, seq)}) WHERE first < item_id`
+  if (first.length === 0) return
+  const tasks = JSON.stringify([seq, ...first.map((row) => row.seq)])
+  yield* sql`UPDATE task SET has_equal_items = 1 WHERE seq IN (SELECT value FROM json_each(${tasks}))`
+})
 
 export const make = (sql: SqlClient.SqlClient) => {
   /** The experts whose votes on a claimed item are on the way. The claims end with the process, and so does this. */
