@@ -119,7 +119,7 @@ export const collect = Effect.fn("Collect.collect")(function* (options: CollectO
       )
     }
     yield* Effect.logWarning(
-      `${count(waiting, "item")} of ${taskId} ${plural(waiting, "waits", "wait")} for another expert: all who may judge ${plural(waiting, "it", "them")} have judged ${plural(waiting, "it, or an equal item", "them, or equal items")}. Invite another expert. If items are equal on purpose, start the service with \`allowRepeatedVotes\`, or with the same gold file if they are gold items of this job`,
+      `${count(waiting, "item")} of ${taskId} ${plural(waiting, "waits", "wait")} for another expert: all who may judge ${plural(waiting, "it", "them")} have judged ${plural(waiting, "it, or an equal item", "them, or equal items")}. Invite another expert. If items are equal on purpose, start the service with \`allowRepeatedVotes\`, or, if they are gold items of this job, with the same file (\`gold\`)`,
     )
   })
 

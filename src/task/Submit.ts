@@ -271,10 +271,16 @@ export const submitRun = Effect.fn("Submit.submit")(function* <E, R>(
     })
   }
   const { group, jobName } = options
+  const before = yield* ledger.lastCampaign
   const run = yield* ledger.startRun(options, (campaign) =>
     group !== undefined || jobName === undefined || !members.group ? group : `${jobName}, campaign ${campaign}`,
   )
   if (options.onGroup !== undefined) yield* options.onGroup(run.group)
+  if (options.newCampaign === true && Option.contains(before, run.campaign)) {
+    yield* Effect.logWarning(
+      `the guidelines are those of campaign ${run.campaign}, so no campaign was started (\`newCampaign\`): only items that are new to it are judged`,
+    )
+  }
   if (group !== undefined && group !== run.group) {
     yield* Effect.logWarning(
       `the tasks of campaign ${run.campaign} stay ${run.group === undefined ? "without a group" : `in the group ${JSON.stringify(run.group)}`}: another group (\`group\`) takes effect in a new campaign`,

@@ -271,7 +271,12 @@ test("campaigns: other guidelines are refused with what differs; --new-campaign 
     ends(2, /^prefstream: .*"Be brief\." and are now "Be kind\.".*--new-campaign/m),
   )
   assert.notMatch((yield* cli(["status", "--dir", job])).stdout, /campaigns/)
-  assert.strictEqual((yield* run("--guidelines", "Be kind.", "--new-campaign")).status, 0)
+  const started = yield* run("--guidelines", "Be kind.", "--new-campaign")
+  const same = yield* run("--guidelines", "Be kind.", "--new-campaign")
+  assert.deepStrictEqual([started.status, same.status], [0, 0])
+  const notice = "the guidelines are those of campaign 2, so no campaign was started (--new-campaign)"
+  assert.notInclude(started.stderr, "no campaign was started")
+  assert.include(same.stderr, notice)
   assert.match(
     (yield* cli(["status", "--dir", job])).stdout,
     /campaigns +1: .*"Be brief\."\n +2 \(last run\): .*"Be kind\."/,

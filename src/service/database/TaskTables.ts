@@ -56,7 +56,7 @@ export const taskTables: ReadonlyArray<string> = [
   // status: pending, in_progress, completed, or cancelled. unanswered: 1 if it was canceled because no expert had an
   // answer. extra_votes: the sum of extra_votes of its items. votes_spared: the missing votes of its decided and
   // withdrawn items, which are no longer needed. completes_at: when a task that has all its votes will be completed.
-  // See `Completions`. voters: `judges` or `people` if only these may vote, or null.
+  // See `Completions`. voters: `judges` or `people` if only these may vote, or null. has_equal_items: see `EqualItems`.
   `CREATE TABLE task (
     seq INTEGER PRIMARY KEY,
     task_id TEXT NOT NULL UNIQUE,
@@ -72,6 +72,7 @@ export const taskTables: ReadonlyArray<string> = [
     prompts_done INTEGER NOT NULL DEFAULT 0,
     votes_given INTEGER NOT NULL DEFAULT 0,
     unanswered INTEGER NOT NULL DEFAULT 0,
+    has_equal_items INTEGER NOT NULL DEFAULT 0,
     created_at INTEGER NOT NULL,
     completes_at INTEGER,
     finished_at INTEGER

@@ -4,12 +4,16 @@
  *
  * Each expert has a cursor in memory, which starts anew with the service. The cursor only saves work: the database
  * decides whether an expert may judge an item. When an item returns to the queue, experts check it again.
+ *
+ * In a group, experts who have voted least on an item's content are asked first (`EqualItems`), so that tasks for one
+ * vote each ask different experts. Equal items of tasks without a group go to the same expert.
  */
 /* oxlint-disable max-lines -- claims and records, which share their statements */
 import { Clock, Effect, Latch, Result } from "effect"
 import * as Guidelines from "../../api/Guidelines.ts"
 import { Database } from "../database/Database.ts"
 import { itemIdOf, itemsOf, lastItemOf, promptIndexOf, seqOf, toStorableText } from "../database/TaskTables.ts"
+import * as EqualItems from "./EqualItems.ts"
 import * as Interrupted from "./Interrupted.ts"
 import type { ClaimRequest, Claim, Claims, Judged } from "./VoteQueueModel.ts"
 import { type NewVote, type Task, storableVote, type Voting } from "./Voting.ts"
@@ -43,6 +47,7 @@ const noClaim = { claim: undefined, lacking: 0, closed: [] }
 export const make = Effect.fnUntraced(function* (voting: Voting) {
   const { sql, write } = yield* Database
   const cursors = new Map<string, Cursor>()
+  const equal = EqualItems.make(sql)
   const work = yield* Latch.make(true)
 
   const cursorOf = (expert: string): Cursor => {
@@ -58,13 +63,21 @@ export const make = Effect.fnUntraced(function* (voting: Voting) {
     cursor.tasks.clear()
   }
 
+  const checkAgain = (cursor: Cursor, seq: number) => {
+    if (cursor.tasks.add(seq).size > maxRememberedTasks) goBack(cursor)
+  }
+
   const reconsider = (itemIds: Iterable<number>) => {
-    for (const itemId of itemIds) {
-      for (const cursor of cursors.values()) {
-        if (cursor.tasks.add(seqOf(itemId)).size > maxRememberedTasks) goBack(cursor)
-      }
-    }
+    for (const itemId of itemIds) for (const cursor of cursors.values()) checkAgain(cursor, seqOf(itemId))
     work.openUnsafe()
+  }
+
+  /** The order of experts may change after a cursor has passed the item. Those for whom it waits now check it again. */
+  const awaitAgain = (itemId: number, experts: ReadonlyArray<AutomaticExpert>, { isAvailable }: ClaimRequest) => {
+    for (const { expert_id } of experts) {
+      const cursor = isAvailable(expert_id) ? undefined : cursors.get(expert_id)
+      if (cursor !== undefined && cursor.itemId >= itemId) checkAgain(cursor, seqOf(itemId))
+    }
   }
 
   /** Makes all experts check all items again. Call it inside the `write` that changes which experts may judge. */
@@ -94,7 +107,7 @@ export const make = Effect.fnUntraced(function* (voting: Voting) {
   const claimOf = Effect.fnUntraced(function* (
     task: Task,
     asked: ReadonlyArray<AutomaticExpert>,
-    { isAvailable }: ClaimRequest,
+    request: ClaimRequest,
   ) {
     const { voters } = task
     if (voters === "people" || (voters === null && asked.length === 0)) return noClaim
@@ -127,14 +140,28 @@ export const make = Effect.fnUntraced(function* (voting: Voting) {
 
     let lacking = 0
     const closed: Array<number> = []
+    const isShared = task.group_id !== task.task_id && asked.length > 1
+    // If each expert is asked in any case, the order does not matter.
+    const isOrdered = isShared && task.has_equal_items === 1 && open.some(({ open }) => open < experts.length)
+    const inOrder = isOrdered ? yield* equal.orderFor(task.seq) : undefined
     const claimed = open.flatMap(({ item_id, open }) => {
-      const eligible = experts.filter(({ expert_no }) => !answered.has(`${item_id} ${expert_no}`))
+      const unasked = experts.filter(({ expert_no }) => !answered.has(`${item_id} ${expert_no}`))
+      const eligible = inOrder?.(item_id, unasked) ?? unasked
       if (eligible.length === 0) {
         if (voters === "judges" && setAside.has(item_id)) closed.push(item_id)
         else lacking++
       }
-      const askable = eligible.slice(0, open).some(({ expert_id }) => isAvailable(expert_id, item_id))
-      if (!askable) return []
+      const first = eligible.slice(0, open)
+      if (!first.some(({ expert_id }) => request.isAvailable(expert_id, item_id))) {
+        if (isShared) awaitAgain(item_id, first, request)
+        return []
+      }
+      if (isShared) {
+        equal.expected.set(
+          item_id,
+          first.map(({ expert_no }) => expert_no),
+        )
+      }
       return [{ item_id, open, held: Math.min(open, eligible.length), experts: eligible.map((row) => row.expert_id) }]
     })
     if (claimed.length === 0) {
@@ -248,6 +275,7 @@ export const make = Effect.fnUntraced(function* (voting: Voting) {
     active: ReadonlyMap<string, AutomaticExpert>,
     now: number,
   ) {
+    for (const { itemId } of judged) equal.expected.delete(itemId)
     const task = yield* voting.openTask(seq)
     // The task has been canceled in the meantime.
     if (task === undefined) return false

@@ -5,8 +5,8 @@
  * Guarantees: nobody gets a content that he or she has seen: for that person, the item is deferred, and waits for
  * another one. With `AllowRepeatedVotes`, and for gold items of the service, those who have seen a content least often
  * among the people who may judge it and were active in the last seven days get it again. A deferred item returns to the
- * queue when it need not wait any longer. Automatic experts are asked about every item. A content's id is 52 bits of a
- * hash; a collision only delays a vote.
+ * queue when it need not wait any longer. Automatic experts are asked about every item (see
+ * `EqualItems`). A content's id is 52 bits of a hash; a collision only delays a vote.
  */
 import { Context, Duration, Effect } from "effect"
 import type { Statement } from "effect/sql"

@@ -405,10 +405,11 @@ export const make = Effect.fnUntraced(function* (options: {
     yield* write(voting.contents.awaitNoLonger(now))
   }).pipe(Effect.withSpan("VoteQueue.releaseExpired"))
 
-  /** Offers the item to all experts again, including those who set it aside. Its flags stay. */
+  /** Offers the item to all experts again, including those who set it aside. Its flags stay. A canceled task stays as it is. */
   const returnItem = Effect.fn("VoteQueue.returnItem")(function* (taskId: string, promptIndex: number) {
     const [task] = yield* sql<{ seq: number }>`
-      SELECT seq FROM task WHERE task_id = ${taskId} AND ${promptIndex} BETWEEN 0 AND prompts - 1`
+      SELECT seq FROM task WHERE task_id = ${taskId} AND ${promptIndex} BETWEEN 0 AND prompts - 1
+        AND (status <> 'cancelled' OR unanswered = 1)`
     if (task === undefined) return
     yield* Audit.record(sql, "item.return", taskId, { prompt: promptIndex + 1 })
     const itemId = itemIdOf(task.seq, promptIndex)

@@ -18,6 +18,7 @@ import type { Webhooks } from "../webhook/Webhooks.ts"
 import { contentOf } from "./Contents.ts"
 import * as Audit from "../database/Audit.ts"
 import { Database } from "../database/Database.ts"
+import * as EqualItems from "./EqualItems.ts"
 import * as TaskReports from "./TaskReports.ts"
 import { type TaskContent, TaskRequests } from "./TaskRequests.ts"
 import { maxSearchedChars } from "../database/DeskTables.ts"
@@ -135,6 +136,7 @@ const make = Effect.gen(function* () {
         yield* sql`INSERT INTO item_text (item_id, prompt)
           SELECT ${itemIdOf(seq, 0)} + key, value FROM json_each(${texts})`
         if (group !== undefined) {
+          yield* EqualItems.mark(sql, seq)
           yield* joinGroup(organization, group, {
             first_open: seq,
             votes_needed: row.prompts * votes,

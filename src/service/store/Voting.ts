@@ -39,6 +39,7 @@ export interface Task {
   readonly extra_votes: number
   readonly prompts_done: number
   readonly votes_given: number
+  readonly has_equal_items: number
   readonly created_at: number
   readonly completes_at: number | null
 }
@@ -144,7 +145,7 @@ export const make = Effect.fnUntraced(function* ({ goldAnswer = () => Option.non
   const taskBy = Effect.fnUntraced(function* (condition: Statement.Fragment) {
     const [task] =
       yield* sql<Task>`SELECT seq, task_id, organization, group_id, status, prompts, votes_required, voters,
-      extra_votes, prompts_done, votes_given, created_at, completes_at FROM task WHERE ${condition}`
+      extra_votes, prompts_done, votes_given, has_equal_items, created_at, completes_at FROM task WHERE ${condition}`
     return task
   })
 

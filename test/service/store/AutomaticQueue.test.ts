@@ -3,6 +3,7 @@ import { assert, describe } from "@effect/vitest"
 import { Clock, Effect, Layer, Result } from "effect"
 import { TestClock } from "effect/testing"
 import { Database } from "../../../src/service/database/Database.ts"
+import { equalItemsOf } from "../../../src/service/store/EqualItems.ts"
 import { Experts } from "../../../src/service/store/Experts.ts"
 import { TaskStore } from "../../../src/service/store/TaskStore.ts"
 import { VoteQueue } from "../../../src/service/store/VoteQueue.ts"
@@ -148,4 +149,105 @@ test("what none of the experts can vote on any more is named once nobody is at w
   yield* queue.record([{ itemId: second!.itemId, answers: [choose("one", 0), choose("two", 0)] }])
   assert.deepStrictEqual((yield* claim()).unanswered, [{ voters: null, taskId: task, lacking: 1, prompts: 2 }])
   assert.deepStrictEqual((yield* claim()).unanswered, [])
+})
+
+describe("an item whose content an expert has judged in another task of the group", () => {
+  const record = (claims: ReadonlyArray<Claim>) =>
+    VoteQueue.use((queue) =>
+      queue.record(
+        claims.flatMap(({ items }) =>
+          items.map(({ experts, held, itemId }) => ({
+            itemId,
+            answers: experts.slice(0, held).map((name) => choose(name, 0)),
+          })),
+        ),
+      ),
+    )
+  const ordersOf = (claims: ReadonlyArray<Claim>) =>
+    claims.flatMap(({ items }) => items.map(({ experts }) => experts.join(" ")))
+  /** The experts who voted on each prompt, by task. */
+  const votesOf = Effect.fnUntraced(function* (tasks: ReadonlyArray<string>) {
+    const tables = yield* Effect.forEach(tasks, (task) => detailOf(task))
+    return tables.map(({ items }) => items.map(({ votes }) => votes.map(({ expert }) => expert).join(" ")).join(", "))
+  })
+
+  test("goes to the experts who have not, also while their votes are on the way, and then to those with the fewest", function* () {
+    const tasks = yield* Effect.forEach([1, 2, 3, 4], () => create(one, { group: "g" }))
+    const { claims } = yield* claim()
+    assert.deepStrictEqual(ordersOf(claims), ["one two", "two one", "one two", "two one"])
+    yield* record(claims)
+    assert.deepStrictEqual(yield* votesOf(tasks), ["one", "two", "one", "two"])
+  })
+
+  test("goes to the others when tasks come one after the other", function* () {
+    const tasks: Array<string> = []
+    for (let i = 0; i < 3; i++) {
+      tasks.push(yield* create([["p", ...(i === 1 ? ["b", "a"] : ["a", "b"])]], { group: "g" }))
+      yield* record((yield* claim()).claims)
+    }
+    const elsewhere = [
+      yield* create(one, { group: "h" }),
+      yield* create(one, { group: "g", guidelines: "Be strict." }),
+      yield* create([["p", "a", "c"]], { group: "g" }),
+    ]
+    const { claims } = yield* claim()
+    assert.deepStrictEqual(ordersOf(claims), ["one two", "one two", "one two"])
+    yield* record(claims)
+    assert.deepStrictEqual(yield* votesOf([...tasks, ...elsewhere]), ["one", "two", "one", "one", "one", "one"])
+  })
+
+  test("goes to the first experts, however often, if its tasks have no group", function* () {
+    const tasks: Array<string> = []
+    for (const many of [1, 2]) {
+      for (let i = 0; i < many; i++) tasks.push(yield* create([...one, ...one]))
+      yield* record((yield* claim()).claims)
+    }
+    assert.deepStrictEqual(yield* votesOf(tasks), ["one, one", "one, one", "one, one"])
+  })
+
+  test("counts within a task, and for all experts of an item", function* () {
+    const task = yield* create([...one, ...one], { group: "g" })
+    const both = yield* create(one, { group: "g", votes: 2 })
+    yield* record((yield* claim()).claims)
+    assert.deepStrictEqual(yield* votesOf([task, both]), ["one, two", "one two"])
+  })
+
+  test("does not count votes of a task that was canceled", function* () {
+    const canceled = yield* create([...one, ["q", "a", "b"]], { group: "g" })
+    const { claims } = yield* claim()
+    const [item] = claims[0]!.items
+    yield* (yield* VoteQueue).record([{ itemId: item!.itemId, answers: [choose("one", 0)] }])
+    yield* (yield* TaskStore).cancel(canceled)
+    const task = yield* create(one, { group: "g" })
+    yield* record((yield* claim()).claims)
+    assert.deepStrictEqual(yield* votesOf([task]), ["one"])
+  })
+
+  test("waits for an expert who is paused, and is checked again although the order changes", function* () {
+    const queue = yield* VoteQueue
+    const first = yield* create(one, { group: "g" })
+    const { claims } = yield* claim()
+    assert.deepStrictEqual(tasksOf(claims), [first])
+    const second = yield* create(one, { group: "g" })
+    assert.isEmpty((yield* claim(only("one"))).claims)
+    // The first task's vote comes from the other expert, so the order of the second task changes.
+    yield* queue.record([
+      {
+        itemId: claims[0]!.items[0]!.itemId,
+        answers: [{ expert: "one", vote: Result.fail("has no answer") }, choose("two", 0)],
+      },
+    ])
+    assert.isEmpty((yield* claim(only("two"))).claims)
+    const { claims: last } = yield* claim(only("one"))
+    assert.deepStrictEqual([tasksOf(last), ordersOf(last)], [[second], ["one two"]])
+  })
+
+  test("is found by an index, however many items there are", function* () {
+    const { sql } = yield* Database
+    yield* create([...one, ...one], { group: "g" })
+    const plan = yield* sql<{ detail: string }>`EXPLAIN QUERY PLAN ${equalItemsOf(sql, 1)}`
+    const reads = plan.map(({ detail }) => detail).filter((detail) => /^(SCAN|SEARCH)/u.test(detail))
+    assert.isAbove(reads.filter((detail) => detail.includes("item_of_content")).length, 1)
+    assert.isEmpty(reads.filter((detail) => detail.startsWith("SCAN") && !detail.startsWith("SCAN (")))
+  })
 })

@@ -231,6 +231,19 @@ describe("tasks that ask for the same", () => {
     assert.deepStrictEqual(yield* judgeAll(ann!), [again])
   })
 
+  test("do not go again to a person who judged one, although an item that the person had set aside is returned in a canceled task", function* () {
+    const queue = yield* VoteQueue
+    const [ann] = yield* people("Ann")
+    const canceled = yield* create([abc])
+    const { item_id } = yield* next(ann!)
+    yield* queue.setAside(ann!, item_id, { kind: "skip", reason: "" })
+    yield* (yield* TaskStore).cancel(canceled)
+    const tasks = [yield* create([bca]), yield* create([cab])]
+    assert.deepStrictEqual(yield* judgeAll(ann!), [tasks[0]])
+    yield* queue.returnItem(canceled, 0)
+    yield* nothingFor(ann!)
+  })
+
   repeating("are for one person alone, if there is nobody else", function* () {
     const [ann] = yield* people("Ann")
     const tasks = yield* threeTasks
