@@ -69,7 +69,7 @@ describe("verify --from-votes", () => {
     )
     const other = yield* cli(["verify", dataset, "--from-votes", votes]).pipe(ends(1))
     assert.include(other.stdout, "data/train-00000-of-00001.parquet: expected the rebuilt file: ")
-    assert.match(other.stdout, new RegExp(`after the rebuild, \\d+ pairs? gone, such as of ${item_id}`))
+    assert.match(other.stdout, new RegExp(`after the rebuild, \\d+ pairs? gone, for example of item ${item_id}`))
 
     yield* write(votes, ["prompt,choice", "a,b"])
     const unreadable = yield* cli(["verify", dataset, "--from-votes", votes])
@@ -85,7 +85,7 @@ describe("verify --from-votes", () => {
     ] as const) {
       yield* fs.writeFileString(`${dataset}/manifest.json`, text)
       const { stderr } = yield* cli(["verify", dataset, "--from-votes", votes]).pipe(ends(2))
-      assert.include(stderr, `manifest.json: ${why}, to make the rows again, found `)
+      assert.include(stderr, `manifest.json: ${why} (needed to rebuild the rows), found `)
     }
   })
 

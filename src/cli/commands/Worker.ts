@@ -48,7 +48,7 @@ const workerFlags = {
   }),
   job: submitFlags.job.pipe(Flag.map(identity), define({ isEssential: true })),
   address: address("address", "[HOST:]PORT", "Address for connections from other workers", {
-    default: "the one that the database sees, any free port",
+    default: "the address that the database sees, any free port",
   }),
   parts: integer("parts", "Parts to split a new job into, at least 8 per worker; cannot be changed later", {
     min: 1,
@@ -71,13 +71,13 @@ export const command = makeCommand(
     const { flags, place } = job
     if (flags.files.includes("-")) {
       return yield* ExitStatus.usageError(
-        "worker: input cannot come from stdin, because every worker reads the same input: expected files or URLs",
+        "worker: input cannot come from stdin, because every worker reads the same input: name files or URLs",
       )
     }
     const { location } = place
     if (location._tag === "File") {
       return yield* ExitStatus.usageError(
-        "worker: expected a PostgreSQL ledger, which several machines can reach: --ledger postgres://user@host/database",
+        "worker: expected a PostgreSQL ledger, which several machines can reach: set --ledger postgres://user@host/database",
       )
     }
     const pipeline = job.pipeline ?? {

@@ -55,7 +55,7 @@ export const datasetFlags = inGroup("DATASET", {
   aggregate: literals(
     "aggregate",
     Consensus.aggregations,
-    "Majority, or weighted by reliability; jury: judges as one",
+    "How votes are counted: majority, weighted by reliability, or jury (all judges as one vote)",
     {
       metavar: "METHOD",
       default: `${Consensus.defaultAggregation}; routed: jury`,

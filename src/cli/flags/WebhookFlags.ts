@@ -19,11 +19,11 @@ export const webhookFlags = inGroup("WEBHOOK", {
   listen: address(
     "listen",
     "[HOST:]PORT",
-    "Webhook address; port 0: a free port (default host: 127.0.0.1) [secrets: PREFSTREAM_WEBHOOK_SECRET]",
+    "Address for webhooks; port 0: a free port (default host: 127.0.0.1) [secrets: PREFSTREAM_WEBHOOK_SECRET]",
     { isEssential: true, replaces: ["once"] },
   ),
   webhookPath: text("webhook-path", "PATH", "Path of the webhook URL", { default: WebhookReceiver.defaultPath }),
-  webhookScheme: text("webhook-scheme", "SCHEME", "Signature: NAME or [NAME; ]SETTING=VALUE; …", {
+  webhookScheme: text("webhook-scheme", "SCHEME", "Signature scheme: NAME or [NAME; ]SETTING=VALUE; …", {
     default: "standard-webhooks",
     environment: "PREFSTREAM_WEBHOOK_SCHEME",
     values: WebhookScheme.names,
@@ -56,7 +56,7 @@ export const webhookOf = Effect.fnUntraced(function* (
     return yield* refuse("webhook-path", "expected a path such as /webhook, of letters, digits, and -._~/")
   }
   if (WebhookReceiver.isHealthPath(path))
-    return yield* refuse("webhook-path", `${path} is the path of the health check`)
+    return yield* refuse("webhook-path", `${path} is the path of the health check; choose another path`)
   const scheme = yield* schemeOf(flags)
   const taskIdPaths = flags.webhookTaskIds?.trim().split(/\s+/)
   if (taskIdPaths?.every(isPayloadPath) === false) {

@@ -56,7 +56,7 @@ const indexOf = (record: Members, name: string): Result.Result<number, string> =
   const index = numberOf(memberOf(record, name))
   return Number.isInteger(index) && index >= 0
     ? Result.succeed(index)
-    : Result.fail(`${name}: expected an index from 0, found ${describeValue(memberOf(record, name))}`)
+    : Result.fail(`${name}: expected an index of 0 or greater, found ${describeValue(memberOf(record, name))}`)
 }
 
 const parse = (record: unknown): Result.Result<Parsed, string> =>
@@ -102,7 +102,7 @@ export const read = Effect.fn("ScoreFile.read")(function* (file: string, pairs: 
       for (const [i, key] of parsed.keys.entries()) {
         const [score, before] = [parsed.scores[i]!, byKey.get(key)]
         if (before !== undefined && before !== score) {
-          const problem = `a completion has two scores: ${before} in an earlier record, and ${score}`
+          const problem = `a completion has two scores: ${before} in an earlier record, and ${score} in this one`
           return yield* new ScoresInvalid({ place, problem })
         }
         byKey.set(key, score)
