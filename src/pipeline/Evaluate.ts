@@ -54,7 +54,8 @@ export const evaluate = Effect.fn("Pipeline.evaluate")(function* (directory: str
     by: path && { field: path.text, groupOf: (metadata) => FieldPath.textAt(path, metadata) },
   })
   if (evaluation.pairs === 0 && evaluation.unscored > 0) {
-    const problem = "no pair of the dataset has scores: expected records with the item_ids and completion indices of its pairs"
+    const problem =
+      "no pair of the dataset has scores: expected records with the item_ids and completion indices of its pairs"
     return yield* new ScoreFile.ScoresInvalid({
       place: typeof scores === "string" ? scores : ScoreEndpoint.placeOf(scores.url),
       problem,

@@ -15,7 +15,11 @@ import * as Consensus from "../pair/votes/Consensus.ts"
 import { type DatasetSettings, type ResultsSettings, toManifest } from "./DatasetSettings.ts"
 
 export const notRebuildable = (expected: string, actual: string) =>
-  new DatasetUnreadable({ file: Manifest.fileName, expected: `${expected} (needed to rebuild the rows)`, found: actual })
+  new DatasetUnreadable({
+    file: Manifest.fileName,
+    expected: `${expected} (needed to rebuild the rows)`,
+    found: actual,
+  })
 
 const Recorded = Schema.Struct({
   campaign: Schema.NullOr(Schema.Union([Schema.Int, Schema.Literal("all")])),

@@ -87,7 +87,12 @@ export const verifyFromVotes = Effect.fn("Pipeline.verifyFromVotes")(function* (
     } else if (!isEqual(path)) {
       const digest = (files: typeof original) => files.get(path)?.sha256 ?? "no such file"
       if (hasSameRows && path.endsWith(".parquet")) {
-        add(path, digest(rebuilt), "the same rows in different bytes, because another version of Node wrote the file", "warning")
+        add(
+          path,
+          digest(rebuilt),
+          "the same rows in different bytes, because another version of Node wrote the file",
+          "warning",
+        )
       } else add(path, `the rebuilt file: ${digest(rebuilt)}`, digest(original))
     }
   }

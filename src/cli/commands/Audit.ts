@@ -20,7 +20,11 @@ export const command = makeCommand(
   "Compare each automatic judge, and all judges together as a jury, with the people who voted on the same items: agreement and Cohen's kappa, consistency when completions are swapped, biases, and accuracy on known answers. " +
     "Also show the accuracy and the cost of using judges, people, or both. Exits with 1 if no item has votes from both a judge and a person.",
   {
-    by: option(Flag.String("by"), "FIELD", "Also show agreement for each value of this metadata field, at most 100 values"),
+    by: option(
+      Flag.String("by"),
+      "FIELD",
+      "Also show agreement for each value of this metadata field, at most 100 values",
+    ),
     judge: repeated(
       Flag.String("judge"),
       "EXPERT",

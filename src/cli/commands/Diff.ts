@@ -76,7 +76,11 @@ export const command = makeCommand(
   {
     a: place("A", "first"),
     b: place("B", "second"),
-    show: integer("show", "Maximum number of examples for each kind of difference", { min: 0, default: 5, isTypedOnly: true }),
+    show: integer("show", "Maximum number of examples for each kind of difference", {
+      min: 0,
+      default: 5,
+      isTypedOnly: true,
+    }),
     ignore: repeated(Flag.String("ignore"), "COLUMN", "Column to ignore, such as task_id; repeatable", {
       isTypedOnly: true,
     }),

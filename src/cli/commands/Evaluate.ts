@@ -51,7 +51,11 @@ export const command = makeCommand(
     model: text("model", "NAME", "Name of the model at the --scores URL [API key: PREFSTREAM_SCORES_API_KEY]"),
     split: literals("split", Split.literals, "Split to read", { metavar: "SPLIT", default: "all" }),
     by: text("by", "FIELD", "Also show accuracy for each value of this metadata field, at most 100 values"),
-    disputed: text("disputed", "FILE", "Write the items on which scores and experts differ most to FILE, as input for run"),
+    disputed: text(
+      "disputed",
+      "FILE",
+      "Write the items on which scores and experts differ most to FILE, as input for run",
+    ),
     report: text("report", "FILE", "Write the dataset's report, with a section about the scores, to FILE"),
     json: ledgerFlags.json,
   },

@@ -175,7 +175,8 @@ const pruneCommand = makeCommand(
     )
   }),
   {
-    "prefstream ledger prune --dir job --before 90d --dry-run": "Show which data would be removed because it is older than 90 days",
+    "prefstream ledger prune --dir job --before 90d --dry-run":
+      "Show which data would be removed because it is older than 90 days",
     "prefstream ledger prune --dir job --before 2026-01-01 --results":
       "Remove last year's requests and results, after saving their dataset elsewhere",
   },

@@ -61,7 +61,9 @@ export const command = makeCommand(
     const fs = yield* FileSystem.FileSystem
     const dataset = JobFolder.dataset(directory)
     if (!(yield* fs.exists(`${directory}/manifest.json`)) && (yield* fs.exists(`${dataset}/manifest.json`))) {
-      return yield* ExitStatus.usageError(`${directory} is a job folder: to check its dataset, run prefstream verify ${dataset}`)
+      return yield* ExitStatus.usageError(
+        `${directory} is a job folder: to check its dataset, run prefstream verify ${dataset}`,
+      )
     }
     const verification = yield* Dataset.verify(directory)
     const prompts = evaluationPrompts.length === 0 ? undefined : yield* Source.texts(evaluationPrompts, evaluationPath)

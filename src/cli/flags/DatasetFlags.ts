@@ -55,7 +55,7 @@ export const datasetFlags = inGroup("DATASET", {
   aggregate: literals(
     "aggregate",
     Consensus.aggregations,
-    "How votes are counted: majority, weighted by reliability, or jury (all judges as one vote)",
+    "How votes count: majority, by reliability, jury (judges as one)",
     {
       metavar: "METHOD",
       default: `${Consensus.defaultAggregation}; routed: jury`,

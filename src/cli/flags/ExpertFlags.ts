@@ -51,7 +51,7 @@ export const expertFlags = inGroup("EXPERTS", {
     "Vote if a judge's answer changes with the completion order: tie, or no vote",
     { default: "tie" },
   ),
-  judgeCache: text("judge-cache", "FILE", "File of judges' answers, so that no answer is paid for twice", {
+  judgeCache: text("judge-cache", "FILE", "File of judges' answers, to avoid paying twice", {
     default: "judge-answers.db beside the service's data",
     path: "whole",
   }),
@@ -62,7 +62,7 @@ export const expertFlags = inGroup("EXPERTS", {
   judgeBatchDoubts: literals(
     "judge-batch-doubts",
     ["wait", "send-again"],
-    "If a batch might already exist: keep searching for it, or send it again and perhaps pay twice",
+    "If a batch might exist already: keep searching, or send again (perhaps paid twice)",
     { default: "wait", isTypedOnly: true },
   ),
   judgePrice: repeated(

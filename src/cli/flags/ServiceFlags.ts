@@ -83,7 +83,7 @@ export const serviceFlags = {
     }),
     authorization: formed("authorization", Authorization.isValid, Authorization.form, {
       metavar: "FORM",
-      description: "Token header: Bearer, Basic, Token, or another header's name with a colon, such as X-Api-Key:",
+      description: "Token header: Bearer, Basic, Token, or a header name with a colon: X-Api-Key:",
     }),
     createRequest: formed("createRequest", ContractSettings.isCreate, ContractSettings.createForm, {
       metavar: "REQUEST",
@@ -111,7 +111,7 @@ export const serviceFlags = {
     ),
     choice: formed("choice", (form) => ContractSettings.choiceOf(form) !== undefined, ContractSettings.choiceForm, {
       metavar: "FORM",
-      description: "Form of a choice: index (from 0), index-1 (from 1), text, letter, or labels such as left,right",
+      description: "Form of a choice: index, index-1 (from 1), text, letter, or labels (left,right)",
     }),
     completedStatus: repeated(
       Flag.String("completed-status"),
