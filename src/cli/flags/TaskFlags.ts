@@ -52,7 +52,7 @@ export const batchFlags = inGroup("TASKS", {
   votes: option(
     parsed("votes", parseVotes, votesForm),
     "N[..M]",
-    "Billable votes per new item, by N people; 2..5: 2 votes, and up to 5 while undecided",
+    "Billable votes per new item, by N people; 2..5: up to 5 while undecided",
     { default: "the service's", isEssential: true },
   ),
   confidence: option(
@@ -81,7 +81,7 @@ export const itemFlags = inGroup("TASKS", {
     isEssential: true,
     replaces: ["guidelines"],
   }),
-  rubric: file("rubric", "YAML file of further questions to the experts; the guidelines then include the questions"),
+  rubric: file("rubric", "File of further questions to the experts, in YAML; they are added to the guidelines"),
   taskType: text("task-type", "TYPE", "Value of the contract's task_type; a different value begins a new campaign", {
     default: rlhfRanking,
   }),
@@ -89,7 +89,7 @@ export const itemFlags = inGroup("TASKS", {
   group: option(
     parsed("group", Option.liftPredicate(isGroup), groupForm),
     "NAME",
-    "Group name that the service shows for this job's tasks in its queue and on its pages",
+    "Name that groups this job's tasks at the service",
     { default: "job and campaign, if declared" },
   ),
   shuffle: choice("shuffle", "Shuffle each item's completions for each vote; --no-shuffle keeps their order", {

@@ -19,7 +19,7 @@ export const webhookFlags = inGroup("WEBHOOK", {
   listen: address(
     "listen",
     "[HOST:]PORT",
-    "Address for webhooks; port 0: a free port (default host: 127.0.0.1) [secrets: PREFSTREAM_WEBHOOK_SECRET]",
+    "Webhook address; port 0: a free port (default host: 127.0.0.1) [secrets: PREFSTREAM_WEBHOOK_SECRET]",
     { isEssential: true, replaces: ["once"] },
   ),
   webhookPath: text("webhook-path", "PATH", "Path of the webhook URL", { default: WebhookReceiver.defaultPath }),

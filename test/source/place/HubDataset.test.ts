@@ -261,7 +261,11 @@ describe("names of datasets", () => {
       "[{config_name: x, data_files: a.csv}, {config_name: y, data_files: d/*}]",
       /2 configurations, and none is the default; append the files of one to the name: x \(a\.csv\), y \(d\/\*\)$/,
     ],
-    ["nothing that is YAML", "[{", /its YAML is invalid; append the path of files/],
+    [
+      "nothing that is YAML",
+      "[{",
+      /the YAML at its beginning is invalid; to read the dataset anyway, append the path of its files/,
+    ],
   ]
   for (const [what, configs, expected] of cards) {
     test(`whose card names ${what} stand for that, or fail`, function* () {
