@@ -87,7 +87,10 @@ describe("a pipeline", () => {
 
     const strict = { ...pipeline, checks: [{ ...shorterChosen, threshold: 0.5 }] }
     const exceeded = yield* Effect.flip(Pipeline.exportDataset(strict))
-    assert.match(exceeded.message, /^the dataset was not written: shorter-chosen is 1 (threshold: at most 0)\.5\. See/)
+    assert.match(
+      exceeded.message,
+      /^the dataset was not written: shorter-chosen is 1 \(threshold: at most 0\.5\)\. See/,
+    )
     const above = { ...pipeline, checks: [{ ...shorterChosen, threshold: 0.5, direction: "above" as const }] }
     assert.isTrue((yield* Pipeline.exportDataset(above)).dataset._tag === "Some")
     const { checks: recorded } = JSON.parse(yield* fs.readFileString(`${directory}/dataset/manifest.json`)).settings

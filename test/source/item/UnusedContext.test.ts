@@ -131,7 +131,7 @@ describe("UnusedContext", () => {
     )
     assert.match(
       reasons[1]!,
-      /^images: expected no value, .*; to have them judge the item without media, set `ignore: \["images"\]`$/,
+      /^images: expected no value .*; to have them judge the item without media, set `ignore: \["images"\]`$/,
     )
     assert.deepStrictEqual(summary.hints, [])
     assert.strictEqual((yield* read(records, { ignore: ["context", "images"] }, format)).items.length, 103)
