@@ -23,7 +23,7 @@ export const webhookFlags = inGroup("WEBHOOK", {
     { isEssential: true, replaces: ["once"] },
   ),
   webhookPath: text("webhook-path", "PATH", "Path of the webhook URL", { default: WebhookReceiver.defaultPath }),
-  webhookScheme: text("webhook-scheme", "SCHEME", "Signature scheme: NAME or [NAME; ]SETTING=VALUE; …", {
+  webhookScheme: text("webhook-scheme", "SCHEME", "Signature: NAME or [NAME; ]SETTING=VALUE; …", {
     default: "standard-webhooks",
     environment: "PREFSTREAM_WEBHOOK_SCHEME",
     values: WebhookScheme.names,
