@@ -49,7 +49,7 @@ export const columns = {
     Schema.NullOr(Schema.String),
   ),
   edited: described(
-    "`chosen`, as edited by an expert: the edit in the earliest vote for it that has one; null if there is no edit, or `chosen` is not the best completion.",
+    "`chosen`, as edited by an expert, from the earliest vote for `chosen` that has an edit; null if there is no edit, or `chosen` is not the best completion.",
     Schema.NullOr(Schema.String),
   ),
 }

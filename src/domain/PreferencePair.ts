@@ -21,7 +21,7 @@ const struct = Schema.Struct({
   rejected: described("The other completion.", Schema.String),
   rationale: described("The expert's justification; null if none was given.", text),
   item_id: described(
-    "The item's id; without one, a hash of the item's content with sorted completions.",
+    "The item's id; if the input has no id, a hash of the item's content with sorted completions.",
     Schema.String,
   ),
   task_id: described(

@@ -18,7 +18,7 @@ const repeated = (names: ReadonlyArray<string>): string | undefined => {
 const distinct = Schema.makeFilter(repeated)
 
 const atLeastTwo = Schema.makeFilter((labels: ReadonlyArray<string>) =>
-  labels.length === 1 ? "expected at least 2 labels, the weakest first, found 1" : undefined,
+  labels.length === 1 ? "expected at least 2 labels (the weakest first), found 1" : undefined,
 )
 
 /** A scale from 1 to `steps`; higher is better. */

@@ -18,7 +18,8 @@ export interface TokenPrice {
   readonly batchOutput?: Cost.Amount | undefined
 }
 
-export const form = "MODEL=INPUT/OUTPUT, such as gpt-4o-mini=0.15/0.60, optionally followed by /INPUT/OUTPUT of a batch"
+export const form =
+  "MODEL=INPUT/OUTPUT, such as gpt-4o-mini=0.15/0.60, optionally followed by /INPUT/OUTPUT for batches"
 
 /** Tokens of one request. */
 export interface RequestTokens {

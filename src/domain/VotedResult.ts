@@ -21,7 +21,7 @@ const Action = Schema.Struct({
 /** The built-in service's annotations of a prompt. Other services may send other members; see `Annotations`. */
 export const VotedAnnotations = Schema.Struct({
   rationale: described(
-    "The rationale in the earliest vote for the best completion that has one; empty if none has one. If a lead decided or withdrew the prompt, the lead's rationale.",
+    "The rationale from the earliest vote for the best completion that gives a rationale; empty if there is none. If a lead decided or withdrew the prompt, the lead's rationale.",
     Schema.String,
   ),
   agreement: Schema.optionalKey(

@@ -62,7 +62,7 @@ export const evaluate = Effect.fn("Pipeline.evaluate")(function* (directory: str
   const unmatched = { items: ids.length, first: ids.slice(0, 5) }
   if (evaluation.pairs === 0 && evaluation.unscored > 0) {
     const other = ids.length === 0 ? "" : `, found ${count(ids.length, "item")}, such as ${unmatched.first.join(", ")}`
-    const problem = `no pair of the dataset has scores: expected the item_ids and indices of its pairs${other}`
+    const problem = `no pair of the dataset has scores: expected records with the item_ids and completion indices of its pairs${other}`
     return yield* new ScoreFile.ScoresInvalid({
       place: typeof scores === "string" ? scores : ScoreEndpoint.placeOf(scores.url),
       problem,

@@ -55,10 +55,10 @@ export class ThresholdsExceeded extends Schema.TaggedError<ThresholdsExceeded>()
 }) {
   override get message() {
     const said = this.checks.map(({ check, direction, threshold, value }) => {
-      const bound = `the threshold is ${direction === "below" ? "at most" : "at least"} ${threshold}`
+      const bound = `(threshold: ${direction === "below" ? "at most" : "at least"} ${threshold})`
       return value === null
-        ? `${check} has no data to measure, ${bound}`
-        : `${check} is ${Number(value.toPrecision(4))}, ${bound}`
+        ? `${check} has no data to measure ${bound}`
+        : `${check} is ${Number(value.toPrecision(4))} ${bound}`
     })
     return `the dataset was not written: ${said.join("; ")}. See ${this.report}`
   }
@@ -223,7 +223,7 @@ export const exportDataset = Effect.fn("Export.exportDataset")(
     if (settings.pairs === fullRanking && rankings.unranked_items > 0) {
       const { ranked_items, unranked_items } = rankings
       yield* Effect.logWarning(
-        `full-ranking: ${unranked_items} of ${ranked_items + unranked_items} items ${plural(unranked_items, "has", "have")} no ranking: their pairs are the best completion with each other completion`,
+        `full-ranking: ${unranked_items} of ${ranked_items + unranked_items} items ${plural(unranked_items, "has", "have")} no ranking: there, the best completion makes a pair with each other completion`,
       )
     }
     for (const { format, omitted, rows, unwritten } of Option.getOrUndefined(info)?.formats ?? []) {

@@ -43,7 +43,7 @@ const choiceBy = ({ items, method, not_majority }: QualityReport["agreement"]): 
     service > 0 && `the service's choice${service === items ? "" : ` (${number(service)})`}`,
     lead > 0 && `a lead's decision${lead === items ? "" : ` (${number(lead)})`}`,
   ].filter((way) => way !== false)
-  return `${ways.join(" or ")} counts${different === 0 ? "" : `, which differs from the majority on ${count(different, "item")}`}`
+  return `${ways.join(" or ")} counts${different === 0 ? "" : ` (it differs from the majority on ${count(different, "item")})`}`
 }
 
 const methodsOf = (
@@ -75,7 +75,7 @@ const methodsOf = (
     {
       title: "Pairs",
       text: sentences(
-        `Made by the strategy \`${strategy}\`; an item's pairs are adjacent, and their weights add up to 1.`,
+        `The pairs are made by the strategy \`${strategy}\`; an item's pairs are adjacent, and their weights add up to 1.`,
         settings.pairs === fullRanking &&
           rankings.unranked_items > 0 &&
           `${count(rankings.ranked_items, "item")} ${plural(rankings.ranked_items, "has", "have")} a ranking. In the other ${count(rankings.unranked_items, "item")}, the best completion makes a pair with each other completion.`,

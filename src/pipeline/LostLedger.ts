@@ -13,8 +13,8 @@ import * as JobFolder from "./JobFolder.ts"
 /** The group is part of a task's idempotency key, and its default names a campaign whose number is lost with the ledger. */
 const advice = (group: string | undefined): string =>
   group === undefined
-    ? "If the earlier tasks name a group at the service, also set `group` to it: a service that honors Idempotency-Key then returns these tasks, and bills none again"
-    : `Then also set \`group: ${JSON.stringify(group)}\`, which the last run's tasks name: with the same settings, a service that honors Idempotency-Key returns these tasks, and bills none again`
+    ? "If the earlier tasks name a group at the service, also set `group` to that name: a service that honors Idempotency-Key then returns these tasks, and does not bill them again"
+    : `Then also set \`group: ${JSON.stringify(group)}\`, the group of the last run's tasks: with the same settings, a service that honors Idempotency-Key returns these tasks, and does not bill them again`
 
 /** An earlier run used the job folder, but the ledger has no record of the job. */
 export class LedgerLost extends Schema.TaggedError<LedgerLost>()("LedgerLost", {
@@ -28,7 +28,7 @@ export class LedgerLost extends Schema.TaggedError<LedgerLost>()("LedgerLost", {
   group: Schema.optionalKey(Schema.String),
 }) {
   override get message() {
-    return `the ledger ${this.ledger} has no record of this job, though an earlier run wrote ${this.found.join(" and ")}: a new ledger would submit, and bill, all items again. Restore the ledger from a backup, name it with \`ledger\` or PREFSTREAM_LEDGER, or create a new ledger with \`newLedger: true\`. ${advice(this.group)}`
+    return `the ledger ${this.ledger} has no record of this job, though an earlier run wrote ${this.found.join(" and ")}: with a new ledger, all items would be submitted and billed again. Restore the ledger from a backup, name it with \`ledger\` or PREFSTREAM_LEDGER, or create a new ledger with \`newLedger: true\`. ${advice(this.group)}`
   }
 }
 

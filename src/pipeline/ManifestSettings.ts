@@ -16,7 +16,11 @@ import * as Consensus from "../pair/votes/Consensus.ts"
 import { type DatasetSettings, type ResultsSettings, toManifest } from "./DatasetSettings.ts"
 
 export const notRebuildable = (expected: string, actual: string) =>
-  new DatasetUnreadable({ file: Manifest.fileName, expected: `${expected}, to make the rows again`, found: actual })
+  new DatasetUnreadable({
+    file: Manifest.fileName,
+    expected: `${expected} (needed to rebuild the rows)`,
+    found: actual,
+  })
 
 const Recorded = Schema.Struct({
   campaign: Schema.NullOr(Schema.Union([Schema.Int, Schema.Literal("all")])),
@@ -65,7 +69,7 @@ export const of = Effect.fnUntraced(function* (
     const { count = 0 } = recorded.evaluation_prompts ?? {}
     return yield* notRebuildable(
       `the ${count} \`evaluationPrompts\` of the export`,
-      `${evaluationPrompts?.length ?? 0} other ones`,
+      `${evaluationPrompts?.length ?? 0} different prompts`,
     )
   }
   return {

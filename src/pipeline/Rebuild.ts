@@ -62,7 +62,7 @@ export const verifyFromVotes = Effect.fn("Pipeline.verifyFromVotes")(function* (
   if (campaign === "all") {
     return yield* ManifestSettings.notRebuildable(
       "one campaign",
-      "all campaigns, which a vote table does not tell apart",
+      "all campaigns; a vote table does not tell campaigns apart",
     )
   }
   const job = yield* fs.makeTempDirectoryScoped({ prefix: "prefstream-rebuild-" })
@@ -100,7 +100,12 @@ export const verifyFromVotes = Effect.fn("Pipeline.verifyFromVotes")(function* (
     } else if (!isEqual(path)) {
       const digest = (files: typeof original) => files.get(path)?.sha256 ?? "no such file"
       if (hasSameRows && path.endsWith(".parquet")) {
-        add(path, digest(rebuilt), "the same rows in other bytes: another version of Node wrote them", "warning")
+        add(
+          path,
+          digest(rebuilt),
+          "the same rows in different bytes, because another version of Node wrote the file",
+          "warning",
+        )
       } else add(path, `the rebuilt file: ${digest(rebuilt)}`, digest(original))
     }
   }
@@ -114,7 +119,7 @@ export const verifyFromVotes = Effect.fn("Pipeline.verifyFromVotes")(function* (
       add(
         votes.description,
         "the pairs of the dataset",
-        `after the rebuild, ${count(pairs, "pair")} ${kind}${columns}, such as of ${items}`,
+        `after the rebuild, ${count(pairs, "pair")} ${kind}${columns}, for example of item ${items}`,
       )
     }
   }

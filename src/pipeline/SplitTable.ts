@@ -71,7 +71,7 @@ const warnOfShares = Effect.fnUntraced(function* (
   })
   if (missed.length === 0) return
   yield* Effect.logWarning(
-    `the groups by ${by}, joined where they have near-duplicates, are too large for the shares: ${missed.join(", ")}`,
+    `the groups by ${by} (merged if they contain near-duplicates of each other) are too large for the requested shares: ${missed.join(", ")}`,
   )
 })
 

@@ -276,7 +276,7 @@ const runUnchecked = Effect.fn("Worker.run")(function* <E, R, E1, R1, E2 = never
   if (location._tag === "File") {
     return yield* new LedgerLocation.LedgerLocationError({
       message:
-        "a worker needs a PostgreSQL ledger, which several machines can reach: expected postgres://user@host/database",
+        "a worker needs a PostgreSQL ledger, which several machines can reach: set it to postgres://user@host/database",
     })
   }
   const { url } = location

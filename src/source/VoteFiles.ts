@@ -152,7 +152,7 @@ const expectedItems =
   "expected all completions of an item in one record: set `completions` to a path per completion, or to the path of a list (layouts items, wide, and pairs)"
 
 const zeroProblem = ({ place: { line, row } }: Row): string =>
-  `${line === undefined ? `record ${row}` : `line ${line}`} has a choice below 1, but the choices of the first records start at 1: this choice may be a tie, or choices may count from 0. Import into another job folder with ${OptionText.set({ choiceAs: "number" })} (0 is a tie), or with ${OptionText.of("choiceMap")} and the meaning of each number`
+  `${line === undefined ? `record ${row}` : `line ${line}`} has a choice below 1, but the choices of the first records start at 1: this choice might be a tie, or choices might count from 0. Import into another job folder with ${OptionText.set({ choiceAs: "number" })} (0 is a tie), or with ${OptionText.of("choiceMap")} and the meaning of each number`
 
 const readingOf = ({ choiceAs, choiceMap }: VoteFields.VoteOptions) => {
   if (choiceMap === undefined) return Result.succeed(choiceAs === undefined ? undefined : { kind: choiceAs })

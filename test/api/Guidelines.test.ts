@@ -71,7 +71,7 @@ describe("Guidelines", () => {
       "rubric:\n  edit: true\n  aspects:\n    - name: a\n      stpes: 3",
       "line 6: unknown member stpes (did you mean steps?)",
     ],
-    ["rubric: { strength: [a] }", "line 2: expected at least 2 labels, the weakest first, found 1"],
+    ["rubric: { strength: [a] }", "line 2: expected at least 2 labels (the weakest first), found 1"],
     ["rubric: { aspects: [{ name: a, steps: 10 }] }", "aspects"],
     ["rubric: { aspects: [a, a] }", 'expected distinct names, found "a" twice'],
     ["rubric: { flags: [' '] }", "expected a name with text, found a blank one"],

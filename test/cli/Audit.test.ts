@@ -114,7 +114,7 @@ describe("prefstream audit", () => {
     assert.deepStrictEqual([few.kappa!.low, few.kappa!.high], [null, null])
 
     const { stdout } = yield* cli([...args, ...prices, "--by", "source"]).pipe(ends(0))
-    assert.include(stdout, "60 items, 46 with votes of judges and people; 3 people\n")
+    assert.include(stdout, "60 items, 46 with votes from both judges and people; 3 people\n")
     assert.match(stdout, /^ {2}judge:a +60 +46 +55\.1% \([\d.]+% to [\d.]+%\) +0\.219 \(/m)
     assert.match(stdout, /^ {2}jury, people below 0\.6 +46 +81\.5%.* +0\.2635$/m)
     assert.match(

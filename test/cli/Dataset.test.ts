@@ -63,7 +63,7 @@ test("a --threshold that is exceeded leaves the dataset as it was, ends with 6, 
   const manifest = `${directory}/dataset/manifest.json`
   const before = yield* fs.readFileString(manifest)
   const args = ["export", "--dir", directory, "--threshold", "longer-chosen=0.9", "--split", "test=0.5"]
-  const said = yield* cli(args).pipe(ends(6, /longer-chosen is 1, the threshold is at most 0\.9/))
+  const said = yield* cli(args).pipe(ends(6, /longer-chosen is 1 \(threshold: at most 0\.9\)/))
   assert.include(said.stderr, `${directory}/refused/report.html`)
   assert.match(said.stdout, /A threshold is exceeded, and the dataset was not written\./)
   assert.strictEqual(yield* fs.readFileString(manifest), before)
@@ -74,7 +74,7 @@ test("a --threshold that is exceeded leaves the dataset as it was, ends with 6, 
   yield* cli(["export", "--dir", directory, "--threshold", "longer-chosen=1"]).pipe(ends(0))
   assert.isFalse(yield* fs.exists(`${directory}/refused`))
   const unmeasured = ["export", "--dir", directory, "--threshold", "kappa=0.3"]
-  yield* cli(unmeasured).pipe(ends(6, /kappa has no data to measure, the threshold is at least 0\.3/))
+  yield* cli(unmeasured).pipe(ends(6, /kappa has no data to measure \(threshold: at least 0\.3\)/))
 })
 
 describe("--split", () => {
@@ -141,7 +141,8 @@ describe("--split-by", () => {
     yield* cli(["export", "--dir", directory, ...split, "few"]).pipe(ends(0))
     const { split_groups } = yield* readReport(`${directory}/dataset/report.json`)
     assert.deepInclude(split_groups, { components: 40, largest: 1, ungrouped: 36 })
-    const warning = /too large for the shares: train has 100% of the items, not 75%, test has 0% of the items, not 25%/
+    const warning =
+      /too large for the requested shares: train has 100% of the items, not 75%, test has 0% of the items, not 25%/
     yield* cli(["export", "--dir", directory, ...split, "all"]).pipe(ends(0, warning))
   })
 

@@ -224,12 +224,12 @@ test("refuses scores that it cannot use, with line and field", function* () {
   )
   yield* refused(
     [{ item_id: "item-0", score: 1 }],
-    /bad\.jsonl:1: completion_index: expected an index from 0, found nothing/,
+    /bad\.jsonl:1: completion_index: expected an index of 0 or greater, found nothing/,
   )
   yield* refused([{ id: "item-0", reward: 1 }], /bad\.jsonl:1: expected item_id with scores.*found no score/)
   yield* refused(
     [1, 2].map((score) => ({ item_id: "item-0", completion_index: 0, score })),
-    /bad\.jsonl:2: a completion has two scores: 1 in an earlier record, and 2/,
+    /bad\.jsonl:2: a completion has two scores: 1 in an earlier record, and 2 in this one/,
   )
   yield* refused(
     [{ chosen_score: 1, rejected_score: 0 }],
@@ -237,7 +237,7 @@ test("refuses scores that it cannot use, with line and field", function* () {
   )
   yield* refused(
     [{ item_id: "another", scores: [1, 2] }],
-    /no pair of the dataset has scores: expected the item_ids and indices of its pairs, found 1 item, such as another/,
+    /no pair of the dataset has scores: expected records with the item_ids and completion indices of its pairs, found 1 item, such as another/,
   )
   const some = [{ item_id: "item-1", scores: [1, 2, 3] }]
   yield* write(

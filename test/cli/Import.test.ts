@@ -788,7 +788,7 @@ describe("prefstream import", () => {
     assert.deepInclude(report, { read: 3, rejected: 1, duplicates: 1, earlier: { read: 0, rejected: 0 } })
     yield* write(`${folder}/later.jsonl`, [vote(1, "bob", "model_a"), vote(2, "bob", "model_a")])
     const said = yield* cli(["import", `${folder}/later.jsonl`, "--dir", job])
-    const told = "the last run only; earlier runs also read 3 records of other files and rejected 1"
+    const told = "the last run only; earlier runs also read 3 records from other files and rejected 1"
     assert.include(said.stdout, told)
     yield* write(`${folder}/last.jsonl`, [vote(3, "bob", "model_a")])
     yield* cli(["import", `${folder}/last.jsonl`, "--dir", job])

@@ -294,7 +294,10 @@ describe("inspect", () => {
       )
     }
     yield* cli(["inspect", ...files]).pipe(
-      ends(2, /the completions may be at "response", or at "output": set --completion-path/),
+      ends(
+        2,
+        /several fields might contain the completions: "response", or "output"; to choose, set --completion-path/,
+      ),
     )
   })
 

@@ -138,7 +138,7 @@ An accuracy of 94.2% takes 5 votes per item: 5,000 votes (2000.00).
       stdout,
       "estimated from 3 experts in the pilot\n             3 experts estimated from all votes and known answers",
     )
-    assert.include(stdout, "1 more expert left out: no items with several votes or known answers")
+    assert.include(stdout, "1 more expert left out, for lack of votes on items with several votes or known answers")
   })
 
   test("fails where nothing tells the accuracy, or there is nothing to judge", function* () {

@@ -138,7 +138,7 @@ describe("a service near the contract", () => {
       "ok",
       /choice \(best_completion_index\) 1, annotations \(annotations\) "\{\}"$/,
     ],
-    [{ status: "open" }, "warning", /status open: run prefstream doctor --try-task 7 once it is completed$/],
+    [{ status: "open" }, "warning", /status open: run prefstream doctor --try-task 7 once the task is completed$/],
   ] as const) {
     it.effect(`doctor polls a task for at most a minute, and tells ${JSON.stringify(answer)}: ${state}`, () =>
       Effect.gen(function* () {

@@ -12,7 +12,7 @@ describe("prefstream verify", () => {
     yield* cli(["run", sample, "--dir", job, "--expert", `gold:${sample}`]).pipe(ends(0))
 
     yield* cli(["verify", job]).pipe(
-      ends(2, new RegExp(`${job} is a job folder: prefstream verify ${job}/dataset$`, "m")),
+      ends(2, new RegExp(`${job} is a job folder: to check its dataset, run prefstream verify ${job}/dataset$`, "m")),
     )
     const good = yield* cli(["verify", `${job}/dataset`]).pipe(ends(0))
     assert.match(good.stdout, /dataset has no errors: 144 pairs in \d+ files\.\n$/)

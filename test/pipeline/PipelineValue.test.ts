@@ -89,7 +89,7 @@ describe("a pipeline", () => {
     const exceeded = yield* Effect.flip(Pipeline.exportDataset(strict))
     assert.match(
       exceeded.message,
-      /^the dataset was not written: shorter-chosen is 1, the threshold is at most 0\.5\. See/,
+      /^the dataset was not written: shorter-chosen is 1 \(threshold: at most 0\.5\)\. See/,
     )
     const above = { ...pipeline, checks: [{ ...shorterChosen, threshold: 0.5, direction: "above" as const }] }
     assert.isTrue((yield* Pipeline.exportDataset(above)).dataset._tag === "Some")

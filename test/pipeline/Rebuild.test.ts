@@ -103,7 +103,7 @@ describe("verify --from-votes", () => {
     )
     const other = yield* cli(["verify", dataset, "--from-votes", votes]).pipe(ends(1))
     assert.include(other.stdout, "data/train-00000-of-00001.parquet: expected the rebuilt file: ")
-    assert.match(other.stdout, new RegExp(`after the rebuild, \\d+ pairs? gone, such as of ${item_id}`))
+    assert.match(other.stdout, new RegExp(`after the rebuild, \\d+ pairs? gone, for example of item ${item_id}`))
 
     yield* cli(["verify", dataset, "--from-votes", `${folder}/job`]).pipe(
       ends(2, /--from-votes: expected a vote table, found a folder; prefstream export-votes --dir \S+job --pseudonyms/),
@@ -122,7 +122,7 @@ describe("verify --from-votes", () => {
     ] as const) {
       yield* fs.writeFileString(`${dataset}/manifest.json`, text)
       const { stderr } = yield* cli(["verify", dataset, "--from-votes", votes]).pipe(ends(2))
-      assert.include(stderr, `manifest.json: ${why}, to make the rows again, found `)
+      assert.include(stderr, `manifest.json: ${why} (needed to rebuild the rows), found `)
     }
   })
 

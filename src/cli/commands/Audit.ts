@@ -18,18 +18,22 @@ import { printable, say } from "../output/Text.ts"
 export const command = makeCommand(
   "audit",
   "Compare each automatic judge, and all judges together as a jury, with the people who voted on the same items: agreement and Cohen's kappa, consistency when completions are swapped, biases, and accuracy on known answers. " +
-    "Also show what accuracy judges, people, or both would give at what cost. Exits with 1 if no item has votes of both a judge and a person.",
+    "Also show the accuracy and the cost of using judges, people, or both. Exits with 1 if no item has votes from both a judge and a person.",
   {
-    by: option(Flag.String("by"), "FIELD", "Also show agreement by the values of this metadata field, at most 100"),
+    by: option(
+      Flag.String("by"),
+      "FIELD",
+      "Also show agreement for each value of this metadata field, at most 100 values",
+    ),
     judge: repeated(
       Flag.String("judge"),
       "EXPERT",
-      "Count this expert as a judge, such as longest; repeatable; experts of the kind judge always are",
+      "Count this expert, such as longest, as a judge, too; repeatable; experts of kind judge always count",
     ),
     within: option(
       parsed("within", (text) => numberIn(text, 0, 1), "a number from 0 to 1"),
       "SHARE",
-      "Find the cheapest policy that loses at most this much accuracy against people",
+      "Find the cheapest policy whose accuracy is at most SHARE below that of people",
       { default: defaultWithin },
     ),
     price: priceFlag(" (default: the job's)"),
@@ -59,8 +63,8 @@ export const command = makeCommand(
     yield* Console.log(flags.json === true ? JSON.stringify(result) : printable(AuditTable.text(result)))
   }),
   {
-    "prefstream audit --dir week-48": "Compare the judges of a job with its people",
+    "prefstream audit --dir week-48": "Compare a job's judges with people",
     "prefstream audit --dir week-48 --by topic --price 0.40 --price judge=0.01 --within 0.01":
-      "By topic, and the cheapest policy that loses at most one percentage point",
+      "Also compare by topic, and find the cheapest policy within one percentage point of people",
   },
 )

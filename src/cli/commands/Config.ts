@@ -15,7 +15,7 @@ const masked = (text: string): string =>
 
 export const command = makeCommand(
   "config",
-  `Show the settings that a command would use, and where each one is set: the environment, the job's last run, or ${Settings.fileName}. PREFSTREAM_CONFIG names that file; by default, it is the nearest one in this folder or its parents.`,
+  `Show the settings that a command would use, and where each one is set: in the environment, by the job's last run, or in ${Settings.fileName}. The nearest such file in this folder or its parents is read; to read another one, set PREFSTREAM_CONFIG to its path.`,
   {
     command: Argument.String("COMMAND").pipe(
       Argument.withDescription("Command whose settings to show (default: run)"),
@@ -62,7 +62,7 @@ export const command = makeCommand(
     )
   }),
   {
-    "prefstream config": "Settings of run",
-    "prefstream config export --dir week-48": "Settings of export, including those of the job's last run",
+    "prefstream config": "Show the settings of run",
+    "prefstream config export --dir week-48": "Show the settings of export, including those from the job's last run",
   },
 )

@@ -69,14 +69,18 @@ const textOf = (diff: Dataset.DatasetDiff): string => {
 
 export const command = makeCommand(
   "diff",
-  "Compare the pairs of two datasets: added, gone, flipped (the other completion was chosen), and changed, by column. " +
-    "Pairs are compared by item id and texts, in any order of rows and files. " +
-    "Reasons come from the votes and settings in both datasets, and from the ledger if a dataset is in its job's folder. " +
+  "Compare the pairs of two datasets: which are added, gone, flipped (the other completion was chosen), or changed, with the changed columns. " +
+    "Pairs are matched by item id and texts; the order of rows and files does not matter. " +
+    "The reasons for differences come from the votes and settings in both datasets, and from the ledger if a dataset is in its job's folder. " +
     "Exits with 1 if the datasets differ, and with 2 if one cannot be read.",
   {
     a: place("A", "first"),
     b: place("B", "second"),
-    show: integer("show", "Maximum number of examples of each kind", { min: 0, default: 5, isTypedOnly: true }),
+    show: integer("show", "Maximum number of examples for each kind of difference", {
+      min: 0,
+      default: 5,
+      isTypedOnly: true,
+    }),
     ignore: repeated(Flag.String("ignore"), "COLUMN", "Column to ignore, such as rationale; repeatable", {
       isTypedOnly: true,
     }),
@@ -91,7 +95,7 @@ export const command = makeCommand(
     if (diff.differs) return yield* new ExitStatus.Finished({ status: ExitStatus.failure })
   }),
   {
-    "prefstream diff last-week/dataset week-48": "Compare an earlier dataset with that of a job",
+    "prefstream diff last-week/dataset week-48": "Compare an earlier dataset with a job's dataset",
     "prefstream diff last-week week-48 --show 100 --json": "Compare the datasets of two jobs, as JSON",
   },
 )

@@ -37,13 +37,18 @@ const maxClockDifference = 150_000
 
 export const command = makeCommand(
   "doctor",
-  "Check what a job needs: Node, settings, ledger, the service's address and token, and this machine's clock. With --listen, also send a signed test webhook to the receiver. Reports how to fix each problem; exits with 1 if a check fails. Sends no items, except for --try-task.",
+  "Check what a job needs: Node, settings, ledger, the service's address and token, and this machine's clock. With --listen, also send a signed test webhook to the receiver. Reports how to fix each problem; exits with 1 if a check fails. Sends no items, except with --try-task.",
   {
     ...serviceFlags,
-    tryTask: text("try-task", "new|TASK_ID", "Send one small, billable task (new), or poll it again by its id", {
-      isTypedOnly: true,
-      group: "SERVICE",
-    }),
+    tryTask: text(
+      "try-task",
+      "new|TASK_ID",
+      "Send one small, billable task (new), or poll such a task again by its id",
+      {
+        isTypedOnly: true,
+        group: "SERVICE",
+      },
+    ),
     taskType: itemFlags.taskType,
     ...webhookFlags,
     webhookUrl: text("webhook-url", "URL", "Public webhook URL to which the test delivery is sent", {

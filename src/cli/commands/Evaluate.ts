@@ -39,20 +39,24 @@ const writeReport = Effect.fnUntraced(function* (
 
 export const command = makeCommand(
   "evaluate",
-  "Compare the scores of a reward model with the preferences in a dataset: accuracy with intervals, at similar length, by models, strength, agreement and metadata, and calibration. " +
-    "Beside it: the rule that the longer completion wins, and how often two people agree.",
+  "Compare a reward model's scores with the preferences in a dataset. Shows calibration, and accuracy with intervals: overall, at similar length, and by models, strength, agreement, and metadata. " +
+    "For comparison, also shows the accuracy of always choosing the longer completion, and how often two people agree.",
   {
     directory,
     scores: required(
       Flag.String("scores"),
       "FILE|URL",
-      "Scores by item or pair, or the URL of a model: its path ends with /pooling, /score, or /predict",
+      "File of scores by item or pair, or a model's URL, which ends with /pooling, /score, or /predict",
     ),
-    model: text("model", "NAME", "Name of the model at the URL of --scores (its key: PREFSTREAM_SCORES_API_KEY)"),
+    model: text("model", "NAME", "Name of the model at the --scores URL [API key: PREFSTREAM_SCORES_API_KEY]"),
     split: literals("split", Split.literals, "Split to read", { metavar: "SPLIT", default: "all" }),
-    by: text("by", "FIELD", "Also show accuracy by the values of this metadata field, at most 100"),
-    disputed: text("disputed", "FILE", "Write the items on which scores and experts differ most, to be read by run"),
-    report: text("report", "FILE", "Write the dataset's report with a section about the scores"),
+    by: text("by", "FIELD", "Also show accuracy for each value of this metadata field, at most 100 values"),
+    disputed: text(
+      "disputed",
+      "FILE",
+      "Write the items on which scores and experts differ most to FILE, as input for run",
+    ),
+    report: text("report", "FILE", "Write the dataset's report, with a section about the scores, to FILE"),
     json: ledgerFlags.json,
   },
   Effect.fn("prefstream evaluate")(function* (flags) {
@@ -77,8 +81,8 @@ export const command = makeCommand(
   }),
   {
     "prefstream evaluate week-48/dataset --scores scores.jsonl --split test":
-      "Compare scores of a file with the test split",
+      "Compare the scores in a file with the test split",
     "prefstream evaluate week-48/dataset --scores http://127.0.0.1:8000/pooling --model my-reward --disputed next.jsonl":
-      "Ask a model that vLLM serves, and write the items for the next campaign",
+      "Get scores from a model that vLLM serves, and write items for the next campaign",
   },
 )

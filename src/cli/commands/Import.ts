@@ -61,7 +61,7 @@ export const command = makeCommand(
     "prefstream import votes.jsonl --dir judged": "One record per vote; fields are detected",
     "prefstream import votes.csv --choice-path annotator1 --choice-path annotator2": "One column per expert",
     "prefstream import labels.jsonl --choice-map '0=first,1=second,2=tie'":
-      "Choices as numbers, with the meaning of each",
+      "Choices are numbers; --choice-map gives the meaning of each number",
   },
 )
 

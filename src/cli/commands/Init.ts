@@ -25,8 +25,8 @@ const environmentFile = ".env.example"
 const suggestions: { readonly [name: string]: readonly [value: string, meaning: string] } = {
   dir: ["prefstream-job", "job folder with ledger, rejects, and dataset"],
   "guidelines-file": ["guidelines.md", "instructions for the experts"],
-  votes: ["3", "votes per item by different people, each billable"],
-  "base-url": ["https://host/v1", "annotation service; or set PREFSTREAM_BASE_URL"],
+  votes: ["3", "votes per item, by different people; each vote is billable"],
+  "base-url": ["https://host/v1", "address of the annotation service (or set PREFSTREAM_BASE_URL)"],
   threshold: ["{ disagreement: 0.3 }", "fail instead of writing a dataset that exceeds a threshold"],
   split: ["{ test: 0.1 }", "share of items in a split; the rest go to train"],
   format: ["[trl]", "trainer formats to write, in addition to Parquet and JSON Lines"],
@@ -89,7 +89,7 @@ export const command = makeCommand(
     yield* fs.writeFileString(
       Settings.fileName,
       [
-        "# prefstream settings: flag names without dashes. To see the effective settings, run prefstream config.",
+        "# Settings of prefstream. Each name is a flag without the leading --. To see the effective settings, run prefstream config.",
         ...(yield* schemaComment),
         SettingsFile.text(settings).trimEnd(),
         "",

@@ -31,7 +31,7 @@ const pruned = ({ items, tasks }: CheckReport["pruned"]): string =>
 const checkCommand = makeCommand(
   "check",
   "Check the integrity of a ledger. Finds damaged pages, items in no task or in two tasks, results that are missing or do not match their tasks, and inconsistent counts. " +
-    "Changes nothing, and may run while a job uses the ledger. Exits with 1 if there are errors.",
+    "Changes nothing, and can run while a job uses the ledger. Exits with 1 if there are errors.",
   {
     quick: toggle("quick", "Skip the checks of requests and results, which take most of the time", {
       isTypedOnly: true,
@@ -70,7 +70,7 @@ const backupFile = Effect.fnUntraced(function* (name: string) {
 
 const backupCommand = makeCommand(
   "backup",
-  "Write a consistent copy of the ledger to a new file, and check the copy. May run while a job uses the ledger.",
+  "Write a consistent copy of the ledger to a new file, and check the copy. Can run while a job uses the ledger.",
   {
     file: Argument.String("FILE").pipe(
       Argument.withDescription(
@@ -126,7 +126,7 @@ const before = option(
     "a date such as 2026-01-31, a time such as 2026-01-31T12:00Z, or an age such as 90d",
   ),
   "TIME",
-  "Remove only data older than a date such as 2026-01-31 (UTC), or than an age such as 90d",
+  "Remove only data from before a date such as 2026-01-31 (UTC), or older than an age such as 90d",
   { isTypedOnly: true },
 )
 
@@ -175,7 +175,8 @@ const pruneCommand = makeCommand(
     )
   }),
   {
-    "prefstream ledger prune --dir job --before 90d --dry-run": "Show what is older than 90 days",
+    "prefstream ledger prune --dir job --before 90d --dry-run":
+      "Show which data would be removed because it is older than 90 days",
     "prefstream ledger prune --dir job --before 2026-01-01 --results":
       "Remove last year's requests and results, after saving their dataset elsewhere",
   },

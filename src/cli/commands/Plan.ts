@@ -84,7 +84,8 @@ const accuracyRows = ({ accuracy, experts }: VotePlan): ReadonlyArray<string> =>
     gold > 0 &&
       `${count(gold, "expert")} measured on items with known answers, with at least ${minGoldVotes} votes each`,
     agreement > 0 && `${count(agreement, "expert")} estimated from all votes and known answers`,
-    unknown > 0 && `${count(unknown, "more expert")} left out: no items with several votes or known answers`,
+    unknown > 0 &&
+      `${count(unknown, "more expert")} left out, for lack of votes on items with several votes or known answers`,
   ])
 }
 

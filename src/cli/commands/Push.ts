@@ -50,7 +50,7 @@ export const command = makeCommand(
     directory,
     repo,
     branch: text("branch", "NAME", "Branch, created if missing", { default: "main" }),
-    public: toggle("public", "Make the repository public if it is created", { default: "private" }),
+    public: toggle("public", "Make the repository public if this command creates it", { default: "private" }),
     expertNames: toggle("expert-names", "Allow a dataset that contains experts' names", { default: "refuse it" }),
     json: ledgerFlags.json,
   },

@@ -42,7 +42,7 @@ const flags = {
   adopt: repeated(
     Flag.String("adopt"),
     "TASK_ID",
-    "Link the task to TASK_ID at the service, and poll it from now on; once for each task",
+    "Link the task to TASK_ID at the service, and poll that id from now on; repeat for each task",
     { isTypedOnly: true },
   ),
   sendAgain: toggle(

@@ -72,8 +72,8 @@ const fromFlags = Effect.fnUntraced(function* (
     const experts = `${count(names.length, "automatic expert")} (${names.join(", ")})`
     return yield* usageError(
       flags.votes?.votesUpTo === undefined
-        ? `--votes ${votes}: each vote on an item comes from another expert, and there ${plural(names.length, "is", "are")} only ${experts}: add --expert, lower --votes, or set --base-url to a service where people judge (prefstream serve)`
-        : "--votes: automatic experts give the same number of votes on each item: set one number, or set --base-url to a service where people judge (prefstream serve)",
+        ? `--votes ${votes}: each vote on an item must come from a different expert, and there ${plural(names.length, "is", "are")} only ${experts}: add --expert, lower --votes, or set --base-url to a service where people judge (prefstream serve)`
+        : "--votes: automatic experts give the same number of votes on each item: set a single number, or set --base-url to a service where people judge (prefstream serve)",
     )
   }
   const source = yield* sourceOf(flags, scratchIn(flags, directory))

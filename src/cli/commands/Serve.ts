@@ -54,7 +54,7 @@ const announce = Effect.fnUntraced(function* (flags: {
     const isAnew = flags.signInLink || !(yield* accounts.anyOperator)
     yield* Console.error(
       isAnew
-        ? `Sign in to the dashboard with this link (for one use, within 24 hours): ${origin}${yield* accounts.signInLink}`
+        ? `Sign in to the dashboard with this link (valid for one use, within 24 hours): ${origin}${yield* accounts.signInLink}`
         : `The dashboard is at ${origin}/dashboard/ (lost password: restart with --sign-in-link).`,
     )
   } else if (flags.expert.length === 0) {
@@ -113,7 +113,7 @@ export const command = makeCommand(
     }),
     allowRepeatedVotes: toggle(
       "allow-repeated-votes",
-      "Let people judge an item again once all have; by default, it waits for another expert",
+      "Let people judge an item again after all of them have; default: the item waits for another expert",
     ),
     undoGrace: duration(
       "undo-grace",
@@ -133,7 +133,7 @@ export const command = makeCommand(
     imageHost: repeated(
       parsed("image-host", parseImageHost, "a host such as images.example.org"),
       "HOST",
-      "Host from which texts may show images over https; repeatable",
+      "Host from which texts can show images over https; repeatable",
     ),
     monitor,
     ...expertFlags,

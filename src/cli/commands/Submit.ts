@@ -32,7 +32,7 @@ export const submitFlags = {
 export const pipelineFileOf = Effect.fnUntraced(function* (files: ReadonlyArray<string>) {
   const program = files.find(isPipelineFile)
   if (program === undefined || files.length === 1) return program
-  return yield* usageError(`${program} is a pipeline file, which has its own input: remove the other files`)
+  return yield* usageError(`${program} is a pipeline file, which has its own input: leave out the other file names`)
 })
 
 export const settingsOf = <P extends Omit<Pipeline.Settings, "directory">>(

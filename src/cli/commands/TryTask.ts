@@ -66,7 +66,7 @@ const exchange = Effect.fnUntraced(function* (
       return { name, state: "ok", message: `${shown}: completed: ${places.join(", ")}` }
     }
     if ((yield* Clock.currentTimeMillis) - start > Duration.toMillis(maxWait)) {
-      const later = `run prefstream doctor --try-task ${taskId} once it is completed`
+      const later = `run prefstream doctor --try-task ${taskId} once the task is completed`
       return { name, state: "warning", message: `${shown}: status ${view.status}: ${later}` }
     }
     yield* Effect.sleep(pollInterval.min)

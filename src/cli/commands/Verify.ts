@@ -43,7 +43,7 @@ export const command = makeCommand(
   "Check a dataset: the size and SHA-256 of every file, Parquet against JSON Lines row by row, and trainer formats. " +
     "Also check that no prompt is in two splits, and that the dataset card and the report contain the same numbers. " +
     "With --from-votes, also rebuild every file with rows from the vote table and the settings in the manifest, and compare the bytes. " +
-    "Prints one line per finding, and a warning with the number of rows whose completions trainers would cut. " +
+    "Prints one line per finding, and a warning with the number of rows whose completions trainers would truncate. " +
     "Exits with 1 if there are errors.",
   {
     directory,
@@ -61,7 +61,9 @@ export const command = makeCommand(
     const fs = yield* FileSystem.FileSystem
     const dataset = JobFolder.dataset(directory)
     if (!(yield* fs.exists(`${directory}/manifest.json`)) && (yield* fs.exists(`${dataset}/manifest.json`))) {
-      return yield* ExitStatus.usageError(`${directory} is a job folder: prefstream verify ${dataset}`)
+      return yield* ExitStatus.usageError(
+        `${directory} is a job folder: to check its dataset, run prefstream verify ${dataset}`,
+      )
     }
     if (fromVotes !== undefined && (yield* fs.stat(fromVotes)).type === "Directory") {
       return yield* ExitStatus.usageError(

@@ -71,13 +71,13 @@ export const command = makeCommand(
     const { flags, place } = job
     if (flags.files.includes("-")) {
       return yield* ExitStatus.usageError(
-        "worker: input cannot come from stdin, because every worker reads the same input: expected files or URLs",
+        "worker: input cannot come from stdin, because every worker reads the same input: name files or URLs",
       )
     }
     const { location } = place
     if (location._tag === "File") {
       return yield* ExitStatus.usageError(
-        "worker: expected a PostgreSQL ledger, which several machines can reach: --ledger postgres://user@host/database",
+        "worker: expected a PostgreSQL ledger, which several machines can reach: set --ledger postgres://user@host/database",
       )
     }
     const pipeline = job.pipeline ?? {

@@ -9,6 +9,6 @@ export const campaignFlag = (verb: string) =>
   option(
     parsed("campaign", campaignOf, "a campaign number, or all"),
     "N|all",
-    `Campaign to ${verb} (its runs have the same guidelines), or all`,
+    `Campaign to ${verb} (runs with the same guidelines), or all`,
     { default: "the last run's campaign", isTypedOnly: true },
   )

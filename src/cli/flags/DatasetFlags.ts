@@ -55,7 +55,7 @@ export const datasetFlags = inGroup("DATASET", {
   aggregate: literals(
     "aggregate",
     Consensus.aggregations,
-    "Majority, or weighted by reliability; jury: judges as one",
+    "How votes count: majority, by reliability, jury (judges as one)",
     {
       metavar: "METHOD",
       default: `${Consensus.defaultAggregation}; routed: jury`,

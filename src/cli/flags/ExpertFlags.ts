@@ -18,7 +18,7 @@ export const embeddedFlags = inGroup("EXPERTS", {
   expert: repeated(
     Flag.String("expert"),
     "EXPERT",
-    "judge:MODEL, gold:FILE, first, last, longest, shortest, random; repeatable, --votes N asks N of them",
+    "Expert: judge:MODEL, gold:FILE, first, last, longest, shortest, random; repeatable for more votes",
     { isEssential: true, path: "gold", values: ["first", "last", "longest", "shortest", "random", "judge:", "gold:"] },
   ),
   turnaround: duration("turnaround", "Simulated time that automatic experts take per task", { default: "0s" }),
@@ -51,7 +51,7 @@ export const expertFlags = inGroup("EXPERTS", {
     "Vote if a judge's answer changes with the completion order: tie, or no vote",
     { default: "tie" },
   ),
-  judgeCache: text("judge-cache", "FILE", "Answers of judges, usable or not, which are not paid for again", {
+  judgeCache: text("judge-cache", "FILE", "File that keeps judge answers, so that they are not paid for again", {
     default: "judge-answers.db beside the service's data",
     path: "whole",
   }),
@@ -62,13 +62,13 @@ export const expertFlags = inGroup("EXPERTS", {
   judgeBatchDoubts: literals(
     "judge-batch-doubts",
     ["wait", "send-again"],
-    "Batches that were perhaps created: keep searching, or pay perhaps twice",
+    "If a batch might exist already: keep searching, or send again (perhaps paid twice)",
     { default: "wait", isTypedOnly: true },
   ),
   judgePrice: repeated(
     parsed("judge-price", TokenPrice.parse, TokenPrice.form),
     "PRICE",
-    "Price MODEL=INPUT/OUTPUT per million tokens, such as m=0.15/0.60; in batches half; repeatable",
+    "Price MODEL=INPUT/OUTPUT per million tokens, such as m=0.15/0.60; half in batches; repeatable",
   ),
 })
 

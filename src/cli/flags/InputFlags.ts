@@ -33,7 +33,7 @@ export const inputFlags = inGroup("INPUT", {
   promptPath: text(
     "prompt-path",
     "PATH",
-    "Path of the prompt: turns[0].content; or a template '{instruction}\\n\\n{input}'",
+    "Path of the prompt (turns[0].content), or template ('{instruction}\\n\\n{input}')",
     {
       default: "detected",
       isEssential: true,
@@ -58,7 +58,11 @@ export const inputFlags = inGroup("INPUT", {
     default: "id in joins, else detected",
     isEssential: true,
   }),
-  modelPath: text("model-path", "PATH", "Path of a completion's model name; in layout items, of the list of names"),
+  modelPath: text(
+    "model-path",
+    "PATH",
+    "Path of a completion's model name; in layout items, path of the list of model names",
+  ),
   modelsFromColumns: toggle(
     "models-from-columns",
     "Use the names of completion columns as model names, in layout wide",
@@ -103,7 +107,7 @@ export const inputFlags = inGroup("INPUT", {
   quote: literals(
     "quote",
     ["double", "none"],
-    "CSV quotes: around cells and doubled inside, or none: quotes are ordinary text",
+    "CSV quotes: double (around cells, doubled inside), or none (ordinary text)",
     {
       default: "detected",
     },

@@ -90,7 +90,7 @@ const rules: ReadonlyArray<Rule> = [
         Predicate.hasProperty(votes, "votes") &&
         Number(votes.votesUpTo) > Number(votes.votes),
     },
-    why: "of which judges give the first N and people the others",
+    why: "because judges give the first N votes and people the others",
   },
   {
     flags: ["layout", "completionsPath", "idPath", "modelsFromColumns"],
@@ -106,7 +106,7 @@ const rules: ReadonlyArray<Rule> = [
   { flags: ["evaluationPath"], onlyWith: given("evaluationPrompts") },
   { flags: ["marginFrom"], onlyWith: either("margin", ({ margin }) => margin) },
   { flags: ["splitSeed", "splitBy"], onlyWith: either("split", ({ splits }) => splits) },
-  { flags: ["results"], onlyWith: given("before"), why: "which sets their minimum age" },
+  { flags: ["results"], onlyWith: given("before"), why: "which sets the minimum age of the results" },
   { flags: ["signInLink"], notWith: given("apiOnly"), why: "which has no dashboard" },
   { flags: ["sendAgain", "giveUp"], notWith: given("adopt") },
   { flags: ["giveUp"], notWith: given("sendAgain") },

@@ -83,7 +83,7 @@ export const serviceFlags = {
     }),
     authorization: formed("authorization", Authorization.isValid, Authorization.form, {
       metavar: "FORM",
-      description: "Header of the token: Bearer, Basic, Token, or another one with a colon: X-Api-Key:",
+      description: "Token header: Bearer, Basic, Token, or a header name with a colon: X-Api-Key:",
     }),
     createRequest: formed("createRequest", ContractSettings.isCreate, ContractSettings.createForm, {
       metavar: "REQUEST",
@@ -111,12 +111,12 @@ export const serviceFlags = {
     ),
     choice: formed("choice", (form) => ContractSettings.choiceOf(form) !== undefined, ContractSettings.choiceForm, {
       metavar: "FORM",
-      description: "Form of a choice: index, index-1 (from 1), text, letter, or labels: left,right",
+      description: "Form of a choice: index, index-1 (from 1), text, letter, or labels (left,right)",
     }),
     completedStatus: repeated(
       Flag.String("completed-status"),
       "STATUS",
-      "Status of a task that has results, besides completed; repeatable",
+      "Status, besides completed, of a task that has results; repeatable",
     ),
     idempotencyKey: literals("idempotency-key", ["honored", "ignored"], "Whether the service honors Idempotency-Key", {
       default: "from openapi.json",

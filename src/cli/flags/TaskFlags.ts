@@ -52,7 +52,7 @@ export const batchFlags = inGroup("TASKS", {
   votes: option(
     parsed("votes", parseVotes, votesForm),
     "N[..M]",
-    "Billable votes by N people per new item; 2..5: up to 5 while undecided",
+    "Billable votes per new item, by N people; 2..5: up to 5 while undecided",
     { default: "the service's", isEssential: true },
   ),
   confidence: option(
@@ -64,7 +64,7 @@ export const batchFlags = inGroup("TASKS", {
   peopleWhen: option(
     parsed("people-when", parsePeopleWhen, peopleWhenForm),
     "jury<SHARE",
-    "Ask judges first, and people where the jury is less certain (--votes N..M, N by judges)",
+    "Ask judges first, and people if the jury is less certain than SHARE (--votes N..M, N by judges)",
   ),
   completionsPerItem: integer(
     "completions-per-item",
@@ -81,15 +81,15 @@ export const itemFlags = inGroup("TASKS", {
     isEssential: true,
     replaces: ["guidelines"],
   }),
-  rubric: file("rubric", "File (YAML) of further questions to the experts, which are added to the guidelines"),
-  taskType: text("task-type", "TYPE", "The contract's task_type; another one begins a new campaign", {
+  rubric: file("rubric", "File of further questions to the experts, in YAML; they are added to the guidelines"),
+  taskType: text("task-type", "TYPE", "Value of the contract's task_type; a different value begins a new campaign", {
     default: rlhfRanking,
   }),
   ...batchFlags,
   group: option(
     parsed("group", Option.liftPredicate(isGroup), groupForm),
     "NAME",
-    "Group of the tasks at the service, for its queue and pages",
+    "Name that groups this job's tasks at the service",
     { default: "job and campaign, if declared" },
   ),
   shuffle: choice("shuffle", "Shuffle each item's completions for each vote; --no-shuffle keeps their order", {
@@ -126,7 +126,7 @@ export const resubmitFlags = inGroup("TASKS", {
     "Resubmit tasks in STATE as new, billable tasks; repeatable",
     { isTypedOnly: true },
   ),
-  maxAttempts: integer("max-attempts", "With --resubmit: attempts per task, including the first", {
+  maxAttempts: integer("max-attempts", "Maximum attempts per task with --resubmit, including the first attempt", {
     min: 1,
     default: defaultMaxAttempts,
   }),

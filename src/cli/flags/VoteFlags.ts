@@ -23,7 +23,7 @@ export const voteFlags = {
     choiceAs: literals(
       "choice-as",
       choiceKinds,
-      "Type of choice: index counts from 0, number from 1; scores, ranks, one-hot: one per completion",
+      "Type of choice: index counts from 0, number from 1; scores, ranks, one-hot: a value per completion",
       { metavar: "KIND", isEssential: true },
     ),
     choiceMap: text(

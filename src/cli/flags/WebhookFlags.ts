@@ -56,7 +56,7 @@ export const webhookOf = Effect.fnUntraced(function* (
     return yield* refuse("webhook-path", "expected a path such as /webhook, of letters, digits, and -._~/")
   }
   if (WebhookReceiver.isHealthPath(path))
-    return yield* refuse("webhook-path", `${path} is the path of the health check`)
+    return yield* refuse("webhook-path", `${path} is the path of the health check; choose another path`)
   const scheme = yield* schemeOf(flags)
   const taskIdPaths = flags.webhookTaskIds?.trim().split(/\s+/)
   if (taskIdPaths?.every(isPayloadPath) === false) {

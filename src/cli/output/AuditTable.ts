@@ -14,7 +14,7 @@ export const nothing = ({ items, raters }: Audit): string => {
     : !has("judge")
       ? "no automatic judge"
       : "no person together with a judge"
-  return `no audit: ${missing} voted on the ${count(items, "item")} with votes. An audit compares votes of people and judges on the same items; --judge EXPERT counts another expert as a judge`
+  return `no audit: ${missing} voted on the ${count(items, "item")} with votes. An audit compares votes from people and from judges on the same items; --judge EXPERT counts another expert as a judge`
 }
 
 const percent = (share: number): string => `${(100 * share).toFixed(1)}%`
@@ -78,7 +78,7 @@ const advice = ({ cheapest, items: all, policies, within }: AuditPolicies): stri
   if (best === undefined || best.policy === people.policy)
     return `No cheaper policy is within ${percent(within)} of people.${few}`
   const takes = ({ cost, judge_votes, people_votes }: AuditPolicy) =>
-    cost ?? `${decimal(people_votes)} votes of people and ${decimal(judge_votes)} of judges`
+    cost ?? `${decimal(people_votes)} votes by people and ${decimal(judge_votes)} by judges`
   const low = best.difference.low ?? 0
   const doubt = low < -within ? ` The interval reaches ${signed(low)}: more items would narrow it.` : few
   return `Within ${percent(within)} of people: ${best.policy}, at ${takes(best)} per item; people alone take ${takes(people)}.${doubt}`
@@ -90,7 +90,7 @@ const policyTable = (compared: AuditPolicies): Cells => {
   const costOf = (cost: string | null) => (people.cost === null ? [] : [cost ?? ""])
   return [
     ...table(
-      `Policies: accuracy against ${references[reference].accuracy}, on ${count(items, "item")}, and what an item takes`,
+      `Policies: accuracy against ${references[reference].accuracy}, on ${count(items, "item")}, and votes per item`,
       ["", "items", "accuracy", "difference from people", "judges' votes", "people's votes", ...costOf("cost")],
       policies.map(({ accuracy, cost, difference, judge_votes, people_votes, policy }) => [
         policy,
@@ -122,14 +122,14 @@ const policyTables = ({ policies }: Audit): Cells => {
 
 export const text = (audit: Audit): string =>
   [
-    `${count(audit.items, "item")}, ${number(audit.compared)} with votes of judges and people; ${count(audit.people, "person", "people")}`,
+    `${count(audit.items, "item")}, ${number(audit.compared)} with votes from both judges and people; ${count(audit.people, "person", "people")}`,
     ...table(
-      "Agreement with a person (of people: with another person, the human ceiling); a tie is an answer, too",
+      "Agreement with a person (for people: with another person, the human ceiling); a tie counts as an answer",
       ["", "votes", "items", "agreement", "kappa"],
       audit.raters.map(({ agreement, rater, votes }) => [rater, number(votes), ...agreementCells(agreement)]),
     ),
     ...table(
-      "Consistency, biases (without one, 50.0%), and accuracy on known answers",
+      "Consistency, biases (50.0%: no bias), and accuracy on known answers",
       ["", "same answer if swapped", "chose the longer", "chose the first shown", "right"],
       audit.raters.map(({ chose_first, chose_longer, gold_accuracy, rater, swap_consistency }) => [
         rater,
@@ -138,6 +138,6 @@ export const text = (audit: Audit): string =>
     ),
     ...sliceTables(audit),
     ...(audit.policies.length === 0
-      ? ["", "No policies: no item has a known answer, or votes of two people."]
+      ? ["", "No policies: no item has a known answer or votes from two people."]
       : policyTables(audit)),
   ].join("\n")

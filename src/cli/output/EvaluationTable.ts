@@ -28,7 +28,7 @@ const sliceTables = (slices: ReadonlyArray<EvaluationSlice>): ReadonlyArray<stri
 
 const overall = ({ overall, votes }: Evaluation): ReadonlyArray<string> =>
   table(
-    "Share of pairs whose chosen completion is preferred; a random choice has 50.0%",
+    "Share of pairs in which each method prefers the chosen completion; a random choice has 50.0%",
     ["", "items", "accuracy"],
     [
       ["scores", number(overall?.accuracy.items ?? 0), cell(overall?.accuracy)],
@@ -56,7 +56,7 @@ export const text = (evaluation: Evaluation): string => {
     ...overall(evaluation),
     ...sliceTables(slices),
     ...table(
-      `Calibration: log loss ${decimal(calibration.log_loss)} (without knowledge 0.693), calibration error ${decimal(calibration.error)}`,
+      `Calibration: log loss ${decimal(calibration.log_loss)} (0.693 for a random guess), calibration error ${decimal(calibration.error)}`,
       ["probability", "pairs", "predicted", "observed"],
       calibration.bins.map(({ from, observed, pairs, predicted }) => [
         `${from.toFixed(1)} to ${(from + 0.1).toFixed(1)}`,
@@ -69,7 +69,7 @@ export const text = (evaluation: Evaluation): string => {
       ? []
       : table(
           "Greatest differences from the experts",
-          ["item", "chosen", "rejected", "difference of scores", "agreement"],
+          ["item", "chosen", "rejected", "score difference", "agreement"],
           disagreements
             .slice(0, 5)
             .map(({ agreement, chosen_index, difference, item_id, rejected_index }) => [

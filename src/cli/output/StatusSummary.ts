@@ -65,7 +65,7 @@ const workers = (status: JobStatus): Rows => {
     [
       "requests",
       status.request_budget !== null &&
-        `the workers have reserved all requests of the next ${duration(reserved_seconds)}`,
+        `the workers have reserved all requests for the next ${duration(reserved_seconds)}`,
     ],
     ["paused", paused_until !== null && `until ${second(paused_until)}: the service asked to wait`],
     [
@@ -109,7 +109,7 @@ const waiting = ({ at, next_poll_at, oldest_outstanding: oldest }: JobStatus): s
 
 const waitingForExperts = ({ waiting_for_experts: { items, tasks } }: JobStatus): string | false =>
   items > 0 &&
-  `${count(items, "item")} in ${count(tasks, "task")} ${plural(items, "waits", "wait")} for another expert at the service: all who may judge ${plural(items, "it have judged it, or an equal item", "them have judged them, or equal items")}`
+  `${count(items, "item")} in ${count(tasks, "task")} ${plural(items, "waits", "wait")} for another expert at the service: everyone allowed to judge ${plural(items, "it has already judged it or an equal item", "them has already judged them or equal items")}`
 
 const waitingForJudges = ({ waiting_for_judges: { items, tasks } }: JobStatus): string | false =>
   items > 0 &&

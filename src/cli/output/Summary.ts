@@ -222,8 +222,8 @@ export const rejectCount = ({ code, count, first }: RejectCount): string =>
 /** Counts from earlier runs: `the last run only; earlier runs also read 2 records of other files and rejected 1`. */
 export const earlier = ({ read, rejected }: RunReport["earlier"]): string | false => {
   if (read + rejected === 0) return false
-  const did = read === 0 ? "" : `read ${count(read, "record")} of other files${rejected === 0 ? "" : " and "}`
-  const others = read === 0 ? `${count(rejected, "record")} of other files` : number(rejected)
+  const did = read === 0 ? "" : `read ${count(read, "record")} from other files${rejected === 0 ? "" : " and "}`
+  const others = read === 0 ? `${count(rejected, "record")} from other files` : number(rejected)
   return `the last run only; earlier runs also ${did}${rejected === 0 ? "" : `rejected ${others}`}`
 }
 

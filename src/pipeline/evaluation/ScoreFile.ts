@@ -64,7 +64,7 @@ const indexOf = (record: Members, name: string): Result.Result<number, string> =
   const index = numberOf(memberOf(record, name))
   return Number.isInteger(index) && index >= 0
     ? Result.succeed(index)
-    : Result.fail(`${name}: expected an index from 0, found ${describeValue(memberOf(record, name))}`)
+    : Result.fail(`${name}: expected an index of 0 or greater, found ${describeValue(memberOf(record, name))}`)
 }
 
 const parse = (record: unknown): Result.Result<Parsed, string> =>
@@ -115,7 +115,7 @@ export const read = Effect.fn("ScoreFile.read")(function* (file: string, pairs: 
       for (const [index, score] of parsed.scores) {
         const before = scores.get(index)
         if (before !== undefined && before !== score) {
-          return yield* failed(`a completion has two scores: ${before} in an earlier record, and ${score}`)
+          return yield* failed(`a completion has two scores: ${before} in an earlier record, and ${score} in this one`)
         }
         scores.set(index, score)
       }

@@ -157,7 +157,7 @@ const splitGroup = (group: Group, keyIsId: boolean): ReadonlyArray<SourceRecord>
       const reason = `expected the same prompt as ${describe(head.place)} for key ${describeValue(key)}, found a different prompt`
       rejects.push(reject(place, "invalid_shape", reason))
     } else if (duplicate !== undefined) {
-      const reason = `expected distinct completions of each model for key ${describeValue(key)}, but the model ${describeValue(model)} has the same completion at ${describe(duplicate.place)}`
+      const reason = `expected distinct completions from the model ${describeValue(model)} for key ${describeValue(key)}, but its completion at ${describe(duplicate.place)} is identical`
       rejects.push(reject(place, "duplicate_key", reason))
     } else {
       partsOfModels.set(model, completions.set(completion, part))
@@ -205,5 +205,5 @@ const refuseLarge = (part: Part, count: number): SourceRecord =>
   reject(
     part.place,
     "too_large",
-    `expected at most ${KeyedRecords.maxBatchBytes} bytes in all records with key ${describeValue(part.key)}, found more in ${count} records; check that the key is the right field`,
+    `expected at most ${KeyedRecords.maxBatchBytes} bytes in total for the records with key ${describeValue(part.key)}, found more in ${count} records; check that the key is the right field`,
   )

@@ -77,7 +77,7 @@ const load = Effect.fnUntraced(function* <R>(
     const rank = keys.of(Key.toTableKey(key))
     const first = firstRows.add(rank, place)
     if (first !== undefined) {
-      const reason = `expected each key once; ${describeValue(key)} first occurs at ${describe(first)}`
+      const reason = `expected each key only once, but ${describeValue(key)} already occurs at ${describe(first)}`
       return reject(place, "duplicate_key", reason)
     }
     if (prompts !== undefined && rank >= prompts) {

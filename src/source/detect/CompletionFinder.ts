@@ -44,7 +44,7 @@ export const completions = (
   const advice = isSameLayout
     ? option
     : `${OptionText.of("layout")}, ${OptionText.of("completions")}, or ${OptionText.of("completion")}`
-  return Result.fail(`the completions may be at ${places.join(", or at ")}: set ${advice}`)
+  return Result.fail(`several fields might contain the completions: ${places.join(", or ")}; to choose, set ${advice}`)
 }
 
 const pathsOf = (members: ReadonlyArray<Sample.Member>) => members.map(({ path }) => path)

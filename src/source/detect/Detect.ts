@@ -127,7 +127,7 @@ const noCompletions = (
   if (leftColumns.length === 2) {
     const names = joinWords(leftColumns.map(({ name }) => JSON.stringify(name)))
     return Result.fail(
-      `found a prompt at "${promptPath}", and texts at ${names}: if these are completions, set ${OptionText.set({ completions: leftColumns.map(({ name }) => name) })}`,
+      `found a prompt at "${promptPath}", and texts at ${names}: if these texts are completions, set ${OptionText.set({ completions: leftColumns.map(({ name }) => name) })}`,
     )
   }
   const missing =
@@ -189,7 +189,7 @@ const fixedWords = ({ members }: Sample.Sample): string => {
   const id = members.find(
     ({ plainName, values }) => values.some(KeyFinder.isKey) && keys.includes(plainName.replace(/^\W+/, "")),
   )
-  return ` (if records have no prompt, to a template with fixed text and a field: ${OptionText.set({ prompt: `Which is better? ({${id?.path ?? "FIELD"}})` })})`
+  return ` (if records have no prompt, use a template with fixed text and a field, such as ${OptionText.set({ prompt: `Which is better? ({${id?.path ?? "FIELD"}})` })})`
 }
 
 const items = (sample: Sample.Sample, options: Complete): Result.Result<LayoutOptions, string> => {

@@ -75,7 +75,9 @@ const sniffText = (
 ): Result.Result<FormatName, string> => {
   if (text === "") return Result.succeed(formatOfName ?? "jsonl")
   if (/^<(?:!doctype|html|head|body|\?xml|!--)/i.test(text)) {
-    return Result.fail("this is an HTML or XML page, which servers may send instead of a file; download the file again")
+    return Result.fail(
+      "this is an HTML or XML page, which a server might have sent instead of the file; download the file again",
+    )
   }
   if (text.startsWith("[")) return Result.succeed(sniffArray(text, formatOfName))
   if (text.startsWith("{")) return sniffObject(text, formatOfName, isWhole)

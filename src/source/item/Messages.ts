@@ -114,7 +114,7 @@ const decodeContent = (
     if (other !== undefined) {
       const [name, value] = other
       return Result.fail(
-        `${path}[${i}]${FieldPath.formatTail([name])}: expected no value, because experts cannot be shown images, audio, or video, found ${describeValue(value)}`,
+        `${path}[${i}]${FieldPath.formatTail([name])}: expected no value (experts cannot be shown images, audio, or video), found ${describeValue(value)}`,
       )
     }
     if (typeof part["text"] !== "string") {

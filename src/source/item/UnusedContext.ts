@@ -201,9 +201,9 @@ export const problemOf = (all: ReadonlyArray<Unused>): string | undefined => {
     case "placeholder":
       return `prompt: expected no ${name}, because experts cannot be shown images, audio, or video; to have them judge the item without media, set ${ignoreMedia(all)}`
     case "media":
-      return `${path}: expected no value, because experts cannot be shown images, audio, or video, ${actual}; to have them judge the item without media, set ${ignoreMedia(all)}`
+      return `${path}: expected no value (experts cannot be shown images, audio, or video), ${actual}; to have them judge the item without media, set ${ignoreMedia(all)}`
     default:
-      return `${path}: expected no value, because experts may have to see this field and no option uses it, ${actual}; set ${optionsFor([first])}, or ${OptionText.set({ ignore: [name] })}`
+      return `${path}: expected no value (experts might need this field, but no option uses it), ${actual}; set ${optionsFor([first])}, or ${OptionText.set({ ignore: [name] })}`
   }
 }
 
@@ -217,7 +217,7 @@ export const question = (records: ReadonlyArray<ReadonlyArray<Unused>>): string 
     const count = records.filter((all) => all.some((one) => one.name === name)).length
     return `${JSON.stringify(name)} (in ${count} of ${records.length} records)`
   })
-  return `experts may have to see ${joinWords(shares)}, which no option uses: set ${optionsFor([...fields.values()])}, or ${OptionText.set({ ignore: names })} if experts need not see ${plural(names.length, "it", "them")}`
+  return `no option uses ${joinWords(shares)}, but experts might need ${plural(names.length, "this field", "these fields")}: set ${optionsFor([...fields.values()])}, or ${OptionText.set({ ignore: names })} if experts need not see ${plural(names.length, "it", "them")}`
 }
 
 export const hints = (records: ReadonlyArray<ReadonlyArray<Unused>>): ReadonlyArray<string> => {

@@ -160,14 +160,14 @@ const problemOf = (
   }
   if (name === "items") {
     if (completion !== undefined) {
-      return `expected ${OptionText.of("completions")}, the path to the list, found ${OptionText.of("completion")}`
+      return `expected ${OptionText.of("completions")} (the path to the list), found ${OptionText.of("completion")}`
     }
     if (typeof completions !== "string") {
-      return `${OptionText.of("completions")} must be one path, to the list of completions; for one path per completion, use layout wide`
+      return `${OptionText.of("completions")} must be a single path, which leads to the list of completions; for one path per completion, use layout wide`
     }
     return typeof model === "string"
       ? undefined
-      : `${OptionText.of("model")} must be one path, to the list of model names`
+      : `${OptionText.of("model")} must be a single path, which leads to the list of model names`
   }
   if (name === "long") {
     if (completions !== undefined) {

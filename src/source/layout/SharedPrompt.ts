@@ -66,7 +66,7 @@ const decode = (value: unknown, name: string): Result.Result<ReadonlyArray<Messa
   if (Array.isArray(value)) return Messages.decode(value, name)
   const messages = typeof value === "string" ? parseTranscript(value) : undefined
   return messages === undefined
-    ? Result.fail(`${name}: expected a whole conversation, because no prompt is set, found ${describeValue(value)}`)
+    ? Result.fail(`${name}: expected a whole conversation (no prompt is set), found ${describeValue(value)}`)
     : Result.succeed(messages)
 }
 

@@ -48,7 +48,7 @@ export const toRecord = (fields: WideFields): ((row: Row) => SourceRecord) => {
         const best_completion_index = present.indexOf(column)
         if (best_completion_index === -1) {
           return Result.fail(
-            `${gold.name}: expected the name of a completion that is not empty, found ${JSON.stringify(names[column])}, which is empty`,
+            `${gold.name}: expected the name of a non-empty completion, found ${JSON.stringify(names[column])}, which is empty`,
           )
         }
         return Result.succeed(isObject(value) ? { ...value, best_completion_index } : { best_completion_index })

@@ -54,7 +54,12 @@ const frontMatter = Effect.fnUntraced(function* (dataset: Effect.Success<ReturnT
   const [, text = ""] = /^---\r?\n(.*?\n)---\r?(?:\n|$)/s.exec(card) ?? []
   return yield* Effect.try({
     try: (): unknown => parse(text),
-    catch: (cause) => unreadable(name, "its YAML is invalid; append the path of files to the dataset's name", cause),
+    catch: (cause) =>
+      unreadable(
+        name,
+        "the YAML at its beginning is invalid; to read the dataset anyway, append the path of its files to its name",
+        cause,
+      ),
   })
 })
 

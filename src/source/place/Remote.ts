@@ -145,7 +145,7 @@ const pieces = (
   })
 
 const idleProblem = (idle: Duration.Duration): string =>
-  `no data for ${Duration.format(idle)}; \`idleTimeout\` sets a longer limit`
+  `no data for ${Duration.format(idle)}; to wait longer, set \`idleTimeout\``
 
 const retrySchedule = ({ pause, retries }: RemoteTimeouts) =>
   Backoff.exponential(pause, maxPause).pipe(

@@ -84,7 +84,9 @@ export const reader = ({ kind, map, constantChoice }: Reading, labels: ReadonlyA
       const choice = number === undefined ? -1 : number - from
       return Number.isInteger(choice) && choice >= 0 && choice < completions.length
         ? Result.succeed({ choice })
-        : Result.fail(`expected ${from} to ${completions.length - 1 + from}, found ${describeValue(value)}`)
+        : Result.fail(
+            `expected a number from ${from} to ${completions.length - 1 + from}, found ${describeValue(value)}`,
+          )
     }
     switch (kind) {
       case "index":
@@ -133,7 +135,7 @@ export const reader = ({ kind, map, constantChoice }: Reading, labels: ReadonlyA
     return indices.length === 1
       ? Result.succeed({ choice: indices[0] })
       : Result.fail(
-          `expected the text or the model of a completion, because the record has only ${completions.length} of ${labels?.length} completions, found ${describeValue(value)}`,
+          `expected the text or the model of a completion (the record has only ${completions.length} of ${labels?.length} completions), found ${describeValue(value)}`,
         )
   }
 

@@ -53,7 +53,7 @@ export const suggestion = ({ members, records }: Sample.Sample): string | undefi
     const paths =
       columns.length > 1 ? columns.map(({ path }) => path) : [...lists.map(({ path }) => path), ...elements].slice(0, 1)
     if (paths.length > 0 && records.length > 0) {
-      return `${joinWords(paths.map((path) => JSON.stringify(path)))} may be ${kind} of the completions: if so, set ${OptionText.set({ choice: paths.length === 1 ? paths[0] : paths, choiceAs: kind })}`
+      return `${joinWords(paths.map((path) => JSON.stringify(path)))} might be ${kind} of the completions: if so, set ${OptionText.set({ choice: paths.length === 1 ? paths[0] : paths, choiceAs: kind })}`
     }
   }
   return undefined

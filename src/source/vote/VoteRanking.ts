@@ -30,7 +30,7 @@ export const checkOrder = (value: unknown, length: number, choice: number | unde
   return value[0] === choice && value.indexOf(0) !== choice
     ? Result.void
     : Result.fail(
-        `ranking: found ${JSON.stringify(value)}, which may be an order (best first) or ranks: write an order as ${JSON.stringify(value.map((one) => [one]))}, or for ranks set ${OptionText.set({ choice: "ranking", choiceAs: "ranks" })}`,
+        `ranking: found ${JSON.stringify(value)}, which might be an order (best first) or ranks: write an order as ${JSON.stringify(value.map((one) => [one]))}, or for ranks set ${OptionText.set({ choice: "ranking", choiceAs: "ranks" })}`,
       )
 }
 

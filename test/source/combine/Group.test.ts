@@ -134,7 +134,7 @@ describe("group", () => {
     assert.deepStrictEqual(described(rejects), [
       "a:9 invalid_shape odd",
       'a:2 invalid_shape expected the same prompt as a:1 for key "x", found a different prompt',
-      'a:3 duplicate_key expected distinct completions of each model for key "x", but the model "m" has the same completion at a:1',
+      'a:3 duplicate_key expected distinct completions from the model "m" for key "x", but its completion at a:1 is identical',
       'b:1 invalid_shape expected the same prompt as a:1 for key "x", found a different prompt',
     ])
     assert.deepStrictEqual(items[0]!.item.completions, ["one", "five"])

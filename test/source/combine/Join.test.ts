@@ -177,7 +177,8 @@ describe("join", () => {
   const keys = [1, "01", "1 ", "A", "a", "é", "e\u0301", "'; DROP TABLE entry; --", "__proto__"]
   const noRow = (key: string) =>
     `no_match expected a usable row for key "${key}" in each completions file, found none in`
-  const twice = (key: string, at: string) => `duplicate_key expected each key once; "${key}" first occurs at ${at}`
+  const twice = (key: string, at: string) =>
+    `duplicate_key expected each key only once, but "${key}" already occurs at ${at}`
 
   test.each<readonly [string, Files, Partial<Source.JoinOptions>, ReadonlyArray<string>]>([
     [
@@ -350,7 +351,7 @@ describe("join", () => {
     )
     assert.deepStrictEqual(described.slice(ids.length), [
       'a:1 no_match expected a prompt with key "x" in p.jsonl, found none',
-      'a:19 duplicate_key expected each key once; "3" first occurs at a.jsonl:2',
+      'a:19 duplicate_key expected each key only once, but "3" already occurs at a.jsonl:2',
     ])
   })
 

@@ -363,32 +363,32 @@ describe("Detect", () => {
     [
       "completions alone",
       [{ question_id: "x", model: "m", response: "A" }],
-      `found completions at "response" and no prompt in "question_id", "model", "response": set \`prompt\` (if records have no prompt, to a template with fixed text and a field: \`prompt: "Which is better? ({question_id})"\`), ${join}`,
+      `found completions at "response" and no prompt in "question_id", "model", "response": set \`prompt\` (if records have no prompt, use a template with fixed text and a field, such as \`prompt: "Which is better? ({question_id})"\`), ${join}`,
     ],
     [
       "several prompts",
       [{ question: "Q", context: "C", response_a: "A", response_b: "B" }],
-      `the prompt may be at "question" and "context": set \`prompt\` to a template such as '{context}\\n\\n{question}', or exclude fields that experts need not see with \`ignore\``,
+      `several fields might contain the prompt: "question" and "context"; set \`prompt\` to a template such as '{context}\\n\\n{question}', or exclude fields that experts need not see with \`ignore\``,
     ],
     [
       "several places of completions",
       [{ prompt: "Q", chosen: "A", rejected: "B", generations: ["A", "B"] }],
-      `the completions may be at "chosen" and "rejected" (layout pairs), or at "generations" (layout items): set \`layout\`, \`completions\`, or \`completion\``,
+      `several fields might contain the completions: "chosen" and "rejected" (layout pairs), or "generations" (layout items); to choose, set \`layout\`, \`completions\`, or \`completion\``,
     ],
     [
       "several lists",
       [{ prompt: "Q", responses: ["A", "B"], answers: ["A", "B"] }],
-      `the completions may be at "responses", or at "answers": set \`completions\``,
+      `several fields might contain the completions: "responses", or "answers"; to choose, set \`completions\``,
     ],
     [
       "several texts of long records",
       [{ prompt: "Q", response: "A", output: "B" }],
-      `the completions may be at "response", or at "output": set \`completion\` to one of them, or \`completions\` to all if a record has both`,
+      `several fields might contain the completions: "response", or "output"; to choose, set \`completion\` to one of them, or \`completions\` to all if a record has both`,
     ],
     [
       "two texts that nothing is known of",
       [{ prompt: "Q", ours: "A", "their text": "B", topic: "t" }],
-      `found a prompt at "prompt", and texts at "ours" and "their text": if these are completions, set \`completions: ["ours", "their text"]\``,
+      `found a prompt at "prompt", and texts at "ours" and "their text": if these texts are completions, set \`completions: ["ours", "their text"]\``,
     ],
     [
       "a layout that is not there",

@@ -67,7 +67,7 @@ describe("UnusedContext", () => {
     ]
     assert.strictEqual(
       yield* problemOf(records, {}, format),
-      `experts may have to see "context" (in 1 of 2 records), which no option uses: set \`prompt: "{context}\\\\n\\\\n{prompt}"\`, or \`ignore: ["context"]\` if experts need not see it`,
+      `no option uses "context" (in 1 of 2 records), but experts might need this field: set \`prompt: "{context}\\\\n\\\\n{prompt}"\`, or \`ignore: ["context"]\` if experts need not see it`,
     )
     const used = yield* read(records, { prompt: "{context}\\n\\n{prompt}" }, format)
     assert.deepStrictEqual(used.prompts, ["The Reds beat the Blues.\n\nWho won?", "Who lost?"])
@@ -127,11 +127,11 @@ describe("UnusedContext", () => {
     assert.strictEqual(items.length, 101)
     assert.strictEqual(
       reasons[0],
-      `context: expected no value, because experts may have to see this field and no option uses it, found "late"; set \`prompt: "{context}\\\\n\\\\n{prompt}"\`, or \`ignore: ["context"]\``,
+      `context: expected no value (experts might need this field, but no option uses it), found "late"; set \`prompt: "{context}\\\\n\\\\n{prompt}"\`, or \`ignore: ["context"]\``,
     )
     assert.match(
       reasons[1]!,
-      /^images: expected no value, .*; to have them judge the item without media, set `ignore: \["images"\]`$/,
+      /^images: expected no value .*; to have them judge the item without media, set `ignore: \["images"\]`$/,
     )
     assert.deepStrictEqual(summary.hints, [])
     assert.strictEqual((yield* read(records, { ignore: ["context", "images"] }, format)).items.length, 103)
@@ -221,7 +221,7 @@ describe("UnusedContext", () => {
     })
     const messageOf = (effect: ReturnType<typeof joined>) => Effect.map(Effect.flip(effect), ({ message }) => message)
     assert.match(yield* messageOf(joined({ context: "c" }, {})), /set `promptPath: "\{context\}\\\\n\\\\n\{prompt\}"`/)
-    assert.match(yield* messageOf(joined({}, { context: "c" })), /a\.jsonl: experts may have to see "context"/)
+    assert.match(yield* messageOf(joined({}, { context: "c" })), /a\.jsonl: no option uses "context"/)
     const template = { promptPath: "{context}\\n\\n{prompt}" }
     assert.strictEqual(yield* joined({ context: "c" }, { context: "c" }, template), "c\n\nQ")
     assert.strictEqual(yield* joined({ context: "c" }, { context: "c" }, { ignore: ["context"] }), "Q")
@@ -234,10 +234,10 @@ describe("UnusedContext", () => {
     const record = { prompt: "Q", context: "c", response_a: "A", response_b: "B", winner: "response_a", expert: "x" }
     const [file] = yield* writeFiles({ "votes.jsonl": toLines([record]) })
     const votes = (options: Source.VotesOptions) => Stream.runCollect(Source.votes(file!, options).records)
-    assert.match((yield* Effect.flip(votes({}))).message, /experts may have to see "context"/)
+    assert.match((yield* Effect.flip(votes({}))).message, /no option uses "context"/)
     const [vote] = yield* votes({ prompt: "{context}\\n\\n{prompt}" })
     assert.strictEqual(Result.getOrThrow(vote!).item.prompt, "c\n\nQ")
-    assert.match((yield* Effect.flip(Source.gold(file!))).message, /experts may have to see "context"/)
+    assert.match((yield* Effect.flip(Source.gold(file!))).message, /no option uses "context"/)
     assert.strictEqual((yield* Source.gold(file!, { ignore: ["context"] })).length, 1)
     const { rejects } = yield* collect(Source.make([{ prompt: "Q", completions: ["A", "B"], context: "c" }]))
     assert.match(rejects[0]!.reason, /^context: expected no value/)

@@ -204,7 +204,7 @@ describe("MakeLayout", () => {
       const options = { missing: "keep", gold: "label" } as const
       assert.deepStrictEqual(golds([three, { ...three, response_b: "" }], options), [2, 1])
       assert.deepStrictEqual(reasons([three, { ...three, response_c: "" }], options), [
-        'label: expected the name of a completion that is not empty, found "response_c", which is empty',
+        'label: expected the name of a non-empty completion, found "response_c", which is empty',
       ])
     })
 
@@ -333,7 +333,7 @@ describe("MakeLayout", () => {
           { chosen: chat("Q", "A", "R"), rejected: chat("Q", "B") },
           'chosen: expected the last message to have the role assistant, found the role "user"',
         ],
-        [{ chosen: "A", rejected: "B" }, 'chosen: expected a whole conversation, because no prompt is set, found "A"'],
+        [{ chosen: "A", rejected: "B" }, 'chosen: expected a whole conversation (no prompt is set), found "A"'],
         [
           { chosen: chat("Q", "A"), rejected: chat("Q", "A") },
           "chosen, rejected: expected at least two distinct completions, found 1",
@@ -521,11 +521,11 @@ describe("MakeLayout", () => {
     ],
     [
       { layout: "items", completions: ["a", "b"] },
-      "layout items: `completions` must be one path, to the list of completions; for one path per completion, use layout wide",
+      "layout items: `completions` must be a single path, which leads to the list of completions; for one path per completion, use layout wide",
     ],
     [
       { layout: "items", completion: "a" },
-      "layout items: expected `completions`, the path to the list, found `completion`",
+      "layout items: expected `completions` (the path to the list), found `completion`",
     ],
     [{ layout: "long", completion: "a", model: ["m", "n"] }, "layout long: expected `model` once"],
     [{ layout: "long", completion: "a", gold: "g" }, "layout long: `gold` is for layouts items, wide, and pairs"],

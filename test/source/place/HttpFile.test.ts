@@ -191,7 +191,7 @@ describe("an answer that is no file", () => {
     assert.match(yield* failureOf(read(gone.url)), /: cannot be read: connect ECONNREFUSED/)
     const silent = yield* serve(() => {})
     const opened = hasty(Place.open(silent.url))
-    assert.match(yield* failureOf(opened), /: cannot be read: no data for 200ms; `idleTimeout` sets a longer limit$/)
+    assert.match(yield* failureOf(opened), /: cannot be read: no data for 200ms; to wait longer, set `idleTimeout`$/)
     assert.strictEqual(silent.asked.length, 1)
     assert.match(yield* failureOf(read("http://")), /^http:\/\/: .*invalid URL$/)
     assert.notInclude(yield* failureOf(read("http://user:hush@host:port/a?hush")), "hush")
@@ -262,8 +262,8 @@ describe("a download that falls silent", () => {
 
   test("is a failure where it stays silent, or can't go on", function* () {
     for (const [kept, problem] of [
-      [{ content, etag }, /: no data for 200ms; `idleTimeout` sets a longer limit$/],
-      [{ content }, /: no data for 200ms; `idleTimeout` sets a longer limit; the server cannot resume after/],
+      [{ content, etag }, /: no data for 200ms; to wait longer, set `idleTimeout`$/],
+      [{ content }, /: no data for 200ms; to wait longer, set `idleTimeout`; the server cannot resume after/],
     ] as const) {
       let isFirst = true
       const { asked, url } = yield* serve((request, response) => {

@@ -272,7 +272,11 @@ describe("names of datasets", () => {
       /README\.md: configs: expected .*; correct it, or append the path of files/,
     ],
     ["no configuration", "[]", "a.csv b.csv d/x.csv d/y.csv"],
-    ["nothing that is YAML", "[{", /its YAML is invalid; append the path of files/],
+    [
+      "nothing that is YAML",
+      "[{",
+      /the YAML at its beginning is invalid; to read the dataset anyway, append the path of its files/,
+    ],
   ]
   for (const [what, configs, expected] of cards) {
     test(`whose card names ${what} stand for that, or fail`, function* () {

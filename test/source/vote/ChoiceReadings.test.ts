@@ -144,7 +144,7 @@ describe("several readings", () => {
     })
     const rows = [ranked([1, 2, 0]), ranked([1, 0, 2]), ranked([[1], [2], [0]]), ranked([1, 2, 0], { choice: "b" })]
     const [first, ...others] = yield* choices(jsonl(rows), "votes.jsonl", { choice: "choice" })
-    assert.match(String(first), /^ranking: found \[1,2,0\], which may be an order \(best first\) or ranks/)
+    assert.match(String(first), /^ranking: found \[1,2,0\], which might be an order \(best first\) or ranks/)
     assert.deepStrictEqual(others, [1, 1, 1])
   })
 
