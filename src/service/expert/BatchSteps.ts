@@ -35,7 +35,9 @@ export const make = (
 
   const persistently = <A>(effect: Effect.Effect<A, SqlError>) =>
     effect.pipe(
-      Effect.tapError((error) => Effect.logError(`The file of judges' answers ${file} fails; retrying`, error)),
+      Effect.tapError((error) =>
+        Effect.logError(`The judge answer file ${file} cannot be read or written; retrying`, error),
+      ),
       Effect.retry(retryForever),
       Effect.orDie,
     )
@@ -94,7 +96,7 @@ export const make = (
         doubts.set(name, yield* Clock.currentTimeMillis)
         const why = listed._tag === "Success" ? "the endpoint does not list it" : listed.failure.problem
         yield* Effect.logWarning(
-          `${about(name)} is in doubt: the request that creates it got no answer, and ${why}. Its requests are not sent again. To send them again, which may cost twice, restart with --judge-batch-doubts send-again`,
+          `${about(name)} is in doubt: the request to create the batch got no answer, and ${why}. The batch's requests are not sent again. To send them again, at the risk of paying twice, restart with --judge-batch-doubts send-again`,
         )
       }
       yield* Effect.sleep(pollInterval)

@@ -100,7 +100,7 @@ export const make = Effect.fnUntraced(function* (
     )
     if (answered.length < exits.length) {
       yield* Effect.logWarning(
-        `${about(name)} ended with ${count(answered.length, "answer")} to ${count(exits.length, "request")}; the others are asked again, unless the model refused them`,
+        `${about(name)} ended with ${count(answered.length, "answer")} to ${count(exits.length, "request")}; the other requests are sent again, unless the model refused them`,
       )
     }
     for (const [request, exit] of exits) {
@@ -122,7 +122,7 @@ export const make = Effect.fnUntraced(function* (
         ? Effect.fail(failed("Moment", error?.code ?? error?.message ?? "no reason given"))
         : answerOf(response.status_code, JSON.stringify(response.body), hasAnswered)
     const failed = (fault: JudgeFailed["fault"], why: string) =>
-      new JudgeFailed({ fault, problem: `${baseUrl} did not carry out a request of a batch: ${why}` })
+      new JudgeFailed({ fault, problem: `${baseUrl} did not process a request in a batch: ${why}` })
     const [error] = batch.errors?.data ?? []
     const isTooLarge = error?.code === "token_limit_exceeded"
     if (isTooLarge) halve()

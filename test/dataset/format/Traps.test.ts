@@ -121,7 +121,7 @@ const completion = (prompt: string, completion: string, label: unknown) => ({ pr
 const transcript = (answer: string, prompt = "q") => `\n\nHuman: ${prompt}\n\nAssistant: ${answer}`
 
 const sameText = (text: string) => `1: rejected: expected a text that differs from \`chosen\`, found "${text}"`
-const stray = (field: string, value: string) => `${field}: expected no field of this name, found ${value}`
+const stray = (field: string, value: string) => `${field}: expected no field with this name, found ${value}`
 const cutTo = (text: string, rest: string) =>
   `1: chosen: expected completions that differ in their first character, because TRL's DPO and KTO trainers end the prompt at the first difference, found the same beginning: "${text}" is cut to "${rest}" warning`
 const thought = (field: string, text: string) =>
