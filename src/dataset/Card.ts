@@ -238,7 +238,7 @@ const files = ({ files }: Written, { settings }: DatasetFacts) => [
     ...(settings === undefined
       ? []
       : [
-          "- If you have the votes (exported with `prefstream export-votes --pseudonyms`; they are not in this folder), `prefstream verify . --from-votes votes.jsonl` recreates the rows with the settings above, and compares the bytes",
+          "- If you have the votes (exported with `prefstream export-votes --pseudonyms`; they are not in this folder), `prefstream verify . --from-votes votes.jsonl` rebuilds the rows with the settings above, and compares the bytes",
         ]),
   ].join("\n"),
 ]

@@ -1,7 +1,7 @@
 /**
  * Selects the items of a jury that go to people, and those on which people vote again.
  *
- * An item goes to people if its jury is less certain than a bound, and gets further votes of people while its best
+ * An item goes to people if its jury is less certain than a bound, and gets further votes from people while its best
  * completion is less probable than the confidence to reach; the least certain items come first. The probabilities come
  * from `stats/DawidSkene`, where each pattern of the jury is one expert (`Jury`). To estimate a pattern's reliability,
  * a sample of its items goes to people, however certain it seems: three times the square root of its number of items,

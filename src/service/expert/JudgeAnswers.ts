@@ -43,7 +43,7 @@ export interface JudgeAnswers {
   readonly forget: (requests: ReadonlyArray<string>) => Effect.Effect<void, SqlError>
 }
 
-/** The file of answers cannot be used. */
+/** The judge answer file cannot be used. */
 export class JudgeAnswersError extends Schema.TaggedError<JudgeAnswersError>()("JudgeAnswersError", {
   /** The path of the file. */
   file: Schema.String,
