@@ -685,7 +685,7 @@ describe("prefstream import", () => {
       assert.match(
         said.stderr,
         new RegExp(
-          `votes\\.csv: ${flag}: not a field path: "no such name": .*; the first records have no field with this name`,
+          `votes\\.csv: ${flag}: not a field path: "no such name": .*; the first records have no field of this name`,
         ),
       )
     }

@@ -399,7 +399,7 @@ describe("Detect", () => {
     [
       "a path that is none",
       [{ prompt: "Q", completions: ["A", "B"] }],
-      `\`prompt\`: not a template: "{a": expected a field and "}" after "{" at character 1; the first records have no field with this name, but "prompt" and "completions"`,
+      `\`prompt\`: not a template: "{a": expected a field and "}" after "{" at character 1; the first records have no field of this name, but "prompt" and "completions"`,
       { prompt: "{a" },
     ],
   ])("says what it found: %s", ([, records, problem, options]) => {
