@@ -82,7 +82,7 @@ const requestMembers = {
 export const ServiceTaskRequest = Schema.StructWithRest(Schema.Struct(requestMembers), unknownMembers).check(
   Schema.makeFilter(({ group, group_size }) =>
     group === undefined && group_size !== undefined
-      ? { path: ["group_size"], issue: "expected only together with `group`" }
+      ? { path: ["group_size"], issue: "allowed only together with `group`" }
       : undefined,
   ),
 )
@@ -102,7 +102,7 @@ export const warningsOf = (request: ServiceTaskRequest): ReadonlyArray<Issue> =>
       if (known.includes(member) || warnings.length === maxWarnings) continue
       warnings.push({
         path: [...place, member],
-        message: `unknown member, ignored: expected one of ${known.join(", ")}`,
+        message: `unknown member, which the service ignored: expected one of ${known.join(", ")}`,
       })
     }
   }
@@ -137,7 +137,7 @@ export const ServiceTaskResult = Schema.Struct({
   status: TaskStatus,
   waiting_prompts: Schema.optionalKey(
     described(
-      "Number of prompts that wait for another expert: everybody who may judge them has judged them, or equal ones in the same group. With `voters: judges`, the prompts on which no language model of the service can vote. Absent if there are none.",
+      "Number of prompts that wait for another expert, because everybody who may judge them has judged them or equal prompts in the same group. With `voters: judges`, these are the prompts on which no language model of the service can vote. Absent if there are none.",
       Schema.Int.check(Schema.isGreaterThan(0)),
     ),
   ),

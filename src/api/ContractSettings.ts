@@ -49,10 +49,10 @@ export const contractMembers: ReadonlyArray<string> = ["task_type", "prompts", "
 const choices: {
   readonly [form: string]: { readonly text: string; readonly read: (value: unknown) => unknown } | undefined
 } = {
-  index: { text: "an index from 0", read: (value) => value },
-  "index-1": { text: "an index from 1", read: (value) => (typeof value === "number" ? value - 1 : undefined) },
+  index: { text: "an index of 0 or greater", read: (value) => value },
+  "index-1": { text: "an index of 1 or greater", read: (value) => (typeof value === "number" ? value - 1 : undefined) },
   letter: {
-    text: "a letter from A",
+    text: "a letter (A is the first completion)",
     read: (value) => (/^[A-Z]$/i.test(String(value)) ? String(value).toUpperCase().charCodeAt(0) - 65 : undefined),
   },
 }

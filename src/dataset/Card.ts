@@ -118,7 +118,7 @@ const loading = (subject: Written, formats: ReadonlyArray<TrainerFormat>, form: 
       ? CardParts.python([`dataset = ${whole}.with_transform(as_messages)`], CardParts.asMessages)
       : CardParts.python([whole]),
     form.shape === "standard"
-      ? "`prompt`, `chosen`, and `rejected` are text: TRL's standard preference format with an explicit prompt. A conversation prompt is rendered as text, with a line with the role in brackets before each message."
+      ? "`prompt`, `chosen`, and `rejected` are text: TRL's standard preference format with an explicit prompt. A conversation prompt is rendered as text, and each message follows a line with its role in brackets."
       : "`prompt`, `chosen`, and `rejected` are lists of messages: TRL's conversational preference format with an explicit prompt.",
     ...(form.tools === undefined
       ? []
@@ -238,7 +238,7 @@ const files = ({ files }: Written, { settings }: DatasetFacts) => [
     ...(settings === undefined
       ? []
       : [
-          "- With the votes (`prefstream export-votes --pseudonyms`, not in this folder), `prefstream verify . --from-votes votes.jsonl` makes the rows again by the settings above, and compares the bytes",
+          "- If you have the votes (exported with `prefstream export-votes --pseudonyms`; they are not in this folder), `prefstream verify . --from-votes votes.jsonl` rebuilds the rows with the settings above, and compares the bytes",
         ]),
   ].join("\n"),
 ]

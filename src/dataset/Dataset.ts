@@ -243,7 +243,7 @@ const writeRows = Effect.fnUntraced(function* <E, R>(
         }
         if (form.shape === "conversational" && form.tools === undefined && needsTools(pair)) {
           const reason =
-            "expected messages without tool calls, because the option `tools` is not set, found a tool call or its result"
+            "expected messages without tool calls (the option `tools` is not set), found a tool call or its result"
           counter.add({ item_id: pair.item_id, field: "tool_calls", reason })
           continue
         }

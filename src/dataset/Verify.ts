@@ -187,12 +187,13 @@ const checkFunnel = Effect.fnUntraced(function* (
   }
   for (const [i, { count, lost, step }] of funnel.entries()) {
     const before = funnel[i - 1]
-    if (step === "pairs") compare(reportFile, "funnel.pairs", count, rows, ", as in the manifest")
+    if (step === "pairs") compare(reportFile, "funnel.pairs", count, rows, " (as in the manifest)")
     else if (before !== undefined) {
       const gone = lost.reduce((sum, { count }) => sum + count, 0)
-      const why = `: ${before.step} ${before.count} minus ${gone} lost`
+      const why = ` (${before.step} ${before.count} minus ${gone} lost)`
       compare(reportFile, `funnel.${step}`, count, before.count - gone, why)
     }
-    if (counts !== undefined) compare(Manifest.fileName, `counts.${step}`, counts[step], count, `, as in ${reportFile}`)
+    if (counts !== undefined)
+      compare(Manifest.fileName, `counts.${step}`, counts[step], count, ` (as in ${reportFile})`)
   }
 })

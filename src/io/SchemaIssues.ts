@@ -22,7 +22,7 @@ const expectedTypes: { readonly [tag: string]: string } = {
 /** Names the expected value: `a string`. Undefined if the issue has its own message. */
 export const expectedOf = (issue: SchemaIssue.Leaf): string | undefined => {
   if (issue._tag === "MissingKey") return "a value"
-  if (issue._tag === "UnexpectedKey") return "no field of this name"
+  if (issue._tag === "UnexpectedKey") return "no field with this name"
   if (issue._tag !== "InvalidType") return undefined
   return issue.ast._tag === "Literal"
     ? describeValue(issue.ast.literal)

@@ -119,7 +119,7 @@ export const collect = Effect.fn("Collect.collect")(function* (options: CollectO
       )
     }
     yield* Effect.logWarning(
-      `${count(waiting, "item")} of ${taskId} ${plural(waiting, "waits", "wait")} for another expert: all who may judge ${plural(waiting, "it", "them")} have judged ${plural(waiting, "it, or an equal item", "them, or equal items")}. Invite another expert. If items are equal on purpose, start the service with \`allowRepeatedVotes\`, or, if they are gold items of this job, with the same file (\`gold\`)`,
+      `${count(waiting, "item")} of ${taskId} ${plural(waiting, "waits", "wait")} for another expert: all experts who may judge ${plural(waiting, "it", "them")} have already judged ${plural(waiting, "it or an equal item", "them or equal items")}. Invite another expert. If items are equal on purpose, start the service with \`allowRepeatedVotes\`, or, if they are gold items of this job, with the same file (\`gold\`)`,
     )
   })
 
@@ -144,7 +144,7 @@ export const collect = Effect.fn("Collect.collect")(function* (options: CollectO
     if (!client.mayMisreadStatus || known.has(status) || known.size > 100) return
     known.add(status)
     yield* Effect.logWarning(
-      `the service reports the unknown status ${JSON.stringify(status)} for ${task.taskId}, which is treated as open; if it means completed or failed, add it to the service profile`,
+      `the service reports the unknown status ${JSON.stringify(status)} for ${task.taskId}, so the task is treated as open; if the status means completed or failed, add the status to the service profile`,
     )
   })
 

@@ -39,7 +39,7 @@ class KeyExpired extends Data.TaggedError("KeyExpired") {}
 /** A process that assumed that the service honors keys may have created the task. This process does not assume it. */
 class KeyIgnored extends Data.TaggedError("KeyIgnored") {}
 
-const stoppedBetween = "the run was stopped after a first request of the task's creation, before the last one"
+const stoppedBetween = "the run was stopped between the first and the last of the requests that create the task"
 
 /** If claiming takes longer than this many milliseconds, the claim is renewed. */
 const maxClaimTime = Duration.toMillis("2 seconds")

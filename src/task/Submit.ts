@@ -121,7 +121,7 @@ export class VotersNotTaken extends Schema.TaggedError<VotersNotTaken>()("Voters
       const { maxVotes, votes } = this.jury
       return `\`peopleWhen\` requires a service whose tasks take \`votes\` of ${votes}, so that ${votes} different judges vote on an item, and ${this.service} declares ${maxVotes === 0 ? "no votes" : `at most ${maxVotes}`} for a task in its openapi.json: with one task for each vote, one judge could vote several times. Lower \`votes\`, or raise the service's limit`
     }
-    return `\`peopleWhen\` requires a service that declares \`voters\` for a task in its openapi.json, and ${this.service} does not: leave it out, or use an annotation service that does, such as that of prefstream serve`
+    return `\`peopleWhen\` requires a service that declares \`voters\` for a task in its openapi.json, and ${this.service} does not: omit \`peopleWhen\`, or use an annotation service that declares \`voters\`, such as prefstream serve`
   }
 }
 
@@ -167,7 +167,7 @@ const checkOptions = ({
     [
       "peopleWhen",
       peopleWhen,
-      "`votesUpTo` to be above `votes`, since people give the votes above `votes`",
+      "`votesUpTo` to be above `votes`, because people give the votes beyond `votes`",
       peopleWhen === undefined || votesUpTo > votes,
     ],
     ["group", group, groupForm, isGroup(group)],
@@ -283,7 +283,7 @@ export const submitRun = Effect.fn("Submit.submit")(function* <E, R>(
   }
   if (group !== undefined && group !== run.group) {
     yield* Effect.logWarning(
-      `the tasks of campaign ${run.campaign} stay ${run.group === undefined ? "without a group" : `in the group ${JSON.stringify(run.group)}`}: another group (\`group\`) takes effect in a new campaign`,
+      `the tasks of campaign ${run.campaign} stay ${run.group === undefined ? "without a group" : `in the group ${JSON.stringify(run.group)}`}: a change of \`group\` takes effect in a new campaign`,
     )
   }
   yield* Effect.annotateCurrentSpan({ "prefstream.run": run.run, "prefstream.campaign": run.campaign })

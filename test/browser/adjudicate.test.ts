@@ -59,7 +59,7 @@ inBrowser(
       yield* Effect.promise(() => create({ prompts: [{ prompt: "Why?", completions: ["a", "b"] }], votes: 3 }))
       yield* Effect.promise(async () => {
         await page.goto(`${origin}/dashboard/`)
-        await page.getByRole("table", { name: "Stuck" }).getByText("Nobody is left who may give a vote").waitFor()
+        await page.getByRole("table", { name: "Stuck" }).getByText("Nobody is left who may vote on this item").waitFor()
         await page.getByRole("table", { name: "Open groups" }).waitFor({ state: "detached" })
         await page.getByText("As a table").first().click()
         await page.getByRole("cell", { name: "8 by people, 0 automatic" }).waitFor()

@@ -151,7 +151,7 @@ inBrowser(
           .getByRole("link", { name: /^task_/ })
           .last()
           .click()
-        await page.getByText("Void, and not counted:").first().waitFor()
+        await page.getByText("Void, so not counted:").first().waitFor()
         await picture(page, "desk-7-task")
         const prompt = page.getByRole("article", { name: "Prompt 2" })
         await prompt.getByText("decided for").waitFor()

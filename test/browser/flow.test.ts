@@ -112,7 +112,7 @@ inBrowser(
             await expert.getByRole("radio", { name: "Another reason" }).focus()
             await expert.keyboard.press("Space")
             await expert.keyboard.type("Mine.")
-            assert.strictEqual(await expert.getByLabel("In your words").inputValue(), "Mine.")
+            assert.strictEqual(await expert.getByLabel("In your own words").inputValue(), "Mine.")
             await picture(expert, "6-flag")
             await expert.keyboard.press("Escape")
             // The dialog gives the focus back when it goes.

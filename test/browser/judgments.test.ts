@@ -201,7 +201,7 @@ inBrowser(
         await fillIn(page, "Prompt contains", "blue")
         await table.getByRole("row", { name: /red/ }).waitFor({ state: "detached" })
         await page.getByRole("button", { name: /^Open: .*blue/ }).click()
-        await page.getByText("Void, and not counted:").waitFor()
+        await page.getByText("Void, so not counted:").waitFor()
         await picture(page, "12-item-with-void-vote")
       })
 

@@ -194,7 +194,7 @@ describe("the report in a browser", () => {
       )
       assert.include(
         await section(page, "Gold items").innerText(),
-        "14 items with a wrong choice, of which the first 2 are shown",
+        "14 items with a wrong choice (the first 2 are shown)",
       )
       assert.include(
         await section(page, "Costs").innerText(),

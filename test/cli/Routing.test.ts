@@ -344,7 +344,7 @@ describe("voters of a task", () => {
     )
     yield* Effect.sync(() => logged.messages.join("\n")).pipe(
       Effect.delay("20 millis"),
-      Effect.repeat({ until: (log) => log.includes("only language models may vote on it") }),
+      Effect.repeat({ until: (log) => log.includes("only language models may vote on this task") }),
     )
     assert.strictEqual((yield* call("GET", `${base}/v1/tasks/${forJudges}`)).json.status, "pending")
   })

@@ -90,7 +90,7 @@ describe("a service near the contract", () => {
     const { run } = yield* at(service)
     const said = yield* run(...runArgs, "--choice", "letter").pipe(ends(1))
     assert.strictEqual(reportOf(said).tasks.invalid.tasks, 2)
-    assert.include(said.stdout, "data.items[0].pick: expected a letter from A, found 1")
+    assert.include(said.stdout, "data.items[0].pick: expected a letter (A is the first completion), found 1")
   })
 
   test("is tried by doctor through a rate limit, and a task that cannot be polled is named", function* () {

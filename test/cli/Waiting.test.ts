@@ -41,7 +41,7 @@ test("three votes on each item, and two people", function* () {
   const collected = yield* cli(["collect", "--once", ...dir, ...quick], env).pipe(ends(3))
   assert.match(
     collected.stderr,
-    /3 items of task_\w+ wait for another expert: all who may judge them have judged them, or equal items\. Invite/,
+    /3 items of task_\w+ wait for another expert: all experts who may judge them have already judged them or equal items\. Invite/,
   )
   const status = yield* cli(["status", ...dir]).pipe(ends(3))
   assert.match(status.stdout, /^ *waiting +3 items in 1 task wait for another expert at the service/m)

@@ -201,8 +201,8 @@ it.layer(NodeServices.layer)("verify", (it) => {
           ["warning", "warning"],
         )
         assert.deepStrictEqual(findings.map(Dataset.formatFinding), [
-          `formats/trl-implicit/train.jsonl:3: chosen: expected completions that differ in their first character, because TRL's DPO and KTO trainers end the prompt at the first difference, found the same beginning: "Yes" is cut to "s" (in 3 rows; this is the first)`,
-          'formats/trl-conversational/train.jsonl:1: chosen[0].content: expected no </think> in an answer, because many chat templates remove the text before it, found "<think>Hm.</think>Two" (in 2 rows; this is the first)',
+          `formats/trl-implicit/train.jsonl:3: chosen: expected completions that differ in their first character (TRL's DPO and KTO trainers end the prompt at the first difference), found the same beginning: "Yes" is cut to "s" (in 3 rows; this is the first)`,
+          'formats/trl-conversational/train.jsonl:1: chosen[0].content: expected no </think> in an answer (many chat templates remove the text before it), found "<think>Hm.</think>Two" (in 2 rows; this is the first)',
         ])
       }),
   )
@@ -239,9 +239,9 @@ it.layer(NodeServices.layer)("verify", (it) => {
       })
     assert.deepStrictEqual(yield* lines(yield* withFunnel(5, 100, 55)), [])
     assert.deepStrictEqual(yield* lines(yield* withFunnel(29, 101, 60)), [
-      "report.json: funnel.judged: expected 31: submitted 60 minus 29 lost, found 55",
-      "manifest.json: counts.judged: expected 55, as in report.json, found 60",
-      "report.json: funnel.pairs: expected 100, as in the manifest, found 101",
+      "report.json: funnel.judged: expected 31 (submitted 60 minus 29 lost), found 55",
+      "manifest.json: counts.judged: expected 55 (as in report.json), found 60",
+      "report.json: funnel.pairs: expected 100 (as in the manifest), found 101",
     ])
   })
 

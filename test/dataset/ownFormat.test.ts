@@ -54,7 +54,7 @@ it.layer(NodeServices.layer)("a trainer format of the user's own", (it) => {
     [
       "a text in a column of numbers",
       { container: "parquet", features: () => ({ text: "int32" }) },
-      'formats.shouted.rows[0].text: expected int32, as declared in `features`, found "YES".',
+      'formats.shouted.rows[0].text: expected int32 (as declared in `features`), found "YES".',
     ],
     [
       "a column that is not declared",
@@ -68,7 +68,7 @@ it.layer(NodeServices.layer)("a trainer format of the user's own", (it) => {
         features: () => ({ all: { list: { struct: { a: "bool" } } } }),
         encoder: rowPerPair(() => Result.succeed({ all: [{ a: null }, { a: true }, { a: 1 }] })),
       },
-      "formats.shouted.rows[0].all[2].a: expected bool, as declared in `features`, found 1.",
+      "formats.shouted.rows[0].all[2].a: expected bool (as declared in `features`), found 1.",
     ],
     [
       "an exception",

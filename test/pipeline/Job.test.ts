@@ -89,7 +89,7 @@ describe("a job", () => {
     const failure = yield* deciding(Effect.flip(Job.sendAgain([2])))
     assert.strictEqual(
       failure.message,
-      "cannot resend task 2: it is submitted. To replace it by a new, billable task, use `Job.giveUp`, then `Job.sendAgain`.",
+      "cannot resend task 2: it is submitted. To replace it with a new, billable task, use `Job.giveUp`, then `Job.sendAgain`.",
     )
     yield* deciding(Job.giveUp([2]))
     assert.deepStrictEqual(

@@ -66,7 +66,10 @@ layer(Service.layer)("AnnotationService", (it) => {
       assert.strictEqual(created.status, 201, created.text)
       const places = created.json.warnings.map(({ path }: { path: ReadonlyArray<string> }) => path.join("."))
       assert.deepStrictEqual(places, ["vote", "prompts.0.model"])
-      assert.match(created.json.warnings[0].message, /^unknown member, ignored: expected one of task_type, .*, votes, /)
+      assert.match(
+        created.json.warnings[0].message,
+        /^unknown member, which the service ignored: expected one of task_type, .*, votes, /,
+      )
       const { json } = yield* completed(base, created.json.task_id)
       assert.deepStrictEqual(json.metadata, { job: "j" })
       assert.deepStrictEqual(json.results[0].metadata, metadata)

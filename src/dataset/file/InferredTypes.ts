@@ -127,4 +127,4 @@ export const inOrder = (features: Features): ((row: Row, line: string) => string
   }
 }
 
-export const expected = "the types and members of the first 10 MB, from which datasets infers the types of all rows"
+export const expected = "the types and members of the first 10 MB (datasets infers the types of all rows from them)"

@@ -31,8 +31,8 @@ const endsInWhiteSpace =
 /** Describes the text that axolotl needs; undefined if axolotl would find this answer in the right place. */
 const cutProblem = (answer: string): string | undefined => {
   if (endsInWhiteSpace.test(answer))
-    return "text without leading or trailing white space, because axolotl searches for the text after applying a chat template"
-  return dummy.includes(answer) ? `text that is not part of ${dummy}, where axolotl would find the text` : undefined
+    return "text without leading or trailing white space (axolotl searches for the text after applying a chat template)"
+  return dummy.includes(answer) ? `text that is not part of ${dummy} (axolotl would find the text there)` : undefined
 }
 
 /** Texts that common chat templates (ChatML, Llama 3, Gemma, Mistral, Phi, Command) put around a question. */
@@ -60,8 +60,7 @@ const inTemplates = (row: JsonRow): ReadonlyArray<Problem> =>
       ? [
           {
             field: `${side}.content`,
-            expected:
-              "text that common chat templates do not contain, because axolotl would find the text in the template",
+            expected: "text that common chat templates do not contain (axolotl would find the text in the template)",
             found: describeValue(content),
           },
         ]

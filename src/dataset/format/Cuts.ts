@@ -31,7 +31,7 @@ export const commonBeginnings =
       {
         field: "chosen",
         expected:
-          "completions that differ in their first character, because TRL's DPO and KTO trainers end the prompt at the first difference",
+          "completions that differ in their first character (TRL's DPO and KTO trainers end the prompt at the first difference)",
         found: `the same beginning: ${describeValue(chosen.slice(end))} is cut to ${describeValue(chosen.slice(cut))}`,
       },
     ]
@@ -53,7 +53,7 @@ const thoughtsIn = (value: Json, field: string, isAnswer: boolean): ReadonlyArra
       ? [
           {
             field,
-            expected: "no </think> in an answer, because many chat templates remove the text before it",
+            expected: "no </think> in an answer (many chat templates remove the text before it)",
             found: describeValue(value),
           },
         ]

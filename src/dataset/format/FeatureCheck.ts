@@ -20,10 +20,10 @@ export const misfit = (
   const mismatch = (expected: string) => ({ option, expected, found: describeValue(value) })
   if (feature === undefined) return mismatch("a column or member declared in the format's `features`")
   if (typeof feature === "string")
-    return isOfType[feature](value) ? undefined : mismatch(`${feature}, as declared in \`features\``)
+    return isOfType[feature](value) ? undefined : mismatch(`${feature} (as declared in \`features\`)`)
   const isList = "list" in feature
   if (isList ? !Array.isArray(value) : !isObject(value))
-    return mismatch(`${isList ? "a list" : "an object"}, as declared in \`features\``)
+    return mismatch(`${isList ? "a list" : "an object"} (as declared in \`features\`)`)
   for (const [name, member] of Object.entries(value)) {
     const type = isList ? feature.list : Object.hasOwn(feature.struct, name) ? feature.struct[name] : undefined
     const problem = misfit(member, type, isList ? `${option}[${name}]` : `${option}.${name}`)

@@ -14,7 +14,7 @@ export const nemoRl: TrainerFormat = {
   name: "nemo-rl",
   warnings: Cuts.thoughts,
   reads: ["tool_calls"],
-  description: "NeMo RL, reward models and DPO: context as messages, and two completions, of which rank 0 is preferred",
+  description: "NeMo RL, reward models and DPO: context as messages, and two completions (rank 0 is preferred)",
   container: "jsonl",
   features: () => ({ context: messages, completions: { list: { struct: { rank: "int32", completion: messages } } } }),
   encoder: rowPerPair((pair) =>

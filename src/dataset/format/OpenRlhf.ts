@@ -22,7 +22,7 @@ const withoutLineEnds = (text: string): string => text.replace(/\n+$/, "")
 export const openRlhf: TrainerFormat = {
   name: "openrlhf",
   isText: true,
-  description: "OpenRLHF, plain text, with --data.prompt_key prompt: prompt, chosen, rejected, and margin",
+  description: "OpenRLHF, plain text (--data.prompt_key prompt): prompt, chosen, rejected, and margin",
   container: "jsonl",
   features: () => ({ prompt: "string", chosen: "string", rejected: "string", margin: "float64" }),
   encoder: rowPerPair((pair, options) => {
@@ -50,7 +50,7 @@ export const openRlhfConversational: TrainerFormat = {
   warnings: Cuts.thoughts,
   reads: ["tool_calls"],
   description:
-    "OpenRLHF with --data.apply_chat_template and --data.prompt_key prompt: prompt, chosen, and rejected as messages, and margin",
+    "OpenRLHF (--data.apply_chat_template, --data.prompt_key prompt): prompt, chosen, and rejected as messages, and margin",
   container: "jsonl",
   features: () => ({ prompt: messages, chosen: messages, rejected: messages, margin: "float64" }),
   encoder: rowPerPair((pair, options) =>

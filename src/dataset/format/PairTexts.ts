@@ -41,7 +41,7 @@ export const withObjects = (messages: ReadonlyArray<Message>, field: string): Ch
         const path = `${field}[${i}].tool_calls[${large}].function.arguments`
         return refuse(
           path,
-          "integers up to 2^53, because larger ones lose digits (write them as text, or use the format openai-preference, which keeps arguments as text)",
+          "integers up to 2^53 (larger ones lose digits: write them as text, or use the format openai-preference, which keeps arguments as text)",
           describeValue(tool_calls[large]!.function.arguments),
         )
       }

@@ -156,7 +156,7 @@ export const trlImplicitConversational: TrainerFormat = {
       if (!hasCalls && chosen.length !== rejected.length)
         return issueAt(
           ["rejected"],
-          `the same prompt as in \`chosen\`, ${chosen.length - 1} ${plural(chosen.length - 1, "message")}`,
+          `the same prompt as in \`chosen\` (${chosen.length - 1} ${plural(chosen.length - 1, "message")})`,
         )
       if (shared === Math.max(chosen.length, rejected.length))
         return issueAt(["rejected", rejected.length - 1, "content"], "a text that differs from `chosen`")
@@ -174,7 +174,7 @@ export const trlImplicitConversational: TrainerFormat = {
 /** The expert's edit, which TPO uses as the reference. A pair without an edit has no row. */
 const referenceOf = ({ edited }: PreferencePair): Checked<string> =>
   edited === null
-    ? refuse("edited", "an edited version of `chosen`, which TPO reads as the reference", "none")
+    ? refuse("edited", "an edited version of `chosen` (TPO reads it as the reference)", "none")
     : edited.isWellFormed()
       ? Result.succeed(edited)
       : refuse("edited", "well-formed Unicode", "a lone surrogate")

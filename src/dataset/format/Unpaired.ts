@@ -129,7 +129,7 @@ export const check = (
         ? [
             {
               field: columns.label,
-              expected: `${describeValue(earlierLabel)}, as in an earlier row with this prompt and completion`,
+              expected: `${describeValue(earlierLabel)} (as in an earlier row with this prompt and completion)`,
               found: describeValue(label),
             },
           ]
@@ -139,7 +139,7 @@ export const check = (
             {
               field: columns.prompt,
               expected:
-                "a different prompt than in the previous row, because KTO trainers combine this prompt with that row's completion",
+                "a different prompt than in the previous row (KTO trainers combine this prompt with that row's completion)",
               found: "the same prompt",
             },
           ]

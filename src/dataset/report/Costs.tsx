@@ -57,7 +57,7 @@ export const Costs = ({ report: { spending } }: { readonly report: QualityReport
             "Price now",
             "Votes",
             "Cost",
-            "Tokens’ cost",
+            "Token cost",
             "Correct on gold",
             "Per correct vote",
           ]}

@@ -43,8 +43,8 @@ export const EvaluationSection = ({ report: { evaluation } }: { readonly report:
       />
       {votes !== null && (
         <p>
-          The scores agree with one vote in {interval(votes.scores)}; two people agree in {interval(votes.people)}, on{" "}
-          {plural(votes.scores.items, "item")} with several votes.
+          The scores agree with a single vote in {interval(votes.scores)} of cases, and two people agree with each other
+          in {interval(votes.people)}, on {plural(votes.scores.items, "item")} with several votes.
         </p>
       )}
       <Table
@@ -58,9 +58,9 @@ export const EvaluationSection = ({ report: { evaluation } }: { readonly report:
         ])}
       />
       <p class="muted small">
-        A random choice has 50%. Intervals of 95% by Wilson, with one trial per item. The probability of the completion
-        with the higher score is the logistic function of the difference of the scores. Log loss{" "}
-        {thousandths(calibration.log_loss)} (without knowledge 0.693), calibration error{" "}
+        A random choice has an accuracy of 50%. Intervals are 95% Wilson intervals with one trial per item. The
+        probability of the completion with the higher score is the logistic function of the difference of the scores.
+        Log loss: {thousandths(calibration.log_loss)} (0.693 for a random choice); calibration error:{" "}
         {thousandths(calibration.error)}.
       </p>
     </Section>

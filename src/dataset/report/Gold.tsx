@@ -45,7 +45,7 @@ const Wrong = ({ gold }: { readonly gold: GoldReport }) => (
   <details class="wrong">
     <summary>
       {plural(gold.wrong_items, "item")} with a wrong choice
-      {gold.wrong_items > gold.wrong.length && `, of which the first ${count(gold.wrong.length)} are shown`}
+      {gold.wrong_items > gold.wrong.length && ` (the first ${count(gold.wrong.length)} are shown)`}
     </summary>
     {gold.wrong.map((each, i) => (
       <article key={i} class="stack example">

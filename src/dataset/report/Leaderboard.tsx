@@ -206,7 +206,7 @@ export const Leaderboard = ({ report: { leaderboard: board } }: { readonly repor
             rating
             {board.groups > 1 ? " in each group" : ""} is 1,000. Bars: 95% intervals from{" "}
             {plural(board.method.resamples, "resample")} of the items.
-            {board.models.length > drawn.length && ` The first ${count(drawn.length)} models are drawn.`}
+            {board.models.length > drawn.length && ` The first ${count(drawn.length)} models are shown.`}
             {open.length > 0 &&
               " A bar that reaches the edge has no bound on that side, because the model never lost or never won."}
             {board.groups > 1 && " Ratings of different groups cannot be compared."}

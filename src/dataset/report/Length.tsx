@@ -116,7 +116,9 @@ export const Sizes = ({ report }: { readonly report: QualityReport }) => {
             }),
           }))}
           caption={`Sizes in characters (Unicode code points). Bars: share of the texts.${drawn
-            .map(({ sizes, title }) => leftOut(sizes.histogram, "characters").replace(" Drawn", ` ${title} drawn`))
+            .map(({ sizes, title }) =>
+              leftOut(sizes.histogram, "characters").replace(" Chart range", ` ${title}, chart range`),
+            )
             .join("")}`}
           label="Sizes"
           columns={[textColumn("Side"), ...binColumns("Texts")]}

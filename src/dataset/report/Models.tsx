@@ -23,7 +23,7 @@ export const Models = ({ report: { model_count, models } }: { readonly report: Q
       lead={
         <>
           {plural(model_count, "model")}
-          {model_count > models.length && `, of which the ${count(models.length)} with the most items are listed`};{" "}
+          {model_count > models.length && ` (the ${count(models.length)} with the most items are listed)`};{" "}
           <Name text={first.model} chars={40} /> wins the largest share of its pairs: {share(first.win_rate)}.
         </>
       }

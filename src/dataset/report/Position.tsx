@@ -75,7 +75,7 @@ export const ChosenPosition = ({ report: { position } }: { readonly report: Qual
           sideBySide
           plots={drawn.map(toPlot)}
           caption={`How many votes chose the completion shown at each position. Dashed: the share expected without bias.${
-            groups.length > drawn.length ? ` The ${drawn.length} largest groups are drawn.` : ""
+            groups.length > drawn.length ? ` The ${drawn.length} largest groups are shown.` : ""
           }`}
           label="Chosen positions"
           columns={["Completions", "Position", "Chosen", "Share", "Expected"]}

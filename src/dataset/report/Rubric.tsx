@@ -222,7 +222,7 @@ const Aspects = ({ aspects, of }: { readonly aspects: ReadonlyArray<AspectReport
         return figure === undefined ? null : <Figure key={aspect.aspect} {...figure} />
       })}
     </div>
-    <More shown={maxDrawn} of={of} what="aspects are drawn" />
+    <More shown={maxDrawn} of={of} what="aspects are shown in charts" />
     <More shown={aspects.length} of={of} what="aspects with the most ratings are listed" />
     <AspectsByModel aspects={aspects} />
   </>

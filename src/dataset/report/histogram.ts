@@ -56,7 +56,7 @@ export const leftOut = (histogram: Histogram, unit: Unit): string => {
   const [first, last] = [drawn[0], drawn.at(-1)]
   if (first === undefined || last === undefined || drawn.length === histogram.counts.length) return ""
   const rest = total(binsOf(histogram)) - total(drawn)
-  return ` Drawn from ${values[unit](first.from)} to ${values[unit](last.to)}; ${plural(rest, "value")} outside this range.`
+  return ` Chart range: ${values[unit](first.from)} to ${values[unit](last.to)}; ${plural(rest, "value")} outside this range.`
 }
 
 export const rowsOf = (histogram: Histogram, unit: Unit): ReadonlyArray<ReadonlyArray<string>> => {

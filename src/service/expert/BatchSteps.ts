@@ -41,7 +41,9 @@ export const make = (
 
   const persistently = <A>(effect: Effect.Effect<A, SqlError>) =>
     effect.pipe(
-      Effect.tapError((error) => Effect.logError(`The file of judges' answers ${file} fails; retrying`, error)),
+      Effect.tapError((error) =>
+        Effect.logError(`The judge answer file ${file} cannot be read or written; retrying`, error),
+      ),
       Effect.retry(retryForever),
       Effect.orDie,
     )
@@ -103,7 +105,7 @@ export const make = (
         doubts.set(name, yield* Clock.currentTimeMillis)
         const why = listed._tag === "Success" ? "the endpoint does not list it" : listed.failure.problem
         yield* Effect.logWarning(
-          `${about(name)} is in doubt: the request that creates it got no answer, and ${why}. ${sendAgain}`,
+          `${about(name)} is in doubt: the request to create the batch got no answer, and ${why}. ${sendAgain}`,
         )
       }
       yield* Effect.sleep(pollInterval)

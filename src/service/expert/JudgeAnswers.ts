@@ -58,7 +58,7 @@ export interface JudgeAnswers {
   readonly paid: Effect.Effect<ReadonlyArray<JudgeUsage.PaidRequests>, SqlError>
 }
 
-/** The file of answers cannot be used. */
+/** The judge answer file cannot be used. */
 export class JudgeAnswersError extends Schema.TaggedError<JudgeAnswersError>()("JudgeAnswersError", {
   /** The path of the file. */
   file: Schema.String,
@@ -66,7 +66,7 @@ export class JudgeAnswersError extends Schema.TaggedError<JudgeAnswersError>()("
   cause: Schema.Defect(),
 }) {
   override get message() {
-    return `cannot use ${this.file} for answers of judges: ${causeMessage(this.cause)}`
+    return `cannot use ${this.file} as the judge answer file: ${causeMessage(this.cause)}`
   }
 }
 
@@ -97,7 +97,7 @@ export const drawMarkerKey = Effect.gen(function* () {
 }).pipe(Effect.provide(SecureRandom.layerWebCrypto))
 
 const migrations = {
-  what: "the file of judges' answers",
+  what: "the judge answer file",
   table: "prefstream_judge_migration",
   migrations: {
     "0001_tables": Effect.gen(function* () {

@@ -128,7 +128,7 @@ export const make = Effect.fnUntraced(function* (
           ? ""
           : `${count(unreadable.length, "result")} could not be read; each is asked for at most ${maxUnreadable} times. `
       yield* Effect.logWarning(
-        `${about(name)} ended with ${count(answered.length, "answer")} to ${count(requests.length, "request")}. ${words}The others are asked again, unless the model refused them`,
+        `${about(name)} ended with ${count(answered.length, "answer")} to ${count(requests.length, "request")}. ${words}The other requests are sent again, unless the model refused them`,
       )
     }
     const kept = new Map<string, Answer>([...answered, ...unusable])

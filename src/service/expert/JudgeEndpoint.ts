@@ -200,7 +200,7 @@ export const make = Effect.fnUntraced(function* (
     if (answers !== undefined && !answer.batched) {
       yield* Effect.ignoreCause(answers.keep(baseUrl, options.model, [[request, answer]]), {
         log: "Warn",
-        message: `An answer of judge:${options.model} could not be kept in ${answers.file}`,
+        message: `An answer from judge:${options.model} could not be stored in ${answers.file}`,
       })
     }
     return answer

@@ -41,7 +41,7 @@ export const make = Effect.fn("NamedExperts.make")(function* (
   if (judges.length > 0 && settings.cache === undefined && (settings.batch ?? false) !== false) {
     return yield* new JudgeSettings.JudgeSettingsError({
       expert: `${prefix}${judges[0]}`,
-      problem: "batches need a file of answers; set `judge.cache`",
+      problem: "batches need a judge answer file; set `judge.cache`",
     })
   }
   if (judges.length > 0 && settings.cache !== undefined) yield* FileLock.acquire(settings.cache)

@@ -53,7 +53,7 @@ const lackingReason = ({ lacking, prompts, voters }: LackingTask, failed: string
     : outcome === "shortened"
       ? "these are done with the votes that they have"
       : voters === "judges"
-        ? "only language models may vote on it: start the service with more of them (--expert judge:MODEL)"
+        ? "only language models may vote on this task: start the service with more language models (--expert judge:MODEL)"
         : "people can still vote, and a restart of the service asks the automatic experts again")
 
 const make = Effect.fnUntraced(function* (options: WorkforceOptions) {

@@ -99,7 +99,9 @@ export const make = (limits: RequestLimits) => {
     if (!Utf8.isValid(body)) return yield* answer(new UnsupportedMediaType({ detail: "The body is not UTF-8." }))
     if (hasMoreValues(body, maxJsonValues)) {
       const message = `expected at most ${maxJsonValues} JSON values, found more`
-      return yield* answer(new UnprocessableTask({ detail: `The body: ${message}`, errors: [{ path: [], message }] }))
+      return yield* answer(
+        new UnprocessableTask({ detail: `Invalid body: ${message}`, errors: [{ path: [], message }] }),
+      )
     }
     return yield* handled
   })

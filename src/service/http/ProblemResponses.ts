@@ -46,7 +46,9 @@ const toProblem = (error: unknown, request: HttpServerRequest.HttpServerRequest,
   if (!HttpServerError.isHttpServerError(error)) return undefined
   switch (error.reason._tag) {
     case "RouteNotFound":
-      return new EndpointNotFound({ detail: `There is no ${request.method} ${request.url.replace(/\?.*/s, "")}.` })
+      return new EndpointNotFound({
+        detail: `There is no endpoint ${request.method} ${request.url.replace(/\?.*/s, "")}.`,
+      })
     case "RequestParseError":
       return error.reason.reason === "BodyTooLarge"
         ? new BodyTooLarge({ detail: `The body must be at most ${bodyBytes} bytes.`, limit_bytes: bodyBytes })

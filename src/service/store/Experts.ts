@@ -123,7 +123,8 @@ const make = Effect.gen(function* () {
     const all = yield* names
     const expert = all.find(({ expert_id }) => expert_id === expertId)
     if (expert === undefined) return yield* notFound("There is no such expert.")
-    if (expert.kind !== "person") return yield* conflict("The service’s configuration names automatic experts.")
+    if (expert.kind !== "person")
+      return yield* conflict("The names of automatic experts come from the service’s configuration.")
     const same = ExpertNames.find(
       all.filter(({ expert_id }) => expert_id !== expertId),
       name,

@@ -405,7 +405,7 @@ export const make = Effect.fnUntraced(function* (options: {
     yield* write(voting.contents.awaitNoLonger(now))
   }).pipe(Effect.withSpan("VoteQueue.releaseExpired"))
 
-  /** Offers the item to all experts again, including those who set it aside. Its flags stay. A canceled task stays as it is. */
+  /** Offers the item to all experts again, including those who flagged or skipped it. Its flags stay. A canceled task stays as it is. */
   const returnItem = Effect.fn("VoteQueue.returnItem")(function* (taskId: string, promptIndex: number) {
     const [task] = yield* sql<{ seq: number }>`
       SELECT seq FROM task WHERE task_id = ${taskId} AND ${promptIndex} BETWEEN 0 AND prompts - 1
@@ -479,7 +479,9 @@ export const make = Effect.fnUntraced(function* (options: {
 })
 
 const nothingToUndo = conflict("You have no vote that can still be taken back.")
-const notChangeable = conflict("This judgment can no longer be changed: its task is completed, or a manager ended it.")
+const notChangeable = conflict(
+  "This judgment can no longer be changed: its task is completed or paused, or a manager has decided or withdrawn the item.",
+)
 const noGroup = (groupId: string) => notFound(`No task is in group ${groupId}.`)
 
 // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- written by `take`

@@ -18,7 +18,7 @@ export type SetAside =
 
 export const notHeld = () =>
   conflict(
-    "You no longer hold this item: it was held for too long, a manager paused or withdrew it, or its task has ended.",
+    "This item is no longer yours: you held it for too long, a manager paused or withdrew it, or its task has ended.",
   )
 
 /** A request to claim items for automatic experts, and its limits. */

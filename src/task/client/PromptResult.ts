@@ -67,7 +67,9 @@ export const toResultItems = (
         return yield* Result.fail(`results[${i}].prompt: expected ${expected}, found ${describeValue(prompt)}`)
       }
       if (items.has(at)) {
-        return yield* Result.fail(`results[${i}].prompt: expected one result per prompt, found another one of ${at}`)
+        return yield* Result.fail(
+          `results[${i}].prompt: expected one result per prompt, found a second result for the prompt at index ${at}`,
+        )
       }
       items.set(at, yield* itemOf(taskPrompt, result, `results[${i}]`))
     }

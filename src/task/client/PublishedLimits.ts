@@ -31,7 +31,7 @@ export class MembersUnknown extends Schema.TaggedError<MembersUnknown>()("Member
   found: Schema.String,
 }) {
   override get message() {
-    return `${this.service}: openapi.json could not be read (${this.found}), so it is unknown whether one task can ask for several votes. Without this, the service could give, and bill, more votes than \`votes\`: run the same command again, or if the service has no openapi.json, add the member "votes": 1 to each request (\`requestExtra\`)`
+    return `${this.service}: openapi.json could not be read (${this.found}), so it is unknown whether one task can ask for several votes. Without this information, the service could give and bill more votes than \`votes\`. Run the same command again; if the service has no openapi.json, add the member "votes": 1 to each request (\`requestExtra\`)`
   }
 }
 
@@ -215,7 +215,7 @@ const complete = Effect.fnUntraced(function* (profile: ServiceSettings) {
   }
   if (isUnread && (possible.group || possible.maxVotes > 0)) {
     yield* Effect.logWarning(
-      `${identity}: openapi.json could not be read (${unread}), so new tasks name no group, and a run with \`votes\` waits until it can be read`,
+      `${identity}: openapi.json could not be read (${unread}), so new tasks name no group, and a run with \`votes\` waits until openapi.json can be read`,
     )
   }
   const isDeclared = profile.idempotencyKey === "declared" && published.idempotencyKey === "honored"

@@ -44,7 +44,7 @@ describe("arguments of calls", () => {
   ])("that an object would not keep are refused, with what to do: %s", (text) => {
     assert.strictEqual(
       refusal("trl-conversational", calling(text)),
-      `chosen[0].tool_calls[0].function.arguments: expected integers up to 2^53, because larger ones lose digits (write them as text, or use the format openai-preference, which keeps arguments as text), found ${JSON.stringify(text)}`,
+      `chosen[0].tool_calls[0].function.arguments: expected integers up to 2^53 (larger ones lose digits: write them as text, or use the format openai-preference, which keeps arguments as text), found ${JSON.stringify(text)}`,
     )
     assert.isUndefined(refusal("openai-preference", { ...calling(text), chosen_messages: withId(text) }))
   })
@@ -97,7 +97,7 @@ describe("the reference of TPO", () => {
     ],
     [
       '[tool call f]\n{"a":12345678901234567890}',
-      'edited[0].tool_calls[0].function.arguments: expected integers up to 2^53, because larger ones lose digits (write them as text, or use the format openai-preference, which keeps arguments as text), found "{\\"a\\":12345678901234567890}"',
+      'edited[0].tool_calls[0].function.arguments: expected integers up to 2^53 (larger ones lose digits: write them as text, or use the format openai-preference, which keeps arguments as text), found "{\\"a\\":12345678901234567890}"',
     ],
   ])("is refused where its calls cannot be kept: %j", (edited, reason) => {
     assert.strictEqual(refusal("trl-tpo-conversational", edits(edited)), reason)

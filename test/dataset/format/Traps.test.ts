@@ -18,7 +18,7 @@ const emptyText = (i: number) => `prompt[${i}].content: expected text, found an 
 const marked = (field: string, mark: string) =>
   `${field}: expected text without turn markers, found "\\n\\n${mark}:" in the text`
 const atEnds = (field: string, text: string) =>
-  `${field}: expected text without leading or trailing white space, because axolotl searches for the text after applying a chat template, found "${text}"`
+  `${field}: expected text without leading or trailing white space (axolotl searches for the text after applying a chat template), found "${text}"`
 
 describe("refused with its reason", () => {
   it.each([
@@ -72,7 +72,7 @@ describe("refused with its reason", () => {
     [
       "trl-tpo",
       { edited: null },
-      "edited: expected an edited version of `chosen`, which TPO reads as the reference, found none",
+      "edited: expected an edited version of `chosen` (TPO reads it as the reference), found none",
     ],
     ["trl-tpo", { edited: "\ud800" }, "edited: expected well-formed Unicode, found a lone surrogate"],
     // chat_template.py: result["chosen"].find(chosen["content"])
@@ -81,7 +81,7 @@ describe("refused with its reason", () => {
     [
       "axolotl-chat-template",
       { chosen: "a" },
-      'chosen: expected text that is not part of [[dummy_message]], where axolotl would find the text, found "a"',
+      'chosen: expected text that is not part of [[dummy_message]] (axolotl would find the text there), found "a"',
     ],
   ] satisfies ReadonlyArray<readonly [FormatName, Partial<PreferencePair>, string]>)(
     "%s: %j",
@@ -121,11 +121,11 @@ const completion = (prompt: string, completion: string, label: unknown) => ({ pr
 const transcript = (answer: string, prompt = "q") => `\n\nHuman: ${prompt}\n\nAssistant: ${answer}`
 
 const sameText = (text: string) => `1: rejected: expected a text that differs from \`chosen\`, found "${text}"`
-const stray = (field: string, value: string) => `${field}: expected no field of this name, found ${value}`
+const stray = (field: string, value: string) => `${field}: expected no field with this name, found ${value}`
 const cutTo = (text: string, rest: string) =>
-  `1: chosen: expected completions that differ in their first character, because TRL's DPO and KTO trainers end the prompt at the first difference, found the same beginning: "${text}" is cut to "${rest}" warning`
+  `1: chosen: expected completions that differ in their first character (TRL's DPO and KTO trainers end the prompt at the first difference), found the same beginning: "${text}" is cut to "${rest}" warning`
 const thought = (field: string, text: string) =>
-  `1: ${field}: expected no </think> in an answer, because many chat templates remove the text before it, found "${text}" warning`
+  `1: ${field}: expected no </think> in an answer (many chat templates remove the text before it), found "${text}" warning`
 
 it.layer(NodeServices.layer)("found in a file", (it) => {
   it.effect.each([
@@ -189,7 +189,7 @@ it.layer(NodeServices.layer)("found in a file", (it) => {
         row("q", "a", "b", { margin: 0 }),
         row("q", "a", "b", { margin: 0.5 }),
       ],
-      ["3: margin: expected a whole number, as in earlier rows (or a decimal point in all rows), found 0.5"],
+      ["3: margin: expected a whole number (as in earlier rows), or a decimal point in all rows, found 0.5"],
     ],
     [
       "openrlhf",
@@ -245,7 +245,7 @@ it.layer(NodeServices.layer)("found in a file", (it) => {
       "an answer that Llama's template has before it",
       [{ messages: [q], ...sides(message("assistant", "2024"), message("assistant", "1970 was the year")) }],
       [
-        '1: chosen.content: expected text that common chat templates do not contain, because axolotl would find the text in the template, found "2024" warning',
+        '1: chosen.content: expected text that common chat templates do not contain (axolotl would find the text in the template), found "2024" warning',
       ],
     ],
     [
@@ -273,8 +273,8 @@ it.layer(NodeServices.layer)("found in a file", (it) => {
         '3: chosen[1].content: expected text, found ""',
         '4: chosen[0].role: expected user or tool before the answer, found "system"',
         '5: rejected[1].content: expected a text that differs from `chosen`, found "a"',
-        "6: rejected: expected the same prompt as in `chosen`, 1 message, found an array",
-        "7: rejected: expected the same prompt as in `chosen`, 3 messages, found an array",
+        "6: rejected: expected the same prompt as in `chosen` (1 message), found an array",
+        "7: rejected: expected the same prompt as in `chosen` (3 messages), found an array",
         "8: rejected[1]: expected the same message as in `chosen`'s prompt, found an object",
       ],
     ],
@@ -296,8 +296,8 @@ it.layer(NodeServices.layer)("found in a file", (it) => {
       ],
       [
         '3: completion: expected a completion that no earlier row has for this prompt, found "\\"a\\"" warning',
-        "4: label: expected true, as in an earlier row with this prompt and completion, found false warning",
-        "5: prompt: expected a different prompt than in the previous row, because KTO trainers combine this prompt with that row's completion, found the same prompt warning",
+        "4: label: expected true (as in an earlier row with this prompt and completion), found false warning",
+        "5: prompt: expected a different prompt than in the previous row (KTO trainers combine this prompt with that row's completion), found the same prompt warning",
       ],
     ],
     [
@@ -429,7 +429,7 @@ it.layer(NodeServices.layer)("found in a file", (it) => {
       )
       assert.deepStrictEqual(
         omitted.map(({ field, reason }) => `${field}: ${reason}`),
-        ["edited: expected an edited version of `chosen`, which TPO reads as the reference, found none"],
+        ["edited: expected an edited version of `chosen` (TPO reads it as the reference), found none"],
       )
     }
   })

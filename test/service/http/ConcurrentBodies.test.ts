@@ -83,7 +83,7 @@ testOver(platform)("the values of a body are counted before it is decoded", func
   const post = (body: unknown) => call("POST", `${base}/v1/tasks`, { body })
   const many = yield* post({ ...task([]), prompts: Array.from({ length: 6_000 }, () => ({})) })
   assert.strictEqual(many.status, 422, many.text)
-  assert.strictEqual(many.json.detail, "The body: expected at most 1072 JSON values, found more")
+  assert.strictEqual(many.json.detail, "Invalid body: expected at most 1072 JSON values, found more")
   const text = '[{},{},"\\'.repeat(1_000)
   assert.strictEqual((yield* post(task([[text, "a", "b", "c", "d"]]))).status, 201, "in a string nothing counts")
 })

@@ -450,8 +450,8 @@ describe("AnnotationClient", () => {
       [{ ...done({}), data: { pick: 0 } }, "data: expected an array of results, found an object"],
       [done({ input: undefined }), "data[0].input: expected a text or a position, found nothing"],
       [done({ input: ["p"] }), "data[0].input: expected a text or a position, found an array"],
-      [done({ pick: null }), "data[0].pick: expected an index from 0, found null"],
-      [done({}), "data[0].pick: expected an index from 1, found 0", "index-1"],
+      [done({ pick: null }), "data[0].pick: expected an index of 0 or greater, found null"],
+      [done({}), "data[0].pick: expected an index of 1 or greater, found 0", "index-1"],
       [done({ pick: "top" }), 'data[0].pick: expected left or right, found "top"', "left,right"],
       [done({}), "data[0].pick: expected the text of a completion, found 0", "text"],
     ] satisfies ReadonlyArray<readonly [object, string, string?]>) {

@@ -167,7 +167,7 @@ describe("an odd answer about a task", () => {
     assert.strictEqual(counts.completed.tasks, 3)
     assert.strictEqual(seen, 6)
     assert.deepStrictEqual(messages, [
-      'the service reports the unknown status "on hold" for task_1, which is treated as open; if it means completed or failed, add it to the service profile',
+      'the service reports the unknown status "on hold" for task_1, so the task is treated as open; if the status means completed or failed, add the status to the service profile',
     ])
   })
 

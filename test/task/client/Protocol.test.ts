@@ -515,7 +515,7 @@ describe("a protocol of a program's own", () => {
         { prompt: 1, best: 0 },
         { prompt: "q", best: 0 },
       ],
-      "results[1].prompt: expected one result per prompt, found another one of 1",
+      "results[1].prompt: expected one result per prompt, found a second result for the prompt at index 1",
     ],
     [[{ best: 0 }, { ranking: [0, 1] }], "results[1].ranking: expected each of 3 completions once"],
     [[{ best: 0 }, { ranking: [0, 1, 1] }], "results[1].ranking: expected each of 3 completions once"],

@@ -448,7 +448,7 @@ describe.skipIf(notInstalled)("PostgreSQL", () => {
           assert.strictEqual(partsOf(yield* open()), 200)
           assert.strictEqual(
             (yield* Effect.flip(open(64))).message,
-            "job default was created with 200 parts, which cannot be changed to 64: omit `parts`",
+            "job default was created with 200 parts, and this number cannot be changed to 64: omit `parts`",
           )
         })
 

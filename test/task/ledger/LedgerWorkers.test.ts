@@ -133,7 +133,7 @@ describe.skipIf(notInstalled)("two workers", () => {
       }
       assert.isTrue(yield* one.claim(task!))
       assert.deepStrictEqual(logs.messages, [
-        "part 0 was reclaimed, because the ledger still named another worker, which was probably suspended",
+        "part 0 was reclaimed, because the ledger still assigned it to another worker, which is probably suspended",
       ])
       yield* logs.during(one.renewParts(0, 0, 2))
       assert.strictEqual(logs.messages.length, 1)

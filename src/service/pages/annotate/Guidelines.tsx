@@ -67,9 +67,10 @@ export const Guidelines = ({
     {corrects !== null && (
       <div class="notice plain">
         <span class="grow">
-          You are correcting your judgment from {whenOf(corrects)}, which counts until you submit.
+          You are correcting your judgment from {whenOf(corrects)}. Until you submit the correction, the earlier
+          judgment counts.
         </span>
-        <Button look="compact" text="Leave it as it is" title="Esc" onClick={onLeave} />
+        <Button look="compact" text="Keep the earlier judgment" title="Esc" onClick={onLeave} />
       </div>
     )}
     {guidelines !== null && guidelines.trim() !== "" && (

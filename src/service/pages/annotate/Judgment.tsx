@@ -153,6 +153,6 @@ const Statement = ({ entry }: { readonly entry: entries.Entry }) => {
 const draftWords = (state: AnnotationState, isRequired: boolean): string => {
   const words = isRequired ? "Required" : "Optional"
   if (state.item?.corrects !== null) return words
-  if (isUnsaved(state)) return state.trouble === null ? "Saving…" : "Not sent yet; kept on this device"
+  if (isUnsaved(state)) return state.trouble === null ? "Saving…" : "Draft kept on this device, not sent yet"
   return state.saved > 0 ? "Draft saved" : words
 }

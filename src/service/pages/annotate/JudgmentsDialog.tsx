@@ -29,8 +29,8 @@ export const JudgmentsDialog = ({ onClose, onOpen }: Props) => {
       ) : (
         <>
           <p class="muted">
-            Open one to correct it. Closed ones cannot be changed: the task is completed or paused, or a manager has
-            decided.
+            Open a judgment to correct it. Closed judgments cannot be changed, because the task is completed or paused,
+            or a manager has decided or withdrawn the item.
           </p>
           <ol class="plain-list">
             {answer.value.map(({ given_at, is_open, item_id, prompt, ranking: groups }) => (

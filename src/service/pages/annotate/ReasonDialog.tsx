@@ -19,7 +19,8 @@ const kinds = {
   },
   flag: {
     title: "Flag a problem",
-    about: "The item goes to another expert. The people who run this service and who sent the task see your reason.",
+    about:
+      "The item goes to another expert. Your reason is shown to the people who run this service and to those who sent the task.",
     presets: flagKinds.map(({ words }) => words),
     action: "Flag",
   },
@@ -88,7 +89,9 @@ export const ReasonDialog = ({ kind, onClose, onReason }: ReasonDialogProps) => 
           ))}
         </fieldset>
         <div class="stack field">
-          <label for={`${id}-words`}>{(preset ?? "") === "" ? "In your words" : "In your words (optional)"}</label>
+          <label for={`${id}-words`}>
+            {(preset ?? "") === "" ? "In your own words" : "In your own words (optional)"}
+          </label>
           <textarea
             id={`${id}-words`}
             ref={field}

@@ -16,7 +16,7 @@ const words: Readonly<Record<Why, { readonly title: string; readonly text: Reado
     title: "Your session has ended",
     text: [
       "Ask the people who run this service for a new link, and open it in this browser.",
-      "Your last entry is kept on this device. It comes back with its item.",
+      "What you entered last is kept on this device. It reappears if you get the same item after you sign in.",
     ],
   },
   invitation: {

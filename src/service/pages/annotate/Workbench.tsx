@@ -200,7 +200,7 @@ export const Workbench = ({ state, item, entry, dispatch, onKeys, onJudgments }:
       <section class="card prompt" aria-label="Prompt">
         <div class="row section-head">
           <h2>Prompt</h2>
-          {item.undone && <span class="badge accent">Taken back: submit it again</span>}
+          {item.undone && <span class="badge accent">Taken back: submit this judgment again</span>}
           <Button
             look="plain compact"
             text="Full screen"

@@ -285,11 +285,11 @@ const holdEvery = (item: HeldItem, now: number) => Math.min(Math.max((item.held_
 
 const keptCorrection: Notice = {
   tone: "warn",
-  text: "Your correction is not submitted. It is kept on this device: open the judgment again (J) to submit it.",
+  text: "Your correction was not submitted. It is kept on this device: to submit it, open the judgment again (J).",
 }
 const restoredCorrection: Notice = {
   tone: "plain",
-  text: "Your correction from before is back. Submit it to make it count.",
+  text: "Your earlier, unsubmitted correction is restored. It counts once you submit it.",
 }
 
 const noticeOf = (ask: Ask, work: Work, state: AnnotationState, isRestored: boolean): Notice | null => {
@@ -354,7 +354,7 @@ const lostItem = (
     tone: "warn",
     text:
       item.corrects === null
-        ? "The previous item is no longer yours: it was held for too long, a manager paused or withdrew it, or its task has ended."
+        ? "The previous item is no longer yours: you held it for too long, a manager paused or withdrew it, or its task has ended."
         : detail,
   },
   lost: entries.isBlank(entry)

@@ -149,7 +149,7 @@ const questions = (entry: Entry, { aspects, required, strength }: Rubric) => {
     strength.length > 0 && {
       isAnswered: entry.said.strength != null,
       isRequired: must("strength"),
-      words: "Say first how much better the best completion is.",
+      words: "First say how much better the best completion is.",
       place: "#strength button",
     },
   ].filter((question) => question !== false)

@@ -103,7 +103,7 @@ const Disagreements = ({ query }: { readonly query: Query }) => {
     <>
       {Object.keys(query).length > 0 && (
         <p class="muted">
-          Only items that match your filters. <a href={href("adjudicate")}>All disagreements</a>
+          This page shows only items that match your filters. <a href={href("adjudicate")}>All disagreements</a>
         </p>
       )}
       <Problem words={action.problem} />
@@ -128,12 +128,12 @@ const Disagreements = ({ query }: { readonly query: Query }) => {
 }
 
 const keys = [
-  [["1", "–", "9"], "Choose that completion: 1 is A"],
+  [["1", "–", "9"], "Choose the completion with that number (1 is A)"],
   [["Enter"], "Decide and next (Ctrl Enter while writing)"],
   [["S"], "Skip: decide later, and go to the next item"],
-  [["E"], "Write why; Esc leaves the field"],
+  [["E"], "Write the reason; Esc leaves the field"],
   [["U"], "Take the last decision back"],
-  [["?"], "This list"],
+  [["?"], "Show this list"],
 ] as const
 
 interface ItemProps {
@@ -203,7 +203,7 @@ const Item = ({ next: { detail, item }, open, isStale, onOutcome, onUndo }: Item
             </>
           )}
           {item.equal.length > 0 &&
-            `The same item is in ${plural(item.equal.length, "other task")}, which your decision does not change.`}
+            `The same item is in ${plural(item.equal.length, "other task")}. Your decision does not change it there.`}
         </p>
       )}
       <TaskItemView item={shown!} task={task} chosen={choice} />

@@ -74,7 +74,7 @@ const Rename = ({
     success="The expert was renamed."
     onDone={onDone}
   >
-    <p>Earlier votes get the new name, too. Results identify experts by an id, which stays.</p>
+    <p>Earlier votes get the new name, too. Results identify experts by an id, which does not change.</p>
     <NameField id="expert-name" name="name" label="Name" placeholder="" value={name} />
   </ConfirmButton>
 )
@@ -98,7 +98,7 @@ const ExpertSummary = ({ expert, standing }: SummaryProps) => {
           standing.state === "working" ? "gets work" : <StandingBadge standing={standing} />,
         ],
         ["Agrees with other experts", shareOf(majority.agreed, majority.of) ?? muted("nothing to compare")],
-        ["Gold items right (without qualification)", shareOf(gold.right, gold.of) ?? muted("none judged")],
+        ["Gold items right (excluding qualification)", shareOf(gold.right, gold.of) ?? muted("none judged")],
         [
           "Median time for a vote",
           <span title={`Of the latest ${plural(latest.votes, "vote")}`}>

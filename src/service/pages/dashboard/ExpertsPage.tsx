@@ -117,7 +117,7 @@ export const ExpertsPage = () => {
             cell: ({ majority: { agreed, of } }) => shareOf(agreed, of),
           },
           {
-            label: "Gold items right (without qualification)",
+            label: "Gold items right (excluding qualification)",
             nothing: "none judged",
             cell: ({ gold: { of, right } }) => shareOf(right, of),
           },

@@ -14,7 +14,8 @@ export const FirstTask = () => (
       <li>
         <h3>Set the address and a token</h3>
         <p>
-          Create an organization token under <a href={href("developer")}>Developer</a>, and replace the dots with it.
+          Create an organization token under <a href={href("developer")}>Developer</a>, and replace the dots with the
+          token.
         </p>
         <Lines what="Environment" text={exportLines(location.origin)} />
       </li>

@@ -31,7 +31,7 @@ export const InviteSeveral = ({ onMade }: InviteSeveralProps) => {
       ask={(values) => ask("POST /experts/invitations", { payload: { names: values.raw("names") } })}
       onDone={({ invitations }) => onMade(invitations)}
     >
-      <p>Each person gets a link. A name that is not free is refused, and then nobody is invited.</p>
+      <p>Each person gets a link. If a name is invalid or already in use, nobody is invited.</p>
       <TextArea
         name="names"
         label="Names, one per line or separated by commas"
@@ -78,8 +78,8 @@ export const Invitations = ({ invitations, onDone }: InvitationsProps) => {
         {plural(invitations.length, "invitation")}
       </h2>
       <p>
-        Send each person the link now: the links can’t be shown again. Each works once, within{" "}
-        {linkHours.invitation / 24} days. Whoever opens it judges as the expert of that name.
+        Send each person the link now: the links can’t be shown again. Each link works once, within{" "}
+        {linkHours.invitation / 24} days. Whoever opens a link judges as the expert with that name.
       </p>
       <div class="row">
         <CopyButton

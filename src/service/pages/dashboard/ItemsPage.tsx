@@ -63,8 +63,8 @@ export const ItemsPage = ({ query: address }: { readonly query: Query }) => {
       <VoteLinks filter={kept} />
       {query["state"] === "disputed" && (
         <p class="muted">
-          These items have all their votes, but the experts disagree. Decide which completion is best, one item after
-          the other or here. Your choice becomes the result.
+          These items have all their votes, but the experts disagree. Decide which completion is best, either here or
+          one item after the other. Your choice becomes the result.
         </p>
       )}
       <section class="stack section" aria-label="Items found">

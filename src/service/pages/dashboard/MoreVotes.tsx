@@ -32,8 +32,9 @@ export const MoreVotes = ({ task, index }: Props) => {
       success={({ prompts }) => `${plural(prompts, "prompt")} ${prompts === 1 ? "is" : "are"} back in the queue.`}
     >
       <p>
-        {isAll ? "Each prompt" : "The prompt"} goes to experts who have not judged it, and each vote is paid for. An
-        existing result stays available. When the votes are in, the result is computed again and the client is notified.
+        {isAll ? "Each prompt" : "The prompt"} goes to experts who have not judged it, and each additional vote is
+        billable. An existing result stays available. When the votes have arrived, the service computes the result again
+        and notifies the client.
       </p>
       <NumberField
         name="votes"

@@ -132,7 +132,7 @@ const Agreement = ({ report: { experts, weeks } }: { readonly report: OverviewRe
           <p class="muted">No two experts have judged the same item yet.</p>
         ) : (
           <Bars
-            label="Share of votes that agree with the other experts’ majority"
+            label="Share of votes that agree with the majority of the other experts"
             heads={["Week from (UTC)", "Agreeing votes"]}
             full={share}
             max={1}
@@ -148,7 +148,7 @@ const Agreement = ({ report: { experts, weeks } }: { readonly report: OverviewRe
         <div class="grid">
           <Table
             label="Least agreeing experts"
-            nothing="Two experts must judge the same item first."
+            nothing="This list appears once two experts have judged the same item."
             rows={disagreeing.slice(0, maxListed)}
             keyOf={({ expert_id }) => expert_id}
             columns={[
@@ -159,7 +159,7 @@ const Agreement = ({ report: { experts, weeks } }: { readonly report: OverviewRe
           />
           <Table
             label="Slowest experts"
-            nothing="A person must give 6 votes first."
+            nothing="This list appears once a person has given 6 votes."
             rows={slow.slice(0, maxListed)}
             keyOf={({ expert_id }) => expert_id}
             columns={[
@@ -197,13 +197,13 @@ const Judges = ({ judges }: { readonly judges: OverviewReport["judges"] }) => (
 )
 
 const words: Readonly<Record<StuckWork["kind"], string>> = {
-  held: "An expert holds the item for too long",
+  held: "An expert has held the item for too long",
   deferred: "All active people have seen this item in another task. Invite another expert.",
-  unassignable: "Nobody is left who may give a vote. Invite or assign experts, or add judges.",
+  unassignable: "Nobody is left who may vote on this item. Invite or assign experts, or add judges.",
   paused: "Paused",
-  outage: "The automatic expert fails; next attempt",
-  doubt: "A batch was perhaps created; it is not sent again",
-  webhook: "Webhook deliveries fail",
+  outage: "The automatic expert has failed; next attempt",
+  doubt: "A batch may have been created, so it is not sent again",
+  webhook: "Webhook deliveries are failing",
 }
 
 const named: ReadonlyArray<StuckWork["kind"]> = ["held", "doubt"]
@@ -217,7 +217,7 @@ const linkOf = ({ id, index, kind }: StuckWork) => {
 const Stuck = ({ stuck }: { readonly stuck: ReadonlyArray<StuckWork> }) => (
   <Table
     label="Stuck"
-    nothing="Nothing is stuck."
+    nothing="No work is stuck."
     rows={stuck}
     keyOf={(row) => JSON.stringify(row)}
     columns={[

@@ -188,7 +188,7 @@ export const StandingButton = ({ expert, settings, standing }: StandingButtonPro
                 [
                   "again",
                   "Qualify again",
-                  `judges ${plural(settings.items, "gold item")} first, new ones before those judged earlier`,
+                  `judges ${plural(settings.items, "gold item")} before other work, starting with those not judged yet`,
                 ] as const,
               ]
             : []),

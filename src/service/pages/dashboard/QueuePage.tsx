@@ -216,7 +216,8 @@ const ExpertChoice = ({ experts, assigned, votes }: ExpertChoiceProps) => {
     <fieldset class="choices">
       <legend>Experts</legend>
       <p class="muted small">
-        If you choose none, all experts get the work. Items that other experts hold return to the queue.
+        If you choose no expert, all experts get the work. Items held by experts whom you do not choose return to the
+        queue.
       </p>
       {experts
         .filter(({ active, expert_id }) => active || chosen.includes(expert_id))

@@ -82,8 +82,8 @@ export const TaskItemView = ({ item, task, chosen }: ViewProps) => {
       )}
       {result !== null && chosen === undefined && <Result item={item} result={result} />}
       {item.votes.length > 0 && <Votes item={item} />}
-      <FormerVotes title="Void, and not counted" votes={item.voided} />
-      <FormerVotes title="Corrected by the expert since, and not counted" votes={item.replaced} />
+      <FormerVotes title="Void, so not counted" votes={item.voided} />
+      <FormerVotes title="Later corrected by the expert, so not counted" votes={item.replaced} />
       {item.set_aside.length + item.flags.length > 0 && <SetAside item={item} task={task} />}
     </article>
   )
@@ -277,7 +277,9 @@ const SetAside = ({ item, task }: Props) => {
               success={`Prompt ${count(number)} is back in the queue.`}
               onDone={() => document.getElementById(promptId(item.index))?.querySelector("a")?.focus()}
             />
-            <span class="muted small">The prompt goes to all experts again, including those who set it aside.</span>
+            <span class="muted small">
+              The prompt goes to all experts again, including those who flagged or skipped it.
+            </span>
           </div>
         </For>
       )}

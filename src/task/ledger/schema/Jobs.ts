@@ -27,7 +27,7 @@ export class PartsDiffer extends Schema.TaggedError<PartsDiffer>()("PartsDiffer"
   asked: Schema.Int,
 }) {
   override get message() {
-    return `job ${this.job} was created with ${this.found} parts, which cannot be changed to ${this.asked}: omit \`parts\``
+    return `job ${this.job} was created with ${this.found} parts, and this number cannot be changed to ${this.asked}: omit \`parts\``
   }
 }
 

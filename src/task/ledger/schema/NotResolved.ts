@@ -26,7 +26,7 @@ export class NotResolvable extends Schema.TaggedError<NotResolvable>()("NotResol
     const why = this.state === "completed" ? "its result has arrived" : `it is ${this.state.replace("_", " ")}`
     const advice =
       this.verb === "resend" && this.state === "submitted"
-        ? ". To replace it by a new, billable task, use `Job.giveUp`, then `Job.sendAgain`."
+        ? ". To replace it with a new, billable task, use `Job.giveUp`, then `Job.sendAgain`."
         : ""
     return `cannot ${this.verb} task ${this.number}: ${why}${advice}`
   }

@@ -223,7 +223,7 @@ export const writeParts = (
         disputed.set(part, times > patience ? 0 : times)
         if (times <= patience) continue
         yield* Effect.logWarning(
-          `part ${part} was reclaimed, because the ledger still named another worker, which was probably suspended`,
+          `part ${part} was reclaimed, because the ledger still assigned it to another worker, which is probably suspended`,
         )
         own.epoch = yield* write(owned.take(part))
         yield* restartSending

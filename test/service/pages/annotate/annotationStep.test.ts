@@ -472,14 +472,14 @@ describe("annotation: correcting a judgment", () => {
       assert.lengthOf(driver.asks, 1)
       driver.do({ _tag: "answer", ask, work: work(next, 1), copy: null })
       assert.isFalse(driver.has({ _tag: "forget", itemId: 1 }))
-      assert.include(driver.state.notice?.text, "Your correction is not submitted. It is kept on this device")
+      assert.include(driver.state.notice?.text, "Your correction was not submitted. It is kept on this device")
     }
     const copy = { ...given.draft!, best: 1 }
     const again = Driver.with(work(item(2), 1))
       .do({ _tag: "want", wanted: { _tag: "correct", itemId: 1 } })
       .do({ _tag: "answer", ask: "correct", work: work(given, 1), copy })
     assert.strictEqual(again.state.entry?.best, 1)
-    assert.include(again.state.notice?.text, "Your correction from before is back.")
+    assert.include(again.state.notice?.text, "Your earlier, unsubmitted correction is restored.")
     const untouched = opened()
       .do({ _tag: "want", wanted: { _tag: "next" } })
       .do({ _tag: "answer", ask: "next", work: work(item(2), 1), copy: null })
