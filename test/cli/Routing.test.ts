@@ -153,7 +153,7 @@ describe("--people-when", () => {
     const split = [...byJudges].filter(([, of]) => isSplit(of)).map(([id]) => id)
     assert.isAbove(split.length, 20)
     for (const id of split) assert.isTrue(byPeople.has(id), id)
-    assert.isBelow(byPeople.size, items - 50)
+    assert.isBelow(byPeople.size, items - 20)
 
     const cost = (people.length * 0.3).toFixed(2)
     assert.deepStrictEqual(report.routing, {
