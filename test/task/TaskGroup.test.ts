@@ -87,7 +87,10 @@ test("--group is sent without a declaration, and a campaign keeps it, which a wa
   yield* write(`${folder}/items.jsonl`, items(2))
   const { stderr } = yield* submit("second").pipe(ends(0))
   assert.deepStrictEqual(groupsAt(service), ["first", "first"])
-  assert.include(stderr, 'the tasks of campaign 1 stay in the group "first": another group (--group)')
+  assert.include(
+    stderr,
+    'the tasks of campaign 1 stay in the group "first": a change of --group takes effect in a new campaign',
+  )
   assert.include((yield* submit(" ").pipe(ends(2))).stderr, "a text of 1 to 255 characters, not blank")
 })
 
@@ -156,7 +159,7 @@ test("a lost ledger names the group of a later campaign, with which a new ledger
   rmSync(`${folder}/job/ledger.db`)
   const group = `${basename(folder)}/job, campaign 2`
   const { stderr } = yield* submit(...second).pipe(ends(1))
-  assert.include(stderr, `--new-ledger. Then also set --group '${group}', which the last run's tasks name`)
+  assert.include(stderr, `--new-ledger. Then also set --group '${group}', the group of the last run's tasks`)
   yield* submit(...second, "--new-ledger", "--group", group).pipe(ends(0))
   const [, before, after] = service.received.filter(ScriptedService.isPost)
   assert.deepStrictEqual(
