@@ -51,7 +51,7 @@ export const expertFlags = inGroup("EXPERTS", {
     "Vote if a judge's answer changes with the completion order: tie, or no vote",
     { default: "tie" },
   ),
-  judgeCache: text("judge-cache", "FILE", "File that keeps judge answers, so that they are not paid for again", {
+  judgeCache: text("judge-cache", "FILE", "File of judge answers, to avoid paying twice", {
     default: "judge-answers.db beside the service's data",
     path: "whole",
   }),
