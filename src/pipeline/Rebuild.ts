@@ -76,8 +76,8 @@ export const verifyFromVotes = Effect.fn("Pipeline.verifyFromVotes")(function* (
       Effect.fnUntraced(function* ({ items }) {
         const table = planned > items ? yield* SplitTable.ofDataset(directory, manifest) : undefined
         if (table !== undefined) {
-          const found = `votes on ${items}: the splits were not assigned again, but read from the dataset`
-          add(Manifest.fileName, `votes on all ${planned} planned items`, found, "warning")
+          const actual = `votes on ${items}: the splits were not assigned again, but read from the dataset`
+          add(Manifest.fileName, `votes on all ${planned} planned items`, actual, "warning")
         }
         const unvoted = { tools: manifest.tools === true, table }
         yield* Export.exportDataset({ ...settings, expertNames: true, directory: job, unvoted })

@@ -1,5 +1,5 @@
 /** Formats the cost of a job's votes for a terminal. */
-import { count, excerpt, number } from "../../io/Values.ts"
+import { count, excerpt, number, plural } from "../../io/Values.ts"
 import type { RunReport } from "../../pipeline/RunReport.ts"
 import type { SpendingReport, VotesCost } from "../../pipeline/SpendingReport.ts"
 import { type Rows, rowsOf } from "./Text.ts"
@@ -53,7 +53,7 @@ export const spending = ({
 
 export const routing = ({ routing }: Pick<RunReport, "routing">): Rows => {
   if (routing === null) return []
-  const { items, known_answers: known, people_cost, people_votes, people_when, to_people } = routing
+  const { items, known_answers: goldItems, people_cost, people_votes, people_when, to_people } = routing
   const cost = people_cost === null ? "" : ` (${people_cost})`
   const rule = people_when === null ? "" : ` by ${people_when}`
   return [
@@ -63,8 +63,8 @@ export const routing = ({ routing }: Pick<RunReport, "routing">): Rows => {
     ],
     [
       "",
-      known > 0 &&
-        `${count(known, "item")} with a known answer ${known === 1 ? "measures" : "measure"} the judges, and ${known === 1 ? "needs" : "need"} no people`,
+      goldItems > 0 &&
+        `${count(goldItems, "item")} with a known answer ${plural(goldItems, "measures", "measure")} the judges, and ${plural(goldItems, "needs", "need")} no people`,
     ],
   ]
 }

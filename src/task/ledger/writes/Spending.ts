@@ -242,12 +242,12 @@ const routedOf = Effect.fnUntraced(function* (here: Here) {
   const terms = yield* termsOf(here)
   const { charge, votes } = yield* standing(here, terms)
   const items = (voters: Voters.Voters) => itemsOf(here, here.sql`state <> 'superseded' AND voters = ${voters}`)
-  const [known] = yield* here.sql<{ items: number | null }>`SELECT SUM(gold_items) AS items FROM task
+  const [gold] = yield* here.sql<{ items: number | null }>`SELECT SUM(gold_items) AS items FROM task
     WHERE job = ${here.job} AND seq >= 0 AND state <> 'superseded' AND voters = 'judges'`
   return Option.some<Routed>({
     rule: yield* settingOf(here, peopleWhenSetting),
     items: yield* items("judges"),
-    knownAnswers: known?.items ?? 0,
+    knownAnswers: gold?.items ?? 0,
     toPeople: yield* items("people"),
     people: charge(votes.filter(({ voters }) => voters === "people")),
     isPriced: Option.isSome(terms.prices),
