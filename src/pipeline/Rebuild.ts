@@ -119,7 +119,7 @@ export const verifyFromVotes = Effect.fn("Pipeline.verifyFromVotes")(function* (
       add(
         votes.description,
         "the pairs of the dataset",
-        `after the rebuild, ${count(pairs, "pair")} ${kind}${columns}, for example of item ${items}`,
+        `after the rebuild, ${count(pairs, "pair")} ${kind}${columns}, for example those of item ${items}`,
       )
     }
   }

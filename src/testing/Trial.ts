@@ -74,7 +74,7 @@ export const make = Effect.fnUntraced(function* (subject: Subject) {
       const max = prompts.includes(prompt) ? 1 + sentAgain.filter((one) => one === prompt).length : 0
       yield* expect(
         paid <= max && paid > 0,
-        `expected ${JSON.stringify(prompt)} to be paid for ${max} times, found ${paid}`,
+        `expected ${JSON.stringify(prompt)} to be paid ${max === 1 ? "once" : `${max} times`}, found ${paid === 1 ? "once" : `${paid} times`}`,
       )
     }
     return { paid: fake.created().length, doubts: doubts.length, sentAgain: sentAgain.length }

@@ -31,7 +31,7 @@ it("the table names what a protocol pays for twice, if it repeats a creation tha
     ],
   )
   for (const { detail, message } of failures) {
-    assert.match(detail, /to be paid for 1 times, found 2/)
+    assert.match(detail, /to be paid once, found 2 times/)
     assert.match(message, /^repeating, .*: expected "/)
     assert.include(markdown, `**failed**: ${detail} |`)
   }

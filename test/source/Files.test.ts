@@ -96,7 +96,7 @@ describe("files", () => {
     assert.deepStrictEqual(yield* hintsOf(wide(2)), [])
     const apart = [1, 2].map((n) => ({ prompt: `Q${n}`, reply: "A", alternative: "B" }))
     assert.deepStrictEqual(yield* hintsOf(apart), [
-      'layout long was detected, but no two of the first 2 records share a prompt: if each record has all completions of an item, set `completions: ["…", "…"]` for each completion column; if other files have the other completions, name those files, too',
+      'detected the layout long, but no two of the first 2 records have the same prompt. If each record has all completions of an item, set `completions: ["…", "…"]` for each completion column. If the other completions are in other files, name those files, too',
     ])
     assert.deepStrictEqual(yield* hintsOf([...apart, ...apart]), [])
     const several = yield* writeFiles({ "A.jsonl": toLines(apart), "B.jsonl": toLines(apart) })

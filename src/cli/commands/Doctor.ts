@@ -151,7 +151,7 @@ const ledger = Effect.fnUntraced(
       return {
         name,
         state: "ok",
-        message: `the database answers; ${missing.message}, and the first run will create it`,
+        message: `the database answers, and the first run will create the ledger (${missing.message})`,
       }
     }
     const fs = yield* FileSystem.FileSystem

@@ -61,7 +61,7 @@ export const inputFlags = inGroup("INPUT", {
   modelPath: text(
     "model-path",
     "PATH",
-    "Path of a completion's model name; in layout items, path of the list of model names",
+    "Path of a completion's model name, or of the list of model names (layout items)",
   ),
   modelsFromColumns: toggle(
     "models-from-columns",

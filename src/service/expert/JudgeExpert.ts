@@ -203,7 +203,7 @@ const rationaleOf = (ranked: PairwiseRanking.Ranked, distinct: number): string =
   const won = ofBest.filter((comparison) => PairwiseRanking.winner(comparison) === ranked.best)
   const words = (won[0]?.[0] ?? one).rationale || "The model gave no reason."
   if (distinct > 2) {
-    const count = `Preferred in both orders to ${won.length} of the ${ofBest.length} completions compared with this one.`
+    const count = `Compared with ${ofBest.length} other completions, and preferred to ${won.length} of them in both orders.`
     return won.length === 0 ? count : `${count} ${words}`
   }
   if (won.length > 0) return words

@@ -49,7 +49,7 @@ const misfit = (
   const isGuessed = completion === undefined && key === undefined && model === undefined
   return isGuessed && parts.length > 0 && new Set(parts.map((part) => part.key)).size === parts.length
     ? [
-        `layout long was detected, but no two of the first ${rows.length} records share a prompt: if each record has all completions of an item, set ${eachCompletion} for each completion column; if other files have the other completions, name those files, too`,
+        `detected the layout long, but no two of the first ${rows.length} records have the same prompt. If each record has all completions of an item, set ${eachCompletion} for each completion column. If the other completions are in other files, name those files, too`,
       ]
     : []
 }

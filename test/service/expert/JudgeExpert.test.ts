@@ -156,14 +156,14 @@ describe("more completions", () => {
     const details = detailsOf(vote!)
     assert.deepStrictEqual([details.method, details.consistent, details.answers.length], ["all_pairs", true, 12])
     assert.strictEqual(details.usage.requests, 12)
-    assert.match(vote!.rationale, /^Preferred in both orders to 2 of the 3 completions .* Because of: (333|one)$/)
+    assert.match(vote!.rationale, /^Compared with 3 other completions, and preferred to 2 of them in both orders\. .*Because of: (333|one)$/)
   })
 
   test("are equal for a model that looks at places", function* () {
     const of = { prompt: "p", completions: ["a", "b", "c"] }
     const { vote } = yield* judged(() => "A", of)
     assert.deepStrictEqual(vote!.ranking, [vote!.order as never])
-    assert.strictEqual(vote!.rationale, "Preferred in both orders to 0 of the 2 completions compared with this one.")
+    assert.strictEqual(vote!.rationale, "Compared with 2 other completions, and preferred to 0 of them in both orders.")
     assert.isUndefined((yield* judged(() => "A", of, { onDisagreement: "abstain" })).vote)
   })
 
