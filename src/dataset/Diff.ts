@@ -188,7 +188,7 @@ export const diff = Effect.fn("Dataset.diff")(function* <E = never, R = never>(
     const at = texts.indexOf(text)
     return at === -1 ? texts.push(text) - 1 : at
   }
-  // Without files to compare, the outcomes explain nothing.
+  // Outcomes explain differences between pairs. If there are no files to compare, they are not needed.
   const sources = files.length === 0 ? [] : [outcomesA, outcomesB]
   for (const [side, outcomes = Stream.empty] of sources.entries()) {
     const record = new Float64Array(width)

@@ -50,7 +50,10 @@ export interface Judgment extends LedgerItem {
   readonly bestCompletionIndex: number
   /** The annotations of the result, including unknown members. Empty if `annotations` is not an object. */
   readonly annotations: Annotations
-  /** The member of the result that seems to list several judgments. It is not read, and `annotations` is then empty. */
+  /**
+   * A member of the result that seems to list several judgments in an unknown form. If it is present, no judgment in it
+   * was read, and the object `annotations` above is empty.
+   */
   readonly unread?: "annotations" | "judgments" | "votes"
   /** The number of votes that the task asked for, and the result neither lists nor is. Absent if none are missing. */
   readonly missingVotes?: number

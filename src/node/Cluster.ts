@@ -71,7 +71,10 @@ const listenHost = (host: string) =>
 
 const loopback = "127.0.0.1"
 
-/** Finds this machine's address on the route to PostgreSQL. Others can probably reach it there. Sends no data. */
+/**
+ * Finds this machine's address on the route to PostgreSQL. Other workers can probably reach this machine at that
+ * address. Sends no data.
+ */
 export const addressTowards = (url: Redacted.Redacted<string>) =>
   Effect.callback<string>((resume) => {
     const { hostname, searchParams } = new URL(Redacted.value(url))

@@ -57,7 +57,7 @@ export const verifyFromVotes = Effect.fn("Pipeline.verifyFromVotes")(function* (
 ) {
   const fs = yield* FileSystem.FileSystem
   const manifest = yield* Dataset.manifest(directory)
-  // The table has the values at the paths already.
+  // The vote table contains the values that the export read at these paths.
   const { annotationPaths: _paths, campaign, ...settings } = yield* ManifestSettings.of(manifest, evaluationPrompts)
   if (campaign === "all") {
     return yield* ManifestSettings.notRebuildable(

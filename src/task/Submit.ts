@@ -138,7 +138,7 @@ export const spendingTerms = Effect.fnUntraced(function* (
 
 export const groupForm = "a text of 1 to 255 characters, not blank"
 
-/** The built-in service has the same limit. */
+/** Whether a text can name a group: 1 to 255 characters, not blank. The annotation service checks the same. */
 export const isGroup = (text: string): boolean => text.trim() !== "" && text.length <= 255
 
 const isAtLeast = (least: number, value: number): boolean => Number.isSafeInteger(value) && value >= least

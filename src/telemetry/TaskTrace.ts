@@ -1,7 +1,7 @@
 /**
  * Gives each attempt at a task one trace, even across processes. The trace id is the first half of the attempt's
  * idempotency key (a SHA-256 in hexadecimal digits), so it need not be stored. Each span has a link to the span that
- * encloses it. The common parent of a trace's spans is not exported.
+ * encloses it. All spans of a trace have the same parent span, which is not exported.
  */
 import { Effect, Option, Tracer } from "effect"
 

@@ -50,7 +50,7 @@ export class FileSystemFailure extends Schema.TaggedError<FileSystemFailure>()("
   }
 }
 
-/** An option of `write`, a pair, or a custom format's row is invalid. */
+/** A pair, a row of a custom format, or an option of `write` is invalid. */
 export class OptionInvalid extends Schema.TaggedError<OptionInvalid>()("OptionInvalid", {
   /** The option's name, or the place in a pair or row: `pairs[0].chosen`, `formats.NAME.rows[0].text`. */
   option: Schema.String,

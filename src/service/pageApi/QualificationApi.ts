@@ -26,8 +26,9 @@ export type QualificationSettings = typeof QualificationSettings.Type
  */
 export const Standing = Schema.Struct({
   state: Schema.Literals(["working", "qualifying", "unavailable", "failed", "paused"]),
-  /** `judged`: the number of gold items on which the state depends. `right`: the number judged right. */
+  /** Number of gold items that the expert judged right, among those of `judged`. */
   right: Schema.Int,
+  /** Number of judged gold items from which `state` was computed. */
   judged: Schema.Int,
 })
 export type Standing = typeof Standing.Type

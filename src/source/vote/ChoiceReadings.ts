@@ -25,7 +25,7 @@ export interface Naming {
   readonly labels: ReadonlyArray<string> | undefined
   /** Whether choices are indices from 0. */
   readonly isIndex: boolean
-  /** Whether each choice is the end of the name of a completion's column. */
+  /** Whether each choice names a completion by the last part of its column name. */
   readonly isId: boolean
 }
 

@@ -7,7 +7,7 @@ export type Chunks<E> = Pull.Pull<Array.NonEmptyReadonlyArray<Uint8Array>, E>
 
 export class ByteReader<E> {
   readonly #pull: Effect.Effect<ReadonlyArray<Uint8Array>, Pull.ExcludeDone<E>>
-  /** Chunks that were pulled but not read, the next one last. */
+  /** Chunks that were pulled but not read, in reverse order: the next chunk to read is the last element. */
   #pending: Array<Uint8Array> = []
   #pulledBytes = 0
   #isEnded = false

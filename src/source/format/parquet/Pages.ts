@@ -269,7 +269,7 @@ const levelBytes = ({ data_page_header_v2: details, type }: PageHeader): number 
     ? 0
     : sizeOf(details.repetition_levels_byte_length) + sizeOf(details.definition_levels_byte_length)
 
-/** Checks a size in a header, which may be any value. */
+/** Checks a size that a header states. In a damaged file, it may be any value. */
 const sizeOf = (value: unknown): number =>
   typeof value === "number" && value >= 0 ? value : corrupt("a page is damaged")
 
