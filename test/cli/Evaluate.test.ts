@@ -5,7 +5,7 @@ import type { Evaluation } from "../../src/domain/Evaluation.ts"
 import type { PreferencePair } from "../../src/domain/PreferencePair.ts"
 import { cli, ends, write } from "../support/cli.ts"
 import { jsonl, pairsOf } from "../support/datasetReaders.ts"
-import { copiesOf, test } from "../support/job.ts"
+import { copiesOf, temporaryDirectory, test } from "../support/job.ts"
 import * as ScriptedService from "../support/ScriptedService.ts"
 
 /** Numbers from 0 to 1 that do not depend on the order of calls. */
@@ -277,4 +277,67 @@ test("names the line and column of a decimal comma, or the line whose cells it s
     yield* write(`${directory}/scores.csv`, lines)
     yield* cli(["evaluate", `${directory}/dataset`, "--scores", `${directory}/scores.csv`]).pipe(ends(1, why))
   } // prettier-ignore
+})
+
+/** Imports votes such as `first` and `tie` on pairs of completions, and exports them. */
+const voted = Effect.fnUntraced(function* (directory: string, votes: ReadonlyArray<ReadonlyArray<string>>) {
+  const records = votes.map((choices, i) => ({
+    id: `item-${i}`,
+    prompt: `Question ${i * 7919}?`,
+    completions: [`One ${i}`, `Two ${i}`],
+    votes: choices.map((choice, v) => ({ expert: voters[v], choice })),
+  }))
+  const fs = yield* FileSystem.FileSystem
+  yield* fs.makeDirectory(directory)
+  yield* write(
+    `${directory}/votes.jsonl`,
+    records.map((record) => JSON.stringify(record)),
+  )
+  yield* cli(["import", `${directory}/votes.jsonl`, "--dir", directory]).pipe(ends(0))
+  yield* cli(["export", "--dir", directory]).pipe(ends(0))
+  const scores = records.map(({ id }) => JSON.stringify({ item_id: id, scores: [1, 0] }))
+  yield* write(`${directory}/scores.jsonl`, scores)
+})
+
+test("the human ceiling counts only items on which no vote is a tie", function* () {
+  const directory = yield* temporaryDirectory
+  const tied = [
+    ["first", "tie"],
+    ["tie", "second", "second"],
+  ]
+  yield* voted(`${directory}/tied`, tied)
+  assert.isNull((yield* evaluated(`${directory}/tied`, "--scores", `${directory}/tied/scores.jsonl`)).votes)
+  yield* voted(`${directory}/some`, [["first", "first", "second"], ["second", "second"], ...tied])
+  const { votes } = yield* evaluated(`${directory}/some`, "--scores", `${directory}/some/scores.jsonl`)
+  assert.strictEqual(votes?.people.items, 2)
+  assert.approximately(votes.people.value, (1 / 3 + 1) / 2, 1e-12)
+  assert.approximately(votes.scores.value, (2 / 3 + 0) / 2, 1e-12)
+})
+
+test("writes all disputed items, not only as many as the evaluation lists, and gives their number", function* () {
+  const directory = `${yield* temporaryDirectory}/job`
+  const ids = Array.from({ length: 130 }, (_, i) => i)
+  yield* voted(
+    directory,
+    ids.map((i) => [i % 13 === 0 ? "first" : "second"]),
+  )
+  const differenceOf = (i: number) => 1 + ((i * 7) % 130)
+  const scores = ids.map((i) => JSON.stringify({ item_id: `item-${i}`, scores: [differenceOf(i), 0] }))
+  yield* write(`${directory}/scores.jsonl`, scores)
+  const { stderr, stdout } = yield* cli([
+    ...["evaluate", `${directory}/dataset`, "--scores", `${directory}/scores.jsonl`],
+    ...["--disputed", `${directory}/next.jsonl`, "--json"],
+  ]).pipe(ends(0))
+  const expected = ids.filter((i) => i % 13 !== 0).toSorted((a, b) => differenceOf(b) - differenceOf(a))
+  const written = (yield* Effect.promise(() => jsonl(`${directory}/next.jsonl`))) as unknown as ReadonlyArray<{
+    id: string
+  }>
+  assert.deepStrictEqual(
+    written.map(({ id }) => id),
+    expected.map((i) => `item-${i}`),
+  )
+  const evaluation = JSON.parse(stdout) as Evaluation
+  assert.strictEqual(evaluation.disagreements.length, 100)
+  assert.deepStrictEqual(evaluation.disputed, { pairs: 120, items: 120 })
+  assert.include(stderr, "120 items on which scores and experts differ: ")
 })
