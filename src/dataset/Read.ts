@@ -96,12 +96,15 @@ const pairsOf = (directory: string, { path, sha256 }: Manifest.DatasetFile) =>
 const decodePair = Schema.decodeUnknownResult(PreferencePairSchema, { reportInput: true })
 const decodeMessages = Schema.decodeUnknownResult(Schema.NonEmptyArray(Message), { reportInput: true })
 
-/** The pair in a row. Parquet stores members that a message does not have as null; the pair leaves them out. */
+/**
+ * The pair in a row. Parquet stores members that a message does not have as null; the pair leaves them out. Datasets of
+ * earlier versions have no `decided_votes`.
+ */
 const toPair = (row: JsonRow) =>
   Result.gen(function* () {
     const { chosen, rejected, tools, ...others } = ReadBack.withoutNulls(row)
     const sides = { ...(yield* sideOf("chosen", chosen)), ...(yield* sideOf("rejected", rejected)) }
-    return yield* decodePair({ ...others, ...sides, ...((tools ?? null) !== null && { tools }) })
+    return yield* decodePair({ decided_votes: null, ...others, ...sides, ...((tools ?? null) !== null && { tools }) })
   })
 
 /** A completion that is one assistant message without tool calls becomes text, as in the pairs before writing. */

@@ -62,6 +62,11 @@ export interface Evaluation {
     /** Probability that two votes on a pair prefer the same completion: the human ceiling. */
     readonly people: AuditEstimate
   } | null
+  /**
+   * Number of pairs with several votes that do not count in `votes`, because the dataset has no column `decided_votes`:
+   * a prefstream before that column wrote it. Absent if there are none.
+   */
+  readonly unknown_ties?: number
   /** The accuracy on parts of the pairs. */
   readonly slices: ReadonlyArray<EvaluationSlice>
   /** Probabilities by the Bradley-Terry model: the logistic function of the difference of two scores. */
@@ -72,6 +77,8 @@ export interface Evaluation {
     /** Mean negative log-likelihood, in nats. Without knowledge: 0.693. */
     readonly log_loss: number | null
   }
-  /** The pairs with the greatest differences first. */
+  /** Number of pairs whose rejected completion has the higher score, of their items, and of those with tools. */
+  readonly disputed: { readonly pairs: number; readonly items: number; readonly with_tools: number }
+  /** These pairs, the greatest differences first, at most 100. */
   readonly disagreements: ReadonlyArray<Disagreement>
 }

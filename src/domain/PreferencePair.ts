@@ -39,6 +39,10 @@ const struct = Schema.Struct({
     "Share of votes that prefer `chosen` minus the share that prefer `rejected`, −1 to 1; null if there is one vote.",
     number,
   ),
+  decided_votes: described(
+    "Number of votes that prefer one of `chosen` and `rejected`; the others are ties, or for a third completion without a ranking. Null if there is one vote.",
+    Schema.NullOr(Schema.Int),
+  ),
   ...Assessment.columns,
   flags: described(
     'Problems that experts reported, as JSON text: `[{"expert":…,"kind":…,"comment":…}]`; null if there are none.',

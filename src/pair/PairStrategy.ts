@@ -102,6 +102,7 @@ export const make = (judgment: Judgment, indices: ReadonlyArray<IndexPair>): Rea
       votes: 1,
       agreement: null,
       vote_margin: null,
+      decided_votes: null,
       ...Assessment.toColumns(assessment, completions, bestCompletionIndex, [chosen, rejected]),
       flags: flagsText,
       metadata: metadataText,

@@ -33,7 +33,7 @@ export {
 export { diff } from "./Diff.ts"
 export { type Rebuilt, type RebuildOptions, verifyFromVotes } from "./Rebuild.ts"
 export { audit, type AuditSettings } from "./Audit.ts"
-export { disputedItems, evaluate, type EvaluateOptions } from "./Evaluate.ts"
+export { evaluate, type EvaluateOptions } from "./Evaluate.ts"
 export type { ScoreEndpoint } from "./evaluation/ScoreEndpoint.ts"
 export { ScoresInvalid } from "./evaluation/ScoreFile.ts"
 export type { Evaluation } from "../domain/Evaluation.ts"

@@ -67,6 +67,7 @@ const AnyPair = Schema.Struct({
   votes: Index,
   agreement: Share,
   vote_margin: Share,
+  decided_votes: Schema.NullOr(Index),
   strength: Share,
   all_bad: Schema.NullOr(Schema.Boolean),
   aspects: Schema.NullOr(Text),
@@ -208,6 +209,7 @@ it.layer(NodeServices.layer)("the Parquet file", (it) => {
     votes: "INT32",
     agreement: "DOUBLE",
     vote_margin: "DOUBLE",
+    decided_votes: "INT32",
     strength: "DOUBLE",
     all_bad: "BOOLEAN",
   }

@@ -142,8 +142,8 @@ describe("the pairs of an item", () => {
     const [pairs] = curate([item(0, [{ best: 1 }, { best: 1 }, { best: 2 }])]).made
     const common = { agreement: 2 / 3, chosen_index: 1, votes: 3, weight: 0.5 }
     assert.lengthOf(pairs!, 2)
-    assert.deepInclude(pairs![0], { ...common, rejected_index: 0, vote_margin: 2 / 3 })
-    assert.deepInclude(pairs![1], { ...common, rejected_index: 2, vote_margin: 1 / 3 })
+    assert.deepInclude(pairs![0], { ...common, rejected_index: 0, vote_margin: 2 / 3, decided_votes: 2 })
+    assert.deepInclude(pairs![1], { ...common, rejected_index: 2, vote_margin: 1 / 3, decided_votes: 3 })
   })
 
   it("follow reliable experts where votes are weighed", () => {

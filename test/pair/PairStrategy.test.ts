@@ -138,6 +138,7 @@ describe("each strategy", () => {
       votes: 1,
       agreement: null,
       vote_margin: null,
+      decided_votes: null,
       strength: null,
       all_bad: null,
       aspects: null,

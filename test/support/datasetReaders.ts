@@ -59,6 +59,7 @@ const typesOf = (shape: Shape): Readonly<Record<string, string>> => ({
   votes: "INTEGER",
   agreement: "DOUBLE",
   vote_margin: "DOUBLE",
+  decided_votes: "INTEGER",
   strength: "DOUBLE",
   all_bad: "BOOLEAN",
   aspects: "VARCHAR",

@@ -16,6 +16,7 @@ export const pair = (i: number, members: Partial<PreferencePair> = {}): Preferen
   votes: (i % 3) + 1,
   agreement: i % 3 === 0 ? null : 2 / 3,
   vote_margin: i % 3 === 0 ? null : 1 / 3,
+  decided_votes: i % 3 === 0 ? null : (i % 3) + 1,
   strength: i % 4 === 0 ? null : (i % 4) - 0.5,
   all_bad: i % 5 === 0 ? null : false,
   aspects: i % 2 === 0 ? null : `{"helpfulness":{"chosen":${i % 5},"rejected":null}}`,

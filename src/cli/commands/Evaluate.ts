@@ -5,7 +5,7 @@ import * as ReportPage from "../../dataset/ReportPage.ts"
 import { Split } from "../../domain/Split.ts"
 import type { QualityReport } from "../../domain/QualityReport.ts"
 import { count } from "../../io/Values.ts"
-import { disputedItems, evaluate } from "../../pipeline/Evaluate.ts"
+import { evaluate } from "../../pipeline/Evaluate.ts"
 import * as ScoreEndpoint from "../../pipeline/evaluation/ScoreEndpoint.ts"
 import { makeCommand } from "../flags/Definition.ts"
 import { ledgerFlags } from "../flags/LedgerFlags.ts"
@@ -54,7 +54,7 @@ export const command = makeCommand(
     disputed: text(
       "disputed",
       "FILE",
-      "Write the items on which scores and experts differ most to FILE, as input for run",
+      "Write all items whose rejected completion has the higher score to FILE, as input for run",
     ),
     report: text("report", "FILE", "Write the dataset's report, with a section about the scores, to FILE"),
     json: ledgerFlags.json,
@@ -67,15 +67,14 @@ export const command = makeCommand(
     }
     const apiKey = Option.getOrUndefined(yield* Config.option(Config.Redacted("PREFSTREAM_SCORES_API_KEY")))
     const scores = isEndpoint ? { url: flags.scores, model, apiKey } : flags.scores
-    const evaluation = yield* evaluate(flags.directory, { scores, split, by }).pipe(
+    const evaluation = yield* evaluate(flags.directory, { scores, split, by, disputed }).pipe(
       Effect.catchTag("GroupsInvalid", ({ message }) => ExitStatus.usageError(`--by ${message}`)),
     )
     yield* Console.log(flags.json ? JSON.stringify(evaluation) : printable(EvaluationTable.text(evaluation)))
     if (disputed !== undefined) {
-      const items = yield* disputedItems(flags.directory, evaluation)
-      const fs = yield* FileSystem.FileSystem
-      yield* fs.writeFileString(disputed, items.map((item) => `${JSON.stringify(item)}\n`).join(""))
-      yield* say(`${count(items.length, "item")} on which scores and experts differ: ${disputed}`)
+      const { items, with_tools } = evaluation.disputed
+      const leftOut = with_tools === 0 ? "" : `; without ${count(with_tools, "item")} with tools`
+      yield* say(`${count(items - with_tools, "item")} on which scores and experts differ: ${disputed}${leftOut}`)
     }
     if (report !== undefined) yield* writeReport(flags.directory, report, evaluation)
   }),

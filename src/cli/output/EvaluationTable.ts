@@ -26,8 +26,8 @@ const sliceTables = (slices: ReadonlyArray<EvaluationSlice>): ReadonlyArray<stri
     ),
   )
 
-const overall = ({ overall, votes }: Evaluation): ReadonlyArray<string> =>
-  table(
+const overall = ({ overall, unknown_ties, votes }: Evaluation): ReadonlyArray<string> => [
+  ...table(
     "Share of pairs in which each method prefers the chosen completion; a random choice has 50.0%",
     ["", "items", "accuracy"],
     [
@@ -40,10 +40,16 @@ const overall = ({ overall, votes }: Evaluation): ReadonlyArray<string> =>
             ["people, against one vote (the human ceiling)", number(votes.people.items), cell(votes.people)],
           ]),
     ],
-  )
+  ),
+  ...(unknown_ties === undefined
+    ? []
+    : [
+        `${count(unknown_ties, "pair")} without a human ceiling: the dataset has no column decided_votes, so ties are unknown; export it again`,
+      ]),
+]
 
 export const text = (evaluation: Evaluation): string => {
-  const { calibration, disagreements, items, pairs, slices, ties, unmatched, unscored } = evaluation
+  const { calibration, disagreements, disputed, items, pairs, slices, ties, unmatched, unscored } = evaluation
   const without = unscored === 0 ? "" : `; ${count(unscored, "pair")} without scores`
   const equal = ties === 0 ? "" : `; ${count(ties, "pair")} with equal scores, which count as half`
   return [
@@ -68,7 +74,7 @@ export const text = (evaluation: Evaluation): string => {
     ...(disagreements.length === 0
       ? []
       : table(
-          "Greatest differences from the experts",
+          `Greatest differences from the experts, who disagree with the scores on ${count(disputed.pairs, "pair")}`,
           ["item", "chosen", "rejected", "score difference", "agreement"],
           disagreements
             .slice(0, 5)

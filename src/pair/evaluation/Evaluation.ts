@@ -5,9 +5,9 @@
  *   an item are averaged first, so each item counts once.
  * - Interval: Wilson's 95% interval with one trial per item (`domain/Interval`). It is too wide if items have several
  *   pairs, because the mean of several pairs varies less than one.
- * - Votes: if each of an item's `v` votes prefers one completion of the pair, two different votes agree with the
- *   probability (v(1 + margin²)/2 − 1)/(v − 1), and the scores agree with one vote with (1 ± margin)/2. Other pairs do
- *   not count here: votes for a third completion, and ties, say nothing about the pair.
+ * - Votes: if each of an item's `v` votes prefers one completion of the pair (`decided_votes`), two different votes agree
+ *   with the probability (v(1 + margin²)/2 − 1)/(v − 1), and the scores agree with one vote with (1 ± margin)/2. Other
+ *   pairs do not count here: votes for a third completion, and ties, say nothing about the pair.
  * - Calibration: the logistic function of the difference (R. A. Bradley and M. E. Terry, 1952), as reward models are
  *   trained. Expected calibration error: M. P. Naeini, G. Cooper, and M. Hauskrecht, 2015.
  *
@@ -31,11 +31,15 @@ export interface PairScores {
 /** A pair, and its scores if it has any. */
 export type ScoredPair = readonly [pair: PreferencePair, scores: PairScores | undefined]
 
-export interface EvaluationOptions {
+export interface EvaluationOptions<E = never, R = never> {
   /** Reads the value of a metadata field, for slices. */
   readonly by?: { readonly field: string; readonly groupOf: (metadata: unknown) => string | null } | undefined
-  /** Maximum number of disagreements. Default 100. */
+  /** Maximum number of disagreements in the result. Default 100. */
   readonly disagreements?: number | undefined
+  /** Runs for each item with a pair whose rejected completion has the higher score, with the greatest difference. */
+  readonly onDisputed?:
+    | ((pairs: ReadonlyArray<PreferencePair>, difference: number) => Effect.Effect<void, E, R>)
+    | undefined
 }
 
 export const defaultDisagreements = 100
@@ -44,8 +48,6 @@ export const defaultDisagreements = 100
 const similarLength = 1.1
 const maxValues = 100
 const bins = 5
-/** Tolerance for shares of votes such as 2/3. */
-const rounding = 1e-9
 
 const winOf = (a: number, b: number): number => (a > b ? 1 : a < b ? 0 : 0.5)
 
@@ -161,11 +163,12 @@ const makeGreatest = (most: number) => {
 
 /** Votes of a pair that prefer one completion: how often two agree, and how often one agrees with the scores. */
 const makeVotes = () => {
-  let [items, scores, people] = [0, 0, 0]
+  let [items, scores, people, unknown] = [0, 0, 0, 0]
   return {
     add: (pairs: ReadonlyArray<readonly [PreferencePair, PairScores]>): void => {
-      const counted = pairs.flatMap(([{ agreement, vote_margin: margin, votes }, { chosen, rejected }]) =>
-        margin === null || agreement === null || votes < 2 || Math.abs(2 * agreement - margin - 1) > rounding
+      unknown += pairs.filter(([{ decided_votes, votes }]) => votes > 1 && decided_votes === null).length
+      const counted = pairs.flatMap(([{ decided_votes, vote_margin: margin, votes }, { chosen, rejected }]) =>
+        margin === null || votes < 2 || decided_votes !== votes
           ? []
           : [
               {
@@ -183,13 +186,14 @@ const makeVotes = () => {
     },
     finish: (): Evaluation["votes"] =>
       items === 0 ? null : { scores: estimate(scores, items), people: estimate(people, items) },
+    unknown: () => unknown,
   }
 }
 
 /** Evaluates the scores of a stream of pairs. */
-export const of = Effect.fnUntraced(function* <E, R>(
+export const of = Effect.fnUntraced(function* <E, R, E2 = never, R2 = never>(
   scored: Stream.Stream<ScoredPair, E, R>,
-  { by, disagreements: most = defaultDisagreements }: EvaluationOptions = {},
+  { by, disagreements: most = defaultDisagreements, onDisputed }: EvaluationOptions<E2, R2> = {},
 ) {
   let [pairs, unscored, ties] = [0, 0, 0]
   const overall = makeMeans()
@@ -197,6 +201,7 @@ export const of = Effect.fnUntraced(function* <E, R>(
   const calibration = makeCalibration()
   const votes = makeVotes()
   const greatest = makeGreatest(most)
+  const disputed = { pairs: 0, items: 0, with_tools: 0 }
 
   const meansOf = (kind: string, value: string | null) => {
     const values = slices.get(kind) ?? new Map<string | null, ReturnType<typeof makeMeans>>()
@@ -207,11 +212,13 @@ export const of = Effect.fnUntraced(function* <E, R>(
     return means
   }
 
-  const addItem = (item: ReadonlyArray<ScoredPair>): void => {
+  /** Returns the greatest difference in favor of a rejected completion, or 0. */
+  const addItem = (item: ReadonlyArray<ScoredPair>): number => {
     const all = item.flatMap(([pair, scores]) => (scores === undefined ? [] : [[pair, scores] as const]))
     unscored += item.length - all.length
-    if (all.length === 0) return
+    if (all.length === 0) return 0
     pairs += all.length
+    let most = 0
     const wins: Array<readonly [number, number]> = []
     const winsOfSlice = new Map<ReturnType<typeof makeMeans>, Array<readonly [number, number]>>()
     for (const [pair, scores] of all) {
@@ -226,16 +233,28 @@ export const of = Effect.fnUntraced(function* <E, R>(
       calibration.add(scores)
       const { agreement, chosen_index, item_id, rejected_index } = pair
       const difference = scores.rejected - scores.chosen
-      if (difference > 0) greatest.add({ item_id, chosen_index, rejected_index, difference, agreement })
+      if (difference <= 0) continue
+      greatest.add({ item_id, chosen_index, rejected_index, difference, agreement })
+      disputed.pairs++
+      most = Math.max(most, difference)
     }
+    if (most > 0) disputed.items++
+    if (most > 0 && item[0]![0].tools !== undefined) disputed.with_tools++
     overall.add(wins)
     votes.add(all)
     for (const [means, wins] of winsOfSlice) means.add(wins)
+    return most
   }
 
   yield* scored.pipe(
     Stream.groupAdjacentBy(([{ item_id }]) => item_id),
-    Stream.runForEach(([, item]) => Effect.sync(() => addItem(item))),
+    Stream.runForEach(([, item]) =>
+      Effect.suspend(() => {
+        const difference = addItem(item)
+        const pairs = item.map(([pair]) => pair)
+        return difference > 0 && onDisputed !== undefined ? onDisputed(pairs, difference) : Effect.void
+      }),
+    ),
   )
 
   const evaluation: Evaluation = {
@@ -245,6 +264,7 @@ export const of = Effect.fnUntraced(function* <E, R>(
     ties,
     overall: overall.finish(),
     votes: votes.finish(),
+    ...(votes.unknown() > 0 && { unknown_ties: votes.unknown() }),
     slices: [...slices].flatMap(([by, values]) =>
       (values.size === 1 && !by.startsWith("metadata.") ? [] : [...values])
         .flatMap(([value, means]): ReadonlyArray<EvaluationSlice> => {
@@ -254,6 +274,7 @@ export const of = Effect.fnUntraced(function* <E, R>(
         .toSorted((a, b) => b.accuracy.items - a.accuracy.items || (String(a.value) < String(b.value) ? -1 : 1)),
     ),
     calibration: calibration.finish(),
+    disputed,
     disagreements: greatest.finish(),
   }
   return evaluation

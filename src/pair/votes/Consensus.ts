@@ -229,7 +229,7 @@ const judged = (
 }
 
 /**
- * Adds the number of votes, the agreement, and the margin to the pairs of a consensus. If more votes contradict a pair
+ * Adds the numbers of votes, the agreement, and the margin to the pairs of a consensus. If more votes contradict a pair
  * than support it, the pair is dropped, unless votes are weighted or a lead decided. Such pairs occur because the mean
  * ranks of several completions, or the service's own choice, may contradict the majority for two completions.
  */
@@ -240,9 +240,12 @@ export const withVotes = (
   const first = firstOfText(judgment.completions)
   const isBound = by === "majority" || by === "service"
   const supported = pairs.flatMap((pair) => {
-    const margin = marginOf(votes, first[pair.chosen_index]!, first[pair.rejected_index]!)
+    const [chosen, rejected] = [first[pair.chosen_index]!, first[pair.rejected_index]!]
+    const margin = marginOf(votes, chosen, rejected)
     if (isBound && margin < 0) return []
-    return [withMembers(pair, { votes: votes.length, agreement, vote_margin: votes.length === 1 ? null : margin })]
+    const decided = votes.filter((vote) => marginOf([vote], chosen, rejected) !== 0).length
+    const ofSeveral = votes.length === 1 ? null : { vote_margin: margin, decided_votes: decided }
+    return [withMembers(pair, { votes: votes.length, agreement, ...ofSeveral })]
   })
   return supported.length === pairs.length
     ? supported
