@@ -10,6 +10,7 @@ import { commandNames, commandsFor } from "./Commands.ts"
 import { secrets } from "./settings/Secrets.ts"
 import * as ExitStatus from "./output/ExitStatus.ts"
 import * as Help from "./flags/Help.ts"
+import * as Flags from "./output/Flags.ts"
 import * as LogFormat from "./output/LogFormat.ts"
 import * as Log from "./output/Log.ts"
 import { columns } from "./output/Stdout.ts"
@@ -118,7 +119,8 @@ export const main = (given: ReadonlyArray<string>) => {
       PriceMissing: wrongUsage,
       VotersNotTaken: wrongUsage,
       NoSuchCampaign: wrongUsage,
-      SettingInvalid: wrongUsage,
+      SettingInvalid: ({ message, setting }) =>
+        wrongUsage({ message: message.replace(setting, Flags.flagOf(setting)) }),
       SplitsInvalid: wrongUsage,
       InvalidWebhookSetting: wrongUsage,
       MalformedSecret: wrongUsage,

@@ -18,6 +18,7 @@ import { featuresOf } from "./Columns.ts"
 import * as DiffItems from "./DiffItems.ts"
 import { type DiffKind, field, fieldCount, kinds } from "./DiffItems.ts"
 import * as DiffRecords from "./DiffRecords.ts"
+import { ColumnUnknown } from "./file/DatasetError.ts"
 import type { Json, JsonRow } from "./file/Features.ts"
 import type { DatasetFile, Manifest } from "./Manifest.ts"
 import * as Read from "./Read.ts"
@@ -136,7 +137,7 @@ export const lostExperts = Effect.fnUntraced(function* (a: string, b: string) {
   return new Map(lost.length === before.size ? [] : lost)
 })
 
-/** Compares the datasets in two directories. */
+/** Compares the datasets in two directories. Fails with `ColumnUnknown` if `ignore` names no column of them. */
 export const diff = Effect.fn("Dataset.diff")(function* <E = never, R = never>(
   a: string,
   b: string,
@@ -147,8 +148,11 @@ export const diff = Effect.fn("Dataset.diff")(function* <E = never, R = never>(
   const paths = yield* Path.Path
   const manifests = [yield* Read.manifest(a), yield* Read.manifest(b)] as const
   const names = manifests.map(columnNames)
-  const ignored = new Set([...ignore, "item_id", "chosen", "rejected"])
-  const columns = [...new Set(["split", ...names.flat()])].filter((name) => !ignored.has(name))
+  const matched = ["item_id", "chosen", "rejected"]
+  const all = [...new Set(["split", ...names.flat()])].filter((name) => !matched.includes(name))
+  const unknown = options.ignore?.find((name) => !all.includes(name))
+  if (unknown !== undefined) return yield* new ColumnUnknown({ column: unknown, columns: all })
+  const columns = all.filter((name) => !ignore.includes(name))
   const settings = differing(manifests[0].settings ?? {}, manifests[1].settings ?? {})
 
   // Rows of files with equal digests are equal, and need not be read.

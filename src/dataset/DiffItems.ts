@@ -107,7 +107,7 @@ export const make = ({
     if (cause !== null) return cause
     const more = (valueOf(b, "votes") ?? 0) - (valueOf(a, "votes") ?? 0)
     if (more !== 0) return more > 0 ? "new_votes" : "fewer_votes"
-    const isEqual = ["agreement", "vote_margin"].every((name) => valueOf(a, name) === valueOf(b, name))
+    const isEqual = ["agreement", "vote_margin", "decided_votes"].every((name) => valueOf(a, name) === valueOf(b, name))
     if (!isEqual) return "other_votes"
     // With the same settings, the same items have other values by other votes only.
     return otherRule ?? (isMatched && settings !== undefined ? "other_votes" : "unknown")

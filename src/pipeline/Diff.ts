@@ -6,11 +6,9 @@
  * that votes were voided. `vote_no_longer_counted` means that an expert with votes in A, one of them on this item, has
  * none in B; only A's ledger tells which items these are.
  */
-import { Effect, FileSystem, Option, Path, Stream } from "effect"
+import { Effect, Option, Stream } from "effect"
 import * as Dataset from "../dataset/Dataset.ts"
-import { DatasetUnreadable } from "../dataset/file/DatasetError.ts"
 import { lostExperts } from "../dataset/Diff.ts"
-import * as Manifest from "../dataset/Manifest.ts"
 import * as Curation from "../pair/Curation.ts"
 import { allVotesOf } from "../pair/votes/ItemVotes.ts"
 import * as Consensus from "../pair/votes/Consensus.ts"
@@ -19,44 +17,14 @@ import { ExpertNames } from "../task/ExpertNames.ts"
 import * as Results from "../task/Results.ts"
 import * as LedgerLocation from "../task/ledger/LedgerLocation.ts"
 import { defaultJob, LedgerReader } from "../task/ledger/Ledger.ts"
-import * as JobFolder from "./JobFolder.ts"
+import * as DatasetPlace from "./DatasetPlace.ts"
 import * as ManifestSettings from "./ManifestSettings.ts"
 
-interface Place {
-  readonly directory: string
-  readonly ledger: string | undefined
-}
-
-/** Finds the dataset, and the ledger of its job: `path` is a job's folder, a dataset's folder, or a manifest. */
-const locate = Effect.fnUntraced(function* (
-  path: string,
-): Effect.fn.Return<Place, DatasetUnreadable, FileSystem.FileSystem | Path.Path> {
-  const fs = yield* FileSystem.FileSystem
-  const paths = yield* Path.Path
-  const has = (...parts: ReadonlyArray<string>) => Effect.orElseSucceed(fs.exists(paths.join(...parts)), () => false)
-  const ledgerIn = Effect.fnUntraced(function* (job: string) {
-    return (yield* has(JobFolder.ledger(job))) ? JobFolder.ledger(job) : undefined
-  })
-  if (paths.basename(path) === Manifest.fileName) return yield* locate(paths.dirname(path))
-  if (yield* has(path, Manifest.fileName)) {
-    const job = paths.dirname(paths.resolve(path))
-    return {
-      directory: path,
-      ledger: JobFolder.dataset(job) === paths.resolve(path) ? yield* ledgerIn(job) : undefined,
-    }
-  }
-  const directory = JobFolder.dataset(path)
-  if (yield* has(directory, Manifest.fileName)) return { directory, ledger: yield* ledgerIn(path) }
-  const actual = path.includes("://")
-    ? "a URL; download the dataset first"
-    : (yield* has(path))
-      ? `no ${Manifest.fileName}`
-      : "no such file or folder"
-  return yield* new DatasetUnreadable({ file: path, expected: "a dataset, a job folder, or a manifest", found: actual })
-})
-
 /** The present outcomes of a job's items under the settings of the manifest; undefined if nothing can tell them. */
-const outcomesOf = Effect.fnUntraced(function* ({ directory, ledger }: Place, experts: ReadonlyMap<string, number>) {
+const outcomesOf = Effect.fnUntraced(function* (
+  { directory, ledger }: DatasetPlace.Place,
+  experts: ReadonlyMap<string, number>,
+) {
   if (ledger === undefined) return undefined
   const settings = yield* Effect.option(
     Effect.flatMap(Dataset.manifest(directory), (manifest) => ManifestSettings.of(manifest)),
@@ -91,7 +59,7 @@ export const diff = Effect.fn("Pipeline.diff")(function* (
   b: string,
   options: Pick<Dataset.DiffOptions, "ignore" | "scratchDirectory" | "show" | "taskIds"> = {},
 ) {
-  const [one, other] = [yield* locate(a), yield* locate(b)]
+  const [one, other] = [yield* DatasetPlace.locate(a), yield* DatasetPlace.locate(b)]
   const experts = yield* lostExperts(one.directory, other.directory)
   return yield* Dataset.diff(one.directory, other.directory, {
     ...options,

@@ -5,7 +5,8 @@
  * Guarantees: reads only the dataset, whose digests are checked, and the scores. The same dataset and scores give the
  * same numbers.
  */
-import { Effect, Stream } from "effect"
+import { Effect, Option, Stream } from "effect"
+import type { PreferencePair } from "../domain/PreferencePair.ts"
 import type { Split } from "../domain/Split.ts"
 import * as Read from "../dataset/Read.ts"
 import * as FieldPath from "../io/FieldPath.ts"
@@ -14,7 +15,8 @@ import * as Scored from "../pair/evaluation/Evaluation.ts"
 import * as DisputedItems from "./evaluation/DisputedItems.ts"
 import * as ScoreEndpoint from "./evaluation/ScoreEndpoint.ts"
 import * as ScoreFile from "./evaluation/ScoreFile.ts"
-import { fieldOf } from "./Leaderboard.ts"
+import * as DatasetPlace from "./DatasetPlace.ts"
+import { fieldOf, GroupsInvalid } from "./Leaderboard.ts"
 
 /** The scores, and the pairs to compare them with. */
 export interface EvaluateOptions extends Pick<Scored.EvaluationOptions, "disagreements"> {
@@ -31,17 +33,28 @@ export interface EvaluateOptions extends Pick<Scored.EvaluationOptions, "disagre
   readonly disputed?: string | undefined
 }
 
-/** Fails with `ScoresInvalid` if no pair has scores. */
-export const evaluate = Effect.fn("Pipeline.evaluate")(function* (directory: string, options: EvaluateOptions) {
+/**
+ * Evaluates scores by a dataset. `place` is its folder, its manifest, or a job's folder. Fails with `ScoresInvalid` if no
+ * pair has scores, and with `GroupsInvalid` if no item has the field `by`.
+ */
+export const evaluate = Effect.fn("Pipeline.evaluate")(function* (place: string, options: EvaluateOptions) {
   const { by, disagreements, disputed, scores, split } = options
   const path = yield* fieldOf(by)
-  const { rows, splits } = yield* Read.manifest(directory)
+  const { directory } = yield* DatasetPlace.locate(place)
+  const { splits } = yield* Read.manifest(directory)
   const pairs = Read.read(directory, { split })
+  if (path !== undefined) {
+    const hasField = ({ metadata }: PreferencePair) =>
+      metadata !== null && FieldPath.textAt(path, JSON.parse(metadata)) !== null
+    const first = yield* Stream.runHead(Stream.filter(pairs, hasField))
+    const problem = "expected a field of the items' metadata, found none in any item"
+    if (Option.isNone(first)) return yield* new GroupsInvalid({ by: path.text, problem })
+  }
   const file =
     typeof scores === "string"
       ? yield* ScoreFile.read(
           scores,
-          split === undefined ? rows : (splits.find((each) => each.split === split)?.rows ?? 0),
+          splits.filter((each) => split === undefined || each.split === split),
         )
       : undefined
   const scored =

@@ -82,7 +82,12 @@ const warnOfShares = Effect.fnUntraced(function* (
 export const make = Effect.fnUntraced(function* ({ by, ...options }: SplitTableOptions) {
   const ledger = yield* LedgerReader
   const table = yield* Splits.make(options)
-  const path = yield* fieldOf(by)
+  const expected = "a field of the items' metadata"
+  const path = yield* Effect.catchTag(fieldOf(by), "GroupsInvalid", ({ by }) =>
+    Effect.fail(
+      new SettingInvalid({ setting: "splitBy", expected, found: `${JSON.stringify(by)}, which is no field path` }),
+    ),
+  )
   const keys = NumberList.make(Float64Array)
   yield* Stream.runForEachArray(ledger.prompts, (planned) => {
     for (const item of planned) keys.push(keyOf(item))
@@ -94,7 +99,6 @@ export const make = Effect.fnUntraced(function* ({ by, ...options }: SplitTableO
   })
   const { crossSplitNearDuplicates, groups, splitOf } = yield* table.assign
   if (by !== undefined && groups === undefined && keys.length() > 0) {
-    const expected = "a field of the items' metadata"
     return yield* new SettingInvalid({ setting: "splitBy", expected, found: `${by}, which no item has` })
   }
   if (groups !== undefined) yield* warnOfShares(options.shares, keys.length(), splitOf, by!)

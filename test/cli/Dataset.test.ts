@@ -149,7 +149,7 @@ describe("--split-by", () => {
   test("refuses a field that no item has, and --split-by without --split", function* () {
     const directory = yield* judged
     yield* cli(["export", "--dir", directory, ...split, "usr"]).pipe(
-      ends(2, /splitBy: expected a field of the items' metadata, found usr, which no item has/),
+      ends(2, /--split-by: expected a field of the items' metadata, found usr, which no item has/),
     )
     yield* cli(["export", "--dir", directory, "--split-by", "user"]).pipe(ends(2, /--split-by.*--split/))
   })

@@ -74,9 +74,17 @@ describe("prefstream diff", () => {
     const rules: DatasetDiff = JSON.parse(dropped.stdout)
     assert.deepStrictEqual(rules.settings, { ties: { a: "keep", b: "drop" } })
 
+    yield* cli(["diff", `${folder}/published`, job, "--ignore", "vote_margins"]).pipe(
+      ends(2, /--ignore: expected split, prompt, .* or metadata, found vote_margins/),
+    )
+    const shard = `${folder}/published/jsonl/train-00000-of-00001.jsonl`
+    yield* fs.remove(shard)
+    yield* cli(["diff", `${folder}/published`, job]).pipe(
+      ends(2, new RegExp(`${shard}: expected the file of the manifest, found no such file`)),
+    )
     for (const [path, why] of [
       [`${folder}/nowhere`, "no such file or folder"],
-      [`${folder}/items.jsonl`, "no manifest.json"],
+      [`${folder}/items.jsonl`, "another file"],
       [folder, "no manifest.json"],
       ["hf://datasets/a/b", "a URL; download the dataset first"],
     ]) {

@@ -1,11 +1,13 @@
 /** `evaluate`: a reward model's scores beside a dataset, compared with a computation of the test's own. */
-import { assert, describe } from "@effect/vitest"
-import { Effect, FileSystem } from "effect"
+import { assert, describe, it } from "@effect/vitest"
+import { Effect, FileSystem, Stream } from "effect"
 import type { Evaluation } from "../../src/domain/Evaluation.ts"
 import type { PreferencePair } from "../../src/domain/PreferencePair.ts"
+import * as Scored from "../../src/pair/evaluation/Evaluation.ts"
 import { cli, ends, write } from "../support/cli.ts"
 import { jsonl, pairsOf } from "../support/datasetReaders.ts"
 import { copiesOf, temporaryDirectory, test } from "../support/job.ts"
+import { pair } from "../support/pairs.ts"
 import * as ScriptedService from "../support/ScriptedService.ts"
 
 /** Numbers from 0 to 1 that do not depend on the order of calls. */
@@ -324,10 +326,9 @@ test("writes all disputed items, not only as many as the evaluation lists, and g
   const differenceOf = (i: number) => 1 + ((i * 7) % 130)
   const scores = ids.map((i) => JSON.stringify({ item_id: `item-${i}`, scores: [differenceOf(i), 0] }))
   yield* write(`${directory}/scores.jsonl`, scores)
-  const { stderr, stdout } = yield* cli([
-    ...["evaluate", `${directory}/dataset`, "--scores", `${directory}/scores.jsonl`],
-    ...["--disputed", `${directory}/next.jsonl`, "--json"],
-  ]).pipe(ends(0))
+  const files = ["--disputed", `${directory}/next.jsonl`]
+  const args = ["evaluate", `${directory}/dataset`, "--scores", `${directory}/scores.jsonl`, "--json", ...files]
+  const { stderr, stdout } = yield* cli(args).pipe(ends(0))
   const expected = ids.filter((i) => i % 13 !== 0).toSorted((a, b) => differenceOf(b) - differenceOf(a))
   const written = (yield* Effect.promise(() => jsonl(`${directory}/next.jsonl`))) as unknown as ReadonlyArray<{
     id: string
@@ -341,3 +342,60 @@ test("writes all disputed items, not only as many as the evaluation lists, and g
   assert.deepStrictEqual(evaluation.disputed, { pairs: 120, items: 120, with_tools: 0 })
   assert.include(stderr, "120 items on which scores and experts differ: ")
 })
+
+test("records in the order of the pairs need a single split, whose order they have", function* () {
+  const directory = yield* imported
+  yield* cli(["export", "--dir", directory, "--ties", "keep", "--split", "test=0.3"]).pipe(ends(0))
+  const orderOf = Effect.fnUntraced(function* (split: string, file: string) {
+    const rows = (yield* Effect.promise(() =>
+      jsonl(`${directory}/dataset/jsonl/${split}-00000-of-00001.jsonl`),
+    )) as unknown as ReadonlyArray<PreferencePair>
+    const records = rows.map((row) => ({
+      chosen_score: scoreOf(numberOf(row), row.chosen_index),
+      rejected_score: scoreOf(numberOf(row), row.rejected_index),
+    }))
+    return yield* write(
+      file,
+      records.map((record) => JSON.stringify(record)),
+    )
+  })
+  const file = `${directory}/order.jsonl`
+  yield* orderOf("test", file)
+  yield* cli(["evaluate", `${directory}/dataset`, "--scores", file]).pipe(
+    ends(
+      1,
+      /order\.jsonl: records without item_id are .* of one split, but the dataset has train and test: set --split, or/,
+    ),
+  )
+  const flags = ["--split", "test", "--scores"]
+  assert.deepStrictEqual(
+    yield* evaluated(directory, ...flags, file),
+    yield* evaluated(directory, ...flags, `${directory}/scores.jsonl`),
+  )
+})
+
+test("reads the dataset of a job's folder, and refuses a field that no item has and NaN", function* () {
+  const directory = yield* imported
+  const scores = ["--scores", `${directory}/scores.jsonl`]
+  const { stdout } = yield* cli(["evaluate", directory, "--json", ...scores]).pipe(ends(0))
+  assert.deepStrictEqual(JSON.parse(stdout), yield* evaluated(directory, ...scores))
+  yield* cli(["evaluate", directory, ...scores, "--by", "topics"]).pipe(
+    ends(2, /--by topics: expected a field of the items' metadata, found none in any item/),
+  )
+  yield* write(`${directory}/nan.jsonl`, ['{"item_id":"item-0","scores":[NaN,1]}'])
+  yield* cli(["evaluate", directory, "--scores", `${directory}/nan.jsonl`]).pipe(
+    ends(1, /nan\.jsonl:1: scores\[0\]: expected a finite number, found null or NaN/),
+  )
+})
+
+it.effect("pairs of a dataset without decided_votes have no human ceiling, and are counted", () =>
+  Effect.gen(function* () {
+    const scored = [2, 3, null].map((decided_votes, i) => {
+      const votes = { votes: 3, agreement: 2 / 3, vote_margin: 1 / 3, decided_votes }
+      return [pair(i, votes), { chosen: 1, rejected: 0 }] as const
+    })
+    const { unknown_ties, votes } = yield* Scored.of(Stream.fromIterable(scored))
+    assert.strictEqual(unknown_ties, 1)
+    assert.strictEqual(votes?.people.items, 1)
+  }),
+)

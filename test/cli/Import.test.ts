@@ -805,4 +805,26 @@ describe("prefstream import", () => {
     yield* cli(["import", `${folder}/last.jsonl`, "--dir", job])
     assert.include((yield* cli(["export", "--dir", job])).stdout, "earlier runs also read 5 records")
   })
+
+  test("reads the numbers of votes in an own table without chosen_index as no choices", function* () {
+    const { folder, job } = yield* imported(table)
+    yield* exported(job)
+    const rows = (yield* votesOf(job)).map(({ chosen_index, expert, item_id, prompt, completions, vote }) => ({
+      chosen: chosen_index,
+      row: { item_id, prompt, completions, expert, vote },
+    }))
+    const bare = rows.map(({ row }) => line(row))
+    const { said } = yield* imported(bare)
+    assert.strictEqual(said.status, 2)
+    assert.include(said.stderr, '"vote" is the number of a vote on its item')
+    assert.include(said.stderr, "set --choice-path to the column with the choice")
+    yield* write(`${folder}/bare.jsonl`, bare)
+    const verified = yield* cli(["verify", `${job}/dataset`, "--from-votes", `${folder}/bare.jsonl`]).pipe(ends(2))
+    assert.include(verified.stderr, "expected the table that prefstream export-votes prints, with chosen_index")
+    assert.notInclude(verified.stderr, "--choice")
+    // Choices that are numbers are equal if experts agree, and a set path is a choice.
+    const choices = rows.map(({ chosen, row }) => line({ ...row, vote: chosen + 1 }))
+    assert.deepInclude((yield* imported(choices)).report, { votes: rows.length })
+    assert.deepInclude((yield* imported(bare, ["--choice-path", "vote", "--choice-as", "number"])).report, { read: 6 })
+  })
 })

@@ -19,7 +19,7 @@ const place = (name: string, which: string) =>
 /** The counts by name, such as `rationale 12, strength 4`. */
 const list = (counts: { readonly [name: string]: number }): string =>
   Object.entries(counts)
-    .map(([name, n]) => `${name.replaceAll("_", " ")} ${number(n)}`)
+    .map(([name, n]) => `${name} ${number(n)}`)
     .join(", ")
 
 const maxChanges = 5
@@ -37,7 +37,7 @@ const textOf = (diff: Dataset.DatasetDiff): string => {
   const differing = diffKinds.filter((kind) => diff[kind].pairs > 0)
   const describe = (kind: Dataset.DiffKind): string => {
     const { pairs, reasons } = diff[kind]
-    const why = Object.keys(reasons).join() === "unknown" ? "" : list(reasons)
+    const why = Object.keys(reasons).join() === "unknown" ? "" : list(reasons).replaceAll("_", " ")
     return [number(pairs).padStart(12), ...(kind === "changed" ? [list(columns)] : []), why]
       .filter((part) => part !== "")
       .join("   ")
@@ -90,6 +90,7 @@ export const command = makeCommand(
   Effect.fn("prefstream diff")(function* ({ a, b, ignore, json, show, taskIds }) {
     const diff = yield* Pipeline.diff(a, b, { ignore, show, taskIds }).pipe(
       Effect.catchTag("DatasetUnreadable", ExitStatus.asUsageError),
+      Effect.catchTag("ColumnUnknown", ({ message }) => ExitStatus.usageError(`--ignore: ${message}`)),
     )
     yield* Console.log(json === true ? JSON.stringify(diff) : printable(textOf(diff)))
     if (diff.differs) return yield* new ExitStatus.Finished({ status: ExitStatus.failure })

@@ -5,6 +5,7 @@ import * as ReportPage from "../../dataset/ReportPage.ts"
 import { Split } from "../../domain/Split.ts"
 import type { QualityReport } from "../../domain/QualityReport.ts"
 import { count } from "../../io/Values.ts"
+import * as DatasetPlace from "../../pipeline/DatasetPlace.ts"
 import { evaluate } from "../../pipeline/Evaluate.ts"
 import * as ScoreEndpoint from "../../pipeline/evaluation/ScoreEndpoint.ts"
 import { makeCommand } from "../flags/Definition.ts"
@@ -15,7 +16,7 @@ import * as ExitStatus from "../output/ExitStatus.ts"
 import { printable, say } from "../output/Text.ts"
 
 const directory = Argument.Directory("DIR", { mustExist: true }).pipe(
-  Argument.withDescription("Dataset folder, such as week-48/dataset"),
+  Argument.withDescription("Dataset folder, such as week-48/dataset, or a job's folder"),
 )
 
 const decodeReport = Schema.decodeUnknownOption(
@@ -49,7 +50,10 @@ export const command = makeCommand(
       "File of scores by item or pair, or a model's URL, which ends with /pooling, /score, or /predict",
     ),
     model: text("model", "NAME", "Name of the model at the --scores URL [API key: PREFSTREAM_SCORES_API_KEY]"),
-    split: literals("split", Split.literals, "Split to read", { metavar: "SPLIT", default: "all" }),
+    split: literals("split", Split.literals, "Split to read; several need item_id in a --scores file", {
+      metavar: "SPLIT",
+      default: "all",
+    }),
     by: text("by", "FIELD", "Also show accuracy for each value of this metadata field, at most 100 values"),
     disputed: text(
       "disputed",
@@ -76,7 +80,10 @@ export const command = makeCommand(
       const leftOut = with_tools === 0 ? "" : `; without ${count(with_tools, "item")} with tools`
       yield* say(`${count(items - with_tools, "item")} on which scores and experts differ: ${disputed}${leftOut}`)
     }
-    if (report !== undefined) yield* writeReport(flags.directory, report, evaluation)
+    if (report !== undefined) {
+      const { directory } = yield* DatasetPlace.locate(flags.directory)
+      yield* writeReport(directory, report, evaluation)
+    }
   }),
   {
     "prefstream evaluate week-48/dataset --scores scores.jsonl --split test":

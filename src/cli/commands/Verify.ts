@@ -17,6 +17,9 @@ const directory = Argument.Directory("DIR", { mustExist: true }).pipe(
   Argument.withDescription("Dataset folder, such as week-48/dataset"),
 )
 
+const notOwnTable =
+  "expected the table that prefstream export-votes prints, with chosen_index and all other columns, found another one"
+
 interface Verified extends Dataset.Verification {
   /** Number of files and votes of the rebuild; absent without a vote table. */
   readonly rebuilt?: Omit<Pipeline.Rebuilt, "findings">
@@ -77,6 +80,11 @@ export const command = makeCommand(
         ? undefined
         : yield* Pipeline.verifyFromVotes(directory, Source.votes(fromVotes), { evaluationPrompts: prompts }).pipe(
             Effect.catchTag("DatasetUnreadable", ExitStatus.asUsageError),
+            Effect.mapError((error) =>
+              error._tag === "SourceError" && ["InvalidOption", "LayoutUnknown"].includes(error.reason._tag)
+                ? ExitStatus.usageError(`--from-votes: ${fromVotes}: ${notOwnTable}`)
+                : error,
+            ),
           )
     const verified: Verified = {
       ...verification,

@@ -11,7 +11,7 @@ const named = [
   "aggregate", "allowRepeatedVotes", "budget", "choiceAs", "choiceMap", "completionPath", "delimiter", "encoding", "expertNames", "goldPath", "group", "header",
   "historyPath", "idempotencyKey", "idleTimeout", "keep", "key", "layout", "ledger", "maxRejects", "maxRowGroupBytes",
   "metadataPath", "modelPath", "modelsFromColumns", "moved", "newCampaign", "newLedger", "parts", "price", "promptPath",
-  "peopleWhen", "quote", "requestExtra", "requestsPerSecond", "resubmit", "systemPath", "votes",
+  "peopleWhen", "quote", "requestExtra", "requestsPerSecond", "resubmit", "split", "splitBy", "systemPath", "votes",
 ] // prettier-ignore
 
 const flags = new Map([
@@ -52,6 +52,9 @@ const phrases: { readonly [text: string]: string } = {
   '`completions: ["BETTER", "OTHER"]`':
     "--completion-path twice, first for the better completion, then for the other one",
 }
+
+/** The flag of a setting, or its name if it has none. */
+export const flagOf = (setting: string): string => flags.get(setting) ?? setting
 
 const escaped = (text: string): string => text.replace(/[.*+?^${}()|[\]\\]/g, String.raw`\$&`)
 

@@ -1,18 +1,21 @@
 /**
  * Reads the scores of completions from a file of any format that `Source` reads. A record has one of these forms:
  *
- * - `item_id`, and `scores`: a list with one score per completion of the item, in the order of the input
+ * - `item_id`, and `scores`: a list with one score per completion of the item, in the order of the input. Its length is
+ *   not checked, because a dataset does not tell how many completions an item has.
  * - `item_id`, `completion_index`, and `score`
  * - `chosen_score` and `rejected_score` of a pair, named by `item_id`, `chosen_index`, and `rejected_index`
- * - `chosen_score` and `rejected_score` alone: then the file has one record per pair, in the order of the dataset
+ * - `chosen_score` and `rejected_score` alone: then the file has one record per pair, in the order of the only split. Of
+ *   several splits, no order is assumed: files of the same length in another order would give wrong numbers.
  *
  * Guarantees: a record of another form, a score that is not a finite number, and two different scores of one completion
  * are errors with file and line. Memory: about 300 bytes per item, and 40 per score.
  */
 import { Effect, Result, Schema, Stream } from "effect"
+import type { SplitSummary } from "../../dataset/Manifest.ts"
 import * as Origin from "../../domain/Origin.ts"
 import type { PreferencePair } from "../../domain/PreferencePair.ts"
-import { count, describeValue, isObject, type Members, memberOf } from "../../io/Values.ts"
+import { count, describeValue, isObject, joinWords, type Members, memberOf } from "../../io/Values.ts"
 import type { PairScores } from "../../pair/evaluation/Evaluation.ts"
 import * as OpenFile from "../../source/OpenFile.ts"
 
@@ -56,7 +59,7 @@ const scoreOf = (name: string, value: unknown): Result.Result<number, string> =>
   return Number.isFinite(score)
     ? Result.succeed(score)
     : Result.fail(
-        `${name}: expected a finite number, found ${describeValue(value)}${isDecimalComma(value) ? ", with a decimal comma: write a decimal point" : ""}`,
+        `${name}: expected a finite number, found ${value === null ? "null or NaN" : describeValue(value)}${isDecimalComma(value) ? ", with a decimal comma: write a decimal point" : ""}`,
       )
 }
 
@@ -95,7 +98,12 @@ const parse = (record: unknown): Result.Result<Parsed, string> =>
  * Returns `scoresOf`, which gives the scores of the dataset's next pair: call it for each pair of the dataset, in order.
  * `unmatched` then returns the ids of the items with scores that had no pair.
  */
-export const read = Effect.fn("ScoreFile.read")(function* (file: string, pairs: number) {
+export const read = Effect.fn("ScoreFile.read")(function* (
+  file: string,
+  splits: ReadonlyArray<Pick<SplitSummary, "rows" | "split">>,
+) {
+  const pairs = splits.reduce((sum, { rows }) => sum + rows, 0)
+
   const items = new Map<string, { readonly scores: Map<number, number>; isMatched: boolean }>()
   const inOrder: Array<PairScores> = []
   const opened = yield* OpenFile.open(file)
@@ -123,6 +131,11 @@ export const read = Effect.fn("ScoreFile.read")(function* (file: string, pairs: 
   )
   const failed = (problem: string) => new ScoresInvalid({ place: file, problem })
   if (inOrder.length > 0 && items.size > 0) return yield* failed("expected an item_id in all records or in none")
+  if (inOrder.length > 0 && splits.length > 1) {
+    const names = joinWords(splits.map(({ split }) => split))
+    const problem = `records without item_id are in the order of the pairs of one split, but the dataset has ${names}: set \`split\`, or add item_id, chosen_index, and rejected_index to the records`
+    return yield* failed(problem)
+  }
   if (inOrder.length > 0 && inOrder.length !== pairs) {
     const problem = `records without item_id are in the order of the pairs: expected ${count(pairs, "record")}, found ${count(inOrder.length, "record")}`
     return yield* failed(problem)

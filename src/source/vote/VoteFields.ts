@@ -19,6 +19,7 @@ import { numberOf } from "./ChoiceMap.ts"
 import { isMissing } from "./ChoiceReadings.ts"
 import * as VoteAssessment from "./VoteAssessment.ts"
 import { expertColumn, voteNames } from "./VoteNames.ts"
+import * as VoteNumbers from "./VoteNumbers.ts"
 import * as VoteRanking from "./VoteRanking.ts"
 
 /** Field paths of the parts of a vote. Options that are not set are detected. */
@@ -90,7 +91,9 @@ export const detect = (sample: Sample.Sample, options: VoteOptions): Result.Resu
       (["objects", "texts", "other"] as const).some((kind) => kinds.has(kind))
     const plain = { members: members.filter((member) => !isList(member)) }
     const oneHot = choicePaths.length > 0 ? [] : ChoiceColumns.oneHot(sample, voteNames.choice)
-    const choicePath = memberOf(sample, voteNames.choice) ?? oneHot[0] ?? memberOf(plain, ["labels"])
+    const numbers = VoteNumbers.find(sample)
+    const others = { members: members.filter((member) => member !== numbers) }
+    const choicePath = memberOf(others, voteNames.choice) ?? oneHot[0] ?? memberOf(plain, ["labels"])
     const detectedList =
       choicePaths.length > 0 || expertPaths.length > 1 || choicePath !== undefined
         ? undefined
@@ -118,6 +121,11 @@ export const detect = (sample: Sample.Sample, options: VoteOptions): Result.Resu
             : oneHot.includes(choicePath ?? "")
               ? oneHot
               : [choicePath].flatMap((path) => path ?? [])
+    if (paths.length === 0 && list === undefined && numbers !== undefined) {
+      return yield* Result.fail(
+        `${VoteNumbers.problem}: restore that column, or set ${OptionText.of("choice")} to the column with the choice`,
+      )
+    }
     if (paths.length === 0 && list === undefined) {
       const names = members.map(({ name }) => JSON.stringify(name))
       return yield* Result.fail(

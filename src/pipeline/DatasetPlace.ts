@@ -1,0 +1,46 @@
+/**
+ * Finds the dataset that a path names: the dataset's folder, its manifest, or the folder of a job with a dataset.
+ *
+ * Guarantees: a job's ledger is found from the folder of the job, and from that of its dataset. Fails with
+ * `DatasetUnreadable` if there is no manifest.
+ */
+import { Effect, FileSystem, Path } from "effect"
+import { DatasetUnreadable } from "../dataset/file/DatasetError.ts"
+import * as Manifest from "../dataset/Manifest.ts"
+import * as JobFolder from "./JobFolder.ts"
+
+/** A dataset, and the ledger that its job has, if any. */
+export interface Place {
+  readonly directory: string
+  readonly ledger: string | undefined
+}
+
+/** Finds the dataset, and the ledger of its job: `path` is a job's folder, a dataset's folder, or a manifest. */
+export const locate = Effect.fnUntraced(function* (
+  path: string,
+): Effect.fn.Return<Place, DatasetUnreadable, FileSystem.FileSystem | Path.Path> {
+  const fs = yield* FileSystem.FileSystem
+  const paths = yield* Path.Path
+  const has = (...parts: ReadonlyArray<string>) => Effect.orElseSucceed(fs.exists(paths.join(...parts)), () => false)
+  const ledgerIn = Effect.fnUntraced(function* (job: string) {
+    return (yield* has(JobFolder.ledger(job))) ? JobFolder.ledger(job) : undefined
+  })
+  if (paths.basename(path) === Manifest.fileName) return yield* locate(paths.dirname(path))
+  if (yield* has(path, Manifest.fileName)) {
+    const job = paths.dirname(paths.resolve(path))
+    return {
+      directory: path,
+      ledger: JobFolder.dataset(job) === paths.resolve(path) ? yield* ledgerIn(job) : undefined,
+    }
+  }
+  const directory = JobFolder.dataset(path)
+  if (yield* has(directory, Manifest.fileName)) return { directory, ledger: yield* ledgerIn(path) }
+  const actual = path.includes("://")
+    ? "a URL; download the dataset first"
+    : !(yield* has(path))
+      ? "no such file or folder"
+      : (yield* Effect.option(fs.readDirectory(path)))._tag === "None"
+        ? "another file"
+        : `no ${Manifest.fileName}`
+  return yield* new DatasetUnreadable({ file: path, expected: "a dataset, a job folder, or a manifest", found: actual })
+})

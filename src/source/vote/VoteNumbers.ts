@@ -1,0 +1,26 @@
+/**
+ * Recognizes the column `vote` of a vote table of prefstream, which numbers the votes of an item, where the table has lost
+ * its column `chosen_index`. The numbers would otherwise be read as choices.
+ */
+import type * as Sample from "../detect/Sample.ts"
+import { numberOf } from "./ChoiceMap.ts"
+
+/**
+ * The column, if the records have `item_id` and `expert` but no `chosen_index`, and no two votes on an item have the same
+ * number. Choices that are numbers are equal if experts agree.
+ */
+export const find = ({ members, records }: Pick<Sample.Sample, "members" | "records">): Sample.Member | undefined => {
+  const member = (name: string) => members.find((each) => each.name === name)
+  if (member("item_id") === undefined || member("expert") === undefined || member("chosen_index") !== undefined)
+    return undefined
+  const seen = new Set<string>()
+  const areNumbers = records.every((record) => {
+    const number = numberOf(record["vote"]) ?? 0
+    const key = JSON.stringify([record["item_id"], number])
+    return Number.isInteger(number) && number >= 1 && !seen.has(key) && seen.add(key)
+  })
+  return areNumbers ? member("vote") : undefined
+}
+
+export const problem =
+  'found no choices: "vote" is the number of a vote on its item, as in tables of prefstream export-votes, and "chosen_index" is missing'
