@@ -28,6 +28,7 @@ export { recover } from "./AtomicDirectory.ts"
 export type { DatasetFacts } from "./DatasetFacts.ts"
 export type { PreferencePair } from "../domain/PreferencePair.ts"
 export {
+  ColumnUnknown,
   DatasetError,
   DatasetUnreadable,
   DirectoryNotReplaceable,

@@ -50,7 +50,7 @@ export const command = makeCommand(
       "File of scores by item or pair, or a model's URL, which ends with /pooling, /score, or /predict",
     ),
     model: text("model", "NAME", "Name of the model at the --scores URL [API key: PREFSTREAM_SCORES_API_KEY]"),
-    split: literals("split", Split.literals, "Split to read; several need item_id in a --scores file", {
+    split: literals("split", Split.literals, "Split to read; --scores without item_id need it if there are several", {
       metavar: "SPLIT",
       default: "all",
     }),

@@ -19,7 +19,7 @@ const thousandths = (value: number | null): string => (value === null ? "–" : 
 export const EvaluationSection = ({ report: { evaluation } }: { readonly report: QualityReport }) => {
   const overall = evaluation?.overall ?? null
   if (evaluation === undefined || overall === null) return null
-  const { calibration, items, pairs, slices, unscored, votes } = evaluation
+  const { calibration, items, pairs, slices, unknown_ties, unscored, votes } = evaluation
   return (
     <Section
       id="evaluation"
@@ -45,6 +45,12 @@ export const EvaluationSection = ({ report: { evaluation } }: { readonly report:
         <p>
           The scores agree with a single vote in {interval(votes.scores)} of cases, and two people agree with each other
           in {interval(votes.people)}, on {plural(votes.scores.items, "item")} with several votes.
+        </p>
+      )}
+      {unknown_ties !== undefined && (
+        <p class="muted small">
+          How often people agree is unknown for {plural(unknown_ties, "pair")}: the dataset has no column decided_votes,
+          so ties are unknown.
         </p>
       )}
       <Table
