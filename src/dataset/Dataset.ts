@@ -28,7 +28,6 @@ export { recover } from "./AtomicDirectory.ts"
 export type { DatasetFacts } from "./DatasetFacts.ts"
 export type { PreferencePair } from "../domain/PreferencePair.ts"
 export {
-  ColumnUnknown,
   DatasetError,
   DatasetUnreadable,
   DirectoryNotReplaceable,
@@ -55,7 +54,7 @@ export {
 export type { Manifest, Written } from "./Manifest.ts"
 export type { Split } from "../domain/Split.ts"
 export { ReportTemplateMissing } from "./ReportPage.ts"
-export { diff } from "./Diff.ts"
+export { ColumnUnknown, diff } from "./Diff.ts"
 export type { DatasetDiff, DiffExample, DiffOptions, JobOutcome, PairDifference } from "./Diff.ts"
 export { type DiffKind, kinds as diffKinds } from "./DiffItems.ts"
 export { manifest, read, type ReadOptions } from "./Read.ts"

@@ -12,13 +12,12 @@
  */
 import { Effect, FileSystem, Option, Path, Record, Schema, Stream } from "effect"
 import { type Split, splits } from "../domain/Split.ts"
-import { excerpt } from "../io/Values.ts"
+import { excerpt, joinWords } from "../io/Values.ts"
 import * as ScratchFile from "../node/ScratchFile.ts"
 import { featuresOf } from "./Columns.ts"
 import * as DiffItems from "./DiffItems.ts"
 import { type DiffKind, field, fieldCount, kinds } from "./DiffItems.ts"
 import * as DiffRecords from "./DiffRecords.ts"
-import { ColumnUnknown } from "./file/DatasetError.ts"
 import type { Json, JsonRow } from "./file/Features.ts"
 import type { DatasetFile, Manifest } from "./Manifest.ts"
 import * as Read from "./Read.ts"
@@ -31,6 +30,16 @@ export interface JobOutcome {
   readonly lost: string | null
   /** A reason why its votes count differently in the other dataset, such as `vote_no_longer_counted`. */
   readonly cause: string | null
+}
+
+/** A column that none of the datasets has, or one that identifies a pair. */
+export class ColumnUnknown extends Schema.TaggedError<ColumnUnknown>()("ColumnUnknown", {
+  column: Schema.String,
+  columns: Schema.Array(Schema.String),
+}) {
+  override get message() {
+    return `expected ${joinWords(this.columns, "or")}, found ${this.column}`
+  }
 }
 
 /** Options of `diff`. */

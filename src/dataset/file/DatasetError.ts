@@ -4,7 +4,7 @@
  * Guarantees: each message names the path or the option, and the problem. An existing dataset at the path is unchanged.
  */
 import { Effect, type PlatformError, Predicate, Schema } from "effect"
-import { causeMessage, joinWords } from "../../io/Values.ts"
+import { causeMessage } from "../../io/Values.ts"
 
 /** prefstream refuses to replace the directory, which stays unchanged. */
 export class DirectoryNotReplaceable extends Schema.TaggedError<DirectoryNotReplaceable>()("DirectoryNotReplaceable", {
@@ -121,18 +121,6 @@ export class DatasetUnreadable extends Schema.TaggedError<DatasetUnreadable>()("
   override get message() {
     const row = this.row === undefined ? "" : `, row ${this.row}`
     return `${this.file}${row}: expected ${this.expected}, found ${this.found}`
-  }
-}
-
-/** A column that none of the datasets has, or one that identifies a pair. */
-export class ColumnUnknown extends Schema.TaggedError<ColumnUnknown>()("ColumnUnknown", {
-  /** The name that was given. */
-  column: Schema.String,
-  /** The columns that are possible. */
-  columns: Schema.Array(Schema.String),
-}) {
-  override get message() {
-    return `expected ${joinWords(this.columns, "or")}, found ${this.column}`
   }
 }
 

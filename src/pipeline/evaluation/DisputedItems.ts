@@ -43,7 +43,7 @@ export const make = Effect.fnUntraced(function* (file: string) {
         differences.push(difference)
       }),
     write: Effect.suspend(() => {
-      const order = Uint32Array.from(differences.keys()).sort((a, b) => differences[b]! - differences[a]! || a - b)
+      const order = Uint32Array.from(differences.keys()).toSorted((a, b) => differences[b]! - differences[a]! || a - b)
       return Stream.fromIterable(order).pipe(
         Stream.mapEffect((i) => ScratchFile.attempt(() => scratch.read(ends[i]!, ends[i + 1]! - ends[i]!))),
         Stream.run(fs.sink(file)),
