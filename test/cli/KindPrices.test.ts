@@ -149,7 +149,7 @@ describe("--price KIND=AMOUNT", () => {
       const said = yield* say("run", ...prices, "--json").pipe(ends(0))
       const { spending } = reportOf(said)
       assert.deepStrictEqual([spending?.spent, spending?.kinds.length], [{ votes: 12, cost: "30.00" }, 1])
-      assert.include((yield* say("run")).stdout, "by kind    unknown kind, at the highest price: 12 votes (30.00)\n")
+      assert.include((yield* say("run")).stdout, "by kind    unknown kind, so at the highest price of the experts who could vote: 12 votes (30.00)\n")
     }
   })
 
