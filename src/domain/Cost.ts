@@ -49,7 +49,10 @@ const ten = (scale: number): bigint => 10n ** BigInt(scale)
 
 const atScale = ({ scale, units }: Decimal, wanted: number): bigint => units * ten(wanted - scale)
 
-export const times = ({ scale, units }: Decimal, votes: number | bigint): Decimal => ({ units: units * BigInt(votes), scale })
+export const times = ({ scale, units }: Decimal, votes: number | bigint): Decimal => ({
+  units: units * BigInt(votes),
+  scale,
+})
 
 const combined =
   (units: (a: bigint, b: bigint) => bigint) =>

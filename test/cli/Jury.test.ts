@@ -130,7 +130,7 @@ describe("a jury", () => {
               pairs.map((_, i) => (i + 1) % 2),
             )
           }
-          datasets.push(pairs.map(({ task_id: _, ...pair }) => pair))
+          datasets.push(pairs.map((pair) => Struct.omit(pair, ["task_id"])))
           const table = yield* cli(["export-votes", "--dir", dir]).pipe(ends(0))
           yield* write(`${dir}.votes`, [table.stdout.trimEnd()])
           yield* cli(["verify", `${dir}/dataset`, "--from-votes", `${dir}.votes`]).pipe(ends(0))

@@ -138,9 +138,9 @@ describe("--price KIND=AMOUNT", () => {
     const { say } = yield* prepared(elsewhere, ofModels)
     const said = yield* say("run", ...prices, ...path, "--json").pipe(ends(0))
     const { spending } = reportOf(said)
-    assert.strictEqual(spending?.spent.cost, "8.76")
+    assert.strictEqual(spending!.spent.cost, "8.76")
     // Six results at 0.01, of which four are right.
-    assert.strictEqual(spending.cost_per_right_vote, "0.0150")
+    assert.strictEqual(spending!.cost_per_right_vote, "0.0150")
   })
 
   test("is the highest of all for votes whose kind is unknown, where the service tells none, or is not asked at its place", function* () {
@@ -149,7 +149,10 @@ describe("--price KIND=AMOUNT", () => {
       const said = yield* say("run", ...prices, "--json").pipe(ends(0))
       const { spending } = reportOf(said)
       assert.deepStrictEqual([spending?.spent, spending?.kinds.length], [{ votes: 12, cost: "30.00" }, 1])
-      assert.include((yield* say("run")).stdout, "by kind    unknown kind, so at the highest price of the experts who could vote: 12 votes (30.00)\n")
+      assert.include(
+        (yield* say("run")).stdout,
+        "by kind    unknown kind, so at the highest price of the experts who could vote: 12 votes (30.00)\n",
+      )
     }
   })
 
