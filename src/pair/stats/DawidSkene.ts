@@ -4,7 +4,8 @@
  * the right choice of an item is known, it is fixed as the item's class (W. Tang and M. Lease, 2011, "Semi-supervised
  * consensus labeling for crowdsourcing", SIGIR workshop on crowdsourcing for information retrieval).
  *
- * Guarantees: deterministic. The number of iterations is bounded, and the posterior never decreases. One estimate
+ * Guarantees: deterministic. The number of iterations is bounded, and the posterior never decreases, except perhaps with
+ * juries of more than two parties, or of two among more than two completions, which are approximated. One estimate
  * starts from the majority. If right choices are known, another estimate starts from the votes on those items. The
  * result is the estimate with the higher posterior. Not guaranteed: the global maximum. If most experts make the same
  * errors, the estimate considers their choices right, unless known choices contradict them.
