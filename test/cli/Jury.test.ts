@@ -140,6 +140,28 @@ describe("a jury", () => {
     }
   })
 
+  test("is one by the judges' names, if votes tell no kind, also where pseudonyms replace them", function* () {
+    const job = yield* folderWithItems([])
+    // Both judges differ from the person: a majority of experts, but a tie of the jury and a person.
+    const votes = Array.from({ length: 4 }, (_, i) =>
+      ["judge:a", "judge:b", "ann"].map((expert, k) => ({
+        item_id: `item-${i}`,
+        prompt: `prompt ${i}`,
+        completions: [`one ${i}`, `other ${i}`],
+        expert,
+        chosen_index: k < 2 ? 0 : 1,
+      })),
+    ).flat()
+    yield* write(
+      `${job}/votes.jsonl`,
+      votes.map((vote) => JSON.stringify(vote)),
+    )
+    yield* cli(["import", `${job}/votes.jsonl`, "--dir", job]).pipe(ends(0))
+    for (const names of [["--expert-names"], []]) {
+      yield* cli(["export", "--dir", job, "--aggregate", "jury", ...names]).pipe(ends(7))
+    }
+  })
+
   test("costs the judges' price, also for prompts that a judge leaves unanswered", function* () {
     const job = yield* folderWithItems(items.map((item) => JSON.stringify(item)))
     const { baseUrl } = yield* ScriptedService.make((request) => {
