@@ -62,7 +62,7 @@ export interface AuditPolicy {
   readonly judge_votes: number
   /** Mean number of people's votes per item. */
   readonly people_votes: number
-  /** The cost per item as a decimal; null without prices. */
+  /** The cost per item as a decimal, rounded to two more decimal places than the sum of its votes; null without prices. */
   readonly cost: string | null
 }
 

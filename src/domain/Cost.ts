@@ -49,7 +49,10 @@ const ten = (scale: number): bigint => 10n ** BigInt(scale)
 
 const atScale = ({ scale, units }: Decimal, wanted: number): bigint => units * ten(wanted - scale)
 
-export const times = ({ scale, units }: Decimal, votes: number): Decimal => ({ units: units * BigInt(votes), scale })
+export const times = ({ scale, units }: Decimal, votes: number | bigint): Decimal => ({
+  units: units * BigInt(votes),
+  scale,
+})
 
 const combined =
   (units: (a: bigint, b: bigint) => bigint) =>
@@ -76,9 +79,9 @@ export const votesWithin = (budget: Decimal, price: Decimal): number => {
 }
 
 /** The cost divided by `count`, rounded half up, with two more decimal places than the cost; null if `count` is 0. */
-export const dividedBy = (cost: Decimal, count: number): string | null => {
-  if (count === 0) return null
+export const dividedBy = (cost: Decimal, count: number | bigint): string | null => {
   const divisor = BigInt(count)
+  if (divisor === 0n) return null
   const units = (cost.units * 100n * 2n + divisor) / (2n * divisor)
   return format({ units, scale: cost.scale + 2 })
 }

@@ -18,6 +18,10 @@ export const of = (value: unknown): string | null => {
   return name === "" || name.length > maxLength ? null : name
 }
 
+/** Reads the kind that annotations tell beside their votes. @param at as in `inAnnotations` */
+export const inWhole = (annotations: unknown, at: (members: object) => unknown): string | null =>
+  Predicate.isObject(annotations) ? of(at(annotations)) : null
+
 /**
  * Returns the kind of each vote in a result's annotations, or the kind of the annotations if these list no votes. A
  * vote without a kind gets the kind of the annotations.
@@ -26,7 +30,7 @@ export const of = (value: unknown): string | null => {
  */
 export const inAnnotations = (annotations: unknown, at: (members: object) => unknown): ReadonlyArray<string | null> => {
   if (!Predicate.isObject(annotations)) return [null]
-  const whole = of(at(annotations))
+  const whole = inWhole(annotations, at)
   const votes = "votes" in annotations ? annotations.votes : undefined
   return Array.isArray(votes) && votes.length > 0
     ? votes.map((vote: unknown) => (Predicate.isObject(vote) ? of(at(vote)) : null) ?? whole)

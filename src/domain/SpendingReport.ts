@@ -60,8 +60,8 @@ export interface SpendingReport {
    */
   readonly cost_per_pair: string | null
   /**
-   * Cost of the results on items with a known answer, at the mean price, divided by the number of right votes in them;
-   * null if no dataset was written, or no vote is right.
+   * Cost of the results on items with a known answer, each at the mean price of its kind, divided by the number of right
+   * votes in them; null if no dataset was written, or no vote is right.
    */
   readonly cost_per_right_vote: string | null
   /** The money spent by kind of expert, the kind with the most votes first. */

@@ -49,6 +49,12 @@ export const VotedAnnotations = Schema.Struct({
       Schema.Literal(true),
     ),
   ),
+  kind: Schema.optionalKey(
+    described(
+      "The kind of the experts who may vote on the prompt, if they gave fewer votes than the task asks for, and all have this kind. It is that of the missing votes.",
+      Schema.String,
+    ),
+  ),
   withdrawn: Schema.optionalKey(
     described(
       "Present if a lead withdrew the prompt: there is no judgment, `best_completion_index` is null, and there are no votes.",

@@ -85,16 +85,16 @@ export const choose = ({ annotationPaths }: ReadSettings): ChooseItems =>
           const first = firstOfText(completions)
           const all = votesOf(item)
           const votes = Jury.counted(all, bound !== undefined)
-          const jury = votes.find(({ isJury }) => isJury === true)
+          const jury = votes[0]?.jury
           const hasPerson = all.some(({ expert, kind = null }) => Judge.roleOf(expert, kind) === "person")
           items.push({
             seq,
             batch,
             isSettled,
             completions: new Set(first).size,
-            votes: votes.map(({ choice, expert }) => [numberOf(expert), choice] as const),
+            votes: votes.map(({ choice, expert, jury }) => [numberOf(expert), choice, jury?.parties] as const),
             truth: gold === undefined ? undefined : first[gold.best_completion_index],
-            pattern: jury === undefined ? undefined : numberOf(jury.expert),
+            pattern: jury === undefined ? undefined : numberOf(jury.pattern),
             people: hasPerson ? "voted" : course?.waitsForPeople === true ? "waiting" : "none",
             draw,
           })

@@ -18,11 +18,32 @@ export const costOf = (price: Cost.Decimal, votes: number): VotesCost => ({
 
 export const textOf = ({ cost, votes }: Charges.Charge): VotesCost => ({ votes, cost: Cost.format(cost) })
 
-/** The cost of votes on items with a known answer, at the mean price, divided by the number of right votes. */
-const costPerRight = (
-  { cost, votes }: Charges.Charge,
-  gold: Pick<GoldReport, "results" | "right"> = { results: 0, right: 0 },
-): string | null => Cost.dividedBy(Cost.times(cost, gold.results), votes * gold.right)
+type GoldVotes = Pick<GoldReport, "results" | "right">
+type GoldKinds = GoldVotes & Pick<GoldReport, "kinds">
+
+/** The cost of a kind's results on items with a known answer, at its mean price, divided by its number of right votes. */
+const costPerRight = ({ cost, votes }: Charges.Charge, { results, right }: GoldVotes): string | null =>
+  Cost.dividedBy(Cost.times(cost, results), votes * right)
+
+/**
+ * The cost of all results on items with a known answer, divided by the number of right votes. Each result costs the mean
+ * price of its kind, or of all votes if none of its kind was paid for. A result with several kinds counts once.
+ */
+const costPerRightOf = (
+  spent: Charges.Charge,
+  kinds: Spending["kinds"],
+  { kinds: goldKinds, results, right }: GoldKinds,
+): string | null => {
+  let [cost, divisor, counted] = [Cost.times(spent.cost, 0), 1n, 0]
+  for (const gold of goldKinds) {
+    const charge = kinds.find(({ kind, votes }) => kind === gold.kind && votes > 0) ?? spent
+    const votes = BigInt(charge.votes)
+    cost = Cost.plus(Cost.times(cost, votes), Cost.times(Cost.times(charge.cost, gold.results), divisor))
+    divisor *= votes
+    counted += gold.results
+  }
+  return Cost.dividedBy(Cost.times(cost, results), divisor * BigInt(right) * BigInt(counted))
+}
 
 const tokenCost = (experts: ReadonlyArray<Pick<ExpertRow, "token_cost">>): string | null => {
   const costs = experts.flatMap(({ token_cost }) => Option.toArray(Cost.parseExact(token_cost ?? "")))
@@ -81,7 +102,7 @@ const make = (
       ),
     },
     cost_per_pair: Cost.dividedBy(spent.cost, pairs),
-    cost_per_right_vote: costPerRight(spent, gold),
+    cost_per_right_vote: gold === undefined ? null : costPerRightOf(spent, kinds, gold),
     kinds: kinds.map(({ kind, ...charge }) => {
       const known = gold?.kinds.find((gold) => gold.kind === kind)
       return {
@@ -89,7 +110,7 @@ const make = (
         ...textOf(charge),
         gold_votes: known?.votes ?? 0,
         gold_right: known?.right ?? 0,
-        cost_per_right_vote: costPerRight(charge, known),
+        cost_per_right_vote: known === undefined ? null : costPerRight(charge, known),
         token_cost: tokenCost(experts.filter((expert) => expert.kind === kind)),
       }
     }),

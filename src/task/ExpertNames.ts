@@ -1,12 +1,15 @@
 /**
  * Puts pseudonyms in place of experts' names in votes, flags, and a lead's decision.
  *
- * Guarantees: an expert has one pseudonym in a job. Only the job's ledger has the key. Unknown members of flags are
+ * Guarantees: an expert has one pseudonym in a job. If only the name tells that an expert is automatic, the vote gets the
+ * kind, which the pseudonym does not tell. Only the job's ledger has the key. Unknown members of flags are
  * left out, since they may contain a name. Texts by experts (rationales, comments) and data of the input (metadata,
  * file paths) stay unchanged.
  */
 import { Context, Effect, Option, Predicate, Schema } from "effect"
+import * as ExpertKind from "../domain/ExpertKind.ts"
 import { flagsIn } from "../domain/Flag.ts"
+import * as Judge from "../domain/Judge.ts"
 import type { Annotations } from "../domain/Task.ts"
 import * as Pseudonym from "../node/Pseudonym.ts"
 import { LedgerReader } from "./ledger/Ledger.ts"
@@ -41,13 +44,24 @@ const votersIn = ({ expert, votes }: Annotations): ReadonlyArray<string> =>
     Predicate.isString,
   )
 
+/** The kind that only the name tells. */
+const kindByName = ({ expert, kind }: { readonly expert: unknown; readonly kind?: unknown }, ofAll?: unknown) => {
+  const role =
+    Predicate.isString(expert) && (ExpertKind.of(kind) ?? ExpertKind.of(ofAll)) === null
+      ? Judge.roleOf(expert, null)
+      : "person"
+  return role === "person" ? {} : { kind: role }
+}
+
 const renamed = (annotations: Annotations, rename: (name: unknown) => unknown): Annotations => {
-  const { decision, expert, flags, votes } = annotations
+  const { decision, expert, flags, kind, votes } = annotations
   return {
     ...annotations,
-    ...(expert !== undefined && { expert: rename(expert) }),
+    ...(expert !== undefined && { expert: rename(expert), ...kindByName({ expert, kind }) }),
     ...(Array.isArray(votes) && {
-      votes: votes.map((vote: unknown) => (hasExpert(vote) ? { ...vote, expert: rename(vote.expert) } : vote)),
+      votes: votes.map((vote: unknown) =>
+        hasExpert(vote) ? { ...vote, expert: rename(vote.expert), ...kindByName(vote, kind) } : vote,
+      ),
     }),
     ...(flags !== undefined && {
       flags: flagsIn(annotations).map(({ comment, expert, kind }) => ({

@@ -4,7 +4,7 @@ import { assert, describe } from "@effect/vitest"
 import { Struct } from "effect"
 import type { QualityReport } from "../../src/domain/QualityReport.ts"
 import type { VoteRow } from "../../src/domain/VoteRow.ts"
-import { cli, ends, folderWithItems, reportOf } from "../support/cli.ts"
+import { cli, ends, folderWithItems, reportOf, write } from "../support/cli.ts"
 import { pairsOf } from "../support/datasetReaders.ts"
 import { test } from "../support/job.ts"
 import * as JudgeStub from "../support/judgeStub.ts"
@@ -89,6 +89,98 @@ describe("a jury", () => {
       assert.deepStrictEqual(
         again.map((vote) => partsOf(vote)),
         votes.map((vote) => partsOf(vote)),
+      )
+    }
+  })
+
+  test("that is evenly split gives the same data with and without names, and a tie if no judge is more reliable", function* () {
+    const job = yield* folderWithItems([])
+    const votesOf = (measured: number) =>
+      Array.from({ length: 30 }, (_, i) =>
+        ["judge:a", "judge:b"].map((expert, judge) => ({
+          item_id: `item-${i}`,
+          prompt: `prompt ${i}`,
+          completions: [`one ${i}`, `other ${i}`],
+          expert,
+          kind: "judge",
+          chosen_index: (i + judge) % 2,
+          // The second judge is right in five of six.
+          ...(i < measured && { gold: { best_completion_index: (i + (i % 6 === 0 ? 0 : 1)) % 2 } }),
+        })),
+      ).flat()
+    for (const measured of [0, 12]) {
+      const datasets: Array<unknown> = []
+      for (const copy of [1, 2]) {
+        const dir = `${job}/${measured}-${copy}`
+        yield* write(
+          `${dir}.jsonl`,
+          votesOf(measured).map((vote) => JSON.stringify(vote)),
+        )
+        yield* cli(["import", `${dir}.jsonl`, "--dir", dir]).pipe(ends(0))
+        for (const names of [[], ["--expert-names"]]) {
+          const exporting = ["export", "--dir", dir, "--aggregate", "jury", ...names]
+          // Exit status 7: there is no pair to write.
+          yield* cli(exporting).pipe(ends(measured === 0 ? 7 : 0))
+          if (measured === 0) yield* cli([...exporting, "--ties", "keep"]).pipe(ends(0))
+          const pairs = yield* pairsOf(dir)
+          assert.lengthOf(pairs, 30)
+          if (measured > 0) {
+            assert.deepStrictEqual(
+              pairs.map(({ chosen_index }) => chosen_index),
+              pairs.map((_, i) => (i + 1) % 2),
+            )
+          }
+          datasets.push(pairs.map((pair) => Struct.omit(pair, ["task_id"])))
+          const table = yield* cli(["export-votes", "--dir", dir]).pipe(ends(0))
+          yield* write(`${dir}.votes`, [table.stdout.trimEnd()])
+          yield* cli(["verify", `${dir}/dataset`, "--from-votes", `${dir}.votes`]).pipe(ends(0))
+        }
+      }
+      for (const dataset of datasets) assert.deepStrictEqual(dataset, datasets[0])
+    }
+  })
+
+  test("is one by the judges' names, if votes tell no kind, also where pseudonyms replace them", function* () {
+    const job = yield* folderWithItems([])
+    // Both judges differ from the person: a majority of experts, but a tie of the jury and a person.
+    const votes = Array.from({ length: 4 }, (_, i) =>
+      ["judge:a", "judge:b", "ann"].map((expert, k) => ({
+        item_id: `item-${i}`,
+        prompt: `prompt ${i}`,
+        completions: [`one ${i}`, `other ${i}`],
+        expert,
+        chosen_index: k < 2 ? 0 : 1,
+      })),
+    ).flat()
+    yield* write(
+      `${job}/votes.jsonl`,
+      votes.map((vote) => JSON.stringify(vote)),
+    )
+    yield* cli(["import", `${job}/votes.jsonl`, "--dir", job]).pipe(ends(0))
+    for (const names of [["--expert-names"], []]) {
+      yield* cli(["export", "--dir", job, "--aggregate", "jury", ...names]).pipe(ends(7))
+    }
+  })
+
+  test("costs the judges' price, also for prompts that a judge leaves unanswered", function* () {
+    const job = yield* folderWithItems(items.map((item) => JSON.stringify(item)))
+    const { baseUrl } = yield* ScriptedService.make((request) => {
+      const { model } = JSON.parse(request.body) as { readonly model: string }
+      const { prompt } = JudgeStub.questionOf(request)
+      const refuses = prompt === "prompt 1" || (prompt === "prompt 2" && model === "b")
+      return refuses ? JudgeStub.says("I would rather not.") : JudgeStub.verdict("A")
+    })
+    for (const [experts, votes] of [
+      [["judge:a"], 1],
+      [["judge:a", "judge:b"], 2],
+    ] as const) {
+      const args = ["run", `${job}/items.jsonl`, "--dir", `${job}/${votes}`, "--judge-base-url", baseUrl, "--json"]
+      const flags = ["--votes", String(votes), "--price", "0.3", "--price", "judge=0.005"]
+      const ended = yield* cli([...args, ...flags, ...experts.flatMap((expert) => ["--expert", expert])])
+      const { spending } = reportOf(ended)
+      assert.deepStrictEqual(
+        spending?.kinds.map(({ cost, kind, votes }) => [kind, votes, Number(cost)]),
+        [["judge", 6 * votes, 6 * votes * 0.005]],
       )
     }
   })

@@ -132,13 +132,27 @@ describe("--price KIND=AMOUNT", () => {
     assert.deepStrictEqual(["report.json", "report.html"].map(file), before)
   })
 
+  test("gives the cost of a correct vote by the kinds that voted on items with a known answer", function* () {
+    // Models judge all of these items, and none of the others.
+    const ofModels = withGold.map((line, i) => (i % 4 < 2 ? line : itemLines(12)[i]!))
+    const { say } = yield* prepared(elsewhere, ofModels)
+    const said = yield* say("run", ...prices, ...path, "--json").pipe(ends(0))
+    const { spending } = reportOf(said)
+    assert.strictEqual(spending!.spent.cost, "8.76")
+    // Six results at 0.01, of which four are right.
+    assert.strictEqual(spending!.cost_per_right_vote, "0.0150")
+  })
+
   test("is the highest of all for votes whose kind is unknown, where the service tells none, or is not asked at its place", function* () {
     for (const tell of [() => ({ rationale: "so" }), elsewhere]) {
       const { say } = yield* prepared(tell)
       const said = yield* say("run", ...prices, "--json").pipe(ends(0))
       const { spending } = reportOf(said)
       assert.deepStrictEqual([spending?.spent, spending?.kinds.length], [{ votes: 12, cost: "30.00" }, 1])
-      assert.include((yield* say("run")).stdout, "by kind    unknown kind, at the highest price: 12 votes (30.00)\n")
+      assert.include(
+        (yield* say("run")).stdout,
+        "by kind    unknown kind, so at the highest price of the experts who could vote: 12 votes (30.00)\n",
+      )
     }
   })
 

@@ -204,6 +204,14 @@ describe("--people-when", () => {
       if (ofJudges.length === 0) assert.isAtLeast(people.length, 1)
     }
     assert.strictEqual(report.dataset?.rows, prompts.length)
+    // Votes that judges did not give cost a judge's price, and are known to be theirs.
+    assert.deepStrictEqual(
+      report.spending?.kinds.map(({ kind }) => kind).toSorted(),
+      ["judge", "person"],
+      JSON.stringify(report.spending),
+    )
+    const charge = report.spending?.kinds.find(({ kind }) => kind === "judge")
+    assert.deepInclude(charge, { votes: 3 * prompts.length, cost: (0.015 * prompts.length).toFixed(3) })
     assert.strictEqual(
       report.routing?.to_people,
       [...byItem.values()].filter((of) => kindsOf(of).people.length > 0).length,

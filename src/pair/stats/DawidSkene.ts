@@ -4,7 +4,8 @@
  * the right choice of an item is known, it is fixed as the item's class (W. Tang and M. Lease, 2011, "Semi-supervised
  * consensus labeling for crowdsourcing", SIGIR workshop on crowdsourcing for information retrieval).
  *
- * Guarantees: deterministic. The number of iterations is bounded, and the posterior never decreases. One estimate
+ * Guarantees: deterministic. The number of iterations is bounded, and the posterior never decreases, except perhaps with
+ * juries of more than two parties, or of two among more than two completions, which are approximated. One estimate
  * starts from the majority. If right choices are known, another estimate starts from the votes on those items. The
  * result is the estimate with the higher posterior. Not guaranteed: the global maximum. If most experts make the same
  * errors, the estimate considers their choices right, unless known choices contradict them.
@@ -17,8 +18,11 @@ export interface Limits {
   readonly tolerance?: number
 }
 
-/** Zero-based number of the expert, and any number that identifies the choice. */
-export type ExpertVote = readonly [expert: number, choice: number]
+/**
+ * Zero-based number of the expert, and any number that identifies the choice. If a jury is evenly split into parties,
+ * each party is an expert with a vote, and `parties` is their number, the same in all votes of the expert. Default 1.
+ */
+export type ExpertVote = readonly [expert: number, choice: number, parties?: number | undefined]
 
 export interface Fit {
   /** For each expert, the probability that a vote is right, above 0 and below 1. */
@@ -28,16 +32,26 @@ export interface Fit {
    */
   readonly confidence: () => Float64Array
   /**
-   * For each expert, the number of votes on items with several votes or a known answer. If 0, the reliability is 2/3.
+   * For each expert, the number of votes on items with several votes or a known answer. If 0, the reliability is that
+   * of the prior. The votes of a jury's parties are one vote here.
    */
   readonly shared: Uint32Array
   readonly iterations: number
   readonly converged: boolean
 }
 
-/** The prior: the numbers of right and wrong votes that each expert is assumed to have given. */
-const rightBefore = 2
-const wrongBefore = 1
+/** The prior: the number of votes that each expert is assumed to have given, and of the right ones among them. */
+const votesBefore = 3
+const rightBefore = (parties: number): number => (parties === 1 ? 2 : votesBefore / parties)
+
+/** The reliability of an expert without votes that measure it. */
+export const priorOf = (parties = 1): number => rightBefore(parties) / votesBefore
+
+/**
+ * The weight of a vote. At most one party of a jury is right, so their votes do not err independently. With this weight,
+ * two parties are exactly one expert whose choice is either party's; more parties are nearly so.
+ */
+const weightOf = (parties: number): number => (parties === 1 ? 1 : 1 - 1 / parties)
 
 /** Minimum gain in log density. With less, the estimate that starts from the majority is preferred. */
 const minGain = 1e-6
@@ -47,16 +61,18 @@ const minGain = 1e-6
  * probabilities add up to 1.
  *
  * @param isCandidate for each completion, whether it may be the right one; at least one may
- * @param votes the reliability of each vote's expert, and the index of the choice, which is a candidate
+ * @param votes the reliability of each vote's expert, the index of the choice, which is a candidate, and the parties
  * @param texts the number of different completions
  */
 export const posterior = (
   isCandidate: ReadonlyArray<boolean>,
-  votes: ReadonlyArray<readonly [reliability: number, choice: number]>,
+  votes: ReadonlyArray<readonly [reliability: number, choice: number, parties?: number | undefined]>,
   texts: number,
 ): ReadonlyArray<number> => {
   const scores = isCandidate.map((may) => (may ? 0 : -Infinity))
-  for (const [r, choice] of votes) scores[choice]! += Math.log(r / (1 - r)) + Math.log(texts - 1)
+  for (const [r, choice, parties = 1] of votes) {
+    scores[choice]! += weightOf(parties) * (Math.log(r / (1 - r)) + Math.log(texts - 1))
+  }
   const top = Math.max(...scores)
   const weights = scores.map((score) => Math.exp(score - top))
   const total = weights.reduce((sum, weight) => sum + weight, 0)
@@ -68,7 +84,8 @@ export const posterior = (
  * is equally likely for each of the other K − 1 completions. (The error matrix of 1979 needs the same classes for all
  * items.) The estimate maximizes the posterior of r with a Beta(3, 2) prior, as if each expert had already given two
  * right votes and one wrong vote. So r is never 0 or 1. Of two mirrored solutions, the prior selects the one with more
- * right votes (Q. Liu, J. Peng, and A. Ihler, 2012, "Variational inference for crowdsourcing").
+ * right votes (Q. Liu, J. Peng, and A. Ihler, 2012, "Variational inference for crowdsourcing"). The prior of a jury's
+ * parties prefers none of them.
  *
  * Memory: 8 bytes per vote and 12 per item, and up to three times this while the lists grow.
  */
@@ -79,6 +96,8 @@ export const make = () => {
   const truths = NumberList.make(Uint32Array)
   const voters = NumberList.make(Uint32Array)
   const choiceList = NumberList.make(Uint32Array)
+  /** For each expert that is a party, the number of parties. */
+  const partiesOf = new Map<number, number>()
   let expertCount = 0
   let maxVotes = 0
 
@@ -90,6 +109,8 @@ export const make = () => {
     const right = new Float64Array(expertCount)
     const shared = new Uint32Array(expertCount)
     const onKnown = new Uint32Array(expertCount)
+    const priors = Float64Array.from(reliability, (_, expert) => rightBefore(partiesOf.get(expert) ?? 1))
+    const weights = Float64Array.from(reliability, (_, expert) => weightOf(partiesOf.get(expert) ?? 1))
 
     // Buffers for the current item. They list the completions with votes, in the order of their first votes.
     const voted = new Uint32Array(maxVotes)
@@ -110,7 +131,7 @@ export const make = () => {
           score[slot] = 0
           slots++
         }
-        score[slot]! += logOdds[experts[vote]!]! + Math.log(count - 1)
+        score[slot]! += weights[experts[vote]!]! * (logOdds[experts[vote]!]! + Math.log(count - 1))
         slotOf[vote - start] = slot
       }
       // A completion without votes has a score of 0.
@@ -122,12 +143,16 @@ export const make = () => {
       return top + Math.log(total)
     }
 
+    /** Whether there are several votes, where those of a jury's parties are one. */
+    const isSeveral = (start: number, end: number): boolean =>
+      end - start > 1 && (partiesOf.get(experts[start]!) ?? 1) !== end - start
+
     const forEachInformative = (
       visit: (start: number, end: number, completions: number, truth: number | undefined) => void,
     ): void => {
       for (let item = 0, start = 0; item < ends.length; start = ends[item++]!) {
         const truth = known[item] === 0 ? undefined : known[item]! - 1
-        const isInformative = ends[item]! - start > 1 || truth !== undefined
+        const isInformative = truth !== undefined || isSeveral(start, ends[item]!)
         if (isInformative && completions[item]! > 1) visit(start, ends[item]!, completions[item]!, truth)
       }
     }
@@ -142,7 +167,7 @@ export const make = () => {
     const update = (of: Uint32Array): number => {
       let change = 0
       for (let expert = 0; expert < expertCount; expert++) {
-        const r = (right[expert]! + rightBefore) / (of[expert]! + rightBefore + wrongBefore)
+        const r = (right[expert]! + priors[expert]!) / (of[expert]! + votesBefore)
         change = Math.max(change, Math.abs(r - reliability[expert]!))
         reliability[expert] = r
         logOdds[expert] = Math.log(r / (1 - r))
@@ -153,13 +178,16 @@ export const make = () => {
     /** The log of the posterior density of the reliabilities, except for a constant. */
     const density = (): number => {
       let sum = 0
-      for (const r of reliability) sum += rightBefore * Math.log(r) + wrongBefore * Math.log(1 - r)
+      for (const [expert, r] of reliability.entries()) {
+        const before = priors[expert]!
+        sum += weights[expert]! * (before * Math.log(r) + (votesBefore - before) * Math.log(1 - r))
+      }
       forEachInformative((start, end, count, truth) => {
         if (truth === undefined) sum += weigh(start, end, count)
         for (let vote = start; vote < end; vote++) {
           const expert = experts[vote]!
-          sum += Math.log(1 - reliability[expert]!)
-          if (choices[vote] === truth) sum += logOdds[expert]! + Math.log(count - 1)
+          sum += weights[expert]! * Math.log(1 - reliability[expert]!)
+          if (choices[vote] === truth) sum += weights[expert]! * (logOdds[expert]! + Math.log(count - 1))
         }
       })
       return sum
@@ -248,8 +276,9 @@ export const make = () => {
     add: (completions: number, votes: ReadonlyArray<ExpertVote>, truth?: number): void => {
       counts.push(completions)
       truths.push(truth === undefined ? 0 : truth + 1)
-      for (const [expert, choice] of votes) {
+      for (const [expert, choice, parties = 1] of votes) {
         voters.push(expert)
+        if (parties > 1) partiesOf.set(expert, parties)
         choiceList.push(choice)
         expertCount = Math.max(expertCount, expert + 1)
       }

@@ -1,5 +1,5 @@
 /**
- * Counts the votes of an item's judges as one vote, that of the jury.
+ * Counts the votes of an item's judges as one, that of the jury.
  *
  * Language models often make the same errors, so the product of their reliabilities overstates how certain a jury is.
  * Here each pattern of agreement (who votes with whom) counts as one expert, whose reliability is estimated from known
@@ -7,38 +7,49 @@
  * calibrated probability estimates from decision trees and naive Bayesian classifiers", ICML) in the model of
  * `stats/DawidSkene`. Nothing is assumed about how judges depend on each other.
  *
- * Guarantees: the same votes give the same pattern and choice. Judges whose votes do not decide are left out.
+ * If the largest parties are equally large, each of them votes, and is an expert of its own in the pattern: the more
+ * reliable party decides. If none is more reliable, the jury is a tie.
+ *
+ * Guarantees: the votes of the jury depend on its judges' votes alone, and not on the judges' names or their order.
+ * Judges whose votes do not decide are left out.
  */
 import * as Judge from "../../domain/Judge.ts"
 import { isDecided, type ItemVote } from "./ItemVotes.ts"
 
 /** A vote that decides, of an expert or of the jury. */
 export interface CountedVote {
-  /** The expert's name, or null. The jury's is its pattern, as a list that no name equals. */
+  /** The expert's name, or null. The jury's is its pattern, or a party in it, as text that no name equals. */
   readonly expert: string | null
   readonly choice: number
-  /** Set for the vote of a jury. */
-  readonly isJury?: true
+  /** Set for the vote of a jury: its pattern, and the number of its largest parties, which all vote. */
+  readonly jury?: { readonly pattern: string; readonly parties: number }
 }
 
-const byName = (a: ItemVote, b: ItemVote): number => ((a.expert ?? "") < (b.expert ?? "") ? -1 : 1)
+const compare = (a: string, b: string): number => (a < b ? -1 : a > b ? 1 : 0)
 
-/** The choice of most judges, or of those among them that the first judge by name belongs to. */
-const juryOf = (judges: ReadonlyArray<ItemVote>): CountedVote => {
-  const parties = [...Map.groupBy(judges.toSorted(byName), ({ choice }) => choice)].toSorted(
-    ([, a], [, b]) => b.length - a.length,
-  )
-  const names = parties.map(([, party]) => party.map(({ expert }) => expert))
-  return { expert: `jury ${JSON.stringify(names)}`, choice: parties[0]![0], isJury: true }
+/** The votes of the largest parties, by choice. */
+const juryOf = (judges: ReadonlyArray<ItemVote>): ReadonlyArray<CountedVote> => {
+  const parties = [...Map.groupBy(judges, ({ choice }) => choice)].map(([choice, party]) => {
+    const names = party.map(({ expert }) => expert).toSorted((a, b) => compare(a ?? "", b ?? ""))
+    return { choice, size: party.length, names: JSON.stringify(names) }
+  })
+  const ordered = parties.toSorted((a, b) => b.size - a.size || compare(a.names, b.names))
+  const pattern = `jury [${ordered.map(({ names }) => names).join()}]`
+  const largest = parties.filter(({ size }) => size === ordered[0]!.size).toSorted((a, b) => a.choice - b.choice)
+  const jury = { pattern, parties: largest.length }
+  return largest.map(({ choice, names }) => {
+    const expert = largest.length === 1 ? pattern : `${pattern}, party ${names}`
+    return { expert, choice, jury }
+  })
 }
 
 export const isJudge = ({ expert, kind }: ItemVote): boolean => Judge.roleOf(expert, kind ?? null) === "judge"
 
-/** The votes that decide; with `jury`, those of judges as one. */
+/** The votes that decide; with `jury`, those of judges as one, or as one for each of the largest parties. They come first. */
 export const counted = (votes: ReadonlyArray<ItemVote>, jury: boolean): ReadonlyArray<CountedVote> => {
   const decided = votes.filter(isDecided)
   if (!jury) return decided
   const judges = decided.filter(isJudge)
   const others = decided.filter((vote) => !isJudge(vote))
-  return judges.length === 0 ? others : [juryOf(judges), ...others]
+  return judges.length === 0 ? others : [...juryOf(judges), ...others]
 }

@@ -36,16 +36,15 @@ export interface ReliabilityOptions {
   readonly jury?: boolean | undefined
 }
 
-/** A judge's votes with one pattern of the jury: those for the jury's choice, and the chance of the others. */
+/** A judge's votes with one expert of the jury: those for this expert's choice, and the chance of the others. */
 interface JudgeTally {
+  readonly parties: number
+  /** A vote for none of several parties is divided among them. */
   votes: number
   forChoice: number
   /** The sum of 1 / (K - 1) over the other votes, for K completions. */
   others: number
 }
-
-/** The reliability of a pattern without items that people judged. */
-const unmeasured = 2 / 3
 
 export const make = ({ jury = false }: ReliabilityOptions = {}) => {
   const numbers = new Map<string | null, number>()
@@ -56,16 +55,19 @@ export const make = ({ jury = false }: ReliabilityOptions = {}) => {
     numbers.set(expert, number)
     return number
   }
-  const tallyJudges = (votes: ReadonlyArray<ItemVote>, texts: number, { choice, expert }: Jury.CountedVote) => {
+  const tallyJudges = (votes: ReadonlyArray<ItemVote>, texts: number, jury: ReadonlyArray<Jury.CountedVote>) => {
     for (const vote of votes) {
       if (!Jury.isJudge(vote) || !isDecided(vote)) continue
       const tallies = judges.get(vote.expert) ?? new Map<string | null, JudgeTally>()
       judges.set(vote.expert, tallies)
-      const tally = tallies.get(expert) ?? { votes: 0, forChoice: 0, others: 0 }
-      tallies.set(expert, tally)
-      tally.votes++
-      if (vote.choice === choice) tally.forChoice++
-      else tally.others += 1 / (texts - 1)
+      const own = jury.filter(({ choice }) => choice === vote.choice)
+      for (const { expert } of own.length > 0 ? own : jury) {
+        const tally = tallies.get(expert) ?? { parties: jury.length, votes: 0, forChoice: 0, others: 0 }
+        tallies.set(expert, tally)
+        tally.votes += own.length > 0 ? 1 : 1 / jury.length
+        if (own.length > 0) tally.forChoice++
+        else tally.others += 1 / (texts - 1) / jury.length
+      }
     }
   }
 
@@ -74,11 +76,12 @@ export const make = ({ jury = false }: ReliabilityOptions = {}) => {
     add: ({ completions, gold }: Pick<JudgedItem, "completions" | "gold">, votes: ReadonlyArray<ItemVote>): void => {
       const counted = Jury.counted(votes, jury)
       const texts = countDifferent(completions)
-      for (const vote of counted) if (vote.isJury === true) tallyJudges(votes, texts, vote)
-      if (counted.length < 2 && gold === undefined) return
+      const ofJury = counted.filter((vote) => vote.jury !== undefined)
+      tallyJudges(votes, texts, ofJury)
+      if (counted.length - Math.max(0, ofJury.length - 1) < 2 && gold === undefined) return
       model.add(
         texts,
-        counted.map(({ choice, expert }) => [numberOf(expert), choice]),
+        counted.map(({ choice, expert, jury }) => [numberOf(expert), choice, jury?.parties]),
         gold === undefined ? undefined : firstOfText(completions)[gold.best_completion_index],
       )
     },
@@ -88,11 +91,12 @@ export const make = ({ jury = false }: ReliabilityOptions = {}) => {
         const number = numbers.get(expert)
         return number === undefined || shared[number] === 0 ? null : (reliability[number] ?? null)
       }
-      const ofCounted = jury ? (expert: string | null) => estimateOf(expert) ?? unmeasured : estimateOf
+      const ofCounted = (expert: string | null, parties?: number) =>
+        estimateOf(expert) ?? (jury ? DawidSkene.priorOf(parties) : null)
       const ofJudge = (tallies: ReadonlyMap<string | null, JudgeTally>): number => {
         let [right, all] = [0, 0]
-        for (const [pattern, { forChoice, others, votes }] of tallies) {
-          const r = ofCounted(pattern) ?? unmeasured
+        for (const [name, { forChoice, others, parties, votes }] of tallies) {
+          const r = estimateOf(name) ?? DawidSkene.priorOf(parties)
           right += r * forChoice + (1 - r) * others
           all += votes
         }
@@ -118,16 +122,16 @@ export const make = ({ jury = false }: ReliabilityOptions = {}) => {
 const posterior = (
   completions: ReadonlyArray<string>,
   votes: ReadonlyArray<ItemVote>,
-  counted: ReadonlyArray<Pick<ItemVote, "expert" | "choice">>,
-  reliabilityOf: (expert: string | null) => number | null,
+  counted: ReadonlyArray<Jury.CountedVote>,
+  reliabilityOf: (expert: string | null, parties?: number) => number | null,
 ): ReadonlyArray<number> => {
   const voted = new Set(votes.filter(isDecided).map(({ choice }) => choice))
   const texts = new Set(firstOfText(completions))
   return DawidSkene.posterior(
     Array.from(completions.keys(), (index) => voted.has(index) || (voted.size === 0 && texts.has(index))),
-    counted.flatMap(({ choice, expert }) => {
-      const r = reliabilityOf(expert)
-      return r === null ? [] : [[r, choice] as const]
+    counted.flatMap(({ choice, expert, jury }) => {
+      const r = reliabilityOf(expert, jury?.parties)
+      return r === null ? [] : [[r, choice, jury?.parties] as const]
     }),
     texts.size,
   )

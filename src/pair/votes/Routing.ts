@@ -18,7 +18,7 @@
 import * as NextVotes from "./NextVotes.ts"
 
 export interface RoutedItem extends NextVotes.OpenItem {
-  /** The expert number of the jury's pattern. Undefined without a vote by a judge. */
+  /** A number for the jury's pattern. Undefined without a vote by a judge. */
   readonly pattern: number | undefined
   readonly people: "none" | "waiting" | "voted"
   /** A number that depends only on the item's id, for drawing a sample. */

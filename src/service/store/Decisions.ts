@@ -50,7 +50,7 @@ const resultOf = (
   { metadata, prompt }: RequestedPrompt,
   { choice, rationale }: Pick<StoredDecision, "choice" | "rationale">,
   flags: ReadonlyArray<Flag>,
-  annotations: Pick<typeof VotedAnnotations.Type, "expert" | "decision" | "unanswered" | "withdrawn">,
+  annotations: Pick<typeof VotedAnnotations.Type, "expert" | "decision" | "kind" | "unanswered" | "withdrawn">,
 ) => ({
   prompt,
   best_completion_index: choice,
@@ -61,9 +61,13 @@ const resultOf = (
 export const resultWithoutVotes = (prompt: RequestedPrompt, decision: Chosen, flags: ReadonlyArray<Flag>) =>
   resultOf(prompt, decision, flags, { expert: decision.operator, decision: recordOf(decision) })
 
-/** Makes the result of a prompt that has no votes, because no expert who may vote on it has an answer. */
-export const unanswered = (prompt: RequestedPrompt, flags: ReadonlyArray<Flag>) =>
-  resultOf(prompt, { choice: null, rationale: "" }, flags, { unanswered: true })
+/**
+ * Makes the result of a prompt that has no votes, because no expert who may vote on it has an answer.
+ *
+ * @param kind the kind of all these experts, or undefined
+ */
+export const unanswered = (prompt: RequestedPrompt, flags: ReadonlyArray<Flag>, kind: string | undefined) =>
+  resultOf(prompt, { choice: null, rationale: "" }, flags, { unanswered: true, ...(kind !== undefined && { kind }) })
 
 /** Makes the result of a withdrawn prompt. It contains no votes, because clients would count them. */
 export const withdrawn = (prompt: RequestedPrompt, decision: StoredDecision, flags: ReadonlyArray<Flag>) =>

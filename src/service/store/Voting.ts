@@ -317,6 +317,18 @@ export const make = Effect.fnUntraced(function* ({ goldAnswer = () => Option.non
     (rows) => rows[0]?.completes_at,
   )
 
+  /** The number of votes that the task asks for, and the kind of all experts who may vote on it, if they have one kind. */
+  const votersOf = Effect.fnUntraced(function* (seq: number) {
+    const [task] = yield* sql<Pick<Task, "voters" | "votes_required">>`
+      SELECT voters, votes_required FROM task WHERE seq = ${seq}`
+    const { voters, votes_required } = task!
+    const kinds =
+      voters === null
+        ? yield* sql<{ kind: string }>`SELECT DISTINCT kind FROM expert WHERE active = 1 AND away = 0 LIMIT 2`
+        : [{ kind: voters === "judges" ? "judge" : "person" }]
+    return { votesRequired: votes_required, kind: kinds.length === 1 ? kinds[0]!.kind : undefined }
+  })
+
   const resultsOf = Effect.fnUntraced(function* (
     { seq }: Pick<Task, "seq">,
     all: ReadonlyArray<Pick<NewVote, "itemId" | "vote">> | undefined,
@@ -332,10 +344,15 @@ export const make = Effect.fnUntraced(function* ({ goldAnswer = () => Option.non
       flags[promptIndexOf(row.item_id)]!.push(flagOf(row))
     }
     const decisions = yield* decisionsOn(itemIdOf(seq, 0), lastItemOf(seq))
+    const { kind, votesRequired } = yield* votersOf(seq)
     return prompts.map((prompt, i) => {
       const decision = decisions.get(itemIdOf(seq, i))
       if (decision === undefined) {
-        return votes[i]!.length === 0 ? Decisions.unanswered(prompt, flags[i]!) : resultOf(prompt, votes[i]!, flags[i]!)
+        if (votes[i]!.length === 0) return Decisions.unanswered(prompt, flags[i]!, kind)
+        const result = resultOf(prompt, votes[i]!, flags[i]!)
+        return votes[i]!.length >= votesRequired || kind === undefined
+          ? result
+          : { ...result, annotations: { ...result.annotations, kind } }
       }
       if (!Decisions.isChosen(decision)) return Decisions.withdrawn(prompt, decision, flags[i]!)
       return votes[i]!.length === 0

@@ -3,8 +3,9 @@
  * on them.
  *
  * Guarantees: the same result gives the same text. If the task asks for one vote, an item with votes of several kinds
- * counts at the highest of their prices. If it asks for several, each counts at the price of its kind. Missing votes are
- * of an unknown kind, and if the result lists more votes, all count at the highest of their prices.
+ * counts at the highest of their prices. If it asks for several, each counts at the price of its kind. Missing votes
+ * have the kind of the annotations, if these tell it. If the result lists more votes, all count at the highest of their
+ * prices.
  */
 import { Result, Schema } from "effect"
 import * as Cost from "../../../domain/Cost.ts"
@@ -25,9 +26,11 @@ export type ReadKinds = (results: ReadonlyArray<{ readonly annotations?: unknown
 
 type Kinds = ReadonlyArray<string | null>
 
-/** For each vote that an item's task asks for, the kinds of which it may be. */
-const paidVotes = (kinds: Kinds, asks: number): ReadonlyArray<Kinds> =>
-  Array.from({ length: asks }, (_, i) => (asks === 1 || kinds.length > asks ? kinds : [kinds[i] ?? null]))
+/** For each vote that an item's task asks for, the kinds of which it may be. @param missing the kind of missing votes */
+const paidVotes = (kinds: Kinds, asks: number, missing: string | null): ReadonlyArray<Kinds> =>
+  Array.from({ length: asks }, (_, i) =>
+    asks === 1 || kinds.length > asks ? kinds : [i < kinds.length ? kinds[i]! : missing],
+  )
 
 const compare = (a: string | null, b: string | null): number => ((a ?? "") < (b ?? "") ? -1 : 1)
 
@@ -38,7 +41,7 @@ export const reader = (path: string): ReadKinds => {
   return (results, asks = 1) => {
     const counts = new Map<string, Group>()
     const votes = results.flatMap(({ annotations }) =>
-      paidVotes(ExpertKind.inAnnotations(annotations, parsed.get), asks),
+      paidVotes(ExpertKind.inAnnotations(annotations, parsed.get), asks, ExpertKind.inWhole(annotations, parsed.get)),
     )
     for (const vote of votes) {
       const [first = null, ...rest] = [...new Set(vote)].toSorted(compare)

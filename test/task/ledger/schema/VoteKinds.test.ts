@@ -37,11 +37,13 @@ describe("the kinds of a task's votes", () => {
     assert.deepStrictEqual(paid([kinds("person", "judge", "crowd")]), ["1 crowd"])
   })
 
-  it("are each paid for if the task asks for several; missing ones are unknown, and of too many all are the dearest", () => {
+  it("are each paid for if the task asks for several; missing ones have the kind of the result, if it has one, and of too many all are the dearest", () => {
     const kinds = (...names: ReadonlyArray<unknown>) => ({ votes: names.map((kind) => ({ kind })) })
     const asking3 = (annotations: unknown) => paid([annotations, annotations], "kind", 3)
     assert.deepStrictEqual(asking3(kinds("judge", "specialist", "judge")), ["4 judge", "2 specialist"])
     assert.deepStrictEqual(asking3(kinds("judge")), ["2 judge", "4 null"])
+    assert.deepStrictEqual(asking3({ ...kinds("specialist"), kind: "judge" }), ["4 judge", "2 specialist"])
+    assert.deepStrictEqual(asking3({ kind: "judge" }), ["6 judge"])
     assert.deepStrictEqual(asking3(kinds("judge", "judge", "judge", "specialist")), ["6 specialist"])
     assert.isNull(asking3(kinds(null, null, null)))
   })
