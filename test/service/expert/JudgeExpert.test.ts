@@ -156,7 +156,10 @@ describe("more completions", () => {
     const details = detailsOf(vote!)
     assert.deepStrictEqual([details.method, details.consistent, details.answers.length], ["all_pairs", true, 12])
     assert.strictEqual(details.usage.requests, 12)
-    assert.match(vote!.rationale, /^Compared with 3 other completions, and preferred to 2 of them in both orders\. .*Because of: (333|one)$/)
+    assert.match(
+      vote!.rationale,
+      /^Compared with 3 other completions, and preferred to 2 of them in both orders\. .*Because of: (333|one)$/,
+    )
   })
 
   test("are equal for a model that looks at places", function* () {
