@@ -47,8 +47,11 @@ export interface JudgeAnswers {
    * vote is stored judges the item again, and then counts the same requests. @returns whether the item counts it
    */
   readonly count: (request: string, item: string) => Effect.Effect<boolean, SqlError>
-  /** Leaves the requests that an item without a vote has counted to the next vote of the model. */
-  readonly uncount: (item: string) => Effect.Effect<void, SqlError>
+  /**
+   * Leaves requests to the next vote of the model: those that an item without a vote has counted, and those of
+   * `requests` that no other item has counted.
+   */
+  readonly uncount: (item: string, requests: Iterable<string>) => Effect.Effect<void, SqlError>
   /** Counts requests of items without votes in the vote on an item. @returns all of these that the item counts */
   readonly countOthers: (
     model: string,
@@ -236,7 +239,9 @@ export const open = Effect.fn("JudgeAnswers.open")(
           WHERE request = ${request} AND COALESCE(counted_for, '') IN ('', ${item}) RETURNING request`,
         (rows) => rows.length > 0,
       )
-    const uncount = (item: string) => Effect.asVoid(sql`UPDATE answer SET counted_for = '' WHERE counted_for = ${item}`)
+    const uncount = (item: string, requests: Iterable<string>) =>
+      Effect.asVoid(sql`UPDATE answer SET counted_for = '' WHERE counted_for = ${item} OR (counted_for IS NULL
+        AND request IN (SELECT value FROM json_each(${JSON.stringify([...requests])})))`)
     const countOthers = Effect.fnUntraced(function* (model: string, item: string, own: ReadonlyArray<string>) {
       yield* sql`UPDATE answer SET counted_for = ${item} WHERE counted_for = '' AND model = ${model}`
       const rows = yield* sql<Row>`SELECT prompt_tokens, completion_tokens, batched FROM answer
