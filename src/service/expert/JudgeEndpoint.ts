@@ -155,7 +155,7 @@ export const make = Effect.fnUntraced(function* (
   /** Sends a request in its turn. It goes on if the caller is then interrupted, unless the judgment ends. */
   const send = (answer: Effect.Effect<Answer, JudgeFailed>, id: string, judgment: Judgment | undefined) =>
     judgment === undefined
-      ? Semaphore.withPermit(Effect.andThen(awaitTurn, answer), semaphore)
+      ? Semaphore.withPermit(semaphore, Effect.andThen(awaitTurn, answer))
       : Effect.uninterruptibleMask((restore) =>
           Effect.gen(function* () {
             yield* restore(semaphore.take(1))
@@ -164,7 +164,9 @@ export const make = Effect.fnUntraced(function* (
               sent.delete(id)
               return semaphore.release(1)
             })
-            const fiber = yield* FiberSet.run(judgment.running, Effect.ensuring(Effect.interruptible(answer), ended))
+            const fiber = yield* FiberSet.run(judgment.running, Effect.ensuring(Effect.interruptible(answer), ended), {
+              startImmediately: false,
+            })
             sent.set(id, fiber)
             return yield* restore(Fiber.join(fiber))
           }),

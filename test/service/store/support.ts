@@ -59,7 +59,7 @@ export interface TaskOptions {
   readonly key?: string
   readonly guidelines?: string
   readonly organization?: string
-  readonly voters?: Voters
+  readonly voters?: Voters | undefined
 }
 
 /** Creates a task of prompts with the given completions. */
