@@ -40,8 +40,18 @@ export interface JudgeAnswers {
   /** A secret for the markers in prompts: nobody can predict them, but equal questions have equal markers. */
   readonly markerKey: string
   readonly find: (request: string) => Effect.Effect<Option.Option<Answer>, JudgeError>
-  /** Keeps answers, and counts their requests as paid. @param endpoint the base URL that answered */
-  readonly keep: (endpoint: string, model: string, answers: ReadonlyArray<KeptAnswer>) => Effect.Effect<void, SqlError>
+  /**
+   * Keeps answers, and counts their requests as paid.
+   *
+   * @param endpoint the base URL that answered
+   * @param unreadable the number of further paid requests, whose answers and tokens cannot be read. Default 0
+   */
+  readonly keep: (
+    endpoint: string,
+    model: string,
+    answers: ReadonlyArray<KeptAnswer>,
+    unreadable?: number,
+  ) => Effect.Effect<void, SqlError>
   /**
    * Counts a request in the vote on an item, unless another vote has counted it. A process that is killed before the
    * vote is stored judges the item again, and then counts the same requests. @returns whether the item counts it
@@ -199,7 +209,12 @@ export const open = Effect.fn("JudgeAnswers.open")(
       )
 
     const clean = (text: string) => text.replaceAll("\0", "\uFFFD").toWellFormed()
-    const keep = Effect.fnUntraced(function* (endpoint: string, model: string, answers: ReadonlyArray<KeptAnswer>) {
+    const keep = Effect.fnUntraced(function* (
+      endpoint: string,
+      model: string,
+      answers: ReadonlyArray<KeptAnswer>,
+      unreadable = 0,
+    ) {
       const rows = JSON.stringify(
         answers.map(([request, { batched, completionTokens, model, promptTokens, refusal, text }]) => [
           request,
@@ -224,7 +239,7 @@ export const open = Effect.fn("JudgeAnswers.open")(
         answers.reduce((sum, [, answer]) => sum + answer[member], 0)
       yield* sql`INSERT INTO paid ${sql.insert({
         model,
-        requests: answers.length,
+        requests: answers.length + unreadable,
         prompt_tokens: sum("promptTokens"),
         completion_tokens: sum("completionTokens"),
         cost: cost === undefined ? null : Cost.format(Cost.shortest(cost)),
