@@ -256,8 +256,13 @@ describe("a batch that the endpoint no longer has", () => {
       assert.strictEqual(stub.batches.length, 1)
 
       stub.set({ fault: (at) => (at.step === step && stub.batches.length === 1 ? gone : undefined) })
-      yield* completed(yield* serviceWith(stub, database, { batch: { ...quick, doubts: "send-again" } }), taskId)
+      const settled = serviceWith(stub, database, { batch: { ...quick, doubts: "send-again" } })
+      yield* logs.during(Effect.flatMap(settled, (base) => completed(base, taskId)))
       assertAsked(stub, 6, 6)
+      assert.match(
+        logs.messages.join("\n"),
+        /Batch [0-9a-f]{24} of judge:m is given up.* sent again, and may be paid for twice/,
+      )
     })
   }
 
