@@ -202,14 +202,7 @@ export const layer = (options: ServiceOptions) => {
   )
 }
 
-const store = ({
-  allowPrivateWebhooks,
-  allowRepeatedVotes = false,
-  cancelUnanswered = false,
-  gold,
-  hold,
-  undoGrace,
-}: ServiceOptions) =>
+const store = ({ gold, hold, undoGrace, ...options }: ServiceOptions) =>
   Layer.unwrap(
     Effect.map(gold === undefined ? Effect.undefined : GoldExpert.read(gold), (known) =>
       Layer.mergeAll(TaskStore.layer, Experts.layer, Desk.layer).pipe(
@@ -226,14 +219,14 @@ const store = ({
         Layer.provideMerge(
           Layer.unwrap(
             Effect.map(ServiceAddress, ({ localOnly }) =>
-              Webhooks.layer({ allowLoopback: localOnly, allowPrivate: allowPrivateWebhooks }),
+              Webhooks.layer({ allowLoopback: localOnly, allowPrivate: options.allowPrivateWebhooks }),
             ),
           ),
         ),
         Layer.provideMerge(Database.layer),
         Layer.provide([
-          Layer.succeed(AllowRepeatedVotes, allowRepeatedVotes),
-          Layer.succeed(EndsUnanswered, cancelUnanswered),
+          Layer.succeed(AllowRepeatedVotes, options.allowRepeatedVotes === true),
+          Layer.succeed(EndsUnanswered, options.cancelUnanswered === true),
         ]),
       ),
     ),
