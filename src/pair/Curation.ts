@@ -279,6 +279,8 @@ const makeState = (
   let unread: { readonly place: string; readonly itemId: string; readonly count: number } | undefined
   /** Votes that tasks asked for and results do not contain, and the number of these results. */
   const missing = { results: 0, votes: 0 }
+  /** Votes that experts did not give, in results that list the others. */
+  const short = { results: 0, votes: 0 }
   /** Number of votes that do not count, because the expert had already voted on the same item. */
   let repeatedVotes = 0
   let judged = 0
@@ -294,9 +296,10 @@ const makeState = (
       if (vote.unread === undefined) continue
       unread = { ...(unread ?? { place: vote.unread, itemId: item.itemId }), count: (unread?.count ?? 0) + 1 }
     }
-    for (const { missingVotes = 0 } of item.judgments) {
-      missing.votes += missingVotes
-      missing.results += missingVotes > 0 ? 1 : 0
+    for (const { annotations, missingVotes = 0 } of item.judgments) {
+      const counts = annotations.votes === undefined ? missing : short
+      counts.votes += missingVotes
+      counts.results += missingVotes > 0 ? 1 : 0
     }
     return Option.match(reliabilities, {
       onNone: () => Consensus.byMajority(item, votes),
@@ -436,6 +439,7 @@ const makeState = (
         kept,
         unread,
         missing,
+        short,
         repeatedVotes,
         pairs: pairCount,
         lost: lossReasons.flatMap((reason) => {

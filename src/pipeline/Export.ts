@@ -160,7 +160,7 @@ export const exportDataset = Effect.fn("Export.exportDataset")(
     const finalize = Effect.fnUntraced(function* (written: Dataset.Written) {
       const all = yield* curation.report
       yield* VoteWarnings.log(all)
-      const { missing: _missing, repeatedVotes: _repeated, unread: _unread, ...numbers } = all
+      const { missing: _missing, repeatedVotes: _repeated, short: _short, unread: _unread, ...numbers } = all
       const curated = { ...numbers, ...(table?.report ?? SplitTable.unsplit) }
       const report = yield* reportOf(which, itemsByOutcome, { ...curated, ...unjudged() }, inSplits, written)
       const files = [
@@ -278,7 +278,7 @@ const reportOf = Effect.fnUntraced(function* (
     unusable,
     withdrawn,
     ...report
-  }: Omit<Curation.CurationReport, "missing" | "repeatedVotes" | "unread"> &
+  }: Omit<Curation.CurationReport, "missing" | "repeatedVotes" | "short" | "unread"> &
     SplitTable.SplitReport &
     Results.UnjudgedCounts,
   inSplits: ReadonlyMap<Split, { readonly items: number; readonly pairs: number }>,

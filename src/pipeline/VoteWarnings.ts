@@ -1,6 +1,6 @@
 /** Warns about votes and results that count differently than a reader of the dataset may expect. */
 import { Effect } from "effect"
-import { excerpt, plural } from "../io/Values.ts"
+import { count, excerpt, plural } from "../io/Values.ts"
 import type { ExpertRow } from "../domain/QualityReport.ts"
 import type { CurationReport } from "../pair/Curation.ts"
 import { wilsonInterval } from "../domain/Interval.ts"
@@ -18,6 +18,7 @@ export const log = Effect.fnUntraced(function* ({
   lost,
   missing,
   repeatedVotes,
+  short,
   unread,
 }: CurationReport) {
   for (const { expert, gold_right, gold_votes, reliability } of experts.filter(isOverrated)) {
@@ -33,6 +34,11 @@ export const log = Effect.fnUntraced(function* ({
   if (missing.votes > 0) {
     yield* Effect.logWarning(
       `${missing.results} ${plural(missing.results, "result lacks", "results lack")} ${missing.votes} of the votes that ${plural(missing.results, "its task", "their tasks")} asked for. The cost includes these votes, but they do not count: ask the service to list all votes in \`annotations.votes\`, or to charge fewer`,
+    )
+  }
+  if (short.votes > 0) {
+    yield* Effect.logWarning(
+      `${short.results} ${plural(short.results, "result lists", "results list")} ${count(short.votes, "vote")} fewer than ${plural(short.results, "its task", "their tasks")} asked for: experts had no answer. The cost includes these votes, but they do not count. The service's log names the reasons`,
     )
   }
   if (repeatedVotes > 0) {

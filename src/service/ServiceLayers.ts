@@ -28,7 +28,7 @@ import * as VotesApi from "./http/VotesApi.ts"
 import { ServiceApi } from "./http/VotesApi.ts"
 import * as TaskReads from "./http/TaskReads.ts"
 import { Database } from "./database/Database.ts"
-import { AllowRepeatedVotes } from "./store/Contents.ts"
+import { AllowRepeatedVotes, EndsUnanswered } from "./store/Contents.ts"
 import { Desk } from "./store/Desk.ts"
 import { Experts } from "./store/Experts.ts"
 import { TaskStore } from "./store/TaskStore.ts"
@@ -202,7 +202,7 @@ export const layer = (options: ServiceOptions) => {
   )
 }
 
-const store = ({ allowPrivateWebhooks, allowRepeatedVotes = false, gold, hold, undoGrace }: ServiceOptions) =>
+const store = ({ gold, hold, undoGrace, ...options }: ServiceOptions) =>
   Layer.unwrap(
     Effect.map(gold === undefined ? Effect.undefined : GoldExpert.read(gold), (known) =>
       Layer.mergeAll(TaskStore.layer, Experts.layer, Desk.layer).pipe(
@@ -219,12 +219,15 @@ const store = ({ allowPrivateWebhooks, allowRepeatedVotes = false, gold, hold, u
         Layer.provideMerge(
           Layer.unwrap(
             Effect.map(ServiceAddress, ({ localOnly }) =>
-              Webhooks.layer({ allowLoopback: localOnly, allowPrivate: allowPrivateWebhooks }),
+              Webhooks.layer({ allowLoopback: localOnly, allowPrivate: options.allowPrivateWebhooks }),
             ),
           ),
         ),
         Layer.provideMerge(Database.layer),
-        Layer.provide(Layer.succeed(AllowRepeatedVotes, allowRepeatedVotes)),
+        Layer.provide([
+          Layer.succeed(AllowRepeatedVotes, options.allowRepeatedVotes === true),
+          Layer.succeed(EndsUnanswered, options.cancelUnanswered === true),
+        ]),
       ),
     ),
   )

@@ -13,8 +13,19 @@ it.effect.each([
     { unread: { count: 1, itemId: "i-1", place: "annotations.raters" } },
     [/^in 1 result \(first: item i-1\), "annotations.raters" seems to list several judgments/],
   ],
-  [{ missing: { results: 1, votes: 2 } }, [/^1 result lacks 2 of the votes that its task asked for\./]],
+  [
+    { missing: { results: 1, votes: 2 } },
+    [/^1 result lacks 2 of the votes that its task asked for\..* ask the service/],
+  ],
   [{ missing: { results: 3, votes: 4 } }, [/^3 results lack 4 of the votes that their tasks asked for\./]],
+  [
+    { short: { results: 1, votes: 1 } },
+    [/^1 result lists 1 vote fewer than its task asked for: experts had no answer\./],
+  ],
+  [
+    { missing: { results: 1, votes: 1 }, short: { results: 3, votes: 7 } },
+    [/^1 result lacks 1 /, /^3 results list 7 votes fewer than their tasks asked for: experts had no answer\./],
+  ],
   [{ agreement: service(1) }, [/^on 1 item, the service's choice differs .*; 0 items were left out/]],
   [
     { agreement: service(2), lost: [{ reason: "against_votes", count: 1 }] },
@@ -34,13 +45,14 @@ it.effect.each([
 ] satisfies ReadonlyArray<readonly [object, ReadonlyArray<RegExp>]>)("%j is warned of", ([of, expected]) =>
   Effect.gen(function* () {
     const { during, messages } = Logs.make()
-    const missing = { results: 0, votes: 0 }
+    const noVotes = { results: 0, votes: 0 }
     const none = {
       agreement: { not_majority: [] },
       experts: [],
       lost: [],
-      missing,
+      missing: noVotes,
       repeatedVotes: 0,
+      short: noVotes,
       unread: undefined,
     }
     yield* during(VoteWarnings.log({ ...none, ...of } as unknown as CurationReport))

@@ -194,7 +194,7 @@ export const taskTables: ReadonlyArray<string> = [
   `CREATE TABLE claim (seq INTEGER PRIMARY KEY, items INTEGER NOT NULL, experts TEXT NOT NULL)`,
 
   // The two cursors are the expert's positions in item_open and in returned_item. away: 1 if items do not wait for the
-  // expert: a person who was absent for long or may not judge, or a judge that this service does not employ.
+  // expert: a person who was absent for long or may not judge, or an automatic expert that this service does not employ.
   `CREATE TABLE expert (
     expert_no INTEGER PRIMARY KEY,
     expert_id TEXT NOT NULL UNIQUE,

@@ -52,6 +52,13 @@ export const make = (
 
   const about = (name: string) => `Batch ${name} of judge:${model}`
 
+  const giveUp = (name: string, why: string) => {
+    doubts.delete(name)
+    return Effect.logWarning(
+      `${about(name)} is given up: ${why}. Its requests are sent again, and may be paid for twice`,
+    )
+  }
+
   /** Repeats a step until it succeeds. The number of repetitions is not limited, because the batch would be lost. */
   const untilDone = Effect.fnUntraced(function* <A>(
     name: string,
@@ -98,7 +105,7 @@ export const make = (
       }
       const isTold = listed._tag === "Success" || (listed.failure.isRefused === true && !listed.failure.isPassing)
       if (mayRepeat && isTold) {
-        doubts.delete(name)
+        yield* giveUp(name, "the request to create it got no answer, and the endpoint does not list it")
         return Option.none()
       }
       if (searches === 0) {
@@ -145,7 +152,7 @@ export const make = (
         return Option.some(result.success)
       }
       if (isGivenUp) {
-        doubts.delete(name)
+        yield* giveUp(name, `it cannot be ${what}, because the endpoint says that it does not exist`)
         return Option.none()
       }
       if (!doubts.has(name)) {

@@ -40,15 +40,28 @@ export interface JudgeAnswers {
   /** A secret for the markers in prompts: nobody can predict them, but equal questions have equal markers. */
   readonly markerKey: string
   readonly find: (request: string) => Effect.Effect<Option.Option<Answer>, JudgeError>
-  /** Keeps answers, and counts their requests as paid. @param endpoint the base URL that answered */
-  readonly keep: (endpoint: string, model: string, answers: ReadonlyArray<KeptAnswer>) => Effect.Effect<void, SqlError>
+  /**
+   * Keeps answers, and counts their requests as paid.
+   *
+   * @param endpoint the base URL that answered
+   * @param unreadable the number of further paid requests, whose answers and tokens cannot be read. Default 0
+   */
+  readonly keep: (
+    endpoint: string,
+    model: string,
+    answers: ReadonlyArray<KeptAnswer>,
+    unreadable?: number,
+  ) => Effect.Effect<void, SqlError>
   /**
    * Counts a request in the vote on an item, unless another vote has counted it. A process that is killed before the
    * vote is stored judges the item again, and then counts the same requests. @returns whether the item counts it
    */
   readonly count: (request: string, item: string) => Effect.Effect<boolean, SqlError>
-  /** Leaves the requests that an item without a vote has counted to the next vote of the model. */
-  readonly uncount: (item: string) => Effect.Effect<void, SqlError>
+  /**
+   * Leaves requests to the next vote of the model: those that an item without a vote has counted, and those of
+   * `requests` that no other item has counted.
+   */
+  readonly uncount: (item: string, requests: Iterable<string>) => Effect.Effect<void, SqlError>
   /** Counts requests of items without votes in the vote on an item. @returns all of these that the item counts */
   readonly countOthers: (
     model: string,
@@ -196,7 +209,12 @@ export const open = Effect.fn("JudgeAnswers.open")(
       )
 
     const clean = (text: string) => text.replaceAll("\0", "\uFFFD").toWellFormed()
-    const keep = Effect.fnUntraced(function* (endpoint: string, model: string, answers: ReadonlyArray<KeptAnswer>) {
+    const keep = Effect.fnUntraced(function* (
+      endpoint: string,
+      model: string,
+      answers: ReadonlyArray<KeptAnswer>,
+      unreadable = 0,
+    ) {
       const rows = JSON.stringify(
         answers.map(([request, { batched, completionTokens, model, promptTokens, refusal, text }]) => [
           request,
@@ -221,7 +239,7 @@ export const open = Effect.fn("JudgeAnswers.open")(
         answers.reduce((sum, [, answer]) => sum + answer[member], 0)
       yield* sql`INSERT INTO paid ${sql.insert({
         model,
-        requests: answers.length,
+        requests: answers.length + unreadable,
         prompt_tokens: sum("promptTokens"),
         completion_tokens: sum("completionTokens"),
         cost: cost === undefined ? null : Cost.format(Cost.shortest(cost)),
@@ -236,7 +254,9 @@ export const open = Effect.fn("JudgeAnswers.open")(
           WHERE request = ${request} AND COALESCE(counted_for, '') IN ('', ${item}) RETURNING request`,
         (rows) => rows.length > 0,
       )
-    const uncount = (item: string) => Effect.asVoid(sql`UPDATE answer SET counted_for = '' WHERE counted_for = ${item}`)
+    const uncount = (item: string, requests: Iterable<string>) =>
+      Effect.asVoid(sql`UPDATE answer SET counted_for = '' WHERE counted_for = ${item} OR (counted_for IS NULL
+        AND request IN (SELECT value FROM json_each(${JSON.stringify([...requests])})))`)
     const countOthers = Effect.fnUntraced(function* (model: string, item: string, own: ReadonlyArray<string>) {
       yield* sql`UPDATE answer SET counted_for = ${item} WHERE counted_for = '' AND model = ${model}`
       const rows = yield* sql<Row>`SELECT prompt_tokens, completion_tokens, batched FROM answer

@@ -115,7 +115,7 @@ export const make = Effect.fnUntraced(function* (
       sql.withTransaction(
         Effect.gen(function* () {
           const unusable = yield* countUnreadable(unreadable)
-          yield* answers.keep(baseUrl, model, [...answered, ...unusable])
+          yield* answers.keep(baseUrl, model, [...answered, ...unusable], unreadable.length - unusable.length)
           yield* sql`DELETE FROM batch_request WHERE batch = ${name}`
           yield* sql`DELETE FROM batch WHERE name = ${name}`
           return unusable

@@ -6,7 +6,8 @@
  * redirects. No failure or log contains the key. A `JudgeError` says whether the question (not retryable) or the
  * endpoint is at fault. A refusal without a reason, a timeout, or an oversized response is the question's fault only if
  * the endpoint has answered other questions. Equal requests at the same time are sent once. With `JudgeAnswers`, a
- * request that was answered before is not sent again.
+ * request that was answered before is not sent again. A request of a judgment that was sent is awaited, and its answer
+ * kept, even if another one of the judgment fails meanwhile.
  */
 import {
   ByteSize,
@@ -15,6 +16,9 @@ import {
   Deferred,
   Duration,
   Effect,
+  Exit,
+  Fiber,
+  FiberSet,
   Option,
   type Redacted,
   Schedule,
@@ -66,13 +70,26 @@ export interface JudgeStore {
   readonly isBatching?: boolean | undefined
 }
 
+/** The requests of one judgment. */
+export interface Judgment {
+  /** Those that were sent and have no answer yet. */
+  readonly running: FiberSet.FiberSet<Answer, JudgeFailed>
+  /** The ids of all of them. */
+  readonly requests: Set<string>
+}
+
 export interface Endpoint {
   /**
    * Asks the model. Fails if it declines to answer.
    *
    * @param item the item whose vote counts the request, see `JudgeAnswers.count`
+   * @param judgment carries out the request even if the caller is interrupted after it was sent
    */
-  readonly complete: (messages: ReadonlyArray<Message>, item: string) => Effect.Effect<Completion, JudgeError>
+  readonly complete: (
+    messages: ReadonlyArray<Message>,
+    item: string,
+    judgment?: Judgment,
+  ) => Effect.Effect<Completion, JudgeError>
   /** The `temperature` in the requests. Undefined if they have none. */
   readonly temperature: Effect.Effect<Schema.Json | undefined>
 }
@@ -132,9 +149,33 @@ export const make = Effect.fnUntraced(function* (
     yield* Effect.sleep(pause)
   })
 
+  /** Sent requests that go on without the caller, by id. */
+  const sent = new Map<string, Fiber.Fiber<Answer, JudgeFailed>>()
+
+  /** Sends a request in its turn. It goes on if the caller is then interrupted, unless the judgment ends. */
+  const send = (answer: Effect.Effect<Answer, JudgeFailed>, id: string, judgment: Judgment | undefined) =>
+    judgment === undefined
+      ? Semaphore.withPermit(semaphore, Effect.andThen(awaitTurn, answer))
+      : Effect.uninterruptibleMask((restore) =>
+          Effect.gen(function* () {
+            yield* restore(semaphore.take(1))
+            yield* Effect.onError(restore(awaitTurn), () => semaphore.release(1))
+            const ended = Effect.suspend(() => {
+              sent.delete(id)
+              return semaphore.release(1)
+            })
+            const fiber = yield* FiberSet.run(judgment.running, Effect.ensuring(Effect.interruptible(answer), ended), {
+              startImmediately: false,
+            })
+            sent.set(id, fiber)
+            return yield* restore(Fiber.join(fiber))
+          }),
+        )
+
   const attempt = Effect.fnUntraced(function* (
     messages: ReadonlyArray<Message>,
     id: string,
+    judgment: Judgment | undefined,
   ): Effect.fn.Return<Answer, JudgeFailed> {
     const body = JSON.stringify({ ...members(), model: options.model, messages })
     if (isBatching && batches !== undefined) return yield* batches.ask(id, body)
@@ -149,29 +190,33 @@ export const make = Effect.fnUntraced(function* (
       refusal = fault === "Endpoint" ? problem : undefined
     })
     const limits = { maxBytes: maxAnswerBytes, timeout }
-    const text = yield* awaitTurn.pipe(
-      Effect.andThen(
-        Effect.tapError(
-          exchange(request, limits, () => answered > 0),
-          note,
-        ),
-      ),
-      Semaphore.withPermit(semaphore),
-    )
-    const answer = yield* JudgeHttp.completionOf(JudgeFailure.bodyOf(text), context, false)
-    answered++
-    refusal = undefined
-    return answer
+    const answer = Effect.gen(function* () {
+      const text = yield* Effect.tapError(
+        exchange(request, limits, () => answered > 0),
+        note,
+      )
+      const answer = yield* JudgeHttp.completionOf(JudgeFailure.bodyOf(text), context, false)
+      answered++
+      refusal = undefined
+      if (answers !== undefined) {
+        yield* Effect.ignoreCause(answers.keep(baseUrl, options.model, [[id, answer]]), {
+          log: "Warn",
+          message: `An answer from judge:${options.model} could not be stored in ${answers.file}`,
+        })
+      }
+      return answer
+    })
+    return yield* send(answer, id, judgment)
   })
 
-  const attemptAtAnyTemperature = (messages: ReadonlyArray<Message>, id: string) =>
+  const attemptAtAnyTemperature = (messages: ReadonlyArray<Message>, id: string, judgment: Judgment | undefined) =>
     Effect.catchIf(
       // The request may be part of an earlier batch, even if this process sends none.
-      Effect.suspend(() => batches?.pending(id) ?? attempt(messages, id)),
+      Effect.suspend(() => batches?.pending(id) ?? attempt(messages, id, judgment)),
       ({ fault }) => fault === "Temperature" && mayDropTemperature,
       () => {
         withTemperature = false
-        return attempt(messages, id)
+        return attempt(messages, id, judgment)
       },
     )
 
@@ -182,12 +227,19 @@ export const make = Effect.fnUntraced(function* (
     Schedule.while(({ input }) => input.isPassing && (input.retryAfter ?? 0) <= Duration.toMillis(maxPause)),
   )
 
-  const obtain = Effect.fnUntraced(function* (messages: ReadonlyArray<Message>, request: string) {
+  const obtain = Effect.fnUntraced(function* (
+    messages: ReadonlyArray<Message>,
+    request: string,
+    judgment: Judgment | undefined,
+  ) {
+    const earlier = sent.get(request)
+    const exit = earlier && (yield* Fiber.await(earlier))
+    if (exit !== undefined && Exit.isSuccess(exit)) return exit.value
     const isPending = batches?.pending(request) !== undefined
     const kept = answers === undefined || isPending ? Option.none() : yield* answers.find(request)
     if (Option.isSome(kept)) return kept.value
     const before = answered
-    const answer = yield* Effect.retry(attemptAtAnyTemperature(messages, request), again).pipe(
+    return yield* Effect.retry(attemptAtAnyTemperature(messages, request, judgment), again).pipe(
       Effect.mapError((failure) => {
         const { fault, problem } = failure
         if (fault === "Question" || (fault === "Length" && answered > before)) {
@@ -197,13 +249,6 @@ export const make = Effect.fnUntraced(function* (
         return new JudgeError({ problem, isRetryable: true, ...(retryAfter === undefined ? {} : { retryAfter }) })
       }),
     )
-    if (answers !== undefined && !answer.batched) {
-      yield* Effect.ignoreCause(answers.keep(baseUrl, options.model, [[request, answer]]), {
-        log: "Warn",
-        message: `An answer from judge:${options.model} could not be stored in ${answers.file}`,
-      })
-    }
-    return answer
   })
 
   const running = new Map<string, Deferred.Deferred<Answer, JudgeError>>()
@@ -212,18 +257,19 @@ export const make = Effect.fnUntraced(function* (
   const share = (
     messages: ReadonlyArray<Message>,
     request: string,
+    judgment: Judgment | undefined,
   ): Effect.Effect<{ readonly answer: Answer; readonly isFirst: boolean }, JudgeError> =>
     Effect.suspend(() => {
       const first = running.get(request)
       if (first !== undefined) {
         return Deferred.await(first).pipe(
           Effect.map((answer) => ({ answer, isFirst: false })),
-          Effect.catchCauseIf(Cause.hasInterruptsOnly, () => share(messages, request)),
+          Effect.catchCauseIf(Cause.hasInterruptsOnly, () => share(messages, request, judgment)),
         )
       }
       const deferred = Deferred.makeUnsafe<Answer, JudgeError>()
       running.set(request, deferred)
-      return obtain(messages, request).pipe(
+      return obtain(messages, request, judgment).pipe(
         Effect.onExit((exit) => {
           running.delete(request)
           return Deferred.done(deferred, exit)
@@ -235,9 +281,11 @@ export const make = Effect.fnUntraced(function* (
   const complete = Effect.fn("JudgeEndpoint.complete")(function* (
     messages: ReadonlyArray<Message>,
     item: string,
+    judgment?: Judgment,
   ): Effect.fn.Return<Completion, JudgeError> {
     const request = idOf({ ...configured, model: options.model, messages })
-    const { answer, isFirst } = yield* share(messages, request)
+    judgment?.requests.add(request)
+    const { answer, isFirst } = yield* share(messages, request, judgment)
     const isCounted = answers === undefined ? isFirst : yield* stored(answers.count(request, item))
     if (answer.refusal !== undefined) {
       const problem = answers === undefined ? answer.refusal : `${answer.refusal}; ${askAgain}`

@@ -4,21 +4,23 @@
  * Guarantees: the model is asked about each pair in both orders, and a completion wins only if both answers agree
  * (`PairwiseRanking`). The first order depends only on the item's text, so a restart does not change it. After a
  * limited number of unusable answers, the item is left to other experts. Completions are untrusted; see `JudgePrompt`.
- * With `JudgeAnswers`, an interrupted judgment continues with the answers so far, and each request is counted in one
- * vote: those of an item without a vote in the next vote of the judge.
+ * If a request fails, those under way are awaited. With `JudgeAnswers`, an interrupted judgment continues with the
+ * answers so far, and no request is counted in two votes: those of an item without a vote are counted in the next vote
+ * of the judge, if there is one.
  * Does not: make a model deterministic, even at temperature 0.
  */
-import { Effect, Option, Random, Result, type Schema } from "effect"
+import { Effect, FiberSet, Option, Random, Result, type Schema } from "effect"
 import type { HttpClient } from "effect/http"
 import type { Rubric } from "../../domain/Rubric.ts"
 import type { TaskPrompt } from "../../domain/Task.ts"
 import * as TokenPrice from "../../domain/TokenPrice.ts"
 import * as Sha256 from "../../node/Sha256.ts"
 import { type Expert, type Judge, JudgeError, type JudgeVote } from "./Expert.ts"
-import { drawMarkerKey, stored } from "./JudgeAnswers.ts"
+import { type Answer, drawMarkerKey, stored } from "./JudgeAnswers.ts"
 import * as JudgeAssessment from "./JudgeAssessment.ts"
 import * as JudgeEndpoint from "./JudgeEndpoint.ts"
 import * as JudgeFailure from "./JudgeFailure.ts"
+import type { JudgeFailed } from "./JudgeFailure.ts"
 import * as JudgePrompt from "./JudgePrompt.ts"
 import * as UsageCounter from "./UsageCounter.ts"
 import * as PairwiseRanking from "./PairwiseRanking.ts"
@@ -76,12 +78,13 @@ export const make = Effect.fn("JudgeExpert.make")(function* (
     order: readonly [number, number],
     usage: UsageCounter.UsageCounter,
     item: string,
+    judgment: JudgeEndpoint.Judgment,
   ): Effect.fn.Return<PairwiseRanking.Answer, JudgeError> {
     const shown = [completions[order[0]] ?? "", completions[order[1]] ?? ""] as const
     let said = ""
     for (let attempt = 1; attempt <= attempts; attempt++) {
       const messages = JudgePrompt.ask({ ...question, template, completions: shown }, markerKey, attempt)
-      const completion = yield* endpoint.complete(messages, item)
+      const completion = yield* endpoint.complete(messages, item, judgment)
       usage.add(completion)
       const verdict = JudgePrompt.read(completion.text)
       if (Option.isSome(verdict)) {
@@ -99,10 +102,12 @@ export const make = Effect.fn("JudgeExpert.make")(function* (
     rubric: Rubric,
     usage: UsageCounter.UsageCounter,
     key: string,
+    judgment: JudgeEndpoint.Judgment,
   ): Effect.fn.Return<JudgeVote["assessment"], JudgeError> {
     let failed: { readonly answer: string; readonly problem: string } | undefined
     for (let attempt = 1; attempt <= JudgeAssessment.attempts; attempt++) {
-      const completion = yield* endpoint.complete(JudgeAssessment.ask(item, rubric, markerKey, failed), key)
+      const messages = JudgeAssessment.ask(item, rubric, markerKey, failed)
+      const completion = yield* endpoint.complete(messages, key, judgment)
       usage.add(completion)
       const members = JudgeAssessment.read(completion.text, item, rubric)
       if (Result.isSuccess(members)) return members.success
@@ -117,13 +122,14 @@ export const make = Effect.fn("JudgeExpert.make")(function* (
     guidelines: string | undefined,
     rubric: Rubric | undefined,
     key: string,
+    judgment: JudgeEndpoint.Judgment,
   ): Effect.fn.Return<Option.Option<JudgeVote>, JudgeError> {
     const usage = UsageCounter.make(costOf)
     const compare = (first: number, second: number) =>
       Effect.all(
         [
-          answer({ prompt, guidelines }, completions, [first, second], usage, key),
-          answer({ prompt, guidelines }, completions, [second, first], usage, key),
+          answer({ prompt, guidelines }, completions, [first, second], usage, key, judgment),
+          answer({ prompt, guidelines }, completions, [second, first], usage, key, judgment),
         ],
         { concurrency: 2 },
       )
@@ -154,7 +160,9 @@ export const make = Effect.fn("JudgeExpert.make")(function* (
     const rationale = rationaleOf(ranked, distinct.length)
     const item = { guidelines, prompt, completions, order, choice: ranked.best, rationale }
     const assessment =
-      rubric !== undefined && JudgeAssessment.hasQuestions(rubric) ? yield* assess(item, rubric, usage, key) : undefined
+      rubric !== undefined && JudgeAssessment.hasQuestions(rubric)
+        ? yield* assess(item, rubric, usage, key, judgment)
+        : undefined
     const withoutVote =
       answers === undefined ? [] : yield* stored(answers.countOthers(options.model, key, usage.requests()))
     return Option.some<JudgeVote>({
@@ -179,10 +187,14 @@ export const make = Effect.fn("JudgeExpert.make")(function* (
 
   const judge: Judge = Effect.fn("JudgeExpert.judge")(function* (prompt, guidelines, rubric, item) {
     const key = `${name} ${item ?? (yield* drawMarkerKey)}`
-    return yield* Effect.tapError(judgeItem(prompt, guidelines, rubric, key), ({ isRetryable }) =>
-      answers === undefined || isRetryable ? Effect.void : stored(answers.uncount(key)),
+    const judgment = { running: yield* FiberSet.make<Answer, JudgeFailed>(), requests: new Set<string>() }
+    return yield* Effect.tapError(judgeItem(prompt, guidelines, rubric, key, judgment), ({ isRetryable }) =>
+      Effect.andThen(
+        FiberSet.awaitEmpty(judgment.running),
+        answers === undefined || isRetryable ? Effect.void : stored(answers.uncount(key, judgment.requests)),
+      ),
     )
-  })
+  }, Effect.scoped)
 
   // A judgment makes at least two requests at once, so the number of concurrent judgments is half that of requests.
   const concurrency = Math.max(1, Math.ceil((options.concurrency ?? JudgeEndpoint.defaults.concurrency) / 2))

@@ -38,12 +38,18 @@ export const AllowRepeatedVotes = Context.Reference<boolean>("prefstream/service
   defaultValue: () => false,
 })
 
+/** Whether the service ends items that no automatic expert can answer, so that they never wait for people. */
+export const EndsUnanswered = Context.Reference<boolean>("prefstream/service/EndsUnanswered", {
+  defaultValue: () => false,
+})
+
 const maxWaitingRead = 2_000
 
 /** Run these statements inside one `Database.write`. */
 export const make = Effect.gen(function* () {
   const { sql } = yield* Database
   const allowsRepeats = yield* AllowRepeatedVotes
+  const endsUnanswered = yield* EndsUnanswered
   const isRepeatable = (row: "item" | "deferred_item") =>
     allowsRepeats
       ? sql`1 = 1`
@@ -55,23 +61,25 @@ export const make = Effect.gen(function* () {
   ) => sql`COALESCE((SELECT items FROM seen_content
     WHERE seen_content.content = ${content} AND seen_content.expert_no = ${expert}), 0)`
 
-  /** Selects the experts of this kind who may still vote on the item `row`, whether they have seen its content or not. */
-  const eligible = (kind: "judge" | "person", row: string, lane: Statement.Fragment) => {
+  /** Selects the experts of these kinds for whom items of the lane wait. */
+  const inLane = (kinds: ReadonlyArray<string>, lane: Statement.Fragment) => sql`
+    SELECT 1 FROM expert AS other INDEXED BY expert_awaited
+    WHERE ${sql.in("other.kind", kinds)} AND other.active = 1 AND other.away = 0
+      AND (NOT EXISTS (SELECT 1 FROM lane WHERE lane.lane = ${lane} AND assigned = 1)
+        OR EXISTS (SELECT 1 FROM lane_expert WHERE lane_expert.lane = ${lane} AND lane_expert.expert_no = other.expert_no))`
+
+  /** Selects those who may still vote on the item `row`, whether they have seen its content or not. */
+  const eligible = (kinds: ReadonlyArray<string>, row: string, lane: Statement.Fragment) => {
     const itemId = sql.literal(`${row}.item_id`)
     const met = (table: string) =>
       sql`SELECT 1 FROM ${sql(table)} AS met WHERE met.item_id = ${itemId} AND met.expert_no = other.expert_no`
-    return sql`
-    SELECT 1 FROM expert AS other INDEXED BY expert_awaited
-    WHERE other.kind = ${kind} AND other.active = 1 AND other.away = 0
-      AND (NOT EXISTS (SELECT 1 FROM lane WHERE lane.lane = ${lane} AND assigned = 1)
-        OR EXISTS (SELECT 1 FROM lane_expert WHERE lane_expert.lane = ${lane} AND lane_expert.expert_no = other.expert_no))
-      AND NOT EXISTS (${met("vote")}) AND NOT EXISTS (${met("voided_vote")}) AND NOT EXISTS (${met("set_aside")})
+    return sql`${inLane(kinds, lane)} AND NOT EXISTS (${met("vote")}) AND NOT EXISTS (${met("voided_vote")}) AND NOT EXISTS (${met("set_aside")})
       AND NOT EXISTS (${met("hold")} AND met.held_until IS NOT NULL)`
   }
 
   /** Selects the people for whom the item waits. `row` is the alias of a table with `item_id` and `content`. */
   const awaited = (row: string, lane: Statement.Fragment, times: Statement.Fragment) =>
-    sql`${eligible("person", row, lane)} AND ${timesSeen(sql.literal(`${row}.content`), sql`other.expert_no`)} < ${times}`
+    sql`${eligible(["person"], row, lane)} AND ${timesSeen(sql.literal(`${row}.content`), sql`other.expert_no`)} < ${times}`
 
   const isDeferred = (expertNo: number) => {
     const times = timesSeen(sql`item.content`, sql`${expertNo}`)
@@ -95,19 +103,26 @@ export const make = Effect.gen(function* () {
 
   /**
    * Counts, by task, the items that wait for another expert: every person who may judge one has judged it, has set it
-   * aside, or has seen its content. Items that nobody has met, or that automatic experts are judging, do not count. An
-   * item for judges only waits if none of this service's judges can still vote on it, even if nobody has met it.
+   * aside, or has seen its content. Items that nobody has met, or on which automatic experts may still vote, do not
+   * count. An item for judges only waits if each judge of this service has voted on it, even if there is none. If one
+   * has no answer, the item is done with fewer votes.
    * Reads at most `maxWaitingRead` deferred items, and as many of the other open ones, the oldest first.
    */
   const waiting = Effect.map(
     sql<{ seq: number; items: number }>`SELECT item_id / ${maxPrompts} AS seq, COUNT(*) AS items FROM (
         SELECT item_id FROM (SELECT item_id FROM deferred_item LIMIT ${maxWaitingRead})
-        UNION SELECT item_id FROM (SELECT item_id, votes, for_judges FROM item INDEXED BY item_open WHERE open > 0
+        UNION SELECT item_id FROM (SELECT item_id, content, votes, for_judges FROM item INDEXED BY item_open WHERE open > 0
             ORDER BY item_id LIMIT ${maxWaitingRead}) AS opened
-          WHERE votes > 0 OR for_judges = 1 OR EXISTS (SELECT 1 FROM set_aside WHERE set_aside.item_id = opened.item_id))
-        JOIN item USING (item_id)
-      WHERE open > 0 AND claimed = 0 AND CASE for_judges WHEN 1 THEN NOT EXISTS (${eligible("judge", "item", sql`item.lane`)})
-          ELSE NOT EXISTS (${awaited("item", sql`item.lane`, mayAsk)}) END
+          WHERE votes > 0 OR for_judges = 1 OR EXISTS (SELECT 1 FROM set_aside WHERE set_aside.item_id = opened.item_id)
+            OR EXISTS (SELECT 1 FROM seen_content WHERE seen_content.content = opened.content))
+        JOIN item USING (item_id) JOIN task ON task.seq = item_id / ${maxPrompts}
+      WHERE open > 0 AND claimed = 0 AND CASE for_judges
+          WHEN 1 THEN NOT EXISTS (${eligible(["judge"], "item", sql`item.lane`)})
+            AND NOT EXISTS (${inLane(["judge"], sql`item.lane`)} AND EXISTS (SELECT 1 FROM set_aside
+              WHERE set_aside.item_id = item.item_id AND set_aside.expert_no = other.expert_no))
+          ELSE NOT EXISTS (${awaited("item", sql`item.lane`, mayAsk)}) AND (voters IS 'people'
+            OR NOT EXISTS (${eligible(["judge", "automatic"], "item", sql`item.lane`)})) END
+        AND (voters IS 'people' OR ${endsUnanswered ? 0 : 1})
         AND NOT EXISTS (SELECT 1 FROM lane WHERE lane.lane = item.lane AND paused = 1)
       GROUP BY 1`,
     (rows) => new Map(rows.map(({ items, seq }) => [seq, items])),

@@ -182,11 +182,11 @@ const make = Effect.gen(function* () {
       yield* write(sql`UPDATE expert SET last_seen_at = ${now}, away = 0 WHERE expert_id = ${expertId}`)
   })
 
-  /** Items for judges wait only for the judges among these. */
+  /** Items wait for no other automatic experts than these. */
   const employ = (automatic: Staff) => {
     staff = automatic
     return write(sql`UPDATE expert SET away = expert_id NOT IN (SELECT value FROM json_each(${JSON.stringify(automatic.names)}))
-      WHERE kind = 'judge'`)
+      WHERE kind <> 'person'`)
   }
 
   return { employ, staff: () => staff, create, invite, inviteAll, rename, ensure, list, find, setActive, touch }

@@ -160,14 +160,13 @@ const make = Effect.gen(function* () {
 
   const find = Effect.fnUntraced(function* (organization: string, taskId: string) {
     // The answer is read as bytes, and sent unchanged. A string would have to be decoded and encoded again.
-    const rows = yield* sql<{ seq: number; status: TaskStatus; voters: Voters | null; answer: Uint8Array | null }>`
-      SELECT task.seq, task.status, task.voters, CAST(task_result.answer AS BLOB) AS answer FROM task LEFT JOIN task_result USING (seq)
+    const rows = yield* sql<{ seq: number; status: TaskStatus; answer: Uint8Array | null }>`
+      SELECT task.seq, task.status, CAST(task_result.answer AS BLOB) AS answer FROM task LEFT JOIN task_result USING (seq)
       WHERE task.task_id = ${taskId} AND task.organization = ${organization}`
     const [task] = rows
     if (task === undefined) return Option.none<FoundTask>()
-    const { answer, seq, status, voters } = task
-    const mayWait = status === "in_progress" || (status === "pending" && voters === "judges")
-    const counts = mayWait ? yield* waiting : undefined
+    const { answer, seq, status } = task
+    const counts = status === "pending" || status === "in_progress" ? yield* waiting : undefined
     return Option.some<FoundTask>({
       taskId,
       status,

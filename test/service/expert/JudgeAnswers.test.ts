@@ -151,6 +151,29 @@ describe("each paid request is counted once", () => {
     assert.deepStrictEqual(yield* paidIn(cache), [{ model: "m", ...all }])
   })
 
+  test("those under way when another one is refused are awaited, and counted in the next vote", function* () {
+    const arrived = Promise.withResolvers<void>()
+    const released = Promise.withResolvers<void>()
+    const refused = JudgeStub.says(null, { choices: [{ message: { refusal: "No." } }] })
+    const model = yield* ScriptedService.make(async (request, before) => {
+      if (JudgeStub.questionOf(request).prompt !== "bad") return JudgeStub.verdict("A")
+      if (before.length === 0) return arrived.promise.then(() => refused)
+      arrived.resolve()
+      return released.promise.then(() => JudgeStub.verdict("A"))
+    })
+    const cache = yield* temporaryFile("answers.db")
+    const settings = { baseUrl: model.baseUrl, cache, prices }
+    const base = yield* start({ experts: ["judge:m", "first"], judge: settings })
+    const { json } = yield* call("POST", `${base}/v1/tasks`, { body: task([["bad", "a", "b"]]) })
+    const { sql } = yield* JudgeAnswers.open(cache)
+    yield* Effect.repeat(sql`SELECT 1 FROM answer`, { until: (rows) => rows.length > 0 })
+    released.resolve()
+    yield* completed(base, json.task_id)
+    assert.strictEqual(model.received.length, 2)
+    assert.strictEqual((yield* paidIn(cache))[0]!.requests, 2)
+    assert.deepStrictEqual(paidBy(yield* votesOn(base, task([["good", "a", "b"]]))), [[2, "0.00022", 2, "0.00022"]])
+  })
+
   test("those before a stop are in the vote after it, and not in another one", function* () {
     const database = yield* temporaryFile("service.db")
     const cache = yield* temporaryFile("answers.db")

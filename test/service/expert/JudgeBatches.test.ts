@@ -1,6 +1,6 @@
 /** Judges that ask in batches: nothing is paid for twice, whatever the endpoint does, and each doubt is listed. */
 import { assert, describe } from "@effect/vitest"
-import { Effect } from "effect"
+import { Effect, Option } from "effect"
 import { HttpClient } from "effect/http"
 import * as JudgeAnswers from "../../../src/service/expert/JudgeAnswers.ts"
 import * as JudgeBatches from "../../../src/service/expert/JudgeBatches.ts"
@@ -256,8 +256,13 @@ describe("a batch that the endpoint no longer has", () => {
       assert.strictEqual(stub.batches.length, 1)
 
       stub.set({ fault: (at) => (at.step === step && stub.batches.length === 1 ? gone : undefined) })
-      yield* completed(yield* serviceWith(stub, database, { batch: { ...quick, doubts: "send-again" } }), taskId)
+      const settled = serviceWith(stub, database, { batch: { ...quick, doubts: "send-again" } })
+      yield* logs.during(Effect.flatMap(settled, (base) => completed(base, taskId)))
       assertAsked(stub, 6, 6)
+      assert.match(
+        logs.messages.join("\n"),
+        /Batch [0-9a-f]{24} of judge:m is given up.* sent again, and may be paid for twice/,
+      )
     })
   }
 
@@ -317,6 +322,19 @@ describe("without a service", () => {
     yield* Effect.repeat(Effect.sync(batches.doubts), { until: (doubts) => doubts.length === 1 })
     yield* Effect.flip(batches.pending("r")!)
     assert.deepStrictEqual(batches.doubts(), [])
+  })
+
+  test("results that cannot be read count as requests when they are read, without tokens", function* () {
+    const stub = yield* BatchStub.make({ end: () => ({ written: (json) => json.slice(0, -20) }) })
+    const answers = yield* JudgeAnswers.open(yield* temporaryFile("answers.db"))
+    const batches = yield* JudgeBatches.make(yield* HttpClient.HttpClient, context(stub), answers, quick)
+    for (const requests of [1, 2, 3]) {
+      const answer = yield* Effect.option(batches.ask("r", questionBody))
+      assert.strictEqual(Option.isSome(answer), requests === 3)
+      assert.strictEqual(stub.paid.get("r"), requests)
+      const counts = { requests, prompt_tokens: 0, completion_tokens: 0, cost: null }
+      assert.deepStrictEqual(yield* answers.paid, [{ model: "m", ...counts }])
+    }
   })
 
   test("a defect releases the callers, and the batch goes on without another payment", function* () {

@@ -7,7 +7,7 @@ import { Experts } from "../../../src/service/store/Experts.ts"
 import { TaskStore } from "../../../src/service/store/TaskStore.ts"
 import { VoteQueue } from "../../../src/service/store/VoteQueue.ts"
 import * as Workforce from "../../../src/service/expert/Workforce.ts"
-import { create, detailOf, next, person, results, statusOf, store, voteFor } from "../store/support.ts"
+import { create, detailOf, next, person, results, statusOf, store, voteFor, waitingIn } from "../store/support.ts"
 import { platform, temporaryFile } from "../support.ts"
 import { testOver } from "../../support/effectTest.ts"
 
@@ -356,6 +356,18 @@ describe("what no expert has an answer to", () => {
     const one = yield* create(prompts(2), { votes: 1 })
     yield* ends(one)
     yield* ends(two, "cancelled")
+  })
+
+  testOver(store(":memory:", { endsUnanswered: true }))("waits for nobody where it is ended", function* () {
+    const answered = yield* Latch.make()
+    const judge: Expert["judge"] = ({ prompt }) =>
+      prompt === "p0" ? Effect.succeedNone : Effect.as(answered.await, Option.some(choose(0)))
+    yield* working({ experts: [expert("one", judge, 2)], cancelUnanswered: true })
+    const task = yield* create(prompts(2))
+    yield* until(Effect.map(itemOf(task), (item) => item.set_aside.length === 1))
+    assert.strictEqual(yield* waitingIn(task), 0)
+    yield* answered.open
+    yield* ends(task)
   })
 
   test("is cancelled where there are no experts at all", function* () {

@@ -8,7 +8,7 @@ import { Experts } from "../../../src/service/store/Experts.ts"
 import { TaskStore } from "../../../src/service/store/TaskStore.ts"
 import { VoteQueue } from "../../../src/service/store/VoteQueue.ts"
 import type { ClaimRequest, Claim } from "../../../src/service/store/VoteQueueModel.ts"
-import { create, detailOf, next, person, results, statusOf, store } from "./support.ts"
+import { create, detailOf, next, person, results, statusOf, store, waitingIn } from "./support.ts"
 import { testOver } from "../../support/effectTest.ts"
 
 const robots = Layer.effectDiscard(
@@ -149,6 +149,24 @@ test("what none of the experts can vote on any more is named once nobody is at w
   yield* queue.record([{ itemId: second!.itemId, answers: [choose("one", 0), choose("two", 0)] }])
   assert.deepStrictEqual((yield* claim()).unanswered, [{ voters: null, taskId: task, lacking: 1, prompts: 2 }])
   assert.deepStrictEqual((yield* claim()).unanswered, [])
+})
+
+test("an item for judges waits for another judge once each has voted, but not once one has no answer", function* () {
+  const queue = yield* VoteQueue
+  const experts = yield* Experts
+  yield* Effect.forEach(["a", "b"], (name) => experts.ensure(name, "judge"))
+  const task = yield* create([...one, ["q", "a", "b"]], { votes: 3, voters: "judges" })
+  const askJudges = claim({ experts: ["a", "b"] })
+  const { claims } = yield* askJudges
+  assert.strictEqual(yield* waitingIn(task), 0)
+  const [first, second] = claims[0]!.items
+  const silent = { expert: "b", vote: Result.fail("declines") }
+  yield* queue.record([{ itemId: first!.itemId, answers: [choose("a", 0), silent] }])
+  assert.strictEqual(yield* waitingIn(task), 0)
+  yield* queue.record([{ itemId: second!.itemId, answers: [choose("a", 0), choose("b", 0)] }])
+  assert.strictEqual(yield* waitingIn(task), 1)
+  yield* askJudges
+  assert.strictEqual(yield* waitingIn(task), 1)
 })
 
 describe("an item whose content an expert has judged in another task of the group", () => {

@@ -10,7 +10,7 @@ import { Experts } from "../../../src/service/store/Experts.ts"
 import { VoteQueue } from "../../../src/service/store/VoteQueue.ts"
 import type { HeldItem } from "../../../src/service/pageApi/AnnotateApi.ts"
 import { TaskStore } from "../../../src/service/store/TaskStore.ts"
-import { create, next, person, results, statusOf, store, storeOver, voteFor } from "./support.ts"
+import { create, next, person, results, statusOf, store, storeOver, voteFor, waitingIn } from "./support.ts"
 import { cases } from "../../support/cases.ts"
 import { testOver } from "../../support/effectTest.ts"
 
@@ -164,10 +164,8 @@ describe("tasks that ask for the same", () => {
       const crowd = yield* people("Ann", "Bob")
       const task = yield* create([abc, ["other", "a", "b"]], { votes: 3, group: "job, campaign 1" })
       const waiting = Effect.gen(function* () {
-        yield* TestClock.adjust("2 seconds")
         const { groups } = yield* (yield* VoteQueue).groups()
-        const found = yield* Effect.flatMap((yield* TaskStore).find("default", task), Effect.fromOption)
-        return [groups[0]!.waiting, found.waiting]
+        return [groups[0]!.waiting, yield* waitingIn(task)]
       })
       for (const expertId of crowd) {
         assert.deepStrictEqual(yield* waiting, [0, 0])
@@ -180,6 +178,30 @@ describe("tasks that ask for the same", () => {
       assert.deepStrictEqual(yield* waiting, how === "judged" ? [0, 0] : [1, 1])
     })
   }
+
+  for (const voters of ["people", undefined] as const) {
+    test(`wait in a further task for ${voters ?? "anybody"} that all people have judged before, whether anybody asks or not`, function* () {
+      const [ann, bob] = yield* people("Ann", "Bob")
+      const group = "job, campaign 1"
+      const first = yield* create([abc], { group, votes: 2 })
+      const further = yield* create([abc], { group, voters })
+      assert.deepStrictEqual(yield* Effect.forEach([ann!, bob!], judgeAll), [[first], [first]])
+      assert.deepStrictEqual([yield* statusOf(further), yield* waitingIn(further)], ["pending", 1])
+      const later = yield* create([bca], { group, voters })
+      assert.deepStrictEqual([yield* statusOf(later), yield* waitingIn(later)], ["pending", 1])
+    })
+  }
+
+  test("do not wait for people while an automatic expert may still vote", function* () {
+    const experts = yield* Experts
+    const [ann] = yield* people("Ann")
+    yield* experts.ensure("judge:a", "judge")
+    const task = yield* create([abc], { votes: 2 })
+    yield* judgeAll(ann!)
+    assert.strictEqual(yield* waitingIn(task), 0)
+    yield* experts.employ({ ...experts.staff(), names: [] })
+    assert.strictEqual(yield* waitingIn(task), 1)
+  })
 
   test("are free again after a restart that allows repeated votes, or with gold answers that it did not know", function* () {
     const { sql } = yield* Database

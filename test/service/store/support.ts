@@ -2,10 +2,12 @@
 import { assert } from "@effect/vitest"
 import { Effect, Layer, Option } from "effect"
 import type { SqlClient } from "effect/sql"
+import { TestClock } from "effect/testing"
 import type { TaskPrompt } from "../../../src/domain/Task.ts"
+import type { Voters } from "../../../src/domain/Voters.ts"
 import * as SqliteClient from "../../../src/node/SqliteClient.ts"
 import { Database } from "../../../src/service/database/Database.ts"
-import { AllowRepeatedVotes } from "../../../src/service/store/Contents.ts"
+import { AllowRepeatedVotes, EndsUnanswered } from "../../../src/service/store/Contents.ts"
 import { Desk } from "../../../src/service/store/Desk.ts"
 import { Experts } from "../../../src/service/store/Experts.ts"
 import type { Qualification } from "../../../src/service/store/Qualification.ts"
@@ -30,18 +32,20 @@ export type Store = Database | Desk | Experts | Qualification | SqlClient.SqlCli
 interface StoreOptions extends VoteQueueOptions {
   readonly webhooks?: Layer.Layer<Webhooks>
   readonly allowRepeatedVotes?: boolean
+  readonly endsUnanswered?: boolean
 }
 
 /**
  * Over a database that is there. Tasks are completed with their last vote, unless a grace time is given. One person may
  * judge the same prompt in several tasks, unless repeated votes are not allowed.
  */
-export const storeOver = ({ allowRepeatedVotes = true, ...options }: StoreOptions = {}) =>
+export const storeOver = ({ allowRepeatedVotes = true, endsUnanswered = false, ...options }: StoreOptions = {}) =>
   Layer.mergeAll(TaskStore.layer, Experts.layer, Desk.layer).pipe(
     Layer.provideMerge(VoteQueue.layer({ undoGrace: 0, ...options })),
     Layer.provideMerge(options.webhooks ?? makeEvents().layer),
     Layer.provideMerge(Database.layer),
     Layer.provide(Layer.succeed(AllowRepeatedVotes, allowRepeatedVotes)),
+    Layer.provide(Layer.succeed(EndsUnanswered, endsUnanswered)),
   )
 
 /** @param filename `:memory:` where nothing has to outlive the layer */
@@ -55,12 +59,13 @@ export interface TaskOptions {
   readonly key?: string
   readonly guidelines?: string
   readonly organization?: string
+  readonly voters?: Voters | undefined
 }
 
 /** Creates a task of prompts with the given completions. */
 export const create = Effect.fnUntraced(function* (
   prompts: ReadonlyArray<readonly [prompt: string, ...completions: ReadonlyArray<string>]>,
-  { group, groupSize, guidelines, key, organization = "default", votes = 1 }: TaskOptions = {},
+  { group, groupSize, guidelines, key, organization = "default", voters, votes = 1 }: TaskOptions = {},
 ) {
   const content = {
     prompts: prompts.map(([prompt, ...completions]): TaskPrompt => ({ prompt, completions })),
@@ -72,6 +77,7 @@ export const create = Effect.fnUntraced(function* (
     body: new TextEncoder().encode(JSON.stringify({ task_type: "rlhf_ranking", ...content })),
     content,
     votes,
+    voters,
     group: group === undefined ? undefined : { id: group, size: groupSize },
   })
   return taskId
@@ -108,6 +114,14 @@ export const orderOf = Effect.fnUntraced(function* ({ item_id }: Pick<HeldItem, 
 /** What an expert gets next; fails where nothing is left. */
 export const next = (expertId: string) =>
   VoteQueue.use((queue) => Effect.flatMap(queue.next(expertId), Effect.fromOption))
+
+/** The number of a task's items that wait for another expert, as a client is told. */
+export const waitingIn = Effect.fnUntraced(function* (taskId: string) {
+  // The service answers from a cache until then.
+  yield* TestClock.adjust("2 seconds")
+  const task = yield* Effect.flatMap((yield* TaskStore).find("default", taskId), Effect.fromOption)
+  return task.waiting
+})
 
 /** The results of a task, decoded; fails where it is not completed. */
 export const results = Effect.fnUntraced(function* (taskId: string) {
