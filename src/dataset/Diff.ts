@@ -34,7 +34,9 @@ export interface JobOutcome {
 
 /** A column that none of the datasets has, or one that identifies a pair. */
 export class ColumnUnknown extends Schema.TaggedError<ColumnUnknown>()("ColumnUnknown", {
+  /** The name in `ignore` that no column has. */
   column: Schema.String,
+  /** The names of the columns that the datasets have. */
   columns: Schema.Array(Schema.String),
 }) {
   override get message() {
