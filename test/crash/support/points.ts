@@ -73,7 +73,7 @@ export const points = {
   },
   "task: submitted → completed": { name: "collect: a result is recorded", in: ["alone", "run", "collect"] },
   "task: submitted → invalid": { name: "collect: a result that does not fit is recorded", in: ["collect"] },
-  "task: submitted → failed": { name: "collect: a failure is recorded", in: ["run", "collect"] },
+  "task: submitted → failed": { name: "collect: a failure is recorded", in: ["collect"] },
   // receive
   "delivery: added": { name: "receive: a delivery is recorded", in: ["listen"] },
   "hint: added": { name: "receive: a hint is kept for an unknown task", in: ["overtaken"] },
