@@ -55,8 +55,8 @@ export interface ServiceSettings extends ItemLimits {
    */
   readonly idempotencyKey: "honored" | "ignored" | "declared"
   /**
-   * Whether the service takes `group`, `votes`, and `voters` in a task's request. `"declared"`: as its OpenAPI document says, where
-   * `idempotencyKey` reads it, too; otherwise none is sent.
+   * Whether the service takes `group`, `votes`, and `voters` in a task's request. `"declared"`: as its OpenAPI document
+   * says, where `idempotencyKey` reads it, too; otherwise none is sent.
    */
   readonly taskMembers: TaskMembers.TaskMembers | "declared"
   /**

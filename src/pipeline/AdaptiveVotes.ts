@@ -2,8 +2,9 @@
  * Chooses the items that need another vote most, from the judgments in the ledger.
  *
  * Guarantees: the choice depends only on the ledger and the annotation paths. Gold items that are mixed in get no
- * further votes, and items with a known answer do not go from judges to people. The known answers help to estimate the experts' reliabilities. With a rule that sends items to people, the votes of an item's
- * judges count as one (`pair/votes/Jury`). Memory: about 100 bytes per vote.
+ * further votes, and items with a known answer do not go from judges to people. The known answers help to estimate the
+ * experts' reliabilities. With a rule that sends items to people, the votes of an item's judges count as one
+ * (`pair/votes/Jury`). Memory: about 100 bytes per vote.
  */
 import { type Duration, Effect, Option, Schedule, Stream } from "effect"
 import { firstOfText } from "../domain/CompletionTexts.ts"

@@ -3,8 +3,9 @@
  * or messages, with the prompt in a separate column or at the start of both sides, and unpaired data.
  *
  * TRL concatenates plain-text prompts and completions. If prompts are questions, use a conversational format, so that
- * the chat template separates question and answer. The reward trainer reads each side of `trl-implicit` completely. The DPO and KTO trainers take the
- * text that both sides begin with as the prompt. This does not change DPO's loss, but changes KTO's.
+ * the chat template separates question and answer. The reward trainer reads each side of `trl-implicit` completely. The
+ * DPO and KTO trainers take the text that both sides begin with as the prompt. This does not change DPO's loss, but
+ * changes KTO's.
  *
  * Arguments of tool calls are objects, as chat templates need them (section "Tool Calling"); `tools` is JSON text. A
  * pair with an integer beyond 2^53 in arguments is omitted, because objects do not keep its digits. In plain text, a

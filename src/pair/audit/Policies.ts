@@ -12,9 +12,10 @@
  *   and people, but not from known answers, which the accuracy is measured by. It assumes that judges err independently.
  * - Difference: the accuracy minus that of people on the same items; its interval is paired.
  *
- * Guarantees: the cost of all items is exact; the cost per item is rounded to two more decimal places. A judge's vote costs its tokens, if the vote has their cost (also of answers
- * that were not paid for again), else the price of its kind. People's votes cost the highest price
- * of the kinds of people who voted. Does not: estimate the reliabilities again in each resample.
+ * Guarantees: the cost of all items is exact; the cost per item is rounded to two more decimal places. A judge's vote
+ * costs its tokens, if the vote has their cost (also of answers that were not paid for again), else the price of its
+ * kind. People's votes cost the highest price of the kinds of people who voted. Does not: estimate the reliabilities
+ * again in each resample.
  */
 import { Option } from "effect"
 import type { AuditPolicies, AuditPolicy } from "../../domain/Audit.ts"

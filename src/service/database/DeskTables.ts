@@ -2,8 +2,9 @@
  * The tables for managers: beginnings of prompts, disputed items, decisions, voided votes, versions of guidelines, and
  * the qualification of people.
  *
- * Guarantees: voiding moves a vote, with its number, to `voided_vote`, so that `vote` contains only valid votes.
- * A vote that its expert corrected is in `replaced_vote`. `disputed` lists the items that have all their votes or a decision, and whose votes differ on the best completion.
+ * Guarantees: voiding moves a vote, with its number, to `voided_vote`, so that `vote` contains only valid votes. A vote
+ * that its expert corrected is in `replaced_vote`. `disputed` lists the items that have all their votes or a decision,
+ * and whose votes differ on the best completion.
  */
 import { maxPrompts, voteColumns } from "./TaskTables.ts"
 

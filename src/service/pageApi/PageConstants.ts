@@ -1,6 +1,6 @@
 /**
- * Limits, options, and forms of texts that the service checks and the pages show. This file imports no package, because the pages load
- * it.
+ * Limits, options, and forms of texts that the service checks and the pages show. This file imports no package, because
+ * the pages load it.
  */
 export { maxVotes } from "../../api/MaxVotes.ts"
 

@@ -2,7 +2,8 @@
  * Puts the automatic experts who have voted least on an item's content (see `Contents`) first, in a group of tasks.
  *
  * Guarantees: the time for an item does not grow with the number of items, because only the nearest `maxNear` items of
- * its content on each side are read. Claims of tasks whose items have no equal read nothing: `mark` has checked them. Votes of a canceled task count only if it may be opened again.
+ * its content on each side are read. Claims of tasks whose items have no equal read nothing: `mark` has checked them.
+ * Votes of a canceled task count only if it may be opened again.
  */
 import { Effect } from "effect"
 import type { SqlClient } from "effect/sql"

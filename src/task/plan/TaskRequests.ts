@@ -1,8 +1,9 @@
 /**
  * Turns batches into requests: the bytes of the body, and the idempotency key.
  *
- * Guarantees: the same items with the same terms, group, votes, voters, and orders have the same key in every run, and other tasks
- * have other keys. A key never occurs with two bodies, which a service would refuse. Half of a split task has the same key as a planned task with these items.
+ * Guarantees: the same items with the same terms, group, votes, voters, and orders have the same key in every run, and
+ * other tasks have other keys. A key never occurs with two bodies, which a service would refuse. Half of a split task
+ * has the same key as a planned task with these items.
  */
 import { Array as Arr, Struct } from "effect"
 import * as Conversation from "../../domain/Conversation.ts"
@@ -166,7 +167,10 @@ const newTask = (
 type KeyMembers = Pick<TaskRequest, "task_type"> &
   Pick<RunTerms, "guidelines" | "group" | "votes"> & { readonly voters?: Voters | undefined }
 
-/** The key is a hash of terms, group, votes, voters, items, vote, and orders, so that the same task has the same key in every run. */
+/**
+ * The key is a hash of terms, group, votes, voters, items, vote, and orders, so that the same task has the same key in
+ * every run.
+ */
 const idempotencyKey = (
   { group, guidelines, task_type, voters, votes }: KeyMembers,
   items: ReadonlyArray<readonly [itemId: string, sentHash: string]>,

@@ -2,8 +2,9 @@
  * Sanitizes rendered text before it enters the page.
  *
  * Guarantees: only the elements and attributes listed here remain; links open another tab and carry no referrer;
- * nothing is run, and only images that may be shown are loaded (see `images`). Only formulas keep SVG and styles, and each property and value of a style is checked. The
- * result is DOM nodes, not a string, so it complies with `require-trusted-types-for 'script'`.
+ * nothing is run, and only images that may be shown are loaded (see `images`). Only formulas keep SVG and styles, and
+ * each property and value of a style is checked. The result is DOM nodes, not a string, so it complies with
+ * `require-trusted-types-for 'script'`.
  */
 import DOMPurify from "dompurify"
 import { allowedImages } from "./allowedImages.ts"

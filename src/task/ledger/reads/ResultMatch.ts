@@ -2,8 +2,9 @@
  * Joins a result to its task's request: by position, or by the prompt's text if the positions do not agree.
  *
  * Guarantees: if a result does not fit its task, or has the id of another task of the ledger, the failure gives the
- * reason and the position. A prompt that is withdrawn, or that no expert answers, gives no judgment, and is marked so. Every index in a judgment
- * refers to the completions in the order of the input, even if they were sent in another order.
+ * reason and the position. A prompt that is withdrawn, or that no expert answers, gives no judgment, and is marked so.
+ * Every index in a judgment refers to the completions in the order of the input, even if they were sent in another
+ * order.
  */
 import { Effect, identity, Option, Predicate, Result, Schema } from "effect"
 import { SchemaJITCompiler } from "effect/schema"

@@ -165,8 +165,8 @@ export const readStreams = ({ job, sql }: LedgerContext) => {
     )
 
   /**
-   * Ids, prompts, models, and metadata of all planned items, judged or not, of all campaigns, in the order of planning. An item
-   * in several campaigns occurs once for each. Omits gold items that were mixed in, and pruned items.
+   * Ids, prompts, models, and metadata of all planned items, judged or not, of all campaigns, in the order of planning.
+   * An item in several campaigns occurs once for each. Omits gold items that were mixed in, and pruned items.
    */
   const prompts: Stream.Stream<PlannedItem, SqlError> = pages(
     (after) => sql<{ seq: number; body: Uint8Array; items: Uint8Array }>`SELECT t.seq, q.body, q.items FROM task t

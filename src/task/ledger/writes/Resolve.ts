@@ -252,7 +252,10 @@ export const writeDecisions = (
   ) {
     const tasks = (yield* replannable(campaign, states, maxAttempts)).filter(({ seq }) => only?.has(seq) ?? true)
     const now = yield* SteadyClock.now
-    /** Locks the task, and returns its number of votes, and its voters. Undefined if a worker has changed its state meanwhile. */
+    /**
+     * Locks the task, and returns its number of votes, and its voters. Undefined if a worker has changed its state
+     * meanwhile.
+     */
     const lock = ({ attempt, seq, state }: Issue) =>
       Effect.map(
         sql<{ votes: number; voters: Voters | null }>`UPDATE task SET state = state
