@@ -266,25 +266,20 @@ const hasConversations = Effect.gen(function* () {
   return Option.exists(yield* Stream.runHead(ledger.prompts), ({ prompt }) => typeof prompt !== "string")
 })
 
+/** Counts that the report shows as steps of the funnel. */
+const countsOfFunnel = ["judged", "kept", "lost", "pairs", "unanswered", "unusable", "withdrawn"] as const
+
 const reportOf = Effect.fnUntraced(function* (
   campaign: Option.Option<number>,
   itemsByOutcome: OutcomeCounts,
-  {
-    judged,
-    kept,
-    lost,
-    pairs,
-    unanswered,
-    unusable,
-    withdrawn,
-    ...report
-  }: Omit<Curation.CurationReport, "missing" | "repeatedVotes" | "short" | "unread"> &
+  all: Omit<Curation.CurationReport, "missing" | "repeatedVotes" | "short" | "unread"> &
     SplitTable.SplitReport &
     Results.UnjudgedCounts,
   inSplits: ReadonlyMap<Split, { readonly items: number; readonly pairs: number }>,
   written: Dataset.Written,
 ) {
   const ledger = yield* LedgerReader
+  const report = Struct.omit(all, countsOfFunnel)
   const terms = (yield* ledger.campaigns).find((known) => Option.contains(campaign, known.campaign))
   const turnaround = Distribution.make()
   yield* Stream.runForEach(ledger.turnarounds(campaign), (millis) => Effect.sync(() => turnaround.add(millis / 1000)))
@@ -301,16 +296,7 @@ const reportOf = Effect.fnUntraced(function* (
         ...Struct.pick(report, ["gold", "experts"]),
       }),
     ),
-    funnel: yield* Funnel.make(campaign, itemsByOutcome, {
-      judged,
-      kept,
-      lost,
-      pairs,
-      unanswered,
-      unusable,
-      withdrawn,
-      written,
-    }),
+    funnel: yield* Funnel.make(campaign, itemsByOutcome, { ...Struct.pick(all, countsOfFunnel), written }),
     turnaround: turnaround.distribution(),
     splits: allSplits.flatMap((split) => {
       const counts = inSplits.get(split)

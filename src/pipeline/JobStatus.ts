@@ -69,7 +69,7 @@ export interface JobStatus extends RunReport.RunReport {
    * everybody who may judge these items has judged them, or equal ones.
    */
   readonly waiting_for_experts: { readonly tasks: number; readonly items: number }
-  /** The same for items on which only judges may vote: no language model of the service can. */
+  /** Tasks with items on which only judges may vote, and no language model of the service can; and these items. */
   readonly waiting_for_judges: { readonly tasks: number; readonly items: number }
   /** When an outstanding task will next be polled; the present time if a poll is due. */
   readonly next_poll_at: string | null

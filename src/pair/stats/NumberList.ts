@@ -23,7 +23,7 @@ export const make = <A extends Numbers>(Kind: Kind<A>) => {
 }
 
 /** The index of the first number in a sorted list that is at least `value`. */
-export const firstFrom = (sorted: Numbers, value: number): number => {
+export const firstFrom = (sorted: ArrayLike<number>, value: number): number => {
   let [low, high] = [0, sorted.length]
   while (low < high) {
     const middle = (low + high) >>> 1

@@ -1,6 +1,8 @@
 /**
  * Numbers in ascending order. Equal numbers are stored once with their count. Memory: 16 bytes per different number.
  */
+import { firstFrom } from "./NumberList.ts"
+
 export interface SortedNumbers {
   readonly length: number
   readonly different: number
@@ -37,17 +39,6 @@ const make = (values: Float64Array, ends: Float64Array): SortedNumbers => {
       return make(merged.slice(0, size), counts.slice(0, size))
     },
   }
-}
-
-/** Returns the index of the first number at or above the limit. */
-const firstFrom = (ascending: Float64Array, limit: number): number => {
-  let [low, high] = [0, ascending.length]
-  while (low < high) {
-    const middle = (low + high) >>> 1
-    if (ascending[middle]! < limit) low = middle + 1
-    else high = middle
-  }
-  return low
 }
 
 export const empty = make(new Float64Array(0), new Float64Array(0))

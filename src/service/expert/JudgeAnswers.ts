@@ -87,7 +87,7 @@ export class JudgeAnswersError extends Schema.TaggedError<JudgeAnswersError>()("
 export const stored = <A>(effect: Effect.Effect<A, SqlError>) =>
   Effect.mapError(
     effect,
-    ({ message }) => new JudgeError({ problem: `cannot use the file of answers: ${message}`, isRetryable: true }),
+    ({ message }) => new JudgeError({ problem: `cannot use the judge answer file: ${message}`, isRetryable: true }),
   )
 
 export const fileName = "judge-answers.db"

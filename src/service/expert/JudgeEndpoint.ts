@@ -23,6 +23,7 @@ import {
   type Redacted,
   Schedule,
   type Schema,
+  type Scope,
   Semaphore,
 } from "effect"
 import { HttpClient, HttpClientRequest } from "effect/http"
@@ -78,6 +79,12 @@ export interface Judgment {
   readonly requests: Set<string>
 }
 
+/** Begins a judgment. Its requests are interrupted when the scope closes. */
+export const makeJudgment: Effect.Effect<Judgment, never, Scope.Scope> = Effect.map(
+  FiberSet.make<Answer, JudgeFailed>(),
+  (running) => ({ running, requests: new Set() }),
+)
+
 export interface Endpoint {
   /**
    * Asks the model. Fails if it declines to answer.
@@ -88,7 +95,7 @@ export interface Endpoint {
   readonly complete: (
     messages: ReadonlyArray<Message>,
     item: string,
-    judgment?: Judgment,
+    judgment: Judgment,
   ) => Effect.Effect<Completion, JudgeError>
   /** The `temperature` in the requests. Undefined if they have none. */
   readonly temperature: Effect.Effect<Schema.Json | undefined>
@@ -153,29 +160,27 @@ export const make = Effect.fnUntraced(function* (
   const sent = new Map<string, Fiber.Fiber<Answer, JudgeFailed>>()
 
   /** Sends a request in its turn. It goes on if the caller is then interrupted, unless the judgment ends. */
-  const send = (answer: Effect.Effect<Answer, JudgeFailed>, id: string, judgment: Judgment | undefined) =>
-    judgment === undefined
-      ? Semaphore.withPermit(semaphore, Effect.andThen(awaitTurn, answer))
-      : Effect.uninterruptibleMask((restore) =>
-          Effect.gen(function* () {
-            yield* restore(semaphore.take(1))
-            yield* Effect.onError(restore(awaitTurn), () => semaphore.release(1))
-            const ended = Effect.suspend(() => {
-              sent.delete(id)
-              return semaphore.release(1)
-            })
-            const fiber = yield* FiberSet.run(judgment.running, Effect.ensuring(Effect.interruptible(answer), ended), {
-              startImmediately: false,
-            })
-            sent.set(id, fiber)
-            return yield* restore(Fiber.join(fiber))
-          }),
-        )
+  const send = (answer: Effect.Effect<Answer, JudgeFailed>, id: string, judgment: Judgment) =>
+    Effect.uninterruptibleMask((restore) =>
+      Effect.gen(function* () {
+        yield* restore(semaphore.take(1))
+        yield* Effect.onError(restore(awaitTurn), () => semaphore.release(1))
+        const ended = Effect.suspend(() => {
+          sent.delete(id)
+          return semaphore.release(1)
+        })
+        const fiber = yield* FiberSet.run(judgment.running, Effect.ensuring(Effect.interruptible(answer), ended), {
+          startImmediately: false,
+        })
+        sent.set(id, fiber)
+        return yield* restore(Fiber.join(fiber))
+      }),
+    )
 
   const attempt = Effect.fnUntraced(function* (
     messages: ReadonlyArray<Message>,
     id: string,
-    judgment: Judgment | undefined,
+    judgment: Judgment,
   ): Effect.fn.Return<Answer, JudgeFailed> {
     const body = JSON.stringify({ ...members(), model: options.model, messages })
     if (isBatching && batches !== undefined) return yield* batches.ask(id, body)
@@ -209,7 +214,7 @@ export const make = Effect.fnUntraced(function* (
     return yield* send(answer, id, judgment)
   })
 
-  const attemptAtAnyTemperature = (messages: ReadonlyArray<Message>, id: string, judgment: Judgment | undefined) =>
+  const attemptAtAnyTemperature = (messages: ReadonlyArray<Message>, id: string, judgment: Judgment) =>
     Effect.catchIf(
       // The request may be part of an earlier batch, even if this process sends none.
       Effect.suspend(() => batches?.pending(id) ?? attempt(messages, id, judgment)),
@@ -227,11 +232,7 @@ export const make = Effect.fnUntraced(function* (
     Schedule.while(({ input }) => input.isPassing && (input.retryAfter ?? 0) <= Duration.toMillis(maxPause)),
   )
 
-  const obtain = Effect.fnUntraced(function* (
-    messages: ReadonlyArray<Message>,
-    request: string,
-    judgment: Judgment | undefined,
-  ) {
+  const obtain = Effect.fnUntraced(function* (messages: ReadonlyArray<Message>, request: string, judgment: Judgment) {
     const earlier = sent.get(request)
     const exit = earlier && (yield* Fiber.await(earlier))
     if (exit !== undefined && Exit.isSuccess(exit)) return exit.value
@@ -257,7 +258,7 @@ export const make = Effect.fnUntraced(function* (
   const share = (
     messages: ReadonlyArray<Message>,
     request: string,
-    judgment: Judgment | undefined,
+    judgment: Judgment,
   ): Effect.Effect<{ readonly answer: Answer; readonly isFirst: boolean }, JudgeError> =>
     Effect.suspend(() => {
       const first = running.get(request)
@@ -281,10 +282,10 @@ export const make = Effect.fnUntraced(function* (
   const complete = Effect.fn("JudgeEndpoint.complete")(function* (
     messages: ReadonlyArray<Message>,
     item: string,
-    judgment?: Judgment,
+    judgment: Judgment,
   ): Effect.fn.Return<Completion, JudgeError> {
     const request = idOf({ ...configured, model: options.model, messages })
-    judgment?.requests.add(request)
+    judgment.requests.add(request)
     const { answer, isFirst } = yield* share(messages, request, judgment)
     const isCounted = answers === undefined ? isFirst : yield* stored(answers.count(request, item))
     if (answer.refusal !== undefined) {

@@ -16,11 +16,10 @@ import type { TaskPrompt } from "../../domain/Task.ts"
 import * as TokenPrice from "../../domain/TokenPrice.ts"
 import * as Sha256 from "../../node/Sha256.ts"
 import { type Expert, type Judge, JudgeError, type JudgeVote } from "./Expert.ts"
-import { type Answer, drawMarkerKey, stored } from "./JudgeAnswers.ts"
+import { drawMarkerKey, stored } from "./JudgeAnswers.ts"
 import * as JudgeAssessment from "./JudgeAssessment.ts"
 import * as JudgeEndpoint from "./JudgeEndpoint.ts"
 import * as JudgeFailure from "./JudgeFailure.ts"
-import type { JudgeFailed } from "./JudgeFailure.ts"
 import * as JudgePrompt from "./JudgePrompt.ts"
 import * as UsageCounter from "./UsageCounter.ts"
 import * as PairwiseRanking from "./PairwiseRanking.ts"
@@ -187,7 +186,7 @@ export const make = Effect.fn("JudgeExpert.make")(function* (
 
   const judge: Judge = Effect.fn("JudgeExpert.judge")(function* (prompt, guidelines, rubric, item) {
     const key = `${name} ${item ?? (yield* drawMarkerKey)}`
-    const judgment = { running: yield* FiberSet.make<Answer, JudgeFailed>(), requests: new Set<string>() }
+    const judgment = yield* JudgeEndpoint.makeJudgment
     return yield* Effect.tapError(judgeItem(prompt, guidelines, rubric, key, judgment), ({ isRetryable }) =>
       Effect.andThen(
         FiberSet.awaitEmpty(judgment.running),

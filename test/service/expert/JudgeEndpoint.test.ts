@@ -22,6 +22,12 @@ const scripted = (answers: ReadonlyArray<ScriptedService.Answer | Promise<Script
 
 const never = new Promise<ScriptedService.Answer>(() => {})
 
+type Asked = Parameters<JudgeEndpoint.Endpoint["complete"]>[0]
+
+/** Asks once, in a judgment of its own. */
+const complete = (endpoint: JudgeEndpoint.Endpoint, asked: Asked = messages, item = "item") =>
+  Effect.scoped(Effect.flatMap(JudgeEndpoint.makeJudgment, (judgment) => endpoint.complete(asked, item, judgment)))
+
 /** What one question comes to, with no second try. */
 const once = Effect.fnUntraced(function* (
   answers: ReadonlyArray<ScriptedService.Answer | Promise<ScriptedService.Answer>>,
@@ -29,7 +35,7 @@ const once = Effect.fnUntraced(function* (
 ) {
   const service = yield* scripted(answers)
   const endpoint = yield* endpointAt(service.baseUrl, options)
-  return { service, endpoint, exit: yield* Effect.exit(endpoint.complete(messages, "item")) }
+  return { service, endpoint, exit: yield* Effect.exit(complete(endpoint)) }
 }, Effect.provide(httpClient))
 
 const failureOf = (answer: ScriptedService.Answer, options: Partial<JudgeEndpoint.EndpointOptions> = {}) =>
@@ -165,7 +171,7 @@ describe("what a status means", () => {
     testOver(httpClient)(`${status} without a code is laid to the question once another was answered`, function* () {
       const service = yield* scripted([{ status, body: "" }, says("four"), { status, body: "" }])
       const endpoint = yield* endpointAt(service.baseUrl)
-      const ask = Effect.map(Effect.exit(endpoint.complete(messages, "item")), (exit) => exit)
+      const ask = Effect.map(Effect.exit(complete(endpoint)), (exit) => exit)
       assert.isTrue((yield* Effect.flip(yield* ask)).isRetryable)
       yield* TestClock.adjust("1 minute")
       assert.isTrue(Exit.isSuccess(yield* ask))
@@ -175,7 +181,7 @@ describe("what a status means", () => {
 
   test("no connection is of the moment, and named by its code", function* () {
     const endpoint = yield* endpointAt("http://127.0.0.1:9/v1")
-    const failure = yield* Effect.flip(endpoint.complete(messages, "item"))
+    const failure = yield* Effect.flip(complete(endpoint))
     assert.isTrue(failure.isRetryable)
     assert.strictEqual(failure.message, "no answer from http://127.0.0.1:9/v1: ECONNREFUSED")
   })
@@ -185,8 +191,8 @@ describe("what a status means", () => {
     const service = yield* scripted([{ status: 400, body: refusal }, says("four")])
     const endpoint = yield* endpointAt(service.baseUrl)
     assert.strictEqual(yield* endpoint.temperature, 0)
-    yield* endpoint.complete(messages, "item")
-    yield* endpoint.complete(messages, "item")
+    yield* complete(endpoint)
+    yield* complete(endpoint)
     assert.deepStrictEqual(
       service.received.map(({ body }) => JSON.parse(body).temperature),
       [0, undefined, undefined],
@@ -220,7 +226,7 @@ describe("another try", () => {
       })
       yield* Effect.gen(function* () {
         const endpoint = yield* endpointAt(service.baseUrl, options)
-        const answer = yield* time.run(Effect.result(endpoint.complete(messages, "item")), "50 millis")
+        const answer = yield* time.run(Effect.result(complete(endpoint)), "50 millis")
         check(Result.isFailure(answer) ? answer.failure : undefined, arrivals)
       }).pipe(Effect.provide(time.httpClient))
     })
@@ -255,8 +261,8 @@ describe("another try", () => {
   test("is not made while the endpoint asks for a pause of more than a minute, by no question", function* () {
     const service = yield* scripted([wait("3600")])
     const endpoint = yield* endpointAt(service.baseUrl)
-    yield* Effect.flip(endpoint.complete(messages, "item"))
-    const failure = yield* Effect.flip(endpoint.complete(messages, "item"))
+    yield* Effect.flip(complete(endpoint))
+    const failure = yield* Effect.flip(complete(endpoint))
     assert.include(failure.message, "asks us to wait")
     assert.isAbove(failure.retryAfter!, 3_500_000)
     assert.strictEqual(service.received.length, 1)
@@ -267,7 +273,7 @@ describe("another try", () => {
     function* () {
       const service = yield* scripted([{ status: 401 }, { status: 401 }, says("four")])
       const endpoint = yield* endpointAt(service.baseUrl, { concurrency: 1, retries: 4 })
-      const ask = Effect.exit(endpoint.complete(messages, "item"))
+      const ask = Effect.exit(complete(endpoint))
       const askMany = Effect.forEach(Array.from({ length: 10 }), () => ask, { concurrency: "unbounded" })
       for (const requests of [1, 2]) {
         for (const exit of yield* askMany) {
@@ -321,10 +327,10 @@ describe("another try", () => {
   testOver(httpClient)("comes to nothing for a question that takes too long while others are answered", function* () {
     const service = yield* ScriptedService.make(({ body }) => (body.includes("endless") ? never : says("four")))
     const endpoint = yield* endpointAt(service.baseUrl)
-    const long = yield* Effect.forkChild(Effect.flip(endpoint.complete([{ role: "user", content: "endless" }], "item")))
+    const long = yield* Effect.forkChild(Effect.flip(complete(endpoint, [{ role: "user", content: "endless" }])))
     const turn = Effect.promise(() => new Promise(setImmediate))
     yield* Effect.repeat(turn, { until: () => service.received.length > 0 })
-    yield* endpoint.complete(messages, "item")
+    yield* complete(endpoint)
     yield* TestClock.adjust("2 minutes")
     const failure = yield* Fiber.join(long)
     assert.isFalse(failure.isRetryable)
@@ -339,7 +345,7 @@ describe("many requests", () => {
     const service = yield* scripted([says("four")])
     const endpoint = yield* endpointAt(service.baseUrl)
     const items = ["a", "b", "c"]
-    const all = yield* Effect.forEach(items, (item) => endpoint.complete(messages, item), { concurrency: "unbounded" })
+    const all = yield* Effect.forEach(items, (item) => complete(endpoint, messages, item), { concurrency: "unbounded" })
     assert.strictEqual(service.received.length, 1)
     assert.deepStrictEqual(
       all.map(({ isCached }) => isCached),
@@ -350,10 +356,10 @@ describe("many requests", () => {
   testOver(httpClient)("that are equal do not depend on the first, which may be interrupted", function* () {
     const service = yield* ScriptedService.make((_, before) => (before.length === 0 ? never : says("four")))
     const endpoint = yield* endpointAt(service.baseUrl)
-    const first = yield* Effect.forkChild(endpoint.complete(messages, "a"))
+    const first = yield* Effect.forkChild(complete(endpoint, messages, "a"))
     const turn = Effect.promise(() => new Promise(setImmediate))
     yield* Effect.repeat(turn, { until: () => service.received.length > 0 })
-    const second = yield* Effect.forkChild(endpoint.complete(messages, "b"))
+    const second = yield* Effect.forkChild(complete(endpoint, messages, "b"))
     yield* turn
     yield* Fiber.interrupt(first)
     assert.strictEqual((yield* Fiber.join(second)).text, "four")
@@ -371,7 +377,7 @@ describe("many requests", () => {
     })
     const endpoint = yield* endpointAt(service.baseUrl, { concurrency: 3 })
     const all = yield* Effect.forkChild(
-      Effect.forEach(Array.from({ length: 9 }), (_, i) => endpoint.complete(numbered(i), "item"), {
+      Effect.forEach(Array.from({ length: 9 }), (_, i) => complete(endpoint, numbered(i)), {
         concurrency: "unbounded",
       }),
     )
@@ -395,7 +401,7 @@ describe("many requests", () => {
     })
     yield* Effect.gen(function* () {
       const endpoint = yield* endpointAt(service.baseUrl, { concurrency: 1, retries: 2 })
-      const ask = Effect.forEach(Array.from({ length: 4 }), (_, i) => endpoint.complete(numbered(i), "item"), {
+      const ask = Effect.forEach(Array.from({ length: 4 }), (_, i) => complete(endpoint, numbered(i)), {
         concurrency: 4,
       })
       yield* time.run(ask, "50 millis")

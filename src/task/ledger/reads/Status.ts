@@ -63,7 +63,7 @@ export interface Progress {
   readonly gold: number
   /** Items that wait for another expert at the service, and the number of their tasks. */
   readonly waiting: Arrivals
-  /** The same, where only judges may vote. */
+  /** Items that wait for a judge, and their tasks: only judges may vote on these items. */
   readonly waitingForJudges: Arrivals
   /** Time of the first submission, in epoch milliseconds. */
   readonly firstSubmittedAt: Option.Option<number>
