@@ -79,7 +79,8 @@ const Listed = Schema.StructWithRest(
   }),
   [Schema.Record(Schema.String, Schema.Unknown)],
 )
-const asVotes = Schema.decodeUnknownOption(Schema.NonEmptyArray(Listed))
+export const ListedVotes = Schema.NonEmptyArray(Listed)
+const asVotes = Schema.decodeUnknownOption(ListedVotes)
 
 const fits =
   (completions: number) =>

@@ -22,27 +22,44 @@ const maxWarnings = 20
 
 type Outcome = Judgment | NoJudgment
 
-const ofTask = Effect.fnUntraced(function* (paths: AnnotationPaths.AnnotationPaths | undefined) {
+interface JudgedTask {
+  readonly task: CompletedTask
+  /** By item. */
+  readonly outcomes: ReadonlyArray<ReadonlyArray<Outcome>>
+}
+
+/** Matches results to their tasks, many tasks at a time, since a task can be one item. */
+const ofTasks = Effect.fnUntraced(function* (paths: AnnotationPaths.AnnotationPaths | undefined) {
   const names = yield* ExpertNames.reader
+  const { leftOut } = yield* LedgerReader
   const read = flow(AnnotationPaths.reader(paths), names.read)
   return Effect.fnUntraced(function* (
-    task: CompletedTask,
-  ): Effect.fn.Return<ReadonlyArray<ReadonlyArray<Outcome>>, ExpertNames.ExpertKeyMissing, LedgerReader> {
-    const { asks, completedAt, items, seq, taskId, vote } = task
-    const judgments = matchStored(task, task.result, { vote, completedAt: completedAt ?? undefined, read })
+    tasks: Arr.NonEmptyReadonlyArray<CompletedTask>,
+  ): Effect.fn.Return<Arr.NonEmptyReadonlyArray<JudgedTask>, ExpertNames.ExpertKeyMissing> {
+    const warnings: Array<string> = []
+    const judged = Arr.map(tasks, (task): JudgedTask => {
+      const { asks, completedAt, items, seq, taskId, vote } = task
+      const judgments = matchStored(task, task.result, { vote, completedAt: completedAt ?? undefined, read })
+      if (Result.isSuccess(judgments)) {
+        const outcomes = judgments.success.map((outcome) =>
+          asks === 1 || !isJudgment(outcome) ? [outcome] : VoteJudgments.perVote(outcome, asks),
+        )
+        return { task, outcomes }
+      }
+      if (!leftOut.has(seq) && leftOut.add(seq).size <= maxWarnings) {
+        warnings.push(
+          `the result of task ${seq + 1} (${taskId}) is left out: ${excerpt(judgments.failure, 200)}. If the service corrects the result, run \`Pipeline.collect(pipeline, { recheckCompleted: true })\`${leftOut.size === maxWarnings ? ". To list further such results, run prefstream ledger check" : ""}`,
+        )
+      }
+      const unusable = { reason: "unusable", taskId } as const
+      return {
+        task,
+        outcomes: items.map(({ check, item_id }) => [{ ...unusable, itemId: item_id, isCheck: check === true }]),
+      }
+    })
     if (names.isMissing()) return yield* new ExpertNames.ExpertKeyMissing()
-    if (Result.isSuccess(judgments)) {
-      return judgments.success.map((outcome) =>
-        asks === 1 || !isJudgment(outcome) ? [outcome] : VoteJudgments.perVote(outcome, asks),
-      )
-    }
-    const { leftOut } = yield* LedgerReader
-    if (!leftOut.has(seq) && leftOut.add(seq).size <= maxWarnings) {
-      yield* Effect.logWarning(
-        `the result of task ${seq + 1} (${taskId}) is left out: ${excerpt(judgments.failure, 200)}. If the service corrects the result, run \`Pipeline.collect(pipeline, { recheckCompleted: true })\`${leftOut.size === maxWarnings ? ". To list further such results, run prefstream ledger check" : ""}`,
-      )
-    }
-    return items.map(({ check, item_id }) => [{ reason: "unusable", taskId, itemId: item_id, isCheck: check === true }])
+    for (const warning of warnings) yield* Effect.logWarning(warning)
+    return judged
   })
 })
 
@@ -72,11 +89,11 @@ export const ofCampaign = (
   paths?: AnnotationPaths.AnnotationPaths,
 ): Stream.Stream<Judgment, JudgmentsError, LedgerReader> =>
   Stream.unwrap(
-    Effect.map(ofTask(paths), (judgmentsOf) =>
+    Effect.map(ofTasks(paths), (judged) =>
       completedOf(campaign).pipe(
-        Stream.mapEffect(judgmentsOf),
-        Stream.map((outcomes) => outcomes.flat().filter(isJudgment)),
-        Stream.flatMap(Stream.fromIterable),
+        Stream.mapArrayEffect(judged),
+        Stream.map(({ outcomes }) => outcomes.flat().filter(isJudgment)),
+        inArrays,
       ),
     ),
   )
@@ -102,40 +119,51 @@ export const placed = (
   campaign?: number | "all",
   paths?: AnnotationPaths.AnnotationPaths,
 ): Stream.Stream<PlacedItem, JudgmentsError, LedgerReader> =>
-  Stream.unwrap(Effect.map(ofTask(paths), (read) => placedBy(read, campaign)))
-
-const placedBy = (judgmentsOf: Effect.Success<ReturnType<typeof ofTask>>, campaign: number | "all" | undefined) =>
-  completedOf(campaign).pipe(
-    Stream.groupAdjacentBy(({ batch }) => batch),
-    Stream.mapEffect(
-      Effect.fnUntraced(function* ([batch, tasks]) {
-        const places: Array<Array<Outcome>> = Array.from({ length: tasks[0].batchItems }, () => [])
-        for (const task of tasks) {
-          const first = task.seq - batch - (task.vote - 1) * task.batchItems
-          for (const [i, outcome] of (yield* judgmentsOf(task)).entries()) places[first + i]!.push(...outcome)
-        }
-        return places.flatMap((outcomes, i): ReadonlyArray<PlacedItem> => {
-          const [one] = outcomes
-          if (one === undefined) return []
-          const judgments = outcomes.filter(isJudgment)
-          const has = (reason: NoJudgment["reason"]) =>
-            outcomes.some((outcome) => !isJudgment(outcome) && outcome.reason === reason)
-          return [
-            {
-              seq: batch + i,
-              batch,
-              itemId: one.itemId,
-              item: Arr.isArrayNonEmpty(judgments) ? judgedItem(judgments) : undefined,
-              isCheck: one.isCheck,
-              isWithdrawn: has("withdrawn"),
-              hasGold: one.gold !== undefined,
-              isUnanswered: judgments.length === 0 && has("unanswered"),
-            },
-          ]
-        })
-      }),
+  Stream.unwrap(
+    Effect.map(ofTasks(paths), (judged) =>
+      completedOf(campaign).pipe(
+        Stream.mapArrayEffect(judged),
+        Stream.groupAdjacentBy(({ task }) => task.batch),
+        Stream.map(([batch, tasks]) => placedOf(batch, tasks)),
+        inArrays,
+      ),
     ),
-    Stream.flatMap(Stream.fromIterable),
+  )
+
+const placedOf = (batch: number, tasks: Arr.NonEmptyReadonlyArray<JudgedTask>): ReadonlyArray<PlacedItem> => {
+  const places: Array<Array<Outcome>> = Array.from({ length: tasks[0].task.batchItems }, () => [])
+  for (const { outcomes, task } of tasks) {
+    const first = task.seq - batch - (task.vote - 1) * task.batchItems
+    for (const [i, each] of outcomes.entries()) places[first + i]!.push(...each)
+  }
+  return places.flatMap((outcomes, i): ReadonlyArray<PlacedItem> => {
+    const [one] = outcomes
+    if (one === undefined) return []
+    const judgments = outcomes.filter(isJudgment)
+    const has = (reason: NoJudgment["reason"]) =>
+      outcomes.some((outcome) => !isJudgment(outcome) && outcome.reason === reason)
+    return [
+      {
+        seq: batch + i,
+        batch,
+        itemId: one.itemId,
+        item: Arr.isArrayNonEmpty(judgments) ? judgedItem(judgments) : undefined,
+        isCheck: one.isCheck,
+        isWithdrawn: has("withdrawn"),
+        hasGold: one.gold !== undefined,
+        isUnanswered: judgments.length === 0 && has("unanswered"),
+      },
+    ]
+  })
+}
+
+/** Flattens a stream of arrays, and joins those of one chunk. */
+const inArrays = <A, E, R>(arrays: Stream.Stream<ReadonlyArray<A>, E, R>): Stream.Stream<A, E, R> =>
+  arrays.pipe(
+    Stream.chunks,
+    Stream.map((chunk) => chunk.flat()),
+    Stream.filter(Arr.isArrayNonEmpty),
+    Stream.flattenArray,
   )
 
 /**
@@ -151,16 +179,11 @@ const judged = <E, R>(
   items: Stream.Stream<PlacedItem, E, R>,
   onOther: (item: PlacedItem) => void = () => {},
 ): Stream.Stream<JudgedItem, E, R> =>
-  items.pipe(
-    Stream.chunks,
-    Stream.map((all) =>
-      all.flatMap((placed) => {
-        if (placed.item === undefined) onOther(placed)
-        return placed.item ?? []
-      }),
-    ),
-    Stream.filter(Arr.isArrayNonEmpty),
-    Stream.flattenArray,
+  inArrays(
+    Stream.map(items, (placed) => {
+      if (placed.item === undefined) onOther(placed)
+      return placed.item === undefined ? [] : [placed.item]
+    }),
   )
 
 export interface UnjudgedCounts {

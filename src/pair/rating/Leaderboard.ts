@@ -129,13 +129,15 @@ export const grouped = Effect.fnUntraced(function* <G, E, R>(
   const groups = new Map<G, { readonly board: ReturnType<typeof make>; items: number }>()
   yield* items.pipe(
     Stream.takeWhile(() => groups.size <= maxGroups),
-    Stream.runForEach((item) =>
+    Stream.runForEachArray((chunk) =>
       Effect.sync(() => {
-        const group = groupOf(item)
-        const own = groups.get(group) ?? { board: make(reliabilityOf), items: 0 }
-        groups.set(group, own)
-        own.items++
-        own.board.add(item, item.votes, item.comparisonOf)
+        for (const item of chunk) {
+          const group = groupOf(item)
+          const own = groups.get(group) ?? { board: make(reliabilityOf), items: 0 }
+          groups.set(group, own)
+          own.items++
+          own.board.add(item, item.votes, item.comparisonOf)
+        }
       }),
     ),
   )

@@ -16,6 +16,7 @@ import * as SchemaIssues from "../../../io/SchemaIssues.ts"
 import { causeMessage, describeValue, plural } from "../../../io/Values.ts"
 import type { Judgment, NoJudgment } from "../../../domain/Judgment.ts"
 import { type Annotations, rationaleOf, ResultItem, type TaskPrompt } from "../../../domain/Task.ts"
+import { ListedVotes } from "../../../domain/Vote.ts"
 import * as CompletionOrder from "../schema/CompletionOrder.ts"
 import * as Expected from "../schema/Expected.ts"
 import type { CompletedTask, StoredRequest } from "../schema/Model.ts"
@@ -61,6 +62,7 @@ const isTextAt = (text: string, path: ReadonlyArray<PropertyKey>): boolean =>
 
 const Answer = Schema.fromJsonString(Schema.Struct({ task_id: Several, results: Schema.Array(AnsweredItem) }))
 SchemaJITCompiler.enable(Answer.ast)
+SchemaJITCompiler.enable(ListedVotes.ast)
 const decode = Schema.decodeUnknownResult(Answer, { reportInput: true })
 
 /** Parses a response body. Fails if annotations are nested too deeply for recursive code. */

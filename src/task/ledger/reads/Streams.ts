@@ -1,5 +1,5 @@
 /** Streams of results, rejects, and prompts. They read page by page in bounded memory, in the order of the items. */
-import { Effect, Option, Result, Schema, Stream, Struct } from "effect"
+import { Array as Arr, Effect, Option, Result, Schema, Stream, Struct } from "effect"
 import type { SqlError } from "effect/sql/SqlError"
 import type { Prompt } from "../../../domain/Message.ts"
 import type { PromptItem } from "../../../domain/PromptItem.ts"
@@ -27,25 +27,47 @@ export interface DroppedTask {
   readonly items: ReadonlyArray<DroppedItem>
 }
 
-/** Rows per page. The number is small, since a row of `completed` contains a task's whole request and result. */
+/** Rows per page. The number is small, since a row can contain a task's whole request and result. */
 const pageSize = 16
+
+/** The next page of completed tasks has more rows if those of the last page were small. */
+const maxPageSize = 256
+const pageBytes = 1_000_000
+
+/** Number of items that are parsed at once. */
+const maxChunkItems = 64
 
 const smallRows = 1024
 
 const decodeReject = Schema.decodeUnknownSync(Schema.fromJsonString(Reject))
 
+interface CompletedRow extends BatchPlace {
+  readonly seq: number
+  readonly taskId: string
+  readonly completedAt: number | null
+  readonly body: Uint8Array
+  readonly items: Uint8Array
+  readonly result: Uint8Array
+}
+
+/** Splits a page into arrays of at most `maxChunkItems` items, but of at least one task. */
+const inChunks = (rows: Arr.NonEmptyReadonlyArray<CompletedRow>) =>
+  Arr.chunksOf(rows, Math.floor(maxChunkItems / Math.max(...rows.map(({ batchItems }) => batchItems))))
+
 export const readStreams = ({ job, sql }: LedgerContext) => {
   const here = sql`job = ${job}`
 
-  /** Reads rows page by page. `seq` must ascend. */
+  /** Reads rows page by page. `seq` must ascend. `limitAfter` returns the limit of the page that follows these rows. */
   const pages = <Row extends { readonly seq: number }, A>(
-    page: (after: number) => Effect.Effect<ReadonlyArray<Row>, SqlError>,
+    page: (after: number, limit: number) => Effect.Effect<ReadonlyArray<Row>, SqlError>,
     decode: (row: Row) => A,
+    limitAfter: (rows: ReadonlyArray<Row>) => number = () => pageSize,
   ): Stream.Stream<A, SqlError> =>
-    Stream.paginate(-1, (after) =>
-      Effect.map(page(after), (rows) => {
+    Stream.paginate<readonly [number, number], A, SqlError>([-1, pageSize], ([after, limit]) =>
+      Effect.map(page(after, limit), (rows) => {
         const last = rows.at(-1)
-        return [rows.map(decode), last === undefined ? Option.none() : Option.some(last.seq)] as const
+        const next = last === undefined ? Option.none() : Option.some([last.seq, limitAfter(rows)] as const)
+        return [rows.map(decode), next] as const
       }),
     )
 
@@ -65,26 +87,22 @@ export const readStreams = ({ job, sql }: LedgerContext) => {
 
   const completedOf = (campaign: Option.Option<number>): Stream.Stream<CompletedTask, SqlError> =>
     pages(
-      (after) => sql<
-        BatchPlace & {
-          seq: number
-          taskId: string
-          completedAt: number | null
-          body: Uint8Array
-          items: Uint8Array
-          result: Uint8Array
-        }
-      >`SELECT t.seq, t.task_id AS "taskId", ${sql.literal(batchColumns)},
+      (after, limit) => sql<CompletedRow>`SELECT t.seq, t.task_id AS "taskId", ${sql.literal(batchColumns)},
         CASE WHEN t.submitted_at IS NULL THEN NULL ELSE t.completed_at END AS "completedAt",
         q.body, q.items, r.body AS result FROM task t
       JOIN task_request q ON q.job = t.job AND q.seq = t.seq
       JOIN task_result r ON r.job = t.job AND r.seq = t.seq
       WHERE t.job = ${job} AND t.state = 'completed' AND ${inCampaign(sql, campaign)} AND t.seq > ${after}
-      ORDER BY t.seq LIMIT ${pageSize}`,
+      ORDER BY t.seq LIMIT ${limit}`,
       (row) => row,
+      (rows) => {
+        const bytes = rows.reduce((sum, { body, items, result }) => sum + body.length + items.length + result.length, 0)
+        return Math.max(pageSize, Math.min(maxPageSize, Math.floor((rows.length * pageBytes) / bytes)))
+      },
     ).pipe(
       readAhead,
-      Stream.rechunk(1),
+      Stream.mapArray(inChunks),
+      Stream.flattenArray,
       Stream.map(({ body, ...row }) => ({ ...row, ...parsePrompts({ body, items: row.items }) })),
     )
 
