@@ -45,7 +45,7 @@ export const Message = Schema.Struct({
   /** Can be blank, but at least one message of a prompt must have text or tool calls. */
   content: WellFormedText,
   /** The tool calls of the assistant. */
-  tool_calls: Schema.optionalKey(Schema.NonEmptyArray(ToolCall)),
+  tool_calls: Schema.optionalKey(Schema.NonEmptyArray<Schema.Codec<ToolCall>>(ToolCall)),
   /** The tool that returned this result; only in messages with the role `tool`. */
   name: Schema.optionalKey(NonBlankText),
   /** The call that this message answers; only in messages with the role `tool`. */
