@@ -1,4 +1,4 @@
-/** The tasks that need attention, with the places of their items in the input and their earlier attempts. */
+/** Lists the tasks that need attention, with their earlier attempts and the files and lines of their items. */
 import { Effect, Option } from "effect"
 import { Ledger, LedgerReader } from "../task/ledger/Ledger.ts"
 import { issueStates } from "../task/ledger/reads/Status.ts"

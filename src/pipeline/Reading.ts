@@ -84,8 +84,8 @@ export const readAndSubmit = Effect.fnUntraced(function* <E, R>(
 })
 
 /**
- * The name of a folder, also of `.`, after that of the folder that contains it: the default name is the same for all
- * jobs. Both stay the same if the ledger is lost, so that a new ledger gives its tasks the same keys.
+ * Returns the last two folder names of the absolute path, because the default folder name is the same for all jobs. The
+ * path does not depend on the ledger: if the ledger is lost, a new ledger gives its tasks the same keys.
  */
 const nameOf = (directory: string) =>
   FileSystem.FileSystem.use((fs) => fs.realPath(directory)).pipe(
@@ -101,7 +101,10 @@ const nameOf = (directory: string) =>
     ),
   )
 
-/** Warnings for files without a usable record. Empty if no file has one, because then the report says so. */
+/**
+ * Returns a warning for each file without a usable record. Returns none if no file has a usable record, because the
+ * report says so.
+ */
 const rejectedFiles = (
   files: ReadonlyArray<InputFile>,
   rejects: ReadonlyMap<string, { readonly count: number; readonly first: Reject }>,

@@ -29,7 +29,7 @@ export interface StopOptions {
   grace: Duration.Duration
   /** A description of the in-flight work, such as `3 requests`. */
   inFlight: Effect.Effect<Option.Option<string>>
-  /** Whether a stop is the normal end of the work, as for a worker or a server. */
+  /** Whether the work normally ends with a stop, such as the work of a worker or a server. */
   isNormalEnd: boolean
 }
 
