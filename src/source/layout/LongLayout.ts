@@ -1,6 +1,6 @@
 /**
- * Reads records with one completion each. Parts of an item have the same key, which is the key field's value or the
- * prompt.
+ * Reads records with one completion each. Records of the same item have the same key: the value of the key field, or
+ * the prompt if there is no key field.
  */
 import { Result } from "effect"
 import * as Conversation from "../../domain/Conversation.ts"
