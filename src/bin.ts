@@ -1,7 +1,7 @@
 #!/usr/bin/env node
 /**
- * Starts the command if Node is new enough for its code. Node caches the compiled code for the next start, in the
- * user's cache folder or in NODE_COMPILE_CACHE. NODE_DISABLE_COMPILE_CACHE=1 turns the cache off.
+ * Starts prefstream if this version of Node can run it. Node caches the compiled code for the next start, in the user's
+ * cache folder or in NODE_COMPILE_CACHE. NODE_DISABLE_COMPILE_CACHE=1 turns the cache off.
  */
 // Imported as a namespace: an older Node would fail on a missing name before the version is checked.
 import * as module from "node:module"

@@ -5,7 +5,7 @@
  * Comparison takes constant time. Errors and logs show no secret. One matching signature by any of the secrets is
  * enough, so that secrets can be rotated.
  *
- * Does not remember deliveries, so anyone who saw one can send it again. If the delivery has a signed time, this works
+ * Replays are not detected: anyone who saw a delivery can send it again. If its time is signed, a replay is accepted
  * only within the tolerance.
  */
 import { type Duration, Effect, Layer, Schema } from "effect"
@@ -132,7 +132,7 @@ export const maxTolerance: Duration.Input = "1 hour"
 
 export const layerMac: Layer.Layer<Mac.Mac> = Mac.layerWebCrypto.pipe(Layer.provide(SecureRandom.layerWebCrypto))
 
-/** Refuses the delivery unless one of the tags is the HMAC of the content by one of the secrets. */
+/** Refuses the delivery unless one of the tags is the HMAC of the content with one of the secrets. */
 export const matchAny = Effect.fnUntraced(function* (
   mac: Mac.Mac["Service"],
   secrets: ReadonlyArray<WebhookSecret>,

@@ -83,7 +83,7 @@ export const layer = Effect.gen(function* () {
   const protocol = yield* Config.Literals(["http/json", "http/protobuf"], "OTEL_EXPORTER_OTLP_PROTOCOL").pipe(
     Config.withDefault("http/json"),
   )
-  // If two attributes have the same name, the last counts.
+  // If two attributes have the same name, the last one takes precedence.
   const resource = { OTEL_RESOURCE_ATTRIBUTES: `service.name=prefstream,service.version=${version},${attributes}` }
   const provider = ConfigProvider.fromEnv({ env: resource }).pipe(
     ConfigProvider.orElse(environment),

@@ -70,8 +70,8 @@ const trial = <A, E, R>(subject: Subject, body: (trial: Trial) => Effect.Effect<
   Effect.scoped(Effect.flatMap(Trial.make(subject), body))
 
 /**
- * Creating a task may take several requests. Runs `body` once for each of them, in a new trial. `isIt` returns whether
- * a request, by its number from 1, is the one of this run.
+ * Creating a task may take several requests. Runs `body` once for each of them, in a new trial. `isIt(n)` returns
+ * whether the trial tests the request with number `n` (from 1).
  */
 const atEachRequest = Effect.fnUntraced(function* <E, R>(
   subject: Subject,

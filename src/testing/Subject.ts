@@ -35,8 +35,8 @@ export interface FakeService {
   /** Sends the service's webhook, with the service's own headers. Default: the service has none. */
   readonly notify?: ((url: string) => Promise<void>) | undefined
   /**
-   * The id of the task with this prompt, as `create` returns it: a person would read it at the service. Default: tasks
-   * in doubt are sent again.
+   * Returns the id that `create` returned for the task with this prompt, as if a person had looked it up at the
+   * service. Default: tasks in doubt are sent again.
    */
   readonly taskIdOf?: ((prompt: string) => string) | undefined
   /** Stops the server. */

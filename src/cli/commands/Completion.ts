@@ -29,7 +29,7 @@ const common = [
   },
 ] as const satisfies ReadonlyArray<Completions.FlagDescriptor>
 
-/** Returns a function that adds to a descriptor what the library does not know: value types, common flags, `help`. */
+/** Returns a function that adds value types, common flags, and `help`, because the library does not know them. */
 const completed = (all: ReadonlyArray<Command.Command.Any>) => {
   const names = all.map(({ name }) => name)
   const definitions = definitionsOf(all)

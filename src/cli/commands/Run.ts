@@ -79,7 +79,7 @@ const fromFlags = Effect.fnUntraced(function* (
   const source = yield* sourceOf(flags, scratchIn(flags, directory))
   const options = yield* itemOptionsOf(flags)
   if (flags.baseUrl === undefined && flags.expert.length === 0) {
-    // In an unattended run, nobody reads the message that a rule judges in place of people.
+    // The message below says that a rule votes in place of people. In an unattended run, nobody would read it.
     const unattended =
       flags.once === true ? "--once" : flags.quiet ? "--quiet" : (yield* DryRun) ? "schedule" : undefined
     if (unattended !== undefined) {

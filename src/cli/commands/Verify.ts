@@ -21,7 +21,7 @@ const notOwnTable =
   "expected the table that prefstream export-votes prints, with chosen_index and all other columns, found another one"
 
 interface Verified extends Dataset.Verification {
-  /** Number of files and votes of the rebuild; absent without a vote table. */
+  /** Number of files and votes in the rebuild. Absent if there is no vote table. */
   readonly rebuilt?: Omit<Pipeline.Rebuilt, "findings">
 }
 

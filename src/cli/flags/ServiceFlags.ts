@@ -56,7 +56,7 @@ import {
 /** The organization token. It has no flag, because every user of the machine can read a command line. */
 export const token = Effect.map(Config.option(Config.Redacted("PREFSTREAM_TOKEN")), Option.getOrUndefined)
 
-/** Makes the flag of a setting whose text must satisfy `isForm`. The flag has the setting's default value. */
+/** Makes the flag of a setting. `isForm` checks its text. The flag has the setting's default value. */
 const formed = (
   setting: "authorization" | "choice" | "createRequest" | "pollRequest",
   isForm: (text: string) => boolean,

@@ -74,7 +74,7 @@ export const batchFlags = inGroup("TASKS", {
   completionsSeed: integer("completions-seed", "Seed for drawing completions", { default: defaultSeed }),
 })
 
-/** Flags that cannot be combined with a pipeline file, which has these settings. */
+/** Flags that cannot be combined with a pipeline file, because the file has these settings. */
 export const itemFlags = inGroup("TASKS", {
   guidelines: text("guidelines", "TEXT", "Instructions for the experts", { replaces: ["guidelines-file"] }),
   guidelinesFile: file("guidelines-file", "File with the instructions for the experts", {
@@ -139,7 +139,7 @@ const parsePrice = (text: string): Option.Option<readonly [kind: string, amount:
   return kind === "" ? Option.none() : Option.as(Cost.parsePrice(amount), [kind, amount])
 }
 
-/** The prices by kind of expert. None if a kind occurs twice, or if no price applies to all other kinds. */
+/** Returns the prices by kind of expert. Returns none if a kind occurs twice, or if other kinds have no price. */
 const pricesOf = (
   prices: ReadonlyArray<readonly [kind: string, amount: string]>,
 ): Option.Option<Prices.Price | undefined> => {

@@ -1,5 +1,6 @@
 /**
- * Formats an evaluation of scores for a terminal. An interval is that of 95%; a dash means that a number does not exist.
+ * Formats an evaluation of scores for a terminal. Each interval is a 95% interval. A dash stands for a number that
+ * does not exist.
  */
 import type { Evaluation, EvaluationSlice } from "../../domain/Evaluation.ts"
 import { count, number, plural } from "../../io/Values.ts"

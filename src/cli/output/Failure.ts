@@ -1,6 +1,6 @@
 /**
- * Describes a failure in one line, which is never empty. For a failure of the file system or of a database, it names
- * the path, the problem, and what to do about it. The system's error code identifies the problem, never the text of a
+ * Describes a failure in one line, which is never empty. For a failure of the file system or a database, the line names
+ * the path, the problem, and the remedy. Problems are identified by the system's error code, never by the text of a
  * message.
  */
 import { Config, Option, PlatformError, Predicate, Schema } from "effect"

@@ -81,7 +81,7 @@ export const placeOf = (url: string): string => {
   return parsed === null ? url : parsed.origin + parsed.pathname
 }
 
-/** Returns a function that asks for the scores of the pairs of one item. Equal texts are asked about once. */
+/** Returns a function that asks for the scores of the pairs of one item. Asks only once for equal texts. */
 export const make = Effect.fnUntraced(function* ({ apiKey, concurrency = 8, model, url }: ScoreEndpoint) {
   const name = formOf(url)
   const place = placeOf(url)
