@@ -66,15 +66,15 @@ export interface Agreement {
 
 /** An expert's votes: their number, their agreement with others, and their accuracy on gold items (known answers). */
 export interface ExpertRow {
-  /** The expert's name at the service; null for all votes without one. */
+  /** The expert's name at the service. A row with null counts all votes without a name. */
   readonly expert: string | null
-  /** The kind of expert in the first vote that has one; null if the service reports none. */
+  /** The kind of expert, from the first vote that has a kind; null if the service reports none. */
   readonly kind: string | null
   /** Votes on judged items. */
   readonly votes: number
   /** Votes on gold items that were mixed in; `votes` includes them. */
   readonly mixed_in_votes: number
-  /** The cost of the tokens of a language model's votes, as an exact decimal; null if no vote has it. */
+  /** Token cost of a language model's votes, as an exact decimal; null if no vote has a cost. */
   readonly token_cost: string | null
   /** Votes on items with a majority among the other experts' votes. */
   readonly compared: number
@@ -174,8 +174,8 @@ export interface Position {
 }
 
 /**
- * Numbers of kept items with and without a ranking of their completions. `full-ranking` pairs unranked items as
- * `best-against-rest` does.
+ * Numbers of kept items with and without a ranking of their completions. For items without a ranking, `full-ranking`
+ * makes the same pairs as `best-against-rest`.
  */
 export interface Rankings {
   /** Kept items with a ranking of their completions. */
@@ -336,8 +336,8 @@ export interface QualityReport {
   /** The requested share of the items by split. Null without splits. */
   readonly split_shares: { readonly [split in Split]?: number } | null
   /**
-   * The groups of items that are in one split, because they have the same value of a metadata field, or are connected
-   * by near-duplicates. Counts all items that were planned. Null if the splits do not depend on a field.
+   * Groups of items that must be in the same split, because they share a value of the metadata field or are connected
+   * by near-duplicates. All planned items count. Null if the splits do not depend on a field.
    */
   readonly split_groups: {
     readonly field: string

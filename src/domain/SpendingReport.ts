@@ -29,8 +29,8 @@ export interface KindCost extends VotesCost {
    */
   readonly cost_per_right_vote: string | null
   /**
-   * Cost of the tokens of language models' votes in the dataset, as the service reports it. It is not part of `cost`;
-   * null if no dataset was written, or if no vote has it.
+   * Token cost of language models' votes in the dataset, as the service reports it; not part of `cost`. Null if no
+   * dataset was written, or no vote has a token cost.
    */
   readonly token_cost: string | null
 }
@@ -45,18 +45,20 @@ export interface SpendingReport {
   readonly budget: string | null
   /** Votes of tasks that the service created and that ended, with or without a result. Canceled tasks do not count. */
   readonly spent: VotesCost
-  /** Votes that are planned, outstanding, or in doubt (perhaps sent), at the highest price of the experts asked. */
+  /**
+   * Votes that are planned, outstanding, or in doubt (perhaps sent), at the highest price of the experts who may vote.
+   */
   readonly committed: VotesCost
   /** The votes and the money that remain of the budget; null without a budget. */
   readonly left: VotesCost | null
   /**
-   * Votes that the budget does not allow: votes for new items of the last run, votes of planned tasks that are not sent
-   * for this reason, and further votes.
+   * Votes that the budget does not allow: votes on new items of the last run, votes of planned tasks that were
+   * therefore not sent, and further votes that items need.
    */
   readonly over_budget: VotesCost & { readonly items: number }
   /**
-   * The money spent per pair of the dataset; null if no dataset was written, or if it covers only one of several
-   * campaigns.
+   * The money spent per pair of the dataset; null if no dataset was written, or if the dataset covers only one of
+   * several campaigns.
    */
   readonly cost_per_pair: string | null
   /**

@@ -91,7 +91,7 @@ const fits =
 const isPermutation = (indices: ReadonlyArray<number>, length: number): boolean =>
   indices.length === length && new Set(indices).size === length && indices.every((index) => index < length)
 
-/** A listed vote as the service sent it, with all members. Those that are not needed to count it may have any shape. */
+/** A listed vote with all members that the service sent. Members outside `Listed` may have any shape. */
 export type ListedVote = ImportedVote & typeof Listed.Type
 
 /** The votes that annotations list. None if there is no list, or if any vote in it does not fit the completions. */

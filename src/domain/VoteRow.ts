@@ -3,8 +3,8 @@
  * vote tables; `prefstream import` reads them.
  *
  * Guarantees: each record has all columns, in the same order. In CSV, lists and objects are JSON, and null is an empty
- * cell. In CSV with the extra column `raw`, texts are unchanged, even those that a spreadsheet takes for formulas. In
- * other CSV of these columns, `io/SpreadsheetCell` has neutralized such texts.
+ * cell. `io/SpreadsheetCell` neutralizes texts in CSV that a spreadsheet takes for formulas. CSV with the extra column
+ * `raw` has these texts unchanged.
  */
 import { Schema, Struct } from "effect"
 import * as Assessment from "./Assessment.ts"
