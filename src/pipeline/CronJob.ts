@@ -144,7 +144,7 @@ export const run = Effect.fn("CronJob.run")(function* <A, E, R>(
     if (start - due >= maxLateMillis) {
       const { length: missed } = timesBetween(cron, due, start)
       yield* Effect.logWarning(
-        `starting ${Duration.format(Duration.millis(start - due))} late, and skipping ${missed} ${plural(missed, "run")} that were due in the meantime: the machine slept, or its clock changed`,
+        `starting ${Duration.format(Duration.millis(start - due))} late, and skipping ${missed} ${plural(missed, "run that was", "runs that were")} due in the meantime: the machine slept, or its clock changed`,
       )
     }
     yield* job

@@ -50,7 +50,7 @@ export const evaluate = Effect.fn("Pipeline.evaluate")(function* (place: string,
     const hasField = ({ metadata }: PreferencePair) =>
       metadata !== null && FieldPath.textAt(path, JSON.parse(metadata)) !== null
     const first = yield* Stream.runHead(Stream.filter(pairs, hasField))
-    const problem = "expected a field of the items' metadata, found none in any item"
+    const problem = "expected a field of the items' metadata, but no item has this field"
     if (Option.isNone(first)) return yield* new GroupsInvalid({ by: path.text, problem })
   }
   const file =

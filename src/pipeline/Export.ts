@@ -232,7 +232,7 @@ export const exportDataset = Effect.fn("Export.exportDataset")(
     if (settings.pairs === fullRanking && rankings.unranked_items > 0) {
       const { ranked_items, unranked_items } = rankings
       yield* Effect.logWarning(
-        `full-ranking: ${unranked_items} of ${ranked_items + unranked_items} items ${plural(unranked_items, "has", "have")} no ranking: there, the best completion makes a pair with each other completion`,
+        `full-ranking: ${unranked_items} of ${ranked_items + unranked_items} items ${plural(unranked_items, "has", "have")} no ranking, so the best completion makes a pair with every other completion`,
       )
     }
     for (const { format, omitted, rows, unwritten } of Option.getOrUndefined(info)?.formats ?? []) {

@@ -15,7 +15,6 @@ export interface ListedTask extends IssueReport {
   >
 }
 
-/** Returns the tasks with these numbers. */
 export const issuesOf = Effect.fn("Job.issuesOf")(function* (numbers: ReadonlyArray<number>) {
   const ledger = yield* LedgerReader
   const tasks = yield* ledger.tasksOf(numbers)

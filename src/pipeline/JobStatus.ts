@@ -122,10 +122,10 @@ export interface JobStatus extends RunReport.RunReport {
 
 const day = Duration.toMillis("1 day")
 
-/** Results count as stopped if none arrived for this many times the mean time between two results. */
+/** Results count as stopped if none arrived for this multiple of the mean time between two results. */
 const stoppedAfterGaps = 10
 
-/** Minimum time without results after which they count as stopped. Results of one round of polls arrive together. */
+/** Results never count as stopped before this time, because the results of one round of polls arrive together. */
 const stoppedAfter = Duration.toMillis("15 minutes")
 
 const estimateOf = ({ counts, pace }: Progress, now: number): Option.Option<Estimate> => {

@@ -120,7 +120,6 @@ const rejectedFiles = (
   return found.length < withRecords.length ? found : []
 }
 
-/** The warning that the items of this run name no models, if the ledger's first item names models. */
 const missingModels = Ledger.use((ledger) =>
   Effect.map(
     Stream.runHead(ledger.prompts),

@@ -85,7 +85,7 @@ export const make = Effect.fnUntraced(function* ({ by, ...options }: SplitTableO
   const expected = "a field of the items' metadata"
   const path = yield* Effect.catchTag(fieldOf(by), "GroupsInvalid", ({ by }) =>
     Effect.fail(
-      new SettingInvalid({ setting: "splitBy", expected, found: `${JSON.stringify(by)}, which is no field path` }),
+      new SettingInvalid({ setting: "splitBy", expected, found: `${JSON.stringify(by)}, which is not a field path` }),
     ),
   )
   const keys = NumberList.make(Float64Array)

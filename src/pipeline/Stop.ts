@@ -81,7 +81,7 @@ export const describeUnfinished = (options: StopOptions): Effect.Effect<string> 
 
 /**
  * Runs an effect to its end, or until `stop` returns a reason to stop it. `exit` is undefined if the effect did not
- * finish within its grace time or before `abandon`.
+ * finish within its grace time, or before `abandon` did.
  */
 export const until = Effect.fnUntraced(function* <A, E, R>(
   effect: Effect.Effect<A, E, R>,

@@ -33,7 +33,7 @@ export const log = Effect.fnUntraced(function* ({
   }
   if (missing.votes > 0) {
     yield* Effect.logWarning(
-      `${missing.results} ${plural(missing.results, "result lacks", "results lack")} ${missing.votes} of the votes that ${plural(missing.results, "its task", "their tasks")} asked for. The cost includes these votes, but they do not count: ask the service to list all votes in \`annotations.votes\`, or to charge fewer`,
+      `${missing.results} ${plural(missing.results, "result lacks", "results lack")} ${missing.votes} of the votes that ${plural(missing.results, "its task", "their tasks")} asked for. The cost includes these votes, but they do not count: ask the service to list all votes in \`annotations.votes\`, or to charge for fewer votes`,
     )
   }
   if (short.votes > 0) {

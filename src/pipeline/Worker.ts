@@ -127,7 +127,7 @@ const retrying = Effect.fnUntraced(function* <A, E, R>(
     seen = progress?.()
     const delay = Duration.min(Duration.times(restartInterval, 2 ** (failures - 1)), maxRestartInterval)
     yield* Effect.logWarning(
-      `${what} failed, and will start again in ${Duration.format(delay)}: ${causeMessage(failure)}`,
+      `${what} failed, and starts again in ${Duration.format(delay)}: ${causeMessage(failure)}`,
     )
     yield* Effect.sleep(delay)
   }

@@ -25,7 +25,7 @@ import * as RejectLimit from "./plan/RejectLimit.ts"
 import { conflict, identify, newTasks } from "./plan/TaskRequests.ts"
 import { reasonOf } from "./Submit.ts"
 
-/** The terms under which the votes were given, and the limit of rejects. */
+/** The guidelines and the task type of the votes, and the limit of rejects. */
 export interface ImportOptions extends CampaignTerms {
   /** Default: the guidelines of the last run. Other guidelines need `newCampaign`. */
   readonly guidelines?: string | undefined

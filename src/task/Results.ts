@@ -169,7 +169,10 @@ export interface UnjudgedCounts {
   readonly unusable: number
 }
 
-/** Like `items`, but also counts the items without a judgment read so far, without gold items that were mixed in. */
+/**
+ * Like `items`, but also counts the items without a judgment that were read so far. Gold items that were mixed in are
+ * not counted.
+ */
 export const counted = (campaign?: number | "all", paths?: AnnotationPaths.AnnotationPaths) => {
   let withdrawn = 0
   let unanswered = 0

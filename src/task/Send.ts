@@ -36,7 +36,7 @@ class AlreadyClaimed extends Data.TaggedError("AlreadyClaimed") {}
 /** The task may have been created so long ago that the service may have forgotten its idempotency key. */
 class KeyExpired extends Data.TaggedError("KeyExpired") {}
 
-/** A process that assumed that the service honors keys may have created the task. This process does not assume it. */
+/** A process that relied on idempotency keys may have created the task, but in this process, keys count as ignored. */
 class KeyIgnored extends Data.TaggedError("KeyIgnored") {}
 
 const stoppedBetween = "the run was stopped between the first and the last of the requests that create the task"

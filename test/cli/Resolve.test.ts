@@ -274,7 +274,7 @@ test("campaigns: other guidelines are refused with what differs; --new-campaign 
   const started = yield* run("--guidelines", "Be kind.", "--new-campaign")
   const same = yield* run("--guidelines", "Be kind.", "--new-campaign")
   assert.deepStrictEqual([started.status, same.status], [0, 0])
-  const notice = "the guidelines are those of campaign 2, so no campaign was started (--new-campaign)"
+  const notice = "the guidelines are the same as in campaign 2, so no campaign was started (--new-campaign)"
   assert.notInclude(started.stderr, "no campaign was started")
   assert.include(same.stderr, notice)
   assert.match(
