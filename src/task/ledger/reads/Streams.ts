@@ -52,9 +52,9 @@ export const readStreams = ({ job, sql }: LedgerContext) => {
   const isElsewhere = sql.onDialectOrElse({ pg: () => true, orElse: () => false })
 
   /**
-   * Reads the next page while the current one is processed. Only in a snapshot, in which no new data appears, and only
-   * for PostgreSQL, which runs in another process. Reading takes a sixth of an export's time, so reading several parts
-   * in parallel would save no more.
+   * Reads the next page while the current page is processed. This needs a snapshot, in which no new data appears, and
+   * PostgreSQL, which runs in another process. Reading takes a sixth of an export's time, so reading several parts in
+   * parallel would save no more.
    */
   const readAhead = <A, E, R>(pages: Stream.Stream<A, E, R>): Stream.Stream<A, E, R> =>
     Stream.unwrap(

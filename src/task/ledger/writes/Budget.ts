@@ -1,6 +1,7 @@
 /**
  * The request limit that the workers of a job share. Each worker reserves time slots, spaced by the shared rate. One
- * row stores the state, by the database's clock (the virtual scheduling algorithm of ITU-T I.371, without bursts).
+ * row stores the state, with times of the database's clock. The algorithm is the virtual scheduling algorithm of ITU-T
+ * I.371, without bursts.
  *
  * Guarantees: in any period, the number of slots is at most the rate times the period, plus one. Workers get slots in
  * the order in which they ask. If the service asks one worker for a pause, all workers pause. If the service refuses a
@@ -33,7 +34,6 @@ export interface Slots {
   readonly spacing: number
   /** Milliseconds during which no request may be sent. */
   readonly pause: number
-  /** Number of times that the rate has been halved. */
   readonly halvings: number
 }
 

@@ -21,10 +21,10 @@ import type { Charge, Here } from "../reads/Charges.ts"
 import type { BatchItem, LedgerContext, NewTask } from "../schema/Model.ts"
 import { inCampaign, priceListSetting, setSetting, settingOf } from "../schema/Rows.ts"
 
-/** The setting with the number of items that needed another vote after the last choice, and did not get one. */
+/** The setting with the number of items that needed a further vote and got none when items were last chosen. */
 export const wantedVotes = "votes_wanted"
 
-/** The setting with the number of votes that had ended at the last choice. */
+/** The setting with the number of votes that had ended when items were last chosen for further votes. */
 export const endedVotesSeen = "votes_ended_seen"
 
 /** The setting with the rule by which items go to people. Absent without one. */
@@ -122,7 +122,7 @@ export const votesLeft = Effect.fnUntraced(function* (here: Here, voters: Voters
   return Option.isNone(terms.budget) ? Infinity : leftOf(terms, (yield* standing(here, terms)).counted, voters)
 })
 
-/** Returns a function that reserves votes if the rest of the budget allows them, and tells whether it did. */
+/** Returns a function that reserves votes, or returns false if the rest of the budget does not allow them. */
 export const reserveWithin = Effect.fnUntraced(function* (here: Here) {
   const terms = yield* termsOf(here)
   if (Option.isNone(terms.budget)) return () => true
@@ -270,7 +270,7 @@ export const setTerms = Effect.fnUntraced(function* (here: Here, { budget, price
   else if (budget !== undefined) yield* setSetting(here, "budget", String(budget))
 })
 
-/** SQL condition for the last unsent tasks, as few as cover the excess. Without an excess, it matches no task. */
+/** SQL condition for the last unsent tasks, no more than the excess requires. Without an excess, it matches no task. */
 const lastOf = Effect.fnUntraced(function* (
   { job, sql }: Here,
   unsent: Fragment,
