@@ -1,5 +1,5 @@
 /**
- * Writes rows as JSON Lines: one object per line, members in column order, LF, UTF-8, numbers as in `JsonLine`.
+ * Writes rows as JSON Lines: one object per line, members in column order, LF, UTF-8. `JsonLine` formats the numbers.
  *
  * Guarantees: the buffer takes 1 MB, whatever the number of rows. The same rows give the same bytes, however they are
  * chunked. Up to 100 rows with types that `datasets` would not infer from earlier rows (see `InferredTypes`) are not

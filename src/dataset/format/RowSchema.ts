@@ -1,6 +1,6 @@
 /**
- * Schemas for parts of rows that several formats share. They state what the trainers need, independently of the code
- * that writes rows. A filter's message is the expected value, as a noun.
+ * Schemas for parts of rows that several formats share. The schemas state what trainers need, independently of the code
+ * that writes rows. The message of a filter is a noun that names the expected value.
  */
 import { Schema } from "effect"
 import { isJsonObject } from "../../domain/Message.ts"

@@ -22,7 +22,7 @@ export const stepsOf = (
   const distributions = series.map(({ values }) => values).filter(({ count }) => count > 0)
   const isWhole = ({ histogram: { edges }, min }: Distribution) =>
     Number.isInteger(min) && edges.every((edge, i) => Number.isInteger(edge) && (i === 0 || edges[i - 1] === edge - 1))
-  // A histogram of whole numbers ends above the maximum.
+  // Each whole number needs a bin of its own, so the last edge must be greater than the maximum.
   if (!distributions.every((each) => isWhole(each) && each.histogram.edges.at(-1)! > each.max!)) return undefined
   const minimum = Math.min(...distributions.map(({ min }) => min!))
   const maximum = Math.max(...distributions.map(({ max }) => max!))
