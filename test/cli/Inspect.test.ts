@@ -194,7 +194,7 @@ describe("inspect", () => {
     assert.match(said.stdout, /3 = 3 items \+ 0 duplicates \+ 0 rejected/)
     assert.match(
       said.stdout,
-      /3 completions \(1 item\), 4 completions \(2 items\)\n +drawn from more completions in 2 of 3 items/,
+      /3 completions \(1 item\), 4 completions \(2 items\)\n +sampled from more completions in 2 of 3 items/,
     )
     assert.match((yield* cli(["inspect", file, "--completions-seed", "1"])).stderr, /requires --completions-per-item/)
 

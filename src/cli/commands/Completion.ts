@@ -70,7 +70,7 @@ complete -o default -o bashdefault -F _prefstream--completed prefstream`,
 
 export const command = makeCommand(
   "completion",
-  "Print a script with which a shell completes commands, flags, and flag values.",
+  "Print the script that lets a shell complete commands, flags, and flag values.",
   { shell: Argument.Literals("SHELL", ["bash", "zsh", "fish", "powershell"]) },
   Effect.fn("prefstream completion")(function* ({ shell }) {
     const commands = yield* Settings.allCommands

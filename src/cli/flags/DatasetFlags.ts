@@ -51,7 +51,7 @@ export const datasetFlags = inGroup("DATASET", {
     metavar: "STRATEGY",
     default: "best-against-rest",
   }),
-  pairSeed: integer("pair-seed", "Seed for drawing pairs with best-against-one", { default: 0 }),
+  pairSeed: integer("pair-seed", "Seed for sampling pairs with best-against-one", { default: 0 }),
   aggregate: literals(
     "aggregate",
     Consensus.aggregations,

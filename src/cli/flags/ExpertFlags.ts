@@ -48,7 +48,7 @@ export const expertFlags = inGroup("EXPERTS", {
   judgeDisagreement: literals(
     "judge-disagreement",
     ["tie", "abstain"],
-    "Vote if a judge's answer changes with the completion order: tie, or no vote",
+    "If a judge's answer changes with the completion order: count a tie, or no vote",
     { default: "tie" },
   ),
   judgeCache: text("judge-cache", "FILE", "File of judge answers, to avoid paying twice", {

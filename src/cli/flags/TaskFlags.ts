@@ -68,10 +68,10 @@ export const batchFlags = inGroup("TASKS", {
   ),
   completionsPerItem: integer(
     "completions-per-item",
-    "Send at most N completions of each item, drawn evenly across models",
+    "Send at most N completions of each item, sampled evenly across models",
     { min: 2, default: "all" },
   ),
-  completionsSeed: integer("completions-seed", "Seed for drawing completions", { default: defaultSeed }),
+  completionsSeed: integer("completions-seed", "Seed for sampling completions", { default: defaultSeed }),
 })
 
 /** Flags that cannot be combined with a pipeline file, because the file has these settings. */
@@ -81,7 +81,7 @@ export const itemFlags = inGroup("TASKS", {
     isEssential: true,
     replaces: ["guidelines"],
   }),
-  rubric: file("rubric", "File of further questions to the experts, in YAML; they are added to the guidelines"),
+  rubric: file("rubric", "YAML file of further questions to the experts, added to the guidelines"),
   taskType: text("task-type", "TYPE", "Value of the contract's task_type; a different value begins a new campaign", {
     default: rlhfRanking,
   }),

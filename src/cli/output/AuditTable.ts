@@ -1,6 +1,6 @@
 /**
- * Formats an audit of judges for a terminal. Each table has a row for each judge, the jury, and people. Intervals have
- * a confidence of 95%. A dash stands for a number that does not exist.
+ * Formats an audit of judges for a terminal. Each table has a row for each judge, the jury, and people. Each interval
+ * is a 95% interval. A dash stands for a number that does not exist.
  */
 import type { Audit, AuditAgreement, AuditPolicies, AuditPolicy } from "../../domain/Audit.ts"
 import type { Estimate } from "../../domain/Leaderboard.ts"

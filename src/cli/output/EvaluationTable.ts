@@ -29,7 +29,7 @@ const sliceTables = (slices: ReadonlyArray<EvaluationSlice>): ReadonlyArray<stri
 
 const overall = ({ overall, unknown_ties, votes }: Evaluation): ReadonlyArray<string> => [
   ...table(
-    "Share of pairs in which each method prefers the chosen completion; a random choice has 50.0%",
+    "Share of pairs in which each method prefers the chosen completion; a random choice gets 50.0%",
     ["", "items", "accuracy"],
     [
       ["scores", number(overall?.accuracy.items ?? 0), cell(overall?.accuracy)],

@@ -110,7 +110,7 @@ const boardText = (board: Leaderboard): string => {
   const { comparisons, groups, items, method, models, ties, votes } = board
   const options = present([
     method.ties !== "davidson" && ties > 0 && (method.ties === "half" ? "ties as half wins" : "without ties"),
-    method.weighted && "ratings weight votes by expert reliability, win rates count each vote once",
+    method.weighted && "ratings weight votes by expert reliability, but win rates count each vote once",
   ])
   const rows = aligned([head, ...models.map(cellsOf)])
   return [
