@@ -41,7 +41,6 @@ export interface Message {
   readonly content: string
 }
 
-/** Makes the marker of a question from its secret key and its parts. */
 export const markerOf = (...parts: ReadonlyArray<unknown>): string => Sha256.hex(JSON.stringify(parts)).slice(0, 16)
 
 /** Encloses a text in tags with the marker. */
@@ -56,7 +55,10 @@ export interface Question {
   readonly completions: readonly [string, string]
 }
 
-/** @param key the secret of the marker @param attempt another attempt has another marker, and thus another prompt */
+/**
+ * @param key the secret key of the marker
+ * @param attempt each attempt has a different marker, and thus a different prompt
+ */
 export const ask = (question: Question, key: string, attempt = 1): ReadonlyArray<Message> => {
   const { completions, guidelines, prompt, template } = question
   const marker = markerOf(key, attempt, template, guidelines, prompt, completions)
@@ -77,7 +79,7 @@ export const ask = (question: Question, key: string, attempt = 1): ReadonlyArray
   ]
 }
 
-/** The model's verdict. `place` is the preferred place, or undefined for a tie. */
+/** The model's verdict. `place`: the position of the better completion, 0 or 1; undefined for a tie. */
 export interface Verdict {
   readonly place: 0 | 1 | undefined
   readonly rationale: string

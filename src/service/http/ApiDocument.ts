@@ -132,7 +132,7 @@ const keywordsOf = (limits: RequestLimits): Record<string, Json> => ({
 const isObject = (value: unknown): value is Json => Predicate.isObject(value) && !Array.isArray(value)
 
 /**
- * Adds JSON Schema keywords to the members that have these names. Allows further members, because later versions may
+ * Adds JSON Schema keywords to members, by the names of the members. Allows further members, because later versions may
  * add some.
  */
 const withKeywords = (keywords: Record<string, Json>) => {

@@ -1,5 +1,6 @@
 /**
- * `GET /votes` of the service: its votes as a table. It is not part of the contract, which other services implement.
+ * `GET /votes` of the service: its votes as a table. It is not part of the contract, so other services need not have
+ * it.
  *
  * Guarantees: an organization gets only the votes on its own tasks. The response is streamed, with chunked encoding, so
  * that a client notices if the response breaks off.

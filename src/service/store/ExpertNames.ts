@@ -24,7 +24,6 @@ const maxProblems = 20
 
 const isName = Schema.is(Name)
 
-/** Finds the expert who has the name. */
 export const find = (existing: ReadonlyArray<NamedExpert>, name: string): NamedExpert | undefined =>
   existing.find((other) => nameKey(other.name) === nameKey(name))
 

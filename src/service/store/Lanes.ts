@@ -63,7 +63,7 @@ export const make = Effect.fnUntraced(function* ({ waiting }: Pick<Effect.Succes
       ([lane]) => lane,
     )
 
-  /** Returns the numbers of the only experts who may judge the group, or undefined if all experts may. */
+  /** Returns the numbers of the experts who may judge the group, or undefined if all experts may. */
   const assignedTo = Effect.fnUntraced(function* (organization: string, groupId: string) {
     const lane = yield* laneOf(organization, groupId)
     if (lane?.paused === 1) return new Set<number>()

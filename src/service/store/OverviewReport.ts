@@ -110,7 +110,7 @@ export const make = Effect.gen(function* () {
     WHERE since IS NOT NULL OR disabled_reason IS NOT NULL`
 
   /**
-   * Finds tasks with items that need more votes than there are experts who may still give one. The table `candidate`
+   * Finds tasks with items that need more votes than there are experts left who may vote. The table `candidate`
    * contains items that need more votes than their lane has experts, and items that some experts may no longer judge.
    */
   const unassignable = (employed: ReadonlyArray<string>) => {

@@ -2,9 +2,9 @@
  * The queue for people, who hold one item at a time, vote on it, set it aside, or undo a vote. `VoteQueue` sets the
  * hold time and the grace time for undo.
  *
- * After an undo, an expert may hold several items. The items whose votes were undone come first, the last undone one at
- * the top; then comes the item held before. An expired hold lasts until the queue takes the item back. An expert who
- * gets the item again sees the same order and draft.
+ * After an undo, an expert may hold several items. The item whose vote was undone last comes first, and the item held
+ * before all undos comes last. An expired hold lasts until the queue takes the item back. An expert who gets the item
+ * again sees the same order and draft.
  */
 /* oxlint-disable max-lines -- one queue, whose statements share their conditions */
 import { Clock, Duration, Effect, Option, Random, Schema } from "effect"
@@ -38,7 +38,7 @@ interface HoldRow {
 }
 
 const maxReleasedPerWrite = 500
-/** How many of their last votes people see, and can correct. */
+/** The number of their last votes that people can see and correct. */
 const maxShown = 20
 
 const DraftText = Schema.fromJsonString(Draft)
@@ -425,7 +425,7 @@ export const make = Effect.fnUntraced(function* (options: {
     options.onReturned([itemId])
   }, write)
 
-  /** Sets a group's priority and experts. Items that experts outside this set hold return to the queue. */
+  /** Sets a group's priority and experts. If other experts hold items of the group, these items return to the queue. */
   const setGroup = Effect.fn("VoteQueue.setGroup")(function* (settings: GroupSettings) {
     const { experts: ids, groupId, priority } = settings
     const group = yield* voting.lanes.tasksOf(groupId)

@@ -41,7 +41,6 @@ interface Subject {
 // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- written by `Voting.give`
 export const bodyOf = ({ body }: GivenVote) => JSON.parse(body) as VoteBody
 
-/** Converts a vote back to what the person entered. */
 export const draftOf = (vote: GivenVote): Draft => {
   const { order, ranking, rationale = "", repeated: _, seconds, ...members } = bodyOf(vote)
   const best = order.indexOf(vote.choice)
@@ -81,7 +80,9 @@ export const make = Effect.fnUntraced(function* (voting: Voting) {
     return closed.length > 0 ? undefined : task
   })
 
-  /** Checks a submission, and makes its vote. Call this before other statements, which its failure would not undo. */
+  /**
+   * Checks a submission, and makes its vote. Call this before other statements, because a failure does not undo them.
+   */
   const voteOf = Effect.fnUntraced(function* (task: Task, subject: Subject, submission: Submission, now: number) {
     const { expertId, expertNo, isRepeated, itemId, order, shownAt } = subject
     const choice = yield* orMalformed(Places.toIndices(submission, order))
@@ -133,7 +134,7 @@ export const make = Effect.fnUntraced(function* (voting: Voting) {
       WHERE expert_no = ${expert_no}`
   })
 
-  /** Puts a submission in the place of a vote, in the same order of completions. Returns whether the task ended. */
+  /** Replaces a vote with a submission. The order of the completions stays the same. Returns whether the task ended. */
   const replace = Effect.fnUntraced(function* (
     vote: GivenVote,
     task: Task,

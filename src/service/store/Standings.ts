@@ -15,7 +15,7 @@ export interface Standing extends Api.Standing {
   readonly reason: string | undefined
 }
 
-/** A person can be paused after `minRunningItems` gold items. Then the latest `runningItems` of them count. */
+/** A person can be paused after `minRunningItems` gold items. At most the latest `runningItems` of them count. */
 const runningItems = 20
 const minRunningItems = 5
 
