@@ -29,7 +29,7 @@ export const fields = {
   ),
 }
 
-/** A member is present only if the rubric asks for it and an expert answered. */
+/** A member is present only if the rubric asks the question and an expert answered it. */
 export const Assessment = Schema.Struct(fields).mapFields(Struct.map(Schema.optionalKey))
 export type Assessment = typeof Assessment.Type
 

@@ -9,7 +9,6 @@ import { Predicate } from "effect"
 /** Maximum length of a kind in UTF-16 code units. A longer text counts as unknown. */
 const maxLength = 100
 
-/** Whether a value is a kind that the built-in service reports. */
 export const isBuiltIn = (value: unknown): boolean => value === "person" || value === "judge" || value === "automatic"
 
 /** Reads a kind; null if it is unknown. */

@@ -32,7 +32,6 @@ export const judgesOf = (experts: ReadonlyArray<string>): Judges => {
   return { people: experts.length - rules.length - gold_files.length - models.length, rules, gold_files, models }
 }
 
-/** Classifies an expert by name and kind. @param kind the `kind` of the vote */
 export const roleOf = (expert: string | null, kind: string | null): "judge" | "automatic" | "person" => {
   const name = expert ?? ""
   if (kind === "judge" || name.startsWith("judge:")) return "judge"

@@ -39,7 +39,6 @@ export interface PaidRequests {
   readonly cost: string | null
 }
 
-/** Reads the usage from a vote's details. */
 export const read = (details: unknown): Option.Option<JudgeUsage> =>
   Option.map(decode(details), ({ usage: { cached, cost, without_vote } }) => {
     const exact = (text: string | undefined) => Option.getOrUndefined(Cost.parseExact(text ?? ""))

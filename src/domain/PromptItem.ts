@@ -112,7 +112,7 @@ export interface SourceItem {
   readonly identity?: ItemIdentity | undefined
 }
 
-/** JSON texts of the item `of`. They do not apply to a modified copy, which can have other texts. */
+/** JSON texts of the item in `of`. A modified copy of the item can have other texts. */
 export interface ItemTexts {
   readonly of: PromptItem
   readonly json: ReadonlyArray<string>

@@ -45,9 +45,7 @@ export interface SpendingReport {
   readonly budget: string | null
   /** Votes of tasks that the service created and that ended, with or without a result. Canceled tasks do not count. */
   readonly spent: VotesCost
-  /**
-   * Votes that are planned, outstanding, or in doubt (perhaps sent), at the highest price of the experts who may vote.
-   */
+  /** Votes that are planned, outstanding, or in doubt (perhaps sent), at the highest price of the allowed experts. */
   readonly committed: VotesCost
   /** The votes and the money that remain of the budget; null without a budget. */
   readonly left: VotesCost | null

@@ -29,7 +29,9 @@ export interface Tally {
   readonly rationale: string | undefined
 }
 
-/** Replaces the indices of a ranking by those in `first`, and keeps each text only at its best rank. */
+/**
+ * Replaces each index in a ranking by `first[index]`. If an index then occurs several times, only the best rank stays.
+ */
 export const rankTexts = (ranking: Ranking, first: ReadonlyArray<number>): Ranking => {
   const seen = new Set<number>()
   return ranking.flatMap((group) => {

@@ -27,7 +27,7 @@ export interface GroupOptions {
   readonly scratchDirectory?: string | undefined
   /** Whether the key becomes the item's id. A key that is too long for an id is replaced by its SHA-256. */
   readonly keyIsId: boolean
-  /** The model for the records of each file that do not name a model. */
+  /** The model of each file, for records that do not name a model. */
   readonly fileModels?: ReadonlyMap<string, string> | undefined
 }
 

@@ -183,7 +183,7 @@ const promptOf = (
   )
 }
 
-/** Advice for records without a prompt: a template with fixed text and an id. Other fields might show the answer. */
+/** Advises a template with fixed text and an id, for records without a prompt. Other fields might reveal the answer. */
 const fixedWords = ({ members }: Sample.Sample): string => {
   const keys = [...KnownNames.ids, ...KnownNames.promptKeys, ...KnownNames.otherKeys]
   const id = members.find(
@@ -236,8 +236,8 @@ const wide = (sample: Sample.Sample, options: Complete): Result.Result<LayoutOpt
 }
 
 /**
- * Chooses the id by the member's name, not by whether its values are unique. Otherwise, a file that has grown might get
- * other ids, and its items would be paid for again.
+ * Chooses the id by the member's name. If unique values were required, a file might get other ids when it grows, and
+ * its items would be paid for again.
  */
 const idOf = (sample: Sample.Sample): LayoutOptions => {
   if (isOfDataset(sample)) return {}

@@ -1,4 +1,4 @@
-/** Gives hints before anything is sent: options that the detected layout may need. */
+/** Suggests options that the detected layout may need, before anything is sent. */
 import { Result } from "effect"
 import * as OptionText from "../../io/OptionText.ts"
 import { isEmpty, plural, quoteNames } from "../../io/Values.ts"

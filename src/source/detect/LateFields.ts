@@ -1,6 +1,6 @@
 /**
- * Rejects a record with a value in a field that was empty in the first records and that the detected layout therefore
- * ignores. Only fields that detection would have used for the prompt or a completion are checked.
+ * Rejects a record with a value in a field that was empty in the first records, because the detected layout ignores
+ * this field. Only fields that detection would have used for the prompt or a completion are checked.
  */
 import { Result } from "effect"
 import { describeValue, isEmpty, isObject, plural } from "../../io/Values.ts"
@@ -19,7 +19,7 @@ export interface LateFields {
 const shownFieldsOf = ({ completion, completions, history, layout, prompt, system }: LayoutOptions): string =>
   JSON.stringify([layout, prompt, system, history, completions, completion])
 
-/** If the sample has more names, a late name is tried only with the names that the layout uses. */
+/** If the sample has more names, detection is repeated with only the names that the layout uses, to save time. */
 const maxSampleNames = 250
 
 /** Maximum number of names to remember as irrelevant to the layout. Further names are checked in each record. */
