@@ -6,7 +6,7 @@
  * logged. Daylight saving: a run scheduled in the skipped hour starts right after that hour. In the repeated hour, a
  * run starts only the first time, unless the job runs every hour.
  *
- * A new process does not know when an earlier process last ran the job.
+ * A new process does not know when the job last ran, so it does not start runs that were missed before.
  */
 import { Clock, Cron, DateTime, Duration, Effect, Option, Result, Schema } from "effect"
 import * as SteadyClock from "../io/SteadyClock.ts"

@@ -1,7 +1,7 @@
 /**
  * Finds the dataset that a path names: the dataset's folder, its manifest, or the folder of a job with a dataset.
  *
- * Guarantees: a job's ledger is found from the folder of the job, and from that of its dataset. Fails with
+ * Guarantees: a job's ledger is found from the job's folder, and from the dataset's folder. Fails with
  * `DatasetUnreadable` if there is no manifest.
  */
 import { Effect, FileSystem, Path } from "effect"

@@ -86,8 +86,8 @@ export const wholeShares = (shares: Shares): Shares => {
 }
 
 /**
- * Maps each setting to its kind. If a setting changes the dataset's rows, a function makes its members in the manifest.
- * A missing setting is a type error.
+ * Maps each setting to its kind. If a setting changes the dataset's rows, a function returns the setting's members in
+ * the manifest. A missing setting is a type error.
  */
 const table: {
   readonly [Name in keyof Required<DatasetSettings>]: readonly [

@@ -91,6 +91,6 @@ export const evaluate = Effect.fn("Pipeline.evaluate")(function* (place: string,
     })
   }
   if (items !== undefined) yield* items.write
-  // If only one split is read, scores of the other splits also have no pair.
+  // If only one split is read, scores of the other splits also have no pair, so unmatched scores are not reported.
   return ids.length === 0 || split !== undefined ? evaluation : { ...evaluation, unmatched }
 }, Effect.scoped)

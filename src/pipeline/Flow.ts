@@ -86,7 +86,7 @@ export const submit = Effect.fn("Pipeline.submit")(function* <E, R>(settings: Se
   })
 })
 
-/** The settings of a pipeline that `collect` reads, and whether to poll completed tasks once more. */
+/** The pipeline settings that `collect` uses, and whether to poll completed tasks once more. */
 export interface CollectSettings
   extends
     Pick<Settings, "timeout" | "grace" | "webhook" | "annotationPaths" | "once">,

@@ -2,8 +2,8 @@
  * The status of a job: its report, the outstanding tasks, the rate of results, and an estimate of its end.
  *
  * Guarantees: all values come from the ledger, except for the process that uses it. An estimate names the period that
- * it is based on. It is null without recent results, and if the last result is much older than the usual time between
- * results. Times are ISO 8601 in UTC.
+ * it is based on. The estimate is null if there are no recent results, or if the last result is much older than the
+ * usual time between results. Times are ISO 8601 in UTC.
  */
 import { Clock, Duration, Effect, Option } from "effect"
 import type { LockHolder } from "../node/FileLock.ts"

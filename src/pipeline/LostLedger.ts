@@ -11,8 +11,8 @@ import * as Manifest from "../dataset/Manifest.ts"
 import * as JobFolder from "./JobFolder.ts"
 
 /**
- * The group is part of a task's idempotency key. The default group contains the campaign's number, which is lost with
- * the ledger.
+ * A new ledger needs the earlier group, because the group is part of a task's idempotency key. The default group
+ * contains the campaign's number, which is lost with the ledger.
  */
 const advice = (group: string | undefined): string =>
   group === undefined

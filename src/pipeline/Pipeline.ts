@@ -59,7 +59,7 @@ export type { Pipeline, ServiceOf, Settings } from "./Settings.ts"
 export type { Shares, SplitsInvalid } from "../pair/text/Splits.ts"
 export type { CannotListen, ListenOptions } from "../task/webhook/WebhookReceiver.ts"
 
-/** The services of a platform that every pipeline needs: `NodeServices.layer` and a layer of `effect/http`. */
+/** The platform services that every pipeline needs: `NodeServices.layer` and a layer of `effect/http`. */
 export type Platform = FileSystem.FileSystem | Path.Path | HttpClient.HttpClient
 
 type Places<E1, R1, E2, R2> = Pick<Settings.Settings, "directory" | "ledger" | "job" | "newLedger"> &

@@ -17,7 +17,10 @@ import { plural } from "../io/Values.ts"
 import { furtherTermsOf } from "./AdaptiveVotes.ts"
 import * as JobFolder from "./JobFolder.ts"
 
-/** Adds the files that an effect reads to `files`, and records them in the ledger when the effect ends. */
+/**
+ * Runs an effect, and adds each file that it reads to the list `files`. When the effect ends, the ledger records the
+ * files.
+ */
 export const recordingInputs =
   (files: Array<InputFile>) =>
   <A, E, R>(effect: Effect.Effect<A, E, R>) =>

@@ -31,7 +31,7 @@ export interface RebuildOptions {
 
 /** The result of `verifyFromVotes`. */
 export interface Rebuilt {
-  /** Number of files that were made again and compared. */
+  /** Number of files that were rebuilt and compared. */
   readonly files: number
   /** Number of votes in the table. */
   readonly votes: number
@@ -58,7 +58,7 @@ export const verifyFromVotes = Effect.fn("Pipeline.verifyFromVotes")(function* (
 ) {
   const fs = yield* FileSystem.FileSystem
   const manifest = yield* Dataset.manifest(directory)
-  // The vote table contains the values that the export read at these paths.
+  // The vote table already contains the values at these paths.
   const { annotationPaths: _paths, campaign, ...settings } = yield* ManifestSettings.of(manifest, evaluationPrompts)
   if (campaign === "all") {
     return yield* ManifestSettings.notRebuildable(

@@ -70,7 +70,10 @@ interface OverBudget {
   readonly voters: Voters.Voters | null
 }
 
-/** Reads the report. Returns none if no price is set. `over` defaults to the items of the last run. */
+/**
+ * Reads the report. Returns none if no price is set. `over` defaults to the items that exceeded the budget in the last
+ * run.
+ */
 export const read = Effect.fn("SpendingReport.read")(function* (dataset: ExportCounts, over?: OverBudget) {
   const ledger = yield* LedgerReader
   const last = Option.match(yield* ledger.lastRun, {

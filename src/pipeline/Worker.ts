@@ -76,8 +76,8 @@ export interface WorkerOptions {
   /** Called with the worker's name before it joins the others. */
   readonly onBegin?: ((name: string) => Effect.Effect<void>) | undefined
   /**
-   * Called if the worker stalls. A process should exit here: by default, the worker fails only after the hanging
-   * operation has ended.
+   * Called if the worker stalls. A process should exit in this function: by default, the worker fails only after the
+   * hanging operation has ended.
    */
   readonly onStalled?: ((failure: Watchdog.WorkerStalled) => Effect.Effect<never, Watchdog.WorkerStalled>) | undefined
 }
@@ -185,7 +185,7 @@ const work = Effect.fn("Worker.work")(function* <E, R>(
     const messages = yield* PostgresClient.listen(cluster, yield* ledger.channel)
     while (true) yield* ledger.onNotification((yield* Queue.take(messages)).payload)
   })
-  // This also sends tasks that stayed planned after a failed request.
+  // A restart also sends tasks that stayed planned after a failed request.
   const restarting = Effect.repeat(ledger.restartSending, Schedule.spaced(restartSendingInterval))
   let [answeredAt, progressedAt] = [0, yield* SteadyClock.now]
   const renewing = Effect.gen(function* () {
@@ -206,7 +206,7 @@ const work = Effect.fn("Worker.work")(function* <E, R>(
       `part ${part}`,
       task(
         ledger.takePart(part).pipe(
-          // The part's previous owner may have used a longer poll interval.
+          // The part's previous owner may have used a longer poll interval, so its next polls may be too late.
           Effect.andThen(ledger.dueWithin(Duration.toMillis(Duration.fromInputUnsafe(pollInterval.max)))),
           Effect.andThen(Effect.never),
           Effect.scoped,

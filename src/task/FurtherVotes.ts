@@ -17,7 +17,7 @@ export interface ItemChoice {
   readonly wanted: ReadonlyArray<ItemPlace>
   /** Maximum number of items that get a vote now. */
   readonly atOnce: number
-  /** Number of votes of the whole job that had ended when the items were chosen. */
+  /** Number of the job's votes whose tasks had ended when the items were chosen. */
   readonly ended: number
 }
 
@@ -26,7 +26,10 @@ export type ChooseItems = (
   terms: FurtherTerms,
 ) => Effect.Effect<ItemChoice, JudgmentsError, LedgerReader>
 
-/** Chooses items of a campaign (default: the last run's). Returns none if no run has asked for further votes. */
+/**
+ * Chooses items of a campaign (default: the campaign of the last run). Returns none if no run has asked for further
+ * votes.
+ */
 const chosenBy = Effect.fnUntraced(function* (choose: ChooseItems, of?: number) {
   const ledger = yield* Ledger
   const terms = yield* ledger.furtherTerms

@@ -76,7 +76,10 @@ const identified = (record: VoteRecord): Identified =>
     },
   })
 
-/** Counts the records before the last item, which may have more records. If there is only one item, counts all. */
+/**
+ * Counts the records before those of the last item, because more records of the last item may follow. If there is only
+ * one item, counts all records.
+ */
 const wholeItems = (records: ReadonlyArray<Identified>): number => {
   const itemId = records.at(-1)?.item?.itemId
   const last = itemId === undefined ? -1 : records.findLastIndex(({ item }) => item?.itemId !== itemId)

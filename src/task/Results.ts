@@ -90,7 +90,7 @@ export interface PlacedItem extends ItemPlace {
   readonly isCheck: boolean
   /** Whether the service withdrew a prompt of the item. Such an item gets no further vote. */
   readonly isWithdrawn: boolean
-  /** Whether no expert who was allowed to vote on the item had an answer, so that others must judge it. */
+  /** Whether all experts who were allowed to vote on the item gave no answer, so that others must judge it. */
   readonly isUnanswered: boolean
   /** Whether the item's right answer is known. */
   readonly hasGold: boolean

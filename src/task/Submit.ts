@@ -232,7 +232,7 @@ export interface RunOptions extends SubmitOptions {
   readonly settled?: Latch.Latch | undefined
   /** Chooses items of earlier runs that need another vote. Default: no further votes. */
   readonly chooseFurther?: ChooseItems | undefined
-  /** Names the job in the group of its tasks. Default: no group, unless `group` is set. */
+  /** The job's name in the default group of its tasks. Without this name, tasks have a group only if `group` is set. */
   readonly jobName?: string | undefined
   /** Called with the group of the run's tasks, if they have one, before any of them is planned. */
   readonly onGroup?: ((group: string | undefined) => Effect.Effect<void>) | undefined

@@ -90,7 +90,7 @@ export class UnusableAnswer extends Schema.TaggedClass<UnusableAnswer>()("Unusab
 export class AnnotationClientError extends Schema.TaggedError<AnnotationClientError>()("AnnotationClientError", {
   /** Address of the service, as in `ServiceSettings`. */
   baseUrl: Schema.String,
-  /** The kind of failure is its `_tag`. */
+  /** The `_tag` of the reason is the kind of failure. */
   reason: Schema.Union([
     AccessDenied,
     ServiceBlocked,

@@ -105,7 +105,7 @@ export const make = Effect.fnUntraced(function* ({ attempt, authorize, misread }
   } satisfies TaskCalls
 })
 
-/** Replaces the body's closing brace by `extra`: more members and a closing brace. */
+/** Replaces the body's closing brace with `extra`, which contains more members and a closing brace. */
 const withExtra = (body: Uint8Array, extra: Uint8Array): Uint8Array => Bytes.concat([body.subarray(0, -1), extra])
 
 const reader = ({ choice, resultPaths }: Pick<ServiceSettings, "choice" | "resultPaths">) => {

@@ -46,7 +46,7 @@ export interface Call {
   readonly http: Http
   /**
    * Like `http`, for idempotent writes, such as an upsert by `idempotencyKey`. If the response is lost, the request is
-   * repeated up to `retries` times. Then the task gets the state `in_doubt` as with `http`.
+   * repeated up to `retries` times. If all responses are lost, the call ends as with `http`.
    */
   readonly repeatable: Http
 }

@@ -74,7 +74,7 @@ const isOfType = (schema: unknown, type: "integer" | "string"): boolean =>
     .flat()
     .some((part) => [at(part, "type")].flat().includes(type))
 
-/** The `maximum` of a schema, which may stand in one of its `allOf`. */
+/** The `maximum` of a schema, which may be in one of the schema's `allOf`. */
 const maximumOf = (schema: unknown): number => {
   const parts = [schema, at(schema, "allOf")].flat()
   return Math.min(...parts.map((part) => Option.getOrElse(decodeMaximum(at(part, "maximum")), () => Infinity)))
@@ -249,7 +249,7 @@ const complete = Effect.fnUntraced(function* (profile: ServiceSettings) {
   )
 })
 
-/** The document of the contract says nothing about a service with another interface. */
+/** The document of the contract says nothing about a service with another interface, so it is not read. */
 const withoutDocument = (profile: ServiceSettings) =>
   Context.make(ServiceProfile, {
     ...profile,

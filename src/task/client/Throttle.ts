@@ -138,7 +138,7 @@ export const make = Effect.fnUntraced(function* <E>(settings: {
     while (slots.length > 0 && slots[0]! < now - maxSlotDelay) slots.shift()
   }
 
-  /** Milliseconds until a request can be sent: 0 if now, infinity if this depends on another event. */
+  /** Milliseconds until a request can be sent: 0 for now, infinity if an event must happen first. */
   const wait = (now: number): number => {
     if (held || inFlight >= maxInFlight()) return Infinity
     const oldest = departures[ordinal % departures.length]!
