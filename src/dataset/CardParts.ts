@@ -17,7 +17,7 @@ export const asMessages = `def as_messages(value):
         if each is not None
     }`
 
-/** @param definition a Python function that `calls` use. If it is given, the code imports `json` for it. */
+/** @param definition a Python function that `calls` use. If `definition` is given, the code imports `json`. */
 export const python = (calls: ReadonlyArray<string>, definition?: string) =>
   [
     "```python",

@@ -19,7 +19,7 @@ export type Shape = "standard" | "conversational"
 
 export interface Form {
   readonly shape: Shape
-  /** Whether the dataset has the column `tools`, and messages have members for tool calls. */
+  /** If set, the dataset has the column `tools`, and messages can have tool calls. */
   readonly tools?: true
 }
 

@@ -95,8 +95,8 @@ export interface Options<E = never, R = never> {
   /** Whether prompt, chosen, and rejected are lists of messages. Default: text. */
   readonly conversational?: boolean | undefined
   /**
-   * Whether to add a column `tools`, and tool calls in the messages of a conversational dataset. Without it, a
-   * conversational dataset omits pairs with calls. Default: false.
+   * Whether to add a column `tools` and, in a conversational dataset, the tool calls of messages. If false (the
+   * default), a conversational dataset omits pairs with tool calls.
    */
   readonly tools?: boolean | undefined
   /** Additional files for trainers: built-in formats by name, or custom ones. Default: none. */

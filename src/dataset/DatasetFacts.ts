@@ -9,7 +9,7 @@ import { Judges } from "../domain/Judge.ts"
 
 const text = Schema.optionalKey(Schema.String)
 
-/** How the dataset was made, as the manifest records it. */
+/** How the dataset was made. The manifest contains these facts. */
 export const Provenance = Schema.Struct({
   inputs: Schema.optionalKey(
     Schema.Array(Schema.Struct({ ...InputFile.fields, bytes: Schema.optionalKey(Schema.Int) })),

@@ -40,7 +40,7 @@ export interface Rows {
 
 export type Request =
   | { readonly kind: "open"; readonly output: Output }
-  /** `texts`: JSON texts as `domain/JsonText` describes them, in UTF-8. */
+  /** `texts` contains JSON strings in UTF-8, in the form that `domain/JsonText` describes. */
   | { readonly kind: "rows"; readonly parts: ReadonlyArray<Rows>; readonly texts: Uint8Array<ArrayBuffer> }
   | { readonly kind: "finish" }
   | { readonly kind: "file"; readonly path: string; readonly content: Uint8Array }

@@ -71,9 +71,9 @@ export interface DiffExample {
   readonly prompt: string
   /** A key of `reasons` in the example's `PairDifference`. */
   readonly reason: string
-  /** File and line in A, such as `jsonl/train-00000-of-00001.jsonl:17`; null for a pair in B alone. */
+  /** File and line in A, such as `jsonl/train-00000-of-00001.jsonl:17`; null if the pair is only in B. */
   readonly a: string | null
-  /** File and line in B; null for a pair in A alone. */
+  /** File and line in B; null if the pair is only in A. */
   readonly b: string | null
   /** For a pair in both datasets: the columns that differ. */
   readonly changes: { readonly [column: string]: { readonly a: Json; readonly b: Json } }

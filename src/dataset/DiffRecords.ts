@@ -83,7 +83,7 @@ const textOf = (messages: ReadonlyArray<Json>): string => {
     : Conversation.toText(prompt)
 }
 
-/** Calls `onLine` with each line of a JSON Lines file. `onLine` may throw; its exceptions name the line. */
+/** Calls `onLine` with each line of a JSON Lines file. If `onLine` throws, the resulting error names the line. */
 export const forEachLine = Effect.fnUntraced(function* (path: string, onLine: (text: string, line: number) => void) {
   const fs = yield* FileSystem.FileSystem
   let at = 0

@@ -1,11 +1,12 @@
 /**
  * Checks a dataset against its manifest, and its files against each other.
  *
- * Every file in the manifest must have its size and SHA-256 there, and no other file may be present. Parquet files must
- * have the declared columns, and JSON Lines files must have the same rows as Parquet. Trainer files must satisfy their
- * formats. No prompt may be in two splits. The numbers in card and report must match the manifest. Files with rows are
- * read twice: for the digest, and for the rows. If a file's digest differs, its rows are not read. Not checked: whether
- * the rows match the ledger. To check this, export again with `--force`: no byte may change.
+ * Every file must have the size and the SHA-256 that the manifest states. A file that the manifest does not list is an
+ * error. Parquet files must have the declared columns, and JSON Lines files must have the same rows as Parquet. Trainer
+ * files must satisfy their formats. No prompt may be in two splits. The numbers in card and report must match the
+ * manifest. Files with rows are read twice: for the digest, and for the rows. If a file's digest differs, its rows are
+ * not read. Not checked: whether the rows match the ledger. To check this, export again with `--force`: no byte may
+ * change.
  */
 import { Effect, FileSystem, Option, Path, Schema, Struct } from "effect"
 import * as Card from "./Card.ts"

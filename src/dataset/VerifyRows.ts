@@ -227,10 +227,7 @@ const unreadableIn = <R>(
     Effect.sync(() => findings.add({ file, expected: "rows that can be read", found: why.replace(/\s+/g, " ") })),
   )
 
-/**
- * Checks that one file's rows are as its trainer needs them. Each kind of warning is reported once, with the number of
- * rows.
- */
+/** Checks the rows of one trainer file. Each kind of warning is reported once, with the number of rows. */
 const checkTrainerFile = Effect.fnUntraced(
   function* (directory: string, file: DatasetFile, format: TrainerFormat, findings: Findings.Findings) {
     const paths = yield* Path.Path

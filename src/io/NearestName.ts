@@ -20,7 +20,9 @@ export const didYouMean = (name: string, knownNames: ReadonlyArray<string>): str
   return candidate === undefined ? "" : ` (did you mean ${candidate}?)`
 }
 
-/** Computes the Levenshtein distance row by row. Two exchanged neighbors, as in `prot` for `port`, are one edit. */
+/**
+ * Computes the Levenshtein distance row by row. Two exchanged neighbors, such as in `prot` for `port`, are one edit.
+ */
 export const editsBetween = (a: string, b: string): number => {
   const rows = [Array.from({ length: b.length + 1 }, (_, j) => j)]
   for (let i = 1; i <= a.length; i++) {

@@ -13,7 +13,7 @@ export const of = (name: string): string => `\`${name}\``
 export const ofPath = (name: string, value: unknown): string =>
   `${of(name)}${name === "completions" && Array.isArray(value) ? " path" : ""}`
 
-/** Members of an object literal. */
+/** Formats several options as members of an object literal. */
 export const set = (options: { readonly [name: string]: unknown }): string =>
   of(
     Object.entries(options)

@@ -46,7 +46,10 @@ class StringText extends Text {
   }
 }
 
-/** A text given as UTF-8 JSON, as `JSON.stringify` writes it. It is decoded only when code reads `json` or `value`. */
+/**
+ * A text that is given as JSON in UTF-8, in the form that `JSON.stringify` writes. It is decoded only when code reads
+ * `json` or `value`.
+ */
 export class BytesText extends Text {
   override readonly jsonBytes: Uint8Array
   readonly bytes: number

@@ -11,7 +11,7 @@ export const answer = (content: string) => [{ role: "assistant", content }]
 
 type Side = "chosen" | "rejected"
 
-/** A side of the pair as messages, with tool calls if it has any. */
+/** One side of the pair as messages, including its tool calls. */
 export const sideOf = (
   { chosen, chosen_messages, rejected, rejected_messages }: PreferencePair,
   side: Side,

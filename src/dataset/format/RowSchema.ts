@@ -89,7 +89,10 @@ export const openOf = <M extends Schema.Codec<TurnMessage, unknown>>(message: M)
 
 export const OpenMessages = openOf(Message)
 
-/** Finds the first wrong role. After an optional `before`, `asks` and `answers` must alternate, ending with `asks`. */
+/**
+ * Finds the first wrong role. One role of `before` may come first. Then roles of `asks` and `answers` must alternate,
+ * and the last role must be one of `asks`.
+ */
 export const findRoleViolation = (
   roles: ReadonlyArray<string>,
   { asks, answers, before }: { readonly [part in "asks" | "answers" | "before"]: ReadonlyArray<string> },

@@ -15,7 +15,10 @@ export interface Series {
 
 const maxSteps = 12
 
-/** The steps of a scale of a few whole numbers, with each series' number of answers; `undefined` for other scales. */
+/**
+ * Returns the values of a scale of a few whole numbers, each with the number of answers per series. Returns `undefined`
+ * for other scales.
+ */
 export const stepsOf = (
   series: ReadonlyArray<Series>,
 ): ReadonlyArray<{ readonly step: number; readonly counts: ReadonlyArray<number> }> | undefined => {
