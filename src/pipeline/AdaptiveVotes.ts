@@ -111,8 +111,8 @@ export const choose = ({ annotationPaths }: ReadSettings): ChooseItems =>
   )
 
 /**
- * For workers. Plans a round of further votes whenever all results have arrived. Checks for this once per `interval`, and
- * never ends.
+ * For workers. Plans a round of further votes whenever all results have arrived. Checks once per `interval`, and never
+ * ends.
  */
 export const planRounds = Effect.fn("AdaptiveVotes.planRounds")(function* (
   { annotationPaths, shuffleSeed }: Pick<RunTerms, "shuffleSeed"> & ReadSettings,

@@ -48,8 +48,8 @@ const rebuiltFiles = (files: ReadonlyArray<Manifest.DatasetFile>) =>
   new Map(files.flatMap((file) => (file.rows === null && !file.path.startsWith("formats/") ? [] : [[file.path, file]])))
 
 /**
- * Rebuilds a dataset from its votes. Fails with `DatasetUnreadable` if the manifest lacks something that the rows depend
- * on. The result lists the differences.
+ * Rebuilds a dataset from its votes. Fails with `DatasetUnreadable` if the manifest lacks something that the rows
+ * depend on. The result lists the differences.
  */
 export const verifyFromVotes = Effect.fn("Pipeline.verifyFromVotes")(function* (
   directory: string,

@@ -84,7 +84,9 @@ export const ofCampaign = (
 /** An item with its position in the ledger: the `seq` of its first vote. */
 export interface PlacedItem extends ItemPlace {
   readonly itemId: string
-  /** Undefined if the item has no judgment: its prompts were withdrawn or not answered, or their results are unusable. */
+  /**
+   * Undefined if the item has no judgment: its prompts were withdrawn or not answered, or their results are unusable.
+   */
   readonly item: JudgedItem | undefined
   /** Whether the item is a gold item that was mixed in to measure experts. */
   readonly isCheck: boolean

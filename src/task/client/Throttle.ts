@@ -59,7 +59,10 @@ const maxRemembered = 10_000
 
 /** Number of creations that are sent for each poll, if both wait. */
 const createsPerPoll = 3
-/** Milliseconds for which a wait between two steps of a creation can't be interrupted. The grace time of a stop is longer. */
+/**
+ * Milliseconds for which a wait between two steps of a creation cannot be interrupted. The grace time of a stop is
+ * longer.
+ */
 const maxStepWait = Duration.millis(10_000)
 /** Seconds until the full rate is restored. */
 const recovery = Duration.toSeconds("30 seconds")
