@@ -1,8 +1,8 @@
 /**
- * Reads a file at an `http://` or `https://` URL, byte for byte as stored; the places that are reached by HTTP read their
- * files by it, too. Reading fails if the file has changed since it was opened (`ETag`, `Last-Modified`, size). Redirects
- * from `https` to `http` are refused. Authorization is sent only to the host in the URL. Names and messages omit user and
- * query, because these are secrets. A GET for the first byte opens the file, because signed URLs often permit only GET.
+ * Reads a file at an `http://` or `https://` URL, byte for byte as stored. `GoogleObject` and `HubDataset` use it, too.
+ * Reading fails if the file has changed since it was opened (`ETag`, `Last-Modified`, size). Redirects from `https` to
+ * `http` are refused. Authorization is sent only to the host in the URL. Names and messages omit user and query,
+ * because these may be secret. A GET for the first byte opens the file, because signed URLs often permit only GET.
  */
 import { Effect, type FileSystem, Layer, type Path, type Scope, Stream } from "effect"
 import type { HttpClientError, HttpClientResponse } from "effect/http"
@@ -29,14 +29,15 @@ export interface RemoteFile {
   readonly name: string
   /** The URL without user and fragment. */
   readonly url: string
-  /** The headers of each request, which authorize it. They are computed for each request, because tokens expire. */
+  /** Headers that authorize a request. They are computed for each request, because tokens expire. */
   readonly headers: Effect.Effect<Headers, SourceError | Remote.ConnectionLost>
   /**
-   * How a change is noticed: `If-Range` and a comparison of versions, the comparison alone (for servers whose `ETag` is
-   * not that of RFC 9110), or not at all, because the URL stands for the same bytes forever.
+   * How a change of the file is detected. `conditional` sends `If-Range` and compares versions. `compared` only
+   * compares versions, because the server's `ETag` does not follow RFC 9110. `impossible` means that the bytes at the
+   * URL never change.
    */
   readonly changes: "conditional" | "compared" | "impossible"
-  /** The failure that an answer means at this place. `undefined` if it means the same everywhere. */
+  /** Returns the failure if an answer has a special meaning for this server; otherwise `undefined`. */
   readonly refusal: (answer: Answer) => SourceError | undefined
 }
 
@@ -172,7 +173,7 @@ export const failureOf = (
   return unreadable(name, refusals.get(status) ?? `the server answered ${status}`)
 }
 
-/** The seconds until a limit that is used up is reset, as in `"api";r=0;t=55`. */
+/** Returns the seconds until an exhausted limit is reset. For `"api";r=0;t=55`, these are 55. */
 const resetOf = (rateLimit = ""): string | undefined => /;\s*r=0\s*;\s*t=(\d+)/.exec(rateLimit)?.[1]
 
 const storable: ReadonlySet<string> = new Set(["identity", "gzip", "x-gzip", "zstd"])

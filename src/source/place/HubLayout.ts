@@ -1,7 +1,8 @@
 /**
- * Decides which files of a Hugging Face dataset are its data, as `datasets.load_dataset` does: those that its card names
- * (`configs`), otherwise those whose folders or names name a split, otherwise all. Files of all splits are data. A
- * dataset with several configurations and no default has no answer, because joining them would be a guess.
+ * Finds the data files of a Hugging Face dataset by the rules of `datasets.load_dataset`. If the dataset's card lists
+ * files (`configs`), these are the data. Otherwise, the data are the files whose folder or name contains the name of a
+ * split, or else all files. Files of all splits are read. A dataset with several configurations and no default is
+ * refused, because joining them would be a guess.
  */
 import { Glob, Result, Schema } from "effect"
 import * as SchemaIssues from "../../io/SchemaIssues.ts"
@@ -25,7 +26,7 @@ const decodeCard = Schema.decodeUnknownResult(Card, { reportInput: true })
 
 /**
  * @param card the card's front matter; null or undefined if there is none
- * @returns paths in the order of the card, or sorted, or the problem
+ * @returns the paths of the data files, in the order of the card or sorted; a failure describes the problem
  */
 export const dataFiles = (
   paths: ReadonlyArray<string>,
@@ -79,11 +80,11 @@ const patternsOf = ({ data_dir, data_files = [] }: Configuration): ReadonlyArray
 const isVisible = (path: string): boolean =>
   !/(^|\/)(\.|__)/.test(path) && FileExtensions.isDataFile(path.replace(/^.*\//, ""))
 
-/** Between words of a name. */
+/** The characters between the words of a file name. */
 const separator = "[-._ 0-9]"
 const split = `(?:train|training|validation|valid|dev|val|test|testing|eval|evaluation)`
 
-/** See https://huggingface.co/docs/hub/datasets-file-names-and-splits. The first that matches a file counts. */
+/** See https://huggingface.co/docs/hub/datasets-file-names-and-splits. The first one that matches a file is used. */
 const layouts: ReadonlyArray<RegExp> = [
   /^data\/[^/]+-\d{5}-of-\d{5}[^/]*$/,
   new RegExp(`(?:^|/)(?:[^/]*${separator})?${split}(?:${separator}[^/]*)?/`),

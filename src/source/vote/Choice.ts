@@ -27,7 +27,7 @@ export const isPerCompletion = (kind: ChoiceKind | undefined): boolean =>
 export interface Reading {
   readonly kind?: ChoiceKind | undefined
   readonly map?: ChoiceMap | undefined
-  /** If the choice's column is a completion's column, the index of this completion. It is then always the choice. */
+  /** Set if the choice's column is a completion's column. This completion, by index, is then always the choice. */
   readonly constantChoice?: number | undefined
 }
 

@@ -35,7 +35,7 @@ export const of = (
   return `${where}: prefstream import reads existing votes; a run sends the items to experts again`
 }
 
-/** Names the first value that is no answer, if more than half of the values are: then few keep them from being gold. */
+/** If less than half of the values are not gold answers, names the first of these, because they prevent detection. */
 const oddLabel = (
   { records, rows }: Sample.Sample,
   name: string,
