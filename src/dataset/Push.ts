@@ -169,7 +169,10 @@ const decodeExperts = Schema.decodeUnknownOption(
   ),
 )
 
-/** Whether a report has names of experts in place of pseudonyms. Reports by earlier versions can have names. */
+/**
+ * Whether a report has names of experts in place of pseudonyms. A report by an earlier version can have names without
+ * the setting `expert_names`.
+ */
 const namesExperts = (report: string): boolean =>
   Option.exists(decodeExperts(report), ({ experts }) =>
     experts.some(({ expert }) => expert !== null && !Pseudonym.isPseudonym(expert)),
