@@ -38,7 +38,7 @@ export const names = Struct.keys(fields)
 /** The columns that an assessment adds to a preference pair. */
 export const columns = {
   strength: described(
-    "How much better `chosen` is: the mean strength of the votes for it, where 1 is the smallest difference; null if no vote has a strength, or `chosen` is not the best completion.",
+    "Mean strength of the votes for `chosen`; 1 is the smallest difference to the other completions. Null if no vote has a strength, or `chosen` is not the best completion.",
     Schema.NullOr(Schema.Finite),
   ),
   all_bad: described(
@@ -50,7 +50,7 @@ export const columns = {
     Schema.NullOr(Schema.String),
   ),
   edited: described(
-    "`chosen`, as edited by an expert, from the earliest vote for `chosen` that has an edit; null if there is no edit, or `chosen` is not the best completion.",
+    "`chosen`, as edited by an expert: the first edit among the votes for `chosen`. Null if there is no edit, or `chosen` is not the best completion.",
     Schema.NullOr(Schema.String),
   ),
 }

@@ -40,7 +40,7 @@ const struct = Schema.Struct({
     number,
   ),
   decided_votes: described(
-    "Number of votes that prefer one of `chosen` and `rejected`; the others are ties, or for a third completion without a ranking. Null if there is one vote.",
+    "Number of votes that prefer one of `chosen` and `rejected`. Other votes are ties, or name only a third completion as the best. Null if there is one vote.",
     Schema.NullOr(Schema.Int),
   ),
   ...Assessment.columns,

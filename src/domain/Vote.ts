@@ -32,7 +32,7 @@ export const fields = {
   rationale: described("The expert's reason for the choice, if given.", Schema.String),
   flags: described("Problems that the expert marked, by their names in the rubric.", Schema.Array(Schema.String)),
   guidelines_version: described(
-    "Version of the guidelines that the expert saw, if they were changed; version 1 came with the task.",
+    "Version of the guidelines that the expert saw; present if they were changed. Version 1 came with the task.",
     Schema.Int,
   ),
   repeated: described(

@@ -15,7 +15,7 @@ import * as UnknownFields from "../detect/UnknownFields.ts"
 import * as KnownNames from "../record/KnownNames.ts"
 
 /**
- * Paths are field paths such as `choices[0].message.content`, or templates. Files are files, folders, patterns, or
+ * Paths are field paths such as `choices[0].message.content`, or templates. Files can also be folders, patterns, or
  * URLs.
  */
 export interface JoinOptions extends Format.FormatOptions {

@@ -59,7 +59,7 @@ const goldIndexOf = (
   const name = typeof answer === "string" ? answer : promptModels.models?.[answer]
   if (name === undefined) {
     return Result.fail(
-      `expected an index below ${promptModels.models?.length}, the length of ${promptModels.name}, found ${answer}`,
+      `expected an index below ${promptModels.models?.length} (the length of ${promptModels.name}), found ${answer}`,
     )
   }
   const unlistedModels =

@@ -133,7 +133,7 @@ const noCompletions = (
   const missing =
     promptPath === undefined ? "no prompt and no completions" : `a prompt at "${promptPath}" and no completions`
   const advice = {
-    any: `${promptPath === undefined ? `${OptionText.of("prompt")} and ` : ""}${OptionText.of("completions")} (a list) or ${CompletionFinder.eachCompletion} (a text; once per completion column), ${orJoin}`,
+    any: `${promptPath === undefined ? `${OptionText.of("prompt")} and ` : ""}${OptionText.of("completions")} (a list) or ${CompletionFinder.eachCompletion} (one text column each), ${orJoin}`,
     items: OptionText.of("completions"),
     wide: OptionText.set({ completions: ["FIRST", "SECOND"] }),
     pairs: OptionText.set({ completions: ["BETTER", "OTHER"] }),

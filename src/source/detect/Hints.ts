@@ -62,7 +62,7 @@ const models = ({ completions = [], layout, model, modelsFromColumns }: LayoutOp
   return names === undefined
     ? []
     : [
-        `the completions have no model names; ${OptionText.of("modelsFromColumns")} uses the column names: ${quoteNames(names)}`,
+        `the completions have no model names; to use the column names ${quoteNames(names)}, set ${OptionText.of("modelsFromColumns")}`,
       ]
 }
 

@@ -66,7 +66,7 @@ export const of = (
       )
       const [name] = layoutChangingNames(lateNames, row)
       if (name !== undefined) {
-        const expected = `expected no value, because the first ${plural(sampleRows.length, "record", `${sampleRows.length} records`)}, from which the layout was detected, ${plural(sampleRows.length, "has", "have")} no value here`
+        const expected = `expected no value, because the layout was detected from the first ${plural(sampleRows.length, "record", `${sampleRows.length} records`)}, where this field is empty`
         const advice = `set the paths explicitly (${OptionText.of("prompt")}, ${OptionText.of("system")}, ${OptionText.of("history")}, ${OptionText.of("completion")}, ${OptionText.of("completions")})`
         return reject(
           row.place,
