@@ -199,9 +199,9 @@ export const problemOf = (all: ReadonlyArray<Unused>): string | undefined => {
   const path = FieldPath.format([name])
   switch (kind) {
     case "placeholder":
-      return `prompt: expected no ${name}, because experts cannot be shown images, audio, or video; to have them judge the item without media, set ${ignoreMedia(all)}`
+      return `prompt: expected no ${name}, because experts cannot be shown images, audio, or video; to have experts judge the item without media, set ${ignoreMedia(all)}`
     case "media":
-      return `${path}: expected no value (experts cannot be shown images, audio, or video), ${actual}; to have them judge the item without media, set ${ignoreMedia(all)}`
+      return `${path}: expected no value (experts cannot be shown images, audio, or video), ${actual}; to have experts judge the item without media, set ${ignoreMedia(all)}`
     default:
       return `${path}: expected no value (experts might need this field, but no option uses it), ${actual}; set ${optionsFor([first])}, or ${OptionText.set({ ignore: [name] })}`
   }

@@ -86,7 +86,7 @@ const splitConversation = (
   if (!Array.isArray(list)) return Result.fail(`${name}: expected a list of messages, found ${describeValue(list)}`)
   const last = list.length - 1
   if (last < 1)
-    return Result.fail(`${name}: expected a prompt and an answer, found ${last === 0 ? "one message" : "none"}`)
+    return Result.fail(`${name}: expected a prompt and an answer, found ${last === 0 ? "one message" : "no messages"}`)
   return Result.flatMap(Messages.decode(list, name), (messages) => {
     const { content, role, tool_calls } = messages[last]!
     if (role !== "assistant") {

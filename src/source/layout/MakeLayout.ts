@@ -68,7 +68,7 @@ export const make = (
     const columnModels = name === "wide" && model === undefined ? ofColumns(completions) : undefined
     if (modelsFromColumns === true && columnModels === undefined) {
       return yield* Result.fail(
-        `layout wide: ${OptionText.of("modelsFromColumns")} is for columns, not for templates or lists`,
+        `layout wide: ${OptionText.of("modelsFromColumns")} requires completions in columns, not in templates or lists`,
       )
     }
     const setFields = fieldOptions.flatMap((option) => (options[option] === undefined ? [] : fields[option]))

@@ -78,7 +78,7 @@ export const of = Effect.fnUntraced(function* ({
   const refuse = (message: string) => new LedgerLocationError({ message })
   if (!/^[\w.-]{1,100}$/.test(job)) {
     return yield* refuse(
-      "a job name may contain only letters, digits, dots, underscores, and hyphens, and at most 100 of them",
+      "a job name must have 1 to 100 letters, digits, dots, underscores, or hyphens",
     )
   }
   if (isPostgres(text)) {

@@ -254,7 +254,7 @@ const rowFindings = Effect.fnUntraced(function* (job: number) {
       sql`SELECT run, read_count FROM run WHERE ${here}
         AND read_count <> new_count + over_budget_count + known_count + duplicate_count + rejected_count ORDER BY run`,
       ({ read_count, run }) =>
-        `run ${run} read ${read_count} records, but the counts of their outcomes have a different sum`,
+        `run ${run} read ${read_count} records, but the counts by outcome do not add up to this number`,
     ),
     yield* finds<{ readonly run: number; readonly rejected_count: number; readonly found: number }>(
       "counts_disagree",
@@ -372,7 +372,7 @@ const payloadFinding = (
     )
   }
   if (row.expected !== Expected.encode(stored.prompts)) {
-    return unreadable("its prompts differ from the stored summary that its result is checked against")
+    return unreadable("the prompts do not match the stored summary")
   }
   const ids = stored.items.map(({ check, item_id }) => (check === true ? undefined : item_id))
   const isWhole = found === ids.filter((id) => id !== undefined).length

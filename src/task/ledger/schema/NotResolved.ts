@@ -52,6 +52,6 @@ export class TaskIdTaken extends Schema.TaggedError<TaskIdTaken>()("TaskIdTaken"
   number: Schema.Int,
 }) {
   override get message() {
-    return `${this.taskId} already belongs to task ${this.number}`
+    return `the task id ${this.taskId} already belongs to task ${this.number}`
   }
 }

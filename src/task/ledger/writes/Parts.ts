@@ -266,7 +266,7 @@ export const writeParts = (
       const rows = yield* write(
         outcome === "planned"
           ? sql`UPDATE task SET state = 'planned' WHERE ${owned.areAbandoned(maxMillis)} RETURNING seq`
-          : sql`UPDATE task SET state = 'in_doubt', reason = 'its worker was lost after the request may have been sent'
+          : sql`UPDATE task SET state = 'in_doubt', reason = 'its worker was lost, and the request may have been sent'
               WHERE ${owned.areAbandoned(maxMillis)} RETURNING seq`,
       )
       if (outcome === "in_doubt") yield* Metrics.countTasks(outcome, rows.length)

@@ -28,7 +28,7 @@ const keyExpired = (lifetime: Duration.Duration): string =>
   `the request may have been sent more than ${Duration.format(lifetime)} ago, so the service may have forgotten its Idempotency-Key`
 
 const keyIgnored =
-  "the request may have been sent in an earlier run, which relied on the service to honor Idempotency-Key"
+  "the request may have been sent in an earlier run, and the service may now ignore its Idempotency-Key"
 
 const sharedId = (taskId: string, owner: number): string =>
   `the service answered with the task id ${taskId}, which task ${owner} already has: one result cannot count for two tasks`
@@ -63,7 +63,7 @@ export const writeTasks = (
     write(statement).pipe(Effect.asVoid, Effect.withSpan(`Ledger.${name}`))
 
   const holdInterruptedRows = sql`UPDATE task SET state = 'in_doubt',
-      reason = 'the process ended after the request may have been sent'
+      reason = 'the process ended, and the request may have been sent'
     WHERE ${here} AND state = 'submitting'`
 
   const expected = Effect.fnUntraced(function* (seq: number) {
