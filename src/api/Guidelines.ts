@@ -28,7 +28,7 @@ import { describeValue } from "../io/Values.ts"
 
 export interface Guidelines {
   readonly rubric: Rubric
-  /** The guidelines without the rubric's front matter. Undefined if there are no guidelines, or only a rubric. */
+  /** The guidelines without the rubric's front matter. If nothing is left, this is undefined. */
   readonly text: string | undefined
 }
 

@@ -10,8 +10,8 @@ import { Clock, Duration, Effect, Option, Result } from "effect"
 import { Headers } from "effect/http"
 
 /**
- * Returns the wait that `Retry-After` (seconds or a date) asks for, in whole milliseconds and at most `max`; undefined
- * if the header is absent or malformed.
+ * Returns how long `Retry-After` (seconds or a date) asks to wait, in whole milliseconds, at most `max`. Returns
+ * undefined if the header is absent or malformed.
  */
 export const retryAfter = Effect.fnUntraced(function* (header: string | undefined, max: Duration.Duration) {
   const parsed = Option.flatMap(Option.fromUndefinedOr(header), (text) =>

@@ -116,7 +116,7 @@ export interface ServiceSettings extends ItemLimits {
   readonly webhook: WebhookProfile
 }
 
-/** How the service's webhooks name tasks, which the contract leaves open. */
+/** How the service's webhooks name tasks. The contract does not define this. */
 export interface WebhookProfile {
   /**
    * Paths of task ids in a delivery's payload, with dots, and `[*]` for each element of an array: `data.task_ids`,
@@ -185,7 +185,7 @@ export class ServiceSettingsError extends Schema.TaggedError<ServiceSettingsErro
 /** The required form of a base URL, for messages. */
 export const baseUrlForm = "http://… or https://…, without user, password, query, or fragment"
 
-/** Rejects a query, because requests append paths to the base URL, and a password, because messages show the URL. */
+/** Rejects URLs with a query or a password: requests append paths to the base URL, and messages show it. */
 export const isBaseUrl = (text: string): boolean =>
   /^https?:\/\/[^/@?#\s]+(\/[^@?#\s]*)?$/i.test(text) && URL.canParse(text)
 

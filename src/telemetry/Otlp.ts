@@ -1,9 +1,9 @@
 /**
- * Exports traces, metrics, and logs by OTLP over HTTP. OpenTelemetry's environment variables configure it (README.md).
- * The process waits only for the last export, by default for at most three seconds. No span contains headers, query
- * values, or texts of items. The size of a trace is bounded: each task has its own trace (`TaskTrace`), and each
- * request to this process has its own or continues the client's. A command's trace contains only its stages, not their
- * ledger queries.
+ * Exports traces, metrics, and logs by OTLP over HTTP. OpenTelemetry's environment variables configure the export
+ * (README.md). The process waits only for the last export, by default for at most three seconds. No span contains
+ * headers, query values, or texts of items. The size of a trace is bounded: each task has its own trace (`TaskTrace`),
+ * and each request to this process has its own or continues the client's. A command's trace contains only its stages,
+ * not their ledger queries.
  */
 import { Cause, Config, ConfigProvider, Effect, Layer, Option, Schema, Tracer } from "effect"
 import { HttpClient, HttpMiddleware, UrlParams } from "effect/http"

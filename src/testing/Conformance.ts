@@ -39,7 +39,7 @@ export class ConformanceFailure extends Schema.TaggedError<ConformanceFailure>()
   }
 }
 
-/** Sums over the runs of a case. */
+/** The totals of all runs of a case. */
 export interface Counts {
   /** Number of runs, each with a new fake and a new ledger. */
   readonly runs: number
@@ -47,7 +47,7 @@ export interface Counts {
   readonly paid: number
   /** Tasks that were in doubt (perhaps created) until they were resolved. */
   readonly doubts: number
-  /** Prompts that a person sent again: tasks in doubt without a known id, and invalid results. */
+  /** Prompts that were sent again, because their task was in doubt without a known id, or their result was invalid. */
   readonly sentAgain: number
 }
 

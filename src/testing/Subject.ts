@@ -11,7 +11,7 @@ import type { RouteOptions } from "../task/webhook/WebhookReceiver.ts"
 
 /** How a fake gives its results. */
 export interface JudgingOptions {
-  /** Whether results come in the opposite order. */
+  /** Whether results come in reverse order. */
   readonly reversed?: boolean | undefined
   /** Whether each result names a completion that its prompt does not have. */
   readonly wrong?: boolean | undefined

@@ -1,5 +1,5 @@
 /**
- * `prefstream completion` prints a script with which a shell completes commands, flags, their values, and file names.
+ * `prefstream completion` prints the script that lets a shell complete commands, flags, their values, and file names.
  */
 import { Console, Effect } from "effect"
 import { Argument, Command, Completions } from "effect/cli"

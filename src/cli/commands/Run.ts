@@ -19,7 +19,7 @@ import { pipelineFileOf, settingsOf, submitFlags } from "./Submit.ts"
 
 export const runFlags = { ...submitFlags, ...webhookFlags, ...expertFlags, ...datasetFlags, once }
 
-/** The expert if neither `--expert` nor `--base-url` is set: a rule that needs no gold answers. */
+/** The expert of a run without `--expert` and `--base-url`. This rule needs no gold answers. */
 const trialExpert = "longest"
 
 export const command = makeCommand(

@@ -138,7 +138,7 @@ export const command = makeCommand(
     monitor,
     ...expertFlags,
   },
-  // This function has no span, because the handlers of an `HttpApi` would use it in place of their request's span.
+  // This function has no span, because the handlers of an `HttpApi` would use that span in place of the request's span.
   Effect.fnUntraced(function* (flags) {
     yield* check(flags)
     const variable = yield* organizationToken

@@ -27,7 +27,7 @@ export interface Definition {
   /** The environment variable that sets the option if it is not typed. */
   readonly environment?: `PREFSTREAM_${string}`
   readonly note?: string
-  /** Whether only the command line can set the option: it is for one invocation, or too dangerous for a file. */
+  /** Whether only the command line can set the option, because it is for one invocation or too dangerous for a file. */
   readonly isTypedOnly?: true
   /** Whether a run saves the option in the job folder; default: the value in `groups`. */
   readonly isKept?: true

@@ -237,7 +237,7 @@ export const addressOf = Effect.fnUntraced(function* ({ baseUrl }: Pick<ServiceF
   return { baseUrl, token: yield* usableToken(variable) }
 })
 
-/** The service at `--base-url`, or else `otherwise`, with the settings of the flags. */
+/** Returns the service at `--base-url`, or else `otherwise`. The flags' settings apply to both. */
 export const serviceOf = <E, R>(flags: ServiceFlags, otherwise: Layer.Layer<ServiceProfile, E, R>) => {
   const chosen = Layer.unwrap(
     Effect.gen(function* (): Effect.fn.Return<

@@ -18,7 +18,7 @@ export const nothing = ({ items, raters }: Audit): string => {
 }
 
 const percent = (share: number): string => `${(100 * share).toFixed(1)}%`
-/** Rounds before the sign is written, so that no zero is negative. */
+/** Rounds first, so that a number that is rounded to zero has no minus sign. */
 const decimal = (value: number): string => (Math.round(value * 1000) / 1000 + 0).toFixed(3).replace("-", "−")
 const signed = (value: number): string => `${value <= -0.0005 ? "−" : "+"}${percent(Math.abs(value))}`
 

@@ -118,7 +118,7 @@ export const isBusy = (failure: unknown): boolean => isFileLockError(failure) &&
 export const messageOf = (failure: unknown): string => {
   if (failure instanceof PlatformError.PlatformError) return platformMessage(failure)
   if (SqlError.isSqlError(failure)) return sqlMessage(failure)
-  // A pipeline file may read the environment itself.
+  // This error comes from a pipeline file that reads the environment itself.
   if (failure instanceof Config.ConfigError && Schema.isSchemaError(failure.cause)) {
     const [problem] = problems(failure.cause.issue)
     if (problem !== undefined) return `${problem.path.join("_")}: ${problem.message}; set it in the environment`

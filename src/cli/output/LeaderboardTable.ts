@@ -48,7 +48,7 @@ const aligned = (rows: ReadonlyArray<ReadonlyArray<string>>): ReadonlyArray<stri
   )
 }
 
-/** A larger number of further votes is out of reach, and depends on chance more than on the models. */
+/** Above this number, the estimate of further votes depends on chance more than on the models. */
 const maxNeeded = 1_000_000
 
 const describeTopTwo = ({ top_two, votes }: Leaderboard): string | false => {

@@ -1,13 +1,14 @@
 /**
  * Asks an HTTP endpoint of a reward model for the scores of completions. The end of the URL's path says which form the
- * endpoint has:
+ * endpoint has. Each form below is the body of a request, then the place of the score in the answer:
  *
- * - `/pooling` (vLLM): `{ model, messages }` with the conversation and the completion; the last number in `data[0].data`
+ * - `/pooling` (vLLM): `{ model, messages }` with the conversation and the completion; the last number in
+ *   `data[0].data`
  * - `/score` (vLLM): `{ model, text_1, text_2 }` with the prompt and the completion; `data[0].score`
  * - `/predict` (Text Embeddings Inference): `{ inputs: [[prompt, completion]], raw_scores }`; the first `score`
  *
- * Guarantees: transient failures are retried, at most 5 times. No error contains the key, or the URL's user and query. A
- * key is not sent unencrypted, except to this machine. Redirects are not followed.
+ * Guarantees: transient failures are retried, at most 5 times. No error contains the key, or the URL's user and query.
+ * A key is not sent unencrypted, except to this machine. Redirects are not followed.
  */
 import { Duration, Effect, Option, Redacted, Schedule, Schema, Semaphore, Struct } from "effect"
 import { HttpClient, HttpClientRequest } from "effect/http"
