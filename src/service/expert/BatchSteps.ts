@@ -30,7 +30,7 @@ export interface BatchRow {
 }
 
 const sendAgain =
-  "Its requests are not sent again. To send them again, which may cost twice, restart with --judge-batch-doubts send-again"
+  "Its requests are not sent again. To send them again, restart with --judge-batch-doubts send-again; they may then be paid for twice"
 
 export const make = (
   service: BatchClient,
@@ -125,7 +125,9 @@ export const make = (
     }
   })
 
-  /** Creates the batch, or finds the one that was created. Fails if the endpoint refuses it. */
+  /**
+   * Creates the batch. If the creation gets no answer, searches for the batch. Fails if the endpoint refuses the batch.
+   */
   const create = Effect.fnUntraced(function* (name: string, inputFile: string) {
     const creation = Effect.gen(function* () {
       yield* record(name, { asked_at: yield* Clock.currentTimeMillis })

@@ -108,7 +108,6 @@ export const idOf = (request: object): string =>
     ),
   )
 
-/** Draws a key for markers. */
 export const drawMarkerKey = Effect.gen(function* () {
   return Hex.encode(yield* (yield* SecureRandom.SecureRandom).randomBytes(markerKeyBytes))
 }).pipe(Effect.provide(SecureRandom.layerWebCrypto))

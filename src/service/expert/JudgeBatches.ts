@@ -91,7 +91,7 @@ export const make = Effect.fnUntraced(function* (
       SELECT value, 1 FROM json_each(${JSON.stringify(requests)}) WHERE 1
       ON CONFLICT DO UPDATE SET times = times + 1 RETURNING request, times`
     return rows.flatMap(({ request, times }): ReadonlyArray<KeptAnswer> => {
-      const refusal = `${baseUrl} answered ${times} times in a way that cannot be read`
+      const refusal = `${baseUrl} gave ${times} unreadable answers`
       const answer = { text: "", model, refusal, promptTokens: 0, completionTokens: 0, batched: true }
       return times < maxUnreadable ? [] : [[request, answer]]
     })
@@ -129,9 +129,9 @@ export const make = Effect.fnUntraced(function* (
       const words =
         unreadable.length === 0
           ? ""
-          : `${count(unreadable.length, "result")} could not be read; each is asked for at most ${maxUnreadable} times. `
+          : `${count(unreadable.length, "result")} could not be read; a request is sent at most ${maxUnreadable} times. `
       yield* Effect.logWarning(
-        `${about(name)} ended with ${count(answered.length, "answer")} to ${count(requests.length, "request")}. ${words}The other requests are sent again, unless the model refused them`,
+        `${about(name)} ended with ${count(answered.length, "answer")} to ${count(requests.length, "request")}. ${words}Requests without an answer are sent again, unless the model refused them`,
       )
     }
     const kept = new Map<string, Answer>([...answered, ...unusable])

@@ -70,7 +70,6 @@ export interface JudgeStore {
   readonly isBatching?: boolean | undefined
 }
 
-/** The requests of one judgment. */
 export interface Judgment {
   /** The requests that were sent and have no answer yet. */
   readonly running: FiberSet.FiberSet<Answer, JudgeFailed>

@@ -110,7 +110,7 @@ export const read = (answer: string): Option.Option<Verdict> => {
 
 const maxTries = 50
 
-/** Returns the outermost texts in braces. Reasoning models end their reasoning with a tag; texts before it are not final. */
+/** Returns the outermost texts in braces. Texts before `</think>` are the model's reasoning, and are ignored. */
 export const objectsIn = (answer: string): ReadonlyArray<string> => {
   const text = answer.slice(answer.lastIndexOf("</think>") + 1)
   const found: Array<string> = []

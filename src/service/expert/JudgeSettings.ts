@@ -20,8 +20,9 @@ export interface JudgeSettings extends Omit<JudgeOptions, "model" | "baseUrl" | 
   /** The path of a file that contains the template. */
   readonly templateFile?: string | undefined
   /**
-   * The path of a SQLite file of answers, created if missing. A request with the same model, messages, and members as an
-   * earlier one is not sent again. Default: `judge-answers.db` beside the service's database.
+   * The path of a SQLite file of answers. The service creates it if it does not exist. A request with the same model,
+   * messages, and members as an earlier one is not sent again. Default: `judge-answers.db` beside the service's
+   * database.
    */
   readonly cache?: string | undefined
   /**

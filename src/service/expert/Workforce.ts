@@ -52,7 +52,7 @@ const lackingReason = ({ lacking, prompts, voters }: LackingTask, failed: string
   (outcome === "cancelled"
     ? "the next run asks the automatic experts again"
     : outcome === "shortened"
-      ? "these are done with the votes that they have"
+      ? "these prompts are done with the votes that they have"
       : voters === "judges"
         ? "only language models may vote on this task: start the service with more language models (--expert judge:MODEL)"
         : "people can still vote, and a restart of the service asks the automatic experts again")
@@ -95,7 +95,7 @@ const make = Effect.fnUntraced(function* (options: WorkforceOptions) {
       if (hasToldOfPeople) return Effect.void
       hasToldOfPeople = true
       return Effect.logInfo(
-        `Task ${taskId} needs more votes than automatic experts can give, so it waits for people; further such tasks are not logged`,
+        `Task ${taskId} needs more votes than automatic experts can give, so it waits for people; other tasks that wait for people are not logged`,
       )
     })
 
@@ -199,7 +199,7 @@ const make = Effect.fnUntraced(function* (options: WorkforceOptions) {
         short,
         taskId,
         "has fewer votes",
-        `language models have no answer to ${lacking} of ${prompts} prompts, which are done with the votes that they have`,
+        `language models have no answer to ${lacking} of ${prompts} prompts; these prompts are done with the votes that they have`,
       )
     }
     for (const task of unanswered) if (cancels || task.voters === "judges") yield* giveUp(task)

@@ -94,7 +94,7 @@ const operations: Record<string, { readonly summary: string; readonly statuses: 
     statuses: {
       "403": "The `Host` header does not name this service.",
       "201":
-        "The task is stored. With a repeated `Idempotency-Key`, the answer has the existing task in its current state.",
+        "The task is stored. With a repeated `Idempotency-Key`, the response contains the existing task in its current state.",
       "413": "The body is larger than `limit_bytes`.",
       "422": "The task is invalid (`errors` says where and why), or the idempotency key was used with another body.",
       "429": "Too many requests: wait the number of seconds in `Retry-After`.",

@@ -173,7 +173,7 @@ export const make = Effect.gen(function* () {
   /** Returns deferred items that no longer wait for anybody. Call it when people become absent. */
   const awaitFewer = offerAgain(sql`NOT ${isAwaited}`)
 
-  /** Makes open items repeatable if their prompts have a gold answer. Reads only those that have an equal item. */
+  /** Makes open items repeatable if their prompts have a gold answer. Reads only items that have an equal item. */
   const allowRepeatsOf = Effect.fnUntraced(function* (
     requests: (typeof TaskRequests)["Service"],
     hasGoldAnswer: (prompt: TaskPrompt) => boolean,

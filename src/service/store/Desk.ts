@@ -233,7 +233,7 @@ const make = Effect.gen(function* () {
         operator === undefined ? sql`choice IS NOT NULL` : sql`choice IS NOT NULL AND operator = ${operator}`,
         operator === undefined
           ? "Nobody has decided this prompt."
-          : "Your decision on this prompt is no longer there: another lead has replaced or withdrawn it.",
+          : "Your decision on this prompt no longer exists: another lead has replaced or withdrawn it.",
       ),
   )
 

@@ -14,7 +14,7 @@ export interface NamedExpert extends Pick<ExpertSummary, "expert_id" | "name" | 
   readonly active: number
 }
 
-/** A name in a list, with its line from 1. */
+/** A name in a list, and its line number, from 1. */
 export interface ListedName {
   readonly name: string
   readonly line: number
@@ -50,7 +50,7 @@ export const problemOf = (
     lines.set(key, earlier ?? line)
     if (!isName(name)) {
       return [
-        `Line ${line}: a name has at most ${maxLength.name} characters, one of them visible, and no control characters.`,
+        `Line ${line}: a name has at most ${maxLength.name} characters, at least one visible character, and no control characters.`,
       ]
     }
     if (owner !== undefined) return [`Line ${line}: an expert named ${owner} already exists.`]

@@ -47,7 +47,7 @@ const touchMillis = 60_000
 interface Staff {
   readonly names: ReadonlyArray<string>
   readonly outages: (now: number) => ReadonlyArray<{ readonly name: string; readonly until: number }>
-  /** Their batches in doubt. */
+  /** The experts' batches in doubt. */
   readonly doubts: () => ReadonlyArray<{ readonly expert: string; readonly name: string; readonly since: number }>
   /** The paid requests that the experts' file of answers records, by model. */
   readonly paid: Effect.Effect<ReadonlyArray<PaidRequests>, SqlError>

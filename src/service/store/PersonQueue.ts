@@ -45,7 +45,7 @@ const DraftText = Schema.fromJsonString(Draft)
 const encodeDraft = Schema.encodeSync(DraftText)
 const decodeDraft = Schema.decodeOption(DraftText)
 
-/** Returns the messages of a completion that calls tools, or null for other completions, which are text. */
+/** Returns the messages of a completion that calls tools. Returns null if the completion is text. */
 const turnsOf = (text: string) =>
   Option.getOrNull(
     Option.filter(Conversation.parse(text), (messages) => messages.some(({ tool_calls }) => tool_calls !== undefined)),
@@ -296,7 +296,6 @@ export const make = Effect.fnUntraced(function* (options: {
     return yield* show(hold)
   })
 
-  /** The person's last votes, as a list. */
   const judgments = Effect.fn("VoteQueue.judgments")(function* (expertId: string) {
     const expert = yield* activeExpert(expertId)
     return yield* Effect.forEach(expert === undefined ? [] : yield* votes.latest(expert.expert_no, maxShown), (vote) =>
@@ -319,7 +318,7 @@ export const make = Effect.fnUntraced(function* (options: {
     )
   })
 
-  /** One of the person's last votes, and its task. Conflict: the vote can no longer be changed. */
+  /** Returns one of the person's last votes, and the vote's task. Conflict: the vote can no longer be changed. */
   const changeable = Effect.fnUntraced(function* (expertId: string, itemId: number) {
     const expert = yield* activeExpert(expertId)
     const latest = expert === undefined ? [] : yield* votes.latest(expert.expert_no, maxShown)

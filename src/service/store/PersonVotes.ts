@@ -2,7 +2,7 @@
  * Votes that people give, take back, and correct: the statements that `PersonQueue` uses within one write.
  *
  * Guarantees: a vote can be changed only while its task is open, so a completed task's result never changes this way. A
- * corrected vote is kept as a `replaced_vote`, which counts nowhere. A correction keeps the time of the vote. A repeated
+ * corrected vote is kept in `replaced_vote`, but does not count. A correction keeps the time of the vote. A repeated
  * correction, or one that changes only the seconds, changes nothing.
  */
 import { Effect, Equal, type Result, Struct } from "effect"
@@ -58,7 +58,7 @@ export const draftOf = (vote: GivenVote): Draft => {
 export const make = Effect.fnUntraced(function* (voting: Voting) {
   const { sql } = yield* Database
 
-  /** Returns the person's latest votes, the last first. */
+  /** Returns the person's latest votes, newest first. */
   const latest = (expertNo: number, limit: number) =>
     sql<GivenVote>`SELECT n, item_id, expert_no, choice, body, shown_at, given_at, correct
       FROM vote INDEXED BY vote_of_expert WHERE expert_no = ${expertNo} AND shown_at IS NOT NULL

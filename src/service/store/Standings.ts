@@ -97,7 +97,7 @@ export const make = Effect.fnUntraced(function* (keys: ReadonlyArray<string>) {
     if (running.judged < minRunningItems || running.right * 100 >= pause_percent * running.judged) {
       return { ...working, ...running }
     }
-    const reason = `You are paused: you judged ${running.right} of your latest ${running.judged} items with a known answer right, but at least ${pause_percent} % are needed. Your lead can let you in again.`
+    const reason = `You are paused: ${running.right} of your latest ${running.judged} answers to items with a known answer are right, but at least ${pause_percent} % are needed. Your lead can let you in again.`
     return { state: "paused", ...running, reason }
   })
 

@@ -155,7 +155,7 @@ const make = Effect.gen(function* () {
     return { taskId: task_id, status: stored.status } satisfies TaskState
   })
 
-  // Clients poll many tasks, and one query answers for all of them.
+  // One query answers for all tasks, because clients poll many tasks.
   const waiting = yield* Effect.cachedWithTTL(voting.contents.waiting, "2 seconds")
 
   const find = Effect.fnUntraced(function* (organization: string, taskId: string) {
