@@ -26,7 +26,7 @@ export interface AuditOptions {
   readonly by?: { readonly field: string; readonly groupOf: (metadata: unknown) => string | null } | undefined
   /** Price of a vote, or prices by kind of expert. Default: none, so costs are null. */
   readonly price?: Prices.Price | undefined
-  /** The accepted loss of accuracy against people. Default 0.02. */
+  /** Maximum loss of accuracy, compared with people, for a policy to be `cheapest`. Default 0.02. */
   readonly within?: number | undefined
   /** Number of bootstrap resamples. Default 1000. */
   readonly resamples?: number | undefined
@@ -41,8 +41,8 @@ const namesOf = (ballots: ReadonlyArray<Ballots.AuditVote>): ReadonlyArray<strin
 ]
 
 /**
- * Returns the highest posterior probability of a completion by the judges' votes on an item. The reliabilities of judges
- * and people are estimated from all votes, without known answers.
+ * Returns a function that computes the highest posterior probability of a completion from the judges' votes on an item.
+ * The reliabilities of judges and people are estimated from all votes, without known answers.
  */
 const confidenceBy = (items: ReadonlyArray<Ballots.Ballots>) => {
   const numbers = new Map<string | null, number>()

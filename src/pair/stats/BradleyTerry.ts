@@ -40,7 +40,9 @@ export interface Fit {
 export interface FitOptions {
   /** The fit to start from, such as the fit of similar counts. Default: all players are equal. */
   readonly start?: Fit | undefined
-  /** The fit stops when no parameter changes by more than this. The error is about the square of it. Default: 1e-6. */
+  /**
+   * The fit stops when no parameter changes by more than this. The remaining error is about its square. Default: 1e-6.
+   */
   readonly tolerance?: number | undefined
 }
 

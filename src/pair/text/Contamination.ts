@@ -33,7 +33,10 @@ export const make = (evaluationPrompts: Iterable<string>) => {
   const byGram = indexOf(evaluations)
 
   return {
-    /** Finds the evaluation prompt that a prompt or completion covers most. If several are equal, returns the first. */
+    /**
+     * Finds the evaluation prompt that a prompt or completion covers most. If it covers several equally, returns the
+     * first.
+     */
     find: (text: string): Overlap | undefined => {
       if (evaluations.length === 0) return undefined
       const tokens = tokensOf(text)

@@ -23,7 +23,9 @@ const power = (exponent: number): number => (exponent === 0 ? 1 : Math.imul(powe
 const leaves = power(shingleUnits)
 const leavesEastAsian = power(shingleUnitsEastAsian)
 
-/** Maximum number of shingles to keep for filling empty bins. Of longer texts, one in 10^13 has an empty bin. */
+/**
+ * Maximum number of shingles to keep for filling empty bins. With more shingles, one text in 10^13 has an empty bin.
+ */
 const maxKept = 4096
 
 const empty = 0x7fffffff

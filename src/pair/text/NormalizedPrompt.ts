@@ -20,7 +20,7 @@ const isAscii = (text: string): boolean => /^[\0-\x7f]*$/.test(text)
 /** White space other than a single space. */
 const wideSpace = / \s+|[^\S ]\s*/g
 
-/** Ends with the lower case of the upper case. So `ß` becomes `ss`, and a final sigma becomes a sigma. */
+/** Converts to upper case before lower case. `ß` thus becomes `ss`, and a final sigma becomes a sigma. */
 const foldUnicode = (text: string): string =>
   text
     .normalize("NFKC")
