@@ -55,7 +55,7 @@ export const datasetFlags = inGroup("DATASET", {
   aggregate: literals(
     "aggregate",
     Consensus.aggregations,
-    "How votes count: majority, by reliability, jury (judges as one)",
+    "How votes count: majority, by reliability, or jury (all judges count as one vote)",
     {
       metavar: "METHOD",
       default: `${Consensus.defaultAggregation}; routed: jury`,
