@@ -16,7 +16,7 @@ export interface AuditEstimate extends Estimate {
 export interface AuditAgreement {
   /** Probability that the rater and a person give the same answer. A tie is an answer. */
   readonly share: AuditEstimate
-  /** Cohen's kappa; null if both always give the same answer. */
+  /** Cohen's kappa; null if all answers are the same. */
   readonly kappa: AuditEstimate | null
 }
 
@@ -50,7 +50,7 @@ export interface AuditRater {
   readonly gold_accuracy: AuditEstimate | null
 }
 
-/** A way to judge items, its accuracy, and its votes per item. */
+/** A way to judge items, with its accuracy, its number of votes, and its cost. */
 export interface AuditPolicy {
   /** The name, such as `judge:a`, `jury`, `jury, people below 0.9`, `one person`, or `people`. */
   readonly policy: string
@@ -76,7 +76,7 @@ export interface AuditPolicies {
   readonly within: number
   /** The cheapest policy that loses at most `within`. Without prices: the policy with the fewest people's votes. */
   readonly cheapest: string | null
-  /** The policies. People alone are the last policy. */
+  /** The policies. The last policy is people alone. */
   readonly policies: ReadonlyArray<AuditPolicy>
 }
 
@@ -86,7 +86,7 @@ export interface Audit {
   readonly items: number
   /** Items on which both a judge and a person voted. */
   readonly compared: number
-  /** Number of people with a name who voted. */
+  /** Number of named people who voted. */
   readonly people: number
   /** Number of bootstrap resamples for the intervals. */
   readonly resamples: number

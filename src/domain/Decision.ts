@@ -1,7 +1,7 @@
 /**
- * A lead's decision on an item, which replaces the item's votes. A lead supervises experts. In a vote table, a decision
- * can also come from the service: if an item has only one result, and the result names another completion than its
- * votes.
+ * A lead's decision on an item, which replaces the item's votes. A lead supervises experts. If an item has only one
+ * result, and the result names another completion than its votes, a vote table stores the service's choice as a
+ * decision.
  *
  * Guarantees: the result of a decided item names the completion that the lead chose. `annotations.decision` says who
  * decided and when. The votes stay in the result. `agreement` is the share of first choices for the decided completion.

@@ -41,9 +41,9 @@ export interface Agreement {
    * weighted votes decide which completions are best.
    */
   readonly ties: number
-  /** Mean share of an item's votes that are for its choice. */
+  /** Share of votes for the item's choice, averaged over the items. */
   readonly mean_agreement: number | null
-  /** Histogram of items by the share of an item's votes that are for its choice. */
+  /** Histogram of the items by the share of votes for the item's choice. */
   readonly agreement: Histogram
   /** Randolph's free-marginal kappa: agreement beyond chance. Chance is 1/K for an item with K texts to choose from. */
   readonly free_marginal_kappa: number | null
@@ -101,7 +101,7 @@ export interface ExpertRow {
 export interface ModelRow {
   /** The model's name in the input. */
   readonly model: string
-  /** Items with at least one such pair that includes this model. */
+  /** Items with at least one pair of this model and another model. */
   readonly items: number
   /** Pairs in which the model's completion is chosen. */
   readonly chosen: number
@@ -113,7 +113,7 @@ export interface ModelRow {
 
 /** Votes of one kind of expert on items with a known answer. */
 export interface GoldVotes {
-  /** The kind as the service reports it; null if it reports none. */
+  /** The kind that the service reports; null if it reports none. */
   readonly kind: string | null
   /** Results with at least one vote of this kind. Each result was paid for once. */
   readonly results: number
@@ -225,7 +225,7 @@ export interface Check {
   readonly measure: string
   /** The measured value, as `measure` describes it; null without data. */
   readonly value: number | null
-  /** Number of items, pairs, or votes that the check found, out of `of`. */
+  /** Number of items, pairs, or votes that the check found. */
   readonly count: number
   /** Number of items, pairs, or votes that the check examined. */
   readonly of: number
@@ -273,7 +273,7 @@ export interface LanguageRow {
   readonly items: number
   /**
    * Lower bound of the 95% Wilson score interval of the language's share of all items, from 0 to 1. Null without
-   * sampling: the language of every item was detected.
+   * sampling, because the language of every item was detected.
    */
   readonly low: number | null
   /** Upper bound of the same interval; null if there was no sampling. */
@@ -329,7 +329,7 @@ export interface QualityReport {
   /** The splits that have items. Without splitting, there is only `train`. */
   readonly splits: ReadonlyArray<{ readonly split: Split; readonly items: number; readonly pairs: number }>
   /**
-   * Number of items whose prompt is a near-duplicate of prompts in several splits. They were put in the split of the
+   * Number of items whose prompt is a near-duplicate of prompts in several splits. These items are in the split of the
    * earliest prompt. Null without splits.
    */
   readonly cross_split_near_duplicates: number | null

@@ -17,7 +17,7 @@ export interface VotesCost {
 
 /** The votes of one kind of expert and their cost. */
 export interface KindCost extends VotesCost {
-  /** The kind as the service reports it; null if it reports none, or the task ended without a result. */
+  /** The kind that the service reports; null if it reports none, or if the task ended without a result. */
   readonly kind: string | null
   /** Votes on items with a known answer that prefer one completion; 0 if no dataset was written. */
   readonly gold_votes: number
@@ -37,7 +37,7 @@ export interface KindCost extends VotesCost {
 
 /** The costs of all runs and campaigns of the job. */
 export interface SpendingReport {
-  /** The current price of a vote, unless its kind has its own price. */
+  /** The current price of a vote whose kind has no price of its own. */
   readonly price: string
   /** Prices of the kinds of expert that have their own price. */
   readonly prices: { readonly [kind: string]: string }

@@ -94,7 +94,7 @@ const isPermutation = (indices: ReadonlyArray<number>, length: number): boolean 
 /** A listed vote with all members that the service sent. Members outside `Listed` may have any shape. */
 export type ListedVote = ImportedVote & typeof Listed.Type
 
-/** The votes that annotations list. None if there is no list, or if any vote in it does not fit the completions. */
+/** Returns the votes that annotations list, or none if there is no list or a vote does not fit the completions. */
 export const listedIn = (
   { votes }: { readonly [member: string]: unknown },
   completions: number,

@@ -1,8 +1,8 @@
 /**
- * The experts who may vote on a task's items, and the rule by which items go from judges to people.
+ * The experts who may vote on a task's items, and the rule that sends items from judges to people.
  *
- * Guarantees: a rule has one form, `jury<SHARE`. Judges are language models (kind `judge`), people are of the kind
- * `person` at the built-in service. Rules and gold files are neither.
+ * Guarantees: a rule has one form, `jury<SHARE`. Judges are language models (kind `judge`). At the built-in service,
+ * people have the kind `person`. Scripted rules and gold files are neither judges nor people.
  */
 import { Option, Schema } from "effect"
 import * as Cost from "./Cost.ts"
