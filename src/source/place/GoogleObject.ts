@@ -58,7 +58,7 @@ export const list = Effect.fn("GoogleObject.list")(function* ({
       refusal: (answer) => (answer.status === 404 ? noBucket : target.refusal(answer)),
     })
     const page: typeof Page.Type = yield* Effect.mapError(Schema.decodeUnknownEffect(Page)(answer), (cause) =>
-      unreadable(name, "the storage answered with no list of objects; check the endpoint", cause),
+      unreadable(name, "the storage's answer is not a list of objects; check the endpoint", cause),
     )
     for (const item of page.items ?? []) keys.push(item.name)
     next = page.nextPageToken

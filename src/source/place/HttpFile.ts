@@ -221,7 +221,7 @@ const requireRange = (
   const range = response.status === 206 ? response.headers["content-range"] : undefined
   const isRequested = start === undefined ? response.status === 200 : range?.startsWith(`bytes ${start}-`) === true
   if (isRequested) return Effect.void
-  const part = start === undefined ? "the whole file" : `its bytes from ${start}`
+  const part = start === undefined ? "the whole file" : `the bytes from ${start}`
   return unreadable(name, `the request was for ${part}, but the server sent ${range ?? "something else"}`)
 }
 

@@ -57,7 +57,7 @@ const frontMatter = Effect.fnUntraced(function* (dataset: Effect.Success<ReturnT
     catch: (cause) =>
       unreadable(
         name,
-        "the YAML at its beginning is invalid; to read the dataset anyway, append the path of its files to its name",
+        "the YAML at the file's beginning is invalid; to read the dataset anyway, append the path of the data files to the dataset's name",
         cause,
       ),
   })
@@ -157,7 +157,7 @@ const refusalOf =
         return unreadable(
           name,
           hasToken
-            ? `${repository} is gated, and the access token's account has no access; request it at ${page}`
+            ? `${repository} is gated, and the access token's account has no access; request access at ${page}`
             : `${repository} is gated; request access at ${page}, then set HF_TOKEN or log in with hf auth login`,
         )
       case "RepoNotFound":

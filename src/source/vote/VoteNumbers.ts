@@ -23,4 +23,4 @@ export const find = ({ members, records }: Pick<Sample.Sample, "members" | "reco
 }
 
 export const problem =
-  'found no choices: "vote" is the number of a vote on its item, as in tables of prefstream export-votes, and "chosen_index" is missing'
+  'found no choices: "vote" numbers the votes on an item, as in tables of prefstream export-votes, but "chosen_index" is missing'

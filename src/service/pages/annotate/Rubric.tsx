@@ -86,7 +86,7 @@ export const Rubric = ({ item, entry, marks, ratings, edit, onEdit, onMark }: Ru
   )
 }
 
-/** Callers stop all digits, even a digit without a meaning for them. Otherwise, the digit would choose a completion. */
+/** Callers consume all digits, even digits that they do not use. Otherwise, the digit would choose a completion. */
 const isDigit = (event: KeyboardEvent): boolean => /^[0-9]$/.test(event.key) && isPlain(event)
 
 export const LastQuestions = ({ item, entry, onEdit }: Pick<RubricProps, "item" | "entry" | "onEdit">) => {

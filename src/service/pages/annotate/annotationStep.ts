@@ -79,7 +79,6 @@ export const isBusy = (state: AnnotationState): boolean => state.wanted !== null
 const isLeaving = ({ inFlight }: AnnotationState): boolean =>
   inFlight?.ask === "submit" || inFlight?.ask === "skip" || inFlight?.ask === "flag"
 
-/** Redeems the invitation if there is one; otherwise asks the service who is signed in. */
 const enter = (state: AnnotationState): Step =>
   state.code === null
     ? post(state, "session", { request: "GET /session", input: undefined }, false)
@@ -357,7 +356,6 @@ const lostItem = (
     : { prompt: item.prompt.slice(0, 300), choice: entries.format(entry), rationale: textOf(entry) },
 })
 
-/** The texts that the expert wrote: the rationale and the edit. */
 const textOf = (entry: entries.Entry): string =>
   [entry.rationale, entry.said.edit?.text ?? ""].filter((text) => text.trim() !== "").join("\n\n")
 

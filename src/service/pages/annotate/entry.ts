@@ -177,7 +177,6 @@ const missingChoice = (entry: Entry): string | null => {
     : `Not ranked yet: ${ranking.list(unranked.map((place) => place + 1))}.`
 }
 
-/** Makes a submission. Returns null if something is missing. */
 export const submission = (entry: Entry, rubric: Rubric, seconds: number): Submission | null => {
   if (missing(entry, rubric) !== null) return null
   const { edit: _, ...said } = entry.said

@@ -38,7 +38,6 @@ export const make = (access: () => Store): Copies => {
   }
 }
 
-/** Returns `otherwise` if `run` throws. */
 export const attempt = <A>(run: () => A, otherwise: A): A => {
   // Access to storage throws if it is forbidden or full, and parsing throws if the content is invalid.
   try {

@@ -9,7 +9,6 @@ interface Bar {
 
 interface BarsProps {
   readonly label: string
-  /** The headings of the table. */
   readonly heads: readonly [name: string, value: string]
   /** Formats the value of a full bar. */
   readonly full: (max: number) => string

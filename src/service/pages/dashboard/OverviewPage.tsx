@@ -147,7 +147,7 @@ const Agreement = ({ report: { experts, weeks } }: { readonly report: OverviewRe
       <Section id="experts" title="Experts, last 28 days" beside={<a href={href("experts")}>All experts</a>}>
         <div class="grid">
           <Table
-            label="Least agreeing experts"
+            label="Experts who agree least"
             nothing="This list appears once two experts have judged the same item."
             rows={disagreeing.slice(0, maxListed)}
             keyOf={({ expert_id }) => expert_id}
