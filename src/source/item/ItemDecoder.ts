@@ -125,7 +125,6 @@ const decodeId = (value: unknown, path: string): Result.Result<string, string> =
     () => `${path}: expected at most ${IdLimit.limitText} of text, found ${describeValue(value)}`,
   )
 
-/** Returns the same object if it already has the schema's form. */
 const normalize = (value: unknown, names: MemberNames, isTextual: boolean): Result.Result<unknown, string> => {
   if (!isObject(value)) return Result.succeed(value)
   const normal = isTextual || !isNormal(value) ? toNormalForm(value, names, isTextual) : Result.succeed(value)

@@ -197,8 +197,8 @@ export const Ledger = Object.assign(Writing, {
     ),
 
   /**
-   * Opens a PostgreSQL database or schema that contains only ledgers. Locks the job against a second process. With
-   * `shared`, other processes with `shared` may use the job at the same time.
+   * Opens a PostgreSQL database or schema that contains only ledgers. Locks the job against a second process. Processes
+   * that set `shared` may use the job at the same time.
    */
   layerPostgres: ({ job = defaultJob, parts, shared, ...options }: LedgerPostgresOptions & LedgerSharingOptions) =>
     ledgerLayer({ job, parts, shared }).pipe(

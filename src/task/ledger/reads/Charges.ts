@@ -66,7 +66,6 @@ export interface Planned {
   readonly voters: Voters.Voters | null
 }
 
-/** Returns all votes that count against a budget. */
 export const countedVotes = Effect.fnUntraced(function* ({ job, sql }: Here, pricesOf: PricesOf) {
   const rows = yield* sql<
     Pick<Counted, "standing" | "votes"> & Planned & { kinds: string | null; tasks: number }

@@ -225,7 +225,7 @@ export const supersede = Effect.fnUntraced(function* (
 /** Replaces NUL characters, which PostgreSQL cannot store in a text column. */
 export const storable = (reason: string | null): string | null => reason?.replaceAll("\0", "\uFFFD") ?? null
 
-/** Finds another task than the one at `seq` that has this id at the service, or had it in an earlier attempt. */
+/** Finds a task other than `seq` that has this id at the service, or had the id in an earlier attempt. */
 export const ownerOf = ({ job, sql }: Pick<LedgerContext, "job" | "sql">, taskId: string, seq: number) => {
   const others = sql`job = ${job} AND task_id = ${taskId} AND seq <> ${seq}`
   return Effect.map(
@@ -241,7 +241,7 @@ export const settingOf = ({ job, sql }: Pick<LedgerContext, "job" | "sql">, name
     (rows) => rows[0]?.value,
   )
 
-/** The time of a new result, always later than that of the result that it replaces. `Fingerprint` needs this. */
+/** The time of a new result. `Fingerprint` requires that it is later than the time of the result that is replaced. */
 export const completedAt = (sql: LedgerContext["sql"], now: number) =>
   sql`CASE WHEN completed_at >= ${now} THEN completed_at + 1 ELSE CAST(${now} AS BIGINT) END`
 

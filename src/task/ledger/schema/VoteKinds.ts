@@ -16,7 +16,9 @@ import * as Prices from "../../../domain/Prices.ts"
 import * as Voters from "../../../domain/Voters.ts"
 import * as FieldPath from "../../../io/FieldPath.ts"
 
-/** Number of votes that are paid for as one of these kinds. Kinds are unique and sorted. Null is an unknown kind. */
+/**
+ * Number of votes, each paid at the price of one of these kinds. Kinds are unique and sorted. Null is an unknown kind.
+ */
 const Group = Schema.Struct({ votes: Schema.Int, kinds: Schema.NonEmptyArray(Schema.NullOr(Schema.String)) })
 type Group = typeof Group.Type
 

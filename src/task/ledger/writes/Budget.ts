@@ -17,7 +17,7 @@ import { databaseClock } from "./Parts.ts"
 /** A worker reserves the slots of at most this many seconds at a time, but at least one slot. */
 const leaseSeconds = 0.25
 
-/** If the next slot is later than this (milliseconds) plus `maxRequestsAhead` requests, the clock was set back. */
+/** If the next slot is more than this (milliseconds) plus `maxRequestsAhead` requests ahead, the clock was set back. */
 const maxAhead = 30_000
 const maxRequestsAhead = 64
 

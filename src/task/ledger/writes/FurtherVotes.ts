@@ -29,7 +29,7 @@ export interface ItemPlace {
   readonly batch: number
 }
 
-/** When items of a job get further votes. */
+/** The terms under which the items of a job get further votes. */
 export interface FurtherTerms {
   /** An item at or above this confidence gets no further votes. */
   readonly confidence: number
@@ -205,7 +205,10 @@ export const writeFurtherVotes = (
       ),
     )
 
-  /** Plans another vote on each item within the budget. Returns the number of votes, and of items beyond the budget. */
+  /**
+   * Plans another vote on each item within the budget. Returns the number of votes, and the number of items that exceed
+   * the budget.
+   */
   const planFurther = Effect.fn("Ledger.planFurther")(function* (
     places: ReadonlyArray<ItemPlace>,
     options: FurtherVotesOptions,

@@ -204,7 +204,7 @@ export const writeItems = (
     })
   })
 
-  /** Records the known items in a run's input, and deletes such records of earlier runs. Returns the items' `seq`. */
+  /** Records which known items a run has read, and deletes these records of earlier runs. Returns the items' `seq`. */
   const insertKnown = Effect.fnUntraced(function* ({ campaign, run }: Model.Run, itemIds: ReadonlyArray<string>) {
     if (itemIds.length === 0) return []
     const rows = yield* inChunks(

@@ -156,7 +156,7 @@ export const writeParts = (
 ) => {
   const here = sql`job = ${job}`
   const clock = databaseClock(sql)
-  /** For each part, the number of consecutive renewals after which the ledger named another owner. */
+  /** For each part, how many renewals in a row found another owner in the ledger. */
   const disputed = new Map<number, number>()
   const notifyAll = Effect.forEach(Object.values(latches), (latch) => latch.open, { discard: true })
   let workers = noWorkers

@@ -173,8 +173,8 @@ export const writeDecisions = (
 
   /**
    * Plans tasks again, to be sent by the next run, even if that run is in another campaign. An `in_doubt` task keeps
-   * its key. If the service had created it and ignores keys, it is paid for twice. Any other task that was sent becomes
-   * a new attempt.
+   * its key. If the service had created the task and ignores keys, the task is paid for twice. Any other task that was
+   * sent becomes a new attempt.
    */
   const sendAgain = Effect.fn("Ledger.sendAgain")(function* (
     numbers: ReadonlyArray<number>,

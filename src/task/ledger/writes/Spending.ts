@@ -219,17 +219,15 @@ export interface Routed {
   readonly rule: string | undefined
   /** Items that judges were asked about. */
   readonly items: number
-  /** Items among them with a known answer, which do not go to people. */
+  /** Items with a known answer that judges were asked about. These items do not go to people. */
   readonly knownAnswers: number
-  /** Items that went to people. */
   readonly toPeople: number
-  /** Counted votes that people were asked for. */
+  /** Votes that people were asked for and that count against the budget. */
   readonly people: Charge
-  /** Whether the job has prices. */
   readonly isPriced: boolean
 }
 
-/** Whether tasks of the campaign, or of any, are for judges or people only. */
+/** Whether any task of the campaign is for judges or people only. If no campaign is given, checks all campaigns. */
 const isRouted = ({ job, sql }: Here, campaign: Option.Option<number>) =>
   Effect.map(
     sql`SELECT 1 FROM task t WHERE job = ${job} AND seq >= 0 AND voters IS NOT NULL AND ${inCampaign(sql, campaign)} LIMIT 1`,
