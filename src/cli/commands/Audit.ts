@@ -43,7 +43,7 @@ export const command = makeCommand(
       max: 100_000,
       default: defaultResamples,
     }),
-    resampleSeed: integer("resample-seed", "Seed for drawing resamples", { default: 0 }),
+    resampleSeed: integer("resample-seed", "Seed for resampling items", { default: 0 }),
     ...annotationFlags,
     ...ledgerFlags,
   },
