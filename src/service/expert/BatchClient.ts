@@ -2,7 +2,7 @@
  * The client of the batch interface of an OpenAI-compatible endpoint: `/files` and `/batches`.
  *
  * Guarantees: one call sends one request, except `find`, which reads all pages. After a failure with `isRefused`, the
- * endpoint has not carried out the request. After any other failure, it may have done so.
+ * endpoint has not carried out the request. After any other failure, the endpoint may have carried it out.
  */
 import { ByteSize, Duration, Effect, Option, Schema } from "effect"
 import { type HttpClient, HttpClientRequest } from "effect/http"

@@ -23,7 +23,7 @@ import { JudgeFailed, type RequestContext } from "./JudgeFailure.ts"
 
 /** How requests are gathered in batches. */
 export interface BatchOptions {
-  /** How long a batch waits for the next request before it is sent. Default 10 seconds. */
+  /** How long to wait for the next request before a batch is sent. Default 10 seconds. */
   readonly linger?: Duration.Input | undefined
   /** How often the state of a batch is polled. Default 1 minute. */
   readonly pollInterval?: Duration.Input | undefined

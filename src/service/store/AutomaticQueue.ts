@@ -5,8 +5,8 @@
  * Each expert has a cursor in memory, which is lost at a restart. The cursor only saves work: the database decides
  * whether an expert may judge an item. When an item returns to the queue, experts check it again.
  *
- * In a group, experts who have voted least on an item's content are asked first (`EqualItems`), so that tasks for one
- * vote each ask different experts. Equal items of tasks without a group go to the same expert.
+ * In a group, experts who have voted least on an item's content are asked first (`EqualItems`), so that several tasks
+ * with one vote per item ask different experts. Equal items of tasks without a group go to the same expert.
  */
 /* oxlint-disable max-lines -- claims and records, which share their statements */
 import { Clock, Effect, Latch, Result } from "effect"

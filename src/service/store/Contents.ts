@@ -4,9 +4,9 @@
  *
  * Guarantees: nobody gets a content twice. If a person has seen an item's content, the item is deferred: it waits for
  * another person. With `AllowRepeatedVotes`, and for gold items of the service, a content that everybody has seen goes
- * to the people who have seen it least often. Everybody means the people who may judge it and were active in the last
- * seven days. A deferred item returns to the queue when it need not wait any longer. Automatic experts are asked about
- * every item (see `EqualItems`). A content's id is 52 bits of a hash; a collision only delays a vote.
+ * to the people who have seen it least often. Everybody means the people who may judge the item and were active in the
+ * last seven days. A deferred item returns to the queue when it need not wait any longer. Automatic experts are asked
+ * about every item (see `EqualItems`). A content's id is 52 bits of a hash; a collision only delays a vote.
  */
 import { Context, Duration, Effect } from "effect"
 import type { Statement } from "effect/sql"

@@ -1,9 +1,10 @@
 /**
- * In a group of tasks, asks first the automatic experts who have voted least on an item's content (see `Contents`).
+ * Sorts the automatic experts for an item in a group of tasks: those who have voted least on the item's content (see
+ * `Contents`) come first.
  *
- * Guarantees: the time for an item does not grow with the number of items, because only the nearest `maxNear` items of
- * its content on each side are read. If no item of a task has an equal one, a claim reads nothing, because `mark` has
- * checked the task. Votes of a canceled task count only if it may be opened again.
+ * Guarantees: the time per item is limited, because only the nearest `maxNear` equal items on each side are read. If no
+ * item of a task has an equal one, a claim reads nothing, because `mark` has checked the task. Votes of a canceled task
+ * count only if it may be opened again.
  */
 import { Effect } from "effect"
 import type { SqlClient } from "effect/sql"
@@ -27,7 +28,7 @@ export const equalItemsOf = (sql: SqlClient.SqlClient, seq: number) => {
 
 /**
  * Marks the task if one of its items has an older equal item, and also marks the tasks of the oldest equal items. Call
- * it when a task of a group is created: equal items in between were marked with their own tasks.
+ * it when a task of a group is created. The tasks of equal items in between are marked already.
  */
 export const mark = Effect.fnUntraced(function* (sql: SqlClient.SqlClient, seq: number) {
   const first = yield* sql<{ seq: number }>`SELECT DISTINCT first / ${maxPrompts} AS seq FROM (

@@ -1,8 +1,8 @@
 /**
- * Names of experts: which count as the same, and which names of a list are refused.
+ * Names of experts: which names count as the same, and which names of a list are refused.
  *
- * Guarantees: names with the same `nameKey` count as the same.
- * Does not: compare letters that merely look alike, such as Latin and Cyrillic ones.
+ * Guarantees: names with the same `nameKey` count as the same. Does not: compare letters that merely look alike, such
+ * as Latin and Cyrillic ones.
  */
 import { Schema } from "effect"
 import { nameKey } from "../account/nameKey.ts"

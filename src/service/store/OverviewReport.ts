@@ -2,9 +2,9 @@
  * The report on all work for the dashboard's first page.
  *
  * Guarantees: no query reads all votes: votes by day come from `vote_day`, and times from the latest votes of each
- * expert. A report is computed at most every five seconds, whoever asks. The search
- * for unassignable items reads the oldest 10,000 open items, and those that somebody set aside or whose votes are void.
- * Does not: know whether an expert's qualification allows work.
+ * expert. A report is computed at most every five seconds, whoever asks. The search for unassignable items reads the
+ * oldest 10,000 open items, and the items that somebody set aside or that have void votes. Does not: know whether an
+ * expert's qualification allows work.
  */
 import { Clock, Effect } from "effect"
 import { medianInterval, wilsonInterval } from "../../domain/Interval.ts"

@@ -318,8 +318,8 @@ export const make = Effect.fnUntraced(function* ({ goldAnswer = () => Option.non
   )
 
   /**
-   * The number of votes per prompt that the task asks for, and the kind of the experts who may vote on it, if all have
-   * the same kind.
+   * Returns the number of votes per prompt that the task asks for. Also returns the kind of the experts who may vote on
+   * the task, if all have the same kind.
    */
   const votersOf = Effect.fnUntraced(function* (seq: number) {
     const [task] = yield* sql<Pick<Task, "voters" | "votes_required">>`
