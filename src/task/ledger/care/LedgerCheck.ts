@@ -338,8 +338,8 @@ const taskFindings = Effect.fnUntraced(function* (job: number, { quick }: Ledger
 })
 
 /**
- * The items of a task by position. An entry is undefined if the position holds a mixed-in gold item, or if several items
- * claim it.
+ * The items of a task by position. An entry is undefined if the position holds a mixed-in gold item, or if several
+ * items claim the position.
  */
 const itemsOf = (
   row: PayloadRow,

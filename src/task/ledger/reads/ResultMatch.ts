@@ -84,7 +84,10 @@ const readAnswer = (text: string): Result.Result<typeof Answer.Type, string> =>
     },
   )
 
-/** Returns the judgments of one task, in the order of its prompts, with `NoJudgment` for a withdrawn or unanswered prompt. */
+/**
+ * Returns the judgments of one task, in the order of its prompts. A withdrawn or unanswered prompt gives a
+ * `NoJudgment`.
+ */
 export const match = (
   taskId: string,
   { items, prompts }: Omit<StoredRequest, "body">,

@@ -1,10 +1,10 @@
 /**
  * The cost of a job's votes, and the number of votes that its budget allows.
  *
- * An item in a task is one vote, or several if the task asks for several votes on each item. A vote counts from the time
- * it is planned, also while its task is `in_doubt` and after its result arrived. A vote does not count if the service
- * refused or canceled its task, if its task was superseded or given up before it was sent, or if it was imported.
- * `reads/Charges` decides its price.
+ * An item in a task is one vote, or several if the task asks for several votes on each item. A vote counts from the
+ * time it is planned, also while its task is `in_doubt` and after its result arrived. A vote does not count if the
+ * service refused or canceled its task, if its task was superseded or given up before it was sent, or if it was
+ * imported. `reads/Charges` decides its price.
  *
  * Guarantees: the job has the prices and budget of the last run that set them. Votes are counted from the rows of tasks
  * and attempts, not from a running total. So a count inside a transaction is exact, even if a process was killed

@@ -421,8 +421,8 @@ export const writeTasks = (
       }
     }),
     /**
-     * Postpones the next poll by `millis`. With `taskId`, only under the condition of `stillNamed`. `waiting`: the number
-     * of the task's items that wait for another expert; undefined if the poll failed.
+     * Postpones the next poll by `millis`. With `taskId`, only under the condition of `stillNamed`. `waiting`: the
+     * number of the task's items that wait for another expert; undefined if the poll failed.
      */
     postpone: Effect.fnUntraced(function* (seq: number, millis: number, taskId?: string, waiting?: number) {
       const now = yield* SteadyClock.now
