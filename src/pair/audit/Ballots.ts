@@ -18,7 +18,7 @@ import type { ItemVote } from "../votes/ItemVotes.ts"
 export interface Swap {
   /** Share of pairs with the same answer in both orders. */
   readonly consistent: number
-  /** Share of the answers with a preference that prefer the completion shown first. NaN without such answers. */
+  /** Among the answers with a preference, the share for the completion shown first. NaN without such answers. */
   readonly first: number
 }
 

@@ -15,8 +15,8 @@
  *
  * Guarantees: the cost of all items is exact. The cost per item is rounded, with two more decimal places than the cost
  * of all items. A judge's vote costs its tokens (also if the answer was not paid for again), or the price of its kind
- * if the vote does not have their cost. People's votes cost the highest price of the kinds of people who voted. Not
- * modeled: the reliabilities are not estimated again in each resample.
+ * if the vote does not have their cost. People's votes cost the highest price of the kinds of people who voted. The
+ * reliabilities are estimated once, and not again in each resample.
  */
 import { Option } from "effect"
 import type { AuditPolicies, AuditPolicy } from "../../domain/Audit.ts"

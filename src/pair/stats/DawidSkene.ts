@@ -86,7 +86,7 @@ export const posterior = (
  * Makes an estimator for the one-coin model. A vote is right with probability r, the expert's reliability. A wrong vote
  * is equally likely for each of the other K − 1 completions. (The error matrix of Dawid and Skene needs the same
  * classes for all items.) The estimate maximizes the posterior of r with a Beta(3, 2) prior, as if each expert had
- * already given two right votes and one wrong vote. r is thus never 0 or 1. Of two mirrored solutions, the prior
+ * already given two right votes and one wrong vote. Therefore, r is never 0 or 1. Of two mirrored solutions, the prior
  * selects the one with more right votes (Q. Liu, J. Peng, and A. Ihler, 2012, "Variational inference for
  * crowdsourcing"). The prior of a jury's parties prefers none of them.
  *

@@ -122,8 +122,8 @@ export class Pages {
     const size = sizeOf(header.uncompressed_page_size)
     const details = detailsOf(header)
     const count = sizeOf(details.num_values)
-    if (size > maxPageBytes) corrupt(`a page header states ${size} bytes, more than the maximum of ${maxPageBytes}`)
-    if (count > maxPageValues) corrupt(`a page header states ${count} values, more than the maximum of ${maxPageValues}`)
+    if (size > maxPageBytes) corrupt(`a page header states ${size} bytes; the maximum is ${maxPageBytes}`)
+    if (count > maxPageValues) corrupt(`a page header states ${count} values; the maximum is ${maxPageValues}`)
     this.#spend(size + count * valueBytes)
     if (typeof header.crc === "number" && Zlib.checksum(stored) !== header.crc >>> 0) {
       corrupt("the checksum of a page is wrong")
