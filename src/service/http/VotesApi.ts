@@ -19,7 +19,9 @@ export const respond = ({ exportVotes }: Desk["Service"], format: Format, filter
   // When the store fails, the status has already been sent, so the response can only break off.
   HttpServerResponse.stream(
     Stream.tapCause(exportVotes(format, filter, raw), (cause) =>
-      Cause.hasInterruptsOnly(cause) ? Effect.void : Effect.logError("The vote export failed before all votes were sent", cause),
+      Cause.hasInterruptsOnly(cause)
+        ? Effect.void
+        : Effect.logError("The vote export failed before all votes were sent", cause),
     ),
     {
       contentType: tableTypes[format],
