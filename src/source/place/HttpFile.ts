@@ -1,5 +1,5 @@
 /**
- * Reads a file at an `http://` or `https://` URL, byte for byte as stored. `GoogleObject` and `HubDataset` use it, too.
+ * Reads a file at an `http://` or `https://` URL, byte for byte as stored. Also used for `gs://` and `hf://`.
  * Reading fails if the file has changed since it was opened (`ETag`, `Last-Modified`, size). Redirects from `https` to
  * `http` are refused. Authorization is sent only to the host in the URL. Names and messages omit user and query,
  * because these may be secret. A GET for the first byte opens the file, because signed URLs often permit only GET.
@@ -136,7 +136,7 @@ const request = Effect.fnUntraced(function* (target: RemoteFile, headers: Header
   const request = HttpClientRequest.get(target.url, {
     headers: { "accept-encoding": "identity", ...(yield* target.headers), ...headers },
   })
-  // A trace span would contain the query.
+  // The query may be secret, and a trace span would contain it.
   return yield* client.execute(request).pipe(
     Effect.catchTag("HttpClientError", (error) => Effect.fail(Remote.disconnected(target.name, error))),
     Effect.provideService(HttpClient.TracerDisabledWhen, () => true),
@@ -173,7 +173,7 @@ export const failureOf = (
   return unreadable(name, refusals.get(status) ?? `the server answered ${status}`)
 }
 
-/** Returns the seconds until an exhausted limit is reset. For `"api";r=0;t=55`, these are 55. */
+/** Returns the seconds until an exhausted limit is reset. For example, `"api";r=0;t=55` means 55 seconds. */
 const resetOf = (rateLimit = ""): string | undefined => /;\s*r=0\s*;\s*t=(\d+)/.exec(rateLimit)?.[1]
 
 const storable: ReadonlySet<string> = new Set(["identity", "gzip", "x-gzip", "zstd"])

@@ -84,7 +84,10 @@ const isVisible = (path: string): boolean =>
 const separator = "[-._ 0-9]"
 const split = `(?:train|training|validation|valid|dev|val|test|testing|eval|evaluation)`
 
-/** See https://huggingface.co/docs/hub/datasets-file-names-and-splits. The first one that matches a file is used. */
+/**
+ * The first expression that matches a file selects the data files.
+ * See https://huggingface.co/docs/hub/datasets-file-names-and-splits
+ */
 const layouts: ReadonlyArray<RegExp> = [
   /^data\/[^/]+-\d{5}-of-\d{5}[^/]*$/,
   new RegExp(`(?:^|/)(?:[^/]*${separator})?${split}(?:${separator}[^/]*)?/`),

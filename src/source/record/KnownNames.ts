@@ -54,7 +54,7 @@ export const otherCompletionTexts = words("answer prediction candidate reply ass
 export const completionStems = words(
   "response output completion answer generation generations candidate assistant conversation reply summary human_ref model bot chatbot system agent",
 )
-/** Stems that need a letter or number (`bot_a`). If other columns hold completions, these columns name models. */
+/** Stems that need a letter or number, such as `bot_a`. Their columns name models if other columns hold completions. */
 export const namingStems = wordSet("model bot chatbot system agent")
 /** Pairs of columns that an experiment compares. One name is from the first list, and one is from the second. */
 export const comparedColumns = [

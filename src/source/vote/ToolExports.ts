@@ -1,7 +1,7 @@
 /**
- * Recognizes exports of annotation tools, and prefstream's own tables, by the shape of the first records. Rewrites the
- * records with a list `votes`. A record without answers may lack the shape if all its members occur in other records.
- * Votes that were skipped or not submitted are left out.
+ * Recognizes exports of annotation tools, and prefstream's own tables, by the shape of the first records. Rewrites each
+ * record so that it has a list `votes`. A record without answers may lack the shape if its members occur in records
+ * with the shape. Votes that were skipped or not submitted are left out.
  * https://docs.argilla.io/latest/reference/argilla/records/responses
  */
 import { Record } from "effect"

@@ -35,7 +35,7 @@ export const of = (
   return `${where}: prefstream import reads existing votes; a run sends the items to experts again`
 }
 
-/** If less than half of the values are not gold answers, names the first of these, because they prevent detection. */
+/** If most values are gold answers, names the first value that is not, because it prevents detection as gold. */
 const oddLabel = (
   { records, rows }: Sample.Sample,
   name: string,

@@ -6,7 +6,7 @@ import { type Conversation, Turns } from "./Turns.tsx"
 
 export interface PromptProps {
   readonly item: Pick<HeldItem, "prompt" | "turns">
-  /** The prompt, or its beginning while shortened. A conversation is shortened to about as many characters. */
+  /** The prompt, or its beginning while shortened. Its length also limits the turns of a conversation. */
   readonly text: string
   readonly source: boolean
 }

@@ -69,7 +69,7 @@ export const step = (state: AnnotationState, event: Event, now: number): Step =>
 
 export const isUnsaved = (state: AnnotationState): boolean => isHeld(state) && state.revision > state.saved
 
-/** Whether the service stores drafts for the item. For the correction of a judgment, it does not. */
+/** Whether the service stores drafts of the entry. Drafts of a correction stay on this device. */
 const isHeld = ({ item }: AnnotationState): boolean => item !== null && item.corrects === null
 
 /** Whether something that the expert asked for, such as a submission, is in flight or waits for a connection. */
@@ -419,7 +419,7 @@ const onVisibility = (state: AnnotationState, visible: boolean, now: number): St
   if (!visible) return send({ ...next, saveDue: next.saveDue || isUnsaved(next) }, now, true)
   if (next.phase !== "working") return [next, []]
   if (next.item === null) return onTimer(next, "poll", now)
-  // The hold may have ended while the page was hidden. Saving shows this to the expert before the expert writes more.
+  // The hold may have ended while the page was hidden. A save tells the expert before the expert writes more.
   return now - next.lastSave > 60_000 ? send({ ...next, saveDue: true }, now) : [next, []]
 }
 

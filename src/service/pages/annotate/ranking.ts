@@ -2,8 +2,8 @@
  * A ranking that is being edited. Each completion has a rank (1 is the best) or none yet. `place` is a completion's
  * zero-based position on the page.
  *
- * Guarantees: completions with the same rank are tied. Meanwhile, ranks may have gaps, such as a 3 without 1 and 2.
- * `groups` closes the gaps. All functions are pure.
+ * Guarantees: completions with the same rank are tied. While the expert edits, ranks may have gaps, such as a 3 without
+ * 1 and 2. `groups` closes the gaps. All functions are pure.
  */
 
 /** The completions' ranks by position; null if a completion has none yet. */

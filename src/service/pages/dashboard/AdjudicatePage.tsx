@@ -88,7 +88,7 @@ const Disagreements = ({ query }: { readonly query: Query }) => {
     const request = async () => {
       const input = { params: { task_id, index }, query: { mine: "true" } } as const
       const answer = await ask("DELETE /tasks/:task_id/items/:index/decision", input)
-      // Another lead has changed this decision. Without it, the lead can take back the decision before it.
+      // Another lead has changed this decision. It is removed, so that the lead can take back the previous decision.
       if (!answer.ok && answer.problem.status === 409) setOutcomes(outcomes.slice(0, -1))
       return answer
     }

@@ -23,7 +23,7 @@ export const visit = (trail: Trail, before: number | undefined): Trail => {
 }
 
 export interface Paging {
-  /** Whether this is not the newest page. */
+  /** Whether there is a newer page. */
   readonly hasNewer: boolean
   /** The `before` of the newer page; undefined leads to the newest page. */
   readonly newer: number | undefined
