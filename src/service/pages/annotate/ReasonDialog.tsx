@@ -72,8 +72,8 @@ export const ReasonDialog = ({ kind, onClose, onReason }: ReasonDialogProps) => 
                 autofocus={index === 0}
                 checked={preset === each}
                 onChange={() => setPreset(each)}
-                // If a click or Space selects the last option, the focus moves to the text field. Arrow keys do not move
-                // it, because the user may only pass over the option.
+                // A click or Space that selects the last option also focuses the text field. Arrow keys do not, because
+                // the user may only pass over the option.
                 onClick={(event) => {
                   if (each === "" && event.detail > 0) field.current?.focus()
                 }}
