@@ -83,7 +83,6 @@ const make = Effect.fnUntraced(function* (options: ServerOptions) {
     const body = options.problem?.(status) ?? ""
     response.writeHead(status, headersOf(status, body)).end(body)
   }
-  /** The last response on each connection. */
   const answers = new WeakMap<Duplex, ServerResponse>()
   // A served application adds its own listener for `request` and answers. Without one, this listener answers 503.
   node.on("request", (request, response) => {

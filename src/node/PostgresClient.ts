@@ -43,7 +43,6 @@ const named = (where: string) => (error: SqlError.SqlError) => {
 /** Whether the server ended the session: it shuts down, has crashed, or is starting (codes 57P0x). */
 const isSessionEnd = Schema.is(Schema.Struct({ code: Schema.String.check(Schema.isPattern(/^57P0/)) }))
 
-/** Whether the error has the code with which PgBouncer refuses a connection. */
 const isProtocolViolation = Schema.is(Schema.Struct({ code: Schema.Literal("08P01") }))
 
 const namedConnection = (

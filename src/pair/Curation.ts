@@ -154,7 +154,6 @@ const makeNumbers = (mayRepeat: boolean) => {
   }
 }
 
-/** Maps a hash to a number that is uniform in [0, 1). */
 const placeOf = (key: string): number => Number.parseInt(key.slice(0, 8), 16) / 2 ** 32
 
 /** An item with its pairs. */

@@ -47,7 +47,6 @@ const referencesOf = ({ gold, people }: Ballots, reference: Reference): Readonly
   return people.length < 2 ? [] : people.map((person) => majority(people.filter((other) => other !== person)))
 }
 
-/** The price of a judge's vote, and the highest price of a person's vote. */
 const pricesOf = (items: ReadonlyArray<Ballots>, prices: Prices.Prices) => {
   const kinds = new Set(items.flatMap(({ people }) => people.map(({ kind }) => kind ?? "person")))
   return {

@@ -151,7 +151,6 @@ const makeCalibration = () => {
   }
 }
 
-/** Keeps the pairs with the greatest differences. Of pairs with equal differences, keeps the first ones. */
 const makeGreatest = (most: number) => {
   let greatest: Array<Disagreement> = []
   const shorten = () => (greatest = greatest.toSorted((a, b) => b.difference - a.difference).slice(0, most))

@@ -82,7 +82,7 @@ export const make = (length: number, resamples: number, seed: number) => {
 
   return {
     estimate,
-    /** The mean of values, at most one per item. */
+    /** Returns the mean of the values. An item has at most one value. */
     mean: (values: ReadonlyArray<readonly [item: number, value: number]>, range = share): AuditEstimate | null => {
       const statistic: Statistic<"mean"> = (counts) => {
         let [sum, total] = [0, 0]

@@ -18,7 +18,6 @@
  * make the same errors. Both usually make a majority less accurate than computed here.
  */
 
-/** An expert who can be drawn. */
 export interface Voter {
   /** Probability that a vote is right. */
   readonly accuracy: number

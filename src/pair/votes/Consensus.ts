@@ -125,7 +125,6 @@ const withAssessment = (judgment: Judgment, votes: ReadonlyArray<ItemVote>): Jud
     : { ...judgment, annotations: { ...Struct.omit(judgment.annotations, Assessment.names), ...combined } }
 }
 
-/** The judgment with the flags of all tasks. Unchanged if there is only one task. */
 const withFlags = (judgment: Judgment, { judgments }: JudgedItem): Judgment => {
   const flags = judgments.flatMap(({ annotations }) => flagsIn(annotations))
   return judgments.length === 1 || flags.length === 0
@@ -140,7 +139,6 @@ const withRanking = (
   by: ReadonlyArray<ItemVote> | "lead",
 ): Judgment => {
   const own = Option.getOrUndefined(rankingOf(judgment))
-  // A lead's own ranking stays as it is.
   const ranking =
     own !== undefined && by === "lead" ? own : withBest(judgment, own ?? ofVotes, judgment.bestCompletionIndex, by)
   return ranking === own ? judgment : { ...judgment, annotations: { ...judgment.annotations, ranking } }

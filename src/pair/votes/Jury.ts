@@ -30,7 +30,6 @@ export interface CountedVote {
 
 const compare = (a: string, b: string): number => (a < b ? -1 : a > b ? 1 : 0)
 
-/** The votes of the largest parties, by choice. */
 const juryOf = (judges: ReadonlyArray<ItemVote>): ReadonlyArray<CountedVote> => {
   const parties = [...Map.groupBy(judges, ({ choice }) => choice)].map(([choice, party]) => {
     const names = party.map(({ expert }) => expert).toSorted((a, b) => compare(a ?? "", b ?? ""))

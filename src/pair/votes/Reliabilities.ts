@@ -39,7 +39,7 @@ export interface ReliabilityOptions {
 /** A judge's votes on items where the jury had one pattern or party: those for the same choice, and the other ones. */
 interface JudgeTally {
   readonly parties: number
-  /** A vote for none of several parties is divided among them. */
+  /** If the vote is for none of several parties, it is divided among them. */
   votes: number
   forChoice: number
   /** The sum of 1 / (K - 1) over the other votes, for K completions. */

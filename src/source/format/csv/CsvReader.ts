@@ -43,7 +43,7 @@ interface Cell {
 
 interface Fault {
   readonly cell: number
-  /** The line of the closing quote. If the quote is never closed, the line of the opening one. */
+  /** The line of the closing quote. If the quote is never closed, the line of the opening quote. */
   readonly line: number
   /** The offset after the closing quote. `undefined` if the quote is never closed. */
   readonly offset: number | undefined
