@@ -1,6 +1,6 @@
 /**
  * Adapter: the streaming decoders of `node:zlib`. They report the bytes after the end of the data, so that the caller
- * knows where the next member begins. (Node's own streams ignore these bytes; before Node 24.20 and 26.7 they also
+ * knows where the next member begins. (Node's own streams ignore these bytes. Versions before 24.20 and 26.7 also
  * accept a truncated Zstandard frame.) Decoding runs off the main thread, at most 128 kB ahead of its reader.
  */
 import type { Transform } from "node:stream"

@@ -86,9 +86,9 @@ export const shareTables = (sql: SqlClient.SqlClient) =>
   sql.withTransaction(sql`SELECT pg_advisory_lock_shared(${keyOf(sql, tablesLock)})`)
 
 /**
- * Changes the tables in a transaction while no other process uses them. If others use them, it changes nothing, and
- * returns some of these processes (`process 7 on host`). `isDone` tells whether another process has made the same
- * change in the meantime.
+ * Changes the tables in a transaction while no other process uses them. If other processes use the tables, changes
+ * nothing, and returns some of these processes (`process 7 on host`). `isDone` tells whether another process has made
+ * the same change in the meantime.
  */
 export const changeTables = Effect.fnUntraced(function* <E, R, E2, R2>(
   sql: SqlClient.SqlClient,

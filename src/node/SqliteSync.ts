@@ -3,8 +3,8 @@
  *
  * Guarantees: a transaction is on disk when `withTransaction` succeeds. A statement outside a transaction is on disk
  * when it has run. Other statements run during a sync, and can read committed data before it is on disk. After a failed
- * sync, each later statement fails, because the system reports lost data only once. SQLite itself syncs the log before
- * a checkpoint, the log's header when it restarts the log, and the log's folder when it creates the log.
+ * sync, each later statement fails, because the system reports lost data only once. SQLite itself still syncs three
+ * things: the log before a checkpoint, the log's header after a restart of the log, and the folder of a new log.
  */
 import { closeSync, fdatasync, openSync } from "node:fs"
 import type { DatabaseSync, StatementSync } from "node:sqlite"

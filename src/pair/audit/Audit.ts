@@ -4,8 +4,9 @@
  * (`stats/Bootstrap`).
  *
  * Guarantees: the same votes in the same order, options, and seed give the same numbers. Gold items that were mixed in
- * count, too. An expert is a judge by name or kind (`domain/Judge`); rules and gold files are neither judges nor people,
- * unless the options name them as judges. Memory: about 1 kB per item, and 24 bytes per pair of votes and slice.
+ * also count. An expert is a judge by name or kind (`domain/Judge`); rules and gold files are neither judges nor
+ * people, unless the options name them as judges. Memory: about 1 kB per item, and 24 bytes for each pair of votes in
+ * each slice.
  */
 import { Effect, Option, Stream } from "effect"
 import type { Audit, AuditRater } from "../../domain/Audit.ts"

@@ -3,7 +3,7 @@
  * and covariates of a contest.
  *
  * Each player has an ability λ, and a contest has covariates x. With η = λ_one − λ_other + β·x, the probabilities that
- * one wins, that the other wins, and of a tie are in the ratio e^(η/2) : e^(−η/2) : ν (R. A. Bradley and M. E. Terry,
+ * `one` wins, that `other` wins, and of a tie are in the ratio e^(η/2) : e^(−η/2) : ν (R. A. Bradley and M. E. Terry,
  * 1952, "Rank analysis of incomplete block designs"; R. R. Davidson, 1970, "On extending the Bradley-Terry model to
  * accommodate ties in paired comparison experiments"). Without ties, ν is 0.
  *

@@ -1,6 +1,6 @@
 /**
  * Finds texts that contain a prompt of an evaluation (Lambert et al., 2024, "Tülu 3: Pushing frontiers in open language
- * model post-training", 3.2, but with tokens as in `Tokens`).
+ * model post-training", 3.2, but with the tokens of `Tokens`).
  *
  * A text is contaminated if more than half of the evaluation prompt's tokens are in 8-grams that the text also
  * contains. A prompt of 5 to 7 tokens must occur completely. A prompt of 1 to 4 tokens must be the complete text. A

@@ -1,9 +1,10 @@
 /**
  * Computes the normal form of a text. Prompts with the same normal form are duplicates.
  *
- * Guarantees: Unicode's `toNFKC_Casefold` (3.13) with single spaces. Case, white space, compatibility forms, and
- * invisible characters have no effect. Punctuation, digits, and accents remain: `2+1` is not `2-1`. The function is
- * idempotent, and its result is the same on every machine. The module runs in a thread, so it does not load Effect.
+ * Guarantees: the normal form is Unicode's `toNFKC_Casefold` (3.13), with single spaces. Case, white space,
+ * compatibility forms, and invisible characters have no effect. Punctuation, digits, and accents remain: `2+1` is not
+ * `2-1`. The function is idempotent, and its result is the same on every machine. The module runs in a thread, so it
+ * does not load Effect.
  */
 import * as Sha256 from "../../node/Sha256.ts"
 

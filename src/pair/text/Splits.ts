@@ -4,8 +4,8 @@
  * Guarantees without groups (for groups, see `SplitGroups`): a prompt's split depends only on the options, the prompt,
  * and earlier prompts, so adding prompts never changes the split. Prompts with the same normal form are in the same
  * split. A near-duplicate is in the split of the earliest prompt that it repeats. `crossSplitNearDuplicates` counts
- * near-duplicates of prompts in several splits. If a share is increased, its split keeps its prompts. Not guaranteed:
- * exact shares. A hash of seed and normal form maps each prompt to a number from 0 to 1.
+ * prompts that nearly repeat prompts of more than one split. If a share is increased, its split keeps its prompts. Not
+ * guaranteed: exact shares. A hash of seed and normal form maps each prompt to a number from 0 to 1.
  */
 import { Effect, Schema } from "effect"
 import * as Conversation from "../../domain/Conversation.ts"
