@@ -8,7 +8,7 @@
  * prefstream has its own reader, because others do not handle faulty quotes. At the first faulty quote, Effect's `Csv`
  * stops, and `csv-parse` 7.0.3 stops or skips the rest of the file. Both read text, so a record with invalid UTF-8
  * cannot be rejected alone. Effect's `Csv` does not distinguish `""` from an empty cell. `csv-parse` counts CR LF
- * within quotes twice, and is 2 to 7 times slower (`test/bench/csv.ts`).
+ * within quotes twice, and is 2 to 7 times slower.
  */
 import { Effect, Result, Stream } from "effect"
 import { reject, type Row, type RowResult } from "../../record/Row.ts"
