@@ -17,7 +17,7 @@ import type { RejectCount } from "./RejectCounts.ts"
 import * as RejectsFile from "./RejectsFile.ts"
 import type { Settings } from "./Settings.ts"
 
-/** The settings of an import: the job folder, the votes, and the options of `task/ImportVotes`. */
+/** The settings of an import: the job folder, the votes, their guidelines and task type, and the limit of rejects. */
 export interface ImportSettings extends Import.ImportOptions {
   /** The job folder. */
   readonly directory: string
